@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json_masks.h"
+#include "base/num.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -210,24 +211,11 @@ void rocl_json_unescape(rocl_buf *b, rocl_view text)
 
 /* ---- the text of numbers --------------------------------------------------------------------- */
 
-/* Behind the number at p, as far as it is one; NULL: none. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte");
-
-/* Of 8 bytes which are no digits: their upper bits. Right up to the first one only: from there on
- * sums carry over. */
-static inline uint64_t find_no_digits(const char *p)
-{
-    uint64_t x;
-    memcpy(&x, p, 8);
-    x ^= 0x3030303030303030; /* digits are below 10 now */
-    return ((x + 0x7676767676767676) | x) & 0x8080808080808080;
-}
-
 /* Behind the digits at p. */
 static inline const char *skip_digits(const char *p, const char *end)
 {
     while (end - p >= 8) {
-        const uint64_t others = find_no_digits(p);
+        const uint64_t others = rocl_find_no_digits(p);
         if (others)
             return p + __builtin_ctzll(others) / 8;
         p += 8;
@@ -237,6 +225,7 @@ static inline const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
+/* Behind the number at p, as far as it is one; NULL: none. */
 static inline const char *number_end(const char *p, const char *end)
 {
     p += p < end && *p == '-';
@@ -647,7 +636,7 @@ static bool read_plain_decimal(rocl_view text, unsigned digits, int64_t *v)
     uint64_t n = 0;
     if (text.n > 19 || text.n < 2 || *p == '0')
         return false;
-    while (end - p >= 8 && !find_no_digits(p)) {
+    while (end - p >= 8 && !rocl_find_no_digits(p)) {
         uint64_t x;
         memcpy(&x, p, 8); /* becomes numbers of two, four, eight digits */
         x = (x & 0x0f0f0f0f0f0f0f0f) * (1 + (10 << 8)) >> 8;

@@ -13,6 +13,50 @@
 char *rocl_put_u64(char *p, uint64_t v);
 char *rocl_put_i64(char *p, int64_t v);
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte");
+
+/* Of 8 bytes which are no digits: their upper bits. Right up to the first one only: from there on
+ * sums carry over. */
+static inline uint64_t rocl_find_no_digits(const char *p)
+{
+    uint64_t x;
+    memcpy(&x, p, 8);
+    x ^= 0x3030303030303030; /* digits are below 10 now */
+    return ((x + 0x7676767676767676) | x) & 0x8080808080808080;
+}
+
+/* The number of the digits at p, 19 at most, before `end`. Returns the end of it, which is p where
+ * there is none. */
+static inline const char *rocl_get_digits(const char *p, const char *end, uint64_t *v)
+{
+    static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
+    const char *stop = end - p > 19 ? p + 19 : end;
+    uint64_t number = 0;
+    while (stop - p >= 8) {
+        const uint64_t others = rocl_find_no_digits(p);
+        const unsigned n = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+        if (!n)
+            break;
+        /* Zeros in front make them eight; neighbours become numbers of 2, 4, 8 digits. */
+        uint64_t x;
+        memcpy(&x, p, 8);
+        x = (x & 0x0f0f0f0f0f0f0f0f) << (64 - 8 * n);
+        x = x * 10 + (x >> 8);
+        x = ((x & 0x000000ff000000ff) * 0x000f424000000064 +
+             (x >> 16 & 0x000000ff000000ff) * 0x0000271000000001) >>
+            32;
+        number = number * powers[n] + (uint32_t)x;
+        p += n;
+        if (n < 8)
+            break;
+    }
+    for (; p < stop && *p >= '0' && *p <= '9'; p++)
+        number = number * 10 + (uint64_t)(*p - '0');
+    *v = number;
+    return p;
+}
+
 /* All but the last eight digits of a number: times that are near each other have them in common.
  * Zeros at first. */
 typedef struct rocl_upper_digits {

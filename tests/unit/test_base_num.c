@@ -43,6 +43,28 @@ static void test_integers(void **state)
     assert_string_equal(got, "18446744073709551615");
 }
 
+/* Digits with all kinds of neighbours, wherever they stand before the end. */
+static void test_digits(void **state)
+{
+    (void)state;
+    static const char others[] = {'/', ':', ' ', 'x', '\0', (char)0x80, (char)0xb0, (char)0xff};
+    char text[64];
+    for (unsigned digits = 0; digits <= 20; digits++)
+        for (size_t o = 0; o < sizeof others; o++)
+            for (size_t behind = 0; behind <= 20; behind++) {
+                uint64_t want = 0, got = 1;
+                for (unsigned i = 0; i < digits; i++) {
+                    const unsigned digit = (digits * 7 + i * 3 + (unsigned)behind) % 10;
+                    text[i] = (char)('0' + digit);
+                    want = i < 19 ? want * 10 + digit : want;
+                }
+                memset(text + digits, others[o], behind);
+                const char *end = rocl_get_digits(text, text + digits + behind, &got);
+                assert_int_equal(end - text, digits < 19 ? digits : 19);
+                assert_int_equal(got, want);
+            }
+}
+
 static void test_hex(void **state)
 {
     (void)state;
@@ -153,9 +175,9 @@ static void test_other_locale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),          cmocka_unit_test(test_hex),
-        cmocka_unit_test(test_doubles),           cmocka_unit_test(test_other_locale),
-        cmocka_unit_test(test_doubles_read_back),
+        cmocka_unit_test(test_integers),     cmocka_unit_test(test_digits),
+        cmocka_unit_test(test_hex),          cmocka_unit_test(test_doubles),
+        cmocka_unit_test(test_other_locale), cmocka_unit_test(test_doubles_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,6 +250,58 @@ static void test_cases(void **unused)
     set_sizes(4 << 20, 512 << 10);
 }
 
+/* ---- halves in any order --------------------------------------------------------------------- */
+
+/* A few threads and numbered ranges of one process: in order of time, but for `per_mille` of the
+ * lines; nested, crossing, without begin or end. */
+static void write_halves(FILE *f, unsigned seed, unsigned per_mille)
+{
+    unsigned state = seed * 2654435761u + 1;
+    long long now = 500000000;
+    for (int i = 0; i < 400; i++) {
+        unsigned draw[5];
+        for (int k = 0; k < 5; k++)
+            draw[k] = (state = state * 1664525u + 1013904223u) >> 16;
+        now += draw[0] % 3;
+        const long long time = draw[1] % 1000 < per_mille ? now - draw[0] % 40 : now;
+        if (draw[2] % 3 == 0)
+            fprintf(f, "%lld 7:%u %u:%u:\"r%d\"\n", time, 7 + draw[3] % 2, 3 + draw[4] % 2,
+                    1 + draw[3] / 2 % 5, i);
+        else
+            fprintf(f, "%lld 7:%u %u:0:\"p%d\"\n", time, 7 + draw[3] % 3, 1 + draw[4] % 2, i);
+    }
+}
+
+/* Pieces of a line hold no pair: there the sorter joins all of them. */
+static void test_halves(void **unused)
+{
+    static const size_t pieces[] = {100, 1500, 4 << 20};
+    char path[96];
+    const char *list[] = {path};
+    (void)unused;
+    snprintf(path, sizeof path, "%s/%s", folder, names[0]);
+    for (unsigned i = 0; i < 40; i++) {
+        FILE *f = fopen(path, "wb");
+        assert_non_null(f);
+        write_halves(f, i, i % 4 == 0 ? 0 : i % 4 == 1 ? 5 : 200);
+        fclose(f);
+        set_sizes(1, 4096);
+        char *expected = read_trace(list, 1, 1, 0, ROCL_ALL_FIELDS);
+        for (size_t k = 0; k < 4 * sizeof pieces / sizeof *pieces; k++) {
+            set_sizes(pieces[k / 4], 4096);
+            char *got = read_trace(list, 1, 1 + k % 2, k % 4 < 2 ? 0 : 300,
+                                   k % 4 ? ROCL_ALL_FIELDS : ROCL_ALL_FIELDS & ~(ROCL_FIELD_PACKET | ROCL_FIELD_INSTANCES));
+            if (strcmp(got, expected) != 0)
+                print_error("seed %u, pieces of %zu, way %zu\n", i, pieces[k / 4], k % 4);
+            assert_string_equal(got, expected);
+            free(got);
+        }
+        free(expected);
+    }
+    unlink(path);
+    set_sizes(4 << 20, 512 << 10);
+}
+
 static int make_folder(void **unused)
 {
     (void)unused;
@@ -264,6 +316,6 @@ static int remove_folder(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_halves)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

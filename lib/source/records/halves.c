@@ -36,57 +36,78 @@ typedef struct open_halves {
     size_t count, cap;
 } open_halves;
 
-/* How far down an end looks for the begin with its id. */
-enum { LOOK_DOWN_MAX = 1024 };
+bool rocl_args_put_aside(rocl_records *w, rocl_buf *to)
+{
+    const rocl_arg *args = &w->out.args[w->out.arg_count - w->pending_args];
+    for (size_t i = 0; i < w->pending_args; i++) {
+        const arg_head head = {args[i].type, args[i].name, args[i].value_len};
+        rocl_buf_put(to, &head, sizeof head);
+        rocl_buf_put(to, args[i].value, args[i].value_len);
+    }
+    w->out.arg_count -= w->pending_args;
+    w->pending_args = 0;
+    return !to->failed;
+}
+
+bool rocl_args_add(rocl_records *w, const uint8_t *bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        arg_head head;
+        memcpy(&head, bytes, sizeof head);
+        char *value =
+            rocl_arena_dup(&w->out.arg_text, (const char *)bytes + sizeof head, head.size);
+        if (!value || !ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
+            return false;
+        w->out.args[w->out.arg_count++] = (rocl_arg){head.type, head.name, value, head.size};
+        bytes += sizeof head + head.size;
+    }
+    return true;
+}
+
+rocl_status rocl_half_note(rocl_records *w, uint64_t process, uint64_t scope, bool begins,
+                           const rocl_half_place *at, rocl_error *err)
+{
+    const uint64_t key[4] = {process, scope, at->time, rocl_place(w, at->where)};
+    const half h = {.id = at->id, .begins = begins};
+    const origin o = {(uint32_t)(w->piece - w->in->pieces), (uint32_t)at->line, at->where};
+    uint8_t data[sizeof h + sizeof o];
+    memcpy(data, &h, sizeof h);
+    memcpy(data + sizeof h, &o, sizeof o);
+    return rocl_sorter_add(w->in->run->joining, w->number, key, data, sizeof data, err);
+}
 
 rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const rocl_any_record *event,
                           rocl_error *err)
 {
-    const uint64_t key[4] = {rocl_process_key(w, r), r->scope,
-                             (uint64_t)(r->at > 0 ? r->at : r->as.e.start),
-                             rocl_place(w, r->where)};
+    const uint64_t time = (uint64_t)(r->at > 0 ? r->at : r->as.e.start);
+    const uint64_t process = rocl_process_key(w, r);
+    const bool begins = r->half == ROCL_BEGINS;
+    if (w->indexing)
+        return rocl_half_note(w, process, r->scope, begins,
+                              &(rocl_half_place){time, r->where, w->line, r->id}, err);
+    const uint64_t key[4] = {process, r->scope, time, rocl_place(w, r->where)};
     const half h = {.id = r->id,
                     .arg_count = (uint32_t)w->pending_args,
                     .kind = r->kind,
-                    .begins = r->half == ROCL_BEGINS,
+                    .begins = begins,
                     .timed = r->at > 0};
     rocl_buf *data = &w->half;
     data->len = 0;
     rocl_buf_put(data, &h, sizeof h);
-    if (w->indexing)
-        rocl_buf_put(data,
-                     &(origin){(uint32_t)(w->piece - w->in->pieces), (uint32_t)w->line, r->where},
-                     sizeof(origin));
-    else if (h.begins)
+    if (begins)
         rocl_buf_put(data, event, rocl_kind_size((rocl_kind)h.kind));
-    for (size_t i = 0; i < h.arg_count; i++) {
-        const rocl_arg *a = &w->out.args[w->out.arg_count - w->pending_args + i];
-        const arg_head head = {a->type, a->name, a->value_len};
-        rocl_buf_put(data, &head, sizeof head);
-        rocl_buf_put(data, a->value, a->value_len);
-    }
-    w->out.arg_count -= w->pending_args;
-    return data->failed
-               ? rocl_fail_memory(err)
-               : rocl_sorter_add(w->in->run->joining, w->number, key, data->data, data->len, err);
+    return rocl_args_put_aside(w, data)
+               ? rocl_sorter_add(w->in->run->joining, w->number, key, data->data, data->len, err)
+               : rocl_fail_memory(err);
 }
 
-/* Copies the arguments of a half, of which `data` are the bytes. */
+/* Adds the arguments of a half, of which `data` are the bytes. */
 static bool add_args(rocl_records *w, const uint8_t *data)
 {
     half h;
     memcpy(&h, data, sizeof h);
     data += sizeof h + (h.begins ? rocl_kind_size((rocl_kind)h.kind) : 0);
-    for (uint32_t i = 0; i < h.arg_count; i++) {
-        arg_head head;
-        memcpy(&head, data, sizeof head);
-        char *value = rocl_arena_dup(&w->out.arg_text, (const char *)data + sizeof head, head.size);
-        if (!value || !ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
-            return false;
-        w->out.args[w->out.arg_count++] = (rocl_arg){head.type, head.name, value, head.size};
-        data += sizeof head + head.size;
-    }
-    return true;
+    return rocl_args_add(w, data, h.arg_count);
 }
 
 /* The second pass: a begin that has its end goes out, as a record of its kind. */
@@ -149,7 +170,7 @@ static void drop_open(rocl_records *w, open_halves *o)
 static uint8_t *take_open(open_halves *o, uint64_t id)
 {
     size_t at = o->count;
-    for (size_t i = o->count; i > 0 && o->count - i < LOOK_DOWN_MAX; i--) {
+    for (size_t i = o->count; i > 0 && o->count - i < ROCL_LOOK_DOWN_MAX; i--) {
         uint64_t have;
         memcpy(&have, o->all[i - 1] + offsetof(half, id), sizeof have);
         if (have == id) {

@@ -45,6 +45,7 @@ rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r)
     uint64_t *to = (uint64_t *)(void *)&e->r;
     for (size_t i = 0; i < words; i++)
         changed |= (uint64_t)(from[i] != to[i]) << i;
+    e->where_before = e->r.where;
     if (w->keeps && rocl_buf_reserve(&w->kept, RECORD_MAX)) {
         uint8_t *p = w->kept.data + w->kept.len;
         const bool same = changed == e->changed;
@@ -102,23 +103,28 @@ void rocl_kept_begin(rocl_records *w)
     w->keeps = w->in->run->kept && !atomic_load_explicit(&w->in->run->full, memory_order_relaxed);
 }
 
+rocl_status rocl_kept_store(rocl_records_input *in, const rocl_buf *bytes, rocl_kept_piece *to,
+                            rocl_error *err)
+{
+    rocl_sort_space *space = in->trace->space;
+    rocl_status st = ROCL_OK;
+    if (rocl_space_keep(space, bytes->len)) {
+        if ((to->data = malloc(bytes->len)))
+            memcpy(to->data, bytes->data, bytes->len);
+        else
+            rocl_space_unkeep(space, bytes->len);
+    }
+    if (!to->data)
+        st = rocl_space_spill(space, bytes->data, bytes->len, &to->offset, err);
+    to->size = st == ROCL_OK ? bytes->len : 0;
+    return st;
+}
+
 void rocl_kept_end(rocl_records *w)
 {
     rocl_records_run *run = w->in->run;
-    rocl_sort_space *space = w->in->trace->space;
-    const size_t size = w->kept.len;
-    if (!w->keeps || w->kept.failed || !size)
-        return;
-    rocl_kept_piece *to = &run->kept[w->piece - w->in->pieces];
-    if (rocl_space_keep(space, size)) {
-        if ((to->data = malloc(size)))
-            memcpy(to->data, w->kept.data, size);
-        else
-            rocl_space_unkeep(space, size);
-    }
-    if (to->data || rocl_space_spill(space, w->kept.data, size, &to->offset, NULL) == ROCL_OK)
-        to->size = size;
-    else
+    if (w->keeps && !w->kept.failed && w->kept.len &&
+        rocl_kept_store(w->in, &w->kept, &run->kept[w->piece - w->in->pieces], NULL) != ROCL_OK)
         atomic_store_explicit(&run->full, true, memory_order_relaxed);
 }
 
@@ -135,9 +141,8 @@ rocl_status rocl_kept_load(rocl_records *w, const rocl_kept_piece *k, const uint
     return rocl_space_read(w->in->trace->space, w->kept.data, k->size, k->offset, err);
 }
 
-void rocl_kept_free(rocl_records_input *in, size_t piece)
+void rocl_kept_free(rocl_records_input *in, rocl_kept_piece *k)
 {
-    rocl_kept_piece *k = &in->run->kept[piece];
     if (k->data)
         rocl_space_unkeep(in->trace->space, k->size);
     free(k->data);

@@ -177,6 +177,11 @@ static uint64_t kernel_number(const rocl_plain_record *r)
     return r->kernel == ROCL_NO_KEY && r->name ? r->name : r->kernel;
 }
 
+static bool is_half(const rocl_plain_record *r)
+{
+    return r->half == ROCL_BEGINS || r->half == ROCL_ENDS;
+}
+
 /* ---- the first pass -------------------------------------------------------------------------- */
 
 static void note_key(rocl_records *w, const rocl_plain_record *r, rocl_key_of of, uint64_t agent,
@@ -228,27 +233,31 @@ static void note_keys(rocl_records *w, const rocl_plain_record *r, uint64_t chan
                  &(rocl_key_facts){.name = r->counter});
 }
 
+static void note_times(rocl_records *w, int64_t start, int64_t end)
+{
+    if (end > 0) {
+        w->first = start < w->first ? start : w->first;
+        w->last = end > w->last ? end : w->last;
+    }
+}
+
 static rocl_status note_record(rocl_records *w, const rocl_recent *last,
                                const rocl_key_facts *symbol, rocl_error *err)
 {
     const rocl_plain_record *r = &last->r;
-    const int64_t end = r->half == ROCL_WHOLE ? r->as.e.end : r->as.e.start;
-    if (end > 0) {
-        w->first = r->as.e.start < w->first ? r->as.e.start : w->first;
-        w->last = end > w->last ? end : w->last;
-    }
+    if (r->half == ROCL_WHOLE)
+        note_times(w, r->as.e.start, r->as.e.end);
     w->allocs += r->kind == ROCL_ALLOC || r->kind == ROCL_SCRATCH;
     w->halves += r->half != ROCL_WHOLE;
     w->onces += r->once;
     w->untimed += r->kind == ROCL_COUNTER && !r->as.e.end;
-    if (r->where < w->furthest) /* the first record of a key counts */
+    if (r->where < last->where_before) /* the first record of a key counts */
         note_keys(w, r, UINT64_MAX, symbol);
     else if (last->changed & ROCL_CHANGED_KEYS)
         note_keys(w, r, last->changed, symbol);
-    w->furthest = r->where > w->furthest ? r->where : w->furthest;
     if (w->failed)
         return rocl_fail_memory(err);
-    return r->half == ROCL_WHOLE ? ROCL_OK : rocl_half_add(w, r, NULL, err);
+    return is_half(r) ? rocl_half_add(w, r, NULL, err) : ROCL_OK;
 }
 
 rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source_record *r,
@@ -443,9 +452,9 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
     if (kind == ROCL_COPY && !event.copy.size && r->link != ROCL_NO_KEY &&
         (st = rocl_size_find(w, r, at->agent, &event.copy, err)) != ROCL_OK)
         return st;
-    if (r->half != ROCL_WHOLE)
+    if (is_half(r))
         return rocl_half_add(w, r, &event, err);
-    if (r->once)
+    if (r->once && r->half == ROCL_WHOLE)
         return add_repeated(w, r, &event.dispatch, err);
     if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH)
         return rocl_allocs_add(w->in->run->allocations, w->number, &event.alloc, err);
@@ -465,10 +474,169 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
 }
 
 /* Halves are joined, then left out. */
-static bool is_wanted(const rocl_records *w, rocl_kind kind, rocl_half half)
+static bool is_wanted(const rocl_records *w, const rocl_plain_record *r)
 {
-    return half != ROCL_WHOLE || rocl_records_want(w, kind);
+    return is_half(r) || rocl_records_want(w, (rocl_kind)r->kind);
 }
+
+static rocl_status put_plain(rocl_records *w, const rocl_plain_record *r,
+                             const rocl_key_facts *symbol, const rocl_packet *packet,
+                             rocl_error *err)
+{
+    rocl_recent *last = rocl_recent_put(w, r);
+    if (w->failed || w->names->failed)
+        return rocl_fail_memory(err);
+    return w->indexing ? note_record(w, last, symbol, err) : emit_record(w, last, packet, err);
+}
+
+/* ---- halves ---------------------------------------------------------------------------------- */
+
+/* Puts the open begins of a scope as what they are: their ends, if any, are to be found by the
+ * sorter. */
+static rocl_status put_open(rocl_records *w, rocl_scope *s, rocl_error *err)
+{
+    const size_t pending = w->pending_args;
+    const uint64_t line = w->line;
+    rocl_status st = ROCL_OK;
+    while (s->top && st == ROCL_OK) {
+        rocl_open_half *h = s->top;
+        s->top = h->below;
+        if (!rocl_args_add(w, h->args.data, h->arg_count))
+            st = rocl_fail_memory(err);
+        w->pending_args = h->arg_count;
+        w->line = h->line;
+        if (st == ROCL_OK)
+            st = put_plain(w, &h->r, NULL, NULL, err);
+        rocl_scope_done(&w->scopes, h);
+    }
+    w->pending_args = pending;
+    w->line = line;
+    return st;
+}
+
+/* Puts a begin that waits for its end. */
+static rocl_status put_begin(rocl_records *w, rocl_scope *s, const rocl_source_record *r,
+                             rocl_error *err)
+{
+    rocl_open_half *h = rocl_scope_open(&w->scopes, s);
+    if (!h)
+        return rocl_fail_memory(err);
+    h->line = w->line;
+    h->arg_count = (uint32_t)w->pending_args;
+    make_plain(w, r, &h->r);
+    if (w->indexing && r->symbol)
+        note_keys(w, &h->r, UINT64_MAX, r->symbol);
+    return rocl_args_put_aside(w, &h->args) && !w->failed ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* Do both halves have the same keys? */
+static bool has_keys_of(const rocl_source_record *end, const rocl_plain_record *begin)
+{
+    return end->process == begin->process && end->thread == begin->thread &&
+           end->agent == begin->agent && end->queue == begin->queue &&
+           end->stream == begin->stream && end->src == begin->src && end->dst == begin->dst &&
+           end->source_queue == begin->source_queue && end->pid == begin->pid &&
+           end->agent_type == begin->agent_type && (rocl_kind)begin->kind == end->kind &&
+           end->kind != ROCL_DISPATCH && end->kind != ROCL_COUNTER;
+}
+
+/* Puts what a begin and its end are together. */
+static rocl_status put_joined(rocl_records *w, const rocl_scope *s, rocl_open_half *h,
+                              const rocl_source_record *end, uint64_t time, rocl_error *err)
+{
+    rocl_plain_record *r = &h->r;
+    const size_t own = w->pending_args;
+    if (w->indexing) {
+        const rocl_pair pair = {
+            {(uint64_t)(r->at > 0 ? r->at : r->as.e.start), r->where, h->line, r->id},
+            {time, end->where, w->line, end->id}};
+        rocl_scopes_log(&w->scopes, s, &pair);
+        if (!has_keys_of(end, r)) {
+            rocl_plain_record plain;
+            make_plain(w, end, &plain);
+            note_keys(w, &plain, UINT64_MAX, end->symbol);
+        }
+    } else if (!rocl_records_want(w, (rocl_kind)r->kind)) {
+        return ROCL_OK;
+    }
+    if (h->arg_count) { /* the arguments of the begin go before those of the end */
+        rocl_arg *at;
+        if (!rocl_args_add(w, h->args.data, h->arg_count))
+            return rocl_fail_memory(err);
+        at = &w->out.args[w->out.arg_count - h->arg_count - own];
+        for (size_t i = 0; i < own; i++) {
+            const rocl_arg first = *at;
+            memmove(at, at + 1, (h->arg_count + own - 1) * sizeof *at);
+            at[h->arg_count + own - 1] = first;
+        }
+        w->pending_args += h->arg_count;
+    }
+    if (r->at <= 0)
+        r->as.e.end = (int64_t)time;
+    r->half = ROCL_JOINED;
+    return put_plain(w, r, NULL, NULL, err);
+}
+
+/* A half of a scope that is in order so far is joined here, others by the sorter. */
+static rocl_status put_half(rocl_records *w, const rocl_source_record *r, rocl_error *err)
+{
+    const uint64_t time = (uint64_t)(r->at > 0 ? r->at : r->as.e.start);
+    const uint64_t place = rocl_place(w, r->where);
+    bool fresh;
+    rocl_plain_record plain;
+    rocl_status st = ROCL_OK;
+    rocl_scope *s = rocl_scope_find(&w->scopes, r->process, r->scope, &fresh);
+    if (!s)
+        return rocl_fail_memory(err);
+    if (w->indexing)
+        note_times(w, r->as.e.start, r->as.e.start);
+    if (fresh) {
+        s->first_time = time;
+        s->first_place = place;
+        s->deferred = !w->indexing && rocl_scope_is_disordered(w->in->run, r->process, r->scope);
+    } else if (time < s->last_time || (time == s->last_time && place < s->last_place)) {
+        s->deferred = true;
+        st = put_open(w, s, err);
+    }
+    s->last_time = time;
+    s->last_place = place;
+    if (!s->deferred && r->half == ROCL_BEGINS)
+        return put_begin(w, s, r, err);
+    if (!s->deferred && s->top) {
+        rocl_open_half *h = rocl_scope_take(s, r->id);
+        if (h) {
+            st = put_joined(w, s, h, r, time, err);
+            rocl_scope_done(&w->scopes, h);
+            return st;
+        }
+        st = put_open(w, s, err); /* its begin may be in another piece, or the last one is it */
+    }
+    if (st != ROCL_OK)
+        return st;
+    make_plain(w, r, &plain);
+    return put_plain(w, &plain, r->symbol, r->packet, err);
+}
+
+/* The piece at hand is parsed: what is open goes to the sorter. */
+static rocl_status end_scopes(rocl_records *w, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < w->scopes.count && st == ROCL_OK; i++)
+        st = put_open(w, &w->scopes.all[i], err);
+    if (st == ROCL_OK && w->indexing && w->scopes.count) {
+        st = rocl_scopes_note(w, err);
+        if (st == ROCL_OK && !rocl_scopes_end_log(&w->scopes))
+            st = rocl_fail_memory(err);
+        if (st == ROCL_OK && w->scopes.log.len)
+            st = rocl_kept_store(w->in, &w->scopes.log, &w->in->run->logs[w->piece - w->in->pieces],
+                                 err);
+    }
+    if (st == ROCL_OK)
+        rocl_scopes_clear(&w->scopes);
+    return st;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
 
 rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_error *err)
 {
@@ -478,14 +646,13 @@ rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_
     const char *why = check_times(r, &fault);
     if (why) {
         st = rocl_record_fault(to, r->where, fault, why, err);
-    } else if (is_wanted(to, r->kind, r->half)) {
-        make_plain(to, r, &plain);
-        rocl_recent *last = rocl_recent_put(to, &plain);
-        if (to->failed || to->names->failed)
-            st = rocl_fail_memory(err);
-        else
-            st = to->indexing ? note_record(to, last, r->symbol, err)
-                              : emit_record(to, last, r->packet, err);
+    } else if (r->half != ROCL_WHOLE || rocl_records_want(to, r->kind)) {
+        if (r->half != ROCL_WHOLE) {
+            st = put_half(to, r, err);
+        } else {
+            make_plain(to, r, &plain);
+            st = put_plain(to, &plain, r->symbol, r->packet, err);
+        }
         if (st == ROCL_OK && to->indexing && (r->bytes || r->kind == ROCL_COPY))
             st = rocl_size_note(to, r, err);
     }
@@ -500,7 +667,7 @@ static rocl_status emit_kept(rocl_records *w, const rocl_kept_piece *kept, rocl_
     rocl_status st = rocl_kept_load(w, kept, &p, err);
     for (const uint8_t *end = p + kept->size; st == ROCL_OK && p < end;) {
         rocl_recent *last = rocl_kept_next(w, &p);
-        if (is_wanted(w, (rocl_kind)last->r.kind, (rocl_half)last->r.half))
+        if (is_wanted(w, &last->r))
             st = emit_record(w, last, NULL, err);
     }
     return st;
@@ -740,9 +907,11 @@ static rocl_status start_workers(rocl_records_input *in, bool indexing, rocl_err
     const unsigned jobs = in->trace->opt.jobs;
     run->workers = rocl_cache_line_calloc(jobs, sizeof *run->workers);
     run->joining = rocl_sorter_new(in->trace->space, 4);
-    if (indexing)
+    if (indexing) {
         run->noted_sizes = rocl_sorter_new(in->trace->space, 3);
-    if (!run->workers || !run->joining || (indexing && !run->noted_sizes))
+        run->spans = rocl_sorter_new(in->trace->space, 4);
+    }
+    if (!run->workers || !run->joining || (indexing && (!run->noted_sizes || !run->spans)))
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < jobs; i++) {
         rocl_records *w = &run->workers[i];
@@ -772,6 +941,7 @@ static void stop_workers(rocl_records_input *in)
         rtg_reader_free(&w->reader);
         rocl_buf_free(&w->kept);
         rocl_buf_free(&w->half);
+        rocl_scopes_free(&w->scopes);
         free(w->recent);
         if (w->state && in->format->free_worker)
             in->format->free_worker(w->state);
@@ -781,7 +951,8 @@ static void stop_workers(rocl_records_input *in)
     rocl_sorter_free(run->joining);
     rocl_sorter_free(run->unique);
     rocl_sorter_free(run->noted_sizes);
-    run->joining = run->unique = run->noted_sizes = NULL;
+    rocl_sorter_free(run->spans);
+    run->joining = run->unique = run->noted_sizes = run->spans = NULL;
     rocl_allocs_free(run->allocations);
     run->allocations = NULL;
 }
@@ -796,7 +967,6 @@ static rocl_status begin_piece(rocl_records *w, const rocl_piece *piece, rocl_er
     w->piece = piece;
     w->line = 0;
     w->pending_args = 0;
-    w->furthest = 0;
     return w->names && w->recent ? ROCL_OK : rocl_fail_memory(err);
 }
 
@@ -809,7 +979,8 @@ static rocl_status index_piece(void *ctx, unsigned number, size_t index, rocl_er
     const rocl_piece *piece = &in->pieces[index];
     rocl_status st = begin_piece(w, piece, err);
     rocl_kept_begin(w);
-    if (st == ROCL_OK && (st = in->format->parse(in, w, piece, err)) == ROCL_OK)
+    if (st == ROCL_OK && (st = in->format->parse(in, w, piece, err)) == ROCL_OK &&
+        (st = end_scopes(w, err)) == ROCL_OK)
         rocl_kept_end(w);
     in->run->lines[index] = w->line;
     rocl_progress(in->trace, piece->rows);
@@ -848,24 +1019,36 @@ static void number_lines(rocl_records_input *in)
     }
 }
 
+static void free_pieces(rocl_records_input *in, rocl_kept_piece **pieces)
+{
+    for (size_t i = 0; *pieces && i < in->piece_count; i++)
+        rocl_kept_free(in, &(*pieces)[i]);
+    free(*pieces);
+    *pieces = NULL;
+}
+
 rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
     rocl_progress_phase(in->trace, "looking through", 0);
     run->lines = calloc(in->piece_count + 1, sizeof *run->lines);
+    run->logs = calloc(in->piece_count + 1, sizeof *run->logs);
     if (in->format->keeps && !in->trace->opt.args) /* which are not kept */
         run->kept = calloc(in->piece_count + 1, sizeof *run->kept);
-    rocl_status st = run->lines ? start_workers(in, true, err) : rocl_fail_memory(err);
+    rocl_status st = run->lines && run->logs ? start_workers(in, true, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_run_tasks(in->trace->opt.jobs, in->piece_count, index_piece, in, err);
     if (st == ROCL_OK)
         st = merge_workers(in, err);
     if (st == ROCL_OK)
         number_lines(in);
-    if (st == ROCL_OK && run->halves)
+    if (st == ROCL_OK && run->halves && (st = rocl_scopes_check(in, err)) == ROCL_OK)
         st = rocl_halves_join(&run->workers[0], err);
     if (st == ROCL_OK)
         st = rocl_sizes_join(in, err);
+    free_pieces(in, &run->logs);
+    if (run->disordered_count || run->all_disordered) /* pairs of them are kept */
+        free_pieces(in, &run->kept);
     stop_workers(in);
     if (st == ROCL_OK && in->trace->opt.strict)
         st = rocl_bad_records_refuse(in, err);
@@ -970,11 +1153,11 @@ void rocl_records_close(rocl_source *s)
             rocl_registry_free(&in->run->keys[of]);
         for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&in->run->names_of[of]);
-        for (size_t i = 0; in->run->kept && i < in->piece_count; i++)
-            rocl_kept_free(in, i);
+        free_pieces(in, &in->run->kept);
+        free_pieces(in, &in->run->logs);
+        free(in->run->disordered);
         rocl_lookup_free(in->run->sizes);
         pthread_mutex_destroy(&in->run->lock);
-        free(in->run->kept);
         free(in->run->lines);
     }
     free(in->run);
@@ -1065,7 +1248,9 @@ rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_t
         st = kept ? emit_kept(w, &run->kept[index], err)
                   : in->format->parse(in, w, &in->pieces[index], err);
     if (run->kept)
-        rocl_kept_free(in, index);
+        rocl_kept_free(in, &run->kept[index]);
+    if (st == ROCL_OK)
+        st = end_scopes(w, err);
     if (st == ROCL_OK)
         st = rocl_batcher_flush(&w->out, err);
     if (st == ROCL_OK && run->halves)

@@ -18,9 +18,10 @@
  *     registry.c    keys -> where they were first seen, their index
  *     records.c     the two passes; dispatches that several records hold go out once
  *     kept.c        records that the first pass keeps for the second
- *     sizes.c      sizes of copies, which only their calls say
+ *     sizes.c       sizes of copies, which only their calls say
  *     lookup.h     what the first pass notes for the second one, outside of memory
- *     halves.c      begins and ends that are records of their own, joined by an external sort
+ *     scopes.h      begins and ends that are records of their own, joined while they are parsed
+ *     halves.c      those that come in no order, or in several pieces, joined by an external sort
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
 #define ROCL_SOURCE_RECORDS_RECORDS_H
@@ -66,8 +67,9 @@ typedef struct rocl_registry rocl_registry;
 typedef enum rocl_half {
     ROCL_WHOLE,
     ROCL_BEGINS, /* as.e.start is when; it ends with the next ROCL_ENDS of its scope */
-    ROCL_ENDS    /* as.e.start is when; kind and name are those of the begin; arguments that it has
+    ROCL_ENDS,   /* as.e.start is when; kind and name are those of the begin; arguments that it has
                     come after those of the begin */
+    ROCL_JOINED  /* only for `complete`: both of them, as far as it is known by now */
 } rocl_half;
 
 /* What a call says of the direction of its copy. */

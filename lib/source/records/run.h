@@ -10,6 +10,7 @@
 #include "source/allocs.h"
 #include "source/records/lookup.h"
 #include "source/records/registry.h"
+#include "source/records/scopes.h"
 #include "source/rtg/rtg.h"
 
 enum { ROCL_FAULTS_REPORTED = 5 };
@@ -48,6 +49,7 @@ typedef struct rocl_recent {
     rocl_plain_record r;
     rocl_record_indexes at; /* second pass */
     uint64_t changed;       /* the words that differ from those of the record before it */
+    uint64_t where_before;  /* where that one was; 0: there is none */
     uint64_t piece;         /* number of the piece, from 1; 0: there is none */
 } rocl_recent;
 
@@ -67,20 +69,20 @@ struct rocl_records {
     rocl_buf kept;       /* first pass: the records of the piece at hand, encoded */
     bool keeps;          /* that is done, so far */
     rocl_buf half;       /* that is put into the sorter */
+    rocl_scopes scopes;  /* of the piece at hand */
     /* first pass */
     rocl_registry keys[ROCL_KEYS];
     rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, streams */
     int64_t first, last;
     uint64_t halves, allocs, onces;
     uint64_t untimed; /* values of counters without times */
-    uint64_t furthest; /* place in the piece */
     /* second pass */
     rocl_batcher out;
     size_t pending_args; /* of the next record: the last ones of `out` */
     rocl_lookup_pages size_pages;
 };
 
-/* The records of a piece, encoded as kept.c says. */
+/* Bytes of a piece: its records, encoded as kept.c says, or the log of its pairs. */
 typedef struct rocl_kept_piece {
     uint8_t *data; /* malloced; NULL: they are in the temporary file of the sorters */
     uint64_t offset;
@@ -98,9 +100,14 @@ typedef struct rocl_records_run {
     int64_t first, last; /* times; none when first > last */
     uint64_t halves, allocs, onces; /* how many records are halves, allocations, go out once */
     rocl_sorter *joining;           /* halves, during a pass */
-    rocl_sorter *noted_sizes;       /* calls that copy and copies, during the first pass */
-    rocl_lookup *sizes;             /* by process and link, behind it */
-    rocl_sorter *unique;            /* dispatches that go out once, during the second pass */
+    rocl_sorter *spans;             /* of scopes in each piece, during the first pass */
+    rocl_kept_piece *logs;          /* of the pairs of each piece, during the first pass */
+    rocl_lookup_key *disordered;    /* scopes, by process and number: their halves are sorted */
+    size_t disordered_count, disordered_cap;
+    bool all_disordered;
+    rocl_sorter *noted_sizes; /* calls that copy and copies, during the first pass */
+    rocl_lookup *sizes;       /* by process and link, behind it */
+    rocl_sorter *unique;      /* dispatches that go out once, during the second pass */
     rocl_allocs *allocations;
     uint32_t kinds; /* second pass: wanted */
     bool args;
@@ -132,20 +139,34 @@ rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r);
 /* The first pass, with each piece: begins to keep what is put; stores it, if memory allows. */
 void rocl_kept_begin(rocl_records *w);
 void rocl_kept_end(rocl_records *w);
-/* The second pass: where the records of a piece are; the next record from *p on, as
- * rocl_recent_put() gave it. */
+/* Stores bytes in memory that is counted, else in the temporary file of the sorters; loads them, to
+ * be used before the next load of the worker; gives them back. */
+rocl_status rocl_kept_store(rocl_records_input *in, const rocl_buf *bytes, rocl_kept_piece *to,
+                            rocl_error *err);
 rocl_status rocl_kept_load(rocl_records *w, const rocl_kept_piece *k, const uint8_t **p,
                            rocl_error *err);
+void rocl_kept_free(rocl_records_input *in, rocl_kept_piece *k);
+/* The second pass: the next record from *p on, as rocl_recent_put() gave it. */
 rocl_recent *rocl_kept_next(rocl_records *w, const uint8_t **p);
-/* Gives back the memory of a piece. */
-void rocl_kept_free(rocl_records_input *in, size_t piece);
 
-/* halves.c: adds a half to the run's sorter (in the second pass with its event, in the first with
- * NULL); joins them, emitting (second pass) or counting those that lack the other half (first pass,
- * to `w` in indexing state). */
+/* halves.c: adds a half to the run's sorter, in the second pass with its event; in the first pass,
+ * where that is all that is needed, where it is. Joins them, emitting (second pass) or counting
+ * those that lack the other half (first pass, to `w` in indexing state). */
 rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const rocl_any_record *event,
                           rocl_error *err);
+rocl_status rocl_half_note(rocl_records *w, uint64_t process, uint64_t scope, bool begins,
+                           const rocl_half_place *at, rocl_error *err);
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err);
+/* Appends the pending arguments to bytes, and takes them off; adds those of bytes again. False:
+ * memory is out. */
+bool rocl_args_put_aside(rocl_records *w, rocl_buf *to);
+bool rocl_args_add(rocl_records *w, const uint8_t *bytes, uint32_t count);
+
+/* scopes.c: the first pass, when a piece ends: notes the scopes that it has. Behind it: which
+ * scopes are not in order. What was joined of them goes to the sorter. */
+rocl_status rocl_scopes_note(rocl_records *w, rocl_error *err);
+rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err);
+bool rocl_scope_is_disordered(const rocl_records_run *run, uint64_t process, uint64_t number);
 
 /* sizes.c: notes a call that copies, or a copy, in the first pass; joins them behind it; gives a
  * copy the size of its call. */

@@ -14,6 +14,7 @@
  * The texts of one folder are one run. */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "source/rocprof/fields.h"
 #include "source/rocprof/rocprof.h"
 #include "source/rtg/line_match.h"
@@ -47,13 +48,9 @@ enum { SURE_DIGITS = 9 };
 
 static inline bool parse_number(const char **p, const char *end, uint64_t *v)
 {
-    const char *q = *p, *stop = end - q > 19 ? q + 19 : end; /* 19 digits fit */
-    uint64_t number = 0;
-    while (q < stop && rtg_digit(*q))
-        number = number * 10 + (uint64_t)(*q++ - '0');
+    const char *q = rocl_get_digits(*p, end, v);
     if (q == *p || (q < end && rtg_digit(*q)))
         return false;
-    *v = number;
     *p = q;
     return true;
 }

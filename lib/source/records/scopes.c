@@ -1,0 +1,299 @@
+/* Halves that are joined while their piece is parsed: what a worker knows of the scopes of the
+ * piece at hand, and, behind the first pass, which scopes were in order in the whole input. run.h
+ * says how it goes together. */
+#include "source/records/scopes.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/pool.h"
+#include "source/records/run.h"
+
+enum {
+    SLOTS_FIRST = 64,
+    DISORDERED_MAX = 1 << 16 /* that are known one by one */
+};
+
+/* ---- scopes of a piece ----------------------------------------------------------------------- */
+
+/* The slot of a scope, or the empty one where it belongs. Slots hold indexes, from 1. */
+static uint32_t *find_slot(const rocl_scopes *s, uint64_t process, uint64_t number)
+{
+    const size_t mask = s->slot_count - 1;
+    size_t i = (size_t)rocl_mix64(process ^ rocl_mix64(number)) & mask;
+    for (; s->slots[i]; i = (i + 1) & mask) {
+        const rocl_scope *have = &s->all[s->slots[i] - 1];
+        if (have->process == process && have->number == number)
+            break;
+    }
+    return &s->slots[i];
+}
+
+static bool double_slots(rocl_scopes *s)
+{
+    const size_t count = s->slot_count ? 2 * s->slot_count : SLOTS_FIRST;
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (!slots)
+        return false;
+    free(s->slots);
+    s->slots = slots;
+    s->slot_count = count;
+    for (size_t i = 0; i < s->count; i++)
+        *find_slot(s, s->all[i].process, s->all[i].number) = (uint32_t)(i + 1);
+    return true;
+}
+
+rocl_scope *rocl_scope_find(rocl_scopes *s, uint64_t process, uint64_t number, bool *fresh)
+{
+    if (s->latest < s->count && s->all[s->latest].process == process &&
+        s->all[s->latest].number == number) {
+        *fresh = false;
+        return &s->all[s->latest];
+    }
+    if (s->count >= s->slot_count / 2 && (s->count >= UINT32_MAX - 1 || !double_slots(s)))
+        return NULL;
+    uint32_t *slot = find_slot(s, process, number);
+    if ((*fresh = !*slot)) {
+        if (!ROCL_GROW(s->all, s->cap, s->count + 1))
+            return NULL;
+        s->all[s->count] = (rocl_scope){.process = process, .number = number};
+        *slot = (uint32_t)++s->count;
+    }
+    s->latest = *slot - 1;
+    return &s->all[s->latest];
+}
+
+void rocl_scopes_clear(rocl_scopes *s)
+{
+    if (s->count)
+        memset(s->slots, 0, s->slot_count * sizeof *s->slots);
+    s->count = 0;
+    s->log.len = 0;
+    s->logged = (rocl_pair){0};
+}
+
+static void free_open(rocl_open_half *h)
+{
+    while (h) {
+        rocl_open_half *below = h->below;
+        free(h->args.data);
+        free(h);
+        h = below;
+    }
+}
+
+void rocl_scopes_free(rocl_scopes *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        free_open(s->all[i].top);
+    free_open(s->spare);
+    free(s->all);
+    free(s->slots);
+    rocl_buf_free(&s->log);
+    *s = (rocl_scopes){0};
+}
+
+rocl_open_half *rocl_scope_open(rocl_scopes *s, rocl_scope *scope)
+{
+    rocl_open_half *h = s->spare;
+    if (h)
+        s->spare = h->below;
+    else if (!(h = calloc(1, sizeof *h)))
+        return NULL;
+    h->below = scope->top;
+    h->args.len = 0;
+    h->arg_count = 0;
+    scope->top = h;
+    return h;
+}
+
+rocl_open_half *rocl_scope_take(rocl_scope *scope, uint64_t id)
+{
+    rocl_open_half **at = &scope->top;
+    for (size_t i = 0; *at && (*at)->r.id != id && ++i < ROCL_LOOK_DOWN_MAX;)
+        at = &(*at)->below;
+    if (*at && (*at)->r.id != id) /* nobody looks further down: the end takes the last begin */
+        at = &scope->top;
+    rocl_open_half *h = *at;
+    if (h)
+        *at = h->below;
+    return h;
+}
+
+void rocl_scope_done(rocl_scopes *s, rocl_open_half *h)
+{
+    h->below = s->spare;
+    s->spare = h;
+}
+
+/* ---- the log of a piece ---------------------------------------------------------------------- */
+
+/* Varints of each pair: index of its scope, how much later than in the pair before it began, ended,
+ * and so on. Behind them, when the piece ends, process and number of each scope, and their count as
+ * the last 8 bytes. */
+enum { PAIR_VALUES = 9 };
+
+void rocl_scopes_log(rocl_scopes *s, const rocl_scope *scope, const rocl_pair *pair)
+{
+    const rocl_half_place *b = &pair->begin, *e = &pair->end, *last = &s->logged.begin;
+    if (!rocl_buf_reserve(&s->log, PAIR_VALUES * ROCL_VARINT_MAX))
+        return;
+    uint8_t *p = s->log.data + s->log.len;
+    p = rocl_varint_put(p, (uint64_t)(scope - s->all));
+    p = rocl_varint_put(p, rocl_zigzag((int64_t)(b->time - last->time)));
+    p = rocl_varint_put(p, rocl_zigzag((int64_t)(b->where - last->where)));
+    p = rocl_varint_put(p, rocl_zigzag((int64_t)(b->line - last->line)));
+    p = rocl_varint_put(p, e->time - b->time);
+    p = rocl_varint_put(p, rocl_zigzag((int64_t)(e->where - b->where)));
+    p = rocl_varint_put(p, e->line - b->line);
+    p = rocl_varint_put(p, b->id);
+    p = rocl_varint_put(p, e->id ^ b->id);
+    s->log.len = (size_t)(p - s->log.data);
+    s->logged = *pair;
+}
+
+bool rocl_scopes_end_log(rocl_scopes *s)
+{
+    const uint64_t count = s->count;
+    for (size_t i = 0; i < s->count && s->log.len; i++)
+        rocl_buf_put(&s->log, (const uint64_t[]){s->all[i].process, s->all[i].number}, 16);
+    if (s->log.len)
+        rocl_buf_put(&s->log, &count, sizeof count);
+    return !s->log.failed;
+}
+
+static uint64_t read_value(const uint8_t **p, const uint8_t *end)
+{
+    uint64_t v = 0;
+    return rocl_varint_get(p, end, &v) ? v : 0;
+}
+
+/* The next pair of a log from *p on, which ends at `end`; `pair` is the one before. */
+static uint64_t read_pair(const uint8_t **p, const uint8_t *end, rocl_pair *pair)
+{
+    rocl_half_place *b = &pair->begin, *e = &pair->end;
+    const uint64_t scope = read_value(p, end);
+    b->time += (uint64_t)rocl_unzigzag(read_value(p, end));
+    b->where += (uint64_t)rocl_unzigzag(read_value(p, end));
+    b->line += (uint64_t)rocl_unzigzag(read_value(p, end));
+    e->time = b->time + read_value(p, end);
+    e->where = b->where + (uint64_t)rocl_unzigzag(read_value(p, end));
+    e->line = b->line + read_value(p, end);
+    b->id = read_value(p, end);
+    e->id = b->id ^ read_value(p, end);
+    return scope;
+}
+
+/* Puts the halves of a piece that were joined, and are of disordered scopes, into the sorter. */
+static rocl_status sort_logged(void *ctx, unsigned number, size_t index, rocl_error *err)
+{
+    rocl_records_input *in = ctx;
+    rocl_records *w = &in->run->workers[number];
+    const rocl_kept_piece *log = &in->run->logs[index];
+    const uint8_t *p;
+    rocl_pair pair = {0};
+    uint64_t count;
+    if (!log->size)
+        return ROCL_OK;
+    rocl_status st = rocl_kept_load(w, log, &p, err);
+    if (st != ROCL_OK)
+        return st;
+    w->piece = &in->pieces[index];
+    const uint8_t *end = p + log->size - sizeof count;
+    memcpy(&count, end, sizeof count);
+    const uint8_t *scopes = end - 16 * count;
+    while (p < scopes && st == ROCL_OK) {
+        uint64_t key[2];
+        memcpy(key, scopes + 16 * read_pair(&p, scopes, &pair), sizeof key);
+        if (!rocl_scope_is_disordered(in->run, key[0], key[1]))
+            continue;
+        st = rocl_half_note(w, key[0], key[1], true, &pair.begin, err);
+        if (st == ROCL_OK)
+            st = rocl_half_note(w, key[0], key[1], false, &pair.end, err);
+    }
+    return st;
+}
+
+/* ---- order in the whole input ---------------------------------------------------------------- */
+
+/* In the sorter of spans: process, scope, time and place of the first half in a piece; and: */
+typedef struct span_end {
+    uint64_t time, place;
+    bool disordered; /* in the piece itself */
+} span_end;
+
+rocl_status rocl_scopes_note(rocl_records *w, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < w->scopes.count && st == ROCL_OK; i++) {
+        const rocl_scope *s = &w->scopes.all[i];
+        const span_end end = {s->last_time, s->last_place, s->deferred};
+        st = rocl_sorter_add(
+            w->in->run->spans, w->number,
+            (const uint64_t[]){s->process, s->number, s->first_time, s->first_place}, &end,
+            sizeof end, err);
+    }
+    return st;
+}
+
+static rocl_status add_disordered(rocl_records_run *run, uint64_t process, uint64_t number,
+                                  rocl_error *err)
+{
+    if (run->disordered_count == DISORDERED_MAX)
+        run->all_disordered = true;
+    if (run->all_disordered)
+        return ROCL_OK;
+    if (!ROCL_GROW(run->disordered, run->disordered_cap, run->disordered_count + 1))
+        return rocl_fail_memory(err);
+    run->disordered[run->disordered_count++] = (rocl_lookup_key){process, number};
+    return ROCL_OK;
+}
+
+static int compare_scopes(const void *a, const void *b)
+{
+    const rocl_lookup_key *x = a, *y = b;
+    if (x->major != y->major)
+        return x->major < y->major ? -1 : 1;
+    return x->minor < y->minor ? -1 : x->minor > y->minor;
+}
+
+bool rocl_scope_is_disordered(const rocl_records_run *run, uint64_t process, uint64_t number)
+{
+    return run->all_disordered ||
+           (run->disordered_count &&
+            bsearch(&(rocl_lookup_key){process, number}, run->disordered, run->disordered_count,
+                    sizeof *run->disordered, compare_scopes));
+}
+
+rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err)
+{
+    rocl_records_run *run = in->run;
+    uint64_t process = 0, number = 0;
+    span_end last = {0};
+    bool more, any = false, counted = false, named = false, unnamed = false;
+    rocl_sort_record rec;
+    rocl_status st = rocl_sorter_start(run->spans, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(run->spans, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        span_end end;
+        memcpy(&end, rec.data, sizeof end);
+        const bool same = any && process == rec.key[0] && number == rec.key[1];
+        const bool overlaps = same && (rec.key[2] < last.time ||
+                                       (rec.key[2] == last.time && rec.key[3] < last.place));
+        counted = counted && same;
+        if ((end.disordered || overlaps) && !counted) {
+            st = add_disordered(run, rec.key[0], rec.key[1], err);
+            counted = true;
+        }
+        any = true;
+        process = rec.key[0];
+        number = rec.key[1];
+        last = end;
+        *(process == ROCL_NO_KEY ? &unnamed : &named) = true;
+    }
+    if (st == ROCL_OK && (run->disordered_count || run->all_disordered))
+        st = rocl_run_tasks(in->trace->opt.jobs, in->piece_count, sort_logged, in, err);
+    /* Those that name no process will get one, and with it the scopes of others. */
+    run->all_disordered |= named && unnamed;
+    return st;
+}
