@@ -463,7 +463,8 @@ typedef struct rocl_options {
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
-    bool explain; /* notices also of what is only slower than it could be */
+    bool explain;    /* notices also of what is only slower than it could be */
+    bool note_times; /* for rocl_trace_times */
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
     void *ctx; /* for progress and notice */
@@ -507,6 +508,20 @@ ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint3
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
 ROCL_API uint64_t rocl_trace_events(const rocl_trace *t,
                                     rocl_kind k); /* handed to the sink in it */
+
+/* The first start and the last end of these events, if rocl_options.note_times asked for it. False:
+ * there were none, or nobody asked. */
+ROCL_API bool rocl_trace_times(const rocl_trace *t, int64_t *first, int64_t *last);
+
+/* The files that a trace is made of, in the order of the inputs. */
+typedef struct rocl_input {
+    const char *path;
+    const char *format; /* "rocpd database" */
+    uint64_t bytes;     /* of the file, or of all files of the run; 0: it is no regular file */
+    size_t captures;    /* that are in it */
+} rocl_input;
+ROCL_API size_t rocl_trace_inputs(const rocl_trace *t);
+ROCL_API rocl_input rocl_trace_input(const rocl_trace *t, size_t i); /* i < inputs */
 
 /* Sets of kinds: ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY). All kinds are those of events that
  * took time or have a value; flows are read where they are asked for. */
@@ -731,6 +746,14 @@ typedef enum rocl_report {
 
 ROCL_API const char *rocl_report_name(rocl_report r); /* "summary", ... as the tool takes it */
 
+typedef struct rocl_tables rocl_tables; /* what comes out */
+
+/* What a trace is, as tables: totals (one row), files, hosts, gpus, processes, kinds,
+ * faults. The events and faults are those of the last run over it: after a report, or whatever the
+ * caller wanted of the trace, nothing is read again. Free them with rocl_tables_free. */
+ROCL_API rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables,
+                                         rocl_error *err);
+
 typedef enum rocl_sort_by {
     ROCL_BY_TOTAL,
     ROCL_BY_CALLS,
@@ -768,9 +791,9 @@ typedef struct rocl_stats_options {
     const char *derive_arch; /* of GPUs whose architecture is not known, "gfx90a"; NULL: none */
     bool by_dispatch;        /* another table: derived counters of each dispatch */
     bool by_marker;          /* another table: SAMPLES while the ranges of each marker lasted */
+    bool rests;              /* the tables may be cut by rocl_tables_cut() */
+    bool ids;                /* columns with ids of single events, for rocl_show_event() */
 } rocl_stats_options;
-
-typedef struct rocl_tables rocl_tables; /* what comes out */
 
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. */
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
@@ -843,6 +866,50 @@ typedef struct rocl_table_options {
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
+
+/* Cuts rows from the ends of tables until they take no more than so many bytes in a format, JSON or
+ * Markdown; a last row counts the others and sums them up (of a report, where
+ * rocl_stats_options.rests was set). Each table in turn gets a row, as long as rows fit. If titles
+ * alone are too long, tables at the end go; returns how many. *fits false: what is left is longer
+ * all the same. */
+ROCL_API size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
+                                bool *fits);
+
+/* ---- answers to programs ----------------------------------------------------------------------
+ */
+
+/* The version of the envelope that every `rocline COMMAND --format json` prints: */
+#define ROCL_ANSWER_SCHEMA 1
+
+/* One JSON object, written front to back:
+ *
+ *     {"rocline": "0.1.0", "schema": 1, "command": "stats", "trace": {...}, "data": {...},
+ *      "warnings": [...], "errors": [...], "exit_code": 0}
+ *
+ * trace and data are null where they are not put, and may come in any order, which means nothing.
+ * The file at `path` ("-": standard output) is opened when there are data; after an error it stays
+ * as it was, and the answer, with the errors, goes to standard output. */
+typedef struct rocl_answer rocl_answer;
+
+/* inputs: as the user named them, NULL-terminated, or NULL; for the files of messages. They must
+ * live as long as the answer. */
+ROCL_API rocl_status rocl_answer_open(rocl_answer **a, const char *path, const char *command,
+                                      const char *const *inputs, rocl_error *err);
+/* The tables of rocl_describe_trace(), once. */
+ROCL_API void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description);
+/* The data as an object with a member for each table, by its key. Once, or else: */
+ROCL_API rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data,
+                                            rocl_error *err);
+/* A piece of the data, which all pieces together must make one value of JSON; put_trace must not
+ * come between them. */
+ROCL_API rocl_status rocl_answer_put_json(rocl_answer *a, const char *json, size_t len,
+                                          rocl_error *err);
+ROCL_API size_t rocl_answer_bytes(const rocl_answer *a); /* so far */
+/* For "warnings" or "errors"; code ROCL_OK: a notice. The text is copied. */
+ROCL_API void rocl_answer_add_message(rocl_answer *a, bool error, rocl_status code,
+                                      const char *text);
+/* Writes what is missing and frees it; `status` becomes the exit code. NULL is fine. */
+ROCL_API rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err);
 
 /* Summaries as AMD's tools leave them. */
 typedef enum rocl_stats_style {

@@ -295,32 +295,33 @@ typedef struct overlap_row {
 } overlap_row;
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(overlap_row, field)
+#define SUM(field)  ROCL_SUM, ROCL_CELL(overlap_row, field)
 
 static const rocl_column overlap_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
-    {"wall_ns", "Wall", ROCL_UNIT_NS, CELL(wall)},
-    {"busy_ns", "Busy", ROCL_UNIT_NS, CELL(all)},
+    {"wall_ns", "Wall", ROCL_UNIT_NS, SUM(wall)},
+    {"busy_ns", "Busy", ROCL_UNIT_NS, SUM(all)},
     {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, CELL(busy_percent)},
-    {"compute_ns", "Compute", ROCL_UNIT_NS, CELL(compute)},
-    {"exposed_communication_ns", "Exposed comm.", ROCL_UNIT_NS, CELL(exposed_communication)},
-    {"copy_ns", "Copy", ROCL_UNIT_NS, CELL(copy)},
-    {"both_ns", "Both", ROCL_UNIT_NS, CELL(both)},
-    {"exposed_copy_ns", "Exposed copy", ROCL_UNIT_NS, CELL(exposed_copy)},
+    {"compute_ns", "Compute", ROCL_UNIT_NS, SUM(compute)},
+    {"exposed_communication_ns", "Exposed comm.", ROCL_UNIT_NS, SUM(exposed_communication)},
+    {"copy_ns", "Copy", ROCL_UNIT_NS, SUM(copy)},
+    {"both_ns", "Both", ROCL_UNIT_NS, SUM(both)},
+    {"exposed_copy_ns", "Exposed copy", ROCL_UNIT_NS, SUM(exposed_copy)},
     {"hidden_copy_percent", "Hidden copy %", ROCL_UNIT_PERCENT, CELL(hidden_copy_percent)},
-    {"idle_ns", "Idle", ROCL_UNIT_NS, CELL(idle)},
-    {"kernels", "Kernels", ROCL_UNIT_COUNT, CELL(kernels)},
-    {"copies", "Copies", ROCL_UNIT_COUNT, CELL(copies)},
+    {"idle_ns", "Idle", ROCL_UNIT_NS, SUM(idle)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, SUM(kernels)},
+    {"copies", "Copies", ROCL_UNIT_COUNT, SUM(copies)},
 };
 
 static const rocl_column communication_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
-    {"communication_ns", "Communication", ROCL_UNIT_NS, CELL(communication)},
+    {"communication_ns", "Communication", ROCL_UNIT_NS, SUM(communication)},
     {"wall_percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(wall_percent)},
-    {"exposed_ns", "Exposed", ROCL_UNIT_NS, CELL(exposed_communication)},
+    {"exposed_ns", "Exposed", ROCL_UNIT_NS, SUM(exposed_communication)},
     {"exposed_percent", "Exposed %", ROCL_UNIT_PERCENT, CELL(exposed_percent)},
-    {"hidden_ns", "Hidden", ROCL_UNIT_NS, CELL(hidden)},
+    {"hidden_ns", "Hidden", ROCL_UNIT_NS, SUM(hidden)},
     {"hidden_percent", "Hidden %", ROCL_UNIT_PERCENT, CELL(hidden_percent)},
-    {"kernels", "Kernels", ROCL_UNIT_COUNT, CELL(communications)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, SUM(communications)},
 };
 
 typedef struct level_row {
@@ -331,12 +332,14 @@ typedef struct level_row {
 } level_row;
 
 #undef CELL
+#undef SUM
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(level_row, field)
+#define SUM(field)  ROCL_SUM, ROCL_CELL(level_row, field)
 
 static const rocl_column level_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
     {"kernels", "Kernels at once", ROCL_UNIT_COUNT, CELL(kernels)},
-    {"time_ns", "Time", ROCL_UNIT_NS, CELL(time)},
+    {"time_ns", "Time", ROCL_UNIT_NS, SUM(time)},
     {"percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(percent)},
 };
 

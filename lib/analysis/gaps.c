@@ -273,8 +273,8 @@ typedef struct gaps_row {
 
 static const rocl_column gap_columns[] = {
     TRACK_COLUMNS(gaps_row),
-    {"gaps", "Gaps", ROCL_UNIT_COUNT, CELL(all.count)},
-    {"total_ns", "Total", ROCL_UNIT_NS, CELL(all.total)},
+    {"gaps", "Gaps", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(gaps_row, all.count)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(gaps_row, all.total)},
     {"wall_percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(wall_percent)},
     {"min_ns", "Min", ROCL_UNIT_NS, KNOWN(min)},
     {"median_ns", "Median", ROCL_UNIT_NS, KNOWN(median)},
@@ -293,8 +293,8 @@ typedef struct part_row {
 
 #define PART_COLUMNS(key, title)                                                                   \
     TRACK_COLUMNS(part_row), {key, title, ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(part_row, part)}, \
-        {"count", "Count", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(part_row, sum.count)},          \
-        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(part_row, sum.total)},          \
+        {"count", "Count", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(part_row, sum.count)},             \
+        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(part_row, sum.total)},             \
     {                                                                                              \
         "percent", "Of idle %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(part_row, percent)       \
     }

@@ -104,28 +104,34 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
     const rocl_stats_options *o = c->options;
     rocl_report_rows r = {.c = c, .out = out, .def = def};
     rocl_table_column *columns = rocl_arena_alloc(&out->arena, def->column_count * sizeof *columns);
+    rocl_fold *folds = rocl_arena_alloc(&out->arena, def->column_count * sizeof *folds);
     size_t n = 0;
     conditions |= (o->by_rank ? ROCL_IF_RANK : 0u) | (o->by_agent ? ROCL_IF_AGENT : 0u) |
                   (o->by_stream ? ROCL_IF_STREAM : 0u) | (o->by_dims ? ROCL_IF_DIMS : 0u) |
                   (o->brief ? 0u : ROCL_IF_FULL) | (o->pictures ? ROCL_IF_PICTURES : 0u);
-    for (size_t i = 0; columns && i < def->column_count; i++) {
+    for (size_t i = 0; columns && folds && i < def->column_count; i++) {
         const rocl_column *d = &def->columns[i];
         if (d->when & ROCL_CONDITIONS & ~conditions)
             continue;
+        folds[n] = d->when & ROCL_OTHERS ? ROCL_FOLD_OTHERS
+                   : d->when & ROCL_SUM  ? ROCL_FOLD_SUM
+                                         : ROCL_FOLD_NONE;
         columns[n++] = (rocl_table_column){d->key, d->title, d->unit};
         r.shown |= UINT64_C(1) << i;
     }
-    r.table = columns ? rocl_tables_add(out, def->key, def->title, columns, n) : NULL;
+    r.table = columns && folds ? rocl_tables_add(out, def->key, def->title, columns, n) : NULL;
     out->incomplete |= !r.table;
-    if (r.table)
+    if (r.table) {
         r.table->tab = def->tab;
+        r.table->folds = folds;
+    }
     return r;
 }
 
-/* others: how many rows the row is the sum of; 0: it is one of its own. */
-static void put_row(const rocl_report_rows *r, const void *row, size_t others)
+/* others: how many rows the row is the sum of; 0: it is one of its own. cell: the first of the row;
+ * NULL: memory is out. */
+static void put_cells(const rocl_report_rows *r, rocl_datum *cell, const void *row, size_t others)
 {
-    rocl_datum *cell = r->table ? rocl_table_row(r->table) : NULL;
     r->out->incomplete |= !cell;
     for (size_t i = 0; cell && i < r->def->column_count; i++) {
         const rocl_column *d = &r->def->columns[i];
@@ -140,6 +146,11 @@ static void put_row(const rocl_report_rows *r, const void *row, size_t others)
         }
         cell++;
     }
+}
+
+static void put_row(const rocl_report_rows *r, const void *row, size_t others)
+{
+    put_cells(r, r->table ? rocl_table_row(r->table) : NULL, row, others);
 }
 
 void rocl_add_row(const rocl_report_rows *r, const void *row)
@@ -157,11 +168,44 @@ size_t rocl_rows_shown(const rocl_stats_options *o, size_t n)
     return o->top && o->top < n ? o->top : n;
 }
 
+/* Keeps the row of the others for every place where the table may be cut later: each is made of the
+ * one behind it. */
+static void keep_rests(const rocl_report_rows *r, const char *rows, size_t n, size_t shown,
+                       size_t size, void (*add)(void *sum, const void *row))
+{
+    rocl_table *t = r->table;
+    t->rests = NULL; /* of several such lists in one table the rows are added up by cell */
+    t->rest_count = 0;
+    if (t->row_count || n < 2)
+        return;
+    const size_t count = shown + 1 < n ? shown + 1 : n, cells = t->column_count;
+    rocl_datum *rests = rocl_arena_alloc(&r->out->arena, count * cells * sizeof *rests);
+    char *sums = malloc(2 * size), *sum = sums, *next = sums;
+    r->out->incomplete |= !rests || !sums;
+    if (rests && sums) {
+        memset(rests, 0, count * cells * sizeof *rests);
+        for (size_t k = n; k-- > 0;) {
+            memcpy(sum, rows + k * size, size);
+            if (k < n - 1)
+                add(sum, next);
+            if (k < count)
+                put_cells(r, rests + k * cells, sum, n - k);
+            next = sum;
+            sum = sum == sums ? sums + size : sums;
+        }
+        t->rests = rests;
+        t->rest_count = count;
+    }
+    free(sums);
+}
+
 void rocl_add_top_rows(const rocl_report_rows *r, const void *rows, size_t n, size_t size,
                        void (*add)(void *sum, const void *row))
 {
     const char *row = rows;
     size_t shown = rocl_rows_shown(r->c->options, n);
+    if (r->c->options->rests && r->table)
+        keep_rests(r, rows, n, shown, size, add);
     for (size_t i = 0; i < shown; i++)
         rocl_add_row(r, row + i * size);
     if (shown == n)

@@ -190,6 +190,7 @@ enum {
     /* What the last row, for all that --top cuts off, has in the column; else it has nothing: */
     ROCL_IN_REST = 1 << 8, /* a value, of the sum of those rows */
     ROCL_OTHERS = 1 << 9,  /* "(N others)" */
+    ROCL_SUM = 1 << 10,    /* not by --top, but where a table is cut to a budget: their sum */
 };
 
 typedef struct rocl_column {
@@ -325,6 +326,9 @@ extern const rocl_collector_def rocl_calls_collector, rocl_summary_collector, ro
     rocl_launch_collector, rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector,
     rocl_counter_collector, rocl_derived_collector, rocl_streams_collector, rocl_sampled_collector,
     rocl_energy_collector;
+
+/* The tables of rocl_describe_trace(), NULL at the end (describe.c). */
+extern const rocl_table_def *const rocl_description_tables[];
 
 /* Adds the table "advice", made of the tables that there are (advice.c). */
 rocl_status rocl_advise(rocl_tables *tables, rocl_error *err);

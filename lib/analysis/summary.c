@@ -319,10 +319,10 @@ static rocl_status put_groups(const summary *s, const rocl_report_rows *r, uint3
 
 static const rocl_column domain_columns[] = {
     {"name", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(domain)},
-    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(d.taken)},
-    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.total)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_SUM, CELL(d.taken)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, CELL(d.total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(average, d)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(percent)},
+    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_SUM, CELL(percent)},
     {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.min)},
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
     {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(stddev, d)},

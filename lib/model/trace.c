@@ -84,6 +84,16 @@ uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k)
     return (unsigned)k < ROCL_KINDS ? t->events[k] : 0;
 }
 
+bool rocl_trace_times(const rocl_trace *t, int64_t *first, int64_t *last)
+{
+    uint64_t events = 0;
+    for (int k = 0; k < ROCL_KINDS; k++)
+        events += t->events[k];
+    *first = t->first;
+    *last = t->last;
+    return t->opt.note_times && events > 0;
+}
+
 rocl_status rocl_trace_outcome(const rocl_trace *t)
 {
     for (int f = 0; f < ROCL_FAULTS; f++)

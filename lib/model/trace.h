@@ -25,7 +25,8 @@ typedef struct rocl_model_capture {
     struct rocl_source *source; /* who reads it */
     void *state;                /* the source's own, per capture */
     rocl_arena arena;           /* of the definition arrays */
-    bool has_untimed_values; /* of counters: they begin and end at 0, and find their dispatch by id */
+    bool has_untimed_values; /* of counters: they begin and end at 0, and find their dispatch by id
+                              */
     int64_t offset; /* ns by which its clock is set: added to the times of its definitions, to be
                        added to those of its events */
 } rocl_model_capture;
@@ -67,8 +68,9 @@ struct rocl_trace {
     struct rocl_filter *filter; /* NULL: everything passes */
     atomic_uint_least64_t faults[ROCL_FAULTS];
     atomic_uint_least64_t events[ROCL_KINDS];
-    atomic_uint_least64_t rows_done; /* for progress */
-    atomic_flag in_progress;         /* the user's function is running */
+    atomic_int_least64_t first, last; /* of the events, with opt.note_times; first > last: none */
+    atomic_uint_least64_t rows_done;  /* for progress */
+    atomic_flag in_progress;          /* the user's function is running */
     rocl_deferred_notice deferred[ROCL_DEFERRED_NOTICES];
     size_t left_out; /* inputs that are, or in part: they have no record, or a log that is cut */
     uint64_t rows_total;

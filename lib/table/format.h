@@ -48,7 +48,12 @@ bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width);
 /* ---- the formats that have a file of their own; write.c has the others and the list ---------- */
 
 typedef void rocl_table_write_fn(rocl_table_writer *w);
-rocl_table_write_fn rocl_table_write_console, rocl_table_write_html;
+rocl_table_write_fn rocl_table_write_console, rocl_table_write_html, rocl_table_write_json;
 void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t);
+
+/* A row alone, into w->buf. */
+void rocl_table_put_json_row(rocl_table_writer *w, const rocl_table *t, const rocl_datum *cells);
+void rocl_table_put_markdown_row(rocl_table_writer *w, const rocl_table *t,
+                                 const rocl_datum *cells);
 
 #endif

@@ -46,6 +46,13 @@ typedef struct rocl_datum {
     size_t len; /* of the text */
 } rocl_datum;
 
+/* What a row that stands for several has in a column. */
+typedef enum rocl_fold {
+    ROCL_FOLD_NONE,
+    ROCL_FOLD_SUM,    /* the sum of theirs */
+    ROCL_FOLD_OTHERS, /* "(N others)" */
+} rocl_fold;
+
 typedef struct rocl_table_column {
     const char *key;   /* "total_ns": for programs and tests; stable */
     const char *title; /* "Total": for people */
@@ -64,8 +71,15 @@ typedef struct rocl_table {
     const rocl_table_tab *tab; /* static; NULL: one of its own */
     const rocl_table_column *columns;
     size_t column_count;
+    bool
+        single; /* one row that describes one thing: for people its fields stand below each other */
     rocl_datum *cells;
     size_t row_count, cell_cap;
+    const rocl_fold *folds; /* by column; NULL: ROCL_FOLD_NONE */
+    /* rests[k * column_count]: the row that stands for the rows from k on. In the arena; NULL, or
+     * of rows from rest_count on: their cells are added up. */
+    rocl_datum *rests;
+    size_t rest_count;
 } rocl_table;
 
 struct rocl_tables {

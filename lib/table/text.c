@@ -103,6 +103,27 @@ static void put_line(rocl_table_writer *w, const rocl_table *t, size_t line, con
     rocl_table_end_row(w);
 }
 
+/* Fields one below the other: only those that have a value, and in full. */
+static void put_fields(rocl_table_writer *w, const rocl_table *t)
+{
+    size_t widest = 0;
+    for (size_t c = 0; c < t->column_count; c++) {
+        const size_t n = strlen(t->columns[c].title);
+        if (rocl_datum_has_value(rocl_table_cell(t, 0, c)) && n > widest)
+            widest = n;
+    }
+    for (size_t c = 0; c < t->column_count; c++) {
+        const rocl_datum *d = rocl_table_cell(t, 0, c);
+        if (!rocl_datum_has_value(d))
+            continue;
+        put_blanks(&w->buf, INDENT);
+        rocl_buf_str(&w->buf, t->columns[c].title);
+        put_blanks(&w->buf, widest - strlen(t->columns[c].title) + GAP);
+        rocl_datum_put_displayed(&w->buf, d, t->columns[c].unit);
+        rocl_buf_byte(&w->buf, '\n');
+    }
+}
+
 void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t)
 {
     rocl_buf_str(&w->buf, t->title);
@@ -115,6 +136,10 @@ void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t)
         rocl_buf_str(&w->buf, t->note);
     }
     rocl_buf_byte(&w->buf, '\n');
+    if (t->single) {
+        put_fields(w, t);
+        return;
+    }
     layout *columns = calloc(t->column_count, sizeof *columns);
     bool good = columns != NULL;
     if (good) {

@@ -1,5 +1,5 @@
-/* Tables to a file, in the format that is asked for, with the formats that need little: CSV, TSV,
- * JSON and Markdown. To add a format, add a row to `formats`. */
+/* Tables to a file, in the format that is asked for, with the formats that need little: CSV, TSV
+ * and Markdown. To add a format, add a row to `formats`. */
 #include <ctype.h>
 #include <string.h>
 
@@ -61,79 +61,6 @@ static void put_tsv(rocl_table_writer *w, const rocl_table *t)
     put_lines(w, t, '\t');
 }
 
-/* ---- JSON: one object, written front to back; rocstats(1) describes its members -------------- */
-
-static void put_string(rocl_buf *to, const char *p, size_t n)
-{
-    rocl_buf_byte(to, '"');
-    rocl_json_put(to, p, n);
-    rocl_buf_byte(to, '"');
-}
-
-/* What is before it, its key and a colon. */
-static void put_key(rocl_buf *to, const char *before, const char *key)
-{
-    rocl_buf_str(to, before);
-    put_string(to, key, strlen(key));
-    rocl_buf_str(to, ": ");
-}
-
-/* The same with a text, or null. */
-static void put_member(rocl_buf *to, const char *before, const char *key, const char *value)
-{
-    put_key(to, before, key);
-    if (value)
-        put_string(to, value, strlen(value));
-    else
-        rocl_buf_str(to, "null");
-}
-
-static void put_json_table(rocl_table_writer *w, const rocl_table *t)
-{
-    rocl_buf *b = &w->buf;
-    put_member(b, "{", "key", t->key);
-    put_member(b, ", ", "title", t->title);
-    put_member(b, ", ", "note", t->note);
-    put_key(b, ",\n     ", "columns");
-    rocl_buf_byte(b, '[');
-    for (size_t c = 0; c < t->column_count; c++) {
-        put_member(b, c ? ", {" : "{", "key", t->columns[c].key);
-        put_member(b, ", ", "unit", rocl_unit_name(t->columns[c].unit));
-        rocl_buf_byte(b, '}');
-    }
-    rocl_buf_byte(b, ']');
-    put_key(b, ",\n     ", "rows");
-    rocl_buf_byte(b, '[');
-    for (size_t r = 0; r < t->row_count; r++) {
-        rocl_buf_str(b, r ? ",\n      {" : "\n      {");
-        for (size_t c = 0; c < t->column_count; c++) {
-            const rocl_datum *d = rocl_table_cell(t, r, c);
-            put_key(b, c ? ", " : "", t->columns[c].key);
-            if (!rocl_datum_has_value(d))
-                rocl_buf_str(b, "null");
-            else if (d->type == ROCL_DATUM_TEXT)
-                put_string(b, d->text, d->len);
-            else
-                rocl_datum_put_exact(b, d);
-        }
-        rocl_buf_byte(b, '}');
-        rocl_table_end_row(w);
-    }
-    rocl_buf_str(b, "]}");
-}
-
-static void write_json(rocl_table_writer *w)
-{
-    put_member(&w->buf, "{", "rocline", ROCLINE_VERSION);
-    put_key(&w->buf, ",\n ", "tables");
-    rocl_buf_byte(&w->buf, '[');
-    for (size_t i = 0; i < w->tables->count; i++) {
-        rocl_buf_str(&w->buf, i ? ",\n    " : "\n    ");
-        put_json_table(w, &w->tables->tables[i]);
-    }
-    rocl_buf_str(&w->buf, "]}\n");
-}
-
 /* ---- Markdown as GitHub understands it: for reports and issues, with numbers for people ------ */
 
 static bool is_word(uint8_t c)
@@ -154,9 +81,43 @@ static void put_escaped(rocl_buf *to, const void *text, size_t n)
     }
 }
 
+static void put_markdown_cell(rocl_table_writer *w, const rocl_datum *d, rocl_unit unit)
+{
+    rocl_buf *cell = &w->scratch;
+    cell->len = 0;
+    if (rocl_datum_has_value(d))
+        rocl_datum_put_displayed(cell, d, unit);
+    rocl_buf_str(&w->buf, "| ");
+    put_escaped(&w->buf, cell->data, cell->len);
+    rocl_buf_byte(&w->buf, ' ');
+}
+
+void rocl_table_put_markdown_row(rocl_table_writer *w, const rocl_table *t, const rocl_datum *cells)
+{
+    for (size_t c = 0; c < t->column_count; c++)
+        put_markdown_cell(w, &cells[c], t->columns[c].unit);
+    rocl_buf_str(&w->buf, "|\n");
+}
+
+/* Fields one below the other: only those that have a value. */
+static void put_markdown_fields(rocl_table_writer *w, const rocl_table *t)
+{
+    rocl_buf_str(&w->buf, "| Field | Value |\n|---|---|\n");
+    for (size_t c = 0; c < t->column_count; c++) {
+        const rocl_datum *d = rocl_table_cell(t, 0, c);
+        if (!rocl_datum_has_value(d))
+            continue;
+        rocl_buf_str(&w->buf, "| ");
+        rocl_buf_str(&w->buf, t->columns[c].title);
+        rocl_buf_byte(&w->buf, ' ');
+        put_markdown_cell(w, d, t->columns[c].unit);
+        rocl_buf_str(&w->buf, "|\n");
+    }
+}
+
 static void put_markdown(rocl_table_writer *w, const rocl_table *t)
 {
-    rocl_buf *b = &w->buf, *cell = &w->scratch;
+    rocl_buf *b = &w->buf;
     rocl_buf_str(b, "## ");
     put_escaped(b, t->title, strlen(t->title));
     rocl_buf_str(b, "\n\n");
@@ -168,6 +129,10 @@ static void put_markdown(rocl_table_writer *w, const rocl_table *t)
         put_escaped(b, t->note, strlen(t->note));
         rocl_buf_str(b, "\n\n");
     }
+    if (t->single) {
+        put_markdown_fields(w, t);
+        return;
+    }
     for (size_t c = 0; c < t->column_count; c++) {
         rocl_buf_str(b, "| ");
         put_escaped(b, t->columns[c].title, strlen(t->columns[c].title));
@@ -178,16 +143,7 @@ static void put_markdown(rocl_table_writer *w, const rocl_table *t)
         rocl_buf_str(b, rocl_column_is_number(&t->columns[c]) ? "|---:" : "|---");
     rocl_buf_str(b, "|\n");
     for (size_t r = 0; r < t->row_count; r++) {
-        for (size_t c = 0; c < t->column_count; c++) {
-            const rocl_datum *d = rocl_table_cell(t, r, c);
-            cell->len = 0;
-            if (rocl_datum_has_value(d))
-                rocl_datum_put_displayed(cell, d, t->columns[c].unit);
-            rocl_buf_str(b, "| ");
-            put_escaped(b, cell->data, cell->len);
-            rocl_buf_byte(b, ' ');
-        }
-        rocl_buf_str(b, "|\n");
+        rocl_table_put_markdown_row(w, t, rocl_table_cell(t, r, 0));
         rocl_table_end_row(w);
     }
 }
@@ -202,7 +158,7 @@ static const struct {
     [ROCL_TABLE_TEXT] = {.put_table = rocl_table_put_text},
     [ROCL_TABLE_CSV] = {.put_table = put_csv},
     [ROCL_TABLE_TSV] = {.put_table = put_tsv},
-    [ROCL_TABLE_JSON] = {.write = write_json},
+    [ROCL_TABLE_JSON] = {.write = rocl_table_write_json},
     [ROCL_TABLE_MARKDOWN] = {.put_table = put_markdown},
     [ROCL_TABLE_CONSOLE] = {.write = rocl_table_write_console},
     [ROCL_TABLE_HTML] = {.write = rocl_table_write_html},

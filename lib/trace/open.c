@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/map.h"
@@ -328,6 +329,43 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
 {
     return open_trace(trace, inputs, count, options, false, err);
 }
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* Slices that were joined are as many files: they stand for their source, which comes last. */
+static size_t joined_count(const rocl_trace *t)
+{
+    return t->joined ? t->joined->count : 0;
+}
+
+size_t rocl_trace_inputs(const rocl_trace *t)
+{
+    return t->source_count + joined_count(t) - (joined_count(t) > 0);
+}
+
+static uint64_t file_size(const char *path)
+{
+    struct stat st;
+    return path && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+rocl_input rocl_trace_input(const rocl_trace *t, size_t i)
+{
+    const size_t slices = joined_count(t), own = t->source_count - (slices > 0);
+    const rocl_source *s = t->sources[i < own ? i : own];
+    const char *name = s->format ? s->format->name : "";
+    const char *blank = strchr(name, ' '); /* behind the article */
+    rocl_input in = {.path = i < own ? s->path : t->joined->paths[i - own],
+                     .format = (*name == 'a' && blank) ? blank + 1 : name};
+    in.bytes = file_size(in.path);
+    for (size_t k = 0; k < s->more_count; k++)
+        in.bytes += file_size(s->more[k].path);
+    for (size_t k = 0; k < t->capture_count; k++)
+        in.captures += t->captures[k]->source == s;
+    return in;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 void rocl_trace_close(rocl_trace *t)
 {

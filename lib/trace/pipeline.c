@@ -97,6 +97,24 @@ static rocl_status count_unpaired_frees(run *r, const rocl_batch *b, rocl_error 
     return st;
 }
 
+/* Extends the time range of the trace by the events that have passed. */
+static void note_times(rocl_trace *t, const rocl_batch *b)
+{
+    const size_t size = rocl_kind_size(b->kind);
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        first = e->start < first ? e->start : first;
+        last = e->end > last ? e->end : last;
+    }
+    int_least64_t old = t->first;
+    while (first < old && !atomic_compare_exchange_weak(&t->first, &old, first))
+        ;
+    old = t->last;
+    while (last > old && !atomic_compare_exchange_weak(&t->last, &old, last))
+        ;
+}
+
 /* The way of every batch: cleaned, aligned, filtered, counted, and to the sink. */
 static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
@@ -116,6 +134,8 @@ static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_er
     if (st != ROCL_OK || !b->count)
         return st;
     atomic_fetch_add_explicit(&r->trace->events[b->kind], b->count, memory_order_relaxed);
+    if (r->trace->opt.note_times)
+        note_times(r->trace, b);
     return r->sink->events(r->sink->self, worker, b, err);
 }
 
@@ -274,6 +294,8 @@ static void reset_counts(rocl_trace *t)
         t->events[i] = 0;
     for (int i = 0; i < ROCL_FAULTS; i++)
         t->faults[i] = 0;
+    t->first = INT64_MAX;
+    t->last = INT64_MIN;
 }
 
 /* By the same rules for broken records as any run, so that one of them does not stretch the trace.

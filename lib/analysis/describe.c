@@ -1,0 +1,269 @@
+/* What a trace is, as tables: its files, hosts, GPUs and processes, and what the last run over it
+ * has counted. Nothing is read for that. */
+#include "analysis/report.h"
+
+#include <math.h>
+
+/* ---- rows ---- */
+
+typedef struct total_row {
+    uint64_t files, hosts, gpus, processes, events, left_out, repaired;
+    uint64_t ranks;                /* processes that have one */
+    int64_t first, last, duration; /* -1: not known */
+} total_row;
+
+typedef struct file_row {
+    const char *path, *format;
+    uint64_t bytes, processes;
+} file_row;
+
+typedef struct host_row {
+    const char *host;
+    uint32_t system, release; /* texts */
+    uint64_t processes, gpus;
+} host_row;
+
+typedef struct gpu_row {
+    uint64_t gpu;
+    const char *host;
+    uint32_t name, product; /* texts */
+} gpu_row;
+
+typedef struct process_row {
+    uint32_t guid, command; /* texts */
+    int64_t pid;            /* -1: not known, like those below */
+    int32_t rank;
+    const char *host, *file;
+    int64_t start, end;
+    uint64_t threads, queues, streams;
+} process_row;
+
+typedef struct kind_row {
+    const char *kind;
+    uint64_t events;
+} kind_row;
+
+typedef struct fault_row {
+    const char *fault, *outcome;
+    uint64_t records;
+} fault_row;
+
+/* ---- columns ---- */
+
+static const rocl_table_tab tab = {"trace", "Trace"};
+
+#define CELL(row, field)  ROCL_ALWAYS, ROCL_CELL(row, field)
+#define KNOWN(row, field) ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, row, field)
+#define LABEL(row, field) ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_label, row, field)
+
+static const rocl_column total_columns[] = {
+    {"files", "Files", ROCL_UNIT_COUNT, CELL(total_row, files)},
+    {"hosts", "Hosts", ROCL_UNIT_COUNT, CELL(total_row, hosts)},
+    {"gpus", "GPUs", ROCL_UNIT_COUNT, CELL(total_row, gpus)},
+    {"processes", "Processes", ROCL_UNIT_COUNT, CELL(total_row, processes)},
+    {"ranks", "Ranks", ROCL_UNIT_COUNT, CELL(total_row, ranks)},
+    {"events", "Events", ROCL_UNIT_COUNT, CELL(total_row, events)},
+    {"left_out", "Left out", ROCL_UNIT_COUNT, CELL(total_row, left_out)},
+    {"repaired", "Repaired", ROCL_UNIT_COUNT, CELL(total_row, repaired)},
+    {"first_ns", "First event", ROCL_UNIT_COUNT, KNOWN(total_row, first)},
+    {"last_ns", "Last event", ROCL_UNIT_COUNT, KNOWN(total_row, last)},
+    {"duration_ns", "Duration", ROCL_UNIT_NS, KNOWN(total_row, duration)},
+};
+
+static const rocl_column file_columns[] = {
+    {"path", "File", ROCL_UNIT_TEXT, CELL(file_row, path)},
+    {"format", "Format", ROCL_UNIT_TEXT, CELL(file_row, format)},
+    {"bytes", "Size", ROCL_UNIT_BYTES, CELL(file_row, bytes)},
+    {"captures", "Captures", ROCL_UNIT_COUNT, CELL(file_row, processes)},
+};
+
+static const rocl_column host_columns[] = {
+    {"host", "Host", ROCL_UNIT_TEXT, CELL(host_row, host)},
+    {"system", "System", ROCL_UNIT_TEXT, LABEL(host_row, system)},
+    {"release", "Release", ROCL_UNIT_TEXT, LABEL(host_row, release)},
+    {"processes", "Processes", ROCL_UNIT_COUNT, CELL(host_row, processes)},
+    {"gpus", "GPUs", ROCL_UNIT_COUNT, CELL(host_row, gpus)},
+};
+
+static const rocl_column gpu_columns[] = {
+    {"gpu", "GPU", ROCL_UNIT_COUNT, CELL(gpu_row, gpu)},
+    {"host", "Host", ROCL_UNIT_TEXT, CELL(gpu_row, host)},
+    {"name", "Name", ROCL_UNIT_TEXT, LABEL(gpu_row, name)},
+    {"product", "Product", ROCL_UNIT_TEXT, LABEL(gpu_row, product)},
+};
+
+static const rocl_column process_columns[] = {
+    {"pid", "Process", ROCL_UNIT_COUNT, KNOWN(process_row, pid)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, CELL(process_row, rank)},
+    {"host", "Host", ROCL_UNIT_TEXT, CELL(process_row, host)},
+    {"command", "Command", ROCL_UNIT_TEXT, LABEL(process_row, command)},
+    {"start_ns", "Start", ROCL_UNIT_COUNT, KNOWN(process_row, start)},
+    {"end_ns", "End", ROCL_UNIT_COUNT, KNOWN(process_row, end)},
+    {"threads", "Threads", ROCL_UNIT_COUNT, CELL(process_row, threads)},
+    {"queues", "Queues", ROCL_UNIT_COUNT, CELL(process_row, queues)},
+    {"streams", "Streams", ROCL_UNIT_COUNT, CELL(process_row, streams)},
+    {"guid", "GUID", ROCL_UNIT_TEXT, LABEL(process_row, guid)},
+    {"file", "File", ROCL_UNIT_TEXT, CELL(process_row, file)},
+};
+
+static const rocl_column kind_columns[] = {
+    {"kind", "Kind", ROCL_UNIT_TEXT, CELL(kind_row, kind)},
+    {"events", "Events", ROCL_UNIT_COUNT, CELL(kind_row, events)},
+};
+
+static const rocl_column fault_columns[] = {
+    {"fault", "Fault", ROCL_UNIT_TEXT, CELL(fault_row, fault)},
+    {"outcome", "Outcome", ROCL_UNIT_TEXT, CELL(fault_row, outcome)},
+    {"records", "Records", ROCL_UNIT_COUNT, CELL(fault_row, records)},
+};
+
+enum { TOTALS, FILES, HOSTS, GPUS, PROCESSES, KINDS, FAULTS };
+static const rocl_table_def defs[] = {
+    [TOTALS] = {&tab, "totals", "Trace", ROCL_COLUMNS(total_columns)},
+    [FILES] = {&tab, "files", "Files", ROCL_COLUMNS(file_columns)},
+    [HOSTS] = {&tab, "hosts", "Hosts", ROCL_COLUMNS(host_columns)},
+    [GPUS] = {&tab, "gpus", "GPUs", ROCL_COLUMNS(gpu_columns)},
+    [PROCESSES] = {&tab, "processes", "Processes", ROCL_COLUMNS(process_columns)},
+    [KINDS] = {&tab, "kinds", "Events by kind", ROCL_COLUMNS(kind_columns)},
+    [FAULTS] = {&tab, "faults", "Records that are broken", ROCL_COLUMNS(fault_columns)},
+};
+
+const rocl_table_def *const rocl_description_tables[] = {
+    &defs[TOTALS],    &defs[FILES], &defs[HOSTS],  &defs[GPUS],
+    &defs[PROCESSES], &defs[KINDS], &defs[FAULTS], NULL};
+
+/* ---- tables ---- */
+
+static void put_files(const rocl_trace *t, const rocl_report_rows *r, total_row *total)
+{
+    total->files = rocl_trace_inputs(t);
+    for (size_t i = 0; i < total->files; i++) {
+        const rocl_input in = rocl_trace_input(t, i);
+        rocl_add_row(r, &(file_row){in.path, in.format, in.bytes, in.captures});
+    }
+}
+
+static void put_hosts(const rocl_trace *t, const rocl_gpus *gpus, const rocl_report_rows *r,
+                      total_row *total)
+{
+    total->hosts = t->machine_count;
+    for (uint32_t m = 0; m < t->machine_count; m++) {
+        host_row row = {.host = rocl_machine_name(t, m)};
+        for (size_t i = 0; i < t->capture_count; i++) {
+            const rocl_capture *c = &t->captures[i]->pub;
+            if (c->machine != m)
+                continue;
+            row.processes += c->process_count;
+            if (c->node_count && !row.system) {
+                row.system = c->nodes[0].system_name;
+                row.release = c->nodes[0].release;
+            }
+        }
+        for (size_t i = 0; i < gpus->count; i++)
+            row.gpus += gpus->all[i].machine == m;
+        rocl_add_row(r, &row);
+    }
+}
+
+static void put_gpus(const rocl_trace *t, const rocl_gpus *gpus, const rocl_report_rows *r,
+                     total_row *total)
+{
+    total->gpus = gpus->count;
+    for (const rocl_gpu *g = gpus->all; g < gpus->all + gpus->count; g++)
+        rocl_add_row(r, &(gpu_row){g->id, rocl_machine_name(t, g->machine), g->agent->name,
+                                   g->agent->product});
+}
+
+static uint64_t count_of_process(uint32_t p, const rocl_queue *all, uint32_t count)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < count; i++)
+        n += all[i].process == p;
+    return n;
+}
+
+static void put_processes(const rocl_trace *t, const rocl_report_rows *r, total_row *total)
+{
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->process_count; k++) {
+            const rocl_process *p = &c->processes[k];
+            const int64_t start = p->start ? p->start : p->init, end = p->end ? p->end : p->fini;
+            process_row row = {
+                .guid = c->guid,
+                .command = p->command,
+                .pid = p->pid > 0 ? p->pid : -1,
+                .rank = p->rank,
+                .host = rocl_machine_name(t, c->machine),
+                .file = c->path,
+                .start = start ? start : -1,
+                .end = end ? end : -1,
+                .queues = count_of_process(k, c->queues, c->queue_count),
+                .streams = count_of_process(k, c->streams, c->stream_count),
+            };
+            for (uint32_t n = 0; n < c->thread_count; n++)
+                row.threads += c->threads[n].process == k;
+            total->processes++;
+            total->ranks += p->rank >= 0;
+            rocl_add_row(r, &row);
+        }
+    }
+}
+
+static void put_counts(const rocl_trace *t, const rocl_report_rows *kinds,
+                       const rocl_report_rows *faults, total_row *total)
+{
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++) {
+        const uint64_t n = rocl_trace_events(t, k);
+        total->events += n;
+        if (n)
+            rocl_add_row(kinds, &(kind_row){rocl_kind_name(k), n});
+    }
+    for (rocl_fault f = 0; f < ROCL_FAULTS; f++) {
+        const uint64_t n = rocl_trace_faults(t, f);
+        const bool drops = rocl_fault_drops(f);
+        *(drops ? &total->left_out : &total->repaired) += n;
+        if (n)
+            rocl_add_row(faults,
+                         &(fault_row){rocl_fault_text(f), drops ? "left out" : "repaired", n});
+    }
+    if (!rocl_trace_times(t, &total->first, &total->last))
+        total->first = total->last = total->duration = -1;
+    else
+        total->duration = total->last - total->first;
+}
+
+rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_error *err)
+{
+    const rocl_stats_options options = {0};
+    const rocl_collector c = {.trace = (rocl_trace *)(uintptr_t)t, .options = &options};
+    rocl_report_rows rows[sizeof defs / sizeof *defs];
+    total_row total = {0};
+    rocl_gpus gpus;
+    rocl_tables *out = rocl_tables_new();
+    rocl_status st = out ? rocl_gpus_collect(&gpus, t, err) : rocl_fail_memory(err);
+    if (st != ROCL_OK) {
+        rocl_tables_free(out);
+        return st;
+    }
+    /* The totals come first, and are known last. The array of tables does not grow meanwhile. */
+    for (size_t i = 0; i < sizeof defs / sizeof *defs; i++)
+        rows[i] = rocl_begin_table(&c, out, &defs[i], 0);
+    for (size_t i = 0; i < sizeof defs / sizeof *defs && !out->incomplete; i++)
+        rows[i].table = &out->tables[i];
+    if (!out->incomplete)
+        out->tables[TOTALS].single = true;
+    put_files(t, &rows[FILES], &total);
+    put_hosts(t, &gpus, &rows[HOSTS], &total);
+    put_gpus(t, &gpus, &rows[GPUS], &total);
+    put_processes(t, &rows[PROCESSES], &total);
+    put_counts(t, &rows[KINDS], &rows[FAULTS], &total);
+    rocl_add_row(&rows[TOTALS], &total);
+    rocl_gpus_free(&gpus);
+    st = rocl_check_complete(out, t, err);
+    if (st == ROCL_OK)
+        *tables = out;
+    else
+        rocl_tables_free(out);
+    return st;
+}

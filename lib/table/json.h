@@ -1,0 +1,26 @@
+/* The members of the envelope, for who writes it and for its schema. */
+#ifndef ROCL_TABLE_JSON_H
+#define ROCL_TABLE_JSON_H
+
+typedef struct rocl_answer_member {
+    const char *key;
+    const char *help; /* what it is, in the schema */
+} rocl_answer_member;
+
+enum {
+    ROCL_ANSWER_ROCLINE,
+    ROCL_ANSWER_SCHEMA_NUMBER,
+    ROCL_ANSWER_COMMAND,
+    ROCL_ANSWER_TRACE,
+    ROCL_ANSWER_DATA,
+    ROCL_ANSWER_WARNINGS,
+    ROCL_ANSWER_ERRORS,
+    ROCL_ANSWER_EXIT_CODE,
+    ROCL_ANSWER_MEMBERS
+};
+extern const rocl_answer_member rocl_answer_members[ROCL_ANSWER_MEMBERS];
+
+enum { ROCL_MESSAGE_MEMBERS = 4 };
+extern const rocl_answer_member rocl_message_members[ROCL_MESSAGE_MEMBERS];
+
+#endif
