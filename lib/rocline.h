@@ -875,6 +875,20 @@ ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_op
 ROCL_API size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
                                 bool *fits);
 
+/* ---- single events --------------------------------------------------------------------------- */
+
+/* What is known of an event, and what it has to do with others. Its id is "KIND:GUID:ROW", as
+ * columns of reports have them (rocl_stats_options.ids): the kind as rocl_kind_name() says, the
+ * GUID of its process or any beginning of it that no other one has (none at all in a trace of one
+ * capture), rocl_event.id. ROCL_USAGE: it is no id, or the trace has no such event.
+ * Tables: event (one row), arguments, chain (the ranges around it on the host, the call that
+ * launched it, what it launched, counters), effects (what it launched, by name), neighbours. */
+ROCL_API rocl_status rocl_show_event(rocl_trace *t, const char *id, rocl_tables **tables,
+                                     rocl_error *err);
+/* Only chain and effects. */
+ROCL_API rocl_status rocl_correlate_event(rocl_trace *t, const char *id, rocl_tables **tables,
+                                          rocl_error *err);
+
 /* ---- answers to programs ----------------------------------------------------------------------
  */
 

@@ -327,8 +327,10 @@ extern const rocl_collector_def rocl_calls_collector, rocl_summary_collector, ro
     rocl_counter_collector, rocl_derived_collector, rocl_streams_collector, rocl_sampled_collector,
     rocl_energy_collector;
 
-/* The tables of rocl_describe_trace(), NULL at the end (describe.c). */
-extern const rocl_table_def *const rocl_description_tables[];
+/* The tables of rocl_describe_trace(), rocl_show_event() and rocl_correlate_event(), NULL at the
+ * end (describe.c, event.c). */
+extern const rocl_table_def *const rocl_description_tables[], *const rocl_show_tables[],
+                                                                  *const rocl_correlate_tables[];
 
 /* Adds the table "advice", made of the tables that there are (advice.c). */
 rocl_status rocl_advise(rocl_tables *tables, rocl_error *err);
