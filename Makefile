@@ -188,10 +188,10 @@ $(LIB_A): $(call objects,$(LIB_SRC)) $(STAMP)
 	$(Q)$(OBJCOPY) --localize-hidden $(OBJ)/rocline.o
 	$(Q)$(AR) rcs $@ $(OBJ)/rocline.o
 
-$(LIB_SO): $(call objects,$(LIB_SRC)) $(STAMP)
+$(LIB_SO): $(call objects,$(LIB_SRC)) lib/rocline.map $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared -Wl,-soname,librocline.so.$(SOMAJOR) $(if $(SAN)$(FUZZER),,-Wl,-z,defs) \
+	$(Q)$(CC) -shared -Wl,-soname,librocline.so.$(SOMAJOR) -Wl,--version-script=lib/rocline.map $(if $(SAN)$(FUZZER),,-Wl,-z,defs) \
 	    $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 	$(Q)ln -sf librocline.so.$(VERSION) $(@D)/librocline.so.$(SOMAJOR)
 	$(Q)ln -sf librocline.so.$(SOMAJOR) $(@D)/librocline.so
@@ -222,6 +222,9 @@ $(O)/bin/$(1): $(O)/bin/$(ALIAS_$(1))
 	$(Q)ln -sf $(ALIAS_$(1)) $$@ && touch -h $$@
 endef
 $(foreach a,$(ALIASES),$(eval $(call alias-rule,$(a))))
+
+# Debian's folder for the libraries of this machine, below lib/; empty where there is none.
+$(OBJ)/tools/record/child.o: ALL_CPPFLAGS += -DMULTIARCH='"$(shell $(CC) -print-multiarch 2>/dev/null)"'
 
 $(O)/man/%: man/% $(wildcard man/options/*)
 	$(Q)mkdir -p $(@D) && awk -f man/options/expand.awk $< > $@
@@ -266,6 +269,8 @@ uninstall: ## remove what install put there
 demo: all ## convert the shipped trace and say how to look at it
 	@tests/demo.sh $(O)
 
+include packaging/packaging.mk
+
 # ---- upkeep --------------------------------------------------------------------------------------------
 
 format: ## clang-format everything
@@ -286,7 +291,7 @@ clean: ## remove everything that was built
 
 help: ## this list
 	@echo 'Targets:'
-	@sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile tests/tests.mk | sort | expand -t 25
+	@sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile tests/tests.mk packaging/packaging.mk | sort | expand -t 25
 	@echo 'Variables: O=build PREFIX=/usr/local DESTDIR= CC= CFLAGS= LDFLAGS= SAN=address,undefined'
 	@echo '  COVERAGE=1 WERROR=1 V=1 LIB_SRC="files" (of the library) FUZZ_TIME=60 ROWS=1000000 RUNS=3'
 
