@@ -31,4 +31,22 @@ deb: dist ## Debian packages, in build/deb; needs debhelper. NOCHECK=1: without 
 	$(Q)rm -rf $(DEB_DIR)/$(DIST)
 	@ls -l $(DEB_DIR)/*.deb
 
-.PHONY: dist deb
+# Tools for machines on which nothing can be installed. What rocrec loads into programs stays shared,
+# and needs nothing but libc. CJSON_SOURCE=: a folder with cJSON.c, where no libcjson.a is and apt-get cannot load its source.
+STATIC_NAME := rocline-$(VERSION)-linux-$(shell uname -m)
+STATIC_DIR := $(O)/static/$(STATIC_NAME)
+CJSON_SOURCE ?=
+static: ## tools without shared libraries, in build/static: for login nodes
+	$(Q)case $$($(CC) -print-file-name=libcjson.a) in /*) ;; *) \
+	    [ -e $(O)/static/cjson/libcjson.a ] || CC='$(CC)' packaging/libcjson.sh $(O)/static/cjson $(CJSON_SOURCE);; esac
+	$(Q)rm -rf $(STATIC_DIR) && mkdir -p $(STATIC_DIR)/share/doc/rocline
+	+$(Q)$(MAKE) --no-print-directory O=$(O)/static/build STATIC=1 LDFLAGS='-L$(CURDIR)/$(O)/static/cjson $(LDFLAGS)' \
+	    DESTDIR= PREFIX=$(CURDIR)/$(STATIC_DIR) install-tools >$(O)/static/log
+	$(Q)strip $(STATIC_DIR)/bin/* 2>/dev/null; cp README.md LICENSE CHANGELOG.md tests/fixtures/demo.db $(STATIC_DIR)/share/doc/rocline
+	$(Q)tar -C $(O)/static -c $(STATIC_NAME) --owner=0 --group=0 --sort=name --mtime="@$${SOURCE_DATE_EPOCH:-0}" | gzip -9n >$(O)/static/$(STATIC_NAME).tar.gz
+	@du -sh $(STATIC_DIR) $(O)/static/$(STATIC_NAME).tar.gz
+
+check-static: static all ## run them in a root that holds nothing else; needs root
+	@packaging/check-static.sh $(STATIC_DIR) $(O)
+
+.PHONY: dist deb static check-static
