@@ -191,10 +191,11 @@ $(LIB_A): $(call objects,$(LIB_SRC)) $(STAMP)
 	$(Q)$(OBJCOPY) --localize-hidden $(OBJ)/rocline.o
 	$(Q)$(AR) rcs $@ $(OBJ)/rocline.o
 
-$(LIB_SO): $(call objects,$(LIB_SRC)) lib/rocline.map $(STAMP)
+# Public names have a version, one for each soname. ROCL_API in rocline.h says which names these are.
+$(LIB_SO): $(call objects,$(LIB_SRC)) $(STAMP)
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared -Wl,-soname,librocline.so.$(SOMAJOR) -Wl,--version-script=lib/rocline.map $(if $(SAN)$(FUZZER),,-Wl,-z,defs) \
+	$(Q)mkdir -p $(@D) && echo 'ROCLINE_$(SOMAJOR) { global: rocl_*; local: *; };' >$(O)/lib/rocline.map
+	$(Q)$(CC) -shared -Wl,-soname,librocline.so.$(SOMAJOR) -Wl,--version-script=$(O)/lib/rocline.map $(if $(SAN)$(FUZZER),,-Wl,-z,defs) \
 	    $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 	$(Q)ln -sf librocline.so.$(VERSION) $(@D)/librocline.so.$(SOMAJOR)
 	$(Q)ln -sf librocline.so.$(SOMAJOR) $(@D)/librocline.so
