@@ -123,7 +123,7 @@ GPU 1 (node 1),0,512,68719476741'
     try 1 rocstats counters --format csv v2.rpd
     [[ "$output" == *'"sclk of gpu 0"'* ]] || fail "$output"
     sqlite3 v2.rpd "INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value)
-        VALUES ('gpu', 0, 'power', 1000, 9000, '95.5'), ('gpu', 0, 'power', 9000, 9500, 'nan')"
+        VALUES ('gpu', 0, 'power', 1000, 6900, '95.5'), ('gpu', 0, 'power', 6900, 9500, 'nan')"
     same "$(fields counter_sample_trace "Counter_Name, Units, Counter_Value, Timestamp" v2.rpd | sort)" \
         'power of gpu 0,W,95.5,1000
 sclk of gpu 0,MHz,1300,5000
@@ -176,15 +176,65 @@ sclk of gpu 0,MHz,2100,1000'
     cmp a.pftrace b.pftrace
 }
 
-@test "tables with rows that are not read are named" {
+@test "rows that belong to nothing are counted: links, frames, values of counters" {
+    sqlite3 v2.rpd "DELETE FROM rocpd_api WHERE id IN (7, 8); DELETE FROM rocpd_op WHERE id IN (8, 9);
+        DELETE FROM rocpd_api_ops WHERE id = 8"
+    for how in "-j1" "-j3" "--reader sqlite"; do
+        try 1 rocstats summary $how v2.rpd
+        says "rocpd_api_ops: row 9: it belongs to no operation"
+        says "value of no event (1)"
+    done
+    sqlite3 v3.rpd "INSERT INTO rocpd_api_ops (id, api_id, op_id) VALUES (801, NULL, 1), (802, 1, ''), (803, 3, 1), (804, 1, 1);
+        CREATE TABLE rocpd_stackframe (id INTEGER PRIMARY KEY, api_ptr_id INTEGER, depth INTEGER, name_id INTEGER);
+        CREATE TABLE rocpd_counter (id INTEGER PRIMARY KEY, value REAL, op_id INTEGER, name_id INTEGER);
+        INSERT INTO rocpd_stackframe VALUES (1, 1, 0, 2), (2, 900, 0, 2), (3, 1, 1, 900);
+        INSERT INTO rocpd_counter VALUES (1, 2.0, 1, 2), (2, 2.0, 900, 2), (3, 'much', 1, 2), (4, 1, 1, 900);
+        INSERT INTO rocpd_counter SELECT 5, 1, o.id, 2 FROM rocpd_op o JOIN rocpd_string s ON s.id = opType_id
+            WHERE s.string LIKE '%COPY%' LIMIT 1"
+    try 1 rocstats domains v3.rpd
+    says "value of no event (7), counter value that is no finite number (1)"
+    says "unknown name id (1)"
+    sqlite3 v3.rpd "DELETE FROM rocpd_counter WHERE id > 1; DELETE FROM rocpd_api_ops WHERE id > 800"
+    try 1 rocstats domains v3.rpd
+    says "rocpd_stackframe: row 2: it belongs to no call"
+    says "rocpd_stackframe: row 3: its name is not there"
+    says "1 record left out: value of no event (1); 1 record repaired: unknown name id (1)"
+}
+
+@test "stack frames are an argument of the call, innermost first; values of counters are of their kernel" {
     sqlite3 v3.rpd "CREATE TABLE rocpd_stackframe (id INTEGER PRIMARY KEY, api_ptr_id INTEGER, depth INTEGER, name_id INTEGER);
         CREATE TABLE rocpd_counter (id INTEGER PRIMARY KEY, value REAL, op_id INTEGER, name_id INTEGER);
-        INSERT INTO rocpd_stackframe VALUES (1, 1, 0, 2)"
-    try 0 rocstats domains v3.rpd
-    says "v3.rpd: its table rocpd_stackframe is left out"
-    sqlite3 v3.rpd "INSERT INTO rocpd_counter VALUES (1, 2.0, 1, 2)"
-    try 0 rocstats domains v3.rpd
-    says "v3.rpd: its tables rocpd_stackframe and rocpd_counter are left out"
+        INSERT INTO rocpd_string VALUES (700, '#0 0x7f in hipLaunchKernel() at lib.so'), (701, '#1 0x20 in main at app.hip:17:5'),
+            (702, 'SQ_WAVES'), (703, 'GRBM_COUNT'), (4294967296 + 704, '#0 0x33 in hipLaunchKernel() at other.so');
+        INSERT INTO rocpd_stackframe VALUES (1, 1, 1, 701), (2, 1, 0, 700), (3, 4294967301, 0, 704);
+        INSERT INTO rocpd_counter VALUES (1, 64.5, 1, 702), (2, '7', 1, 703);
+        UPDATE rocpd_api SET id = 4294967301 WHERE id = 5; UPDATE rocpd_api_ops SET api_id = 4294967301 WHERE api_id = 5"
+    for how in "-j1" "-j3" "--reader sqlite"; do
+        try 0 rtg2json -q -f --layout trace --args $how -o t.json v3.rpd
+        same "$(jq -c '[.traceEvents[] | select(.args.call_stack) | .args.call_stack] | unique' t.json)" \
+            '["#0 0x33 in hipLaunchKernel() at other.so","#0 0x7f in hipLaunchKernel() at lib.so\n#1 0x20 in main at app.hip:17:5"]'
+        rm -rf out
+        rocpd2csv -q $how -d out -o o v3.rpd
+        same "$(sqlite3 -csv :memory: ".import out/o_counter_collection.csv t" \
+            "SELECT Kernel_Name, Dispatch_Id, Counter_Name, Counter_Value FROM t ORDER BY 3" | tr -d '"')" \
+            'axpy(float*, int),1,GRBM_COUNT,7
+axpy(float*, int),1,SQ_WAVES,64.5'
+    done
+    rocmerge -q -o m.db v3.rpd
+    same "$(sqlite3 m.db "SELECT count(*), sum(value) FROM rocpd_pmc_event")" "2|71.5"
+}
+
+@test "who wrote it is told of each session, and whose monitors they are" {
+    # the second session gets copies as rocprofiler-sdk calls them: its grid counts work-items
+    sqlite3 v2.rpd "INSERT INTO rocpd_string VALUES (4294967310, 'MEMORY_COPY_HOST_TO_DEVICE')"
+    same "$(fields kernel_trace "Thread_Id, Grid_Size_X" v2.rpd | sort -u | paste -sd' ')" \
+        ",0 71,0 71,1024 71,256 80,3"
+    # a value belongs to the session that ran at the time; the first of several; the last one behind all
+    sqlite3 v2.rpd "DELETE FROM rocpd_monitor; INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value)
+        VALUES ('gpu', 0, 'sclk', 10, 400, '1'), ('gpu', 0, 'sclk', 400, 7000, '2'), ('gpu', 0, 'sclk', 20050, 30000, '3'),
+            ('gpu', 0, 'sclk', 30000, 40000, '4')"
+    same "$(fields counter_sample_trace "Process_Id, Counter_Value, Timestamp" v2.rpd | sort | paste -sd' ')" \
+        "70,1,10 70,2,400 70,2,7000 80,3,20050 80,4,30000 80,4,40000"
 }
 
 @test "tables that are not there, and none at all" {
@@ -193,7 +243,7 @@ sclk of gpu 0,MHz,2100,1000'
         sqlite3 cut.rpd "DROP TABLE rocpd_$table"
         try 1 rocpd2csv -q -d out cut.rpd
     done
-    sqlite3 v3.rpd "DELETE FROM rocpd_api; DELETE FROM rocpd_op"
+    sqlite3 v3.rpd "DELETE FROM rocpd_api; DELETE FROM rocpd_op; DELETE FROM rocpd_api_ops"
     try 0 rocpd2csv -d out2 v3.rpd
 }
 

@@ -3,15 +3,19 @@
  *     rocpd_api      calls, ranges and marks ("UserMarker"), and the tracer's own work
  *     rocpd_op       kernels and copies; rocpd_api_ops says which call launched which of them,
  *                    rocpd_kernelapi and rocpd_copyapi what that call asked for
+ *     rocpd_counter  values of an operation
  *     rocpd_monitor  values of a device from one time to another
+ *     rocpd_stackframe  where the program stood when it called
  *
  * The versions of the schema (1 of 2020, 2 of 2022, 3 of 2026) differ in columns: one that is
- * missing reads as NULL. Where nothing is known there is '' in columns of numbers. Ids of a run
- * have its number in their upper 32 bits, so those of several runs are mixed in one table.
+ * missing reads as NULL. Where nothing is known there is '' in columns of numbers. Every process
+ * that is traced is a session of the file, whose number is in the upper 32 bits of its ids: those
+ * of several sessions are mixed in one table.
  *
  * Tables are joined row by row: what an operation refers to lies near to what the one before it
- * refers to, so each worker keeps the rows around the last one that it looked up. rocpd_api_ops,
- * whose rows have ids of their own, is sorted by operation when the file is opened. */
+ * refers to, so each worker keeps the rows around the last one that it looked up. Tables whose rows
+ * have ids of their own are sorted by what they belong to when the file is opened; in the first
+ * pass each of their rows is checked, so that those that belong to nothing are counted. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +29,8 @@
 #include "source/rpd/rpd.h"
 
 enum {
-    LOOKUP_ROWS = 64, /* read at once around a row that is looked up */
+    LOOKUP_ROWS =
+        64, /* read at once around a row that is looked up; more, where no column is read */
     TABLE_SHIFT = 42, /* of the place of a record: its table, then its id without upper bits */
     STREAM_MAX = 32
 };
@@ -40,9 +45,11 @@ typedef enum rpd_table {
     RPD_HSA_API, /* before version 1 */
     RPD_OP,
     RPD_MONITOR,
-    RPD_RECORDS, /* the tables above hold records */
-    RPD_API_OPS = RPD_RECORDS,
-    RPD_KERNEL,
+    RPD_API_OPS,
+    RPD_FRAME,
+    RPD_COUNTER,
+    RPD_RECORDS, /* the tables above hold records, or rows of which each belongs to a record */
+    RPD_KERNEL = RPD_RECORDS,
     RPD_COPY,
     RPD_STRING,
     RPD_USTRING,
@@ -54,6 +61,8 @@ enum { A_PID, A_TID, A_START, A_END, A_NAME, A_ARGS, A_DOMAIN };
 enum { O_GPU, O_QUEUE, O_START, O_END, O_DESCRIPTION, O_TYPE };
 enum { M_TYPE, M_DEVICE, M_MONITOR, M_START, M_END, M_VALUE };
 enum { L_API, L_OP };
+enum { F_API, F_DEPTH, F_NAME };
+enum { V_VALUE, V_OP, V_NAME };
 enum { K_STREAM, K_GRID, K_WORKGROUP = K_GRID + 3, K_GROUP = K_WORKGROUP + 3, K_PRIVATE, K_NAME };
 enum { C_STREAM, C_SIZE, C_WIDTH, C_HEIGHT };
 enum { S_STRING };
@@ -72,6 +81,8 @@ static const struct {
     [RPD_MONITOR] = {"rocpd_monitor",
                      {"deviceType", "deviceId", "monitorType", "start", "end", "value"}},
     [RPD_API_OPS] = {"rocpd_api_ops", {"api_id", "op_id"}},
+    [RPD_FRAME] = {"rocpd_stackframe", {"api_ptr_id", "depth", "name_id"}},
+    [RPD_COUNTER] = {"rocpd_counter", {"value", "op_id", "name_id"}},
     [RPD_KERNEL] = {"rocpd_kernelapi",
                     {"stream", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ",
                      "groupSegmentSize", "privateSegmentSize", "kernelName_id"}},
@@ -86,15 +97,28 @@ static const struct {
 static const char *const v1_names[RPD_TABLES] = {
     [RPD_KERNEL] = "rocpd_kernelop", [RPD_COPY] = "rocpd_copyop"};
 
+/* A process that was traced. */
+typedef struct rpd_session {
+    uint64_t number;
+    uint64_t pid;
+    int64_t first, last; /* about when its first call began and its last one ended */
+    int64_t latest;      /* last of this session and of those before it in the array */
+} rpd_session;
+
 typedef struct rpd_file {
     rocprof_words words;
     uint32_t tracer, cuda, user; /* categories */
     rocl_db_state state;
     const char *names[RPD_TABLES]; /* of those that are there; NULL else */
     bool by_op;                    /* rocpd_kernelop and rocpd_copyop: keys are operations */
-    bool counts_items;             /* grids of every launch are work-items: see open_file */
+    rpd_session *sessions;         /* by their first call */
+    size_t session_count;
+    rocl_idset
+        item_sessions; /* numbers of those whose launches all give their grid in work-items */
     uint64_t pid_stride, gpu_stride;
-    rocl_lookup *links;            /* operation -> the call that launched it */
+    rocl_lookup *links;            /* operation, 0 -> the call that launched it */
+    rocl_lookup *frames;           /* call, index -> string of the frame, innermost first */
+    rocl_lookup *counters;         /* operation, index -> row of rocpd_counter */
     rocl_map last_monitored;       /* rows of rocpd_monitor, the last ones of what they are about */
     atomic_uint_fast64_t sizeless; /* copies */
 } rpd_file;
@@ -105,7 +129,8 @@ typedef struct rpd_worker {
     rocl_rows *joined[RPD_TABLES]; /* cursors of what they refer to */
     unsigned count[RPD_TABLES];    /* rows that the latter have at hand */
     rocl_map texts;                /* id of a string -> text */
-    rocl_lookup_pages links;
+    rocl_lookup_pages links, frames, counters;
+    rocl_buf stack; /* frames of the call at hand */
 } rpd_worker;
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -169,6 +194,9 @@ static void free_worker(void *state)
     rocl_db_close(w->db);
     rocl_map_free(&w->texts);
     free(w->links.entries);
+    free(w->frames.entries);
+    free(w->counters.entries);
+    rocl_buf_free(&w->stack);
     free(w);
 }
 
@@ -179,6 +207,16 @@ static rocl_status open_rows(const rpd_file *f, rocl_db *db, rpd_table t, rocl_r
     while (n < COLUMNS_MAX && tables[t].columns[n])
         n++;
     return *rows ? ROCL_OK : rocl_rows_open(rows, db, f->names[t], tables[t].columns, n, err);
+}
+
+/* For rows that are looked up. Of operations only their types are, and that they are there. */
+static rocl_status open_joined(const rpd_file *f, rpd_worker *w, rpd_table t, rocl_error *err)
+{
+    const char *columns[COLUMNS_MAX] = {[O_TYPE] =
+                                            f->counters ? tables[RPD_OP].columns[O_TYPE] : NULL};
+    if (t != RPD_OP || w->joined[t])
+        return open_rows(f, w->db, t, &w->joined[t], err);
+    return rocl_rows_open(&w->joined[t], w->db, f->names[t], columns, O_TYPE + 1, err);
 }
 
 /* The row of a table with this id: *found is the cursor it is in, at row *i; NULL: there is none.
@@ -192,13 +230,13 @@ static rocl_status find_row(const rpd_file *f, rpd_worker *w, rpd_table t, uint6
     *found = NULL;
     if (!f->names[t] || id > INT64_MAX)
         return ROCL_OK;
-    if ((st = open_rows(f, w->db, t, rows, err)) != ROCL_OK)
+    if ((st = open_joined(f, w, t, err)) != ROCL_OK)
         return st;
     if (!*n || (int64_t)id < (*rows)->id[0] || (int64_t)id > (*rows)->id[*n - 1]) {
         *n = 0;
         st = rocl_rows_seek(*rows, (int64_t)id, INT64_MAX, err);
         if (st == ROCL_OK)
-            st = rocl_rows_next(*rows, LOOKUP_ROWS, n, err);
+            st = rocl_rows_next(*rows, t == RPD_OP ? ROCL_ROWS_BATCH : LOOKUP_ROWS, n, err);
         if (st != ROCL_OK)
             return st;
     }
@@ -365,6 +403,52 @@ static void set_process(const rpd_file *f, rocl_source_record *r, uint64_t pid)
         r->pid = pid % f->pid_stride;
 }
 
+/* The number of the session in which a row was written. */
+static uint64_t session_of(uint64_t id)
+{
+    return id >> 32;
+}
+
+/* The text of a frame. Its writer forgets to add the number of the session to the id. */
+static rocl_status find_frame_text(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t api,
+                                   uint64_t name, uint32_t *text, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    *text = ROCL_NONE;
+    if (!session_of(name) && session_of(api))
+        st = find_text(f, to, w, session_of(api) << 32 | name, text, err);
+    return st != ROCL_OK || *text != ROCL_NONE ? st : find_text(f, to, w, name, text, err);
+}
+
+/* Where the program stood when it called, one frame below the other, as debuggers show it. */
+static rocl_status put_frames(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t api,
+                              rocl_error *err)
+{
+    static const rocl_view call_stack = {"call_stack", 10};
+    rocl_status st = ROCL_OK;
+    w->stack.len = 0;
+    for (uint64_t k = 0; f->frames && st == ROCL_OK; k++) {
+        uint64_t name = ROCL_NO_KEY;
+        uint32_t text;
+        size_t n;
+        st = rocl_lookup_find(f->frames, &w->frames, (rocl_lookup_key){api, k}, &name, err);
+        if (st != ROCL_OK || name == ROCL_NO_KEY)
+            break;
+        if ((st = find_frame_text(f, to, w, api, name, &text, err)) != ROCL_OK)
+            break;
+        const char *frame =
+            rocl_text(rocl_records_input_of(to)->trace, text == ROCL_NONE ? 0 : text, &n);
+        if (k)
+            rocl_buf_byte(&w->stack, '\n');
+        rocl_buf_put(&w->stack, frame, n);
+    }
+    if (st == ROCL_OK && w->stack.failed)
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK && w->stack.len)
+        rocl_record_arg(to, call_stack, (rocl_view){(const char *)w->stack.data, w->stack.len});
+    return st;
+}
+
 /* What a call was given, in its text (empty: none) and in the tables that go by its id. */
 static rocl_status put_call_args(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t id,
                                  rocl_view text, rocl_error *err)
@@ -375,7 +459,7 @@ static rocl_status put_call_args(const rpd_file *f, rocl_records *to, rpd_worker
         st = put_columns(f, to, w, RPD_KERNEL, id, K_STREAM, err);
     if (st == ROCL_OK && !f->by_op)
         st = put_columns(f, to, w, RPD_COPY, id, C_STREAM, err);
-    return st;
+    return st ? st : put_frames(f, to, w, id, err);
 }
 
 static rocl_status put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
@@ -453,7 +537,8 @@ static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w
                               rocl_source_record *r, uint64_t key, const char *api, uint32_t *name,
                               rocl_error *err)
 {
-    const bool items = f->counts_items || !strcmp(api, "hipExtModuleLaunchKernel") ||
+    const bool items = rocl_idset_has(&f->item_sessions, session_of(r->as.dispatch.dispatch_id)) ||
+                       !strcmp(api, "hipExtModuleLaunchKernel") ||
                        !strcmp(api, "hipHccModuleLaunchKernel") || r->queue > UINT16_MAX;
     rocl_dispatch *d = &r->as.dispatch;
     const rocl_rows *rows;
@@ -502,6 +587,46 @@ static rocl_status add_copy(rpd_file *f, rocl_records *to, rpd_worker *w, rocl_s
     if (size <= 0 && rocl_records_first_pass(to))
         atomic_fetch_add(&f->sizeless, 1);
     return ROCL_OK;
+}
+
+/* A number, also as a text: values of monitors are, "2100" or "95.5". */
+static bool read_real(const rocl_rows *rows, unsigned column, unsigned i, double *v)
+{
+    const rocl_view s = read_text(rows, column, i);
+    bool bad = false;
+    if (rocl_cell_kind(rows, column, i) != ROCL_CELL_TEXT)
+        return rocl_cell_real(rows, column, i, v, &bad) && *v - *v == 0;
+    return rocl_json_double(s, v) && *v - *v == 0;
+}
+
+/* Values of counters that rocpd_counter has of a kernel. */
+static rocl_status put_counters(const rpd_file *f, rocl_records *to, rpd_worker *w,
+                                const rocl_source_record *dispatch, rocl_error *err)
+{
+    const uint64_t op = dispatch->as.dispatch.dispatch_id;
+    rocl_source_record r = *dispatch;
+    rocl_status st = ROCL_OK;
+    r.kind = ROCL_COUNTER;
+    for (uint64_t k = 0; st == ROCL_OK; k++) {
+        uint64_t id = ROCL_NO_KEY;
+        const rocl_rows *rows;
+        uint32_t name;
+        unsigned i;
+        bool bad = false;
+        st = rocl_lookup_find(f->counters, &w->counters, (rocl_lookup_key){op, k}, &id, err);
+        if (st != ROCL_OK || id == ROCL_NO_KEY)
+            break;
+        if ((st = find_row(f, w, RPD_COUNTER, id, &rows, &i, err)) != ROCL_OK || !rows ||
+            !read_real(rows, V_VALUE, i, &r.as.counter.value))
+            continue; /* check_counter() counts it */
+        st = find_text(f, to, w, read_key(rows, V_NAME, i, &bad), &name, err);
+        if (st != ROCL_OK || name == ROCL_NONE)
+            continue;
+        r.counter.p =
+            rocl_strings_get(rocl_records_input_of(to)->trace->strings, name, &r.counter.n);
+        st = rocl_record_put(to, &r, err);
+    }
+    return st;
 }
 
 static rocl_status put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i, rocl_error *err)
@@ -557,27 +682,36 @@ static rocl_status put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned
         return st == ROCL_OK ? rocprof_op_put(to, &f->words, &r, operation, err) : st;
     }
     /* KernelExecution; Task: a kernel of a graph */
+    r.as.dispatch.dispatch_id = id;
     if ((st = add_launch(f, to, w, &r, key, api, &name, err)) != ROCL_OK)
         return st;
     r.symbol = &function;
-    r.as.dispatch.dispatch_id = id;
     r.as.e.category = f->words.kernel;
     r.name = operation;
     if (name != ROCL_NONE && name)
         r.name.p = rocl_strings_get(trace->strings, name, &r.name.n);
-    return rocl_record_put(to, &r, err);
+    if ((st = rocl_record_put(to, &r, err)) != ROCL_OK || !f->counters)
+        return st;
+    return put_counters(f, to, w, &r, err);
 }
 
 /* ---- monitors -------------------------------------------------------------------------------- */
 
-/* Values are texts, "2100" or "95.5". */
-static bool read_real(const rocl_rows *rows, unsigned column, unsigned i, double *v)
+/* The session that noted a value of a device, which the row does not say: of those that run at a
+ * time it is the one that began first. NULL: the file has no calls. */
+static const rpd_session *find_monitoring_session(const rpd_file *f, int64_t when)
 {
-    const rocl_view s = read_text(rows, column, i);
-    bool bad = false;
-    if (rocl_cell_kind(rows, column, i) != ROCL_CELL_TEXT)
-        return rocl_cell_real(rows, column, i, v, &bad) && *v - *v == 0;
-    return rocl_json_double(s, v) && *v - *v == 0;
+    size_t low = 0, high = f->session_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (f->sessions[middle].latest < when)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == f->session_count && low)
+        low--;
+    return low < f->session_count ? &f->sessions[low] : NULL;
 }
 
 /* A value holds until the next row of its device, that of the last one until the row ends. The
@@ -606,6 +740,9 @@ static rocl_status put_monitor(rocl_records *to, const rpd_file *f, rpd_worker *
     s->xcc = s->shader_engine = s->instance = s->shader_array = s->wgp = -1;
     r.as.e.end = r.as.e.start;
     r.as.e.category = f->words.spm;
+    const rpd_session *session = find_monitoring_session(f, r.as.e.start);
+    if (session)
+        set_process(f, &r, session->pid);
     const int n = snprintf(name, sizeof name, "%.*s of %.*s %lld", (int)(what.n < 48 ? what.n : 48),
                            what.p, (int)(kind.n < 32 ? kind.n : 32), kind.p, (long long)device);
     r.counter = (rocl_view){name, (size_t)n};
@@ -618,7 +755,7 @@ static rocl_status put_monitor(rocl_records *to, const rpd_file *f, rpd_worker *
     return rocl_record_put(to, &r, err);
 }
 
-/* The last row of each device and what was monitored of it. */
+/* The last row of each device and what a session monitored of it. */
 static rocl_status find_last_monitored(rpd_file *f, rocl_trace *t, rocl_db *db, rocl_error *err)
 {
     rocl_rows *rows = NULL;
@@ -639,7 +776,11 @@ static rocl_status find_last_monitored(rpd_file *f, rocl_trace *t, rocl_db *db, 
             bool bad = false;
             const uint64_t device = read_key(rows, M_DEVICE, i, &bad);
             const uint32_t text = rocl_strings_put(t->strings, what.p, what.n);
-            const uint64_t key = rocl_mix64(device ^ rocl_mix64(text));
+            int64_t start;
+            read_int(rows, M_START, i, &start, &bad);
+            const rpd_session *session = find_monitoring_session(f, start);
+            const uint64_t of = session ? session->number : 0;
+            const uint64_t key = rocl_mix64(device ^ rocl_mix64(text ^ rocl_mix64(of)));
             uint32_t at = rocl_map_get(&series, key, ROCL_NONE);
             if (at == ROCL_NONE) {
                 at = (uint32_t)count;
@@ -656,6 +797,70 @@ static rocl_status find_last_monitored(rpd_file *f, rocl_trace *t, rocl_db *db, 
     rocl_map_free(&series);
     free(last);
     return ok || st ? st : rocl_fail_memory(err);
+}
+
+/* ---- rows that belong to records ------------------------------------------------------------- */
+
+/* Of a table whose rows belong to records: those that belong to none are counted. What they say
+ * goes out with the records themselves. */
+static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
+                             unsigned i, rocl_error *err)
+{
+    const rocl_rows *rows = w->rows[t], *owners = NULL;
+    const bool of_call = t == RPD_FRAME;
+    const uint64_t where =
+        (uint64_t)t << TABLE_SHIFT | ((uint64_t)rows->id[i] & (((uint64_t)1 << TABLE_SHIFT) - 1));
+    unsigned k = 0;
+    bool bad = false;
+    uint32_t text = 0;
+    uint64_t first;
+    double value;
+    const uint64_t owner = read_key(rows,
+                                    of_call            ? F_API
+                                    : t == RPD_COUNTER ? V_OP
+                                                       : L_OP,
+                                    i, &bad);
+    rocl_status st = find_row(f, w, of_call ? RPD_API : RPD_OP, owner, &owners, &k, err);
+    if (st != ROCL_OK)
+        return st;
+    if (!owners)
+        return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
+                                 of_call ? "it belongs to no call" : "it belongs to no operation",
+                                 err);
+    switch (t) {
+    case RPD_API_OPS: {
+        const uint64_t api = first = read_key(rows, L_API, i, &bad);
+        if (api == ROCL_NO_KEY)
+            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it names no call", err);
+        st = rocl_lookup_find(f->links, &w->links, (rocl_lookup_key){owner, 0}, &first, err);
+        if (st == ROCL_OK && first != api)
+            st = rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
+                                   "another call launched its operation", err);
+        return st;
+    }
+    case RPD_FRAME:
+        st = find_frame_text(f, to, w, owner, read_key(rows, F_NAME, i, &bad), &text, err);
+        break;
+    default:
+        st = find_text(f, to, w, read_key(owners, O_TYPE, k, &bad), &text, err);
+        if (st == ROCL_OK && text != ROCL_NONE && text) {
+            const char *type = rocl_str(rocl_records_input_of(to)->trace, text);
+            if (rocprof_is_copy((rocl_view){type, strlen(type)}))
+                return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it is of a copy",
+                                         err);
+        }
+        if (!read_real(rows, V_VALUE, i, &value))
+            return rocl_record_fault(to, where, ROCL_FAULT_NO_NUMBER,
+                                     "the value of a counter is no number", err);
+        if (st == ROCL_OK)
+            st = find_text(f, to, w, read_key(rows, V_NAME, i, &bad), &text, err);
+        if (st == ROCL_OK && text == ROCL_NONE)
+            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "its counter has no name",
+                                     err);
+    }
+    if (st == ROCL_OK && text == ROCL_NONE)
+        st = rocl_record_fault(to, where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
+    return st;
 }
 
 /* ---- definitions ----------------------------------------------------------------------------- */
@@ -739,11 +944,14 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     void **state = rocl_records_state(to);
     rpd_worker *w = *state ? *state : calloc(1, sizeof *w);
     const rpd_table t = piece->part;
+    const bool checks = t == RPD_API_OPS || t == RPD_FRAME || t == RPD_COUNTER;
     rocl_status st = ROCL_OK;
     unsigned n = 1;
     *state = w;
     if (!w)
         return rocl_fail_memory(err);
+    if (checks && !rocl_records_first_pass(to))
+        return ROCL_OK;
     if (!w->db)
         st = rocl_source_connect(&w->db, in->trace, in->source, &f->state, err);
     if (st == ROCL_OK)
@@ -757,53 +965,161 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         for (unsigned i = 0; i < n && st == ROCL_OK; i++)
             st = t == RPD_OP        ? put_op(f, to, w, i, err)
                  : t == RPD_MONITOR ? put_monitor(to, f, w, i, err)
+                 : checks           ? check_row(f, to, w, t, i, err)
                                     : put_call(f, to, w, t, i, err);
     }
     return st ? st : rocl_db_check_unchanged(w->db, err);
 }
 
-/* Sorts rocpd_api_ops by operation, outside of memory: its rows nearly always come in that order,
- * but need not. An operation has one call: the first, where several rows say so. */
-static rocl_status sort_links(rpd_file *f, rocl_trace *t, rocl_db *db, rocl_error *err)
+/* Sorts a table outside of memory by what its rows belong to: owner, index -> value, by which the
+ * rows of an owner are ordered, or by their numbers in `order`. Columns below 0 are the id. The
+ * tables nearly always come in that order, but need not. */
+static rocl_status sort_table(rpd_file *f, rocl_trace *t, rocl_db *db, rpd_table table, int owner,
+                              int order, int value, rocl_lookup **lookup, rocl_error *err)
 {
     rocl_rows *rows = NULL;
     rocl_sorter *sorter = NULL;
     rocl_sort_record rec;
+    rocl_lookup_key key = {ROCL_NO_KEY, 0};
     unsigned n = 1;
-    bool more, any = false;
-    uint64_t last = 0;
-    if (!f->names[RPD_API_OPS])
+    bool more;
+    if (!f->names[table])
         return ROCL_OK;
-    rocl_status st = rocl_lookup_new(&f->links, t, err);
-    if (st == ROCL_OK && !(sorter = rocl_sorter_new(t->space, 2)))
+    rocl_status st = rocl_lookup_new(lookup, t, err);
+    if (st == ROCL_OK && !(sorter = rocl_sorter_new(t->space, 3)))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = open_rows(f, db, RPD_API_OPS, &rows, err);
+        st = open_rows(f, db, table, &rows, err);
     if (st == ROCL_OK)
         st = rocl_rows_seek(rows, INT64_MIN, INT64_MAX, err);
     while (st == ROCL_OK && n && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK)
         for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
-            bool bad = false;
-            const uint64_t key[2] = {read_key(rows, L_OP, i, &bad), read_key(rows, L_API, i, &bad)};
-            if (key[0] != ROCL_NO_KEY && key[1] != ROCL_NO_KEY)
-                st = rocl_sorter_add(sorter, 0, key, NULL, 0, err);
+            const int columns[3] = {owner, order, value};
+            uint64_t keys[3];
+            bool bad = false, all = true;
+            for (int k = 0; k < 3; k++) {
+                keys[k] = columns[k] < 0 ? (uint64_t)rows->id[i]
+                                         : read_key(rows, (unsigned)columns[k], i, &bad);
+                all &= keys[k] != ROCL_NO_KEY;
+            }
+            if (all)
+                st = rocl_sorter_add(sorter, 0, keys, NULL, 0, err);
         }
     if (st == ROCL_OK)
         st = rocl_sorter_start(sorter, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
-        const rocl_lookup_key key = {rec.key[0], 0};
-        if (!any || rec.key[0] != last)
-            st = rocl_lookup_add(f->links, key, rec.key[1], err);
-        any = true;
-        last = rec.key[0];
+        key.minor = rec.key[0] == key.major ? key.minor + 1 : 0;
+        key.major = rec.key[0];
+        st = rocl_lookup_add(*lookup, key, rec.key[2], err);
     }
     rocl_rows_close(rows);
     rocl_sorter_free(sorter);
-    return st ? st : rocl_lookup_finish(f->links, err);
+    return st ? st : rocl_lookup_finish(*lookup, err);
 }
 
-/* Tags of rocpd_metadata. Whether all grids are work-items is not among them: the newer writer
- * (rocprofiler-sdk) names copies otherwise, and notes arguments of launches as JSON. */
+static int compare_sessions(const void *a, const void *b)
+{
+    const rpd_session *x = a, *y = b;
+    return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
+                                : (x->number > y->number) - (x->number < y->number);
+}
+
+/* The row of rocpd_api next to an id, on one side of it: its id, pid and a time; false: none. */
+static bool find_next_call(sqlite3_stmt *s, uint64_t id, uint64_t *found, int64_t *pid,
+                           int64_t *time)
+{
+    sqlite3_reset(s);
+    sqlite3_bind_int64(s, 1, (sqlite3_int64)id);
+    const bool any = sqlite3_step(s) == SQLITE_ROW;
+    *found = any ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
+    *pid = any ? sqlite3_column_int64(s, 1) : 0;
+    *time = any ? sqlite3_column_int64(s, 2) : 0;
+    return any;
+}
+
+/* The sessions of which calls are there: pid and times of each by the first and last rows of both
+ * series of ids, of calls and from 2^31 on of markers. */
+static rocl_status find_sessions(rpd_file *f, sqlite3 *h, rocl_error *err)
+{
+    sqlite3_stmt *next = NULL, *before = NULL;
+    size_t cap = 0;
+    bool ok = true;
+    int rc = sqlite3_prepare_v2(
+        h, "SELECT id, pid, start FROM rocpd_api WHERE id >= ? ORDER BY id LIMIT 1", -1, &next,
+        NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_prepare_v2(
+            h, "SELECT id, pid, end FROM rocpd_api WHERE id < ? ORDER BY id DESC LIMIT 1", -1,
+            &before, NULL);
+    for (uint64_t from = 0; rc == SQLITE_OK && ok && from < INT64_MAX;) {
+        rpd_session s = {0};
+        uint64_t id;
+        int64_t pid, other_pid, time;
+        if (!find_next_call(next, from, &id, &pid, &s.first))
+            break;
+        s.number = session_of(id);
+        s.pid = (uint64_t)pid;
+        const uint64_t begin = s.number << 32, markers = begin | (uint64_t)1 << 31;
+        from = s.number < INT64_MAX >> 32 ? begin + ((uint64_t)1 << 32) : INT64_MAX;
+        find_next_call(before, from, &id, &other_pid, &s.last);
+        if (find_next_call(before, markers, &id, &other_pid, &time) && id >= begin && time > s.last)
+            s.last = time;
+        if (find_next_call(next, markers, &id, &other_pid, &time) && id < from && time < s.first)
+            s.first = time;
+        if (pid < 0)
+            continue;
+        ok = ROCL_GROW(f->sessions, cap, f->session_count + 1);
+        if (ok)
+            f->sessions[f->session_count++] = s;
+    }
+    sqlite3_finalize(next);
+    sqlite3_finalize(before);
+    if (!ok)
+        return rocl_fail_memory(err);
+    if (f->session_count)
+        qsort(f->sessions, f->session_count, sizeof *f->sessions, compare_sessions);
+    int64_t latest = INT64_MIN;
+    for (size_t i = 0; i < f->session_count; i++) {
+        latest = f->sessions[i].last > latest ? f->sessions[i].last : latest;
+        f->sessions[i].latest = latest;
+    }
+    return ROCL_OK;
+}
+
+/* The sessions of the newer writer (rocprofiler-sdk), whose grids are all work-items: it names
+ * copies otherwise, and notes arguments of launches as JSON. */
+static rocl_status find_item_sessions(rpd_file *f, sqlite3 *h, rocl_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    char sql[400];
+    bool ok = true;
+    int rc = sqlite3_prepare_v2(h, "SELECT id FROM rocpd_string WHERE string GLOB 'MEMORY_COPY_*'",
+                                -1, &s, NULL);
+    while (rc == SQLITE_OK && ok && sqlite3_step(s) == SQLITE_ROW)
+        ok = rocl_idset_add(&f->item_sessions, session_of((uint64_t)sqlite3_column_int64(s, 0)));
+    sqlite3_finalize(s);
+    s = NULL;
+    snprintf(sql, sizeof sql,
+             "SELECT 1 FROM (SELECT apiName_id, args_id FROM rocpd_api WHERE id BETWEEN ?1 AND ?2 "
+             "LIMIT 100000) JOIN rocpd_string n ON n.id = apiName_id AND n.string GLOB "
+             "'hip*Launch*' JOIN %s a ON a.id = args_id AND a.string GLOB '{*' LIMIT 1",
+             tables[f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING].name);
+    rc = sqlite3_prepare_v2(h, sql, -1, &s, NULL);
+    for (size_t i = 0; rc == SQLITE_OK && ok && i < f->session_count; i++) {
+        const uint64_t number = f->sessions[i].number;
+        if (rocl_idset_has(&f->item_sessions, number))
+            continue;
+        sqlite3_reset(s);
+        sqlite3_bind_int64(s, 1, (sqlite3_int64)(number << 32));
+        sqlite3_bind_int64(s, 2, (sqlite3_int64)(number << 32 | UINT32_MAX));
+        if (sqlite3_step(s) == SQLITE_ROW)
+            ok = rocl_idset_add(&f->item_sessions, number);
+    }
+    sqlite3_finalize(s);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* Tags of rocpd_metadata, and what rows of others say of the sessions. */
 static rocl_status read_metadata(rpd_file *f, rocl_db *db, rocl_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -822,23 +1138,8 @@ static rocl_status read_metadata(rpd_file *f, rocl_db *db, rocl_error *err)
             f->gpu_stride = (uint64_t)v;
     }
     sqlite3_finalize(s);
-    rc = sqlite3_prepare_v2(
-        h, "SELECT 1 FROM rocpd_string WHERE string GLOB 'MEMORY_COPY_*' LIMIT 1", -1, &s, NULL);
-    f->counts_items = rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
-    sqlite3_finalize(s);
-    char sql[320];
-    snprintf(
-        sql, sizeof sql,
-        "SELECT 1 FROM (SELECT apiName_id, args_id FROM rocpd_api LIMIT 100000) JOIN "
-        "rocpd_string n ON n.id = apiName_id AND n.string GLOB 'hip*Launch*' JOIN %s a ON a.id "
-        "= args_id AND a.string GLOB '{*' LIMIT 1",
-        tables[f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING].name);
-    rc = f->counts_items ? SQLITE_DONE : sqlite3_prepare_v2(h, sql, -1, &s, NULL);
-    if (rc == SQLITE_OK) {
-        f->counts_items = sqlite3_step(s) == SQLITE_ROW;
-        sqlite3_finalize(s);
-    }
-    return ROCL_OK;
+    st = find_sessions(f, h, err);
+    return st ? st : find_item_sessions(f, h, err);
 }
 
 static const char *name_part(const rocl_records_input *in, const rocl_piece *piece)
@@ -851,6 +1152,10 @@ static void close_file(rocl_records_input *in)
     rpd_file *f = in->state;
     if (f) {
         rocl_lookup_free(f->links);
+        rocl_lookup_free(f->frames);
+        rocl_lookup_free(f->counters);
+        rocl_idset_free(&f->item_sessions);
+        free(f->sessions);
         rocl_map_free(&f->last_monitored);
     }
     free(f);
@@ -865,17 +1170,12 @@ static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
                                           .refine = refine_definitions,
                                           .close = close_file};
 
-/* Finds the tables that are read, and says so of those with rows that are not. */
-static rocl_status find_tables(rpd_file *f, rocl_db *db, const char **remark, rocl_error *err)
+/* Finds the tables that are read. */
+static rocl_status find_tables(rpd_file *f, rocl_db *db, rocl_error *err)
 {
-    static const char *const left_out[] = {"rocpd_stackframe", "rocpd_counter"};
-    static const char *const remarks[] = {
-        NULL, "its table rocpd_stackframe is left out", "its table rocpd_counter is left out",
-        "its tables rocpd_stackframe and rocpd_counter are left out"};
     rocl_db_object *objects = NULL;
     size_t count = 0;
-    unsigned unread = 0;
-    rocl_status st = rocl_db_objects(db, &objects, &count, err);
+    const rocl_status st = rocl_db_objects(db, &objects, &count, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
         for (size_t t = 0; t < RPD_TABLES && !objects[i].is_view; t++) {
             if (!strcmp(objects[i].name, tables[t].name))
@@ -885,16 +1185,6 @@ static rocl_status find_tables(rpd_file *f, rocl_db *db, const char **remark, ro
                 f->by_op = true;
             }
         }
-    for (size_t i = 0; i < count && st == ROCL_OK; i++)
-        for (unsigned k = 0; k < 2 && st == ROCL_OK && !objects[i].is_view; k++) {
-            int64_t first, last;
-            bool any = false;
-            if (!strcmp(objects[i].name, left_out[k]))
-                st = rocl_db_id_range(db, left_out[k], &first, &last, &any, err);
-            unread |= any ? 1u << k : 0;
-        }
-    if (unread && !*remark)
-        *remark = remarks[unread];
     rocl_db_objects_free(objects, count);
     return st;
 }
@@ -919,11 +1209,13 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         s->truncated = true;
         s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     }
-    if ((st = find_tables(f, s->db, &s->remark, err)) == ROCL_OK &&
-        (st = read_metadata(f, s->db, err)) == ROCL_OK)
-        st = sort_links(f, t, s->db, err);
-    if (st == ROCL_OK)
-        st = find_last_monitored(f, t, s->db, err);
+    if ((st = find_tables(f, s->db, err)) != ROCL_OK ||
+        (st = read_metadata(f, s->db, err)) != ROCL_OK ||
+        (st = sort_table(f, t, s->db, RPD_API_OPS, L_OP, L_API, L_API, &f->links, err)) ||
+        (st = sort_table(f, t, s->db, RPD_FRAME, F_API, F_DEPTH, F_NAME, &f->frames, err)) ||
+        (st = sort_table(f, t, s->db, RPD_COUNTER, V_OP, -1, -1, &f->counters, err)))
+        return st;
+    st = find_last_monitored(f, t, s->db, err);
     for (uint32_t k = 0; k < RPD_RECORDS && st == ROCL_OK; k++)
         if (f->names[k])
             st = rocl_records_cut_table(in, s->db, f->names[k], k, err);
