@@ -458,9 +458,6 @@ typedef struct rocl_options {
     const char *kernel_iterations;
     const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
     bool args;                  /* read API arguments */
-    /* rocl_cut_pftrace() is called if rocl_pftrace_is_cut(): a Perfetto trace that is the only
-     * input need not be looked through for its events then. */
-    bool copy_packets;
     /* run */
     unsigned jobs;      /* workers, fewer where they would take half of memory; 0: one per core */
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
@@ -624,7 +621,7 @@ typedef struct rocl_pftrace_options {
 } rocl_pftrace_options;
 
 /* Can the packets of the input be copied, instead of made anew of events? It is one Perfetto trace,
- * opened with `copy_packets`, and of the options only a time window is used. */
+ * and of the options only a time window is used. */
 ROCL_API bool rocl_pftrace_is_cut(const rocl_trace *t, const rocl_pftrace_options *o);
 /* If so: copies what is in the window, also what is no event. */
 ROCL_API rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
@@ -950,6 +947,93 @@ typedef struct rocl_style_options {
  * must hold the reports domains and summary, with all rows and no further grouping. */
 ROCL_API rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
                                       rocl_written *written, rocl_error *err);
+
+/* ---- SQL ---------------------------------------------------------------------------------------
+ */
+
+/* A database of SQLite whose tables are the events and definitions of a trace, read when they are
+ * asked for; rocline-query(1) lists them. Nothing in files can be changed: statements may make
+ * tables and views in memory, no other. */
+typedef struct rocl_query rocl_query;
+
+typedef struct rocl_query_options {
+    size_t memory;    /* bytes of rows that are kept between uses; 0: 256 MiB */
+    unsigned seconds; /* that a statement may take; 0: any time */
+    bool attach;      /* allow ATTACH, of databases that SQLite reads by itself */
+} rocl_query_options;
+
+/* The trace must outlive it, and is used by it alone between calls, too. */
+ROCL_API rocl_status rocl_query_open(rocl_query **q, rocl_trace *t, const rocl_query_options *o,
+                                     rocl_error *err);
+ROCL_API void rocl_query_close(rocl_query *q);
+
+/* The statement that runs ends soon, with ROCL_INTERNAL "interrupted". From any thread, and from
+ * signal handlers. */
+ROCL_API void rocl_query_interrupt(rocl_query *q);
+
+/* The value of parameters that statements call :NAME, @NAME or $NAME: a number where the text is
+ * one, NULL where it is NULL. Copied. */
+ROCL_API rocl_status rocl_query_bind(rocl_query *q, const char *name, const char *text,
+                                     rocl_error *err);
+
+typedef enum rocl_sql_type {
+    ROCL_SQL_NULL,
+    ROCL_SQL_INTEGER,
+    ROCL_SQL_REAL,
+    ROCL_SQL_TEXT,
+    ROCL_SQL_BLOB
+} rocl_sql_type;
+
+typedef struct rocl_sql_value {
+    rocl_sql_type type;
+    int64_t integer;
+    double real;
+    const char *text; /* also bytes of a blob */
+    size_t len;
+} rocl_sql_value;
+
+/* A row of what a statement gives; without values (NULL) it is its begin, before the first row. */
+typedef struct rocl_result_row {
+    size_t statement; /* among those of the text that have columns, from 0 */
+    size_t count;     /* of columns */
+    const char *const *columns;
+    const rocl_sql_value *values;
+} rocl_result_row;
+
+/* Called by the thread that runs the query; the row is good until it returns. A status other than
+ * ROCL_OK ends the query and is returned. */
+typedef rocl_status rocl_result_fn(void *ctx, const rocl_result_row *row, rocl_error *err);
+
+/* Runs all statements of a text. ROCL_USAGE: what is wrong in it, and where, "line 1, column 8: no
+ * such column: nmae". ROCL_PARTIAL: done, and records of the trace were left out or repaired. */
+ROCL_API rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, void *ctx,
+                                    rocl_error *err);
+/* After ROCL_USAGE: the offset in the text, -1 unknown. */
+ROCL_API long rocl_query_error_offset(const rocl_query *q);
+
+/* Is it the whole of one or more statements, as far as one can tell? For shells. */
+ROCL_API bool rocl_query_is_complete(const char *sql);
+
+typedef enum rocl_rows_format {
+    ROCL_ROWS_TABLE, /* for people: columns one below the other */
+    ROCL_ROWS_CSV,
+    ROCL_ROWS_TSV,
+    ROCL_ROWS_JSON,  /* an array of objects for each statement */
+    ROCL_ROWS_JSONL, /* an object a line */
+    ROCL_ROWS_MARKDOWN,
+    ROCL_ROWS_HTML
+} rocl_rows_format;
+
+#define ROCL_ROWS_FORMAT_NAMES "table|csv|tsv|json|jsonl|md|html"
+
+typedef struct rocl_rows_options {
+    const char *path; /* "-": standard output; NULL: the same */
+    rocl_rows_format format;
+} rocl_rows_options;
+
+/* rocl_query_run() into a file. *rows (may be NULL): how many were written. */
+ROCL_API rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_options *o,
+                                      uint64_t *rows, rocl_error *err);
 
 /* ---- the scripts around rtg_tracer ---------------------------------------------------------- */
 

@@ -1027,13 +1027,6 @@ static void free_pieces(rocl_records_input *in, rocl_kept_piece **pieces)
     *pieces = NULL;
 }
 
-void rocl_records_suspend(rocl_records_input *in)
-{
-    for (size_t i = 0; i < in->file_count; i++)
-        if (in->files[i].spool)
-            rocl_spool_suspend(in->files[i].spool);
-}
-
 rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
@@ -1061,7 +1054,9 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
         st = rocl_bad_records_refuse(in, err);
     if (st == ROCL_OK)
         st = make_definitions(in, err);
-    rocl_records_suspend(in);
+    for (size_t i = 0; i < in->file_count; i++)
+        if (in->files[i].spool)
+            rocl_spool_suspend(in->files[i].spool);
     return st;
 }
 

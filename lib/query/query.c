@@ -1,0 +1,357 @@
+/* SQL over a trace: a connection to an empty database in memory, with the tables of the trace, what
+ * statements may do there, and the run of statements. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "query/sql.h"
+
+enum {
+    LARGEST_VALUE = 256 << 20, /* bytes of a text that statements may make */
+    CACHE_KIB = 64 << 10,      /* of SQLite's own temporary tables and sorters; then files */
+    OPS_BETWEEN_LOOKS = 100000 /* steps of SQLite between looks at the clock */
+};
+
+#define DEFAULT_MEMORY ((size_t)256 << 20)
+
+typedef struct parameter {
+    char *name, *text;
+} parameter;
+
+struct rocl_query {
+    rocl_trace *trace;
+    sqlite3 *db;
+    rocl_scanner *scanner;
+    rocl_table_host host;
+    rocl_query_options options;
+    parameter *parameters;
+    size_t parameter_count, parameter_cap;
+    const char *denied;    /* what the statement at hand may not do; NULL: nothing */
+    long error_offset;     /* in the text of rocl_query_run() */
+    struct timespec until; /* the time limit of the statement */
+    bool late;             /* it is over */
+    bool opening;          /* views are being made */
+};
+
+/* ---- what statements may do ------------------------------------------------------------------ */
+
+static bool is_harmless_pragma(const char *name)
+{
+    static const char *const names[] = {
+        "table_info",     "table_xinfo",     "table_list",
+        "function_list",  "module_list",     "pragma_list",
+        "database_list",  "compile_options", "case_sensitive_like",
+        "index_list",     "index_info",      "index_xinfo",
+        "collation_list", "automatic_index", "reverse_unordered_selects",
+        "data_version",   "user_version"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!sqlite3_stricmp(name, names[i]))
+            return true;
+    return false;
+}
+
+/* The database is in memory, so that tables there harm nobody. Files, and code of others, do. */
+static int authorize(void *ctx, int action, const char *first, const char *second,
+                     const char *database, const char *view)
+{
+    rocl_query *q = ctx;
+    (void)database, (void)view;
+    if (q->opening)
+        return SQLITE_OK;
+    if (action == SQLITE_ATTACH && !q->options.attach)
+        q->denied = "ATTACH and VACUUM INTO are not allowed here: files are only read as inputs";
+    else if (action == SQLITE_PRAGMA && !is_harmless_pragma(first))
+        q->denied = "this PRAGMA is not allowed here";
+    else if (action == SQLITE_FUNCTION && second && !sqlite3_stricmp(second, "load_extension"))
+        q->denied = "load_extension() is not allowed here";
+    else if (action == SQLITE_CREATE_VTABLE && second && sqlite3_stricmp(second, "fts5") &&
+             sqlite3_stricmp(second, "rtree"))
+        q->denied = "this virtual table is not allowed here";
+    else
+        return SQLITE_OK;
+    return SQLITE_DENY;
+}
+
+/* Ends a statement that takes too long; also asked by scans that wait. */
+static int check_time(void *ctx)
+{
+    rocl_query *q = ctx;
+    struct timespec now;
+    if (rocl_scanner_is_interrupted(q->scanner))
+        return 1;
+    if (!q->options.seconds)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    q->late = now.tv_sec > q->until.tv_sec ||
+              (now.tv_sec == q->until.tv_sec && now.tv_nsec >= q->until.tv_nsec);
+    return q->late;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static rocl_status find_scanner(void *ctx, const char *path, rocl_scanner **scanner,
+                                rocl_error *err)
+{
+    (void)path, (void)err;
+    *scanner = ((rocl_query *)ctx)->scanner;
+    return ROCL_OK;
+}
+
+static int create_views(rocl_query *q)
+{
+    int rc = SQLITE_OK;
+    q->opening = true;
+    for (size_t i = 0; i < rocl_query_view_count && rc == SQLITE_OK; i++) {
+        const rocl_query_view *v = &rocl_query_views[i];
+        char *sql = sqlite3_mprintf("CREATE TEMP VIEW \"%w\" AS %s", v->name, v->select);
+        rc = sql ? sqlite3_exec(q->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+        sqlite3_free(sql);
+    }
+    q->opening = false;
+    return rc;
+}
+
+rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_options *o,
+                            rocl_error *err)
+{
+    rocl_query *q = *query = calloc(1, sizeof *q);
+    if (!q)
+        return rocl_fail_memory(err);
+    q->trace = t;
+    q->options = o ? *o : (rocl_query_options){0};
+    q->host = (rocl_table_host){.scanner = find_scanner, .ctx = q};
+    rocl_status st = rocl_scanner_new(&q->scanner, t,
+                                      q->options.memory ? q->options.memory : DEFAULT_MEMORY, err);
+    int rc = st == ROCL_OK
+                 ? sqlite3_open_v2(
+                       ":memory:", &q->db,
+                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_PRIVATECACHE, NULL)
+                 : SQLITE_OK;
+    if (st == ROCL_OK && rc == SQLITE_OK) {
+        rocl_scanner_on_wait(q->scanner, check_time, q);
+        char *cache = sqlite3_mprintf("PRAGMA cache_size = -%d", CACHE_KIB);
+        rc = cache ? sqlite3_exec(q->db, cache, NULL, NULL, NULL) : SQLITE_NOMEM;
+        sqlite3_free(cache);
+        sqlite3_limit(q->db, SQLITE_LIMIT_LENGTH, LARGEST_VALUE);
+        sqlite3_db_config(q->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        sqlite3_db_config(q->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+        sqlite3_set_authorizer(q->db, authorize, q);
+        sqlite3_progress_handler(q->db, OPS_BETWEEN_LOOKS, check_time, q);
+        rc = rc ? rc : rocl_add_tables(q->db, &q->host);
+        rc = rc ? rc : rocl_add_functions(q->db);
+        rc = rc ? rc : create_views(q);
+    }
+    if (rc != SQLITE_OK)
+        st = rocl_fail(err, ROCL_INTERNAL, "SQLite: %s",
+                       q->db ? sqlite3_errmsg(q->db) : sqlite3_errstr(rc));
+    if (st != ROCL_OK) {
+        rocl_query_close(q);
+        *query = NULL;
+    }
+    return st;
+}
+
+void rocl_query_close(rocl_query *q)
+{
+    if (!q)
+        return;
+    sqlite3_close(q->db);
+    rocl_scanner_free(q->scanner);
+    for (size_t i = 0; i < q->parameter_count; i++) {
+        free(q->parameters[i].name);
+        free(q->parameters[i].text);
+    }
+    free(q->parameters);
+    free(q);
+}
+
+void rocl_query_interrupt(rocl_query *q)
+{
+    rocl_scanner_interrupt(q->scanner);
+    sqlite3_interrupt(q->db);
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+rocl_status rocl_query_bind(rocl_query *q, const char *name, const char *text, rocl_error *err)
+{
+    parameter p = {strdup(name), strdup(text)};
+    if (p.name && p.text && ROCL_GROW(q->parameters, q->parameter_cap, q->parameter_count + 1)) {
+        q->parameters[q->parameter_count++] = p;
+        return ROCL_OK;
+    }
+    free(p.name);
+    free(p.text);
+    return rocl_fail_memory(err);
+}
+
+static int bind_text(sqlite3_stmt *s, int i, const char *text)
+{
+    char *end;
+    if (!sqlite3_stricmp(text, "null"))
+        return sqlite3_bind_null(s, i);
+    const long long integer = strtoll(text, &end, 10);
+    if (*text && !*end && strlen(text) < 19)
+        return sqlite3_bind_int64(s, i, integer);
+    const double real = strtod(text, &end);
+    if (*text && !*end && strspn(text, "+-.0123456789eE") == strlen(text) && isfinite(real))
+        return sqlite3_bind_double(s, i, real);
+    return sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC);
+}
+
+static rocl_status bind_parameters(const rocl_query *q, sqlite3_stmt *s, rocl_error *err)
+{
+    const int count = sqlite3_bind_parameter_count(s);
+    for (int i = 1; i <= count; i++) {
+        const char *name = sqlite3_bind_parameter_name(s, i);
+        size_t at = q->parameter_count;
+        while (name && at-- > 0)
+            if (!strcmp(q->parameters[at].name, name + 1))
+                break;
+        if (!name || at == (size_t)-1 || at >= q->parameter_count)
+            return rocl_fail(err, ROCL_USAGE, "the parameter %s has no value", name ? name : "?");
+        if (bind_text(s, i, q->parameters[at].text) != SQLITE_OK)
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+/* Puts line and column before the message; *offset is where the statement stands in the text. */
+static rocl_status fail_at(rocl_query *q, const char *sql, const char *statement, int rc,
+                           rocl_error *err)
+{
+    const int offset = sqlite3_error_offset(q->db);
+    const char *what = q->denied ? q->denied : sqlite3_errmsg(q->db);
+    const char *p = offset >= 0 ? statement + offset : statement;
+    unsigned line = 1;
+    const char *begin = sql;
+    if (offset < 0)
+        p += strspn(p, " \t\r\n;");
+    for (const char *c = sql; c < p && *c; c++) {
+        if (*c == '\n') {
+            line++;
+            begin = c + 1;
+        }
+    }
+    if (q->late)
+        return rocl_fail(err, ROCL_INTERNAL, "the statement took longer than %u s",
+                         q->options.seconds);
+    if (rc == SQLITE_INTERRUPT)
+        return rocl_fail(err, ROCL_INTERNAL, "interrupted");
+    if (rc == SQLITE_NOMEM)
+        return rocl_fail_memory(err);
+    q->error_offset = (long)(p - sql);
+    return rocl_fail(err, ROCL_USAGE, "line %u, column %zu: %s", line, (size_t)(p - begin) + 1,
+                     what);
+}
+
+static rocl_sql_value read_value(sqlite3_stmt *s, int i)
+{
+    rocl_sql_value v = {.type = ROCL_SQL_NULL};
+    switch (sqlite3_column_type(s, i)) {
+    case SQLITE_INTEGER:
+        v.type = ROCL_SQL_INTEGER;
+        v.integer = sqlite3_column_int64(s, i);
+        break;
+    case SQLITE_FLOAT:
+        v.type = ROCL_SQL_REAL;
+        v.real = sqlite3_column_double(s, i);
+        break;
+    case SQLITE_TEXT:
+        v.type = ROCL_SQL_TEXT;
+        v.text = (const char *)sqlite3_column_text(s, i);
+        v.len = (size_t)sqlite3_column_bytes(s, i);
+        break;
+    case SQLITE_BLOB:
+        v.type = ROCL_SQL_BLOB;
+        v.text = sqlite3_column_blob(s, i);
+        v.len = (size_t)sqlite3_column_bytes(s, i);
+        break;
+    default:
+        break;
+    }
+    return v;
+}
+
+typedef struct statement_run {
+    const char *sql, *at; /* the text, and the statement in it */
+    size_t number;
+    rocl_result_fn *fn;
+    void *ctx;
+} statement_run;
+
+static rocl_status run_statement(rocl_query *q, sqlite3_stmt *s, statement_run *run,
+                                 rocl_error *err)
+{
+    const int count = sqlite3_column_count(s);
+    rocl_status st = bind_parameters(q, s, err);
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    rocl_sql_value *values = calloc((size_t)count + 1, sizeof *values);
+    rocl_result_row row = {run->number, (size_t)count, names, NULL};
+    if (st == ROCL_OK && (!names || !values))
+        st = rocl_fail_memory(err);
+    for (int i = 0; i < count && st == ROCL_OK; i++)
+        if (!(names[i] = sqlite3_column_name(s, i)))
+            st = rocl_fail_memory(err);
+    if (st == ROCL_OK && count) {
+        st = run->fn(run->ctx, &row, err);
+        run->number++;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &q->until);
+    q->until.tv_sec += (time_t)q->options.seconds;
+    for (int rc; st == ROCL_OK;) {
+        rc = sqlite3_step(s);
+        if (rc == SQLITE_DONE)
+            break;
+        if (rc != SQLITE_ROW) {
+            st = fail_at(q, run->sql, run->at, rc, err);
+            break;
+        }
+        for (int i = 0; i < count; i++)
+            values[i] = read_value(s, i);
+        row.values = values;
+        st = run->fn(run->ctx, &row, err);
+    }
+    free(names);
+    free(values);
+    return st;
+}
+
+rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, void *ctx,
+                           rocl_error *err)
+{
+    statement_run run = {.sql = sql, .at = sql, .fn = fn, .ctx = ctx};
+    rocl_status st = ROCL_OK;
+    rocl_scanner_reset(q->scanner);
+    q->error_offset = -1;
+    while (*run.at && st == ROCL_OK) {
+        sqlite3_stmt *s = NULL;
+        const char *next = NULL;
+        q->denied = NULL;
+        q->late = false;
+        const int rc = sqlite3_prepare_v2(q->db, run.at, -1, &s, &next);
+        if (rc != SQLITE_OK)
+            st = fail_at(q, sql, run.at, rc, err);
+        else if (s)
+            st = run_statement(q, s, &run, err);
+        sqlite3_finalize(s);
+        run.at = next ? next : run.at + strlen(run.at);
+    }
+    rocl_scanner_put_faults(q->scanner);
+    return st ? st : rocl_trace_outcome(q->trace);
+}
+
+long rocl_query_error_offset(const rocl_query *q)
+{
+    return q->error_offset;
+}
+
+bool rocl_query_is_complete(const char *sql)
+{
+    return sqlite3_complete(sql) != 0;
+}

@@ -1,0 +1,447 @@
+/* Results of SQL as text. Rows are written as they come; only a table for people waits for the
+ * first ones, to know how wide its columns are. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/num.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "rocline.h"
+
+enum {
+    ROWS_WAITING = 1000, /* of a table, until its columns have their widths */
+    WIDTH_MAX = 120,     /* of a column that is not the last one */
+    OUT_BYTES = 64 << 10
+};
+
+typedef struct waiting_cell {
+    size_t offset, len; /* in the texts */
+    bool number;
+} waiting_cell;
+
+typedef struct row_writer {
+    rocl_out *out;
+    rocl_rows_format format;
+    rocl_buf text;  /* to be written */
+    rocl_buf cell;  /* at hand */
+    uint64_t rows;  /* of all statements */
+    uint64_t row;   /* of this one */
+    size_t results; /* begun */
+    /* of a table */
+    rocl_buf texts;
+    waiting_cell *cells; /* row after row, the first one the titles */
+    size_t cell_count, cell_cap;
+    size_t columns, *widths, width_cap;
+    bool *numbers; /* columns set against their right edge */
+    size_t number_cap;
+    bool waiting;
+} row_writer;
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static void put_number(rocl_buf *to, const rocl_sql_value *v)
+{
+    char digits[ROCL_NUM_MAX];
+    char *end = v->type == ROCL_SQL_INTEGER ? rocl_put_i64(digits, v->integer)
+                                            : rocl_put_double(digits, v->real);
+    rocl_buf_put(to, digits, (size_t)(end - digits));
+}
+
+static bool is_number(const rocl_sql_value *v)
+{
+    return v->type == ROCL_SQL_INTEGER || v->type == ROCL_SQL_REAL;
+}
+
+/* X'0AFF' */
+static void put_blob(rocl_buf *to, const rocl_sql_value *v)
+{
+    rocl_buf_str(to, "X'");
+    for (size_t i = 0; i < v->len; i++) {
+        char digits[ROCL_NUM_MAX];
+        char *end = rocl_put_hex(digits, (uint8_t)v->text[i], 2, true);
+        rocl_buf_put(to, digits, (size_t)(end - digits));
+    }
+    rocl_buf_byte(to, '\'');
+}
+
+/* What a terminal shows of it: no control characters, which begin with 0xc2 from U+0080 on. */
+static void put_plain_text(rocl_buf *to, const char *p, size_t n)
+{
+    const size_t from = to->len;
+    rocl_utf8_put(to, p, n);
+    for (size_t i = from; i < to->len; i++) {
+        uint8_t *c = &to->data[i];
+        if (*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+        else if (*c == 0xc2 && i + 1 < to->len && c[1] < 0xa0)
+            c[0] = c[1] = ' ';
+    }
+}
+
+static void put_json_cell(rocl_buf *to, const rocl_sql_value *v)
+{
+    if (v->type == ROCL_SQL_NULL || (v->type == ROCL_SQL_REAL && !isfinite(v->real))) {
+        rocl_buf_str(to, "null");
+    } else if (is_number(v)) {
+        put_number(to, v);
+    } else if (v->type == ROCL_SQL_BLOB) {
+        rocl_buf_byte(to, '"');
+        put_blob(to, v);
+        rocl_buf_byte(to, '"');
+    } else {
+        rocl_buf_byte(to, '"');
+        rocl_json_put(to, v->text, v->len);
+        rocl_buf_byte(to, '"');
+    }
+}
+
+/* The cell as bare text, in w->cell. */
+static void make_text(row_writer *w, const rocl_sql_value *v, const char *null)
+{
+    w->cell.len = 0;
+    if (v->type == ROCL_SQL_NULL)
+        rocl_buf_str(&w->cell, null);
+    else if (is_number(v))
+        put_number(&w->cell, v);
+    else if (v->type == ROCL_SQL_BLOB)
+        put_blob(&w->cell, v);
+    else
+        rocl_buf_put(&w->cell, v->text, v->len);
+}
+
+static void put_csv_cell(row_writer *w, const rocl_sql_value *v)
+{
+    if (v->type == ROCL_SQL_TEXT) {
+        rocl_csv_put_quoted(&w->text, v->text, v->len);
+        return;
+    }
+    make_text(w, v, "");
+    rocl_buf_put(&w->text, w->cell.data, w->cell.len);
+}
+
+static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
+{
+    static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
+    make_text(w, v, "");
+    for (size_t i = 0; i < w->cell.len; i++) {
+        const char c = (char)w->cell.data[i], *at = c ? strchr(special, c) : NULL;
+        if (at) {
+            rocl_buf_byte(&w->text, '\\');
+            rocl_buf_byte(&w->text, (uint8_t)letters[at - special]);
+        } else {
+            rocl_buf_byte(&w->text, (uint8_t)c);
+        }
+    }
+}
+
+static void put_markdown_cell(row_writer *w, const rocl_sql_value *v)
+{
+    rocl_buf plain = {0};
+    make_text(w, v, "");
+    put_plain_text(&plain, w->cell.len ? (const char *)w->cell.data : "", w->cell.len);
+    for (size_t i = 0; i < plain.len; i++) {
+        if (strchr("|\\`*_<>", plain.data[i]))
+            rocl_buf_byte(&w->text, '\\');
+        rocl_buf_byte(&w->text, plain.data[i]);
+    }
+    rocl_buf_free_into(&plain, &w->text);
+}
+
+static void put_html_cell(row_writer *w, const rocl_sql_value *v)
+{
+    rocl_buf plain = {0};
+    make_text(w, v, "");
+    put_plain_text(&plain, w->cell.len ? (const char *)w->cell.data : "", w->cell.len);
+    for (size_t i = 0; i < plain.len; i++) {
+        const char c = (char)plain.data[i];
+        if (c == '&' || c == '<' || c == '>' || c == '"')
+            rocl_buf_str(&w->text, c == '&'   ? "&amp;"
+                                   : c == '<' ? "&lt;"
+                                   : c == '>' ? "&gt;"
+                                              : "&quot;");
+        else
+            rocl_buf_byte(&w->text, (uint8_t)c);
+    }
+    rocl_buf_free_into(&plain, &w->text);
+}
+
+/* ---- tables for people ----------------------------------------------------------------------- */
+
+static size_t text_width(const uint8_t *p, size_t n)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < n; i++)
+        width += (p[i] & 0xc0) != 0x80;
+    return width;
+}
+
+static void put_padded(row_writer *w, size_t column, const uint8_t *p, size_t n, bool number)
+{
+    const size_t has = text_width(p, n), wants = w->widths[column];
+    const bool last = column + 1 == w->columns;
+    const size_t pad = has < wants ? wants - has : 0;
+    for (size_t i = 0; number && i < pad; i++)
+        rocl_buf_byte(&w->text, ' ');
+    rocl_buf_put(&w->text, p, n);
+    for (size_t i = 0; !number && !last && i < pad; i++)
+        rocl_buf_byte(&w->text, ' ');
+    rocl_buf_str(&w->text, last ? "\n" : "  ");
+}
+
+/* Writes the titles and the rows that have waited. */
+static void flush_table(row_writer *w)
+{
+    const size_t n = w->columns;
+    if (!w->waiting || w->text.failed || w->texts.failed || !n)
+        return;
+    w->waiting = false;
+    for (size_t i = 0; i < w->cell_count; i++) {
+        const waiting_cell *c = &w->cells[i];
+        const size_t width = text_width(w->texts.data + c->offset, c->len);
+        const size_t at = i % n;
+        if (width > w->widths[at])
+            w->widths[at] = width < WIDTH_MAX ? width : WIDTH_MAX;
+        if (i >= n && c->number)
+            w->numbers[at] = true;
+    }
+    for (size_t i = 0; i < w->cell_count; i++) {
+        const waiting_cell *c = &w->cells[i];
+        put_padded(w, i % n, w->texts.data + c->offset, c->len, i < n ? w->numbers[i] : c->number);
+        for (size_t k = 0; i + 1 == n && k < n; k++) { /* below the titles */
+            for (size_t dash = 0; dash < w->widths[k]; dash++)
+                rocl_buf_byte(&w->text, '-');
+            rocl_buf_str(&w->text, k + 1 == n ? "\n" : "  ");
+        }
+    }
+    w->cell_count = 0;
+    w->texts.len = 0;
+}
+
+static void put_table_cell(row_writer *w, size_t column, const rocl_sql_value *v)
+{
+    rocl_buf *to = w->waiting ? &w->texts : &w->cell;
+    if (!w->waiting)
+        to->len = 0;
+    const size_t from = to->len;
+    if (v->type == ROCL_SQL_TEXT)
+        put_plain_text(to, v->text, v->len);
+    else if (v->type == ROCL_SQL_BLOB)
+        put_blob(to, v);
+    else if (v->type == ROCL_SQL_NULL)
+        rocl_buf_str(to, "NULL");
+    else
+        put_number(to, v);
+    if (!w->waiting) {
+        put_padded(w, column, to->data, to->len, is_number(v));
+        return;
+    }
+    if (!ROCL_GROW(w->cells, w->cell_cap, w->cell_count + 1)) {
+        w->texts.failed = true;
+        return;
+    }
+    w->cells[w->cell_count++] = (waiting_cell){from, to->len - from, is_number(v)};
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void begin_table(row_writer *w, const rocl_result_row *r)
+{
+    w->columns = r->count;
+    w->waiting = true;
+    if (!ROCL_GROW(w->widths, w->width_cap, r->count) ||
+        !ROCL_GROW(w->numbers, w->number_cap, r->count)) {
+        w->texts.failed = true;
+        return;
+    }
+    memset(w->widths, 0, r->count * sizeof *w->widths);
+    memset(w->numbers, 0, r->count * sizeof *w->numbers);
+}
+
+static void put_titles(row_writer *w, const rocl_result_row *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const rocl_sql_value v = {ROCL_SQL_TEXT, 0, 0, r->columns[i], strlen(r->columns[i])};
+        switch (w->format) {
+        case ROCL_ROWS_TABLE:
+            put_table_cell(w, i, &v);
+            break;
+        case ROCL_ROWS_CSV:
+            rocl_buf_str(&w->text, i ? "," : "");
+            put_csv_cell(w, &v);
+            break;
+        case ROCL_ROWS_TSV:
+            rocl_buf_str(&w->text, i ? "\t" : "");
+            put_tsv_cell(w, &v);
+            break;
+        case ROCL_ROWS_MARKDOWN:
+            rocl_buf_str(&w->text, i ? " | " : "| ");
+            put_markdown_cell(w, &v);
+            break;
+        case ROCL_ROWS_HTML:
+            rocl_buf_str(&w->text, "<th>");
+            put_html_cell(w, &v);
+            rocl_buf_str(&w->text, "</th>");
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static void end_result(row_writer *w)
+{
+    if (!w->results)
+        return;
+    if (w->format == ROCL_ROWS_TABLE)
+        flush_table(w);
+    else if (w->format == ROCL_ROWS_JSON)
+        rocl_buf_str(&w->text, w->row ? "\n]\n" : "]\n");
+    else if (w->format == ROCL_ROWS_HTML)
+        rocl_buf_str(&w->text, "</tbody></table>\n");
+}
+
+static void begin_result(row_writer *w, const rocl_result_row *r)
+{
+    end_result(w);
+    if (w->results++ && w->format != ROCL_ROWS_JSON && w->format != ROCL_ROWS_JSONL)
+        rocl_buf_byte(&w->text, '\n');
+    w->row = 0;
+    switch (w->format) {
+    case ROCL_ROWS_TABLE:
+        begin_table(w, r);
+        put_titles(w, r);
+        break;
+    case ROCL_ROWS_JSON:
+        rocl_buf_byte(&w->text, '[');
+        break;
+    case ROCL_ROWS_JSONL:
+        break;
+    case ROCL_ROWS_MARKDOWN:
+        put_titles(w, r);
+        rocl_buf_str(&w->text, " |\n|");
+        for (size_t i = 0; i < r->count; i++)
+            rocl_buf_str(&w->text, "---|");
+        rocl_buf_byte(&w->text, '\n');
+        break;
+    case ROCL_ROWS_HTML:
+        rocl_buf_str(&w->text, "<table><thead><tr>");
+        put_titles(w, r);
+        rocl_buf_str(&w->text, "</tr></thead><tbody>\n");
+        break;
+    default:
+        put_titles(w, r);
+        rocl_buf_byte(&w->text, '\n');
+    }
+}
+
+static void put_object(row_writer *w, const rocl_result_row *r)
+{
+    rocl_buf_byte(&w->text, '{');
+    for (size_t i = 0; i < r->count; i++) {
+        rocl_buf_str(&w->text, i ? ", \"" : "\"");
+        rocl_json_put(&w->text, r->columns[i], strlen(r->columns[i]));
+        rocl_buf_str(&w->text, "\": ");
+        put_json_cell(&w->text, &r->values[i]);
+    }
+    rocl_buf_byte(&w->text, '}');
+}
+
+static void put_row(row_writer *w, const rocl_result_row *r)
+{
+    switch (w->format) {
+    case ROCL_ROWS_TABLE:
+        for (size_t i = 0; i < r->count; i++)
+            put_table_cell(w, i, &r->values[i]);
+        if (w->waiting && w->row >= ROWS_WAITING)
+            flush_table(w);
+        break;
+    case ROCL_ROWS_JSON:
+        rocl_buf_str(&w->text, w->row ? ",\n  " : "\n  ");
+        put_object(w, r);
+        break;
+    case ROCL_ROWS_JSONL:
+        put_object(w, r);
+        rocl_buf_byte(&w->text, '\n');
+        break;
+    case ROCL_ROWS_CSV:
+    case ROCL_ROWS_TSV:
+        for (size_t i = 0; i < r->count; i++) {
+            rocl_buf_str(&w->text, !i ? "" : w->format == ROCL_ROWS_CSV ? "," : "\t");
+            (w->format == ROCL_ROWS_CSV ? put_csv_cell : put_tsv_cell)(w, &r->values[i]);
+        }
+        rocl_buf_byte(&w->text, '\n');
+        break;
+    case ROCL_ROWS_MARKDOWN:
+        for (size_t i = 0; i < r->count; i++) {
+            rocl_buf_str(&w->text, i ? " | " : "| ");
+            put_markdown_cell(w, &r->values[i]);
+        }
+        rocl_buf_str(&w->text, " |\n");
+        break;
+    case ROCL_ROWS_HTML:
+        rocl_buf_str(&w->text, "<tr>");
+        for (size_t i = 0; i < r->count; i++) {
+            rocl_buf_str(&w->text, "<td>");
+            put_html_cell(w, &r->values[i]);
+            rocl_buf_str(&w->text, "</td>");
+        }
+        rocl_buf_str(&w->text, "</tr>\n");
+        break;
+    }
+    w->row++;
+    w->rows++;
+}
+
+static rocl_status flush_text(row_writer *w, rocl_error *err)
+{
+    if (w->text.failed || w->cell.failed || w->texts.failed)
+        return rocl_fail_memory(err);
+    rocl_status st = rocl_out_write(w->out, w->text.data, w->text.len, err);
+    w->text.len = 0;
+    return st;
+}
+
+static rocl_status write_row(void *ctx, const rocl_result_row *r, rocl_error *err)
+{
+    row_writer *w = ctx;
+    if (r->values)
+        put_row(w, r);
+    else
+        begin_result(w, r);
+    return w->text.len < OUT_BYTES ? ROCL_OK : flush_text(w, err);
+}
+
+rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_options *o,
+                             uint64_t *rows, rocl_error *err)
+{
+    row_writer w = {.format = o->format};
+    rocl_status st = rocl_out_open_as_named(&w.out, o->path ? o->path : "-", err);
+    if (st != ROCL_OK)
+        return st;
+    const rocl_status ran = rocl_query_run(q, sql, write_row, &w, err);
+    const bool whole = ran <= ROCL_PARTIAL;
+    const bool stream = !o->path || !strcmp(o->path, "-");
+    if (whole || stream) { /* what came before a failure is not lost on a terminal */
+        end_result(&w);
+        st = flush_text(&w, whole ? err : NULL);
+    }
+    if (whole || stream) {
+        const rocl_status ended = rocl_out_end(w.out, st, whole ? err : NULL);
+        st = st == ROCL_OK ? ended : st;
+    } else {
+        rocl_out_discard(w.out);
+    }
+    if (rows)
+        *rows = w.rows;
+    rocl_buf_free(&w.text);
+    rocl_buf_free(&w.cell);
+    rocl_buf_free(&w.texts);
+    free(w.cells);
+    free(w.widths);
+    free(w.numbers);
+    return !whole ? ran : st == ROCL_OK ? ran : st;
+}

@@ -1,0 +1,587 @@
+/* A scan and the thread behind it; see scan.h.
+ *
+ * What belongs to whom: `lock` of a scan guards its list of blocks, counts and flags. A worker's
+ * open block is its own until the pipeline has ended. Everything else is the reading thread's. */
+#include "query/scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/pool.h"
+#include "query/scan_impl.h"
+#include "trace/pipeline.h"
+
+enum { WAIT_MS = 50 }; /* after which a waiting reader looks whether it was interrupted */
+
+struct rocl_scanner {
+    rocl_trace *trace;
+    rocl_scan *active; /* whose pipeline runs; NULL: none */
+    rocl_scan **kept;  /* whole, in the order of their last use; each has a reference here */
+    size_t kept_count, kept_cap;
+    size_t memory;
+    atomic_size_t used; /* bytes of blocks in memory */
+    atomic_bool interrupted;
+    int (*stop)(void *ctx); /* NULL: nobody else may stop a wait */
+    void *stop_ctx;
+    uint64_t faults[ROCL_FAULTS];
+};
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static double cell_number(rocl_cell_type type, int64_t cell)
+{
+    double v = (double)cell;
+    if (type == ROCL_CELL_REAL)
+        memcpy(&v, &cell, sizeof v);
+    return v;
+}
+
+/* keep[i] becomes false for cells that do not pass. */
+static void test_cells(const rocl_test *t, rocl_cell_type type, const int64_t *cells, uint32_t n,
+                       bool *keep)
+{
+    if (!t->real) {
+        const int64_t v = t->cell;
+        for (uint32_t i = 0; i < n; i++) {
+            const int64_t c = cells[i];
+            const bool passes = t->op == ROCL_TEST_EQ   ? c == v
+                                : t->op == ROCL_TEST_GT ? c > v
+                                : t->op == ROCL_TEST_GE ? c >= v
+                                : t->op == ROCL_TEST_LT ? c < v
+                                                        : c <= v;
+            keep[i] = keep[i] && passes && c != ROCL_CELL_NULL;
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const double c = cell_number(type, cells[i]), v = t->number;
+        const bool passes = t->op == ROCL_TEST_EQ   ? c == v
+                            : t->op == ROCL_TEST_GT ? c > v
+                            : t->op == ROCL_TEST_GE ? c >= v
+                            : t->op == ROCL_TEST_LT ? c < v
+                                                    : c <= v;
+        keep[i] = keep[i] && passes && cells[i] != ROCL_CELL_NULL;
+    }
+}
+
+/* Moves together the cells [first, first + n) of all columns that are kept; how many are. */
+static uint32_t keep_rows(int64_t *cells, unsigned columns, uint32_t first, uint32_t n,
+                          const bool *keep)
+{
+    uint32_t kept = 0;
+    for (unsigned c = 0; c < columns; c++) {
+        int64_t *at = cells + (size_t)c * ROCL_BLOCK_ROWS + first;
+        kept = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            at[kept] = at[i];
+            kept += keep[i];
+        }
+    }
+    return kept;
+}
+
+/* ---- the side of the pipeline ---------------------------------------------------------------- */
+
+/* Bytes of a file that is mapped at once. */
+#define SPILL_BYTES ((size_t)64 << 20)
+
+/* Copies a block into the temporary file of the scan. The memory of the mapping is the kernel's to
+ * write out. */
+static rocl_status spill_block(rocl_scan *s, rocl_cell_block **block, rocl_error *err)
+{
+    rocl_cell_block *b = *block;
+    uint8_t *to = NULL;
+    rocl_status st = ROCL_OK;
+    pthread_mutex_lock(&s->spill_lock);
+    if (s->spill_fd < 0) {
+        s->spill_fd = rocl_temp_file(s->scanner->trace->opt.tmpdir, &s->spill_dir);
+        if (s->spill_fd < 0)
+            st = rocl_fail_system(err, ROCL_OUTPUT, s->spill_dir, errno);
+    }
+    if (st == ROCL_OK && (!s->map_count || s->spilled + b->bytes > SPILL_BYTES)) {
+        int why = 0;
+        void *map = MAP_FAILED;
+        if (!ROCL_GROW(s->maps, s->map_cap, s->map_count + 1))
+            st = rocl_fail_memory(err);
+        else if (!(why = posix_fallocate(s->spill_fd, (off_t)(s->map_count * SPILL_BYTES),
+                                         (off_t)SPILL_BYTES)) &&
+                 (map = mmap(NULL, SPILL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->spill_fd,
+                             (off_t)(s->map_count * SPILL_BYTES))) == MAP_FAILED)
+            why = errno;
+        if (why)
+            st = rocl_fail_system(err, ROCL_OUTPUT, s->spill_dir, why);
+        else if (st == ROCL_OK) {
+            s->maps[s->map_count++] = map;
+            s->spilled = 0;
+        }
+    }
+    if (st == ROCL_OK) {
+        to = (uint8_t *)s->maps[s->map_count - 1] + s->spilled;
+        s->spilled += (b->bytes + 7) & ~(size_t)7;
+    }
+    pthread_mutex_unlock(&s->spill_lock);
+    if (to) {
+        memcpy(to, b, b->bytes);
+        free(b);
+        *block = (rocl_cell_block *)(void *)to;
+    }
+    return st;
+}
+
+/* Adds a full block to the queue; waits while the reader has enough. */
+static rocl_status put_block(rocl_scan *s, open_rows *o, rocl_error *err)
+{
+    rocl_scanner *r = s->scanner;
+    rocl_cell_block *b = rocl_cells_pack(o->cells, ROCL_BLOCK_ROWS, o->rows, s->column_count);
+    rocl_status st = b ? ROCL_OK : rocl_fail_memory(err);
+    bool in_memory = true;
+    o->rows = 0;
+    if (st != ROCL_OK)
+        return st;
+    if (atomic_fetch_add(&r->used, b->bytes) + b->bytes > r->memory && atomic_load(&s->unlimited)) {
+        atomic_fetch_sub(&r->used, b->bytes);
+        st = spill_block(s, &b, err);
+        in_memory = st != ROCL_OK;
+    }
+    pthread_mutex_lock(&s->lock);
+    while (st == ROCL_OK && !atomic_load(&s->cancelled) && !atomic_load(&s->unlimited) &&
+           s->block_count - s->consumed >= s->queue_max)
+        pthread_cond_wait(&s->space, &s->lock);
+    if (st == ROCL_OK && atomic_load(&s->cancelled))
+        st = rocl_fail(err, ROCL_INTERNAL, "cancelled");
+    if (st == ROCL_OK && !ROCL_GROW(s->blocks, s->block_cap, s->block_count + 1))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK) {
+        s->rows += b->rows;
+        s->bytes += in_memory ? b->bytes : 0;
+        s->blocks[s->block_count++] = (kept_block){b, in_memory};
+        pthread_cond_signal(&s->more);
+    } else if (in_memory) {
+        atomic_fetch_sub(&r->used, b->bytes);
+        free(b);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+/* Takes the cells of a batch into the open block of the worker. */
+static rocl_status add_rows(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    rocl_scan *s = self;
+    open_rows *o = &s->workers[worker];
+    const rocl_query_table *table = s->spec.table;
+    rocl_status st = ROCL_OK;
+    if (!o->cells && (!(o->cells = malloc((size_t)ROCL_BLOCK_ROWS * s->column_count * 8 + 8)) ||
+                      !(o->keep = malloc(ROCL_BLOCK_ROWS))))
+        return rocl_fail_memory(err);
+    if (atomic_load_explicit(&s->cancelled, memory_order_relaxed))
+        return rocl_fail(err, ROCL_INTERNAL, "cancelled");
+    for (size_t i = 0; i < b->count && st == ROCL_OK;) {
+        const size_t left = b->count - i;
+        uint32_t n = ROCL_BLOCK_ROWS - o->rows;
+        n = left < n ? (uint32_t)left : n;
+        unsigned at = 0;
+        for (uint64_t bits = s->columns; bits; bits &= bits - 1, at++) {
+            const unsigned c = (unsigned)__builtin_ctzll(bits);
+            table->columns[c].fill(s->scanner->trace, b, i, n,
+                                   o->cells + (size_t)at * ROCL_BLOCK_ROWS + o->rows);
+        }
+        uint32_t kept = n;
+        if (s->spec.test_count) {
+            memset(o->keep, 1, n);
+            for (unsigned t = 0; t < s->spec.test_count; t++) {
+                const rocl_test *test = &s->spec.tests[t];
+                test_cells(test, table->columns[test->column].type,
+                           o->cells + (size_t)rocl_scan_column(s, test->column) * ROCL_BLOCK_ROWS +
+                               o->rows,
+                           n, o->keep);
+            }
+            kept = keep_rows(o->cells, s->column_count, o->rows, n, o->keep);
+            if (!s->column_count) /* never: tests have a column */
+                kept = n;
+        }
+        o->rows += kept;
+        i += n;
+        if (o->rows == ROCL_BLOCK_ROWS)
+            st = put_block(s, o, err);
+    }
+    return st;
+}
+
+static rocl_status read_definitions(rocl_scan *s, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    const rocl_trace *t = s->scanner->trace;
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        rocl_batch b = {.capture = c};
+        s->spec.table->list(&b);
+        st = add_rows(s, 0, &b, err);
+    }
+    return st;
+}
+
+static rocl_status run_pipeline(rocl_scan *s, rocl_error *err)
+{
+    uint32_t fields = s->spec.table->fields;
+    for (uint64_t bits = s->columns; bits; bits &= bits - 1)
+        fields |= s->spec.table->columns[__builtin_ctzll(bits)].fields;
+    const rocl_sink sink = {
+        .self = s, .kinds = s->spec.table->kinds, .fields = fields, .events = add_rows};
+    return rocl_pipeline_run(s->scanner->trace, &sink, err);
+}
+
+static void *produce_rows(void *arg)
+{
+    rocl_scan *s = arg;
+    const unsigned workers = s->scanner->trace->opt.jobs;
+    rocl_status st = s->spec.table->list ? read_definitions(s, s->err) : run_pipeline(s, s->err);
+    for (unsigned w = 0; w < workers; w++) {
+        if (st == ROCL_OK && s->workers[w].rows)
+            st = put_block(s, &s->workers[w], s->err);
+        free(s->workers[w].cells);
+        free(s->workers[w].keep);
+        s->workers[w] = (open_rows){0};
+    }
+    pthread_mutex_lock(&s->lock);
+    s->status = st;
+    s->done = true;
+    pthread_cond_signal(&s->more);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* ---- the side of SQL ------------------------------------------------------------------------- */
+
+static void drop_block(rocl_scan *s, size_t i)
+{
+    kept_block *k = &s->blocks[i];
+    if (k->block && k->in_memory) {
+        atomic_fetch_sub(&s->scanner->used, k->block->bytes);
+        s->bytes -= k->block->bytes;
+        free(k->block);
+    }
+    k->block = NULL;
+}
+
+/* The pipeline of a scan has ended, or is about to. */
+static void join_producer(rocl_scan *s)
+{
+    rocl_scanner *r = s->scanner;
+    if (!s->running)
+        return;
+    pthread_join(s->thread, NULL);
+    s->running = false;
+    if (r->active == s)
+        r->active = NULL;
+    for (int i = 0; i < ROCL_FAULTS && !s->spec.table->list; i++) {
+        const uint64_t n = atomic_load(&r->trace->faults[i]);
+        r->faults[i] = n > r->faults[i] ? n : r->faults[i];
+    }
+}
+
+/* Waits under the lock until something has come or a moment is over. */
+static rocl_status wait_for_rows(rocl_scan *s, rocl_error *err)
+{
+    struct timespec until;
+    const rocl_scanner *r = s->scanner;
+    if (atomic_load(&r->interrupted) || (r->stop && r->stop(r->stop_ctx)))
+        return rocl_fail(err, ROCL_INTERNAL, "interrupted");
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += WAIT_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&s->more, &s->lock, &until);
+    return ROCL_OK;
+}
+
+void rocl_scanner_on_wait(rocl_scanner *r, int (*stop)(void *ctx), void *ctx)
+{
+    r->stop = stop;
+    r->stop_ctx = ctx;
+}
+
+/* The scan under way ends on its own: what its cursor has not seen is kept. */
+static rocl_status finish_active(rocl_scanner *r, rocl_error *err)
+{
+    rocl_scan *s = r->active;
+    rocl_status st = ROCL_OK;
+    if (!s)
+        return ROCL_OK;
+    pthread_mutex_lock(&s->lock);
+    atomic_store(&s->unlimited, true);
+    pthread_cond_broadcast(&s->space);
+    while (!s->done && st == ROCL_OK)
+        st = wait_for_rows(s, err);
+    pthread_mutex_unlock(&s->lock);
+    if (st == ROCL_OK)
+        join_producer(s);
+    return st; /* a failure of the pipeline is met by its own cursor */
+}
+
+static void free_orders(rocl_scan *s)
+{
+    for (size_t i = 0; i < s->order_count; i++)
+        free(s->orders[i].rows);
+    for (size_t i = 0; i < s->index_count; i++) {
+        free(s->indexes[i]->heads);
+        free(s->indexes[i]->next);
+        free(s->indexes[i]);
+    }
+    free(s->orders);
+    free(s->indexes);
+}
+
+static void free_scan(rocl_scan *s)
+{
+    pthread_mutex_lock(&s->lock);
+    atomic_store(&s->cancelled, true);
+    pthread_cond_broadcast(&s->space);
+    pthread_mutex_unlock(&s->lock);
+    join_producer(s);
+    for (size_t i = 0; i < s->block_count; i++)
+        drop_block(s, i);
+    for (size_t i = 0; i < s->map_count; i++)
+        munmap(s->maps[i], SPILL_BYTES);
+    if (s->spill_fd >= 0)
+        close(s->spill_fd);
+    free_orders(s);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->spill_lock);
+    pthread_cond_destroy(&s->more);
+    pthread_cond_destroy(&s->space);
+    rocl_error_free(s->err);
+    free(s->workers);
+    free(s->blocks);
+    free(s->maps);
+    free(s);
+}
+
+static bool same_tests(const rocl_scan_spec *a, const rocl_scan_spec *b)
+{
+    bool same = a->test_count == b->test_count;
+    for (unsigned i = 0; i < a->test_count && same; i++) {
+        const rocl_test *x = &a->tests[i], *y = &b->tests[i];
+        same = x->column == y->column && x->op == y->op && x->real == y->real &&
+               (x->real ? x->number == y->number : x->cell == y->cell);
+    }
+    return same;
+}
+
+bool rocl_scan_is_of(const rocl_scan *s, const rocl_scan_spec *spec)
+{
+    return s->spec.table == spec->table && !(spec->columns & ~s->columns) &&
+           same_tests(&s->spec, spec);
+}
+
+static rocl_scan *find_kept(rocl_scanner *r, const rocl_scan_spec *spec)
+{
+    for (size_t i = 0; i < r->kept_count; i++) {
+        rocl_scan *s = r->kept[i];
+        if (rocl_scan_is_of(s, spec)) {
+            memmove(r->kept + i, r->kept + i + 1, (r->kept_count - i - 1) * sizeof *r->kept);
+            r->kept[r->kept_count - 1] = s;
+            s->references++;
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static rocl_scan *new_scan(rocl_scanner *r, const rocl_scan_spec *spec)
+{
+    const unsigned jobs = r->trace->opt.jobs;
+    rocl_scan *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (rocl_scan){.scanner = r, .spec = *spec, .references = 1, .spill_fd = -1};
+    s->strings = r->trace->strings;
+    s->columns = spec->columns;
+    for (unsigned i = 0; i < spec->test_count; i++)
+        s->columns |= UINT64_C(1) << spec->tests[i].column;
+    s->column_count = (unsigned)__builtin_popcountll(s->columns);
+    s->queue_max = 4 * jobs + 4;
+    s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
+    s->err = rocl_error_new();
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->spill_lock, NULL);
+    pthread_cond_init(&s->more, NULL);
+    pthread_cond_init(&s->space, NULL);
+    if (s->workers && s->err)
+        return s;
+    free_scan(s);
+    return NULL;
+}
+
+rocl_status rocl_scan_begin(rocl_scanner *r, const rocl_scan_spec *spec, rocl_scan **scan,
+                            rocl_error *err)
+{
+    *scan = find_kept(r, spec);
+    if (*scan)
+        return ROCL_OK;
+    rocl_status st = spec->table->list ? ROCL_OK : finish_active(r, err);
+    if (st == ROCL_OK && !(*scan = new_scan(r, spec)))
+        st = rocl_fail_memory(err);
+    if (st != ROCL_OK)
+        return st;
+    rocl_scan *s = *scan;
+    if (spec->table->list) { /* definitions are in memory */
+        atomic_store(&s->unlimited, true);
+        produce_rows(s);
+        return ROCL_OK;
+    }
+    if (!rocl_thread_start(&s->thread, produce_rows, s))
+        return rocl_fail(err, ROCL_INTERNAL, "cannot start a thread");
+    s->running = true;
+    r->active = s;
+    return ROCL_OK;
+}
+
+/* Keeps what may be asked for again, as far as there is memory. */
+static void keep_scan(rocl_scan *s)
+{
+    rocl_scanner *r = s->scanner;
+    if (!rocl_scan_is_whole(s) || s->map_count || s->status != ROCL_OK || s->is_kept ||
+        s->bytes > r->memory / 2 || !ROCL_GROW(r->kept, r->kept_cap, r->kept_count + 1))
+        return;
+    s->references++;
+    s->is_kept = true;
+    r->kept[r->kept_count++] = s;
+    while (r->kept_count > 1 && atomic_load(&r->used) > r->memory / 2) {
+        rocl_scan *oldest = r->kept[0];
+        memmove(r->kept, r->kept + 1, --r->kept_count * sizeof *r->kept);
+        oldest->is_kept = false;
+        rocl_scan_release(oldest);
+    }
+}
+
+void rocl_scan_release(rocl_scan *s)
+{
+    if (!s)
+        return;
+    if (s->references == 1)
+        keep_scan(s);
+    if (--s->references == 0)
+        free_scan(s);
+}
+
+bool rocl_scan_is_whole(const rocl_scan *s)
+{
+    return !s->running && s->done && !s->dropped;
+}
+
+uint64_t rocl_scan_rows(const rocl_scan *s)
+{
+    return s->rows;
+}
+
+bool rocl_scan_is_unconditional(const rocl_scan *s)
+{
+    return !s->spec.test_count && !s->running && s->done;
+}
+
+unsigned rocl_scan_column(const rocl_scan *s, unsigned column)
+{
+    return (unsigned)__builtin_popcountll(s->columns & ((UINT64_C(1) << column) - 1));
+}
+
+rocl_status rocl_scan_block(rocl_scan *s, size_t i, const rocl_cell_block **block, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    *block = NULL;
+    if (!s->running) {
+        *block = i < s->block_count ? s->blocks[i].block : NULL;
+    } else {
+        pthread_mutex_lock(&s->lock);
+        if (i > s->consumed) {
+            s->consumed = i;
+            pthread_cond_broadcast(&s->space);
+        }
+        /* Too much to be kept: what the cursor has left goes. */
+        if (s->dropped || (!atomic_load(&s->unlimited) && s->bytes > s->scanner->memory / 2)) {
+            for (; s->dropped < i && s->dropped < s->block_count; s->dropped++)
+                drop_block(s, s->dropped);
+        }
+        while (i >= s->block_count && !s->done && st == ROCL_OK)
+            st = wait_for_rows(s, err);
+        if (st == ROCL_OK && i < s->block_count)
+            *block = s->blocks[i].block;
+        bool end = st == ROCL_OK && !*block;
+        pthread_mutex_unlock(&s->lock);
+        if (end)
+            join_producer(s);
+    }
+    if (st == ROCL_OK && !*block && s->status != ROCL_OK) {
+        rocl_error_copy(err, s->err);
+        st = s->status;
+    }
+    return st;
+}
+
+rocl_status rocl_scan_complete(rocl_scan *s, rocl_error *err)
+{
+    rocl_status st = s->running ? finish_active(s->scanner, err) : ROCL_OK;
+    if (st == ROCL_OK && s->status != ROCL_OK) {
+        rocl_error_copy(err, s->err);
+        st = s->status;
+    }
+    return st;
+}
+
+/* ---- readers --------------------------------------------------------------------------------- */
+
+rocl_status rocl_scanner_new(rocl_scanner **r, rocl_trace *t, size_t memory, rocl_error *err)
+{
+    *r = calloc(1, sizeof **r);
+    if (!*r)
+        return rocl_fail_memory(err);
+    (*r)->trace = t;
+    (*r)->memory = memory;
+    return ROCL_OK;
+}
+
+void rocl_scanner_free(rocl_scanner *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->kept_count; i++) {
+        r->kept[i]->is_kept = false;
+        if (--r->kept[i]->references == 0)
+            free_scan(r->kept[i]);
+    }
+    free(r->kept);
+    free(r);
+}
+
+rocl_trace *rocl_scanner_trace(const rocl_scanner *r)
+{
+    return r->trace;
+}
+
+void rocl_scanner_interrupt(rocl_scanner *r)
+{
+    atomic_store(&r->interrupted, true);
+}
+
+void rocl_scanner_reset(rocl_scanner *r)
+{
+    atomic_store(&r->interrupted, false);
+}
+
+bool rocl_scanner_is_interrupted(const rocl_scanner *r)
+{
+    return atomic_load(&r->interrupted);
+}
+
+void rocl_scanner_put_faults(const rocl_scanner *r)
+{
+    for (int i = 0; i < ROCL_FAULTS; i++)
+        atomic_store(&r->trace->faults[i], r->faults[i]);
+}

@@ -1,0 +1,114 @@
+/* Scans: the rows of a table under constraints. A trace is pushed through the pipeline by a thread
+ * with its workers, SQL pulls row after row:
+ *
+ *     pipeline (workers) -> cells -> tests -> blocks -> [ bounded queue ] -> cursor of SQL
+ *
+ * A trace is read by one pipeline at a time. When a second scan is to begin while one is under way
+ * (a join), the first is read to its end and kept, in memory up to the limit of the reader and in
+ * a temporary file beyond. What was kept whole is used again by scans that ask for the same.
+ *
+ * A reader, its scans and cursors are used by one thread at a time; only rocl_scanner_interrupt()
+ * may come from any thread or signal handler. */
+#ifndef ROCL_QUERY_SCAN_H
+#define ROCL_QUERY_SCAN_H
+
+#include <stdatomic.h>
+
+#include "model/trace.h"
+#include "query/block.h"
+#include "query/table.h"
+
+/* What a row must pass, tested where it is read. Texts are compared for equality only. */
+typedef enum rocl_test_op {
+    ROCL_TEST_EQ,
+    ROCL_TEST_GT,
+    ROCL_TEST_LE,
+    ROCL_TEST_LT,
+    ROCL_TEST_GE
+} rocl_test_op;
+
+typedef struct rocl_test {
+    unsigned column;
+    rocl_test_op op;
+    bool real;    /* compare as `number`, else as `cell` */
+    int64_t cell; /* integer, or id of a text; ROCL_CELL_NULL: nothing passes */
+    double number;
+} rocl_test;
+
+enum { ROCL_TESTS_MAX = 8 };
+
+typedef struct rocl_scan_spec {
+    const rocl_query_table *table;
+    uint64_t columns; /* bits: those that are wanted; of tests need not be among them */
+    rocl_test tests[ROCL_TESTS_MAX];
+    unsigned test_count;
+} rocl_scan_spec;
+
+typedef struct rocl_scanner rocl_scanner;
+typedef struct rocl_scan rocl_scan;
+
+/* memory: bytes of blocks that are kept in memory. */
+rocl_status rocl_scanner_new(rocl_scanner **r, rocl_trace *t, size_t memory, rocl_error *err);
+void rocl_scanner_free(rocl_scanner *r); /* after its scans are released */
+rocl_trace *rocl_scanner_trace(const rocl_scanner *r);
+
+/* What waits for rows ends with ROCL_INTERNAL soon after; until it is reset. */
+void rocl_scanner_interrupt(rocl_scanner *r);
+void rocl_scanner_reset(rocl_scanner *r);
+bool rocl_scanner_is_interrupted(const rocl_scanner *r);
+/* Looked at while rows are waited for: not 0 is an interruption, too. */
+void rocl_scanner_on_wait(rocl_scanner *r, int (*stop)(void *ctx), void *ctx);
+
+/* Faults of all scans together: of each kind as many as the scan that met most of them. */
+void rocl_scanner_put_faults(const rocl_scanner *r);
+
+/* Begins a scan, or finds one that was kept. Release it in any case; a scan under way is cancelled
+ * when nobody has it any more. */
+rocl_status rocl_scan_begin(rocl_scanner *r, const rocl_scan_spec *spec, rocl_scan **scan,
+                            rocl_error *err);
+void rocl_scan_release(rocl_scan *s);
+
+/* Would a scan of this be the same? */
+bool rocl_scan_is_of(const rocl_scan *s, const rocl_scan_spec *spec);
+
+/* The i-th block, NULL behind the last one; waits for it. Blocks are asked for in order, and those
+ * before may be gone then, unless the scan is whole. */
+rocl_status rocl_scan_block(rocl_scan *s, size_t i, const rocl_cell_block **block, rocl_error *err);
+/* Waits until all rows are there, and keeps them. Before the first block, or of a scan that was
+ * kept: rocl_scan_is_whole(). */
+rocl_status rocl_scan_complete(rocl_scan *s, rocl_error *err);
+/* Are all rows there, from the first one? */
+bool rocl_scan_is_whole(const rocl_scan *s);
+uint64_t rocl_scan_rows(const rocl_scan *s); /* so far */
+/* Has it all rows of its table? */
+bool rocl_scan_is_unconditional(const rocl_scan *s);
+
+/* Where a column of the table is in the blocks; it must be one of the wanted. */
+unsigned rocl_scan_column(const rocl_scan *s, unsigned column);
+
+/* ---- rows of a whole scan, in an order or by a value (order.c) --------------------------------
+ */
+
+typedef struct rocl_order_term {
+    unsigned column; /* of the table */
+    bool descending;
+} rocl_order_term;
+
+enum { ROCL_ORDER_MAX = 8 };
+
+/* The rows (block << ROCL_BLOCK_SHIFT | row) in the order of the terms; equal ones stay as they
+ * are. `grouped`: it is enough when equal rows are together. Kept by the scan. */
+rocl_status rocl_scan_order(rocl_scan *s, const rocl_order_term *terms, unsigned count,
+                            bool grouped, const uint32_t **rows, rocl_error *err);
+
+/* Rows by the values of some columns. Kept by the scan. */
+typedef struct rocl_row_index rocl_row_index;
+
+rocl_status rocl_scan_index(rocl_scan *s, uint64_t columns, const rocl_row_index **index,
+                            rocl_error *err);
+/* The first row with these cells, in the order of the columns, and the next one; ROCL_NONE: there
+ * is none. Rows whose hash is the same by chance are among them. */
+uint32_t rocl_row_index_find(const rocl_row_index *x, const int64_t *cells);
+uint32_t rocl_row_index_next(const rocl_row_index *x, uint32_t row);
+
+#endif

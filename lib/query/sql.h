@@ -1,0 +1,28 @@
+/* SQLite, for the files here: linked, or given by the host of the loadable extension, which may
+ * have an SQLite of its own. These files are compiled once for each. */
+#ifndef ROCL_QUERY_SQL_H
+#define ROCL_QUERY_SQL_H
+
+#ifdef ROCL_SQLITE_EXTENSION
+#include <sqlite3ext.h>
+SQLITE_EXTENSION_INIT3
+#else
+#include <sqlite3.h>
+#endif
+
+#include "query/scan.h"
+
+/* Who has the traces that tables are of. */
+typedef struct rocl_table_host {
+    /* The scans of a trace; of an extension that of a path, else NULL. */
+    rocl_status (*scanner)(void *ctx, const char *path, rocl_scanner **scanner, rocl_error *err);
+    void *ctx;
+    bool by_path; /* tables are functions of a path: rocline_kernel('a.db') */
+} rocl_table_host;
+
+/* The tables on a connection, which must not outlive `host`. SQLite's codes. */
+int rocl_add_tables(sqlite3 *db, const rocl_table_host *host);
+/* Functions: percentile, median, ... (functions.c). */
+int rocl_add_functions(sqlite3 *db);
+
+#endif
