@@ -867,6 +867,9 @@ typedef struct rocl_table_options {
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
 
+/* Worked questions and their commands, as a table. */
+ROCL_API rocl_status rocl_recipes(rocl_tables **tables, rocl_error *err);
+
 /* Cuts rows from the ends of tables until they take no more than so many bytes in a format, JSON or
  * Markdown; a last row counts the others and sums them up (of a report, where
  * rocl_stats_options.rests was set). Each table in turn gets a row, as long as rows fit. If titles
@@ -924,6 +927,12 @@ ROCL_API void rocl_answer_add_message(rocl_answer *a, bool error, rocl_status co
                                       const char *text);
 /* Writes what is missing and frees it; `status` becomes the exit code. NULL is fine. */
 ROCL_API rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err);
+
+/* Writes the JSON Schema (draft 2020-12) of what a command prints so; NULL: of the envelope, with
+ * any data, which commands have that are not among rocl_schema_command(). */
+ROCL_API rocl_status rocl_write_schema(const char *command, const char *path, rocl_error *err);
+/* Commands with a schema of their own, as rocl_word_fn. */
+ROCL_API const char *rocl_schema_command(const void *ctx, size_t i);
 
 /* Summaries as AMD's tools leave them. */
 typedef enum rocl_stats_style {

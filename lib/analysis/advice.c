@@ -259,14 +259,18 @@ static void check_dominant_kernel(adviser *a, const rocl_table *kernels)
     }
 }
 
+static const rocl_table_tab tab = {"advice", "Advice"};
+static const rocl_column advice_columns[] = {
+    {"finding", "Finding", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
+    {"evidence", "Evidence", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
+    {"report", "Look at", ROCL_UNIT_TEXT, ROCL_ALWAYS, NULL, 0},
+};
+static const rocl_table_def advice_table = {&tab, "advice", "What to look at",
+                                            ROCL_COLUMNS(advice_columns)};
+const rocl_table_def *const rocl_advice_tables[] = {&advice_table, NULL};
+
 rocl_status rocl_advise(rocl_tables *tables, rocl_error *err)
 {
-    static const rocl_table_column columns[] = {
-        {"finding", "Finding", ROCL_UNIT_SENTENCE},
-        {"evidence", "Evidence", ROCL_UNIT_SENTENCE},
-        {"report", "Look at", ROCL_UNIT_TEXT},
-    };
-    static const rocl_table_tab tab = {"advice", "Advice"};
     /* In the order of the advice. A rule is checked where there is its table. */
     static const struct {
         const char *table;
@@ -282,12 +286,11 @@ rocl_status rocl_advise(rocl_tables *tables, rocl_error *err)
         {"ranks", check_slow_rank},
         {"kernels", check_dominant_kernel},
     };
-    adviser a = {.tables = tables};
-    a.advice = rocl_tables_add(tables, "advice", "What to look at", columns,
-                               sizeof columns / sizeof *columns);
+    const rocl_stats_options options = {0};
+    const rocl_collector c = {.options = &options};
+    adviser a = {.tables = tables, .advice = rocl_begin_table(&c, tables, &advice_table, 0).table};
     if (!a.advice)
         return rocl_fail_memory(err);
-    a.advice->tab = &tab;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const rocl_table *t = rocl_tables_find(tables, rules[i].table);
         if (t)

@@ -268,7 +268,8 @@ static rocl_status sweep_all(busy *b, rocl_error *err)
         uint64_t v[4];
         rocl_read_numbers(&rec, v, 4);
         const rocl_gpu_work w = {
-            v[0] == COPY, (int64_t)rec.key[1], (int64_t)rec.key[2], (uint32_t)v[1], v[2], v[3]};
+            v[0] == COPY, (int64_t)rec.key[1],          (int64_t)rec.key[2], (uint32_t)v[1], v[2],
+            v[3],         rec.key[3] ^ v[2] >> 32 << 48};
         if (!b->sweep_count || b->sweeps[b->sweep_count - 1].track != rec.key[0]) {
             uint64_t track = rec.key[0];
             st = end_track(b, err);

@@ -323,6 +323,8 @@ static const rocl_report_def compare_report = {
 static const rocl_table_def compare_table = {
     &compare_report.tab, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
 
+const rocl_table_def *const rocl_compare_tables[] = {&compare_table, NULL};
+
 static void add_pair(void *sum, const void *row)
 {
     pair *s = sum;

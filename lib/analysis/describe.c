@@ -252,7 +252,7 @@ rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_
     for (size_t i = 0; i < sizeof defs / sizeof *defs && !out->incomplete; i++)
         rows[i].table = &out->tables[i];
     if (!out->incomplete)
-        out->tables[TOTALS].single = true;
+        out->tables[TOTALS].fields = true;
     put_files(t, &rows[FILES], &total);
     put_hosts(t, &gpus, &rows[HOSTS], &total);
     put_gpus(t, &gpus, &rows[GPUS], &total);

@@ -764,7 +764,7 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
     }
     rocl_add_row(r, &row);
     if (r->table)
-        r->table->single = true;
+        r->table->fields = true;
 }
 
 typedef struct chain {

@@ -28,6 +28,7 @@ typedef enum gap_class {
 typedef struct gap {
     int64_t start, length;
     uint32_t before, after; /* texts */
+    rocl_event_ref before_event, after_event;
     gap_class why;
     uint32_t call; /* text: that ended it; ROCL_NONE: not in the trace */
     uint32_t host; /* text: what its thread did meanwhile; ROCL_NONE: nothing in the trace */
@@ -44,6 +45,7 @@ typedef struct track_gaps {
     bool any;
     int64_t first, last; /* of the work between which they are */
     uint32_t last_name;  /* of the piece that ends last so far */
+    rocl_event_ref last_event;
     rocl_cover copies;
     bool marked;         /* `copied` is known */
     int64_t copied;      /* time in which copies ran, up to `last` */
@@ -116,11 +118,23 @@ static int64_t cover_before(const rocl_cover *c, int64_t t)
     return c->measure - (c->until > t ? c->until - t : 0);
 }
 
+static rocl_event_ref refer_to(const rocl_gpu_work *w)
+{
+    return (rocl_event_ref){(uint32_t)(w->process >> 32) + 1, w->row};
+}
+
 /* A gap that the work ends. */
 static rocl_status add_gap(rocl_gaps *g, track_gaps *p, const rocl_gpu_work *w, rocl_error *err)
 {
-    const gap new_gap = {p->last,     w->start - p->last, p->last_name, w->name,
-                         GAP_UNKNOWN, ROCL_NONE,          ROCL_NONE,    0};
+    const gap new_gap = {.start = p->last,
+                         .length = w->start - p->last,
+                         .before = p->last_name,
+                         .after = w->name,
+                         .before_event = p->last_event,
+                         .after_event = refer_to(w),
+                         .why = GAP_UNKNOWN,
+                         .call = ROCL_NONE,
+                         .host = ROCL_NONE};
     int64_t length = new_gap.length, copied = cover_before(&p->copies, w->start) - p->copied;
     uint64_t track = (uint64_t)(p - g->tracks);
     unsigned bucket = 0;
@@ -159,6 +173,7 @@ rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error 
             p->marked = p->marked && w->end == p->last;
             p->last = w->end;
             p->last_name = w->name;
+            p->last_event = refer_to(w);
         }
         p->any = true;
     }
@@ -319,6 +334,8 @@ static const rocl_column longest_columns[] = {
     {"gap_ns", "Gap", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(gap.length)},
     {"before", "Ran before", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gap.before)},
     {"after", "Ran after", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gap.after)},
+    {"before_id", "Id before", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(gap.before_event)},
+    {"after_id", "Id after", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(gap.after_event)},
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL(why)},
     {"call", "Ended by", ROCL_UNIT_TEXT, CAUSE(gap.call)},
     {"host", "Host meanwhile", ROCL_UNIT_TEXT, CAUSE(gap.host)},

@@ -28,6 +28,7 @@ typedef struct rocl_gpu_work {
     int64_t start, end;
     uint32_t name;
     uint64_t process, stack_id; /* as of rocl_calls; not needed without gaps */
+    uint64_t row;               /* rocl_row_word(); the same */
 } rocl_gpu_work;
 
 /* A union of intervals that come by start: only what reaches beyond it is added. */

@@ -28,6 +28,7 @@ typedef struct launch_group {
 typedef struct launch_delay {
     launch_key key;
     int64_t start, delay;
+    rocl_event_ref event;
 } launch_delay;
 
 typedef struct launch {
@@ -113,7 +114,12 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
     g->all = rocl_add_saturated(g->all, all);
     if (delay)
         rocl_keep_first(l->longest, &l->longest_count, LONGEST_DELAYS, sizeof *l->longest,
-                        &(launch_delay){full_key, start, delay}, compare_delays);
+                        &(launch_delay){full_key,
+                                        start,
+                                        delay,
+                                        {(uint32_t)(question->key[0] >> 32) + 1,
+                                         rocl_row_word(question->key[3], ROCL_DISPATCH)}},
+                        compare_delays);
     return rocl_samples_add(l->delays, 0, id, delay, err);
 }
 
@@ -161,6 +167,7 @@ static const rocl_column delay_columns[] = {
     {"rank", "Rank", ROCL_UNIT_COUNT, CELL(key.rank)},
     {"agent", "Agent", ROCL_UNIT_TEXT, LABEL(key.agent)},
     {"stream", "Stream", ROCL_UNIT_TEXT, LABEL(key.stream)},
+    {"id", "Id", ROCL_UNIT_TEXT, ROCL_IF_IDS, ROCL_CELL(launch_delay, event)},
 };
 
 static const rocl_table_def launch_table = {&rocl_launch_report.tab, "launch", "Kernel launches",

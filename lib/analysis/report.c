@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
+#include "analysis/event_id.h"
 
 /* ---- collectors ------------------------------------------------------------------------------ */
 
@@ -108,7 +109,8 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
     size_t n = 0;
     conditions |= (o->by_rank ? ROCL_IF_RANK : 0u) | (o->by_agent ? ROCL_IF_AGENT : 0u) |
                   (o->by_stream ? ROCL_IF_STREAM : 0u) | (o->by_dims ? ROCL_IF_DIMS : 0u) |
-                  (o->brief ? 0u : ROCL_IF_FULL) | (o->pictures ? ROCL_IF_PICTURES : 0u);
+                  (o->brief ? 0u : ROCL_IF_FULL) | (o->pictures ? ROCL_IF_PICTURES : 0u) |
+                  (c->ids ? ROCL_IF_IDS : 0u);
     for (size_t i = 0; columns && folds && i < def->column_count; i++) {
         const rocl_column *d = &def->columns[i];
         if (d->when & ROCL_CONDITIONS & ~conditions)
@@ -297,6 +299,20 @@ rocl_datum rocl_field_string(const rocl_report_rows *r, const void *field)
 {
     const char *s = *(const char *const *)field;
     return s ? rocl_datum_text(r->out, s, strlen(s)) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_event(const rocl_report_rows *r, const void *field)
+{
+    const rocl_event_ref *e = field;
+    rocl_buf id = {0};
+    if (!e->capture_after || !r->c->ids)
+        return (rocl_datum){0};
+    rocl_event_id_put(&id, r->c->ids, &r->c->trace->captures[e->capture_after - 1]->pub,
+                      rocl_word_kind(e->row), rocl_word_row(e->row));
+    r->out->incomplete |= id.failed;
+    const rocl_datum d = rocl_datum_text(r->out, (const char *)id.data, id.len);
+    rocl_buf_free(&id);
+    return d;
 }
 
 rocl_datum rocl_field_average(const rocl_report_rows *r, const void *field)

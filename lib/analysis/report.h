@@ -69,6 +69,7 @@ typedef struct rocl_collector {
     const rocl_collector_def *def;
     rocl_trace *trace;
     const rocl_stats_options *options;
+    const struct rocl_event_ids *ids; /* NULL: nobody wants ids */
     uint32_t kinds;   /* that it gets: those of the definition, unless `open` changes them */
     uint32_t fields;  /* ROCL_FIELD_*s that it wants of them: `open` sets them */
     bool needs_calls; /* `open` sets it, so that look_up_calls is called */
@@ -186,11 +187,12 @@ enum {
     ROCL_IF_PICTURES = 1 << 5, /* for people */
     ROCL_IF_OWN = 1 << 6,      /* the report says whether (rocl_begin_table) */
     ROCL_IF_OWN_2 = 1 << 7,
-    ROCL_CONDITIONS = (1 << 8) - 1,
+    ROCL_IF_IDS = 1 << 8,
+    ROCL_CONDITIONS = (1 << 9) - 1,
     /* What the last row, for all that --top cuts off, has in the column; else it has nothing: */
-    ROCL_IN_REST = 1 << 8, /* a value, of the sum of those rows */
-    ROCL_OTHERS = 1 << 9,  /* "(N others)" */
-    ROCL_SUM = 1 << 10,    /* not by --top, but where a table is cut to a budget: their sum */
+    ROCL_IN_REST = 1 << 9, /* a value, of the sum of those rows */
+    ROCL_OTHERS = 1 << 10, /* "(N others)" */
+    ROCL_SUM = 1 << 11,    /* not by --top, but where a table is cut to a budget: their sum */
 };
 
 typedef struct rocl_column {
@@ -211,6 +213,7 @@ typedef struct rocl_column {
         int32_t: rocl_field_id,                                                                     \
         const char *: rocl_field_string,                                                            \
         const rocl_gpu *: rocl_field_gpu,                                                           \
+        rocl_event_ref: rocl_field_event,                                                          \
         rocl_agent_key: rocl_field_agent),                                                          \
         offsetof(row, field)
 /* The same with a function of one's own. */
@@ -266,6 +269,7 @@ rocl_field_fn rocl_field_label;        /* uint32_t: none if it is 0 */
 rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
 rocl_field_fn rocl_field_gpu;   /* const rocl_gpu *: "GPU 0 on HOST" where there are several */
 rocl_field_fn rocl_field_agent; /* rocl_agent_key */
+rocl_field_fn rocl_field_event; /* rocl_event_ref: its id */
 rocl_field_fn rocl_field_average, rocl_field_stddev, rocl_field_rsd; /* rocl_distribution */
 
 /* In percent; not a number where the whole is nothing. */
@@ -292,6 +296,12 @@ typedef struct rocl_agent_key {
     int64_t id;             /* index that the driver gave it, or the agent's id */
     int64_t rank;           /* -1: of any */
 } rocl_agent_key;
+
+/* A single event of the trace. */
+typedef struct rocl_event_ref {
+    uint32_t capture_after; /* index + 1; 0: none */
+    uint64_t row;           /* rocl_row_word() */
+} rocl_event_ref;
 
 /* Of a machine; "?" where no capture knows. */
 const char *rocl_host_name(const rocl_trace *t, uint32_t machine);
@@ -327,10 +337,11 @@ extern const rocl_collector_def rocl_calls_collector, rocl_summary_collector, ro
     rocl_counter_collector, rocl_derived_collector, rocl_streams_collector, rocl_sampled_collector,
     rocl_energy_collector;
 
-/* The tables of rocl_describe_trace(), rocl_show_event() and rocl_correlate_event(), NULL at the
- * end (describe.c, event.c). */
-extern const rocl_table_def *const rocl_description_tables[], *const rocl_show_tables[],
-                                                                  *const rocl_correlate_tables[];
+/* The tables that other functions than rocl_stats() make, NULL at the end. */
+extern const rocl_table_def *const rocl_advice_tables[],
+    *const rocl_compare_tables[], *const rocl_description_tables[],
+                                      *const rocl_show_tables[], *const rocl_correlate_tables[],
+                                                                     *const rocl_recipe_tables[];
 
 /* Adds the table "advice", made of the tables that there are (advice.c). */
 rocl_status rocl_advise(rocl_tables *tables, rocl_error *err);

@@ -4,6 +4,7 @@
 
 #include "analysis/domains.h"
 #include "analysis/calls.h"
+#include "analysis/event_id.h"
 #include "base/pool.h"
 #include "trace/pipeline.h"
 
@@ -41,6 +42,7 @@ typedef struct stats {
     rocl_tables *tables[COLLECTORS]; /* of each */
     unsigned order[COLLECTORS];      /* in which they are finished */
     unsigned count;
+    rocl_event_ids ids; /* of the trace, if they are wanted */
 } stats;
 
 const char *rocl_report_name(rocl_report r)
@@ -61,7 +63,11 @@ static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
         rocl_collector *c = calloc(1, def->size);
         if (!c)
             return rocl_fail_memory(err);
-        *c = (rocl_collector){.def = def, .trace = t, .options = o, .kinds = def->kinds};
+        *c = (rocl_collector){.def = def,
+                              .trace = t,
+                              .options = o,
+                              .ids = o->ids ? &s->ids : NULL,
+                              .kinds = def->kinds};
         /* The slow ones first, each before the former. */
         if (def->slow)
             memmove(s->order + 1, s->order, s->count * sizeof *s->order);
@@ -180,6 +186,8 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     rocl_status st = rocl_domains_check(o->domains, err);
     for (const char *const *g = o->summary_groups; g && *g && st == ROCL_OK; g++)
         st = rocl_domains_matching(*g, &domains, err);
+    if (st == ROCL_OK && o->ids)
+        st = rocl_event_ids_open(&s.ids, t, err);
     if (st == ROCL_OK)
         st = open_collectors(&s, t, o, err);
     for (unsigned i = 0; i < s.count; i++) {
@@ -201,6 +209,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     if (st == ROCL_OK)
         st = rocl_check_complete(out, t, err);
     close_collectors(&s);
+    rocl_event_ids_free(&s.ids);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;

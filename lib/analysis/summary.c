@@ -30,10 +30,17 @@ typedef struct copied {
     double best_rate; /* bytes per second of the fastest copy */
 } copied;
 
+/* The longest event of a group; of equal ones the first. */
+typedef struct longest {
+    int64_t duration, start;
+    rocl_event_ref event;
+} longest;
+
 typedef struct summary_group {
     summary_key key;
     rocl_distribution d;
     copied copied;
+    longest longest; /* if ids are wanted */
     /* For its row: */
     const char *group, *domain;        /* domain: NULL of several */
     int64_t all, from_bytes, to_bytes; /* all: the time that its share is of */
@@ -53,6 +60,8 @@ typedef struct summary_worker {
     origin *recent; /* RECENT of them */
     copied *copied; /* by group */
     size_t cap;
+    longest *longest; /* by group, if ids are wanted */
+    size_t longest_cap;
 } summary_worker;
 
 typedef struct summary {
@@ -198,6 +207,33 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
     return st;
 }
 
+static void keep_longest(longest *l, const longest *other)
+{
+    int by = l->event.capture_after ? rocl_number_order(l->duration, other->duration) : -1;
+    by = by ? by : rocl_number_order(other->start, l->start);
+    if (!by)
+        by = other->event.capture_after < l->event.capture_after ||
+                     (other->event.capture_after == l->event.capture_after &&
+                      other->event.row < l->event.row)
+                 ? -1
+                 : 1;
+    if (by < 0 && other->event.capture_after)
+        *l = *other;
+}
+
+/* False: memory is out. */
+static bool note_longest(summary_worker *w, uint32_t group, const rocl_batch *b,
+                         const rocl_event *e)
+{
+    if (!ROCL_GROW(w->longest, w->longest_cap, (size_t)group + 1))
+        return false;
+    keep_longest(&w->longest[group],
+                 &(longest){e->end - e->start,
+                            e->start,
+                            {b->capture->index + 1, rocl_row_word(e->id, b->kind)}});
+    return true;
+}
+
 static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_batch *b,
                                      rocl_error *err)
 {
@@ -207,7 +243,7 @@ static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_bat
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         uint32_t group = find_group(s, worker, b, i);
-        if (group == ROCL_NONE)
+        if (group == ROCL_NONE || (s->c.ids && !note_longest(&s->workers[worker], group, b, e)))
             return rocl_fail_memory(err);
         st = rocl_samples_add(s->samples, worker, group, e->end - e->start, err);
         if (st == ROCL_OK && copies)
@@ -230,6 +266,9 @@ static rocl_status open_groups(summary *s, rocl_error *err)
             if (i < s->workers[w].cap)
                 add_copied(&g->copied, s->workers[w].copied[i].bytes,
                            s->workers[w].copied[i].best_rate);
+        for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
+            if (i < s->workers[w].longest_cap)
+                keep_longest(&g->longest, &s->workers[w].longest[i]);
         st = rocl_samples_describe(s->samples, i, &g->d, err);
     }
     return st;
@@ -411,6 +450,7 @@ static const rocl_column name_columns[] = {
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
     {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_IF_FULL, CELL_BY(stddev, d)},
     {"rsd_percent", "RSD %", ROCL_UNIT_PERCENT, ROCL_IF_FULL, CELL_BY(rsd, d)},
+    {"longest_id", "Id of the longest", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(longest.event)},
 };
 
 static const rocl_table_def summary_table = {&rocl_summary_report.tab, "summary",
@@ -541,6 +581,7 @@ static void close_summary(void *self)
     for (unsigned w = 0; s->workers && w < s->c.trace->opt.jobs; w++) {
         free(s->workers[w].recent);
         free(s->workers[w].copied);
+        free(s->workers[w].longest);
     }
     rocl_strings_free(s->keys);
     rocl_samples_free(s->samples);

@@ -195,7 +195,7 @@ void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description)
     for (size_t i = 0; i < description->count; i++) {
         const rocl_table *t = &description->tables[i];
         put_key(&a->w.buf, i ? ",\n   " : "{", t->key);
-        if (t->single && t->row_count)
+        if (t->fields && t->row_count)
             rocl_table_put_json_row(&a->w, t, t->cells);
         else
             put_rows(&a->w, t);

@@ -109,18 +109,24 @@ static void put_fields(rocl_table_writer *w, const rocl_table *t)
     size_t widest = 0;
     for (size_t c = 0; c < t->column_count; c++) {
         const size_t n = strlen(t->columns[c].title);
-        if (rocl_datum_has_value(rocl_table_cell(t, 0, c)) && n > widest)
-            widest = n;
+        for (size_t r = 0; r < t->row_count; r++)
+            if (rocl_datum_has_value(rocl_table_cell(t, r, c)) && n > widest)
+                widest = n;
     }
-    for (size_t c = 0; c < t->column_count; c++) {
-        const rocl_datum *d = rocl_table_cell(t, 0, c);
-        if (!rocl_datum_has_value(d))
-            continue;
-        put_blanks(&w->buf, INDENT);
-        rocl_buf_str(&w->buf, t->columns[c].title);
-        put_blanks(&w->buf, widest - strlen(t->columns[c].title) + GAP);
-        rocl_datum_put_displayed(&w->buf, d, t->columns[c].unit);
-        rocl_buf_byte(&w->buf, '\n');
+    for (size_t r = 0; r < t->row_count; r++) {
+        if (r)
+            rocl_buf_byte(&w->buf, '\n');
+        for (size_t c = 0; c < t->column_count; c++) {
+            const rocl_datum *d = rocl_table_cell(t, r, c);
+            if (!rocl_datum_has_value(d))
+                continue;
+            put_blanks(&w->buf, INDENT);
+            rocl_buf_str(&w->buf, t->columns[c].title);
+            put_blanks(&w->buf, widest - strlen(t->columns[c].title) + GAP);
+            rocl_datum_put_displayed(&w->buf, d, t->columns[c].unit);
+            rocl_buf_byte(&w->buf, '\n');
+        }
+        rocl_table_end_row(w);
     }
 }
 
@@ -136,7 +142,7 @@ void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t)
         rocl_buf_str(&w->buf, t->note);
     }
     rocl_buf_byte(&w->buf, '\n');
-    if (t->single) {
+    if (t->fields) {
         put_fields(w, t);
         return;
     }

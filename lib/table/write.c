@@ -129,7 +129,7 @@ static void put_markdown(rocl_table_writer *w, const rocl_table *t)
         put_escaped(b, t->note, strlen(t->note));
         rocl_buf_str(b, "\n\n");
     }
-    if (t->single) {
+    if (t->fields && t->row_count == 1) {
         put_markdown_fields(w, t);
         return;
     }

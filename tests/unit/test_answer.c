@@ -151,7 +151,7 @@ static void test_description(void **state)
     uint64_t events = 0;
     for (rocl_kind k = 0; k < ROCL_KINDS; k++)
         events += rocl_trace_events(t, k);
-    assert_true(totals->single);
+    assert_true(totals->fields);
     assert_int_equal(rocl_table_find_cell(totals, 0, "events")->i, events);
     assert_int_equal(rocl_table_find_cell(totals, 0, "files")->i, 2);
     assert_int_equal(rocl_table_find_cell(totals, 0, "processes")->i, 2);

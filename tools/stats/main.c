@@ -86,6 +86,9 @@ static const opt report_options[] = {
     {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0,
      "architecture of GPUs of which the inputs do not say it, such as gfx90a"},
     BY("by-dispatch", stats.by_dispatch, "print derived counters of each dispatch, too"),
+    BY("ids", stats.ids,
+       "add columns with ids of single events, such as the longest call of a name, for `rocline "
+       "show`"),
     BY("by-marker", stats.by_marker,
        "with samples: print what was sampled while the ranges of each marker lasted, too"),
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,

@@ -1,0 +1,318 @@
+/* The JSON Schema (draft 2020-12) of what commands print with --format json, made of the tables
+ * that they print: the members of the envelope from table/json.h, those of the data from the
+ * definitions of their tables. */
+#include <string.h>
+
+#include "analysis/report.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "table/format.h"
+#include "table/json.h"
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+/* All that their data may hold. */
+static const struct command_tables {
+    const char *command;
+    const rocl_report_def *const *reports; /* ROCL_REPORTS of them, or NULL */
+    const rocl_table_def *const *tables;   /* NULL at the end, or NULL */
+    bool all;                              /* every one of them is always there */
+} commands[] = {
+    {"stats", rocl_report_defs, rocl_advice_tables, false},
+    {"compare", NULL, rocl_compare_tables, true},
+    {"info", NULL, rocl_description_tables, false},
+    {"show", NULL, rocl_show_tables, false},
+    {"correlate", NULL, rocl_correlate_tables, false},
+    {"recipes", NULL, rocl_recipe_tables, true},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+const char *rocl_schema_command(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return i < COMMANDS ? commands[i].command : NULL;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+typedef struct schema {
+    rocl_buf b;
+    unsigned depth;
+    bool more; /* a member of the object stands before */
+} schema;
+
+static void put_string(schema *s, const char *text)
+{
+    rocl_buf_byte(&s->b, '"');
+    rocl_json_put(&s->b, text, strlen(text));
+    rocl_buf_byte(&s->b, '"');
+}
+
+static void begin_line(schema *s)
+{
+    rocl_buf_str(&s->b, s->more ? ",\n" : "\n");
+    for (unsigned i = 0; i < s->depth; i++)
+        rocl_buf_byte(&s->b, ' ');
+    s->more = true;
+}
+
+static void put_key(schema *s, const char *key)
+{
+    begin_line(s);
+    put_string(s, key);
+    rocl_buf_str(&s->b, ": ");
+}
+
+/* The value is JSON. */
+static void put_raw(schema *s, const char *key, const char *value)
+{
+    put_key(s, key);
+    rocl_buf_str(&s->b, value);
+}
+
+static void put_text(schema *s, const char *key, const char *value)
+{
+    put_key(s, key);
+    put_string(s, value);
+}
+
+/* key NULL: the value of what was begun before. */
+static void begin_object(schema *s, const char *key)
+{
+    if (key)
+        put_key(s, key);
+    rocl_buf_byte(&s->b, '{');
+    s->depth++;
+    s->more = false;
+}
+
+static void end_object(schema *s)
+{
+    s->depth--;
+    rocl_buf_byte(&s->b, '}');
+    s->more = true;
+}
+
+/* Names in quotes, as the value of "required". */
+static void put_name(schema *s, const char *name, bool *first)
+{
+    rocl_buf_str(&s->b, *first ? "" : ", ");
+    put_string(s, name);
+    *first = false;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* What is not known is null. Shares and averages are numbers with a fraction, and so are sums that
+ * would be too large for an integer. */
+static const char *type_of(const rocl_column *c)
+{
+    if (c->unit == ROCL_UNIT_TEXT || c->unit == ROCL_UNIT_SENTENCE)
+        return "[\"string\", \"null\"]";
+    if (c->unit == ROCL_UNIT_COUNT)
+        return c->when & ROCL_OTHERS ? "[\"integer\", \"string\", \"null\"]"
+                                     : "[\"integer\", \"null\"]";
+    return "[\"number\", \"null\"]";
+}
+
+/* A row: columns that only some options print are not required. Two columns of one key are
+ * alternatives. */
+static void put_row(schema *s, const char *key, const rocl_table_def *def)
+{
+    begin_object(s, key);
+    put_text(s, "type", "object");
+    put_key(s, "required");
+    rocl_buf_byte(&s->b, '[');
+    bool first = true;
+    for (size_t i = 0; i < def->column_count; i++)
+        if (!(def->columns[i].when & ROCL_CONDITIONS))
+            put_name(s, def->columns[i].key, &first);
+    rocl_buf_byte(&s->b, ']');
+    begin_object(s, "properties");
+    for (size_t i = 0; i < def->column_count; i++) {
+        const rocl_column *c = &def->columns[i];
+        bool again = false;
+        for (size_t k = 0; k < i; k++)
+            again |= !strcmp(def->columns[k].key, c->key);
+        if (again)
+            continue;
+        begin_object(s, c->key);
+        put_raw(s, "type", type_of(c));
+        put_key(s, "description");
+        rocl_buf_byte(&s->b, '"');
+        rocl_json_put(&s->b, c->title, strlen(c->title));
+        if (c->unit != ROCL_UNIT_TEXT && c->unit != ROCL_UNIT_SENTENCE)
+            rocl_buf_printf(&s->b, " (%s)", rocl_unit_name(c->unit));
+        rocl_buf_byte(&s->b, '"');
+        end_object(s);
+    }
+    end_object(s);
+    put_raw(s, "additionalProperties", "false");
+    end_object(s);
+}
+
+static void put_table(schema *s, const rocl_table_def *def)
+{
+    begin_object(s, def->key);
+    put_text(s, "description", def->title);
+    put_text(s, "type", "object");
+    put_raw(s, "required", "[\"key\", \"title\", \"note\", \"columns\", \"rows\"]");
+    begin_object(s, "properties");
+    begin_object(s, "key");
+    put_text(s, "const", def->key);
+    end_object(s);
+    put_raw(s, "title", "{\"type\": \"string\"}");
+    put_raw(s, "note", "{\"type\": [\"string\", \"null\"]}");
+    put_raw(s, "columns", "{\"$ref\": \"#/$defs/columns\"}");
+    begin_object(s, "rows");
+    put_text(s, "type", "array");
+    put_row(s, "items", def);
+    end_object(s);
+    end_object(s);
+    put_raw(s, "additionalProperties", "false");
+    end_object(s);
+}
+
+static void put_data(schema *s, const struct command_tables *c)
+{
+    bool first = true;
+    put_raw(s, "type", "[\"object\", \"null\"]");
+    if (c->all) {
+        put_key(s, "required");
+        rocl_buf_byte(&s->b, '[');
+        for (const rocl_table_def *const *d = c->tables; *d; d++)
+            put_name(s, (*d)->key, &first);
+        rocl_buf_byte(&s->b, ']');
+    }
+    begin_object(s, "properties");
+    for (size_t r = 0; c->reports && r < ROCL_REPORTS; r++)
+        for (const rocl_table_def *const *d = c->reports[r]->tables; *d; d++)
+            if (d == c->reports[r]->tables || strcmp(d[-1]->key, (*d)->key) != 0)
+                put_table(s, *d); /* the second of a key is drawn for people */
+    for (const rocl_table_def *const *d = c->tables; d && *d; d++)
+        put_table(s, *d);
+    end_object(s);
+    put_raw(s, "additionalProperties", "false");
+}
+
+/* ---- the envelope ---------------------------------------------------------------------------- */
+
+/* One object of totals, and lists of the rest. */
+static void put_trace(schema *s)
+{
+    put_raw(s, "type", "[\"object\", \"null\"]");
+    put_key(s, "required");
+    bool first = true;
+    rocl_buf_byte(&s->b, '[');
+    for (const rocl_table_def *const *d = rocl_description_tables; *d; d++)
+        put_name(s, (*d)->key, &first);
+    rocl_buf_byte(&s->b, ']');
+    begin_object(s, "properties");
+    for (const rocl_table_def *const *d = rocl_description_tables; *d; d++) {
+        if (d == rocl_description_tables) {
+            put_row(s, (*d)->key, *d);
+            continue;
+        }
+        begin_object(s, (*d)->key);
+        put_text(s, "description", (*d)->title);
+        put_text(s, "type", "array");
+        put_row(s, "items", *d);
+        end_object(s);
+    }
+    end_object(s);
+    put_raw(s, "additionalProperties", "false");
+}
+
+static void put_member(schema *s, unsigned member, const char *command,
+                       const struct command_tables *tables)
+{
+    static const char *const fixed[ROCL_ANSWER_MEMBERS] = {
+        [ROCL_ANSWER_ROCLINE] = "\"type\": \"string\"",
+        [ROCL_ANSWER_WARNINGS] = "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/message\"}",
+        [ROCL_ANSWER_ERRORS] = "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/message\"}",
+        [ROCL_ANSWER_EXIT_CODE] = "\"type\": \"integer\", \"minimum\": 0, \"maximum\": 5",
+    };
+    begin_object(s, rocl_answer_members[member].key);
+    put_text(s, "description", rocl_answer_members[member].help);
+    if (fixed[member]) {
+        begin_line(s);
+        rocl_buf_str(&s->b, fixed[member]);
+    } else if (member == ROCL_ANSWER_SCHEMA_NUMBER) {
+        put_key(s, "const");
+        rocl_buf_printf(&s->b, "%d", ROCL_ANSWER_SCHEMA);
+    } else if (member == ROCL_ANSWER_COMMAND && command) {
+        put_text(s, "const", command);
+    } else if (member == ROCL_ANSWER_COMMAND) {
+        put_text(s, "type", "string");
+    } else if (member == ROCL_ANSWER_TRACE) {
+        put_trace(s);
+    } else if (tables) {
+        put_data(s, tables);
+    }
+    end_object(s);
+}
+
+static void put_definitions(schema *s)
+{
+    begin_object(s, "$defs");
+    begin_object(s, "message");
+    put_text(s, "type", "object");
+    put_key(s, "required");
+    bool first = true;
+    rocl_buf_byte(&s->b, '[');
+    for (size_t i = 0; i < ROCL_MESSAGE_MEMBERS; i++)
+        put_name(s, rocl_message_members[i].key, &first);
+    rocl_buf_byte(&s->b, ']');
+    begin_object(s, "properties");
+    for (size_t i = 0; i < ROCL_MESSAGE_MEMBERS; i++) {
+        begin_object(s, rocl_message_members[i].key);
+        put_raw(s, "type",
+                i == 0 || i == ROCL_MESSAGE_MEMBERS - 1 ? "\"string\"" : "[\"string\", \"null\"]");
+        put_text(s, "description", rocl_message_members[i].help);
+        end_object(s);
+    }
+    end_object(s);
+    put_raw(s, "additionalProperties", "false");
+    end_object(s);
+    put_raw(s, "columns",
+            "{\"type\": \"array\", \"items\": {\"type\": \"object\",\n"
+            "    \"required\": [\"key\", \"unit\"], \"properties\": {\"key\": {\"type\": "
+            "\"string\"},\n    \"unit\": {\"enum\": [\"text\", \"count\", \"ns\", \"bytes\", "
+            "\"bytes/s\", \"percent\", \"number\", \"joules\"]}}}}");
+    end_object(s);
+}
+
+rocl_status rocl_write_schema(const char *command, const char *path, rocl_error *err)
+{
+    const struct command_tables *tables = NULL;
+    schema s = {0};
+    rocl_out *out = NULL;
+    for (size_t i = 0; command && i < COMMANDS; i++)
+        if (!strcmp(commands[i].command, command))
+            tables = &commands[i];
+    begin_object(&s, NULL);
+    put_text(&s, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    put_key(&s, "title");
+    rocl_buf_printf(&s.b, "\"rocline %s --format json\"", command ? command : "COMMAND");
+    put_text(&s, "type", "object");
+    put_key(&s, "required");
+    bool first = true;
+    rocl_buf_byte(&s.b, '[');
+    for (unsigned i = 0; i < ROCL_ANSWER_MEMBERS; i++)
+        put_name(&s, rocl_answer_members[i].key, &first);
+    rocl_buf_byte(&s.b, ']');
+    begin_object(&s, "properties");
+    for (unsigned i = 0; i < ROCL_ANSWER_MEMBERS; i++)
+        put_member(&s, i, command, tables);
+    end_object(&s);
+    put_raw(&s, "additionalProperties", "false");
+    put_definitions(&s);
+    end_object(&s);
+    rocl_buf_byte(&s.b, '\n');
+    rocl_status st = s.b.failed ? rocl_fail_memory(err) : rocl_out_open_as_named(&out, path, err);
+    if (st == ROCL_OK)
+        st = rocl_out_end(out, rocl_out_write(out, s.b.data, s.b.len, err), err);
+    rocl_buf_free(&s.b);
+    return st;
+}
