@@ -21,6 +21,19 @@ static inline bool rocl_view_is(rocl_view v, const char *text)
     return v.n == strlen(text) && !memcmp(v.p, text, v.n);
 }
 
+/* The first place of a short word in a short text; NULL: none. (memmem() makes a table first.) */
+static inline const char *rocl_view_find(rocl_view v, const char *word)
+{
+    const size_t n = strlen(word);
+    const char *end = v.p + v.n;
+    for (const char *p = v.p; (size_t)(end - p) >= n; p++) {
+        p = memchr(p, *word, (size_t)(end - p) - n + 1);
+        if (!p || !memcmp(p, word, n))
+            return p;
+    }
+    return NULL;
+}
+
 /* The part before the first `c`; all of it where there is none. */
 static inline rocl_view rocl_view_until(rocl_view v, char c)
 {

@@ -161,6 +161,41 @@ y,30,40'
         END { exit !(n["C1"] == 100 && n["C60"] == 6000 && s == 183000) }'
 }
 
+@test "rows that repeat others but in times and Index are what they are when each is read anew" {
+    # One of 13 rows differs in something else; a column for correlation ids has every row read anew.
+    sqlite3 odd.db "CREATE TABLE HIP (BeginNs, EndNs, pid, tid, Name, args, \"Index\", Data, __section);
+        CREATE TABLE OPS (BeginNs, EndNs, \"dev-id\", \"queue-id\", Name, pid, tid, \"stream-id\",
+            \"Index\", Data, __section);
+        CREATE TABLE n (i, odd); CREATE TABLE odd (i, begin, end, pid, tid, name, args, number, data);
+        WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 4000)
+            INSERT INTO n SELECT i, CASE WHEN i % 13 = 0 THEN i / 13 % 22 ELSE 99 END FROM r;
+        INSERT INTO odd SELECT i,
+            CASE odd WHEN 0 THEN 0 WHEN 1 THEN NULL WHEN 2 THEN -5 WHEN 3 THEN '777' WHEN 4 THEN 1.5
+                ELSE 1000 * i END,
+            CASE odd WHEN 5 THEN 0 WHEN 6 THEN NULL WHEN 7 THEN 5 WHEN 0 THEN 0 ELSE 1000 * i + 400 END,
+            CASE odd WHEN 8 THEN NULL WHEN 9 THEN 71 WHEN 10 THEN '70' WHEN 11 THEN 'x' ELSE 70 END,
+            CASE odd WHEN 12 THEN NULL WHEN 13 THEN 7.0 ELSE 70 + i % 3 END,
+            CASE odd WHEN 14 THEN NULL WHEN 15 THEN '' WHEN 16 THEN x'4142' WHEN 17 THEN 'hsa_dispatch'
+                WHEN 18 THEN '{}' ELSE substr('hipMemcpyAsync hipMalloc hipFree', 1, 8 + i % 11) END,
+            CASE i % 3 WHEN 0 THEN NULL WHEN 1 THEN '( sizeBytes(' || i || ') kind(2))' ELSE '' END,
+            CASE odd WHEN 19 THEN NULL WHEN 20 THEN 0 WHEN 21 THEN '12' ELSE i END,
+            CASE i % 17 WHEN 0 THEN 'Size=' || i WHEN 1 THEN NULL ELSE '' END FROM n;
+        INSERT INTO HIP SELECT begin, end, pid, tid, name, args, number, data, 2 FROM odd;
+        INSERT INTO OPS SELECT begin, end, i % 2, i % 5, CASE WHEN i % 7 = 0 THEN 'CopyHostToDevice'
+            ELSE name END, pid, tid, CASE WHEN i % 11 THEN 1 END, number, data, 6 FROM odd;
+        DROP TABLE n; DROP TABLE odd"
+    cp odd.db anew.db
+    sqlite3 anew.db 'ALTER TABLE HIP ADD "Correlation_Id"; ALTER TABLE OPS ADD "Correlation_Id"'
+    for input in odd anew; do
+        mkdir -p $input
+        mv $input.db in.db
+        rocpd2csv -j2 -d $input -o o in.db 2>$input/said || [ $? -eq 1 ]
+        rocstats -q -j1 --memory 1 summary --format csv in.db >$input/stats || [ $? -eq 1 ]
+    done
+    diff -r odd anew
+    [ "$(cat odd/*.csv | wc -l)" -gt 7000 ]
+}
+
 @test "before ROCm 4.3 ranges of thread 0 were started and stopped: the same as in JSON" {
     sqlite3 ranges.db 'CREATE TABLE rocTX ("BeginNs" INTEGER, "EndNs" INTEGER, "pid" INTEGER,
             "tid" INTEGER, "Name" TEXT, "Index" INTEGER);

@@ -2,20 +2,26 @@
  *
  * A record is encoded as what differs from the last one of its likeness (kind, name, thread, ...):
  *
- *     u16           entry of that one in the table << 1 | the same words differ as before
- *     u64           which words differ, unless they are the same
- *     varint, ...   for each of these words the difference, as a signed number
+ *     u16         entry of that one in the table << 1 | the same words differ as before
+ *     u64         which words differ, unless they are the same
+ *     nibble ...  how many bytes the difference of each of these words takes; two to a byte, the
+ *                 lower one first
+ *     bytes ...   the differences, as signed numbers (zigzag), little-endian
  *
- * mostly 10 to 25 bytes. The table begins empty with each piece. The memory is part of that of the
- * sorters (--memory), and what has no place in it goes to their temporary file. Where that cannot
- * be written, pieces are parsed again. */
+ * mostly 10 to 25 bytes: no byte is looked at to find where the next value begins. Differences are
+ * read and written 8 bytes at a time. The table begins empty with each piece. The memory is part of
+ * that of the sorters (--memory), and what has no place in it goes to their temporary file. Where
+ * that cannot be written, pieces are parsed again. */
 #include <stdlib.h>
 
 #include "base/extsort.h"
+#include "base/map.h"
+#include "model/kinds.h"
 #include "source/records/run.h"
 
 enum {
-    RECORD_MAX = 2 + 8 + ROCL_WORDS * ROCL_VARINT_MAX,
+    SLACK = 8, /* bytes that may be read behind the end */
+    RECORD_MAX = 2 + 8 + ROCL_WORDS / 2 + ROCL_WORDS * 8 + SLACK,
     PIECE_MAX = 8 << 20 /* encoded; those of databases may be large */
 };
 _Static_assert(ROCL_RECENT <= 1 << 15, "an entry and a bit are 16 bits");
@@ -31,69 +37,174 @@ static rocl_recent *recent_at(rocl_records *w, size_t i)
     return e;
 }
 
-rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r)
+static inline size_t words_of(const rocl_plain_record *r)
 {
-    const uint64_t parts[] = {(uint64_t)r->kind << 32 | r->name, r->thread, r->agent,
-                              r->queue ^ r->stream << 16,        r->kernel, r->counter};
-    const uint64_t *from = (const uint64_t *)(const void *)r;
-    const size_t words = ROCL_WORDS_OF_HEAD + rocl_kind_size((rocl_kind)r->kind) / 8;
-    uint64_t h = 0, changed = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        h = (h ^ parts[i]) * 0x9e3779b97f4a7c15u;
-    const size_t at = (size_t)(h >> 40) % ROCL_RECENT;
-    rocl_recent *e = recent_at(w, at);
+    return ROCL_WORDS_OF_HEAD + rocl_kind_infos[r->kind].size / 8;
+}
+
+/* Two words, as the machine compares them. */
+typedef uint64_t word_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+static inline bool is_zero(word_pair v)
+{
+    return !(v[0] | v[1]);
+}
+
+/* The words in which two records differ: mostly few, which are next to each other, and none of the
+ * keys. */
+static inline uint64_t find_changes(const uint64_t *a, const uint64_t *b, size_t words)
+{
+    enum { KEYS = ROCL_WORDS_OF_KEYS / 4 * 4 };
+    const word_pair *x = (const word_pair *)(const void *)a,
+                    *y = (const word_pair *)(const void *)b;
+    word_pair keys = x[0] ^ y[0];
+    uint64_t changed = 0;
+    size_t i = KEYS;
+    for (size_t k = 1; k < KEYS / 2; k++)
+        keys |= x[k] ^ y[k];
+    if (!is_zero(keys))
+        for (size_t k = 0; k < KEYS; k++)
+            changed |= (uint64_t)(a[k] != b[k]) << k;
+    for (; i + 4 <= words; i += 4)
+        if (!is_zero((x[i / 2] ^ y[i / 2]) | (x[i / 2 + 1] ^ y[i / 2 + 1])))
+            for (size_t k = i; k < i + 4; k++)
+                changed |= (uint64_t)(a[k] != b[k]) << k;
+    for (; i < words; i++)
+        changed |= (uint64_t)(a[i] != b[i]) << i;
+    return changed;
+}
+
+/* Encodes what changed of an entry, which becomes the record, at p. Returns the end. */
+static uint8_t *encode_changes(uint8_t *p, size_t at, rocl_recent *e, const uint64_t *from,
+                               uint64_t changed)
+{
+    const bool same = changed == e->changed;
+    const uint16_t head = (uint16_t)(at << 1 | same);
     uint64_t *to = (uint64_t *)(void *)&e->r;
-    for (size_t i = 0; i < words; i++)
-        changed |= (uint64_t)(from[i] != to[i]) << i;
+    memcpy(p, &head, sizeof head);
+    p += sizeof head;
+    if (!same) {
+        memcpy(p, &changed, sizeof changed);
+        p += sizeof changed;
+        e->changed = changed;
+        e->changed_count = (unsigned)__builtin_popcountll(changed);
+    }
+    uint8_t *nibbles = p;
+    unsigned lower = 0, k = 0;
+    p += (e->changed_count + 1) / 2;
+    for (uint64_t left = changed; left; left &= left - 1, k++) {
+        const unsigned i = (unsigned)__builtin_ctzll(left);
+        const uint64_t v = rocl_zigzag((int64_t)(from[i] - to[i]));
+        const unsigned size = (71u - (unsigned)__builtin_clzll(v | 1)) / 8; /* 1 for 0, too */
+        memcpy(p, &v, 8);
+        p += size;
+        to[i] = from[i];
+        if (k % 2)
+            nibbles[k / 2] = (uint8_t)(lower | size << 4);
+        else
+            nibbles[k / 2] = (uint8_t)(lower = size);
+    }
+    return p;
+}
+
+/* What rocl_recent_again() changes. */
+enum {
+    WORD_WHERE = offsetof(rocl_plain_record, where) / 8,
+    WORD_LINK = offsetof(rocl_plain_record, link) / 8,
+    WORD_START = offsetof(rocl_plain_record, as.e.start) / 8,
+    WORD_END = offsetof(rocl_plain_record, as.e.end) / 8
+};
+static const uint64_t again_words = (uint64_t)1 << WORD_WHERE | (uint64_t)1 << WORD_LINK |
+                                    (uint64_t)1 << WORD_START | (uint64_t)1 << WORD_END;
+
+/* Changes an entry to what it is in the next record, and keeps that. */
+static void change_recent(rocl_records *w, rocl_recent *e, const uint64_t *from, uint64_t changed)
+{
     e->where_before = e->r.where;
     if (w->keeps && rocl_buf_reserve(&w->kept, RECORD_MAX)) {
-        uint8_t *p = w->kept.data + w->kept.len;
-        const bool same = changed == e->changed;
-        const uint16_t head = (uint16_t)(at << 1 | same);
-        memcpy(p, &head, sizeof head);
-        p += sizeof head;
-        if (!same) {
-            memcpy(p, &changed, sizeof changed);
-            p += sizeof changed;
-        }
-        for (uint64_t left = changed; left; left &= left - 1) {
-            const unsigned i = (unsigned)__builtin_ctzll(left);
-            p = rocl_varint_put(p, rocl_zigzag((int64_t)(from[i] - to[i])));
-            to[i] = from[i];
-        }
-        w->kept.len = (size_t)(p - w->kept.data);
+        uint8_t *end =
+            encode_changes(w->kept.data + w->kept.len, (size_t)(e - w->recent), e, from, changed);
+        w->kept.len = (size_t)(end - w->kept.data);
         w->keeps = w->kept.len < PIECE_MAX;
-    } else {
-        memcpy(to, from, words * sizeof *to);
+        return;
     }
+    uint64_t *to = (uint64_t *)(void *)&e->r;
+    for (uint64_t left = changed; left; left &= left - 1)
+        to[__builtin_ctzll(left)] = from[__builtin_ctzll(left)];
     e->changed = changed;
+    e->changed_count = (unsigned)__builtin_popcountll(changed);
+}
+
+/* The entry of the records that are like this one, or another's that it gets: of two. */
+static rocl_recent *find_recent(rocl_records *w, const rocl_plain_record *r)
+{
+    uint64_t h = ((uint64_t)r->kind << 32 | r->name) * 0x9e3779b97f4a7c15u +
+                 r->thread * 0xd6e8feb86659fd93u + r->agent * 0xa0761d6478bd642fu +
+                 (r->queue ^ r->stream << 16) * 0xe7037ed1a0b428dbu +
+                 r->kernel * 0x8ebc6af09c88c6e3u + r->counter * 0x589965cc75374cc3u;
+    h = rocl_mix64(h);
+    const size_t at = (size_t)h % ROCL_RECENT;
+    rocl_recent *e = recent_at(w, at);
+    if (e->likeness != h && e->likeness) {
+        e = recent_at(w, at ^ 1);
+        if (e->likeness != h && e->likeness && w->versions % 2)
+            e = &w->recent[at];
+    }
+    e->likeness = h;
     return e;
 }
 
-rocl_recent *rocl_kept_next(rocl_records *w, const uint8_t **p)
+rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r)
+{
+    const uint64_t *from = (const uint64_t *)(const void *)r;
+    rocl_recent *e = find_recent(w, r);
+    const uint64_t changed = find_changes(from, (const uint64_t *)(const void *)&e->r, words_of(r));
+    if (changed & ~again_words)
+        e->version = ++w->versions;
+    change_recent(w, e, from, changed);
+    return e;
+}
+
+rocl_recent *rocl_recent_again(rocl_records *w, rocl_record_like like, uint64_t where,
+                               int64_t start, int64_t end, uint64_t link)
+{
+    rocl_recent *e = &w->recent[like.entry];
+    uint64_t from[WORD_END + 1];
+    if (e->version != like.version || where < e->r.where ||
+        e->piece != 1 + (uint64_t)(w->piece - w->in->pieces))
+        return NULL;
+    from[WORD_WHERE] = where;
+    from[WORD_LINK] = link;
+    from[WORD_START] = (uint64_t)start;
+    from[WORD_END] = (uint64_t)end;
+    change_recent(w, e, from, again_words);
+    return e;
+}
+
+rocl_recent *rocl_kept_next(rocl_records *w, const uint8_t **at)
 {
     uint16_t head;
-    memcpy(&head, *p, sizeof head);
-    *p += sizeof head;
+    const uint8_t *p = *at;
+    memcpy(&head, p, sizeof head);
+    p += sizeof head;
     rocl_recent *e = recent_at(w, head >> 1);
     uint64_t *to = (uint64_t *)(void *)&e->r;
     if (!(head & 1)) {
-        memcpy(&e->changed, *p, sizeof e->changed);
-        *p += sizeof e->changed;
+        memcpy(&e->changed, p, sizeof e->changed);
+        p += sizeof e->changed;
+        e->changed_count = (unsigned)__builtin_popcountll(e->changed);
     }
-    for (uint64_t left = e->changed; left; left &= left - 1) {
-        uint64_t v = *(*p)++;
-        if (v >= 0x80) {
-            v &= 0x7f;
-            for (unsigned shift = 7;; shift += 7) {
-                const uint8_t c = *(*p)++;
-                v |= (uint64_t)(c & 0x7f) << shift;
-                if (!(c & 0x80))
-                    break;
-            }
-        }
-        to[__builtin_ctzll(left)] += (uint64_t)rocl_unzigzag(v);
+    const uint8_t *nibbles = p;
+    unsigned k = 0;
+    p += (e->changed_count + 1) / 2;
+    for (uint64_t left = e->changed; left; left &= left - 1, k++) {
+        const unsigned size = nibbles[k / 2] >> 4 * (k % 2) & 15;
+        uint64_t v;
+        memcpy(&v, p, 8);
+        p += size;
+        to[__builtin_ctzll(left)] += (uint64_t)rocl_unzigzag(v & ~(uint64_t)0 >> (64 - 8 * size));
     }
+    *at = p;
     return e;
 }
 
@@ -109,7 +220,7 @@ rocl_status rocl_kept_store(rocl_records_input *in, const rocl_buf *bytes, rocl_
     rocl_sort_space *space = in->trace->space;
     rocl_status st = ROCL_OK;
     if (rocl_space_keep(space, bytes->len)) {
-        if ((to->data = malloc(bytes->len)))
+        if ((to->data = malloc(bytes->len + SLACK)))
             memcpy(to->data, bytes->data, bytes->len);
         else
             rocl_space_unkeep(space, bytes->len);
@@ -135,7 +246,7 @@ rocl_status rocl_kept_load(rocl_records *w, const rocl_kept_piece *k, const uint
     if (k->data)
         return ROCL_OK;
     w->kept.len = 0;
-    if (!rocl_buf_reserve(&w->kept, k->size))
+    if (!rocl_buf_reserve(&w->kept, k->size + SLACK))
         return rocl_fail_memory(err);
     *p = w->kept.data;
     return rocl_space_read(w->in->trace->space, w->kept.data, k->size, k->offset, err);

@@ -16,7 +16,9 @@ enum { TABLE_PIECE_ROWS = 30000, TABLE_PIECES_MAX = 1024 };
 
 void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where)
 {
-    memset(r, 0, sizeof *r);
+    size_t size = sizeof *r;
+    __asm__("" : "+r"(size)); /* a size that the compiler knows is cleared in place, slowly */
+    memset(r, 0, size);
     r->kind = kind;
     r->where = where;
     r->process = r->thread = r->agent = r->queue = r->stream = r->kernel = ROCL_NO_KEY;
@@ -165,7 +167,7 @@ static void make_plain(rocl_records *w, const rocl_source_record *r, rocl_plain_
     to->row = r->row;
     to->link = r->link;
     to->parent = r->parent;
-    memcpy(&to->as, &r->as, rocl_kind_size(r->kind));
+    memcpy(&to->as, &r->as, rocl_kind_infos[r->kind].size);
 }
 
 /* The word of a record that has a member, as a set of words. */
@@ -339,7 +341,7 @@ static void make_event(const rocl_records *w, const rocl_plain_record *r,
 {
     const rocl_capture *c = &w->in->capture->pub;
     rocl_event *e = &as->e;
-    memcpy(as, &r->as, rocl_kind_size((rocl_kind)r->kind));
+    memcpy(as, &r->as, rocl_kind_infos[r->kind].size);
     e->duration = e->end - e->start;
     e->process = at->process;
     e->thread = at->thread;
@@ -439,7 +441,7 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
     if (last->changed & ROCL_CHANGED_KEYS)
         resolve_keys(w, r, last->changed, &last->at);
     if (w->in->format->complete) {
-        memcpy(&completed, r, offsetof(rocl_plain_record, as) + rocl_kind_size(kind));
+        memcpy(&completed, r, offsetof(rocl_plain_record, as) + rocl_kind_infos[kind].size);
         if ((st = w->in->format->complete(w, &completed, err)) != ROCL_OK)
             return st;
         if (completed.agent != r->agent) {
@@ -467,7 +469,7 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
     }
     if (packet && !(event.dispatch.packet = rocl_batcher_packet(&w->out, packet)))
         return rocl_fail_memory(err);
-    st = rocl_batcher_add(&w->out, kind, &event, rocl_kind_size(kind), err);
+    st = rocl_batcher_add(&w->out, kind, &event, rocl_kind_infos[kind].size, err);
     /* Never full between records: the arguments of the next one come before it. */
     return st != ROCL_OK || w->out.out[kind].count < w->out.max ? st
                                                                 : rocl_batcher_flush(&w->out, err);
@@ -484,6 +486,7 @@ static rocl_status put_plain(rocl_records *w, const rocl_plain_record *r,
                              rocl_error *err)
 {
     rocl_recent *last = rocl_recent_put(w, r);
+    w->latest = r->half == ROCL_WHOLE ? last : NULL;
     if (w->failed || w->names->failed)
         return rocl_fail_memory(err);
     return w->indexing ? note_record(w, last, symbol, err) : emit_record(w, last, packet, err);
@@ -644,17 +647,48 @@ rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_
     rocl_plain_record plain;
     rocl_status st = ROCL_OK;
     const char *why = check_times(r, &fault);
+    to->latest = NULL;
     if (why) {
         st = rocl_record_fault(to, r->where, fault, why, err);
-    } else if (r->half != ROCL_WHOLE || rocl_records_want(to, r->kind)) {
-        if (r->half != ROCL_WHOLE) {
-            st = put_half(to, r, err);
-        } else {
-            make_plain(to, r, &plain);
-            st = put_plain(to, &plain, r->symbol, r->packet, err);
-        }
-        if (st == ROCL_OK && to->indexing && (r->bytes || r->kind == ROCL_COPY))
-            st = rocl_size_note(to, r, err);
+    } else if (r->half != ROCL_WHOLE) {
+        st = put_half(to, r, err);
+    } else if (rocl_records_want(to, r->kind)) {
+        make_plain(to, r, &plain);
+        st = put_plain(to, &plain, r->symbol, r->packet, err);
+    }
+    const bool copy = r->kind == ROCL_COPY;
+    if (st == ROCL_OK && to->indexing && !why && (r->bytes || copy))
+        st = rocl_size_note(to, r->process, r->link, copy, copy ? r->as.copy.size : r->bytes,
+                            r->direction, err);
+    to->pending_args = 0;
+    return st;
+}
+
+rocl_record_like rocl_records_last(const rocl_records *to, uint64_t where)
+{
+    const rocl_recent *e = to->latest;
+    return e && e->r.where == where ? (rocl_record_like){(size_t)(e - to->recent), e->version}
+                                    : (rocl_record_like){0, 0};
+}
+
+rocl_status rocl_record_put_again(rocl_records *to, rocl_record_like like, uint64_t where,
+                                  int64_t start, int64_t end, uint64_t link, bool *done,
+                                  rocl_error *err)
+{
+    rocl_status st;
+    rocl_recent *e = start > 0 && end >= start && like.version
+                         ? rocl_recent_again(to, like, where, start, end, link)
+                         : NULL;
+    *done = e;
+    if (!e)
+        return ROCL_OK;
+    if (!to->indexing) {
+        st = emit_record(to, e, NULL, err);
+    } else {
+        st = note_record(to, e, NULL, err);
+        if (st == ROCL_OK && e->r.kind == ROCL_COPY)
+            st = rocl_size_note(to, e->r.process, link, true, e->r.as.copy.size, ROCL_COPY_UNKNOWN,
+                                err);
     }
     to->pending_args = 0;
     return st;

@@ -159,6 +159,21 @@ rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source
                              rocl_view name, rocl_error *err);
 /* Takes a record: checks its times, notes its keys or makes it an event. */
 rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_error *err);
+/* Most records differ from an earlier one but in where they are, when, and what they are linked
+ * with. Who finds out soon that they do, by what they are made of, need not make them again: */
+typedef struct rocl_record_like {
+    size_t entry;
+    uint64_t version; /* 0: there is none */
+} rocl_record_like;
+/* The record that was put last, if it is the one at `where`, and can be put again, which no half
+ * is.
+ */
+rocl_record_like rocl_records_last(const rocl_records *to, uint64_t where);
+/* Puts a record like that. *done false: it is no longer known, or something is wrong with the
+ * times; make it. Bytes of calls that copy are not noted. */
+rocl_status rocl_record_put_again(rocl_records *to, rocl_record_like like, uint64_t where,
+                                  int64_t start, int64_t end, uint64_t link, bool *done,
+                                  rocl_error *err);
 /* Something that is no usable record: counted, and left out. `why` is a constant. */
 rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
                               rocl_error *err);

@@ -48,12 +48,15 @@ typedef struct rocl_record_indexes {
 typedef struct rocl_recent {
     rocl_plain_record r;
     rocl_record_indexes at; /* second pass */
-    uint64_t changed;       /* the words that differ from those of the record before it */
+    uint64_t changed;       /* the words that differ from those of the record before it, */
+    unsigned changed_count; /* and how many these are */
     uint64_t where_before;  /* where that one was; 0: there is none */
     uint64_t piece;         /* number of the piece, from 1; 0: there is none */
+    uint64_t likeness;      /* a hash; 0: it is free */
+    uint64_t version;       /* other for each record that rocl_recent_again() would not make */
 } rocl_recent;
 
-enum { ROCL_RECENT = 256 };
+enum { ROCL_RECENT = 512 };
 
 struct rocl_records {
     alignas(ROCL_CACHE_LINE) rocl_records_input *in;
@@ -66,6 +69,8 @@ struct rocl_records {
     void *state;         /* the format's */
     bool failed;         /* memory was out when an argument or text came */
     rocl_recent *recent; /* ROCL_RECENT of them, by hash */
+    uint64_t versions;   /* of them, that there were */
+    rocl_recent *latest; /* that was put, if it can be put again; NULL */
     rocl_buf kept;       /* first pass: the records of the piece at hand, encoded */
     bool keeps;          /* that is done, so far */
     rocl_buf half;       /* that is put into the sorter */
@@ -136,6 +141,10 @@ static inline uint64_t rocl_process_key(const rocl_records *w, const rocl_plain_
 /* Puts a record where the last one of its likeness is in the table, and returns that entry, whose
  * `changed` says in which words it differed. In the first pass it is kept as well. */
 rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r);
+/* The same for the record that a handle stands for, with other values; NULL: it is not there any
+ * more, or was behind `where`. */
+rocl_recent *rocl_recent_again(rocl_records *w, rocl_record_like like, uint64_t where,
+                               int64_t start, int64_t end, uint64_t link);
 /* The first pass, with each piece: begins to keep what is put; stores it, if memory allows. */
 void rocl_kept_begin(rocl_records *w);
 void rocl_kept_end(rocl_records *w);
@@ -170,7 +179,8 @@ bool rocl_scope_is_disordered(const rocl_records_run *run, uint64_t process, uin
 
 /* sizes.c: notes a call that copies, or a copy, in the first pass; joins them behind it; gives a
  * copy the size of its call. */
-rocl_status rocl_size_note(rocl_records *w, const rocl_source_record *r, rocl_error *err);
+rocl_status rocl_size_note(rocl_records *w, uint64_t process, uint64_t link, bool copy,
+                           uint64_t bytes, rocl_copy_direction direction, rocl_error *err);
 rocl_status rocl_sizes_join(rocl_records_input *in, rocl_error *err);
 rocl_status rocl_size_find(rocl_records *w, const rocl_plain_record *r, uint32_t agent,
                            rocl_copy *to, rocl_error *err);

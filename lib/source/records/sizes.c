@@ -4,14 +4,14 @@
 /* Value of an entry of the sorter: 0 a copy, else the call's size and direction. */
 enum { DIRECTION_BITS = 3 };
 
-rocl_status rocl_size_note(rocl_records *w, const rocl_source_record *r, rocl_error *err)
+rocl_status rocl_size_note(rocl_records *w, uint64_t process, uint64_t link, bool copy,
+                           uint64_t bytes, rocl_copy_direction direction, rocl_error *err)
 {
-    const bool copy = r->kind == ROCL_COPY;
-    if (r->link == ROCL_NO_KEY || (copy ? r->as.copy.size : r->bytes >> (64 - DIRECTION_BITS)))
+    if (link == ROCL_NO_KEY || (copy ? bytes : bytes >> (64 - DIRECTION_BITS)))
         return ROCL_OK;
-    const uint64_t value = copy ? 0 : r->bytes << DIRECTION_BITS | (uint64_t)r->direction;
+    const uint64_t value = copy ? 0 : bytes << DIRECTION_BITS | (uint64_t)direction;
     return rocl_sorter_add(w->in->run->noted_sizes, w->number,
-                           (const uint64_t[]){r->process, r->link, value}, NULL, 0, err);
+                           (const uint64_t[]){process, link, value}, NULL, 0, err);
 }
 
 /* Calls and copies with one link follow each other, the copies first. Of a call with several copies

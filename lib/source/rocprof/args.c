@@ -77,7 +77,7 @@ static bool find_number(rocl_view args, const char *name, uint64_t *v)
 {
     const size_t n = strlen(name);
     const char *end = args.p + args.n;
-    for (const char *p = args.p; (p = memmem(p, (size_t)(end - p), name, n)); p += n) {
+    for (const char *p = args.p; (p = rocl_view_find(rocl_view_between(p, end), name)); p += n) {
         const char *digits = p + n + 1, *stop = digits;
         if (p == args.p || (p[-1] != ' ' && p[-1] != '(') || digits >= end ||
             (p[n] != '(' && p[n] != '='))
@@ -95,7 +95,7 @@ static bool find_hsa_size(rocl_view args, uint64_t *v)
 {
     const char *p = args.p, *end = p + args.n;
     for (int i = 0; i < 4 && p; i++) {
-        p = memmem(p, (size_t)(end - p), ", ", 2);
+        p = rocl_view_find(rocl_view_between(p, end), ", ");
         p = p ? p + 2 : NULL;
     }
     const char *stop = p;
@@ -104,21 +104,28 @@ static bool find_hsa_size(rocl_view args, uint64_t *v)
     return stop > p && stop - p < 20 && rocl_json_uint(rocl_view_between(p, stop), v);
 }
 
+static const char hsa_copy[] = "hsa_amd_memory_async_copy";
+
+bool rocprof_call_copies(rocl_view name)
+{
+    if (name.n >= 9 && !memcmp(name.p, "hipMem", 6))
+        return !memcmp(name.p, "hipMemcpy", 9) || !memcmp(name.p, "hipMemset", 9);
+    return name.n >= sizeof hsa_copy - 1 && !memcmp(name.p, hsa_copy, sizeof hsa_copy - 1);
+}
+
 void rocprof_read_copy(rocl_source_record *r, rocl_view args)
 {
-    static const char hsa[] = "hsa_amd_memory_async_copy", rect[] = "_rect";
     static const rocl_copy_direction kinds[] = {ROCL_COPY_ON_HOST, ROCL_COPY_TO_DEVICE,
                                                 ROCL_COPY_TO_HOST, ROCL_COPY_ON_DEVICE};
     const rocl_view name = r->name;
     uint64_t size = 0, kind, width, height;
-    if (name.n >= sizeof hsa - 1 && !memcmp(name.p, hsa, sizeof hsa - 1) &&
-        !memmem(name.p, name.n, rect, sizeof rect - 1)) {
-        if (find_hsa_size(args, &size))
+    if (!rocprof_call_copies(name))
+        return;
+    if (name.p[1] == 's') { /* of HSA; arguments of copies of rectangles are others */
+        if (!rocl_view_find(name, "_rect") && find_hsa_size(args, &size))
             r->bytes = size;
         return;
     }
-    if (name.n < 9 || (memcmp(name.p, "hipMemcpy", 9) != 0 && memcmp(name.p, "hipMemset", 9) != 0))
-        return;
     if (find_number(args, "sizeBytes", &size))
         r->bytes = size;
     else if (find_number(args, "width", &width) && find_number(args, "height", &height) &&

@@ -22,8 +22,14 @@ enum { COLUMNS_MAX = 2000, TABLES_MAX = 10, GROUP = ROCL_ROWS_COLUMNS_MAX };
 /* Where rows of a table differ in their ids: below 2^44, with room for the table. */
 enum { TABLE_SHIFT = 40 };
 
+/* A call whose Index counts dispatches. */
+#define LAUNCH "hsa_dispatch"
+
 /* Columns that only databases have: sizes of copies, and the lane of results.json. */
 enum { COLUMN_DATA = ROCPROF_ALL_COLUMNS, COLUMN_LANE };
+
+/* See known_row. */
+enum { KNOWN_ROWS = 2048, KNOWN_NUMBERS = 10 };
 
 typedef struct db_table {
     const char *name;
@@ -34,6 +40,12 @@ typedef struct db_table {
     bool has_range;    /* there is roctx-range */
     size_t count;      /* of columns */
     size_t basic;      /* of them that all need; then come those of packets */
+    bool repeats;      /* its rows differ mostly in times and links: see known_row */
+    struct {
+        unsigned name, start, end, index, data; /* columns; that of the name where there is none */
+        unsigned numbers[KNOWN_NUMBERS];        /* the other ones */
+        unsigned count;
+    } repeated;
     char **names;
     unsigned *columns; /* rocprof_column, or one of those above */
     uint64_t has;
@@ -45,6 +57,15 @@ typedef struct db_file {
     db_table tables[TABLES_MAX];
     size_t count;
 } db_file;
+
+/* Rows that differ from an earlier one but in times and Index are remembered by the numbers of
+ * their other columns and their name. */
+typedef struct known_row {
+    uint64_t numbers[1 + KNOWN_NUMBERS];
+    char *name;
+    size_t length, cap;
+    rocl_record_like record;
+} known_row;
 
 /* A worker's connection, and the cursors over the columns of the table that it read last. */
 typedef struct db_worker {
@@ -58,6 +79,7 @@ typedef struct db_worker {
     size_t group_count;
     rocprof_row row;
     rocprof_counter *counters;
+    known_row known[KNOWN_ROWS]; /* of the table, by hash */
 } db_worker;
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -79,6 +101,8 @@ static void free_worker(void *state)
     db_worker *w = state;
     close_groups(w);
     rocl_db_close(w->db);
+    for (size_t i = 0; i < KNOWN_ROWS; i++)
+        free(w->known[i].name);
     free(w);
 }
 
@@ -87,6 +111,8 @@ static rocl_status open_groups(db_worker *w, const db_table *table, size_t count
 {
     rocl_status st = ROCL_OK;
     close_groups(w);
+    for (size_t i = 0; i < KNOWN_ROWS; i++)
+        w->known[i].record.version = 0;
     w->groups = calloc((count + GROUP - 1) / GROUP, sizeof *w->groups);
     w->counters = calloc(count + 1, sizeof *w->counters);
     if (!w->groups || !w->counters)
@@ -121,30 +147,6 @@ static rocl_status fill_groups(db_worker *w, unsigned *n, rocl_error *err)
     return ROCL_OK;
 }
 
-/* The cell as a field; false: NULL. */
-static bool take_cell(const rocl_rows *rows, unsigned column, unsigned i, rocprof_value *value,
-                      double *real)
-{
-    size_t n;
-    *real = 0;
-    switch (rocl_cell_kind(rows, column, i)) {
-    case ROCL_CELL_NULL:
-        return false;
-    case ROCL_CELL_INT:
-        *value = (rocprof_value){.number = rows->columns[column].num[i]};
-        *real = (double)value->number;
-        return true;
-    case ROCL_CELL_REAL:
-        memcpy(real, &rows->columns[column].num[i], sizeof *real);
-        *value = (rocprof_value){.number = (int64_t)(*real > -9e18 && *real < 9e18 ? *real : 0)};
-        return true;
-    default:
-        value->text.p = rocl_cell_text(rows, column, i, &n);
-        value->text.n = n;
-        return true;
-    }
-}
-
 static void set_column(rocprof_row *row, rocprof_column to, rocprof_column from)
 {
     if (!(row->has >> from & 1))
@@ -157,7 +159,7 @@ static void set_column(rocprof_row *row, rocprof_column to, rocprof_column from)
 static void read_noted_size(rocprof_row *row, rocl_view data)
 {
     static const char key[] = "Size=";
-    const char *p = memmem(data.p, data.n, key, sizeof key - 1);
+    const char *p = rocl_view_find(data, key);
     if (!p)
         return;
     p += sizeof key - 1;
@@ -170,7 +172,6 @@ static void read_noted_size(rocprof_row *row, rocl_view data)
 /* What columns mean that are called the same in all versions and tables. */
 static void interpret_row(const db_table *t, rocprof_row *row)
 {
-    static const rocl_view launch = {"hsa_dispatch", 12}; /* its Index counts dispatches */
     if (t->kind == ROCPROF_DISPATCHES)
         return;
     if (!t->has_section) {
@@ -180,10 +181,136 @@ static void interpret_row(const db_table *t, rocprof_row *row)
             row->has &= ~ROCPROF_BIT(THREAD);
         }
     }
-    const rocl_view name = row->value[ROCPROF_NAME].text;
-    if (t->links && !(row->has & ROCPROF_BIT(NAME) && name.n == launch.n &&
-                      !memcmp(name.p, launch.p, launch.n)))
+    if (t->links &&
+        !(row->has & ROCPROF_BIT(NAME) && rocl_view_is(row->value[ROCPROF_NAME].text, LAUNCH)))
         set_column(row, ROCPROF_LINK, ROCPROF_INDEX);
+}
+
+/* A cell that is no plain number. *unlaned: it is the lane, and there is none. */
+static void set_odd_cell(db_worker *w, const rocl_rows *rows, unsigned column, unsigned i,
+                         size_t of_table, bool *unlaned)
+{
+    const db_table *t = w->table;
+    const unsigned to = t->columns[of_table];
+    rocprof_row *row = &w->row;
+    rocprof_value value = {0};
+    double real = 0;
+    switch (rocl_cell_kind(rows, column, i)) {
+    case ROCL_CELL_NULL:
+        return;
+    case ROCL_CELL_INT:
+        value.number = rows->columns[column].num[i];
+        real = (double)value.number;
+        break;
+    case ROCL_CELL_REAL:
+        memcpy(&real, &rows->columns[column].num[i], sizeof real);
+        value.number = (int64_t)(real > -9e18 && real < 9e18 ? real : 0);
+        break;
+    default:
+        value.text.p = rocl_cell_text(rows, column, i, &value.text.n);
+    }
+    if (to == COLUMN_DATA) {
+        if (value.text.n)
+            read_noted_size(row, value.text);
+    } else if (to == COLUMN_LANE) {
+        *unlaned = !value.text.p && !value.number;
+    } else if (to != ROCPROF_OTHER) {
+        rocprof_row_set(row, to, value);
+    } else if (t->kind == ROCPROF_DISPATCHES) {
+        w->counters[row->counter_count++] =
+            (rocprof_counter){{t->names[of_table], strlen(t->names[of_table])}, value, real};
+    }
+}
+
+/* A row of which only times and Index may be new. */
+typedef struct repeated_row {
+    uint64_t numbers[1 + KNOWN_NUMBERS]; /* the first one: which of the columns there are */
+    rocl_view name;
+    int64_t start, end;
+    uint64_t link;
+    known_row *known; /* where such rows are */
+} repeated_row;
+
+/* Its words count alike wherever they are. */
+static uint64_t hash_row(const repeated_row *r, size_t count)
+{
+    uint64_t sum = 0, factor = 0x9e3779b97f4a7c15u, word = 0;
+    for (size_t i = 0; i <= count; i++, factor += 0xa0761d6478bd642eu)
+        sum += r->numbers[i] * factor;
+    for (size_t i = 0; i + 8 <= r->name.n; i += 8, factor += 0xa0761d6478bd642eu) {
+        memcpy(&word, r->name.p + i, 8);
+        sum += word * factor;
+    }
+    if (r->name.n >= 8)
+        memcpy(&word, r->name.p + r->name.n - 8, 8);
+    else
+        memcpy(&word, r->name.p, r->name.n);
+    return rocl_mix64(sum + (word ^ r->name.n) * factor);
+}
+
+/* Reads a row as one that may have been there before. False: it is to be looked at closely. */
+static bool read_repeated(db_worker *w, repeated_row *r)
+{
+    const db_table *t = w->table;
+    const rocl_column *columns = w->groups[0].rows->columns;
+    const unsigned i = w->groups[0].at;
+    const rocl_column *name = &columns[t->repeated.name], *start = &columns[t->repeated.start],
+                      *end = &columns[t->repeated.end], *index = &columns[t->repeated.index],
+                      *data = &columns[t->repeated.data];
+    if (start->type[i] != ROCL_CELL_INT || end->type[i] != ROCL_CELL_INT ||
+        name->type[i] != ROCL_CELL_TEXT)
+        return false;
+    r->start = start->num[i];
+    r->end = end->num[i];
+    r->name.p = w->groups[0].rows->text + name->num[i];
+    r->name.n = name->len[i];
+    r->link = ROCL_NO_KEY;
+    r->numbers[0] = 0;
+    for (unsigned k = 0; k < t->repeated.count; k++) {
+        const rocl_column *column = &columns[t->repeated.numbers[k]];
+        const rocl_cell_type type = (rocl_cell_type)column->type[i];
+        r->numbers[0] |= (uint64_t)type << 4 * k;
+        r->numbers[1 + k] = type == ROCL_CELL_INT ? (uint64_t)column->num[i] : 0;
+        if (type > ROCL_CELL_INT)
+            return false;
+    }
+    if (index != name && index->type[i] == ROCL_CELL_INT && index->num[i] && t->links)
+        r->link = (uint64_t)index->num[i];
+    else if (index != name && index->type[i] > ROCL_CELL_INT)
+        return false;
+    if (data != name && data->type[i] != ROCL_CELL_NULL &&
+        (data->type[i] != ROCL_CELL_TEXT || data->len[i]))
+        return false;
+    if (!r->name.n || rocl_view_is(r->name, LAUNCH) || rocprof_call_copies(r->name))
+        return false;
+    r->known = &w->known[hash_row(r, t->repeated.count) % KNOWN_ROWS];
+    return true;
+}
+
+/* Puts the record of a row as the one that is remembered; *done false: there is none. */
+static rocl_status put_repeated(rocl_records *to, const db_table *t, const repeated_row *r,
+                                uint64_t where, bool *done, rocl_error *err)
+{
+    const known_row *k = r->known;
+    *done = false;
+    if (k->length != r->name.n || memcmp(k->name, r->name.p, r->name.n) != 0 ||
+        memcmp(k->numbers, r->numbers, (1 + t->repeated.count) * sizeof *k->numbers) != 0)
+        return ROCL_OK;
+    return rocl_record_put_again(to, k->record, where, r->start, r->end, r->link, done, err);
+}
+
+/* Remembers the record that was put of the row. */
+static bool remember_row(rocl_records *to, const repeated_row *r, uint64_t where)
+{
+    known_row *k = r->known;
+    k->record.version = 0;
+    if (!ROCL_GROW(k->name, k->cap, r->name.n))
+        return false;
+    memcpy(k->numbers, r->numbers, sizeof k->numbers);
+    memcpy(k->name, r->name.p, r->name.n);
+    k->length = r->name.n;
+    k->record = rocl_records_last(to, where);
+    return true;
 }
 
 static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, rocl_error *err)
@@ -191,29 +318,33 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, roc
     const db_table *t = w->table;
     rocprof_row *row = &w->row;
     bool unlaned = false;
+    repeated_row again;
+    row->where =
+        (uint64_t)(t - f->tables) << TABLE_SHIFT |
+        ((uint64_t)w->groups[0].rows->id[w->groups[0].at] & (((uint64_t)1 << TABLE_SHIFT) - 1));
+    const bool repeats = t->repeats && !rocl_records_want_args(to) && read_repeated(w, &again);
+    if (repeats) {
+        bool done;
+        rocl_status st = put_repeated(to, t, &again, row->where, &done, err);
+        if (done || st != ROCL_OK)
+            return st;
+    }
     row->has = row->has_packet = 0;
     row->of_v1 = true;
     row->counters = w->counters;
     row->counter_count = 0;
-    row->where =
-        (uint64_t)(t - f->tables) << TABLE_SHIFT |
-        ((uint64_t)w->groups[0].rows->id[w->groups[0].at] & (((uint64_t)1 << TABLE_SHIFT) - 1));
-    for (size_t c = 0; c < w->count; c++) {
-        rocprof_value value = {0};
-        double real;
-        if (!take_cell(w->groups[c / GROUP].rows, (unsigned)(c % GROUP), w->groups[c / GROUP].at,
-                       &value, &real))
-            continue;
-        if (t->columns[c] == COLUMN_DATA) {
-            if (value.text.n)
-                read_noted_size(row, value.text);
-        } else if (t->columns[c] == COLUMN_LANE) {
-            unlaned = !value.text.p && !value.number;
-        } else if (t->columns[c] != ROCPROF_OTHER) {
-            rocprof_row_set(row, t->columns[c], value);
-        } else if (t->kind == ROCPROF_DISPATCHES) {
-            w->counters[row->counter_count++] =
-                (rocprof_counter){{t->names[c], strlen(t->names[c])}, value, real};
+    for (size_t g = 0, at = 0; g < w->group_count; g++) {
+        const rocl_rows *rows = w->groups[g].rows;
+        const unsigned i = w->groups[g].at;
+        for (unsigned c = 0; c < rows->column_count; c++, at++) {
+            const rocl_column *column = &rows->columns[c];
+            const unsigned into = t->columns[at];
+            if (column->type[i] == ROCL_CELL_INT && into < ROCPROF_OTHER) {
+                row->value[into] = (rocprof_value){.number = column->num[i]};
+                row->has |= (uint64_t)1 << into;
+            } else {
+                set_odd_cell(w, rows, c, i, at, &unlaned);
+            }
         }
     }
     interpret_row(t, row);
@@ -227,7 +358,10 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, roc
     rocprof_value *end = &row->value[ROCPROF_END];
     if (unlaned && row->has & ROCPROF_BIT(END) && !end->text.p)
         end->number--; /* so v1 writes what was started and stopped */
-    return rocprof_row_put(to, &f->words, t->kind, row, t->category, err);
+    rocl_status st = rocprof_row_put(to, &f->words, t->kind, row, t->category, err);
+    return st != ROCL_OK || !repeats || remember_row(to, &again, row->where)
+               ? st
+               : rocl_fail_memory(err);
 }
 
 static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
@@ -314,6 +448,37 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
     return st;
 }
 
+/* Finds out which columns say of a row of calls or work what it is. */
+static void plan_repeated(db_table *t)
+{
+    enum { NONE = COLUMNS_MAX };
+    unsigned name = NONE, start = NONE, end = NONE, index = NONE, data = NONE;
+    bool plain = t->kind == ROCPROF_CALLS || t->kind == ROCPROF_OPS;
+    t->repeated.count = 0;
+    for (unsigned c = 0; c < t->count && plain; c++) {
+        unsigned *of = t->columns[c] == ROCPROF_NAME    ? &name
+                       : t->columns[c] == ROCPROF_START ? &start
+                       : t->columns[c] == ROCPROF_END   ? &end
+                       : t->columns[c] == ROCPROF_INDEX ? &index
+                       : t->columns[c] == COLUMN_DATA   ? &data
+                                                        : NULL;
+        if (of) {
+            plain = *of == NONE;
+            *of = c;
+        } else if (t->columns[c] != ROCPROF_ARGS) {
+            plain = t->repeated.count < KNOWN_NUMBERS && t->columns[c] != ROCPROF_LINK;
+            if (plain)
+                t->repeated.numbers[t->repeated.count++] = c;
+        }
+    }
+    t->repeats = plain && t->count <= GROUP && name != NONE && start != NONE && end != NONE;
+    t->repeated.name = name;
+    t->repeated.start = start;
+    t->repeated.end = end;
+    t->repeated.index = index == NONE ? name : index;
+    t->repeated.data = data == NONE ? name : data;
+}
+
 static const char *name_part(const rocl_records_input *in, const rocl_piece *piece)
 {
     return ((const db_file *)in->state)->tables[piece->part].name;
@@ -371,6 +536,7 @@ static rocl_status open_tables(rocl_records_input *in, rocl_db *db, rocl_error *
                 t->category = rocl_strings_put(in->trace->strings, known[k].category,
                                                strlen(known[k].category));
             st = read_columns(t, db, err);
+            plan_repeated(t);
             if (st == ROCL_OK)
                 st = rocl_records_cut_table(in, db, t->name, (uint32_t)(f->count - 1), err);
         }

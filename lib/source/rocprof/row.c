@@ -455,8 +455,7 @@ static void take_copy_ends(rocl_source_record *r, rocl_view name)
                 {"DeviceToDevice", "DEVICE_TO_DEVICE", true, true},
                 {"PeerToPeer", "PEER_TO_PEER", true, false}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (memmem(name.p, name.n, ends[i].word, strlen(ends[i].word)) ||
-            memmem(name.p, name.n, ends[i].capitals, strlen(ends[i].capitals))) {
+        if (rocl_view_find(name, ends[i].word) || rocl_view_find(name, ends[i].capitals)) {
             r->src = ends[i].src ? r->agent : ROCL_NO_KEY;
             r->dst = ends[i].dst ? r->agent : ROCL_NO_KEY;
             return;
@@ -532,12 +531,12 @@ void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to)
                {"FREE", ROCL_OP_FREE}};
     if (begins_with(name, "MEMORY_ALLOCATION_"))
         name = (rocl_view){name.p + 18, name.n - 18};
-    to->level = scratch                             ? ROCL_LEVEL_SCRATCH
-                : memmem(name.p, name.n, "VMEM", 4) ? ROCL_LEVEL_VIRTUAL
-                                                    : ROCL_LEVEL_REAL;
+    to->level = scratch                        ? ROCL_LEVEL_SCRATCH
+                : rocl_view_find(name, "VMEM") ? ROCL_LEVEL_VIRTUAL
+                                               : ROCL_LEVEL_REAL;
     to->op = ROCL_OP_OTHER;
     for (size_t i = 0; i < sizeof ops / sizeof *ops && to->op == ROCL_OP_OTHER; i++)
-        if (memmem(name.p, name.n, ops[i].word, strlen(ops[i].word)))
+        if (rocl_view_find(name, ops[i].word))
             to->op = ops[i].op;
 }
 
@@ -710,9 +709,9 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
         r.name = take_text(row, ROCPROF_DIRECTION);
         r.as.e.category = w->copy;
         r.as.copy.size = number_or_zero(row, ROCPROF_SIZE, &bad);
-        if (memmem(r.name.p, r.name.n, "HOST_TO", 7))
+        if (rocl_view_find(r.name, "HOST_TO"))
             r.src_type = ROCL_AGENT_CPU;
-        if (memmem(r.name.p, r.name.n, "TO_HOST", 7))
+        if (rocl_view_find(r.name, "TO_HOST"))
             r.dst_type = ROCL_AGENT_CPU;
         r.src = take_agent(row, ROCPROF_SOURCE, &r.src_type);
         r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type);

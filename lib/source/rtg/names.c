@@ -39,11 +39,11 @@ static uint64_t load_word(const char *p, size_t n)
 /* Only tells names that are at hand apart: begin, middle and end do. */
 static uint64_t hash_name(rocl_view s)
 {
-    uint64_t h = s.n ^ load_word(s.p, s.n);
+    uint64_t h = (s.n ^ load_word(s.p, s.n)) * 0x9e3779b97f4a7c15u;
     if (s.n > 8)
-        h = rocl_mix64(h) ^ load_word(s.p + s.n - 8, 8);
+        h += load_word(s.p + s.n - 8, 8) * 0xd6e8feb86659fd93u;
     if (s.n > 24)
-        h = rocl_mix64(h) ^ load_word(s.p + s.n / 2 - 4, 8);
+        h += load_word(s.p + s.n / 2 - 4, 8) * 0xa0761d6478bd642fu;
     return rocl_mix64(h);
 }
 
