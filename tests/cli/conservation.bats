@@ -146,6 +146,23 @@ check_damages() { # database
     done
 }
 
+@test "counters of dispatches without times are there again after a merge" {
+    local texts=$TOP/tests/fixtures/rocprof/texts
+    values() { # folder
+        sqlite3 -csv :memory: ".import $1/o_counter_collection.csv t" \
+            "SELECT Counter_Name, Counter_Value, Start_Timestamp FROM t ORDER BY 1, 2"
+    }
+    rocpd2csv -q -d one -o o "$texts" || [ $? -eq 1 ]
+    for way in "" --flat --rebuild; do
+        rocmerge -q $way -o m.db "$texts" || [ $? -eq 1 ]
+        run --separate-stderr rocpd2csv -d two -o o m.db
+        [ "$status" -eq 1 ]
+        says "1 record left out: no end (1)" # the dispatch itself
+        diff <(values one) <(values two)
+        rm -r m.db two
+    done
+}
+
 @test "rows are conserved: damages of schema-3.0.0.db" {
     check_damages "$FIXTURES/schema-3.0.0.db"
 }

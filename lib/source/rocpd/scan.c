@@ -148,6 +148,7 @@ typedef struct row_head {
     rocl_event e;
     rocpd_event_row event;
     const rocpd_track_def *track; /* of schema 4; else one that refers to nothing */
+    bool untimed;                 /* a dispatch that is left out, but not its counters */
 } row_head;
 
 static const rocpd_track_def no_track = {0,         ROCL_NONE, ROCL_NONE, ROCL_NONE,
@@ -348,7 +349,7 @@ static rocl_status add_dispatch(const rocpd_row *r, rocpd_worker *w, const row_h
     if (s->join && rocpd_join_wants(s->join, ROCL_COUNTER, d.e.event_id))
         st = rocpd_join_add_owner(s->join, w->out.worker, ROCL_DISPATCH, d.e.event_id, d.e.id, &d,
                                   err);
-    if (st != ROCL_OK || !(s->kinds & ROCL_BIT(ROCL_DISPATCH)))
+    if (st != ROCL_OK || h->untimed || !(s->kinds & ROCL_BIT(ROCL_DISPATCH)))
         return st;
     return rocl_batcher_add(&w->out, ROCL_DISPATCH, &d, sizeof d, err);
 }
@@ -477,6 +478,12 @@ uint32_t rocpd_table_kinds(rocpd_table table)
     return scans[table].kinds;
 }
 
+static bool is_zero(const rocpd_row *r, unsigned col)
+{
+    int64_t value;
+    return rocl_cell_int(r->rows, col, r->row, &value, &(bool){false}) && value == 0;
+}
+
 static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
 {
     rocpd_worker *w = ctx;
@@ -500,12 +507,18 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
         st = read_event(r, w, &h, err);
     if (st == ROCL_OK && keep)
         return scans[r->table].add(r, w, &h, err);
-    /* The values of a record that is left out belong to something, so they are no orphans. */
     int64_t id;
     if (st != ROCL_OK || !s->join || !scans[r->table].owns_counters ||
         !rocl_cell_int(r->rows, EVENT, r->row, &id, &bad) ||
         !rocpd_join_wants(s->join, ROCL_COUNTER, (uint64_t)id))
         return st;
+    /* Profilers that only count do not time: rocmerge writes such dispatches for their counters. */
+    h.untimed = r->table == ROCPD_KERNEL_DISPATCH && is_zero(r, START) && is_zero(r, END);
+    if (h.untimed) {
+        st = read_event(r, w, &h, err);
+        return st ? st : add_dispatch(r, w, &h, err);
+    }
+    /* The values of a record that is left out belong to something, so they are no orphans. */
     return rocpd_join_add_owner(s->join, w->out.worker, ROCL_COUNTER, (uint64_t)id,
                                 (uint64_t)r->rows->id[r->row], NULL, err);
 }
