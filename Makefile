@@ -164,7 +164,7 @@ $(OBJ)/lib/table/html/page.o: $(HTML_ASSETS)
 $(OBJ)/lib/table/html/page.o: ALL_CPPFLAGS += -I$(O)/gen
 
 ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
-           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(SO_SRC) $(TRACED_SRC) \
+           $(wildcard tests/fuzz/driver.c) $(BENCH_SRC) $(HELPER_SRC) $(PROPERTY_SRC) $(SO_SRC) $(TRACED_SRC) \
            $(KMT_SRC) $(ROCR_SRC) $(PRELOAD_SRC) $(EXAMPLE_SRC)
 -include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC) $(TRACED_SRC) $(KMT_SRC) $(ROCR_SRC) $(PRELOAD_SRC))
 -include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC))
@@ -294,7 +294,7 @@ print-%:
 	@echo '$($*)'
 
 FORCE:
-.PHONY: all tests fixtures check check-bare bench demo fuzz fuzz-run coverage install uninstall deps format \
+.PHONY: all tests fixtures check soak check-bare bench demo fuzz fuzz-run coverage install uninstall deps format \
         lint clean help FORCE
 # Objects are kept, or every test program would be compiled again.
 .SECONDARY:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test that was built: unit programs, command line tests, golden outputs, the
 # layers of the library, fuzz corpora.
-# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, layers, golden, fuzz, or the name of one test program
+# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, layers, golden, property, fuzz, or the name of one test program
 # Everything speaks TAP; failed tests are printed with their output, then one line of totals.
 set -u
 cd "$(dirname "$0")/.." || exit 5
@@ -97,6 +97,9 @@ for t in tests/cli/*.bats; do
         run_tap "cli/$(basename "$t" .bats)" timeout 1200 bats --tap "$t"
 done
 wanted layers layers && run_tap layers tests/layers.sh
+if [ -x "$build/tests/soak" ] && wanted property property; then
+    run_tap property timeout 600 tests/property/soak.sh "$build" 60 1 --tap
+fi
 wanted golden golden && run_tap golden timeout 600 tests/golden.sh "$build"
 for t in "$build"/tests/fuzz_*; do
     built "$t" fuzz || continue

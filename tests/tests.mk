@@ -16,6 +16,9 @@ FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
 HELPER_SRC := $(sort $(filter-out $(if $(filter 1,$(OTF2)),,tests/tools/otf2dump.c), \
               $(wildcard tests/tools/*.c)))
 HELPERS := $(HELPER_SRC:tests/tools/%.c=$(O)/tests/%)
+# One program: damages inputs, and counts what goes in and comes out.
+PROPERTY_SRC := $(sort $(wildcard tests/property/*.c))
+SOAK := $(O)/tests/soak
 # Programs that are recorded: they load what such programs load, and are not instrumented either.
 TRACED_SRC := $(sort $(wildcard tests/capture/*.c))
 TRACED := $(TRACED_SRC:tests/capture/%.c=$(O)/tests/%)
@@ -70,6 +73,11 @@ $(HELPERS): $(O)/tests/%: $(OBJ)/tests/tools/%.o $(STAMP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
+$(SOAK): $(call objects,$(PROPERTY_SRC)) $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+
 $(OBJ)/so/tests/capture/overhead.o: SO_CFLAGS := $(filter-out -Wconversion -Wshadow,$(SO_CFLAGS)) $(TRACED_FLAGS)
 $(O)/tests/overhead: TRACED_MORE := $(TRACED_LIBS)
 $(TRACED): $(O)/tests/%: $(OBJ)/so/tests/capture/%.o $(CAPTURE_SO) $(FRONT_SOS) $(STAMP)
@@ -108,11 +116,14 @@ $(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(wildcard tests/fixtures/*
 
 # ---- what can be asked for ----------------------------------------------------------------------------
 
-tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(TRACED) $(PRELOADS) $(KMT_SO) $(ROCR) $(EXAMPLES) ## test programs and the generator, without running them
+tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(SOAK) $(TRACED) $(PRELOADS) $(KMT_SO) $(ROCR) $(EXAMPLES) ## test programs and the generator, without running them
 fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed
 	@tests/run.sh $(O)
+
+soak: all tests $(FIXTURES) ## rows in = rows out + rows counted, on damaged inputs (SECONDS=600, SEED=1)
+	@tests/property/soak.sh $(O) $(or $(SECONDS),600) $(or $(SEED),1)
 
 check-bare: ## README's commands in a bare Debian 12 (needs root and debootstrap, else it is skipped)
 	@tests/bare.sh $(O)

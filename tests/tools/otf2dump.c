@@ -665,8 +665,10 @@ int main(int argc, char **argv)
     }
     OTF2_Reader_SetSerialCollectiveCallbacks(r);
     read_definitions(r);
-    open_locations(r);
-    read_events(r);
+    if (locations.count) { /* an empty archive has no events to open */
+        open_locations(r);
+        read_events(r);
+    }
     read_markers(r, argv[1]);
     list_locations();
     OTF2_Reader_Close(r);
