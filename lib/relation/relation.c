@@ -1,0 +1,586 @@
+/* The relations and their columns. A list X(column, type, fields, cell) is all that is known of the
+ * columns of a relation: the cell is an expression of the record `r`, its event `e`, the batch `b`
+ * and its capture `c`. What columns are for stands in rocl_relation_column_doc(). */
+#include "relation/relation.h"
+
+#include <string.h>
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static inline int64_t text_cell(uint32_t text)
+{
+    return text == ROCL_NONE ? ROCL_CELL_NULL : (int64_t)text;
+}
+
+static inline int64_t real_cell(double v)
+{
+    int64_t cell;
+    v = v == 0 ? 0 : v; /* there is one zero */
+    memcpy(&cell, &v, sizeof cell);
+    return v != v ? ROCL_CELL_NULL : cell;
+}
+
+/* Ids from 1 on; 0 is none. */
+static inline int64_t id_cell(uint64_t id)
+{
+    return id ? (int64_t)id : ROCL_CELL_NULL;
+}
+
+static inline int64_t known_cell(int64_t v)
+{
+    return v < 0 ? ROCL_CELL_NULL : v;
+}
+
+static int64_t word_cell(rocl_trace *t, const char *word)
+{
+    return text_cell(rocl_strings_put(t->strings, word, strlen(word)));
+}
+
+/* A member of the definition that an index refers to. */
+#define OF(list, index, member)                                                                    \
+    ((index) < c->list##_count_of ? (int64_t)c->list##_of[index].member : ROCL_CELL_NULL)
+#define nodes_of              nodes
+#define nodes_count_of        node_count
+#define processes_of          processes
+#define processes_count_of    process_count
+#define threads_of            threads
+#define threads_count_of      thread_count
+#define agents_of             agents
+#define agents_count_of       agent_count
+#define queues_of             queues
+#define queues_count_of       queue_count
+#define streams_of            streams
+#define streams_count_of      stream_count
+#define kernels_of            kernels
+#define kernels_count_of      kernel_count
+#define counters_of           counters
+#define counters_count_of     counter_count
+#define code_objects_of       code_objects
+#define code_objects_count_of code_object_count
+#define TEXT_OF(list, index, member)                                                               \
+    ((index) < c->list##_count_of ? text_cell(c->list##_of[index].member) : ROCL_CELL_NULL)
+/* Of an unknown counter the name of the event. */
+#define COUNTER_NAME(index)                                                                        \
+    ((index) < c->counter_count ? text_cell(c->counters[index].name) : text_cell(e->name))
+#define NODE_OF(process) ((process) < c->process_count ? c->processes[process].node : ROCL_NONE)
+
+static const char *const alloc_words[] = {[ROCL_OP_OTHER] = "OTHER",
+                                          [ROCL_OP_ALLOC] = "ALLOC",
+                                          [ROCL_OP_FREE] = "FREE",
+                                          [ROCL_OP_REALLOC] = "REALLOC",
+                                          [ROCL_OP_RECLAIM] = "RECLAIM"};
+static const char *const level_words[] = {[ROCL_LEVEL_OTHER] = "OTHER",
+                                          [ROCL_LEVEL_REAL] = "REAL",
+                                          [ROCL_LEVEL_VIRTUAL] = "VIRTUAL",
+                                          [ROCL_LEVEL_SCRATCH] = "SCRATCH"};
+
+/* Agent, queue and stream of GPU work of any kind; ROCL_NONE for host calls. */
+typedef struct work_track {
+    uint32_t agent, queue, stream;
+} work_track;
+
+static work_track track_of(rocl_kind kind, const rocl_event *e)
+{
+    const rocl_any_record *r = (const rocl_any_record *)(const void *)e;
+    switch (kind) {
+    case ROCL_DISPATCH:
+        return (work_track){r->dispatch.agent, r->dispatch.queue, r->dispatch.stream};
+    case ROCL_COPY: /* drawn on the GPU that it comes to, or goes from */
+        return (work_track){r->copy.dst, r->copy.queue, r->copy.stream};
+    case ROCL_ALLOC:
+    case ROCL_SCRATCH:
+        return (work_track){r->alloc.owner, r->alloc.queue, r->alloc.stream};
+    case ROCL_GRAPH:
+    case ROCL_HIP_EVENT:
+    case ROCL_BARRIER:
+        return (work_track){r->hip.agent, r->hip.queue, r->hip.stream};
+    default:
+        return (work_track){ROCL_NONE, ROCL_NONE, ROCL_NONE};
+    }
+}
+
+/* Threads, and queues of GPU work (streams where there is no queue), of all captures. */
+static int64_t track_number(const rocl_batch *b, const rocl_event *e)
+{
+    const work_track w = track_of(b->kind, e);
+    const bool gpu = rocl_kind_in(b->kind, ROCL_WORK_KINDS);
+    const uint32_t index = !gpu ? e->thread : w.queue != ROCL_NONE ? w.queue : w.stream;
+    return (int64_t)b->capture->index << 34 |
+           (int64_t)(!gpu                   ? 0
+                     : w.queue != ROCL_NONE ? 1
+                                            : 2)
+               << 32 |
+           index;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define WHO_COLUMNS(X, ...)                                                                             \
+    X(rank, INTEGER, 0, known_cell(OF(processes, e->process, rank)), __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(hostname, TEXT, 0, TEXT_OF(nodes, NODE_OF(e->process), hostname), __VA_ARGS__) \
+    X(nid, INTEGER, 0, OF(nodes, NODE_OF(e->process), id), __VA_ARGS__) \
+    X(pid, INTEGER, 0, OF(processes, e->process, pid), __VA_ARGS__) \
+    X(tid, INTEGER, 0, OF(threads, e->thread, tid), __VA_ARGS__)
+#define EVENT_COLUMNS(X, ...)                                                                           \
+    X(id, INTEGER, 0, e->id, __VA_ARGS__) \
+    X(name, TEXT, 0, text_cell(e->name), __VA_ARGS__) \
+    X(start, INTEGER, 0, e->start, __VA_ARGS__) \
+    X(end, INTEGER, 0, e->end, __VA_ARGS__) \
+    X(duration, INTEGER, 0, e->duration, __VA_ARGS__) \
+    X(category, TEXT, 0, text_cell(e->category), __VA_ARGS__) \
+    X(kind, TEXT, 0, word, __VA_ARGS__) \
+    WHO_COLUMNS(X, __VA_ARGS__) \
+    X(thread, TEXT, 0, TEXT_OF(threads, e->thread, name), __VA_ARGS__) \
+    X(event_id, INTEGER, 0, id_cell(e->event_id), __VA_ARGS__) \
+    X(stack_id, INTEGER, 0, e->stack_id, __VA_ARGS__) \
+    X(parent_stack_id, INTEGER, ROCL_FIELD_PARENT, e->parent_stack_id, __VA_ARGS__) \
+    X(correlation_id, INTEGER, ROCL_FIELD_CORRELATION, e->correlation_id, __VA_ARGS__)
+#define AGENT_COLUMNS(X, prefix, index, ...)                                                            \
+    X(prefix, TEXT, 0, TEXT_OF(agents, index, label), __VA_ARGS__) \
+    X(prefix##_name, TEXT, 0, TEXT_OF(agents, index, name), __VA_ARGS__) \
+    X(prefix##_abs_index, INTEGER, 0, known_cell(OF(agents, index, absolute_index)), __VA_ARGS__) \
+    X(prefix##_log_index, INTEGER, 0, known_cell(OF(agents, index, logical_index)), __VA_ARGS__) \
+    X(prefix##_type_index, INTEGER, 0, known_cell(OF(agents, index, type_index)), __VA_ARGS__) \
+    X(prefix##_type, TEXT, 0, TEXT_OF(agents, index, type_name), __VA_ARGS__) \
+    X(prefix##_id, INTEGER, 0, OF(agents, index, id), __VA_ARGS__)
+#define QUEUE_COLUMNS(X, r, ...)                                                                        \
+    X(queue, TEXT, 0, TEXT_OF(queues, r->queue, name), __VA_ARGS__) \
+    X(queue_id, INTEGER, 0, OF(queues, r->queue, id), __VA_ARGS__) \
+    X(stream, TEXT, 0, TEXT_OF(streams, r->stream, name), __VA_ARGS__) \
+    X(stream_id, INTEGER, 0, OF(streams, r->stream, id), __VA_ARGS__)
+
+#define HOST_COLUMNS(X, ...)                                                                            \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    X(function, TEXT, 0, text_cell(r->function), __VA_ARGS__)
+#define KERNEL_COLUMNS(X, ...)                                                                          \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    DISPATCH_COLUMNS(X, r, __VA_ARGS__)
+#define DISPATCH_COLUMNS(X, d, ...)                                                                     \
+    AGENT_COLUMNS(X, agent, d->agent, __VA_ARGS__) \
+    QUEUE_COLUMNS(X, d, __VA_ARGS__) \
+    X(dispatch_id, INTEGER, ROCL_FIELD_DISPATCH_ID, d->dispatch_id, __VA_ARGS__) \
+    X(kernel_id, INTEGER, 0, d->kernel_id, __VA_ARGS__) \
+    X(kernel, TEXT, 0, TEXT_OF(kernels, d->kernel, display), __VA_ARGS__) \
+    X(region, TEXT, 0, text_cell(d->region_name), __VA_ARGS__) \
+    X(code_object_id, INTEGER, 0, code_object_cell(c, d->kernel), __VA_ARGS__) \
+    X(grid_x, INTEGER, 0, d->grid[0], __VA_ARGS__) \
+    X(grid_y, INTEGER, 0, d->grid[1], __VA_ARGS__) \
+    X(grid_z, INTEGER, 0, d->grid[2], __VA_ARGS__) \
+    X(workgroup_x, INTEGER, 0, d->workgroup[0], __VA_ARGS__) \
+    X(workgroup_y, INTEGER, 0, d->workgroup[1], __VA_ARGS__) \
+    X(workgroup_z, INTEGER, 0, d->workgroup[2], __VA_ARGS__) \
+    X(lds_size, INTEGER, 0, d->group_segment, __VA_ARGS__) \
+    X(scratch_size, INTEGER, 0, d->private_segment, __VA_ARGS__) \
+    X(vgpr_count, INTEGER, 0, OF(kernels, d->kernel, arch_vgpr), __VA_ARGS__) \
+    X(accum_vgpr_count, INTEGER, 0, OF(kernels, d->kernel, accum_vgpr), __VA_ARGS__) \
+    X(sgpr_count, INTEGER, 0, OF(kernels, d->kernel, sgpr), __VA_ARGS__) \
+    X(static_lds_size, INTEGER, 0, OF(kernels, d->kernel, group_segment), __VA_ARGS__) \
+    X(static_scratch_size, INTEGER, 0, OF(kernels, d->kernel, private_segment), __VA_ARGS__) \
+    X(graph_exec_id, INTEGER, ROCL_FIELD_GRAPH, id_cell(d->graph_exec_id), __VA_ARGS__) \
+    X(graph_node_id, INTEGER, ROCL_FIELD_GRAPH, id_cell(d->graph_node_id), __VA_ARGS__)
+#define COPY_COLUMNS(X, ...)                                                                            \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    X(size, INTEGER, 0, r->size, __VA_ARGS__) \
+    AGENT_COLUMNS(X, src_agent, r->src, __VA_ARGS__) \
+    AGENT_COLUMNS(X, dst_agent, r->dst, __VA_ARGS__) \
+    QUEUE_COLUMNS(X, r, __VA_ARGS__) \
+    X(src_address, INTEGER, ROCL_FIELD_ADDRESSES, r->src_address, __VA_ARGS__) \
+    X(dst_address, INTEGER, ROCL_FIELD_ADDRESSES, r->dst_address, __VA_ARGS__)
+#define ALLOC_COLUMNS(X, ...)                                                                           \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    X(type, TEXT, 0, word_cell(t, alloc_words[r->op]), __VA_ARGS__) \
+    X(level, TEXT, 0, word_cell(t, level_words[r->level]), __VA_ARGS__) \
+    X(size, INTEGER, 0, r->size, __VA_ARGS__) \
+    X(address, INTEGER, 0, r->address, __VA_ARGS__) \
+    X(flags, INTEGER, 0, r->flags, __VA_ARGS__) \
+    AGENT_COLUMNS(X, agent, r->agent, __VA_ARGS__) \
+    AGENT_COLUMNS(X, owner, r->owner, __VA_ARGS__) \
+    X(block_size, INTEGER, 0, r->block, __VA_ARGS__) \
+    X(delta, INTEGER, 0, r->delta, __VA_ARGS__) \
+    QUEUE_COLUMNS(X, r, __VA_ARGS__)
+#define COUNTER_COLUMNS(X, ...)                                                                         \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    X(counter, TEXT, 0, COUNTER_NAME(r->counter), __VA_ARGS__) \
+    X(value, REAL, 0, real_cell(r->value), __VA_ARGS__) \
+    X(counter_id, INTEGER, 0, OF(counters, r->counter, id), __VA_ARGS__) \
+    X(units, TEXT, 0, TEXT_OF(counters, r->counter, units), __VA_ARGS__) \
+    X(symbol, TEXT, 0, TEXT_OF(counters, r->counter, symbol), __VA_ARGS__) \
+    X(component, TEXT, 0, TEXT_OF(counters, r->counter, component), __VA_ARGS__) \
+    X(description, TEXT, 0, TEXT_OF(counters, r->counter, description), __VA_ARGS__) \
+    X(block, TEXT, 0, TEXT_OF(counters, r->counter, block), __VA_ARGS__) \
+    X(value_type, TEXT, 0, TEXT_OF(counters, r->counter, value_type), __VA_ARGS__) \
+    DISPATCH_COLUMNS(X, (&r->d), __VA_ARGS__)
+#define SAMPLE_COLUMNS(X, ...)                                                                          \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    X(counter, TEXT, 0, COUNTER_NAME(r->counter), __VA_ARGS__) \
+    X(value, REAL, 0, real_cell(r->value), __VA_ARGS__) \
+    X(counter_id, INTEGER, 0, OF(counters, r->counter, id), __VA_ARGS__) \
+    X(units, TEXT, 0, TEXT_OF(counters, r->counter, units), __VA_ARGS__) \
+    AGENT_COLUMNS(X, agent, r->agent, __VA_ARGS__) \
+    X(xcc, INTEGER, 0, known_cell(r->xcc), __VA_ARGS__) \
+    X(shader_engine, INTEGER, 0, known_cell(r->shader_engine), __VA_ARGS__) \
+    X(shader_array, INTEGER, 0, known_cell(r->shader_array), __VA_ARGS__) \
+    X(wgp, INTEGER, 0, known_cell(r->wgp), __VA_ARGS__) \
+    X(instance, INTEGER, 0, known_cell(r->instance), __VA_ARGS__)
+#define HIP_COLUMNS(X, ...)                                                                             \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    AGENT_COLUMNS(X, agent, r->agent, __VA_ARGS__) \
+    QUEUE_COLUMNS(X, r, __VA_ARGS__) \
+    X(source_queue_id, INTEGER, 0, OF(queues, r->source_queue, id), __VA_ARGS__) \
+    X(graph_exec_id, INTEGER, 0, id_cell(r->graph_exec_id), __VA_ARGS__) \
+    X(kernel_count, INTEGER, 0, r->kernel_count, __VA_ARGS__)
+#define ALL_COLUMNS(X, ...)                                                                             \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    AGENT_COLUMNS(X, agent, track_of(b->kind, e).agent, __VA_ARGS__) \
+    X(queue, TEXT, 0, TEXT_OF(queues, track_of(b->kind, e).queue, name), __VA_ARGS__) \
+    X(queue_id, INTEGER, 0, OF(queues, track_of(b->kind, e).queue, id), __VA_ARGS__) \
+    X(stream, TEXT, 0, TEXT_OF(streams, track_of(b->kind, e).stream, name), __VA_ARGS__) \
+    X(stream_id, INTEGER, 0, OF(streams, track_of(b->kind, e).stream, id), __VA_ARGS__) \
+    X(track_id, INTEGER, 0, track_number(b, e), __VA_ARGS__) \
+    X(slice_id, INTEGER, 0, rocl_row_word(e->id, b->kind), __VA_ARGS__)
+
+#define NODE_COLUMNS(X, ...)                                                                            \
+    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(hostname, TEXT, 0, text_cell(r->hostname), __VA_ARGS__) \
+    X(machine_id, TEXT, 0, text_cell(r->machine_id), __VA_ARGS__) \
+    X(system_name, TEXT, 0, text_cell(r->system_name), __VA_ARGS__) \
+    X(release, TEXT, 0, text_cell(r->release), __VA_ARGS__) \
+    X(version, TEXT, 0, text_cell(r->version), __VA_ARGS__) \
+    X(hardware, TEXT, 0, text_cell(r->hardware), __VA_ARGS__)
+#define PROCESS_COLUMNS(X, ...)                                                                         \
+    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(rank, INTEGER, 0, known_cell(r->rank), __VA_ARGS__) \
+    X(hostname, TEXT, 0, TEXT_OF(nodes, r->node, hostname), __VA_ARGS__) \
+    X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
+    X(pid, INTEGER, 0, r->pid, __VA_ARGS__) \
+    X(ppid, INTEGER, 0, r->ppid, __VA_ARGS__) \
+    X(command, TEXT, 0, text_cell(r->command), __VA_ARGS__) \
+    X(init, INTEGER, 0, id_cell((uint64_t)r->init), __VA_ARGS__) \
+    X(start, INTEGER, 0, id_cell((uint64_t)r->start), __VA_ARGS__) \
+    X(end, INTEGER, 0, id_cell((uint64_t)r->end), __VA_ARGS__) \
+    X(fini, INTEGER, 0, id_cell((uint64_t)r->fini), __VA_ARGS__) \
+    X(path, TEXT, 0, word_cell(t, c->path), __VA_ARGS__)
+#define THREAD_COLUMNS(X, ...)                                                                          \
+    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
+    X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
+    X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
+    X(ppid, INTEGER, 0, OF(processes, r->process, ppid), __VA_ARGS__) \
+    X(tid, INTEGER, 0, r->tid, __VA_ARGS__) \
+    X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__)
+#define AGENT_TABLE_COLUMNS(X, ...)                                                                     \
+    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
+    X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
+    X(label, TEXT, 0, text_cell(r->label), __VA_ARGS__) \
+    X(type, TEXT, 0, text_cell(r->type_name), __VA_ARGS__) \
+    X(absolute_index, INTEGER, 0, known_cell(r->absolute_index), __VA_ARGS__) \
+    X(logical_index, INTEGER, 0, known_cell(r->logical_index), __VA_ARGS__) \
+    X(type_index, INTEGER, 0, known_cell(r->type_index), __VA_ARGS__) \
+    X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__) \
+    X(model_name, TEXT, 0, text_cell(r->model), __VA_ARGS__) \
+    X(vendor_name, TEXT, 0, text_cell(r->vendor), __VA_ARGS__) \
+    X(product_name, TEXT, 0, text_cell(r->product), __VA_ARGS__) \
+    X(user_name, TEXT, 0, text_cell(r->user_name), __VA_ARGS__)
+#define QUEUE_TABLE_COLUMNS(X, ...)                                                                     \
+    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
+    X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__) \
+    X(label, TEXT, 0, text_cell(r->label), __VA_ARGS__)
+#define SYMBOL_COLUMNS(X, ...)                                                                          \
+    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
+    X(code_object_id, INTEGER, 0, OF(code_objects, r->code_object, id), __VA_ARGS__) \
+    X(kernel_name, TEXT, 0, text_cell(r->mangled), __VA_ARGS__) \
+    X(display_name, TEXT, 0, text_cell(r->display), __VA_ARGS__) \
+    X(is_function, INTEGER, 0, r->is_function, __VA_ARGS__) \
+    X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
+    X(group_segment_size, INTEGER, 0, r->group_segment, __VA_ARGS__) \
+    X(private_segment_size, INTEGER, 0, r->private_segment, __VA_ARGS__) \
+    X(sgpr_count, INTEGER, 0, r->sgpr, __VA_ARGS__) \
+    X(arch_vgpr_count, INTEGER, 0, r->arch_vgpr, __VA_ARGS__) \
+    X(accum_vgpr_count, INTEGER, 0, r->accum_vgpr, __VA_ARGS__)
+#define COUNTER_INFO_COLUMNS(X, ...)                                                                    \
+    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
+    X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
+    X(agent, TEXT, 0, TEXT_OF(agents, r->agent, label), __VA_ARGS__) \
+    X(agent_abs_index, INTEGER, 0, known_cell(OF(agents, r->agent, absolute_index)), __VA_ARGS__) \
+    X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__) \
+    X(symbol, TEXT, 0, text_cell(r->symbol), __VA_ARGS__) \
+    X(description, TEXT, 0, text_cell(r->description), __VA_ARGS__) \
+    X(component, TEXT, 0, text_cell(r->component), __VA_ARGS__) \
+    X(units, TEXT, 0, text_cell(r->units), __VA_ARGS__) \
+    X(value_type, TEXT, 0, text_cell(r->value_type), __VA_ARGS__) \
+    X(block, TEXT, 0, text_cell(r->block), __VA_ARGS__)
+
+/* The relations: X(name, its columns, records, event of a record, kinds or list of definitions). Views
+ * of SQL stand on those whose name begins with '_'. */
+#define EVENT_TABLES(X)                                                                            \
+    X(kernel, KERNEL_COLUMNS, rocl_dispatch, &r->e, ROCL_BIT(ROCL_DISPATCH), 0,                       \
+      "kernel dispatches")                                                                         \
+    X(region, HOST_COLUMNS, rocl_region, &r->e, ROCL_BIT(ROCL_REGION), 0, "host API calls")           \
+    X(marker, HOST_COLUMNS, rocl_region, &r->e, ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT), 0,    \
+      "ROCTx and Kokkos ranges and marks")                                                         \
+    X(memory_copy, COPY_COLUMNS, rocl_copy, &r->e, ROCL_BIT(ROCL_COPY), 0, "memory copies")           \
+    X(memory_allocation, ALLOC_COLUMNS, rocl_alloc, &r->e, ROCL_BIT(ROCL_ALLOC), 0,                   \
+      "allocations and frees of memory")                                                           \
+    X(scratch, ALLOC_COLUMNS, rocl_alloc, &r->e, ROCL_BIT(ROCL_SCRATCH), 0,                           \
+      "operations on scratch memory")                                                              \
+    X(counter, COUNTER_COLUMNS, rocl_counter_value, &r->d.e, ROCL_BIT(ROCL_COUNTER), 0,               \
+      "values of counters of dispatches, summed over their instances")                             \
+    X(sample, SAMPLE_COLUMNS, rocl_sample_value, &r->e, ROCL_BIT(ROCL_SAMPLE) | ROCL_BIT(ROCL_SPM), 0,\
+      "values sampled over time")                                                                  \
+    X(graph, HIP_COLUMNS, rocl_hip, &r->e, ROCL_BIT(ROCL_GRAPH), 0, "HIP graph launches")             \
+    X(hip_event, HIP_COLUMNS, rocl_hip, &r->e, ROCL_BIT(ROCL_HIP_EVENT), 0, "HIP events")             \
+    X(barrier, HIP_COLUMNS, rocl_hip, &r->e, ROCL_BIT(ROCL_BARRIER), 0, "barriers of queues")         \
+    X(event, ALL_COLUMNS, rocl_event, e_at(b, first + i),                                          \
+      ROCL_ALL_KINDS & ~(ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)), 0,     \
+      "all calls, markers and GPU work")                                                           \
+    X(_range, HOST_COLUMNS, rocl_region, &r->e, ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER), 0,     \
+      NULL)                                                                                        \
+    X(_allocation, ALLOC_COLUMNS, rocl_alloc, &r->e, ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH), 0,   \
+      NULL)                                                                                        \
+    X(_counter_instance, COUNTER_COLUMNS, rocl_counter_value, &r->d.e, ROCL_BIT(ROCL_COUNTER), ROCL_FIELD_INSTANCES,     \
+      NULL)                                                                                        \
+    X(_instant, HOST_COLUMNS, rocl_region, &r->e, ROCL_BIT(ROCL_INSTANT), 0, NULL)                    \
+    X(_work, ALL_COLUMNS, rocl_event, e_at(b, first + i), ROCL_WORK_KINDS, 0, NULL)                   \
+    X(_gpu_work, ALL_COLUMNS, rocl_event, e_at(b, first + i),                                      \
+      ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY), 0, NULL)
+#define DEFINITION_TABLES(X)                                                                       \
+    X(node, NODE_COLUMNS, rocl_node, nodes, node_count, "machines")                                \
+    X(process, PROCESS_COLUMNS, rocl_process, processes, process_count, "processes")               \
+    X(thread, THREAD_COLUMNS, rocl_thread, threads, thread_count, "threads")                       \
+    X(agent, AGENT_TABLE_COLUMNS, rocl_agent, agents, agent_count, "CPUs, GPUs and NICs")          \
+    X(queue, QUEUE_TABLE_COLUMNS, rocl_queue, queues, queue_count, "HSA queues")                   \
+    X(stream, QUEUE_TABLE_COLUMNS, rocl_stream, streams, stream_count, "HIP streams")              \
+    X(kernel_symbol, SYMBOL_COLUMNS, rocl_kernel, kernels, kernel_count,                           \
+      "kernels that were loaded, dispatched or not")                                               \
+    X(counter_info, COUNTER_INFO_COLUMNS, rocl_counter, counters, counter_count,                   \
+      "counters that were recorded")
+/* clang-format on */
+
+static int64_t code_object_cell(const rocl_capture *c, uint32_t kernel)
+{
+    const uint32_t object = kernel < c->kernel_count ? c->kernels[kernel].code_object : ROCL_NONE;
+    return OF(code_objects, object, id);
+}
+
+static inline const rocl_event *e_at(const rocl_batch *b, size_t i)
+{
+    return rocl_event_at(b, rocl_kind_infos[b->kind].size, i);
+}
+
+/* ---- a function for each column, and the rows of the relations ---------------------------------
+ */
+
+/* Only the column `kind` has a word that is the same for all rows of a batch. */
+#define IS_KIND(column) (!__builtin_strcmp(#column, "kind"))
+#define FILL(column, type, fields, cell, table, record, event)                                     \
+    static void fill_##table##_##column(rocl_trace *t, const rocl_batch *b, size_t first,          \
+                                        size_t n, int64_t *cells)                                  \
+    {                                                                                              \
+        const rocl_capture *c = b->capture;                                                        \
+        const record *r = (const record *)b->any + first;                                          \
+        const int64_t word =                                                                       \
+            IS_KIND(column) ? word_cell(t, rocl_kind_infos[b->kind].name) : ROCL_CELL_NULL;        \
+        (void)t, (void)c, (void)word;                                                              \
+        for (size_t i = 0; i < n; i++, r++) {                                                      \
+            const rocl_event *e = event;                                                           \
+            (void)e;                                                                               \
+            cells[i] = (int64_t)(cell);                                                            \
+        }                                                                                          \
+    }
+#define ROW(column, type, fields, cell, table, record, event)                                      \
+    {#column, ROCL_CELL_##type, fields, fill_##table##_##column},
+
+/* The columns of a table: the functions, then the rows. */
+#define EVENT_TABLE_COLUMNS(table, columns, record, event, ...)                                    \
+    columns(FILL, table, record, event) static const rocl_relation_column columns_##table[] = {    \
+        columns(ROW, table, record, event)};                                                       \
+    _Static_assert(sizeof columns_##table / sizeof *columns_##table <= ROCL_RELATION_COLUMNS_MAX,  \
+                   "a set of columns is 64 bits");
+#define DEFINITION_TABLE_COLUMNS(table, columns, record, list, number, ...)                        \
+    EVENT_TABLE_COLUMNS(table, columns, record, NULL)                                              \
+    static void list_##table(rocl_batch *b)                                                        \
+    {                                                                                              \
+        b->any = (void *)(uintptr_t)b->capture->list;                                              \
+        b->count = b->capture->number;                                                             \
+    }
+
+/* clang-format off */
+EVENT_TABLES(EVENT_TABLE_COLUMNS)
+DEFINITION_TABLES(DEFINITION_TABLE_COLUMNS)
+
+#define NUMBER_OF(table) sizeof columns_##table / sizeof *columns_##table
+#define EVENT_TABLE(table, columns, record, event, kinds, fields, purpose)                         \
+    {#table, kinds, fields, NULL, columns_##table, NUMBER_OF(table), purpose},
+#define DEFINITION_TABLE(table, columns, record, list, number, purpose)                            \
+    {#table, 0, 0, list_##table, columns_##table, NUMBER_OF(table), purpose},
+
+const rocl_relation rocl_relations[] = {
+    EVENT_TABLES(EVENT_TABLE)
+    DEFINITION_TABLES(DEFINITION_TABLE)
+};
+/* clang-format on */
+const size_t rocl_relation_count = sizeof rocl_relations / sizeof *rocl_relations;
+
+const rocl_relation *rocl_relation_named(const char *name)
+{
+    for (size_t i = 0; i < rocl_relation_count; i++)
+        if (!strcmp(rocl_relations[i].name, name))
+            return &rocl_relations[i];
+    return NULL;
+}
+
+/* ---- what columns say ------------------------------------------------------------------------ */
+
+static const struct {
+    const char *column, *doc;
+} docs[] = {
+    {"absolute_index", "index among all agents of the node"},
+    {"accum_vgpr_count", "accumulation registers of the kernel"},
+    {"address", "address of the memory"},
+    {"agent", "label of the agent"},
+    {"agent_abs_index", "index among all agents of the node: agent"},
+    {"agent_id", "id in the input: agent"},
+    {"agent_log_index", "index among the agents that the process sees: agent"},
+    {"agent_name", "name of the agent"},
+    {"agent_type", "GPU, CPU or NIC: agent"},
+    {"agent_type_index", "index among agents of its type: agent"},
+    {"arch_vgpr_count", "vector registers"},
+    {"block", "hardware block of the counter"},
+    {"block_size", "bytes of the block that is made or freed"},
+    {"category", "what the profiler calls its kind: HIP_RUNTIME_API_EXT, KERNEL_DISPATCH, ..."},
+    {"code_object_id", "id of the code object of the kernel"},
+    {"command", "command line"},
+    {"component", "component the counter is of"},
+    {"correlation_id", "the user's own correlation id, 0: none"},
+    {"counter", "name of the counter"},
+    {"counter_id", "id of the counter"},
+    {"delta", "by how many bytes the owner's live memory changes"},
+    {"description", "what the counter counts"},
+    {"dispatch_id", "number of the dispatch in its process"},
+    {"display_name", "name as the profiler displayed it"},
+    {"dst_address", "address the copy writes to"},
+    {"dst_agent", "label of the agent the copy writes to"},
+    {"dst_agent_abs_index", "index among all agents of the node: agent the copy writes to"},
+    {"dst_agent_id", "id in the input: agent the copy writes to"},
+    {"dst_agent_log_index",
+     "index among the agents that the process sees: agent the copy writes to"},
+    {"dst_agent_name", "name of the agent the copy writes to"},
+    {"dst_agent_type", "GPU, CPU or NIC: agent the copy writes to"},
+    {"dst_agent_type_index", "index among agents of its type: agent the copy writes to"},
+    {"duration", "ns, of the whole event also where a time window cut it"},
+    {"end", "end, ns on the clock of the node"},
+    {"event_id", "row of rocpd_event"},
+    {"fini", "when the profiler ended, ns"},
+    {"flags", "flags of the operation"},
+    {"function", "the API function, also where the name is a message"},
+    {"graph_exec_id", "executable HIP graph"},
+    {"graph_node_id", "node of the HIP graph"},
+    {"grid_x", "grid size, work-items"},
+    {"grid_y", "grid size, work-items"},
+    {"grid_z", "grid size, work-items"},
+    {"group_segment_size", "LDS, bytes"},
+    {"guid", "the recording of one process that it is from"},
+    {"hardware", "architecture of the machine"},
+    {"hostname", "host of the process"},
+    {"id", "row of its table in the input, unique within guid (and kind)"},
+    {"init", "when the profiler was loaded, ns"},
+    {"instance", "number of the instance"},
+    {"is_function", "1: the profiler named the function, 0: its descriptor"},
+    {"kernel", "name of the kernel as the profiler displayed it"},
+    {"kernel_count", "kernels of the graph"},
+    {"kernel_id", "id of the kernel symbol"},
+    {"kernel_name", "mangled name"},
+    {"kind", "kind of the event, as ids and --include have it"},
+    {"label", "what it is called in every output"},
+    {"lds_size", "LDS of the dispatch, bytes"},
+    {"level", "REAL, VIRTUAL or SCRATCH"},
+    {"logical_index", "index among the agents that the process sees"},
+    {"machine_id", "machine id"},
+    {"model_name", "model"},
+    {"name", "what is displayed: the kernel, call, message of a marker, direction of a copy"},
+    {"nid", "id of the node in the input"},
+    {"owner", "label of the agent whose memory it is, also of a free"},
+    {"owner_abs_index",
+     "index among all agents of the node: agent whose memory it is, also of a free"},
+    {"owner_id", "id in the input: agent whose memory it is, also of a free"},
+    {"owner_log_index",
+     "index among the agents that the process sees: agent whose memory it is, also of a free"},
+    {"owner_name", "name of the agent whose memory it is, also of a free"},
+    {"owner_type", "GPU, CPU or NIC: agent whose memory it is, also of a free"},
+    {"owner_type_index",
+     "index among agents of its type: agent whose memory it is, also of a free"},
+    {"parent_stack_id", "stack_id of the call around, 0: none"},
+    {"path", "the input"},
+    {"pid", "process id"},
+    {"ppid", "process id of the parent"},
+    {"private_segment_size", "scratch memory, bytes"},
+    {"product_name", "product"},
+    {"queue", "name of the HSA queue"},
+    {"queue_id", "id of the HSA queue"},
+    {"rank", "MPI rank of the process"},
+    {"region", "label around the dispatch"},
+    {"release", "release of the operating system"},
+    {"scratch_size", "scratch memory of the dispatch, bytes"},
+    {"sgpr_count", "scalar registers of the kernel"},
+    {"shader_array", "shader array of the instance"},
+    {"shader_engine", "shader engine of the instance"},
+    {"size", "bytes"},
+    {"slice_id", "number of the event, unique within guid"},
+    {"source_queue_id", "id of the queue waited for"},
+    {"src_address", "address the copy reads from"},
+    {"src_agent", "label of the agent the copy reads from"},
+    {"src_agent_abs_index", "index among all agents of the node: agent the copy reads from"},
+    {"src_agent_id", "id in the input: agent the copy reads from"},
+    {"src_agent_log_index",
+     "index among the agents that the process sees: agent the copy reads from"},
+    {"src_agent_name", "name of the agent the copy reads from"},
+    {"src_agent_type", "GPU, CPU or NIC: agent the copy reads from"},
+    {"src_agent_type_index", "index among agents of its type: agent the copy reads from"},
+    {"stack_id",
+     "the same for a call and the GPU work it caused, 0: none (Correlation_Id of the CSV files)"},
+    {"start", "begin, ns on the clock of the node"},
+    {"static_lds_size", "LDS of the kernel symbol, bytes"},
+    {"static_scratch_size", "scratch memory of the kernel symbol, bytes"},
+    {"stream", "name of the HIP stream"},
+    {"stream_id", "id of the HIP stream"},
+    {"symbol", "symbol of the counter"},
+    {"system_name", "operating system"},
+    {"thread", "name of the thread"},
+    {"tid", "thread id"},
+    {"track_id", "track it is on: a thread, queue or stream"},
+    {"type", "what kind of it it is: ALLOC, FREE, ...; of an agent GPU, CPU, NIC"},
+    {"type_index", "index among agents of its type"},
+    {"units", "unit of the values"},
+    {"user_name", "name given by the user"},
+    {"value", "value of the counter, summed over its instances"},
+    {"value_type", "how values are to be read"},
+    {"vendor_name", "vendor"},
+    {"version", "version of the operating system"},
+    {"vgpr_count", "vector registers of the kernel"},
+    {"wgp", "WGP of the instance"},
+    {"workgroup_x", "size of a workgroup, work-items"},
+    {"workgroup_y", "size of a workgroup, work-items"},
+    {"workgroup_z", "size of a workgroup, work-items"},
+    {"xcc", "XCC of the instance"},
+};
+
+const char *rocl_relation_column_doc(const char *column)
+{
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
+        if (!strcmp(docs[i].column, column))
+            return docs[i].doc;
+    return "";
+}

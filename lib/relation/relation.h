@@ -1,0 +1,63 @@
+/* A trace as relations: named tables of events and of definitions, with named columns. Whoever
+ * shows events as rows takes the columns from here, so that a column has one name, one type and one
+ * rule: exports to Parquet, Arrow and JSON lines, and tables in SQL.
+ *
+ * A cell is 64 bits:
+ *
+ *     integer   the number; of unsigned 64-bit numbers (addresses) the bits
+ *     real      the bits of the double (-0.0 is 0.0)
+ *     text      the id of a text of the trace
+ *
+ * and ROCL_CELL_NULL in each of them is NULL: not known, or none. */
+#ifndef ROCL_RELATION_RELATION_H
+#define ROCL_RELATION_RELATION_H
+
+#include "model/trace.h"
+
+#define ROCL_CELL_NULL INT64_MIN
+
+typedef enum rocl_cell_type { ROCL_CELL_INTEGER, ROCL_CELL_REAL, ROCL_CELL_TEXT } rocl_cell_type;
+
+/* Writes the cells of a column for the records [first, first + n) of a batch. Any thread. */
+typedef void rocl_cell_fn(rocl_trace *t, const rocl_batch *b, size_t first, size_t n,
+                          int64_t *cells);
+
+typedef struct rocl_relation_column {
+    const char *name;
+    rocl_cell_type type;
+    uint32_t fields; /* ROCL_FIELD_* that it is read from */
+    rocl_cell_fn *fill;
+} rocl_relation_column;
+
+typedef struct rocl_relation {
+    const char *name;
+    uint32_t kinds;  /* of events; 0: it is one of definitions */
+    uint32_t fields; /* ROCL_FIELD_* that change what a row is */
+    /* Of definitions: points the batch, whose capture is set, to those of its capture. */
+    void (*list)(rocl_batch *b);
+    const rocl_relation_column *columns;
+    unsigned column_count;
+    const char *purpose; /* one line, for people; NULL: only others are made of it */
+} rocl_relation;
+
+/* Bits of columns are 64 bits. */
+enum { ROCL_RELATION_COLUMNS_MAX = 63 };
+
+extern const rocl_relation rocl_relations[];
+extern const size_t rocl_relation_count;
+
+/* NULL: there is none that is called so. */
+const rocl_relation *rocl_relation_named(const char *name);
+
+/* What a column says, one line, with its unit: columns of one name say the same in every relation.
+ */
+const char *rocl_relation_column_doc(const char *column);
+
+static inline double rocl_cell_real(int64_t cell)
+{
+    double v;
+    memcpy(&v, &cell, sizeof v);
+    return v;
+}
+
+#endif
