@@ -57,6 +57,7 @@ CFLAGS ?= -O3 -g
 INSTALL ?= install
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
+STATIC ?=# 1: tools that need no shared libraries; set by `make static`
 
 # ---- flags ---------------------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ ALL_CPPFLAGS := -Ilib $(if $(filter 1,$(LIBDEFLATE)),-DROCL_LIBDEFLATE) \
                 $(if $(filter 1,$(ZSTD)),-DROCL_ZSTD) $(if $(filter 1,$(OTF2)),-DROCL_OTF2) \
                 $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
 ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
-LIBS := $(or $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz -lyaml $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(ZSTD)),-lzstd) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
+LIBS := $(or $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz -lyaml $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(ZSTD)),-lzstd) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
 
 # Objects of different compilers and flags never meet; what is linked follows the flags by a stamp.
 FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS) $(LIBS)
@@ -137,7 +138,9 @@ COMPLETIONS := $(PROGRAMS:%=$(O)/share/bash/%) $(PROGRAMS:%=$(O)/share/zsh/_%)
 
 include lib/capture/capture.mk
 
-all: $(BINS) $(ALIAS_BINS) $(LIB_A) $(LIB_SO) $(CAPTURE_SO) $(FRONT_SOS) $(PC) $(HEADER) $(MAN) $(COMPLETIONS) ## tools in build/bin, libraries in build/lib
+PROGRAM_FILES := $(BINS) $(ALIAS_BINS) $(CAPTURE_SO) $(FRONT_SOS) $(MAN) $(COMPLETIONS)
+
+all: $(PROGRAM_FILES) $(LIB_A) $(LIB_SO) $(PC) $(HEADER) ## tools in build/bin, libraries in build/lib
 ifneq ($(OTF2),1)
 	@echo '  NOTE    built without libotf2 (3.0 or newer): rocpd2otf2 will only say so'
 endif
@@ -188,10 +191,11 @@ $(LIB_A): $(call objects,$(LIB_SRC)) $(STAMP)
 	$(Q)$(OBJCOPY) --localize-hidden $(OBJ)/rocline.o
 	$(Q)$(AR) rcs $@ $(OBJ)/rocline.o
 
+# Public names have a version, one for each soname. ROCL_API in rocline.h says which names these are.
 $(LIB_SO): $(call objects,$(LIB_SRC)) $(STAMP)
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared -Wl,-soname,librocline.so.$(SOMAJOR) $(if $(SAN)$(FUZZER),,-Wl,-z,defs) \
+	$(Q)mkdir -p $(@D) && echo 'ROCLINE_$(SOMAJOR) { global: rocl_*; local: *; };' >$(O)/lib/rocline.map
+	$(Q)$(CC) -shared -Wl,-soname,librocline.so.$(SOMAJOR) -Wl,--version-script=$(O)/lib/rocline.map $(if $(SAN)$(FUZZER),,-Wl,-z,defs) \
 	    $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 	$(Q)ln -sf librocline.so.$(VERSION) $(@D)/librocline.so.$(SOMAJOR)
 	$(Q)ln -sf librocline.so.$(SOMAJOR) $(@D)/librocline.so
@@ -212,7 +216,7 @@ define tool-rule
 $(O)/bin/$(call tool-name,$(1)): $(call objects,$(sort $(wildcard tools/$(1)/*.c)) $(COMMON_SRC)) $(LIB_INTERNAL) $(STAMP)
 	$$(call say,LD,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(STATIC),-static-pie) -o $$@ $$(filter %.o %.a,$$^) $(LIBS)
 endef
 $(foreach d,$(TOOL_DIRS),$(eval $(call tool-rule,$(d))))
 
@@ -222,6 +226,9 @@ $(O)/bin/$(1): $(O)/bin/$(ALIAS_$(1))
 	$(Q)ln -sf $(ALIAS_$(1)) $$@ && touch -h $$@
 endef
 $(foreach a,$(ALIASES),$(eval $(call alias-rule,$(a))))
+
+# Debian's folder for the libraries of this machine, below lib/; empty where there is none.
+$(OBJ)/tools/record/child.o: ALL_CPPFLAGS += -DMULTIARCH='"$(shell $(CC) -print-multiarch 2>/dev/null)"'
 
 $(O)/man/%: man/% $(wildcard man/options/*)
 	$(Q)mkdir -p $(@D) && awk -f man/options/expand.awk $< > $@
@@ -236,28 +243,36 @@ $(O)/share/zsh/_%: $(O)/bin/%
 
 # ---- install -------------------------------------------------------------------------------------------
 
-INSTALLED = $(PROGRAMS:%=$(BINDIR)/%) $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
-    $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/pkgconfig/rocline.pc \
-    $(INCLUDEDIR)/rocline.h $(LIBDIR)/rocline/$(notdir $(CAPTURE_SO)) \
+# What rocrec loads lies below the tools, wherever that is; the library is for programs of others.
+INSTALLED_TOOLS = $(PROGRAMS:%=$(BINDIR)/%) $(LIBDIR)/rocline/$(notdir $(CAPTURE_SO)) \
     $(foreach f,$(FRONT_ENDS),$(addprefix $(LIBDIR)/rocline/,$(call so-name,$(f)) $(SO_LINKS_$(f)))) \
     $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
     $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%)
+INSTALLED_LIBRARY = $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
+    $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/pkgconfig/rocline.pc \
+    $(INCLUDEDIR)/rocline.h
+INSTALLED = $(INSTALLED_TOOLS) $(INSTALLED_LIBRARY)
 
-install: all ## into PREFIX (/usr/local), below DESTDIR
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
+install: install-tools install-library ## into PREFIX (/usr/local), below DESTDIR
+
+install-tools: $(PROGRAM_FILES) ## the tools, manual pages, completion and what rocrec loads
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED_TOOLS))))
 	$(INSTALL) -m 755 $(BINS) $(DESTDIR)$(BINDIR)
 	$(foreach a,$(ALIASES),ln -sf $(ALIAS_$(a)) $(DESTDIR)$(BINDIR)/$(a) &&) :
-	$(INSTALL) -m 644 $(LIB_A) $(LIB_SO) $(DESTDIR)$(LIBDIR)
 	$(INSTALL) -m 644 $(CAPTURE_SO) $(FRONT_SOS) $(DESTDIR)$(LIBDIR)/rocline
 	$(foreach f,$(FRONT_ENDS),$(foreach l,$(SO_LINKS_$(f)),\
 	    ln -sf $(call so-name,$(f)) $(DESTDIR)$(LIBDIR)/rocline/$(l) &&)) :
+	$(foreach m,$(MAN),$(INSTALL) -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m))) &&) :
+	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
+	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
+
+install-library: $(LIB_A) $(LIB_SO) $(PC) $(HEADER) ## the library, its header and what pkg-config needs
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED_LIBRARY))))
+	$(INSTALL) -m 644 $(LIB_A) $(LIB_SO) $(DESTDIR)$(LIBDIR)
 	ln -sf librocline.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librocline.so.$(SOMAJOR)
 	ln -sf librocline.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/librocline.so
 	$(pc-subst) lib/rocline.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/rocline.pc
 	$(INSTALL) -m 644 $(HEADER) $(DESTDIR)$(INCLUDEDIR)
-	$(foreach m,$(MAN),$(INSTALL) -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m))) &&) :
-	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
-	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
 
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
@@ -265,6 +280,8 @@ uninstall: ## remove what install put there
 
 demo: all ## convert the shipped trace and say how to look at it
 	@tests/demo.sh $(O)
+
+include packaging/packaging.mk
 
 # ---- upkeep --------------------------------------------------------------------------------------------
 
@@ -286,7 +303,7 @@ clean: ## remove everything that was built
 
 help: ## this list
 	@echo 'Targets:'
-	@sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile tests/tests.mk | sort | expand -t 25
+	@sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile tests/tests.mk packaging/packaging.mk | sort | expand -t 25
 	@echo 'Variables: O=build PREFIX=/usr/local DESTDIR= CC= CFLAGS= LDFLAGS= SAN=address,undefined'
 	@echo '  COVERAGE=1 WERROR=1 V=1 LIB_SRC="files" (of the library) FUZZ_TIME=60 ROWS=1000000 RUNS=3'
 
@@ -294,7 +311,7 @@ print-%:
 	@echo '$($*)'
 
 FORCE:
-.PHONY: all tests fixtures check soak check-bare bench demo fuzz fuzz-run coverage install uninstall deps format \
+.PHONY: all tests fixtures check soak check-bare bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format \
         lint clean help FORCE
 # Objects are kept, or every test program would be compiled again.
 .SECONDARY:

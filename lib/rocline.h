@@ -458,6 +458,9 @@ typedef struct rocl_options {
     const char *kernel_iterations;
     const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
     bool args;                  /* read API arguments */
+    /* rocl_cut_pftrace() is called if rocl_pftrace_is_cut(): a Perfetto trace that is the only
+     * input need not be looked through for its events then. */
+    bool copy_packets;
     /* run */
     unsigned jobs;      /* workers, fewer where they would take half of memory; 0: one per core */
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
@@ -621,7 +624,7 @@ typedef struct rocl_pftrace_options {
 } rocl_pftrace_options;
 
 /* Can the packets of the input be copied, instead of made anew of events? It is one Perfetto trace,
- * and of the options only a time window is used. */
+ * opened with `copy_packets`, and of the options only a time window is used. */
 ROCL_API bool rocl_pftrace_is_cut(const rocl_trace *t, const rocl_pftrace_options *o);
 /* If so: copies what is in the window, also what is no event. */
 ROCL_API rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o,

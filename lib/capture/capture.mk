@@ -77,3 +77,9 @@ $(O)/lib/rocline/$(call so-name,$(1)): $(call so-objects,$(sort $(wildcard lib/c
 	$(Q)for l in $(SO_LINKS_$(1)); do ln -sf $$(@F) $$(@D)/$$$$l; done
 endef
 $(foreach f,$(FRONT_ENDS),$(eval $(call front-end-rule,$(f))))
+
+# A static rocrec cannot load the sampler: it has it.
+ifeq ($(STATIC),1)
+$(O)/bin/$(call tool-name,record): $(call so-objects,$(filter-out $(GUARD_SRC) lib/base/crc32c.c,$(CAPTURE_SRC)) $(wildcard lib/capture/sample/*.c))
+$(OBJ)/tools/record/sample.o: ALL_CPPFLAGS += -DROCL_STATIC
+endif

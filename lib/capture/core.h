@@ -63,6 +63,10 @@ typedef struct rocl_settings {
 } rocl_settings;
 
 extern rocl_settings rocl_set;
+
+/* Reads the environment (rocrec(1)). Runs when the library is loaded; a program that it is linked
+ * into, and that sets its own environment, calls it again. */
+void rocl_read_settings(void);
 /* Nothing is recorded while it is set. */
 extern _Atomic bool rocl_paused;
 /* No system call is made while it is set, nor a lock taken, for which others may wait with one. */

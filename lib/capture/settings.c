@@ -137,7 +137,7 @@ static void read_limits(void)
         rocl_set.chunk = ROCL_FIRST;
 }
 
-__attribute__((constructor)) static void read_environment(void)
+__attribute__((constructor)) void rocl_read_settings(void)
 {
     int saved = errno;
     const char *clock = secure_getenv("ROCLINE_CLOCK");

@@ -1,17 +1,24 @@
 /* A part of a Perfetto trace by time: its packets as they are, not made anew of events, so that
  * also what nobody here understands stays.
  *
- *     plan    all slices are joined, by an external sort: which packets begin or end a slice that
- *             crosses an edge of the window; what counters are at its start
+ *     plan    begins and ends of slices are joined: which packets begin or end a slice that crosses
+ *             an edge of the window; what counters are at its start
  *     copy    packets within the window; of those outside what later ones depend on
+ *
+ * Events of a track mostly stand in the order of their times, and are joined as they come. Tracks
+ * where they do not are looked through once more, and sorted. What is kept in memory are the slices
+ * that are open, those that cross an edge, and a value for each counter.
  *
  * Times of a sequence's own clock are differences: where packets are missing between two, the
  * second gets a new one. What is made at an edge has its time on the trace's clock. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/deflate.h"
 #include "base/extsort.h"
+#include "base/pool.h"
+#include "filter/filter.h"
 #include "sink/pftrace/pf.h"
 #include "source/pftrace/pftrace.h"
 #include "trace/pipeline.h"
@@ -19,12 +26,31 @@
 /* What happens to a packet that the window alone would treat otherwise. */
 enum { MARK_LEAVE = 1, MARK_KEEP = 2, MARK_AT_START = 4 };
 
-/* A slice's begin or end, as it is sorted by track, time and position. */
+/* Of a packet at a position. */
+typedef struct mark {
+    uint64_t at;
+    uint32_t track, what; /* index in cut.tracks; MARK_... */
+} mark;
+
+/* A slice's begin or end. */
 typedef struct edge {
     uint64_t uuid;
-    uint32_t machine, sequence, name;
+    uint32_t machine, sequence, name, track; /* track: index in cut.tracks */
     bool begins;
 } edge;
+
+typedef struct open_slice {
+    edge e;
+    int64_t start;
+    uint64_t at;
+} open_slice;
+
+typedef struct cut_track {
+    open_slice *stack; /* slices that are open at `last` */
+    size_t depth, cap;
+    int64_t last;
+    bool unordered; /* its events are not in the order of their times */
+} cut_track;
 
 /* A counter's value when the window begins. */
 typedef struct value_before {
@@ -37,13 +63,11 @@ typedef struct value_before {
     double sum; /* of an incremental one */
 } value_before;
 
-typedef struct open_slice {
-    edge e;
-    int64_t start;
-    uint64_t at;
-} open_slice;
+typedef struct cut cut;
+typedef rocl_status packet_fn(cut *c, const pfr_packet *p, uint32_t sequence, const pfr_moment *m,
+                              rocl_error *err);
 
-typedef struct cut {
+struct cut {
     rocl_trace *trace;
     pfr_file *file;
     rocl_window_mode mode;
@@ -52,66 +76,100 @@ typedef struct cut {
     bool gzip;
     rocl_piped out;
     rocl_written written;
+    /* the walk at hand */
+    packet_fn *take;
     pfr_state *states; /* of sequences, at the packet at hand */
+    pfr_walk walk;
+    size_t piece;
     /* the plan */
-    rocl_sorter *edges;
-    rocl_map marks;       /* position -> MARK_... */
+    cut_track *tracks; /* those that are described, and others as they come */
+    size_t track_count, track_cap;
+    rocl_map others;    /* uuid of a track that is not described -> its index */
+    rocl_sorter *edges; /* of tracks that are not in order, in the second walk for the plan */
+    bool unordered;     /* there are such tracks */
+    mark *marks;        /* by position, when the plan is made */
+    size_t mark_count, mark_cap, mark_next;
     rocl_map counters;    /* track -> index */
     value_before *values; /* by position, when the plan is made */
     size_t value_count, value_cap, value_next;
     edge *open; /* slices that the end of the window closes, inner ones first */
     size_t open_count, open_cap;
+    unsigned reported; /* faults */
     /* the copy */
     uint64_t (*told)[PFR_LOCAL_CLOCKS]; /* by sequence: incremental clocks as the output has them */
     rocl_buf packet;
-} cut;
+};
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
-typedef rocl_status packet_fn(cut *c, const pfr_packet *p, uint32_t sequence, const pfr_moment *m,
-                              rocl_error *err);
+/* Packets of a piece, in the order of the file. */
+static rocl_status walk_piece(void *ctx, rocl_block *b, rocl_error *err)
+{
+    cut *c = ctx;
+    pfr_file *f = c->file;
+    const rocl_buf *bytes = b->user ? &b->out : &b->in;
+    uint64_t last_key = UINT64_MAX;
+    uint32_t sequence = ROCL_NONE;
+    rocl_status st = ROCL_OK;
+    pfr_packet p;
+    pfr_moment m;
+    pfr_walk_begin(&c->walk, bytes->data, bytes->len, f->bases[c->piece]);
+    while (st == ROCL_OK && pfr_walk_next(&c->walk, &p)) {
+        const uint64_t key = (uint64_t)p.machine << 32 | p.sequence;
+        if (p.why) {
+            st = c->take(c, &p, ROCL_NONE, &(pfr_moment){0}, err);
+            continue;
+        }
+        if (key != last_key || sequence == ROCL_NONE)
+            sequence = pfr_sequence(f, &p);
+        last_key = key;
+        if (sequence == ROCL_NONE)
+            continue;
+        pfr_state_step(&c->states[sequence], &f->clocks, f->bytes, &p, &m);
+        st = c->take(c, &p, sequence, &m, err);
+    }
+    rocl_progress(c->trace, f->in->pieces[c->piece].rows);
+    c->piece++;
+    return st == ROCL_OK && c->walk.failed ? rocl_fail_memory(err) : st;
+}
 
+/* Reads the file and walks through it, while workers unpack what is ahead. */
 static rocl_status walk_packets(cut *c, packet_fn *take, rocl_error *err)
 {
+    static const rocl_pipe_ops ops = {pfr_unpack_block, walk_piece};
     rocl_records_input *in = c->file->in;
-    rocl_buf bytes = {0};
-    pfr_walk walk = {0};
-    pfr_packet p;
+    rocl_pipe *pipe;
+    rocl_block *b;
     rocl_status st = rocl_records_hold_files(in, err);
-    const bool held = st == ROCL_OK;
+    if (st != ROCL_OK)
+        return st;
+    c->take = take;
+    c->piece = 0;
     memset(c->states, 0, (c->file->sequence_count + 1) * sizeof *c->states);
+    st = rocl_pipe_new(&pipe, c->trace->opt.jobs, &ops, c, err);
     for (size_t i = 0; st == ROCL_OK && i < in->piece_count; i++) {
         const rocl_piece *piece = &in->pieces[i];
         const size_t n = (size_t)(piece->last - piece->first);
-        size_t got;
-        bytes.len = 0;
-        if (!rocl_buf_reserve(&bytes, n))
-            st = rocl_fail_memory(err);
-        else
-            st = rocl_spool_read(in->files[0].spool, bytes.data, n, piece->first, &got, err);
+        size_t got = 0;
+        st = rocl_pipe_get(pipe, &b, err);
         if (st != ROCL_OK)
             break;
-        if (got < n) {
-            st = rocl_fail(err, ROCL_INPUT, "%s: the file became shorter", in->files[0].path);
-            break;
-        }
-        pfr_walk_begin(&walk, bytes.data, n, c->file->bases[i]);
-        while (st == ROCL_OK && pfr_walk_next(&walk, &p)) {
-            const uint32_t sequence = p.why ? ROCL_NONE : pfr_sequence(c->file, &p);
-            if (sequence == ROCL_NONE) /* it was counted when the trace was opened */
-                continue;
-            const pfr_moment m =
-                pfr_state_step(&c->states[sequence], &c->file->clocks, c->file->bytes, &p);
-            st = take(c, &p, sequence, &m, err);
-        }
-        if (st == ROCL_OK && walk.failed)
+        b->user = c->file->packed ? c : NULL;
+        if (!rocl_buf_reserve(&b->in, n))
             st = rocl_fail_memory(err);
-        rocl_progress(c->trace, piece->rows);
+        else
+            st = rocl_spool_read(in->files[0].spool, b->in.data, n, piece->first, &got, err);
+        if (st == ROCL_OK && got < n)
+            st = rocl_fail(err, ROCL_INPUT, "%s: the file became shorter", in->files[0].path);
+        b->in.len = got;
+        const rocl_status put = rocl_pipe_put(pipe, b, st ? NULL : err);
+        st = st ? st : put;
     }
-    pfr_walk_free(&walk);
-    rocl_buf_free(&bytes);
-    if (held)
-        rocl_records_release_files(in);
+    if (st == ROCL_OK)
+        st = rocl_pipe_finish(pipe, err);
+    else
+        rocl_pipe_abort(pipe);
+    rocl_records_release_files(in);
     return st;
 }
 
@@ -129,10 +187,20 @@ static bool slice_passes(const cut *c, int64_t start, int64_t end)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-static uint64_t track_number(const cut *c, const pfr_packet *p, uint64_t uuid)
+/* The index of a track in cut.tracks; ROCL_NONE: memory is out. */
+static uint32_t track_number(cut *c, const pfr_packet *p, uint64_t uuid)
 {
     const pfr_track *t = pfr_track_of(c->file, p->machine, uuid, p->at);
-    return t ? (uint64_t)(t - c->file->tracks) : rocl_mix64(uuid) | (uint64_t)1 << 63;
+    const uint64_t key = uuid ^ rocl_mix64(p->machine);
+    uint32_t at = t ? (uint32_t)(t - c->file->tracks) : rocl_map_get(&c->others, key, ROCL_NONE);
+    if (at != ROCL_NONE)
+        return at;
+    at = (uint32_t)c->track_count;
+    if (!ROCL_GROW(c->tracks, c->track_cap, c->track_count + 1) ||
+        !rocl_map_put(&c->others, key, at))
+        return ROCL_NONE;
+    c->tracks[c->track_count++] = (cut_track){.last = INT64_MIN};
+    return at;
 }
 
 /* The value of a counter before the window: the last one by time. */
@@ -199,6 +267,83 @@ static rocl_status plan_extra_values(cut *c, const pfr_packet *p, uint32_t seque
     return st;
 }
 
+/* Marks the packet, of an event of the track, for the copy. */
+static bool mark_packet(cut *c, uint32_t track, uint64_t at, uint32_t what)
+{
+    if (!ROCL_GROW(c->marks, c->mark_cap, c->mark_count + 1))
+        return false;
+    c->marks[c->mark_count++] = (mark){at, track, what};
+    return true;
+}
+
+/* A slice with its end, which is INT64_MAX where it has none. */
+static bool plan_slice(cut *c, const open_slice *o, int64_t end, uint64_t end_at)
+{
+    const bool passes = slice_passes(c, o->start, end);
+    const bool has_end = end != INT64_MAX;
+    const uint32_t track = o->e.track;
+    bool ok = true;
+    if (!passes) {
+        if (in_window(c, o->start))
+            ok = mark_packet(c, track, o->at, MARK_LEAVE);
+        if (ok && has_end && in_window(c, end))
+            ok = mark_packet(c, track, end_at, MARK_LEAVE);
+    } else if (c->mode == ROCL_WINDOW_OVERLAP) {
+        ok = (in_window(c, o->start) || mark_packet(c, track, o->at, MARK_KEEP)) &&
+             (!has_end || in_window(c, end) || mark_packet(c, track, end_at, MARK_KEEP));
+    } else if (c->mode == ROCL_WINDOW_CLIP) {
+        if (o->start < c->from)
+            ok = mark_packet(c, track, o->at, MARK_AT_START);
+        if (ok && end > c->to) {
+            ok = ROCL_GROW(c->open, c->open_cap, c->open_count + 1);
+            if (ok)
+                c->open[c->open_count++] = o->e;
+        }
+    }
+    return ok;
+}
+
+/* Joins begins and ends as the reader does: an end takes the last open begin of its name, else the
+ * last one. Events of a track come in the order of their times. False: memory is out. */
+static bool join_edge(cut *c, const open_slice *o)
+{
+    cut_track *t = &c->tracks[o->e.track];
+    if (o->e.begins) {
+        if (!ROCL_GROW(t->stack, t->cap, t->depth + 1))
+            return false;
+        t->stack[t->depth++] = *o;
+        return true;
+    }
+    size_t i = t->depth;
+    while (o->e.name && i && t->stack[i - 1].e.name != o->e.name)
+        i--;
+    i = i ? i : t->depth;
+    if (!i) /* an end alone */
+        return true;
+    const bool ok = plan_slice(c, &t->stack[i - 1], o->start, o->at);
+    memmove(&t->stack[i - 1], &t->stack[i], (t->depth - i) * sizeof *t->stack);
+    t->depth--;
+    return ok;
+}
+
+static rocl_status plan_edge(cut *c, const open_slice *o, rocl_error *err)
+{
+    cut_track *t = &c->tracks[o->e.track];
+    if (c->edges) { /* the second walk, for tracks that must be sorted */
+        const uint64_t key[3] = {o->e.track, (uint64_t)o->start ^ (uint64_t)1 << 63, o->at};
+        return t->unordered ? rocl_sorter_add(c->edges, 0, key, o, sizeof *o, err) : ROCL_OK;
+    }
+    if (t->unordered)
+        return ROCL_OK;
+    if (o->start < t->last) {
+        t->unordered = c->unordered = true;
+        t->depth = 0;
+        return ROCL_OK;
+    }
+    t->last = o->start;
+    return join_edge(c, o) ? ROCL_OK : rocl_fail_memory(err);
+}
+
 static rocl_status plan_track_event(cut *c, const pfr_packet *p, uint32_t sequence, int64_t time,
                                     rocl_error *err)
 {
@@ -215,7 +360,7 @@ static rocl_status plan_track_event(cut *c, const pfr_packet *p, uint32_t sequen
             uuid = f.value;
         } else if (f.number == EV_NAME_IID) {
             iid = f.value;
-        } else if (f.number == EV_NAME) {
+        } else if (f.number == EV_NAME && f.kind == ROCL_PB_BYTES) {
             name = f.bytes;
         } else if (f.number == EV_COUNTER_VALUE || f.number == EV_DOUBLE_VALUE) {
             value = f;
@@ -223,23 +368,27 @@ static rocl_status plan_track_event(cut *c, const pfr_packet *p, uint32_t sequen
         }
         extra |= f.number == EV_EXTRA_VALUES || f.number == EV_EXTRA_DOUBLE_VALUES;
     }
-    if (extra) {
-        rocl_status st = plan_extra_values(c, p, sequence, time, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    if (type == TYPE_COUNTER && has_value)
-        return note_track_value(c, p, sequence, time, uuid, &value, value.number == EV_DOUBLE_VALUE,
-                                err);
-    if (type != TYPE_BEGIN && type != TYPE_END)
-        return ROCL_OK;
-    edge e = {.uuid = uuid, .machine = p->machine, .sequence = p->sequence};
-    e.begins = type == TYPE_BEGIN;
-    e.name =
+    rocl_status st = ROCL_OK;
+    if (extra && !c->edges)
+        st = plan_extra_values(c, p, sequence, time, err);
+    if (st == ROCL_OK && type == TYPE_COUNTER && has_value && !c->edges)
+        st = note_track_value(c, p, sequence, time, uuid, &value, value.number == EV_DOUBLE_VALUE,
+                              err);
+    if (st != ROCL_OK || (type != TYPE_BEGIN && type != TYPE_END))
+        return st;
+    open_slice o = {.e = {.uuid = uuid,
+                          .machine = p->machine,
+                          .sequence = p->sequence,
+                          .track = track_number(c, p, uuid),
+                          .begins = type == TYPE_BEGIN},
+                    .start = time,
+                    .at = p->at};
+    if (o.e.track == ROCL_NONE)
+        return rocl_fail_memory(err);
+    o.e.name =
         iid ? pfr_interned_before(c->file, sequence, INTERNED_NAMES, iid, p->at + 1, s->cleared)
             : rocl_strings_put(c->file->bytes, name.p, name.n);
-    const uint64_t key[3] = {track_number(c, p, uuid), (uint64_t)time ^ (uint64_t)1 << 63, p->at};
-    return rocl_sorter_add(c->edges, 0, key, &e, sizeof e, err);
+    return plan_edge(c, &o, err);
 }
 
 static rocl_status plan_gpu_counters(cut *c, const pfr_packet *p, uint32_t sequence, int64_t time,
@@ -274,87 +423,88 @@ static rocl_status plan_gpu_counters(cut *c, const pfr_packet *p, uint32_t seque
     return st;
 }
 
+/* What cannot be copied is counted, and the first of it reported. */
+static void count_fault(cut *c, uint64_t at, rocl_fault fault, const char *why)
+{
+    enum { REPORTED = 5 };
+    atomic_fetch_add(&c->trace->faults[fault], 1);
+    if (c->reported++ < REPORTED)
+        rocl_notice(c->trace, "%s: byte %" PRIu64 ": %s", c->file->in->files[0].path, at, why);
+}
+
+static bool is_event(const pfr_packet *p)
+{
+    return p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE ||
+           p->payload == PKT_GPU_COUNTER;
+}
+
 static rocl_status plan_packet(cut *c, const pfr_packet *p, uint32_t sequence, const pfr_moment *m,
                                rocl_error *err)
 {
-    if (!m->usable || !m->has_time)
+    rocl_fault fault;
+    const char *why = pfr_packet_fault(p, m, &fault);
+    if (m->lost && !c->edges)
+        count_fault(c, p->at, ROCL_FAULT_DROPPED,
+                    "packets before this one were lost by the tracer");
+    if (!p->why && p->at + 1 == c->file->lost_at && !c->edges)
+        count_fault(c, p->at, ROCL_FAULT_DROPPED,
+                    "the tracer says that it overwrote or discarded data");
+    if (why && !c->edges)
+        count_fault(c, p->at, fault, why);
+    if (why || !m->has_time)
         return ROCL_OK;
     if (p->payload == PKT_TRACK_EVENT)
         return plan_track_event(c, p, sequence, m->time, err);
-    return p->payload == PKT_GPU_COUNTER ? plan_gpu_counters(c, p, sequence, m->time, err)
-                                         : ROCL_OK;
+    return p->payload == PKT_GPU_COUNTER && !c->edges
+               ? plan_gpu_counters(c, p, sequence, m->time, err)
+               : ROCL_OK;
 }
 
-static bool mark_packet(cut *c, uint64_t at, uint32_t mark)
+/* Of slices that never end, inner ones first. */
+static bool plan_open_slices(cut *c)
 {
-    return rocl_map_put(&c->marks, at, rocl_map_get(&c->marks, at, 0) | mark);
-}
-
-/* A slice with its end, which is INT64_MAX where it has none. */
-static bool plan_slice(cut *c, const open_slice *o, int64_t end, uint64_t end_at)
-{
-    const bool passes = slice_passes(c, o->start, end);
-    const bool has_end = end != INT64_MAX;
     bool ok = true;
-    if (!passes) {
-        if (in_window(c, o->start))
-            ok = mark_packet(c, o->at, MARK_LEAVE);
-        if (ok && has_end && in_window(c, end))
-            ok = mark_packet(c, end_at, MARK_LEAVE);
-    } else if (c->mode == ROCL_WINDOW_OVERLAP) {
-        ok = (in_window(c, o->start) || mark_packet(c, o->at, MARK_KEEP)) &&
-             (!has_end || in_window(c, end) || mark_packet(c, end_at, MARK_KEEP));
-    } else if (c->mode == ROCL_WINDOW_CLIP) {
-        if (o->start < c->from)
-            ok = mark_packet(c, o->at, MARK_AT_START);
-        if (ok && end > c->to) {
-            ok = ROCL_GROW(c->open, c->open_cap, c->open_count + 1);
-            if (ok)
-                c->open[c->open_count++] = o->e;
-        }
-    }
+    for (size_t i = 0; i < c->track_count && ok; i++)
+        for (cut_track *t = &c->tracks[i]; t->depth && ok; t->depth--)
+            ok = plan_slice(c, &t->stack[t->depth - 1], INT64_MAX, 0);
     return ok;
 }
 
-/* Joins begins and ends as the reader does: an end takes the last open begin of its name, else the
- * last one. */
-static rocl_status join_slices(cut *c, rocl_error *err)
+/* Plans tracks anew whose events were not in order. */
+static rocl_status sort_edges(cut *c, rocl_error *err)
 {
-    open_slice *stack = NULL;
-    size_t depth = 0, cap = 0;
-    uint64_t track = 0;
+    size_t marks = 0, open = 0;
     rocl_sort_record rec;
     bool more = true, ok = true;
-    rocl_status st = rocl_sorter_start(c->edges, err);
-    while (st == ROCL_OK && ok && more) {
+    for (size_t i = 0; i < c->mark_count; i++)
+        if (!c->tracks[c->marks[i].track].unordered)
+            c->marks[marks++] = c->marks[i];
+    for (size_t i = 0; i < c->open_count; i++)
+        if (!c->tracks[c->open[i].track].unordered)
+            c->open[open++] = c->open[i];
+    c->mark_count = marks;
+    c->open_count = open;
+    c->edges = rocl_sorter_new(c->trace->space, 3);
+    if (!c->edges)
+        return rocl_fail_memory(err);
+    rocl_status st = walk_packets(c, plan_packet, err);
+    if (st == ROCL_OK)
+        st = rocl_sorter_start(c->edges, err);
+    while (st == ROCL_OK && ok) {
+        open_slice o;
         st = rocl_sorter_next(c->edges, &rec, &more, err);
-        if (st != ROCL_OK)
+        if (st != ROCL_OK || !more)
             break;
-        while (ok && depth && (!more || rec.key[0] != track)) /* inner ones first */
-            ok = plan_slice(c, &stack[--depth], INT64_MAX, 0);
-        if (!more || !ok)
-            break;
-        open_slice o = {.start = (int64_t)(rec.key[1] ^ (uint64_t)1 << 63), .at = rec.key[2]};
-        memcpy(&o.e, rec.data, sizeof o.e);
-        track = rec.key[0];
-        if (o.e.begins) {
-            ok = ROCL_GROW(stack, cap, depth + 1);
-            if (ok)
-                stack[depth++] = o;
-            continue;
-        }
-        size_t i = depth;
-        while (o.e.name && i && stack[i - 1].e.name != o.e.name)
-            i--;
-        i = i ? i : depth;
-        if (!i) /* an end alone */
-            continue;
-        ok = plan_slice(c, &stack[i - 1], o.start, o.at);
-        memmove(&stack[i - 1], &stack[i], (depth - i) * sizeof *stack);
-        depth--;
+        memcpy(&o, rec.data, sizeof o);
+        ok = join_edge(c, &o);
     }
-    free(stack);
     return st == ROCL_OK && !ok ? rocl_fail_memory(err) : st;
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+    const mark *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
 }
 
 static int compare_values(const void *a, const void *b)
@@ -367,16 +517,36 @@ static int compare_values(const void *a, const void *b)
 
 static rocl_status make_plan(cut *c, rocl_error *err)
 {
-    c->edges = rocl_sorter_new(c->trace->space, 3);
-    if (!c->edges)
+    c->track_count = c->file->track_count;
+    if (!ROCL_GROW(c->tracks, c->track_cap, c->track_count + 1))
         return rocl_fail_memory(err);
+    for (size_t i = 0; i < c->track_count; i++)
+        c->tracks[i] = (cut_track){.last = INT64_MIN};
     rocl_progress_phase(c->trace, "looking through", 0);
     rocl_status st = walk_packets(c, plan_packet, err);
-    if (st == ROCL_OK)
-        st = join_slices(c, err);
+    if (st == ROCL_OK && !plan_open_slices(c))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK && c->unordered) {
+        st = sort_edges(c, err);
+        if (st == ROCL_OK && !plan_open_slices(c))
+            st = rocl_fail_memory(err);
+    }
     if (c->value_count)
         qsort(c->values, c->value_count, sizeof *c->values, compare_values);
+    if (c->mark_count)
+        qsort(c->marks, c->mark_count, sizeof *c->marks, compare_marks);
     return st;
+}
+
+/* What the plan says of the packet at a position; positions ascend. */
+static uint32_t next_marks(cut *c, uint64_t at)
+{
+    uint32_t what = 0;
+    while (c->mark_next < c->mark_count && c->marks[c->mark_next].at < at)
+        c->mark_next++;
+    for (size_t i = c->mark_next; i < c->mark_count && c->marks[i].at == at; i++)
+        what |= c->marks[i].what;
+    return what;
 }
 
 /* ---- the copy -------------------------------------------------------------------------------- */
@@ -443,16 +613,15 @@ static rocl_status copy_whole(cut *c, const pfr_packet *p, uint32_t sequence, ro
     for (int i = 0; i < PFR_LOCAL_CLOCKS && p->has_time; i++)
         if (s->clocks[i].id == id && s->clocks[i].incremental)
             local = i;
-    if (p->payload == PKT_CLOCK_SNAPSHOT || local < 0) {
-        copy_fields(c, p, true, true);
-        return put_packet(c, err);
+    uint64_t delta = p->timestamp;
+    if (p->payload != PKT_CLOCK_SNAPSHOT && local >= 0) {
+        const pfr_clock *k = &s->clocks[local];
+        delta = (k->value - c->told[sequence][local]) / k->unit;
+        c->told[sequence][local] = k->value;
     }
-    const pfr_clock *k = &s->clocks[local];
-    const uint64_t delta = (k->value - c->told[sequence][local]) / k->unit;
-    c->told[sequence][local] = k->value;
     if (delta == p->timestamp) {
-        copy_fields(c, p, true, true);
-        return put_packet(c, err);
+        rocl_pb_bytes(rocl_piped_buf(&c->out), TRACE_PACKET, p->whole.p, p->whole.n);
+        return flush_block(c, false, err);
     }
     copy_fields(c, p, false, true);
     rocl_pb_uint(&c->packet, PKT_TIMESTAMP, delta);
@@ -576,18 +745,18 @@ static bool is_description(uint32_t payload)
 static rocl_status copy_event(cut *c, const pfr_packet *p, uint32_t sequence, int64_t time,
                               rocl_error *err)
 {
-    const uint32_t mark = rocl_map_get(&c->marks, p->at, 0);
+    const uint32_t marks = next_marks(c, p->at);
     uint64_t type = 0;
     rocl_pb_field f;
-    for (rocl_pb r = rocl_pb_of(p->body); p->payload == PKT_TRACK_EVENT && rocl_pb_next(&r, &f);)
-        if (f.number == EV_TYPE)
-            type = f.value;
-    if (mark & MARK_AT_START) {
+    if (marks & MARK_AT_START) {
         c->written.slices++;
         return copy_at(c, p, c->from, err);
     }
-    if (mark & MARK_LEAVE || !(in_window(c, time) || mark & MARK_KEEP))
+    if (marks & MARK_LEAVE || !(in_window(c, time) || marks & MARK_KEEP))
         return copy_state(c, p, err);
+    for (rocl_pb r = rocl_pb_of(p->body); p->payload == PKT_TRACK_EVENT && rocl_pb_next(&r, &f);)
+        if (f.number == EV_TYPE)
+            type = f.value;
     c->written.slices += type == TYPE_BEGIN;
     c->written.instants += type == TYPE_INSTANT;
     c->written.values += type == TYPE_COUNTER || p->payload == PKT_GPU_COUNTER;
@@ -598,14 +767,14 @@ static rocl_status copy_packet(cut *c, const pfr_packet *p, uint32_t sequence, c
                                rocl_error *err)
 {
     rocl_status st;
+    if (p->why)
+        return ROCL_OK;
     const pfr_state *s = &c->states[sequence];
-    const bool event = p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE ||
-                       p->payload == PKT_GPU_COUNTER;
     if (p->first || p->payload == PKT_CLOCK_SNAPSHOT)
         for (int i = 0; i < PFR_LOCAL_CLOCKS; i++)
             c->told[sequence][i] = s->clocks[i].value;
-    if (event && (!m->has_time || !m->usable))
-        st = copy_state(c, p, err); /* counted when the trace was opened */
+    if (is_event(p) && (!m->has_time || !m->usable))
+        st = copy_state(c, p, err); /* the plan has counted it */
     else if (p->payload == PKT_GPU_STAGE)
         st = copy_stage(c, p, sequence, m->time, err);
     else if (m->has_time && !is_description(p->payload))
@@ -652,20 +821,66 @@ static const rocl_pipe_ops pipe_ops = {pack_block, write_block};
 
 bool rocl_pftrace_is_cut(const rocl_trace *t, const rocl_pftrace_options *o)
 {
-    const rocl_options *f = &t->opt;
-    const bool window = f->start || f->end || f->start_marker || f->end_marker;
-    const bool others = f->ranks || f->pids || f->agents || f->include || f->exclude || f->names ||
-                        f->exclude_names || f->min_duration || f->kernel_include ||
-                        f->kernel_exclude || f->kernel_iterations || f->periods;
-    return t->source_count == 1 && t->sources[0]->ops == &rocl_pftrace_ops && window && !others &&
-           !o->legacy_tracks && !o->group_by_queue && !f->kernel_rename &&
-           f->kernel_names == ROCL_NAMES_DISPLAY;
+    return t->source_count == 1 && t->sources[0]->ops == &rocl_pftrace_ops &&
+           pfr_options_cut(&t->opt) && !o->legacy_tracks && !o->group_by_queue;
+}
+
+static rocl_status note_times(cut *c, const pfr_packet *p, uint32_t sequence, const pfr_moment *m,
+                              rocl_error *err)
+{
+    (void)sequence;
+    (void)err;
+    pfr_note_times(c->file, p, m);
+    return ROCL_OK;
+}
+
+/* The window as times of the trace. What begins and ends it without being an event of the trace
+ * does not matter: nothing was joined yet. */
+static rocl_status find_window(cut *c, rocl_error *err)
+{
+    rocl_trace *t = c->trace;
+    pfr_file *f = c->file;
+    rocl_status st = ROCL_OK;
+    if (f->looked_through) /* by a marker, which only events know */
+        st = rocl_pipeline_find_window(t, err);
+    else if (f->times_unsure) {
+        f->first = INT64_MAX;
+        f->last = INT64_MIN;
+        st = walk_packets(c, note_times, err);
+    }
+    if (st == ROCL_OK && !f->looked_through) {
+        if (f->first <= f->last && rocl_filter_needs_bounds(t->filter))
+            rocl_filter_set_bounds(t->filter, f->first, f->last);
+        st = rocl_filter_resolve(t->filter, err);
+        if (st == ROCL_OK && f->first <= f->last)
+            st = rocl_filter_within(t->filter, f->first, f->last, err);
+    }
+    rocl_trace_window(t, &c->from, &c->to);
+    return st;
+}
+
+static void free_cut(cut *c)
+{
+    rocl_piped_discard(&c->out);
+    for (size_t i = 0; i < c->track_count && c->tracks; i++)
+        free(c->tracks[i].stack);
+    free(c->tracks);
+    rocl_map_free(&c->others);
+    rocl_sorter_free(c->edges);
+    free(c->marks);
+    rocl_map_free(&c->counters);
+    rocl_buf_free(&c->packet);
+    pfr_walk_free(&c->walk);
+    free(c->values);
+    free(c->open);
+    free(c->states);
+    free(c->told);
 }
 
 rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_written *report,
                              rocl_error *err)
 {
-    rocl_records_input *in = t->sources[0]->state;
+    const rocl_records_input *in = t->sources[0]->state;
     cut c = {.trace = t, .file = in->state, .mode = t->opt.window_mode};
     rocl_status st = rocl_check_level(o->level, err);
     c.level = rocl_level_or(o->level, ROCL_PFTRACE_LEVEL);
@@ -675,12 +890,9 @@ rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_
     if (st == ROCL_OK && (!c.states || !c.told))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = rocl_pipeline_find_window(t, err);
-    if (st == ROCL_OK) {
-        rocl_trace_window(t, &c.from, &c.to);
-        rocl_records_count_faults(in);
+        st = find_window(&c, err);
+    if (st == ROCL_OK)
         st = make_plan(&c, err);
-    }
     if (st == ROCL_OK)
         st = rocl_piped_open(&c.out, o->path, t->opt.jobs, &pipe_ops, &c, err);
     if (st == ROCL_OK) {
@@ -698,15 +910,7 @@ rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_
         st = rocl_piped_finish(&c.out, err);
     if (st == ROCL_OK)
         st = rocl_piped_commit(&c.out, &c.written.bytes, err);
-    rocl_piped_discard(&c.out);
-    rocl_sorter_free(c.edges);
-    rocl_map_free(&c.marks);
-    rocl_map_free(&c.counters);
-    rocl_buf_free(&c.packet);
-    free(c.values);
-    free(c.open);
-    free(c.states);
-    free(c.told);
+    free_cut(&c);
     if (report)
         *report = c.written;
     return st ? st : rocl_trace_outcome(t);

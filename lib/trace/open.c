@@ -77,6 +77,7 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
     rocl_status st = order ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; order && i < in->count; i++)
         order[i] = i;
+    t->opt.copy_packets &= in->count == 1;
     if (order)
         qsort_r(order, in->count, sizeof *order, by_path, in->paths);
     for (size_t i = 0; i < in->count && st == ROCL_OK; i++)

@@ -212,3 +212,22 @@ slices() {
     rocpd2pftrace -q --start 20% --end 70% --clip -o c.pftrace.gz t.pftrace
     [ "$(slices a.pftrace)" = "$(gzip -dc c.pftrace.gz >c.pftrace && slices c.pftrace)" ]
 }
+
+@test "a part of a trace is the same if the trace is looked through before" {
+    encode sdk
+    rocpd2pftrace -q -o t.pftrace "$FIXTURES/everything.db"
+    for f in sdk t; do
+        for mode in "" --overlap --clip; do
+            # --strict reads all events to refuse what is wrong
+            rocpd2pftrace -q $mode --start 35% --end 65% -o a.pftrace $f.pftrace
+            rocpd2pftrace -q $mode --start 35% --end 65% --strict -j1 -o b.pftrace $f.pftrace
+            cmp a.pftrace b.pftrace
+        done
+    done
+    # What cannot be copied is counted.
+    encode broken
+    try 1 rocpd2pftrace --start 0% --end 100% -o part.pftrace broken.pftrace
+    says "byte 0: an event that needs packets that the tracer lost"
+    try 3 rocpd2pftrace --strict --start 0% --end 100% -o part.pftrace broken.pftrace
+    try 2 rocpd2pftrace --start 5s --end 6s -o part.pftrace t.pftrace
+}

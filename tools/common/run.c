@@ -78,6 +78,7 @@ static rocl_options library_options(const common *c)
         .kernel_exclude = c->kernel_exclude.v,
         .kernel_iterations = c->kernel_iterations,
         .periods = c->periods.v,
+        .copy_packets = c->copy_packets,
         .args = c->args,
         .jobs = c->jobs,
         .memory = c->memory,

@@ -76,6 +76,7 @@ static int check_options(cli *c)
     int code = output_fill_names(&c->common);
     if (code >= 0)
         return code;
+    c->common.copy_packets = !c->pftrace.legacy_tracks && !c->pftrace.group_by_queue;
     c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
     if (c->common.to_stdout && isatty(STDOUT_FILENO))
         return usage_error("a trace is not written to a terminal; redirect standard output");

@@ -1112,12 +1112,13 @@ static rocl_status put_packet(worker *w, const pfr_packet *p, rocl_error *err)
         return rocl_fail_memory(err);
     if (p->first || p->flags & SEQ_CLEARED)
         rocl_map_free(&s->interned);
-    const bool was_valid = s->state.valid;
-    const pfr_moment m = pfr_state_step(&s->state, &w->file->clocks, w->file->bytes, p);
+    rocl_fault fault;
+    pfr_moment m;
+    pfr_state_step(&s->state, &w->file->clocks, w->file->bytes, p, &m);
     if (p->interned.n && s->state.valid && !note_interned(w, p))
         return rocl_fail_memory(err);
     rocl_status st = ROCL_OK;
-    if (p->dropped && was_valid)
+    if (m.lost)
         st = rocl_record_fault(w->to, p->at, ROCL_FAULT_DROPPED,
                                "packets before this one were lost by the tracer", err);
     if (st == ROCL_OK && p->at + 1 == w->file->lost_at)
@@ -1127,14 +1128,9 @@ static rocl_status put_packet(worker *w, const pfr_packet *p, rocl_error *err)
                        p->payload == PKT_GPU_COUNTER;
     if (st != ROCL_OK || !event)
         return st;
-    if (!m.usable)
-        return rocl_record_fault(w->to, p->at, ROCL_FAULT_DROPPED,
-                                 "an event that needs packets that the tracer lost", err);
-    if (!m.has_time)
-        return rocl_record_fault(w->to, p->at, ROCL_FAULT_BAD_TIME,
-                                 m.bad_time ? "a time on a clock that no snapshot sets"
-                                            : "an event without a time",
-                                 err);
+    const char *why = pfr_packet_fault(p, &m, &fault);
+    if (why)
+        return rocl_record_fault(w->to, p->at, fault, why, err);
     rocl_record_begin(&r, ROCL_REGION, p->at);
     r.as.e.start = r.as.e.end = m.time;
     if (p->payload == PKT_TRACK_EVENT)

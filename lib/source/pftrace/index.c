@@ -160,6 +160,22 @@ static pfr_state *open_sequence(index_walk *x, const pfr_packet *p, uint32_t *se
     return &x->states[*sequence];
 }
 
+void pfr_note_times(pfr_file *f, const pfr_packet *p, const pfr_moment *m)
+{
+    rocl_fault fault;
+    int64_t end = m->time;
+    rocl_pb_field g;
+    const bool event = p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE ||
+                       p->payload == PKT_GPU_COUNTER;
+    if (!event || pfr_packet_fault(p, m, &fault))
+        return;
+    for (rocl_pb r = rocl_pb_of(p->body); p->payload == PKT_GPU_STAGE && rocl_pb_next(&r, &g);)
+        if (g.number == STAGE_DURATION && __builtin_add_overflow(m->time, (int64_t)g.value, &end))
+            end = m->time;
+    f->first = m->time < f->first ? m->time : f->first;
+    f->last = end > f->last ? end : f->last;
+}
+
 static void index_packet(index_walk *x, const pfr_packet *p)
 {
     pfr_file *f = x->file;
@@ -169,9 +185,17 @@ static void index_packet(index_walk *x, const pfr_packet *p)
         f->failed = true;
         return;
     }
-    if (p->payload == PKT_CLOCK_SNAPSHOT)
+    if (p->payload == PKT_CLOCK_SNAPSHOT) {
+        const uint8_t clock = f->clocks.trace;
         pfr_clocks_learn(&f->clocks, p->body);
-    pfr_state_step(s, &f->clocks, f->bytes, p);
+        f->times_unsure |= clock != f->clocks.trace && f->first <= f->last;
+    }
+    pfr_moment m;
+    pfr_state_step(s, &f->clocks, f->bytes, p, &m);
+    if (!f->looked_through) {
+        pfr_note_times(f, p, &m);
+        f->times_unsure |= m.has_time && m.converted;
+    }
     if (p->interned.n && s->valid)
         index_interned(f, sequence, p);
     if (p->payload == PKT_TRACK_EVENT) {
@@ -185,8 +209,7 @@ static void index_packet(index_walk *x, const pfr_packet *p)
         f->others[p->payload < 255 ? p->payload : 255]++;
 }
 
-/* Of blocks that seem to hold compressed packets. */
-static rocl_status unpack_block(void *ctx, unsigned worker, rocl_block *b, rocl_error *err)
+rocl_status pfr_unpack_block(void *ctx, unsigned worker, rocl_block *b, rocl_error *err)
 {
     pfr_walk w = {0};
     pfr_packet p;
@@ -227,7 +250,7 @@ static rocl_status index_block(void *ctx, rocl_block *b, rocl_error *err)
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* Unpacked bytes for a compressed one, about: pieces are of some MiB when they are unpacked. */
-enum { UNPACKED_RATIO = 8, PIECES_MAX = 1024 };
+enum { UNPACKED_RATIO = 8, PIECES_MAX = 4096 };
 
 typedef struct cutter {
     pfr_file *file;
@@ -272,6 +295,7 @@ static rocl_status add_field(cutter *c, const uint8_t *p, size_t n, uint64_t at,
         return st;
     if (compressed)
         c->block->user = c->file;
+    c->file->packed |= compressed;
     c->weight += compressed ? UNPACKED_RATIO * (uint64_t)n : n;
     rocl_buf_put(&c->block->in, p, n);
     return ROCL_OK;
@@ -371,7 +395,7 @@ static int compare_sums(const void *a, const void *b)
 
 rocl_status pfr_index(pfr_file *f, rocl_error *err)
 {
-    static const rocl_pipe_ops ops = {unpack_block, index_block};
+    static const rocl_pipe_ops ops = {pfr_unpack_block, index_block};
     index_walk x = {.file = f};
     const uint64_t size = rocl_spool_size(f->in->files[0].spool);
     cutter c = {.file = f, .limit = rocl_piece_bytes};

@@ -75,8 +75,13 @@ static bool read_packet(pfr_packet *p, rocl_view bytes)
 {
     rocl_pb r = rocl_pb_of(bytes);
     rocl_pb_field f;
-    const uint64_t at = p->at;
-    *p = (pfr_packet){.at = at, .whole = bytes};
+    /* One by one: a large initializer becomes a slow instruction. */
+    p->why = NULL;
+    p->timestamp = 0;
+    p->clock = p->sequence = p->machine = p->flags = p->payload = 0;
+    p->has_time = p->has_clock = p->first = p->dropped = false;
+    p->body = p->interned = p->defaults = (rocl_view){NULL, 0};
+    p->whole = bytes;
     while (rocl_pb_next(&r, &f)) {
         if (read_head(p, &f))
             continue;
@@ -143,7 +148,8 @@ bool pfr_walk_next(pfr_walk *w, pfr_packet *p)
             continue;
         }
         const uint64_t bytes = (uint64_t)(r->at - before);
-        const bool packet = f.number == TRACE_PACKET && f.kind == ROCL_PB_BYTES;
+        /* Not by two comparisons, of which the compiler makes a load that waits for the stores. */
+        const bool packet = !((f.number ^ TRACE_PACKET) | (f.kind ^ ROCL_PB_BYTES));
         p->why = NULL;
         if (packet && !read_packet(p, f.bytes)) {
             p->why = "a packet that is damaged";

@@ -77,6 +77,17 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .refine = pfr_world_refine,
                                           .close = close_file};
 
+bool pfr_options_cut(const rocl_options *o)
+{
+    const bool window = o->start || o->end || o->start_marker || o->end_marker;
+    const bool others = o->ranks || o->pids || o->agents || o->include || o->exclude || o->names ||
+                        o->exclude_names || o->min_duration || o->kernel_include ||
+                        o->kernel_exclude || o->kernel_iterations || o->periods ||
+                        o->align > ROCL_ALIGN_NONE;
+    return o->copy_packets && window && !others && !o->kernel_rename &&
+           o->kernel_names == ROCL_NAMES_DISPLAY;
+}
+
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     static const char *const words[] = {"KERNEL_DISPATCH", "MEMORY_COPY", "MEMORY_ALLOCATION",
@@ -89,12 +100,20 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (!f || !(f->bytes = rocl_strings_new()) || !rocl_intern_words(t, words, 5, f->words))
         return rocl_fail_memory(err);
     f->in = in;
+    f->first = INT64_MAX;
+    f->last = INT64_MIN;
+    f->looked_through =
+        !pfr_options_cut(&t->opt) || t->opt.strict || t->opt.start_marker || t->opt.end_marker;
     st = pfr_index(f, err);
     if (st != ROCL_OK)
         return st;
     pfr_world_resolve(f);
     if (f->failed || !pfr_world_define(f))
         return rocl_fail_memory(err);
+    if (!f->looked_through) {
+        rocl_records_suspend(in);
+        return ROCL_OK;
+    }
     report_others(f);
     return rocl_records_index(in, err);
 }

@@ -19,6 +19,7 @@
 #define ROCL_SOURCE_PFTRACE_PFTRACE_H
 
 #include "base/map.h"
+#include "base/pool.h"
 #include "base/strings.h"
 #include "source/pftrace/packet.h"
 #include "source/records/records.h"
@@ -59,14 +60,17 @@ typedef struct pfr_clocks {
     uint8_t trace; /* the clock of the trace; 0: no snapshot has said it */
 } pfr_clocks;
 
-/* Takes a packet: resets, defaults, its time, clock snapshots. False: it needs what was lost.
- * *has_time: `time` is on the trace's clock, or *bad_time. */
+/* A packet in its sequence. */
 typedef struct pfr_moment {
-    int64_t time;
-    bool has_time, bad_time, usable;
+    int64_t time; /* on the trace's clock, if has_time */
+    bool has_time, bad_time;
+    bool converted; /* its clock is another one than the trace's */
+    bool usable;    /* it does not need what was lost */
+    bool lost;      /* packets before it are lost, which is news */
 } pfr_moment;
-pfr_moment pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes,
-                          const pfr_packet *p);
+/* Takes a packet: resets, defaults, its time, clock snapshots. */
+void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
+                    pfr_moment *m);
 void pfr_clocks_learn(pfr_clocks *c, rocl_view snapshot);
 
 /* ---- index.c --------------------------------------------------------------------------------- */
@@ -164,8 +168,13 @@ struct pfr_file {
     uint64_t lost_at;     /* position + 1 of the last statistics that tell of lost data; 0 */
     uint64_t derived;     /* values of tracks that are made anew */
     bool incremental;     /* there are counters that are */
-    bool failed;          /* memory is out */
-    uint32_t words[5];    /* texts of the trace: categories of GPU work */
+    bool packed;          /* there are compressed packets */
+    /* of events; only where the file is not looked through */
+    int64_t first, last;
+    bool times_unsure;   /* some were on clocks that snapshots may yet have related otherwise */
+    bool looked_through; /* by both passes; else only the packets are copied */
+    bool failed;         /* memory is out */
+    uint32_t words[5];   /* texts of the trace: categories of GPU work */
 };
 
 /* A text or message of the file, behind which there is a NUL. */
@@ -179,6 +188,16 @@ static inline rocl_view pfr_bytes(const pfr_file *f, uint32_t id)
 /* state.c: the tracks of further values of an event: of integers, and of doubles. */
 void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
                       uint64_t tracks[2][PFR_EXTRA_TRACKS], size_t count[2]);
+
+/* Are packets all that is wanted of the trace: does rocl_cut_pftrace() with these options read it
+ * alone? */
+bool pfr_options_cut(const rocl_options *o);
+/* An event that cannot be used: why; NULL: it can, or it is none. */
+const char *pfr_packet_fault(const pfr_packet *p, const pfr_moment *m, rocl_fault *fault);
+/* Widens first and last by the times of an event. */
+void pfr_note_times(pfr_file *f, const pfr_packet *p, const pfr_moment *m);
+/* For a pipe: blocks with a user may hold compressed packets; their `out` holds all unpacked. */
+rocl_status pfr_unpack_block(void *ctx, unsigned worker, rocl_block *b, rocl_error *err);
 
 /* The first walk. */
 rocl_status pfr_index(pfr_file *f, rocl_error *err);

@@ -119,6 +119,7 @@ static void take_time(pfr_state *s, const pfr_clocks *c, const pfr_packet *p, pf
         time += (uint64_t)local->offset;
         id = local->domain;
     }
+    m->converted = id && id != (c->trace ? c->trace : CLOCK_IS_BOOTTIME);
     if (id && id < CLOCK_IS_DELTA && c->known[id])
         time += (uint64_t)c->offset[id];
     m->time = (int64_t)time;
@@ -147,10 +148,10 @@ void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
     }
 }
 
-pfr_moment pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes,
-                          const pfr_packet *p)
+void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
+                    pfr_moment *m)
 {
-    pfr_moment m = {0};
+    *m = (pfr_moment){.lost = p->dropped && s->valid};
     if (p->first)
         *s = (pfr_state){0};
     if (p->flags & SEQ_CLEARED) {
@@ -162,12 +163,27 @@ pfr_moment pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes
     } else if (p->dropped) {
         s->valid = false;
     }
-    m.usable = s->valid || !(p->flags & SEQ_NEEDS);
+    m->usable = s->valid || !(p->flags & SEQ_NEEDS);
     if (p->defaults.n)
         take_defaults(s, bytes, p->defaults);
     if (p->has_time)
-        take_time(s, c, p, &m);
+        take_time(s, c, p, m);
     if (p->payload == PKT_CLOCK_SNAPSHOT)
         learn_local_clocks(s, c, p->body);
-    return m;
+}
+
+const char *pfr_packet_fault(const pfr_packet *p, const pfr_moment *m, rocl_fault *fault)
+{
+    const bool event = p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE ||
+                       p->payload == PKT_GPU_COUNTER;
+    *fault = ROCL_FAULT_BAD_LINE;
+    if (p->why || !event)
+        return p->why;
+    *fault = ROCL_FAULT_DROPPED;
+    if (!m->usable)
+        return "an event that needs packets that the tracer lost";
+    *fault = ROCL_FAULT_BAD_TIME;
+    if (m->has_time)
+        return NULL;
+    return m->bad_time ? "a time on a clock that no snapshot sets" : "an event without a time";
 }

@@ -1061,6 +1061,13 @@ static void free_pieces(rocl_records_input *in, rocl_kept_piece **pieces)
     *pieces = NULL;
 }
 
+void rocl_records_suspend(rocl_records_input *in)
+{
+    for (size_t i = 0; i < in->file_count; i++)
+        if (in->files[i].spool)
+            rocl_spool_suspend(in->files[i].spool);
+}
+
 rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
@@ -1088,9 +1095,7 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
         st = rocl_bad_records_refuse(in, err);
     if (st == ROCL_OK)
         st = make_definitions(in, err);
-    for (size_t i = 0; i < in->file_count; i++)
-        if (in->files[i].spool)
-            rocl_spool_suspend(in->files[i].spool);
+    rocl_records_suspend(in);
     return st;
 }
 

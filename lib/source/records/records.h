@@ -277,6 +277,9 @@ bool rocl_records_define(rocl_records_input *in, rocl_key_of of, rocl_key key,
                          const rocl_key_facts *facts);
 /* The first pass, and the definitions of the capture. */
 rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err);
+/* In place of it: closes the files for now, for who reads them otherwise. There is no second pass
+ * then. */
+void rocl_records_suspend(rocl_records_input *in);
 /* The index of a key; ROCL_NONE. After the first pass. */
 uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_key key);
 
