@@ -97,10 +97,23 @@ static bool pair_scratch(rocl_allocs *a, rocl_alloc *r)
     return true;
 }
 
+/* An operation without an address is about a block of its own: which others are about it nobody
+ * knows, but sizes that it says count. */
+static void count_unnamed(rocl_alloc *r)
+{
+    const int64_t size = (int64_t)r->size;
+    r->block = r->size;
+    r->delta = r->op == ROCL_OP_FREE ? -size : size;
+}
+
 static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
 {
     uint64_t key = r->address ^ rocl_mix64(r->e.process);
     bool makes = r->op == ROCL_OP_ALLOC || r->op == ROCL_OP_REALLOC;
+    if (!r->address && (makes || r->op == ROCL_OP_FREE)) {
+        count_unnamed(r);
+        return true;
+    }
     block old = {0, ROCL_NONE};
     bool known = take_block(a, key, &old);
     r->block = r->size ? r->size : old.size;
@@ -113,7 +126,7 @@ static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
     }
     if (r->op == ROCL_OP_FREE) {
         r->delta = -(int64_t)old.size;
-        r->unpaired = !known && r->address; /* free(NULL) frees nothing */
+        r->unpaired = !known;
         return true;
     }
     return !known || put_block(a, key, &old);

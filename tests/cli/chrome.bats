@@ -150,6 +150,109 @@ totals() {
     [ "$(grep -c '"flow_out":true' t.json)" == 1 ]
 }
 
+@test "ROCm 7.1: copies with the category of kernels; grids in groups or work-items; processes without events" {
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        for pid in 0 1 2 3 4; do
+            echo "{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":$pid,\"tid\":0,\"ts\":0,\"args\":{\"labels\":\"GPU $pid\"}},"
+        done
+        i=0
+        for name in MEMORY_COPY_HOST_TO_DEVICE __amd_rocclr_copyBuffer __amd_rocclr_copyBufferRectAligned __amd_rocclr_fillBufferAligned gemm; do
+            echo "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"$name\",\"pid\":3,\"tid\":1,\"ts\":$((i += 10)),\"dur\":5,\"args\":{\"device\":3,\"stream\":1,\"correlation\":$i,\"grid\":[8,1,1],\"block\":[4,1,1]}},"
+        done
+        echo '{"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Host)","pid":3,"tid":1,"ts":90,"dur":0,"args":{"device":3,"stream":1,"correlation":60,"bytes":1}}]}'
+    } >gpu.json
+    try 0 rocpd2csv -q --bytes -d out -o o gpu.json
+    [ "$(sqlite3 -csv :memory: ".import out/o_kernel_trace.csv t" "SELECT Agent_Id, Queue_Id, Kernel_Name, Grid_Size_X FROM t")" == \
+        '"GPU 3",1,__amd_rocclr_fillBufferAligned,32
+"GPU 3",1,gemm,32' ]
+    [ "$(sqlite3 -csv :memory: ".import out/o_memory_copy_trace.csv t" "SELECT Direction, Source_Agent_Id, Destination_Agent_Id, Bytes FROM t")" == \
+        'MEMORY_COPY_HOST_TO_DEVICE,"","GPU 3",0
+__amd_rocclr_copyBuffer,"","GPU 3",0
+__amd_rocclr_copyBufferRectAligned,"","GPU 3",0
+"Memcpy DtoH (Device -> Host)","GPU 3","",1' ]
+}
+
+# A runtime call, and work on a GPU.
+call() { # pid, correlation, time
+    echo "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"hipLaunchKernel\",\"pid\":$1,\"tid\":$1,\"ts\":$3,\"dur\":5,\"args\":{\"correlation\":$2}},"
+}
+work() { # row, device, correlation, time, name
+    echo "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"$5\",\"pid\":$1,\"tid\":0,\"ts\":$4,\"dur\":5,\"args\":{\"device\":$2,\"stream\":0,\"correlation\":$3}},"
+}
+
+# Kernels: pid of their process, name, how many calls of that process have launched them.
+kernels_of() {
+    rm -f m.db
+    rocmerge -q "$@" -o m.db
+    sqlite3 -csv m.db "SELECT p.pid, s.display_name, (SELECT count(*) FROM rocpd_region r JOIN rocpd_event c ON c.id = r.event_id
+            WHERE c.stack_id = e.stack_id AND r.pid = k.pid)
+        FROM rocpd_kernel_dispatch k JOIN rocpd_event e ON e.id = k.event_id JOIN rocpd_info_process p ON p.id = k.pid
+            JOIN rocpd_info_kernel_symbol s ON s.id = k.kernel_id ORDER BY k.start"
+}
+
+@test "several processes: GPU work is of the one that called it" {
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        echo '{"ph":"X","cat":"user_annotation","name":"outer","pid":70,"tid":70,"ts":1,"dur":90},'
+        call 7 1 10
+        work 0 0 1 20 axpy
+        echo '{"ph":"X","cat":"cpu_op","name":"op","pid":7,"tid":7,"ts":9,"dur":9}]}'
+    } >one.json
+    [ "$(kernels_of one.json)" == 7,axpy,1 ]
+    # As tools make one file of several ranks; here 2 is a correlation of both, and 90 of no call.
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        call 7 1 10
+        call 7 2 11
+        call 8 2 12
+        call 8 3 13
+        work 100 0 1 20 a
+        work 100 0 2 30 b
+        work 101 0 2 40 c
+        work 101 0 3 50 d
+        work 101 0 90 60 e
+        work 102 1 91 70 f
+        echo '{"ph":"X","cat":"cpu_op","name":"op","pid":7,"tid":7,"ts":9,"dur":9}]}'
+    } >several.json
+    for how in -j1 -j3; do
+        [ "$(kernels_of $how several.json)" == "7,a,1
+7,b,1
+8,c,1
+8,d,1
+8,e,0
+0,f,0" ]
+    done
+    try 0 rtg2json -q --layout trace --args -o t1.json several.json
+    try 0 rtg2json -q --layout trace --args -j3 -o t3.json several.json
+    cmp t1.json t3.json
+    echo '{"ph":"X","name":"x"' >>several.json
+    try 3 rocstats several.json
+}
+
+@test "memory: what the allocator has reserved; allocations without an address" {
+    sed 's/"Total Allocated": \([0-9]*\)/&, "Total Reserved": 20971\1/' "$JSON/kineto.json" >memory.json
+    try 0 rocpd2csv -q -d out -o o memory.json
+    [ "$(sqlite3 -csv :memory: ".import out/o_counter_sample_trace.csv t" \
+        "SELECT Counter_Name, Units, Counter_Value FROM t ORDER BY Timestamp")" == \
+        '"Total Reserved of GPU 0",bytes,209712048
+"Total Reserved of GPU 0",bytes,209710' ]
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        t=0
+        for bytes in 100 200 -100 400 -200 -400; do
+            echo "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":7,\"tid\":7,\"ts\":$((t += 10)),\"args\":{\"Bytes\":$bytes,\"Device Id\":0,\"Device Type\":1}},"
+        done
+        echo '{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":0,"ts":5,"dur":1,"args":{"device":0,"stream":0,"correlation":1}}]}'
+    } >live.json
+    try 0 rtg2json -q --layout kineto -o t.json live.json
+    [ "$(grep -o '"Total Allocated": [0-9]*' t.json | grep -o '[0-9]*$' | paste -sd' ')" == "100 300 200 600 400 0" ]
+    try 0 rocpd2pftrace -q -z0 -o t.pftrace live.json
+    rocstats memory --format csv live.json >memory.csv
+    cat memory.csv
+    grep -q 600 memory.csv
+}
+
 @test "categories of PyTorch before 1.13" {
     cat >old.json <<'END'
 {"schemaVersion": 1, "deviceProperties": [], "traceEvents": [

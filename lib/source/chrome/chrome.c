@@ -4,16 +4,23 @@
  *     outline of the file -> blocks of events, parsed side by side as records (source/records)
  *     members before and behind the events: base time, rank, names of devices; no other is read
  *
+ * GPU work does not say its process: it is that of the call with its correlation. Nearly always one
+ * process of the file has calls. Where several have, as in files that tools make of those of
+ * several ranks, the first pass is done three times: it finds that out, sorts who made the calls,
+ * and knows it.
+ *
  * Times are decimal microseconds, turned into nanoseconds exactly. */
 #include "source/chrome/chrome.h"
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_index.h"
 #include "base/map.h"
 #include "source/chrome/xla.h"
+#include "source/records/lookup.h"
 #include "source/records/records.h"
 
 /* How events of a category are read. */
@@ -30,6 +37,9 @@ typedef enum event_class {
 
 enum { GPUS_MAX = 64, CATEGORIES = 64 };
 
+/* A sampled counter, behind which stands the number of the device. */
+#define RESERVED_MEMORY "Total Reserved of GPU "
+
 /* Which arrows begin, and which end, as a worker has seen it. */
 typedef struct chrome_flows {
     alignas(ROCL_CACHE_LINE) rocl_idset begun;
@@ -41,6 +51,13 @@ typedef struct chrome_collective {
     uint64_t where; /* of the operator */
     uint32_t args;  /* text: an object of JSON */
 } chrome_collective;
+
+/* What the first pass knows of the processes of GPU work. */
+typedef enum chrome_pass {
+    PASS_FINDS_CALLERS, /* nothing yet */
+    PASS_SORTS_CALLS,   /* several processes have calls: collects whose they are */
+    PASS_KNOWS_CALLERS  /* or needs not */
+} chrome_pass;
 
 typedef struct chrome_file {
     rocl_json_index index;
@@ -58,6 +75,14 @@ typedef struct chrome_file {
     rocl_map collective_index; /* number of an operator, mixed -> collective */
     chrome_collective *collectives;
     size_t collective_count, collective_cap;
+    chrome_pass pass;
+    rocl_idset callers;    /* processes that have calls */
+    uint64_t first_caller; /* one of them */
+    rocl_sorter *calls;    /* correlation, 0, process of a call; correlation, 1, row of work */
+    rocl_lookup *owners;   /* correlation -> process of its calls, where it is one; NULL */
+    rocl_map row_index;    /* a row of work, mixed -> index of its process */
+    uint64_t *row_owners;  /* processes */
+    size_t row_count, row_cap;
     uint64_t gpus[GPUS_MAX]; /* numbers of the GPUs, ascending, after the first pass */
     size_t gpu_count;
 } chrome_file;
@@ -90,6 +115,7 @@ typedef struct chrome_args {
     bool name_escaped;
     int64_t memory; /* of [memory]: bytes, negative of a free */
     uint64_t address, device_type, device_id;
+    uint64_t reserved; /* of [memory]: bytes that the allocator has of the device */
 } chrome_args;
 
 typedef struct chrome_worker {
@@ -98,6 +124,8 @@ typedef struct chrome_worker {
     rocl_json r;
     rocl_json args; /* where the arguments of the event are */
     bool has_args;
+    uint64_t last_caller; /* its process, plus 1 */
+    rocl_lookup_pages owners;
 } chrome_worker;
 
 static void free_worker(void *state)
@@ -106,6 +134,7 @@ static void free_worker(void *state)
     rocl_buf_free(&w->bytes);
     rocl_buf_free(&w->text[0]);
     rocl_buf_free(&w->text[1]);
+    free(w->owners.entries);
     free(w);
 }
 
@@ -137,7 +166,7 @@ static event_class class_of(rocl_view cat, rocl_view name)
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (cat.n == classes[i].cat.n && !memcmp(cat.p, classes[i].cat.p, cat.n)) {
             const bool copy = classes[i].c == CLASS_KERNEL &&
-                              (rocl_view_is(name, "__amd_rocclr_copyBuffer") ||
+                              ((name.n >= 23 && !memcmp(name.p, "__amd_rocclr_copyBuffer", 23)) ||
                                (name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12)));
             return copy ? CLASS_COPY : classes[i].c;
         }
@@ -201,6 +230,7 @@ static void read_args(rocl_json *r, chrome_args *a)
         MEMORY,
         DEVICE_TYPE,
         DEVICE_ID,
+        RESERVED,
         KEYS
     };
     static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation"),
@@ -215,7 +245,8 @@ static void read_args(rocl_json *r, chrome_args *a)
                                          [ADDR] = ROCL_JSON_KEY("Addr"),
                                          [MEMORY] = ROCL_JSON_KEY("Bytes"),
                                          [DEVICE_TYPE] = ROCL_JSON_KEY("Device Type"),
-                                         [DEVICE_ID] = ROCL_JSON_KEY("Device Id")};
+                                         [DEVICE_ID] = ROCL_JSON_KEY("Device Id"),
+                                         [RESERVED] = ROCL_JSON_KEY("Total Reserved")};
     rocl_json_token v;
     for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
         uint64_t *number = key == CORRELATION            ? &a->correlation
@@ -225,6 +256,7 @@ static void read_args(rocl_json *r, chrome_args *a)
                            : key == ADDR                 ? &a->address
                            : key == DEVICE_TYPE          ? &a->device_type
                            : key == DEVICE_ID            ? &a->device_id
+                           : key == RESERVED             ? &a->reserved
                                                          : NULL;
         uint64_t n;
         int64_t i;
@@ -282,7 +314,100 @@ static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* GPU work names its device and stream; its process is the only one of the file. */
+/* A call: several processes may have some. */
+static rocl_status note_call(rocl_records *to, chrome_file *f, chrome_worker *w,
+                             const rocl_source_record *r, rocl_error *err)
+{
+    bool ok = true;
+    if (!rocl_records_first_pass(to) || r->link == ROCL_NO_KEY || r->process == ROCL_NO_KEY)
+        return ROCL_OK;
+    if (f->pass == PASS_SORTS_CALLS)
+        return rocl_sorter_add(f->calls, rocl_records_worker(to),
+                               (const uint64_t[]){r->link, 0, r->process}, NULL, 0, err);
+    if (w->last_caller == r->process + 1)
+        return ROCL_OK;
+    w->last_caller = r->process + 1;
+    pthread_mutex_lock(&f->lock);
+    ok = rocl_idset_add(&f->callers, r->process);
+    f->first_caller = r->process;
+    pthread_mutex_unlock(&f->lock);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* The process that launched work: that of its call, else of other work of its row. Left unknown
+ * where the file has but one with calls. */
+static rocl_status find_caller(rocl_records *to, const chrome_file *f, chrome_worker *w,
+                               const chrome_event *e, rocl_source_record *r, rocl_error *err)
+{
+    const uint64_t row = key_of(to, &e->pid), link = r->link;
+    rocl_status st = ROCL_OK;
+    if (f->pass == PASS_SORTS_CALLS && rocl_records_first_pass(to) && link != ROCL_NO_KEY)
+        return rocl_sorter_add(f->calls, rocl_records_worker(to), (const uint64_t[]){link, 1, row},
+                               NULL, 0, err);
+    if (!f->owners)
+        return ROCL_OK;
+    if (link != ROCL_NO_KEY)
+        st = rocl_lookup_find(f->owners, &w->owners, (rocl_lookup_key){link, 0}, &r->process, err);
+    const uint32_t i = rocl_map_get(&f->row_index, rocl_mix64(row), ROCL_NONE);
+    if (st == ROCL_OK && r->process == ROCL_NO_KEY && i != ROCL_NONE)
+        r->process = f->row_owners[i];
+    return st;
+}
+
+/* Goes through the calls and the work of each correlation. */
+static rocl_status join_calls(chrome_file *f, rocl_trace *t, rocl_error *err)
+{
+    uint64_t correlation = 0, process = ROCL_NO_KEY;
+    size_t processes = 0;
+    bool more, any = false;
+    rocl_sort_record rec;
+    rocl_status st = rocl_lookup_new(&f->owners, t, err);
+    if (st == ROCL_OK)
+        st = rocl_sorter_start(f->calls, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(f->calls, &rec, &more, err)) == ROCL_OK &&
+           (more || processes == 1)) {
+        if (any && (!more || rec.key[0] != correlation) && processes == 1)
+            st = rocl_lookup_add(f->owners, (rocl_lookup_key){correlation, 0}, process, err);
+        if (!more || st != ROCL_OK)
+            break;
+        if (!any || rec.key[0] != correlation)
+            processes = 0;
+        any = true;
+        correlation = rec.key[0];
+        const uint64_t value = rec.key[2], row = rocl_mix64(value);
+        if (!rec.key[1]) {
+            processes += !processes || value != process;
+            process = value;
+        } else if (processes == 1 && rocl_map_get(&f->row_index, row, ROCL_NONE) == ROCL_NONE) {
+            if (!ROCL_GROW(f->row_owners, f->row_cap, f->row_count + 1) ||
+                !rocl_map_put(&f->row_index, row, (uint32_t)f->row_count))
+                return rocl_fail_memory(err);
+            f->row_owners[f->row_count++] = process;
+        }
+    }
+    rocl_sorter_free(f->calls);
+    f->calls = NULL;
+    return st ? st : rocl_lookup_finish(f->owners, err);
+}
+
+/* After the first pass: is it known whose work it is? */
+static rocl_status learn_callers(rocl_records_input *in, bool *again, rocl_error *err)
+{
+    chrome_file *f = in->state;
+    rocl_status st = ROCL_OK;
+    const size_t callers = rocl_idset_size(&f->callers);
+    *again = f->pass == PASS_SORTS_CALLS || (f->pass == PASS_FINDS_CALLERS && callers > 1);
+    if (f->pass == PASS_SORTS_CALLS)
+        st = join_calls(f, in->trace, err);
+    else if (*again && !(f->calls = rocl_sorter_new(in->trace->space, 3)))
+        st = rocl_fail_memory(err);
+    else if (callers == 1)
+        in->likely_process = f->first_caller;
+    f->pass = *again && f->pass == PASS_FINDS_CALLERS ? PASS_SORTS_CALLS : PASS_KNOWS_CALLERS;
+    return st;
+}
+
+/* GPU work names its device and stream; for its process see find_caller(). */
 static void place_work(rocl_source_record *r, const chrome_event *e, const chrome_args *a)
 {
     uint64_t pid, tid;
@@ -349,6 +474,26 @@ static void make_allocation(rocl_source_record *r, const chrome_file *f, const c
     if ((a->device_type == 1 || a->device_type == 6) && r->half == ROCL_WHOLE &&
         a->device_id < GPUS_MAX)
         r->id = a->device_id + 1; /* see complete_record() */
+}
+
+/* What the allocator has of a GPU: more than is allocated, as it keeps what is given back. */
+static rocl_status put_reserved(rocl_records *to, const rocl_source_record *allocation,
+                                const chrome_args *a, rocl_error *err)
+{
+    rocl_source_record r;
+    char name[64];
+    if (a->reserved == ROCL_NO_KEY || (a->device_type != 1 && a->device_type != 6) ||
+        a->device_id >= GPUS_MAX || allocation->half != ROCL_WHOLE)
+        return ROCL_OK;
+    rocl_record_begin(&r, ROCL_SAMPLE, allocation->where);
+    const int n = snprintf(name, sizeof name, RESERVED_MEMORY "%" PRIu64, a->device_id);
+    r.counter = (rocl_view){name, (size_t)n};
+    r.process = allocation->process;
+    r.as.e.start = r.as.e.end = allocation->as.e.start;
+    r.as.sample.xcc = r.as.sample.shader_engine = r.as.sample.instance = -1;
+    r.as.sample.shader_array = r.as.sample.wgp = -1;
+    r.as.sample.value = (double)a->reserved;
+    return rocl_record_put(to, &r, err);
 }
 
 /* Launches that give their grid in work-items, where others give it in groups. */
@@ -675,7 +820,9 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
                      .device = ROCL_NO_KEY,
                      .stream = ROCL_NO_KEY,
                      .bytes = ROCL_NO_KEY,
-                     .address = ROCL_NO_KEY};
+                     .address = ROCL_NO_KEY,
+                     .reserved = ROCL_NO_KEY};
+    rocl_status st = ROCL_OK;
     const event_class c = class_of(e->cat, e->name);
     if (c == CLASS_DERIVED || (f->kineto && !e->cat.n && r->kind == ROCL_INSTANT))
         return ROCL_OK;
@@ -683,32 +830,38 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     if (w->has_args && c != CLASS_CALL && c != CLASS_MARKER) {
         rocl_json args = w->args;
         read_args(&args, &a);
-        const rocl_status st = args.wrong ? count_bad_args(to, r->where, err) : ROCL_OK;
-        if (st != ROCL_OK)
-            return st;
+        if (args.wrong)
+            return count_bad_args(to, r->where, err);
     }
     r->link = a.correlation;
     switch (c) {
     case CLASS_KERNEL:
         make_dispatch(r, f, e, &a);
-        return put_with_args(to, r, f, w, e, err);
+        st = find_caller(to, f, w, e, r, err);
+        return st ? st : put_with_args(to, r, f, w, e, err);
     case CLASS_COPY:
         make_copy(r, f, e, &a);
-        return rocl_record_put(to, r, err);
+        st = find_caller(to, f, w, e, r, err);
+        return st ? st : rocl_record_put(to, r, err);
     case CLASS_SYNC:
         r->kind = ROCL_BARRIER;
-        r->link = ROCL_NO_KEY;
         place_work(r, e, &a);
+        if ((st = find_caller(to, f, w, e, r, err)) != ROCL_OK)
+            return st;
+        r->link = ROCL_NO_KEY;
         break;
     case CLASS_MEMORY:
         if (rocl_view_is(e->name, "[memory]")) {
             make_allocation(r, f, &a);
-            return rocl_record_put(to, r, err);
+            st = rocl_record_put(to, r, err);
+            return st ? st : put_reserved(to, r, &a, err);
         }
         break;
     case CLASS_RUNTIME:
         if (!note_work_items(f, r->name, a.correlation))
             return rocl_fail_memory(err);
+        if ((st = note_call(to, f, w, r, err)) != ROCL_OK)
+            return st;
         if (r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
             r->as.e.category = f->hip;
         break;
@@ -721,8 +874,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         if (f->kineto && w->has_args && rocl_records_first_pass(to) &&
             rocl_records_input_of(to)->trace->opt.args &&
             rocl_view_is(e->name, "record_param_comms")) {
-            const rocl_status st = note_collective(to, f, w, r->where, err);
-            if (st != ROCL_OK)
+            if ((st = note_collective(to, f, w, r->where, err)) != ROCL_OK)
                 return st;
         }
         if (f->xla.count && r->name.n > 3 && !memcmp(r->name.p, "hip", 3)) {
@@ -987,10 +1139,21 @@ static rocl_status name_gpus(rocl_records_input *in, rocl_error *err)
 {
     chrome_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
-    (void)err;
-    for (uint32_t i = 0; i < c->agent_count && f->gpu_count < GPUS_MAX; i++)
-        f->gpus[f->gpu_count++] = (uint64_t)c->agents[i].id;
+    for (uint32_t i = 0; i < c->agent_count && f->gpu_count < GPUS_MAX; i++) {
+        bool known = false; /* of another process */
+        for (size_t k = 0; k < f->gpu_count; k++)
+            known |= f->gpus[k] == (uint64_t)c->agents[i].id;
+        if (!known)
+            f->gpus[f->gpu_count++] = (uint64_t)c->agents[i].id;
+    }
     qsort(f->gpus, f->gpu_count, sizeof *f->gpus, compare_numbers);
+    for (uint32_t i = 0; i < c->counter_count; i++) {
+        rocl_counter *counter = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);
+        const char *name = rocl_str(in->trace, counter->name);
+        if (!strncmp(name, RESERVED_MEMORY, strlen(RESERVED_MEMORY)) &&
+            (counter->units = rocl_strings_put(in->trace->strings, "bytes", 5)) == ROCL_NONE)
+            return rocl_fail_memory(err);
+    }
     for (uint32_t i = 0; i < c->agent_count; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
         for (size_t k = 0; k < f->gpu_count; k++)
@@ -1016,6 +1179,11 @@ static void close_file(rocl_records_input *in)
     xla_rows_free(&f->xla);
     rocl_json_index_free(&f->index);
     rocl_idset_free(&f->work_items);
+    rocl_idset_free(&f->callers);
+    rocl_sorter_free(f->calls);
+    rocl_lookup_free(f->owners);
+    rocl_map_free(&f->row_index);
+    free(f->row_owners);
     rocl_map_free(&f->collective_index);
     free(f->collectives);
     pthread_mutex_destroy(&f->lock);
@@ -1027,6 +1195,7 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .keeps = true,
                                           .complete = complete_record,
                                           .free_worker = free_worker,
+                                          .passed = learn_callers,
                                           .refine = name_gpus,
                                           .close = close_file};
 

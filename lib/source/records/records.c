@@ -1068,7 +1068,8 @@ void rocl_records_suspend(rocl_records_input *in)
             rocl_spool_suspend(in->files[i].spool);
 }
 
-rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
+/* All pieces, by all workers, who still have what they noted. */
+static rocl_status index_pieces(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
     rocl_progress_phase(in->trace, "looking through", 0);
@@ -1077,8 +1078,35 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
     if (in->format->keeps && !in->trace->opt.args) /* which are not kept */
         run->kept = calloc(in->piece_count + 1, sizeof *run->kept);
     rocl_status st = run->lines && run->logs ? start_workers(in, true, err) : rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        st = rocl_run_tasks(in->trace->opt.jobs, in->piece_count, index_piece, in, err);
+    return st ? st : rocl_run_tasks(in->trace->opt.jobs, in->piece_count, index_piece, in, err);
+}
+
+static void forget_pieces(rocl_records_input *in)
+{
+    rocl_records_run *run = in->run;
+    free_pieces(in, &run->logs);
+    free_pieces(in, &run->kept);
+    stop_workers(in);
+    free(run->lines);
+    run->lines = NULL;
+    atomic_store(&run->full, false);
+    memset(run->faults, 0, sizeof run->faults);
+    run->bad_count = 0;
+}
+
+rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
+{
+    rocl_records_run *run = in->run;
+    bool again = false;
+    rocl_status st;
+    do {
+        if (again)
+            forget_pieces(in);
+        again = false;
+        st = index_pieces(in, err);
+        if (st == ROCL_OK && in->format->passed)
+            st = in->format->passed(in, &again, err);
+    } while (st == ROCL_OK && again);
     if (st == ROCL_OK)
         st = merge_workers(in, err);
     if (st == ROCL_OK)

@@ -228,6 +228,9 @@ typedef struct rocl_record_format {
     void (*free_worker)(void *state); /* NULL: there is none */
     /* What the format calls a place of a file in messages, as "table HIP"; NULL: nothing. */
     const char *(*part_name)(const rocl_records_input *in, const rocl_piece *piece);
+    /* After the first pass, before anything is defined of it: may set in->likely_process. *again:
+     * what it found changes what the records are, which is to be found again. NULL: it is not. */
+    rocl_status (*passed)(rocl_records_input *in, bool *again, rocl_error *err);
     /* After the first pass: definitions get labels, commands, ranks. NULL: they stay as they are.
      */
     rocl_status (*refine)(rocl_records_input *in, rocl_error *err);
