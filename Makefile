@@ -119,7 +119,9 @@ ALIAS_rpt := rtg2json
 TOOL_DIRS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
 TOOLS := $(foreach d,$(TOOL_DIRS),$(call tool-name,$(d)))
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
-TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/*/*.c))
+# rocline calls all others.
+TOOL_OWN_SRC = $(sort $(wildcard $(if $(filter rocline,$(1)),tools/*/*.c,tools/$(1)/*.c tools/common/*.c)))
+TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/*/*.c)) tools/main.c
 # Manual pages share the options that several tools have: man/options/.
 MAN := $(patsubst %,$(O)/%,$(sort $(wildcard man/*.[0-9])))
 SCRIPTS := .ci/run $(sort $(wildcard tests/*.sh tests/*/*.sh tests/*/*.bash))
@@ -213,10 +215,14 @@ $(HEADER): lib/rocline.h lib/base/status.h
 	$(Q)mkdir -p $(@D) && sed -e '/^#include "base\/status.h"/{r lib/base/status.h' -e 'd;}' $< > $@
 
 define tool-rule
-$(O)/bin/$(call tool-name,$(1)): $(call objects,$(sort $(wildcard tools/$(1)/*.c)) $(COMMON_SRC)) $(LIB_INTERNAL) $(STAMP)
+$(O)/bin/$(call tool-name,$(1)): $(OBJ)/tools/main/$(1).o $(call objects,$(call TOOL_OWN_SRC,$(1))) $(LIB_INTERNAL) $(STAMP)
 	$$(call say,LD,$$@)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(STATIC),-static-pie) -o $$@ $$(filter %.o %.a,$$^) $(LIBS)
+
+$(OBJ)/tools/main/$(1).o: tools/main.c tools/common/programs.h tools/common/options.h
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) -Itools -DPROGRAM=$(call tool-name,$(1))_program $(ALL_CFLAGS) -c -o $$@ $$<
 endef
 $(foreach d,$(TOOL_DIRS),$(eval $(call tool-rule,$(d))))
 

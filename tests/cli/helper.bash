@@ -7,7 +7,7 @@ BUILD=$(realpath "${BUILD:-$TOP/build}")
 FIXTURES=${FIXTURES:-$BUILD/fixtures}
 SHARED=${ROCLINE_DATA:-$TOP/../shared/data} # not part of the project: tests that need it are skipped without
 TOOLS=(rocpd2csv rocpd2pftrace) # the converters
-PROGRAMS=("${TOOLS[@]}" rocpd2otf2 rocstats rocmerge rtg2json rpt rocrec)
+PROGRAMS=("${TOOLS[@]}" rocpd2otf2 rocstats rocmerge rtg2json rpt rocrec rocline)
 PATH=$BUILD/bin:$PATH
 unset ROCPD_OUTPUT_NAME ROCPD_OUTPUT_PATH NO_COLOR MAKEFLAGS MAKELEVEL MFLAGS
 bats_require_minimum_version 1.5.0

@@ -51,7 +51,7 @@ help_letters() {
             # takes operands only.
             case $tool:$text:$args in
             rtg2json:no_input_is_given:* | rpt:no_input_is_given: | rpt:*--input*) continue ;;
-            rocrec:*) continue ;; # takes a command, and other options
+            rocrec:* | rocline:*) continue ;; # take a command, and other options
             esac
             # shellcheck disable=SC2086
             try 2 "$tool" $args

@@ -63,7 +63,7 @@ static void put_config(cJSON *to, const program *p, const common *c, const rocl_
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         char name[32];
         snprintf(name, sizeof name, "%s_output", formats[i]);
-        put_truth(to, name, !strcmp(job_format_of(p->name), formats[i]));
+        put_truth(to, name, !strcmp(job_format_of(p->tool), formats[i]));
     }
     put_text(to, "output_path", c->output_path ? c->output_path : "");
     put_text(to, "output_file", c->output_file ? c->output_file : "");
@@ -119,7 +119,7 @@ static char *make_config(const program *p, const common *c, const rocl_trace *t)
     put_config(must_have(cJSON_AddObjectToObject(about, "config")), p, c, t);
     put_command(about, process ? rocl_text(t, process->command, NULL) : "");
     cJSON *build = must_have(cJSON_AddObjectToObject(about, "build_spec"));
-    put_text(build, "tool", p->name);
+    put_text(build, "tool", p->tool);
     put_text(build, "version", ROCLINE_VERSION);
     char *text = must_have(cJSON_Print(all));
     cJSON_Delete(all);

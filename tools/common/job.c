@@ -251,7 +251,7 @@ static void choose_layout(setup *s)
 
 static void report_formats(setup *s)
 {
-    const own_output *own = find_own_output(s->p->name);
+    const own_output *own = find_own_output(s->p->tool);
     char others[256];
     size_t n = 0;
     for (size_t i = 0; i < s->at->values.n && n < sizeof others; i++) {
@@ -327,7 +327,7 @@ static bool has_counters(const job *j)
 static void place_output(setup *s)
 {
     common *c = s->c;
-    const own_output *own = find_own_output(s->p->name);
+    const own_output *own = find_own_output(s->p->tool);
     const opt *folder = options_find(s->p, "output-path"),
               *name = options_find(s->p, "output-file");
     const bool given = name && options_given(name);

@@ -72,10 +72,25 @@ typedef struct opt_group {
     const opt *options; /* ends with OPT_END */
 } opt_group;
 
-typedef struct program {
+typedef struct program program;
+
+/* A command of a program that has commands, as rocline does. */
+typedef struct subcommand {
     const char *name;
-    const char *synopsis;           /* after the name */
-    const char *purpose;            /* one sentence */
+    const char *aliases;    /* further names of it, "a|b", or NULL */
+    const program *program; /* a row with NULL ends the list */
+    const char *word;       /* the first argument of the program, or NULL */
+    const char *help;       /* one line */
+} subcommand;
+
+struct program {
+    const char *name;     /* what messages and help call it: "rocline stats" */
+    const char *tool;     /* the same with its own name: that of its manual page: "rocstats" */
+    const char *synopsis; /* after the name */
+    const char *purpose;  /* one sentence */
+    /* What it does with its command line: the exit code. `p` is the program, perhaps under another
+     * name. */
+    int (*run)(const program *p, int argc, char **argv);
     const opt_group *const *groups; /* NULL-terminated */
     const char *examples;           /* lines of help, indented */
     size_t operands;                /* offsetof the strings that operands are added to */
@@ -83,7 +98,8 @@ typedef struct program {
     bool command;                   /* operands are a command: options end where it begins */
     const opt_words *words;         /* of options of its own, or NULL */
     rocl_word_fn *operand_words;    /* operands that are no files, or NULL */
-} program;
+    const subcommand *commands;     /* the first operand is one of them; NULL: it has none */
+};
 
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and
  * the like, 2 after saying what is wrong with the command line. */
@@ -111,7 +127,7 @@ void usage_error_at(const char *place);
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 int print_help(const program *p);
-/* For "bash" or "zsh". */
+/* completion.c: for "bash" or "zsh". */
 int print_completion(const program *p, const char *shell);
 /* The exit code that tells whether standard output took everything. */
 int finish_stdout(void);

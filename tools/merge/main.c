@@ -1,6 +1,7 @@
 /* rocmerge: traces as one rocpd database, or a part of them. */
 #include "common/common.h"
 #include "common/output.h"
+#include "common/programs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,20 +56,6 @@ static const opt_group package_group = {"Packages", package_options};
 static const opt_group *const groups[] = {&input_group, &output_group, &package_group,
                                           &names_group, &filter_group, &run_group,
                                           &other_group, NULL};
-
-static const program tool = {
-    .name = "rocmerge",
-    .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Merge rocpd databases and other traces into one database, extract a part, or split "
-               "by time.",
-    .groups = groups,
-    .examples = "  rocmerge -o all.db rank*/*.db\n"
-                "  rocmerge -o steps.db --start-marker step:3 --end-marker step:5 4711_results.db\n"
-                "  rocmerge -o part.db --split 10s 4711_results.db\n"
-                "  rocmerge -o trace.db trace.rocl rtg_trace.txt.4905\n"
-                "  rocmerge --consolidate -d job rank*/*.db      # job.rpdb with an index.yaml\n",
-    .operands = offsetof(common, inputs),
-};
 
 /* ---- the command line ---- */
 
@@ -183,11 +170,27 @@ static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-int main(int argc, char **argv)
+static int run_rocmerge(const program *p, int argc, char **argv)
 {
     static cli c;
-    int code = common_parse(&tool, &c.common, argc, argv);
+    int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_output, &c) : code;
 }
+
+const program rocmerge_program = {
+    .name = "rocmerge",
+    .tool = "rocmerge",
+    .run = run_rocmerge,
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Merge rocpd databases and other traces into one database, extract a part, or split "
+               "by time.",
+    .groups = groups,
+    .examples = "  rocmerge -o all.db rank*/*.db\n"
+                "  rocmerge -o steps.db --start-marker step:3 --end-marker step:5 4711_results.db\n"
+                "  rocmerge -o part.db --split 10s 4711_results.db\n"
+                "  rocmerge -o trace.db trace.rocl rtg_trace.txt.4905\n"
+                "  rocmerge --consolidate -d job rank*/*.db      # job.rpdb with an index.yaml\n",
+    .operands = offsetof(common, inputs),
+};

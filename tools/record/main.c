@@ -2,6 +2,7 @@
 #include "record/record.h"
 
 #include "common/output.h"
+#include "common/programs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,25 +78,6 @@ static const char *front_end_word(const void *ctx, size_t i)
 }
 
 static const opt_words words[] = {{"use", front_end_word}, {NULL, NULL}};
-
-static const program tool = {
-    .name = "rocrec",
-    .synopsis = "[OPTION]... [--] COMMAND [ARG]...",
-    .purpose =
-        "Run a command and record it and all processes that it starts: ROCTx, HIP, HSA, GPU work.",
-    .groups = groups,
-    .examples = "  rocrec -- ./train --epochs 1\n"
-                "  rocrec -o step.pftrace ./train --epochs 1\n"
-                "  rocrec -o step.db ./train --epochs 1      # for ROCm's tools\n"
-                "  rocrec --policy ring --limit 16m -- ./server\n"
-                "  rocrec --sample -- ./train && rocstats samples trace.rocl\n"
-                "  srun rocrec -d run.d -- ./solver && rocstats run.d\n"
-                "  rocrec --dump trace.rocl | less\n",
-    .operands = offsetof(common, inputs),
-    .alone = true,
-    .command = true,
-    .words = words,
-};
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
@@ -229,13 +211,34 @@ static int check_options(cli *c)
     return code < 0 ? check_sampling(c) : code;
 }
 
-int main(int argc, char **argv)
+static int run_rocrec(const program *p, int argc, char **argv)
 {
     static cli c = {.level = -1};
-    int code = common_parse(&tool, &c.common, argc, argv);
+    int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
     if (code >= 0)
         return code;
     return c.dump ? common_run(&c.common, print_records, &c) : record_command(&c);
 }
+
+const program rocrec_program = {
+    .name = "rocrec",
+    .tool = "rocrec",
+    .run = run_rocrec,
+    .synopsis = "[OPTION]... [--] COMMAND [ARG]...",
+    .purpose =
+        "Run a command and record it and all processes that it starts: ROCTx, HIP, HSA, GPU work.",
+    .groups = groups,
+    .examples = "  rocrec -- ./train --epochs 1\n"
+                "  rocrec -o step.pftrace ./train --epochs 1\n"
+                "  rocrec -o step.db ./train --epochs 1      # for ROCm's tools\n"
+                "  rocrec --policy ring --limit 16m -- ./server\n"
+                "  rocrec --sample -- ./train && rocstats samples trace.rocl\n"
+                "  srun rocrec -d run.d -- ./solver && rocstats run.d\n"
+                "  rocrec --dump trace.rocl | less\n",
+    .operands = offsetof(common, inputs),
+    .alone = true,
+    .command = true,
+    .words = words,
+};

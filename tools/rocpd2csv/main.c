@@ -1,6 +1,7 @@
 /* rocpd2csv: a rocpd trace as CSV files. */
 #include "common/common.h"
 #include "common/output.h"
+#include "common/programs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,19 +46,6 @@ static const opt_group *const groups[] = {&input_group, &output_group, &names_gr
                                           &run_group,   &other_group,  NULL};
 
 static const opt_words words[] = {{"kinds", rocl_csv_kind_word}, {NULL, NULL}};
-
-static const program tool = {
-    .name = "rocpd2csv",
-    .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to CSV files.",
-    .groups = groups,
-    .examples = "  rocpd2csv 4711_results.db\n"
-                "  rocpd2csv -i rank*/*.db -d csv -o run\n"
-                "  rocpd2csv -o - --kinds kernel --duration 4711_results.db | less -S\n"
-                "  rocpd2csv --start-marker step:3 --end-marker step:5 --clip -z 6 trace.rpdb\n",
-    .operands = offsetof(common, inputs),
-    .words = words,
-};
 
 /* The length of a name without the ending, where a name is left: not for ".csv" or "runs/.csv". */
 static size_t length_without(const char *name, const char *ending)
@@ -162,11 +150,26 @@ static int check_options(cli *c)
     return -1;
 }
 
-int main(int argc, char **argv)
+static int run_rocpd2csv(const program *p, int argc, char **argv)
 {
     static cli c = {.level = -1};
-    int code = common_parse(&tool, &c.common, argc, argv);
+    int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_files, &c) : code;
 }
+
+const program rocpd2csv_program = {
+    .name = "rocpd2csv",
+    .tool = "rocpd2csv",
+    .run = run_rocpd2csv,
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to CSV files.",
+    .groups = groups,
+    .examples = "  rocpd2csv 4711_results.db\n"
+                "  rocpd2csv -i rank*/*.db -d csv -o run\n"
+                "  rocpd2csv -o - --kinds kernel --duration 4711_results.db | less -S\n"
+                "  rocpd2csv --start-marker step:3 --end-marker step:5 --clip -z 6 trace.rpdb\n",
+    .operands = offsetof(common, inputs),
+    .words = words,
+};

@@ -1,6 +1,7 @@
 /* rocpd2otf2: a rocpd trace as an OTF2 archive. */
 #include "common/common.h"
 #include "common/output.h"
+#include "common/programs.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,17 +33,6 @@ static const opt_group output_group = {"Output", output_options};
 
 static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
                                           &run_group,   &other_group,  NULL};
-
-static const program tool = {
-    .name = "rocpd2otf2",
-    .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to an OTF2 archive.",
-    .groups = groups,
-    .examples = "  rocpd2otf2 4711_results.db\n"
-                "  rocpd2otf2 -i rank*/*.db -o all-ranks.otf2\n"
-                "  rocpd2otf2 --start 40% --end 60% --clip --args -o part.otf2 trace.rpdb\n",
-    .operands = offsetof(common, inputs),
-};
 
 static int check_options(cli *c)
 {
@@ -83,11 +73,24 @@ static rocl_status write_archive(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-int main(int argc, char **argv)
+static int run_rocpd2otf2(const program *p, int argc, char **argv)
 {
     static cli c;
-    int code = common_parse(&tool, &c.common, argc, argv);
+    int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_archive, &c) : code;
 }
+
+const program rocpd2otf2_program = {
+    .name = "rocpd2otf2",
+    .tool = "rocpd2otf2",
+    .run = run_rocpd2otf2,
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to an OTF2 archive.",
+    .groups = groups,
+    .examples = "  rocpd2otf2 4711_results.db\n"
+                "  rocpd2otf2 -i rank*/*.db -o all-ranks.otf2\n"
+                "  rocpd2otf2 --start 40% --end 60% --clip --args -o part.otf2 trace.rpdb\n",
+    .operands = offsetof(common, inputs),
+};

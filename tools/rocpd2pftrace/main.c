@@ -1,6 +1,7 @@
 /* rocpd2pftrace: a rocpd trace as a Perfetto trace. */
 #include "common/common.h"
 #include "common/output.h"
+#include "common/programs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,19 +53,6 @@ static const opt_group amd_group = {"Options of AMD's converter (no Perfetto ses
 static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
                                           &run_group,   &amd_group,    &other_group, NULL};
 
-static const program tool = {
-    .name = "rocpd2pftrace",
-    .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to a Perfetto trace.",
-    .groups = groups,
-    .examples = "  rocpd2pftrace 4711_results.db\n"
-                "  rocpd2pftrace -i rank*/*.db -o all-ranks.pftrace\n"
-                "  rocpd2pftrace --start 40% --end 60% --clip --args -o part.pftrace trace.rpdb\n"
-                "  rocpd2pftrace --start 40% --end 60% --clip -o part.pftrace big.pftrace\n"
-                "  ssh node rocpd2pftrace -o - /scratch/4711_results.db > trace.pftrace\n",
-    .operands = offsetof(common, inputs),
-};
-
 static bool is_file_name(const char *name)
 {
     return ends_with(name, ".pftrace") || ends_with(name, ".gz") ||
@@ -108,11 +96,26 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-int main(int argc, char **argv)
+static int run_rocpd2pftrace(const program *p, int argc, char **argv)
 {
     static cli c = {.level = -1};
-    int code = common_parse(&tool, &c.common, argc, argv);
+    int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_trace, &c) : code;
 }
+
+const program rocpd2pftrace_program = {
+    .name = "rocpd2pftrace",
+    .tool = "rocpd2pftrace",
+    .run = run_rocpd2pftrace,
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Convert rocpd databases of rocprofv3 and rocprofiler-systems to a Perfetto trace.",
+    .groups = groups,
+    .examples = "  rocpd2pftrace 4711_results.db\n"
+                "  rocpd2pftrace -i rank*/*.db -o all-ranks.pftrace\n"
+                "  rocpd2pftrace --start 40% --end 60% --clip --args -o part.pftrace trace.rpdb\n"
+                "  rocpd2pftrace --start 40% --end 60% --clip -o part.pftrace big.pftrace\n"
+                "  ssh node rocpd2pftrace -o - /scratch/4711_results.db > trace.pftrace\n",
+    .operands = offsetof(common, inputs),
+};

@@ -2,6 +2,7 @@
 #include "rtg2json/rtg2json.h"
 
 #include "common/output.h"
+#include "common/programs.h"
 #include "common/progress.h"
 
 #include <inttypes.h>
@@ -59,21 +60,6 @@ static const opt_group rpt_group = {"Report", rpt_options};
 static const opt_group *const groups[] = {&input_group, &output_group, &script_group,
                                           &rpt_group,   &names_group,  &filter_group,
                                           &run_group,   &other_group,  NULL};
-
-static const program tool = {
-    .name = "rtg2json",
-    .synopsis = "[OPTION]... [INPUT]...",
-    .purpose = "Convert rtg_tracer text, HCC logs, or any other trace to the JSON of "
-               "chrome://tracing.",
-    .groups = groups,
-    .examples = "  rtg2json -f -k -o trace.json rtg_trace.txt.4905\n"
-                "  rtg2json -p --gzip -o all.json.gz rtg_trace.txt.*\n"
-                "  ssh node cat /scratch/rtg_trace.txt.7 | rtg2json -o - - > trace.json\n"
-                "  rtg2json --start 40% --end 60% -f -o part.json 4711_results.db\n"
-                "  rtg2json --rpt --topn 5 hcc.log\n",
-    .operands = offsetof(common, inputs),
-    .alone = true,
-};
 
 rocl_progress_fn *wanted_progress(const common *c)
 {
@@ -227,15 +213,15 @@ static int check_options(cli *c)
     return -1;
 }
 
-int main(int argc, char **argv)
+static int run_rtg2json(const program *p, int argc, char **argv)
 {
     static cli c = {.gzip_level = -1};
     const char *slash = strrchr(argv[0], '/');
     const char *name = slash ? slash + 1 : argv[0];
     bool first = argc > 1 && !strcmp(argv[1], "--rpt");
     if (first || !strcmp(name, "rpt"))
-        return rpt_main(argc - first, argv + first);
-    int code = common_parse(&tool, &c.common, argc, argv);
+        return rpt_program.run(&rpt_program, argc - first, argv + first);
+    int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
     if (code < 0)
@@ -252,3 +238,20 @@ int main(int argc, char **argv)
         rocl_remove_empty_dirs();
     return code;
 }
+
+const program rtg2json_program = {
+    .name = "rtg2json",
+    .tool = "rtg2json",
+    .run = run_rtg2json,
+    .synopsis = "[OPTION]... [INPUT]...",
+    .purpose = "Convert rtg_tracer text, HCC logs, or any other trace to the JSON of "
+               "chrome://tracing.",
+    .groups = groups,
+    .examples = "  rtg2json -f -k -o trace.json rtg_trace.txt.4905\n"
+                "  rtg2json -p --gzip -o all.json.gz rtg_trace.txt.*\n"
+                "  ssh node cat /scratch/rtg_trace.txt.7 | rtg2json -o - - > trace.json\n"
+                "  rtg2json --start 40% --end 60% -f -o part.json 4711_results.db\n"
+                "  rtg2json --rpt --topn 5 hcc.log\n",
+    .operands = offsetof(common, inputs),
+    .alone = true,
+};

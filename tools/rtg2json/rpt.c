@@ -2,6 +2,7 @@
 #include "rtg2json/rtg2json.h"
 
 #include "common/output.h"
+#include "common/programs.h"
 #include "common/signals.h"
 
 #include <limits.h>
@@ -50,18 +51,6 @@ static const opt_group report_group = {"Report (options may be written with _ as
                                        report_options};
 static const opt_group *const groups[] = {&report_group, &names_group, &filter_group,
                                           &run_group,    &other_group, NULL};
-
-static const program tool = {
-    .name = "rpt",
-    .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Report on the commands in an HCC_PROFILE log, or in any other trace.",
-    .groups = groups,
-    .examples = "  rpt hcc.log\n"
-                "  rpt -t --topn 5 -r '%epoch 1 begins' -R '%epoch 1 ends' hcc.log\n"
-                "  rpt --gaps 5 100 1000 -- hcc.log\n"
-                "  rpt 4711_results.db\n",
-    .operands = offsetof(common, inputs),
-};
 
 /* ---- --gaps takes all numbers that follow ---------------------------------------------------- */
 
@@ -126,16 +115,16 @@ static int report_log(rpt_cli *c)
     return (int)s;
 }
 
-int rpt_main(int argc, char **argv)
+static int run_rpt(const program *p, int argc, char **argv)
 {
     static rpt_cli c = {.topn = 20};
     bool log = false;
     if (argc <= 1) {
-        msg_init(tool.name);
-        return print_help(&tool);
+        msg_init(p->name);
+        return print_help(p);
     }
     char **words = spread_gaps(&argc, argv);
-    int code = common_parse(&tool, &c.common, argc, words);
+    int code = common_parse(p, &c.common, argc, words);
     if (code < 0)
         code = parse_gaps(&c);
     if (code < 0)
@@ -169,3 +158,17 @@ int rpt_main(int argc, char **argv)
     free(words);
     return code;
 }
+
+const program rpt_program = {
+    .name = "rpt",
+    .tool = "rpt",
+    .run = run_rpt,
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Report on the commands in an HCC_PROFILE log, or in any other trace.",
+    .groups = groups,
+    .examples = "  rpt hcc.log\n"
+                "  rpt -t --topn 5 -r '%epoch 1 begins' -R '%epoch 1 ends' hcc.log\n"
+                "  rpt --gaps 5 100 1000 -- hcc.log\n"
+                "  rpt 4711_results.db\n",
+    .operands = offsetof(common, inputs),
+};

@@ -33,9 +33,6 @@ int convert_script(cli *c);
  */
 int input_look(const char *path, rocl_look *look);
 
-/* rpt.c: argv as rpt takes it. */
-int rpt_main(int argc, char **argv);
-
 /* Where progress goes; NULL: nowhere. */
 rocl_progress_fn *wanted_progress(const common *c);
 void on_notice(void *ctx, const char *text);

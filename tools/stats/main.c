@@ -1,6 +1,7 @@
 /* rocstats: where the time of a trace went. */
 #include "common/common.h"
 #include "common/output.h"
+#include "common/programs.h"
 
 #include "stats/compare.h"
 #include <limits.h>
@@ -154,24 +155,6 @@ static void fill_purpose(void)
     snprintf(purpose + len, sizeof purpose - len,
              "\nor all; without a report, an overview. compare compares trace A with trace B.");
 }
-
-static const program tool = {
-    .name = "rocstats",
-    .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
-    .purpose = purpose,
-    .groups = groups,
-    .examples = "  rocstats 4711_results.db\n"
-                "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
-                "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
-                "  rocstats compare --fail-over 5 before.db after.db\n"
-                "  rocstats compare before/*.db -- after/*.db\n"
-                "  rocstats timeline --slices 100 4711_results.db\n"
-                "  rocstats samples --by-marker 4711_results.db\n"
-                "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",
-    .operands = offsetof(cli, operands),
-    .words = words,
-    .operand_words = report_word,
-};
 
 /* The bits of a word that names reports, 0 for another word. */
 static uint32_t named_reports(const char *word)
@@ -461,12 +444,32 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-int main(int argc, char **argv)
+static int run_rocstats(const program *p, int argc, char **argv)
 {
     static cli c = {.top = -1};
     fill_purpose();
-    int code = common_parse(&tool, &c.common, argc, argv);
+    int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c, words_after_dashes(argc, argv));
     return code < 0 ? common_run(&c.common, write_reports, &c) : code;
 }
+
+const program rocstats_program = {
+    .name = "rocstats",
+    .tool = "rocstats",
+    .run = run_rocstats,
+    .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
+    .purpose = purpose,
+    .groups = groups,
+    .examples = "  rocstats 4711_results.db\n"
+                "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
+                "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
+                "  rocstats compare --fail-over 5 before.db after.db\n"
+                "  rocstats compare before/*.db -- after/*.db\n"
+                "  rocstats timeline --slices 100 4711_results.db\n"
+                "  rocstats samples --by-marker 4711_results.db\n"
+                "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",
+    .operands = offsetof(cli, operands),
+    .words = words,
+    .operand_words = report_word,
+};

@@ -1,0 +1,286 @@
+/* Completion code of shells, printed out of the tables of options. */
+#include "common/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of every tool that has these options. */
+static const opt_words shared_words[] = {
+    {"include", rocl_include_word}, {"exclude", rocl_include_word}, {NULL, NULL}};
+
+/* What an option offers; NULL: nothing, or one of its choices. */
+static rocl_word_fn *words_of(const program *p, const opt *o)
+{
+    const opt_words *const lists[] = {shared_words, p->words};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const opt_words *w = lists[i]; w && w->option; w++)
+            if (strcmp(w->option, o->name) == 0)
+                return w->words;
+    return NULL;
+}
+
+/* Each once, with a blank between them. */
+static void print_words(rocl_word_fn *words)
+{
+    const char *word;
+    for (size_t i = 0; (word = words(NULL, i)); i++) {
+        char text[128];
+        bool again = false;
+        snprintf(text, sizeof text, "%s", word);
+        for (size_t k = 0; k < i; k++)
+            again |= strcmp(words(NULL, k), text) == 0;
+        if (!again)
+            printf("%s%s", i ? " " : "", text);
+    }
+}
+
+/* Without what some of them need for a value. */
+static void print_choices(const char *choices)
+{
+    while (*choices) {
+        size_t n = strcspn(choices, "|");
+        printf("%.*s", (int)strcspn(choices, " |"), choices);
+        choices += n + (choices[n] == '|');
+        if (*choices)
+            putchar(' ');
+    }
+}
+
+/* One branch of `case $prev in` for an option with a value. */
+static void bash_value(const program *p, const opt *o)
+{
+    rocl_word_fn *words = words_of(p, o);
+    if (o->letter)
+        printf("    -%c|", o->letter);
+    else
+        printf("    ");
+    printf("--%s) ", o->name);
+    if (o->choices || o->kind == OPT_BOOL) {
+        printf("COMPREPLY=($(compgen -W '");
+        print_choices(o->choices ? o->choices : "True|False");
+        printf("' -- \"$cur\")); ");
+    } else if (words) {
+        printf("_rocline_list '");
+        print_words(words);
+        printf("'; ");
+    } else if (strcmp(o->arg, "DIR") == 0) {
+        printf("compopt -o filenames; COMPREPLY=($(compgen -d -- \"$cur\")); ");
+    } else if (strncmp(o->arg, "FILE", 4) != 0 && strcmp(o->arg, "NAME") != 0) {
+        printf("compopt +o default +o bashdefault; ");
+    }
+    printf("return ;;\n");
+}
+
+static void each_option(const program *p, void (*print)(const program *, const opt *),
+                        bool with_value)
+{
+    for (const opt_group *const *g = p->groups; *g; g++)
+        for (const opt *o = (*g)->options; o->kind != OPT_END; o++)
+            if (opt_takes_value(o) || !with_value)
+                print(p, o);
+}
+
+static void bash_word(const program *p, const opt *o)
+{
+    (void)p;
+    if (o->letter)
+        printf(" -%c", o->letter);
+    printf(" --%s", o->name);
+}
+
+/* A function is called like the program, but "-" becomes "_". */
+static void print_function_name(const program *p)
+{
+    putchar('_');
+    for (const char *at = p->tool; *at; at++)
+        putchar(*at == '-' ? '_' : *at);
+}
+
+/* The commands of a program, and which function completes each. */
+static void bash_commands(const program *p)
+{
+    printf("    local i\n"
+           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+           "        if [[ ${COMP_WORDS[i]} == -* ]]; then continue; fi\n"
+           "        case ${COMP_WORDS[i]} in\n");
+    for (const subcommand *c = p->commands; c->program; c++) {
+        printf("        %s%s%s) local f=", c->name, c->aliases ? "|" : "",
+               c->aliases ? c->aliases : "");
+        print_function_name(c->program);
+        printf(" ;;\n");
+    }
+    printf("        *) return ;;\n        esac\n"
+           "        COMP_WORDS=(\"${COMP_WORDS[@]:i}\")\n"
+           "        COMP_CWORD=$((COMP_CWORD - i))\n"
+           "        $f\n        return\n    done\n"
+           "    COMPREPLY=($(compgen -W '");
+    for (const subcommand *c = p->commands; c->program; c++)
+        printf("%s ", c->name);
+    printf("' -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+           "    if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then COMPREPLY=($(compgen -W '");
+    each_option(p, bash_word, false);
+    printf("' -- \"${COMP_WORDS[COMP_CWORD]}\")); fi\n"
+           "    compopt +o default +o bashdefault 2>/dev/null\n");
+}
+
+static void bash_function(const program *p)
+{
+    print_function_name(p);
+    printf("()\n{\n");
+    if (p->commands) {
+        bash_commands(p);
+        printf("}\n");
+        return;
+    }
+    printf("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "    COMPREPLY=()\n"
+           "    if [[ $cur == = ]]; then cur=;\n"
+           "    elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+           "    case $prev in\n");
+    each_option(p, bash_value, true);
+    printf("    esac\n    if [[ $cur == -* ]]; then\n        COMPREPLY=($(compgen -W '");
+    each_option(p, bash_word, false);
+    printf("' -- \"$cur\"))\n");
+    if (p->operand_words) {
+        printf("    else\n        compopt -o filenames 2>/dev/null\n"
+               "        mapfile -t COMPREPLY < <(compgen -W '");
+        print_words(p->operand_words);
+        printf("' -- \"$cur\"; compgen -f -- \"$cur\")\n");
+    }
+    printf("    fi\n}\n");
+}
+
+/* Of each program that a command runs, once. */
+static void each_command(const program *p, void (*print)(const program *))
+{
+    for (const subcommand *c = p->commands; c && c->program; c++) {
+        const subcommand *first = p->commands;
+        while (first->program != c->program)
+            first++;
+        if (first == c)
+            print(c->program);
+    }
+}
+
+static void print_bash(const program *p)
+{
+    /* "a,b,c" grows by a word after its last comma, and no blank follows: more may come. */
+    printf("# bash completion for %s\n"
+           "_rocline_list()\n{\n"
+           "    local before=\n"
+           "    if [[ $cur == *,* ]]; then before=${cur%%,*},; fi\n"
+           "    COMPREPLY=($(compgen -P \"$before\" -W \"$1\" -- \"${cur##*,}\"))\n"
+           "    compopt -o nospace +o default +o bashdefault 2>/dev/null\n}\n",
+           p->tool);
+    each_command(p, bash_function);
+    bash_function(p);
+    printf("complete -o bashdefault -o default -F ");
+    print_function_name(p);
+    printf(" %s\n", p->tool);
+}
+
+/* Help texts stand in '...[...]': the quote, the brackets and the colon have a meaning there. */
+static void zsh_escaped(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            printf("'\\''");
+        else if (strchr("[]:\\", *text))
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    }
+}
+
+static void zsh_option(const program *p, const opt *o)
+{
+    rocl_word_fn *words = words_of(p, o);
+    bool again = o->kind == OPT_LIST || o->kind == OPT_WORDS;
+    if (o->letter && again)
+        printf("    '*'{-%c,--%s}'[", o->letter, o->name);
+    else if (o->letter)
+        printf("    '(-%c --%s)'{-%c,--%s}'[", o->letter, o->name, o->letter, o->name);
+    else
+        printf("    '%s--%s[", again ? "*" : "", o->name);
+    zsh_escaped(o->help);
+    putchar(']');
+    if (opt_takes_value(o)) {
+        putchar(':');
+        zsh_escaped(o->arg);
+        putchar(':');
+        if (o->choices || o->kind == OPT_BOOL) {
+            putchar('(');
+            print_choices(o->choices ? o->choices : "True|False");
+            putchar(')');
+        } else if (words) {
+            printf("_sequence compadd - ");
+            print_words(words);
+        } else if (strcmp(o->arg, "DIR") == 0) {
+            printf("_files -/");
+        } else if (strncmp(o->arg, "FILE", 4) == 0 || strcmp(o->arg, "NAME") == 0) {
+            printf("_files");
+        }
+    }
+    printf("' \\\n");
+}
+
+static void zsh_arguments(const program *p)
+{
+    printf("_arguments -s -S \\\n");
+    each_option(p, zsh_option, false);
+    if (p->operand_words) {
+        printf("    '*:report or input:{ compadd - ");
+        print_words(p->operand_words);
+        printf("; _files }'\n");
+    } else {
+        printf("    '*:input:_files'\n");
+    }
+}
+
+static void zsh_function(const program *p)
+{
+    print_function_name(p);
+    printf("()\n{\n");
+    zsh_arguments(p);
+    printf("}\n");
+}
+
+/* The words behind a command are completed as a command line of its own. */
+static void zsh_commands(const program *p)
+{
+    printf("local context state state_descr line\ntypeset -A opt_args\n"
+           "_arguments -C -S \\\n");
+    each_option(p, zsh_option, false);
+    printf("    '1:command:((");
+    for (const subcommand *c = p->commands; c->program; c++) {
+        printf("%s\\:\"", c->name);
+        zsh_escaped(c->help);
+        printf("\" ");
+    }
+    printf("))' \\\n    '*::argument:->rest'\ncase $state:$line[1] in\n");
+    for (const subcommand *c = p->commands; c->program; c++) {
+        printf("rest:(%s%s%s)) ", c->name, c->aliases ? "|" : "", c->aliases ? c->aliases : "");
+        print_function_name(c->program);
+        printf(" ;;\n");
+    }
+    printf("esac\n");
+}
+
+static void print_zsh(const program *p)
+{
+    printf("#compdef %s\n", p->tool);
+    each_command(p, zsh_function);
+    if (p->commands)
+        zsh_commands(p);
+    else
+        zsh_arguments(p);
+}
+
+int print_completion(const program *p, const char *shell)
+{
+    if (strcmp(shell, "zsh") == 0)
+        print_zsh(p);
+    else
+        print_bash(p);
+    return finish_stdout();
+}

@@ -1,0 +1,142 @@
+/* rocline: one command for all tools. A command is a row of the table below. */
+#include "common/common.h"
+#include "common/programs.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int print_command_help(const program *p, int argc, char **argv);
+
+static const char *command_word(const void *ctx, size_t i);
+
+static const program help_program = {
+    .name = "rocline help",
+    .tool = "rocline",
+    .run = print_command_help,
+    .groups = (const opt_group *const[]){NULL},
+    .operand_words = command_word,
+};
+
+static const subcommand commands[] = {
+    {"stats", NULL, &rocstats_program, NULL, "print statistics: where the time went"},
+    {"compare", "diff", &rocstats_program, "compare", "compare two traces"},
+    {"merge", NULL, &rocmerge_program, NULL,
+     "write any traces as one rocpd database, or extract a part of one"},
+    {"csv", NULL, &rocpd2csv_program, NULL, "write tables as CSV files"},
+    {"pftrace", "perfetto", &rocpd2pftrace_program, NULL, "write a Perfetto trace"},
+    {"otf2", NULL, &rocpd2otf2_program, NULL, "write an OTF2 archive"},
+    {"json", NULL, &rtg2json_program, NULL, "write JSON: of Chrome, PyTorch, rocprof, rocprofv3"},
+    {"rpt", NULL, &rpt_program, NULL, "print the report of rpt"},
+    {"record", "rec", &rocrec_program, NULL, "run a program and record it"},
+    {"help", NULL, &help_program, NULL, "print the help of a command"},
+    {0},
+};
+
+static const char *command_word(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return commands[i].name;
+}
+
+static bool is_alias(const char *aliases, const char *word)
+{
+    const size_t n = strlen(word);
+    while (aliases && *aliases) {
+        const size_t len = strcspn(aliases, "|");
+        if (len == n && !memcmp(aliases, word, n))
+            return true;
+        aliases += len + (aliases[len] == '|');
+    }
+    return false;
+}
+
+/* The command of this name, or alias, or own name of its tool. NULL, and said: there is none. */
+static const subcommand *find_command(const char *word)
+{
+    for (const subcommand *c = commands; c->program; c++)
+        if (!strcmp(c->name, word) || is_alias(c->aliases, word))
+            return c;
+    for (const subcommand *c = commands; c->program; c++)
+        if (!strcmp(c->program->tool, word))
+            return c;
+    const char *near = rocl_nearest_word(word, strlen(word), command_word, NULL);
+    if (near)
+        usage_error("\"%s\" is not a command; did you mean %s?", word, near);
+    else if (access(word, F_OK) == 0)
+        usage_error("%s is a file: a command comes first, such as rocline stats %s", word, word);
+    else
+        usage_error("\"%s\" is not a command", word);
+    return NULL;
+}
+
+/* The program as this command calls it: one that has a first word is another command's. */
+static program name_program(const subcommand *c, char *name, size_t size)
+{
+    program p = *c->program;
+    for (const subcommand *first = commands; c->word && first != c; first++)
+        if (first->program == c->program) {
+            c = first;
+            break;
+        }
+    snprintf(name, size, "rocline %s", c->name);
+    p.name = name;
+    return p;
+}
+
+static int print_command_help(const program *p, int argc, char **argv)
+{
+    const subcommand *c;
+    char name[64];
+    (void)p;
+    if (argc < 2 || !strcmp(argv[1], "help"))
+        return print_help(&rocline_program);
+    if (!(c = find_command(argv[1])))
+        return ROCL_USAGE;
+    const program called = name_program(c, name, sizeof name);
+    char *words[] = {argv[1], (char[]){"--help"}, NULL};
+    return called.run(&called, 2, words);
+}
+
+static int run_rocline(const program *p, int argc, char **argv)
+{
+    static strings words, arguments;
+    static char name[64];
+    static program called;
+    const subcommand *c;
+    msg_init(p->name);
+    const int code = options_parse(p, &words, argc, argv);
+    if (code >= 0)
+        return code;
+    if (!words.n)
+        return usage_error("no command is given");
+    if (!(c = find_command(words.v[0])))
+        return ROCL_USAGE;
+    called = name_program(c, name, sizeof name);
+    strings_add(&arguments, words.v[0]);
+    if (c->word)
+        strings_add(&arguments, c->word);
+    for (size_t i = 1; i < words.n; i++)
+        strings_add(&arguments, words.v[i]);
+    return called.run(&called, (int)arguments.n, (char **)(uintptr_t)arguments.v);
+}
+
+static const opt_group *const groups[] = {&other_group, NULL};
+
+const program rocline_program = {
+    .name = "rocline",
+    .tool = "rocline",
+    .run = run_rocline,
+    .synopsis = "COMMAND [OPTION]... INPUT...",
+    .purpose = "Convert, analyse and record traces of programs on AMD GPUs.\n"
+               "`rocline help COMMAND` explains a command.",
+    .groups = groups,
+    .examples = "  rocline stats 4711_results.db\n"
+                "  rocline compare before.db after.db\n"
+                "  rocline pftrace -o all-ranks.pftrace rank*/*.db\n"
+                "  rocline record -- ./train --epochs 1\n",
+    .alone = true,
+    .command = true,
+    .commands = commands,
+};
