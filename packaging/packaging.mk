@@ -49,4 +49,28 @@ static: ## tools without shared libraries, in build/static: for login nodes
 check-static: static all ## run them in a root that holds nothing else; needs root
 	@packaging/check-static.sh $(STATIC_DIR) $(O)
 
-.PHONY: dist deb static check-static
+# The public functions and structs against those of the last tag, or of TAG.
+TAG ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
+abi-check: $(LIB_SO) ## compare the library with that of the last tag, or TAG=; needs abidiff
+	@command -v abidiff >/dev/null || { echo 'make abi-check: needs abidiff, of the package abigail-tools' >&2; exit 3; }
+ifeq ($(TAG),)
+	@echo 'abi-check: there is no tag to compare with; give TAG=, any commit'
+else
+	$(Q)rm -rf $(O)/abi && mkdir -p $(O)/abi/tree && git archive $(TAG) | tar -x -C $(O)/abi/tree
+	+$(Q)$(MAKE) --no-print-directory -C $(O)/abi/tree O=$(CURDIR)/$(O)/abi/build \
+	    $(CURDIR)/$(O)/abi/build/lib/librocline.so.$$(sed -n 's/^\#define ROCLINE_VERSION "\([0-9.]*\)"/\1/p' $(O)/abi/tree/lib/rocline.h) >$(O)/abi/log
+	abidiff --no-added-syms --headers-dir1 $(O)/abi/tree/lib --headers-dir2 lib --drop-private-types $(O)/abi/build/lib/librocline.so $(O)/lib/librocline.so
+endif
+
+# What has to pass before a release; each part says itself what it needs.
+release-check: ## all of it: tests in the tarball outside git, lint, packages, static tools, the ABI
+	+$(MAKE) lint
+	+$(MAKE) dist
+	rm -rf $(O)/release && mkdir -p $(O)/release && tar -xf $(TARBALL) -C $(O)/release
+	+env -u MAKELEVEL $(MAKE) -C $(O)/release/$(DIST) -j$$(nproc) WERROR=1 O=build check
+	+$(MAKE) deb NOCHECK=1
+	! command -v lintian >/dev/null || lintian --fail-on error,warning $(DEB_DIR)/*.changes
+	+$(MAKE) check-static
+	+$(MAKE) abi-check
+
+.PHONY: dist deb static check-static abi-check release-check

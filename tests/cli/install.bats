@@ -128,3 +128,11 @@ every_function() {
     [ "$status" -eq 3 ]
     [[ $output == *missing.db* ]]
 }
+
+@test "the example in Python prints the same" {
+    command -v python3 >/dev/null || skip "no python3"
+    ! nm -D "$BUILD/lib/librocline.so" | grep -q '__[atu][a-z]*san_' || skip "python3 has no sanitizer"
+    "$BUILD/examples/kinds" "$FIXTURES/schema-3.0.0.db" >wanted
+    LD_LIBRARY_PATH=$BUILD/lib python3 "$BATS_TEST_DIRNAME/../../examples/kinds.py" "$FIXTURES/schema-3.0.0.db" >got
+    diff wanted got
+}
