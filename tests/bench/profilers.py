@@ -1,15 +1,35 @@
-"""The same sums by name as of `rocstats summary`, with what Python has: json, csv, sqlite3.
-Usage: profilers.py [--pandas] FILE (of CSV)"""
+"""The same sums by name as of `rocstats summary`, with what Python has: json, csv, sqlite3; with
+--pandas the table of `rocstats summary`, as tables of pandas give it (CSV and JSON of rocprof).
+Usage: profilers.py [--pandas] FILE"""
 import collections, csv, json, re, sqlite3, sys
+
+
+def sum_with_pandas(path):
+    import pandas
+    if path.endswith(".csv"):
+        rows = pandas.read_csv(path)
+        name = "Kernel_Name" if "Kernel_Name" in rows else "Function"
+        rows["ns"] = rows["End_Timestamp"] - rows["Start_Timestamp"]
+        return rows, name
+    with open(path) as f:
+        trace = json.load(f)
+    if "rocprofiler-sdk-tool" in trace:
+        tables = trace["rocprofiler-sdk-tool"][0]["buffer_records"]
+        tables = {name: pandas.json_normalize(table) for name, table in tables.items() if table}
+        rows = tables["kernel_dispatch"]
+        rows["ns"] = rows["end_timestamp"] - rows["start_timestamp"]
+        return rows, "dispatch_info.kernel_id"
+    rows = pandas.DataFrame([e for e in trace["traceEvents"] if e.get("ph") == "X"])
+    rows["ns"] = pandas.json_normalize(rows["args"])[["BeginNs", "EndNs"]].astype("int64").diff(axis=1)["EndNs"]
+    return rows, "name"
+
 
 path = sys.argv[-1]
 total = collections.Counter()
 if "--pandas" in sys.argv:
-    import pandas
-    rows = pandas.read_csv(path)
-    name = "Kernel_Name" if "Kernel_Name" in rows else "Function"
-    rows["ns"] = rows["End_Timestamp"] - rows["Start_Timestamp"]
-    total.update(rows.groupby(name)["ns"].sum().to_dict())
+    rows, name = sum_with_pandas(path)
+    table = rows.groupby(name)["ns"].agg(["count", "sum", "mean", "min", "max", "std"])
+    total.update({str(key): ns for key, ns in table["sum"].items()})
 elif path.endswith(".db"):
     db = sqlite3.connect(path)
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():

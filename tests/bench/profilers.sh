@@ -73,8 +73,10 @@ measure() { # file size name command...
 }
 
 python=$(command -v python3 || true)
-pandas=$python
-[ -z "$python" ] || "$python" -c 'import pandas' 2>/dev/null || pandas=
+pandas= # the first Python that has it
+for one in python3 /usr/bin/python3; do
+    [ -n "$pandas" ] || ! "$one" -c 'import pandas' 2>/dev/null || pandas=$one
+done
 : >"$results"
 for run in $(seq "$runs"); do
     while read -r name _ floor; do
@@ -87,7 +89,7 @@ for run in $(seq "$runs"); do
         [ "$run" = 1 ] || continue
         [ -z "$python" ] || [ "$floor" = proto ] ||
             measure "$name" "$size" python "$python" tests/bench/profilers.py "$file"
-        [ -z "$pandas" ] || [ "${name##*.}" != csv ] ||
+        [ -z "$pandas" ] || [ "$name" = kineto.json ] || { [ "${name##*.}" != csv ] && [ "$floor" != json ]; } ||
             measure "$name" "$size" pandas "$pandas" tests/bench/profilers.py --pandas "$file"
     done <<<"$inputs"
 done
@@ -100,16 +102,19 @@ awk -F'\t' -v rows="$rows" '
     { if ($4 < wall[k]) wall[k] = $4; if ($5 < cpu[k]) cpu[k] = $5; if ($6 > peak[k]) peak[k] = $6 }
     function ratio(a, b) { return b > 0 ? sprintf("%.1f", a / b) : "-" }
     END {
-        printf "%-18s %6s %7s %7s %8s %9s %8s %8s %9s %7s %8s %8s %7s\n", "rocstats summary", "MB", "cpu s", "wall s",
-            "MB/cpu s", "1e6 r/cpu s", "peak MiB", "cpu/bare", "-j2 wall", "peak", "py/cpu", "py/wall", "pandas/cpu"
+        printf "%-18s %6s %7s %7s %8s %9s %8s %8s %9s %7s %8s %8s %10s %11s\n", "rocstats summary", "MB", "cpu s", "wall s",
+            "MB/cpu s", "1e6 r/cpu s", "peak MiB", "cpu/bare", "-j2 wall", "peak", "py/cpu", "py/wall", "pandas/cpu",
+            "pandas/wall"
         for (i = 1; i <= n; i++) {
             f = order[i]; one = f SUBSEP "j1"; two = f SUBSEP "j2"; py = f SUBSEP "python"
             records = f == "results.db" ? 2 * rows : rows
-            printf "%-18s %6.1f %7.2f %7.2f %8.0f %11.2f %8.1f %8s %9.2f %7.1f %8s %8s %7s\n", f, size[f] / 1e6, cpu[one],
+            printf "%-18s %6.1f %7.2f %7.2f %8.0f %11.2f %8.1f %8s %9.2f %7.1f %8s %8s %10s %11s\n", f, size[f] / 1e6, cpu[one],
                 wall[one], size[f] / 1e6 / cpu[one], records / 1e6 / cpu[one], peak[one] / 1024,
                 ratio(cpu[one], cpu[f SUBSEP "bare"]), wall[two], peak[two] / 1024,
                 py in cpu ? ratio(cpu[py], cpu[one]) : "-", py in wall ? ratio(wall[py], wall[two]) : "-",
-                (f SUBSEP "pandas") in cpu ? ratio(cpu[f, "pandas"], cpu[one]) : "-"
+                (f SUBSEP "pandas") in cpu ? ratio(cpu[f, "pandas"], cpu[one]) : "-",
+                (f SUBSEP "pandas") in wall ? ratio(wall[f, "pandas"], wall[two]) : "-"
         }
-        print "\npy/cpu: CPU time of Python to that of -j1; py/wall: its wall time to that of -j2"
+        print "\npy/cpu: CPU time of Python to that of -j1; py/wall: its wall time to that of -j2; pandas: the same"
+        print "of json.load() or read_csv(), tables of all records, and count, sum, mean, min, max, deviation by name"
     }' "$results"

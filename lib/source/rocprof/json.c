@@ -145,25 +145,38 @@ static void add_arg(json_worker *w, rocprof_column c, rocl_view name, const rocl
             (rocprof_counter){.name = name, .value = {.text = text}};
 }
 
+/* The columns of tables that begin with times, in the order in which calls and ranges have most of
+ * them, and work on GPUs. */
+enum { ARGUMENTS = 13 };
+static const rocl_view argument_names[2][ARGUMENTS] = {
+    {ROCL_JSON_KEY("BeginNs"), ROCL_JSON_KEY("EndNs"), ROCL_JSON_KEY("pid"), ROCL_JSON_KEY("tid"),
+     ROCL_JSON_KEY("Name"), ROCL_JSON_KEY("args"), ROCL_JSON_KEY("Data"),
+     ROCL_JSON_KEY("DurationNs"), ROCL_JSON_KEY("Domain"), ROCL_JSON_KEY("dev-id"),
+     ROCL_JSON_KEY("queue-id"), ROCL_JSON_KEY("stream-id"), ROCL_JSON_KEY("proc-id")},
+    {ROCL_JSON_KEY("BeginNs"), ROCL_JSON_KEY("EndNs"), ROCL_JSON_KEY("dev-id"),
+     ROCL_JSON_KEY("queue-id"), ROCL_JSON_KEY("Name"), ROCL_JSON_KEY("pid"), ROCL_JSON_KEY("tid"),
+     ROCL_JSON_KEY("stream-id"), ROCL_JSON_KEY("Data"), ROCL_JSON_KEY("DurationNs"),
+     ROCL_JSON_KEY("proc-id"), ROCL_JSON_KEY("args"), ROCL_JSON_KEY("Domain")}};
+static const uint8_t argument_columns[2][ARGUMENTS] = {
+    {ROCPROF_START, ROCPROF_END, ROCPROF_PROCESS, ROCPROF_THREAD, ROCPROF_NAME, ROCPROF_ARGS,
+     ROCPROF_IGNORED, ROCPROF_IGNORED, ROCPROF_DOMAIN, ROCPROF_AGENT, ROCPROF_QUEUE, ROCPROF_STREAM,
+     ROCPROF_PROC_ID},
+    {ROCPROF_START, ROCPROF_END, ROCPROF_AGENT, ROCPROF_QUEUE, ROCPROF_NAME, ROCPROF_PROCESS,
+     ROCPROF_THREAD, ROCPROF_STREAM, ROCPROF_IGNORED, ROCPROF_IGNORED, ROCPROF_PROC_ID,
+     ROCPROF_ARGS, ROCPROF_DOMAIN}};
+
 /* The object of arguments, which the reader has entered. Tables that begin with times have no
- * counters: only the columns that are known are looked for, in the order of most of them. */
-static void read_args(json_worker *w, rocl_json *r)
+ * counters: only the columns that are known are looked for. */
+static void read_args(json_worker *w, rocl_json *r, bool work)
 {
-    static const rocl_view names[] = {
-        ROCL_JSON_KEY("BeginNs"),   ROCL_JSON_KEY("EndNs"), ROCL_JSON_KEY("dev-id"),
-        ROCL_JSON_KEY("queue-id"),  ROCL_JSON_KEY("pid"),   ROCL_JSON_KEY("tid"),
-        ROCL_JSON_KEY("Name"),      ROCL_JSON_KEY("args"),  ROCL_JSON_KEY("proc-id"),
-        ROCL_JSON_KEY("stream-id"), ROCL_JSON_KEY("Domain")};
-    static const rocprof_column columns[] = {ROCPROF_START,  ROCPROF_END,     ROCPROF_AGENT,
-                                             ROCPROF_QUEUE,  ROCPROF_PROCESS, ROCPROF_THREAD,
-                                             ROCPROF_NAME,   ROCPROF_ARGS,    ROCPROF_PROC_ID,
-                                             ROCPROF_STREAM, ROCPROF_DOMAIN};
     static const char first[] = "\n    \"BeginNs\"";
     rocl_json_token key, value;
     if ((size_t)(r->end - r->at) > sizeof first && !memcmp(r->at, first, sizeof first - 1)) {
-        for (int i; (i = rocl_json_member(r, names, sizeof names / sizeof *names, &value)) >= 0;)
-            if (value.kind == ROCL_JSON_STRING || value.kind == ROCL_JSON_NUMBER)
-                add_arg(w, columns[i], names[i], &value);
+        const rocl_view *names = argument_names[work];
+        for (int i; (i = rocl_json_member(r, names, ARGUMENTS, &value)) >= 0;)
+            if (argument_columns[work][i] != ROCPROF_IGNORED &&
+                (value.kind == ROCL_JSON_STRING || value.kind == ROCL_JSON_NUMBER))
+                add_arg(w, argument_columns[work][i], names[i], &value);
         return;
     }
     while (rocl_json_next(r, &key) == ROCL_JSON_KEY) {
@@ -327,16 +340,20 @@ static rocl_status put_arrow(rocl_records *to, json_file *f, json_worker *w, con
 static void read_event(json_worker *w, rocl_json *r, json_event *e)
 {
     enum { PHASE, NAME, PID, TID, TS, DUR, ARGS, CATEGORY, ID, KEYS };
-    static const rocl_view keys[KEYS] = {
-        [PHASE] = ROCL_JSON_KEY("ph"),  [NAME] = ROCL_JSON_KEY("name"),
-        [PID] = ROCL_JSON_KEY("pid"),   [TID] = ROCL_JSON_KEY("tid"),
-        [TS] = ROCL_JSON_KEY("ts"),     [DUR] = ROCL_JSON_KEY("dur"),
-        [ARGS] = ROCL_JSON_KEY("args"), [CATEGORY] = ROCL_JSON_KEY("cat"),
-        [ID] = ROCL_JSON_KEY("id"),
-    };
+    /* In the order of most events, and of arrows. */
+    static const rocl_view keys[2][KEYS] = {
+        {ROCL_JSON_KEY("ph"), ROCL_JSON_KEY("name"), ROCL_JSON_KEY("pid"), ROCL_JSON_KEY("tid"),
+         ROCL_JSON_KEY("ts"), ROCL_JSON_KEY("dur"), ROCL_JSON_KEY("args"), ROCL_JSON_KEY("cat"),
+         ROCL_JSON_KEY("id")},
+        {ROCL_JSON_KEY("ts"), ROCL_JSON_KEY("ph"), ROCL_JSON_KEY("cat"), ROCL_JSON_KEY("id"),
+         ROCL_JSON_KEY("pid"), ROCL_JSON_KEY("tid"), ROCL_JSON_KEY("name"), ROCL_JSON_KEY("dur"),
+         ROCL_JSON_KEY("args")}};
+    static const uint8_t meanings[2][KEYS] = {{PHASE, NAME, PID, TID, TS, DUR, ARGS, CATEGORY, ID},
+                                              {TS, PHASE, CATEGORY, ID, PID, TID, NAME, DUR, ARGS}};
+    const bool arrow = r->end - r->at > 4 && !memcmp(r->at, "\"ts\"", 4);
     rocl_json_token v;
-    for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
-        switch (key) {
+    for (int key; (key = rocl_json_member(r, keys[arrow], KEYS, &v)) >= 0;) {
+        switch (meanings[arrow][key]) {
         case PHASE:
             e->phase = v.text.n == 1 ? *v.text.p : '?';
             break;
@@ -361,7 +378,7 @@ static void read_event(json_worker *w, rocl_json *r, json_event *e)
             break;
         case ARGS:
             if (rocl_json_enter(r, ROCL_JSON_OBJECT))
-                read_args(w, r);
+                read_args(w, r, e->pid == SECTION_COPY || e->pid >= SECTION_FIRST_GPU);
             break;
         default:
             break;
