@@ -875,9 +875,9 @@ ROCL_API rocl_status rocl_recipes(rocl_tables **tables, rocl_error *err);
 
 /* Cuts rows from the ends of tables until they take no more than so many bytes in a format, JSON or
  * Markdown; a last row counts the others and sums them up (of a report, where
- * rocl_stats_options.rests was set). Each table in turn gets a row, as long as rows fit. If titles
- * alone are too long, tables at the end go; returns how many. *fits false: what is left is longer
- * all the same. */
+ * rocl_stats_options.rests was set). Each table in turn gets a row, as long as rows fit. Where
+ * titles take more than half, tables at the end go, but not the advice; returns how many. *fits
+ * false: what is left is longer all the same. */
 ROCL_API size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
                                 bool *fits);
 
@@ -915,8 +915,8 @@ typedef struct rocl_answer rocl_answer;
  * live as long as the answer. */
 ROCL_API rocl_status rocl_answer_open(rocl_answer **a, const char *path, const char *command,
                                       const char *const *inputs, rocl_error *err);
-/* The tables of rocl_describe_trace(), once. */
-ROCL_API void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description);
+/* The tables of rocl_describe_trace(), once; of each list the first rows, SIZE_MAX: all. */
+ROCL_API void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description, size_t most);
 /* The data as an object with a member for each table, by its key. Once, or else: */
 ROCL_API rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data,
                                             rocl_error *err);

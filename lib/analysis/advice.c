@@ -291,6 +291,7 @@ rocl_status rocl_advise(rocl_tables *tables, rocl_error *err)
     adviser a = {.tables = tables, .advice = rocl_begin_table(&c, tables, &advice_table, 0).table};
     if (!a.advice)
         return rocl_fail_memory(err);
+    a.advice->essential = true;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const rocl_table *t = rocl_tables_find(tables, rules[i].table);
         if (t)

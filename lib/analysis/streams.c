@@ -217,9 +217,9 @@ static rocl_status sweep_edges(streams *s, rocl_error *err)
         {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(rank)},                               \
         {"name", title, ROCL_UNIT_TEXT, ROCL_OTHERS,                                               \
          ROCL_CELL_BY(rocl_field_text_or_none, lane, name)},                                       \
-        {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(kernels)},                      \
-        {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(copies)},                         \
-        {"busy_ns", "Busy", ROCL_UNIT_NS, ROCL_IN_REST, CELL(busy)},                               \
+        {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(kernels)},           \
+        {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(copies)},              \
+        {"busy_ns", "Busy", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(busy)},                    \
         {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(busy_percent)},            \
         {"first_ns", "First start", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(begin)},                       \
         {"last_ns", "Last end", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(end)},                             \

@@ -87,6 +87,23 @@ static void cut_table(rocl_tables *all, rocl_table *t, size_t shown)
     free(last);
 }
 
+/* Moves the table that goes next to the end: the last one that is not essential, the first never.
+ */
+static void move_to_end(rocl_tables *all, share *shares, size_t left)
+{
+    size_t at = left - 1;
+    while (at > 1 && all->tables[at].essential)
+        at--;
+    if (all->tables[at].essential)
+        at = left - 1;
+    const rocl_table t = all->tables[at];
+    const share s = shares[at];
+    memmove(&all->tables[at], &all->tables[at + 1], (left - 1 - at) * sizeof t);
+    memmove(&shares[at], &shares[at + 1], (left - 1 - at) * sizeof s);
+    all->tables[left - 1] = t;
+    shares[left - 1] = s;
+}
+
 size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes, bool *fits)
 {
     rocl_table_writer w = {.tables = all};
@@ -104,8 +121,11 @@ size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
         }
         used += shares[i].head + shares[i].rest;
     }
-    for (; shares && used > bytes && left > 1; left--)
+    /* Fewer tables with rows in them say more than titles of all. */
+    for (; shares && used > bytes / 2 && left > 1; left--) {
+        move_to_end(all, shares, left);
         used -= shares[left - 1].head + shares[left - 1].rest;
+    }
     *fits = used <= bytes;
     /* A row of each table in turn, as long as there is one that fits. */
     for (size_t open = left; shares && open;) {
@@ -121,6 +141,9 @@ size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
                 continue;
             used += n;
             s->shown++;
+            /* It is shown whole: there is no last row for others. */
+            if (s->shown == t->row_count)
+                used -= s->rest;
             open++;
         }
     }

@@ -1,5 +1,6 @@
 /* Tables as JSON: alone, as rocstats(1) describes it, and in the envelope of rocline(1), which is
  * written front to back, so that data may be larger than memory. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,10 +54,11 @@ void rocl_table_put_json_row(rocl_table_writer *w, const rocl_table *t, const ro
     rocl_buf_byte(b, '}');
 }
 
-static void put_rows(rocl_table_writer *w, const rocl_table *t)
+/* The first rows, `most` at most. */
+static void put_rows(rocl_table_writer *w, const rocl_table *t, size_t most)
 {
     rocl_buf_byte(&w->buf, '[');
-    for (size_t r = 0; r < t->row_count; r++) {
+    for (size_t r = 0; r < t->row_count && r < most; r++) {
         rocl_buf_str(&w->buf, r ? ",\n      " : "\n      ");
         rocl_table_put_json_row(w, t, rocl_table_cell(t, r, 0));
         rocl_table_end_row(w);
@@ -79,7 +81,7 @@ static void put_table(rocl_table_writer *w, const rocl_table *t)
     }
     rocl_buf_byte(b, ']');
     put_key(b, ",\n     ", "rows");
-    put_rows(w, t);
+    put_rows(w, t, SIZE_MAX);
     rocl_buf_byte(b, '}');
 }
 
@@ -189,7 +191,7 @@ static rocl_status open_output(rocl_answer *a, rocl_error *err)
 }
 
 /* The rows of its tables alone; a table of one thing is an object. */
-void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description)
+void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description, size_t most)
 {
     begin_member(a, ROCL_ANSWER_TRACE);
     for (size_t i = 0; i < description->count; i++) {
@@ -198,7 +200,7 @@ void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description)
         if (t->fields && t->row_count)
             rocl_table_put_json_row(&a->w, t, t->cells);
         else
-            put_rows(&a->w, t);
+            put_rows(&a->w, t, most);
     }
     rocl_buf_byte(&a->w.buf, '}');
 }

@@ -71,6 +71,7 @@ typedef struct rocl_table {
     const rocl_table_tab *tab; /* static; NULL: one of its own */
     const rocl_table_column *columns;
     size_t column_count;
+    bool essential; /* it stays when other tables go: see rocl_tables_cut */
     bool fields; /* for people the fields of a row stand below each other */
     rocl_datum *cells;
     size_t row_count, cell_cap;

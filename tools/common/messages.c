@@ -54,6 +54,32 @@ static void write_line(const char *colour, const char *fmt, va_list ap)
     pthread_mutex_unlock(&lock);
 }
 
+static msg_listener *listener;
+
+void msg_set_listener(msg_listener *fn)
+{
+    listener = fn;
+}
+
+static void tell_listener(bool error, rocl_status code, const char *fmt, va_list ap)
+{
+    char text[4096];
+    if (!listener)
+        return;
+    vsnprintf(text, sizeof text, fmt, ap);
+    pthread_mutex_lock(&lock);
+    listener(error, code, text);
+    pthread_mutex_unlock(&lock);
+}
+
+#define TELL_LISTENER(error, code)                                                                 \
+    do {                                                                                           \
+        va_list ap;                                                                                \
+        va_start(ap, fmt);                                                                         \
+        tell_listener(error, code, fmt, ap);                                                       \
+        va_end(ap);                                                                                \
+    } while (0)
+
 #define WRITE_LINE(colour)                                                                         \
     do {                                                                                           \
         va_list ap;                                                                                \
@@ -64,11 +90,20 @@ static void write_line(const char *colour, const char *fmt, va_list ap)
 
 void msg_error(const char *fmt, ...)
 {
+    TELL_LISTENER(true, ROCL_INTERNAL);
     WRITE_LINE("1;31");
 }
 
 void msg_notice(const char *fmt, ...)
 {
+    TELL_LISTENER(false, ROCL_OK);
+    if (level >= MSG_NORMAL)
+        WRITE_LINE("1;33");
+}
+
+void msg_partial(const char *fmt, ...)
+{
+    TELL_LISTENER(false, ROCL_PARTIAL);
     if (level >= MSG_NORMAL)
         WRITE_LINE("1;33");
 }

@@ -2,7 +2,10 @@
 #ifndef TOOLS_MESSAGES_H
 #define TOOLS_MESSAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "rocline.h"
 
 typedef enum msg_level { MSG_QUIET, MSG_NORMAL, MSG_VERBOSE } msg_level;
 
@@ -13,10 +16,17 @@ const char *msg_program(void);
 
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* always */
 void msg_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
+/* The same of records that were left out or repaired. */
+void msg_partial(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Only to somebody who looks: on a terminal, and not where -v says more. */
 void msg_done(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void msg_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* with -v */
 void msg_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* always, no name */
+
+/* Gets errors and notices as well, whatever the level; NULL: nobody does. Called by whoever says
+ * them, one at a time. */
+typedef void msg_listener(bool error, rocl_status code, const char *text);
+void msg_set_listener(msg_listener *fn);
 
 /* Three digits of a number and its unit: "4.56 M". A unit for each power of 1000, then NULL. */
 void msg_put_scaled(char *to, size_t size, double n, const char *const *units);

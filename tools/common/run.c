@@ -1,6 +1,7 @@
 /* From the command line to the exit code. */
 #include "common/common.h"
 
+#include "common/answer.h"
 #include "common/job.h"
 #include "common/output.h"
 #include "common/progress.h"
@@ -86,6 +87,7 @@ static rocl_options library_options(const common *c)
         .reader = c->reader,
         .explain = c->level >= MSG_VERBOSE,
         .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
+        .note_times = answer_is_wanted(),
         .notice = on_notice,
     };
 }
@@ -190,7 +192,7 @@ void common_report(const common *c, const rocl_trace *t)
     bool some = put_faults(dropped, sizeof dropped, t, true, "left out") > 0;
     bool more = put_faults(kept, sizeof kept, t, false, "repaired") > 0;
     if (some || more)
-        msg_notice("%s%s%s", some ? dropped : "", some && more ? "; " : "", more ? kept : "");
+        msg_partial("%s%s%s", some ? dropped : "", some && more ? "; " : "", more ? kept : "");
 }
 
 int common_run(const common *c, common_write_fn *write, void *ctx)
@@ -202,6 +204,7 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     for (size_t i = 0, n = 0; i < c->ignored.n && n < sizeof ignored; i++)
         n += (size_t)snprintf(ignored + n, sizeof ignored - n, "%s--%s", i ? ", " : "",
                               c->ignored.v[i]);
+    answer_set_inputs(&c->inputs);
     if (c->ignored.n)
         msg_notice("%s: accepted, but without effect", ignored);
     rocl_trace *t = NULL;

@@ -1,6 +1,7 @@
 /* rocline: one command for all tools. A command is a row of the table below. */
 #include "common/common.h"
 #include "common/programs.h"
+#include "rocline/commands.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,10 @@ static const subcommand commands[] = {
     {"json", NULL, &rtg2json_program, NULL, "write JSON: of Chrome, PyTorch, rocprof, rocprofv3"},
     {"rpt", NULL, &rpt_program, NULL, "print the report of rpt"},
     {"record", "rec", &rocrec_program, NULL, "run a program and record it"},
+    {"show", NULL, &show_program, NULL, "print what is known of one event"},
+    {"correlate", NULL, &correlate_program, NULL, "print causes and effects of one event"},
+    {"schema", NULL, &schema_program, NULL, "print the JSON Schema of what a command prints"},
+    {"recipes", NULL, &recipes_program, NULL, "print questions and the commands that answer them"},
     {"help", NULL, &help_program, NULL, "print the help of a command"},
     {0},
 };

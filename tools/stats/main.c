@@ -1,5 +1,6 @@
 /* rocstats: where the time of a trace went. */
 #include "common/common.h"
+#include "common/answer.h"
 #include "common/output.h"
 #include "common/programs.h"
 
@@ -25,6 +26,7 @@ typedef struct cli {
     const char *summary_file;
     const char *min_gap;
     const char *path, *folder; /* of the output; of the files of a style */
+    unsigned budget;
     rocl_stats_options stats;
     comparison compare;
 } cli;
@@ -109,6 +111,7 @@ static const opt output_options[] = {
      "aligned text with units (text, the default) or Markdown (md or markdown) for people; CSV, "
      "TSV or JSON with exact values for programs; the summary as `rocprofv3 -S` prints it (table); "
      "a page with all reports and charts (html)"},
+    BUDGET_OPTION(offsetof(cli, budget)),
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
      "write to this file (default: \"-\", standard output); with --style: prefix of the file names "
      "(default: out, or results for rocprof)"},
@@ -345,8 +348,11 @@ static int check_options(cli *c, size_t behind)
     if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))
         return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
                            c->min_gap);
+    int code = budget_check(&(table_output){.budget = c->budget, .table.format = c->format});
+    if (code >= 0)
+        return code;
     c->path = c->common.output_file ? c->common.output_file : "-";
-    int code = wants_summary(c) ? place_summary(c) : -1;
+    code = wants_summary(c) ? place_summary(c) : -1;
     const bool reports = !c->style || wants_summary(c);
     c->common.to_stdout = reports && strcmp(c->path, "-") == 0;
     if (code < 0 && reports)
@@ -367,7 +373,9 @@ static int check_options(cli *c, size_t behind)
     c->stats.domains = c->domains.v;
     c->stats.summary_groups = c->summary_groups.v;
     c->stats.derive = c->derive.v;
-    c->stats.derive = c->derive.v;
+    c->stats.rests = c->budget > 0;
+    if (c->compare.wanted)
+        answer_set_command("compare");
     return -1;
 }
 
@@ -415,16 +423,18 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     cli *c = ctx;
     const bool to_stream = c->summary_file && (!strcmp(c->summary_file, "stdout") ||
                                                !strcmp(c->summary_file, "stderr"));
-    const rocl_table_options o = {
-        .path = c->path,
-        .format = c->style ? ROCL_TABLE_CONSOLE : c->format,
-        .width = terminal_width(c),
-        .summary = {.domains = c->per_domain,
-                    .groups = c->summary_groups.n && (c->summary || c->per_domain),
-                    .whole = c->summary,
-                    .unit = c->summary_units,
-                    .indent = to_stream ? 4 : 0},
-    };
+    const table_output o = {
+        .budget = c->budget,
+        .table = {
+            .path = c->path,
+            .format = c->style ? ROCL_TABLE_CONSOLE : c->format,
+            .width = terminal_width(c),
+            .summary = {.domains = c->per_domain,
+                        .groups = c->summary_groups.n && (c->summary || c->per_domain),
+                        .whole = c->summary,
+                        .unit = c->summary_units,
+                        .indent = to_stream ? 4 : 0},
+        }};
     rocl_tables *tables = NULL;
     rocl_status s = c->compare.wanted
                         ? comparison_run(&c->compare, &c->common, &c->stats, t, &tables, err)
@@ -435,7 +445,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         if (written == ROCL_OK && reports && (c->common.job || c->summary_file))
             written = output_make_parent(c->path);
         if (written == ROCL_OK && reports)
-            written = rocl_write_tables(tables, &o, err);
+            written = tables_write(&o, t, tables, err);
         s = written == ROCL_OK ? s : written;
         if (written == ROCL_OK && reports && !c->common.to_stdout)
             output_done(c->path);
@@ -444,7 +454,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-static int run_rocstats(const program *p, int argc, char **argv)
+static int print_stats(const program *p, int argc, char **argv)
 {
     static cli c = {.top = -1};
     fill_purpose();
@@ -452,6 +462,11 @@ static int run_rocstats(const program *p, int argc, char **argv)
     if (code < 0)
         code = check_options(&c, words_after_dashes(argc, argv));
     return code < 0 ? common_run(&c.common, write_reports, &c) : code;
+}
+
+static int run_rocstats(const program *p, int argc, char **argv)
+{
+    return answer_run(p, argc, argv, print_stats);
 }
 
 const program rocstats_program = {

@@ -1,0 +1,45 @@
+/* Answers to programs: what `rocline COMMAND --format json` prints in the place of a format of its
+ * own. Also errors are in it, those of the command line, too. */
+#ifndef TOOLS_ANSWER_H
+#define TOOLS_ANSWER_H
+
+#include "common/common.h"
+
+/* Runs a program. If it is a command of rocline, and its command line asks for JSON, messages are
+ * collected meanwhile, and an answer is printed when it is done, unless it has only printed help.
+ * All programs with answers call it from their `run`. */
+int answer_run(const program *p, int argc, char **argv,
+               int (*run)(const program *p, int argc, char **argv));
+
+/* Is that so? */
+bool answer_is_wanted(void);
+/* As they were named, for the files of messages. */
+void answer_set_inputs(const strings *inputs);
+/* What the command is called, where that is not the name of its program. */
+void answer_set_command(const char *command);
+
+/* Where tables go, and in which format. */
+typedef struct table_output {
+    rocl_table_options table;
+    unsigned budget; /* tokens, 0: any number; see BUDGET_OPTION */
+} table_output;
+
+/* An option of the tool's struct, and what is wrong with it. */
+#define BUDGET_OPTION(to)                                                                          \
+    {                                                                                              \
+        "budget", 0, OPT_NUMBER, to, "N", NULL, 1, BUDGET_MAX,                                     \
+            "with json and md: print at most N tokens, counted as 4 bytes each; rows beyond that " \
+            "are counted and summed up in the last one of their table"                             \
+    }
+enum { BUDGET_MAX = 100000000 };
+int budget_check(const table_output *o);
+
+/* Writes them: as an answer with what the trace is (NULL: there is none), or alone. */
+rocl_status tables_write(const table_output *o, const rocl_trace *t, rocl_tables *tables,
+                         rocl_error *err);
+/* For commands that write their data themselves: opens the answer, with the trace in it, at this
+ * path ("-": standard output). It is closed by answer_run(). */
+rocl_status answer_open(const char *path, const rocl_trace *t, unsigned budget,
+                        rocl_answer **answer, rocl_error *err);
+
+#endif

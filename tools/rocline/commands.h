@@ -1,0 +1,10 @@
+/* Commands of rocline that are no tools of their own. */
+#ifndef TOOLS_ROCLINE_COMMANDS_H
+#define TOOLS_ROCLINE_COMMANDS_H
+
+#include "common/options.h"
+
+extern const program show_program, correlate_program; /* event.c */
+extern const program schema_program, recipes_program; /* schema.c */
+
+#endif
