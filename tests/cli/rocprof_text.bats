@@ -82,6 +82,18 @@ same() {
 "MEMORY_COPIES","CopyHostToDevice",1,2500'
 }
 
+@test "samples whose times are cycles of a GPU: left out of a folder, refused alone" {
+    mkdir run
+    printf '0 %d 0x7f0011223344 kernel\n' 1234567890123 1234567890223 >run/pcs_trace.txt
+    printf '5000000010000:5000000013000 7:7 hipMalloc(ptr=1) :1\n' >run/hip_api_trace.txt
+    try 3 rocstats summary run/pcs_trace.txt
+    says "run/pcs_trace.txt: samples of the program counter (rocprof), not a trace"
+    says "name results.txt, hip_api_trace.txt"
+    try 0 rocstats summary --format csv run
+    says "the samples of pcs_trace.txt are left out"
+    same "$(cut -d, -f1-4 <<<"$output" | tail -n +2)" '"HIP","hipMalloc",1,3000'
+}
+
 @test "records that come late in what a program wrote are found" {
     yes 'a line of the program' | head -n 20000 >late.txt
     cat "$ROCPROF/roctracer.txt" >>late.txt

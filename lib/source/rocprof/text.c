@@ -14,6 +14,7 @@
  * The texts of one folder are one run. */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/num.h"
 #include "source/rocprof/fields.h"
 #include "source/rocprof/rocprof.h"
@@ -352,9 +353,10 @@ static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
                                           .free_worker = free_fields,
                                           .close = close_run};
 
-/* Does a file begin with a record, so that no program wrote between its lines? */
-static rocl_status read_first_line(rocl_spool *spool, bool *pure, bool *counts_copies,
-                                   rocl_error *err)
+/* Does a file begin with a record, so that no program wrote between its lines; does it hold samples
+ * of the program counter, whose times are cycles of a GPU? */
+static rocl_status read_first_line(rocl_spool *spool, bool *pure, bool *samples,
+                                   bool *counts_copies, rocl_error *err)
 {
     char head[4096];
     text_line l;
@@ -363,6 +365,7 @@ static rocl_status read_first_line(rocl_spool *spool, bool *pure, bool *counts_c
     const char *end = st == ROCL_OK ? memchr(head, '\n', got) : NULL;
     const text_shape shape = end ? read_line(&l, head, (size_t)(end - head)) : NO_RECORD;
     *pure = shape >= CALL;
+    *samples = shape == PC_SAMPLE;
     *counts_copies |=
         shape == CALL && l.link == ROCL_NO_KEY && rtg_lit(l.text.p, l.text.p + l.text.n, "hsa_");
     return st;
@@ -380,8 +383,18 @@ static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
         (run->kfd = rocl_strings_put(t->strings, "KFD_API", 7)) == ROCL_NONE)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < in->file_count && st == ROCL_OK; i++) {
-        st = read_first_line(in->files[i].spool, &run->pure[i], &run->counts_copies, err);
-        if (st == ROCL_OK && !rocl_records_cut(in, i, 0, 0))
+        bool samples = false;
+        st = read_first_line(in->files[i].spool, &run->pure[i], &samples, &run->counts_copies, err);
+        if (st == ROCL_OK && samples && in->file_count == 1)
+            st = rocl_fail(err, ROCL_INPUT,
+                           "%s: samples of the program counter (rocprof), not a trace: their times "
+                           "are cycles of a GPU, which say nothing of when they were; name "
+                           "results.txt, hip_api_trace.txt and hcc_ops_trace.txt of the same run",
+                           in->files[i].path);
+        else if (st == ROCL_OK && samples)
+            s->remark =
+                "the samples of pcs_trace.txt are left out: their times are cycles of a GPU";
+        else if (st == ROCL_OK && !rocl_records_cut(in, i, 0, 0))
             st = rocl_fail_memory(err);
     }
     return st == ROCL_OK ? rocl_records_index(in, err) : st;
