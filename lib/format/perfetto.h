@@ -51,8 +51,8 @@ enum {
     CLOCK_UNIT = 4 /* ns */
 };
 
-/* Clocks below 64 are of the machine, those from 64 to 127 of a sequence. */
-enum { CLOCK_IS_BOOTTIME = 6, CLOCK_IS_DELTA = 64, CLOCKS_END = 128 };
+/* Clocks from 64 to 127 are of a sequence, all others of the machine. */
+enum { CLOCK_IS_BOOTTIME = 6, CLOCK_IS_DELTA = 64, CLOCKS_LOCAL_END = 128 };
 
 enum { STATS_BUFFER = 1, BUFFER_OVERWRITTEN = 3, BUFFER_DISCARDED = 18, BUFFER_LOST = 19 };
 
@@ -99,6 +99,7 @@ enum {
 enum { /* TrackEvent */
        EV_CATEGORY_IID = 3,
        EV_ANNOTATION = 4,
+       EV_LEGACY = 6,
        EV_TYPE = 9,
        EV_NAME_IID = 10,
        EV_TRACK = 11,
@@ -119,6 +120,22 @@ enum { /* TrackEvent */
 };
 
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4, TYPE_STATE = 5 };
+
+enum { /* LegacyEvent: a phase of Chrome's in place of a type */
+       LEGACY_PHASE = 2,
+       LEGACY_DURATION = 3, /* us */
+       LEGACY_ID = 6,
+       LEGACY_ID_SCOPE = 7,
+       LEGACY_BIND_ID = 8,
+       LEGACY_LOCAL_ID = 10,
+       LEGACY_GLOBAL_ID = 11,
+       LEGACY_ENCLOSING = 12,
+       LEGACY_DIRECTION = 13,
+       LEGACY_PID = 18,
+       LEGACY_TID = 19,
+};
+
+enum { DIRECTION_IN = 1, DIRECTION_OUT = 2 };
 
 enum { CORRELATION_SUBMISSION = 1, GPU_API_HIP = 5 };
 

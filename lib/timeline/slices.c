@@ -241,6 +241,29 @@ static rocl_status keep_flow(rocl_timeline_part *p, rocl_error *err)
     return ROCL_OK;
 }
 
+/* An instant takes those that are at its time and called as it is, if the sink can draw that. */
+static rocl_status draw_instant(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_timeline_ops *ops = p->timeline->ops;
+    const uint32_t waiting = p->flow_count;
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < waiting && ops->instant_flows; i++) {
+        const rocl_flow_mark f = p->flows[i];
+        const bool same = f.name == p->event.name || (!f.name && p->event.name == ROCL_NONE);
+        if (f.next || f.time != p->event.time || !same)
+            continue;
+        p->flows[i] = p->flows[own];
+        p->flows[own++] = f;
+    }
+    p->counts.instants++;
+    p->flow_count = own;
+    const rocl_status st = ops->instant(p, p->tracks[0].base, err);
+    p->flow_count = waiting - own;
+    if (own)
+        memmove(p->flows, p->flows + own, p->flow_count * sizeof *p->flows);
+    return st;
+}
+
 static rocl_status draw_host(rocl_timeline_part *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
@@ -255,8 +278,7 @@ static rocl_status draw_host(rocl_timeline_part *p, rocl_error *err)
         p->flow_count = 0; /* all that were left belong to it */
         return st;
     }
-    p->counts.instants++;
-    return ops->instant(p, p->tracks[0].base, err);
+    return draw_instant(p, err);
 }
 
 static rocl_status draw_work(rocl_timeline_part *p, rocl_error *err)

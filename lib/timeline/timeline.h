@@ -118,6 +118,7 @@ typedef struct rocl_flow_mark {
  * bytes of it are wanted, p->record. Times ascend within a sequence. */
 typedef struct rocl_timeline_ops {
     bool work_overlaps; /* slices of GPU work may overlap on a track: it needs no lanes */
+    bool instant_flows; /* arrows may end in instants: p->flows are those of it */
     bool link_slices;   /* only slices can have links: a mark that has one becomes a slice */
     /* A sequence begins: p->event is its first; nothing on it is before `from`. May be NULL. */
     rocl_status (*begin)(rocl_timeline_part *p, int64_t from, rocl_error *err);

@@ -145,7 +145,7 @@ slices() {
     try 1 rocpd2csv -d out broken.pftrace
     says "packets that are no events are left out: 1 of memory of GPUs, 1 of CPU and stack samples"
     says "byte 0: an event that needs packets that the tracer lost"
-    says "13 records left out: no end (1), no valid time (2), value of no event (2), malformed line (4), dropped while recording (4)"
+    says "12 records left out: no end (1), no valid time (2), value of no event (2), malformed line (3), dropped while recording (4)"
     try 3 rocpd2csv --strict -d strict broken.pftrace
 }
 
@@ -230,4 +230,38 @@ slices() {
     says "byte 0: an event that needs packets that the tracer lost"
     try 3 rocpd2pftrace --strict --start 0% --end 100% -o part.pftrace broken.pftrace
     try 2 rocpd2pftrace --start 5s --end 6s -o part.pftrace t.pftrace
+}
+
+@test "clocks: the last snapshot before a time, clocks by way of others, clocks of sequences" {
+    encode clocks
+    try 1 rocpd2csv -d out -o o clocks.pftrace
+    says "a time on a clock that no snapshot sets"
+    says "2 records left out: no valid time (2)"
+    # Each is called after its time.
+    [ "$(grep -c '"at ' out/o_other_api_trace.csv)" -eq 13 ]
+    awk -F, '/"at / { name = $3; gsub(/"|at /, "", name); if ($7 != name) exit 1 }' \
+        out/o_other_api_trace.csv
+    # What is copied keeps its clocks; the window is of the trace's clock.
+    try 1 rocpd2pftrace --start 2000000 --end 3000500 -o part.pftrace clocks.pftrace
+    rocpd2csv -q -d part -o o part.pftrace
+    [ "$(grep -o 'at [0-9]*' part/o_other_api_trace.csv | sort | tr '\n' ' ')" = \
+        "at 2000000 at 2050000 at 2051000 at 3000100 at 3000500 " ]
+}
+
+@test "phases of Chrome's, states, and arrows of instants and ends" {
+    encode phases
+    try 1 rocpd2csv -d out -o o phases.pftrace
+    says "an asynchronous event without an id"
+    says "a duration that is negative or too large"
+    says "an event of Chrome's of an unknown phase"
+    says "3 records left out: no valid time (1), malformed line (2)"
+    # Each is called after its times.
+    [ "$(wc -l <out/o_other_api_trace.csv)" -eq 16 ]
+    awk -F, 'NR > 1 { name = $3; gsub(/"/, "", name); if ($7 "-" $8 != name) exit 1 }' \
+        out/o_other_api_trace.csv
+    grep -F '"net","13000-14000",50,51,0,13000,14000' out/o_other_api_trace.csv
+    # The trace of it (its arrows: tests/golden/pftrace-phases) is the trace of that again.
+    rocpd2pftrace -q --args -o one.pftrace phases.pftrace || true
+    try 0 rocpd2pftrace -q --args -o two.pftrace one.pftrace
+    diff <(slices one.pftrace) <(slices two.pftrace)
 }

@@ -105,7 +105,7 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
         return ROCL_OK;
     if (rocl_timeline_link(&p->part))
         at = put_link(p, at, e->stack_id);
-    if (p->part.flow_count && e->kind != ROCL_INSTANT && !(at = write_flows(p, b, at)))
+    if (p->part.flow_count && !(at = write_flows(p, b, at)))
         return ROCL_OK;
     if (e->stack_id)
         at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);

@@ -63,6 +63,7 @@ static rocl_status define_track(rocl_timeline_part *base, const rocl_track *t, u
 
 /* The reader puts typed GPU events that overlap on rows of their own. */
 const rocl_timeline_ops pf_typed_ops = {.work_overlaps = true,
+                                        .instant_flows = true,
                                         .begin = begin_sequence,
                                         .define = define_track,
                                         .call = pf_write_call,
@@ -73,7 +74,8 @@ const rocl_timeline_ops pf_typed_ops = {.work_overlaps = true,
                                         .value = pf_write_value,
                                         .bytes = pf_write_bytes};
 
-const rocl_timeline_ops pf_legacy_ops = {.begin = begin_sequence,
+const rocl_timeline_ops pf_legacy_ops = {.instant_flows = true,
+                                         .begin = begin_sequence,
                                          .define = define_track,
                                          .call = pf_write_call,
                                          .work = pf_write_legacy,

@@ -451,6 +451,88 @@ static event_class class_of(const char *category)
     return g && g->domain == ROCL_DOMAIN_MARKERS ? CLASS_MARKER : CLASS_CALL;
 }
 
+/* What a phase of Chrome's is besides the types of track events. */
+enum { TYPE_COMPLETE = 256, TYPE_ARROW, TYPE_OF_CHROME };
+
+/* A LegacyEvent. */
+typedef struct legacy_event {
+    uint64_t id, bind;
+    int64_t duration_us, pid, tid;
+    rocl_view scope;
+    char phase;
+    uint8_t direction;
+    bool has_phase, has_id, has_bind, has_pid, has_tid, local, enclosing;
+} legacy_event;
+
+static legacy_event read_legacy(rocl_view message)
+{
+    legacy_event l = {.scope = {"", 0}};
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field f;
+    while (rocl_pb_next(&r, &f)) {
+        switch (f.number) {
+        case LEGACY_PHASE:
+            l.phase = f.value < 128 ? (char)f.value : '?';
+            l.has_phase = true;
+            break;
+        case LEGACY_DURATION:
+            l.duration_us = (int64_t)f.value;
+            break;
+        case LEGACY_ID:
+        case LEGACY_LOCAL_ID:
+        case LEGACY_GLOBAL_ID:
+            l.id = f.value;
+            l.local = f.number == LEGACY_LOCAL_ID;
+            l.has_id = true;
+            break;
+        case LEGACY_ID_SCOPE:
+            l.scope = f.kind == ROCL_PB_BYTES ? f.bytes : l.scope;
+            break;
+        case LEGACY_BIND_ID:
+            l.bind = f.value;
+            l.has_bind = true;
+            break;
+        case LEGACY_ENCLOSING:
+            l.enclosing = f.value;
+            break;
+        case LEGACY_DIRECTION:
+            l.direction = (uint8_t)(f.value & (DIRECTION_IN | DIRECTION_OUT));
+            break;
+        case LEGACY_PID:
+            l.pid = (int32_t)f.value;
+            l.has_pid = true;
+            break;
+        case LEGACY_TID:
+            l.tid = (int32_t)f.value;
+            l.has_tid = true;
+            break;
+        default:
+            break;
+        }
+    }
+    return l;
+}
+
+static uint64_t type_of_phase(char phase)
+{
+    static const struct {
+        const char *phases;
+        uint64_t type;
+    } types[] = {{"BbS", TYPE_BEGIN},  {"EeF", TYPE_END},   {"iIRnTp", TYPE_INSTANT},
+                 {"X", TYPE_COMPLETE}, {"stf", TYPE_ARROW}, {"M", TYPE_OF_CHROME}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (phase && strchr(types[i].phases, phase))
+            return types[i].type;
+    return UINT64_MAX;
+}
+
+static uint64_t hash_text(uint64_t h, rocl_view v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        h = (h ^ (uint8_t)v.p[i]) * 0x100000001b3u;
+    return rocl_mix64(h ^ v.n);
+}
+
 /* The fields of a TrackEvent. */
 typedef struct track_event {
     uint64_t type, uuid, correlation, flow;
@@ -458,6 +540,9 @@ typedef struct track_event {
     uint32_t name_bytes, category_bytes; /* ROCL_NONE: the view has it */
     bool has_track, has_name, has_value, has_extra;
     double value;
+    bool is_legacy;
+    legacy_event legacy;
+    uint64_t thread; /* key, of calls */
 } track_event;
 
 static track_event read_track_event(worker *w, rocl_view message)
@@ -517,6 +602,11 @@ static track_event read_track_event(worker *w, rocl_view message)
         case EV_OLD_FLOW_END:
             e.flow = e.flow == ROCL_NO_KEY && f.kind != ROCL_PB_BYTES ? f.value : e.flow;
             break;
+        case EV_LEGACY:
+            e.is_legacy = f.kind == ROCL_PB_BYTES;
+            if (e.is_legacy)
+                e.legacy = read_legacy(f.bytes);
+            break;
         case EV_GPU_CORRELATION:
             inner = f.kind == ROCL_PB_BYTES ? rocl_pb_of(f.bytes) : (rocl_pb){0};
             while (rocl_pb_next(&inner, &g))
@@ -527,7 +617,19 @@ static track_event read_track_event(worker *w, rocl_view message)
             break;
         }
     }
+    if (!e.type && e.is_legacy && e.legacy.has_phase)
+        e.type = type_of_phase(e.legacy.phase);
     return e;
+}
+
+static rocl_view name_of(const worker *w, const track_event *e)
+{
+    return e->name.n || e->name_bytes == ROCL_NONE ? e->name : pfr_bytes(w->file, e->name_bytes);
+}
+
+static rocl_view category_of(const worker *w, const track_event *e)
+{
+    return e->category_bytes == ROCL_NONE ? e->category : pfr_bytes(w->file, e->category_bytes);
 }
 
 static uint32_t name_text(worker *w, const track_event *e)
@@ -615,28 +717,46 @@ static rocl_kind kind_of_class(event_class c, rocl_view name)
     return copy ? ROCL_COPY : kinds[c];
 }
 
-/* Arrows between calls. Those to GPU work are known by its correlation. */
-static rocl_status put_flows(worker *w, const rocl_source_record *call, rocl_view name,
+/* An end of an arrow, at a call or instant. */
+static rocl_status put_flow(worker *w, const rocl_source_record *at, rocl_view name, uint64_t flow,
+                            rocl_flow_end end, bool next, rocl_error *err)
+{
+    rocl_source_record r;
+    rocl_record_begin(&r, ROCL_FLOW, at->where);
+    r.process = at->process;
+    r.thread = at->thread;
+    r.name = rocl_view_is(name, PF_UNNAMED) ? (rocl_view){"", 0} : name;
+    r.as.e.start = r.as.e.end = at->as.e.start;
+    r.as.e.category = at->as.e.category;
+    r.as.flow.flow = flow;
+    r.as.flow.end = end;
+    r.as.flow.next = next;
+    return rocl_record_put(w->to, &r, err);
+}
+
+/* Arrows between calls, of the packet at hand. Those to GPU work are known by its correlation. */
+static rocl_status put_flows(worker *w, const rocl_source_record *at, const track_event *e,
                              rocl_error *err)
 {
+    const rocl_view name = name_of(w, e);
     rocl_pb p = rocl_pb_of(w->packet->body);
     rocl_pb_field f;
-    rocl_source_record r;
     rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && rocl_pb_next(&p, &f)) {
+    if (!rocl_records_want(w->to, ROCL_FLOW))
+        return ROCL_OK;
+    while (st == ROCL_OK && e->flow != ROCL_NO_KEY && rocl_pb_next(&p, &f)) {
         const bool ends = f.number == EV_FLOW_END || f.number == EV_OLD_FLOW_END;
-        if ((f.number != EV_FLOW && f.number != EV_OLD_FLOW && !ends) || f.kind == ROCL_PB_BYTES)
-            continue;
-        rocl_record_begin(&r, ROCL_FLOW, call->where);
-        r.process = call->process;
-        r.thread = call->thread;
-        r.name = name;
-        r.as.e.start = r.as.e.end = call->as.e.start;
-        r.as.e.category = call->as.e.category;
-        r.as.flow.flow = f.value;
-        r.as.flow.end = ends ? ROCL_FLOW_ENDS : ROCL_FLOW_BEGINS;
-        st = rocl_record_put(w->to, &r, err);
+        if ((f.number == EV_FLOW || f.number == EV_OLD_FLOW || ends) && f.kind != ROCL_PB_BYTES)
+            st = put_flow(w, at, name, f.value, ends ? ROCL_FLOW_ENDS : ROCL_FLOW_BEGINS, false,
+                          err);
     }
+    const unsigned direction = e->legacy.has_bind ? e->legacy.direction : 0;
+    if (st == ROCL_OK && direction)
+        st = put_flow(w, at, name, e->legacy.bind,
+                      direction == DIRECTION_IN    ? ROCL_FLOW_ENDS
+                      : direction == DIRECTION_OUT ? ROCL_FLOW_BEGINS
+                                                   : ROCL_FLOW_GOES_ON,
+                      false, err);
     return st;
 }
 
@@ -650,8 +770,7 @@ static rocl_status put_begin(worker *w, rocl_source_record *r, const track_event
     text_facts *known = facts_of(w, category);
     if (!known->class)
         known->class = (uint8_t)(class_of(pfr_bytes(w->file, category).p) + 1);
-    const rocl_view name =
-        e->name.n || e->name_bytes == ROCL_NONE ? e->name : pfr_bytes(w->file, e->name_bytes);
+    const rocl_view name = name_of(w, e);
     const rocl_kind kind =
         r->kind == ROCL_INSTANT ? ROCL_INSTANT : kind_of_class(known->class - 1u, name);
     const bool call = kind <= ROCL_INSTANT;
@@ -670,15 +789,13 @@ static rocl_status put_begin(worker *w, rocl_source_record *r, const track_event
                                                               : e->flow;
     r->parent = a.ancestor && a.ancestor != a.correlation ? a.ancestor : ROCL_NO_KEY;
     if (call) {
-        r->thread = t ? t->thread : ROCL_KEY_OF_TEXT | (uint64_t)1 << 41;
+        r->thread = e->thread;
         r->as.e.category = text_of(w, category);
         r->as.e.name = (uint32_t)(r->id - 1);
         if (rocl_view_is(name, PF_UNNAMED))
             r->as.e.name = ROCL_NONE;
         const rocl_status st = rocl_record_put(w->to, r, err);
-        const bool arrows = st == ROCL_OK && e->flow != ROCL_NO_KEY && r->link == ROCL_NO_KEY &&
-                            kind != ROCL_INSTANT && rocl_records_want(w->to, ROCL_FLOW);
-        return arrows ? put_flows(w, r, name, err) : st;
+        return st == ROCL_OK && r->link == ROCL_NO_KEY ? put_flows(w, r, e, err) : st;
     }
     r->name = name;
     fill_work(w, r, &a, &symbol);
@@ -692,12 +809,18 @@ static rocl_status put_begin(worker *w, rocl_source_record *r, const track_event
         r->agent = t->agent.number;
     /* What overlapped on its track was cut; these are the times before. */
     if (a.begin > 0 && a.end >= a.begin) {
-        const unsigned clock =
+        const uint32_t clock =
             w->packet->has_clock ? w->packet->clock : w->sequence->state.default_clock;
-        const int64_t shift = clock < CLOCK_IS_DELTA ? w->file->clocks.offset[clock] : 0;
+        const bool local = clock >= CLOCK_IS_DELTA && clock < CLOCKS_LOCAL_END;
+        const uint32_t machine = w->packet->machine;
+        uint64_t begin = (uint64_t)a.begin, end = (uint64_t)a.end;
         r->at = r->as.e.start;
-        if (__builtin_add_overflow(a.begin, shift, &r->as.e.start) ||
-            __builtin_add_overflow(a.end, shift, &r->as.e.end))
+        if (!local && (!pfr_clocks_convert(&w->file->clocks, machine, clock, &begin) ||
+                       !pfr_clocks_convert(&w->file->clocks, machine, clock, &end)))
+            begin = end = UINT64_MAX;
+        r->as.e.start = (int64_t)begin;
+        r->as.e.end = (int64_t)end;
+        if (r->as.e.start < 0 || r->as.e.end < 0)
             return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large",
                                      err);
     }
@@ -778,48 +901,121 @@ static rocl_status name_track(worker *w, const rocl_source_record *r, const pfr_
     return rocl_record_name(w->to, ROCL_KEY_THREAD, r, pfr_bytes(w->file, t->thread_name), err);
 }
 
+/* Asynchronous events of Chrome's belong together by their id within a category, or those of old
+ * kinds within a name; all others by their track. False: it has no id. */
+static bool find_scope(const worker *w, rocl_source_record *r, const track_event *e,
+                       const pfr_track *t)
+{
+    const legacy_event *l = &e->legacy;
+    r->scope = t ? (uint64_t)(t - w->file->tracks)
+                 : rocl_mix64(e->has_track ? e->uuid : ~(uint64_t)w->sequence->number) | (uint64_t)1
+                                                                                             << 63;
+    if (!e->is_legacy || !l->phase || !strchr("beSF", l->phase)) {
+        if (l->has_pid || l->has_tid)
+            r->scope = rocl_mix64(e->thread ^ rocl_mix64(r->process)) | (uint64_t)1 << 63;
+        return true;
+    }
+    const bool old = l->phase == 'S' || l->phase == 'F';
+    uint64_t h = hash_text(l->id, l->scope);
+    h = hash_text(h, old && !l->scope.n ? name_of(w, e) : category_of(w, e));
+    r->scope = h | (uint64_t)1 << 63;
+    return l->has_id;
+}
+
+/* Chrome's arrows: they end in the slice that begins next unless they say otherwise. */
+static rocl_status put_arrow(worker *w, rocl_source_record *r, const track_event *e,
+                             rocl_error *err)
+{
+    const char phase = e->legacy.phase;
+    const rocl_view name = name_of(w, e), category = category_of(w, e);
+    if (!e->legacy.has_id)
+        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, "an arrow without an id",
+                                 err);
+    if (!rocl_records_want(w->to, ROCL_FLOW))
+        return ROCL_OK;
+    r->thread = e->thread;
+    r->as.e.category = rocl_records_text(w->to, category);
+    return put_flow(w, r, name, hash_text(hash_text(e->legacy.id, category), name),
+                    phase == 's'   ? ROCL_FLOW_BEGINS
+                    : phase == 't' ? ROCL_FLOW_GOES_ON
+                                   : ROCL_FLOW_ENDS,
+                    phase == 'f' && !e->legacy.enclosing, err);
+}
+
+/* An end brings arguments, and arrows: they are drawn a ns earlier, where the slice still is. */
+static rocl_status put_end(worker *w, rocl_source_record *r, const track_event *e, rocl_error *err)
+{
+    event_facts a; /* of calls: an end of work says nothing new */
+    begin_facts(&a);
+    r->half = ROCL_ENDS;
+    r->id = e->has_name ? name_text(w, e) + (uint64_t)1 : 0;
+    if (rocl_records_want_args(w->to))
+        read_notes(w, w->packet->body, OF_CALLS, &a, true);
+    rocl_status st = rocl_record_put(w->to, r, err);
+    if (st != ROCL_OK || (e->flow == ROCL_NO_KEY && !e->legacy.has_bind) || r->as.e.start <= 0)
+        return st;
+    rocl_source_record at = *r;
+    at.thread = e->thread;
+    at.as.e.start--;
+    at.as.e.category = rocl_records_text(w->to, category_of(w, e));
+    return put_flows(w, &at, e, err);
+}
+
 static rocl_status put_track_event(worker *w, rocl_source_record *r, rocl_error *err)
 {
-    const track_event e = read_track_event(w, w->packet->body);
+    track_event e = read_track_event(w, w->packet->body);
+    const legacy_event *l = &e.legacy;
     const pfr_track *t =
         e.has_track ? pfr_track_of(w->file, w->packet->machine, e.uuid, w->packet->at) : NULL;
+    const char *why = NULL;
     rocl_status st = ROCL_OK;
     if (e.has_extra)
         st = put_extra(w, r, err);
     if (st != ROCL_OK)
         return st;
     r->process = t ? t->process : ROCL_NO_KEY;
-    r->scope = t ? (uint64_t)(t - w->file->tracks)
-                 : rocl_mix64(e.has_track ? e.uuid : ~(uint64_t)w->sequence->number) | (uint64_t)1
-                                                                                           << 63;
+    e.thread = t ? t->thread : ROCL_KEY_OF_TEXT | (uint64_t)1 << 41;
+    if (l->has_pid)
+        r->process = pfr_process_key(w->packet->machine, l->pid);
+    if (l->has_pid || l->has_tid) {
+        e.thread = l->has_tid ? (uint64_t)(uint32_t)l->tid : ROCL_KEY_OF_TEXT | (uint64_t)1 << 41;
+        t = NULL;
+    }
+    if (!find_scope(w, r, &e, t))
+        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE,
+                                 "an asynchronous event without an id", err);
     switch (e.type) {
+    case TYPE_COMPLETE:
+        if (l->duration_us < 0 || __builtin_mul_overflow(l->duration_us, 1000, &r->as.e.end) ||
+            __builtin_add_overflow(r->as.e.end, r->as.e.start, &r->as.e.end))
+            return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME,
+                                     "a duration that is negative or too large", err);
+        /* fallthrough */
     case TYPE_BEGIN:
     case TYPE_INSTANT:
-        r->kind = e.type == TYPE_INSTANT ? ROCL_INSTANT : ROCL_REGION;
-        r->half = e.type == TYPE_INSTANT ? ROCL_WHOLE : ROCL_BEGINS;
+    case TYPE_STATE: /* it changes to its name at this moment */
+        if (e.type == TYPE_STATE && !e.has_name)
+            return ROCL_OK;
+        r->kind = e.type >= TYPE_INSTANT && e.type != TYPE_COMPLETE ? ROCL_INSTANT : ROCL_REGION;
+        r->half = e.type == TYPE_BEGIN ? ROCL_BEGINS : ROCL_WHOLE;
         st = put_begin(w, r, &e, t, err);
         return st == ROCL_OK && r->kind <= ROCL_INSTANT ? name_track(w, r, t, err) : st;
-    case TYPE_END: {
-        event_facts a; /* of calls: an end of work says nothing new */
-        begin_facts(&a);
-        r->half = ROCL_ENDS;
-        r->id = e.has_name ? name_text(w, &e) + (uint64_t)1 : 0;
-        if (rocl_records_want_args(w->to))
-            read_notes(w, w->packet->body, OF_CALLS, &a, true);
-        return rocl_record_put(w->to, r, err);
-    }
+    case TYPE_END:
+        return put_end(w, r, &e, err);
+    case TYPE_ARROW:
+        return put_arrow(w, r, &e, err);
     case TYPE_COUNTER:
         return e.has_value || !e.has_extra ? put_value(w, r, e.uuid, e.value, err) : ROCL_OK;
+    case TYPE_OF_CHROME:
+        return ROCL_OK;
     case 0:
-        return e.has_extra ? ROCL_OK
-                           : rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE,
-                                               "a track event without a type", err);
+        why = e.has_extra ? NULL : "a track event without a type";
+        break;
     default:
-        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE,
-                                 e.type == TYPE_STATE ? "a state of a track, which is not read"
-                                                      : "a track event of an unknown type",
-                                 err);
+        why = e.type == UINT64_MAX ? "an event of Chrome's of an unknown phase"
+                                   : "a track event of an unknown type";
     }
+    return why ? rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, why, err) : ROCL_OK;
 }
 
 /* ---- GPU events ------------------------------------------------------------------------------ */

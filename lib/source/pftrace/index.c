@@ -186,8 +186,8 @@ static void index_packet(index_walk *x, const pfr_packet *p)
         return;
     }
     if (p->payload == PKT_CLOCK_SNAPSHOT) {
-        const uint8_t clock = f->clocks.trace;
-        pfr_clocks_learn(&f->clocks, p->body);
+        const uint32_t clock = f->clocks.trace;
+        f->failed |= !pfr_clocks_learn(&f->clocks, p->machine, p->body);
         f->times_unsure |= clock != f->clocks.trace && f->first <= f->last;
     }
     pfr_moment m;
@@ -415,7 +415,7 @@ rocl_status pfr_index(pfr_file *f, rocl_error *err)
     free(x.states);
     free(x.touched);
     rocl_map_free(&x.sums);
-    if (st == ROCL_OK && !rocl_strings_complete(f->bytes))
+    if (st == ROCL_OK && (!pfr_clocks_complete(&f->clocks) || !rocl_strings_complete(f->bytes)))
         st = rocl_fail_memory(err);
     if (f->interned_count)
         qsort(f->interned, f->interned_count, sizeof *f->interned, compare_interned);
@@ -435,6 +435,7 @@ void pfr_index_free(pfr_file *f)
     free(f->interned);
     free(f->checkpoints);
     free(f->sums);
+    free(f->clocks.all);
 }
 
 /* The last of sorted items for which `is_before` holds, which it does for the first ones. */

@@ -45,7 +45,7 @@ static bool read_head(pfr_packet *p, const rocl_pb_field *f)
         p->has_time = true;
         return true;
     case PKT_CLOCK_ID:
-        p->clock = f->value < CLOCKS_END ? (uint32_t)f->value : CLOCKS_END;
+        p->clock = f->value < UINT32_MAX ? (uint32_t)f->value : UINT32_MAX;
         p->has_clock = true;
         return true;
     case PKT_SEQUENCE_ID:

@@ -30,15 +30,15 @@ typedef struct pfr_file pfr_file;
 
 /* ---- state.c --------------------------------------------------------------------------------- */
 
-enum { PFR_LOCAL_CLOCKS = 2, PFR_EXTRA_TRACKS = 8 };
+enum { PFR_LOCAL_CLOCKS = 4, PFR_EXTRA_TRACKS = 8 };
 
 /* A clock of a sequence: its times are (value +) timestamp * unit + offset on a machine's clock. */
 typedef struct pfr_clock {
     uint64_t value; /* ns, of an incremental clock: its last time */
     uint64_t unit;
     int64_t offset;
+    uint32_t domain;
     uint8_t id; /* 0: this entry is not used */
-    uint8_t domain;
     bool incremental;
 } pfr_clock;
 
@@ -49,15 +49,27 @@ typedef struct pfr_state {
     uint64_t default_track;
     pfr_clock clocks[PFR_LOCAL_CLOCKS];
     uint32_t defaults; /* bytes of TracePacketDefaults, in pfr_file.bytes; 0: none */
-    uint8_t default_clock;
+    uint32_t default_clock;
     bool has_default_track, valid;
 } pfr_state;
 
-/* Clocks of a machine against that of the trace, by the first snapshot that has both. */
+/* A time on a clock of a machine, by a snapshot: from then on `offset` leads to the trace's clock.
+ */
+typedef struct pfr_relation {
+    uint64_t at;
+    int64_t offset;
+    uint64_t snapshot; /* their order in the file */
+    uint32_t machine, clock;
+    bool resolved;
+} pfr_relation;
+
+/* Clocks of machines against that of the trace. */
 typedef struct pfr_clocks {
-    int64_t offset[CLOCK_IS_DELTA]; /* to be added */
-    bool known[CLOCK_IS_DELTA];
-    uint8_t trace; /* the clock of the trace; 0: no snapshot has said it */
+    pfr_relation *all; /* sorted by machine, clock and time once the index is done */
+    size_t count, cap;
+    uint64_t snapshots;
+    uint32_t trace; /* the clock of the trace; 0: no snapshot has said it, so it is BOOTTIME */
+    bool sorted;
 } pfr_clocks;
 
 /* A packet in its sequence. */
@@ -71,7 +83,15 @@ typedef struct pfr_moment {
 /* Takes a packet: resets, defaults, its time, clock snapshots. */
 void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
                     pfr_moment *m);
-void pfr_clocks_learn(pfr_clocks *c, rocl_view snapshot);
+/* Notes a snapshot. False: memory is out. */
+bool pfr_clocks_learn(pfr_clocks *c, uint32_t machine, rocl_view snapshot);
+/* After the last snapshot. Before it, times of other clocks than the trace's are not converted.
+ * False: memory is out. */
+bool pfr_clocks_complete(pfr_clocks *c);
+/* A time of a machine's clock on that of the trace, by the last snapshot before it, or else the
+ * first one. Clocks that no snapshot relates to it are left as they are, if they are well known;
+ * false: it is another one. */
+bool pfr_clocks_convert(const pfr_clocks *c, uint32_t machine, uint32_t clock, uint64_t *time);
 
 /* ---- index.c --------------------------------------------------------------------------------- */
 

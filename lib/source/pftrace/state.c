@@ -1,5 +1,8 @@
 /* What the packets of a sequence depend on, step by step, in the order in which Perfetto's own
  * importer takes the fields of a packet. */
+#include <stdlib.h>
+
+#include "base/array.h"
 #include "source/pftrace/pftrace.h"
 
 typedef struct clock_time {
@@ -30,51 +33,190 @@ static bool next_clock(rocl_pb *snapshot, clock_time *c)
     return false;
 }
 
-void pfr_clocks_learn(pfr_clocks *c, rocl_view snapshot)
+static bool is_local(uint64_t clock)
+{
+    return clock >= CLOCK_IS_DELTA && clock < CLOCKS_LOCAL_END;
+}
+
+/* The clock of the machine by which a snapshot says when it was taken: its primary one, BOOTTIME,
+ * or the first that it has. */
+static clock_time find_base(rocl_view snapshot)
+{
+    rocl_pb r = rocl_pb_of(snapshot);
+    rocl_pb_field f;
+    clock_time t, base = {.id = 0};
+    uint64_t primary = 0;
+    while (rocl_pb_next(&r, &f))
+        if (f.number == SNAPSHOT_PRIMARY)
+            primary = f.value;
+    for (r = rocl_pb_of(snapshot); next_clock(&r, &t);)
+        if (!is_local(t.id) && t.id < UINT32_MAX &&
+            (!base.id || t.id == primary || (t.id == CLOCK_IS_BOOTTIME && base.id != primary)))
+            base = t;
+    return base;
+}
+
+/* ---- clocks of machines ---------------------------------------------------------------------- */
+
+static uint32_t trace_clock(const pfr_clocks *c)
+{
+    return c->trace ? c->trace : CLOCK_IS_BOOTTIME;
+}
+
+bool pfr_clocks_learn(pfr_clocks *c, uint32_t machine, rocl_view snapshot)
 {
     rocl_pb r = rocl_pb_of(snapshot);
     rocl_pb_field f;
     clock_time t;
-    uint64_t trace_time = 0;
-    bool has = false;
+    size_t clocks = 0;
     while (!c->trace && rocl_pb_next(&r, &f))
         if (f.number == SNAPSHOT_PRIMARY && f.value > 0 && f.value < CLOCK_IS_DELTA)
-            c->trace = (uint8_t)f.value;
-    const uint8_t trace = c->trace ? c->trace : CLOCK_IS_BOOTTIME;
+            c->trace = (uint32_t)f.value;
     for (r = rocl_pb_of(snapshot); next_clock(&r, &t);)
-        if (t.id == trace) {
-            trace_time = t.time * t.unit;
-            has = true;
-        }
-    for (r = rocl_pb_of(snapshot); has && next_clock(&r, &t);)
-        if (t.id < CLOCK_IS_DELTA && !c->known[t.id]) {
-            c->known[t.id] = true;
-            c->offset[t.id] = (int64_t)(trace_time - t.time * t.unit);
-        }
+        clocks += !is_local(t.id);
+    c->snapshots++;
+    for (r = rocl_pb_of(snapshot); clocks > 1 && next_clock(&r, &t);) {
+        if (is_local(t.id) || !t.id || t.id >= UINT32_MAX)
+            continue;
+        if (!ROCL_GROW(c->all, c->cap, c->count + 1))
+            return false;
+        c->all[c->count++] = (pfr_relation){.at = t.time * t.unit,
+                                            .snapshot = c->snapshots,
+                                            .machine = machine,
+                                            .clock = (uint32_t)t.id};
+    }
+    return true;
 }
 
-/* Clocks of the sequence, which a snapshot on it relates to one of the machine. */
-static void learn_local_clocks(pfr_state *s, const pfr_clocks *c, rocl_view snapshot)
+static int compare_relations(const void *a, const void *b)
 {
-    const uint8_t trace = c->trace ? c->trace : CLOCK_IS_BOOTTIME;
+    const pfr_relation *x = a, *y = b;
+    if (x->machine != y->machine)
+        return x->machine < y->machine ? -1 : 1;
+    if (x->clock != y->clock)
+        return x->clock < y->clock ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->snapshot > y->snapshot) - (x->snapshot < y->snapshot);
+}
+
+/* The relation that holds for a time of a clock; NULL: there is none. */
+static const pfr_relation *find_relation(const pfr_clocks *c, uint32_t machine, uint32_t clock,
+                                         uint64_t time)
+{
+    const pfr_relation key = {
+        .at = time, .snapshot = UINT64_MAX, .machine = machine, .clock = clock};
+    size_t low = 0, high = c->count;
+    while (low < high) {
+        const size_t i = low + (high - low) / 2;
+        if (compare_relations(&c->all[i], &key) < 0)
+            low = i + 1;
+        else
+            high = i;
+    }
+    /* The last one before it, else the first behind it. */
+    const pfr_relation *r = low ? &c->all[low - 1] : NULL;
+    if (!r || r->machine != machine || r->clock != clock)
+        r = low < c->count ? &c->all[low] : NULL;
+    return r && r->machine == machine && r->clock == clock ? r : NULL;
+}
+
+/* Times of a snapshot become offsets to the trace's clock, if that time of it is known. */
+static void resolve_snapshot(pfr_relation *r, size_t n, uint64_t trace_time)
+{
+    for (size_t i = 0; i < n; i++) {
+        r[i].offset = (int64_t)(trace_time - r[i].at);
+        r[i].resolved = true;
+    }
+}
+
+/* How many relations from the i-th on are of its snapshot: they stand as they came. */
+static size_t count_of_snapshot(const pfr_clocks *c, size_t i)
+{
+    size_t n = 1;
+    while (i + n < c->count && c->all[i + n].snapshot == c->all[i].snapshot)
+        n++;
+    return n;
+}
+
+bool pfr_clocks_complete(pfr_clocks *c)
+{
+    enum { ROUNDS = 4 }; /* a clock leads to the trace's by way of so many others at most */
+    const uint32_t trace = trace_clock(c);
+    size_t known = 0, n;
+    for (size_t i = 0; i < c->count; i += n) {
+        n = count_of_snapshot(c, i);
+        for (size_t k = 0; k < n; k++)
+            if (c->all[i + k].clock == trace)
+                resolve_snapshot(&c->all[i], n, c->all[i + k].at);
+    }
+    for (int round = 0;; round++) {
+        pfr_clocks some = {.trace = c->trace, .sorted = true};
+        bool ok = true;
+        for (size_t i = 0; i < c->count && ok; i++) {
+            if (!c->all[i].resolved)
+                continue;
+            ok = ROCL_GROW(some.all, some.cap, some.count + 1);
+            if (ok)
+                some.all[some.count++] = c->all[i];
+        }
+        if (some.count)
+            qsort(some.all, some.count, sizeof *some.all, compare_relations);
+        if (!ok || round == ROUNDS || some.count == known || some.count == c->count) {
+            free(c->all);
+            *c = some;
+            return ok;
+        }
+        known = some.count;
+        for (size_t i = 0; i < c->count; i += n) {
+            n = count_of_snapshot(c, i);
+            for (size_t k = 0; k < n && !c->all[i].resolved; k++) {
+                const pfr_relation *r = &c->all[i + k];
+                const pfr_relation *by = find_relation(&some, r->machine, r->clock, r->at);
+                if (by)
+                    resolve_snapshot(&c->all[i], n, r->at + (uint64_t)by->offset);
+            }
+        }
+        free(some.all);
+    }
+}
+
+bool pfr_clocks_convert(const pfr_clocks *c, uint32_t machine, uint32_t clock, uint64_t *time)
+{
+    if (!clock || clock == trace_clock(c))
+        return true;
+    const pfr_relation *r = c->sorted ? find_relation(c, machine, clock, *time) : NULL;
+    if (!r && machine && c->sorted)
+        r = find_relation(c, 0, clock, *time);
+    if (r)
+        *time += (uint64_t)r->offset;
+    return r || clock < CLOCK_IS_DELTA || !c->sorted;
+}
+
+/* ---- a sequence ------------------------------------------------------------------------------ */
+
+/* Clocks of the sequence, which a snapshot on it relates to one of the machine. */
+static void learn_local_clocks(pfr_state *s, rocl_view snapshot)
+{
+    const clock_time base = find_base(snapshot);
     rocl_pb r = rocl_pb_of(snapshot);
-    clock_time t, base = {.id = 0};
-    while (next_clock(&r, &t))
-        if (t.id < CLOCK_IS_DELTA && (!base.id || t.id == trace))
-            base = t;
-    for (r = rocl_pb_of(snapshot); base.id && next_clock(&r, &t);) {
+    clock_time t;
+    while (base.id && next_clock(&r, &t)) {
         pfr_clock *to = NULL;
-        if (t.id < CLOCK_IS_DELTA || t.id >= CLOCKS_END)
+        if (!is_local(t.id))
             continue;
         for (int i = PFR_LOCAL_CLOCKS - 1; i >= 0; i--)
-            if (!s->clocks[i].id || s->clocks[i].id == t.id)
+            if (!s->clocks[i].id)
+                to = &s->clocks[i];
+        for (int i = 0; i < PFR_LOCAL_CLOCKS; i++)
+            if (s->clocks[i].id == t.id)
                 to = &s->clocks[i];
         if (to)
             *to = (pfr_clock){.value = t.time * t.unit,
                               .unit = t.unit,
                               .offset = (int64_t)(base.time * base.unit - t.time * t.unit),
                               .id = (uint8_t)t.id,
-                              .domain = (uint8_t)base.id,
+                              .domain = (uint32_t)base.id,
                               .incremental = t.incremental};
     }
 }
@@ -87,8 +229,8 @@ static void take_defaults(pfr_state *s, rocl_strings *bytes, rocl_view defaults)
     s->has_default_track = false;
     s->defaults = rocl_strings_put(bytes, defaults.p, defaults.n);
     while (rocl_pb_next(&r, &f)) {
-        if (f.number == DEFAULTS_CLOCK_ID && f.value < CLOCKS_END)
-            s->default_clock = (uint8_t)f.value;
+        if (f.number == DEFAULTS_CLOCK_ID && f.value < UINT32_MAX)
+            s->default_clock = (uint32_t)f.value;
         if (f.number != DEFAULTS_TRACK_EVENT || f.kind != ROCL_PB_BYTES)
             continue;
         event = rocl_pb_of(f.bytes);
@@ -103,9 +245,9 @@ static void take_defaults(pfr_state *s, rocl_strings *bytes, rocl_view defaults)
 /* Times beyond 2^63 wrap around, and are then negative. */
 static void take_time(pfr_state *s, const pfr_clocks *c, const pfr_packet *p, pfr_moment *m)
 {
-    unsigned id = p->has_clock ? p->clock : s->default_clock;
+    uint32_t id = p->has_clock ? p->clock : s->default_clock;
     uint64_t time = p->timestamp;
-    if (id >= CLOCK_IS_DELTA) {
+    if (is_local(id)) {
         pfr_clock *local = NULL;
         for (int i = 0; i < PFR_LOCAL_CLOCKS; i++)
             if (s->clocks[i].id == id)
@@ -119,11 +261,10 @@ static void take_time(pfr_state *s, const pfr_clocks *c, const pfr_packet *p, pf
         time += (uint64_t)local->offset;
         id = local->domain;
     }
-    m->converted = id && id != (c->trace ? c->trace : CLOCK_IS_BOOTTIME);
-    if (id && id < CLOCK_IS_DELTA && c->known[id])
-        time += (uint64_t)c->offset[id];
+    m->converted = id && id != trace_clock(c);
+    m->bad_time = !pfr_clocks_convert(c, p->machine, id, &time);
     m->time = (int64_t)time;
-    m->has_time = true;
+    m->has_time = !m->bad_time;
 }
 
 void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
@@ -169,7 +310,7 @@ void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, cons
     if (p->has_time)
         take_time(s, c, p, m);
     if (p->payload == PKT_CLOCK_SNAPSHOT)
-        learn_local_clocks(s, c, p->body);
+        learn_local_clocks(s, p->body);
 }
 
 const char *pfr_packet_fault(const pfr_packet *p, const pfr_moment *m, rocl_fault *fault)
