@@ -534,7 +534,7 @@ static const rocl_column chain_columns[] = {
     {"track", "Track", ROCL_UNIT_TEXT, CELL(track)},
     {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
     {"duration_ns", "Duration", ROCL_UNIT_NS, CELL(duration)},
-    {"after_ns", "After the call", ROCL_UNIT_NS, CELL(after)},
+    {"after_ns", "After", ROCL_UNIT_NS, CELL(after)},
     {"value", "Value", ROCL_UNIT_NUMBER, CELL(value)},
 };
 
@@ -629,12 +629,17 @@ static const char *track_text(const lookup *l, const related *r, char *to)
     const rocl_trace *t = l->trace;
     *to = '\0';
     if (is_kind_of(r->kind, ROCL_HOST_KINDS)) {
-        if (r->thread < c->thread_count && *rocl_str(t, c->threads[r->thread].name))
-            snprintf(to, TRACK_SIZE, "thread %" PRId64 ", %s", c->threads[r->thread].tid,
-                     rocl_str(t, c->threads[r->thread].name));
-        else if (r->thread < c->thread_count)
-            snprintf(to, TRACK_SIZE, "thread %" PRId64, c->threads[r->thread].tid);
-        return *to ? to : NULL;
+        if (r->thread >= c->thread_count)
+            return NULL;
+        const rocl_thread *thread = &c->threads[r->thread];
+        const char *name = rocl_str(t, thread->name);
+        char number[32];
+        snprintf(number, sizeof number, "%" PRId64, thread->tid);
+        if (strstr(name, number)) /* many names have it */
+            snprintf(to, TRACK_SIZE, "%s", name);
+        else
+            snprintf(to, TRACK_SIZE, "thread %s%s%s", number, *name ? ", " : "", name);
+        return to;
     }
     const char *agent = r->agent < c->agent_count ? rocl_str(t, c->agents[r->agent].label) : "";
     const char *lane = r->stream < c->stream_count ? rocl_str(t, c->streams[r->stream].label)
@@ -648,6 +653,12 @@ static const char *track_text(const lookup *l, const related *r, char *to)
 static int64_t known(uint64_t n)
 {
     return n && n <= INT64_MAX ? (int64_t)n : -1;
+}
+
+/* NULL for the name of a machine without one. */
+static const char *known_name(const char *host)
+{
+    return strcmp(host, "-") != 0 ? host : NULL;
 }
 
 static void fill_dispatch(const lookup *l, event_row *row, const rocl_dispatch *d, char *grid,
@@ -666,9 +677,11 @@ static void fill_dispatch(const lookup *l, event_row *row, const rocl_dispatch *
     if (d->kernel < c->kernel_count) {
         const rocl_kernel *k = &c->kernels[d->kernel];
         row->kernel = k->mangled;
-        row->arch_vgpr = k->arch_vgpr;
-        row->accum_vgpr = k->accum_vgpr;
-        row->sgpr = k->sgpr;
+        if (k->arch_vgpr | k->accum_vgpr | k->sgpr) { /* else they are not known */
+            row->arch_vgpr = k->arch_vgpr;
+            row->accum_vgpr = k->accum_vgpr;
+            row->sgpr = k->sgpr;
+        }
     }
 }
 
@@ -724,7 +737,7 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
         .stack = known(event->stack_id),
         .parent_stack = known(event->parent_stack_id),
         .correlation = event->correlation_id ? event->correlation_id : -1,
-        .host = rocl_machine_name(l->trace, c->machine),
+        .host = known_name(rocl_machine_name(l->trace, c->machine)),
         .file = c->path,
         .guid = c->guid,
     };

@@ -13,7 +13,7 @@ static const recipe recipes[] = {
     {"time", "Which kernels take the time?", "rocline stats kernels --top 10 FILE",
      "percent, and calls: few long ones or many short ones"},
     {"time", "Which call of a kernel was the longest, and what was around it?",
-     "rocline stats kernels --ids --top 1 FILE", "longest_id; give it to rocline show"},
+     "rocline stats kernels --ids --top 1 FILE", "longest_id; rocline show ID FILE says the rest"},
     {"idle", "Is the GPU idle?", "rocline stats overlap FILE",
      "busy_percent and idle_ns of each GPU"},
     {"idle", "Why is the GPU idle?", "rocline stats gaps --ids --min-gap 5us FILE",

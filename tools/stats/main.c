@@ -374,6 +374,7 @@ static int check_options(cli *c, size_t behind)
     c->stats.summary_groups = c->summary_groups.v;
     c->stats.derive = c->derive.v;
     c->stats.rests = c->budget > 0;
+    c->stats.ids |= answer_is_wanted();
     if (c->compare.wanted)
         answer_set_command("compare");
     return -1;
