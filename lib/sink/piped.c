@@ -3,7 +3,7 @@
 
 #include "base/deflate.h"
 
-enum { TEXT_BLOCK = 256 << 10 };
+enum { TEXT_BLOCK = 256 << 10, RECORD_BLOCK = 96 << 10 /* becomes some times as much text */ };
 
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err)
@@ -17,7 +17,15 @@ rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
 static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
 {
     const rocl_piped *s = ctx;
-    (void)worker;
+    if (s->format) {
+        const rocl_status st = s->format(s->ctx, worker, &block->in, &block->out, err);
+        if (st != ROCL_OK || !s->level)
+            return st;
+        const rocl_buf records = block->in; /* nobody needs them any more */
+        block->in = block->out;
+        block->out = records;
+        block->out.len = 0;
+    }
     if (s->level)
         return rocl_gzip_member(&block->out, block->in.data, block->in.len, s->level, err);
     rocl_buf_put(&block->out, block->in.data, block->in.len);
@@ -42,10 +50,19 @@ rocl_status rocl_piped_open_text(rocl_piped *s, const char *path, bool gzip, int
     return rocl_piped_open(s, path, jobs, &ops, s, err);
 }
 
+rocl_status rocl_piped_open_format(rocl_piped *s, const char *path, bool gzip, int level,
+                                   unsigned jobs, rocl_piped_format_fn *format, void *ctx,
+                                   rocl_error *err)
+{
+    s->format = format;
+    s->ctx = ctx;
+    return rocl_piped_open_text(s, path, gzip, level, jobs, err);
+}
+
 rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err)
 {
     s->rows++;
-    if (rocl_piped_buf(s)->len < TEXT_BLOCK)
+    if (rocl_piped_buf(s)->len < (s->format ? RECORD_BLOCK : TEXT_BLOCK))
         return ROCL_OK;
     rocl_progress(t, s->rows);
     s->rows = 0;

@@ -6,13 +6,20 @@
 #include "base/pool.h"
 #include "trace/pipeline.h"
 
+/* Makes the text of a block, to `out`, of what was put into `in`. Concurrent; in the order of the
+ * file for each worker only. */
+typedef rocl_status rocl_piped_format_fn(void *ctx, unsigned worker, const rocl_buf *in,
+                                         rocl_buf *out, rocl_error *err);
+
 typedef struct rocl_piped {
     rocl_out *out;
     rocl_pipe *pipe;
-    rocl_block *block; /* under construction; NULL after a failure */
-    rocl_buf lost;     /* takes what is written after a failure */
-    int level;         /* of rocl_piped_open_text: of gzip; 0: none */
-    uint64_t rows;     /* and what rocl_piped_end_row has counted since the last block */
+    rocl_block *block;            /* under construction; NULL after a failure */
+    rocl_buf lost;                /* takes what is written after a failure */
+    int level;                    /* of rocl_piped_open_text: of gzip; 0: none */
+    rocl_piped_format_fn *format; /* NULL: what is put is the text */
+    void *ctx;                    /* its first argument */
+    uint64_t rows;                /* and what rocl_piped_end_row has counted since the last block */
 } rocl_piped;
 
 /* Opens the file and the pipe. Whatever comes of it, rocl_piped_discard frees s in the end. */
@@ -23,6 +30,11 @@ rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
  * the name ends in .gz. level: of ROCL_*_LEVEL, or below 0. */
 rocl_status rocl_piped_open_text(rocl_piped *s, const char *path, bool gzip, int level,
                                  unsigned jobs, rocl_error *err);
+
+/* The same of a file whose text the workers make of what is put. */
+rocl_status rocl_piped_open_format(rocl_piped *s, const char *path, bool gzip, int level,
+                                   unsigned jobs, rocl_piped_format_fn *format, void *ctx,
+                                   rocl_error *err);
 
 /* What the next block takes in. */
 static inline rocl_buf *rocl_piped_buf(rocl_piped *s)

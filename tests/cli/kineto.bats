@@ -48,6 +48,17 @@ events() {
     [ "$output" == "$(gzip -dc t1.json.gz)" ]
 }
 
+@test "many blocks: workers change nothing, with and without gzip" {
+    needs "$SHARED/kineto/two_ranks/rank0.json.gz"
+    for j in 1 2 5; do
+        try 0 rtg2json -q -f --args -j$j --layout kineto -o t$j.json "$SHARED/kineto/two_ranks/rank0.json.gz"
+        cmp t1.json t$j.json
+        try 0 rtg2json -q -f --args -j$j --layout kineto -o t$j.json.gz "$SHARED/kineto/two_ranks/rank0.json.gz"
+        cmp t1.json.gz t$j.json.gz
+    done
+    gzip -dc t1.json.gz | cmp - t1.json
+}
+
 @test "a file for each rank" {
     sed 's/"rank": 3/"rank": 0/' "$JSON/kineto.json" >r0.json
     try 0 rtg2json --layout kineto -o out.json.gz r0.json "$JSON/kineto.json"
