@@ -1026,6 +1026,13 @@ ROCL_API long rocl_query_error_offset(const rocl_query *q);
 /* Is it the whole of one or more statements, as far as one can tell? For shells. */
 ROCL_API bool rocl_query_is_complete(const char *sql);
 
+/* The tables and views: the i-th, false behind the last one. */
+typedef struct rocl_sql_table {
+    const char *name, *purpose;
+    bool view;
+} rocl_sql_table;
+ROCL_API bool rocl_sql_table_at(size_t i, rocl_sql_table *t);
+
 typedef enum rocl_rows_format {
     ROCL_ROWS_TABLE, /* for people: columns one below the other */
     ROCL_ROWS_CSV,
@@ -1041,6 +1048,7 @@ typedef enum rocl_rows_format {
 typedef struct rocl_rows_options {
     const char *path; /* "-": standard output; NULL: the same */
     rocl_rows_format format;
+    unsigned width; /* TABLE: columns of the terminal, 0: do not cut texts */
 } rocl_rows_options;
 
 /* rocl_query_run() into a file. *rows (may be NULL): how many were written. */

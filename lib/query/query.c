@@ -355,3 +355,17 @@ bool rocl_query_is_complete(const char *sql)
 {
     return sqlite3_complete(sql) != 0;
 }
+
+bool rocl_sql_table_at(size_t i, rocl_sql_table *t)
+{
+    for (size_t k = 0; k < rocl_query_table_count; k++) {
+        const rocl_query_table *q = &rocl_query_tables[k];
+        *t = (rocl_sql_table){q->name, q->purpose, false};
+        if (q->purpose && i-- == 0)
+            return true;
+    }
+    if (i >= rocl_query_view_count)
+        return false;
+    *t = (rocl_sql_table){rocl_query_views[i].name, rocl_query_views[i].purpose, true};
+    return true;
+}

@@ -14,7 +14,8 @@
 
 enum {
     ROWS_WAITING = 1000, /* of a table, until its columns have their widths */
-    WIDTH_MAX = 120,     /* of a column that is not the last one */
+    WIDTH_MAX = 120,     /* of a column, however long its texts */
+    WIDTH_LEAST = 16,    /* of a column whose texts are cut */
     OUT_BYTES = 64 << 10
 };
 
@@ -26,6 +27,7 @@ typedef struct waiting_cell {
 typedef struct row_writer {
     rocl_out *out;
     rocl_rows_format format;
+    unsigned width; /* of the terminal; 0: any */
     rocl_buf text;  /* to be written */
     rocl_buf cell;  /* at hand */
     uint64_t rows;  /* of all statements */
@@ -179,6 +181,48 @@ static size_t text_width(const uint8_t *p, size_t n)
     return width;
 }
 
+/* The first n code points of a text: how many bytes they are. */
+static size_t bytes_of(const uint8_t *p, size_t len, size_t n)
+{
+    size_t i = 0;
+    while (i < len && (n > 0 || (p[i] & 0xc0) == 0x80)) {
+        n -= (p[i] & 0xc0) != 0x80;
+        i++;
+    }
+    return i;
+}
+
+/* Columns of text become narrower, the widest first, until a row fits. */
+static void fit_columns(row_writer *w)
+{
+    for (;;) {
+        size_t sum = 2 * (w->columns - 1), widest = w->columns, second = WIDTH_LEAST;
+        for (size_t i = 0; i < w->columns; i++) {
+            sum += w->widths[i];
+            if (!w->numbers[i] && w->widths[i] > WIDTH_LEAST &&
+                (widest == w->columns || w->widths[i] > w->widths[widest]))
+                widest = i;
+        }
+        if (sum <= w->width || widest == w->columns)
+            return;
+        for (size_t i = 0; i < w->columns; i++)
+            if (!w->numbers[i] && w->widths[i] < w->widths[widest] && w->widths[i] > second)
+                second = w->widths[i];
+        const size_t over = sum - w->width, step = w->widths[widest] - second;
+        w->widths[widest] -= over < step ? over : step;
+    }
+}
+
+/* A text that is too long keeps its begin and its end. */
+static void put_cut(rocl_buf *to, const uint8_t *p, size_t n, size_t width)
+{
+    const size_t end = (width - 3) / 3, begin = width - 3 - end, all = text_width(p, n);
+    rocl_buf_put(to, p, bytes_of(p, n, begin));
+    rocl_buf_str(to, "...");
+    const size_t skip = bytes_of(p, n, all - end);
+    rocl_buf_put(to, p + skip, n - skip);
+}
+
 static void put_padded(row_writer *w, size_t column, const uint8_t *p, size_t n, bool number)
 {
     const size_t has = text_width(p, n), wants = w->widths[column];
@@ -186,7 +230,10 @@ static void put_padded(row_writer *w, size_t column, const uint8_t *p, size_t n,
     const size_t pad = has < wants ? wants - has : 0;
     for (size_t i = 0; number && i < pad; i++)
         rocl_buf_byte(&w->text, ' ');
-    rocl_buf_put(&w->text, p, n);
+    if (w->width && has > wants && wants >= WIDTH_LEAST)
+        put_cut(&w->text, p, n, wants);
+    else
+        rocl_buf_put(&w->text, p, n);
     for (size_t i = 0; !number && !last && i < pad; i++)
         rocl_buf_byte(&w->text, ' ');
     rocl_buf_str(&w->text, last ? "\n" : "  ");
@@ -208,6 +255,8 @@ static void flush_table(row_writer *w)
         if (i >= n && c->number)
             w->numbers[at] = true;
     }
+    if (w->width)
+        fit_columns(w);
     for (size_t i = 0; i < w->cell_count; i++) {
         const waiting_cell *c = &w->cells[i];
         put_padded(w, i % n, w->texts.data + c->offset, c->len, i < n ? w->numbers[i] : c->number);
@@ -418,7 +467,7 @@ static rocl_status write_row(void *ctx, const rocl_result_row *r, rocl_error *er
 rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_options *o,
                              uint64_t *rows, rocl_error *err)
 {
-    row_writer w = {.format = o->format};
+    row_writer w = {.format = o->format, .width = o->width};
     rocl_status st = rocl_out_open_as_named(&w.out, o->path ? o->path : "-", err);
     if (st != ROCL_OK)
         return st;
