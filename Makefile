@@ -105,7 +105,7 @@ endif
 
 # ---- what there is to build ------------------------------------------------------------------------
 
-LIB_SRC := $(sort $(filter-out lib/capture/% \
+LIB_SRC := $(sort $(filter-out lib/capture/% lib/query/extension.c \
            $(if $(filter 1,$(OTF2)),lib/sink/otf2/none.c,$(filter-out %/none.c,$(wildcard lib/sink/otf2/*.c))), \
            $(wildcard lib/*/*.c lib/*/*/*.c)))
 # A tool is called like its folder, but for those that have a name here.
@@ -132,6 +132,10 @@ LIB_INTERNAL := $(OBJ)/librocline.a
 LIB_A := $(O)/lib/librocline.a
 LIB_SO := $(O)/lib/librocline.so.$(VERSION)
 PC := $(O)/lib/rocline.pc
+# The loadable extension of SQLite: what calls SQLite for its host is compiled for that once more.
+SQLITE_SO := $(O)/lib/librocline-sqlite.so
+SQLITE_HOST_SRC := $(addprefix lib/query/,extension.c functions.c vtab.c)
+SQLITE_SO_SRC := $(filter-out lib/query/functions.c lib/query/query.c lib/query/rows.c lib/query/vtab.c,$(LIB_SRC))
 HEADER := $(O)/include/rocline.h
 PROGRAMS := $(TOOLS) $(ALIASES)
 BINS := $(TOOLS:%=$(O)/bin/%)
@@ -142,7 +146,7 @@ include lib/capture/capture.mk
 
 PROGRAM_FILES := $(BINS) $(ALIAS_BINS) $(CAPTURE_SO) $(FRONT_SOS) $(MAN) $(COMPLETIONS)
 
-all: $(PROGRAM_FILES) $(LIB_A) $(LIB_SO) $(PC) $(HEADER) ## tools in build/bin, libraries in build/lib
+all: $(PROGRAM_FILES) $(LIB_A) $(LIB_SO) $(SQLITE_SO) $(PC) $(HEADER) ## tools in build/bin, libraries in build/lib
 ifneq ($(OTF2),1)
 	@echo '  NOTE    built without libotf2 (3.0 or newer): rocpd2otf2 will only say so'
 endif
@@ -173,6 +177,7 @@ ALL_SRC := $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(GEN_SRC) $(FUZZ_SRC) \
            $(KMT_SRC) $(ROCR_SRC) $(PRELOAD_SRC) $(EXAMPLE_SRC)
 -include $(patsubst %.c,$(OBJ)/so/%.d,$(SO_SRC) $(TRACED_SRC) $(KMT_SRC) $(ROCR_SRC) $(PRELOAD_SRC))
 -include $(patsubst %.c,$(OBJ)/%.d,$(ALL_SRC))
+-include $(patsubst %.c,$(OBJ)/sqlite/%.d,$(SQLITE_HOST_SRC))
 
 # The source lists are in the stamp as well: a deleted file must leave the libraries. Objects are kept
 # for the three sets of flags that were used last.
@@ -201,6 +206,17 @@ $(LIB_SO): $(call objects,$(LIB_SRC)) $(STAMP)
 	    $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 	$(Q)ln -sf librocline.so.$(VERSION) $(@D)/librocline.so.$(SOMAJOR)
 	$(Q)ln -sf librocline.so.$(SOMAJOR) $(@D)/librocline.so
+
+$(OBJ)/sqlite/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) -DROCL_SQLITE_EXTENSION $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(SQLITE_SO): $(patsubst %.c,$(OBJ)/sqlite/%.o,$(SQLITE_HOST_SRC)) $(call objects,$(SQLITE_SO_SRC)) $(STAMP)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && echo '{ global: sqlite3_extension_init; local: *; };' > $(OBJ)/sqlite/exports
+	$(Q)$(CC) -shared -Wl,--version-script=$(OBJ)/sqlite/exports $(if $(SAN)$(FUZZER),,-Wl,-z,defs) \
+	    $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
 pc-subst = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PKGS@|$(PKGS)|'
@@ -255,8 +271,8 @@ INSTALLED_TOOLS = $(PROGRAMS:%=$(BINDIR)/%) $(LIBDIR)/rocline/$(notdir $(CAPTURE
     $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
     $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%)
 INSTALLED_LIBRARY = $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
-    $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/pkgconfig/rocline.pc \
-    $(INCLUDEDIR)/rocline.h
+    $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/librocline-sqlite.so \
+    $(LIBDIR)/pkgconfig/rocline.pc $(INCLUDEDIR)/rocline.h
 INSTALLED = $(INSTALLED_TOOLS) $(INSTALLED_LIBRARY)
 
 install: install-tools install-library ## into PREFIX (/usr/local), below DESTDIR
@@ -272,9 +288,9 @@ install-tools: $(PROGRAM_FILES) ## the tools, manual pages, completion and what 
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
 
-install-library: $(LIB_A) $(LIB_SO) $(PC) $(HEADER) ## the library, its header and what pkg-config needs
+install-library: $(LIB_A) $(LIB_SO) $(SQLITE_SO) $(PC) $(HEADER) ## the library, its header and what pkg-config needs
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED_LIBRARY))))
-	$(INSTALL) -m 644 $(LIB_A) $(LIB_SO) $(DESTDIR)$(LIBDIR)
+	$(INSTALL) -m 644 $(LIB_A) $(LIB_SO) $(SQLITE_SO) $(DESTDIR)$(LIBDIR)
 	ln -sf librocline.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librocline.so.$(SOMAJOR)
 	ln -sf librocline.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/librocline.so
 	$(pc-subst) lib/rocline.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/rocline.pc

@@ -132,7 +132,7 @@ const rocl_query_view rocl_query_views[] = {
      "SELECT hostname, agent, until AS start, start AS \"end\", start - until AS duration, "
      "name AS before FROM (SELECT hostname, agent, name, start, max(\"end\") OVER (PARTITION BY "
      "hostname, agent_abs_index, agent ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 "
-     "PRECEDING) AS until FROM _gpu_work) WHERE start > until",
+     "PRECEDING) AS until FROM _gpu_work WHERE agent_type = 'GPU') WHERE start > until",
      "times in which a GPU had neither kernels nor copies, and what came then"},
 };
 /* clang-format on */

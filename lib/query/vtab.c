@@ -229,13 +229,14 @@ static int plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
     const unsigned columns = t->table->column_count;
     char *uses = sqlite3_malloc(info->nConstraint + 1);
     uint64_t wanted = info->colUsed & ((UINT64_C(1) << columns) - 1);
-    bool path = false;
+    bool path = false, given = false;
     int arguments = 0;
     if (!uses)
         return SQLITE_NOMEM;
     choose_uses(t, info, uses);
     for (int i = 0; t->host->by_path && i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+        given |= c->iColumn == (int)columns;
         if (c->iColumn == (int)columns && c->usable && c->op == SQLITE_INDEX_CONSTRAINT_EQ &&
             !path) {
             uses[i] = USE_PATH;
@@ -244,7 +245,12 @@ static int plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
     }
     if (t->host->by_path && !path) {
         sqlite3_free(uses);
-        return SQLITE_CONSTRAINT;
+        if (given) /* not in this order of a join */
+            return SQLITE_CONSTRAINT;
+        sqlite3_free(vtab->zErrMsg);
+        vtab->zErrMsg = sqlite3_mprintf("the path of a trace is missing: rocline_%s('FILE')",
+                                        t->table->name);
+        return SQLITE_ERROR;
     }
     char *plan = sqlite3_mprintf("");
     for (int i = 0; i < info->nConstraint; i++) {
