@@ -1,11 +1,5 @@
-/* Rows of a table as SQL sees it, column by column, packed: what a worker makes of batches, and
- * what a cursor reads. A cell is 64 bits:
- *
- *     integer   the number
- *     real      the bits of the double (-0.0 is 0.0)
- *     text      the id of a text of the trace
- *
- * and ROCL_CELL_NULL in each of them is NULL. */
+/* Rows of a relation, column by column, packed: what a worker makes of batches, and what a cursor
+ * of SQL reads. What a cell says stands in relation/relation.h. */
 #ifndef ROCL_QUERY_BLOCK_H
 #define ROCL_QUERY_BLOCK_H
 
@@ -13,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ROCL_CELL_NULL INT64_MIN
+#include "relation/relation.h"
 
 /* A row of a scan is block << ROCL_BLOCK_SHIFT | row of the block. */
 enum { ROCL_BLOCK_SHIFT = 13, ROCL_BLOCK_ROWS = 1 << ROCL_BLOCK_SHIFT };

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "query/sql.h"
+#include "query/views.h"
 
 enum {
     LARGEST_VALUE = 256 << 20, /* bytes of a text that statements may make */
@@ -358,8 +359,8 @@ bool rocl_query_is_complete(const char *sql)
 
 bool rocl_sql_table_at(size_t i, rocl_sql_table *t)
 {
-    for (size_t k = 0; k < rocl_query_table_count; k++) {
-        const rocl_query_table *q = &rocl_query_tables[k];
+    for (size_t k = 0; k < rocl_relation_count; k++) {
+        const rocl_relation *q = &rocl_relations[k];
         *t = (rocl_sql_table){q->name, q->purpose, false};
         if (q->purpose && i-- == 0)
             return true;

@@ -176,7 +176,7 @@ static rocl_status add_rows(void *self, unsigned worker, rocl_batch *b, rocl_err
 {
     rocl_scan *s = self;
     open_rows *o = &s->workers[worker];
-    const rocl_query_table *table = s->spec.table;
+    const rocl_relation *table = s->spec.table;
     rocl_status st = ROCL_OK;
     if (!o->cells && (!(o->cells = malloc((size_t)ROCL_BLOCK_ROWS * s->column_count * 8 + 8)) ||
                       !(o->keep = malloc(ROCL_BLOCK_ROWS))))

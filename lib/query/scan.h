@@ -16,7 +16,7 @@
 
 #include "model/trace.h"
 #include "query/block.h"
-#include "query/table.h"
+#include "relation/relation.h"
 
 /* What a row must pass, tested where it is read. Texts are compared for equality only. */
 typedef enum rocl_test_op {
@@ -38,7 +38,7 @@ typedef struct rocl_test {
 enum { ROCL_TESTS_MAX = 8 };
 
 typedef struct rocl_scan_spec {
-    const rocl_query_table *table;
+    const rocl_relation *table;
     uint64_t columns; /* bits: those that are wanted; of tests need not be among them */
     rocl_test tests[ROCL_TESTS_MAX];
     unsigned test_count;

@@ -1,6 +1,6 @@
 /* Views on the tables: the names and columns of ROCm's databases, so that queries written for those
  * run on any input, Perfetto's slice, and ours. What no input but a database has is NULL. */
-#include "query/table.h"
+#include "query/views.h"
 
 /* clang-format off */
 #define EVENT   "id, guid, category, "

@@ -25,7 +25,7 @@ enum {
 
 typedef struct event_table {
     sqlite3_vtab base; /* first */
-    const rocl_query_table *table;
+    const rocl_relation *table;
     const rocl_table_host *host;
     uint64_t rows; /* about how many; 0: not known */
 } event_table;
@@ -53,11 +53,11 @@ typedef struct event_cursor {
     const rocl_strings *strings;
     int64_t number; /* rowid */
     char *path;
-    uint8_t place[ROCL_QUERY_COLUMNS_MAX + 1]; /* of each column in a block */
+    uint8_t place[ROCL_RELATION_COLUMNS_MAX + 1]; /* of each column in a block */
 } event_cursor;
 
 typedef struct module_aux {
-    const rocl_query_table *table;
+    const rocl_relation *table;
     const rocl_table_host *host;
 } module_aux;
 
@@ -68,7 +68,7 @@ static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *ar
 {
     static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
     const module_aux *m = aux;
-    const rocl_query_table *t = m->table;
+    const rocl_relation *t = m->table;
     (void)argc, (void)argv, (void)message;
     char *sql = sqlite3_mprintf("CREATE TABLE x(");
     for (unsigned i = 0; i < t->column_count; i++)
@@ -158,7 +158,7 @@ static void choose_uses(const event_table *t, sqlite3_index_info *info, char *us
         uses[i] = '\0';
         if (!op || !c->usable || c->iColumn < 0 || c->iColumn >= (int)t->table->column_count)
             continue;
-        const rocl_query_column *column = &t->table->columns[c->iColumn];
+        const rocl_relation_column *column = &t->table->columns[c->iColumn];
         if (sqlite3_vtab_in(info, i, -1))
             continue; /* a list: as many scans as it has values would be needed */
         if (column->type == ROCL_CELL_TEXT &&
@@ -248,8 +248,8 @@ static int plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
         if (given) /* not in this order of a join */
             return SQLITE_CONSTRAINT;
         sqlite3_free(vtab->zErrMsg);
-        vtab->zErrMsg = sqlite3_mprintf("the path of a trace is missing: rocline_%s('FILE')",
-                                        t->table->name);
+        vtab->zErrMsg =
+            sqlite3_mprintf("the path of a trace is missing: rocline_%s('FILE')", t->table->name);
         return SQLITE_ERROR;
     }
     char *plan = sqlite3_mprintf("");
@@ -360,8 +360,8 @@ static converted convert_value(sqlite3_value *v, rocl_cell_type type, rocl_strin
 /* What a plan and its arguments ask for. */
 typedef struct request {
     rocl_scan_spec spec;
-    uint64_t keys;                             /* columns */
-    int64_t key_cells[ROCL_QUERY_COLUMNS_MAX]; /* by column */
+    uint64_t keys;                                /* columns */
+    int64_t key_cells[ROCL_RELATION_COLUMNS_MAX]; /* by column */
     rocl_test ranges[ROCL_TESTS_MAX];
     unsigned range_count;
     rocl_order_term order[ROCL_ORDER_MAX];
@@ -451,7 +451,7 @@ static void narrow_list(event_cursor *c, const request *q, unsigned start)
     }
 }
 
-static unsigned find_column(const rocl_query_table *t, const char *name)
+static unsigned find_column(const rocl_relation *t, const char *name)
 {
     unsigned i = 0;
     while (i < t->column_count && strcmp(t->columns[i].name, name) != 0)
@@ -462,7 +462,7 @@ static unsigned find_column(const rocl_query_table *t, const char *name)
 /* Finds or begins the scan, and how to go through it. */
 static rocl_status start_walk(event_cursor *c, request *q, rocl_scanner *scanner, rocl_error *err)
 {
-    const rocl_query_table *table = q->spec.table;
+    const rocl_relation *table = q->spec.table;
     const bool again = c->filtered++ > 0;
     rocl_status st = ROCL_OK;
     if (q->range_count && !again) { /* it may be the only time */
@@ -485,7 +485,7 @@ static rocl_status start_walk(event_cursor *c, request *q, rocl_scanner *scanner
     for (unsigned i = 0; i < table->column_count; i++)
         c->place[i] = (uint8_t)rocl_scan_column(c->scan, i);
     if (q->keys) {
-        int64_t cells[ROCL_QUERY_COLUMNS_MAX];
+        int64_t cells[ROCL_RELATION_COLUMNS_MAX];
         unsigned n = 0;
         for (uint64_t bits = q->keys; bits; bits &= bits - 1)
             cells[n++] = q->key_cells[__builtin_ctzll(bits)];
@@ -593,7 +593,7 @@ static int at_end(sqlite3_vtab_cursor *cursor)
 static int put_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int column)
 {
     const event_cursor *c = (const event_cursor *)cursor;
-    const rocl_query_table *t = ((const event_table *)cursor->pVtab)->table;
+    const rocl_relation *t = ((const event_table *)cursor->pVtab)->table;
     if (column >= (int)t->column_count) {
         sqlite3_result_text(to, c->path, -1, SQLITE_TRANSIENT);
         return SQLITE_OK;
@@ -638,8 +638,8 @@ static const sqlite3_module module = {
 int rocl_add_tables(sqlite3 *db, const rocl_table_host *host)
 {
     int rc = SQLITE_OK;
-    for (size_t i = 0; i < rocl_query_table_count && rc == SQLITE_OK; i++) {
-        const rocl_query_table *t = &rocl_query_tables[i];
+    for (size_t i = 0; i < rocl_relation_count && rc == SQLITE_OK; i++) {
+        const rocl_relation *t = &rocl_relations[i];
         module_aux *aux = sqlite3_malloc(sizeof *aux);
         char *name = sqlite3_mprintf("%s%s", host->by_path ? "rocline_" : "", t->name);
         if (!aux || !name) {
