@@ -1032,6 +1032,8 @@ typedef struct rocl_sql_table {
     bool view;
 } rocl_sql_table;
 ROCL_API bool rocl_sql_table_at(size_t i, rocl_sql_table *t);
+/* What a column of this name says, one line; "" where nothing more is to be said. */
+ROCL_API const char *rocl_sql_column_doc(const char *column);
 
 typedef enum rocl_rows_format {
     ROCL_ROWS_TABLE, /* for people: columns one below the other */

@@ -370,3 +370,9 @@ bool rocl_sql_table_at(size_t i, rocl_sql_table *t)
     *t = (rocl_sql_table){rocl_query_views[i].name, rocl_query_views[i].purpose, true};
     return true;
 }
+
+const char *rocl_sql_column_doc(const char *column)
+{
+    const char *doc = rocl_relation_column_doc(column);
+    return doc ? doc : "";
+}

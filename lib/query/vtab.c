@@ -149,7 +149,7 @@ static bool is_time_bound(const char *column, char op)
 /* Which condition is for what; '\0': SQLite alone tests it. */
 static void choose_uses(const event_table *t, sqlite3_index_info *info, char *uses)
 {
-    bool keys = false;
+    bool keys = false, selective = false, lower = false, upper = false;
     unsigned tests = 0;
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -170,12 +170,17 @@ static void choose_uses(const event_table *t, sqlite3_index_info *info, char *us
         } else if (op == '=' && column->type != ROCL_CELL_REAL) {
             uses[i] = USE_KEY;
             keys = true;
+            selective |= is_selective(column->name);
         } else if (is_time_bound(column->name, op)) {
             uses[i] = USE_RANGE;
+            lower |= op == '>' || op == 'G';
+            upper |= op == '<' || op == 'L';
         }
     }
-    for (int i = 0; i < info->nConstraint && keys; i++)
-        if (uses[i] == USE_RANGE)
+    /* One way to look up: by a selective key, else by the time from both sides, else by any key. */
+    const bool by_time = lower && upper && !selective;
+    for (int i = 0; i < info->nConstraint; i++)
+        if (uses[i] == (by_time ? USE_KEY : USE_RANGE) && (by_time || keys))
             uses[i] = '\0';
 }
 

@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# SQL over traces: results against sqlite3 on ROCm's own views, the command line, what is refused.
+
+load helper
+
+DB=$FIXTURES/rank0.db
+
+query() { # options...
+    rocline query "$@"
+}
+
+# Databases of the fixtures have no views on the data; these are as ROCm's tools make them.
+with_views() { # from to
+    needs sqlite3 "$SHARED/rocpd/r9700_llama_bench.db"
+    cp "$1" "$2"
+    sqlite3 "$SHARED/rocpd/r9700_llama_bench.db" "SELECT sql || ';' FROM sqlite_master
+        WHERE type = 'view' AND name NOT LIKE 'rocpd_%'" >views.sql
+    sqlite3 "$2" "SELECT name FROM sqlite_master WHERE type = 'view'" >have
+    sqlite3 "$2" <views.sql 2>/dev/null || true
+}
+
+# Both sides in one form: CSV read back, where NULL and "" are the same, and sorted.
+sorted_rows() { # csv
+    sqlite3 :memory: ".mode csv" ".import $1 t" "SELECT * FROM t" | tr -d '\r' | sort
+}
+
+same_as_rocm() { # db sql
+    sqlite3 -readonly -header -csv "$1" "$2" >theirs.csv
+    query -q -f csv "$2" "$1" >ours.csv
+    sorted_rows theirs.csv >theirs
+    sorted_rows ours.csv >ours
+    [ -s theirs ]
+    diff ours theirs
+}
+
+@test "views of ROCm: the same rows" {
+    with_views "$DB" v.db
+    same_as_rocm v.db "SELECT * FROM kernels"
+    same_as_rocm v.db "SELECT * FROM regions"
+    same_as_rocm v.db "SELECT * FROM regions_and_samples"
+    same_as_rocm v.db "SELECT * FROM memory_copies"
+    same_as_rocm v.db "SELECT * FROM memory_allocations"
+    same_as_rocm v.db "SELECT dispatch_id, kernel_name, counter_name, value, agent_abs_index,
+        grid_size, workgroup_size, vgpr_count FROM counters_collection"
+    same_as_rocm v.db "SELECT name, total_calls, round(total_duration, 3) FROM top_kernels"
+    same_as_rocm v.db "SELECT name, total_calls, round(total_duration, 3), round(average, 3),
+        round(percentage, 6) FROM top"
+    same_as_rocm v.db "SELECT agent_id, type, GpuTime, WallTime FROM busy"
+}
+
+@test "views of ROCm: aggregates, windows and joins" {
+    with_views "$DB" v.db
+    same_as_rocm v.db "SELECT name, count(*), sum(end - start) FROM kernels GROUP BY name"
+    same_as_rocm v.db "SELECT category, count(DISTINCT name), max(duration) FROM regions
+        GROUP BY category"
+    same_as_rocm v.db "SELECT k.name, r.name, k.start - r.end FROM kernels k JOIN regions r
+        ON r.stack_id = k.stack_id AND r.guid = k.guid"
+    same_as_rocm v.db "SELECT name FROM kernels WHERE name LIKE '%copy%' AND start >
+        (SELECT avg(start) FROM kernels)"
+    same_as_rocm v.db "SELECT id, row_number() OVER (PARTITION BY agent_abs_index ORDER BY start, id)
+        FROM kernels"
+}
+
+@test "the real trace with ROCm's views" {
+    needs "$SHARED/rocpd/r9700_llama_bench.db" sqlite3
+    db=$SHARED/rocpd/r9700_llama_bench.db
+    same_as_rocm "$db" "SELECT * FROM kernels"
+    same_as_rocm "$db" "SELECT name, total_calls FROM top_kernels"
+}
+
+@test "any number of workers, and little memory: the same rows" {
+    for sql in "SELECT * FROM kernel ORDER BY id, guid" "SELECT name, count(*) FROM region GROUP BY name ORDER BY 1" \
+        "SELECT k.id, r.id FROM kernel k JOIN region r USING (guid, stack_id) ORDER BY 1, 2"; do
+        query -q -j1 -f csv "$sql" "$DB" >one
+        query -q -j3 -f csv "$sql" "$DB" >three
+        query -q -j2 --memory 1m -f csv "$sql" "$DB" >little
+        cmp one three
+        cmp one little
+    done
+}
+
+@test "formats" {
+    sql="SELECT 1 AS a, 'x|\"y\"<' AS b, NULL AS c, 2.5 AS d UNION ALL SELECT -7, 'tab' || char(9) || char(10), x'00ff', 1e300"
+    try 0 query -f csv "$sql" "$DB"
+    [ "${lines[0]}" = '"a","b","c","d"' ]
+    [ "${lines[1]}" = '1,"x|""y""<",,2.5' ]
+    try 0 query -f tsv "$sql" "$DB"
+    [ "${lines[2]}" = $'-7\ttab\\t\\n\tX\'00FF\'\t1e+300' ]
+    query -f json "$sql" "$DB" | jq -e '.[0].b == "x|\"y\"<" and .[0].c == null and .[1].a == -7'
+    query -f jsonl "$sql" "$DB" | jq -se 'length == 2 and .[1].b == "tab\t\n"'
+    try 0 query -f md "$sql" "$DB"
+    [ "${lines[1]}" = "|---|---|---|---|" ]
+    [ "${lines[2]}" = '| 1 | x\|"y"\< |  | 2.5 |' ]
+    try 0 query -f html "$sql" "$DB"
+    [[ "$output" == *'<td>x|&quot;y&quot;&lt;</td>'* ]]
+    try 0 query --format console "$sql" "$DB"
+    [[ "${lines[1]}" == "--"* ]]
+    try 0 query -f json "SELECT 1 AS a WHERE 0" "$DB"
+    [ "$output" = "[]" ]
+}
+
+@test "several statements, scripts, parameters, standard input" {
+    echo "CREATE VIEW long_ones AS SELECT * FROM kernel WHERE duration > :least" >views.sql
+    try 2 query --script views.sql "SELECT 1" "$DB"
+    says "parameters"
+    echo "CREATE VIEW slow AS SELECT * FROM kernel WHERE duration > 0" >views.sql
+    try 0 query --script views.sql -f csv -p k=3 --query "SELECT count(*) > 0 AS any FROM slow" \
+        "SELECT :k + 1 AS four" "$DB"
+    [[ "$output" == *'"any"'*1*'"four"'*4* ]]
+    try 0 query -p "name=hipLaunchKernel" -f csv "SELECT count(*) > 0 FROM region WHERE name = :name" "$DB"
+    [ "${lines[1]}" = 1 ]
+    run bash -c "echo 'SELECT 5 AS five; SELECT 6 AS six' | rocline query -f csv $DB"
+    [ "$output" = $'"five"\n5\n\n"six"\n6' ]
+    try 2 query "SELECT :x" "$DB"
+    says "the parameter :x has no value"
+    try 2 query -p x "SELECT :x" "$DB"
+    says "is not NAME=VALUE"
+}
+
+@test "an output file appears when all is done" {
+    try 0 query -o out.csv -f csv "SELECT name FROM kernel" "$DB"
+    [ -s out.csv ]
+    try 2 query -o not.csv -f csv "SELECT name FROM kernel; SELECT nmae FROM kernel" "$DB"
+    [ ! -e not.csv ]
+    try 0 query -o out.csv.gz -f csv "SELECT name FROM kernel ORDER BY id" "$DB"
+    gzip -t out.csv.gz
+    run bash -c "rocline query 'SELECT * FROM region' $DB | head -1"
+    [ -z "$stderr" ]
+}
+
+@test "errors say where" {
+    try 2 query "SELECT count(*)
+FROM kernal" "$DB"
+    says "line 1, column 1: no such table: kernal"
+    try 2 query "SELECT nmae FROM kernel" "$DB"
+    says "line 1, column 8: no such column: nmae"
+    says "         ^"
+    try 2 query "SELECT 1;
+ SELEC 2" "$DB"
+    says "line 2, column 2: near \"SELEC\": syntax error"
+    try 2 query "SELECT 1"
+    says "no input"
+    try 3 query "SELECT 1" nowhere.db
+}
+
+@test "nothing can be changed" {
+    for sql in "ATTACH 'x.db' AS x" "VACUUM INTO 'x.db'" "PRAGMA journal_mode = delete" \
+        "SELECT load_extension('x')" "DELETE FROM kernel" "UPDATE kernel SET id = 1" \
+        "INSERT INTO kernel (id) VALUES (1)" "DROP TABLE kernel" "PRAGMA writable_schema = 1" \
+        "SELECT writefile('x', 'y')" "SELECT readfile('/etc/passwd')" \
+        "CREATE VIRTUAL TABLE t USING csv(filename = '/etc/passwd')"; do
+        try 2 query "$sql" "$DB"
+    done
+    [ -z "$(ls -A)" ]
+    try 0 query --attach "ATTACH 'y.db' AS y; CREATE TABLE y.t AS SELECT * FROM kernel" "$DB"
+    needs sqlite3
+    [ "$(sqlite3 y.db 'SELECT count(*) FROM t')" -gt 0 ]
+}
+
+@test "time limit, ^C and pipes that end" {
+    try 5 query --timeout 1 "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r" "$DB"
+    says "took longer than 1 s"
+    rocline query "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r" "$DB" &
+    sleep 0.5
+    kill -TERM $!
+    code=0
+    wait $! || code=$?
+    [ "$code" -eq 143 ]
+}
+
+@test "the shell" {
+    needs_terminal
+    script -qec "rocline query $DB" /dev/null <<'END' >log
+.tables
+.schema thread
+.mode csv
+SELECT count(*) AS n
+FROM kernel;
+SELECT nmae;
+.quit
+END
+    grep -q "kernel  .*kernel dispatches" log
+    grep -q "thread: threads" log
+    grep -q '"n"' log
+    grep -q "no such column: nmae" log
+}
+
+@test "the loadable extension" {
+    needs sqlite3
+    lib=$BUILD/lib/librocline-sqlite.so
+    ! nm -D "$lib" | grep -q asan || skip "sanitizers are on"
+    run sqlite3 :memory: ".load $lib" "SELECT count(*), median(duration) > 0 FROM rocline_kernel('$DB')"
+    [[ "$output" == *"|1" ]]
+    n=$(rocline query -f tsv "SELECT count(*) FROM kernel JOIN region USING (guid, stack_id)" "$DB" | tail -1)
+    run sqlite3 :memory: ".load $lib" "SELECT count(*) FROM rocline_kernel('$DB') JOIN rocline_region('$DB') USING (guid, stack_id)"
+    [ "$output" = "$n" ]
+    run sqlite3 :memory: ".load $lib" "SELECT * FROM rocline_kernel"
+    [[ "$output" == *"path of a trace is missing"* ]]
+    run sqlite3 :memory: ".load $lib" "SELECT * FROM rocline_kernel('/nowhere.db')"
+    [[ "$output" == *"no such file"* ]]
+    /usr/bin/python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension' 2>/dev/null || skip "no python3 with extensions"
+    /usr/bin/python3 - "$lib" "$DB" <<'END'
+import sqlite3, sys
+c = sqlite3.connect(":memory:")
+c.enable_load_extension(True)
+c.load_extension(sys.argv[1])
+rows = c.execute("SELECT name, sum(duration) FROM rocline_kernel(?) GROUP BY name", sys.argv[2:]).fetchall()
+assert len(rows) > 1 and all(r[1] >= 0 for r in rows)
+END
+}
