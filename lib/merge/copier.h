@@ -20,6 +20,8 @@ typedef struct merge_numbers {
     bool present;      /* the input has such a table */
     bool moved, any;   /* moved: else looked up */
     int64_t used;      /* new ids given out before this set */
+    rocl_map dangling; /* id of the input that no row has -> its number among these */
+    uint32_t dangling_used;
 } merge_numbers;
 
 typedef struct merge_categories {
@@ -43,8 +45,8 @@ typedef struct merge_copier {
     bool keep_environment;
     char slice[96]; /* SCHEMA_SLICE_TAG, where ids are those of the input; "": it is whole */
     bool clip;      /* times of events: see rocl_filter_clip_time */
-    int64_t offset;                      /* of the clock of the set at hand: added to its times */
-    uint64_t early;                      /* times that are before time 0 then, or out of range */
+    int64_t offset; /* of the clock of the set at hand: added to its times */
+    uint64_t early; /* times that are before time 0 then, or out of range */
     merge_reader readers[MERGE_READERS]; /* attached as src0, src1 and so on */
     merge_reader *reader;                /* of the set in hand */
     bool flat_begun;

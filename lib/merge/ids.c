@@ -185,7 +185,8 @@ void merge_end_numbers(merge_copier *c)
             n->used += n->high - n->low + 1;
         n->any = n->present = false;
         rocl_map_free(&n->ids);
-        n->ids = (rocl_map){0};
+        rocl_map_free(&n->dangling);
+        n->ids = n->dangling = (rocl_map){0};
     }
     for (int i = 0; i < SCHEMA_SERIALS; i++)
         c->serial_base[i] = c->serial_last[i];

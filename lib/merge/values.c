@@ -240,26 +240,41 @@ static void value_passes(sqlite3_context *ctx, int n, sqlite3_value **v)
     sqlite3_result_int(ctx, passes);
 }
 
-/* rocl_new(table, id): the id in a flat set, -1 for what refers to nothing; NULL where the input
- * has no such table. */
+/* rocl_new(table, id): the id in a flat set; NULL where the input has no such table. What is no id
+ * stays as it is, and ids that no row has stay different from each other: rows may have no more in
+ * common than an event that is missing. */
 static void find_new_id(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
-    const merge_copier *c = sqlite3_user_data(ctx);
-    const merge_numbers *numbers = &c->numbers[table_argument(v[0])];
+    merge_copier *c = sqlite3_user_data(ctx);
+    const schema_table t = table_argument(v[0]);
+    merge_numbers *numbers = &c->numbers[t];
     const int64_t id = sqlite3_value_int64(v[1]);
-    uint32_t found = ROCL_NONE;
-    int64_t fresh = -1;
     (void)n;
-    if (!numbers->present || sqlite3_value_type(v[1]) == SQLITE_NULL)
+    if (!is_id(v[1])) {
+        sqlite3_result_value(ctx, v[1]);
         return;
-    if (is_id(v[1]) && numbers->moved) {
-        if (numbers->any && id >= numbers->low && id <= numbers->high)
-            fresh = id - numbers->low + 1 + numbers->used;
-    } else if (is_id(v[1])) {
-        found = rocl_map_get(&numbers->ids, (uint64_t)id, ROCL_NONE);
-        fresh = found == ROCL_NONE ? -1 : (int64_t)found;
     }
-    sqlite3_result_int64(ctx, fresh);
+    if (!numbers->present && t != SCHEMA_EVENT)
+        return;
+    if (numbers->moved && numbers->any && id >= numbers->low && id <= numbers->high) {
+        sqlite3_result_int64(ctx, id - numbers->low + 1 + numbers->used);
+        return;
+    }
+    const uint32_t known =
+        numbers->moved ? ROCL_NONE : rocl_map_get(&numbers->ids, (uint64_t)id, ROCL_NONE);
+    if (known != ROCL_NONE) {
+        sqlite3_result_int64(ctx, known);
+        return;
+    }
+    uint32_t number = rocl_map_get(&numbers->dangling, (uint64_t)id, ROCL_NONE);
+    if (number == ROCL_NONE) {
+        number = numbers->dangling_used++;
+        if (!rocl_map_put(&numbers->dangling, (uint64_t)id, number)) {
+            sqlite3_result_error_nomem(ctx);
+            return;
+        }
+    }
+    sqlite3_result_int64(ctx, -1 - (int64_t)number);
 }
 
 /* rocl_serial(series, number): the number in a flat set. */

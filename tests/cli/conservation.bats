@@ -163,6 +163,28 @@ check_damages() { # database
     done
 }
 
+# A row without its event has nothing but the id in common with the others.
+@test "rows that share a missing event still do in a flat database, and no others" {
+    cp "$FIXTURES/sampled.db" d.db
+    chmod +w d.db
+    local s
+    s=$(suffix d.db)
+    sqlite3 d.db "DELETE FROM rocpd_event$s WHERE id % 2;
+        INSERT INTO rocpd_sample$s (track_id, timestamp, event_id)
+            SELECT track_id, timestamp + 1, 987654321 FROM rocpd_sample$s LIMIT 1;
+        UPDATE rocpd_pmc_event$s SET event_id = '' WHERE id = 1;
+        UPDATE rocpd_pmc_event$s SET event_id = 123456789 WHERE id = 2"
+    run --separate-stderr rocpd2csv -d one -o o d.db
+    [ "$status" -eq 1 ]
+    rocmerge -q --flat -o m.db d.db
+    faults=$stderr
+    run --separate-stderr rocpd2csv -d two -o o m.db
+    [ "$stderr" == "$faults" ]
+    for f in one/*.csv; do
+        [ "$(wc -l <"$f")" -eq "$(wc -l <"two/${f#one/}")" ] || fail "$f has other rows"
+    done
+}
+
 @test "rows are conserved: damages of schema-3.0.0.db" {
     check_damages "$FIXTURES/schema-3.0.0.db"
 }

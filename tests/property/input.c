@@ -133,8 +133,7 @@ bool count_input(counts *c, const char *path)
     fclose(f);
     if (n == sizeof head && !memcmp(head, "SQLite format 3", 16)) {
         known = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-                has_table(db, "rocpd_info_process*") && has_table(db, "rocpd_region*") &&
-                count_rocpd(c, db);
+                has_table(db, "rocpd_info_*") && count_rocpd(c, db);
         sqlite3_close(db);
     }
     return known;
