@@ -3,7 +3,7 @@
 
 #include "base/deflate.h"
 
-enum { TEXT_BLOCK = 256 << 10, RECORD_BLOCK = 96 << 10 /* becomes some times as much text */ };
+enum { TEXT_BLOCK = 256 << 10 };
 
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err)
@@ -59,14 +59,25 @@ rocl_status rocl_piped_open_format(rocl_piped *s, const char *path, bool gzip, i
     return rocl_piped_open_text(s, path, gzip, level, jobs, err);
 }
 
-rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err)
+static rocl_status end_row(rocl_piped *s, rocl_trace *t, size_t full, rocl_error *err)
 {
     s->rows++;
-    if (rocl_piped_buf(s)->len < (s->format ? RECORD_BLOCK : TEXT_BLOCK))
+    if (full < TEXT_BLOCK)
         return ROCL_OK;
     rocl_progress(t, s->rows);
-    s->rows = 0;
+    s->rows = s->weight = 0;
     return rocl_piped_put(s, err);
+}
+
+rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err)
+{
+    return end_row(s, t, rocl_piped_buf(s)->len, err);
+}
+
+rocl_status rocl_piped_end_record(rocl_piped *s, rocl_trace *t, size_t weight, rocl_error *err)
+{
+    s->weight += weight;
+    return end_row(s, t, s->weight, err);
 }
 
 rocl_status rocl_piped_put(rocl_piped *s, rocl_error *err)

@@ -19,7 +19,8 @@ typedef struct rocl_piped {
     int level;                    /* of rocl_piped_open_text: of gzip; 0: none */
     rocl_piped_format_fn *format; /* NULL: what is put is the text */
     void *ctx;                    /* its first argument */
-    uint64_t rows;                /* and what rocl_piped_end_row has counted since the last block */
+    size_t weight; /* of what rocl_piped_end_record has counted since the last block */
+    uint64_t rows; /* and what rocl_piped_end_row has counted since the last block */
 } rocl_piped;
 
 /* Opens the file and the pipe. Whatever comes of it, rocl_piped_discard frees s in the end. */
@@ -46,6 +47,10 @@ static inline rocl_buf *rocl_piped_buf(rocl_piped *s)
 rocl_status rocl_piped_put(rocl_piped *s, rocl_error *err);
 /* A row is done: passes the block on when it is full, and shows the progress of the rows in it. */
 rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err);
+/* The same of a record that the workers make text of. What is put need not have the same length in
+ * each run, as numbers of texts; where blocks end decides what gzip makes of them. So the weight is
+ * of bytes that have: about how much text it will be. */
+rocl_status rocl_piped_end_record(rocl_piped *s, rocl_trace *t, size_t weight, rocl_error *err);
 /* Passes the last block on, and waits until all is written. The file stays open. */
 rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err);
 /* Gives the finished file its name; *bytes is its size. */

@@ -25,6 +25,8 @@
 
 #define SECOND 1000000000
 
+enum { EVENT_TEXT = 200 }; /* bytes of an event without arguments of its source, about */
+
 typedef struct kineto_capture {
     rocl_sorter *sorter; /* NULL: a filter has left it out */
     rocl_links links;
@@ -421,20 +423,34 @@ static rocl_status put_gpu_annotations(kineto_sink *s, rocl_error *err)
         kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream, r->first,
                                   r->last);
         put_own_text(s);
-        st = rocl_piped_end_row(&s->file, s->trace, err);
+        st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
     }
     return st;
 }
 
-static rocl_status walk_record(kineto_sink *s, const rocl_sort_record *rec, rocl_error *err)
+/* About how much text an event becomes. */
+static size_t weigh_event(const rocl_track_event *e)
+{
+    rocl_track_event args = *e;
+    rocl_track_arg a;
+    size_t n = EVENT_TEXT;
+    while (rocl_track_event_next_arg(&args, &a))
+        n += a.len + 20;
+    return n;
+}
+
+static rocl_status walk_record(kineto_sink *s, const rocl_sort_record *rec, size_t *weight,
+                               rocl_error *err)
 {
     rocl_track_event e;
     const uint64_t sequence = rocl_sequence_of(rec->key);
     const rocl_sequence_kind kind = rocl_sequence_kind_of(sequence);
+    *weight = EVENT_TEXT;
     if (kind == ROCL_SEQUENCE_ALLOCATED)
         return walk_allocation(s, rec, err);
     if (!rocl_record_decode(rec, &e))
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+    *weight = weigh_event(&e);
     if (kind != ROCL_SEQUENCE_HOST)
         return walk_work(s, rec, &e, err);
     if (sequence != s->sequence) {
@@ -471,9 +487,10 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
     rocl_status st = rocl_sorter_start(at->sorter, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(at->sorter, &rec, &more, err)) == ROCL_OK &&
            more) {
-        st = walk_record(s, &rec, err);
+        size_t weight = 0;
+        st = walk_record(s, &rec, &weight, err);
         if (st == ROCL_OK)
-            st = rocl_piped_end_row(&s->file, s->trace, err);
+            st = rocl_piped_end_record(&s->file, s->trace, weight, err);
     }
     if (st == ROCL_OK)
         st = put_gpu_annotations(s, err);
