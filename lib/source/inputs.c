@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -307,6 +308,21 @@ static rocl_status add_if_database(walk *w, const char *path)
     return ROCL_OK;
 }
 
+/* A file of a directory that is nothing to read, as sums of rocprof beside its traces. */
+static rocl_status note_unneeded(walk *w, const char *path)
+{
+    rocl_inputs *in = w->in;
+    const char *before = in->unneeded ? in->unneeded_names : "";
+    char *names = NULL;
+    if (in->unneeded++ >= ROCL_UNNEEDED_NAMED)
+        return ROCL_OK;
+    if (asprintf(&names, "%s%s%s", before, *before ? ", " : "", path) < 0)
+        return rocl_fail_memory(w->err);
+    free(in->unneeded_names);
+    in->unneeded_names = names;
+    return ROCL_OK;
+}
+
 typedef struct name_list {
     char **names;
     size_t count, cap;
@@ -421,7 +437,7 @@ static rocl_status add_if_run_file(walk *w, const char *path, run_files *files)
     const rocl_format *f = rocl_format_of(head, n, whole);
     rocl_spool_close(spool);
     if (!f || !(f->flags & ROCL_FORMAT_RUN_FILES))
-        return ROCL_OK;
+        return note_unneeded(w, path);
     if (!ROCL_GROW(files->all, files->cap, files->count + 1))
         return rocl_fail_memory(w->err);
     files->all[files->count++] =
@@ -499,6 +515,34 @@ static rocl_status add_runs(walk *w, const char *dir, const name_list *l)
     return st;
 }
 
+/* SQLite's own beside a database. */
+static bool is_of_database(const char *path)
+{
+    return ends_in(path, "-wal") || ends_in(path, "-shm") || ends_in(path, "-journal");
+}
+
+/* Files beside the databases and recordings of a directory: the paths of those begin at `first`, in
+ * the order of the names. */
+static rocl_status note_others(walk *w, const char *dir, const name_list *l, size_t first)
+{
+    size_t next = first;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < l->count && st == ROCL_OK; i++) {
+        char *path = join_path(dir, l->names[i]);
+        struct stat s;
+        bool is_copy = false;
+        if (path && next < w->in->count && !strcmp(w->in->paths[next], path))
+            next++;
+        else if (path && (st = find_uncompressed(w, first, path, &is_copy)) == ROCL_OK &&
+                 !is_copy && stat(path, &s) == 0 && S_ISREG(s.st_mode) && !is_of_database(path) &&
+                 !is_blank(path))
+            st = note_unneeded(w, path);
+        st = path ? st : rocl_fail_memory(w->err);
+        free(path);
+    }
+    return st;
+}
+
 static rocl_status add_databases(walk *w, const char *dir)
 {
     name_list l = {0};
@@ -514,7 +558,9 @@ static rocl_status add_databases(walk *w, const char *dir)
             st = rocl_fail_memory(w->err);
         free(path);
     }
-    if (st == ROCL_OK && w->in->count == before && !w->databases_only)
+    if (st == ROCL_OK && w->in->count > before)
+        st = note_others(w, dir, &l, before);
+    else if (st == ROCL_OK && !w->databases_only)
         st = add_runs(w, dir, &l);
     for (size_t i = 0; i < l.count; i++)
         free(l.names[i]);
@@ -668,5 +714,6 @@ void rocl_inputs_free(rocl_inputs *in)
     free(in->copy_name);
     free(in->less_name);
     free(in->more_name);
+    free(in->unneeded_names);
     *in = (rocl_inputs){0};
 }

@@ -4,6 +4,8 @@
 
 #include "rocline.h"
 
+enum { ROCL_UNNEEDED_NAMED = 8 }; /* as many of those files as are named */
+
 typedef struct rocl_inputs {
     char **paths; /* in the order given; within a directory or glob sorted by name */
     size_t count;
@@ -15,6 +17,8 @@ typedef struct rocl_inputs {
     char *copy_name;  /* the first one; they are not in paths */
     size_t less;      /* files of a directory of whose run another file says more */
     char *less_name, *more_name; /* the first one, and that other; it is not in paths */
+    size_t unneeded;      /* files of a directory that are none of those above; not in paths */
+    char *unneeded_names; /* the first ones of them */
 } rocl_inputs;
 
 /* Expands what the user named, each name in turn:

@@ -144,6 +144,9 @@ static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
     if (in->less)
         rocl_notice(t, "%s: skipped, because %s is of the same run and is read%s", in->less_name,
                     in->more_name, others);
+    if (in->unneeded && t->opt.explain)
+        rocl_notice(t, "not read, though the folder has them: %s%s", in->unneeded_names,
+                    in->unneeded > ROCL_UNNEEDED_NAMED ? ", ..." : "");
 }
 
 static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, rocl_error *err)

@@ -209,6 +209,10 @@ same() {
     try 0 rocstats kernels --format csv c
     says "c/results.json: skipped, because c/results.csv is of the same run and is read"
     [[ "$output" == *'"from csv",2,2000,'* ]] || fail "two runs were expected"
+    # What is no trace, or beside a database, is named at -v.
+    echo a log >c/run.log
+    try 0 rocstats -v kernels c
+    says "not read, though the folder has them: c/results.stats.csv, c/run.log"
     # A database is all that is read, as before.
     cp "$FIXTURES/rank0.db" "$TEXTS/hcc_ops_trace.txt" a/run_kernel_trace.csv d
     try 0 rocstats kernels --format csv d
