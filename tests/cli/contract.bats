@@ -222,3 +222,26 @@ EOF
         grep -q "^\.It.*Fl Fl $option" "$BUILD/man/rocline-show.1" || fail "--$option"
     done <options
 }
+
+@test "commands that write files say in the envelope what they have written" {
+    while read -r command; do
+        # shellcheck disable=SC2086
+        try 0 rocline $command --format json "$FIXTURES/schema-3.0.0.db"
+        echo "$output" | jq -e "$envelope"' and .exit_code == 0 and (.data.outputs | length > 0) and
+            all(.data.outputs[]; .files > 0 and .bytes > 0) and .trace.totals.files == 1' >/dev/null ||
+            fail "$command"
+    done <<EOF
+csv -d out -o t
+pftrace -o t.pftrace
+json -o t.json
+merge -o t.db
+EOF
+    cmp <(rocpd2pftrace -q -o - "$FIXTURES/schema-3.0.0.db") t.pftrace
+    try 2 rocline pftrace -o - --format json "$FIXTURES/schema-3.0.0.db"
+    echo "$output" | jq -e '.errors[0].text | contains("standard output is for the answer")' >/dev/null
+    try 3 rocline csv -d out --format=json missing.db
+    echo "$output" | jq -e '.errors[0].file == "missing.db" and .data == null' >/dev/null
+    # What belongs to a program that is run is not touched.
+    try 0 rocline record -o r -- echo --format json
+    [ "$output" = "--format json" ]
+}

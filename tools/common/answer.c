@@ -1,6 +1,7 @@
 /* The answer of a command of rocline, from the first message to the last byte. */
 #include "common/answer.h"
 
+#include <cjson/cJSON.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@ static struct {
     kept_message *messages;
     size_t count;
     rocl_answer *answer; /* NULL: there are no data yet */
+    bool lists_outputs;
+    cJSON *outputs; /* an array; NULL: none is complete */
 } state;
 
 bool answer_is_wanted(void)
@@ -30,19 +33,60 @@ void answer_set_command(const char *command)
     state.command = command;
 }
 
-/* Before options are parsed: an error of them belongs in the answer as well. */
-static bool asks_for_json(int argc, char **argv)
+bool answer_lists_outputs(void)
+{
+    return state.lists_outputs;
+}
+
+void answer_add_output(const char *path, uint64_t files, uint64_t bytes)
+{
+    if (!state.lists_outputs)
+        return;
+    if (!state.outputs)
+        state.outputs = must_have(cJSON_CreateArray());
+    cJSON *o = must_have(cJSON_CreateObject());
+    must_have(cJSON_AddStringToObject(o, "path", path));
+    must_have(cJSON_AddNumberToObject(o, "files", (double)files));
+    must_have(cJSON_AddNumberToObject(o, "bytes", (double)bytes));
+    if (!cJSON_AddItemToArray(state.outputs, o))
+        must_have(NULL);
+}
+
+/* The words of a command line that ask for a format, "--format json", "--format=json" or with the
+ * letter of the option: how many there are at argv[0]; *value: the format. */
+static int format_words(const opt *format, int argc, char **argv, const char **value)
+{
+    const char *word = argv[0];
+    const bool joined = !strncmp(word, "--format=", 9);
+    const bool letter = format && format->letter && word[0] == '-' && word[1] == format->letter &&
+                        word[1] && !word[2];
+    const bool separate = argc > 1 && (!strcmp(word, "--format") || letter);
+    *value = joined ? word + 9 : separate ? argv[1] : NULL;
+    return joined ? 1 : separate ? 2 : 0;
+}
+
+/* Before options are parsed: an error of them belongs in the answer as well. Where the program has
+ * no such option its words are taken out. */
+static bool ask_for_json(const opt *format, int *argc, char **argv)
 {
     bool json = false;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const char *value = NULL;
-        if (!strncmp(argv[i], "--format=", 9))
-            value = argv[i] + 9;
-        else if (!strcmp(argv[i], "--format") && i + 1 < argc)
-            value = argv[i + 1];
+    int to = 1, i = 1;
+    while (i < *argc && strcmp(argv[i], "--") != 0) {
+        const char *value;
+        int n = format_words(format, *argc - i, argv + i, &value);
         if (value)
             json = !strcmp(value, "json");
+        if (value && json && !format) {
+            i += n;
+            continue;
+        }
+        for (n = n ? n : 1; n > 0; n--)
+            argv[to++] = argv[i++];
     }
+    while (i < *argc)
+        argv[to++] = argv[i++];
+    *argc = to;
+    argv[to] = NULL;
     return json;
 }
 
@@ -59,21 +103,41 @@ static rocl_status open_answer(const char *path, rocl_error *err)
     return rocl_answer_open(&state.answer, path, state.command, inputs, err);
 }
 
-int answer_run(const program *p, int argc, char **argv,
-               int (*run)(const program *p, int argc, char **argv))
+/* {"outputs": [...]} */
+static rocl_status put_outputs(rocl_error *err)
+{
+    cJSON *data = must_have(cJSON_CreateObject());
+    if (!state.outputs)
+        state.outputs = must_have(cJSON_CreateArray());
+    if (!cJSON_AddItemToObject(data, "outputs", state.outputs))
+        must_have(NULL);
+    char *text = must_have(cJSON_PrintUnformatted(data));
+    rocl_status st = rocl_answer_put_json(state.answer, text, strlen(text), err);
+    free(text);
+    cJSON_Delete(data);
+    state.outputs = NULL;
+    return st;
+}
+
+int answer_run(const program *p, int argc, char **argv)
 {
     const size_t n = strlen("rocline ");
-    if (strncmp(p->name, "rocline ", n) != 0 || !asks_for_json(argc, argv))
-        return run(p, argc, argv);
+    const opt *format = options_find(p, "format");
+    /* Of a program that runs another one the words are not its own. */
+    if (p->command || strncmp(p->name, "rocline ", n) != 0 || !ask_for_json(format, &argc, argv))
+        return p->run(p, argc, argv);
     state.wanted = true;
+    state.lists_outputs = !format;
     state.command = p->name + n;
     msg_set_listener(keep_message);
-    int code = run(p, argc, argv);
+    int code = p->run(p, argc, argv);
     msg_set_listener(NULL);
-    if (!code && !state.answer) /* help */
+    if (!code && !state.answer && !state.outputs) /* help */
         return code;
     rocl_error *err = must_have(rocl_error_new());
     rocl_status st = state.answer ? ROCL_OK : open_answer("-", err);
+    if (st == ROCL_OK && state.lists_outputs && code <= ROCL_PARTIAL)
+        st = put_outputs(err);
     for (size_t i = 0; i < state.count; i++) {
         const kept_message *m = &state.messages[i];
         if (st == ROCL_OK)
@@ -88,6 +152,7 @@ int answer_run(const program *p, int argc, char **argv,
         code = (int)st;
     }
     rocl_error_free(err);
+    cJSON_Delete(state.outputs);
     free(state.messages);
     return code;
 }

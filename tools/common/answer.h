@@ -5,14 +5,18 @@
 
 #include "common/common.h"
 
-/* Runs a program. If it is a command of rocline, and its command line asks for JSON, messages are
- * collected meanwhile, and an answer is printed when it is done, unless it has only printed help.
- * All programs with answers call it from their `run`. */
-int answer_run(const program *p, int argc, char **argv,
-               int (*run)(const program *p, int argc, char **argv));
+/* Runs a command of rocline. If its command line asks for JSON, messages are collected meanwhile,
+ * and an answer is printed when it is done, unless it has only printed help. Commands without an
+ * option --format need not know: their answer says what they have written. */
+int answer_run(const program *p, int argc, char **argv);
 
 /* Is that so? */
 bool answer_is_wanted(void);
+/* Is it an answer of the latter kind? Then standard output is not for data, and the run calls
+ * answer_open() before it closes the trace. */
+bool answer_lists_outputs(void);
+/* An output is complete: a file, or several. */
+void answer_add_output(const char *path, uint64_t files, uint64_t bytes);
 /* As they were named, for the files of messages. */
 void answer_set_inputs(const strings *inputs);
 /* What the command is called, where that is not the name of its program. */

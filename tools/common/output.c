@@ -2,6 +2,8 @@
  * success. */
 #include "common/output.h"
 
+#include "common/answer.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -146,12 +148,14 @@ void output_done(const char *path)
         return;
     msg_put_scaled(text, sizeof text, (double)st.st_size, size_units);
     msg_done("%s: %s", path, text);
+    answer_add_output(path, 1, (uint64_t)st.st_size);
 }
 
 void output_files_done(const char *where, uint64_t files, const char *what, uint64_t bytes)
 {
     char text[32];
     msg_put_scaled(text, sizeof text, (double)bytes, size_units);
+    answer_add_output(where, files, bytes);
     msg_done("%s: %" PRIu64 " %s%s, %s", where, files, what, files == 1 ? "" : "s", text);
 }
 

@@ -199,6 +199,8 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
 {
     if (c->checking)
         return ROCL_OK;
+    if (answer_lists_outputs() && c->to_stdout)
+        return usage_error("--format json: standard output is for the answer; name an output");
     signals_prepare();
     char ignored[512];
     for (size_t i = 0, n = 0; i < c->ignored.n && n < sizeof ignored; i++)
@@ -215,6 +217,11 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     if (s <= ROCL_PARTIAL && c->output_config) {
         rocl_status written = output_write_config(running, c, t);
         s = written == ROCL_OK ? s : written;
+    }
+    if (s <= ROCL_PARTIAL && answer_lists_outputs()) {
+        rocl_answer *answer;
+        rocl_status opened = answer_open("-", t, 0, &answer, err);
+        s = opened == ROCL_OK ? s : opened;
     }
     progress_end();
     if (s <= ROCL_PARTIAL)

@@ -80,26 +80,16 @@ static int run_look_up(cli *c, const program *p, int argc, char **argv)
     return code < 0 ? common_run(&c->common, write_event, c) : code;
 }
 
-static int show(const program *p, int argc, char **argv)
+static int run_show(const program *p, int argc, char **argv)
 {
     static cli c = {.look_up = rocl_show_event};
     return run_look_up(&c, p, argc, argv);
 }
 
-static int correlate(const program *p, int argc, char **argv)
+static int run_correlate(const program *p, int argc, char **argv)
 {
     static cli c = {.look_up = rocl_correlate_event};
     return run_look_up(&c, p, argc, argv);
-}
-
-static int run_show(const program *p, int argc, char **argv)
-{
-    return answer_run(p, argc, argv, show);
-}
-
-static int run_correlate(const program *p, int argc, char **argv)
-{
-    return answer_run(p, argc, argv, correlate);
 }
 
 const program show_program = {

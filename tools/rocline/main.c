@@ -1,4 +1,5 @@
 /* rocline: one command for all tools. A command is a row of the table below. */
+#include "common/answer.h"
 #include "common/common.h"
 #include "common/programs.h"
 #include "rocline/commands.h"
@@ -125,7 +126,7 @@ static int run_rocline(const program *p, int argc, char **argv)
         strings_add(&arguments, c->word);
     for (size_t i = 1; i < words.n; i++)
         strings_add(&arguments, words.v[i]);
-    return called.run(&called, (int)arguments.n, (char **)(uintptr_t)arguments.v);
+    return answer_run(&called, (int)arguments.n, (char **)(uintptr_t)arguments.v);
 }
 
 static const opt_group *const groups[] = {&other_group, NULL};

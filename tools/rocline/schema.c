@@ -72,7 +72,7 @@ static int run_schema(const program *p, int argc, char **argv)
     return finish(rocl_write_schema(command, c.output_file ? c.output_file : "-", err), err);
 }
 
-static int print_recipes(const program *p, int argc, char **argv)
+static int run_recipes(const program *p, int argc, char **argv)
 {
     static cli c;
     rocl_table_options *o = &c.output.table;
@@ -94,11 +94,6 @@ static int print_recipes(const program *p, int argc, char **argv)
         s = tables_write(&c.output, NULL, tables, err);
     rocl_tables_free(tables);
     return finish(s, err);
-}
-
-static int run_recipes(const program *p, int argc, char **argv)
-{
-    return answer_run(p, argc, argv, print_recipes);
 }
 
 const program schema_program = {

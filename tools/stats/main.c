@@ -455,7 +455,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-static int print_stats(const program *p, int argc, char **argv)
+static int run_rocstats(const program *p, int argc, char **argv)
 {
     static cli c = {.top = -1};
     fill_purpose();
@@ -463,11 +463,6 @@ static int print_stats(const program *p, int argc, char **argv)
     if (code < 0)
         code = check_options(&c, words_after_dashes(argc, argv));
     return code < 0 ? common_run(&c.common, write_reports, &c) : code;
-}
-
-static int run_rocstats(const program *p, int argc, char **argv)
-{
-    return answer_run(p, argc, argv, print_stats);
 }
 
 const program rocstats_program = {
