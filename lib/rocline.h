@@ -1051,6 +1051,14 @@ typedef struct rocl_rows_options {
     const char *path; /* "-": standard output; NULL: the same */
     rocl_rows_format format;
     unsigned width; /* TABLE: columns of the terminal, 0: do not cut texts */
+    /* JSON and MARKDOWN: rows end where this many bytes would be passed; the others are counted.
+     * 0: all rows. */
+    size_t budget;
+    /* JSON: write {"results": [...]} into this answer, in the place of a file; an element for each
+     * statement, with "columns" (names), "rows" (arrays of values) and "left_out" (rows). NULL:
+     * none.
+     */
+    struct rocl_answer *answer;
 } rocl_rows_options;
 
 /* rocl_query_run() into a file. *rows (may be NULL): how many were written. */

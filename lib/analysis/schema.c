@@ -11,19 +11,45 @@
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
+/* Of rows of any columns, and of commands that write files. */
+#define QUERY_DATA                                                                                 \
+    "\"type\": [\"object\", \"null\"], \"required\": [\"results\"], \"additionalProperties\": "    \
+    "false,\n"                                                                                     \
+    "   \"properties\": {\"results\": {\"type\": \"array\", \"items\": {\"type\": \"object\",\n"   \
+    "    \"required\": [\"columns\", \"rows\", \"left_out\"], \"additionalProperties\": false,\n"  \
+    "    \"properties\": {\"columns\": {\"type\": \"array\", \"items\": {\"type\": "               \
+    "\"string\"}},\n"                                                                              \
+    "     \"rows\": {\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\":\n"           \
+    "      {\"type\": [\"string\", \"number\", \"null\"]}}},\n"                                    \
+    "     \"left_out\": {\"type\": \"integer\", \"minimum\": 0}}}}}"
+#define OUTPUT_DATA                                                                                \
+    "\"type\": [\"object\", \"null\"], \"required\": [\"outputs\"], \"additionalProperties\": "    \
+    "false,\n"                                                                                     \
+    "   \"properties\": {\"outputs\": {\"type\": \"array\", \"items\": {\"type\": \"object\",\n"   \
+    "    \"required\": [\"path\", \"files\", \"bytes\"], \"additionalProperties\": false,\n"       \
+    "    \"properties\": {\"path\": {\"type\": \"string\"}, \"files\": {\"type\": \"integer\"},\n" \
+    "     \"bytes\": {\"type\": \"integer\"}}}}}"
+
 /* All that their data may hold. */
 static const struct command_tables {
     const char *command;
     const rocl_report_def *const *reports; /* ROCL_REPORTS of them, or NULL */
     const rocl_table_def *const *tables;   /* NULL at the end, or NULL */
     bool all;                              /* every one of them is always there */
+    const char *data; /* the schema of other data, members of its object; or NULL */
 } commands[] = {
-    {"stats", rocl_report_defs, rocl_advice_tables, false},
-    {"compare", NULL, rocl_compare_tables, true},
-    {"info", NULL, rocl_description_tables, false},
-    {"show", NULL, rocl_show_tables, false},
-    {"correlate", NULL, rocl_correlate_tables, false},
-    {"recipes", NULL, rocl_recipe_tables, true},
+    {"stats", rocl_report_defs, rocl_advice_tables, false, NULL},
+    {"compare", NULL, rocl_compare_tables, true, NULL},
+    {"info", NULL, rocl_description_tables, false, NULL},
+    {"show", NULL, rocl_show_tables, false, NULL},
+    {"correlate", NULL, rocl_correlate_tables, false, NULL},
+    {"recipes", NULL, rocl_recipe_tables, true, NULL},
+    {"query", NULL, NULL, false, QUERY_DATA},
+    {"csv", NULL, NULL, false, OUTPUT_DATA},
+    {"pftrace", NULL, NULL, false, OUTPUT_DATA},
+    {"otf2", NULL, NULL, false, OUTPUT_DATA},
+    {"json", NULL, NULL, false, OUTPUT_DATA},
+    {"merge", NULL, NULL, false, OUTPUT_DATA},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -247,6 +273,9 @@ static void put_member(schema *s, unsigned member, const char *command,
         put_text(s, "type", "string");
     } else if (member == ROCL_ANSWER_TRACE) {
         put_trace(s);
+    } else if (tables && tables->data) {
+        begin_line(s);
+        rocl_buf_str(&s->b, tables->data);
     } else if (tables) {
         put_data(s, tables);
     }

@@ -26,6 +26,9 @@ typedef struct waiting_cell {
 
 typedef struct row_writer {
     rocl_out *out;
+    rocl_answer *answer; /* NULL: `out` */
+    size_t budget;       /* bytes of everything; 0: any */
+    uint64_t left_out;   /* rows of this statement that would have passed it */
     rocl_rows_format format;
     unsigned width; /* of the terminal; 0: any */
     rocl_buf text;  /* to be written */
@@ -347,10 +350,25 @@ static void end_result(row_writer *w)
         return;
     if (w->format == ROCL_ROWS_TABLE)
         flush_table(w);
+    else if (w->answer)
+        rocl_buf_printf(&w->text, "],\n     \"left_out\": %llu}", (unsigned long long)w->left_out);
     else if (w->format == ROCL_ROWS_JSON)
         rocl_buf_str(&w->text, w->row ? "\n]\n" : "]\n");
+    else if (w->format == ROCL_ROWS_MARKDOWN && w->left_out)
+        rocl_buf_printf(&w->text, "\n%llu more rows\n", (unsigned long long)w->left_out);
     else if (w->format == ROCL_ROWS_HTML)
         rocl_buf_str(&w->text, "</tbody></table>\n");
+}
+
+static void begin_answer_result(row_writer *w, const rocl_result_row *r)
+{
+    rocl_buf_str(&w->text, w->results > 1 ? ",\n    {\"columns\": [" : "\n    {\"columns\": [");
+    for (size_t i = 0; i < r->count; i++) {
+        rocl_buf_str(&w->text, i ? ", \"" : "\"");
+        rocl_json_put(&w->text, r->columns[i], strlen(r->columns[i]));
+        rocl_buf_byte(&w->text, '"');
+    }
+    rocl_buf_str(&w->text, "],\n     \"rows\": [");
 }
 
 static void begin_result(row_writer *w, const rocl_result_row *r)
@@ -359,13 +377,17 @@ static void begin_result(row_writer *w, const rocl_result_row *r)
     if (w->results++ && w->format != ROCL_ROWS_JSON && w->format != ROCL_ROWS_JSONL)
         rocl_buf_byte(&w->text, '\n');
     w->row = 0;
+    w->left_out = 0;
     switch (w->format) {
     case ROCL_ROWS_TABLE:
         begin_table(w, r);
         put_titles(w, r);
         break;
     case ROCL_ROWS_JSON:
-        rocl_buf_byte(&w->text, '[');
+        if (w->answer)
+            begin_answer_result(w, r);
+        else
+            rocl_buf_byte(&w->text, '[');
         break;
     case ROCL_ROWS_JSONL:
         break;
@@ -409,6 +431,15 @@ static void put_row(row_writer *w, const rocl_result_row *r)
             flush_table(w);
         break;
     case ROCL_ROWS_JSON:
+        if (w->answer) {
+            rocl_buf_str(&w->text, w->row ? ",\n      [" : "\n      [");
+            for (size_t i = 0; i < r->count; i++) {
+                rocl_buf_str(&w->text, i ? ", " : "");
+                put_json_cell(&w->text, &r->values[i]);
+            }
+            rocl_buf_byte(&w->text, ']');
+            break;
+        }
         rocl_buf_str(&w->text, w->row ? ",\n  " : "\n  ");
         put_object(w, r);
         break;
@@ -449,7 +480,9 @@ static rocl_status flush_text(row_writer *w, rocl_error *err)
 {
     if (w->text.failed || w->cell.failed || w->texts.failed)
         return rocl_fail_memory(err);
-    rocl_status st = rocl_out_write(w->out, w->text.data, w->text.len, err);
+    rocl_status st =
+        w->answer ? rocl_answer_put_json(w->answer, (const char *)w->text.data, w->text.len, err)
+                  : rocl_out_write(w->out, w->text.data, w->text.len, err);
     w->text.len = 0;
     return st;
 }
@@ -457,28 +490,47 @@ static rocl_status flush_text(row_writer *w, rocl_error *err)
 static rocl_status write_row(void *ctx, const rocl_result_row *r, rocl_error *err)
 {
     row_writer *w = ctx;
-    if (r->values)
-        put_row(w, r);
-    else
+    const size_t before = w->text.len;
+    if (!r->values)
         begin_result(w, r);
+    else if (w->left_out)
+        w->left_out++;
+    else
+        put_row(w, r);
+    const size_t written =
+        w->answer ? rocl_answer_bytes(w->answer) : (size_t)rocl_out_bytes(w->out);
+    if (w->budget && r->values && !w->left_out && written + w->text.len > w->budget) {
+        w->text.len = before;
+        w->row--;
+        w->rows--;
+        w->left_out = 1;
+    }
     return w->text.len < OUT_BYTES ? ROCL_OK : flush_text(w, err);
 }
 
 rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_options *o,
                              uint64_t *rows, rocl_error *err)
 {
-    row_writer w = {.format = o->format, .width = o->width};
-    rocl_status st = rocl_out_open_as_named(&w.out, o->path ? o->path : "-", err);
+    row_writer w = {
+        .format = o->format, .width = o->width, .answer = o->answer, .budget = o->budget};
+    rocl_status st =
+        o->answer ? ROCL_OK : rocl_out_open_as_named(&w.out, o->path ? o->path : "-", err);
     if (st != ROCL_OK)
         return st;
+    if (o->answer)
+        rocl_buf_str(&w.text, "{\"results\": [");
     const rocl_status ran = rocl_query_run(q, sql, write_row, &w, err);
     const bool whole = ran <= ROCL_PARTIAL;
     const bool stream = !o->path || !strcmp(o->path, "-");
     if (whole || stream) { /* what came before a failure is not lost on a terminal */
         end_result(&w);
+        if (o->answer)
+            rocl_buf_str(&w.text, "]}");
         st = flush_text(&w, whole ? err : NULL);
     }
-    if (whole || stream) {
+    if (o->answer) {
+        /* It is closed by who opened it. */
+    } else if (whole || stream) {
         const rocl_status ended = rocl_out_end(w.out, st, whole ? err : NULL);
         st = st == ROCL_OK ? ended : st;
     } else {

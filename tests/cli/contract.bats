@@ -245,3 +245,22 @@ EOF
     try 0 rocline record -o r -- echo --format json
     [ "$output" = "--format json" ]
 }
+
+@test "query answers in the envelope, within its budget" {
+    sql="SELECT name, start, duration FROM kernel; SELECT 1 AS a, 'x\"y' AS b, NULL AS c"
+    rocline query --format json "$sql" "$db" >q.json
+    jq -e "$envelope"' and (.data.results | length) == 2 and .data.results[1].rows == [[1, "x\"y", null]]
+        and (.data.results[0].rows | length) > 10 and .data.results[0].left_out == 0' q.json
+    if validator; then valid query q.json; fi
+    n=$(jq '.data.results[0].rows | length' q.json)
+    rocline query -f json --budget 600 "SELECT name, start, duration FROM kernel" "$db" >q.json
+    [ "$(wc -c <q.json)" -le 2400 ]
+    jq -e --argjson n "$n" '.data.results[0] | .left_out > 0 and (.rows | length) + .left_out == $n' q.json
+    rocline query -f md --budget 100 "SELECT name, start, duration FROM kernel" "$db" >q.md
+    [ "$(wc -c <q.md)" -le 400 ]
+    grep -q '^[0-9]* more rows$' q.md
+    run rocline query --format json "SELECT nonsense FROM kernel" "$db"
+    [ "$status" -gt 1 ]
+    # Lines of objects have no envelope.
+    rocline query -f jsonl "SELECT 1 AS a" "$db" | jq -e '. == {a: 1}'
+}

@@ -173,6 +173,12 @@ int budget_check(const table_output *o)
     return -1;
 }
 
+size_t budget_bytes(unsigned budget)
+{
+    const size_t bytes = (size_t)budget * BYTES_OF_TOKEN;
+    return !budget ? 0 : bytes > ENVELOPE_END ? bytes - ENVELOPE_END : 1;
+}
+
 /* `used` bytes of it are gone. */
 static void cut_tables(const table_output *o, size_t used, rocl_tables *tables)
 {

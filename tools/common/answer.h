@@ -37,6 +37,8 @@ typedef struct table_output {
     }
 enum { BUDGET_MAX = 100000000 };
 int budget_check(const table_output *o);
+/* What rows may take of it, besides the end of the envelope; 0: there is no budget. */
+size_t budget_bytes(unsigned budget);
 
 /* Writes them: as an answer with what the trace is (NULL: there is none), or alone. */
 rocl_status tables_write(const table_output *o, const rocl_trace *t, rocl_tables *tables,

@@ -1,5 +1,6 @@
 /* rocline query: SQL over traces. Statements come from an operand, --query, files, standard input,
  * or a shell. */
+#include "common/answer.h"
 #include "common/common.h"
 #include "common/output.h"
 #include "common/programs.h"
@@ -23,7 +24,8 @@ typedef struct cli {
     strings operands; /* SQL and inputs */
     strings queries, scripts, commands, parameters;
     unsigned format;
-    unsigned timeout;
+    unsigned timeout, budget;
+    rocl_trace *trace;
     bool attach;
     bool shell;
     const char *path;
@@ -58,6 +60,7 @@ static const opt output_options[] = {
     {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORM", FORMATS, 0, 0,
      "aligned columns (table or console, the default) or Markdown (md) for people; CSV, TSV, an "
      "array of objects (json) or an object a line (jsonl) for programs; a bare table (html)"},
+    BUDGET_OPTION(offsetof(cli, budget)),
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
      "write to this file (default: \"-\", standard output)"},
     {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,
@@ -102,9 +105,15 @@ static void show_place(const cli *c, const char *sql)
 
 static rocl_status run_text(cli *c, const char *sql, rocl_error *err)
 {
-    const rocl_rows_options o = {.path = c->path,
-                                 .format = (rocl_rows_format)format_of[c->format],
-                                 .width = c->common.to_stdout ? terminal_width() : 0};
+    rocl_rows_options o = {.path = c->path,
+                           .format = (rocl_rows_format)format_of[c->format],
+                           .width = c->common.to_stdout ? terminal_width() : 0,
+                           .budget = budget_bytes(c->budget)};
+    if (answer_is_wanted() && o.format == ROCL_ROWS_JSON && !c->shell) {
+        rocl_status st = answer_open(c->path, c->trace, c->budget, &o.answer, err);
+        if (st != ROCL_OK)
+            return st;
+    }
     return rocl_query_write(c->query, sql, &o, NULL, err);
 }
 
@@ -354,6 +363,7 @@ static rocl_status run_queries(rocl_trace *t, void *ctx, rocl_error *err)
     cli *c = ctx;
     const rocl_query_options o = {
         .memory = c->common.memory, .seconds = c->timeout, .attach = c->attach};
+    c->trace = t;
     rocl_status st = rocl_query_open(&c->query, t, &o, err);
     if (st != ROCL_OK)
         return st;
@@ -423,6 +433,9 @@ static int check_options(cli *c)
     }
     c->common.to_stdout = !strcmp(c->path, "-");
     c->common.wanted = EVENTS_NONE;
+    const rocl_rows_format format = (rocl_rows_format)format_of[c->format];
+    if (c->budget && format != ROCL_ROWS_JSON && format != ROCL_ROWS_MARKDOWN)
+        return usage_error("--budget is only for --format json and md");
     c->shell = !c->queries.n && !c->scripts.n && !c->commands.n && isatty(STDIN_FILENO);
     return output_check(&c->common, c->path);
 }
