@@ -120,21 +120,103 @@ static bool count_rocpd(counts *c, sqlite3 *db)
     return true;
 }
 
-bool count_input(counts *c, const char *path)
+/* ---- databases of others --------------------------------------------------------------------- */
+
+/* Rows of tables, of which there may be none; -1 if one cannot be read. */
+static int64_t count_tables(sqlite3 *db, const char *const *tables)
+{
+    char sql[512];
+    int64_t sum = 0;
+    for (; *tables; tables++) {
+        sqlite3_stmt *s = NULL;
+        if (!has_table(db, *tables))
+            continue;
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\" NOT INDEXED", *tables);
+        const bool known =
+            sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+        sum += known ? sqlite3_column_int64(s, 0) : 0;
+        sqlite3_finalize(s);
+        if (!known)
+            return -1;
+    }
+    return sum;
+}
+
+/* results.db of rocprof: dispatches are in two tables, and are not counted. */
+static bool count_rocprof(counts *c, sqlite3 *db)
+{
+    counts_forget(c);
+    c->of[KIND_CALL] = count_tables(db, (const char *const[]){"HIP", "HSA", "KFD", "rocTX", NULL});
+    return c->of[KIND_CALL] >= 0;
+}
+
+static bool count_rpd(counts *c, sqlite3 *db)
+{
+    counts_forget(c);
+    c->of[KIND_CALL] = count_tables(db, (const char *const[]){"rocpd_api", NULL});
+    c->work = count_tables(db, (const char *const[]){"rocpd_op", NULL});
+    return c->of[KIND_CALL] >= 0 && c->work >= 0;
+}
+
+static bool count_any_database(counts *c, const char *path)
 {
     sqlite3 *db = NULL;
-    bool known = false;
-    char head[16] = "";
-    FILE *f = is_folder(path) ? NULL : fopen(path, "rb");
-    counts_forget(c);
-    if (!f)
+    const bool known = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+                       (has_table(db, "rocpd_info_*") ? count_rocpd(c, db)
+                        : has_table(db, "rocpd_api")  ? count_rpd(c, db)
+                        : has_table(db, "HIP") || has_table(db, "HSA") || has_table(db, "rocTX")
+                            ? count_rocprof(c, db)
+                            : false);
+    sqlite3_close(db);
+    return known;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* One event a row, but where rows are values of counters. */
+static bool count_csv_input(counts *c, const bytes *b)
+{
+    const size_t head = strcspn(b->p, "\n");
+    bool quoted = false;
+    if (memchr(b->p, '\0', b->n) || memmem(b->p, head, "Counter_Name", 12) ||
+        (!memmem(b->p, head, "Start_Timestamp", 15) && !memmem(b->p, head, "BeginNs", 7)))
         return false;
-    size_t n = fread(head, 1, sizeof head, f);
-    fclose(f);
-    if (n == sizeof head && !memcmp(head, "SQLite format 3", 16)) {
-        known = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-                has_table(db, "rocpd_info_*") && count_rocpd(c, db);
-        sqlite3_close(db);
+    counts_forget(c);
+    c->events = 0;
+    for (const char *p = b->p + head; *p; p++) {
+        quoted ^= *p == '"';
+        if (*p == '\n' && !quoted)
+            c->events += p[1 + strspn(p + 1, " \t\r")] && p[1 + strspn(p + 1, " \t\r")] != '\n';
     }
+    return !quoted;
+}
+
+static void count_record(void *ctx, const json_event *e)
+{
+    counts *c = ctx;
+    if (!e->object || e->depth != 5 || strcmp(e->keys[0], "rocprofiler-sdk-tool") != 0)
+        return;
+    if (!strcmp(e->keys[2], "buffer_records"))
+        c->events++;
+    else /* counters; they are left out like others */
+        c->samples++;
+}
+
+bool count_input(counts *c, const char *path)
+{
+    bytes b;
+    bool known = false;
+    counts_forget(c);
+    if (is_folder(path) || !bytes_read(&b, path))
+        return false;
+    if (b.n >= 16 && !memcmp(b.p, "SQLite format 3", 16)) {
+        known = count_any_database(c, path);
+    } else if (memmem(b.p, b.n, "\"rocprofiler-sdk-tool\"", 22)) {
+        c->events = 0;
+        known = json_walk(b.p, b.n, count_record, c);
+    } else if (b.n && b.p[0] != '{' && b.p[0] != '[') {
+        known = count_csv_input(c, &b);
+    }
+    free(b.p);
     return known;
 }

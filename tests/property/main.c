@@ -146,7 +146,8 @@ static void run_case(soak *k, const char *input, uint64_t number)
         printf("damage%s\n", words[0] ? words : ": none");
 }
 
-/* Round 0 takes every file as it is, the others damage it: large ones in one round of 16. */
+/* Every second case is a file as it is until there are no more, the others damage one after the
+ * other: large files less often. */
 static void work(soak *k, unsigned worker)
 {
     char folder[4096];
@@ -156,11 +157,15 @@ static void work(soak *k, unsigned worker)
         exit(4);
     }
     while (time(NULL) < k->deadline) {
-        const uint64_t i = atomic_fetch_add(&k->s->next, 1), round = i / k->count;
-        const size_t file = i % k->count;
-        if (round && k->sizes[file] > 1 << 20 && (round + file) % 32)
+        const uint64_t i = atomic_fetch_add(&k->s->next, 1), first = 2 * k->count;
+        const uint64_t n = i < first ? i / 2 : i - k->count; /* a round has `count` cases */
+        const uint64_t round = i < first && i % 2 == 0 ? 0 : 1 + n / k->count;
+        const size_t file = n % k->count, size = k->sizes[file];
+        if (size > 8 << 20 && (round ? (round + file) % 64 != 0 : k->seconds < 300))
             continue;
-        if (round && k->sizes[file] > 128 << 10 && (round + file) % 4)
+        if (round && size > 1 << 20 && (round + file) % 32)
+            continue;
+        if (round && size > 128 << 10 && (round + file) % 4)
             continue;
         run_case(k, k->inputs[file], round ? k->seed * 1000000 + round : 0);
     }

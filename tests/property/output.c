@@ -15,14 +15,14 @@ const char *const kind_names[KINDS] = {
 
 void counts_forget(counts *c)
 {
-    *c = (counts){.events = -1, .sum = NAN};
+    *c = (counts){.events = -1, .work = -1, .sum = NAN};
     for (int k = 0; k < KINDS; k++)
         c->of[k] = -1;
 }
 
 static void counts_clear(counts *c)
 {
-    *c = (counts){.sum = NAN};
+    *c = (counts){.work = -1, .sum = NAN};
 }
 
 void counts_add_up(counts *c)

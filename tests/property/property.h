@@ -22,9 +22,10 @@
 #define KIND_TABLE(X)                                                                              \
     X(CALL, "calls")                                                                               \
     X(KERNEL, "kernels")                                                                           \
-    X(COPY, "copies") X(ALLOC, "allocations") X(SCRATCH, "scratch memory") X(GRAPH, "graphs")      \
-        X(HIP_EVENT, "HIP events") X(BARRIER, "barriers") X(COUNTER, "counters")                   \
-            X(SAMPLE, "samples")
+    X(COPY, "copies")                                                                              \
+    X(ALLOC, "allocations")                                                                        \
+    X(SCRATCH, "scratch memory") X(GRAPH, "graphs") X(HIP_EVENT, "HIP events")                     \
+        X(BARRIER, "barriers") X(COUNTER, "counters") X(SAMPLE, "samples")
 
 enum {
 #define KIND_ROW(kind, name) KIND_##kind,
@@ -38,6 +39,7 @@ extern const char *const kind_names[KINDS];
 typedef struct counts {
     int64_t of[KINDS]; /* -1: cannot be told here */
     int64_t events;    /* all that are no counter values or samples; -1: cannot be told */
+    int64_t work;      /* kernels and copies, where they are told apart by name; else -1 */
     int64_t timeless;  /* kernels of a database that are there for their counters only */
     int64_t samples;   /* rows of an input that hold sampled values */
     int64_t instants;  /* of a Perfetto trace: they may stand for the end of an arrow */
