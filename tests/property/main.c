@@ -243,11 +243,13 @@ int main(int argc, char **argv)
             add_size(&k.sizes[n], path);
     }
     if (k.single) {
-        mkdir("soak-case", 0777);
-        if (chdir("soak-case") != 0)
+        char folder[8192];
+        snprintf(folder, sizeof folder, "%s/soak-case", build_folder);
+        mkdir(folder, 0777);
+        if (chdir(folder) != 0)
             return 4;
         run_case(&k, k.inputs[0], k.number);
-        puts("the input is in soak-case/in");
+        printf("the input is in %s/in\n", folder);
         return atomic_load(&k.s->findings) ? 1 : 0;
     }
     if (!mkdtemp(temp)) {
