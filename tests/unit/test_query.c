@@ -187,7 +187,8 @@ static void test_orders(source *s)
     /* a group for each name, and all rows in them */
     ask(s->query, "SELECT count(*), count(DISTINCT coalesce(name, '-none-')) FROM kernel");
     const int64_t rows = got.cells[0][0], names = got.cells[0][1];
-    ask(s->query, "SELECT sum(n), count(*), count(DISTINCT coalesce(name, '-none-')) FROM (SELECT name, count(*) AS n "
+    ask(s->query, "SELECT sum(n), count(*), count(DISTINCT coalesce(name, '-none-')) FROM (SELECT "
+                  "name, count(*) AS n "
                   "FROM kernel GROUP BY name)");
     assert_int_equal(got.cells[0][0], rows);
     assert_int_equal(got.cells[0][1], names);
@@ -214,6 +215,17 @@ static void test_joins(source *s)
     assert_int_equal(ask_one(s->query, "SELECT count(*) FROM region r CROSS JOIN kernel k WHERE "
                                        "k.start >= r.start AND k.end <= r.end"),
                      inside);
+    assert_int_equal(ask_one(s->query, "SELECT count(*) FROM region r CROSS JOIN kernel k WHERE "
+                                       "k.start >= r.start AND k.end <= r.end AND k.nid IS "
+                                       "r.nid AND k.rank IS r.rank"),
+                     ask_one(s->query, "SELECT count(*) FROM region r CROSS JOIN kernel k WHERE "
+                                       "+k.start >= r.start AND +k.end <= r.end AND +k.nid IS "
+                                       "r.nid AND +k.rank IS r.rank"));
+    assert_int_equal(ask_one(s->query, "SELECT count(*) FROM region r CROSS JOIN kernel k WHERE "
+                                       "k.start > r.start AND k.start < r.end AND k.pid = r.pid"),
+                     ask_one(s->query, "SELECT count(*) FROM region r CROSS JOIN kernel k WHERE "
+                                       "+k.start > r.start AND +k.start < r.end AND +k.pid = "
+                                       "r.pid"));
     ask(s->query, "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM _work)");
     assert_int_equal(got.cells[0][0], got.cells[0][1]);
 }
