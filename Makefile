@@ -72,6 +72,9 @@ ZSTD ?= $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo 1)
 ifeq ($(ZSTD),1)
 PKGS += libzstd
 endif
+# Optional: the shell of rocline query keeps a history. EDIT=0 builds without. Only that file is
+# compiled for it.
+EDIT ?= $(shell $(PKG_CONFIG) --exists libedit 2>/dev/null && echo 1)
 # Optional: rocpd2otf2 says so without. OTF2=0 builds without.
 OTF2 ?= $(shell $(PKG_CONFIG) --atleast-version=3.0 otf2 2>/dev/null && echo 1)
 ifeq ($(OTF2),1)
@@ -241,6 +244,10 @@ $(OBJ)/tools/main/$(1).o: tools/main.c tools/common/programs.h tools/common/opti
 	$(Q)$(CC) $(ALL_CPPFLAGS) -Itools -DPROGRAM=$(call tool-name,$(1))_program $(ALL_CFLAGS) -c -o $$@ $$<
 endef
 $(foreach d,$(TOOL_DIRS),$(eval $(call tool-rule,$(d))))
+ifeq ($(EDIT),1)
+$(OBJ)/tools/rocline/query.o: ALL_CPPFLAGS += -DROCL_LIBEDIT $(shell $(PKG_CONFIG) --cflags libedit)
+$(O)/bin/rocline: LIBS += $(shell $(PKG_CONFIG) --libs libedit)
+endif
 
 define alias-rule
 $(O)/bin/$(1): $(O)/bin/$(ALIAS_$(1))

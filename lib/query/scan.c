@@ -171,6 +171,22 @@ static rocl_status put_block(rocl_scan *s, open_rows *o, rocl_error *err)
     return st;
 }
 
+/* The capture, the kind, and the row in its table; of counters, which have the row of their
+ * dispatch, also the counter. Ids beyond 2^44, if there should be any, lose their first bits. */
+static void put_rowids(const rocl_batch *b, size_t first, size_t n, bool definitions,
+                       int64_t *cells)
+{
+    const uint64_t base = (uint64_t)b->capture->index << 48 | (uint64_t)b->kind << 44;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t id = first + i;
+        if (!definitions && b->kind == ROCL_COUNTER)
+            id = b->counters[id].d.e.id << 12 | (b->counters[id].counter & 0xfff);
+        else if (!definitions)
+            id = rocl_event_at(b, rocl_kind_infos[b->kind].size, id)->id;
+        cells[i] = (int64_t)((base | (id & ((UINT64_C(1) << 44) - 1))) & INT64_MAX);
+    }
+}
+
 /* Takes the cells of a batch into the open block of the worker. */
 static rocl_status add_rows(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
@@ -190,8 +206,11 @@ static rocl_status add_rows(void *self, unsigned worker, rocl_batch *b, rocl_err
         unsigned at = 0;
         for (uint64_t bits = s->columns; bits; bits &= bits - 1, at++) {
             const unsigned c = (unsigned)__builtin_ctzll(bits);
-            table->columns[c].fill(s->scanner->trace, b, i, n,
-                                   o->cells + (size_t)at * ROCL_BLOCK_ROWS + o->rows);
+            int64_t *cells = o->cells + (size_t)at * ROCL_BLOCK_ROWS + o->rows;
+            if (c == ROCL_SCAN_ROWID)
+                put_rowids(b, i, n, table->list != NULL, cells);
+            else
+                table->columns[c].fill(s->scanner->trace, b, i, n, cells);
         }
         uint32_t kept = n;
         if (s->spec.test_count) {
@@ -231,7 +250,8 @@ static rocl_status read_definitions(rocl_scan *s, rocl_error *err)
 static rocl_status run_pipeline(rocl_scan *s, rocl_error *err)
 {
     uint32_t fields = s->spec.table->fields;
-    for (uint64_t bits = s->columns; bits; bits &= bits - 1)
+    const uint64_t columns = s->columns & ~(UINT64_C(1) << ROCL_SCAN_ROWID);
+    for (uint64_t bits = columns; bits; bits &= bits - 1)
         fields |= s->spec.table->columns[__builtin_ctzll(bits)].fields;
     const rocl_sink sink = {
         .self = s, .kinds = s->spec.table->kinds, .fields = fields, .events = add_rows};

@@ -51,7 +51,9 @@ typedef struct event_cursor {
     const rocl_row_index *index;
     uint32_t chain;
     const rocl_strings *strings;
-    int64_t number; /* rowid */
+    bool has_rowids;
+    unsigned rowid_place; /* in a block */
+    int64_t number;       /* of the row from 1 on: rowid where the scan has none */
     char *path;
     uint8_t place[ROCL_RELATION_COLUMNS_MAX + 1]; /* of each column in a block */
 } event_cursor;
@@ -74,7 +76,7 @@ static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *ar
     for (unsigned i = 0; i < t->column_count; i++)
         sql = sqlite3_mprintf("%z%s\"%w\" %s", sql, i ? ", " : "", t->columns[i].name,
                               types[t->columns[i].type]);
-    sql = sqlite3_mprintf("%z%s)", sql, m->host->by_path ? ", \"path\" TEXT HIDDEN" : "");
+    sql = sqlite3_mprintf("%z%s)", sql, m->host->by_path ? ", \"input\" TEXT HIDDEN" : "");
     event_table *e = sqlite3_malloc(sizeof *e);
     if (!sql || !e) {
         sqlite3_free(sql);
@@ -234,29 +236,27 @@ static int plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
     const unsigned columns = t->table->column_count;
     char *uses = sqlite3_malloc(info->nConstraint + 1);
     uint64_t wanted = info->colUsed & ((UINT64_C(1) << columns) - 1);
-    bool path = false, given = false;
+    bool path = false;
     int arguments = 0;
     if (!uses)
         return SQLITE_NOMEM;
     choose_uses(t, info, uses);
     for (int i = 0; t->host->by_path && i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-        given |= c->iColumn == (int)columns;
         if (c->iColumn == (int)columns && c->usable && c->op == SQLITE_INDEX_CONSTRAINT_EQ &&
             !path) {
             uses[i] = USE_PATH;
             path = true;
         }
     }
-    if (t->host->by_path && !path) {
+    if (t->host->by_path && !path) { /* not in this order of a join, or at all */
         sqlite3_free(uses);
-        if (given) /* not in this order of a join */
-            return SQLITE_CONSTRAINT;
-        sqlite3_free(vtab->zErrMsg);
-        vtab->zErrMsg =
-            sqlite3_mprintf("the path of a trace is missing: rocline_%s('FILE')", t->table->name);
-        return SQLITE_ERROR;
+        return SQLITE_CONSTRAINT;
     }
+    /* Conditions with OR may become several scans, whose rows SQLite tells apart by their rowids.
+     */
+    if (info->nConstraint > path)
+        wanted |= UINT64_C(1) << ROCL_SCAN_ROWID;
     char *plan = sqlite3_mprintf("");
     for (int i = 0; i < info->nConstraint; i++) {
         if (!uses[i])
@@ -487,6 +487,8 @@ static rocl_status start_walk(event_cursor *c, request *q, rocl_scanner *scanner
         st = rocl_scan_complete(c->scan, err);
     if (st != ROCL_OK)
         return st;
+    c->has_rowids = q->spec.columns >> ROCL_SCAN_ROWID;
+    c->rowid_place = rocl_scan_column(c->scan, ROCL_SCAN_ROWID);
     for (unsigned i = 0; i < table->column_count; i++)
         c->place[i] = (uint8_t)rocl_scan_column(c->scan, i);
     if (q->keys) {
@@ -622,7 +624,8 @@ static int put_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int colu
 
 static int put_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
-    *rowid = ((event_cursor *)cursor)->number;
+    const event_cursor *c = (const event_cursor *)cursor;
+    *rowid = c->has_rowids ? rocl_cell_at(c->block, c->rowid_place, c->row) : c->number;
     return SQLITE_OK;
 }
 

@@ -196,7 +196,7 @@ END
     run sqlite3 :memory: ".load $lib" "SELECT count(*) FROM rocline_kernel('$DB') JOIN rocline_region('$DB') USING (guid, stack_id)"
     [ "$output" = "$n" ]
     run sqlite3 :memory: ".load $lib" "SELECT * FROM rocline_kernel"
-    [[ "$output" == *"path of a trace is missing"* ]]
+    [[ "$output" == *"no query solution"* ]]
     run sqlite3 :memory: ".load $lib" "SELECT * FROM rocline_kernel('/nowhere.db')"
     [[ "$output" == *"no such file"* ]]
     /usr/bin/python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension' 2>/dev/null || skip "no python3 with extensions"

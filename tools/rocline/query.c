@@ -17,6 +17,7 @@
 
 #ifdef ROCL_LIBEDIT
 #include <editline/readline.h>
+#include <setjmp.h>
 #endif
 
 typedef struct cli {
@@ -155,9 +156,20 @@ static rocl_status set_parameters(const cli *c, rocl_error *err)
 
 static rocl_query *interruptible; /* what ^C ends */
 
+#ifdef ROCL_LIBEDIT
+static sigjmp_buf prompt_again; /* libedit does not end a line by a signal */
+static volatile sig_atomic_t prompting;
+#endif
+
 static void on_interrupt(int number)
 {
     (void)number;
+#ifdef ROCL_LIBEDIT
+    if (prompting) {
+        prompting = 0;
+        siglongjmp(prompt_again, 1);
+    }
+#endif
     if (interruptible)
         rocl_query_interrupt(interruptible);
 }
@@ -268,7 +280,13 @@ static bool run_command(cli *c, const char *line)
 static char *read_line(const char *prompt)
 {
 #ifdef ROCL_LIBEDIT
+    if (sigsetjmp(prompt_again, 1)) { /* ^C: what was typed is forgotten */
+        putchar('\n');
+        return must_have(strdup(""));
+    }
+    prompting = 1;
     char *line = readline(prompt);
+    prompting = 0;
     if (line && *line)
         add_history(line);
     return line;
@@ -319,6 +337,7 @@ static rocl_status run_shell(cli *c)
     sigaddset(&interrupt, SIGINT);
     pthread_sigmask(SIG_UNBLOCK, &interrupt, NULL);
 #ifdef ROCL_LIBEDIT
+    rl_catch_signals = 0;
     using_history();
     read_history(history_path());
 #endif
