@@ -165,18 +165,17 @@ rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r)
     return e;
 }
 
-rocl_recent *rocl_recent_again(rocl_records *w, rocl_record_like like, uint64_t where,
-                               int64_t start, int64_t end, uint64_t link)
+rocl_recent *rocl_recent_again(rocl_records *w, const rocl_record_again *r)
 {
-    rocl_recent *e = &w->recent[like.entry];
+    rocl_recent *e = &w->recent[r->like.entry];
     uint64_t from[WORD_END + 1];
-    if (e->version != like.version || where < e->r.where ||
+    if (e->version != r->like.version || r->where < e->r.where ||
         e->piece != 1 + (uint64_t)(w->piece - w->in->pieces))
         return NULL;
-    from[WORD_WHERE] = where;
-    from[WORD_LINK] = link;
-    from[WORD_START] = (uint64_t)start;
-    from[WORD_END] = (uint64_t)end;
+    from[WORD_WHERE] = r->where;
+    from[WORD_LINK] = r->link;
+    from[WORD_START] = (uint64_t)r->start;
+    from[WORD_END] = (uint64_t)r->end;
     change_recent(w, e, from, again_words);
     return e;
 }

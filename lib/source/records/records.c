@@ -671,25 +671,20 @@ rocl_record_like rocl_records_last(const rocl_records *to, uint64_t where)
                                     : (rocl_record_like){0, 0};
 }
 
-rocl_status rocl_record_put_again(rocl_records *to, rocl_record_like like, uint64_t where,
-                                  int64_t start, int64_t end, uint64_t link, bool *done,
+rocl_status rocl_record_put_again(rocl_records *to, const rocl_record_again *r, bool *done,
                                   rocl_error *err)
 {
     rocl_status st;
-    rocl_recent *e = start > 0 && end >= start && like.version
-                         ? rocl_recent_again(to, like, where, start, end, link)
-                         : NULL;
+    rocl_recent *e =
+        r->start > 0 && r->end >= r->start && r->like.version ? rocl_recent_again(to, r) : NULL;
     *done = e;
     if (!e)
         return ROCL_OK;
-    if (!to->indexing) {
-        st = emit_record(to, e, NULL, err);
-    } else {
-        st = note_record(to, e, NULL, err);
-        if (st == ROCL_OK && e->r.kind == ROCL_COPY)
-            st = rocl_size_note(to, e->r.process, link, true, e->r.as.copy.size, ROCL_COPY_UNKNOWN,
-                                err);
-    }
+    const bool copy = e->r.kind == ROCL_COPY;
+    st = to->indexing ? note_record(to, e, NULL, err) : emit_record(to, e, NULL, err);
+    if (st == ROCL_OK && to->indexing && (r->bytes || copy))
+        st = rocl_size_note(to, e->r.process, r->link, copy, copy ? e->r.as.copy.size : r->bytes,
+                            r->direction, err);
     to->pending_args = 0;
     return st;
 }

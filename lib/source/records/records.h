@@ -169,10 +169,17 @@ typedef struct rocl_record_like {
  * is.
  */
 rocl_record_like rocl_records_last(const rocl_records *to, uint64_t where);
-/* Puts a record like that. *done false: it is no longer known, or something is wrong with the
- * times; make it. Bytes of calls that copy are not noted. */
-rocl_status rocl_record_put_again(rocl_records *to, rocl_record_like like, uint64_t where,
-                                  int64_t start, int64_t end, uint64_t link, bool *done,
+/* Such a record. */
+typedef struct rocl_record_again {
+    rocl_record_like like;
+    uint64_t where, link;
+    int64_t start, end;
+    uint64_t bytes; /* of a call that copies; 0 */
+    rocl_copy_direction direction;
+} rocl_record_again;
+/* Puts it. *done false: it is no longer known what it is like, or something is wrong with the
+ * times; make it. */
+rocl_status rocl_record_put_again(rocl_records *to, const rocl_record_again *r, bool *done,
                                   rocl_error *err);
 /* Something that is no usable record: counted, and left out. `why` is a constant. */
 rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,

@@ -141,10 +141,8 @@ static inline uint64_t rocl_process_key(const rocl_records *w, const rocl_plain_
 /* Puts a record where the last one of its likeness is in the table, and returns that entry, whose
  * `changed` says in which words it differed. In the first pass it is kept as well. */
 rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r);
-/* The same for the record that a handle stands for, with other values; NULL: it is not there any
- * more, or was behind `where`. */
-rocl_recent *rocl_recent_again(rocl_records *w, rocl_record_like like, uint64_t where,
-                               int64_t start, int64_t end, uint64_t link);
+/* The same for one that is like another; NULL: that is not there any more, or is behind it. */
+rocl_recent *rocl_recent_again(rocl_records *w, const rocl_record_again *r);
 /* The first pass, with each piece: begins to keep what is put; stores it, if memory allows. */
 void rocl_kept_begin(rocl_records *w);
 void rocl_kept_end(rocl_records *w);

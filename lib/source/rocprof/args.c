@@ -113,24 +113,24 @@ bool rocprof_call_copies(rocl_view name)
     return name.n >= sizeof hsa_copy - 1 && !memcmp(name.p, hsa_copy, sizeof hsa_copy - 1);
 }
 
-void rocprof_read_copy(rocl_source_record *r, rocl_view args)
+void rocprof_read_copy(rocl_view name, rocl_view args, uint64_t *bytes,
+                       rocl_copy_direction *direction)
 {
     static const rocl_copy_direction kinds[] = {ROCL_COPY_ON_HOST, ROCL_COPY_TO_DEVICE,
                                                 ROCL_COPY_TO_HOST, ROCL_COPY_ON_DEVICE};
-    const rocl_view name = r->name;
     uint64_t size = 0, kind, width, height;
     if (!rocprof_call_copies(name))
         return;
     if (name.p[1] == 's') { /* of HSA; arguments of copies of rectangles are others */
         if (!rocl_view_find(name, "_rect") && find_hsa_size(args, &size))
-            r->bytes = size;
+            *bytes = size;
         return;
     }
     if (find_number(args, "sizeBytes", &size))
-        r->bytes = size;
+        *bytes = size;
     else if (find_number(args, "width", &width) && find_number(args, "height", &height) &&
              !__builtin_mul_overflow(width, height, &size))
-        r->bytes = size;
+        *bytes = size;
     if (find_number(args, "kind", &kind) && kind < sizeof kinds / sizeof *kinds)
-        r->direction = kinds[kind];
+        *direction = kinds[kind];
 }

@@ -42,8 +42,8 @@ typedef struct db_table {
     size_t basic;      /* of them that all need; then come those of packets */
     bool repeats;      /* its rows differ mostly in times and links: see known_row */
     struct {
-        unsigned name, start, end, index, data; /* columns; that of the name where there is none */
-        unsigned numbers[KNOWN_NUMBERS];        /* the other ones */
+        unsigned name, start, end, index, data, args; /* that of the name where there is none */
+        unsigned numbers[KNOWN_NUMBERS];              /* the other columns */
         unsigned count;
     } repeated;
     char **names;
@@ -226,8 +226,7 @@ static void set_odd_cell(db_worker *w, const rocl_rows *rows, unsigned column, u
 typedef struct repeated_row {
     uint64_t numbers[1 + KNOWN_NUMBERS]; /* the first one: which of the columns there are */
     rocl_view name;
-    int64_t start, end;
-    uint64_t link;
+    rocl_record_again record;
     known_row *known; /* where such rows are */
 } repeated_row;
 
@@ -256,15 +255,14 @@ static bool read_repeated(db_worker *w, repeated_row *r)
     const unsigned i = w->groups[0].at;
     const rocl_column *name = &columns[t->repeated.name], *start = &columns[t->repeated.start],
                       *end = &columns[t->repeated.end], *index = &columns[t->repeated.index],
-                      *data = &columns[t->repeated.data];
+                      *data = &columns[t->repeated.data], *args = &columns[t->repeated.args];
     if (start->type[i] != ROCL_CELL_INT || end->type[i] != ROCL_CELL_INT ||
         name->type[i] != ROCL_CELL_TEXT)
         return false;
-    r->start = start->num[i];
-    r->end = end->num[i];
+    r->record =
+        (rocl_record_again){.start = start->num[i], .end = end->num[i], .link = ROCL_NO_KEY};
     r->name.p = w->groups[0].rows->text + name->num[i];
     r->name.n = name->len[i];
-    r->link = ROCL_NO_KEY;
     r->numbers[0] = 0;
     for (unsigned k = 0; k < t->repeated.count; k++) {
         const rocl_column *column = &columns[t->repeated.numbers[k]];
@@ -275,20 +273,28 @@ static bool read_repeated(db_worker *w, repeated_row *r)
             return false;
     }
     if (index != name && index->type[i] == ROCL_CELL_INT && index->num[i] && t->links)
-        r->link = (uint64_t)index->num[i];
+        r->record.link = (uint64_t)index->num[i];
     else if (index != name && index->type[i] > ROCL_CELL_INT)
         return false;
     if (data != name && data->type[i] != ROCL_CELL_NULL &&
         (data->type[i] != ROCL_CELL_TEXT || data->len[i]))
         return false;
-    if (!r->name.n || rocl_view_is(r->name, LAUNCH) || rocprof_call_copies(r->name))
+    if (!r->name.n || rocl_view_is(r->name, LAUNCH))
         return false;
+    if (args != name && rocprof_call_copies(r->name)) {
+        if (args->type[i] == ROCL_CELL_TEXT)
+            rocprof_read_copy(r->name,
+                              (rocl_view){w->groups[0].rows->text + args->num[i], args->len[i]},
+                              &r->record.bytes, &r->record.direction);
+        else if (args->type[i] != ROCL_CELL_NULL)
+            return false;
+    }
     r->known = &w->known[hash_row(r, t->repeated.count) % KNOWN_ROWS];
     return true;
 }
 
 /* Puts the record of a row as the one that is remembered; *done false: there is none. */
-static rocl_status put_repeated(rocl_records *to, const db_table *t, const repeated_row *r,
+static rocl_status put_repeated(rocl_records *to, const db_table *t, repeated_row *r,
                                 uint64_t where, bool *done, rocl_error *err)
 {
     const known_row *k = r->known;
@@ -296,7 +302,9 @@ static rocl_status put_repeated(rocl_records *to, const db_table *t, const repea
     if (k->length != r->name.n || memcmp(k->name, r->name.p, r->name.n) != 0 ||
         memcmp(k->numbers, r->numbers, (1 + t->repeated.count) * sizeof *k->numbers) != 0)
         return ROCL_OK;
-    return rocl_record_put_again(to, k->record, where, r->start, r->end, r->link, done, err);
+    r->record.like = k->record;
+    r->record.where = where;
+    return rocl_record_put_again(to, &r->record, done, err);
 }
 
 /* Remembers the record that was put of the row. */
@@ -452,7 +460,7 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
 static void plan_repeated(db_table *t)
 {
     enum { NONE = COLUMNS_MAX };
-    unsigned name = NONE, start = NONE, end = NONE, index = NONE, data = NONE;
+    unsigned name = NONE, start = NONE, end = NONE, index = NONE, data = NONE, args = NONE;
     bool plain = t->kind == ROCPROF_CALLS || t->kind == ROCPROF_OPS;
     t->repeated.count = 0;
     for (unsigned c = 0; c < t->count && plain; c++) {
@@ -461,11 +469,12 @@ static void plan_repeated(db_table *t)
                        : t->columns[c] == ROCPROF_END   ? &end
                        : t->columns[c] == ROCPROF_INDEX ? &index
                        : t->columns[c] == COLUMN_DATA   ? &data
+                       : t->columns[c] == ROCPROF_ARGS  ? &args
                                                         : NULL;
         if (of) {
             plain = *of == NONE;
             *of = c;
-        } else if (t->columns[c] != ROCPROF_ARGS) {
+        } else {
             plain = t->repeated.count < KNOWN_NUMBERS && t->columns[c] != ROCPROF_LINK;
             if (plain)
                 t->repeated.numbers[t->repeated.count++] = c;
@@ -477,6 +486,7 @@ static void plan_repeated(db_table *t)
     t->repeated.end = end;
     t->repeated.index = index == NONE ? name : index;
     t->repeated.data = data == NONE ? name : data;
+    t->repeated.args = args == NONE ? name : args;
 }
 
 static const char *name_part(const rocl_records_input *in, const rocl_piece *piece)

@@ -575,7 +575,7 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
         r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
     }
     if (has_column(row, ROCPROF_ARGS) && rocl_records_first_pass(to))
-        rocprof_read_copy(r, take_text(row, ROCPROF_ARGS));
+        rocprof_read_copy(r->name, take_text(row, ROCPROF_ARGS), &r->bytes, &r->direction);
     if (has_column(row, ROCPROF_ARGS) && rocl_records_want_args(to) &&
         rocl_records_want(to, r->kind))
         rocprof_args_put(to, take_text(row, ROCPROF_ARGS));

@@ -190,8 +190,9 @@ rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source
 void rocprof_args_put(rocl_records *to, rocl_view text);
 /* Is it the name of a call whose arguments say how much it copies? */
 bool rocprof_call_copies(rocl_view name);
-/* How much the call of a record copies, and in which direction, from its arguments as they are
- * there or in raw texts. */
-void rocprof_read_copy(rocl_source_record *r, rocl_view args);
+/* How much a call of that name copies, and in which direction, from its arguments as they are there
+ * or in raw texts. Left as it is where they do not say it. */
+void rocprof_read_copy(rocl_view name, rocl_view args, uint64_t *bytes,
+                       rocl_copy_direction *direction);
 
 #endif

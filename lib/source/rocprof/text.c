@@ -256,7 +256,7 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const text_
                        : rtg_lit(p, end, "hsa_") || !open ? run->words.hsa
                                                           : run->words.hip;
     if (open && rocl_records_first_pass(to))
-        rocprof_read_copy(r, rocl_view_between(open, end));
+        rocprof_read_copy(r->name, rocl_view_between(open, end), &r->bytes, &r->direction);
     if (open && rocl_records_want_args(to) && rocl_records_want(to, ROCL_REGION))
         add_args(to, open, end);
     return rocl_record_put(to, r, err);
