@@ -21,8 +21,9 @@ typedef struct owner {
     bool used; /* in the window, or live in it */
     uint64_t allocations, frees, unpaired, leaks;
     int64_t before, allocated, freed, live, peak, leaked; /* bytes saturate */
-    int64_t peak_at;                                      /* -1: there was none */
-    uint64_t scratch[ROCL_OP_RECLAIM + 1];                /* operations */
+    int64_t unnamed;                       /* of `live`, the bytes of blocks without an address */
+    int64_t peak_at;                       /* -1: there was none */
+    uint64_t scratch[ROCL_OP_RECLAIM + 1]; /* operations */
     int64_t scratch_bytes, scratch_largest, scratch_time;
     int64_t *slices; /* the most that was live in each; NULL: not wanted */
     uint64_t slice;  /* filled up to this one */
@@ -223,6 +224,23 @@ static bool is_inside(const memory *m, int64_t when)
     return rocl_trace_interval(m->c.trace, when, &from, &to) && from <= when;
 }
 
+/* Without an address nobody knows which allocation is freed; sizes that both say count. */
+static void follow_unnamed(memory *m, const item *it, block *b, bool makes, bool inside)
+{
+    owner *o = &m->owners[it->owner];
+    if (makes) {
+        add_live(m, o, b, inside);
+        o->unnamed += b->size;
+        return;
+    }
+    o->unpaired += inside && b->size > o->unnamed;
+    b->size = b->size < o->unnamed ? b->size : o->unnamed;
+    o->frees += inside;
+    o->unnamed -= b->size;
+    drop_live(m, o, b, b->when, inside);
+    o->used |= inside;
+}
+
 /* False: memory is out. */
 static bool follow_item(memory *m, const uint64_t *key, const item *it)
 {
@@ -239,13 +257,17 @@ static bool follow_item(memory *m, const uint64_t *key, const item *it)
     bool makes = it->op == ROCL_OP_ALLOC || it->op == ROCL_OP_REALLOC;
     if (!makes && it->op != ROCL_OP_FREE)
         return true;
+    if (!it->address) {
+        follow_unnamed(m, it, &fresh, makes, inside);
+        return true;
+    }
     bool known = take_block(m, key_word, &old);
     if (known) /* also where its free was not seen, and its address is used again */
         drop_live(m, &m->owners[old.owner], &old, fresh.when, inside);
     if (!makes) {
         owner *o = &m->owners[known ? old.owner : it->owner];
         o->frees += inside;
-        o->unpaired += inside && !known && it->address;
+        o->unpaired += inside && !known;
         o->used |= inside;
         return true;
     }
@@ -342,7 +364,7 @@ static rocl_status collect_leaks(memory *m, rocl_error *err)
     }
     for (size_t i = 1; st == ROCL_OK && i < m->owner_count; i++) {
         const owner *o = &m->owners[i];
-        if (o->live != live[i] || o->before + o->allocated - o->freed != o->live)
+        if (o->live != live[i] + o->unnamed || o->before + o->allocated - o->freed != o->live)
             st = rocl_fail(err, ROCL_INTERNAL, "allocated and freed memory do not add up");
     }
     free(live);

@@ -15,6 +15,7 @@ typedef struct block {
 struct rocl_allocs {
     rocl_sorter *sorter;
     rocl_map live;    /* address -> block */
+    rocl_map unnamed; /* process and agent -> block: all those without an address */
     rocl_map scratch; /* (queue, thread) -> agent of the last scratch memory there */
     rocl_buf blocks;
     uint32_t spare; /* block + 1 of a freed one to use again, linked through size */
@@ -38,6 +39,7 @@ void rocl_allocs_free(rocl_allocs *a)
         return;
     rocl_sorter_free(a->sorter);
     rocl_map_free(&a->live);
+    rocl_map_free(&a->unnamed);
     rocl_map_free(&a->scratch);
     rocl_buf_free(&a->blocks);
     free(a);
@@ -97,13 +99,25 @@ static bool pair_scratch(rocl_allocs *a, rocl_alloc *r)
     return true;
 }
 
-/* An operation without an address is about a block of its own: which others are about it nobody
- * knows, but sizes that it says count. */
-static void count_unnamed(rocl_alloc *r)
+/* Without an address nobody knows which allocation is freed; sizes that both say count. */
+static bool count_unnamed(rocl_allocs *a, rocl_alloc *r)
 {
-    const int64_t size = (int64_t)r->size;
+    const uint64_t key = (uint64_t)r->e.process << 32 | r->owner;
+    uint32_t n = rocl_map_get(&a->unnamed, key, ROCL_NONE);
+    if (n == ROCL_NONE) {
+        const block none = {0, r->owner};
+        n = (uint32_t)(a->blocks.len / sizeof none);
+        rocl_buf_put(&a->blocks, &none, sizeof none);
+        if (a->blocks.failed || !rocl_map_put(&a->unnamed, key, n))
+            return false;
+    }
+    block *b = &((block *)(void *)a->blocks.data)[n];
+    const bool frees = r->op == ROCL_OP_FREE;
+    const uint64_t size = frees && r->size > b->size ? b->size : r->size;
+    b->size = frees ? b->size - size : b->size + size;
     r->block = r->size;
-    r->delta = r->op == ROCL_OP_FREE ? -size : size;
+    r->delta = frees ? -(int64_t)size : (int64_t)size;
+    return true;
 }
 
 static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
@@ -111,8 +125,7 @@ static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
     uint64_t key = r->address ^ rocl_mix64(r->e.process);
     bool makes = r->op == ROCL_OP_ALLOC || r->op == ROCL_OP_REALLOC;
     if (!r->address && (makes || r->op == ROCL_OP_FREE)) {
-        count_unnamed(r);
-        return true;
+        return count_unnamed(a, r);
     }
     block old = {0, ROCL_NONE};
     bool known = take_block(a, key, &old);

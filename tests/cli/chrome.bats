@@ -248,9 +248,9 @@ kernels_of() {
     try 0 rtg2json -q --layout kineto -o t.json live.json
     [ "$(grep -o '"Total Allocated": [0-9]*' t.json | grep -o '[0-9]*$' | paste -sd' ')" == "100 300 200 600 400 0" ]
     try 0 rocpd2pftrace -q -z0 -o t.pftrace live.json
-    rocstats memory --format csv live.json >memory.csv
-    cat memory.csv
-    grep -q 600 memory.csv
+    rocstats memory -q --format csv live.json | head -n 2 >memory.csv
+    [ "$(sqlite3 :memory: ".import --csv memory.csv t" "SELECT allocations, frees, allocated_bytes, freed_bytes, peak_bytes, unpaired_frees FROM t")" \
+        == "3|3|700|700|600|0" ] || fail "$(cat memory.csv)"
 }
 
 @test "categories of PyTorch before 1.13" {
@@ -264,6 +264,13 @@ kernels_of() {
 END
     try 0 rocstats launch kernels --format csv old.json
     [[ "$output" == *'"axpy",1,4000'* ]] || fail "$output"
+    # 1.9: arrows and memory
+    sed -e 's/"cat": "async_gpu", "name": "async_gpu"/"cat": "async", "name": "launch"/' \
+        -e '/"f", "id"/a ,{"ph": "i", "s": "t", "name": "[memory]", "pid": 9, "tid": 9, "ts": 11, "args": {"Device Type": 1, "Device Id": 0, "Bytes": 512}},\n{"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 90}' old.json >older.json
+    try 0 rtg2json -q -f --layout trace -o t.json older.json
+    ! grep '"ph":"[stf]"' t.json
+    try 0 rocmerge -q -o older.db older.json
+    [ "$(sqlite3 older.db "SELECT type, size FROM rocpd_memory_allocate")" == "ALLOC|512" ]
 }
 
 @test "what a collective sends is with its kernel" {

@@ -14,8 +14,8 @@
 typedef struct account {
     char agent[320];
     int64_t rank;
-    int64_t allocations, frees, before, allocated, freed, peak, peak_at, live, leaks, leaked,
-        unpaired;
+    int64_t allocations, frees, before, allocated, freed, peak, peak_at, live, unnamed, leaks,
+        leaked, unpaired;
     bool used;
 } account;
 
@@ -118,12 +118,41 @@ static void note(account *a, int64_t at)
     a->used = true;
 }
 
+/* Without an address nothing is paired, and sizes count for themselves. */
+static void book_unnamed(book *b, const record *r, int64_t first, bool inside)
+{
+    account *a = account_of(b, r);
+    int64_t size = (int64_t)r->alloc.size;
+    if (r->alloc.op == ROCL_OP_FREE) {
+        a->unpaired += inside && size > a->unnamed;
+        size = size < a->unnamed ? size : a->unnamed;
+        *(inside ? &a->freed : &a->before) += inside ? size : -size;
+        a->frees += inside;
+        a->used |= inside;
+        size = -size;
+    } else if (r->alloc.op == ROCL_OP_ALLOC || r->alloc.op == ROCL_OP_REALLOC) {
+        *(inside ? &a->allocated : &a->before) += size;
+        a->allocations += inside;
+    } else {
+        return;
+    }
+    a->live += size;
+    a->unnamed += size;
+    remember(b, a, r);
+    if (inside && r->alloc.op != ROCL_OP_FREE)
+        note(a, when_of(r) - first);
+}
+
 static void book_one(book *b, const record *r, int64_t first)
 {
     bool inside = when_of(r) >= b->from;
+    if (!r->alloc.address) {
+        book_unnamed(b, r, first, inside);
+        return;
+    }
     if (r->alloc.op == ROCL_OP_FREE) {
         account *a = drop(b, r, inside);
-        bool unpaired = !a && r->alloc.address;
+        bool unpaired = !a;
         a = a ? a : account_of(b, r);
         a->frees += inside;
         a->unpaired += inside && unpaired;
@@ -409,7 +438,7 @@ static void test_random(void **state)
             a->e.thread = a->e.process;
             a->op = op;
             a->address = draw_from(&dice, 12) * 4096;
-            a->size = op == ROCL_OP_FREE ? 0 : draw_from(&dice, 5) * 1000;
+            a->size = op == ROCL_OP_FREE && a->address ? 0 : draw_from(&dice, 5) * 1000;
             a->owner = op == ROCL_OP_FREE ? ROCL_NONE : (uint32_t)draw_from(&dice, 2);
         }
         world_open(&w, (unsigned)(1 + seed % 3), events, COUNT(events));

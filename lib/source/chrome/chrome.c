@@ -170,7 +170,7 @@ static event_class class_of(rocl_view cat, rocl_view name)
                                (name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12)));
             return copy ? CLASS_COPY : classes[i].c;
         }
-    return CLASS_CALL;
+    return !cat.n && rocl_view_is(name, "[memory]") ? CLASS_MEMORY : CLASS_CALL; /* PyTorch 1.9 */
 }
 
 static rocl_view unescape_text(rocl_buf *b, rocl_view text, bool escaped)
@@ -824,7 +824,8 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
                      .reserved = ROCL_NO_KEY};
     rocl_status st = ROCL_OK;
     const event_class c = class_of(e->cat, e->name);
-    if (c == CLASS_DERIVED || (f->kineto && !e->cat.n && r->kind == ROCL_INSTANT))
+    if (c == CLASS_DERIVED ||
+        (f->kineto && !e->cat.n && r->kind == ROCL_INSTANT && c != CLASS_MEMORY))
         return ROCL_OK;
     r->name = unescape_text(&w->text[0], e->name, e->name_escaped);
     if (w->has_args && c != CLASS_CALL && c != CLASS_MARKER) {
@@ -914,7 +915,8 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     const char ph = e->ph.n == 1 ? *e->ph.p : 0;
     rocl_status st = ROCL_OK;
     if (f->kineto && (ph == 's' || ph == 'f') &&
-        (rocl_view_is(e->cat, "ac2g") || rocl_view_is(e->cat, "async_gpu"))) {
+        (rocl_view_is(e->cat, "ac2g") || rocl_view_is(e->cat, "async_gpu") ||
+         (rocl_view_is(e->cat, "async") && rocl_view_is(e->name, "launch")))) {
         /* From calls to GPU work: the correlation, told again. */
         const bool noted = !rocl_records_first_pass(to) || note_flow(to, f, e, ph == 's');
         return noted ? ROCL_OK : rocl_fail_memory(err);
