@@ -616,6 +616,49 @@ typedef struct rocl_csv_options {
 ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *written,
                                     rocl_error *err);
 
+/* Tables of events and of definitions, as files of columns. */
+typedef enum rocl_export_format {
+    ROCL_EXPORT_PARQUET,
+    ROCL_EXPORT_ARROW,  /* Arrow IPC file, Feather V2 */
+    ROCL_EXPORT_ARROWS, /* Arrow IPC stream */
+    ROCL_EXPORT_JSONL   /* JSON lines: an object for each row */
+} rocl_export_format;
+
+typedef enum rocl_export_codec {
+    ROCL_CODEC_DEFAULT, /* Parquet: zstd, or gzip where the library was built without; else none */
+    ROCL_CODEC_NONE,
+    ROCL_CODEC_GZIP, /* Parquet, JSON lines */
+    ROCL_CODEC_ZSTD  /* Parquet, Arrow */
+} rocl_export_codec;
+
+typedef struct rocl_export_options {
+    rocl_export_format format;
+    const char *directory; /* of the files; NULL: the current one */
+    const char *prefix;    /* "out" gives out_kernel.parquet */
+    const char *path;      /* of one kind (JSON lines: any): where it goes, "-": standard output */
+    const char *const *kinds; /* relations to write: "kernel", "region", ...; NULL: all */
+    bool all_columns;         /* also those that most people do not need */
+    rocl_export_codec codec;
+    int level; /* of the codec */
+} rocl_export_options;
+
+/* Writes a file for each kind that has rows: events in order of time (of several processes one
+ * after the other), definitions. Columns are those of rocl_export_column_of(). Integers are 64
+ * bits, times ns on the clock of the node; what is not known is NULL. ROCL_USAGE: an unknown kind,
+ * several for one path, a codec that the format or the build has not. ROCL_PARTIAL: records were
+ * left out or repaired, or texts were no valid UTF-8. */
+ROCL_API rocl_status rocl_write_export(rocl_trace *t, const rocl_export_options *o,
+                                       rocl_written *written, rocl_error *err);
+ROCL_API const char *rocl_export_kind_word(const void *ctx, size_t i); /* a rocl_word_fn */
+
+typedef struct rocl_export_column {
+    const char *name, *type; /* "INT64", "DOUBLE" or "TEXT" */
+    const char *doc;         /* one line */
+    bool detail;             /* only with all_columns */
+} rocl_export_column;
+/* The i-th column of a kind; false: it has no more, or the kind is unknown. */
+ROCL_API bool rocl_export_column_of(const char *kind, size_t i, rocl_export_column *column);
+
 typedef struct rocl_pftrace_options {
     const char *path; /* "-": standard output; a name that ends in .gz: gzip */
     int level;        /* of packets, or of the whole file where it is gzip */

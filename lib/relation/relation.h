@@ -52,6 +52,13 @@ const rocl_relation *rocl_relation_named(const char *name);
 /* What a column says, one line, with its unit: columns of one name say the same in every relation.
  */
 const char *rocl_relation_column_doc(const char *column);
+/* Is the column one that most people do not need? Exports leave it out if nobody asks. */
+bool rocl_relation_is_detail(const rocl_relation *r, const char *column);
+/* Are the rows of the relation those of others, too? */
+static inline bool rocl_relation_is_union(const rocl_relation *r)
+{
+    return !r->purpose || (r->kinds & (r->kinds - 1) & ROCL_WORK_KINDS);
+}
 
 static inline double rocl_cell_real(int64_t cell)
 {

@@ -1,0 +1,12 @@
+/* Compression by zstd, where the build found the library. */
+#ifndef ROCL_BASE_ZSTD_H
+#define ROCL_BASE_ZSTD_H
+
+#include "base/buf.h"
+#include "base/status.h"
+
+bool rocl_has_zstd(void);
+/* Appends one frame of n bytes. level 1..19. ROCL_USAGE: built without. Any thread. */
+rocl_status rocl_zstd_frame(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* Outputs that are tables of columns: a file for each relation, rows in order of time. This is the
+ * sink that they share; a format encodes groups of rows, column by column.
+ *
+ *     batches -> a sorter for each relation and capture -> cells of a group of rows -> the format
+ *             -> a pipe of workers -> files
+ *
+ * Rows of a capture follow those of the one before. A group has at most the rows that the format
+ * asks for, and of one capture, if it is not a small rest that others add to. What it holds, and
+ * so every byte of the files, does not depend on the number of workers. */
+#ifndef ROCL_SINK_COLUMNAR_COLUMNAR_H
+#define ROCL_SINK_COLUMNAR_COLUMNAR_H
+
+#include "base/out.h"
+#include "base/pool.h"
+#include "relation/relation.h"
+
+/* A file. Its columns are those of the relation that are written. */
+typedef struct rocl_columnar_file {
+    const rocl_relation *relation;
+    const rocl_relation_column *columns[ROCL_RELATION_COLUMNS_MAX];
+    unsigned column_count;
+    rocl_out *out;
+    void *own;     /* the format's; NULL before begin_file */
+    uint64_t rows; /* of all groups */
+    /* The group that is filled: */
+    int64_t *cells[ROCL_RELATION_COLUMNS_MAX];
+    size_t group_rows, capacity;
+    size_t long_texts;        /* bytes of texts that are very long, in it */
+    uint64_t captures;        /* that have rows in it */
+    const rocl_capture *last; /* of them */
+} rocl_columnar_file;
+
+typedef struct rocl_columnar_run {
+    rocl_trace *trace;
+    const rocl_export_options *options;
+    rocl_pipe *pipe;
+} rocl_columnar_run;
+
+typedef struct rocl_columnar_format {
+    const char *ending; /* of files: ".parquet" */
+    size_t group_rows;  /* at most in a group */
+    bool joined;        /* several relations may go to one stream */
+    /* What goes through the pipe: blocks that put_group makes. `ctx` is that of `open`. */
+    rocl_pipe_ops pipe;
+    /* Of the run; *ctx is passed to all others, and freed by `close` (also when open fails). */
+    rocl_status (*open)(void **ctx, rocl_columnar_run *run, rocl_error *err);
+    void (*close)(void *ctx);
+    rocl_status (*begin_file)(void *ctx, rocl_columnar_file *f, rocl_error *err);
+    /* The cells are the run's, and used again when it returns. */
+    rocl_status (*put_group)(void *ctx, rocl_columnar_file *f, rocl_error *err);
+    /* All blocks are through the pipe. */
+    rocl_status (*end_file)(void *ctx, rocl_columnar_file *f, rocl_error *err);
+    void (*free_file)(void *ctx, rocl_columnar_file *f);
+} rocl_columnar_format;
+
+rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
+                                const rocl_columnar_format *format, rocl_written *written,
+                                rocl_error *err);
+
+/* ---- what formats share ---- */
+
+/* A text as valid UTF-8: the text itself, or a copy in `scratch`. */
+const char *rocl_columnar_text(const rocl_trace *t, uint32_t text, size_t *len, rocl_buf *scratch);
+
+/* Key and value of what files say of themselves: the i-th; false after the last. */
+bool rocl_columnar_metadata(unsigned i, const char **key, const char **value);
+
+/* The texts of a column in the order in which they come first: an index for each. Zeros are an
+ * empty one. */
+typedef struct rocl_dictionary {
+    uint32_t *index_of; /* by text, + 1; 0: it is not in it */
+    size_t index_capacity;
+    uint32_t *texts;
+    size_t count, capacity;
+} rocl_dictionary;
+
+/* False when memory is out. */
+bool rocl_dictionary_grow(rocl_dictionary *d, uint32_t text);
+static inline bool rocl_dictionary_add(rocl_dictionary *d, uint32_t text, uint32_t *index)
+{
+    if ((text >= d->index_capacity || !d->index_of[text]) && !rocl_dictionary_grow(d, text))
+        return false;
+    *index = d->index_of[text] - 1;
+    return true;
+}
+void rocl_dictionary_clear(rocl_dictionary *d); /* empty; its memory is kept */
+void rocl_dictionary_free(rocl_dictionary *d);
+
+/* ---- formats ---- */
+
+extern const rocl_columnar_format rocl_parquet_format, rocl_arrow_format, rocl_arrows_format,
+    rocl_jsonl_format;
+
+#endif

@@ -1,0 +1,190 @@
+/* rocline-export: events and definitions of a trace as Parquet, Arrow or JSON lines. */
+#include "common/common.h"
+#include "common/output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct cli {
+    common common;
+    unsigned format, codec; /* enums of rocline.h */
+    strings kinds;
+    int level; /* of -z */
+    bool columns;
+    rocl_export_options export;
+} cli;
+
+_Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
+_Static_assert(ROCL_EXPORT_PARQUET == 0 && ROCL_EXPORT_ARROW == 1 && ROCL_EXPORT_ARROWS == 2 &&
+                   ROCL_EXPORT_JSONL == 3,
+               "--format lists the formats in order");
+_Static_assert(ROCL_CODEC_DEFAULT == 0 && ROCL_CODEC_NONE == 1 && ROCL_CODEC_GZIP == 2 &&
+                   ROCL_CODEC_ZSTD == 3,
+               "--codec lists the codecs in order");
+
+static const char *const endings[] = {".parquet", ".arrow", ".arrows", ".jsonl"};
+
+static const opt output_options[] = {
+    {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORMAT", "parquet|arrow|arrows|jsonl", 0, 0,
+     "parquet (the default); arrow: an Arrow IPC file, which is Feather V2; arrows: an Arrow IPC "
+     "stream; jsonl: JSON lines"},
+    COMMON_OUTPUT_FILE("write NAME_<kind>.parquet (default: ROCPD_OUTPUT_NAME, or out); the ending "
+                       "of the format is removed from NAME; \"-\" is standard output, for exactly "
+                       "one of --kinds (jsonl: any)"),
+    COMMON_OUTPUT_PATH,
+    {"kinds", 0, OPT_WORDS, offsetof(cli, kinds), "LIST", NULL, 0, 0,
+     "write only these: kernel, region, marker, memory_copy, counter, process, agent, ... (the "
+     "message for an unknown word lists all)"},
+    {"all-columns", 0, OPT_FLAG, offsetof(cli, export.all_columns), NULL, NULL, 0, 0,
+     "write also the columns that most people do not need: ids and indexes of agents, parents of "
+     "calls, addresses of copies, descriptions of counters"},
+    {"columns", 0, OPT_FLAG, offsetof(cli, columns), NULL, NULL, 0, 0,
+     "list the kinds and their columns, and end"},
+    {"codec", 0, OPT_CHOICE, offsetof(cli, codec), "CODEC", "default|none|gzip|zstd", 0, 0,
+     "how to compress: parquet by zstd (the default), gzip or none, arrow and arrows by zstd or "
+     "none (the default), jsonl by gzip or none (the default)"},
+    {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
+     "compress at this level, 1 to 9; 0 turns compression off"},
+    COMMON_END,
+};
+static const opt_group output_group = {"Output", output_options};
+
+static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
+                                          &run_group,   &other_group,  NULL};
+
+static const opt_words words[] = {{"kinds", rocl_export_kind_word}, {NULL, NULL}};
+
+static const program tool = {
+    .name = "rocline-export",
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Write events and definitions of a trace as Parquet, Arrow or JSON lines.",
+    .groups = groups,
+    .examples =
+        "  rocline-export 4711_results.db\n"
+        "  rocline-export -o run -d tables rank*/*.db\n"
+        "  rocline-export -f arrows --kinds kernel -o - trace.db | python3 analyse.py\n"
+        "  rocline-export -f jsonl --kinds kernel,memory_copy -o - trace.db | jq .duration\n"
+        "  duckdb -c \"SELECT name, sum(duration) FROM 'tables/run_kernel.parquet' GROUP BY "
+        "name\"\n",
+    .operands = offsetof(common, inputs),
+    .words = words,
+};
+
+/* NAME without the ending of the format; it may lead to another folder: /tmp/x, or runs/x below the
+ * output folder. */
+static int choose_folder(cli *c)
+{
+    static char path[8192], name[4096];
+    const char *given = output_name(&c->common), *folder = output_folder(&c->common);
+    const char *ending = endings[c->format];
+    if (strlen(given) >= sizeof name)
+        return usage_error("the name of the output is too long");
+    strcpy(name, given);
+    const size_t n = strlen(name), cut = strlen(ending);
+    if (ends_with(name, ending) && n > cut && name[n - cut - 1] != '/')
+        name[n - cut] = '\0';
+    const char *slash = strrchr(name, '/');
+    c->export.directory = folder;
+    c->export.prefix = slash ? slash + 1 : name;
+    if (!slash)
+        return -1;
+    const bool below = name[0] != '/';
+    const int len = slash == name ? 1 : (int)(slash - name);
+    const int written =
+        snprintf(path, sizeof path, "%s%s%.*s", below ? folder : "", below ? "/" : "", len, name);
+    c->export.directory = path;
+    return written >= 0 && (size_t)written < sizeof path
+               ? -1
+               : usage_error("the name of the output is too long");
+}
+
+/* Standard output, devices and pipes take one stream. */
+static int choose_file(cli *c)
+{
+    static char path[8192];
+    c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
+    if (c->common.to_stdout)
+        c->export.path = "-";
+    else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
+        c->export.path = path;
+    if (!c->export.path || c->kinds.n == 1 || c->format == ROCL_EXPORT_JSONL)
+        return -1;
+    return usage_error("%s takes one kind: -o %s --kinds kernel",
+                       c->common.to_stdout ? "standard output" : path, c->export.path);
+}
+
+static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    cli *c = ctx;
+    rocl_written r = {0};
+    rocl_status s = c->export.path ? ROCL_OK : output_make_folder(c->export.directory);
+    if (s != ROCL_OK)
+        return s;
+    s = rocl_write_export(t, &c->export, &r, err);
+    if (s > ROCL_PARTIAL || c->export.path)
+        return s;
+    char where[8192];
+    snprintf(where, sizeof where, "%s/%s%s%s%s", c->export.directory, c->export.prefix,
+             *c->export.prefix ? "_*" : "*", endings[c->format],
+             c->format == ROCL_EXPORT_JSONL && c->export.codec == ROCL_CODEC_GZIP ? ".gz" : "");
+    msg_verbose("%zu file%s: %s", r.files, r.files == 1 ? "" : "s", where);
+    output_files_done(where, r.files, "file", r.bytes);
+    return s;
+}
+
+/* "-z 6" asks for the codec that the format has; "-z 0" for none. */
+static void choose_codec(cli *c)
+{
+    c->export.codec = c->codec;
+    c->export.level = compression_level(c->level);
+    if (c->level == 0)
+        c->export.codec = ROCL_CODEC_NONE;
+    else if (c->level > 0 && c->codec == ROCL_CODEC_DEFAULT)
+        c->export.codec = c->format == ROCL_EXPORT_PARQUET ? ROCL_CODEC_DEFAULT
+                          : c->format == ROCL_EXPORT_JSONL ? ROCL_CODEC_GZIP
+                                                           : ROCL_CODEC_ZSTD;
+}
+
+static int list_columns(const cli *c)
+{
+    const char *kind;
+    for (size_t k = 0; (kind = rocl_export_kind_word(NULL, k)); k++) {
+        rocl_export_column column;
+        printf("%s%s\n", k ? "\n" : "", kind);
+        for (size_t i = 0; rocl_export_column_of(kind, i, &column); i++)
+            if (!column.detail || c->export.all_columns)
+                printf("  %-20s %-7s %s\n", column.name, column.type, column.doc);
+    }
+    return 0;
+}
+
+static int check_options(cli *c)
+{
+    int code = output_fill_names(&c->common);
+    if (code < 0)
+        code = choose_file(c);
+    if (code < 0 && !c->export.path)
+        code = choose_folder(c);
+    if (code >= 0)
+        return code;
+    choose_codec(c);
+    c->export.format = c->format;
+    c->export.kinds = c->kinds.v;
+    c->common.wanted = c->kinds.n ? EVENTS_SOME : EVENTS_ALL;
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    static cli c = {.level = -1};
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--columns")) {
+            for (int k = 1; k < argc; k++)
+                c.export.all_columns |= !strcmp(argv[k], "--all-columns");
+            return list_columns(&c);
+        }
+    int code = common_parse(&tool, &c.common, argc, argv);
+    if (code < 0)
+        code = check_options(&c);
+    return code < 0 ? common_run(&c.common, write_files, &c) : code;
+}
