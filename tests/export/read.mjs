@@ -31,7 +31,7 @@ function print(names, rows) {
 const readers = {
     async hyparquet(file) {
         const { parquetReadObjects, parquetMetadata } =
-            await import(url.pathToFileURL(path.join(modules, 'hyparquet', 'src', 'hyparquet.js')))
+            await import(url.pathToFileURL(path.join(modules, 'hyparquet', 'src', 'index.js')))
         const bytes = fs.readFileSync(file)
         const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
         const metadata = parquetMetadata(buffer)
