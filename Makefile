@@ -115,7 +115,6 @@ LIB_SRC := $(sort $(filter-out lib/capture/% lib/query/extension.c \
 NAME_stats := rocstats
 NAME_merge := rocmerge
 NAME_record := rocrec
-NAME_export := rocline-export
 tool-name = $(or $(NAME_$(1)),$(1))
 # Programs that are other names of one.
 ALIASES := rpt

@@ -1,4 +1,4 @@
-// Reads tables that rocline-export has written with readers of others, from npm: hyparquet,
+// Reads tables that rocline export has written with readers of others, from npm: hyparquet,
 // apache-arrow, @duckdb/node-api. Prints rows of every file as lines of text that tests compare:
 //
 //     node read.mjs READER FILE...    READER: hyparquet, arrow, duckdb or jsonl

@@ -32,6 +32,7 @@ static const subcommand commands[] = {
     {"json", NULL, &rtg2json_program, NULL, "write JSON: of Chrome, PyTorch, rocprof, rocprofv3"},
     {"rpt", NULL, &rpt_program, NULL, "print the report of rpt"},
     {"query", "sql", &query_program, NULL, "run SQL over any trace"},
+    {"export", NULL, &export_program, NULL, "write Parquet, Arrow or JSON lines"},
     {"record", "rec", &rocrec_program, NULL, "run a program and record it"},
     {"show", NULL, &show_program, NULL, "print what is known of one event"},
     {"correlate", NULL, &correlate_program, NULL, "print causes and effects of one event"},

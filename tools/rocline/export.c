@@ -1,6 +1,7 @@
-/* rocline-export: events and definitions of a trace as Parquet, Arrow or JSON lines. */
+/* rocline export: events and definitions of a trace as Parquet, Arrow or JSON lines. */
 #include "common/common.h"
 #include "common/output.h"
+#include "common/programs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,22 +54,6 @@ static const opt_group *const groups[] = {&input_group, &output_group, &names_gr
                                           &run_group,   &other_group,  NULL};
 
 static const opt_words words[] = {{"kinds", rocl_export_kind_word}, {NULL, NULL}};
-
-static const program tool = {
-    .name = "rocline-export",
-    .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Write events and definitions of a trace as Parquet, Arrow or JSON lines.",
-    .groups = groups,
-    .examples =
-        "  rocline-export 4711_results.db\n"
-        "  rocline-export -o run -d tables rank*/*.db\n"
-        "  rocline-export -f arrows --kinds kernel -o - trace.db | python3 analyse.py\n"
-        "  rocline-export -f jsonl --kinds kernel,memory_copy -o - trace.db | jq .duration\n"
-        "  duckdb -c \"SELECT name, sum(duration) FROM 'tables/run_kernel.parquet' GROUP BY "
-        "name\"\n",
-    .operands = offsetof(common, inputs),
-    .words = words,
-};
 
 /* NAME without the ending of the format; it may lead to another folder: /tmp/x, or runs/x below the
  * output folder. */
@@ -174,17 +159,36 @@ static int check_options(cli *c)
     return -1;
 }
 
-int main(int argc, char **argv)
+static int run_export(const program *p, int argc, char **argv)
 {
     static cli c = {.level = -1};
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--columns")) {
-            for (int k = 1; k < argc; k++)
-                c.export.all_columns |= !strcmp(argv[k], "--all-columns");
-            return list_columns(&c);
-        }
-    int code = common_parse(&tool, &c.common, argc, argv);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--columns") != 0)
+            continue;
+        for (int k = 1; k < argc; k++)
+            c.export.all_columns |= !strcmp(argv[k], "--all-columns");
+        return list_columns(&c);
+    }
+    int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
     return code < 0 ? common_run(&c.common, write_files, &c) : code;
 }
+
+const program export_program = {
+    .name = "rocline export",
+    .tool = "rocline-export",
+    .run = run_export,
+    .synopsis = "[OPTION]... INPUT...",
+    .purpose = "Write events and definitions of a trace as Parquet, Arrow or JSON lines.",
+    .groups = groups,
+    .examples =
+        "  rocline export 4711_results.db\n"
+        "  rocline export -o run -d tables rank*/*.db\n"
+        "  rocline export -f arrows --kinds kernel -o - trace.db | python3 analyse.py\n"
+        "  rocline export -f jsonl --kinds kernel,memory_copy -o - trace.db | jq .duration\n"
+        "  duckdb -c \"SELECT name, sum(duration) FROM 'tables/run_kernel.parquet' GROUP BY "
+        "name\"\n",
+    .operands = offsetof(common, inputs),
+    .words = words,
+};
