@@ -50,6 +50,8 @@ static const struct command_tables {
     {"otf2", NULL, NULL, false, OUTPUT_DATA},
     {"json", NULL, NULL, false, OUTPUT_DATA},
     {"merge", NULL, NULL, false, OUTPUT_DATA},
+    {"convert", NULL, NULL, false, OUTPUT_DATA},
+    {"export", NULL, NULL, false, OUTPUT_DATA},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -52,6 +52,20 @@ void answer_add_output(const char *path, uint64_t files, uint64_t bytes)
         must_have(NULL);
 }
 
+/* The option --format of a program, if it takes json; NULL: it has none, or takes others only. */
+static const opt *find_json_option(const program *p)
+{
+    const opt *format = options_find(p, "format");
+    const char *word = format ? format->choices : NULL;
+    while (word && *word) {
+        const size_t n = strcspn(word, "|");
+        if (n == 4 && !memcmp(word, "json", n))
+            return format;
+        word += n + (word[n] == '|');
+    }
+    return NULL;
+}
+
 /* The words of a command line that ask for a format, "--format json", "--format=json" or with the
  * letter of the option: how many there are at argv[0]; *value: the format. */
 static int format_words(const opt *format, int argc, char **argv, const char **value)
@@ -90,10 +104,16 @@ static bool ask_for_json(const opt *format, int *argc, char **argv)
     return json;
 }
 
+/* Without memory a message is on standard error only: who says so would be said to again. */
 static void keep_message(bool error, rocl_status code, const char *text)
 {
-    state.messages = must_have(realloc(state.messages, (state.count + 1) * sizeof *state.messages));
-    state.messages[state.count++] = (kept_message){error, code, must_have(strdup(text))};
+    kept_message *more = realloc(state.messages, (state.count + 1) * sizeof *more);
+    char *copy = strdup(text);
+    state.messages = more ? more : state.messages;
+    if (more && copy)
+        state.messages[state.count++] = (kept_message){error, code, copy};
+    else
+        free(copy);
 }
 
 static rocl_status open_answer(const char *path, rocl_error *err)
@@ -122,7 +142,7 @@ static rocl_status put_outputs(rocl_error *err)
 int answer_run(const program *p, int argc, char **argv)
 {
     const size_t n = strlen("rocline ");
-    const opt *format = options_find(p, "format");
+    const opt *format = find_json_option(p);
     /* Of a program that runs another one the words are not its own. */
     if (p->command || strncmp(p->name, "rocline ", n) != 0 || !ask_for_json(format, &argc, argv))
         return p->run(p, argc, argv);
