@@ -4,11 +4,6 @@
  *     outline of the file -> blocks of events, parsed side by side as records (source/records)
  *     members before and behind the events: base time, rank, names of devices; no other is read
  *
- * GPU work does not say its process: it is that of the call with its correlation. Nearly always one
- * process of the file has calls. Where several have, as in files that tools make of those of
- * several ranks, the first pass is done three times: it finds that out, sorts who made the calls,
- * and knows it.
- *
  * Times are decimal microseconds, turned into nanoseconds exactly. */
 #include "source/chrome/chrome.h"
 
@@ -19,8 +14,8 @@
 
 #include "base/json_index.h"
 #include "base/map.h"
+#include "source/chrome/callers.h"
 #include "source/chrome/xla.h"
-#include "source/records/lookup.h"
 #include "source/records/records.h"
 
 /* How events of a category are read. */
@@ -52,13 +47,6 @@ typedef struct chrome_collective {
     uint32_t args;  /* text: an object of JSON */
 } chrome_collective;
 
-/* What the first pass knows of the processes of GPU work. */
-typedef enum chrome_pass {
-    PASS_FINDS_CALLERS, /* nothing yet */
-    PASS_SORTS_CALLS,   /* several processes have calls: collects whose they are */
-    PASS_KNOWS_CALLERS  /* or needs not */
-} chrome_pass;
-
 typedef struct chrome_file {
     rocl_json_index index;
     unsigned flags; /* of the JSON reader */
@@ -75,14 +63,7 @@ typedef struct chrome_file {
     rocl_map collective_index; /* number of an operator, mixed -> collective */
     chrome_collective *collectives;
     size_t collective_count, collective_cap;
-    chrome_pass pass;
-    rocl_idset callers;    /* processes that have calls */
-    uint64_t first_caller; /* one of them */
-    rocl_sorter *calls;    /* correlation, 0, process of a call; correlation, 1, row of work */
-    rocl_lookup *owners;   /* correlation -> process of its calls, where it is one; NULL */
-    rocl_map row_index;    /* a row of work, mixed -> index of its process */
-    uint64_t *row_owners;  /* processes */
-    size_t row_count, row_cap;
+    chrome_callers callers;
     uint64_t gpus[GPUS_MAX]; /* numbers of the GPUs, ascending, after the first pass */
     size_t gpu_count;
 } chrome_file;
@@ -124,8 +105,7 @@ typedef struct chrome_worker {
     rocl_json r;
     rocl_json args; /* where the arguments of the event are */
     bool has_args;
-    uint64_t last_caller; /* its process, plus 1 */
-    rocl_lookup_pages owners;
+    chrome_callers_worker callers;
 } chrome_worker;
 
 static void free_worker(void *state)
@@ -134,7 +114,7 @@ static void free_worker(void *state)
     rocl_buf_free(&w->bytes);
     rocl_buf_free(&w->text[0]);
     rocl_buf_free(&w->text[1]);
-    free(w->owners.entries);
+    chrome_callers_worker_free(&w->callers);
     free(w);
 }
 
@@ -314,100 +294,14 @@ static void pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* A call: several processes may have some. */
-static rocl_status note_call(rocl_records *to, chrome_file *f, chrome_worker *w,
-                             const rocl_source_record *r, rocl_error *err)
-{
-    bool ok = true;
-    if (!rocl_records_first_pass(to) || r->link == ROCL_NO_KEY || r->process == ROCL_NO_KEY)
-        return ROCL_OK;
-    if (f->pass == PASS_SORTS_CALLS)
-        return rocl_sorter_add(f->calls, rocl_records_worker(to),
-                               (const uint64_t[]){r->link, 0, r->process}, NULL, 0, err);
-    if (w->last_caller == r->process + 1)
-        return ROCL_OK;
-    w->last_caller = r->process + 1;
-    pthread_mutex_lock(&f->lock);
-    ok = rocl_idset_add(&f->callers, r->process);
-    f->first_caller = r->process;
-    pthread_mutex_unlock(&f->lock);
-    return ok ? ROCL_OK : rocl_fail_memory(err);
-}
-
-/* The process that launched work: that of its call, else of other work of its row. Left unknown
- * where the file has but one with calls. */
-static rocl_status find_caller(rocl_records *to, const chrome_file *f, chrome_worker *w,
-                               const chrome_event *e, rocl_source_record *r, rocl_error *err)
-{
-    const uint64_t row = key_of(to, &e->pid), link = r->link;
-    rocl_status st = ROCL_OK;
-    if (f->pass == PASS_SORTS_CALLS && rocl_records_first_pass(to) && link != ROCL_NO_KEY)
-        return rocl_sorter_add(f->calls, rocl_records_worker(to), (const uint64_t[]){link, 1, row},
-                               NULL, 0, err);
-    if (!f->owners)
-        return ROCL_OK;
-    if (link != ROCL_NO_KEY)
-        st = rocl_lookup_find(f->owners, &w->owners, (rocl_lookup_key){link, 0}, &r->process, err);
-    const uint32_t i = rocl_map_get(&f->row_index, rocl_mix64(row), ROCL_NONE);
-    if (st == ROCL_OK && r->process == ROCL_NO_KEY && i != ROCL_NONE)
-        r->process = f->row_owners[i];
-    return st;
-}
-
-/* Goes through the calls and the work of each correlation. */
-static rocl_status join_calls(chrome_file *f, rocl_trace *t, rocl_error *err)
-{
-    uint64_t correlation = 0, process = ROCL_NO_KEY;
-    size_t processes = 0;
-    bool more, any = false;
-    rocl_sort_record rec;
-    rocl_status st = rocl_lookup_new(&f->owners, t, err);
-    if (st == ROCL_OK)
-        st = rocl_sorter_start(f->calls, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(f->calls, &rec, &more, err)) == ROCL_OK &&
-           (more || processes == 1)) {
-        if (any && (!more || rec.key[0] != correlation) && processes == 1)
-            st = rocl_lookup_add(f->owners, (rocl_lookup_key){correlation, 0}, process, err);
-        if (!more || st != ROCL_OK)
-            break;
-        if (!any || rec.key[0] != correlation)
-            processes = 0;
-        any = true;
-        correlation = rec.key[0];
-        const uint64_t value = rec.key[2], row = rocl_mix64(value);
-        if (!rec.key[1]) {
-            processes += !processes || value != process;
-            process = value;
-        } else if (processes == 1 && rocl_map_get(&f->row_index, row, ROCL_NONE) == ROCL_NONE) {
-            if (!ROCL_GROW(f->row_owners, f->row_cap, f->row_count + 1) ||
-                !rocl_map_put(&f->row_index, row, (uint32_t)f->row_count))
-                return rocl_fail_memory(err);
-            f->row_owners[f->row_count++] = process;
-        }
-    }
-    rocl_sorter_free(f->calls);
-    f->calls = NULL;
-    return st ? st : rocl_lookup_finish(f->owners, err);
-}
-
 /* After the first pass: is it known whose work it is? */
 static rocl_status learn_callers(rocl_records_input *in, bool *again, rocl_error *err)
 {
     chrome_file *f = in->state;
-    rocl_status st = ROCL_OK;
-    const size_t callers = rocl_idset_size(&f->callers);
-    *again = f->pass == PASS_SORTS_CALLS || (f->pass == PASS_FINDS_CALLERS && callers > 1);
-    if (f->pass == PASS_SORTS_CALLS)
-        st = join_calls(f, in->trace, err);
-    else if (*again && !(f->calls = rocl_sorter_new(in->trace->space, 3)))
-        st = rocl_fail_memory(err);
-    else if (callers == 1)
-        in->likely_process = f->first_caller;
-    f->pass = *again && f->pass == PASS_FINDS_CALLERS ? PASS_SORTS_CALLS : PASS_KNOWS_CALLERS;
-    return st;
+    return chrome_learn_callers(&f->callers, in, again, err);
 }
 
-/* GPU work names its device and stream; for its process see find_caller(). */
+/* GPU work names its device and stream; for its process see callers.h. */
 static void place_work(rocl_source_record *r, const chrome_event *e, const chrome_args *a)
 {
     uint64_t pid, tid;
@@ -838,16 +732,17 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     switch (c) {
     case CLASS_KERNEL:
         make_dispatch(r, f, e, &a);
-        st = find_caller(to, f, w, e, r, err);
+        st = chrome_find_caller(&f->callers, &w->callers, to, key_of(to, &e->pid), r, err);
         return st ? st : put_with_args(to, r, f, w, e, err);
     case CLASS_COPY:
         make_copy(r, f, e, &a);
-        st = find_caller(to, f, w, e, r, err);
+        st = chrome_find_caller(&f->callers, &w->callers, to, key_of(to, &e->pid), r, err);
         return st ? st : rocl_record_put(to, r, err);
     case CLASS_SYNC:
         r->kind = ROCL_BARRIER;
         place_work(r, e, &a);
-        if ((st = find_caller(to, f, w, e, r, err)) != ROCL_OK)
+        if ((st = chrome_find_caller(&f->callers, &w->callers, to, key_of(to, &e->pid), r, err)) !=
+            ROCL_OK)
             return st;
         r->link = ROCL_NO_KEY;
         break;
@@ -861,7 +756,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     case CLASS_RUNTIME:
         if (!note_work_items(f, r->name, a.correlation))
             return rocl_fail_memory(err);
-        if ((st = note_call(to, f, w, r, err)) != ROCL_OK)
+        if ((st = chrome_note_call(&f->callers, &w->callers, to, r, err)) != ROCL_OK)
             return st;
         if (r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
             r->as.e.category = f->hip;
@@ -1181,11 +1076,7 @@ static void close_file(rocl_records_input *in)
     xla_rows_free(&f->xla);
     rocl_json_index_free(&f->index);
     rocl_idset_free(&f->work_items);
-    rocl_idset_free(&f->callers);
-    rocl_sorter_free(f->calls);
-    rocl_lookup_free(f->owners);
-    rocl_map_free(&f->row_index);
-    free(f->row_owners);
+    chrome_callers_close(&f->callers);
     rocl_map_free(&f->collective_index);
     free(f->collectives);
     pthread_mutex_destroy(&f->lock);
@@ -1251,6 +1142,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (!f || !rocl_intern_words(t, words, 5, texts))
         return rocl_fail_memory(err);
     pthread_mutex_init(&f->lock, NULL);
+    chrome_callers_open(&f->callers);
     f->flows = rocl_cache_line_calloc(t->opt.jobs, sizeof *f->flows);
     if (!f->flows)
         return rocl_fail_memory(err);

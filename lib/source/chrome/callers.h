@@ -1,0 +1,53 @@
+/* Which process GPU work is of, which it does not say itself: that of the call with its
+ * correlation. Nearly always one process of a file has calls. Where several have, as in files that
+ * tools make of those of several ranks, the first pass over the file is done three times: it finds
+ * that out, sorts who made which call, and knows it. */
+#ifndef ROCL_SOURCE_CHROME_CALLERS_H
+#define ROCL_SOURCE_CHROME_CALLERS_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "source/records/lookup.h"
+#include "source/records/records.h"
+
+typedef enum chrome_pass {
+    PASS_FINDS_CALLERS, /* nothing is known yet */
+    PASS_SORTS_CALLS,   /* several processes have calls: collects whose they are */
+    PASS_KNOWS_CALLERS  /* or needs not */
+} chrome_pass;
+
+typedef struct chrome_callers {
+    chrome_pass pass;
+    pthread_mutex_t lock; /* of the next two, in PASS_FINDS_CALLERS */
+    rocl_idset processes; /* that have calls */
+    uint64_t one;         /* of them */
+    rocl_sorter *calls;   /* correlation, 0, process of a call; correlation, 1, row of work */
+    rocl_lookup *owners;  /* correlation -> process of its calls, where it is one; NULL */
+    rocl_map row_index;   /* a row of work, mixed -> index of its process */
+    uint64_t *row_owners; /* processes */
+    size_t row_count, row_cap;
+} chrome_callers;
+
+/* Of a worker; zeroed at first. */
+typedef struct chrome_callers_worker {
+    uint64_t last; /* process that was noted, plus 1 */
+    rocl_lookup_pages owners;
+} chrome_callers_worker;
+
+void chrome_callers_open(chrome_callers *c);
+void chrome_callers_close(chrome_callers *c);
+void chrome_callers_worker_free(chrome_callers_worker *w);
+
+/* A call, whose link and process are set. Any worker, as the next one. */
+rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
+                             const rocl_source_record *call, rocl_error *err);
+/* Sets the process of work, whose link is set; row: its pid in the file, by which work without a
+ * call is told. It stays unknown where the file has but one process with calls. */
+rocl_status chrome_find_caller(const chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
+                               uint64_t row, rocl_source_record *work, rocl_error *err);
+/* Behind a first pass: `passed` of rocl_record_format. */
+rocl_status chrome_learn_callers(chrome_callers *c, rocl_records_input *in, bool *again,
+                                 rocl_error *err);
+
+#endif
