@@ -522,7 +522,7 @@ rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_opt
     const rocl_status ran = rocl_query_run(q, sql, write_row, &w, err);
     const bool whole = ran <= ROCL_PARTIAL;
     const bool stream = !o->path || !strcmp(o->path, "-");
-    if (!whole && !w.row) /* nothing but titles */
+    if (!whole && !w.row && !o->answer) /* nothing but titles */
         w.results = 0;
     if (whole || stream) { /* what came before a failure is not lost on a terminal */
         end_result(&w);

@@ -209,3 +209,11 @@ rows = c.execute("SELECT name, sum(duration) FROM rocline_kernel(?) GROUP BY nam
 assert len(rows) > 1 and all(r[1] >= 0 for r in rows)
 END
 }
+
+@test "random statements: the same as over copies of the tables in SQLite" {
+    lib=$BUILD/lib/librocline-sqlite.so
+    ! nm -D "$lib" | grep -q asan || skip "sanitizers are on"
+    /usr/bin/python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension' 2>/dev/null || skip "no python3 with extensions"
+    /usr/bin/python3 "$TOP/tests/cli/query-random.py" "$lib" "${SEED:-1}" 300 "$FIXTURES/everything.db" "$FIXTURES/merged.db" \
+        "$FIXTURES/nasty-3.0.5.db"
+}

@@ -226,6 +226,11 @@ static void test_joins(source *s)
                      ask_one(s->query, "SELECT count(*) FROM region r CROSS JOIN kernel k WHERE "
                                        "+k.start > r.start AND +k.start < r.end AND +k.pid = "
                                        "r.pid"));
+    /* Scans whose rows are told apart by their rowids. */
+    assert_int_equal(ask_one(s->query, "SELECT count(*) FROM region r CROSS JOIN kernel k WHERE "
+                                       "k.stack_id = r.stack_id OR k.id = r.id"),
+                     ask_one(s->query, "SELECT count(*) FROM region r CROSS JOIN kernel k WHERE "
+                                       "+k.stack_id = r.stack_id OR +k.id = r.id"));
     ask(s->query, "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM _work)");
     assert_int_equal(got.cells[0][0], got.cells[0][1]);
 }
