@@ -79,7 +79,7 @@ static bool is_kind_of(rocl_kind kind, uint32_t kinds)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static related relate(const rocl_batch *b, size_t i)
+static related describe_related(const rocl_batch *b, size_t i)
 {
     const rocl_event *e = rocl_batch_event(b, i);
     related r = {b->kind,    e->id,     e->start,  e->end,    e->duration, e->stack_id, e->name,
@@ -168,7 +168,7 @@ static int compare_inner(const void *a, const void *b)
     return compare_starts(b, a);
 }
 
-static void keep(related_list *l, const related *r)
+static void keep_related(related_list *l, const related *r)
 {
     l->seen++;
     rocl_keep_first(l->all, &l->count, l->most, sizeof *r, r, l->compare);
@@ -208,7 +208,7 @@ static rocl_status find_event(void *self, unsigned worker, rocl_batch *b, rocl_e
         if (rocl_event_at(b, size, i)->id != l->event.id)
             continue;
         pthread_mutex_lock(&l->lock);
-        const related r = relate(b, i);
+        const related r = describe_related(b, i);
         if (!l->found) {
             const bool host = is_kind_of(b->kind, ROCL_HOST_KINDS);
             const uint32_t first = host                       ? b->regions[i].arg_first
@@ -232,7 +232,7 @@ static rocl_status find_event(void *self, unsigned worker, rocl_batch *b, rocl_e
             }
         }
         if (is_kind_of(r.kind, ROCL_VALUE_KINDS))
-            keep(&l->values, &r); /* several counters of a dispatch may have one id */
+            keep_related(&l->values, &r); /* several counters of a dispatch may have one id */
         pthread_mutex_unlock(&l->lock);
     }
     return st;
@@ -260,11 +260,11 @@ static void add_neighbour(lookup *l, const related *r)
         return;
     if (is_kind_of(e->kind, ROCL_HOST_KINDS)) {
         if (r->end <= e->start)
-            keep(&l->before, r);
+            keep_related(&l->before, r);
         else if (r->start >= e->end)
-            keep(&l->after, r);
+            keep_related(&l->after, r);
     } else {
-        keep(compare_starts(r, e) < 0 ? &l->before : &l->after, r);
+        keep_related(compare_starts(r, e) < 0 ? &l->before : &l->after, r);
     }
 }
 
@@ -298,7 +298,7 @@ static rocl_status relate_work(void *self, unsigned worker, rocl_batch *b, rocl_
         const bool counter = b->kind == ROCL_COUNTER;
         if (host && !caused)
             continue;
-        const related r = relate(b, i);
+        const related r = describe_related(b, i);
         const bool near = !host && shares_track(&l->event, &r);
         const bool counts =
             counter && counts_dispatch(&l->event, &b->counters[i].d, &l->record.dispatch);
@@ -308,9 +308,9 @@ static rocl_status relate_work(void *self, unsigned worker, rocl_batch *b, rocl_
         if (host)
             add_call(&l->call, &l->has_call, &r);
         else if (caused && is_kind_of(b->kind, ROCL_WORK_KINDS) && !is_same(&r, &l->event))
-            keep(&l->work, &r);
+            keep_related(&l->work, &r);
         if (counts)
-            keep(&l->values, &r);
+            keep_related(&l->values, &r);
         if (near)
             add_neighbour(l, &r);
         pthread_mutex_unlock(&l->lock);
@@ -331,7 +331,7 @@ static rocl_status relate_host(void *self, unsigned worker, rocl_batch *b, rocl_
             if (!own || !e->stack_id || e->stack_id != h->stack_id || e->process != h->process)
                 continue;
         }
-        const related r = relate(b, i);
+        const related r = describe_related(b, i);
         if (is_same(&r, h))
             continue;
         pthread_mutex_lock(&l->lock);
@@ -340,7 +340,7 @@ static rocl_status relate_host(void *self, unsigned worker, rocl_batch *b, rocl_
         if (r.thread != h->thread) {
         } else if (r.start <= h->start && r.end >= h->end && b->kind != ROCL_INSTANT &&
                    compare_starts(&r, h) < 0) {
-            keep(&l->around, &r);
+            keep_related(&l->around, &r);
         } else if (own && r.start >= h->start && r.end <= h->end) {
             if (r.stack_id)
                 l->no_memory |= !rocl_idset_add(&l->launches, r.stack_id);
@@ -383,12 +383,12 @@ static rocl_status relate_launched(void *self, unsigned worker, rocl_batch *b, r
         if (e->process != l->event.process || !e->stack_id ||
             !rocl_idset_has(&l->launches, e->stack_id))
             continue;
-        const related r = relate(b, i);
+        const related r = describe_related(b, i);
         pthread_mutex_lock(&l->lock);
         if (b->kind == ROCL_COUNTER) {
-            keep(&l->values, &r);
+            keep_related(&l->values, &r);
         } else {
-            keep(&l->work, &r);
+            keep_related(&l->work, &r);
             add_effect(l, &r);
         }
         pthread_mutex_unlock(&l->lock);
@@ -650,7 +650,7 @@ static const char *track_text(const lookup *l, const related *r, char *to)
 }
 
 /* Of a number that is 0 where it is not known. */
-static int64_t known(uint64_t n)
+static int64_t positive_or_unknown(uint64_t n)
 {
     return n && n <= INT64_MAX ? (int64_t)n : -1;
 }
@@ -665,11 +665,11 @@ static void fill_dispatch(const lookup *l, event_row *row, const rocl_dispatch *
                           char *workgroup, size_t size)
 {
     const rocl_capture *c = l->capture;
-    row->dispatch_id = known(d->dispatch_id);
+    row->dispatch_id = positive_or_unknown(d->dispatch_id);
     row->scratch = d->private_segment;
     row->lds = d->group_segment;
-    row->graph = known(d->graph_exec_id);
-    row->graph_node = known(d->graph_node_id);
+    row->graph = positive_or_unknown(d->graph_exec_id);
+    row->graph_node = positive_or_unknown(d->graph_node_id);
     snprintf(grid, size, "%ux%ux%u", d->grid[0], d->grid[1], d->grid[2]);
     snprintf(workgroup, size, "%ux%ux%u", d->workgroup[0], d->workgroup[1], d->workgroup[2]);
     row->grid = d->grid[0] ? grid : NULL;
@@ -734,15 +734,15 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
         .value = value ? e->value : NAN,
         .graph = -1,
         .graph_node = -1,
-        .stack = known(event->stack_id),
-        .parent_stack = known(event->parent_stack_id),
+        .stack = positive_or_unknown(event->stack_id),
+        .parent_stack = positive_or_unknown(event->parent_stack_id),
         .correlation = event->correlation_id ? event->correlation_id : -1,
         .host = known_name(rocl_machine_name(l->trace, c->machine)),
         .file = c->path,
         .guid = c->guid,
     };
     if (e->process < c->process_count) {
-        row.pid = known((uint64_t)c->processes[e->process].pid);
+        row.pid = positive_or_unknown((uint64_t)c->processes[e->process].pid);
         row.rank = c->processes[e->process].rank;
     }
     switch (e->kind) {
@@ -758,19 +758,19 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
     case ROCL_COPY:
         row.from = agent_label(c, l->record.copy.src);
         row.to = agent_label(c, l->record.copy.dst);
-        row.bytes = known(l->record.copy.size);
+        row.bytes = positive_or_unknown(l->record.copy.size);
         row.rate = rate_of(l->record.copy.size, e->duration);
         break;
     case ROCL_ALLOC:
     case ROCL_SCRATCH:
-        row.bytes = known(l->record.alloc.size);
-        row.live_bytes = known(l->record.alloc.block);
+        row.bytes = positive_or_unknown(l->record.alloc.size);
+        row.live_bytes = positive_or_unknown(l->record.alloc.block);
         row.operation = operations[l->record.alloc.op];
         snprintf(address, sizeof address, "0x%" PRIx64, l->record.alloc.address);
         row.address = l->record.alloc.address ? address : NULL;
         break;
     case ROCL_GRAPH:
-        row.graph = known(l->record.hip.graph_exec_id);
+        row.graph = positive_or_unknown(l->record.hip.graph_exec_id);
         break;
     default:
         break;

@@ -39,6 +39,11 @@ static const recipe recipes[] = {
      "the largest change of total time first; significant ones are marked"},
     {"counters", "What do the hardware counters say of each kernel?", "rocline stats counters FILE",
      "per kernel and counter: average and total"},
+    {"sql", "Something else: which kernels ran longest in all, by SQL?",
+     "rocline query \"SELECT name, count(*), sum(duration) AS ns FROM kernel GROUP BY name ORDER "
+     "BY "
+     "ns DESC\" FILE",
+     "any SELECT; .tables and .schema in its shell list what there is"},
     {"programs", "How does a program read the answers?",
      "rocline stats kernels --format json --budget 2000 FILE",
      "data.kernels.rows; rocline schema stats describes it"},

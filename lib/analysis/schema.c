@@ -70,7 +70,7 @@ typedef struct schema {
     bool more; /* a member of the object stands before */
 } schema;
 
-static void put_string(schema *s, const char *text)
+static void put_quoted(schema *s, const char *text)
 {
     rocl_buf_byte(&s->b, '"');
     rocl_json_put(&s->b, text, strlen(text));
@@ -85,31 +85,31 @@ static void begin_line(schema *s)
     s->more = true;
 }
 
-static void put_key(schema *s, const char *key)
+static void begin_schema_member(schema *s, const char *key)
 {
     begin_line(s);
-    put_string(s, key);
+    put_quoted(s, key);
     rocl_buf_str(&s->b, ": ");
 }
 
 /* The value is JSON. */
-static void put_raw(schema *s, const char *key, const char *value)
+static void put_raw_member(schema *s, const char *key, const char *value)
 {
-    put_key(s, key);
+    begin_schema_member(s, key);
     rocl_buf_str(&s->b, value);
 }
 
-static void put_text(schema *s, const char *key, const char *value)
+static void put_text_member(schema *s, const char *key, const char *value)
 {
-    put_key(s, key);
-    put_string(s, value);
+    begin_schema_member(s, key);
+    put_quoted(s, value);
 }
 
 /* key NULL: the value of what was begun before. */
 static void begin_object(schema *s, const char *key)
 {
     if (key)
-        put_key(s, key);
+        begin_schema_member(s, key);
     rocl_buf_byte(&s->b, '{');
     s->depth++;
     s->more = false;
@@ -126,7 +126,7 @@ static void end_object(schema *s)
 static void put_name(schema *s, const char *name, bool *first)
 {
     rocl_buf_str(&s->b, *first ? "" : ", ");
-    put_string(s, name);
+    put_quoted(s, name);
     *first = false;
 }
 
@@ -146,11 +146,11 @@ static const char *type_of(const rocl_column *c)
 
 /* A row: columns that only some options print are not required. Two columns of one key are
  * alternatives. */
-static void put_row(schema *s, const char *key, const rocl_table_def *def)
+static void put_row_schema(schema *s, const char *key, const rocl_table_def *def)
 {
     begin_object(s, key);
-    put_text(s, "type", "object");
-    put_key(s, "required");
+    put_text_member(s, "type", "object");
+    begin_schema_member(s, "required");
     rocl_buf_byte(&s->b, '[');
     bool first = true;
     for (size_t i = 0; i < def->column_count; i++)
@@ -166,8 +166,8 @@ static void put_row(schema *s, const char *key, const rocl_table_def *def)
         if (again)
             continue;
         begin_object(s, c->key);
-        put_raw(s, "type", type_of(c));
-        put_key(s, "description");
+        put_raw_member(s, "type", type_of(c));
+        begin_schema_member(s, "description");
         rocl_buf_byte(&s->b, '"');
         rocl_json_put(&s->b, c->title, strlen(c->title));
         if (c->unit != ROCL_UNIT_TEXT && c->unit != ROCL_UNIT_SENTENCE)
@@ -176,38 +176,38 @@ static void put_row(schema *s, const char *key, const rocl_table_def *def)
         end_object(s);
     }
     end_object(s);
-    put_raw(s, "additionalProperties", "false");
+    put_raw_member(s, "additionalProperties", "false");
     end_object(s);
 }
 
-static void put_table(schema *s, const rocl_table_def *def)
+static void put_table_schema(schema *s, const rocl_table_def *def)
 {
     begin_object(s, def->key);
-    put_text(s, "description", def->title);
-    put_text(s, "type", "object");
-    put_raw(s, "required", "[\"key\", \"title\", \"note\", \"columns\", \"rows\"]");
+    put_text_member(s, "description", def->title);
+    put_text_member(s, "type", "object");
+    put_raw_member(s, "required", "[\"key\", \"title\", \"note\", \"columns\", \"rows\"]");
     begin_object(s, "properties");
     begin_object(s, "key");
-    put_text(s, "const", def->key);
+    put_text_member(s, "const", def->key);
     end_object(s);
-    put_raw(s, "title", "{\"type\": \"string\"}");
-    put_raw(s, "note", "{\"type\": [\"string\", \"null\"]}");
-    put_raw(s, "columns", "{\"$ref\": \"#/$defs/columns\"}");
+    put_raw_member(s, "title", "{\"type\": \"string\"}");
+    put_raw_member(s, "note", "{\"type\": [\"string\", \"null\"]}");
+    put_raw_member(s, "columns", "{\"$ref\": \"#/$defs/columns\"}");
     begin_object(s, "rows");
-    put_text(s, "type", "array");
-    put_row(s, "items", def);
+    put_text_member(s, "type", "array");
+    put_row_schema(s, "items", def);
     end_object(s);
     end_object(s);
-    put_raw(s, "additionalProperties", "false");
+    put_raw_member(s, "additionalProperties", "false");
     end_object(s);
 }
 
-static void put_data(schema *s, const struct command_tables *c)
+static void put_data_schema(schema *s, const struct command_tables *c)
 {
     bool first = true;
-    put_raw(s, "type", "[\"object\", \"null\"]");
+    put_raw_member(s, "type", "[\"object\", \"null\"]");
     if (c->all) {
-        put_key(s, "required");
+        begin_schema_member(s, "required");
         rocl_buf_byte(&s->b, '[');
         for (const rocl_table_def *const *d = c->tables; *d; d++)
             put_name(s, (*d)->key, &first);
@@ -217,20 +217,20 @@ static void put_data(schema *s, const struct command_tables *c)
     for (size_t r = 0; c->reports && r < ROCL_REPORTS; r++)
         for (const rocl_table_def *const *d = c->reports[r]->tables; *d; d++)
             if (d == c->reports[r]->tables || strcmp(d[-1]->key, (*d)->key) != 0)
-                put_table(s, *d); /* the second of a key is drawn for people */
+                put_table_schema(s, *d); /* the second of a key is drawn for people */
     for (const rocl_table_def *const *d = c->tables; d && *d; d++)
-        put_table(s, *d);
+        put_table_schema(s, *d);
     end_object(s);
-    put_raw(s, "additionalProperties", "false");
+    put_raw_member(s, "additionalProperties", "false");
 }
 
 /* ---- the envelope ---------------------------------------------------------------------------- */
 
 /* One object of totals, and lists of the rest. */
-static void put_trace(schema *s)
+static void put_trace_schema(schema *s)
 {
-    put_raw(s, "type", "[\"object\", \"null\"]");
-    put_key(s, "required");
+    put_raw_member(s, "type", "[\"object\", \"null\"]");
+    begin_schema_member(s, "required");
     bool first = true;
     rocl_buf_byte(&s->b, '[');
     for (const rocl_table_def *const *d = rocl_description_tables; *d; d++)
@@ -239,21 +239,21 @@ static void put_trace(schema *s)
     begin_object(s, "properties");
     for (const rocl_table_def *const *d = rocl_description_tables; *d; d++) {
         if (d == rocl_description_tables) {
-            put_row(s, (*d)->key, *d);
+            put_row_schema(s, (*d)->key, *d);
             continue;
         }
         begin_object(s, (*d)->key);
-        put_text(s, "description", (*d)->title);
-        put_text(s, "type", "array");
-        put_row(s, "items", *d);
+        put_text_member(s, "description", (*d)->title);
+        put_text_member(s, "type", "array");
+        put_row_schema(s, "items", *d);
         end_object(s);
     }
     end_object(s);
-    put_raw(s, "additionalProperties", "false");
+    put_raw_member(s, "additionalProperties", "false");
 }
 
-static void put_member(schema *s, unsigned member, const char *command,
-                       const struct command_tables *tables)
+static void put_envelope_member(schema *s, unsigned member, const char *command,
+                                const struct command_tables *tables)
 {
     static const char *const fixed[ROCL_ANSWER_MEMBERS] = {
         [ROCL_ANSWER_ROCLINE] = "\"type\": \"string\"",
@@ -262,24 +262,24 @@ static void put_member(schema *s, unsigned member, const char *command,
         [ROCL_ANSWER_EXIT_CODE] = "\"type\": \"integer\", \"minimum\": 0, \"maximum\": 5",
     };
     begin_object(s, rocl_answer_members[member].key);
-    put_text(s, "description", rocl_answer_members[member].help);
+    put_text_member(s, "description", rocl_answer_members[member].help);
     if (fixed[member]) {
         begin_line(s);
         rocl_buf_str(&s->b, fixed[member]);
     } else if (member == ROCL_ANSWER_SCHEMA_NUMBER) {
-        put_key(s, "const");
+        begin_schema_member(s, "const");
         rocl_buf_printf(&s->b, "%d", ROCL_ANSWER_SCHEMA);
     } else if (member == ROCL_ANSWER_COMMAND && command) {
-        put_text(s, "const", command);
+        put_text_member(s, "const", command);
     } else if (member == ROCL_ANSWER_COMMAND) {
-        put_text(s, "type", "string");
+        put_text_member(s, "type", "string");
     } else if (member == ROCL_ANSWER_TRACE) {
-        put_trace(s);
+        put_trace_schema(s);
     } else if (tables && tables->data) {
         begin_line(s);
         rocl_buf_str(&s->b, tables->data);
     } else if (tables) {
-        put_data(s, tables);
+        put_data_schema(s, tables);
     }
     end_object(s);
 }
@@ -288,8 +288,8 @@ static void put_definitions(schema *s)
 {
     begin_object(s, "$defs");
     begin_object(s, "message");
-    put_text(s, "type", "object");
-    put_key(s, "required");
+    put_text_member(s, "type", "object");
+    begin_schema_member(s, "required");
     bool first = true;
     rocl_buf_byte(&s->b, '[');
     for (size_t i = 0; i < ROCL_MESSAGE_MEMBERS; i++)
@@ -298,19 +298,21 @@ static void put_definitions(schema *s)
     begin_object(s, "properties");
     for (size_t i = 0; i < ROCL_MESSAGE_MEMBERS; i++) {
         begin_object(s, rocl_message_members[i].key);
-        put_raw(s, "type",
-                i == 0 || i == ROCL_MESSAGE_MEMBERS - 1 ? "\"string\"" : "[\"string\", \"null\"]");
-        put_text(s, "description", rocl_message_members[i].help);
+        put_raw_member(s, "type",
+                       i == 0 || i == ROCL_MESSAGE_MEMBERS - 1 ? "\"string\""
+                                                               : "[\"string\", \"null\"]");
+        put_text_member(s, "description", rocl_message_members[i].help);
         end_object(s);
     }
     end_object(s);
-    put_raw(s, "additionalProperties", "false");
+    put_raw_member(s, "additionalProperties", "false");
     end_object(s);
-    put_raw(s, "columns",
-            "{\"type\": \"array\", \"items\": {\"type\": \"object\",\n"
-            "    \"required\": [\"key\", \"unit\"], \"properties\": {\"key\": {\"type\": "
-            "\"string\"},\n    \"unit\": {\"enum\": [\"text\", \"count\", \"ns\", \"bytes\", "
-            "\"bytes/s\", \"percent\", \"number\", \"joules\"]}}}}");
+    put_raw_member(
+        s, "columns",
+        "{\"type\": \"array\", \"items\": {\"type\": \"object\",\n"
+        "    \"required\": [\"key\", \"unit\"], \"properties\": {\"key\": {\"type\": "
+        "\"string\"},\n    \"unit\": {\"enum\": [\"text\", \"count\", \"ns\", \"bytes\", "
+        "\"bytes/s\", \"percent\", \"number\", \"joules\"]}}}}");
     end_object(s);
 }
 
@@ -323,11 +325,11 @@ rocl_status rocl_write_schema(const char *command, const char *path, rocl_error 
         if (!strcmp(commands[i].command, command))
             tables = &commands[i];
     begin_object(&s, NULL);
-    put_text(&s, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    put_key(&s, "title");
+    put_text_member(&s, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    begin_schema_member(&s, "title");
     rocl_buf_printf(&s.b, "\"rocline %s --format json\"", command ? command : "COMMAND");
-    put_text(&s, "type", "object");
-    put_key(&s, "required");
+    put_text_member(&s, "type", "object");
+    begin_schema_member(&s, "required");
     bool first = true;
     rocl_buf_byte(&s.b, '[');
     for (unsigned i = 0; i < ROCL_ANSWER_MEMBERS; i++)
@@ -335,9 +337,9 @@ rocl_status rocl_write_schema(const char *command, const char *path, rocl_error 
     rocl_buf_byte(&s.b, ']');
     begin_object(&s, "properties");
     for (unsigned i = 0; i < ROCL_ANSWER_MEMBERS; i++)
-        put_member(&s, i, command, tables);
+        put_envelope_member(&s, i, command, tables);
     end_object(&s);
-    put_raw(&s, "additionalProperties", "false");
+    put_raw_member(&s, "additionalProperties", "false");
     put_definitions(&s);
     end_object(&s);
     rocl_buf_byte(&s.b, '\n');

@@ -55,7 +55,7 @@ void rocl_table_put_json_row(rocl_table_writer *w, const rocl_table *t, const ro
 }
 
 /* The first rows, `most` at most. */
-static void put_rows(rocl_table_writer *w, const rocl_table *t, size_t most)
+static void put_json_rows(rocl_table_writer *w, const rocl_table *t, size_t most)
 {
     rocl_buf_byte(&w->buf, '[');
     for (size_t r = 0; r < t->row_count && r < most; r++) {
@@ -66,7 +66,7 @@ static void put_rows(rocl_table_writer *w, const rocl_table *t, size_t most)
     rocl_buf_byte(&w->buf, ']');
 }
 
-static void put_table(rocl_table_writer *w, const rocl_table *t)
+static void put_json_table(rocl_table_writer *w, const rocl_table *t)
 {
     rocl_buf *b = &w->buf;
     put_member(b, "{", "key", t->key);
@@ -81,7 +81,7 @@ static void put_table(rocl_table_writer *w, const rocl_table *t)
     }
     rocl_buf_byte(b, ']');
     put_key(b, ",\n     ", "rows");
-    put_rows(w, t, SIZE_MAX);
+    put_json_rows(w, t, SIZE_MAX);
     rocl_buf_byte(b, '}');
 }
 
@@ -92,7 +92,7 @@ void rocl_table_write_json(rocl_table_writer *w)
     rocl_buf_byte(&w->buf, '[');
     for (size_t i = 0; i < w->tables->count; i++) {
         rocl_buf_str(&w->buf, i ? ",\n    " : "\n    ");
-        put_table(w, &w->tables->tables[i]);
+        put_json_table(w, &w->tables->tables[i]);
     }
     rocl_buf_str(&w->buf, "]}\n");
 }
@@ -200,7 +200,7 @@ void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description, size_
         if (t->fields && t->row_count)
             rocl_table_put_json_row(&a->w, t, t->cells);
         else
-            put_rows(&a->w, t, most);
+            put_json_rows(&a->w, t, most);
     }
     rocl_buf_byte(&a->w.buf, '}');
 }
@@ -215,7 +215,7 @@ rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data, rocl
     rocl_buf_byte(&a->w.buf, '{');
     for (size_t i = 0; i < data->count; i++) {
         put_key(&a->w.buf, i ? ",\n   " : "\n   ", data->tables[i].key);
-        put_table(&a->w, &data->tables[i]);
+        put_json_table(&a->w, &data->tables[i]);
     }
     rocl_buf_byte(&a->w.buf, '}');
     return a->w.status;

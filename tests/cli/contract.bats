@@ -235,6 +235,7 @@ csv -d out -o t
 pftrace -o t.pftrace
 json -o t.json
 merge -o t.db
+export -o t
 EOF
     cmp <(rocpd2pftrace -q -o - "$FIXTURES/schema-3.0.0.db") t.pftrace
     try 2 rocline pftrace -o - --format json "$FIXTURES/schema-3.0.0.db"

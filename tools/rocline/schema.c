@@ -41,7 +41,7 @@ static const opt_group *const schema_groups[] = {&schema_group, &help_group, NUL
 static const opt_group *const recipe_groups[] = {&recipe_group, &help_group, NULL};
 
 /* Says what went wrong. */
-static int finish(rocl_status s, rocl_error *err)
+static int finish_command(rocl_status s, rocl_error *err)
 {
     if (s > ROCL_PARTIAL)
         msg_error("%s", rocl_error_text(err));
@@ -69,7 +69,8 @@ static int run_schema(const program *p, int argc, char **argv)
                    : usage_error("\"%s\" has no schema of its own", command);
     }
     rocl_error *err = must_have(rocl_error_new());
-    return finish(rocl_write_schema(command, c.output_file ? c.output_file : "-", err), err);
+    return finish_command(rocl_write_schema(command, c.output_file ? c.output_file : "-", err),
+                          err);
 }
 
 static int run_recipes(const program *p, int argc, char **argv)
@@ -93,7 +94,7 @@ static int run_recipes(const program *p, int argc, char **argv)
     if (s == ROCL_OK)
         s = tables_write(&c.output, NULL, tables, err);
     rocl_tables_free(tables);
-    return finish(s, err);
+    return finish_command(s, err);
 }
 
 const program schema_program = {
