@@ -36,6 +36,11 @@ for _ in $(seq "$runs"); do
         measure "pftrace-j$jobs" "${pftrace[@]}" "$db"
         measure "pftrace-z0-j$jobs" "${pftrace[@]}" -z0 "$db"
         measure "csv-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" -d "$dir/out" "$db"
+        measure "csv-gz-j$jobs" "$build/bin/rocpd2csv" -q -j"$jobs" --gzip -d "$dir/out" "$db"
+        for format in parquet arrow jsonl; do
+            measure "$format-j$jobs" "$build/bin/rocline" export -q -j"$jobs" -f "$format" \
+                -d "$dir/out" "$db"
+        done
         stats=("$build/bin/rocstats" -q -j"$jobs" --format json -o "$dir/out/stats.json")
         measure "summary-j$jobs" "${stats[@]}" summary "$db"
         measure "stats-j$jobs" "${stats[@]}" all "$db"
