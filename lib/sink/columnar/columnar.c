@@ -163,6 +163,15 @@ static rocl_status reserve_cells(sink *s, rocl_columnar_file *f, size_t rows, ro
     return ROCL_OK;
 }
 
+static void free_cells(rocl_columnar_file *f)
+{
+    for (unsigned i = 0; i < f->column_count; i++) {
+        free(f->cells[i]);
+        f->cells[i] = NULL;
+    }
+    f->capacity = 0;
+}
+
 /* Adds the rows of records or definitions of one kind. */
 static rocl_status add_rows(sink *s, rocl_columnar_file *f, const rocl_batch *b, rocl_error *err)
 {
@@ -288,6 +297,9 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         }
         if (st == ROCL_OK && f->group_rows >= REST_ROWS)
             st = put_group(s, f, err);
+        /* A large group takes up to 40 MiB: only one relation at a time has one. */
+        if (!f->group_rows && f->capacity > REST_ROWS)
+            free_cells(f);
     }
     return st;
 }
@@ -349,8 +361,7 @@ static void close_sink(sink *s)
         if (f->out && f->out != last)
             rocl_out_discard(f->out);
         last = f->out ? f->out : last;
-        for (unsigned c = 0; c < f->column_count; c++)
-            free(f->cells[c]);
+        free_cells(f);
     }
     if (s->ctx)
         s->format->close(s->ctx);
