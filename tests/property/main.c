@@ -187,6 +187,14 @@ static void use(void)
     exit(2);
 }
 
+static void free_inputs(soak *k)
+{
+    for (size_t i = 0; i < k->count; i++)
+        free(k->inputs[i]);
+    free(k->inputs);
+    free(k->sizes);
+}
+
 int main(int argc, char **argv)
 {
     soak k = {.seed = 1, .seconds = 60, .jobs = 2};
@@ -250,6 +258,7 @@ int main(int argc, char **argv)
             return 4;
         run_case(&k, k.inputs[0], k.number);
         printf("the input is in %s/in\n", folder);
+        free_inputs(&k);
         return atomic_load(&k.s->findings) ? 1 : 0;
     }
     if (!mkdtemp(temp)) {
@@ -269,6 +278,7 @@ int main(int argc, char **argv)
     while (wait(&status) > 0)
         died |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     remove_tree(temp);
+    free_inputs(&k);
     printf("soak: %llu files, %llu mutations, %llu runs, %llu findings (%llu different)%s\n",
            atomic_load(&k.s->files), atomic_load(&k.s->mutations), atomic_load(&k.s->runs),
            atomic_load(&k.s->findings), atomic_load(&k.s->distinct),
