@@ -40,6 +40,11 @@ without() {
         }' "$2" | sort
 }
 
+# everything FILE: events and values as pfdump shows them, but for the numbers of tracks.
+everything() {
+    "$BUILD/tests/pfdump" events "$1" 2>/dev/null | sort
+}
+
 # slices FILE: kind, times, track and name of each.
 slices() {
     "$BUILD/tests/pfdump" events "$1" | grep -E '^(slice|stage|instant)' | cut -f1-8 | sort
@@ -264,4 +269,49 @@ slices() {
     rocpd2pftrace -q --args -o one.pftrace phases.pftrace || true
     try 0 rocpd2pftrace -q --args -o two.pftrace one.pftrace
     diff <(slices one.pftrace) <(slices two.pftrace)
+}
+
+@test "a part that is all of a trace is the trace" {
+    encode sdk
+    encode phases
+    rocpd2pftrace -q --args -z0 -o typed.pftrace "$FIXTURES/everything.db"
+    rocpd2pftrace -q --args --legacy-tracks -o amd.pftrace "$FIXTURES/sampled.db"
+    rocpd2pftrace -q -o a.pftrace "$FIXTURES/rank0.db"
+    cat a.pftrace a.pftrace >twice.pftrace # whose tracks are out of order
+    for f in sdk phases typed amd twice; do
+        for mode in "" --overlap --clip; do
+            # shellcheck disable=SC2086 # none or one
+            rocpd2pftrace -q $mode --start 0% --end 100% -o all.pftrace $f.pftrace || [ $f = phases ]
+            diff <(everything $f.pftrace) <(everything all.pftrace)
+        done
+    done
+    # As the packets are copied, so are their bytes.
+    rocpd2pftrace -q --start 0% --end 100% -z0 -o all.pftrace typed.pftrace
+    cmp all.pftrace typed.pftrace
+}
+
+@test "parts that are joined are the trace" {
+    rocpd2pftrace -q --args -o typed.pftrace "$FIXTURES/everything.db"
+    rocpd2pftrace -q --args --legacy-tracks -o amd.pftrace "$FIXTURES/sampled.db"
+    for f in typed amd; do
+        # Times at which nothing begins or ends.
+        "$BUILD/tests/pfdump" events $f.pftrace 2>/dev/null | cut -f2,3 | tr '\t' '\n' | sort -nu >times
+        n=$(wc -l <times)
+        cuts=$(awk -v n="$n" 'NR > 1 && $1 - last > 3 && NR >= (k + 1) * n / 5 && k < 4 { printf "%.0f\n", last + 2; k++ } { last = $1 }' times)
+        [ "$(wc -w <<<"$cuts")" -eq 4 ]
+        from=0
+        rm -f parts
+        for to in $cuts 9000000000000000000; do
+            rocpd2pftrace -q --clip --start $from --end $((to - 1)) -o part.pftrace $f.pftrace
+            # Edges are made to meet.
+            slices part.pftrace | awk -F'\t' -v OFS='\t' -v from=$from -v to=$to '
+                { if ($3 == to - 1 && $1 != "instant") $3 = to; print }' >>parts
+            from=$to
+        done
+        # The time of each name on each track is the same.
+        total() {
+            awk -F'\t' '{ sum[$1 FS $4 FS $5 FS $6 FS $7 FS $8] += $3 - $2 } END { for (k in sum) printf "%s %.0f\n", k, sum[k] }' | sort
+        }
+        diff <(slices $f.pftrace | total) <(total <parts)
+    done
 }
