@@ -664,6 +664,7 @@ typedef struct rocl_pftrace_options {
     int level;        /* of packets, or of the whole file where it is gzip */
     bool group_by_queue;
     bool legacy_tracks; /* plain track events in AMD's layout */
+    bool counters;      /* also attach the values of counters to their dispatches */
 } rocl_pftrace_options;
 
 /* Can the packets of the input be copied, instead of made anew of events? It is one Perfetto trace,

@@ -304,6 +304,12 @@ static rocl_status encode_counter(rocl_encoder *p, unsigned worker, const rocl_c
     /* Several counters of a dispatch differ in nothing else: the counter makes the key unique. */
     make_key(key, ROCL_SEQUENCE_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
     key[3] = v->d.e.id << 16 ^ v->counter;
+    const rocl_status st = add_record(p, worker, key, buf, q, err);
+    if (st != ROCL_OK || !p->counters)
+        return st;
+    const rocl_dispatch *d = &v->d;
+    const uint32_t index = find_index(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
+    make_key(key, ROCL_SEQUENCE_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_REGION);
     return add_record(p, worker, key, buf, q, err);
 }
 
@@ -569,7 +575,13 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
         get_double(&r, &e->value);
         break;
     default:
-        decode_work(&r, e);
+        if (e->kind != ROCL_REGION) {
+            decode_work(&r, e);
+            break;
+        }
+        e->stack_id = 0;
+        e->counter = get_ref(&r);
+        get_double(&r, &e->value);
     }
     return !r.broken;
 }

@@ -23,10 +23,10 @@
  *                    copy       other agent, whether it is the source, bytes, duration
  *                    HIP        source queue, graph, kernels
  *                    memory     bytes
- *     ALLOCATED    agent, change in bytes
- *     BANDWIDTH    agent, whether it ends, bytes per second
- *     PMC          counter, value
- *     SAMPLED      counter, process, xcc, se, instance, sa, wgp, value */
+ *                    a counter's value, before its dispatch, as a record of the kind that no work
+ * is (ROCL_REGION): counter, value ALLOCATED    agent, change in bytes BANDWIDTH    agent, whether
+ * it ends, bytes per second PMC          counter, value SAMPLED      counter, process, xcc, se,
+ * instance, sa, wgp, value */
 #ifndef ROCL_TIMELINE_RECORD_H
 #define ROCL_TIMELINE_RECORD_H
 
@@ -97,6 +97,7 @@ typedef struct rocl_encoder {
     bool amd_layout;      /* no memory slices, copied bytes instead of rates */
     bool bandwidth;       /* records for copies over time */
     bool ends;            /* notes the other ends of copies */
+    bool counters;        /* dispatches are drawn with the values of their counters */
     rocl_index_fn *index; /* of sequences of GPU work; NULL: by process */
     const void *index_ctx;
     /* of the capture at hand */

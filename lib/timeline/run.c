@@ -164,7 +164,7 @@ static void forget_sequence(rocl_timeline_part *p)
 {
     rocl_forget_slices(p);
     rocl_map_free(&p->track_index);
-    p->track_count = p->meter_count = p->shown_count = p->flow_count = 0;
+    p->track_count = p->meter_count = p->shown_count = p->flow_count = p->counted_count = 0;
     p->draw = NULL;
 }
 
@@ -200,6 +200,9 @@ void rocl_timeline_part_free(rocl_timeline_part *p)
     free(p->meters);
     free(p->shown);
     free(p->flows);
+    free(p->counted);
+    p->counted = NULL;
+    p->counted_cap = 0;
     p->flows = NULL;
     p->flow_cap = 0;
     p->tracks = NULL;

@@ -281,11 +281,33 @@ static rocl_status draw_host(rocl_timeline_part *p, rocl_error *err)
     return draw_instant(p, err);
 }
 
+/* ---- values of counters that their dispatch is drawn with: they come right before it ---- */
+
+static rocl_status keep_counted(rocl_timeline_part *p, rocl_error *err)
+{
+    const rocl_track_event *e = &p->event;
+    if (e->row != p->counted_row)
+        p->counted_count = 0;
+    p->counted_row = e->row;
+    if (!ROCL_GROW(p->counted, p->counted_cap, p->counted_count + (size_t)1))
+        return rocl_fail_memory(err);
+    /* By counter: their order in the sorter is any. */
+    uint32_t at = p->counted_count++;
+    for (; at && p->counted[at - 1].counter > e->counter; at--)
+        p->counted[at] = p->counted[at - 1];
+    p->counted[at] = (struct rocl_counted){e->counter, e->value};
+    return ROCL_OK;
+}
+
 static rocl_status draw_work(rocl_timeline_part *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
     uint32_t group;
     rocl_status st;
+    if (p->event.kind == ROCL_REGION)
+        return keep_counted(p, err);
+    if (p->event.kind != ROCL_DISPATCH || p->event.row != p->counted_row)
+        p->counted_count = 0;
     if (!ops->work_overlaps)
         end_slices(p, p->event.time);
     if ((st = find_work_track(p, &group, err)) != ROCL_OK)

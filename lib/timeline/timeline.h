@@ -258,7 +258,14 @@ struct rocl_timeline_part {
     size_t shown_cap;
     rocl_track_kind value_kind; /* of bytes */
     bool in_window;             /* ALLOCATED: its begin has been drawn */
-    rocl_flow_mark *flows;      /* of a thread, that wait for their slice; in `call` those of it */
+    struct rocl_counted { /* values of counters of the dispatch that is drawn next, or in `work` */
+        uint32_t counter;
+        double value;
+    } * counted;
+    uint32_t counted_count;
+    size_t counted_cap;
+    uint64_t counted_row;  /* of that dispatch */
+    rocl_flow_mark *flows; /* of a thread, that wait for their slice; in `call` those of it */
     uint32_t flow_count;
     size_t flow_cap;
 };

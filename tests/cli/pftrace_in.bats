@@ -315,3 +315,31 @@ slices() {
         diff <(slices $f.pftrace | total) <(total <parts)
     done
 }
+
+@test "a trace with all kinds of events: what is not in rocline(7) comes back" {
+    db=$FIXTURES/everything.db
+    rocpd2csv -q -d a -o o "$db"
+    for option in "" --legacy-tracks; do
+        rm -rf b
+        # shellcheck disable=SC2086 # none or one
+        rocpd2pftrace -q --args --annotate-pmc $option -o one.pftrace "$db"
+        try 0 rocpd2csv -q -d b -o o one.pftrace
+        lost=Guid,Pid,Thread_Id,Kernel_Id,Queue_Id,Address,Graph_Exec_Id,Source_Queue_Id
+        [ -z "$option" ] || lost=$lost,Dispatch_Id,Domain,Kernel_Dispatch_Count,Agent_Id
+        for f in counter_collection kernel_trace memory_copy_trace hip_api_trace hsa_api_trace \
+            marker_api_trace graph_launch_trace hip_event_trace; do
+            diff <(without $lost a/o_$f.csv) <(without $lost b/o_$f.csv)
+        done
+        [ -n "$option" ] || diff <(without $lost a/o_memory_allocation_trace.csv) \
+            <(without $lost b/o_memory_allocation_trace.csv)
+        # And a trace of it has all slices, with their arguments, and all values of counters.
+        rocpd2pftrace -q --args --annotate-pmc $option -o two.pftrace one.pftrace
+        diff <(everything one.pftrace | grep -v ' on Agent\| to Agent' | cut -f1-8) \
+            <(everything two.pftrace | grep -v ' on Agent\| to Agent' | cut -f1-8)
+    done
+    # Without the option they are samples.
+    rocpd2pftrace -q -o plain.pftrace "$db"
+    rocpd2csv -q -d c -o o plain.pftrace
+    [ ! -e c/o_counter_collection.csv ]
+    grep -q '"GRBM_GUI_ACTIVE"' c/o_counter_sample_trace.csv
+}

@@ -31,6 +31,8 @@ static const opt output_options[] = {
      "attach the arguments of API calls to their slices"},
     {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "the same, under its name in AMD's converter"},
+    {"annotate-pmc", 0, OPT_FLAG, offsetof(cli, pftrace.counters), NULL, NULL, 0, 0,
+     "attach the values of counters to their kernels"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
      "compress packets at this level, 1 to 9 (default: 2); 0 turns compression off"},
     COMMON_END,
@@ -41,7 +43,6 @@ static const opt amd_options[] = {
     COMMON_IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer"),
     COMMON_IGNORED("perfetto-buffer-size", "KB", NULL),
     COMMON_IGNORED("perfetto-shmem-size-hint", "KB", NULL),
-    COMMON_IGNORED("annotate-pmc", NULL, NULL),
     COMMON_IGNORED("no-annotate-kfd", NULL, NULL),
     COMMON_END,
 };

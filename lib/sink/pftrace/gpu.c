@@ -117,6 +117,23 @@ static int64_t multiply_dims(const uint32_t dim[3])
     return v;
 }
 
+/* Under the names of the counters; the caller has reserved the bytes. */
+static uint8_t *put_counters(pf_part *p, uint8_t *at)
+{
+    const rocl_capture *c = p->sink->world.capture;
+    for (uint32_t i = 0; i < p->part.counted_count; i++) {
+        const struct rocl_counted *v = &p->part.counted[i];
+        if (v->counter >= c->counter_count)
+            continue;
+        uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
+        at = rocl_pb_put_uint(arg, ARG_NAME_IID,
+                              pf_iid(&p->seq, PF_ARG_NAMES, c->counters[v->counter].name));
+        at = pf_put_number(at, ARG_INT, ARG_DOUBLE, v->value);
+        at = rocl_pb_close(arg, at);
+    }
+    return at;
+}
+
 /* A grid is measured in work-items by AMD, in workgroups by Perfetto; the last workgroup of a row
  * need not be full. What the source does not know is left out. */
 static uint8_t *put_kernel(pf_part *p, uint8_t *at, const rocl_track_event *e)
@@ -142,7 +159,7 @@ static uint8_t *put_kernel(pf_part *p, uint8_t *at, const rocl_track_event *e)
         at = put_int(p, at, W_SCRATCH_BYTES, e->private_segment);
     if (p->sink->trace->opt.args)
         at = put_int(p, at, W_DISPATCH_ID, (int64_t)e->dispatch_id);
-    return at;
+    return put_counters(p, at);
 }
 
 static uint8_t *put_copy(pf_part *p, uint8_t *at, const rocl_track_event *e)
@@ -216,7 +233,8 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
     uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
     rocl_buf *b = pf_event_begin(q, PKT_GPU_STAGE, e->time);
     (void)err;
-    if (b->failed)
+    if (b->failed || (p->part.counted_count &&
+                      !rocl_buf_reserve(b, PF_EVENT_BYTES + p->part.counted_count * ARG_BYTES)))
         return ROCL_OK;
     uint8_t *at = rocl_pb_put_uint(b->data + b->len, STAGE_CONTEXT,
                                    s->world.processes[p->part.process].context);

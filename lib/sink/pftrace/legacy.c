@@ -108,6 +108,10 @@ static void kernel_notes(pf_part *p, rocl_buf *b, const rocl_track_event *e)
     note_size(p, b, W_GRID_SIZE, e->grid);
     note_dims(p, b, W_WORKGROUP, e->workgroup);
     note_dims(p, b, W_GRID, e->grid);
+    for (uint32_t i = 0; i < p->part.counted_count; i++)
+        if (p->part.counted[i].counter < c->counter_count)
+            pf_note_number(&p->seq, b, c->counters[p->part.counted[i].counter].name,
+                           p->part.counted[i].value);
     rocl_track_event args = *e;
     rocl_track_arg arg;
     while (rocl_track_event_next_arg(&args, &arg))

@@ -144,7 +144,11 @@ static inline uint8_t *pf_put_note(pf_seq *q, uint8_t *p, uint32_t name, uint64_
     return rocl_pb_close(note, p);
 }
 void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v);
+void pf_note_number(pf_seq *q, rocl_buf *b, uint32_t name, double v);
 void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n);
+
+/* A number as an integer or as a double, by which of the two fields says it exactly. */
+uint8_t *pf_put_number(uint8_t *p, uint32_t integer, uint32_t real, double v);
 
 /* ---- world.c ---- */
 

@@ -97,11 +97,13 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
                                rocl_error *err)
 {
     pf_sink p = {.trace = t, .opt = *o};
-    p.timeline =
-        (rocl_timeline){.encoder = {.trace = t, .amd_layout = o->legacy_tracks, .bandwidth = true},
-                        .ops = o->legacy_tracks ? &pf_legacy_ops : &pf_typed_ops,
-                        .by_queue = o->group_by_queue,
-                        .link_calls = true};
+    p.timeline = (rocl_timeline){.encoder = {.trace = t,
+                                             .amd_layout = o->legacy_tracks,
+                                             .bandwidth = true,
+                                             .counters = o->counters},
+                                 .ops = o->legacy_tracks ? &pf_legacy_ops : &pf_typed_ops,
+                                 .by_queue = o->group_by_queue,
+                                 .link_calls = true};
     uint64_t bytes = 0;
     rocl_sink sink = rocl_encoder_sink(&p.timeline.encoder);
     sink.begin_capture = begin_capture;

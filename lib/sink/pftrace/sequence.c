@@ -1,4 +1,5 @@
 /* Packet sequences: times as differences, interned texts, annotations. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -142,6 +143,25 @@ void pf_note_uint(pf_seq *q, rocl_buf *b, uint32_t name, uint64_t v)
 {
     if (rocl_buf_reserve(b, 3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX)))
         b->len = (size_t)(pf_put_note(q, b->data + b->len, name, v) - b->data);
+}
+
+uint8_t *pf_put_number(uint8_t *p, uint32_t integer, uint32_t real, double v)
+{
+    uint64_t bits;
+    if (v >= -9007199254740992.0 && v <= 9007199254740992.0 && trunc(v) == v)
+        return rocl_pb_put_uint(p, integer, (uint64_t)(int64_t)v);
+    memcpy(&bits, &v, sizeof bits);
+    return rocl_pb_put_fixed64(p, real, bits);
+}
+
+void pf_note_number(pf_seq *q, rocl_buf *b, uint32_t name, double v)
+{
+    if (!rocl_buf_reserve(b, 3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX)))
+        return;
+    uint8_t *note = rocl_pb_open(b->data + b->len, EV_ANNOTATION);
+    uint8_t *p = rocl_pb_put_uint(note, NOTE_NAME_IID, pf_iid(q, PF_ANNOTATIONS, name));
+    p = pf_put_number(p, NOTE_INT, NOTE_DOUBLE, v);
+    b->len = (size_t)(rocl_pb_close(note, p) - b->data);
 }
 
 void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n)

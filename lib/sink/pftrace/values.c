@@ -7,15 +7,6 @@
 
 #include "sink/pftrace/pf.h"
 
-static uint8_t *put_number(uint8_t *p, uint32_t integer, uint32_t real, double v)
-{
-    uint64_t bits;
-    if (v >= -9007199254740992.0 && v <= 9007199254740992.0 && trunc(v) == v)
-        return rocl_pb_put_uint(p, integer, (uint64_t)(int64_t)v);
-    memcpy(&bits, &v, sizeof bits);
-    return rocl_pb_put_fixed64(p, real, bits);
-}
-
 /* "GPU 0", or AMD's "Agent [2] (GPU)"; its type only where it is asked for. */
 static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
 {
@@ -102,13 +93,13 @@ void pf_write_value(rocl_timeline_part *base, uint64_t track, int64_t time, doub
         at = rocl_pb_put_uint(at, GPU_COUNTER_IID, 1);
         uint8_t *value = at = rocl_pb_open(at, GPU_COUNTER_VALUES);
         at = rocl_pb_put_uint(at, VALUE_ID, (uint32_t)track + 1);
-        at = put_number(at, VALUE_INT, VALUE_DOUBLE, v);
+        at = pf_put_number(at, VALUE_INT, VALUE_DOUBLE, v);
         at = rocl_pb_close(value, at);
         at = rocl_pb_put_uint(at, GPU_COUNTER_GPU, p->gpu);
     } else {
         at = rocl_pb_put_uint(at, EV_TYPE, TYPE_COUNTER);
         at = rocl_pb_put_uint(at, EV_TRACK, track);
-        at = put_number(at, EV_COUNTER_VALUE, EV_DOUBLE_VALUE, v);
+        at = pf_put_number(at, EV_COUNTER_VALUE, EV_DOUBLE_VALUE, v);
     }
     b->len = (size_t)(at - b->data);
     pf_event_end(&p->seq);

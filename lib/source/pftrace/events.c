@@ -38,6 +38,11 @@ typedef struct worker {
     rocl_map sums; /* sequence and track -> index in values */
     double *values;
     size_t value_count, value_cap;
+    struct counted {   /* counters of the dispatch at hand */
+        uint32_t name; /* bytes */
+        double value;
+    } * counted;
+    size_t counted_count, counted_cap;
     uint32_t piece;
     uint64_t begin; /* position of the piece */
     /* the packet at hand */
@@ -65,6 +70,7 @@ void pfr_free_worker(void *state)
     free(w->open);
     free(w->texts);
     free(w->values);
+    free(w->counted);
     free(w);
 }
 
@@ -394,6 +400,49 @@ static void pass_note(worker *w, const note *n, int depth)
     w->name.len = name;
 }
 
+/* Is it the value of a counter of the dispatch? Then it is kept for put_counters. */
+static bool keep_counter(worker *w, uint32_t name, double value)
+{
+    if (name == ROCL_NONE || rocl_map_get(&w->file->of_kernels, name, 0) != 2)
+        return false;
+    if (ROCL_GROW(w->counted, w->counted_cap, w->counted_count + 1))
+        w->counted[w->counted_count++] = (struct counted){name, value};
+    else
+        w->walk.failed = true;
+    return true;
+}
+
+static bool is_counter_note(worker *w, const note *n)
+{
+    double v;
+    memcpy(&v, &n->number, sizeof v);
+    if (n->kind == NOTE_DOUBLE)
+        return keep_counter(w, n->name_bytes, v);
+    return (n->kind == NOTE_INT || n->kind == NOTE_UINT) &&
+           keep_counter(w, n->name_bytes, (double)(int64_t)n->number);
+}
+
+/* The counters of a dispatch, which has been put, as records of their own. */
+static rocl_status put_counters(worker *w, const rocl_source_record *dispatch, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    if (!rocl_records_want(w->to, ROCL_COUNTER))
+        return ROCL_OK;
+    for (size_t i = 0; i < w->counted_count && st == ROCL_OK; i++) {
+        const double value = w->counted[i].value;
+        rocl_source_record r = *dispatch;
+        r.kind = ROCL_COUNTER;
+        r.half = ROCL_WHOLE;
+        r.at = 0;
+        r.counter = pfr_bytes(w->file, w->counted[i].name);
+        r.as.counter = (rocl_counter_value){.d = dispatch->as.dispatch, .value = value};
+        st = value - value != 0 ? rocl_record_fault(w->to, r.where, ROCL_FAULT_NO_NUMBER,
+                                                    "the value of a counter is no number", err)
+                                : rocl_record_put(w->to, &r, err);
+    }
+    return st;
+}
+
 /* Annotations of an event: facts, and unless `args` is false arguments of the next record. */
 static void read_notes(worker *w, rocl_view event, unsigned on, event_facts *facts, bool args)
 {
@@ -406,6 +455,8 @@ static void read_notes(worker *w, rocl_view event, unsigned on, event_facts *fac
         const unsigned word = note_word(w, &n);
         if (word < WORDS && words[word].on & on)
             set_fact(facts, word, n.kind == NOTE_STRING, n.number, n.text);
+        else if (on == OF_WORK && is_counter_note(w, &n))
+            continue;
         else if (args)
             pass_note(w, &n, 0);
     }
@@ -774,9 +825,11 @@ static rocl_status put_begin(worker *w, rocl_source_record *r, const track_event
     const rocl_kind kind =
         r->kind == ROCL_INSTANT ? ROCL_INSTANT : kind_of_class(known->class - 1u, name);
     const bool call = kind <= ROCL_INSTANT;
+    bool timed = r->half == ROCL_WHOLE;
     event_facts a;
     rocl_key_facts symbol = {0};
     begin_facts(&a);
+    w->counted_count = 0;
     r->kind = kind;
     r->id = name_text(w, e) + (uint64_t)1;
     read_notes(w, w->packet->body, call ? OF_CALLS : OF_WORK, &a,
@@ -823,8 +876,10 @@ static rocl_status put_begin(worker *w, rocl_source_record *r, const track_event
         if (r->as.e.start < 0 || r->as.e.end < 0)
             return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large",
                                      err);
+        timed = true;
     }
-    return rocl_record_put(w->to, r, err);
+    const rocl_status st = rocl_record_put(w->to, r, err);
+    return st == ROCL_OK && timed && kind == ROCL_DISPATCH ? put_counters(w, r, err) : st;
 }
 
 /* A value of a counter track. */
@@ -1036,6 +1091,8 @@ static void read_arg(worker *w, rocl_view message, event_facts *a)
     rocl_pb_field f;
     unsigned word = WORDS;
     uint64_t number = 0;
+    uint32_t counter = ROCL_NONE;
+    double value = 0;
     rocl_view text = {"", 0};
     bool is_text = false;
     while (rocl_pb_next(&r, &f)) {
@@ -1043,10 +1100,14 @@ static void read_arg(worker *w, rocl_view message, event_facts *a)
             const uint32_t name = find_interned(w, INTERNED_ARG_NAMES, f.value);
             const note n = {.name = pfr_bytes(w->file, name), .name_bytes = name};
             word = note_word(w, &n);
+            counter = name;
         } else if (f.number == ARG_NAME && f.kind == ROCL_PB_BYTES) {
             word = word_of(f.bytes);
         } else if (f.number == ARG_INT || f.number == ARG_UINT) {
             number = f.value;
+            value = (double)(int64_t)number;
+        } else if (f.number == ARG_DOUBLE && f.kind == ROCL_PB_FIXED64) {
+            value = rocl_pb_double(&f);
         } else if (f.number == ARG_STRING && f.kind == ROCL_PB_BYTES) {
             text = f.bytes;
             is_text = true;
@@ -1057,6 +1118,8 @@ static void read_arg(worker *w, rocl_view message, event_facts *a)
     }
     if (word < WORDS)
         set_fact(a, word, is_text, number, text);
+    else if (!is_text)
+        keep_counter(w, counter, value);
 }
 
 /* Perfetto counts groups, AMD work-items. Where the last group of a row is not full, the number of
@@ -1163,6 +1226,7 @@ static rocl_status put_stage(worker *w, rocl_source_record *r, rocl_error *err)
     event_facts a;
     rocl_key_facts symbol = {0};
     begin_facts(&a);
+    w->counted_count = 0;
     r->name = queue;
     while (rocl_pb_next(&p, &f)) {
         rocl_view v = {"", 0};
@@ -1247,7 +1311,8 @@ static rocl_status put_stage(worker *w, rocl_source_record *r, rocl_error *err)
     if (r->kind != ROCL_COPY && !(queue.n >= 5 && !memcmp(queue.p, "Host ", 5)))
         r->agent = device.number;
     r->link = event ? plain_link(event) : ROCL_NO_KEY;
-    return rocl_record_put(w->to, r, err);
+    const rocl_status st = rocl_record_put(w->to, r, err);
+    return st == ROCL_OK && r->kind == ROCL_DISPATCH ? put_counters(w, r, err) : st;
 }
 
 static rocl_status put_gpu_counters(worker *w, rocl_source_record *r, rocl_error *err)
@@ -1283,6 +1348,8 @@ static rocl_status put_gpu_counters(worker *w, rocl_source_record *r, rocl_error
                 s->value = rocl_pb_double(&g);
         }
         const uint32_t name = pfr_counter_name(w->file, descriptor, id);
+        if (name && rocl_map_get(&w->file->of_kernels, name, 0) == 2)
+            continue; /* dispatches have them */
         r->counter = pfr_bytes(w->file, name);
         r->where += number++ > 0;
         if (!name)

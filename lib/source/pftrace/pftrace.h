@@ -144,6 +144,7 @@ typedef struct pfr_track {
     uint64_t number;  /* of the stream or queue */
     uint32_t counter; /* its name */
     bool derived;     /* its values are made of other events, and not read */
+    bool of_kernels;  /* its values are counters of dispatches */
 } pfr_track;
 
 typedef struct pfr_gpu {
@@ -180,6 +181,8 @@ struct pfr_file {
     uint32_t hosts[64];     /* names of machines, by id below 64; texts of `bytes` */
     rocl_map counter_names; /* bytes of a descriptor << 32 | counter id -> name */
     rocl_map units;         /* name of a counter -> unit */
+    rocl_map of_kernels;    /* name of a counter that dispatches may have -> 1; 2: some do, as an
+                               argument under this name, and its values on tracks are not read */
     rocl_map descriptions;  /* name of a counter -> its description */
     uint64_t *generations;  /* positions from which uuids stand for other tracks */
     size_t generation_count, generation_cap;

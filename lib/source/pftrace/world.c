@@ -385,6 +385,7 @@ void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
         if (id > UINT32_MAX || !text)
             continue;
         if (!rocl_map_put(&f->counter_names, (uint64_t)descriptor << 32 | id, text) ||
+            !rocl_map_put(&f->of_kernels, text, 1) ||
             (about && !rocl_map_put(&f->descriptions, text, about)))
             f->failed = true;
     }
@@ -448,8 +449,10 @@ static void name_counter(pfr_file *f, pfr_track *t)
             return;
         agent = g->agent;
     }
-    if (name.n - at > 4 && !memcmp(name.p + at, "PMC ", 4))
+    if (name.n - at > 4 && !memcmp(name.p + at, "PMC ", 4)) {
+        t->of_kernels = true;
         at += 4;
+    }
     if (at >= name.n || name.p[at - 1] != ' ')
         return;
     t->agent = agent;
@@ -551,8 +554,21 @@ static void resolve_track(pfr_file *f, pfr_track *t)
 
 void pfr_world_resolve(pfr_file *f)
 {
+    for (size_t i = 0; i < f->track_count; i++) {
+        pfr_track *t = &f->tracks[i];
+        resolve_track(f, t);
+        if (t->of_kernels && !rocl_map_put(&f->of_kernels, t->counter, 1))
+            f->failed = true;
+    }
+    for (size_t i = 0; i < f->interned_count; i++) {
+        const pfr_interned *e = &f->interned[i];
+        if ((e->table == INTERNED_ANNOTATIONS || e->table == INTERNED_ARG_NAMES) &&
+            rocl_map_get(&f->of_kernels, e->bytes, 0))
+            rocl_map_replace(&f->of_kernels, e->bytes, 2);
+    }
     for (size_t i = 0; i < f->track_count; i++)
-        resolve_track(f, &f->tracks[i]);
+        f->tracks[i].derived |=
+            f->tracks[i].of_kernels && rocl_map_get(&f->of_kernels, f->tracks[i].counter, 0) == 2;
 }
 
 /* ---- definitions ----------------------------------------------------------------------------- */
@@ -676,6 +692,7 @@ void pfr_world_free(pfr_file *f)
     free(f->gpus);
     rocl_map_free(&f->counter_names);
     rocl_map_free(&f->units);
+    rocl_map_free(&f->of_kernels);
     rocl_map_free(&f->descriptions);
     free(f->generations);
 }

@@ -38,6 +38,8 @@ typedef struct open_halves {
 
 bool rocl_args_put_aside(rocl_records *w, rocl_buf *to)
 {
+    if (!w->pending_args)
+        return !to->failed;
     const rocl_arg *args = &w->out.args[w->out.arg_count - w->pending_args];
     for (size_t i = 0; i < w->pending_args; i++) {
         const arg_head head = {args[i].type, args[i].name, args[i].value_len};
