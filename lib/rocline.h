@@ -738,6 +738,21 @@ ROCL_API rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o,
                                      rocl_written *written, rocl_error *err);
 ROCL_API bool rocl_has_otf2(void);
 
+/* ---- several outputs of one reading ---------------------------------------------------------- */
+
+/* What makes one output: it calls one of the writers above (not those below), as it would alone. */
+typedef struct rocl_writer {
+    rocl_status (*write)(rocl_trace *t, void *ctx, rocl_error *err);
+    void *ctx;
+} rocl_writer;
+
+/* Calls all of them, each in a thread of its own but one at a time, and reads the trace once for
+ * all of them. Each output has the bytes that it would have alone. Either all appear or, when one
+ * of them fails, none; the error is that of the first which failed. Devices, pipes and standard
+ * output take what was written. At most one of them can be an OTF2 archive. */
+ROCL_API rocl_status rocl_write_together(rocl_trace *t, const rocl_writer *writers, size_t count,
+                                         rocl_error *err);
+
 /* ---- merging --------------------------------------------------------------------------------- */
 
 typedef struct rocl_rocpd_options {

@@ -189,6 +189,13 @@ bool rocl_out_same(const rocl_out *a, const rocl_out *b)
 
 rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err)
 {
+    return rocl_out_commit_all_then(outs, n, NULL, NULL, err);
+}
+
+rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
+                                     rocl_status (*then)(void *ctx, rocl_error *err), void *ctx,
+                                     rocl_error *err)
+{
     rocl_status st = ROCL_OK;
     size_t named = 0;
     for (size_t i = 0; i < n; i++)
@@ -196,18 +203,21 @@ rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err)
             if (rocl_out_same(outs[i], outs[k]))
                 st = rocl_fail(err, ROCL_OUTPUT, "%s: two files of the output have this name",
                                outs[i]->path);
-    if (n == 1) /* without a hidden name, if it can be */
+    const bool alone = n == 1 && !then; /* without a hidden name, if it can be */
+    if (alone)
         st = rocl_out_commit(outs[0], err);
-    for (size_t i = 0; n > 1 && i < n && !st; i++)
+    for (size_t i = 0; !alone && i < n && !st; i++)
         st = rocl_out_seal(outs[i], true, err);
     rocl_unfinished_hold(); /* who ends us by a signal finds all of them named, or none */
-    for (; n > 1 && named < n && !st; named += !st)
+    for (; !alone && named < n && !st; named += !st)
         st = rocl_destination_publish(&outs[named]->place, outs[named]->path, err);
+    if (!st && then)
+        st = then(ctx, err);
     for (size_t i = named; st && i-- > 0;)
         rocl_destination_revert(&outs[i]->place);
     rocl_unfinished_release();
     for (size_t i = 0; i < n; i++) {
-        if (n > 1)
+        if (!alone)
             rocl_out_discard(outs[i]);
         outs[i] = NULL;
     }

@@ -42,6 +42,10 @@ bool rocl_out_same(const rocl_out *a, const rocl_out *b);
  * name, and when a later one cannot get its own, what was there before is put back. Sets the n
  * pointers to NULL. */
 rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err);
+/* The same, and `then` does the rest while what was there before can still be put back. */
+rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
+                                     rocl_status (*then)(void *ctx, rocl_error *err), void *ctx,
+                                     rocl_error *err);
 /* Frees `o` and leaves no trace of it. NULL is fine. */
 void rocl_out_discard(rocl_out *o);
 /* Commits when `st` is ROCL_OK, and discards otherwise; the status of it all. */

@@ -16,7 +16,8 @@
 
 #include "base/error.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Recursive: what is completed together holds it around all of it. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static rocl_unfinished *all_unfinished;
 
 void rocl_unfinished_hold(void)

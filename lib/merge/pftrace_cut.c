@@ -909,7 +909,7 @@ rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_
     if (st == ROCL_OK)
         st = rocl_piped_finish(&c.out, err);
     if (st == ROCL_OK)
-        st = rocl_piped_commit(&c.out, &c.written.bytes, err);
+        st = rocl_piped_commit(&c.out, t, &c.written.bytes, err);
     free_cut(&c);
     if (report)
         *report = c.written;

@@ -17,6 +17,8 @@
 struct rocl_source;
 struct rocl_schema_cache;
 struct rocl_filter;
+struct rocl_sink;
+struct rocl_out_set;
 
 /* A capture with what only the library needs. `pub` is first: a rocl_capture * of ours is a
  * rocl_model_capture *. */
@@ -73,6 +75,11 @@ struct rocl_trace {
     atomic_flag in_progress;          /* the user's function is running */
     rocl_deferred_notice deferred[ROCL_DEFERRED_NOTICES];
     size_t left_out; /* inputs that are, or in part: they have no record, or a log that is cut */
+    /* With several outputs of one reading: what runs a sink, and where finished outputs go. NULL:
+     * it is run at once, and they get their names. */
+    rocl_status (*run_sink)(void *ctx, const struct rocl_sink *sink, rocl_error *err);
+    void *run_sink_ctx;
+    struct rocl_out_set *outputs;
     uint64_t rows_total;
     const char *phase;
     char reading[64]; /* a phase: which of the captures */

@@ -2,6 +2,8 @@
 #include "sink/piped.h"
 
 #include "base/deflate.h"
+#include "base/out_set.h"
+#include "model/trace.h"
 
 enum { TEXT_BLOCK = 256 << 10 };
 
@@ -100,12 +102,12 @@ rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err)
     return st;
 }
 
-rocl_status rocl_piped_commit(rocl_piped *s, uint64_t *bytes, rocl_error *err)
+rocl_status rocl_piped_commit(rocl_piped *s, rocl_trace *t, uint64_t *bytes, rocl_error *err)
 {
     rocl_out *out = s->out;
     s->out = NULL;
     *bytes = rocl_out_bytes(out);
-    return rocl_out_commit(out, err);
+    return rocl_out_set_add(t->outputs, &out, 1, err);
 }
 
 void rocl_piped_discard(rocl_piped *s)

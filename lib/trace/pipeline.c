@@ -375,6 +375,8 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
 {
     uint32_t kinds = sink->kinds;
     rocl_status st = ROCL_OK;
+    if (t->run_sink)
+        return t->run_sink(t->run_sink_ctx, sink, err);
     reset_counts(t);
     if (t->filter) {
         kinds &= rocl_filter_kinds(t->filter) | ROCL_BIT(ROCL_FLOW); /* it tests those by itself */

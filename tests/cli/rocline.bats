@@ -80,3 +80,11 @@ commands() {
     [ "$(offered csv --kinds kernel,memory_c)" = kernel,memory_copy ]
     [ "$(offered csv --style = rocprofv)" = rocprofv3 ]
 }
+
+@test "every option of a command is in its manual page and the other way round" {
+    for command in convert; do
+        rocline "$command" --help | sed -n 's/^  *\(-[A-Za-z], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort >help
+        grep '^\.It' "$BUILD/man/rocline-$command.1" | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' |
+            sort -u | diff help -
+    done
+}

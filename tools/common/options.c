@@ -274,13 +274,39 @@ static int store_further(const opt *o, further *to, const char *value, words *w)
     return -1;
 }
 
+/* Are all words of a list among the choices? */
+static bool are_choices(const opt *o, const char *list)
+{
+    bool needs, all = *list != '\0';
+    for (const char *at = list; *at && all;) {
+        const size_t len = strcspn(at, ",");
+        all = choice_index(o->choices, at, len, &needs) >= 0;
+        at += len + (at[len] == ',');
+    }
+    return all;
+}
+
+/* "a,b", "a b", or both. */
+static int store_many(const opt *o, strings *to, const char *value, words *w)
+{
+    const size_t before = to->n;
+    bool needs;
+    int code = store_words(o, to, value);
+    for (size_t i = before; i < to->n && code < 0; i++)
+        if (choice_index(o->choices, to->v[i], strlen(to->v[i]), &needs) < 0)
+            code = unknown_choice(o, to->v[i]);
+    while (code < 0 && w && w->next < w->n && are_choices(o, w->v[w->next]))
+        code = store_words(o, to, w->v[w->next++]);
+    return code;
+}
+
 /* `value` is NULL for an option without one. Returns -1 to go on, else the exit code. */
 static int store_option(const program *p, const opt *o, char *values, const char *value, words *w)
 {
     void *to = values + o->to;
     bool needs;
     int choice = 0;
-    if (value && o->choices && o->kind != OPT_FURTHER)
+    if (value && o->choices && o->kind != OPT_FURTHER && o->kind != OPT_MANY)
         choice = choice_index(o->choices, value, strlen(value), &needs);
     if (choice < 0)
         return unknown_choice(o, value);
@@ -310,6 +336,8 @@ static int store_option(const program *p, const opt *o, char *values, const char
         return -1;
     case OPT_WORDS:
         return store_words(o, to, value);
+    case OPT_MANY:
+        return store_many(o, to, value, w);
     case OPT_NUMBER:
         return store_number(o, to, value);
     case OPT_SIZE:
@@ -393,7 +421,7 @@ int options_compare(const program *p, const opt *o, void *values, const strings 
     if (o->kind == OPT_STRING || o->kind == OPT_MAYBE) {
         const char *text = *(const char *const *)old;
         equal = text && !strcmp(text, fresh.string);
-    } else if (o->kind == OPT_LIST || o->kind == OPT_WORDS) {
+    } else if (o->kind == OPT_LIST || o->kind == OPT_WORDS || o->kind == OPT_MANY) {
         const strings *others = old;
         equal = others->n == fresh.list.n;
         for (size_t i = 0; equal && i < others->n; i++)
@@ -404,7 +432,7 @@ int options_compare(const program *p, const opt *o, void *values, const strings 
         equal = o->kind == OPT_FLAG ? *(const bool *)old == fresh.flag
                                     : *(const unsigned *)old == fresh.number;
     }
-    if (o->kind == OPT_LIST || o->kind == OPT_WORDS)
+    if (o->kind == OPT_LIST || o->kind == OPT_WORDS || o->kind == OPT_MANY)
         free(fresh.list.v);
     return equal ? OPT_SAME : OPT_OTHER;
 }
@@ -425,6 +453,7 @@ static cJSON *make_json_value(const opt *o, const void *at, bool *unset)
         return text ? cJSON_CreateString(text) : NULL;
     case OPT_LIST:
     case OPT_WORDS:
+    case OPT_MANY:
         *unset = !list->n;
         return list->n ? cJSON_CreateStringArray(list->v, (int)list->n) : NULL;
     case OPT_NUMBER:

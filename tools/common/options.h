@@ -19,14 +19,15 @@ typedef struct strings {
 void strings_add(strings *s, const char *text);
 
 typedef enum opt_kind {
-    OPT_END,     /* closes a table */
-    OPT_FLAG,    /* bool: set */
-    OPT_SET,     /* unsigned: becomes lo */
-    OPT_BOOL,    /* unsigned: True|yes|1 gives hi, all else lo, said if not no|0 */
-    OPT_STRING,  /* const char * */
-    OPT_MAYBE,   /* const char *: "--name=VALUE", or "" without a value; arg is "[=VALUE]" */
-    OPT_LIST,    /* strings: every use adds one */
-    OPT_WORDS,   /* strings: every use adds some, separated by commas */
+    OPT_END,    /* closes a table */
+    OPT_FLAG,   /* bool: set */
+    OPT_SET,    /* unsigned: becomes lo */
+    OPT_BOOL,   /* unsigned: True|yes|1 gives hi, all else lo, said if not no|0 */
+    OPT_STRING, /* const char * */
+    OPT_MAYBE,  /* const char *: "--name=VALUE", or "" without a value; arg is "[=VALUE]" */
+    OPT_LIST,   /* strings: every use adds one */
+    OPT_WORDS,  /* strings: every use adds some, separated by commas */
+    OPT_MANY, /* the same, of `choices` only, and words of them that follow belong to it as well */
     OPT_NUMBER,  /* unsigned, or int where lo is negative: lo..hi */
     OPT_SIZE,    /* size_t: bytes, with k, m or g */
     OPT_CHOICE,  /* unsigned: index of the word in `choices` */

@@ -4,8 +4,8 @@
 
 #include "common/options.h"
 
-extern const program export_program, query_program, rocline_program, rocmerge_program,
-    rocpd2csv_program, rocpd2otf2_program, rocpd2pftrace_program, rocrec_program, rocstats_program,
-    rpt_program, rtg2json_program;
+extern const program convert_program, export_program, query_program, rocline_program,
+    rocmerge_program, rocpd2csv_program, rocpd2otf2_program, rocpd2pftrace_program, rocrec_program,
+    rocstats_program, rpt_program, rtg2json_program;
 
 #endif

@@ -22,6 +22,7 @@ static const program help_program = {
 };
 
 static const subcommand commands[] = {
+    {"convert", NULL, &convert_program, NULL, "write one or several formats in one reading"},
     {"stats", NULL, &rocstats_program, NULL, "print statistics: where the time went"},
     {"compare", "diff", &rocstats_program, "compare", "compare two traces"},
     {"merge", NULL, &rocmerge_program, NULL,

@@ -1,5 +1,6 @@
 /* rocpd2csv: a rocpd trace as CSV files. */
 #include "common/common.h"
+#include "common/converter.h"
 #include "common/output.h"
 #include "common/programs.h"
 
@@ -12,6 +13,7 @@ typedef struct cli {
     strings kinds;
     int level; /* of -z */
     rocl_csv_options csv;
+    rocl_written written;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -106,21 +108,29 @@ static int choose_file(cli *c)
 static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    rocl_written r = {0};
     rocl_status s = c->csv.path ? ROCL_OK : output_make_folder(c->csv.directory);
-    if (s != ROCL_OK)
-        return s;
-    s = rocl_write_csv(t, &c->csv, &r, err);
-    if (s > ROCL_PARTIAL || c->csv.path)
-        return s;
+    return s == ROCL_OK ? rocl_write_csv(t, &c->csv, &c->written, err) : s;
+}
+
+static void report_files(const cli *c)
+{
     char where[8192];
+    if (c->csv.path)
+        return;
     snprintf(where, sizeof where, "%s/%s%s.csv%s", c->csv.directory, c->csv.prefix,
              c->style == ROCL_CSV_ROCPROF ? ""
              : *c->csv.prefix             ? "_*"
                                           : "*",
              c->csv.gzip ? ".gz" : "");
-    msg_verbose("%zu file%s: %s", r.files, r.files == 1 ? "" : "s", where);
-    output_files_done(where, r.files, "file", r.bytes);
+    msg_verbose("%zu file%s: %s", c->written.files, c->written.files == 1 ? "" : "s", where);
+    output_files_done(where, c->written.files, "file", c->written.bytes);
+}
+
+static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const rocl_status s = write_files(t, ctx, err);
+    if (s <= ROCL_PARTIAL)
+        report_files(ctx);
     return s;
 }
 
@@ -135,9 +145,7 @@ static wanted_events events_of_kinds(const strings *kinds)
 
 static int check_options(cli *c)
 {
-    int code = output_fill_names(&c->common);
-    if (code < 0)
-        code = choose_file(c);
+    int code = choose_file(c);
     if (code < 0 && !c->csv.path)
         code = choose_folder(c);
     if (code >= 0)
@@ -155,9 +163,37 @@ static int run_rocpd2csv(const program *p, int argc, char **argv)
     static cli c = {.level = -1};
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
+        code = output_fill_names(&c.common);
+    if (code < 0)
         code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_files, &c) : code;
+    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
 }
+
+/* ---- as one of several outputs ---- */
+
+static cli shared;
+
+static int prepare_shared(const common *c, const conversion *o)
+{
+    shared = (cli){.common = *c, .style = o->csv_style, .kinds = o->kinds, .level = o->level};
+    shared.csv.duration = o->duration;
+    shared.csv.bytes = o->bytes;
+    shared.csv.gzip = o->gzip;
+    return check_options(&shared);
+}
+
+static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    (void)ctx;
+    return write_files(t, &shared, err);
+}
+
+static void report_shared(void)
+{
+    report_files(&shared);
+}
+
+const converter csv_converter = {"csv", ".csv", prepare_shared, write_shared, report_shared};
 
 const program rocpd2csv_program = {
     .name = "rocpd2csv",

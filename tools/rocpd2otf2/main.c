@@ -1,5 +1,6 @@
 /* rocpd2otf2: a rocpd trace as an OTF2 archive. */
 #include "common/common.h"
+#include "common/converter.h"
 #include "common/output.h"
 #include "common/programs.h"
 
@@ -10,6 +11,7 @@ typedef struct cli {
     common common;
     rocl_otf2_options otf2;
     char path[8192];
+    rocl_written written;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -40,9 +42,6 @@ static int check_options(cli *c)
         msg_error("built without libotf2, which writes these archives");
         return 2;
     }
-    int code = output_fill_names(&c->common);
-    if (code >= 0)
-        return code;
     if (strcmp(output_name(&c->common), "-") == 0)
         return usage_error("an archive is several files: it cannot be written to standard output");
     const size_t chunk = c->otf2.chunk_size;
@@ -50,26 +49,34 @@ static int check_options(cli *c)
         return usage_error("--chunk-size: 256k to 16m");
     if (output_look(&c->common, c->path, sizeof c->path) == OUTPUT_DEVICE)
         return usage_error("an archive is several files: it cannot be written to %s", c->path);
-    code = output_files(&c->common, ends_with(output_name(&c->common), ".otf2"), "_results.otf2",
-                        c->path, sizeof c->path);
+    int code = output_files(&c->common, ends_with(output_name(&c->common), ".otf2"),
+                            "_results.otf2", c->path, sizeof c->path);
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
 static rocl_status write_archive(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    rocl_written r = {0};
     c->otf2.path = c->path;
-    rocl_status s = output_make_parent(c->path);
-    if (s == ROCL_OK)
-        s = rocl_write_otf2(t, &c->otf2, &r, err);
-    if (s > ROCL_PARTIAL)
-        return s;
+    const rocl_status s = output_make_parent(c->path);
+    return s == ROCL_OK ? rocl_write_otf2(t, &c->otf2, &c->written, err) : s;
+}
+
+static void report_archive(const cli *c)
+{
+    const rocl_written *r = &c->written;
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
                 " metric values, %" PRIu64 " locations",
-                c->path, r.bytes, r.slices, r.instants, r.values, r.locations);
-    output_files_done(c->path, r.locations, "location", r.bytes);
-    output_report_moved(&r, "locations");
+                c->path, r->bytes, r->slices, r->instants, r->values, r->locations);
+    output_files_done(c->path, r->locations, "location", r->bytes);
+    output_report_moved(r, "locations");
+}
+
+static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const rocl_status s = write_archive(t, ctx, err);
+    if (s <= ROCL_PARTIAL)
+        report_archive(ctx);
     return s;
 }
 
@@ -78,9 +85,34 @@ static int run_rocpd2otf2(const program *p, int argc, char **argv)
     static cli c;
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
+        code = output_fill_names(&c.common);
+    if (code < 0)
         code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_archive, &c) : code;
+    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
 }
+
+/* ---- as one of several outputs ---- */
+
+static cli shared;
+
+static int prepare_shared(const common *c, const conversion *o)
+{
+    shared = (cli){.common = *c, .otf2.group_by_queue = o->group_by_queue};
+    return check_options(&shared);
+}
+
+static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    (void)ctx;
+    return write_archive(t, &shared, err);
+}
+
+static void report_shared(void)
+{
+    report_archive(&shared);
+}
+
+const converter otf2_converter = {"otf2", ".otf2", prepare_shared, write_shared, report_shared};
 
 const program rocpd2otf2_program = {
     .name = "rocpd2otf2",

@@ -1,5 +1,6 @@
 /* rocpd2pftrace: a rocpd trace as a Perfetto trace. */
 #include "common/common.h"
+#include "common/converter.h"
 #include "common/output.h"
 #include "common/programs.h"
 
@@ -13,6 +14,7 @@ typedef struct cli {
     rocl_pftrace_options pftrace;
     int level; /* of -z */
     char path[8192];
+    rocl_written written;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -62,9 +64,7 @@ static bool is_file_name(const char *name)
 
 static int check_options(cli *c)
 {
-    int code = output_fill_names(&c->common);
-    if (code >= 0)
-        return code;
+    int code = -1;
     c->common.copy_packets = !c->pftrace.legacy_tracks && !c->pftrace.group_by_queue;
     c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
     if (c->common.to_stdout && isatty(STDOUT_FILENO))
@@ -80,20 +80,31 @@ static int check_options(cli *c)
 static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    rocl_written r = {0};
     c->pftrace.path = c->path;
     c->pftrace.level = compression_level(c->level);
-    rocl_status s = output_make_parent(c->path);
-    if (s == ROCL_OK)
-        s = rocl_pftrace_is_cut(t, &c->pftrace) ? rocl_cut_pftrace(t, &c->pftrace, &r, err)
-                                                : rocl_write_pftrace(t, &c->pftrace, &r, err);
-    if (s > ROCL_PARTIAL)
+    const rocl_status s = output_make_parent(c->path);
+    if (s != ROCL_OK)
         return s;
+    return rocl_pftrace_is_cut(t, &c->pftrace)
+               ? rocl_cut_pftrace(t, &c->pftrace, &c->written, err)
+               : rocl_write_pftrace(t, &c->pftrace, &c->written, err);
+}
+
+static void report_trace(const cli *c)
+{
+    const rocl_written *r = &c->written;
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
-                c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices, r.values);
+                c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices, r->values);
     if (!c->common.to_stdout)
         output_done(c->path);
-    output_report_moved(&r, "tracks");
+    output_report_moved(r, "tracks");
+}
+
+static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const rocl_status s = write_trace(t, ctx, err);
+    if (s <= ROCL_PARTIAL)
+        report_trace(ctx);
     return s;
 }
 
@@ -102,9 +113,37 @@ static int run_rocpd2pftrace(const program *p, int argc, char **argv)
     static cli c = {.level = -1};
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
+        code = output_fill_names(&c.common);
+    if (code < 0)
         code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_trace, &c) : code;
+    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
 }
+
+/* ---- as one of several outputs ---- */
+
+static cli shared;
+
+static int prepare_shared(const common *c, const conversion *o)
+{
+    shared = (cli){.common = *c, .level = o->level};
+    shared.pftrace.group_by_queue = o->group_by_queue;
+    shared.pftrace.legacy_tracks = o->legacy_tracks;
+    return check_options(&shared);
+}
+
+static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    (void)ctx;
+    return write_trace(t, &shared, err);
+}
+
+static void report_shared(void)
+{
+    report_trace(&shared);
+}
+
+const converter pftrace_converter = {"pftrace", ".pftrace", prepare_shared, write_shared,
+                                     report_shared};
 
 const program rocpd2pftrace_program = {
     .name = "rocpd2pftrace",

@@ -1,6 +1,7 @@
 /* rtg2json: legacy text, or any trace, as the JSON of chrome://tracing. */
 #include "rtg2json/rtg2json.h"
 
+#include "common/converter.h"
 #include "common/output.h"
 #include "common/programs.h"
 #include "common/progress.h"
@@ -238,6 +239,52 @@ static int run_rtg2json(const program *p, int argc, char **argv)
         rocl_remove_empty_dirs();
     return code;
 }
+
+/* ---- layout trace as one of several outputs ---- */
+
+static cli shared;
+static char shared_path[8192];
+static rocl_written shared_written;
+
+static int prepare_shared(const common *c, const conversion *o)
+{
+    shared = (cli){.common = *c,
+                   .gzip = o->gzip,
+                   .gzip_level = o->level,
+                   .flows = o->flows,
+                   .group_by_queue = o->group_by_queue};
+    const char *name = output_name(c);
+    const bool file = ends_with(name, ".json") || ends_with(name, ".gz");
+    shared.path = shared_path;
+    shared.common.to_stdout = !strcmp(name, "-");
+    int code = -1;
+    if (shared.common.to_stdout)
+        strcpy(shared_path, "-");
+    else
+        code = output_place(c, file, "_results.json", shared_path, sizeof shared_path - 4);
+    shared.gzip = output_is_packed(shared.gzip, shared.gzip_level, shared_path, sizeof shared_path);
+    shared.gzip_level = compression_level(shared.gzip_level);
+    return code < 0 ? output_check(c, shared_path) : code;
+}
+
+static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    const rocl_chrome_options o = {.path = shared_path,
+                                   .gzip = shared.gzip,
+                                   .level = shared.gzip_level,
+                                   .flows = shared.flows,
+                                   .group_by_queue = shared.group_by_queue};
+    (void)ctx;
+    const rocl_status s = output_make_parent(shared_path);
+    return s == ROCL_OK ? rocl_write_chrome(t, &o, &shared_written, err) : s;
+}
+
+static void report_shared(void)
+{
+    report_written(&shared, &shared_written, ROCL_OK);
+}
+
+const converter json_converter = {"json", ".json", prepare_shared, write_shared, report_shared};
 
 const program rtg2json_program = {
     .name = "rtg2json",

@@ -98,7 +98,7 @@ rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *
         st = rocl_piped_finish(&s->file, err);
     if (st == ROCL_OK)
         st = write_frame(s, foot, err);
-    return st ? st : rocl_piped_commit(&s->file, bytes, err);
+    return st ? st : rocl_piped_commit(&s->file, s->trace, bytes, err);
 }
 
 void chrome_stream_close(chrome_stream *s)

@@ -384,7 +384,9 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
         sink.kinds |= r.files >> f & 1 ? rocl_csv_files[f].kinds : 0;
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
-    const uint64_t barriers = st == ROCL_OK ? rocl_trace_events(t, ROCL_BARRIER) : 0;
+    const bool wants_barriers = sink.kinds & ROCL_BIT(ROCL_BARRIER);
+    const uint64_t barriers =
+        st == ROCL_OK && wants_barriers ? rocl_trace_events(t, ROCL_BARRIER) : 0;
     if (barriers) /* AMD's layouts have no file for them */
         rocl_notice(t, "%" PRIu64 " barrier%s left out: CSV has no file for them", barriers,
                     barriers == 1 ? "" : "s");

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/deflate.h"
-#include "base/out.h"
+#include "base/out_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,7 +160,7 @@ rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err)
         files[i] = outs->all[i]->out;
         outs->all[i]->out = NULL;
     }
-    rocl_status st = rocl_out_commit_all(files, outs->count, err);
+    rocl_status st = rocl_out_set_add(outs->trace->outputs, files, outs->count, err);
     free(files);
     return st;
 }

@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/out_set.h"
 #include "base/strings.h"
 #include "sink/kineto/text.h"
 #include "sink/piped.h"
@@ -666,7 +667,7 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
     }
     free(ranks);
     if (st == ROCL_OK)
-        st = rocl_out_commit_all(s->done, s->done_count, err);
+        st = rocl_out_set_add(s->trace->outputs, s->done, s->done_count, err);
     return st;
 }
 

@@ -469,7 +469,8 @@ static uint64_t file_size(const ot_archive *a, const ot_location *l, const char 
     return make_path(path, a, l, end) && stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
 
-rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, uint64_t *bytes, rocl_error *err)
+rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, rocl_out_set *outputs,
+ uint64_t *bytes, rocl_error *err)
 {
     rocl_status st = ot_archive_status(a, err);
     if (st == ROCL_OK) {
@@ -491,7 +492,7 @@ rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, uint64_t *byte
         ot_archive_discard(a);
         return st;
     }
-    st = rocl_out_tree_commit(a->tree, (const char *const *)a->names, FILES, err);
+    st = rocl_out_set_add_tree(outputs, a->tree, (const char *const *)a->names, FILES, err);
     free_archive(a);
     return st;
 }

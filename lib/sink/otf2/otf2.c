@@ -428,7 +428,7 @@ static rocl_status complete_archive(ot_sink *s, rocl_error *err)
                                 .mapping_count = s->mapping_count};
     ot_archive *a = s->archive;
     s->archive = NULL;
-    return ot_archive_commit(a, &summary, &s->bytes, err);
+    return ot_archive_commit(a, &summary, s->trace->outputs, &s->bytes, err);
 }
 
 static rocl_status open_sink(ot_sink *s, rocl_error *err)

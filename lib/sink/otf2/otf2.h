@@ -35,6 +35,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/out_set.h"
 #include "model/gpus.h"
 #include "model/trace.h"
 #include "timeline/timeline.h"
@@ -208,7 +209,8 @@ typedef struct ot_summary {
 } ot_summary;
 
 /* Completes the files, and gives them their names. *bytes: the size of all. Frees a. */
-rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, uint64_t *bytes, rocl_error *err);
+rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, rocl_out_set *outputs,
+                              uint64_t *bytes, rocl_error *err);
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 

@@ -119,7 +119,7 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
     if (st == ROCL_OK)
         st = rocl_piped_finish(&p.file, err);
     if (st == ROCL_OK)
-        st = rocl_piped_commit(&p.file, &bytes, err);
+        st = rocl_piped_commit(&p.file, t, &bytes, err);
     close_sink(&p);
     if (report)
         *report = (rocl_written){.bytes = bytes,

@@ -506,7 +506,7 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_piped_finish(&s->file, err);
     s->report.files = 1;
-    return st ? st : rocl_piped_commit(&s->file, &s->report.bytes, err);
+    return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }
 
 static void close_sink(v1_csv *s)

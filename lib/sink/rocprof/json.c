@@ -628,7 +628,7 @@ static rocl_status write_all(v1_sink *s, rocl_error *err)
                  "\"\n  }\n}");
     if (st == ROCL_OK)
         st = rocl_piped_finish(&s->file, err);
-    return st ? st : rocl_piped_commit(&s->file, &s->report.bytes, err);
+    return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */

@@ -739,7 +739,7 @@ static rocl_status write_all(v3_sink *s, rocl_error *err)
     rocl_buf_str(rocl_piped_buf(&s->file), "]}");
     if (st == ROCL_OK)
         st = rocl_piped_finish(&s->file, err);
-    return st ? st : rocl_piped_commit(&s->file, &s->report.bytes, err);
+    return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */

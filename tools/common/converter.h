@@ -1,0 +1,29 @@
+/* What the converters have in common with `rocline convert`: one output of a trace, made ready by a
+ * command line, written, and reported when it has its name. */
+#ifndef TOOLS_CONVERTER_H
+#define TOOLS_CONVERTER_H
+
+#include "common/common.h"
+
+/* Options of outputs that several formats may have. */
+typedef struct conversion {
+    bool group_by_queue, legacy_tracks; /* pftrace, otf2, json; pftrace */
+    bool flows;                         /* json */
+    bool duration, bytes, gzip;         /* csv; gzip also json */
+    unsigned csv_style;                 /* a rocl_csv_style */
+    strings kinds;                      /* csv */
+    int level;                          /* of -z, below 0: not given */
+} conversion;
+
+typedef struct converter {
+    const char *format, *ending; /* "csv" and ".csv" */
+    /* Names of -o and -d are filled in. -1, or the exit code of a usage error. */
+    int (*prepare)(const common *c, const conversion *o);
+    /* Without ctx. */
+    common_write_fn *write;
+    void (*report)(void);
+} converter;
+
+extern const converter csv_converter, pftrace_converter, otf2_converter, json_converter;
+
+#endif
