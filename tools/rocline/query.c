@@ -470,7 +470,7 @@ static int run_query(const program *p, int argc, char **argv)
 
 const program query_program = {
     .name = "rocline query",
-    .tool = "rocline",
+    .tool = "rocline-query",
     .run = run_query,
     .synopsis = "[OPTION]... [SQL] INPUT...",
     .purpose = "Run SQL over traces, without a conversion.",
