@@ -119,6 +119,11 @@ tool-name = $(or $(NAME_$(1)),$(1))
 # Programs that are other names of one.
 ALIASES := rpt
 ALIAS_rpt := rtg2json
+# AMD's ROCm has a rocpd, too: ours is built, and installed where ROCPD=1 asks for it.
+ROCPD ?=
+ALIAS_rocpd := rocline
+BUILT_ALIASES := $(ALIASES) rocpd
+ALIASES += $(if $(filter 1,$(ROCPD)),rocpd)
 TOOL_DIRS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
 TOOLS := $(foreach d,$(TOOL_DIRS),$(call tool-name,$(d)))
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
@@ -127,6 +132,7 @@ TOOL_OWN_SRC = $(sort $(wildcard $(if $(filter rocline,$(1)),tools/*/*.c,tools/$
 TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/*/*.c)) tools/main.c
 # Manual pages share the options that several tools have: man/options/.
 MAN := $(patsubst %,$(O)/%,$(sort $(wildcard man/*.[0-9])))
+MAN_INSTALLED = $(if $(filter 1,$(ROCPD)),$(MAN),$(filter-out %/rocpd.1,$(MAN)))
 SCRIPTS := .ci/run $(sort $(wildcard tests/*.sh tests/*/*.sh tests/*/*.bash))
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
@@ -142,7 +148,7 @@ SQLITE_SO_SRC := $(filter-out lib/query/functions.c lib/query/query.c lib/query/
 HEADER := $(O)/include/rocline.h
 PROGRAMS := $(TOOLS) $(ALIASES)
 BINS := $(TOOLS:%=$(O)/bin/%)
-ALIAS_BINS := $(ALIASES:%=$(O)/bin/%)
+ALIAS_BINS := $(BUILT_ALIASES:%=$(O)/bin/%)
 COMPLETIONS := $(PROGRAMS:%=$(O)/share/bash/%) $(PROGRAMS:%=$(O)/share/zsh/_%)
 
 include lib/capture/capture.mk
@@ -254,7 +260,7 @@ $(O)/bin/$(1): $(O)/bin/$(ALIAS_$(1))
 	$$(call say,LN,$$@)
 	$(Q)ln -sf $(ALIAS_$(1)) $$@ && touch -h $$@
 endef
-$(foreach a,$(ALIASES),$(eval $(call alias-rule,$(a))))
+$(foreach a,$(BUILT_ALIASES),$(eval $(call alias-rule,$(a))))
 
 # Debian's folder for the libraries of this machine, below lib/; empty where there is none.
 $(OBJ)/tools/record/child.o: ALL_CPPFLAGS += -DMULTIARCH='"$(shell $(CC) -print-multiarch 2>/dev/null)"'
@@ -275,7 +281,7 @@ $(O)/share/zsh/_%: $(O)/bin/%
 # What rocrec loads lies below the tools, wherever that is; the library is for programs of others.
 INSTALLED_TOOLS = $(PROGRAMS:%=$(BINDIR)/%) $(LIBDIR)/rocline/$(notdir $(CAPTURE_SO)) \
     $(foreach f,$(FRONT_ENDS),$(addprefix $(LIBDIR)/rocline/,$(call so-name,$(f)) $(SO_LINKS_$(f)))) \
-    $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
+    $(foreach m,$(MAN_INSTALLED),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
     $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%)
 INSTALLED_LIBRARY = $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
     $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/librocline-sqlite.so \
@@ -291,7 +297,7 @@ install-tools: $(PROGRAM_FILES) ## the tools, manual pages, completion and what 
 	$(INSTALL) -m 644 $(CAPTURE_SO) $(FRONT_SOS) $(DESTDIR)$(LIBDIR)/rocline
 	$(foreach f,$(FRONT_ENDS),$(foreach l,$(SO_LINKS_$(f)),\
 	    ln -sf $(call so-name,$(f)) $(DESTDIR)$(LIBDIR)/rocline/$(l) &&)) :
-	$(foreach m,$(MAN),$(INSTALL) -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m))) &&) :
+	$(foreach m,$(MAN_INSTALLED),$(INSTALL) -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m))) &&) :
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
 
@@ -334,7 +340,7 @@ help: ## this list
 	@echo 'Targets:'
 	@sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile tests/tests.mk packaging/packaging.mk | sort | expand -t 25
 	@echo 'Variables: O=build PREFIX=/usr/local DESTDIR= CC= CFLAGS= LDFLAGS= SAN=address,undefined'
-	@echo '  COVERAGE=1 WERROR=1 V=1 LIB_SRC="files" (of the library) FUZZ_TIME=60 ROWS=1000000 RUNS=3'
+	@echo '  ROCPD=1 COVERAGE=1 WERROR=1 V=1 LIB_SRC="files" (of the library) FUZZ_TIME=60 ROWS=1000000 RUNS=3'
 
 print-%:
 	@echo '$($*)'

@@ -28,6 +28,7 @@ typedef struct common {
     bool checking; /* of several jobs each is checked, up to where its work would begin */
     bool output_config;
     bool to_stdout;       /* the tool sets it when stdout is data */
+    bool note_times;      /* the same, for rocl_trace_times */
     bool copy_packets;    /* and this one of rocl_options */
     wanted_events wanted; /* the tool sets it */
 } common;

@@ -87,7 +87,7 @@ static rocl_options library_options(const common *c)
         .reader = c->reader,
         .explain = c->level >= MSG_VERBOSE,
         .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
-        .note_times = answer_is_wanted(),
+        .note_times = c->note_times || answer_is_wanted(),
         .notice = on_notice,
     };
 }

@@ -5,6 +5,9 @@
 #include "common/options.h"
 
 extern const program show_program, correlate_program; /* event.c */
+extern const program info_program, check_program;     /* info.c */
 extern const program schema_program, recipes_program; /* schema.c */
+extern const program rocpd_program;                   /* main.c */
+extern const program rocpd_summary_program;           /* rocpd.c */
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 static int print_command_help(const program *p, int argc, char **argv);
+static int print_rocpd_help(const program *p, int argc, char **argv);
 
 static const char *command_word(const void *ctx, size_t i);
 
@@ -34,6 +35,8 @@ static const subcommand commands[] = {
     {"rpt", NULL, &rpt_program, NULL, "print the report of rpt"},
     {"query", "sql", &query_program, NULL, "run SQL over any trace"},
     {"export", NULL, &export_program, NULL, "write Parquet, Arrow or JSON lines"},
+    {"info", NULL, &info_program, NULL, "print what a trace is, and what is in it"},
+    {"check", NULL, &check_program, NULL, "read all of a trace, and print what is broken"},
     {"record", "rec", &rocrec_program, NULL, "run a program and record it"},
     {"show", NULL, &show_program, NULL, "print what is known of one event"},
     {"correlate", NULL, &correlate_program, NULL, "print causes and effects of one event"},
@@ -49,6 +52,37 @@ static const char *command_word(const void *ctx, size_t i)
     return commands[i].name;
 }
 
+/* ---- rocpd ---- */
+
+static const char *rocpd_word(const void *ctx, size_t i);
+
+static const program rocpd_help_program = {
+    .name = "rocpd help",
+    .tool = "rocpd",
+    .run = print_rocpd_help,
+    .groups = (const opt_group *const[]){NULL},
+    .operand_words = rocpd_word,
+};
+
+/* The commands of AMD's program of this name. */
+static const subcommand rocpd_commands[] = {
+    {"convert", NULL, &convert_program, NULL, "write csv, pftrace, otf2: one or several formats"},
+    {"merge", NULL, &rocmerge_program, NULL, "write one database"},
+    {"package", NULL, &rocmerge_program, "--package", "write an index.yaml that lists databases"},
+    {"query", NULL, &query_program, NULL, "run SQL: --query \"SELECT ...\""},
+    {"summary", NULL, &rocpd_summary_program, NULL, "print where the time went"},
+    {"help", NULL, &rocpd_help_program, NULL, "print the help of a command"},
+    {0},
+};
+
+static const char *rocpd_word(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return rocpd_commands[i].name;
+}
+
+/* ---- finding a command ---- */
+
 static bool is_alias(const char *aliases, const char *word)
 {
     const size_t n = strlen(word);
@@ -62,67 +96,83 @@ static bool is_alias(const char *aliases, const char *word)
 }
 
 /* The command of this name, or alias, or own name of its tool. NULL, and said: there is none. */
-static const subcommand *find_command(const char *word)
+static const subcommand *find_command(const program *p, const char *word)
 {
-    for (const subcommand *c = commands; c->program; c++)
+    for (const subcommand *c = p->commands; c->program; c++)
         if (!strcmp(c->name, word) || is_alias(c->aliases, word))
             return c;
-    for (const subcommand *c = commands; c->program; c++)
+    for (const subcommand *c = p->commands; c->program; c++)
         if (!strcmp(c->program->tool, word))
             return c;
-    const char *near = rocl_nearest_word(word, strlen(word), command_word, NULL);
+    const char *near = rocl_nearest_word(word, strlen(word),
+                                         p->commands == commands ? command_word : rocpd_word, NULL);
     if (near)
         usage_error("\"%s\" is not a command; did you mean %s?", word, near);
     else if (access(word, F_OK) == 0)
-        usage_error("%s is a file: a command comes first, such as rocline stats %s", word, word);
+        usage_error("%s is a file: a command comes first, such as %s %s %s", word, p->name,
+                    p->commands == commands ? "stats" : "summary", word);
     else
         usage_error("\"%s\" is not a command", word);
     return NULL;
 }
 
 /* The program as this command calls it: one that has a first word is another command's. */
-static program name_program(const subcommand *c, char *name, size_t size)
+static program name_program(const program *p, const subcommand *c, char *name, size_t size)
 {
-    program p = *c->program;
-    for (const subcommand *first = commands; c->word && first != c; first++)
+    program called = *c->program;
+    for (const subcommand *first = p->commands; c->word && first != c; first++)
         if (first->program == c->program) {
             c = first;
             break;
         }
-    snprintf(name, size, "rocline %s", c->name);
-    p.name = name;
-    return p;
+    snprintf(name, size, "%s %s", p->name, c->name);
+    called.name = name;
+    return called;
 }
 
-static int print_command_help(const program *p, int argc, char **argv)
+static int print_help_of(const program *p, int argc, char **argv)
 {
     const subcommand *c;
     char name[64];
-    (void)p;
     if (argc < 2 || !strcmp(argv[1], "help"))
-        return print_help(&rocline_program);
-    if (!(c = find_command(argv[1])))
+        return print_help(p);
+    if (!(c = find_command(p, argv[1])))
         return ROCL_USAGE;
-    const program called = name_program(c, name, sizeof name);
+    const program called = name_program(p, c, name, sizeof name);
     char *words[] = {argv[1], (char[]){"--help"}, NULL};
     return called.run(&called, 2, words);
 }
 
-static int run_rocline(const program *p, int argc, char **argv)
+static int print_command_help(const program *p, int argc, char **argv)
+{
+    (void)p;
+    return print_help_of(&rocline_program, argc, argv);
+}
+
+static int print_rocpd_help(const program *p, int argc, char **argv)
+{
+    (void)p;
+    return print_help_of(&rocpd_program, argc, argv);
+}
+
+static int run_command(const program *p, int argc, char **argv)
 {
     static strings words, arguments;
     static char name[64];
     static program called;
     const subcommand *c;
+    const char *slash = strrchr(argv[0], '/');
+    if (p != &rocpd_program && !strcmp(slash ? slash + 1 : argv[0], "rocpd"))
+        return rocpd_program.run(&rocpd_program, argc, argv);
     msg_init(p->name);
     const int code = options_parse(p, &words, argc, argv);
     if (code >= 0)
         return code;
     if (!words.n)
         return usage_error("no command is given");
-    if (!(c = find_command(words.v[0])))
+    if (!(c = find_command(p, words.v[0])))
         return ROCL_USAGE;
-    called = name_program(c, name, sizeof name);
+    called = name_program(p, c, name, sizeof name);
     strings_add(&arguments, words.v[0]);
     if (c->word)
         strings_add(&arguments, c->word);
@@ -136,7 +186,7 @@ static const opt_group *const groups[] = {&other_group, NULL};
 const program rocline_program = {
     .name = "rocline",
     .tool = "rocline",
-    .run = run_rocline,
+    .run = run_command,
     .synopsis = "COMMAND [OPTION]... INPUT...",
     .purpose = "Convert, analyse and record traces of programs on AMD GPUs.\n"
                "`rocline help COMMAND` explains a command.",
@@ -148,4 +198,22 @@ const program rocline_program = {
     .alone = true,
     .command = true,
     .commands = commands,
+};
+
+const program rocpd_program = {
+    .name = "rocpd",
+    .tool = "rocpd",
+    .run = run_command,
+    .synopsis = "COMMAND [OPTION]... INPUT...",
+    .purpose =
+        "Do what AMD's program of this name does, by rocline: with its commands and options.\n"
+        "`rocpd help COMMAND` explains a command.",
+    .groups = groups,
+    .examples = "  rocpd convert -i a.db b.db -f csv pftrace otf2 -o run -d out\n"
+                "  rocpd summary -i 4711_results.db --region-categories HIP\n"
+                "  rocpd query -i 4711_results.db --query \"SELECT * FROM top_kernels\"\n"
+                "  rocpd merge -i rank*/*.db -o all\n",
+    .alone = true,
+    .command = true,
+    .commands = rocpd_commands,
 };

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# rocline info, rocline check; rocpd.
+
+load helper
+
+@test "info: what is in a database, as SQL counts it" {
+    db=$FIXTURES/schema-3.0.0.db
+    rocline info --format json "$db" >info.json
+    jq -e '.data.totals' info.json >/dev/null
+    for pair in kernel:kernel_dispatch copy:memory_copy; do
+        table=$(sqlite3 "$db" "SELECT name FROM sqlite_master WHERE type = 'table' AND
+                               name LIKE 'rocpd_${pair#*:}_%'")
+        rows=$(sqlite3 "$db" "SELECT count(*) FROM \"$table\"")
+        [ "$(jq --arg k "${pair%%:*}" '[.data.kinds.rows[] | select(.kind == $k).events] | add' info.json)" = "$rows" ]
+    done
+    try 0 rocline info "$db"
+    [[ "$output" == *"Events by kind"* ]]
+}
+
+@test "info --brief reads no events" {
+    try 0 rocline info --brief "$FIXTURES/schema-3.0.0.db"
+    [[ "$output" == *"rocpd database"* ]]
+    [[ "$output" == *"Events by kind: nothing"* ]]
+}
+
+@test "check: intact, with faults, unreadable; the worst is the exit code" {
+    try 0 rocline check "$FIXTURES/schema-3.0.0.db"
+    [[ "$output" == *"schema-3.0.0.db: intact, "*" events, rocpd database" ]]
+    try 1 rocline check "$FIXTURES/nasty-3.0.0.db" "$FIXTURES/schema-3.0.0.db"
+    [[ "$output" == *"has faults"*"left out: "*"intact"* ]]
+    try 3 rocline check "$FIXTURES/corrupt.db" "$FIXTURES/nasty-3.0.0.db" missing.db
+    [[ "$output" == *"corrupt.db: cannot be read: "*"has faults"*"missing.db: cannot be read"* ]]
+}
+
+@test "check --format json has the same" {
+    run -3 --separate-stderr rocline check --format json "$FIXTURES/corrupt.db" "$FIXTURES/nasty-3.0.0.db"
+    jq -e '.exit_code == 3 and (.data.inputs | length == 2) and .data.inputs[0].exit_code == 3
+           and (.data.inputs[1].faults | length > 3)' <<<"$output"
+}
+
+@test "check and conversion count the same faults" {
+    for db in nasty-3.0.0 nasty-3.0.5 nasty-4.1.0 nasty-sys; do
+        left=$(rocline check --format json "$FIXTURES/$db.db" 2>/dev/null |
+            jq '[.data.inputs[].faults[] | select(.outcome == "left out").records] | add')
+        said=$(rocstats all "$FIXTURES/$db.db" 2>&1 >/dev/null | sed -n 's/^rocstats: \([0-9]*\) records left out.*/\1/p')
+        [ "$left" = "$said" ] || fail "$db: $left, $said"
+    done
+}
+
+@test "rocpd: the commands of AMD's program" {
+    db=$FIXTURES/schema-3.0.0.db
+    try 0 rocpd --help
+    [[ "$output" == "Usage: rocpd COMMAND"*convert*merge*package*query*summary* ]]
+    try 0 rocpd convert -i "$db" -f csv pftrace -o run -d out
+    try 0 rocpd2csv -o run -d tools "$db"
+    try 0 rocpd2pftrace -o run -d tools "$db"
+    diff -r out tools
+    diff <(rocpd summary -i "$db") <(rocstats summary --top 0 "$db")
+    try 0 rocpd merge -i "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" -o all -d merged
+    [ -s merged/all.db ]
+    try 0 rocpd summary --format csv -o run -d csv -i "$db"
+    try 0 rocstats --style rocpd -o run -d style "$db"
+    diff -r csv style
+    try 2 rocpd sumary "$db"
+    says 'did you mean summary?'
+    cp "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" .
+    try 0 rocpd package -i rank0.db rank1.db
+    [ -s index.yaml ]
+}
+
+@test "rocpd is installed where it is asked for" {
+    make -s -C "$TOP" O="$BUILD" install-tools DESTDIR="$PWD/a" PREFIX=/usr >/dev/null || skip "other flags"
+    [ ! -e a/usr/bin/rocpd ]
+    [ ! -e a/usr/share/man/man1/rocpd.1 ]
+    make -s -C "$TOP" O="$BUILD" install-tools ROCPD=1 DESTDIR="$PWD/b" PREFIX=/usr >/dev/null
+    b/usr/bin/rocpd --version
+    [ -s b/usr/share/man/man1/rocpd.1 ]
+    [ -s b/usr/share/bash-completion/completions/rocpd ]
+}
