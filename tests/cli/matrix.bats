@@ -21,7 +21,7 @@ make_inputs() {
 }
 
 kernels() { # input
-    rocline info --format json "$1" 2>/dev/null | jq '[.data.kinds.rows[] | select(.kind == "kernel").events] | add // 0'
+    rocline info --format json "$1" 2>/dev/null | jq '[.data.kinds.rows[]? | select(.kind == "kernel").events] | add // 0'
 }
 
 copying() { # input
