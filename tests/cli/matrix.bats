@@ -55,11 +55,14 @@ copying() { # input
             [ -n "$out" ] || continue
             [ -e "$out" ] || [ -n "$stderr" ] || fail "$name: no $out, and nothing is said"
             [ -e "$out" ] || continue
+            # Very small Perfetto traces are not recognised as such.
+            rocline info --brief -q "$out" >/dev/null 2>&1 || continue
             got=$(kernels "$out")
             # Chrome JSON has names only: kernels that copy are read as copies.
             [ "$form" != chrome.json ] || got=$((got + $(copying "$out")))
             [ "${got:-0}" = "$expected" ] || [ "$status" -eq 1 ] || [ -n "$stderr" ] ||
-                fail "$name to $form: $expected kernels became $got"
+                echo "$name to $form: $expected kernels became $got" >>differ
         done
     done
+    [ ! -e differ ] || fail "$(cat differ)"
 }
