@@ -185,7 +185,9 @@ static bool count_csv_input(counts *c, const bytes *b)
     c->events = 0;
     for (const char *p = b->p + head; *p; p++) {
         quoted ^= *p == '"';
-        if (*p == '\n' && !quoted)
+        if (*p == '\n' && quoted)
+            return false; /* a quote is damaged, or a name has lines: readers may differ */
+        if (*p == '\n')
             c->events += p[1 + strspn(p + 1, " \t\r")] && p[1 + strspn(p + 1, " \t\r")] != '\n';
     }
     return !quoted;
