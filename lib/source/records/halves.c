@@ -1,5 +1,6 @@
-/* Begins and ends that are records of their own, as push and pop of a range, or "B" and "E" events:
- * sorted by process, scope and time, then joined with a stack of the open ones.
+/* Begins and ends that are records of their own, as push and pop of a range, or "B" and "E" events,
+ * and that were not joined while they were parsed (see scopes.h): sorted by process, scope and
+ * time, then joined with a stack of the open ones.
  *
  * In the sorter:
  *

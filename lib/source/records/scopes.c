@@ -1,6 +1,6 @@
 /* Halves that are joined while their piece is parsed: what a worker knows of the scopes of the
- * piece at hand, and, behind the first pass, which scopes were in order in the whole input. run.h
- * says how it goes together. */
+ * piece at hand, and, behind the first pass, which scopes were in order in the whole input. See
+ * scopes.h. */
 #include "source/records/scopes.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum {
 /* ---- scopes of a piece ----------------------------------------------------------------------- */
 
 /* The slot of a scope, or the empty one where it belongs. Slots hold indexes, from 1. */
-static uint32_t *find_slot(const rocl_scopes *s, uint64_t process, uint64_t number)
+static uint32_t *find_scope_slot(const rocl_scopes *s, uint64_t process, uint64_t number)
 {
     const size_t mask = s->slot_count - 1;
     size_t i = (size_t)rocl_mix64(process ^ rocl_mix64(number)) & mask;
@@ -29,7 +29,7 @@ static uint32_t *find_slot(const rocl_scopes *s, uint64_t process, uint64_t numb
     return &s->slots[i];
 }
 
-static bool double_slots(rocl_scopes *s)
+static bool double_scope_slots(rocl_scopes *s)
 {
     const size_t count = s->slot_count ? 2 * s->slot_count : SLOTS_FIRST;
     uint32_t *slots = calloc(count, sizeof *slots);
@@ -39,7 +39,7 @@ static bool double_slots(rocl_scopes *s)
     s->slots = slots;
     s->slot_count = count;
     for (size_t i = 0; i < s->count; i++)
-        *find_slot(s, s->all[i].process, s->all[i].number) = (uint32_t)(i + 1);
+        *find_scope_slot(s, s->all[i].process, s->all[i].number) = (uint32_t)(i + 1);
     return true;
 }
 
@@ -50,9 +50,9 @@ rocl_scope *rocl_scope_find(rocl_scopes *s, uint64_t process, uint64_t number, b
         *fresh = false;
         return &s->all[s->latest];
     }
-    if (s->count >= s->slot_count / 2 && (s->count >= UINT32_MAX - 1 || !double_slots(s)))
+    if (s->count >= s->slot_count / 2 && (s->count >= UINT32_MAX - 1 || !double_scope_slots(s)))
         return NULL;
-    uint32_t *slot = find_slot(s, process, number);
+    uint32_t *slot = find_scope_slot(s, process, number);
     if ((*fresh = !*slot)) {
         if (!ROCL_GROW(s->all, s->cap, s->count + 1))
             return NULL;
