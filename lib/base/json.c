@@ -60,25 +60,6 @@ static inline bool is_digit(char c)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* The first quote, backslash or control character, of which strings of JSON hold none. */
-static inline const char *find_special(const char *p, const char *end)
-{
-#ifdef __SSE2__
-    for (; end - p >= 16; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v);
-        __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
-        __m128i backslash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
-        int mask = _mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, backslash)));
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
-    }
-#endif
-    while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
-        p++;
-    return p;
-}
-
 /* Does a quote before p end the string, in a text whose strings may hold quotes? See
  * ROCL_JSON_QUOTES. */
 static bool quote_ends(const rocl_json *r, const char *p, bool key)
@@ -97,9 +78,9 @@ static bool quote_ends(const rocl_json *r, const char *p, bool key)
         return strchr("\"{[-0123456789tfn", *next) && *next;
     if (*next != '"')
         return false;
-    const char *over = find_special(next + 1, r->end);
+    const char *over = rocl_json_special(next + 1, r->end);
     while (r->end - over >= 2 && *over == '\\')
-        over = find_special(over + 2, r->end);
+        over = rocl_json_special(over + 2, r->end);
     if (over < r->end && *over == '"')
         over = skip_blanks(over + 1, r->end);
     return over == r->end || *over == ':';
@@ -130,7 +111,7 @@ static bool take_string(rocl_json *r, rocl_json_token *t, bool key)
     const bool quotes = r->flags & ROCL_JSON_QUOTES;
     t->escaped = false;
     for (;; p++) {
-        p = find_special(p, end);
+        p = rocl_json_special(p, end);
         if (p == end)
             return set_wrong(r, p, NULL);
         if (*p == '"') {

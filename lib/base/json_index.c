@@ -219,8 +219,10 @@ static unsigned scan_stride(indexer *w, leaf_scan *s, const char *p, unsigned n,
     *wrong = find_followers(closing << 1 | s->string_ended, blanks, &s->string_ended) &
              ~(m.close | commas | rocl_json_equal(p, 0, ':'));
     s->string_ended |= closing >> 63;
+    if (s->depth > 1 && !(m.open | m.close)) /* nothing here is directly in the leaf */
+        return n;
     const size_t closed = (size_t)__builtin_popcountll(m.close);
-    if (s->depth > closed + 1) { /* nothing here is directly in the leaf */
+    if (s->depth > closed + 1) { /* nor here */
         s->depth = s->depth + (size_t)__builtin_popcountll(m.open) - closed;
         return n;
     }

@@ -1,5 +1,6 @@
-/* What json.c and json_index.c share: 64 bytes of JSON at a time as masks, bit 0 the first byte.
- * With them brackets are counted outside of strings without looking at single bytes. */
+/* What json.c and json_index.c share, and readers that know the text of their JSON: 64 bytes of it
+ * at a time as masks, bit 0 the first byte. With them brackets are counted outside of strings
+ * without looking at single bytes. */
 #ifndef ROCL_BASE_JSON_MASKS_H
 #define ROCL_BASE_JSON_MASKS_H
 
@@ -71,6 +72,25 @@ static inline uint64_t rocl_json_escaped(uint64_t backslashes, uint64_t *carry)
     uint64_t odd_begins = backslashes & ~even & ~follows;
     *carry = __builtin_add_overflow(odd_begins, backslashes, &sum);
     return (even ^ sum << 1) & follows;
+}
+
+/* The first quote, backslash or control character, of which strings of JSON hold none. */
+static inline const char *rocl_json_special(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    for (; end - p >= 16; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v);
+        __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+        __m128i backslash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+        int mask = _mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, backslash)));
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
+        p++;
+    return p;
 }
 
 /* Looks at 64 bytes. */
