@@ -49,6 +49,7 @@ typedef struct track {
     const rocl_gpu *gpu;      /* NULL: of none */
     int64_t pid;              /* -1: of a GPU */
     const char *name, *host;  /* name: with its place */
+    const char *program;      /* that the process runs; NULL: of a GPU, or not known */
     /* While markers are swept: */
     bool any;
     double held, integral; /* the value, and values by ns up to held_since */
@@ -297,11 +298,19 @@ static void name_track(const sampled *s, rocl_tables *out, track *t)
     t->host = rocl_host_name(trace, t->key.machine);
     t->self = t;
     t->pid = -1;
+    t->program = NULL;
     if (t->key.gpu != ROCL_NONE) {
         t->gpu = &s->gpus.all[t->key.gpu];
-    } else {
-        const rocl_capture *c = &trace->captures[t->key.capture]->pub;
-        t->pid = t->key.process < c->process_count ? c->processes[t->key.process].pid : -1;
+        return;
+    }
+    const rocl_capture *c = &trace->captures[t->key.capture]->pub;
+    if (t->key.process < c->process_count) {
+        const rocl_process *p = &c->processes[t->key.process];
+        char program[64];
+        rocl_program_name(rocl_str(trace, p->command), program, sizeof program);
+        t->pid = p->pid;
+        if (*program)
+            t->program = rocl_tables_text(out, program, strlen(program));
     }
 }
 
@@ -507,6 +516,11 @@ static rocl_datum field_pid(const rocl_report_rows *r, const void *field)
     return rocl_field_known(r, &(*(const track *const *)field)->pid);
 }
 
+static rocl_datum field_program(const rocl_report_rows *r, const void *field)
+{
+    return rocl_field_string(r, &(*(const track *const *)field)->program);
+}
+
 static rocl_datum field_host(const rocl_report_rows *r, const void *field)
 {
     return rocl_field_string(r, &(*(const track *const *)field)->host);
@@ -527,6 +541,7 @@ static rocl_datum field_unit(const rocl_report_rows *r, const void *field)
     {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL_BY(field_agent, row, of)},           \
         {"host", "Host", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROCL_CELL_BY(field_host, row, of)},          \
         {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(field_pid, row, of)},        \
+        {"program", "Program", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL_BY(field_program, row, of)}, \
         {"counter", "Counter", ROCL_UNIT_TEXT, others, ROCL_CELL_BY(field_name, row, of)},         \
     {                                                                                              \
         "unit", "Unit", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL_BY(field_unit, row, of)             \
@@ -650,7 +665,7 @@ static rocl_status put_tracks(sampled *s, rocl_tables *out, uint32_t conditions,
     return ROCL_OK;
 }
 
-/* "GPU 0 device_power", "process 4200 process_page": on HOST where there are several. */
+/* "GPU 0 device_power", "process 4200 train process_page": on HOST where there are several. */
 static const char *label_track(const sampled *s, rocl_tables *out, const track *t)
 {
     rocl_buf text = {0};
@@ -660,6 +675,10 @@ static const char *label_track(const sampled *s, rocl_tables *out, const track *
     else
         snprintf(of, sizeof of, "process %lld ", (long long)t->pid);
     rocl_buf_str(&text, of);
+    if (t->program) { /* one that runs another program is two processes of one number */
+        rocl_buf_str(&text, t->program);
+        rocl_buf_byte(&text, ' ');
+    }
     if (s->c.trace->machine_count > 1) {
         rocl_buf_str(&text, "on ");
         rocl_buf_str(&text, t->host);

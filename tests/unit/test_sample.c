@@ -42,6 +42,10 @@ static void test_numbers(void **state)
 }
 
 #define FIELDS " 1 2 3 4 -1 5 100 6 7 8 250 50 0 0 20 0 3 0 123456 999"
+/* From the 24th field on. */
+#define MORE_FIELDS                                                                                \
+    " 512 18446744073709551615 1 2 3 4 5 6 7 8 9 10 11 0 17 1 0 0 0 0 0 20 21 22 140730000 23 24 " \
+    "0"
 
 static void test_stat(void **state)
 {
@@ -67,6 +71,10 @@ static void test_stat(void **state)
     assert_int_equal(s.user, 250);
     assert_int_equal(s.system, 50);
     assert_string_equal(s.name, "train");
+    assert_int_equal(s.arguments, 0); /* old kernels do not tell */
+    assert_true(sample_parse_stat("12 (train) R" FIELDS MORE_FIELDS "\n", &s));
+    assert_int_equal(s.start, 123456);
+    assert_int_equal(s.arguments, 140730000);
     /* A name may look like the rest of the line. */
     assert_true(sample_parse_stat("12 (a) S 9 9 (b\n) Z" FIELDS, &s));
     assert_int_equal(s.state, 'Z');

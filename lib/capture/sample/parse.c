@@ -36,10 +36,19 @@ bool sample_parse_number(const char *text, int64_t *v)
 /* "PID (NAME) S PPID ...": the fields are counted from the last bracket. */
 bool sample_parse_stat(const char *text, sample_stat *s)
 {
-    enum { STATE = 3, PPID, MINFLT = 10, MAJFLT = 12, UTIME = 14, STIME, START = 22 };
+    enum {
+        STATE = 3,
+        PPID,
+        MINFLT = 10,
+        MAJFLT = 12,
+        UTIME = 14,
+        STIME,
+        START = 22,
+        ARGUMENTS = 48
+    };
     const char *at = strrchr(text, ')');
     const char *name = strchr(text, '(');
-    uint64_t field[START + 1] = {0};
+    uint64_t field[ARGUMENTS + 1] = {0};
     if (!at || !name || name > at || at[1] != ' ' || !isalpha((unsigned char)at[2]))
         return false;
     size_t n = (size_t)(at - name) - 1;
@@ -48,7 +57,9 @@ bool sample_parse_stat(const char *text, sample_stat *s)
     s->name[n] = '\0';
     s->state = at[2];
     at += 3;
-    for (int i = PPID; i <= START; i++) {
+    for (int i = PPID; i <= ARGUMENTS; i++) {
+        if (*at != ' ' && i > START) /* old kernels tell no more */
+            break;
         if (*at != ' ')
             return false;
         at += 1 + (at[1] == '-'); /* some may be negative; none of those that are read */
@@ -60,6 +71,7 @@ bool sample_parse_stat(const char *text, sample_stat *s)
     s->user = field[UTIME];
     s->system = field[STIME];
     s->start = field[START];
+    s->arguments = field[ARGUMENTS];
     return true;
 }
 

@@ -43,8 +43,9 @@ typedef struct process {
     uint64_t start;
     int fds[FILES];
     rocl_def *subject;
-    char name[32]; /* of the program that it runs */
-    char *command; /* its command line */
+    char name[32];      /* of the program that it runs */
+    uint64_t arguments; /* their address */
+    char *command;      /* its command line */
     uint64_t switches;
 } process;
 
@@ -80,7 +81,7 @@ static uint64_t start_ns(const sample_processes *s, uint64_t ticks)
 
 /* What the process runs is known when it is found, and may change by exec: it is another subject
  * then, as it is another process to all that record. */
-static void name_process(sample_processes *s, process *p, const char *name)
+static void name_process(sample_processes *s, process *p, const sample_stat *stat)
 {
     char path[64], command[1024];
     snprintf(path, sizeof path, "/proc/%u/cmdline", p->pid);
@@ -94,7 +95,8 @@ static void name_process(sample_processes *s, process *p, const char *name)
     for (ssize_t i = 0; i < n; i++)
         command[i] = command[i] ? command[i] : ' ';
     command[n] = '\0';
-    snprintf(p->name, sizeof p->name, "%s", name);
+    snprintf(p->name, sizeof p->name, "%s", stat->name);
+    p->arguments = stat->arguments;
     if (p->subject && p->command && !strcmp(command, p->command))
         return;
     free(p->command);
@@ -122,7 +124,7 @@ static bool add_process(sample_processes *s, uint32_t pid, const sample_stat *st
         close_process(&p);
         return false;
     }
-    name_process(s, &p, stat->name);
+    name_process(s, &p, stat);
     s->all[s->count++] = p;
     return true;
 }
@@ -271,8 +273,8 @@ void sample_processes_read(sample_processes *s)
             drop_process(s, i--);
             continue;
         }
-        if (strcmp(stat.name, p->name) != 0)
-            name_process(s, p, stat.name);
+        if (strcmp(stat.name, p->name) != 0 || stat.arguments != p->arguments)
+            name_process(s, p, &stat);
         sample_put(s->counters[FAULTS], p->subject, (double)stat.faults);
         sample_put(s->counters[USER], p->subject, (double)stat.user / s->ticks);
         sample_put(s->counters[SYSTEM], p->subject, (double)stat.system / s->ticks);

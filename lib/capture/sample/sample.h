@@ -33,6 +33,7 @@ typedef struct sample_stat {
     uint64_t faults;       /* minor and major */
     uint64_t user, system; /* clock ticks */
     uint64_t start;        /* clock ticks since the machine was booted */
+    uint64_t arguments;    /* their address, another one after exec; 0: not told */
 } sample_stat;
 
 bool sample_parse_stat(const char *text, sample_stat *s);

@@ -773,13 +773,15 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
             if ((st = note_collective(to, f, w, r->where, err)) != ROCL_OK)
                 return st;
         }
-        if (f->xla.count && r->name.n > 3 && !memcmp(r->name.p, "hip", 3)) {
+        if (f->xla.count && w->has_args && r->process != ROCL_NO_KEY) { /* of a thread, not a row */
             xla_details d = {0};
             rocl_json args = w->args;
-            if (w->has_args)
-                read_xla_args(&args, &d, &r->link);
-            r->as.e.category = f->hip;
+            read_xla_args(&args, &d, &r->link);
+            if (args.wrong)
+                return count_bad_args(to, r->where, err);
         }
+        if (f->xla.count && r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
+            r->as.e.category = f->hip;
         break;
     }
     if (!r->as.e.category)
