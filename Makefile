@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 # ---- packages ------------------------------------------------------------------------------------
 
 # The first line builds, the second tests.
-DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev libotf2-trace-dev \
+DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev libotf2-trace-dev libedit-dev \
         libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
@@ -72,8 +72,8 @@ ZSTD ?= $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo 1)
 ifeq ($(ZSTD),1)
 PKGS += libzstd
 endif
-# Optional: the shell of rocline query keeps a history. EDIT=0 builds without. Only that file is
-# compiled for it.
+# Optional: lines of the shell of rocline query can be edited, and are kept. EDIT=0 builds without.
+# Only that file is compiled for it.
 EDIT ?= $(shell $(PKG_CONFIG) --exists libedit 2>/dev/null && echo 1)
 # Optional: rocpd2otf2 says so without. OTF2=0 builds without.
 OTF2 ?= $(shell $(PKG_CONFIG) --atleast-version=3.0 otf2 2>/dev/null && echo 1)
@@ -144,7 +144,7 @@ PC := $(O)/lib/rocline.pc
 # The loadable extension of SQLite: what calls SQLite for its host is compiled for that once more.
 SQLITE_SO := $(O)/lib/librocline-sqlite.so
 SQLITE_HOST_SRC := $(addprefix lib/query/,extension.c functions.c vtab.c)
-SQLITE_SO_SRC := $(filter-out lib/query/functions.c lib/query/query.c lib/query/rows.c lib/query/vtab.c,$(LIB_SRC))
+SQLITE_SO_SRC := $(filter-out $(addprefix lib/query/,columns.c functions.c query.c rows.c vtab.c),$(LIB_SRC))
 HEADER := $(O)/include/rocline.h
 PROGRAMS := $(TOOLS) $(ALIASES)
 BINS := $(TOOLS:%=$(O)/bin/%)

@@ -1068,6 +1068,7 @@ typedef struct rocl_result_row {
     size_t statement; /* among those of the text that have columns, from 0 */
     size_t count;     /* of columns */
     const char *const *columns;
+    const char *const *types; /* as the column of a table is declared, "TEXT"; NULL: it is none */
     const rocl_sql_value *values;
 } rocl_result_row;
 
@@ -1101,10 +1102,14 @@ typedef enum rocl_rows_format {
     ROCL_ROWS_JSON,  /* an array of objects for each statement */
     ROCL_ROWS_JSONL, /* an object a line */
     ROCL_ROWS_MARKDOWN,
-    ROCL_ROWS_HTML
+    ROCL_ROWS_HTML,
+    /* Of one statement only, written when it is done; a column has one type. */
+    ROCL_ROWS_PARQUET,
+    ROCL_ROWS_ARROW, /* Arrow IPC file, Feather V2 */
+    ROCL_ROWS_ARROWS /* Arrow IPC stream */
 } rocl_rows_format;
 
-#define ROCL_ROWS_FORMAT_NAMES "table|csv|tsv|json|jsonl|md|html"
+#define ROCL_ROWS_FORMAT_NAMES "table|csv|tsv|json|jsonl|md|html|parquet|arrow|arrows"
 
 typedef struct rocl_rows_options {
     const char *path; /* "-": standard output; NULL: the same */

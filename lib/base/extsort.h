@@ -5,6 +5,7 @@
 #ifndef ROCL_BASE_EXTSORT_H
 #define ROCL_BASE_EXTSORT_H
 
+#include "base/buf.h"
 #include "base/status.h"
 
 /* What several sorters share: a memory limit in bytes and a temporary file. */
@@ -25,6 +26,21 @@ rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t o
 /* Counts n more bytes of encoded runs, or of others, if the limit allows them. */
 bool rocl_space_keep(rocl_sort_space *s, size_t n);
 void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* gives them back */
+
+/* Bytes that are put aside: in memory within the limit, in the file beyond. Zeros are none. */
+typedef struct rocl_stored {
+    uint8_t *bytes; /* NULL: they are in the file */
+    uint64_t offset;
+    size_t size;
+} rocl_stored;
+
+/* Copies them. Free each with rocl_space_drop(), before the space. Any thread. */
+rocl_status rocl_space_store(rocl_sort_space *s, rocl_stored *b, const void *p, size_t n,
+                             rocl_error *err);
+/* Where they are: in memory, or read into `scratch`. */
+rocl_status rocl_space_load(rocl_sort_space *s, const rocl_stored *b, rocl_buf *scratch,
+                            const uint8_t **p, rocl_error *err);
+void rocl_space_drop(rocl_sort_space *s, rocl_stored *b);
 
 #define ROCL_SORT_KEYS_MAX 4
 

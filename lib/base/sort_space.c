@@ -64,6 +64,43 @@ void rocl_space_unkeep(rocl_sort_space *s, size_t n)
     atomic_fetch_sub_explicit(&s->packed, n, memory_order_relaxed);
 }
 
+rocl_status rocl_space_store(rocl_sort_space *s, rocl_stored *b, const void *p, size_t n,
+                             rocl_error *err)
+{
+    *b = (rocl_stored){.size = n};
+    if (!n)
+        return ROCL_OK;
+    if (!rocl_space_keep(s, n))
+        return rocl_space_spill(s, p, n, &b->offset, err);
+    if (!(b->bytes = malloc(n))) {
+        rocl_space_unkeep(s, n);
+        return rocl_fail_memory(err);
+    }
+    memcpy(b->bytes, p, n);
+    return ROCL_OK;
+}
+
+rocl_status rocl_space_load(rocl_sort_space *s, const rocl_stored *b, rocl_buf *scratch,
+                            const uint8_t **p, rocl_error *err)
+{
+    *p = b->bytes;
+    if (b->bytes || !b->size)
+        return ROCL_OK;
+    scratch->len = 0;
+    if (!rocl_buf_reserve(scratch, b->size))
+        return rocl_fail_memory(err);
+    *p = scratch->data;
+    return rocl_space_read(s, scratch->data, b->size, b->offset, err);
+}
+
+void rocl_space_drop(rocl_sort_space *s, rocl_stored *b)
+{
+    if (b->bytes)
+        rocl_space_unkeep(s, b->size);
+    free(b->bytes);
+    *b = (rocl_stored){0};
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Small beside a buffer: many sorters may be filled at once. */

@@ -5,6 +5,8 @@
 #include <csv.h>
 #include <stdlib.h>
 
+#include "base/num.h"
+
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 
 /* Length of the valid sequence at p (1..4), 0 when there is none. Table 3-7 of the Unicode
@@ -155,4 +157,17 @@ void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n)
 {
     if (rocl_buf_reserve(to, 2 * n + 2))
         to->len += csv_write(to->data + to->len, 2 * n + 2, p, n);
+}
+
+/* ---- SQL ----------------------------------------------------------------------------------- */
+
+void rocl_blob_put(rocl_buf *to, const char *p, size_t n)
+{
+    rocl_buf_str(to, "X'");
+    for (size_t i = 0; i < n; i++) {
+        char digits[ROCL_NUM_MAX];
+        const char *end = rocl_put_hex(digits, (uint8_t)p[i], 2, true);
+        rocl_buf_put(to, digits, (size_t)(end - digits));
+    }
+    rocl_buf_byte(to, '\'');
 }

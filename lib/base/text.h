@@ -36,4 +36,9 @@ void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
  * texts hold none and need no copy (a rocl_text_format_fn). */
 void rocl_csv_quote(rocl_buf *to, const char *p, size_t n);
 
+/* ---- SQL ----------------------------------------------------------------------------------- */
+
+/* Appends bytes as SQL writes them: X'00FF'. */
+void rocl_blob_put(rocl_buf *to, const char *p, size_t n);
+
 #endif

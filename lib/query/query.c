@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "query/columns.h"
 #include "query/sql.h"
 #include "query/views.h"
 
@@ -124,8 +125,7 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
     q->trace = t;
     q->options = o ? *o : (rocl_query_options){0};
     q->host = (rocl_table_host){.scanner = find_scanner, .ctx = q};
-    rocl_status st = rocl_scanner_new(&q->scanner, t,
-                                      q->options.memory ? q->options.memory : DEFAULT_MEMORY, err);
+    rocl_status st = rocl_scanner_new(&q->scanner, t, rocl_query_memory(q), err);
     int rc = st == ROCL_OK
                  ? sqlite3_open_v2(
                        ":memory:", &q->db,
@@ -167,6 +167,16 @@ void rocl_query_close(rocl_query *q)
     }
     free(q->parameters);
     free(q);
+}
+
+rocl_trace *rocl_query_trace(const rocl_query *q)
+{
+    return q->trace;
+}
+
+size_t rocl_query_memory(const rocl_query *q)
+{
+    return q->options.memory ? q->options.memory : DEFAULT_MEMORY;
 }
 
 void rocl_query_interrupt(rocl_query *q)
@@ -292,13 +302,16 @@ static rocl_status run_statement(rocl_query *q, sqlite3_stmt *s, statement_run *
     const int count = sqlite3_column_count(s);
     rocl_status st = bind_parameters(q, s, err);
     const char **names = calloc((size_t)count + 1, sizeof *names);
+    const char **types = calloc((size_t)count + 1, sizeof *types);
     rocl_sql_value *values = calloc((size_t)count + 1, sizeof *values);
-    rocl_result_row row = {run->number, (size_t)count, names, NULL};
-    if (st == ROCL_OK && (!names || !values))
+    rocl_result_row row = {run->number, (size_t)count, names, types, NULL};
+    if (st == ROCL_OK && (!names || !types || !values))
         st = rocl_fail_memory(err);
-    for (int i = 0; i < count && st == ROCL_OK; i++)
+    for (int i = 0; i < count && st == ROCL_OK; i++) {
+        types[i] = sqlite3_column_decltype(s, i);
         if (!(names[i] = sqlite3_column_name(s, i)))
             st = rocl_fail_memory(err);
+    }
     if (st == ROCL_OK && count) {
         st = run->fn(run->ctx, &row, err);
         run->number++;
@@ -319,6 +332,7 @@ static rocl_status run_statement(rocl_query *q, sqlite3_stmt *s, statement_run *
         st = run->fn(run->ctx, &row, err);
     }
     free(names);
+    free(types);
     free(values);
     return st;
 }

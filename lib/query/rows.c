@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "base/out.h"
 #include "base/text.h"
-#include "rocline.h"
+#include "query/columns.h"
 
 enum {
     ROWS_WAITING = 1000, /* of a table, until its columns have their widths */
@@ -61,18 +61,6 @@ static bool is_number(const rocl_sql_value *v)
     return v->type == ROCL_SQL_INTEGER || v->type == ROCL_SQL_REAL;
 }
 
-/* X'0AFF' */
-static void put_blob(rocl_buf *to, const rocl_sql_value *v)
-{
-    rocl_buf_str(to, "X'");
-    for (size_t i = 0; i < v->len; i++) {
-        char digits[ROCL_NUM_MAX];
-        char *end = rocl_put_hex(digits, (uint8_t)v->text[i], 2, true);
-        rocl_buf_put(to, digits, (size_t)(end - digits));
-    }
-    rocl_buf_byte(to, '\'');
-}
-
 /* What a terminal shows of it: no control characters, which begin with 0xc2 from U+0080 on. */
 static void put_plain_text(rocl_buf *to, const char *p, size_t n)
 {
@@ -95,7 +83,7 @@ static void put_json_cell(rocl_buf *to, const rocl_sql_value *v)
         put_number(to, v);
     } else if (v->type == ROCL_SQL_BLOB) {
         rocl_buf_byte(to, '"');
-        put_blob(to, v);
+        rocl_blob_put(to, v->text, v->len);
         rocl_buf_byte(to, '"');
     } else {
         rocl_buf_byte(to, '"');
@@ -113,7 +101,7 @@ static void make_text(row_writer *w, const rocl_sql_value *v, const char *null)
     else if (is_number(v))
         put_number(&w->cell, v);
     else if (v->type == ROCL_SQL_BLOB)
-        put_blob(&w->cell, v);
+        rocl_blob_put(&w->cell, v->text, v->len);
     else
         rocl_buf_put(&w->cell, v->text, v->len);
 }
@@ -282,7 +270,7 @@ static void put_table_cell(row_writer *w, size_t column, const rocl_sql_value *v
     if (v->type == ROCL_SQL_TEXT)
         put_plain_text(to, v->text, v->len);
     else if (v->type == ROCL_SQL_BLOB)
-        put_blob(to, v);
+        rocl_blob_put(to, v->text, v->len);
     else if (v->type == ROCL_SQL_NULL)
         rocl_buf_str(to, "NULL");
     else
@@ -471,6 +459,8 @@ static void put_row(row_writer *w, const rocl_result_row *r)
         }
         rocl_buf_str(&w->text, "</tr>\n");
         break;
+    default: /* those of columns.c */
+        break;
     }
     w->row++;
     w->rows++;
@@ -511,6 +501,8 @@ static rocl_status write_row(void *ctx, const rocl_result_row *r, rocl_error *er
 rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_options *o,
                              uint64_t *rows, rocl_error *err)
 {
+    if (o->format >= ROCL_ROWS_PARQUET)
+        return rocl_query_write_columns(q, sql, o, rows, err);
     row_writer w = {
         .format = o->format, .width = o->width, .answer = o->answer, .budget = o->budget};
     rocl_status st =

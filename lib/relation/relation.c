@@ -12,14 +12,6 @@ static inline int64_t text_cell(uint32_t text)
     return text == ROCL_NONE ? ROCL_CELL_NULL : (int64_t)text;
 }
 
-static inline int64_t real_cell(double v)
-{
-    int64_t cell;
-    v = v == 0 ? 0 : v; /* there is one zero */
-    memcpy(&cell, &v, sizeof cell);
-    return v != v ? ROCL_CELL_NULL : cell;
-}
-
 /* Ids from 1 on; 0 is none. */
 static inline int64_t id_cell(uint64_t id)
 {
@@ -203,7 +195,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 #define COUNTER_COLUMNS(X, ...)                                                                         \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     X(counter, TEXT, 0, COUNTER_NAME(r->counter), __VA_ARGS__) \
-    X(value, REAL, 0, real_cell(r->value), __VA_ARGS__) \
+    X(value, REAL, 0, rocl_real_cell(r->value), __VA_ARGS__) \
     X(counter_id, INTEGER, 0, OF(counters, r->counter, id), __VA_ARGS__) \
     X(units, TEXT, 0, TEXT_OF(counters, r->counter, units), __VA_ARGS__) \
     X(symbol, TEXT, 0, TEXT_OF(counters, r->counter, symbol), __VA_ARGS__) \
@@ -215,7 +207,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 #define SAMPLE_COLUMNS(X, ...)                                                                          \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     X(counter, TEXT, 0, COUNTER_NAME(r->counter), __VA_ARGS__) \
-    X(value, REAL, 0, real_cell(r->value), __VA_ARGS__) \
+    X(value, REAL, 0, rocl_real_cell(r->value), __VA_ARGS__) \
     X(counter_id, INTEGER, 0, OF(counters, r->counter, id), __VA_ARGS__) \
     X(units, TEXT, 0, TEXT_OF(counters, r->counter, units), __VA_ARGS__) \
     AGENT_COLUMNS(X, agent, r->agent, __VA_ARGS__) \

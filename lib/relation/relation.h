@@ -67,4 +67,12 @@ static inline double rocl_cell_real(int64_t cell)
     return v;
 }
 
+static inline int64_t rocl_real_cell(double v)
+{
+    int64_t cell;
+    v = v == 0 ? 0 : v; /* there is one zero */
+    memcpy(&cell, &v, sizeof cell);
+    return v != v ? ROCL_CELL_NULL : cell;
+}
+
 #endif

@@ -100,6 +100,65 @@ same_as_rocm() { # db sql
     echo "$output" | jq -e '.data.results[0].rows == [] and .data.results[0].columns == ["a"]'
 }
 
+@test "Parquet and Arrow: a file of one statement" {
+    query -q -f parquet -o k.parquet "SELECT * FROM kernel" "$DB"
+    [ "$(head -c 4 k.parquet)$(tail -c 4 k.parquet)" = PAR1PAR1 ]
+    query -q -f arrow -o - "SELECT * FROM kernel" "$DB" | head -c 6 | grep -q ARROW1
+    for j in 1 3; do
+        query -q -j$j -f arrows -o $j.arrows "SELECT * FROM region ORDER BY guid, id" "$DB"
+        query -q -j$j --memory 1m -f parquet -o $j.parquet "SELECT * FROM region ORDER BY guid, id" "$DB"
+    done
+    cmp 1.arrows 3.arrows
+    cmp 1.parquet 3.parquet
+    try 2 query -f parquet -o x.parquet "SELECT 1; SELECT 2" "$DB"
+    says "rows of one statement"
+    try 2 query -f arrow -o x.parquet "CREATE TABLE t (a)" "$DB"
+    says "no statement has a result"
+    try 2 query -f parquet -o x.parquet "SELECT nmae FROM kernel" "$DB"
+    try 4 query -f parquet -o x.parquet "SELECT -9223372036854775807 - 1 AS least" "$DB"
+    says "least: -9223372036854775808"
+    [ ! -e x.parquet ]
+    try 4 query -q -f parquet -o /dev/full "SELECT * FROM kernel" "$DB"
+    # A statement before may have no result; the empty one has columns.
+    try 0 query -q -f parquet -o e.parquet "CREATE TABLE t AS SELECT 1; SELECT name, value FROM sample WHERE 0" "$DB"
+    [ "$(head -c 4 e.parquet)" = PAR1 ]
+}
+
+@test "Parquet and Arrow: readers of others read what the other formats say" {
+    needs node
+    [ -d "${ROCLINE_NODE_MODULES:-}/hyparquet" ] || skip "no ROCLINE_NODE_MODULES with hyparquet, apache-arrow, @duckdb/node-api"
+    mixed="SELECT 1 AS a, 1 AS b, 'x' AS c, NULL AS d, 0.5 AS e, 1 AS A, x'00ff' AS f, 'q\"''' || char(10) AS g UNION ALL
+        SELECT -2, 2.5, 3, NULL, NULL, 9007199254740993, NULL, char(0x1f600) UNION ALL
+        SELECT 9223372036854775807, -1e300, 1.5, NULL, 1e400, NULL, 'text', ''"
+    wide="SELECT * FROM kernel k JOIN region r USING (guid, stack_id) ORDER BY k.id, r.id" # 66 columns
+    long="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
+        SELECT i, i / 7.0 AS r, 'n' || i % 1000 AS t, nullif(i % 3, 0) AS z FROM n"
+    for sql in "$mixed" "$wide" "$long"; do
+        query -q -f jsonl "$sql" "$DB" >rows.jsonl
+        node "$TOP/tests/export/read.mjs" jsonl rows.jsonl >expected
+        query -q -f parquet -o t.parquet "$sql" "$DB"
+        query -q -f arrow -o t.arrow "$sql" "$DB"
+        query -q -f arrows --memory 1m -o t.arrows "$sql" "$DB"
+        node "$TOP/tests/export/read.mjs" duckdb t.parquet >parquet
+        node "$TOP/tests/export/read.mjs" arrow t.arrow >arrow
+        node "$TOP/tests/export/read.mjs" arrow t.arrows | cmp - arrow
+        cmp parquet arrow
+        if [ "$sql" = "$long" ]; then
+            cmp parquet expected
+        elif [ "$sql" = "$wide" ]; then # JSON has the last one of columns of one name
+            [ "$(head -1 parquet | tr ',' '\n' | sort -u | wc -l)" -eq "$(head -1 parquet | tr ',' '\n' | wc -l)" ]
+            [ "$(wc -l <parquet)" -eq "$(wc -l <expected)" ]
+        else
+            diff parquet - <<'END'
+["a","b","c","d","e","A_1","f","g"]
+[1,1,"x",null,0.5,1,"X'00FF'","q\"'\n"]
+[-2,2.5,"3",null,null,9007199254740993,null,"😀"]
+[9223372036854775807,-1e+300,"1.5",null,Infinity,null,"text",""]
+END
+        fi
+    done
+}
+
 @test "several statements, scripts, parameters, standard input" {
     echo "CREATE VIEW long_ones AS SELECT * FROM kernel WHERE duration > :least" >views.sql
     try 2 query --script views.sql "SELECT 1" "$DB"

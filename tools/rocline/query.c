@@ -35,12 +35,12 @@ typedef struct cli {
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
-/* The first seven are rocl_rows_formats, the others what they are called elsewhere. */
+/* The first ones are rocl_rows_formats, the others what they are called elsewhere. */
 #define FORMATS ROCL_ROWS_FORMAT_NAMES "|console|text|markdown|jsonlines"
-static const unsigned char format_of[] = {ROCL_ROWS_TABLE,    ROCL_ROWS_CSV,   ROCL_ROWS_TSV,
-                                          ROCL_ROWS_JSON,     ROCL_ROWS_JSONL, ROCL_ROWS_MARKDOWN,
-                                          ROCL_ROWS_HTML,     ROCL_ROWS_TABLE, ROCL_ROWS_TABLE,
-                                          ROCL_ROWS_MARKDOWN, ROCL_ROWS_JSONL};
+static const unsigned char format_of[] = {
+    ROCL_ROWS_TABLE,    ROCL_ROWS_CSV,   ROCL_ROWS_TSV,      ROCL_ROWS_JSON,  ROCL_ROWS_JSONL,
+    ROCL_ROWS_MARKDOWN, ROCL_ROWS_HTML,  ROCL_ROWS_PARQUET,  ROCL_ROWS_ARROW, ROCL_ROWS_ARROWS,
+    ROCL_ROWS_TABLE,    ROCL_ROWS_TABLE, ROCL_ROWS_MARKDOWN, ROCL_ROWS_JSONL};
 
 static const opt query_options[] = {
     {"query", 0, OPT_LIST, offsetof(cli, queries), "SQL", NULL, 0, 0,
@@ -60,7 +60,8 @@ static const opt query_options[] = {
 static const opt output_options[] = {
     {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORM", FORMATS, 0, 0,
      "aligned columns (table or console, the default) or Markdown (md) for people; CSV, TSV, an "
-     "array of objects (json) or an object a line (jsonl) for programs; a bare table (html)"},
+     "array of objects (json) or an object a line (jsonl) for programs; a bare table (html); "
+     "Parquet, an Arrow file (arrow) or stream (arrows) of one statement"},
     BUDGET_OPTION(offsetof(cli, budget)),
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
      "write to this file (default: \"-\", standard output)"},
@@ -258,10 +259,11 @@ static bool run_command(cli *c, const char *line)
             p++;
             i++;
         }
-        if (p && n)
+        if (p && n && (format_of[i] < ROCL_ROWS_PARQUET || !c->common.to_stdout))
             c->format = i;
         else
-            msg_error(".mode: table, csv, tsv, json, jsonl, md or html");
+            msg_error(".mode: table, csv, tsv, json, jsonl, md or html%s",
+                      p && n ? "; Parquet and Arrow need -o FILE" : "");
     } else if (!strcmp(word, ".read")) {
         char *text = read_text(argument, NULL);
         if (text)
@@ -456,6 +458,8 @@ static int check_options(cli *c)
     if (c->budget && format != ROCL_ROWS_JSON && format != ROCL_ROWS_MARKDOWN)
         return usage_error("--budget is only for --format json and md");
     c->shell = !c->queries.n && !c->scripts.n && !c->commands.n && isatty(STDIN_FILENO);
+    if (format >= ROCL_ROWS_PARQUET && c->common.to_stdout && isatty(STDOUT_FILENO))
+        return usage_error("Parquet and Arrow are not for terminals: use -o FILE, or redirect it");
     return output_check(&c->common, c->path);
 }
 

@@ -17,7 +17,6 @@
 #include "sink/columnar/columnar.h"
 
 enum {
-    GROUP_ROWS = 128 << 10,
     ALIGN = 64, /* of buffers in a body, for readers that map the file */
     ZSTD_LEVEL = 3,
 };
@@ -27,19 +26,12 @@ enum { SCHEMA = 1, DICTIONARY_BATCH = 2, RECORD_BATCH = 3 };
 enum { TYPE_INT = 2, TYPE_FLOATING_POINT = 3, TYPE_UTF8 = 5 };
 enum { VALIDITY, VALUES, BUFFERS };
 
-/* A buffer of a body that waits: in memory, or in the temporary file. */
-typedef struct piece {
-    uint8_t *bytes; /* NULL: it is in the file */
-    uint64_t offset;
-    size_t size;
-} piece;
-
 typedef struct array { /* a column of a batch */
     rocl_columnar_file *file;
     rocl_cell_type type;
     size_t rows, nulls;
     size_t sizes[BUFFERS]; /* while it is a block */
-    piece pieces[BUFFERS];
+    rocl_stored buffers[BUFFERS];
 } array;
 
 typedef struct batch {
@@ -60,7 +52,7 @@ typedef struct messages {
 } messages;
 
 typedef struct arrow_file {
-    rocl_dictionary texts[ROCL_RELATION_COLUMNS_MAX]; /* by column */
+    rocl_dictionary *texts; /* by column */
     batch *batches;
     size_t count, capacity;
     messages dictionaries, records;
@@ -122,31 +114,15 @@ static rocl_status encode_column(void *ctx, unsigned worker, rocl_block *block, 
     return st ? st : put_buffer(a, &block->out, cells, c->rows * width, &c->sizes[VALUES], err);
 }
 
-static rocl_status keep_piece(const arrow *a, piece *p, const uint8_t *bytes, size_t n,
-                              rocl_error *err)
-{
-    rocl_sort_space *space = a->run->trace->space;
-    p->size = n;
-    if (!n)
-        return ROCL_OK;
-    if (!rocl_space_keep(space, n))
-        return rocl_space_spill(space, bytes, n, &p->offset, err);
-    if (!(p->bytes = malloc(n))) {
-        rocl_space_unkeep(space, n);
-        return rocl_fail_memory(err);
-    }
-    memcpy(p->bytes, bytes, n);
-    return ROCL_OK;
-}
-
 static rocl_status keep_column(void *ctx, rocl_block *block, rocl_error *err)
 {
     const arrow *a = ctx;
     array *c = block->user;
-    rocl_status st = keep_piece(a, &c->pieces[VALIDITY], block->out.data, c->sizes[VALIDITY], err);
-    return st ? st
-              : keep_piece(a, &c->pieces[VALUES], block->out.data + c->sizes[VALIDITY],
-                           c->sizes[VALUES], err);
+    const uint8_t *p = block->out.data;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < BUFFERS && st == ROCL_OK; p += c->sizes[i++])
+        st = rocl_space_store(a->run->space, &c->buffers[i], p, c->sizes[i], err);
+    return st;
 }
 
 static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
@@ -335,7 +311,7 @@ static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsig
     rocl_buf_put(&offsets, &end, sizeof end);
     for (size_t i = 0; i < d->count && st == ROCL_OK; i++) {
         size_t n;
-        const char *s = rocl_columnar_text(a->run->trace, d->texts[i], &n, &scratch);
+        const char *s = rocl_columnar_text(a->run->strings, d->texts[i], &n, &scratch);
         rocl_buf_put(&bytes, s, n);
         if (bytes.len > INT32_MAX)
             st = rocl_fail(err, ROCL_OUTPUT, "the texts of %s.%s are too long for Arrow: 2 GiB",
@@ -375,35 +351,36 @@ static rocl_status write_batch(const arrow *a, rocl_columnar_file *f, const batc
                                rocl_error *err)
 {
     arrow_file *p = f->own;
-    size_t nulls[ROCL_RELATION_COLUMNS_MAX], sizes[BUFFERS * ROCL_RELATION_COLUMNS_MAX];
+    size_t *nulls = calloc(f->column_count, sizeof *nulls);
+    size_t *sizes = calloc((size_t)BUFFERS * f->column_count, sizeof *sizes);
     uint64_t body = 0;
-    rocl_buf head = {0}, bytes = {0};
+    rocl_buf head = {0}, scratch = {0};
+    if (!nulls || !sizes) {
+        free(nulls);
+        free(sizes);
+        return rocl_fail_memory(err);
+    }
     for (unsigned i = 0; i < f->column_count; i++) {
         nulls[i] = b->columns[i].nulls;
         for (unsigned k = 0; k < BUFFERS; k++) {
-            sizes[BUFFERS * i + k] = b->columns[i].pieces[k].size;
-            body += pad(b->columns[i].pieces[k].size);
+            sizes[BUFFERS * i + k] = b->columns[i].buffers[k].size;
+            body += pad(b->columns[i].buffers[k].size);
         }
     }
     put_batch(&head, begin_message(&head, RECORD_BATCH, body), a, b->rows, nulls, f->column_count,
               sizes, (size_t)BUFFERS * f->column_count);
     rocl_status st = write_head(f, &head, &p->records, body, err);
     for (size_t i = 0; i < (size_t)BUFFERS * f->column_count && st == ROCL_OK; i++) {
-        const piece *from = &b->columns[i / BUFFERS].pieces[i % BUFFERS];
-        const uint8_t *at = from->bytes;
-        if (!at && from->size) {
-            bytes.len = 0;
-            st = rocl_buf_reserve(&bytes, from->size)
-                     ? rocl_space_read(a->run->trace->space, bytes.data, from->size, from->offset,
-                                       err)
-                     : rocl_fail_memory(err);
-            at = bytes.data;
-        }
+        const rocl_stored *from = &b->columns[i / BUFFERS].buffers[i % BUFFERS];
+        const uint8_t *bytes;
+        st = rocl_space_load(a->run->space, from, &scratch, &bytes, err);
         if (st == ROCL_OK)
-            st = write_buffer(f, at, from->size, err);
+            st = write_buffer(f, bytes, from->size, err);
     }
     rocl_buf_free(&head);
-    rocl_buf_free(&bytes);
+    rocl_buf_free(&scratch);
+    free(nulls);
+    free(sizes);
     return st;
 }
 
@@ -440,9 +417,11 @@ static rocl_status write_footer(rocl_columnar_file *f, rocl_error *err)
 
 static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
+    arrow_file *p = f->own = calloc(1, sizeof *p);
     (void)ctx;
-    f->own = calloc(1, sizeof(arrow_file));
-    return f->own ? ROCL_OK : rocl_fail_memory(err);
+    if (p)
+        p->texts = calloc(f->column_count, sizeof *p->texts);
+    return p && p->texts ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
@@ -471,17 +450,15 @@ static void free_file(void *ctx, rocl_columnar_file *f)
 {
     const arrow *a = ctx;
     arrow_file *p = f->own;
-    for (unsigned i = 0; i < f->column_count; i++)
+    for (unsigned i = 0; p->texts && i < f->column_count; i++)
         rocl_dictionary_free(&p->texts[i]);
     for (size_t i = 0; i < p->count; i++) {
-        for (size_t k = 0; k < (size_t)BUFFERS * f->column_count; k++) {
-            const piece *kept = &p->batches[i].columns[k / BUFFERS].pieces[k % BUFFERS];
-            if (kept->bytes)
-                rocl_space_unkeep(a->run->trace->space, kept->size);
-            free(kept->bytes);
-        }
+        for (size_t k = 0; k < (size_t)BUFFERS * f->column_count; k++)
+            rocl_space_drop(a->run->space,
+                            &p->batches[i].columns[k / BUFFERS].buffers[k % BUFFERS]);
         free(p->batches[i].columns);
     }
+    free(p->texts);
     free(p->batches);
     free(p->dictionaries.all);
     free(p->records.all);
@@ -510,9 +487,10 @@ static rocl_status open_arrow(void **ctx, rocl_columnar_run *run, rocl_error *er
 
 #define ARROW_FORMAT(name)                                                                         \
     {                                                                                              \
-        .ending = name, .group_rows = GROUP_ROWS, .pipe = {encode_column, keep_column},            \
-        .open = open_arrow, .close = free, .begin_file = begin_file, .put_group = put_group,       \
-        .end_file = end_file, .free_file = free_file                                               \
+        .ending = name, .group_rows = ROCL_COLUMNAR_GROUP_ROWS,                                    \
+        .pipe = {encode_column, keep_column}, .open = open_arrow, .close = free,                   \
+        .begin_file = begin_file, .put_group = put_group, .end_file = end_file,                    \
+        .free_file = free_file                                                                     \
     }
 
 const rocl_columnar_format rocl_arrow_format = ARROW_FORMAT(".arrow");

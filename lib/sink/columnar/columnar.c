@@ -94,6 +94,10 @@ static rocl_status select_relations(sink *s, rocl_error *err)
         if (!s->wanted[i])
             continue;
         f->relation = r;
+        f->columns = calloc(r->column_count, sizeof *f->columns);
+        f->cells = calloc(r->column_count, sizeof *f->cells);
+        if (!f->columns || !f->cells)
+            return rocl_fail_memory(err);
         for (unsigned c = 0; c < r->column_count; c++)
             if (o->all_columns || !rocl_relation_is_detail(r, r->columns[c].name))
                 f->columns[f->column_count++] = &r->columns[c];
@@ -165,7 +169,7 @@ static rocl_status reserve_cells(sink *s, rocl_columnar_file *f, size_t rows, ro
 
 static void free_cells(rocl_columnar_file *f)
 {
-    for (unsigned i = 0; i < f->column_count; i++) {
+    for (unsigned i = 0; f->cells && i < f->column_count; i++) {
         free(f->cells[i]);
         f->cells[i] = NULL;
     }
@@ -362,6 +366,8 @@ static void close_sink(sink *s)
             rocl_out_discard(f->out);
         last = f->out ? f->out : last;
         free_cells(f);
+        free(f->columns);
+        free(f->cells);
     }
     if (s->ctx)
         s->format->close(s->ctx);
@@ -378,7 +384,8 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
     if (!s)
         return rocl_fail_memory(err);
     pthread_mutex_init(&s->lock, NULL);
-    s->run = (rocl_columnar_run){.trace = t, .options = o};
+    s->run =
+        (rocl_columnar_run){.trace = t, .options = o, .strings = t->strings, .space = t->space};
     s->format = format;
     s->written = written;
     for (unsigned k = 0; k < ROCL_KINDS; k++)
@@ -406,11 +413,57 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
     return st ? st : rocl_trace_outcome_utf8(t);
 }
 
+/* ---- one relation ---------------------------------------------------------------------------- */
+
+rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar_format *format,
+                                     const rocl_relation *r, rocl_columnar_fill_fn *fill, void *ctx,
+                                     rocl_error *err)
+{
+    rocl_columnar_file f = {.relation = r, .column_count = r->column_count};
+    void *own = NULL;
+    rocl_status st = ROCL_OK;
+    f.columns = calloc(r->column_count, sizeof *f.columns);
+    f.cells = calloc(r->column_count, sizeof *f.cells);
+    if (!f.columns || !f.cells)
+        st = rocl_fail_memory(err);
+    for (unsigned i = 0; st == ROCL_OK && i < r->column_count; i++)
+        f.columns[i] = &r->columns[i];
+    if (st == ROCL_OK)
+        st = rocl_out_open(&f.out, run->options->path, err);
+    if (st == ROCL_OK)
+        st = format->open(&own, run, err);
+    if (st == ROCL_OK)
+        st = rocl_pipe_new(&run->pipe, run->trace->opt.jobs, &format->pipe, own, err);
+    if (st == ROCL_OK)
+        st = format->begin_file(own, &f, err);
+    while (st == ROCL_OK && (st = fill(ctx, &f, err)) == ROCL_OK && f.group_rows) {
+        f.rows += f.group_rows;
+        st = format->put_group(own, &f, err);
+    }
+    if (st == ROCL_OK)
+        st = rocl_pipe_drain(run->pipe, err);
+    if (st == ROCL_OK)
+        st = format->end_file(own, &f, err);
+    rocl_pipe_abort(run->pipe);
+    if (f.own)
+        format->free_file(own, &f);
+    if (own)
+        format->close(own);
+    if (st == ROCL_OK)
+        st = rocl_out_commit_all(&f.out, 1, err);
+    else if (f.out)
+        rocl_out_discard(f.out);
+    free(f.columns);
+    free(f.cells);
+    return st;
+}
+
 /* ---- what formats share ---------------------------------------------------------------------- */
 
-const char *rocl_columnar_text(const rocl_trace *t, uint32_t text, size_t *len, rocl_buf *scratch)
+const char *rocl_columnar_text(const rocl_strings *strings, uint32_t text, size_t *len,
+                               rocl_buf *scratch)
 {
-    const char *s = rocl_strings_get(t->strings, text, len);
+    const char *s = rocl_strings_get(strings, text, len);
     if (rocl_utf8_valid(s, *len))
         return s;
     scratch->len = 0;

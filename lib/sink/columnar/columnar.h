@@ -14,16 +14,19 @@
 #include "base/pool.h"
 #include "relation/relation.h"
 
+/* Rows of a group, of formats that encode column by column. */
+enum { ROCL_COLUMNAR_GROUP_ROWS = 128 << 10 };
+
 /* A file. Its columns are those of the relation that are written. */
 typedef struct rocl_columnar_file {
     const rocl_relation *relation;
-    const rocl_relation_column *columns[ROCL_RELATION_COLUMNS_MAX];
+    const rocl_relation_column **columns;
     unsigned column_count;
     rocl_out *out;
     void *own;     /* the format's; NULL before begin_file */
     uint64_t rows; /* of all groups */
     /* The group that is filled: */
-    int64_t *cells[ROCL_RELATION_COLUMNS_MAX];
+    int64_t **cells; /* by column */
     size_t group_rows, capacity;
     size_t long_texts;        /* bytes of texts that are very long, in it */
     uint64_t captures;        /* that have rows in it */
@@ -33,6 +36,8 @@ typedef struct rocl_columnar_file {
 typedef struct rocl_columnar_run {
     rocl_trace *trace;
     const rocl_export_options *options;
+    const rocl_strings *strings; /* that cells of texts refer to */
+    rocl_sort_space *space;      /* for what must wait */
     rocl_pipe *pipe;
 } rocl_columnar_run;
 
@@ -57,10 +62,19 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
                                 const rocl_columnar_format *format, rocl_written *written,
                                 rocl_error *err);
 
+/* Writes one relation, whose rows are none of a trace, to the path of the options: `fill` sets the
+ * cells of the next rows (f->cells, f->group_rows, at most what the format has in a group), no rows
+ * at the end. Of the columns the names and types are used. Of the run it sets the pipe. */
+typedef rocl_status rocl_columnar_fill_fn(void *ctx, rocl_columnar_file *f, rocl_error *err);
+rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar_format *format,
+                                     const rocl_relation *r, rocl_columnar_fill_fn *fill, void *ctx,
+                                     rocl_error *err);
+
 /* ---- what formats share ---- */
 
 /* A text as valid UTF-8: the text itself, or a copy in `scratch`. */
-const char *rocl_columnar_text(const rocl_trace *t, uint32_t text, size_t *len, rocl_buf *scratch);
+const char *rocl_columnar_text(const rocl_strings *s, uint32_t text, size_t *len,
+                               rocl_buf *scratch);
 
 /* Key and value of what files say of themselves: the i-th; false after the last. */
 bool rocl_columnar_metadata(unsigned i, const char **key, const char **value);
@@ -88,6 +102,7 @@ void rocl_dictionary_free(rocl_dictionary *d);
 
 /* ---- formats ---- */
 
+const rocl_columnar_format *rocl_columnar_format_of(rocl_export_format format);
 extern const rocl_columnar_format rocl_parquet_format, rocl_arrow_format, rocl_arrows_format,
     rocl_jsonl_format;
 

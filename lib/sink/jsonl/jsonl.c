@@ -134,7 +134,7 @@ static rocl_status open_jsonl(void **ctx, rocl_columnar_run *run, rocl_error *er
         j->level = rocl_level_or(o->level, ROCL_GZIP_LEVEL);
     j->workers = rocl_cache_line_calloc(j->count, sizeof *j->workers);
     for (unsigned i = 0; j->workers && i < j->count; i++) {
-        j->workers[i].texts.strings = run->trace->strings;
+        j->workers[i].texts.strings = run->strings;
         j->workers[i].texts.make = escape_text;
     }
     return j->workers ? ROCL_OK : rocl_fail_memory(err);

@@ -15,7 +15,6 @@
 #include "sink/parquet/encode.h"
 
 enum {
-    GROUP_ROWS = 128 << 10,
     FEW_VALUES = 256, /* of numbers, in a dictionary */
     SLOTS = 1024,     /* of the hash table over them */
     STATISTIC = 64,   /* bytes of a text that is the least or greatest, at most */
@@ -60,7 +59,7 @@ typedef struct worker {
     rocl_buf values; /* of the data */
     rocl_buf page;   /* one of them, packed */
     rocl_buf scratch;
-    uint32_t *indexes; /* GROUP_ROWS of each */
+    uint32_t *indexes; /* ROCL_COLUMNAR_GROUP_ROWS of each */
     int64_t *known;
 } worker;
 
@@ -237,13 +236,12 @@ static void set_number_bounds(chunk *c, const int64_t *values, size_t n)
  */
 static rocl_status put_texts(const parquet *q, worker *w, chunk *c, rocl_error *err)
 {
-    const rocl_trace *t = q->run->trace;
     const char *least = "", *greatest = "";
     size_t least_size = 0, greatest_size = 0;
     w->page.len = w->plain.len = 0;
     for (size_t i = 0; i < w->texts.count; i++) {
         size_t n;
-        const char *s = rocl_columnar_text(t, w->texts.texts[i], &n, &w->scratch);
+        const char *s = rocl_columnar_text(q->run->strings, w->texts.texts[i], &n, &w->scratch);
         const uint32_t size = (uint32_t)n;
         if (w->plain.len + n > PAGE_MAX)
             return rocl_fail(
@@ -287,8 +285,8 @@ static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, r
     size_t n = 0, distinct = 0;
     rocl_status st = ROCL_OK;
     if (!w->indexes) {
-        w->indexes = malloc(GROUP_ROWS * sizeof *w->indexes);
-        w->known = malloc(GROUP_ROWS * sizeof *w->known);
+        w->indexes = malloc(ROCL_COLUMNAR_GROUP_ROWS * sizeof *w->indexes);
+        w->known = malloc(ROCL_COLUMNAR_GROUP_ROWS * sizeof *w->known);
         if (!w->indexes || !w->known)
             return rocl_fail_memory(err);
     }
@@ -594,7 +592,7 @@ static void close_parquet(void *ctx)
 
 const rocl_columnar_format rocl_parquet_format = {
     .ending = ".parquet",
-    .group_rows = GROUP_ROWS,
+    .group_rows = ROCL_COLUMNAR_GROUP_ROWS,
     .pipe = {encode_chunk, write_chunk},
     .open = open_parquet,
     .close = close_parquet,
