@@ -535,6 +535,7 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
     e->end = (int64_t)~rec->key[2];
     e->kind = rocl_word_kind(rec->key[3]);
     e->row = rocl_word_row(rec->key[3]);
+    e->arg_count = 0; /* unless its kind has some: the caller's event may be that of before */
     switch (e->sequence) {
     case ROCL_SEQUENCE_HOST:
         e->name = get_ref(&r);
