@@ -1,0 +1,147 @@
+/* Processes that were traced, each a session of the file. */
+#include "source/rpd/sessions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+static int compare_sessions(const void *a, const void *b)
+{
+    const rpd_session *x = a, *y = b;
+    return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
+                                : (x->number > y->number) - (x->number < y->number);
+}
+
+/* The row of rocpd_api next to an id, on one side of it: its id, pid and a time; false: none. */
+static bool find_next_call(sqlite3_stmt *s, uint64_t id, uint64_t *found, int64_t *pid,
+                           int64_t *time)
+{
+    sqlite3_reset(s);
+    sqlite3_bind_int64(s, 1, (sqlite3_int64)id);
+    const bool any = sqlite3_step(s) == SQLITE_ROW;
+    *found = any ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
+    *pid = any ? sqlite3_column_int64(s, 1) : 0;
+    *time = any ? sqlite3_column_int64(s, 2) : 0;
+    return any;
+}
+
+/* The sessions of which calls are there: pid and times of each by the first and last rows of both
+ * series of ids, of calls and from 2^31 on of markers. */
+static rocl_status find_sessions(rpd_file *f, sqlite3 *h, rocl_error *err)
+{
+    sqlite3_stmt *next = NULL, *before = NULL;
+    size_t cap = 0;
+    bool ok = true;
+    int rc = sqlite3_prepare_v2(
+        h, "SELECT id, pid, start FROM rocpd_api WHERE id >= ? ORDER BY id LIMIT 1", -1, &next,
+        NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_prepare_v2(
+            h, "SELECT id, pid, end FROM rocpd_api WHERE id < ? ORDER BY id DESC LIMIT 1", -1,
+            &before, NULL);
+    for (uint64_t from = 0; rc == SQLITE_OK && ok && from < INT64_MAX;) {
+        rpd_session s = {0};
+        uint64_t id;
+        int64_t pid, other_pid, time;
+        if (!find_next_call(next, from, &id, &pid, &s.first))
+            break;
+        s.number = rpd_session_of(id);
+        s.pid = (uint64_t)pid;
+        const uint64_t begin = s.number << 32, markers = begin | (uint64_t)1 << 31;
+        from = s.number < INT64_MAX >> 32 ? begin + ((uint64_t)1 << 32) : INT64_MAX;
+        find_next_call(before, from, &id, &other_pid, &s.last);
+        if (find_next_call(before, markers, &id, &other_pid, &time) && id >= begin && time > s.last)
+            s.last = time;
+        if (find_next_call(next, markers, &id, &other_pid, &time) && id < from && time < s.first)
+            s.first = time;
+        if (pid < 0)
+            continue;
+        ok = ROCL_GROW(f->sessions, cap, f->session_count + 1);
+        if (ok)
+            f->sessions[f->session_count++] = s;
+    }
+    sqlite3_finalize(next);
+    sqlite3_finalize(before);
+    if (!ok)
+        return rocl_fail_memory(err);
+    if (f->session_count)
+        qsort(f->sessions, f->session_count, sizeof *f->sessions, compare_sessions);
+    int64_t latest = INT64_MIN;
+    for (size_t i = 0; i < f->session_count; i++) {
+        latest = f->sessions[i].last > latest ? f->sessions[i].last : latest;
+        f->sessions[i].latest = latest;
+    }
+    return ROCL_OK;
+}
+
+/* The sessions of the newer writer (rocprofiler-sdk), whose grids are all work-items: it names
+ * copies otherwise, and notes arguments of launches as JSON. */
+static rocl_status find_item_sessions(rpd_file *f, sqlite3 *h, rocl_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    char sql[400];
+    bool ok = true;
+    int rc = sqlite3_prepare_v2(h, "SELECT id FROM rocpd_string WHERE string GLOB 'MEMORY_COPY_*'",
+                                -1, &s, NULL);
+    while (rc == SQLITE_OK && ok && sqlite3_step(s) == SQLITE_ROW)
+        ok =
+            rocl_idset_add(&f->item_sessions, rpd_session_of((uint64_t)sqlite3_column_int64(s, 0)));
+    sqlite3_finalize(s);
+    s = NULL;
+    snprintf(sql, sizeof sql,
+             "SELECT 1 FROM (SELECT apiName_id, args_id FROM rocpd_api WHERE id BETWEEN ?1 AND ?2 "
+             "LIMIT 100000) JOIN rocpd_string n ON n.id = apiName_id AND n.string GLOB "
+             "'hip*Launch*' JOIN %s a ON a.id = args_id AND a.string GLOB '{*' LIMIT 1",
+             rpd_tables[f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING].name);
+    rc = sqlite3_prepare_v2(h, sql, -1, &s, NULL);
+    for (size_t i = 0; rc == SQLITE_OK && ok && i < f->session_count; i++) {
+        const uint64_t number = f->sessions[i].number;
+        if (rocl_idset_has(&f->item_sessions, number))
+            continue;
+        sqlite3_reset(s);
+        sqlite3_bind_int64(s, 1, (sqlite3_int64)(number << 32));
+        sqlite3_bind_int64(s, 2, (sqlite3_int64)(number << 32 | UINT32_MAX));
+        if (sqlite3_step(s) == SQLITE_ROW)
+            ok = rocl_idset_add(&f->item_sessions, number);
+    }
+    sqlite3_finalize(s);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    rocl_status st = rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
+    sqlite3 *h = rocl_db_handle(db);
+    int rc = sqlite3_prepare_v2(h, "SELECT tag, CAST(value AS INTEGER) FROM rocpd_metadata", -1, &s,
+                                NULL);
+    while (rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
+        const char *tag = (const char *)sqlite3_column_text(s, 0);
+        const sqlite3_int64 v = sqlite3_column_int64(s, 1);
+        if (tag && v > 0 && !strcmp(tag, "pid_stride"))
+            f->pid_stride = (uint64_t)v;
+        if (tag && v > 0 && !strcmp(tag, "gpu_stride"))
+            f->gpu_stride = (uint64_t)v;
+    }
+    sqlite3_finalize(s);
+    st = find_sessions(f, h, err);
+    return st ? st : find_item_sessions(f, h, err);
+}
+
+const rpd_session *rpd_find_monitoring_session(const rpd_file *f, int64_t when)
+{
+    size_t low = 0, high = f->session_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (f->sessions[middle].latest < when)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == f->session_count && low)
+        low--;
+    return low < f->session_count ? &f->sessions[low] : NULL;
+}
