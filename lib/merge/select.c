@@ -173,7 +173,7 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
     rocl_sink sink = {
         .self = &s,
         .kinds = ROCL_ALL_KINDS,
-        .fields = fields ? (ROCL_ALL_FIELDS & ~ROCL_FIELD_PACKET) | ROCL_FIELD_INSTANCES : 0,
+        .fields = fields ? ROCL_ALL_FIELDS | ROCL_FIELD_INSTANCES : 0,
         .takes = wants_events,
         .begin_capture = begin_capture,
         .events = add_events,

@@ -161,6 +161,18 @@ uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet)
     return (uint32_t)b->packet_count;
 }
 
+rocl_status rocl_batcher_add_dispatch(rocl_batcher *b, rocl_kind kind, rocl_dispatch *record,
+                                      const rocl_packet *packet, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    if (packet && b->out[kind].count == b->max) /* which forgets the packets in hand */
+        st = rocl_batcher_flush(b, err);
+    record->packet = packet && st == ROCL_OK ? rocl_batcher_packet(b, packet) : 0;
+    if (st == ROCL_OK && packet && !record->packet)
+        st = rocl_fail_memory(err);
+    return st ? st : rocl_batcher_add(b, kind, record, rocl_kind_size(kind), err);
+}
+
 uint32_t rocl_batcher_instance(rocl_batcher *b, const rocl_instance *instance)
 {
     if (!ROCL_GROW(b->instances, b->instance_cap, b->instance_count + 1))

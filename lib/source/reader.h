@@ -96,6 +96,9 @@ static inline rocl_status rocl_batcher_add(rocl_batcher *b, rocl_kind kind, cons
 /* Adds a packet, unless it is the same as the last one. What rocl_dispatch.packet is then; 0:
  * memory is out. */
 uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet);
+/* Adds a dispatch, or a record that begins with one, with its packet, unless that is NULL. */
+rocl_status rocl_batcher_add_dispatch(rocl_batcher *b, rocl_kind kind, rocl_dispatch *record,
+                                      const rocl_packet *packet, rocl_error *err);
 /* Adds an instance of the counter value that was added last. Its index + 1; 0: memory is out. */
 uint32_t rocl_batcher_instance(rocl_batcher *b, const rocl_instance *instance);
 rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err);

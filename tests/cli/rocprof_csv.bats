@@ -288,6 +288,30 @@ END
     says "choose from results"
 }
 
+@test "results.csv comes back from a database, and from a database that is built anew" {
+    needs sqlite3
+    local json=$TOP/tests/fixtures/rocprof
+    for input in "$FILES/v1.csv" "$FILES/results_70.csv" "$json"/v1-kern.json "$json"/v1.json "$json"/v1-quotes.json; do
+        rocpd2csv -q --style rocprof -o - "$input" >direct.csv
+        rocmerge -q -o a.db "$input"
+        rocmerge -q --rebuild -o b.db a.db
+        for db in a.db b.db; do
+            rocpd2csv -q --style rocprof -o - $db >from.csv
+            diff direct.csv from.csv || fail "$input $db"
+        done
+    done
+    # What is no such object says nothing; the rest stays.
+    rocmerge -q -o a.db "$FILES/v1.csv"
+    local table
+    table=$(sqlite3 a.db "select name from sqlite_master where name like 'rocpd_event_%' and type = 'table'")
+    for broken in '{"rocprof":{' '{"rocprof":7}' '{"rocprof":[]}' '{"rocprof":{"sig":{},"numbered":1,"wave_size":4294967296,"submitted":"x"}}' \
+        '{"rocprof":{"completed":5,"queue-index":-1}}' '{"rocprof":}' '{"rocprof":{}}}'; do
+        sqlite3 a.db "update $table set extdata = '$broken' where extdata like '%rocprof%'"
+        try 0 rocpd2csv -q --style rocprof -o - a.db
+        [ "$(wc -l <<<"$output")" == "$(rocpd2csv -q --style rocprof -o - "$FILES/v1.csv" | wc -l)" ] || fail "$broken"
+    done
+}
+
 @test "real files: results.csv is rocprof's own, made of all that it left of the run" {
     needs "$SHARED/rocprof-v1/gunrock-stats/results.csv"
     local runs=$SHARED/rocprof-v1

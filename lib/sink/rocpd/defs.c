@@ -337,8 +337,8 @@ static rocl_status write_kernel(newset *s, schema_table table, uint32_t index, n
     if (st == ROCL_OK)
         st = rocl_kernel_json(s->trace, s->capture, index, &json, err);
     read_json_cells(s, &json, keys, said, 3);
-    newset_cell name = newset_text(s, k->mangled);
-    if (name.n) { /* that of the descriptor, as profilers have it */
+    newset_cell name = newset_text(s, k->mangled || !k->is_function ? k->mangled : k->display);
+    if (name.n && !k->is_function) { /* that of the descriptor, as profilers have it */
         s->text.len = 0;
         rocl_buf_put(&s->text, name.p, name.n);
         rocl_buf_str(&s->text, ".kd");

@@ -1,7 +1,7 @@
 /* The events of a capture, collected: a sorter for each table of events. The order of rows, and so
  * every byte of the output, is then that of the times, whoever has read what first. An event is a
  * record of a varint for each field, in the order of the lists below; the arguments of a region
- * follow; times, id and kind are in the key. */
+ * follow, or the packet of a dispatch; times, id and kind are in the key. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -230,6 +230,10 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
             rocl_buf_put(to, a->value, a->value_len);
             rocl_buf_byte(to, 0);
         }
+    } else if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COUNTER) {
+        const uint32_t packet = ((const rocl_dispatch *)event)->packet;
+        if (packet)
+            rocl_buf_put(to, &b->packets[packet - 1], sizeof *b->packets);
     }
     if (to->failed)
         return rocl_fail_memory(err);
@@ -298,6 +302,15 @@ bool newset_next_arg(newset_event *e, rocl_arg *arg)
         return false;
     *arg = (rocl_arg){(uint32_t)type - 1, (uint32_t)name - 1, (const char *)e->args, (size_t)n};
     e->args += n + 1;
+    return true;
+}
+
+bool newset_packet(const newset_event *e, rocl_packet *packet)
+{
+    if ((e->kind != ROCL_DISPATCH && e->kind != ROCL_COUNTER) ||
+        (size_t)(e->args_end - e->args) != sizeof *packet)
+        return false;
+    memcpy(packet, e->args, sizeof *packet);
     return true;
 }
 

@@ -52,7 +52,7 @@ rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err);
 typedef struct newset_event {
     rocl_kind kind;
     rocl_any_record r;
-    const uint8_t *args, *args_end; /* of a region */
+    const uint8_t *args, *args_end; /* of a region; of a dispatch its packet, see newset_packet() */
 } newset_event;
 
 void newset_events_of(const newset_events *e, rocl_trace **trace, const rocl_capture **capture);
@@ -67,6 +67,8 @@ rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn
                                rocl_error *err);
 /* The next argument; false: there are no more. */
 bool newset_next_arg(newset_event *e, rocl_arg *arg);
+/* The packet of a dispatch or of the one that a value is of; false: nothing is known of it. */
+bool newset_packet(const newset_event *e, rocl_packet *packet);
 
 /* ---- rows.c ---- */
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "format/packet.h"
 #include "sink/rocpd/newset.h"
 
 /* ---- a row in the making ---- */
@@ -241,11 +242,18 @@ static rocl_status put_sample(void *ctx, const newset_event *e, rocl_error *err)
 
 /* ---- work of GPUs ---- */
 
-static rocl_status put_dispatch_row(newset *s, const rocl_dispatch *d, rocl_error *err)
+static rocl_status put_dispatch_row(newset *s, const newset_event *e, rocl_error *err)
 {
-    newset_cell event, kernel = newset_null();
+    const rocl_dispatch *d = &e->r.dispatch;
+    newset_cell event, kernel = newset_null(), extdata = newset_literal("{}");
+    rocl_packet packet;
     row_builder r;
-    start_event_row(&r, s, SCHEMA_DISPATCH, &d->e, newset_literal("{}"), &event, err);
+    if (newset_packet(e, &packet)) {
+        s->text.len = 0;
+        schema_put_packet(&s->text, &packet);
+        extdata = newset_bytes(s->text.data, s->text.len);
+    }
+    start_event_row(&r, s, SCHEMA_DISPATCH, &d->e, extdata, &event, err);
     add_must_ref(&r, SCHEMA_AGENT, d->agent);
     if (r.st == ROCL_OK)
         r.st = newset_kernel(s, d, &kernel, err);
@@ -276,7 +284,7 @@ static rocl_status put_dispatch(void *ctx, const newset_event *e, rocl_error *er
     newset *s = ctx;
     rocl_status st = ROCL_OK;
     if (e->kind == ROCL_DISPATCH || !is_same_owner(s, ROCL_DISPATCH, &e->r.e))
-        st = put_dispatch_row(s, &e->r.dispatch, err);
+        st = put_dispatch_row(s, e, err);
     if (st || e->kind == ROCL_DISPATCH)
         return st;
     return put_value(s, e->r.counter.counter, e->r.counter.value, false, unknown, err);

@@ -322,7 +322,10 @@ static rocl_status complete_kernel(rocpd_set *s, const info_table *t, const rocp
     (void)t, (void)err;
     k->agent =
         k->code_object < c->code_object_count ? c->code_objects[k->code_object].agent : ROCL_NONE;
-    k->mangled = rocl_kernel_without_kd(s->trace, k->mangled);
+    const uint32_t descriptor = k->mangled;
+    k->mangled = rocl_kernel_without_kd(s->trace, descriptor);
+    k->is_function =
+        k->mangled && k->mangled == descriptor; /* of a database that is written here */
     if (!k->display)
         k->display = k->mangled;
     if (rocl_cell_kind(r->rows, KERNEL_EXTDATA, r->row) == ROCL_CELL_TEXT) {

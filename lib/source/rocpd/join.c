@@ -203,6 +203,16 @@ rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *t
 
 /* ---- second pass: owners ------------------------------------------------------------------ */
 
+/* What follows the kind in an owner's record; its length says whether there is a packet. */
+typedef union owner_record {
+    rocl_dispatch d;
+    struct {
+        rocl_dispatch d;
+        rocl_packet packet;
+    } with;
+    rocl_region g;
+} owner_record;
+
 static owner_class class_of(rocl_kind kind)
 {
     if (kind == ROCL_SPM)
@@ -222,16 +232,21 @@ bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t key)
 }
 
 rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t id,
-                                 uint64_t row, const void *record, rocl_error *err)
+                                 uint64_t row, const void *record, const rocl_packet *packet,
+                                 rocl_error *err)
 {
     /* The owner of SPM and sampled values is a sample row: a region record. */
     const rocl_kind as = kind == ROCL_DISPATCH ? ROCL_DISPATCH : ROCL_REGION;
-    const size_t n = record ? rocl_kind_size(as) : 0;
-    uint8_t bytes[1 + sizeof(rocl_dispatch)] = {record ? (uint8_t)kind : JOIN_DROPPED};
+    size_t n = record ? rocl_kind_size(as) : 0;
+    uint8_t bytes[1 + sizeof(owner_record)] = {record ? (uint8_t)kind : JOIN_DROPPED};
     uint64_t key[3] = {[2] = row};
     set_key(key, class_of(kind), id);
     if (n)
         memcpy(bytes + 1, record, n);
+    if (packet) {
+        memcpy(bytes + 1 + offsetof(owner_record, with.packet), packet, sizeof *packet);
+        n = offsetof(owner_record, with.packet) + sizeof *packet;
+    }
     return rocl_sorter_add(j->owners, worker, key, bytes, 1 + n, err);
 }
 
@@ -303,7 +318,8 @@ static rocl_status add_instances(merge *m, uint32_t counter, uint32_t *first, ro
 }
 
 /* Emits the sum of each counter over its instances, or each value where that is wanted. */
-static rocl_status emit_values(merge *m, const rocl_dispatch *d, rocl_error *err)
+static rocl_status emit_values(merge *m, const rocl_dispatch *d, const rocl_packet *packet,
+                               rocl_error *err)
 {
     const bool each = m->out->to->fields & ROCL_FIELD_INSTANCES;
     rocl_status st = ROCL_OK;
@@ -331,12 +347,15 @@ static rocl_status emit_values(merge *m, const rocl_dispatch *d, rocl_error *err
             return rocl_fail_memory(err);
     }
     for (size_t at = 0; at < m->sums.len && st == ROCL_OK; at += sizeof(rocl_counter_value)) {
-        rocl_counter_value *to = rocl_batcher_next(m->out, ROCL_COUNTER, &st, err);
-        if (!to)
-            break;
-        memcpy(to, m->sums.data + at, sizeof *to);
-        if (to->instances && m->out->to->fields & ROCL_FIELD_PLACES)
-            st = add_instances(m, to->counter, &to->instance, err);
+        rocl_counter_value *of = (rocl_counter_value *)(void *)(m->sums.data + at);
+        if (of->instances && m->out->to->fields & ROCL_FIELD_PLACES) {
+            if (m->out->out[ROCL_COUNTER].count == m->out->max) /* which forgets instances */
+                st = rocl_batcher_flush(m->out, err);
+            if (st == ROCL_OK)
+                st = add_instances(m, of->counter, &of->instance, err);
+        }
+        if (st == ROCL_OK)
+            st = rocl_batcher_add_dispatch(m->out, ROCL_COUNTER, &of->d, packet, err);
     }
     return st;
 }
@@ -473,18 +492,16 @@ static rocl_status emit_owner(merge *m, rocl_error *err)
     const uint32_t kinds = m->join->set->kinds;
     uint8_t kind = m->owner.data[0];
     rocl_status st = ROCL_OK;
-    union {
-        rocl_dispatch d;
-        rocl_region g;
-    } u;
+    owner_record u;
     join_value v;
     memcpy(&u, m->owner.data + 1, m->owner.len - 1);
+    const rocl_packet *packet = m->owner.len - 1 > sizeof u.d ? &u.with.packet : NULL;
     switch (kind) {
     case JOIN_DROPPED:
         return ROCL_OK;
     case ROCL_DISPATCH:
         m->of_dispatch = true;
-        return kinds & ROCL_BIT(ROCL_COUNTER) ? emit_values(m, &u.d, err) : ROCL_OK;
+        return kinds & ROCL_BIT(ROCL_COUNTER) ? emit_values(m, &u.d, packet, err) : ROCL_OK;
     case ROCL_SPM: /* streamed values point to the sample that they are of */
         for (size_t at = 0;
              kinds & ROCL_BIT(ROCL_SPM) && st == ROCL_OK && next_of_group(m, &at, &v);)

@@ -254,10 +254,12 @@ rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *t
                               rocl_error *err);
 /* Second pass: are there values for the event (of SPM: the sample) with this id? Then it is added,
  * as the kind that its values become; a dispatch, whose values are counters, as ROCL_DISPATCH. The
- * record is copied. NULL: it was left out of the trace, so its values are no orphans. */
+ * record is copied, and the packet of a dispatch, if any. NULL: it was left out of the trace, so
+ * its values are no orphans. */
 bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t id);
 rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t id,
-                                 uint64_t row, const void *record, rocl_error *err);
+                                 uint64_t row, const void *record, const rocl_packet *packet,
+                                 rocl_error *err);
 /* A task of the second pass is done. */
 rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
 /* All is there: *parts, `most` at most, in which it comes out, each by any worker. */

@@ -1,6 +1,7 @@
 /* Event-like tables -> batches of events. */
 #include <stdlib.h>
 
+#include "format/packet.h"
 #include "source/rocpd/rocpd.h"
 
 /* ---- columns ----------------------------------------------------------------------------------
@@ -252,7 +253,8 @@ static rocl_status add_region(const rocpd_row *r, rocpd_worker *w, const rocl_re
     if (!(s->kinds & ROCL_BIT(kind)))
         return ROCL_OK;
     if (s->join && kind != ROCL_INSTANT && rocpd_join_wants(s->join, kind, g->e.event_id))
-        return rocpd_join_add_owner(s->join, w->out.worker, kind, g->e.event_id, g->e.id, g, err);
+        return rocpd_join_add_owner(s->join, w->out.worker, kind, g->e.event_id, g->e.id, g, NULL,
+                                    err);
     return rocl_batcher_add(&w->out, kind, g, sizeof *g, err);
 }
 
@@ -291,10 +293,11 @@ static rocl_status add_sample(const rocpd_row *r, rocpd_worker *w, const row_hea
     if (st != ROCL_OK)
         return st;
     if (s->join && rocpd_join_wants(s->join, ROCL_SPM, g.e.id))
-        return rocpd_join_add_owner(s->join, w->out.worker, ROCL_SPM, g.e.id, g.e.id, &g, err);
+        return rocpd_join_add_owner(s->join, w->out.worker, ROCL_SPM, g.e.id, g.e.id, &g, NULL,
+                                    err);
     if (s->join && rocpd_join_wants(s->join, ROCL_SAMPLE, g.e.event_id))
         return rocpd_join_add_owner(s->join, w->out.worker, ROCL_SAMPLE, g.e.event_id, g.e.id, &g,
-                                    err);
+                                    NULL, err);
     if (s->paired && h->event.exists && g.e.event_id &&
         rocl_idset_has(&s->region_events, g.e.event_id))
         return ROCL_OK;
@@ -346,12 +349,15 @@ static rocl_status add_dispatch(const rocpd_row *r, rocpd_worker *w, const row_h
         if (s->trace->opt.kernel_rename && d.region_name != ROCL_NONE && d.region_name != 0)
             d.e.name = d.region_name;
     }
+    rocl_packet packet;
+    const bool has_packet = w->out.to->fields & ROCL_FIELD_PACKET &&
+                            schema_read_packet(h->event.extdata, h->event.extdata_len, &packet);
     if (s->join && rocpd_join_wants(s->join, ROCL_COUNTER, d.e.event_id))
         st = rocpd_join_add_owner(s->join, w->out.worker, ROCL_DISPATCH, d.e.event_id, d.e.id, &d,
-                                  err);
+                                  has_packet ? &packet : NULL, err);
     if (st != ROCL_OK || h->untimed || !(s->kinds & ROCL_BIT(ROCL_DISPATCH)))
         return st;
-    return rocl_batcher_add(&w->out, ROCL_DISPATCH, &d, sizeof d, err);
+    return rocl_batcher_add_dispatch(&w->out, ROCL_DISPATCH, &d, has_packet ? &packet : NULL, err);
 }
 
 static rocl_status add_copy(const rocpd_row *r, rocpd_worker *w, const row_head *h, rocl_error *err)
@@ -520,7 +526,7 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
     }
     /* The values of a record that is left out belong to something, so they are no orphans. */
     return rocpd_join_add_owner(s->join, w->out.worker, ROCL_COUNTER, (uint64_t)id,
-                                (uint64_t)r->rows->id[r->row], NULL, err);
+                                (uint64_t)r->rows->id[r->row], NULL, NULL, err);
 }
 
 rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *task, rocl_error *err)
