@@ -665,6 +665,7 @@ typedef struct rocl_pftrace_options {
     bool group_by_queue;
     bool legacy_tracks; /* plain track events in AMD's layout */
     bool counters;      /* also attach the values of counters to their dispatches */
+    bool zstd;          /* compress packets by zstd, which Perfetto reads since version 58 */
 } rocl_pftrace_options;
 
 /* Can the packets of the input be copied, instead of made anew of events? It is one Perfetto trace,

@@ -72,8 +72,7 @@ struct cut {
     pfr_file *file;
     rocl_window_mode mode;
     int64_t from, to;
-    int level;
-    bool gzip;
+    pf_packing packing;
     rocl_piped out;
     rocl_written written;
     /* the walk at hand */
@@ -806,7 +805,7 @@ static rocl_status pack_block(void *ctx, unsigned worker, rocl_block *b, rocl_er
 {
     const cut *c = ctx;
     (void)worker;
-    return pf_pack(&b->out, &b->in, c->level, c->gzip, err);
+    return pf_pack(&b->out, &b->in, &c->packing, err);
 }
 
 static rocl_status write_block(void *ctx, rocl_block *b, rocl_error *err)
@@ -882,9 +881,7 @@ rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_
 {
     const rocl_records_input *in = t->sources[0]->state;
     cut c = {.trace = t, .file = in->state, .mode = t->opt.window_mode};
-    rocl_status st = rocl_check_level(o->level, err);
-    c.level = rocl_level_or(o->level, ROCL_PFTRACE_LEVEL);
-    c.gzip = rocl_out_is_gz(o->path);
+    rocl_status st = pf_packing_of(&c.packing, o, err);
     c.states = calloc(c.file->sequence_count + 1, sizeof *c.states);
     c.told = calloc(c.file->sequence_count + 1, sizeof *c.told);
     if (st == ROCL_OK && (!c.states || !c.told))

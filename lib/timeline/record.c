@@ -309,7 +309,8 @@ static rocl_status encode_counter(rocl_encoder *p, unsigned worker, const rocl_c
         return st;
     const rocl_dispatch *d = &v->d;
     const uint32_t index = find_index(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
-    make_key(key, ROCL_SEQUENCE_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_REGION);
+    make_key(key, ROCL_SEQUENCE_GPU, index, d->e.start, d->e.end, d->e.id,
+             (rocl_kind)ROCL_KIND_COUNTED);
     return add_record(p, worker, key, buf, q, err);
 }
 
@@ -576,7 +577,7 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
         get_double(&r, &e->value);
         break;
     default:
-        if (e->kind != ROCL_REGION) {
+        if ((int)e->kind != ROCL_KIND_COUNTED) {
             decode_work(&r, e);
             break;
         }

@@ -23,10 +23,11 @@
  *                    copy       other agent, whether it is the source, bytes, duration
  *                    HIP        source queue, graph, kernels
  *                    memory     bytes
- *                    a counter's value, before its dispatch, as a record of the kind that no work
- * is (ROCL_REGION): counter, value ALLOCATED    agent, change in bytes BANDWIDTH    agent, whether
- * it ends, bytes per second PMC          counter, value SAMPLED      counter, process, xcc, se,
- * instance, sa, wgp, value */
+ *                    counted    counter, value: right before their dispatch
+ *     ALLOCATED    agent, change in bytes
+ *     BANDWIDTH    agent, whether it ends, bytes per second
+ *     PMC          counter, value
+ *     SAMPLED      counter, process, xcc, se, instance, sa, wgp, value */
 #ifndef ROCL_TIMELINE_RECORD_H
 #define ROCL_TIMELINE_RECORD_H
 
@@ -46,6 +47,11 @@ typedef enum rocl_sequence_kind {
     ROCL_SEQUENCE_PMC,       /* counters of dispatches; index: agent, or agent_count */
     ROCL_SEQUENCE_SAMPLED,   /* sampled and SPM values; index: counter, or counter_count */
 } rocl_sequence_kind;
+
+/* The kind of a counter's value among GPU work: none of that has it, and with the row of its
+ * dispatch it sorts before it. */
+enum { ROCL_KIND_COUNTED = ROCL_REGION };
+_Static_assert((int)ROCL_KIND_COUNTED < (int)ROCL_DISPATCH, "values come before their dispatch");
 
 /* Bits of the first key word below those that tell the sequence. */
 #define ROCL_SEQUENCE_SHIFT   36

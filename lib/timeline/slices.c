@@ -304,7 +304,7 @@ static rocl_status draw_work(rocl_timeline_part *p, rocl_error *err)
     const rocl_timeline_ops *ops = p->timeline->ops;
     uint32_t group;
     rocl_status st;
-    if (p->event.kind == ROCL_REGION)
+    if ((int)p->event.kind == ROCL_KIND_COUNTED)
         return keep_counted(p, err);
     if (p->event.kind != ROCL_DISPATCH || p->event.row != p->counted_row)
         p->counted_count = 0;

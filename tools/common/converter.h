@@ -7,7 +7,8 @@
 
 /* Options of outputs that several formats may have. */
 typedef struct conversion {
-    bool group_by_queue, legacy_tracks; /* pftrace, otf2, json; pftrace */
+    bool group_by_queue;                /* pftrace, otf2, json */
+    bool legacy_tracks, counters, zstd; /* pftrace */
     bool flows;                         /* json */
     bool duration, bytes, gzip;         /* csv; gzip also json */
     unsigned csv_style;                 /* a rocl_csv_style */

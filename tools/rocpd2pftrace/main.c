@@ -37,6 +37,8 @@ static const opt output_options[] = {
      "attach the values of counters to their kernels"},
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
      "compress packets at this level, 1 to 9 (default: 2); 0 turns compression off"},
+    {"zstd", 0, OPT_FLAG, offsetof(cli, pftrace.zstd), NULL, NULL, 0, 0,
+     "compress packets with zstd, which Perfetto reads since version 58"},
     COMMON_END,
 };
 
@@ -128,6 +130,8 @@ static int prepare_shared(const common *c, const conversion *o)
     shared = (cli){.common = *c, .level = o->level};
     shared.pftrace.group_by_queue = o->group_by_queue;
     shared.pftrace.legacy_tracks = o->legacy_tracks;
+    shared.pftrace.counters = o->counters;
+    shared.pftrace.zstd = o->zstd;
     return check_options(&shared);
 }
 

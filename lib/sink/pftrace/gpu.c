@@ -69,12 +69,14 @@ static uint8_t *put_int(pf_part *p, uint8_t *at, pf_word name, int64_t v)
     return put_arg(p, at, LAUNCH_ARGS, name, v);
 }
 
-/* What is the same for every dispatch of a kernel is said once, with the kernel. */
-static uint32_t kernel_iid(pf_part *p, uint32_t kernel)
+/* What is the same for every dispatch of a kernel is said once, with the kernel: also what it was
+ * built for, which of a kernel without an agent is that of the first dispatch. */
+static uint32_t kernel_iid(pf_part *p, uint32_t kernel, uint32_t agent)
 {
     const rocl_capture *c = p->sink->world.capture;
     const rocl_kernel *k = &c->kernels[kernel];
     bool fresh;
+    agent = k->agent != ROCL_NONE ? k->agent : agent;
     uint32_t iid = pf_iid_custom(&p->seq, PF_KERNELS, kernel, &fresh);
     if (!fresh)
         return iid;
@@ -89,8 +91,8 @@ static uint32_t kernel_iid(pf_part *p, uint32_t kernel)
     rocl_pb_uint(b, IID, iid);
     pf_text(b, KERNEL_NAME, p->sink->trace, k->mangled);
     pf_text(b, KERNEL_DEMANGLED, p->sink->trace, demangled);
-    if (k->agent != ROCL_NONE)
-        pf_text(b, KERNEL_ARCH, p->sink->trace, c->agents[k->agent].name);
+    if (agent != ROCL_NONE && c->agents[agent].name)
+        pf_text(b, KERNEL_ARCH, p->sink->trace, c->agents[agent].name);
     for (unsigned i = 0; i < 4 && rocl_buf_reserve(b, ARG_BYTES); i++)
         b->len = (size_t)(put_arg(p, b->data + b->len, KERNEL_ARGS, names[i], values[i]) - b->data);
     rocl_pb_end(b, packet);
@@ -244,7 +246,7 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
         *stage = add_spec(p, stages[e->kind], e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
     at = rocl_pb_put_uint(at, STAGE_IID, *stage);
     if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
-        at = rocl_pb_put_uint(at, STAGE_KERNEL_IID, kernel_iid(p, e->kernel));
+        at = rocl_pb_put_uint(at, STAGE_KERNEL_IID, kernel_iid(p, e->kernel, e->agent));
     at = rocl_pb_put_uint(at, STAGE_NAME_IID, pf_iid(q, PF_NAMES, name));
     at = put_launch(p, at, e, gpu);
     at = rocl_pb_put_uint(at, STAGE_EVENT_ID,

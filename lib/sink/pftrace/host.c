@@ -97,7 +97,7 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
     uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE,
                                    e->kind == ROCL_INSTANT ? TYPE_INSTANT : TYPE_BEGIN);
     at = rocl_pb_put_uint(at, EV_NAME_IID, pf_iid(q, PF_NAMES, name));
-    if (e->category != ROCL_NONE)
+    if (e->category != ROCL_NONE && e->category)
         at = rocl_pb_put_uint(at, EV_CATEGORY_IID, pf_iid(q, PF_CATEGORIES, category_of(s, e)));
     if (track != p->default_track)
         at = rocl_pb_put_uint(at, EV_TRACK, track);

@@ -247,13 +247,19 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
 #define PF_WORD_ENUM(id, text) W_##id,
 typedef enum pf_word { PF_WORD_LIST(PF_WORD_ENUM) PF_WORDS } pf_word;
 
+/* How blocks of packets are compressed. */
+typedef struct pf_packing {
+    int level; /* 0: not at all */
+    bool gzip; /* the whole file */
+    bool zstd; /* packets by zstd in place of deflate */
+} pf_packing;
+
 typedef struct pf_sink {
     rocl_timeline timeline; /* first */
     rocl_trace *trace;
     rocl_pftrace_options opt;
     rocl_piped file;
-    int level; /* of compression; 0: none */
-    bool gzip;
+    pf_packing packing;
     pf_world world;
     rocl_timeline_counts counts;
     uint32_t words[PF_WORDS]; /* texts */
@@ -262,9 +268,11 @@ typedef struct pf_sink {
     size_t part_count;
 } pf_sink;
 
-/* Appends a block of packets as the file has it: compressed, as a member of a gzip file, or as it
- * is (level 0). */
-rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, int level, bool gzip, rocl_error *err);
+/* ROCL_USAGE: the options ask for what cannot be done. */
+rocl_status pf_packing_of(pf_packing *p, const rocl_pftrace_options *o, rocl_error *err);
+/* Appends a block of packets as the file has it: as a packet that holds them compressed, as a
+ * member of a gzip file, or as it is. */
+rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, const pf_packing *how, rocl_error *err);
 
 /* ---- part.c ---- */
 

@@ -4,21 +4,36 @@
 
 #include "sink/pftrace/pf.h"
 #include "base/deflate.h"
+#include "base/zstd.h"
 #include "trace/pipeline.h"
 
 /* ---- the file: blocks of packets -> (compressed) -> file ---- */
 
-rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, int level, bool gzip, rocl_error *err)
+rocl_status pf_packing_of(pf_packing *p, const rocl_pftrace_options *o, rocl_error *err)
 {
-    if (gzip)
-        return rocl_gzip_member(to, packets->data, packets->len, level ? level : 1, err);
-    if (!level) {
+    *p = (pf_packing){.level = rocl_level_or(o->level, ROCL_PFTRACE_LEVEL),
+                      .gzip = rocl_out_is_gz(o->path),
+                      .zstd = o->zstd};
+    if (p->zstd && p->gzip)
+        return rocl_fail(err, ROCL_USAGE, "%s: gzip compresses the whole file, zstd its packets",
+                         o->path);
+    if (p->zstd && !rocl_has_zstd())
+        return rocl_fail(err, ROCL_USAGE, "this build of rocline has no zstd");
+    return rocl_check_level(o->level, err);
+}
+
+rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, const pf_packing *how, rocl_error *err)
+{
+    if (how->gzip)
+        return rocl_gzip_member(to, packets->data, packets->len, how->level ? how->level : 1, err);
+    if (!how->level) {
         rocl_buf_put(to, packets->data, packets->len);
         return to->failed ? rocl_fail_memory(err) : ROCL_OK;
     }
     size_t packet = rocl_pb_begin(to, TRACE_PACKET);
-    size_t body = rocl_pb_begin(to, PKT_COMPRESSED);
-    rocl_status st = rocl_zlib_stream(to, packets->data, packets->len, level, err);
+    size_t body = rocl_pb_begin(to, how->zstd ? PKT_ZSTD : PKT_COMPRESSED);
+    rocl_status st = (how->zstd ? rocl_zstd_frame : rocl_zlib_stream)(
+        to, packets->data, packets->len, how->level, err);
     rocl_pb_end(to, body);
     rocl_pb_end(to, packet);
     return st ? st : to->failed ? rocl_fail_memory(err) : ROCL_OK;
@@ -35,15 +50,15 @@ static rocl_status compress_block(void *ctx, unsigned worker, rocl_block *c, roc
         c->in.len = 0;
         st = pf_part_turn(c->user, turn, &c->in, err);
     }
-    if (st || !c->in.len || !(p->level || p->gzip))
+    if (st || !c->in.len || !(p->packing.level || p->packing.gzip))
         return st; /* write takes it from `in` */
-    return pf_pack(&c->out, &c->in, p->level, p->gzip, err);
+    return pf_pack(&c->out, &c->in, &p->packing, err);
 }
 
 static rocl_status write_block(void *ctx, rocl_block *c, rocl_error *err)
 {
     const pf_sink *p = ctx;
-    const rocl_buf *b = p->level || p->gzip ? &c->out : &c->in;
+    const rocl_buf *b = p->packing.level || p->packing.gzip ? &c->out : &c->in;
     return rocl_out_write(p->file.out, b->data, b->len, err);
 }
 
@@ -79,8 +94,6 @@ static rocl_status open_sink(pf_sink *p, rocl_error *err)
     for (int i = 0; i < PF_WORDS; i++)
         if ((p->words[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
-    p->level = rocl_level_or(p->opt.level, ROCL_PFTRACE_LEVEL);
-    p->gzip = rocl_out_is_gz(p->opt.path);
     st = rocl_piped_open(&p->file, p->opt.path, t->opt.jobs, &pipe_ops, p, err);
     return st ? st : pf_world_open(&p->world, t, &p->file, err);
 }
@@ -109,7 +122,7 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
     sink.kinds |= ROCL_BIT(ROCL_FLOW);
-    rocl_status st = rocl_check_level(o->level, err);
+    rocl_status st = pf_packing_of(&p.packing, o, err);
     if (st == ROCL_OK)
         st = open_sink(&p, err);
     if (st == ROCL_OK)

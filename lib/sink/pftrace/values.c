@@ -148,6 +148,7 @@ uint64_t pf_define_values(pf_part *p, const rocl_track *t)
         snprintf(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words, words[0] ? " " : "",
                  k ? rocl_str(s->trace, k->name) : "unknown counter", place);
     }
-    const pf_unit unit = {.name = k ? rocl_str(s->trace, k->units) : NULL};
+    const char *units = k ? rocl_str(s->trace, k->units) : "";
+    const pf_unit unit = {!strcmp(units, "bytes") ? UNIT_BYTES : 0, units};
     return pf_new_track(p, s->world.processes[t->process].uuid, name, &unit);
 }

@@ -196,7 +196,7 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
         size_t counter = rocl_pb_begin(b, TRACK_COUNTER);
         if (unit->unit)
             rocl_pb_uint(b, COUNTER_UNIT, unit->unit);
-        if (unit->name && *unit->name)
+        else if (unit->name && *unit->name)
             pf_string(b, COUNTER_UNIT_NAME, unit->name, strlen(unit->name));
         rocl_pb_end(b, counter);
     }

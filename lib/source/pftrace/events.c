@@ -154,7 +154,7 @@ static uint32_t text_of(worker *w, uint32_t bytes)
 /* The annotations that producers write for what is a column elsewhere. */
 typedef struct event_facts {
     uint64_t correlation, ancestor, stack, queue, stream, dispatch, bytes, kernel_id, tid, device;
-    uint64_t lds, scratch, vgpr, accum_vgpr, sgpr, items, kernels, address;
+    uint64_t lds, static_lds, scratch, vgpr, accum_vgpr, sgpr, items, kernels, address;
     int64_t begin, end;
     uint32_t grid[3], workgroup[3];
     rocl_view agent, src, dst;
@@ -210,7 +210,7 @@ static const struct {
     FACT("accum_vgpr_count", NUMBER, OF_WORK, accum_vgpr),
     FACT("SGPR_Count", NUMBER, OF_WORK, sgpr),
     FACT("sgpr_count", NUMBER, OF_WORK, sgpr),
-    {"shared_mem_static", AS_NOTHING, OF_WORK, 0},
+    FACT("shared_mem_static", NUMBER, OF_WORK, static_lds),
     FACT("workgroup_size", SIZES, OF_WORK, workgroup),
     FACT("grid_size", SIZES, OF_WORK, grid),
     FACT("workgroup", SIZES, OF_WORK, workgroup),
@@ -702,10 +702,11 @@ static void set_agent(uint64_t *number, rocl_agent_type *type, const pfr_agent *
     *type = a->type;
 }
 
-static void agent_of_text(rocl_view text, uint64_t *number, rocl_agent_type *type)
+static void agent_of_text(const pfr_file *f, rocl_view text, uint64_t *number,
+                          rocl_agent_type *type)
 {
     pfr_agent a;
-    if (pfr_read_agent(text, &a))
+    if (pfr_find_agent(f, text, &a))
         set_agent(number, type, &a);
 }
 
@@ -718,7 +719,7 @@ static void fill_work(worker *w, rocl_source_record *r, const event_facts *a,
     r->queue = a->queue;
     r->thread = a->tid;
     r->agent_type = ROCL_AGENT_GPU;
-    agent_of_text(a->agent, &r->agent, &r->agent_type);
+    agent_of_text(f, a->agent, &r->agent, &r->agent_type);
     switch (r->kind) {
     case ROCL_DISPATCH: {
         rocl_dispatch *d = &r->as.dispatch;
@@ -730,17 +731,19 @@ static void fill_work(worker *w, rocl_source_record *r, const event_facts *a,
         memcpy(d->grid, a->grid, sizeof d->grid);
         memcpy(d->workgroup, a->workgroup, sizeof d->workgroup);
         r->agent_type = ROCL_AGENT_GPU;
-        symbol->arch_vgpr = symbol->arch_vgpr ? symbol->arch_vgpr : (int64_t)a->vgpr;
-        symbol->accum_vgpr = symbol->accum_vgpr ? symbol->accum_vgpr : (int64_t)a->accum_vgpr;
-        symbol->sgpr = symbol->sgpr ? symbol->sgpr : (int64_t)a->sgpr;
+        symbol->id = (int64_t)a->kernel_id;
+        symbol->group_segment = (int64_t)a->static_lds;
+        symbol->arch_vgpr = (int64_t)a->vgpr;
+        symbol->accum_vgpr = (int64_t)a->accum_vgpr;
+        symbol->sgpr = (int64_t)a->sgpr;
         r->symbol = symbol;
         break;
     }
     case ROCL_COPY:
         r->as.e.category = f->words[1];
         r->as.copy.size = a->bytes;
-        agent_of_text(a->src, &r->src, &r->src_type);
-        agent_of_text(a->dst, &r->dst, &r->dst_type);
+        agent_of_text(f, a->src, &r->src, &r->src_type);
+        agent_of_text(f, a->dst, &r->dst, &r->dst_type);
         r->agent = ROCL_NO_KEY;
         break;
     case ROCL_ALLOC:
@@ -852,6 +855,8 @@ static rocl_status put_begin(worker *w, rocl_source_record *r, const track_event
     }
     r->name = name;
     fill_work(w, r, &a, &symbol);
+    if (kind == ROCL_DISPATCH && a.kernel_id && a.kernel_id <= INT32_MAX)
+        r->kernel = a.kernel_id << 32 | (uint32_t)(r->id - 1); /* symbols may share a name */
     if (t && t->place == PFR_STREAM && r->stream == ROCL_NO_KEY)
         r->stream = t->number;
     if (t && t->place == PFR_QUEUE && r->queue == ROCL_NO_KEY)

@@ -118,6 +118,7 @@ typedef struct pfr_sum { /* of an incremental counter, behind a piece */
 typedef struct pfr_process {
     uint32_t machine, name, command;
     int64_t pid, real_pid; /* real: where ours had to write another one; 0 */
+    int64_t start;         /* ns; 0: nobody says it */
     int32_t rank;
 } pfr_process;
 
@@ -184,6 +185,7 @@ struct pfr_file {
     rocl_map of_kernels;    /* name of a counter that dispatches may have -> 1; 2: some do, as an
                                argument under this name, and its values on tracks are not read */
     rocl_map descriptions;  /* name of a counter -> its description */
+    rocl_map agent_types;   /* of "Agent 2" by its number, as names of tracks say it */
     uint64_t *generations;  /* positions from which uuids stand for other tracks */
     size_t generation_count, generation_cap;
     /* what is left out */
@@ -250,6 +252,8 @@ const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid
 /* The key of a process. */
 uint64_t pfr_process_key(uint32_t machine, int64_t pid);
 bool pfr_read_agent(rocl_view text, pfr_agent *a);
+/* The agent that a text names, with its type where the names of tracks tell it. */
+bool pfr_find_agent(const pfr_file *f, rocl_view text, pfr_agent *a);
 const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id);
 /* Agents of the GPUs that the file describes; names of processes, agents, counters. */
 bool pfr_world_define(pfr_file *f);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "source/pftrace/pftrace.h"
 
@@ -154,6 +155,8 @@ static void read_process(pfr_file *f, pfr_track *t, rocl_view message)
             p.name = keep_bytes(f, g.bytes);
         else if (g.number == PROCESS_LABELS && g.kind == ROCL_PB_BYTES)
             read_label(&p, g.bytes);
+        else if (g.number == PROCESS_START && g.kind == ROCL_PB_VARINT && g.value <= INT64_MAX)
+            p.start = (int64_t)g.value;
     }
     p.command = join_command(f, message, PROCESS_CMDLINE);
     pfr_process *to = open_process(f, t->machine, t->pid);
@@ -162,6 +165,7 @@ static void read_process(pfr_file *f, pfr_track *t, rocl_view message)
     to->name = p.name ? p.name : to->name;
     to->command = p.command ? p.command : to->command;
     to->rank = p.rank >= 0 ? p.rank : to->rank;
+    to->start = p.start ? p.start : to->start;
     to->real_pid = p.real_pid ? p.real_pid : to->real_pid;
 }
 
@@ -287,7 +291,8 @@ bool pfr_read_agent(rocl_view text, pfr_agent *a)
     } words[] = {{"GPU", ROCL_AGENT_GPU},
                  {"CPU", ROCL_AGENT_CPU},
                  {"NIC", ROCL_AGENT_NIC},
-                 {"Agent", ROCL_AGENT_OTHER}};
+                 {"Agent", ROCL_AGENT_OTHER},
+                 {"AGENT", ROCL_AGENT_OTHER}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t at = strlen(words[i].word), digits = 0;
         uint64_t n = 0;
@@ -303,6 +308,39 @@ bool pfr_read_agent(rocl_view text, pfr_agent *a)
         return true;
     }
     return false;
+}
+
+static void find_agent_type(const pfr_file *f, pfr_agent *a)
+{
+    if (a->type == ROCL_AGENT_OTHER)
+        a->type = (rocl_agent_type)rocl_map_get(&f->agent_types, a->number, ROCL_AGENT_OTHER);
+}
+
+bool pfr_find_agent(const pfr_file *f, rocl_view text, pfr_agent *a)
+{
+    const bool found = pfr_read_agent(text, a);
+    if (found)
+        find_agent_type(f, a);
+    return found;
+}
+
+/* "COPY BYTES to Agent [0] (CPU)", "COMPUTE Agent [2] QUEUE [0] GPU" */
+static void note_agent_type(pfr_file *f, rocl_view name)
+{
+    static const struct {
+        const char *text;
+        rocl_agent_type type;
+    } endings[] = {{"(GPU)", ROCL_AGENT_GPU}, {"] GPU", ROCL_AGENT_GPU}, {"(CPU)", ROCL_AGENT_CPU}};
+    pfr_agent agent;
+    size_t at = 0;
+    while (at + 5 < name.n && strncasecmp(name.p + at, "Agent", 5) != 0)
+        at++;
+    if (at + 5 >= name.n || !pfr_read_agent((rocl_view){name.p + at, name.n - at}, &agent))
+        return;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (!memcmp(name.p + name.n - 5, endings[i].text, 5) &&
+            !rocl_map_put(&f->agent_types, agent.number, (uint32_t)endings[i].type))
+            f->failed = true;
 }
 
 static void describe_gpus(pfr_file *f, const pfr_packet *p)
@@ -523,6 +561,7 @@ static void resolve_track(pfr_file *f, pfr_track *t)
         up = up->has_parent ? find_track(f, t->machine, up->parent, t->generation) : NULL;
     }
     const rocl_view name = pfr_bytes(f, t->name);
+    note_agent_type(f, name);
     if (t->is_counter) {
         name_counter(f, t);
         static const char *const units[] = {"", "ns", "", "bytes"};
@@ -566,9 +605,12 @@ void pfr_world_resolve(pfr_file *f)
             rocl_map_get(&f->of_kernels, e->bytes, 0))
             rocl_map_replace(&f->of_kernels, e->bytes, 2);
     }
-    for (size_t i = 0; i < f->track_count; i++)
-        f->tracks[i].derived |=
-            f->tracks[i].of_kernels && rocl_map_get(&f->of_kernels, f->tracks[i].counter, 0) == 2;
+    for (size_t i = 0; i < f->track_count; i++) {
+        pfr_track *t = &f->tracks[i];
+        t->derived |= t->of_kernels && rocl_map_get(&f->of_kernels, t->counter, 0) == 2;
+        if (t->agent.number != ROCL_NO_KEY)
+            find_agent_type(f, &t->agent);
+    }
 }
 
 /* ---- definitions ----------------------------------------------------------------------------- */
@@ -617,6 +659,7 @@ static bool refine_processes(pfr_file *f)
         if (known) {
             p->pid = known->real_pid ? known->real_pid : known->pid;
             p->rank = known->rank;
+            p->init = known->start;
             p->command = text_of(f, known->command ? known->command : known->name);
         }
         if (machine >= 64 || !f->hosts[machine])
@@ -694,5 +737,6 @@ void pfr_world_free(pfr_file *f)
     rocl_map_free(&f->units);
     rocl_map_free(&f->of_kernels);
     rocl_map_free(&f->descriptions);
+    rocl_map_free(&f->agent_types);
     free(f->generations);
 }

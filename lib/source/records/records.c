@@ -847,7 +847,7 @@ static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void 
     const uint32_t mangled = f->mangled                             ? f->mangled
                              : !strncmp(rocl_str(t, name), "_Z", 2) ? name
                                                                     : 0;
-    *(rocl_kernel *)to = (rocl_kernel){.id = (int64_t)e->index + 1,
+    *(rocl_kernel *)to = (rocl_kernel){.id = f->id ? f->id : (int64_t)e->index + 1,
                                        .process = process_of(in, e),
                                        .agent = ROCL_NONE,
                                        .code_object = ROCL_NONE,

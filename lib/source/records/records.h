@@ -57,6 +57,7 @@ typedef struct rocl_key_facts {
     uint32_t mangled;     /* text, of a kernel whose name is not that of its symbol; 0 */
     uint64_t pid;         /* of a process whose key is another number: its pid; 0 unknown */
     bool is_function;     /* of a kernel: see rocl_kernel */
+    int64_t id;           /* of a kernel: its number in the file; 0: one is made */
     int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of a kernel */
 } rocl_key_facts;
 
