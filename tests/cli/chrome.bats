@@ -285,6 +285,33 @@ END
     [ "$(rocstats memory -q --format csv hip.json)" == "$(rocstats memory -q --format csv "$JSON/kineto.json")" ]
 }
 
+# Memory of the devices $2... of the type $1, and kernels on GPUs 4 and 5: the GPUs of the allocations.
+gpus_of_memory() {
+    local type=$1 device
+    shift
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        for device; do
+            echo "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":7,\"tid\":7,\"ts\":$((10 + device)),\"args\":{\"Addr\":$((4096 + device)),\"Bytes\":8,\"Device Id\":$device,\"Device Type\":$type}},"
+        done
+        for device in 5 4; do
+            echo "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":$device,\"tid\":0,\"ts\":5,\"dur\":1,\"args\":{\"device\":$device,\"stream\":0,\"correlation\":$device}},"
+        done
+        echo '{}]}'
+    } >memory.json
+    rocline export -f jsonl --kinds memory_allocation -o - memory.json | grep -o '"owner":[^,]*' | cut -d: -f2 | paste -sd' '
+}
+
+@test "which GPU memory is of: HIP counts devices from 0, work has the numbers of the driver" {
+    [ "$(gpus_of_memory 6 0 1)" == '"GPU 4" "GPU 5"' ] || fail "$(gpus_of_memory 6 0 1)"
+    [ "$(gpus_of_memory 6 2 3)" == '"GPU 4" "GPU 5"' ] || fail "a rank with the third and fourth GPU"
+    [ "$(gpus_of_memory 6 1)" == '"GPU 5"' ]
+    [ "$(gpus_of_memory 6 4)" == 'null' ] || fail "which one cannot be told"
+    [ "$(gpus_of_memory 1 4 5)" == '"GPU 4" "GPU 5"' ] || fail "CUDA has one number for both"
+    [ "$(gpus_of_memory 1 5)" == '"GPU 5"' ]
+    [ "$(gpus_of_memory 1 0 1)" == '"GPU 4" "GPU 5"' ]
+}
+
 @test "kernels of a collective that do not say what they send: their operator does" {
     {
         echo '{"schemaVersion":1,"traceEvents":['

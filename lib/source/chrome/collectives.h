@@ -1,0 +1,35 @@
+/* Collectives: the operator that PyTorch writes around one says what it sends, and to whom. Kernels
+ * of NCCL and RCCL that do not say it themselves, as in older traces, get it by the operator's
+ * number. */
+#ifndef ROCL_SOURCE_CHROME_COLLECTIVES_H
+#define ROCL_SOURCE_CHROME_COLLECTIVES_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "source/chrome/event.h"
+
+typedef struct chrome_collective {
+    uint64_t where; /* of the operator */
+    uint32_t args;  /* text: an object of JSON */
+} chrome_collective;
+
+typedef struct chrome_collectives {
+    pthread_mutex_t lock; /* of the rest, which is only read in the second pass */
+    rocl_map index;       /* number of an operator, mixed -> collective */
+    chrome_collective *all;
+    size_t count, cap;
+} chrome_collectives;
+
+void chrome_collectives_open(chrome_collectives *c);
+void chrome_collectives_close(chrome_collectives *c);
+
+/* In the first pass, of an operator record_param_comms, whose arguments the worker has. */
+rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, const chrome_worker *w,
+                                   uint64_t where, rocl_error *err);
+/* Puts a record with its arguments where they are wanted, and with those of its collective. */
+rocl_status chrome_put_with_args(rocl_records *to, rocl_source_record *r,
+                                 const chrome_collectives *c, chrome_worker *w,
+                                 const chrome_event *e, rocl_error *err);
+
+#endif

@@ -1,0 +1,221 @@
+/* An event of Chrome's trace JSON: its members and arguments. See event.h. */
+#include "source/chrome/event.h"
+
+#include <stdlib.h>
+
+void chrome_free_worker(void *state)
+{
+    chrome_worker *w = state;
+    rocl_buf_free(&w->bytes);
+    rocl_buf_free(&w->text[0]);
+    rocl_buf_free(&w->text[1]);
+    chrome_callers_worker_free(&w->callers);
+    free(w);
+}
+
+rocl_view chrome_unescape(rocl_buf *b, rocl_view text, bool escaped)
+{
+    if (!escaped)
+        return text;
+    b->len = 0;
+    rocl_json_unescape(b, text);
+    return (rocl_view){(const char *)b->data, b->len};
+}
+
+uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t)
+{
+    uint64_t number;
+    int64_t negative;
+    if (t->kind != ROCL_JSON_NUMBER && t->kind != ROCL_JSON_STRING)
+        return ROCL_NO_KEY;
+    if (rocl_json_uint(t->text, &number) && number < ROCL_KEY_OF_TEXT)
+        return number;
+    if (rocl_json_int(t->text, &negative)) /* as of rows that are no threads */
+        return (uint64_t)negative & (ROCL_KEY_OF_TEXT - 1);
+    return t->text.n ? ROCL_KEY_OF_TEXT | rocl_records_text(to, t->text) : ROCL_NO_KEY;
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+void chrome_read_event(chrome_worker *w, chrome_event *e)
+{
+    rocl_json *r = &w->r;
+    enum { PH, CAT, NAME, PID, TID, TS, DUR, ARGS, ID, SCOPE, BP, BIND, FLOW_IN, FLOW_OUT, KEYS };
+    static const rocl_view keys[KEYS] = {
+        [PH] = ROCL_JSON_KEY("ph"),           [CAT] = ROCL_JSON_KEY("cat"),
+        [NAME] = ROCL_JSON_KEY("name"),       [PID] = ROCL_JSON_KEY("pid"),
+        [TID] = ROCL_JSON_KEY("tid"),         [TS] = ROCL_JSON_KEY("ts"),
+        [DUR] = ROCL_JSON_KEY("dur"),         [ARGS] = ROCL_JSON_KEY("args"),
+        [ID] = ROCL_JSON_KEY("id"),           [SCOPE] = ROCL_JSON_KEY("scope"),
+        [BP] = ROCL_JSON_KEY("bp"),           [BIND] = ROCL_JSON_KEY("bind_id"),
+        [FLOW_IN] = ROCL_JSON_KEY("flow_in"), [FLOW_OUT] = ROCL_JSON_KEY("flow_out")};
+    static const rocl_view none = {"", 0};
+    rocl_json_token v;
+    *e = (chrome_event){.ph = none, .cat = none, .name = none, .id = none, .scope = none};
+    e->ts = e->dur = e->bp = e->bind = e->pid.text = e->tid.text = none;
+    w->has_args = false;
+    for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
+        switch (key) {
+        case PH:
+            e->ph = v.text;
+            break;
+        case CAT:
+            e->cat = v.text;
+            break;
+        case NAME:
+            e->name = v.text;
+            e->name_escaped = v.escaped;
+            break;
+        case PID:
+            e->pid = v;
+            break;
+        case TID:
+            e->tid = v;
+            break;
+        case TS:
+            e->ts = v.text;
+            e->has_ts = true;
+            break;
+        case DUR:
+            e->dur = v.text;
+            e->has_dur = true;
+            break;
+        case ID:
+            e->id = v.text;
+            break;
+        case SCOPE:
+            e->scope = v.text;
+            break;
+        case BP:
+            e->bp = v.text;
+            break;
+        case BIND:
+            e->bind = v.text;
+            break;
+        case FLOW_IN:
+            e->flow_in = v.kind == ROCL_JSON_TRUE;
+            break;
+        case FLOW_OUT:
+            e->flow_out = v.kind == ROCL_JSON_TRUE;
+            break;
+        default: /* whether anything of them is wanted the event as a whole tells */
+            w->args = *r;
+            w->has_args = rocl_json_enter(&w->args, ROCL_JSON_OBJECT);
+        }
+    }
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static void read_dimensions(rocl_json *r, uint32_t to[3])
+{
+    rocl_json_token v;
+    if (!rocl_json_enter(r, ROCL_JSON_ARRAY))
+        return;
+    for (int i = 0; rocl_json_element(r, &v); i++) {
+        uint64_t n;
+        if (i < 3 && rocl_json_uint(v.text, &n) && n <= UINT32_MAX)
+            to[i] = (uint32_t)n;
+    }
+}
+
+void chrome_read_args(rocl_json *r, chrome_args *a)
+{
+    enum {
+        CORRELATION,
+        DEVICE,
+        STREAM,
+        GRID,
+        BLOCK,
+        BYTES,
+        SIZE,
+        SHARED,
+        NAME,
+        ADDR,
+        MEMORY,
+        DEVICE_TYPE,
+        DEVICE_ID,
+        RESERVED,
+        KEYS
+    };
+    static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation"),
+                                         [DEVICE] = ROCL_JSON_KEY("device"),
+                                         [STREAM] = ROCL_JSON_KEY("stream"),
+                                         [GRID] = ROCL_JSON_KEY("grid"),
+                                         [BLOCK] = ROCL_JSON_KEY("block"),
+                                         [BYTES] = ROCL_JSON_KEY("bytes"),
+                                         [SIZE] = ROCL_JSON_KEY("size"),
+                                         [SHARED] = ROCL_JSON_KEY("shared memory"),
+                                         [NAME] = ROCL_JSON_KEY("name"),
+                                         [ADDR] = ROCL_JSON_KEY("Addr"),
+                                         [MEMORY] = ROCL_JSON_KEY("Bytes"),
+                                         [DEVICE_TYPE] = ROCL_JSON_KEY("Device Type"),
+                                         [DEVICE_ID] = ROCL_JSON_KEY("Device Id"),
+                                         [RESERVED] = ROCL_JSON_KEY("Total Reserved")};
+    rocl_json_token v;
+    for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
+        uint64_t *number = key == CORRELATION            ? &a->correlation
+                           : key == DEVICE               ? &a->device
+                           : key == STREAM               ? &a->stream
+                           : key == BYTES || key == SIZE ? &a->bytes
+                           : key == ADDR                 ? &a->address
+                           : key == DEVICE_TYPE          ? &a->device_type
+                           : key == DEVICE_ID            ? &a->device_id
+                           : key == RESERVED             ? &a->reserved
+                                                         : NULL;
+        uint64_t n;
+        int64_t i;
+        if (number && rocl_json_uint(v.text, &n)) {
+            *number = n;
+        } else if (key == GRID) {
+            read_dimensions(r, a->grid);
+        } else if (key == BLOCK) {
+            read_dimensions(r, a->block);
+        } else if (key == SHARED && rocl_json_int(v.text, &i)) {
+            a->shared = i;
+        } else if (key == MEMORY && rocl_json_int(v.text, &i)) {
+            a->memory = i;
+        } else if (key == NAME && v.kind == ROCL_JSON_STRING) {
+            a->name = v.text;
+            a->name_escaped = v.escaped;
+        }
+    }
+}
+
+/* Arguments of kernels that are known otherwise. */
+static bool is_part_of_dispatch(rocl_view key)
+{
+    static const char *const keys[] = {"device",         "stream",        "correlation",
+                                       "grid",           "block",         "shared memory",
+                                       "kernel_details", "correlation_id"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (rocl_view_is(key, keys[i]))
+            return true;
+    return false;
+}
+
+void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record)
+{
+    static const rocl_view any_type = ROCL_JSON_KEY(""), string_type = ROCL_JSON_KEY("string");
+    rocl_json_token key, v;
+    while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
+        rocl_json_kind kind = rocl_json_next(&r, &v);
+        if (kind == ROCL_JSON_OBJECT || kind == ROCL_JSON_ARRAY) {
+            rocl_json_leave(&r);
+            v.text.n = (size_t)(r.at - v.text.p);
+        }
+        if (r.wrong) /* what was skipped so far is looked at only now */
+            return;
+        if (kind_of_record == ROCL_DISPATCH && is_part_of_dispatch(key.text))
+            continue;
+        const rocl_view name = chrome_unescape(&w->text[0], key.text, key.escaped);
+        const bool text = kind == ROCL_JSON_STRING;
+        rocl_record_typed_arg(to, text ? string_type : any_type, name,
+                              chrome_unescape(&w->text[1], v.text, text && v.escaped));
+    }
+}
+
+rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where, rocl_error *err)
+{
+    return rocl_record_fault(to, where, ROCL_FAULT_BAD_JSON, "arguments that are no JSON", err);
+}

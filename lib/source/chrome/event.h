@@ -1,0 +1,58 @@
+/* An event of Chrome's trace JSON as it stands in the file, and its arguments. Texts are slices of
+ * the block that the worker has at hand. */
+#ifndef ROCL_SOURCE_CHROME_EVENT_H
+#define ROCL_SOURCE_CHROME_EVENT_H
+
+#include "base/json.h"
+#include "source/chrome/callers.h"
+#include "source/records/records.h"
+
+typedef struct chrome_event {
+    rocl_view ph, cat, name, id, scope;
+    rocl_json_token pid, tid;
+    rocl_view ts, dur;
+    rocl_view bp, bind; /* of flows: "e"; of a whole event: the number of its arrows */
+    bool has_ts, has_dur, name_escaped, flow_in, flow_out;
+} chrome_event;
+
+/* The arguments that are looked at. Numbers that are not there stay as they are. */
+typedef struct chrome_args {
+    uint64_t correlation, device, stream, bytes;
+    uint32_t grid[3], block[3];
+    int64_t shared;
+    rocl_view name; /* of M: the name */
+    bool name_escaped;
+    int64_t memory; /* of [memory]: bytes, negative of a free */
+    uint64_t address, device_type, device_id;
+    uint64_t reserved; /* of [memory]: bytes that the allocator has of the device */
+} chrome_args;
+
+typedef struct chrome_worker {
+    rocl_buf bytes;   /* the block */
+    rocl_buf text[2]; /* unescaped */
+    rocl_json r;
+    rocl_json args; /* where the arguments of the event are */
+    bool has_args;
+    chrome_callers_worker callers;
+} chrome_worker;
+
+void chrome_free_worker(void *worker);
+
+/* Reads the members of the object that w->r has entered. Members that it does not have are empty.
+ */
+void chrome_read_event(chrome_worker *w, chrome_event *e);
+/* Reads the members of the object that r has entered; r->wrong: it is no JSON. */
+void chrome_read_args(rocl_json *r, chrome_args *a);
+/* The members of the object that r has entered are the arguments of the record that is put next,
+ * less what else the record says of a dispatch. They end where the text is no JSON. */
+void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record);
+/* Arguments are skipped by their brackets and quotes; what is wrong inside shows when they are
+ * read: the event is counted then, and left out. */
+rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where, rocl_error *err);
+
+/* The text without its escapes, in the buffer if it has any. */
+rocl_view chrome_unescape(rocl_buf *b, rocl_view text, bool escaped);
+/* A number as it is, a text as a key above all numbers of processes and threads; ROCL_NO_KEY. */
+uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t);
+
+#endif
