@@ -159,6 +159,9 @@ all: $(PROGRAM_FILES) $(LIB_A) $(LIB_SO) $(SQLITE_SO) $(PC) $(HEADER) ## tools i
 ifneq ($(OTF2),1)
 	@echo '  NOTE    built without libotf2 (3.0 or newer): rocpd2otf2 will only say so'
 endif
+ifneq ($(EDIT),1)
+	@echo '  NOTE    built without libedit: lines in the shell of rocline query are not edited, nor kept'
+endif
 ifeq ($(and $(HSA),$(HIP)),)
 	@echo '  NOTE    built without$(if $(HSA),, HSA and)$(if $(HIP),, HIP): rocrec will not record them'
 endif
@@ -251,7 +254,7 @@ $(OBJ)/tools/main/$(1).o: tools/main.c tools/common/programs.h tools/common/opti
 endef
 $(foreach d,$(TOOL_DIRS),$(eval $(call tool-rule,$(d))))
 ifeq ($(EDIT),1)
-$(OBJ)/tools/rocline/query.o: ALL_CPPFLAGS += -DROCL_LIBEDIT $(shell $(PKG_CONFIG) --cflags libedit)
+$(OBJ)/tools/rocline/shell.o: ALL_CPPFLAGS += -DROCL_LIBEDIT $(shell $(PKG_CONFIG) --cflags libedit)
 $(O)/bin/rocline: LIBS += $(shell $(PKG_CONFIG) --libs libedit)
 endif
 

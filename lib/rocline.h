@@ -1115,7 +1115,8 @@ typedef enum rocl_rows_format {
 typedef struct rocl_rows_options {
     const char *path; /* "-": standard output; NULL: the same */
     rocl_rows_format format;
-    unsigned width; /* TABLE: columns of the terminal, 0: do not cut texts */
+    unsigned width;  /* TABLE: columns of the terminal, 0: do not cut texts */
+    bool title_case; /* CSV: titles are "Total_Calls" for total_calls, as AMD's command has them */
     /* JSON and MARKDOWN: rows end where this many bytes would be passed; the others are counted.
      * 0: all rows. */
     size_t budget;

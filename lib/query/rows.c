@@ -1,5 +1,6 @@
 /* Results of SQL as text. Rows are written as they come; only a table for people waits for the
  * first ones, to know how wide its columns are. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ typedef struct row_writer {
     size_t budget;       /* bytes of everything; 0: any */
     uint64_t left_out;   /* rows of this statement that would have passed it */
     rocl_rows_format format;
+    bool title_case;
     unsigned width; /* of the terminal; 0: any */
     rocl_buf text;  /* to be written */
     rocl_buf cell;  /* at hand */
@@ -305,13 +307,19 @@ static void put_titles(row_writer *w, const rocl_result_row *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         const rocl_sql_value v = {ROCL_SQL_TEXT, 0, 0, r->columns[i], strlen(r->columns[i])};
+        size_t first;
         switch (w->format) {
         case ROCL_ROWS_TABLE:
             put_table_cell(w, i, &v);
             break;
         case ROCL_ROWS_CSV:
             rocl_buf_str(&w->text, i ? "," : "");
+            first = w->text.len;
             put_csv_cell(w, &v);
+            for (size_t k = first + 1; w->title_case && k < w->text.len; k++)
+                w->text.data[k] =
+                    (uint8_t)(isalpha(w->text.data[k - 1]) ? tolower(w->text.data[k])
+                                                           : toupper(w->text.data[k]));
             break;
         case ROCL_ROWS_TSV:
             rocl_buf_str(&w->text, i ? "\t" : "");
@@ -503,8 +511,11 @@ rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_opt
 {
     if (o->format >= ROCL_ROWS_PARQUET)
         return rocl_query_write_columns(q, sql, o, rows, err);
-    row_writer w = {
-        .format = o->format, .width = o->width, .answer = o->answer, .budget = o->budget};
+    row_writer w = {.format = o->format,
+                    .title_case = o->title_case,
+                    .width = o->width,
+                    .answer = o->answer,
+                    .budget = o->budget};
     rocl_status st =
         o->answer ? ROCL_OK : rocl_out_open_as_named(&w.out, o->path ? o->path : "-", err);
     if (st != ROCL_OK)

@@ -159,6 +159,34 @@ END
     done
 }
 
+@test "rocpd query: files and formats of AMD's command" {
+    sql="SELECT name, total_calls, 1 AS a1b_GpuTime FROM top_kernels"
+    rocpd query -i "$DB" --query "$sql" | diff - <(query "$sql" "$DB")
+    for f in csv json html md; do
+        try 0 rocpd query -i "$DB" --format $f --query "$sql"
+        [ -s rocpd-output-data/out.$f ]
+        rocpd query -i "$DB" --format $f -o - --query "$sql" | cmp - rocpd-output-data/out.$f
+    done
+    [ "$(head -1 rocpd-output-data/out.csv)" = '"Name","Total_Calls","A1B_Gputime"' ]
+    diff <(tail -n +2 rocpd-output-data/out.csv) <(query -f csv "$sql" "$DB" | tail -n +2)
+    jq -e 'length > 1 and .[0].total_calls > 0' rocpd-output-data/out.json
+    echo "CREATE VIEW v AS SELECT 7 AS seven" >v.sql
+    ROCPD_OUTPUT_NAME=name ROCPD_OUTPUT_PATH=dir/below rocpd query -i "$DB" --script v.sql --query "SELECT * FROM v" --format csv
+    [ "$(cat dir/below/name.csv)" = $'"Seven"\n7' ]
+    rocpd query "$DB" -o run.md -d d --query "SELECT count(*) FROM kernels" --format md --start 0% --end 50%
+    [ -s d/run.md ]
+    for f in pdf dashboard clipboard; do
+        try 2 rocpd query -i "$DB" --format $f --query "$sql"
+        says "--format $f is not written here: "
+    done
+    try 2 rocpd query -i "$DB" --format html --query "$sql" --email-to a@example.com
+    says "no mail is sent here"
+    try 2 rocpd query -i "$DB"
+    says "no --query is given"
+    try 2 rocpd query -i "$DB" --format csv -o bad --query "SELECT nmae FROM kernel"
+    [ ! -e rocpd-output-data/bad.csv ]
+}
+
 @test "several statements, scripts, parameters, standard input" {
     echo "CREATE VIEW long_ones AS SELECT * FROM kernel WHERE duration > :least" >views.sql
     try 2 query --script views.sql "SELECT 1" "$DB"

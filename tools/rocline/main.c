@@ -69,7 +69,7 @@ static const subcommand rocpd_commands[] = {
     {"convert", NULL, &convert_program, NULL, "write csv, pftrace, otf2: one or several formats"},
     {"merge", NULL, &rocmerge_program, NULL, "write one database"},
     {"package", NULL, &rocmerge_program, "--package", "write an index.yaml that lists databases"},
-    {"query", NULL, &query_program, NULL, "run SQL: --query \"SELECT ...\""},
+    {"query", NULL, &rocpd_query_program, NULL, "run SQL: --query \"SELECT ...\""},
     {"summary", NULL, &rocpd_summary_program, NULL, "print where the time went"},
     {"help", NULL, &rocpd_help_program, NULL, "print the help of a command"},
     {0},

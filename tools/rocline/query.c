@@ -4,40 +4,21 @@
 #include "common/common.h"
 #include "common/output.h"
 #include "common/programs.h"
+#include "rocline/commands.h"
+#include "rocline/query.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#ifdef ROCL_LIBEDIT
-#include <editline/readline.h>
-#include <setjmp.h>
-#endif
-
-typedef struct cli {
-    common common;
-    strings operands; /* SQL and inputs */
-    strings queries, scripts, commands, parameters;
-    unsigned format;
-    unsigned timeout, budget;
-    rocl_trace *trace;
-    bool attach;
-    bool shell;
-    const char *path;
-    rocl_query *query;
-} cli;
+typedef query_cli cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
-/* The first ones are rocl_rows_formats, the others what they are called elsewhere. */
-#define FORMATS ROCL_ROWS_FORMAT_NAMES "|console|text|markdown|jsonlines"
-static const unsigned char format_of[] = {
+const unsigned char query_format_of[] = {
     ROCL_ROWS_TABLE,    ROCL_ROWS_CSV,   ROCL_ROWS_TSV,      ROCL_ROWS_JSON,  ROCL_ROWS_JSONL,
     ROCL_ROWS_MARKDOWN, ROCL_ROWS_HTML,  ROCL_ROWS_PARQUET,  ROCL_ROWS_ARROW, ROCL_ROWS_ARROWS,
     ROCL_ROWS_TABLE,    ROCL_ROWS_TABLE, ROCL_ROWS_MARKDOWN, ROCL_ROWS_JSONL};
@@ -58,7 +39,7 @@ static const opt query_options[] = {
 };
 
 static const opt output_options[] = {
-    {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORM", FORMATS, 0, 0,
+    {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORM", QUERY_FORMATS, 0, 0,
      "aligned columns (table or console, the default) or Markdown (md) for people; CSV, TSV, an "
      "array of objects (json) or an object a line (jsonl) for programs; a bare table (html); "
      "Parquet, an Arrow file (arrow) or stream (arrows) of one statement"},
@@ -74,6 +55,68 @@ static const opt_group query_group = {"SQL", query_options};
 static const opt_group output_group = {"Output", output_options};
 static const opt_group *const groups[] = {&query_group,  &input_group, &output_group, &names_group,
                                           &filter_group, &run_group,   &other_group,  NULL};
+
+/* AMD's formats, and ours for each; what has none is refused. */
+#define AMD_FORMATS "console|csv|html|json|md|pdf|dashboard|clipboard"
+static const struct amd_format {
+    const char *word;
+    rocl_rows_format format;
+    const char *ending;  /* of its file; NULL: it is printed */
+    const char *instead; /* it is not written: what helps; NULL: it is */
+} amd_formats[] = {
+    {"console", ROCL_ROWS_TABLE, NULL, NULL},
+    {"csv", ROCL_ROWS_CSV, ".csv", NULL},
+    {"html", ROCL_ROWS_HTML, ".html", NULL},
+    {"json", ROCL_ROWS_JSON, ".json", NULL},
+    {"md", ROCL_ROWS_MARKDOWN, ".md", NULL},
+    {"pdf", 0, NULL, "print the page of --format html as PDF"},
+    {"dashboard", 0, NULL,
+     "--format html writes the table, and rocstats --format html a page with charts"},
+    {"clipboard", 0, NULL, "pipe the table: rocpd query ... | xclip -selection clipboard"},
+};
+
+static const opt amd_query_options[] = {
+    {"query", 0, OPT_LIST, offsetof(cli, queries), "SQL", NULL, 0, 0, "run this statement"},
+    {"script", 0, OPT_LIST, offsetof(cli, scripts), "FILE", NULL, 0, 0,
+     "run the statements in this file before, such as those that make views"},
+    COMMON_END,
+};
+
+static const opt amd_output_options[] = {
+    {"format", 0, OPT_CHOICE, offsetof(cli, amd_format), "FORM", AMD_FORMATS, 0, 0,
+     "print a table (console, the default), or write it to a file: csv, html, json (an array of "
+     "objects) or md; pdf, dashboard and clipboard are refused"},
+    COMMON_OUTPUT_FILE("name of the file, without its ending (default: ROCPD_OUTPUT_NAME, or out); "
+                       "\"-\" is standard output"),
+    COMMON_OUTPUT_PATH,
+    COMMON_END,
+};
+
+#define OF_MAIL(name, arg) COMMON_IGNORED(name, arg, NULL)
+static const opt amd_mail_options[] = {
+    {"email-to", 0, OPT_STRING, offsetof(cli, mail), "ADDRESS", NULL, 0, 0,
+     "refused: no mail is sent"},
+    {"template-path", 0, OPT_STRING, offsetof(cli, template_path), "FILE", NULL, 0, 0,
+     "refused: there is no dashboard"},
+    OF_MAIL("email-from", "ADDRESS"),
+    OF_MAIL("email-subject", "TEXT"),
+    OF_MAIL("smtp-server", "HOST"),
+    OF_MAIL("smtp-port", "PORT"),
+    OF_MAIL("smtp-user", "NAME"),
+    OF_MAIL("smtp-password", "TEXT"),
+    OF_MAIL("zip-attachments", NULL),
+    OF_MAIL("inline-preview", NULL),
+    COMMON_IGNORED("automerge-limit", "N", NULL),
+    COMMON_END,
+};
+
+static const opt_group amd_query_group = {"SQL", amd_query_options};
+static const opt_group amd_output_group = {"Output", amd_output_options};
+static const opt_group amd_mail_group = {"Options of AMD's command that are not supported",
+                                         amd_mail_options};
+static const opt_group *const amd_groups[] = {&amd_query_group, &input_group,  &amd_output_group,
+                                              &names_group,     &filter_group, &run_group,
+                                              &amd_mail_group,  &other_group,  NULL};
 
 /* ---- running --------------------------------------------------------------------------------- */
 
@@ -108,10 +151,11 @@ static void show_place(const cli *c, const char *sql)
 static rocl_status run_text(cli *c, const char *sql, rocl_error *err)
 {
     rocl_rows_options o = {.path = c->path,
-                           .format = (rocl_rows_format)format_of[c->format],
+                           .format = (rocl_rows_format)query_format_of[c->format],
                            .width = c->common.to_stdout ? terminal_width() : 0,
+                           .title_case = c->as_amd,
                            .budget = budget_bytes(c->budget)};
-    if (answer_is_wanted() && o.format == ROCL_ROWS_JSON && !c->shell) {
+    if (answer_is_wanted() && !c->as_amd && o.format == ROCL_ROWS_JSON && !c->shell) {
         rocl_status st = answer_open(c->path, c->trace, c->budget, &o.answer, err);
         if (st != ROCL_OK)
             return st;
@@ -120,7 +164,7 @@ static rocl_status run_text(cli *c, const char *sql, rocl_error *err)
 }
 
 /* All of a file, or of standard input; NULL, and said: it cannot be read. */
-static char *read_text(const char *path, rocl_error *err)
+char *query_read_text(const char *path)
 {
     FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
     char *text = NULL;
@@ -128,7 +172,6 @@ static char *read_text(const char *path, rocl_error *err)
     ssize_t n = f ? getdelim(&text, &size, '\0', f) : -1;
     if (!f || (n < 0 && ferror(f))) {
         msg_error("%s: %s", path, strerror(errno));
-        (void)err;
         free(text);
         text = NULL;
     } else if (n < 0) {
@@ -153,47 +196,7 @@ static rocl_status set_parameters(const cli *c, rocl_error *err)
     return st;
 }
 
-/* ---- the shell ------------------------------------------------------------------------------- */
-
-static rocl_query *interruptible; /* what ^C ends */
-
-#ifdef ROCL_LIBEDIT
-static sigjmp_buf prompt_again; /* libedit does not end a line by a signal */
-static volatile sig_atomic_t prompting;
-#endif
-
-static void on_interrupt(int number)
-{
-    (void)number;
-#ifdef ROCL_LIBEDIT
-    if (prompting) {
-        prompting = 0;
-        siglongjmp(prompt_again, 1);
-    }
-#endif
-    if (interruptible)
-        rocl_query_interrupt(interruptible);
-}
-
-static void list_tables(bool views)
-{
-    rocl_sql_table t;
-    for (size_t i = 0; rocl_sql_table_at(i, &t); i++)
-        if (t.view == views)
-            printf("%-20s %s\n", t.name, t.purpose);
-}
-
-static void print_shell_help(void)
-{
-    puts(".tables           list tables and views\n"
-         ".schema [TABLE]   list columns\n"
-         ".mode FORMAT      table, csv, tsv, json, jsonl, md or html\n"
-         ".read FILE        run the statements in a file\n"
-         ".quit             end\n"
-         "SQL ends with a semicolon. ^C ends a statement.");
-}
-
-static rocl_status run_said(cli *c, const char *sql)
+rocl_status query_run(query_cli *c, const char *sql)
 {
     rocl_error *err = must_have(rocl_error_new());
     rocl_status st = run_text(c, sql, err);
@@ -203,178 +206,6 @@ static rocl_status run_said(cli *c, const char *sql)
     }
     rocl_error_free(err);
     return st;
-}
-
-/* A column: its name and its type. */
-static rocl_status print_column(void *ctx, const rocl_result_row *r, rocl_error *err)
-{
-    (void)ctx, (void)err;
-    if (r->values)
-        printf("  %-22s %-8s %s\n", r->values[0].text, r->values[1].text,
-               rocl_sql_column_doc(r->values[0].text));
-    return ROCL_OK;
-}
-
-/* The columns of a table, or of all. */
-static void print_schema(cli *c, const char *table)
-{
-    rocl_sql_table t;
-    bool any = false;
-    for (size_t i = 0; rocl_sql_table_at(i, &t); i++) {
-        char sql[256];
-        if (*table ? strcasecmp(table, t.name) != 0 : t.view)
-            continue;
-        printf("%s%s: %s\n", any ? "\n" : "", t.name, t.purpose);
-        snprintf(sql, sizeof sql, "SELECT name, type FROM pragma_table_info('%s')", t.name);
-        rocl_query_run(c->query, sql, print_column, NULL, NULL);
-        any = true;
-    }
-    if (!any)
-        msg_error(".schema: there is no table %s", table);
-}
-
-/* False: it ends the shell. */
-static bool run_command(cli *c, const char *line)
-{
-    char word[16] = "", argument[4096] = "";
-    sscanf(line, "%15s %4095[^\n]", word, argument);
-    for (size_t n = strlen(argument); n && strchr(" \t;", argument[n - 1]); n--)
-        argument[n - 1] = '\0';
-    if (!strcmp(word, ".quit") || !strcmp(word, ".exit") || !strcmp(word, ".q")) {
-        return false;
-    } else if (!strcmp(word, ".tables")) {
-        list_tables(false);
-        puts("");
-        list_tables(true);
-    } else if (!strcmp(word, ".schema")) {
-        print_schema(c, argument);
-    } else if (!strcmp(word, ".mode")) {
-        unsigned i = 0;
-        const char *p = FORMATS;
-        const size_t n = strlen(argument);
-        while (strncmp(p, argument, n) || (p[n] && p[n] != '|')) {
-            p = strchr(p, '|');
-            if (!p)
-                break;
-            p++;
-            i++;
-        }
-        if (p && n && (format_of[i] < ROCL_ROWS_PARQUET || !c->common.to_stdout))
-            c->format = i;
-        else
-            msg_error(".mode: table, csv, tsv, json, jsonl, md or html%s",
-                      p && n ? "; Parquet and Arrow need -o FILE" : "");
-    } else if (!strcmp(word, ".read")) {
-        char *text = read_text(argument, NULL);
-        if (text)
-            run_said(c, text);
-        free(text);
-    } else {
-        if (strcmp(word, ".help") != 0)
-            msg_error("%s is no command of the shell", word);
-        print_shell_help();
-    }
-    fflush(stdout);
-    return true;
-}
-
-/* A line without its newline, to be freed; NULL: the end. */
-static char *read_line(const char *prompt)
-{
-#ifdef ROCL_LIBEDIT
-    if (sigsetjmp(prompt_again, 1)) { /* ^C: what was typed is forgotten */
-        putchar('\n');
-        return must_have(strdup(""));
-    }
-    prompting = 1;
-    char *line = readline(prompt);
-    prompting = 0;
-    if (line && *line)
-        add_history(line);
-    return line;
-#else
-    char *line = NULL;
-    size_t size = 0;
-    fputs(prompt, stdout);
-    fflush(stdout);
-    ssize_t n = getline(&line, &size, stdin);
-    if (n < 0 && !feof(stdin) && errno == EINTR) { /* ^C: what was typed is forgotten */
-        clearerr(stdin);
-        putchar('\n');
-        free(line);
-        return must_have(strdup(""));
-    }
-    if (n < 0) {
-        free(line);
-        return NULL;
-    }
-    if (n && line[n - 1] == '\n')
-        line[n - 1] = '\0';
-    return line;
-#endif
-}
-
-#ifdef ROCL_LIBEDIT
-static const char *history_path(void)
-{
-    static char path[4096];
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (state && *state)
-        snprintf(path, sizeof path, "%s/rocline_history", state);
-    else
-        snprintf(path, sizeof path, "%s/.rocline_history", home ? home : "/tmp");
-    return path;
-}
-#endif
-
-static rocl_status run_shell(cli *c)
-{
-    char *text = NULL, *line;
-    size_t len = 0;
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigset_t interrupt;
-    interruptible = c->query;
-    sigaction(SIGINT, &action, NULL);
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    pthread_sigmask(SIG_UNBLOCK, &interrupt, NULL);
-#ifdef ROCL_LIBEDIT
-    rl_catch_signals = 0;
-    using_history();
-    read_history(history_path());
-#endif
-    puts("SQL over a trace: .tables lists the tables, .help the commands.");
-    while ((line = read_line(len ? "    ...> " : "rocline> "))) {
-        const size_t n = strlen(line);
-        if (!len && line[strspn(line, " \t")] == '.') {
-            const bool goes_on = run_command(c, line + strspn(line, " \t"));
-            free(line);
-            if (!goes_on)
-                break;
-            continue;
-        }
-        if (!n) {
-            free(line);
-            continue;
-        }
-        text = must_have(realloc(text, len + n + 2));
-        memcpy(text + len, line, n);
-        memcpy(text + len + n, "\n", 2);
-        len += n + 1;
-        free(line);
-        if (rocl_query_is_complete(text)) {
-            run_said(c, text);
-            len = 0;
-        }
-    }
-    if (len && line == NULL)
-        run_said(c, text);
-#ifdef ROCL_LIBEDIT
-    write_history(history_path());
-#endif
-    interruptible = NULL;
-    free(text);
-    return ROCL_OK;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -390,10 +221,10 @@ static rocl_status run_queries(rocl_trace *t, void *ctx, rocl_error *err)
         return st;
     st = set_parameters(c, err);
     for (size_t i = 0; i < c->commands.n && st == ROCL_OK; i++)
-        run_command(c, c->commands.v[i]);
+        shell_run_command(c, c->commands.v[i]);
     char *all = must_have(strdup(""));
     for (size_t i = 0; i < c->scripts.n + c->queries.n && st == ROCL_OK; i++) {
-        char *text = i < c->scripts.n ? read_text(c->scripts.v[i], err)
+        char *text = i < c->scripts.n ? query_read_text(c->scripts.v[i])
                                       : must_have(strdup(c->queries.v[i - c->scripts.n]));
         if (!text) {
             st = ROCL_INPUT;
@@ -408,14 +239,16 @@ static rocl_status run_queries(rocl_trace *t, void *ctx, rocl_error *err)
     }
     if (st == ROCL_OK && !c->shell && !c->scripts.n && !c->queries.n && !c->commands.n) {
         free(all);
-        all = read_text("-", err);
+        all = query_read_text("-");
         st = all ? st : ROCL_INPUT;
     }
     if (st == ROCL_OK && *all)
-        st = run_said(c, all);
+        st = query_run(c, all);
     free(all);
     if (st <= ROCL_PARTIAL && c->shell)
-        st = run_shell(c);
+        st = shell_run(c);
+    if (st <= ROCL_PARTIAL && c->as_amd)
+        output_done(c->path);
     rocl_query_close(c->query);
     return st;
 }
@@ -426,6 +259,52 @@ static bool is_sql(const char *operand)
     if (access(operand, F_OK) == 0 || !strcmp(operand, "-"))
         return false;
     return strpbrk(operand, " \t\n;") || (*operand == '.' && !strpbrk(operand, "/*?"));
+}
+
+/* Where the file goes: to the folder of all outputs of AMD's tools. */
+static int place_as_amd(cli *c)
+{
+    static char path[8192];
+    const struct amd_format *f = &amd_formats[c->amd_format];
+    if (f->instead)
+        return usage_error("--format %s is not written here: %s", f->word, f->instead);
+    if (c->mail)
+        return usage_error(
+            "--email-to: no mail is sent here; write a file, and attach it to yours");
+    if (c->template_path)
+        return usage_error("--template-path: dashboards are not written here");
+    while (query_format_of[c->format] != f->format)
+        c->format++;
+    int code = output_fill_names(&c->common);
+    if (code >= 0)
+        return code;
+    c->path = "-";
+    if (f->ending && strcmp(output_name(&c->common), "-") != 0) {
+        c->path = path;
+        code = output_place(&c->common, ends_with(output_name(&c->common), f->ending), f->ending,
+                            path, sizeof path);
+        if (code < 0 && output_make_parent(path) != ROCL_OK)
+            code = ROCL_OUTPUT;
+    }
+    return code;
+}
+
+/* -o FILE as it stands, in the folder of -d. */
+static int place_file(cli *c)
+{
+    static char path[8192];
+    const char *file, *folder;
+    int code = output_fill_name(&c->common, NULL, "--output-file", &c->common.output_file);
+    if (code < 0)
+        code = output_fill_name(&c->common, NULL, "--output-path", &c->common.output_path);
+    file = c->common.output_file;
+    folder = c->common.output_path;
+    c->path = file ? file : "-";
+    if (file && folder && *file != '/' && strcmp(file, "-") != 0) {
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        c->path = path;
+    }
+    return code;
 }
 
 static int check_options(cli *c)
@@ -440,21 +319,14 @@ static int check_options(cli *c)
             return usage_error("--param: \"%s\" is not NAME=VALUE", c->parameters.v[i]);
     if (!c->common.inputs.n)
         return usage_error("no input is given");
-    int code = output_fill_name(&c->common, NULL, "--output-file", &c->common.output_file);
-    if (code < 0)
-        code = output_fill_name(&c->common, NULL, "--output-path", &c->common.output_path);
+    if (c->as_amd && !c->queries.n)
+        return usage_error("no --query is given");
+    const int code = c->as_amd ? place_as_amd(c) : place_file(c);
     if (code >= 0)
         return code;
-    static char path[8192];
-    const char *file = c->common.output_file, *folder = c->common.output_path;
-    c->path = file ? file : "-";
-    if (file && folder && *file != '/' && strcmp(file, "-") != 0) {
-        snprintf(path, sizeof path, "%s/%s", folder, file);
-        c->path = path;
-    }
     c->common.to_stdout = !strcmp(c->path, "-");
     c->common.wanted = EVENTS_NONE;
-    const rocl_rows_format format = (rocl_rows_format)format_of[c->format];
+    const rocl_rows_format format = (rocl_rows_format)query_format_of[c->format];
     if (c->budget && format != ROCL_ROWS_JSON && format != ROCL_ROWS_MARKDOWN)
         return usage_error("--budget is only for --format json and md");
     c->shell = !c->queries.n && !c->scripts.n && !c->commands.n && isatty(STDIN_FILENO);
@@ -466,6 +338,7 @@ static int check_options(cli *c)
 static int run_query(const program *p, int argc, char **argv)
 {
     static cli c;
+    c.as_amd = p->groups == amd_groups;
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
@@ -485,5 +358,17 @@ const program query_program = {
                 "  rocline query -f csv -p n=20 \"SELECT * FROM gap ORDER BY duration DESC LIMIT "
                 ":n\" 4711.db\n"
                 "  rocline query 4711.db\n",
+    .operands = offsetof(cli, operands),
+};
+
+const program rocpd_query_program = {
+    .name = "rocpd query",
+    .tool = "rocpd",
+    .run = run_query,
+    .synopsis = "[OPTION]... --query SQL INPUT...",
+    .purpose = "Run SQL over traces; `rocline query` has more formats, parameters and a shell.",
+    .groups = amd_groups,
+    .examples = "  rocpd query -i 4711_results.db --query \"SELECT * FROM top_kernels\"\n"
+                "  rocpd query -i rank*/*.db --format csv -o top --query \"SELECT * FROM top\"\n",
     .operands = offsetof(cli, operands),
 };
