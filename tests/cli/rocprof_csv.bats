@@ -288,6 +288,27 @@ END
     says "choose from results"
 }
 
+# arguments FILE: of each event of Chrome JSON, one a line
+arguments() {
+    rtg2json -q -f --args -o t.json "$1"
+    grep -o '"name":"[^"]*","cat":"PC_SAMPLING".*' t.json | sed 's/"name":"\([^"]*\)".*"ts":\([0-9.]*\).*"args":\({.*}\)}.*/\1 \2 \3/'
+}
+
+@test "PC samples of rocprofv2 and v3 have all of their columns" {
+    printf 'Dispatch_ID,Timestamp,GPU_ID,PC_Sample,Shader_Engines\n\n1,1000,2,0x7f0010,3\n2,3000,2,0x7f0018,0\n' >pcs_trace_7.csv
+    run -0 arguments pcs_trace_7.csv
+    [ "$output" == '0x7f0010 1.000 {"dispatch_id":"1","gpu_id":"2","shader_engine":"3"}
+0x7f0018 3.000 {"dispatch_id":"2","gpu_id":"2","shader_engine":"0"}' ] || fail "$output"
+    {
+        echo '"Sample_Timestamp","Exec_Mask","Dispatch_Id","Instruction","Instruction_Comment","Correlation_Id","Wave_Issued_Instruction","Instruction_Type","Stall_Reason","Wave_Count"'
+        echo '5000,255,24,"s_waitcnt vmcnt(0)","walk.cpp:7",9,0,"NO_INST","WAITCNT",4'
+        echo '6000,1,25,"","",9,1,"VALU","",2'
+    } >r_pc_sampling_stochastic.csv
+    run -0 arguments r_pc_sampling_stochastic.csv
+    [ "$output" == 's_waitcnt vmcnt(0) 5.000 {"comment":"walk.cpp:7","stall_reason":"WAITCNT","dispatch_id":"24","correlation_id":"9","exec_mask":"255","wave_issued":"0","inst_type":"NO_INST","wave_cnt":"4"}
+(not decoded) 6.000 {"dispatch_id":"25","correlation_id":"9","exec_mask":"1","wave_issued":"1","inst_type":"VALU","wave_cnt":"2"}' ] || fail "$output"
+}
+
 @test "results.csv comes back from a database, and from a database that is built anew" {
     needs sqlite3
     local json=$TOP/tests/fixtures/rocprof

@@ -145,7 +145,7 @@ bool rocprof_intern_words(rocprof_words *w, rocl_trace *t)
 
 static bool has_column(const rocprof_row *row, rocprof_column c)
 {
-    return row->has >> c & 1;
+    return c < ROCPROF_OTHER ? row->has >> c & 1 : row->has_packet >> (c - ROCPROF_OTHER) & 1;
 }
 
 static inline bool are_eight_digits(const char *p)
@@ -361,7 +361,7 @@ static void take_packet(const rocprof_row *row, rocl_packet *p)
     uint32_t has = 0;
     bool bad = false;
     *p = (rocl_packet){.known = row->of_v1 ? ROCL_PACKET_V1 : 0};
-    for (unsigned i = 1; i < ROCPROF_ALL_COLUMNS - ROCPROF_OTHER; i++) {
+    for (unsigned i = 1; i <= ROCPROF_BARRIER_BIT - ROCPROF_OTHER; i++) {
         const rocprof_value *v = &row->value[ROCPROF_OTHER + i];
         if (!(row->has_packet >> i & 1))
             continue;
@@ -619,7 +619,14 @@ static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const 
         const char *name;
     } args[] = {{ROCPROF_COMMENT, "comment"},
                 {ROCPROF_STALL, "stall_reason"},
-                {ROCPROF_DISPATCH, "dispatch_id"}};
+                {ROCPROF_DISPATCH, "dispatch_id"},
+                {ROCPROF_LINK, "correlation_id"},
+                {ROCPROF_AGENT, "gpu_id"},
+                {ROCPROF_SHADER_ENGINES, "shader_engine"},
+                {ROCPROF_EXEC_MASK, "exec_mask"},
+                {ROCPROF_WAVE_ISSUED, "wave_issued"},
+                {ROCPROF_INSTRUCTION_TYPE, "inst_type"},
+                {ROCPROF_WAVE_COUNT, "wave_cnt"}};
     bool bad = false;
     const uint64_t time = take_number(
         row, has_column(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME, &bad);

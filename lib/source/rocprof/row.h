@@ -71,12 +71,11 @@
     X(GRAPH_EXEC, "graphexecid")                                                                   \
     X(KERNEL_COUNT, "kerneldispatchcount")                                                         \
     /* known, and of no use: never a counter */                                                    \
-    X(IGNORED,                                                                                     \
-      "durationns duration data "                                                                  \
-      "section lane roctxrange units shaderengines graphnodeid srctype dsttype async execmask "    \
-      "waveissuedinstruction instructiontype wavecount callkind")
+    X(IGNORED, "durationns duration data "                                                         \
+               "section lane roctxrange units graphnodeid srctype dsttype async callkind")
 
-/* The same of columns that only a rocl_packet is made of: of dispatches of v1, never needed. */
+/* The same of columns that only a rocl_packet is made of, of dispatches of v1, or arguments of a PC
+ * sample; never needed. */
 #define ROCPROF_PACKET_TABLE(X)                                                                    \
     X(QUEUE_INDEX, "queueindex")                                                                   \
     X(WAVE_SIZE, "wavesize")                                                                       \
@@ -84,7 +83,12 @@
     X(OBJECT, "obj")                                                                               \
     X(SUBMITTED, "dispatchns")                                                                     \
     X(COMPLETED, "completens")                                                                     \
-    X(BARRIER_BIT, "fbar")
+    X(BARRIER_BIT, "fbar")                                                                         \
+    X(EXEC_MASK, "execmask")                                                                       \
+    X(SHADER_ENGINES, "shaderengines")                                                             \
+    X(WAVE_ISSUED, "waveissuedinstruction")                                                        \
+    X(INSTRUCTION_TYPE, "instructiontype")                                                         \
+    X(WAVE_COUNT, "wavecount")
 
 typedef enum rocprof_column {
 #define ROCPROF_COLUMN(column, names) ROCPROF_##column,
