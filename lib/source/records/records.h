@@ -15,11 +15,13 @@
  * encoded form, and the file is parsed but once.
  *
  *     records.h     this interface
+ *     input.c       an input: its pieces, the workers, both passes over all of them
+ *     records.c     a record in both passes; dispatches that several records hold go out once
  *     registry.c    keys -> where they were first seen, their index
- *     records.c     the two passes; dispatches that several records hold go out once
+ *     definitions.c keys -> definitions
  *     kept.c        records that the first pass keeps for the second
  *     sizes.c       sizes of copies, which only their calls say
- *     lookup.h     what the first pass notes for the second one, outside of memory
+ *     lookup.h      what the first pass notes for the second one, outside of memory
  *     scopes.h      begins and ends that are records of their own, joined while they are parsed
  *     halves.c      those that come in no order, or in several pieces, joined by an external sort
  *     faults.c      records that are wrong: counted, the first of them reported */

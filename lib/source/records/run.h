@@ -136,6 +136,18 @@ static inline uint64_t rocl_process_key(const rocl_records *w, const rocl_plain_
     return r->process == ROCL_NO_KEY ? w->in->only_process : r->process;
 }
 
+/* records.c */
+
+/* The piece at hand is parsed: what is open goes to the sorter. */
+rocl_status rocl_scopes_put_open(rocl_records *w, rocl_error *err);
+/* The second pass: emits the records of the piece at hand as the first pass kept them; behind all
+ * pieces, the dispatches that go out once. */
+rocl_status rocl_kept_emit(rocl_records *w, const rocl_kept_piece *kept, rocl_error *err);
+rocl_status rocl_repeated_emit(rocl_records *w, rocl_error *err);
+
+/* definitions.c: behind the first pass. */
+rocl_status rocl_records_define_all(rocl_records_input *in, rocl_error *err);
+
 /* kept.c */
 
 /* Puts a record where the last one of its likeness is in the table, and returns that entry, whose

@@ -1,0 +1,230 @@
+/* The definitions of an input of records: what the keys of its first pass stand for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "source/records/run.h"
+
+static uint32_t intern_text(rocl_trace *t, const char *s)
+{
+    return rocl_strings_put(t->strings, s, strlen(s));
+}
+
+/* Records that name no process are of the only process that others name, if there is one; else of
+ * that which is likely. */
+static bool adopt_unknown_process(rocl_records_input *in)
+{
+    rocl_records_run *run = in->run;
+    rocl_registry *processes = &run->keys[ROCL_KEY_PROCESS];
+    const rocl_key unknown = {0, 0, ROCL_NO_KEY};
+    uint64_t only = 0, others = 0;
+    if (!rocl_registry_find(processes, &unknown))
+        return true;
+    for (size_t i = 0; i < processes->cap; i++)
+        if (processes->slots[i].used && processes->slots[i].key.number != ROCL_NO_KEY) {
+            only = processes->slots[i].key.number;
+            others++;
+        }
+    in->only_process = others == 1 ? only : in->likely_process;
+    for (int of = 0; of < ROCL_KEYS; of++) {
+        rocl_registry renamed = {0}, *old = &run->keys[of];
+        bool ok = true;
+        for (size_t i = 0; i < old->cap && ok; i++) {
+            rocl_key_entry *e = &old->slots[i];
+            uint64_t *process = of == ROCL_KEY_PROCESS ? &e->key.number : &e->key.process;
+            if (e->used && *process == ROCL_NO_KEY)
+                *process = in->only_process;
+            ok = !e->used || rocl_registry_note(&renamed, &e->key, e->first, &e->facts);
+        }
+        rocl_registry_free(old);
+        *old = renamed;
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* Agents that were defined for every process become agents of each. */
+static bool give_agents_to_all(rocl_records_input *in)
+{
+    rocl_registry given = {0}, *agents = &in->run->keys[ROCL_KEY_AGENT];
+    const rocl_registry *processes = &in->run->keys[ROCL_KEY_PROCESS];
+    bool ok = true;
+    for (size_t i = 0; i < agents->cap && ok; i++) {
+        rocl_key_entry *e = &agents->slots[i];
+        if (!e->used || e->key.process != ROCL_NO_KEY)
+            ok = !e->used || rocl_registry_note(&given, &e->key, e->first, &e->facts);
+        for (size_t k = 0; k < processes->cap && ok && e->used && e->key.process == ROCL_NO_KEY;
+             k++) {
+            const rocl_key key = {processes->slots[k].key.number, 0, e->key.number};
+            ok = !processes->slots[k].used || rocl_registry_note(&given, &key, e->first, &e->facts);
+        }
+    }
+    rocl_registry_free(agents);
+    *agents = given;
+    return ok;
+}
+
+static uint32_t process_of(const rocl_records_input *in, const rocl_key_entry *e)
+{
+    return rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, e->key.process});
+}
+
+/* The name that a record gave a process or thread; 0: none. */
+static uint32_t name_of_key(const rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e)
+{
+    const rocl_key_entry *name = rocl_registry_find(&in->run->names_of[of], &e->key);
+    if (!name && of == ROCL_KEY_THREAD && e->key.process == in->only_process) {
+        const rocl_key unknown = {ROCL_NO_KEY, 0, e->key.number}; /* it named no process */
+        name = rocl_registry_find(&in->run->names_of[of], &unknown);
+    }
+    return name ? name->facts.name : 0;
+}
+
+/* The number of a process or thread; those that have but a name are counted. */
+static int64_t number_of_key(const rocl_key_entry *e)
+{
+    return e->key.number & ROCL_KEY_OF_TEXT ? (int64_t)e->index : (int64_t)e->key.number;
+}
+
+static void define_process(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    const bool by_text = e->key.number & ROCL_KEY_OF_TEXT;
+    *(rocl_process *)to =
+        (rocl_process){.id = number_of_key(e),
+                       .node = ROCL_NONE,
+                       .pid = by_text || e->facts.pid ? (int64_t)e->facts.pid : number_of_key(e),
+                       .command = name_of_key(in, ROCL_KEY_PROCESS, e),
+                       .rank = -1};
+}
+
+static void define_thread(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    *(rocl_thread *)to = (rocl_thread){.id = number_of_key(e),
+                                       .process = process_of(in, e),
+                                       .tid = number_of_key(e),
+                                       .name = name_of_key(in, ROCL_KEY_THREAD, e)};
+}
+
+/* The number of a device is all there is: the same GPU in every process of the input. */
+static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    static const char *const types[] = {[ROCL_AGENT_OTHER] = "Agent",
+                                        [ROCL_AGENT_CPU] = "CPU",
+                                        [ROCL_AGENT_GPU] = "GPU",
+                                        [ROCL_AGENT_NIC] = "NIC"};
+    const bool typed = e->facts.type && e->key.number >> 32 == (uint64_t)e->facts.type;
+    const int64_t number = (int64_t)(typed ? e->key.number & UINT32_MAX : e->key.number);
+    const char *type = types[e->facts.type];
+    char label[40];
+    snprintf(label, sizeof label, "%s %" PRId64, type, number);
+    *(rocl_agent *)to = (rocl_agent){.id = (int64_t)e->key.number,
+                                     .node = ROCL_NONE,
+                                     .process = process_of(in, e),
+                                     .type = e->facts.type,
+                                     .absolute_index = number,
+                                     .logical_index = number,
+                                     .type_index = number,
+                                     .type_name = intern_text(in->trace, type),
+                                     .label = intern_text(in->trace, label)};
+}
+
+static void define_queue(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    *(rocl_queue *)to = (rocl_queue){.id = (int64_t)e->key.number, .process = process_of(in, e)};
+}
+
+static void define_stream(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    define_queue(in, e, to);
+    ((rocl_stream *)to)->name = name_of_key(in, ROCL_KEY_STREAM, e);
+}
+
+static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    rocl_trace *t = in->trace;
+    const rocl_key_facts *f = &e->facts;
+    const uint32_t name = rocl_kernel_without_kd(t, f->name);
+    const uint32_t mangled = f->mangled                             ? f->mangled
+                             : !strncmp(rocl_str(t, name), "_Z", 2) ? name
+                                                                    : 0;
+    *(rocl_kernel *)to = (rocl_kernel){.id = f->id ? f->id : (int64_t)e->index + 1,
+                                       .process = process_of(in, e),
+                                       .agent = ROCL_NONE,
+                                       .code_object = ROCL_NONE,
+                                       .mangled = mangled,
+                                       .display = name,
+                                       .shown = rocl_kernel_shown(t, mangled, name, 0),
+                                       .is_function = f->is_function,
+                                       .group_segment = f->group_segment,
+                                       .private_segment = f->private_segment,
+                                       .sgpr = f->sgpr,
+                                       .arch_vgpr = f->arch_vgpr,
+                                       .accum_vgpr = f->accum_vgpr};
+}
+
+static void define_counter(rocl_records_input *in, const rocl_key_entry *e, void *to)
+{
+    *(rocl_counter *)to = (rocl_counter){
+        .id = (int64_t)e->index + 1,
+        .process = process_of(in, e),
+        .agent = rocl_records_find(in, ROCL_KEY_AGENT, (rocl_key){e->key.process, 0, e->key.agent}),
+        .name = e->facts.name,
+        .symbol = e->facts.name};
+}
+
+/* How each kind of key becomes a definition, in an order in which all refer to those before. */
+static const struct {
+    rocl_definition kind;
+    void (*fill)(rocl_records_input *in, const rocl_key_entry *e, void *to);
+} definitions[ROCL_KEYS] = {
+    [ROCL_KEY_PROCESS] = {ROCL_DEFINE_PROCESS, define_process},
+    [ROCL_KEY_THREAD] = {ROCL_DEFINE_THREAD, define_thread},
+    [ROCL_KEY_AGENT] = {ROCL_DEFINE_AGENT, define_agent},
+    [ROCL_KEY_QUEUE] = {ROCL_DEFINE_QUEUE, define_queue},
+    [ROCL_KEY_STREAM] = {ROCL_DEFINE_STREAM, define_stream},
+    [ROCL_KEY_KERNEL] = {ROCL_DEFINE_KERNEL, define_kernel},
+    [ROCL_KEY_COUNTER] = {ROCL_DEFINE_COUNTER, define_counter},
+};
+
+rocl_status rocl_records_define_all(rocl_records_input *in, rocl_error *err)
+{
+    rocl_records_run *run = in->run;
+    rocl_registry *processes = &run->keys[ROCL_KEY_PROCESS];
+    bool ok = adopt_unknown_process(in);
+    if (ok && !processes->count) { /* there is always one */
+        in->only_process = in->only_process == ROCL_NO_KEY ? in->likely_process : in->only_process;
+        ok = rocl_registry_note(processes, &(rocl_key){0, 0, in->only_process}, 0, NULL);
+    }
+    ok = ok && give_agents_to_all(in);
+    for (int of = 0; of < ROCL_KEYS && ok; of++) {
+        rocl_registry *r = &run->keys[of];
+        if (r->count >= ROCL_NONE)
+            return rocl_fail(err, ROCL_INPUT, "%s: too many threads, queues or kernels",
+                             in->source->path);
+        rocl_key_entry **list = rocl_registry_order(r);
+        ok = list;
+        for (size_t i = 0; ok && i < r->count; i++) {
+            void *to = rocl_define(&in->capture->pub, definitions[of].kind);
+            ok = to;
+            if (ok)
+                definitions[of].fill(in, list[i], to);
+        }
+        free(list);
+    }
+    if (!ok)
+        return rocl_fail_memory(err);
+    return in->format->refine ? in->format->refine(in, err) : ROCL_OK;
+}
+
+uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_key key)
+{
+    const rocl_key_entry *e = rocl_registry_find(&in->run->keys[of], &key);
+    return e ? e->index : ROCL_NONE;
+}
+
+bool rocl_records_define(rocl_records_input *in, rocl_key_of of, rocl_key key,
+                         const rocl_key_facts *facts)
+{
+    return rocl_registry_note(&in->run->keys[of], &key, in->run->defined++, facts);
+}
