@@ -7,9 +7,14 @@ MAKEFLAGS += --no-builtin-rules
 
 # ---- packages ------------------------------------------------------------------------------------
 
-# The first line builds, the second tests.
-DEBS := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev libotf2-trace-dev libedit-dev \
-        libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
+DEBS_BUILD := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev \
+              libotf2-trace-dev libedit-dev
+DEBS_TEST := libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
+# The demo tests nothing.
+DEBS := $(DEBS_BUILD)
+ifneq ($(sort $(MAKECMDGOALS)),demo deps)
+DEBS += $(DEBS_TEST)
+endif
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
 deps: ## install the Debian packages that building and testing need
@@ -52,11 +57,16 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 AR := $(if $(filter default undefined,$(origin AR)),ar,$(AR))
+# The demo is to be there soon, where nothing has been built yet.
+ifeq ($(MAKECMDGOALS)$(wildcard $(O)/lib/librocline.a),demo)
+CFLAGS ?= -O2
+endif
 # -O3 takes 5 to 12 % less CPU time than -O2 (pftrace -z0, CSV, statistics of 10^6 rows, gcc 12).
 CFLAGS ?= -O3 -g
 INSTALL ?= install
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
+EMULATOR ?=# runs programs of another machine while they are built; see tests/machines.sh
 STATIC ?=# 1: tools that need no shared libraries; set by `make static`
 
 # ---- flags ---------------------------------------------------------------------------------------
@@ -151,6 +161,18 @@ BINS := $(TOOLS:%=$(O)/bin/%)
 ALIAS_BINS := $(BUILT_ALIASES:%=$(O)/bin/%)
 COMPLETIONS := $(PROGRAMS:%=$(O)/share/bash/%) $(PROGRAMS:%=$(O)/share/zsh/_%)
 
+# A static program would hold the library once more for each tool: it is one, and the others are links
+# to it, under whose names it is called.
+ifeq ($(STATIC),1)
+STATIC_LINKS := $(filter-out rocline,$(TOOLS))
+$(foreach t,$(STATIC_LINKS),$(eval ALIAS_$(t) := rocline))
+ALIASES := $(STATIC_LINKS) $(ALIASES)
+BUILT_ALIASES := $(STATIC_LINKS) $(BUILT_ALIASES)
+TOOLS := rocline
+TOOL_DIRS := rocline
+BINS := $(TOOLS:%=$(O)/bin/%)
+endif
+
 include lib/capture/capture.mk
 
 PROGRAM_FILES := $(BINS) $(ALIAS_BINS) $(CAPTURE_SO) $(FRONT_SOS) $(MAN) $(COMPLETIONS)
@@ -168,7 +190,14 @@ endif
 
 # ---- rules -----------------------------------------------------------------------------------------
 
-$(OBJ)/%.o: %.c
+# Before anything is compiled: sentences about what is missing, if any.
+SUPPORTED := $(OBJ)/.supported
+$(SUPPORTED): packaging/needs.h
+	@mkdir -p $(@D)
+	@missing=$$($(CC) $(ALL_CPPFLAGS) -std=c17 -E -P packaging/needs.h) && test -z "$$missing" && touch $@ || { \
+	    echo "$${missing:-$(CC) does not run}" | sed 's/^"/make: /; s/"$$//' >&2; exit 3; }
+
+$(OBJ)/%.o: %.c | $(SUPPORTED)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(if $(filter tools/%,$<),-Itools) $(if $(filter tests/%,$<),-I.) \
@@ -219,7 +248,7 @@ $(LIB_SO): $(call objects,$(LIB_SRC)) $(STAMP)
 	$(Q)ln -sf librocline.so.$(VERSION) $(@D)/librocline.so.$(SOMAJOR)
 	$(Q)ln -sf librocline.so.$(SOMAJOR) $(@D)/librocline.so
 
-$(OBJ)/sqlite/%.o: %.c
+$(OBJ)/sqlite/%.o: %.c | $(SUPPORTED)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) -DROCL_SQLITE_EXTENSION $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -273,11 +302,11 @@ $(O)/man/%: man/% $(wildcard man/options/*)
 
 $(O)/share/bash/%: $(O)/bin/%
 	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D) && $< --completion bash > $@
+	$(Q)mkdir -p $(@D) && $(EMULATOR) $< --completion bash > $@
 
 $(O)/share/zsh/_%: $(O)/bin/%
 	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D) && $< --completion zsh > $@
+	$(Q)mkdir -p $(@D) && $(EMULATOR) $< --completion zsh > $@
 
 # ---- install -------------------------------------------------------------------------------------------
 
@@ -316,7 +345,9 @@ uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 	-rmdir $(DESTDIR)$(LIBDIR)/rocline 2>/dev/null
 
-demo: all ## convert the shipped trace and say how to look at it
+DEMO_TOOLS := $(addprefix $(O)/bin/,rocpd2pftrace rocpd2csv rocstats)
+demo: ## convert the shipped trace and say how to look at it; builds what it needs on all cores
+	+@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) CFLAGS='$(CFLAGS)' $(DEMO_TOOLS)
 	@tests/demo.sh $(O)
 
 include packaging/packaging.mk

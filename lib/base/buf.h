@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/le.h"
+
 typedef struct rocl_buf {
     uint8_t *data;
     size_t len;
@@ -61,6 +63,18 @@ static inline uint8_t *rocl_varint_put(uint8_t *p, uint64_t v)
     }
     *p++ = (uint8_t)v;
     return p;
+}
+
+static inline void rocl_buf_le32(rocl_buf *b, uint32_t v)
+{
+    v = htole32(v);
+    rocl_buf_put(b, &v, sizeof v);
+}
+
+static inline void rocl_buf_le64(rocl_buf *b, uint64_t v)
+{
+    v = htole64(v);
+    rocl_buf_put(b, &v, sizeof v);
 }
 
 static inline void rocl_buf_varint(rocl_buf *b, uint64_t v)

@@ -618,8 +618,7 @@ static bool read_plain_decimal(rocl_view text, unsigned digits, int64_t *v)
     if (text.n > 19 || text.n < 2 || *p == '0')
         return false;
     while (end - p >= 8 && !rocl_find_no_digits(p)) {
-        uint64_t x;
-        memcpy(&x, p, 8); /* becomes numbers of two, four, eight digits */
+        uint64_t x = rocl_le64(p); /* becomes numbers of two, four, eight digits */
         x = (x & 0x0f0f0f0f0f0f0f0f) * (1 + (10 << 8)) >> 8;
         x = (x & 0x00ff00ff00ff00ff) * (1 + (100 << 16)) >> 16;
         n = n * 100000000 + ((x & 0x0000ffff0000ffff) * (1 + ((uint64_t)10000 << 32)) >> 32);

@@ -1,7 +1,6 @@
 /* Numbers as text. */
 #include "base/num.h"
 
-#include <endian.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +22,7 @@ static inline uint64_t eight_digits(uint32_t v)
 
 static inline char *put_eight(char *p, uint64_t digits)
 {
-    digits = htole64(digits | 0x3030303030303030);
-    memcpy(p, &digits, 8);
+    rocl_le64_set(p, digits | 0x3030303030303030);
     return p + 8;
 }
 

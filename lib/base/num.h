@@ -13,15 +13,11 @@
 char *rocl_put_u64(char *p, uint64_t v);
 char *rocl_put_i64(char *p, int64_t v);
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte");
-
-/* Of 8 bytes which are no digits: their upper bits. Right up to the first one only: from there on
- * sums carry over. */
+/* Of 8 bytes which are no digits: their upper bits, the first byte the lowest. Right up to the
+ * first one only: from there on sums carry over. */
 static inline uint64_t rocl_find_no_digits(const char *p)
 {
-    uint64_t x;
-    memcpy(&x, p, 8);
-    x ^= 0x3030303030303030; /* digits are below 10 now */
+    const uint64_t x = rocl_le64(p) ^ 0x3030303030303030; /* digits are below 10 now */
     return ((x + 0x7676767676767676) | x) & 0x8080808080808080;
 }
 
@@ -39,9 +35,7 @@ static inline const char *rocl_get_digits(const char *p, const char *end, uint64
         if (!n)
             break;
         /* Zeros in front make them eight; neighbours become numbers of 2, 4, 8 digits. */
-        uint64_t x;
-        memcpy(&x, p, 8);
-        x = (x & 0x0f0f0f0f0f0f0f0f) << (64 - 8 * n);
+        uint64_t x = (rocl_le64(p) & 0x0f0f0f0f0f0f0f0f) << (64 - 8 * n);
         x = x * 10 + (x >> 8);
         x = ((x & 0x000000ff000000ff) * 0x000f424000000064 +
              (x >> 16 & 0x000000ff000000ff) * 0x0000271000000001) >>

@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/extsort.h"
 
-#include <endian.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -36,8 +35,7 @@
 static inline uint8_t *rocl_sort_encode_value(uint8_t *p, uint64_t v, unsigned *nibble)
 {
     *nibble = v ? (71u - (unsigned)__builtin_clzll(v)) / 8 : 0;
-    v = htole64(v);
-    memcpy(p, &v, 8);
+    rocl_le64_set(p, v);
     return p + *nibble;
 }
 
@@ -85,8 +83,7 @@ static inline const uint8_t *rocl_sort_decode_value(const uint8_t *p, unsigned n
         0,     0xff,  0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, ~0ull >> 8,
         ~0ull, ~0ull, ~0ull,  ~0ull,    ~0ull,      ~0ull,        ~0ull,          ~0ull,
     };
-    memcpy(v, p, 8);
-    *v = le64toh(*v) & masks[nibble];
+    *v = rocl_le64(p) & masks[nibble];
     return p + nibble;
 }
 

@@ -38,7 +38,7 @@ FRONT_SOS := $(foreach f,$(FRONT_ENDS),$(O)/lib/rocline/$(call so-name,$(f)))
 
 so-objects = $(patsubst %.c,$(OBJ)/so/%.o,$(1))
 
-$(OBJ)/so/%.o: %.c lib/capture/capture.mk
+$(OBJ)/so/%.o: %.c lib/capture/capture.mk | $(SUPPORTED)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(O)/gen $(ROCM_CPPFLAGS) $(SO_CFLAGS) -MMD -MP -c -o $@ $<
@@ -78,8 +78,8 @@ $(O)/lib/rocline/$(call so-name,$(1)): $(call so-objects,$(sort $(wildcard lib/c
 endef
 $(foreach f,$(FRONT_ENDS),$(eval $(call front-end-rule,$(f))))
 
-# A static rocrec cannot load the sampler: it has it.
+# A static program cannot load the sampler: it has it.
 ifeq ($(STATIC),1)
-$(O)/bin/$(call tool-name,record): $(call so-objects,$(filter-out $(GUARD_SRC) lib/base/crc32c.c,$(CAPTURE_SRC)) $(wildcard lib/capture/sample/*.c))
-$(OBJ)/tools/record/sample.o: ALL_CPPFLAGS += -DROCL_STATIC
+$(O)/bin/rocline: $(call so-objects,$(filter-out $(GUARD_SRC) lib/base/crc32c.c,$(CAPTURE_SRC)) $(wildcard lib/capture/sample/*.c))
+$(OBJ)/tools/record/sample.o $(OBJ)/lib/query/functions.o: ALL_CPPFLAGS += -DROCL_STATIC
 endif

@@ -51,9 +51,12 @@ static rocl_status compress_chunk(void *ctx, unsigned worker, rocl_block *c, roc
     h.flags |= ROCL_CHUNK_CLOSED;
     h.crc = rocl_crc32c(0, c->out.data + sizeof h, c->out.len - sizeof h);
     h.header_crc = 0;
-    h.header_crc = rocl_crc32c(0, &h, sizeof h);
+    const size_t size = (size_t)h.size;
+    chunk_turn_header(&h);
+    const uint32_t sum = rocl_crc32c(0, &h, sizeof h);
+    rocl_le32_set(&h.header_crc, sum);
     memcpy(c->out.data, &h, sizeof h);
-    rocl_buf_put(&c->out, zeros, (size_t)h.size - c->out.len);
+    rocl_buf_put(&c->out, zeros, size - c->out.len);
     return ROCL_OK;
 }
 

@@ -221,9 +221,13 @@ static void call_short_name(sqlite3_context *to, int argc, sqlite3_value **argv)
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
-/* The C++ runtime has it, where there is one; nothing else here needs that. */
+/* The C++ runtime has it, where there is one; nothing else here needs that. A static program cannot
+ * load it: it would have a second C library. */
 static demangle_fn *find_demangle(void)
 {
+#ifdef ROCL_STATIC
+    return NULL;
+#else
     static _Atomic(demangle_fn *) found;
     demangle_fn *fn = found;
     if (!fn) {
@@ -233,6 +237,7 @@ static demangle_fn *find_demangle(void)
         found = fn;
     }
     return fn;
+#endif
 }
 
 /* What is not mangled stays as it is. */

@@ -37,6 +37,18 @@ commands() {
     diff <(rpt "$db") <(rocline rpt "$db")
 }
 
+@test "a link of a tool's name is that tool" {
+    db=$FIXTURES/schema-3.0.0.db
+    for tool in rocstats rpt rocpd2csv rocpd2otf2 rocpd2pftrace rtg2json rocmerge rocrec rocpd; do
+        ln -s "$BUILD/bin/rocline" "$tool"
+        diff <("./$tool" --help) <("$BUILD/bin/$tool" --help)
+        diff <("./$tool" --completion bash) <("$BUILD/bin/$tool" --completion bash)
+    done
+    diff <(./rocstats "$db") <(rocstats "$db")
+    ln -s "$BUILD/bin/rocline" other
+    diff <(./other stats "$db") <(rocline stats "$db")
+}
+
 @test "aliases, and names of the tools, are commands" {
     db=$FIXTURES/schema-3.0.0.db
     diff <(rocstats compare "$db" "$db") <(rocline diff "$db" "$db")

@@ -13,8 +13,8 @@
 
 #include "base/buf.h"
 #include "base/crc32c.h"
-#include "format/chunk.h"
 #include "rocline.h"
+#include "source/chunk/chunk.h"
 
 static char path[] = "/tmp/test-chunk-XXXXXX";
 
@@ -89,11 +89,16 @@ static void put_chunk(chunk *c)
     atomic_store(&c->h.progress, (uint64_t)c->events << 32 | n);
     if (c->h.flags & ROCL_CHUNK_CLOSED) {
         c->h.crc = rocl_crc32c(0, c->content.data, n);
-        c->h.header_crc = rocl_crc32c(0, &c->h, sizeof c->h);
+        chunk_turn_header(&c->h);
+        const uint32_t sum = rocl_crc32c(0, &c->h, sizeof c->h);
+        chunk_turn_header(&c->h);
+        c->h.header_crc = sum;
     }
+    const uint64_t size = c->h.size;
+    chunk_turn_header(&c->h);
     rocl_buf_put(&file, &c->h, sizeof c->h);
     rocl_buf_put(&file, c->content.data, n);
-    rocl_buf_put(&file, zeros, c->h.size - sizeof c->h - n);
+    rocl_buf_put(&file, zeros, size - sizeof c->h - n);
     rocl_buf_free(&c->content);
 }
 
@@ -653,20 +658,20 @@ static void lies(void **state)
     small(&c, ROCL_REC_MARK, 1, 1, 1);
     put_chunk(&c);
     rocl_chunk_header *h = (rocl_chunk_header *)(void *)file.data;
-    atomic_store(&h->progress, UINT64_MAX); /* more than there is */
+    rocl_le64_set(&h->progress, UINT64_MAX); /* more than there is */
     result r = EXPECT("21001 21001 instant a");
     assert_int_equal(r.faults[ROCL_FAULT_TORN], UINT32_MAX - 1);
-    h->size = 1 << 20; /* ends beyond the file */
+    rocl_le64_set(&h->size, 1 << 20); /* ends beyond the file */
     EXPECT("21001 21001 instant a");
-    h->size = 12;
+    rocl_le64_set(&h->size, 12);
     assert_int_equal(read_file(1).status, ROCL_INPUT);
     file.len = 0;
     text(&c, 1, "a");
     put_chunk(&c);
     h = (rocl_chunk_header *)(void *)file.data;
-    h->features = ROCL_CHUNK_DEFLATE;
-    h->stored = 3;
-    atomic_store(&h->progress, ROCL_CHUNK_MAX + 1); /* more than a chunk may hold */
+    rocl_le32_set(&h->features, ROCL_CHUNK_DEFLATE);
+    rocl_le64_set(&h->stored, 3);
+    rocl_le64_set(&h->progress, ROCL_CHUNK_MAX + 1); /* more than a chunk may hold */
     assert_int_equal(read_file(1).status, ROCL_INPUT);
 }
 

@@ -116,6 +116,18 @@ static const subcommand *find_command(const program *p, const char *word)
     return NULL;
 }
 
+/* The program that a link to this one is called like; NULL: none. */
+static const program *find_program(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (!strcmp(name, rocpd_program.tool))
+        return &rocpd_program;
+    for (const subcommand *c = commands; c->program; c++)
+        if (!strcmp(name, c->program->tool) && strcmp(name, rocline_program.tool) != 0)
+            return c->program;
+    return NULL;
+}
+
 /* The program as this command calls it: one that has a first word is another command's. */
 static program name_program(const program *p, const subcommand *c, char *name, size_t size)
 {
@@ -161,9 +173,9 @@ static int run_command(const program *p, int argc, char **argv)
     static char name[64];
     static program called;
     const subcommand *c;
-    const char *slash = strrchr(argv[0], '/');
-    if (p != &rocpd_program && !strcmp(slash ? slash + 1 : argv[0], "rocpd"))
-        return rocpd_program.run(&rocpd_program, argc, argv);
+    const program *link = p == &rocline_program ? find_program(argv[0]) : NULL;
+    if (link)
+        return link->run(link, argc, argv);
     msg_init(p->name);
     const int code = options_parse(p, &words, argc, argv);
     if (code >= 0)

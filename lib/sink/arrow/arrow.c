@@ -73,8 +73,7 @@ static rocl_status put_buffer(const arrow *a, rocl_buf *to, const void *p, size_
     const size_t before = to->len;
     rocl_status st = ROCL_OK;
     if (a->level && n) {
-        const int64_t length = (int64_t)n;
-        rocl_buf_put(to, &length, sizeof length);
+        rocl_buf_le64(to, n);
         st = rocl_zstd_frame(to, p, n, a->level, err);
     } else {
         rocl_buf_put(to, p, n);
@@ -106,10 +105,12 @@ static rocl_status encode_column(void *ctx, unsigned worker, rocl_block *block, 
     if (c->type == ROCL_CELL_TEXT) {
         /* Indexes are 32 bits: each goes to a place that has been read already. */
         for (size_t i = 0; i < c->rows; i++) {
-            const int32_t index = (int32_t)cells[i];
-            memcpy((char *)cells + i * sizeof index, &index, sizeof index);
+            const uint32_t index = (uint32_t)cells[i];
+            rocl_le32_set((char *)cells + i * sizeof index, index);
         }
-        width = sizeof(int32_t);
+        width = sizeof(uint32_t);
+    } else {
+        rocl_le64_all(cells, c->rows);
     }
     return st ? st : put_buffer(a, &block->out, cells, c->rows * width, &c->sizes[VALUES], err);
 }
@@ -272,7 +273,7 @@ static rocl_status write_head(rocl_columnar_file *f, rocl_buf *head, messages *t
 {
     static const uint8_t zeros[ALIGN];
     const size_t prefix = 8, padded = pad(head->len + prefix) - prefix;
-    const uint32_t marks[2] = {UINT32_MAX, (uint32_t)padded};
+    const uint32_t marks[2] = {UINT32_MAX, htole32((uint32_t)padded)};
     if (head->failed || (to && !ROCL_GROW(to->all, to->capacity, to->count + 1)))
         return rocl_fail_memory(err);
     if (to)
@@ -306,9 +307,8 @@ static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsig
     const rocl_dictionary *d = &p->texts[column];
     rocl_buf bytes = {0}, offsets = {0}, body = {0}, head = {0}, scratch = {0};
     size_t sizes[3] = {0}, none = 0;
-    int32_t end = 0;
     rocl_status st = ROCL_OK;
-    rocl_buf_put(&offsets, &end, sizeof end);
+    rocl_buf_le32(&offsets, 0);
     for (size_t i = 0; i < d->count && st == ROCL_OK; i++) {
         size_t n;
         const char *s = rocl_columnar_text(a->run->strings, d->texts[i], &n, &scratch);
@@ -316,8 +316,7 @@ static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsig
         if (bytes.len > INT32_MAX)
             st = rocl_fail(err, ROCL_OUTPUT, "the texts of %s.%s are too long for Arrow: 2 GiB",
                            f->relation->name, f->columns[column]->name);
-        end = (int32_t)bytes.len;
-        rocl_buf_put(&offsets, &end, sizeof end);
+        rocl_buf_le32(&offsets, (uint32_t)bytes.len);
     }
     if (st == ROCL_OK && (bytes.failed || offsets.failed || scratch.failed))
         st = rocl_fail_memory(err);
@@ -405,8 +404,7 @@ static rocl_status write_footer(rocl_columnar_file *f, rocl_error *err)
     put_schema(&b, t.fields[1], f);
     put_blocks(&b, t.fields[2], &p->dictionaries);
     put_blocks(&b, t.fields[3], &p->records);
-    const uint32_t size = (uint32_t)b.len;
-    rocl_buf_put(&b, &size, sizeof size);
+    rocl_buf_le32(&b, (uint32_t)b.len);
     rocl_buf_str(&b, "ARROW1");
     rocl_status st = b.failed ? rocl_fail_memory(err) : rocl_out_write(f->out, b.data, b.len, err);
     rocl_buf_free(&b);

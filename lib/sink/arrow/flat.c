@@ -17,8 +17,10 @@ static void align_to(rocl_buf *b, size_t align, size_t offset)
 
 void rocl_flat_set(rocl_buf *b, size_t at, size_t size, int64_t v)
 {
+    uint8_t bytes[8];
+    rocl_le64_set(bytes, (uint64_t)v);
     if (!b->failed)
-        memcpy(b->data + at, &v, size); /* little endian, see base/num.h */
+        memcpy(b->data + at, bytes, size);
 }
 
 rocl_flat_table rocl_flat_put_table(rocl_buf *b, const char *sizes)
@@ -56,18 +58,17 @@ void rocl_flat_refer(rocl_buf *b, size_t at)
 
 void rocl_flat_put_text(rocl_buf *b, const char *s)
 {
-    const uint32_t n = (uint32_t)strlen(s);
-    rocl_buf_put(b, &n, sizeof n);
+    const size_t n = strlen(s);
+    rocl_buf_le32(b, (uint32_t)n);
     rocl_buf_put(b, s, n);
     put_zeros(b, 1);
 }
 
 size_t rocl_flat_put_vector(rocl_buf *b, size_t from, size_t n, size_t size, size_t align)
 {
-    const uint32_t count = (uint32_t)n;
-    align_to(b, align, sizeof count);
+    align_to(b, align, sizeof(uint32_t));
     rocl_flat_refer(b, from);
-    rocl_buf_put(b, &count, sizeof count);
+    rocl_buf_le32(b, (uint32_t)n);
     const size_t first = b->len;
     put_zeros(b, n * size);
     return first;

@@ -1,5 +1,6 @@
 /* Built where libotf2 is not: instead of lib/sink/otf2/. */
 #include "base/error.h"
+#include "rocline.h"
 
 bool rocl_has_otf2(void)
 {

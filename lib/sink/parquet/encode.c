@@ -77,14 +77,14 @@ static uint8_t *pack_part(uint8_t *p, const uint64_t *values, unsigned width)
         bits |= (unsigned __int128)values[i] << have;
         have += width;
         if (have >= 64) {
-            const uint64_t word = (uint64_t)bits;
-            memcpy(p, &word, sizeof word);
-            p += sizeof word;
+            rocl_le64_set(p, (uint64_t)bits);
+            p += sizeof(uint64_t);
             bits >>= 64;
             have -= 64;
         }
     }
-    const uint64_t rest = (uint64_t)bits; /* whole bytes: 32 values are 4 * width of them */
+    const uint64_t rest =
+        htole64((uint64_t)bits); /* whole bytes: 32 values are 4 * width of them */
     memcpy(p, &rest, have / 8);
     return p + have / 8;
 }

@@ -155,7 +155,6 @@ static rocl_status put_page(const parquet *q, worker *w, chunk *c, rocl_buf *to,
 /* Which rows are known: runs of 0 and 1, and their length before. */
 static void put_levels(worker *w, const int64_t *cells, const chunk *c)
 {
-    uint32_t size;
     rocl_buf *to = &w->values;
     to->len = 0;
     rocl_buf_put(to, "\0\0\0", 4);
@@ -167,9 +166,8 @@ static void put_levels(worker *w, const int64_t *cells, const chunk *c)
             w->indexes[i] = cells[i] != ROCL_CELL_NULL;
         rocl_parquet_put_runs(to, w->indexes, c->rows, 1);
     }
-    size = (uint32_t)(to->len - 4);
     if (!to->failed)
-        memcpy(to->data, &size, sizeof size);
+        rocl_le32_set(to->data, (uint32_t)(to->len - 4));
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -220,6 +218,8 @@ static void set_number_bounds(chunk *c, const int64_t *values, size_t n)
         greatest = values[i] > greatest ? values[i] : greatest;
     }
     if (c->type == ROCL_CELL_INTEGER) {
+        rocl_le64_all(&least, 1);
+        rocl_le64_all(&greatest, 1);
         set_bounds(c, &least, sizeof least, &greatest, sizeof greatest);
         return;
     }
@@ -229,6 +229,8 @@ static void set_number_bounds(chunk *c, const int64_t *values, size_t n)
         high = v > high ? v : high;
     }
     low = low == 0 ? -0.0 : low; /* the format wants them so, as zeros are equal */
+    rocl_le64_all(&low, 1);
+    rocl_le64_all(&high, 1);
     set_bounds(c, &low, sizeof low, &high, sizeof high);
 }
 
@@ -242,21 +244,19 @@ static rocl_status put_texts(const parquet *q, worker *w, chunk *c, rocl_error *
     for (size_t i = 0; i < w->texts.count; i++) {
         size_t n;
         const char *s = rocl_columnar_text(q->run->strings, w->texts.texts[i], &n, &w->scratch);
-        const uint32_t size = (uint32_t)n;
         if (w->plain.len + n > PAGE_MAX)
             return rocl_fail(
                 err, ROCL_OUTPUT,
                 "the texts of %s are too long for Parquet: more than 1 GiB in %zu rows",
                 c->file->relation->name, c->rows);
-        rocl_buf_put(&w->plain, &size, sizeof size);
+        rocl_buf_le32(&w->plain, (uint32_t)n);
         rocl_buf_put(&w->plain, s, n);
         if (w->scratch.failed || w->plain.failed)
             return rocl_fail_memory(err);
     }
     /* Bounds only of texts that are as they are in the dictionary, which does not move any more. */
     for (size_t at = 0; at < w->plain.len;) {
-        uint32_t n;
-        memcpy(&n, w->plain.data + at, sizeof n);
+        const uint32_t n = rocl_le32(w->plain.data + at);
         const char *s = (const char *)w->plain.data + at + sizeof n;
         const int low = at ? memcmp(s, least, n < least_size ? n : least_size) : -1;
         const int high = at ? memcmp(s, greatest, n < greatest_size ? n : greatest_size) : 1;
@@ -316,6 +316,7 @@ static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, r
         set_number_bounds(c, values, n);
         distinct = index_values(values, n, few, w->indexes);
         w->plain.len = 0;
+        rocl_le64_all(few, distinct);
         rocl_buf_put(&w->plain, few, distinct * sizeof *few);
     }
     c->has_dictionary = c->type == ROCL_CELL_TEXT || distinct;
@@ -331,7 +332,10 @@ static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, r
         rocl_parquet_put_deltas(&w->values, values, n);
     } else {
         c->encoding = PLAIN;
+        const size_t before = w->values.len;
         rocl_buf_put(&w->values, values, n * sizeof *values);
+        if (!w->values.failed)
+            rocl_le64_all(w->values.data + before, n);
     }
     if (st == ROCL_OK && (w->values.failed || w->plain.failed))
         st = rocl_fail_memory(err);
@@ -527,8 +531,7 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
         end_struct(&to);
     }
     end_struct(&to);
-    const uint32_t size = (uint32_t)to.len;
-    rocl_buf_put(&to, &size, sizeof size);
+    rocl_buf_le32(&to, (uint32_t)to.len);
     rocl_buf_str(&to, "PAR1");
     rocl_status st =
         to.failed ? rocl_fail_memory(err) : rocl_out_write(f->out, to.data, to.len, err);

@@ -74,6 +74,9 @@ typedef struct chunk_list {
     uint64_t garbage; /* offsets where there should be a chunk, and is none */
 } chunk_list;
 
+/* Between the byte order of files and that of the machine, in place: nothing where they are one. */
+void chunk_turn_header(rocl_chunk_header *h);
+
 /* Finds the chunks of a file. A version or feature that is not known is an error. */
 rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, rocl_error *err);
 

@@ -12,6 +12,31 @@
 
 enum { BLOCK = 64 << 10 };
 
+#define TURN_FIELDS(first, behind, bits)                                                           \
+    for (size_t at = offsetof(rocl_chunk_header, first); at < (behind); at += sizeof(v##bits)) {   \
+        memcpy(&v##bits, (char *)h + at, sizeof(v##bits));                                         \
+        v##bits = le##bits##toh(v##bits);                                                          \
+        memcpy((char *)h + at, &v##bits, sizeof(v##bits));                                         \
+    }
+
+/* magic and session are bytes; all other fields come in groups of one size. */
+void chunk_turn_header(rocl_chunk_header *h)
+{
+    uint16_t v16;
+    uint32_t v32;
+    uint64_t v64;
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        return;
+    TURN_FIELDS(major, offsetof(rocl_chunk_header, header_size), 16)
+    TURN_FIELDS(header_size, offsetof(rocl_chunk_header, size), 32)
+    TURN_FIELDS(size, offsetof(rocl_chunk_header, session), 64)
+    TURN_FIELDS(process, offsetof(rocl_chunk_header, pid), 64)
+    TURN_FIELDS(pid, offsetof(rocl_chunk_header, tick_hz), 32)
+    TURN_FIELDS(tick_hz, offsetof(rocl_chunk_header, header_crc), 64)
+    TURN_FIELDS(header_crc, offsetof(rocl_chunk_header, chunks), 32)
+    TURN_FIELDS(chunks, sizeof *h, 64)
+}
+
 static rocl_status check_version(const rocl_chunk_header *h, const char *path, rocl_error *err)
 {
     if (h->endian != ROCL_CHUNK_ENDIAN)
@@ -45,6 +70,7 @@ static bool is_damaged(const rocl_chunk_header *h)
         return false;
     memcpy(&copy, h, sizeof copy);
     copy.header_crc = 0;
+    chunk_turn_header(&copy);
     return rocl_crc32c(0, &copy, sizeof copy) != h->header_crc;
 }
 
@@ -94,6 +120,7 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
             l->garbage++;
             break;
         }
+        chunk_turn_header(&h);
         /* Of one that was being made when the process was killed, in which there is no event yet,
          * only the size counts. */
         bool begun = !memcmp(h.magic, ROCL_CHUNK_BEGUN, 8);
@@ -264,6 +291,8 @@ static bool read_first_header(const char *path, rocl_chunk_header *h)
     bool read = f && fread(h, sizeof *h, 1, f) == 1 && !memcmp(h->magic, ROCL_CHUNK_MAGIC, 8);
     if (f)
         fclose(f);
+    if (read)
+        chunk_turn_header(h);
     return read;
 }
 

@@ -96,7 +96,7 @@ static uint8_t *encode_changes(uint8_t *p, size_t at, rocl_recent *e, const uint
         const unsigned i = (unsigned)__builtin_ctzll(left);
         const uint64_t v = rocl_zigzag((int64_t)(from[i] - to[i]));
         const unsigned size = (71u - (unsigned)__builtin_clzll(v | 1)) / 8; /* 1 for 0, too */
-        memcpy(p, &v, 8);
+        rocl_le64_set(p, v);
         p += size;
         to[i] = from[i];
         if (k % 2)
@@ -198,8 +198,7 @@ rocl_recent *rocl_kept_next(rocl_records *w, const uint8_t **at)
     p += (e->changed_count + 1) / 2;
     for (uint64_t left = e->changed; left; left &= left - 1, k++) {
         const unsigned size = nibbles[k / 2] >> 4 * (k % 2) & 15;
-        uint64_t v;
-        memcpy(&v, p, 8);
+        const uint64_t v = rocl_le64(p);
         p += size;
         to[__builtin_ctzll(left)] += (uint64_t)rocl_unzigzag(v & ~(uint64_t)0 >> (64 - 8 * size));
     }

@@ -1,7 +1,7 @@
 /* Which shape a line has: the first that matches, in the order of the script. */
 #include "source/rtg/line_match.h"
 
-#include <endian.h>
+#include "base/le.h"
 
 typedef unsigned char v16 __attribute__((vector_size(16)));
 typedef uint64_t v2 __attribute__((vector_size(16)));
@@ -95,9 +95,7 @@ bool rtg_parse_newer_line(rtg_line *l, const char *p, size_t n)
 /* Eight digits at once: pairs, then fours, then all eight of them. */
 static inline uint64_t read_eight_digits(const char *p)
 {
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    v = le64toh(v); /* the first digit is the lowest byte */
+    uint64_t v = rocl_le64(p); /* the first digit is the lowest byte */
     v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
     v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
     return (v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;

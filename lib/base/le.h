@@ -1,0 +1,48 @@
+/* Numbers as bytes, the lowest first, whatever the order of the machine: of our own files, of those
+ * of others, and of texts whose bytes are looked at eight at a time. */
+#ifndef ROCL_BASE_LE_H
+#define ROCL_BASE_LE_H
+
+#include <endian.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t rocl_le32(const void *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return le32toh(v);
+}
+
+static inline uint64_t rocl_le64(const void *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return le64toh(v);
+}
+
+static inline void rocl_le32_set(void *p, uint32_t v)
+{
+    v = htole32(v);
+    memcpy(p, &v, sizeof v);
+}
+
+static inline void rocl_le64_set(void *p, uint64_t v)
+{
+    v = htole64(v);
+    memcpy(p, &v, sizeof v);
+}
+
+/* Turns `n` words of 64 bits of this machine, at any address, to such bytes in place. */
+static inline void rocl_le64_all(void *p, size_t n)
+{
+    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+        for (uint8_t *at = p, *end = at + 8 * n; at < end; at += 8) {
+            uint64_t v;
+            memcpy(&v, at, sizeof v);
+            rocl_le64_set(at, v);
+        }
+}
+
+#endif
