@@ -87,6 +87,9 @@ enum { TREE_THREAD_TID = 1, TREE_THREAD_NAME = 2, TREE_THREAD_PID = 3 };
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
 
 enum {
+    COUNTER_TYPE = 1,
+    COUNTER_IS_THREAD_TIME = 1,
+    COUNTER_IS_INSTRUCTIONS = 2,
     COUNTER_UNIT = 3,
     COUNTER_MULTIPLIER = 4,
     COUNTER_INCREMENTAL = 5,
@@ -131,11 +134,14 @@ enum { /* LegacyEvent: a phase of Chrome's in place of a type */
        LEGACY_GLOBAL_ID = 11,
        LEGACY_ENCLOSING = 12,
        LEGACY_DIRECTION = 13,
+       LEGACY_INSTANT_SCOPE = 14,
        LEGACY_PID = 18,
        LEGACY_TID = 19,
 };
 
 enum { DIRECTION_IN = 1, DIRECTION_OUT = 2 };
+
+enum { INSTANT_OF_ALL = 1, INSTANT_OF_PROCESS = 2, INSTANT_OF_THREAD = 3 };
 
 enum { CORRELATION_SUBMISSION = 1, GPU_API_HIP = 5 };
 
@@ -147,11 +153,25 @@ enum { /* DebugAnnotation */
        NOTE_DOUBLE = 5,
        NOTE_STRING = 6,
        NOTE_POINTER = 7,
+       NOTE_NESTED = 8, /* before there were dictionaries and arrays */
        NOTE_JSON = 9,
        NOTE_NAME = 10,
        NOTE_DICT = 11,
        NOTE_ARRAY = 12,
        NOTE_STRING_IID = 17,
+};
+
+enum { /* DebugAnnotation.NestedValue */
+       NESTED_TYPE = 1,
+       NESTED_KEYS = 2,
+       NESTED_VALUES = 3,
+       NESTED_ELEMENTS = 4,
+       NESTED_INT = 5,
+       NESTED_DOUBLE = 6,
+       NESTED_BOOL = 7,
+       NESTED_STRING = 8,
+       NESTED_IS_DICT = 1,
+       NESTED_IS_ARRAY = 2,
 };
 
 enum { /* InternedData */

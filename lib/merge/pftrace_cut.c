@@ -60,7 +60,7 @@ typedef struct value_before {
     uint32_t machine, sequence;
     uint64_t descriptor, gpu;
     bool real, incremental, of_gpu;
-    double sum; /* of an incremental one */
+    pfr_sum sum; /* of an incremental one */
 } value_before;
 
 typedef struct cut cut;
@@ -218,9 +218,10 @@ static rocl_status note_value(cut *c, uint64_t key, const value_before *v, rocl_
     }
     value_before *known = &c->values[at];
     if (v->incremental || v->time >= known->time) {
-        const double sum = known->sum;
+        const pfr_sum sum = known->sum;
         *known = *v;
-        known->sum += sum;
+        if (v->incremental && v->sum.cleared == sum.cleared)
+            known->sum.value += sum.value;
     }
     return ROCL_OK;
 }
@@ -234,18 +235,19 @@ static rocl_status note_track_value(cut *c, const pfr_packet *p, uint32_t sequen
     uint64_t key = track_number(c, p, uuid);
     if (incremental) /* they count on in each sequence */
         key = rocl_mix64(key) ^ sequence;
-    return note_value(
-        c, key,
-        &(value_before){.time = time,
-                        .at = p->at,
-                        .value = value->value,
-                        .track = uuid,
-                        .machine = p->machine,
-                        .sequence = p->sequence,
-                        .real = real,
-                        .incremental = incremental,
-                        .sum = real ? rocl_pb_double(value) : (double)(int64_t)value->value},
-        err);
+    return note_value(c, key,
+                      &(value_before){.time = time,
+                                      .at = p->at,
+                                      .value = value->value,
+                                      .track = uuid,
+                                      .machine = p->machine,
+                                      .sequence = p->sequence,
+                                      .real = real,
+                                      .incremental = incremental,
+                                      .sum = {.cleared = c->states[sequence].cleared,
+                                              .value = real ? rocl_pb_double(value)
+                                                            : (double)(int64_t)value->value}},
+                      err);
 }
 
 /* Further values of an event, whose tracks stand beside them or in the defaults. */
@@ -349,7 +351,7 @@ static rocl_status plan_track_event(cut *c, const pfr_packet *p, uint32_t sequen
     const pfr_state *s = &c->states[sequence];
     rocl_pb r = rocl_pb_of(p->body);
     rocl_pb_field f, value = {0};
-    uint64_t type = 0, uuid = s->has_default_track ? s->default_track : 0, iid = 0;
+    uint64_t type = 0, uuid = pfr_track_unsaid(s), iid = 0;
     rocl_view name = {"", 0};
     bool has_value = false, extra = false;
     while (rocl_pb_next(&r, &f)) {
@@ -702,9 +704,9 @@ static rocl_status put_values(cut *c, uint64_t at, rocl_error *err)
         } else {
             uint64_t number = v->value;
             if (v->incremental && v->real)
-                memcpy(&number, &v->sum, sizeof number);
+                memcpy(&number, &v->sum.value, sizeof number);
             else if (v->incremental)
-                number = (uint64_t)(int64_t)v->sum;
+                number = (uint64_t)(int64_t)v->sum.value;
             const size_t body = rocl_pb_begin(b, PKT_TRACK_EVENT);
             rocl_pb_uint(b, EV_TYPE, TYPE_COUNTER);
             rocl_pb_uint(b, EV_TRACK, v->track);

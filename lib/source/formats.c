@@ -60,7 +60,10 @@ static bool is_xplane(const char *head, size_t n, bool whole)
 static bool is_perfetto(const char *head, size_t n, bool whole)
 {
     /* Text that begins with an empty line is none, whatever its second byte says. */
-    return n > 2 && memchr(head, 0, n < 4096 ? n : 4096) && is_messages(head, n, whole);
+    bool binary = false;
+    for (size_t i = 0; i < n && i < 4096 && !binary; i++)
+        binary = (uint8_t)head[i] < ' ' && !memchr("\t\n\v\f\r\033", head[i], 6);
+    return n > 2 && binary && is_messages(head, n, whole);
 }
 
 /* Lines of HCC_PROFILE, which may stand among those of rtg_tracer. */

@@ -197,6 +197,40 @@ slices() {
     grep -F '"page faults","",16,1003500' out/o_counter_sample_trace.csv
 }
 
+@test "what older writers have" {
+    encode old
+    try 0 rocpd2pftrace --args -z0 -o t.pftrace old.pftrace
+    run -0 rocpd2csv -q -d out -o o old.pftrace
+    # Built-in counters have no name of their own; increments begin anew with the sequence's state.
+    for value in '"thread_time","ns",50,1000' '"thread_instruction_count","",70,1000' \
+        '"thread_time","ns",110,2000' '"thread_time","ns",1000,3000' '"thread_time","ns",1010,4000'; do
+        grep -F "$value" out/o_counter_sample_trace.csv
+    done
+    # Chrome's events that name no track are of the thread that writes.
+    grep -F '"old","of the thread",40,41,0,5000,6000' out/o_other_api_trace.csv
+    [ "$(grep -c '"of the process",40,41' out/o_other_api_trace.csv)" -eq 0 ]
+    # Nested annotations are arguments.
+    protoc --decode=perfetto.protos.Trace -I "$TOP/tests/proto" \
+        "$TOP/tests/proto/perfetto_subset.proto" <t.pftrace >t.txt
+    for name in where.x 'where.y[0]' 'where.y[1]' 'where.y[2]' plain; do grep -qF "\"$name\"" t.txt; done
+    for value in -4 true 0.25 end leaf; do grep -q "\"$value\"" t.txt; done
+    # The part behind a reset counts from there.
+    rocpd2pftrace -q --start 3500 --end 4500 -o part.pftrace old.pftrace
+    run -0 rocpd2csv -q -d part -o o part.pftrace
+    grep -F '"thread_time","ns",1000,3500' part/o_counter_sample_trace.csv
+    grep -F '"thread_time","ns",1010,4000' part/o_counter_sample_trace.csv
+}
+
+@test "a small trace without a NUL is one" {
+    needs_protoc
+    for n in 1 2 3; do
+        echo "packet { trusted_packet_sequence_id: 1 timestamp: $((n * 100)) track_event { type: TYPE_INSTANT track_uuid: 1 name: \"Event\" } }"
+    done | protoc --encode=perfetto.protos.Trace -I "$TOP/tests/proto" \
+        "$TOP/tests/proto/perfetto_subset.proto" >t.pftrace
+    [ "$(tr -d '\0' <t.pftrace | wc -c)" -eq "$(wc -c <t.pftrace)" ]
+    try 0 rocstats summary t.pftrace
+}
+
 @test "a part of a trace by time: the slices are those of the part of the database" {
     rocpd2pftrace -q --args -z0 -o t.pftrace "$FIXTURES/everything.db"
     for mode in "--inclusive True" --overlap --clip; do

@@ -36,7 +36,7 @@ typedef struct worker {
     text_facts *texts; /* by bytes */
     size_t text_cap;
     rocl_map sums; /* sequence and track -> index in values */
-    double *values;
+    pfr_sum *values;
     size_t value_count, value_cap;
     struct counted {   /* counters of the dispatch at hand */
         uint32_t name; /* bytes */
@@ -318,6 +318,7 @@ static note read_note(worker *w, rocl_view message)
         case NOTE_JSON:
         case NOTE_DICT:
         case NOTE_ARRAY:
+        case NOTE_NESTED:
             if (bytes) {
                 n.text = f.bytes;
                 n.kind = f.number;
@@ -348,20 +349,82 @@ static unsigned note_word(worker *w, const note *n)
     return f->word - 1u;
 }
 
+enum { NOTE_DEPTH_MAX = 16 };
+
+/* A number of an annotation as text, which has room for 40 characters. */
+static rocl_view number_text(char *text, uint32_t kind, uint64_t number)
+{
+    double d;
+    int n;
+    memcpy(&d, &number, sizeof d);
+    switch (kind) {
+    case NOTE_BOOL:
+        return number ? (rocl_view){"true", 4} : (rocl_view){"false", 5};
+    case NOTE_UINT:
+        n = snprintf(text, 40, "%" PRIu64, number);
+        break;
+    case NOTE_INT:
+        n = snprintf(text, 40, "%" PRId64, (int64_t)number);
+        break;
+    case NOTE_POINTER:
+        n = snprintf(text, 40, "0x%" PRIx64, number);
+        break;
+    default:
+        n = snprintf(text, 40, "%.17g", d);
+    }
+    return (rocl_view){text, (size_t)n};
+}
+
+/* A NestedValue under the name in w->name: a value, or a dictionary or array of some. */
+static void pass_nested(worker *w, rocl_view message, int depth)
+{
+    static const uint8_t kinds[] = {
+        [NESTED_INT] = NOTE_INT, [NESTED_DOUBLE] = NOTE_DOUBLE, [NESTED_BOOL] = NOTE_BOOL};
+    const size_t name = w->name.len;
+    rocl_pb r = rocl_pb_of(message), keys = r;
+    rocl_pb_field f, key;
+    unsigned elements = 0;
+    char text[40];
+    for (; depth < NOTE_DEPTH_MAX && rocl_pb_next(&r, &f); w->name.len = name) {
+        rocl_view value = {NULL, 0};
+        if (f.number == NESTED_VALUES && f.kind == ROCL_PB_BYTES) {
+            do /* the values have the keys one by one */
+                key = (rocl_pb_field){.bytes = {"", 0}};
+            while (rocl_pb_next(&keys, &key) &&
+                   (key.number != NESTED_KEYS || key.kind != ROCL_PB_BYTES));
+            rocl_buf_byte(&w->name, '.');
+            rocl_buf_put(&w->name, key.bytes.p, key.bytes.n);
+            pass_nested(w, f.bytes, depth + 1);
+        } else if (f.number == NESTED_ELEMENTS && f.kind == ROCL_PB_BYTES) {
+            rocl_buf_printf(&w->name, "[%u]", elements++);
+            pass_nested(w, f.bytes, depth + 1);
+        } else if (f.number == NESTED_STRING && f.kind == ROCL_PB_BYTES) {
+            value = f.bytes;
+        } else if (f.number >= NESTED_INT && f.number <= NESTED_BOOL && f.kind != ROCL_PB_BYTES) {
+            value = number_text(text, kinds[f.number], f.value);
+        }
+        if (value.p)
+            rocl_record_arg(w->to, (rocl_view){(const char *)w->name.data, w->name.len}, value);
+    }
+}
+
 /* Passes an annotation on as an argument; entries of dictionaries as "name.key", of arrays as
  * "name[0]". */
 static void pass_note(worker *w, const note *n, int depth)
 {
-    enum { DEPTH_MAX = 16 };
     const size_t name = w->name.len;
     char text[40];
-    double d;
     rocl_buf_put(&w->name, n->name.p, n->name.n);
+    if (n->kind == NOTE_NESTED) {
+        pass_nested(w, n->text, depth);
+        w->name.len = name;
+        return;
+    }
     if (n->kind == NOTE_DICT || n->kind == NOTE_ARRAY) {
         rocl_pb r = rocl_pb_of(n->whole);
         rocl_pb_field f;
         const size_t inner = w->name.len;
-        for (unsigned i = 0; depth < DEPTH_MAX && rocl_pb_next(&r, &f);) {
+        for (unsigned i = 0; depth < NOTE_DEPTH_MAX && rocl_pb_next(&r, &f);) {
             if (f.number != n->kind || f.kind != ROCL_PB_BYTES)
                 continue;
             note entry = read_note(w, f.bytes);
@@ -375,28 +438,9 @@ static void pass_note(worker *w, const note *n, int depth)
         w->name.len = name;
         return;
     }
-    rocl_view value = {text, 0};
-    switch (n->kind) {
-    case NOTE_BOOL:
-        value = n->number ? (rocl_view){"true", 4} : (rocl_view){"false", 5};
-        break;
-    case NOTE_UINT:
-        value.n = (size_t)snprintf(text, sizeof text, "%" PRIu64, n->number);
-        break;
-    case NOTE_INT:
-        value.n = (size_t)snprintf(text, sizeof text, "%" PRId64, (int64_t)n->number);
-        break;
-    case NOTE_POINTER:
-        value.n = (size_t)snprintf(text, sizeof text, "0x%" PRIx64, n->number);
-        break;
-    case NOTE_DOUBLE:
-        memcpy(&d, &n->number, sizeof d);
-        value.n = (size_t)snprintf(text, sizeof text, "%.17g", d);
-        break;
-    default:
-        value = n->text;
-    }
-    rocl_record_arg(w->to, (rocl_view){(const char *)w->name.data, w->name.len}, value);
+    const bool is_text = !n->kind || n->kind == NOTE_STRING || n->kind == NOTE_JSON;
+    rocl_record_arg(w->to, (rocl_view){(const char *)w->name.data, w->name.len},
+                    is_text ? n->text : number_text(text, n->kind, n->number));
     w->name.len = name;
 }
 
@@ -513,11 +557,12 @@ typedef struct legacy_event {
     char phase;
     uint8_t direction;
     bool has_phase, has_id, has_bind, has_pid, has_tid, local, enclosing;
+    bool of_thread; /* an instant may be of its process, or of all */
 } legacy_event;
 
 static legacy_event read_legacy(rocl_view message)
 {
-    legacy_event l = {.scope = {"", 0}};
+    legacy_event l = {.scope = {"", 0}, .of_thread = true};
     rocl_pb r = rocl_pb_of(message);
     rocl_pb_field f;
     while (rocl_pb_next(&r, &f)) {
@@ -548,6 +593,9 @@ static legacy_event read_legacy(rocl_view message)
             break;
         case LEGACY_DIRECTION:
             l.direction = (uint8_t)(f.value & (DIRECTION_IN | DIRECTION_OUT));
+            break;
+        case LEGACY_INSTANT_SCOPE:
+            l.of_thread = f.value != INSTANT_OF_ALL && f.value != INSTANT_OF_PROCESS;
             break;
         case LEGACY_PID:
             l.pid = (int32_t)f.value;
@@ -600,8 +648,9 @@ static track_event read_track_event(worker *w, rocl_view message)
 {
     rocl_pb r = rocl_pb_of(message), inner;
     rocl_pb_field f, g;
-    track_event e = {.uuid = w->sequence->state.default_track,
-                     .has_track = w->sequence->state.has_default_track,
+    const pfr_state *s = &w->sequence->state;
+    track_event e = {.uuid = pfr_track_unsaid(s),
+                     .has_track = pfr_track_unsaid(s) != 0,
                      .correlation = ROCL_NO_KEY,
                      .flow = ROCL_NO_KEY,
                      .name = {"", 0},
@@ -668,8 +717,10 @@ static track_event read_track_event(worker *w, rocl_view message)
             break;
         }
     }
-    if (!e.type && e.is_legacy && e.legacy.has_phase)
+    if (!e.type && e.is_legacy && e.legacy.has_phase) {
         e.type = type_of_phase(e.legacy.phase);
+        e.uuid = e.uuid || !e.legacy.of_thread ? e.uuid : s->thread_track; /* 0: none is said */
+    }
     return e;
 }
 
@@ -907,7 +958,7 @@ static rocl_status put_value(worker *w, rocl_source_record *r, uint64_t uuid, do
                 return rocl_fail_memory(err);
             w->values[w->value_count++] = pfr_sum_before(f, key, w->piece);
         }
-        value = w->values[at] += value;
+        value = pfr_sum_add(&w->values[at], &w->sequence->state, value);
     }
     if (t->derived)
         return ROCL_OK;

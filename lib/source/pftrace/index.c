@@ -67,12 +67,36 @@ static void index_interned(pfr_file *f, uint32_t sequence, const pfr_packet *p)
 /* Counters that say by how much they change: their sums are known before a piece is read. Their
  * tracks are described before. */
 static void add_increment(pfr_file *f, rocl_map *open, uint32_t sequence, const pfr_state *s,
-                          const pfr_packet *p, uint32_t piece)
+                          const pfr_packet *p, uint32_t piece, uint64_t uuid, double value)
 {
+    const pfr_track *t = pfr_track_of(f, p->machine, uuid, p->at);
+    if (!t || !t->incremental)
+        return;
+    const uint64_t key = (uint64_t)sequence << 32 | (uint64_t)(t - f->tracks);
+    uint32_t at = rocl_map_get(open, key, ROCL_NONE);
+    if (at == ROCL_NONE || f->sums[at].piece != piece) {
+        pfr_sum fresh = at == ROCL_NONE ? (pfr_sum){.track = key} : f->sums[at];
+        fresh.piece = piece;
+        at = (uint32_t)f->sum_count;
+        if (!ROCL_GROW(f->sums, f->sum_cap, f->sum_count + 1) || !rocl_map_put(open, key, at)) {
+            f->failed = true;
+            return;
+        }
+        f->sums[f->sum_count++] = fresh;
+    }
+    pfr_sum_add(&f->sums[at], s, value);
+}
+
+/* All values of an event, of which any may be an increment. */
+static void index_values(pfr_file *f, rocl_map *open, uint32_t sequence, const pfr_state *s,
+                         const pfr_packet *p, uint32_t piece)
+{
+    uint64_t tracks[2][PFR_EXTRA_TRACKS], type = 0, uuid = pfr_track_unsaid(s);
+    size_t count[2], at[2] = {0};
     rocl_pb r = rocl_pb_of(p->body);
     rocl_pb_field g;
-    uint64_t type = 0, uuid = s->has_default_track ? s->default_track : 0;
     double value = 0;
+    bool extra = false;
     while (rocl_pb_next(&r, &g)) {
         if (g.number == EV_TYPE)
             type = g.value;
@@ -82,22 +106,19 @@ static void add_increment(pfr_file *f, rocl_map *open, uint32_t sequence, const 
             value = (double)(int64_t)g.value;
         else if (g.number == EV_DOUBLE_VALUE && g.kind == ROCL_PB_FIXED64)
             value = rocl_pb_double(&g);
+        extra |= g.number == EV_EXTRA_VALUES || g.number == EV_EXTRA_DOUBLE_VALUES;
     }
-    const pfr_track *t = type == TYPE_COUNTER ? pfr_track_of(f, p->machine, uuid, p->at) : NULL;
-    if (!t || !t->incremental)
+    if (type == TYPE_COUNTER)
+        add_increment(f, open, sequence, s, p, piece, uuid, value);
+    if (!extra)
         return;
-    const uint64_t key = (uint64_t)sequence << 32 | (uint64_t)(t - f->tracks);
-    uint32_t at = rocl_map_get(open, key, ROCL_NONE);
-    if (at == ROCL_NONE || f->sums[at].piece != piece) {
-        const double before = at == ROCL_NONE ? 0 : f->sums[at].value;
-        at = (uint32_t)f->sum_count;
-        if (!ROCL_GROW(f->sums, f->sum_cap, f->sum_count + 1) || !rocl_map_put(open, key, at)) {
-            f->failed = true;
-            return;
-        }
-        f->sums[f->sum_count++] = (pfr_sum){key, piece, before};
+    pfr_extra_tracks(f, s, p->body, tracks, count);
+    for (r = rocl_pb_of(p->body); rocl_pb_next(&r, &g);) {
+        const int real = g.number == EV_EXTRA_DOUBLE_VALUES;
+        if ((g.number == EV_EXTRA_VALUES || real) && at[real] < count[real])
+            add_increment(f, open, sequence, s, p, piece, tracks[real][at[real]++],
+                          real ? rocl_pb_double(&g) : (double)(int64_t)g.value);
     }
-    f->sums[at].value += value;
 }
 
 /* Data that the tracer's service lost, by the statistics that it wrote last. */
@@ -200,7 +221,7 @@ static void index_packet(index_walk *x, const pfr_packet *p)
         index_interned(f, sequence, p);
     if (p->payload == PKT_TRACK_EVENT) {
         if (f->incremental)
-            add_increment(f, &x->sums, sequence, s, p, x->piece);
+            index_values(f, &x->sums, sequence, s, p, x->piece);
         return;
     }
     if (p->payload == PKT_TRACE_STATS && tells_of_loss(p->body))
@@ -472,11 +493,11 @@ uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned tabl
     return same ? e->bytes : 0;
 }
 
-double pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece)
+pfr_sum pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece)
 {
     const pfr_sum key = {.track = track, .piece = piece}, *s;
     FIND_LAST(s, f->sums, f->sum_count, compare_sums(&f->sums[i], &key) < 0);
-    return s && s->track == track ? s->value : 0;
+    return s && s->track == track ? *s : (pfr_sum){.track = track};
 }
 
 uint32_t pfr_counter_name(const pfr_file *f, uint32_t descriptor, uint64_t id)

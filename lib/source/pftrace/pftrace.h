@@ -46,11 +46,12 @@ typedef struct pfr_clock {
 typedef struct pfr_state {
     uint64_t
         cleared; /* position of the packet with which interned texts began anew, + 1; 0: none */
-    uint64_t default_track;
+    uint64_t default_track; /* 0: none */
+    uint64_t thread_track;  /* of the thread that writes, by a descriptor on the sequence; 0 */
     pfr_clock clocks[PFR_LOCAL_CLOCKS];
     uint32_t defaults; /* bytes of TracePacketDefaults, in pfr_file.bytes; 0: none */
     uint32_t default_clock;
-    bool has_default_track, valid;
+    bool valid;
 } pfr_state;
 
 /* A time on a clock of a machine, by a snapshot: from then on `offset` leads to the trace's clock.
@@ -109,8 +110,9 @@ typedef struct pfr_checkpoint { /* a sequence behind a piece that has packets of
 
 typedef struct pfr_sum { /* of an incremental counter, behind a piece */
     uint64_t track;      /* sequence << 32 | track */
-    uint32_t piece;
+    uint64_t cleared;    /* of the sequence: it counts anew from there */
     double value;
+    uint32_t piece;
 } pfr_sum;
 
 /* What others than records say of processes, threads, tracks and GPUs. Texts are in
@@ -135,7 +137,7 @@ typedef struct pfr_track {
     uint32_t machine, generation;
     uint32_t name, unit_name;
     int64_t pid, tid, multiplier;
-    uint8_t unit;
+    uint8_t unit, counter_type; /* as in CounterDescriptor */
     bool described, has_parent, is_process, is_thread, is_counter, incremental;
     /* after pfr_world_resolve() */
     uint64_t process, thread; /* keys */
@@ -210,7 +212,19 @@ static inline rocl_view pfr_bytes(const pfr_file *f, uint32_t id)
     return v;
 }
 
-/* state.c: the tracks of further values of an event: of integers, and of doubles. */
+/* state.c: the track of an event that names none, which Chrome's do by 0. */
+static inline uint64_t pfr_track_unsaid(const pfr_state *s)
+{
+    return s->default_track ? s->default_track : s->thread_track;
+}
+/* The value of an incremental counter after it has changed by so much. */
+static inline double pfr_sum_add(pfr_sum *sum, const pfr_state *s, double by)
+{
+    sum->value = (sum->cleared == s->cleared ? sum->value : 0) + by;
+    sum->cleared = s->cleared;
+    return sum->value;
+}
+/* The tracks of further values of an event: of integers, and of doubles. */
 void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
                       uint64_t tracks[2][PFR_EXTRA_TRACKS], size_t count[2]);
 
@@ -234,7 +248,7 @@ pfr_state pfr_state_before(const pfr_file *f, uint32_t sequence, uint32_t piece)
 /* What was interned in the pieces before a position, since `cleared`; 0: nothing. */
 uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned table, uint64_t iid,
                              uint64_t before, uint64_t cleared);
-double pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece);
+pfr_sum pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece);
 /* Walks through InternedData: entries with their iid, and of plain ones the text. */
 bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes);
 /* The name of a counter of a descriptor (0: of the only one that has no iid); 0. */

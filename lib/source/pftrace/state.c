@@ -226,7 +226,7 @@ static void take_defaults(pfr_state *s, rocl_strings *bytes, rocl_view defaults)
     rocl_pb r = rocl_pb_of(defaults), event;
     rocl_pb_field f, g;
     s->default_clock = 0;
-    s->has_default_track = false;
+    s->default_track = 0;
     s->defaults = rocl_strings_put(bytes, defaults.p, defaults.n);
     while (rocl_pb_next(&r, &f)) {
         if (f.number == DEFAULTS_CLOCK_ID && f.value < UINT32_MAX)
@@ -235,10 +235,8 @@ static void take_defaults(pfr_state *s, rocl_strings *bytes, rocl_view defaults)
             continue;
         event = rocl_pb_of(f.bytes);
         while (rocl_pb_next(&event, &g))
-            if (g.number == TRACK_EVENT_DEFAULT_TRACK) {
+            if (g.number == TRACK_EVENT_DEFAULT_TRACK)
                 s->default_track = g.value;
-                s->has_default_track = true;
-            }
     }
 }
 
@@ -289,6 +287,21 @@ void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
     }
 }
 
+/* A descriptor of a thread says which thread writes the sequence. */
+static void learn_thread(pfr_state *s, rocl_view descriptor)
+{
+    rocl_pb r = rocl_pb_of(descriptor);
+    rocl_pb_field f;
+    uint64_t uuid = 0;
+    bool is_thread = false;
+    while (rocl_pb_next(&r, &f)) {
+        uuid = f.number == TRACK_UUID ? f.value : uuid;
+        is_thread |= f.number == TRACK_THREAD && f.kind == ROCL_PB_BYTES;
+    }
+    if (is_thread)
+        s->thread_track = uuid;
+}
+
 void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
                     pfr_moment *m)
 {
@@ -300,7 +313,7 @@ void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, cons
         s->valid = true;
         s->defaults = 0;
         s->default_clock = 0;
-        s->has_default_track = false;
+        s->default_track = 0;
     } else if (p->dropped) {
         s->valid = false;
     }
@@ -311,6 +324,8 @@ void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, cons
         take_time(s, c, p, m);
     if (p->payload == PKT_CLOCK_SNAPSHOT)
         learn_local_clocks(s, p->body);
+    else if (p->payload == PKT_TRACK_DESCRIPTOR)
+        learn_thread(s, p->body);
 }
 
 const char *pfr_packet_fault(const pfr_packet *p, const pfr_moment *m, rocl_fault *fault)

@@ -190,7 +190,9 @@ static void read_counter(pfr_file *f, pfr_track *t, rocl_view message)
     rocl_pb_field g;
     t->is_counter = true;
     while (rocl_pb_next(&r, &g)) {
-        if (g.number == COUNTER_UNIT)
+        if (g.number == COUNTER_TYPE)
+            t->counter_type = g.value <= COUNTER_IS_INSTRUCTIONS ? (uint8_t)g.value : 0;
+        else if (g.number == COUNTER_UNIT)
             t->unit = g.value <= UNIT_BYTES ? (uint8_t)g.value : 0;
         else if (g.number == COUNTER_MULTIPLIER)
             t->multiplier = (int64_t)g.value;
@@ -263,6 +265,7 @@ static void describe_track(pfr_file *f, const pfr_packet *p)
         }
         if (!t.is_counter && old->is_counter) {
             t.is_counter = true;
+            t.counter_type = old->counter_type;
             t.unit = old->unit;
             t.unit_name = old->unit_name;
             t.multiplier = old->multiplier;
@@ -563,8 +566,14 @@ static void resolve_track(pfr_file *f, pfr_track *t)
     const rocl_view name = pfr_bytes(f, t->name);
     note_agent_type(f, name);
     if (t->is_counter) {
-        name_counter(f, t);
+        static const char *const known[] = {"", "thread_time", "thread_instruction_count"};
         static const char *const units[] = {"", "ns", "", "bytes"};
+        if (!t->name)
+            t->name =
+                keep_bytes(f, (rocl_view){known[t->counter_type], strlen(known[t->counter_type])});
+        if (!t->unit && t->counter_type == COUNTER_IS_THREAD_TIME)
+            t->unit = UNIT_NS;
+        name_counter(f, t);
         const uint32_t unit =
             t->unit_name ? t->unit_name
                          : keep_bytes(f, (rocl_view){units[t->unit], strlen(units[t->unit])});
