@@ -13,7 +13,9 @@
  *     state.c     what packets of a sequence depend on, step by step
  *     index.c     the first walk; what a piece begins with
  *     world.c     tracks, processes, threads, GPUs: which records their events become
- *     events.c    track events and GPU events -> records
+ *     worker.h    what a worker has at hand; facts.c: what arguments say
+ *     *_events.c  track events and typed GPU events -> records
+ *     events.c    packets of a piece -> records
  *     pftrace.c   the format: pieces, definitions, what is left out */
 #ifndef ROCL_SOURCE_PFTRACE_PFTRACE_H
 #define ROCL_SOURCE_PFTRACE_PFTRACE_H

@@ -1,0 +1,255 @@
+/* Typed GPU events -> records. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "source/pftrace/worker.h"
+
+static void read_dim(rocl_view message, uint32_t to[3])
+{
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field f;
+    while (rocl_pb_next(&r, &f))
+        if (f.number >= 1 && f.number <= 3 && f.kind == ROCL_PB_VARINT)
+            to[f.number - 1] = (uint32_t)f.value;
+}
+
+/* Perfetto counts groups, AMD work-items. Where the last group of a row is not full, the number of
+ * all items tells the size of a grid of one dimension. */
+static void read_launch(pfr_worker *w, rocl_view message, pfr_facts *a)
+{
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field f;
+    uint64_t items = 1;
+    unsigned rows = 0, row = 0;
+    while (rocl_pb_next(&r, &f)) {
+        if (f.kind != ROCL_PB_BYTES)
+            continue;
+        if (f.number == LAUNCH_GRID)
+            read_dim(f.bytes, a->grid);
+        else if (f.number == LAUNCH_WORKGROUP)
+            read_dim(f.bytes, a->workgroup);
+        else if (f.number == LAUNCH_ARGS)
+            pfr_read_arg(w, f.bytes, a);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        a->grid[i] *= a->workgroup[i] ? a->workgroup[i] : 1;
+        items *= a->grid[i];
+        if (a->grid[i] > 1) {
+            rows++;
+            row = i;
+        }
+    }
+    if (rows == 1 && a->items && a->items < items)
+        a->grid[row] = (uint32_t)a->items;
+}
+
+/* A field that is a text of an interned message; or a number. */
+static rocl_view message_text(rocl_view message, uint32_t field)
+{
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field f;
+    rocl_view v = {"", 0};
+    while (rocl_pb_next(&r, &f))
+        if (f.number == field && f.kind == ROCL_PB_BYTES)
+            v = f.bytes;
+    return v;
+}
+
+static rocl_kind kind_of_stage(rocl_view stage)
+{
+    static const struct {
+        const char *stage;
+        rocl_kind kind;
+    } stages[] = {{PF_STAGE_KERNEL, ROCL_DISPATCH},  {PF_STAGE_COPY, ROCL_COPY},
+                  {PF_STAGE_ALLOCATION, ROCL_ALLOC}, {PF_STAGE_SCRATCH, ROCL_SCRATCH},
+                  {PF_STAGE_GRAPH, ROCL_GRAPH},      {PF_STAGE_HIP_EVENT, ROCL_HIP_EVENT},
+                  {PF_STAGE_BARRIER, ROCL_BARRIER}};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        if (rocl_view_is(stage, stages[i].stage))
+            return stages[i].kind;
+    return ROCL_DISPATCH;
+}
+
+/* Ours have the number of their stream as an argument, or that of their queue where they have none,
+ * and what they are drawn by in the name of the hardware queue. */
+static void place_stage(rocl_source_record *r, rocl_view queue, const pfr_facts *a)
+{
+    const uint64_t number = a->stream;
+    char plain[40];
+    r->stream = r->queue = ROCL_NO_KEY;
+    if (number == ROCL_NO_KEY || (queue.n >= 3 && !memcmp(queue.p, "No ", 3)))
+        return;
+    if (queue.n > 6 && queue.n < sizeof plain && !memcmp(queue.p, "Queue ", 6)) {
+        snprintf(plain, sizeof plain, "%.*s", (int)queue.n, queue.p);
+        r->queue = strtoull(plain + 6, NULL, 10);
+        r->stream = number == r->queue ? ROCL_NO_KEY : number;
+        return;
+    }
+    static const char *const others[] = {"Copies", "Memory", "Scratch", "Graph launches", "Host "};
+    bool other = false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const size_t n = strlen(others[i]);
+        if (queue.n < n || memcmp(queue.p, others[i], n) != 0)
+            continue;
+        if (!number)
+            return;
+        other = r->kind != ROCL_COPY; /* their queues are not known to us */
+    }
+    *(other ? &r->queue : &r->stream) = number;
+}
+
+/* Ours have it behind their name where a trace has several processes. */
+static rocl_view without_pid(rocl_view queue)
+{
+    size_t n = queue.n && queue.p[queue.n - 1] == ')' ? queue.n - 1 : 0;
+    while (n && queue.p[n - 1] >= '0' && queue.p[n - 1] <= '9')
+        n--;
+    return n > 6 && !memcmp(queue.p + n - 6, " (pid ", 6) ? (rocl_view){queue.p, n - 6} : queue;
+}
+
+rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
+{
+    rocl_pb p = rocl_pb_of(w->packet->body), inner;
+    rocl_pb_field f, g;
+    uint64_t duration = 0, gpu = 0, event = 0;
+    rocl_view queue = {"", 0}, stage = {"", 0}, kernel = {"", 0}, launch = {"", 0};
+    pfr_facts a;
+    rocl_key_facts symbol = {0};
+    pfr_begin_facts(w, &a);
+    r->name = queue;
+    while (rocl_pb_next(&p, &f)) {
+        rocl_view v = {"", 0};
+        switch (f.number) {
+        case STAGE_EVENT_ID:
+            event = f.value;
+            break;
+        case STAGE_DURATION:
+            duration = f.value;
+            break;
+        case STAGE_GPU:
+            gpu = f.value;
+            break;
+        case STAGE_CONTEXT:
+            v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_CONTEXTS, f.value));
+            inner = rocl_pb_of(v);
+            while (rocl_pb_next(&inner, &g))
+                if (g.number == CONTEXT_PID)
+                    r->process = pfr_process_key(w->packet->machine, (int32_t)g.value);
+            break;
+        case STAGE_QUEUE_IID:
+            v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_SPECS, f.value));
+            queue = without_pid(message_text(v, SPEC_NAME));
+            break;
+        case STAGE_IID:
+            v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_SPECS, f.value));
+            stage = message_text(v, SPEC_NAME);
+            break;
+        case STAGE_KERNEL_IID:
+            kernel = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_KERNELS, f.value));
+            break;
+        case STAGE_NAME_IID:
+            r->name = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_NAMES, f.value));
+            break;
+        case STAGE_NAME:
+            r->name = f.kind == ROCL_PB_BYTES ? f.bytes : r->name;
+            break;
+        case STAGE_LAUNCH:
+            launch = f.kind == ROCL_PB_BYTES ? f.bytes : launch;
+            break;
+        default:
+            break;
+        }
+    }
+    r->kind = kind_of_stage(stage);
+    if (!rocl_records_want(w->to, r->kind))
+        return ROCL_OK;
+    if (__builtin_add_overflow(r->as.e.start, (int64_t)duration, &r->as.e.end))
+        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
+    inner = rocl_pb_of(kernel);
+    while (rocl_pb_next(&inner, &g))
+        if (g.number == KERNEL_ARGS && g.kind == ROCL_PB_BYTES)
+            pfr_read_arg(w, g.bytes, &a);
+    read_launch(w, launch, &a);
+    if (!r->name.n)
+        r->name = stage;
+    if (rocl_view_is(r->name, PF_UNNAMED))
+        r->name = (rocl_view){"", 0};
+    const rocl_view mangled = message_text(kernel, KERNEL_NAME);
+    if (r->kind == ROCL_DISPATCH && mangled.n) {
+        symbol.mangled = rocl_records_text(w->to, mangled);
+        r->kernel = (uint64_t)symbol.mangled << 32 | rocl_records_text(w->to, r->name);
+    }
+    for (p = rocl_pb_of(w->packet->body);
+         r->kind == ROCL_DISPATCH && rocl_records_want_args(w->to) && rocl_pb_next(&p, &f);)
+        if (f.number == STAGE_EXTRA && f.kind == ROCL_PB_BYTES)
+            rocl_record_arg(w->to, message_text(f.bytes, EXTRA_NAME),
+                            message_text(f.bytes, EXTRA_VALUE));
+    pfr_fill_work(w, r, &a, &symbol);
+    place_stage(r, queue, &a);
+    char plain[40];
+    snprintf(plain, sizeof plain, "Stream %" PRIu64, r->stream);
+    if (r->stream != ROCL_NO_KEY && !rocl_view_is(queue, plain)) {
+        const rocl_status st = rocl_record_name(w->to, ROCL_KEY_STREAM, r, queue, err);
+        if (st != ROCL_OK)
+            return st;
+    }
+    const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
+    const pfr_agent device =
+        known ? known->agent
+              : (pfr_agent){(uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu, ROCL_AGENT_GPU};
+    if (r->kind != ROCL_COPY && !(queue.n >= 5 && !memcmp(queue.p, "Host ", 5)))
+        r->agent = device.number;
+    r->link = event ? pfr_plain_link(event) : ROCL_NO_KEY;
+    const rocl_status st = rocl_record_put(w->to, r, err);
+    return st == ROCL_OK && r->kind == ROCL_DISPATCH ? pfr_put_counters(w, r, err) : st;
+}
+
+rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_error *err)
+{
+    rocl_pb p = rocl_pb_of(w->packet->body);
+    rocl_pb_field f, g;
+    uint64_t gpu = 0, number = 0;
+    uint32_t descriptor = 0;
+    rocl_status st = ROCL_OK;
+    while (rocl_pb_next(&p, &f)) {
+        if (f.number == GPU_COUNTER_GPU)
+            gpu = f.value;
+        else if (f.number == GPU_COUNTER_IID)
+            descriptor = pfr_find_interned(w, INTERNED_COUNTERS, f.value);
+    }
+    const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
+    r->kind = ROCL_SAMPLE;
+    r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
+    rocl_sample_value *s = &r->as.sample;
+    s->xcc = s->shader_engine = s->instance = s->shader_array = s->wgp = -1;
+    for (p = rocl_pb_of(w->packet->body); st == ROCL_OK && rocl_pb_next(&p, &f);) {
+        uint64_t id = ROCL_NO_KEY;
+        if (f.number != GPU_COUNTER_VALUES || f.kind != ROCL_PB_BYTES)
+            continue;
+        rocl_pb inner = rocl_pb_of(f.bytes);
+        s->value = 0;
+        while (rocl_pb_next(&inner, &g)) {
+            if (g.number == VALUE_ID)
+                id = g.value;
+            else if (g.number == VALUE_INT)
+                s->value = (double)(int64_t)g.value;
+            else if (g.number == VALUE_DOUBLE)
+                s->value = rocl_pb_double(&g);
+        }
+        const uint32_t name = pfr_counter_name(w->file, descriptor, id);
+        if (name && rocl_map_get(&w->file->of_kernels, name, 0) == 2)
+            continue; /* dispatches have them */
+        r->counter = pfr_bytes(w->file, name);
+        r->where += number++ > 0;
+        if (!name)
+            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
+                                   "the value of a counter that is not described", err);
+        else if (s->value - s->value != 0)
+            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
+                                   "the value of a counter is no number", err);
+        else
+            st = rocl_record_put(w->to, r, err);
+    }
+    return st;
+}
