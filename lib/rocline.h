@@ -804,6 +804,7 @@ typedef enum rocl_report {
     ROCL_REPORT_COUNTERS,  /* of kernels, and sampled ones */
     ROCL_REPORT_STREAMS,   /* per stream and queue: busy time; how many at once */
     ROCL_REPORT_SAMPLES,   /* sampled values per GPU and process; energy per GPU and kernel */
+    ROCL_REPORT_DOCTOR,    /* whether the trace can be trusted */
     ROCL_REPORTS
 } rocl_report;
 
@@ -856,12 +857,19 @@ typedef struct rocl_stats_options {
     bool by_marker;          /* another table: SAMPLES while the ranges of each marker lasted */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
     bool ids;                /* columns with ids of single events, for rocl_show_event() */
+    bool comparability; /* of rocl_compare(): a table before the others says what differs but times
+                         */
 } rocl_stats_options;
 
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. */
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                                 rocl_error *err);
 ROCL_API void rocl_tables_free(rocl_tables *t);
+
+/* What ROCL_REPORT_DOCTOR says of the trace; SOUND where it was not made, or nothing was checked.
+ */
+typedef enum rocl_trust { ROCL_TRUST_SOUND, ROCL_TRUST_DOUBTS, ROCL_TRUST_UNUSABLE } rocl_trust;
+ROCL_API rocl_trust rocl_tables_trust(const rocl_tables *t);
 
 /* What became longer from A to B: how much of it, and the worst, which costs the most time. */
 typedef struct rocl_growth {
@@ -884,9 +892,9 @@ typedef struct rocl_gate {
     rocl_growth total_names, total_domains, total_trace;
 } rocl_gate;
 
-/* Two traces by domain and name, in one table, the largest change of total time first. Of the
- * options only top and brief count. gate (may be NULL) is asked with its limits, and filled. One
- * pass over each trace; ROCL_PARTIAL as of rocl_stats. */
+/* Two traces by domain and name, in one table, the largest change of total time first. Of
+ * the options only top, brief and comparability count. gate (may be NULL) is asked with its limits,
+ * and filled. One pass over each trace; ROCL_PARTIAL as of rocl_stats. */
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
                                   rocl_gate *gate, rocl_tables **tables, rocl_error *err);
 

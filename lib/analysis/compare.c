@@ -3,12 +3,14 @@
  * The events of both traces go through one external sort by domain and name, duration and trace:
  * what comes out is the merge of two sorted samples for each name, from which percentiles and Mann
  * and Whitney's U follow exactly, in bounded memory. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
+#include "analysis/facts.h"
 #include "analysis/report.h"
 #include "analysis/mann_whitney.h"
 #include "base/array.h"
@@ -17,6 +19,7 @@
 
 #define LEVEL 0.01  /* of significance */
 #define SMALL 0.001 /* what is below this share of the whole is no reason to fail */
+#define LIKE  90    /* percent: so much of the time is in kernels of both, or they are others */
 
 enum { A, B, SIDES };
 
@@ -312,18 +315,18 @@ static const rocl_column columns[] = {
     {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROW(field_significant)},
 };
 
-static const rocl_table_def compare_table;
+static const rocl_table_def compare_table, likeness_table;
 
 static const rocl_report_def compare_report = {
     "compare",
     {"compare", "From A to B by domain and name"},
     "what changed from one trace to another",
-    (const rocl_table_def *const[]){&compare_table, NULL}};
+    (const rocl_table_def *const[]){&likeness_table, &compare_table, NULL}};
 
 static const rocl_table_def compare_table = {
     &compare_report.tab, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
 
-const rocl_table_def *const rocl_compare_tables[] = {&compare_table, NULL};
+const rocl_table_def *const rocl_compare_tables[] = {&likeness_table, &compare_table, NULL};
 
 static void add_pair(void *sum, const void *row)
 {
@@ -333,6 +336,132 @@ static void add_pair(void *sum, const void *row)
         rocl_distribution_merge(&s->of[k], &p->of[k]);
     compute_change(s);
 }
+
+/* ---- can they be compared? ------------------------------------------------------------------- */
+
+/* What should be the same in both for times to mean something. */
+typedef struct likeness {
+    const char *property, *a, *b; /* owned by the tables but for the property */
+    const char *same;
+} likeness;
+
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(likeness, field)
+
+static const rocl_column likeness_columns[] = {
+    {"property", "Property", ROCL_UNIT_TEXT, CELL(property)},
+    {"a", "A", ROCL_UNIT_TEXT, CELL(a)},
+    {"b", "B", ROCL_UNIT_TEXT, CELL(b)},
+    {"same", "Same", ROCL_UNIT_TEXT, CELL(same)},
+};
+
+static const rocl_table_def likeness_table = {&compare_report.tab, "comparability", "Comparability",
+                                              ROCL_COLUMNS(likeness_columns)};
+
+/* "2 x gfx942, 1 x gfx90a", in the order in which they come first. */
+static void put_gpus(rocl_buf *to, const rocl_trace *t)
+{
+    rocl_gpus gpus;
+    if (rocl_gpus_collect(&gpus, t, NULL) != ROCL_OK) {
+        to->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < gpus.count; i++) {
+        const char *name = rocl_str(t, gpus.all[i].agent->name);
+        size_t same = 0, before = 0;
+        for (size_t k = 0; k < gpus.count; k++)
+            if (!strcmp(name, rocl_str(t, gpus.all[k].agent->name))) {
+                same++;
+                before += k < i;
+            }
+        if (!before)
+            rocl_buf_printf(to, "%s%zu x %.80s", to->len ? ", " : "", same,
+                            *name ? name : "unknown");
+    }
+    rocl_gpus_free(&gpus);
+}
+
+static void put_domains(rocl_buf *to, const pairs *p, unsigned which)
+{
+    for (rocl_domain d = 0; d < ROCL_DOMAINS; d++) {
+        bool any = false;
+        for (size_t i = 0; i < p->count && !any; i++)
+            any = p->all[i].domain == d && p->all[i].of[which].taken;
+        if (any)
+            rocl_buf_printf(to, "%s%s", to->len ? ", " : "", rocl_domain_infos[d].word);
+    }
+}
+
+/* How many instances of markers that count there are. */
+static void put_steps(rocl_buf *to, const pairs *p, unsigned which)
+{
+    uint64_t steps = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const pair *pr = &p->all[i];
+        size_t stem;
+        uint64_t number;
+        if (pr->domain == ROCL_DOMAIN_MARKERS &&
+            rocl_read_step(pr->name, pr->name_len, &stem, &number))
+            steps += pr->of[which].taken;
+    }
+    rocl_buf_printf(to, "%" PRIu64, steps);
+}
+
+/* The share of its kernel time that a trace spends in kernels which the other one has, too. */
+static double known_share(const pairs *p, unsigned which)
+{
+    int64_t both = 0, all = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const pair *pr = &p->all[i];
+        if (pr->domain != ROCL_DOMAIN_KERNELS)
+            continue;
+        all = rocl_add_saturated(all, pr->of[which].total);
+        if (pr->of[!which].taken)
+            both = rocl_add_saturated(both, pr->of[which].total);
+    }
+    return all > 0 ? 100 * (double)both / (double)all : 100;
+}
+
+static void put_likeness(const pairs *p, rocl_trace *const *traces, rocl_tables *out,
+                         const rocl_collector *c)
+{
+    enum { GPUS, PROCESSES, DOMAINS, STEPS, KERNELS, PROPERTIES };
+    static const char *const names[PROPERTIES] = {"GPUs", "processes", "recorded", "steps",
+                                                  "kernel time in common kernels"};
+    rocl_buf texts[PROPERTIES][SIDES] = {{{0}}}, differ = {0};
+    for (unsigned which = A; which <= B; which++) {
+        const rocl_trace *t = traces[which];
+        size_t processes = 0;
+        for (size_t i = 0; i < t->capture_count; i++)
+            processes += t->captures[i]->pub.process_count;
+        put_gpus(&texts[GPUS][which], t);
+        rocl_buf_printf(&texts[PROCESSES][which], "%zu", processes);
+        put_domains(&texts[DOMAINS][which], p, which);
+        put_steps(&texts[STEPS][which], p, which);
+        rocl_buf_printf(&texts[KERNELS][which], "%.1f %%", known_share(p, which));
+    }
+    rocl_report_rows r = rocl_begin_table(c, out, &likeness_table, 0);
+    for (unsigned i = 0; i < PROPERTIES; i++) {
+        const rocl_buf *x = &texts[i][A], *y = &texts[i][B];
+        const bool same = i == KERNELS ? known_share(p, A) >= LIKE && known_share(p, B) >= LIKE
+                                       : x->len == y->len && !memcmp(x->data, y->data, x->len);
+        out->incomplete |= x->failed || y->failed;
+        if (!same)
+            rocl_buf_printf(&differ, "%s%s", differ.len ? ", " : "", names[i]);
+        rocl_add_row(&r, &(likeness){names[i], rocl_tables_text(out, (const char *)x->data, x->len),
+                                     rocl_tables_text(out, (const char *)y->data, y->len),
+                                     same ? "yes" : "no"});
+        rocl_buf_free(&texts[i][A]);
+        rocl_buf_free(&texts[i][B]);
+    }
+    if (differ.len)
+        rocl_set_note(&r, "with care, as these differ: %.*s", (int)differ.len,
+                      (const char *)differ.data);
+    else
+        rocl_set_note(&r, "A and B are of the same kind");
+    rocl_buf_free(&differ);
+}
+
+#undef CELL
 
 /* ---- the rules that may fail ----------------------------------------------------------------- */
 
@@ -441,6 +570,8 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
     if (st == ROCL_OK)
         st = collect_pairs(&p, a, b, err);
     if (st == ROCL_OK) {
+        if (o->comparability)
+            put_likeness(&p, (rocl_trace *const[]){a, b}, out, &c);
         rocl_report_rows r = rocl_begin_table(&c, out, &compare_table, 0);
         rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test");
         rocl_add_top_rows(&r, p.all, p.count, sizeof *p.all, add_pair);

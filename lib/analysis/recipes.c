@@ -8,6 +8,8 @@ typedef struct recipe {
 
 /* FILE stands for any inputs, A and B for two runs. */
 static const recipe recipes[] = {
+    {"trust", "Can this trace be trusted, or is something missing?", "rocline stats doctor FILE",
+     "the verdict, then findings with their evidence and what helps"},
     {"time", "Where did the time go, and what stands out?", "rocline stats FILE",
      "the table advice, then what it names"},
     {"time", "Which kernels take the time?", "rocline stats kernels --top 10 FILE",

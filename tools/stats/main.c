@@ -21,6 +21,7 @@ typedef struct cli {
     unsigned sort, style, between;
     int top, slices;
     bool advice;
+    bool doctor;              /* named as a report: its verdict is the exit code */
     bool summary, per_domain; /* tables as of rocprofv3 */
     unsigned summary_units;
     const char *summary_file;
@@ -188,8 +189,10 @@ static int sort_operands(cli *c)
         i = 1;
     }
     for (uint32_t r;
-         !c->compare.wanted && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++)
+         !c->compare.wanted && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++) {
         c->stats.reports |= r;
+        c->doctor |= r == REPORT(DOCTOR);
+    }
     int code = i < c->operands.n && !c->compare.wanted ? check_word(c->operands.v[i]) : -1;
     for (; i < c->operands.n; i++)
         strings_add(&c->common.inputs, c->operands.v[i]);
@@ -335,6 +338,8 @@ static int check_options(cli *c, size_t behind)
         return usage_error("--format table is only for the report summary");
     if (c->common.inputs.n == 0)
         return usage_error("no input is given");
+    if (c->doctor && common_filters(&c->common))
+        return usage_error("doctor is about whole traces; it cannot be used with filters");
     if ((c->stats.derive_arch || c->stats.by_dispatch) && !c->derive.n)
         return usage_error("--derive-arch and --by-dispatch are only for --derive");
     if (c->stats.by_marker && !c->stats.reports && !c->compare.wanted && !c->style)
@@ -363,6 +368,8 @@ static int check_options(cli *c, size_t behind)
         return code;
     c->stats.top = rows_per_table(c);
     c->common.wanted = c->stats.reports || c->compare.wanted ? EVENTS_SOME : EVENTS_ALL;
+    if (c->doctor)
+        c->common.wanted = EVENTS_NONE; /* it says so itself */
     choose_pictures(c);
     bool whole = !c->stats.reports;
     c->stats.brief = whole && c->format == ROCL_TABLE_TEXT;
@@ -374,7 +381,8 @@ static int check_options(cli *c, size_t behind)
     c->stats.summary_groups = c->summary_groups.v;
     c->stats.derive = c->derive.v;
     c->stats.rests = c->budget > 0;
-    c->stats.ids |= answer_is_wanted();
+    c->stats.ids |= c->doctor || answer_is_wanted();
+    c->stats.comparability = c->format != ROCL_TABLE_CSV && c->format != ROCL_TABLE_TSV;
     if (c->compare.wanted)
         answer_set_command("compare");
     return -1;
@@ -447,7 +455,11 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
             written = output_make_parent(c->path);
         if (written == ROCL_OK && reports)
             written = tables_write(&o, t, tables, err);
-        s = written == ROCL_OK ? s : written;
+        const rocl_trust trust = c->doctor ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
+        if (written != ROCL_OK || trust == ROCL_TRUST_UNUSABLE)
+            s = written != ROCL_OK ? written : ROCL_INPUT;
+        else if (trust == ROCL_TRUST_DOUBTS)
+            s = ROCL_PARTIAL;
         if (written == ROCL_OK && reports && !c->common.to_stdout)
             output_done(c->path);
     }

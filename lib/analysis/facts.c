@@ -1,0 +1,410 @@
+/* Facts of each process: see facts.h. Workers add up a batch on their own and then join it to the
+ * process, under one lock. */
+#include "analysis/facts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/calls.h"
+#include "base/array.h"
+
+void rocl_extent_join(rocl_extent *to, const rocl_extent *from)
+{
+    if (!from->count)
+        return;
+    if (!to->count || from->first < to->first)
+        to->first = from->first;
+    if (!to->count || from->last > to->last)
+        to->last = from->last;
+    to->count += from->count;
+}
+
+/* ---- what names say -------------------------------------------------------------------------- */
+
+bool rocl_read_step(const char *name, size_t n, size_t *stem, uint64_t *number)
+{
+    static const char *const words[] = {"step", "iter", "iteration", "epoch", "batch"};
+    size_t digits = n;
+    while (digits && isdigit((unsigned char)name[digits - 1]))
+        digits--;
+    if (digits == n || n - digits > 18)
+        return false;
+    size_t end = digits;
+    while (end && strchr(" #:=_-.", name[end - 1]))
+        end--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t len = strlen(words[i]);
+        if (end >= len && !strncasecmp(name + end - len, words[i], len)) {
+            *stem = digits;
+            *number = strtoull(name + digits, NULL, 10);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "hipLaunchKernel", "cudaLaunchKernel", "cuLaunchKernel"; no "hipblasCreate", no "cuda_graph". */
+static const char *runtime_function(const char *name)
+{
+    static const char *const prefixes[] = {"hip", "cuda", "cu"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const size_t n = strlen(prefixes[i]);
+        if (!strncmp(name, prefixes[i], n) && name[n] >= 'A' && name[n] <= 'Z')
+            return name + n;
+    }
+    return NULL;
+}
+
+static rocl_call_class classify_call(const char *name)
+{
+    /* The first that is a part of the name. */
+    static const struct {
+        const char *part;
+        rocl_call_class class;
+    } rules[] = {
+        {"CallConfiguration", ROCL_CALL_OTHER},
+        {"GraphLaunch", ROCL_CALL_GRAPH},
+        {"BeginCapture", ROCL_CALL_CAPTURE},
+        {"EndCapture", ROCL_CALL_CAPTURE},
+        {"GetCaptureInfo", ROCL_CALL_CAPTURE},
+        {"GraphInstantiate", ROCL_CALL_CAPTURE},
+        {"LaunchKernel", ROCL_CALL_LAUNCH},
+        {"LaunchCooperative", ROCL_CALL_LAUNCH},
+        {"LaunchMultiKernel", ROCL_CALL_LAUNCH},
+        {"LaunchByPtr", ROCL_CALL_LAUNCH},
+        {"Memcpy", ROCL_CALL_COPY},
+    };
+    const char *function = runtime_function(name);
+    if (!function)
+        return ROCL_CALL_FOREIGN;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strstr(function, rules[i].part))
+            return rules[i].class;
+    return ROCL_CALL_OTHER;
+}
+
+/* Each text is looked at once by each worker. False: memory is out. */
+static bool class_of(rocl_facts *f, unsigned worker, uint32_t text, rocl_call_class *class)
+{
+    *class = ROCL_CALL_FOREIGN;
+    if (text == ROCL_NONE)
+        return true;
+    if (!ROCL_GROW(f->classes[worker], f->class_caps[worker], (size_t)text + 1))
+        return false;
+    uint8_t *known = &f->classes[worker][text];
+    if (!*known)
+        *known = (uint8_t)(classify_call(rocl_str(f->c->trace, text)) + 1);
+    *class = (rocl_call_class)(*known - 1);
+    return true;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* What is known of the events of one process in a batch. */
+typedef struct batch_facts {
+    uint32_t process;
+    rocl_extent all, runtime;
+    uint64_t calls[ROCL_CALL_CLASSES];
+    bool finer_than_us;
+    rocl_sighting zero, longest;
+} batch_facts;
+
+static rocl_event_ref event_ref(const rocl_batch *b, const rocl_event *e)
+{
+    return (rocl_event_ref){b->capture->index + 1, rocl_row_word(e->id, b->kind)};
+}
+
+/* Of equal ones the event that comes first in the trace, whoever saw it. */
+static bool precedes(const rocl_event_ref *a, const rocl_event_ref *b)
+{
+    return a->capture_after != b->capture_after ? a->capture_after < b->capture_after
+                                                : a->row < b->row;
+}
+
+static void join_sighting(rocl_sighting *to, const rocl_sighting *from)
+{
+    if (!from->count)
+        return;
+    if (!to->count || from->amount > to->amount ||
+        (from->amount == to->amount && precedes(&from->event, &to->event))) {
+        to->amount = from->amount;
+        to->event = from->event;
+    }
+    to->count += from->count;
+}
+
+static void join_batch(rocl_facts *f, const rocl_batch *b, const batch_facts *from)
+{
+    if (!from->all.count)
+        return;
+    rocl_process_facts *p = &f->processes[f->first_process[b->capture->index] + from->process];
+    pthread_mutex_lock(&f->lock);
+    rocl_extent_join(&p->kinds[b->kind], &from->all);
+    rocl_extent_join(&p->runtime, &from->runtime);
+    for (unsigned i = 0; i < ROCL_CALL_CLASSES; i++)
+        p->calls[i] += from->calls[i];
+    p->finer_than_us |= from->finer_than_us;
+    join_sighting(&p->zero, &from->zero);
+    join_sighting(&p->longest, &from->longest);
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* A call, a kernel or a copy, to be matched by stack ids. Calls come first, by their start. */
+enum { WORK_BIT = 63 };
+
+static rocl_status add_link(rocl_facts *f, unsigned worker, const rocl_batch *b,
+                            const rocl_event *e, rocl_call_class class, rocl_error *err)
+{
+    const bool work = b->kind != ROCL_REGION;
+    const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id,
+                             (uint64_t)e->start | (uint64_t)work << WORK_BIT, e->id};
+    const uint64_t number = work ? b->kind : class;
+    return rocl_add_numbers(f->links, worker, key, &number, 1, err);
+}
+
+static void mark_used(atomic_bool *flag)
+{
+    if (!atomic_load_explicit(flag, memory_order_relaxed))
+        atomic_store_explicit(flag, true, memory_order_relaxed);
+}
+
+static void mark_work(rocl_facts *f, const rocl_capture *c, uint32_t agent, uint32_t stream)
+{
+    if (agent < c->agent_count)
+        mark_used(&f->agent_used[f->first_agent[c->index] + agent]);
+    if (stream < c->stream_count)
+        mark_used(&f->stream_used[f->first_stream[c->index] + stream]);
+}
+
+static void note_kernel(rocl_facts *f, const rocl_batch *b, size_t i, batch_facts *to)
+{
+    const rocl_dispatch *d = &b->dispatches[i];
+    const int64_t ns = d->e.end - d->e.start;
+    const rocl_sighting one = {1, ns, event_ref(b, &d->e)};
+    to->finer_than_us |= d->e.start % 1000 || ns % 1000;
+    join_sighting(&to->longest, &one);
+    if (!ns)
+        join_sighting(&to->zero, &one);
+    mark_work(f, b->capture, d->agent, d->stream);
+}
+
+static void note_counter(rocl_facts *f, const rocl_batch *b, size_t i)
+{
+    const rocl_counter_value *v = &b->counters[i];
+    if (v->counter >= b->capture->counter_count)
+        return;
+    atomic_uchar *state = &f->counter_state[f->first_counter[b->capture->index] + v->counter];
+    const unsigned char bits = ROCL_COUNTER_SEEN | (v->value != 0 ? ROCL_COUNTER_COUNTED : 0);
+    if ((atomic_load_explicit(state, memory_order_relaxed) & bits) != bits)
+        atomic_fetch_or_explicit(state, bits, memory_order_relaxed);
+}
+
+static rocl_status note_call(rocl_facts *f, unsigned worker, const rocl_batch *b, size_t i,
+                             batch_facts *to, rocl_error *err)
+{
+    const rocl_region *r = &b->regions[i];
+    rocl_call_class class;
+    if (!class_of(f, worker, r->function, &class))
+        return rocl_fail_memory(err);
+    if (class != ROCL_CALL_FOREIGN) {
+        to->calls[class]++;
+        rocl_extent_join(&to->runtime, &(rocl_extent){1, r->e.start, r->e.end});
+    }
+    return r->e.stack_id ? add_link(f, worker, b, &r->e, class, err) : ROCL_OK;
+}
+
+rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batch *b,
+                                 rocl_error *err)
+{
+    const size_t size = rocl_kind_size(b->kind);
+    batch_facts facts = {0};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        if (e->process != facts.process) {
+            join_batch(f, b, &facts);
+            facts = (batch_facts){.process = e->process};
+        }
+        rocl_extent_join(&facts.all, &(rocl_extent){1, e->start, e->end});
+        if (b->kind == ROCL_DISPATCH) {
+            note_kernel(f, b, i, &facts);
+            st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
+        } else if (b->kind == ROCL_COPY) {
+            mark_work(f, b->capture, b->copies[i].src, b->copies[i].stream);
+            mark_work(f, b->capture, b->copies[i].dst, ROCL_NONE);
+            if (e->stack_id)
+                st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
+        } else if (b->kind == ROCL_COUNTER) {
+            note_counter(f, b, i);
+        } else if (b->kind == ROCL_REGION) {
+            st = note_call(f, worker, b, i, &facts, err);
+        }
+    }
+    join_batch(f, b, &facts);
+    return st;
+}
+
+/* ---- calls and their kernels ----------------------------------------------------------------- */
+
+/* Begins up to this much before their calls are what two clocks that were set by each other have.
+ */
+#define CLOCK_NS 1000
+
+/* Ids that are further apart are numbers of another kind. */
+enum { OTHER_IDS = 1 << 24 };
+
+/* All with one stack id of one process. */
+typedef struct stack {
+    rocl_process_facts *facts; /* NULL: none has come */
+    uint64_t process, id, kernels;
+    bool called;
+    int64_t start; /* of its first call */
+    rocl_call_class class;
+    rocl_event_ref call;
+} stack;
+
+/* Did the launch of the stack that is complete launch something? */
+static void end_stack(const stack *s)
+{
+    rocl_process_facts *p = s->facts;
+    if (!p || !s->called || (s->class != ROCL_CALL_LAUNCH && s->class != ROCL_CALL_GRAPH))
+        return;
+    const rocl_sighting one = {1, 0, s->call};
+    if (s->kernels)
+        p->lost_in_a_row = 0;
+    else if (s->class == ROCL_CALL_GRAPH)
+        join_sighting(&p->lost_graphs, &one);
+    else {
+        join_sighting(&p->lost, &one);
+        p->lost_in_a_row++;
+    }
+}
+
+static void match_call(stack *s, const rocl_sort_record *rec)
+{
+    uint64_t class;
+    rocl_read_numbers(rec, &class, 1);
+    if (!s->called) {
+        s->called = true;
+        s->start = (int64_t)rec->key[2];
+        s->class = ROCL_CALL_FOREIGN;
+    }
+    /* Calls within calls may share an id: one of them launches. */
+    if (class == ROCL_CALL_LAUNCH || class == ROCL_CALL_GRAPH) {
+        s->class = (rocl_call_class) class;
+        s->call = (rocl_event_ref){(uint32_t)(rec->key[0] >> 32) + 1,
+                                   rocl_row_word(rec->key[3], ROCL_REGION)};
+    }
+}
+
+static void match_work(stack *s, const rocl_sort_record *rec)
+{
+    rocl_process_facts *p = s->facts;
+    const int64_t start = (int64_t)(rec->key[2] & ~((uint64_t)1 << WORK_BIT));
+    uint64_t kind;
+    rocl_read_numbers(rec, &kind, 1);
+    rocl_sighting one = {
+        1, 0, {(uint32_t)(rec->key[0] >> 32) + 1, rocl_row_word(rec->key[3], (rocl_kind)kind)}};
+    s->kernels += kind == ROCL_DISPATCH;
+    if (s->called) {
+        p->linked++;
+        one.amount = s->start - start;
+        if (one.amount > CLOCK_NS)
+            join_sighting(&p->early, &one);
+    } else if (kind == ROCL_DISPATCH) {
+        join_sighting(s->id && !p->ids ? &p->unlinked_before : &p->unlinked, &one);
+    }
+}
+
+rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err)
+{
+    rocl_sort_record rec;
+    stack s = {0};
+    uint64_t last_id = 0; /* of a call of the process */
+    rocl_status st = rocl_sorter_start(f->links, err);
+    while (rocl_next_record(f->links, &rec, &st, err)) {
+        if (!s.facts || rec.key[0] != s.process || rec.key[1] != s.id) {
+            end_stack(&s);
+            if (rec.key[0] != s.process)
+                last_id = 0;
+            s = (stack){
+                .facts = &f->processes[f->first_process[rec.key[0] >> 32] + (uint32_t)rec.key[0]],
+                .process = rec.key[0],
+                .id = rec.key[1]};
+        }
+        if (rec.key[2] >> WORK_BIT) {
+            match_work(&s, &rec);
+            continue;
+        }
+        if (!s.called) {
+            const uint64_t missing = last_id ? s.id - last_id - 1 : 0;
+            s.facts->ids++;
+            s.facts->steps_of_one += last_id && !missing;
+            if (missing > s.facts->hole && missing < OTHER_IDS)
+                s.facts->hole = missing;
+            last_id = s.id;
+        }
+        match_call(&s, &rec);
+    }
+    end_stack(&s);
+    return st;
+}
+
+/* ---- both ends ------------------------------------------------------------------------------- */
+
+rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err)
+{
+    const rocl_trace *t = c->trace;
+    const size_t captures = t->capture_count + 1;
+    size_t agents = 0, streams = 0, counters = 0;
+    *f = (rocl_facts){.c = c};
+    pthread_mutex_init(&f->lock, NULL);
+    f->first_process = calloc(captures, sizeof *f->first_process);
+    f->first_agent = calloc(captures, sizeof *f->first_agent);
+    f->first_stream = calloc(captures, sizeof *f->first_stream);
+    f->first_counter = calloc(captures, sizeof *f->first_counter);
+    f->classes = calloc(t->opt.jobs, sizeof *f->classes);
+    f->class_caps = calloc(t->opt.jobs, sizeof *f->class_caps);
+    f->links = rocl_collector_sorter(c, 4);
+    if (!f->first_process || !f->first_agent || !f->first_stream || !f->first_counter ||
+        !f->classes || !f->class_caps || !f->links)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < captures; i++) {
+        f->first_process[i] = f->process_count;
+        f->first_agent[i] = agents;
+        f->first_stream[i] = streams;
+        f->first_counter[i] = counters;
+        if (i == t->capture_count)
+            break;
+        const rocl_capture *capture = &t->captures[i]->pub;
+        f->process_count += capture->process_count;
+        agents += capture->agent_count;
+        streams += capture->stream_count;
+        counters += capture->counter_count;
+    }
+    f->processes = calloc(f->process_count + 1, sizeof *f->processes);
+    f->agent_used = calloc(agents + 1, sizeof *f->agent_used);
+    f->stream_used = calloc(streams + 1, sizeof *f->stream_used);
+    f->counter_state = calloc(counters + 1, sizeof *f->counter_state);
+    return f->processes && f->agent_used && f->stream_used && f->counter_state
+               ? ROCL_OK
+               : rocl_fail_memory(err);
+}
+
+void rocl_facts_free(rocl_facts *f)
+{
+    for (unsigned w = 0; f->classes && w < f->c->trace->opt.jobs; w++)
+        free(f->classes[w]);
+    free(f->classes);
+    free(f->class_caps);
+    free(f->first_process);
+    free(f->first_agent);
+    free(f->first_stream);
+    free(f->first_counter);
+    free(f->processes);
+    free(f->agent_used);
+    free(f->stream_used);
+    free(f->counter_state);
+    pthread_mutex_destroy(&f->lock);
+}

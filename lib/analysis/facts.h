@@ -1,0 +1,88 @@
+/* What can be checked of a recording: per process, how much of what it has and when, and how well
+ * host calls and GPU work fit together. Collected for the report `doctor`. */
+#ifndef ROCL_ANALYSIS_FACTS_H
+#define ROCL_ANALYSIS_FACTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "analysis/report.h"
+
+/* From the first start to the last end. */
+typedef struct rocl_extent {
+    uint64_t count; /* 0: the times mean nothing */
+    int64_t first, last;
+} rocl_extent;
+
+/* What a function of the HIP (or CUDA) runtime does, by its name. */
+typedef enum rocl_call_class {
+    ROCL_CALL_OTHER,   /* of the runtime, but none of these */
+    ROCL_CALL_LAUNCH,  /* launches one kernel */
+    ROCL_CALL_GRAPH,   /* launches a graph */
+    ROCL_CALL_COPY,    /* copies memory */
+    ROCL_CALL_CAPTURE, /* has to do with recording launches into a graph */
+    ROCL_CALL_CLASSES,
+    ROCL_CALL_FOREIGN = ROCL_CALL_CLASSES /* not of the runtime */
+} rocl_call_class;
+
+/* How often something was so, and the first or the worst of these events. */
+typedef struct rocl_sighting {
+    uint64_t count;
+    int64_t amount; /* ns, of the worst */
+    rocl_event_ref event;
+} rocl_sighting;
+
+typedef struct rocl_process_facts {
+    rocl_extent kinds[ROCL_KINDS];
+    rocl_extent runtime; /* calls of the runtime */
+    uint64_t calls[ROCL_CALL_CLASSES];
+    bool finer_than_us; /* a time of a kernel is no whole microsecond */
+    rocl_sighting zero; /* kernels that took no time */
+    rocl_sighting longest;
+    /* From the stack ids of calls and kernels, by rocl_facts_match: */
+    uint64_t linked;               /* kernels and copies whose call is known */
+    rocl_sighting early;           /* those of them that begin before their call */
+    rocl_sighting unlinked;        /* kernels without a call */
+    rocl_sighting unlinked_before; /* those whose ids are below all of calls: launched earlier */
+    rocl_sighting lost;            /* launches without a kernel, ... */
+    uint64_t lost_in_a_row;        /* ... and how many of them are the last launches of all */
+    rocl_sighting lost_graphs;
+    uint64_t ids, steps_of_one; /* stack ids of calls; how many follow the last one directly */
+    uint64_t hole;              /* the most that are missing in a row */
+} rocl_process_facts;
+
+typedef struct rocl_facts {
+    const rocl_collector *c;
+    pthread_mutex_t lock; /* of `processes` while events come */
+    rocl_process_facts *processes;
+    size_t process_count;
+    size_t *first_process; /* by capture: of its processes */
+    /* By capture, like that: GPUs and streams that have work, counters with values. */
+    size_t *first_agent, *first_stream, *first_counter;
+    atomic_bool *agent_used, *stream_used;
+    atomic_uchar *counter_state; /* bits below */
+    uint8_t **classes;           /* by worker, then by text: rocl_call_class + 1; 0: not known */
+    size_t *class_caps;
+    rocl_sorter *links; /* calls and GPU work by process and stack id */
+} rocl_facts;
+
+enum { ROCL_COUNTER_SEEN = 1, ROCL_COUNTER_COUNTED = 2 /* not always 0 */ };
+
+/* Of a collector that gets all kinds of events. The sorter is the collector's. Free the facts also
+ * after a failure. */
+rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err);
+/* Concurrent. */
+rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batch *b,
+                                 rocl_error *err);
+/* When all events have come. */
+rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err);
+void rocl_facts_free(rocl_facts *f);
+
+/* Is it the name of a marker that counts steps: "ProfilerStep#12", "step:3", "Iteration 5"? *stem
+ * gets the length of what is before the number. */
+bool rocl_read_step(const char *name, size_t n, size_t *stem, uint64_t *number);
+
+/* Adds what is in `from`. */
+void rocl_extent_join(rocl_extent *to, const rocl_extent *from);
+
+#endif

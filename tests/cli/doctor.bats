@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# rocstats doctor: every rule finds what it is for, in a sound database that was made unsound by SQL,
+# and nothing else; it is quiet on sound traces.
+
+load helper
+
+db=$FIXTURES/rank0.db
+
+requires() {
+    needs "$db" sqlite3 jq
+}
+
+found() { # rocstats' arguments: rules in the order of the table
+    rocstats doctor --format json "$@" 2>/dev/null | jq -r '.tables[] | select(.key == "findings").rows[].rule' | xargs
+}
+
+verdict() {
+    rocstats doctor --format json "$@" 2>/dev/null | jq -r '.tables[] | select(.key == "doctor").rows[0].verdict'
+}
+
+# What the tables of a database are called, and some of its rows.
+launch="(SELECT R.id FROM rocpd_region R JOIN rocpd_string S ON S.id = R.name_id WHERE S.string = 'hipLaunchKernel')"
+of_launch="(SELECT E.stack_id FROM rocpd_event E JOIN rocpd_region R ON R.event_id = E.id WHERE R.id IN $launch)"
+dispatch_stack="(SELECT stack_id FROM rocpd_event E WHERE E.id = event_id)"
+
+change() { # SQL with names of the views: the tables behind them have a suffix
+    local suffix sql=$1
+    suffix=$(sqlite3 one.db "SELECT substr(name, 15) FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_metadata_%'")
+    sqlite3 one.db "$(sed -E "s/\brocpd_(region|string|event|kernel_dispatch|memory_copy|pmc_event|info_process|info_pmc|arg|sample|memory_allocate)\b/rocpd_\1$suffix/g" <<<"$sql")"
+}
+
+@test "each rule finds what it is for" {
+    while IFS='|' read -r rules code sql; do
+        cp "$db" one.db
+        change "$sql"
+        run rocstats doctor one.db
+        [ "$status" -eq "$code" ] || fail "$sql: exit code $code was expected"
+        [ "$(found one.db)" = "$rules" ] || fail "$sql: $(found one.db)"
+    done <<END
+|0|SELECT 1
+launches-without-kernels|1|DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch WHERE id IN (SELECT id FROM rocpd_kernel_dispatch ORDER BY start LIMIT 2)
+cut-tail|1|DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch WHERE id IN (SELECT id FROM rocpd_kernel_dispatch ORDER BY $dispatch_stack DESC LIMIT 3)
+no-gpu-work|3|DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch
+captured-launches|0|DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch WHERE id IN (SELECT id FROM rocpd_kernel_dispatch ORDER BY start LIMIT 2); UPDATE rocpd_region SET name_id = (SELECT id FROM rocpd_string WHERE string = 'hipGraphInstantiate') WHERE name_id = (SELECT id FROM rocpd_string WHERE string = 'hipStreamIsCapturing')
+graphs-without-kernels|1|UPDATE rocpd_region SET name_id = (SELECT id FROM rocpd_string WHERE string = 'hipGraphLaunch') WHERE name_id = (SELECT id FROM rocpd_string WHERE string = 'hipSetDevice')
+kernels-without-calls|1|DELETE FROM rocpd_region WHERE id = (SELECT max(id) FROM rocpd_region R WHERE R.id IN $launch)
+launched-before|0|DELETE FROM rocpd_region WHERE event_id IN (SELECT id FROM rocpd_event WHERE stack_id <= (SELECT min($dispatch_stack) FROM rocpd_kernel_dispatch))
+no-calls|0|DELETE FROM rocpd_region
+no-copies|0|DELETE FROM rocpd_memory_copy
+before-launch|1|UPDATE rocpd_kernel_dispatch SET start = start - 1000000 WHERE id = (SELECT min(id) FROM rocpd_kernel_dispatch)
+clocks-apart before-launch|3|UPDATE rocpd_kernel_dispatch SET start = start - 90000000000, end = end - 90000000000; UPDATE rocpd_memory_copy SET start = start - 90000000000, end = end - 90000000000; UPDATE rocpd_info_process SET init = init - 90000000000, start = start - 90000000000
+after-end|1|UPDATE rocpd_info_process SET "end" = (SELECT max("end") FROM rocpd_kernel_dispatch) - 2000000, fini = (SELECT max("end") FROM rocpd_kernel_dispatch) - 2000000
+no-durations|1|UPDATE rocpd_kernel_dispatch SET "end" = start WHERE id = 3
+whole-us|0|UPDATE rocpd_kernel_dispatch SET start = (start + 999) / 1000 * 1000; UPDATE rocpd_kernel_dispatch SET "end" = start + max(0, ("end" - start) / 1000 * 1000); UPDATE rocpd_kernel_dispatch SET "end" = start WHERE id = 3
+after-end long-kernels|1|UPDATE rocpd_kernel_dispatch SET "end" = "end" + 4000000000000 WHERE id = 3
+counters-zero|1|UPDATE rocpd_pmc_event SET value = 0
+counter-zero|0|UPDATE rocpd_pmc_event SET value = 0 WHERE pmc_id = (SELECT min(pmc_id) FROM rocpd_pmc_event); UPDATE rocpd_pmc_event SET value = 7 WHERE pmc_id != (SELECT min(pmc_id) FROM rocpd_pmc_event)
+left-out|1|UPDATE rocpd_kernel_dispatch SET "end" = start - 5 WHERE id = 3; DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_region WHERE event_id IN (SELECT id FROM rocpd_event WHERE stack_id = (SELECT $dispatch_stack FROM rocpd_kernel_dispatch WHERE id = 3))
+repaired|1|UPDATE rocpd_kernel_dispatch SET queue_id = 99999 WHERE id = 3
+END
+}
+
+@test "ranks: what one has not, and the others do" {
+    a=$FIXTURES/rank0.db b=$FIXTURES/rank1.db
+    [ "$(found "$a" "$b")" = rank-steps ] || fail "$(found "$a" "$b")"
+    cp "$b" one.db
+    change "DELETE FROM rocpd_memory_copy"
+    [[ " $(found "$a" one.db) " == *" rank-lacks "* ]] || fail "$(found "$a" one.db)"
+    cp "$b" one.db
+    change "DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch WHERE id > 5"
+    [[ " $(found "$a" one.db) " == *" rank-short "* ]] || fail "$(found "$a" one.db)"
+    [[ " $(found "$FIXTURES"/node-rank[013].db) " == *" ranks-missing "* ]]
+    [[ " $(found "$FIXTURES"/node-rank[0123].db) " != *" ranks-missing "* ]]
+}
+
+@test "steps of ranks" {
+    for rank in 0 1 2; do
+        cat <<END
+{"schemaVersion": 1, "distributedInfo": {"rank": $rank, "world_size": 3}, "traceEvents": [
+$(for step in 3 4 5; do
+            [ "$rank$step" = 13 ] ||
+                echo "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#$step\",\"pid\":$((rank + 7)),\"tid\":1,\"ts\":$step.000,\"dur\":0.9},"
+        done)
+{"ph":"X","cat":"cpu_op","name":"aten::add","pid":$((rank + 7)),"tid":1,"ts":3.1,"dur":2.8}]}
+END
+    done | awk '/schemaVersion/ { n++ } { print > "rank" n ".json" }'
+    [ "$(found rank1.json rank2.json rank3.json)" = rank-steps ] || fail "$(found rank?.json)"
+    rocstats doctor rank?.json >out || true
+    grep -q 'ProfilerStep#4 to 5; others have 3 to 5' out
+    grep -q 'Where  *rank 1$' out
+    [ "$(found rank1.json rank3.json)" = ranks-missing ]
+}
+
+@test "a process that is there twice, or has two recordings" {
+    sqlite3 "$db" .dump | sed 's/00010910/00010911/g' | sqlite3 one.db # another GUID
+    [[ " $(found "$db" one.db) " == *" process-twice "* ]] || fail "$(found "$db" one.db)"
+    change "UPDATE rocpd_kernel_dispatch SET start = start + 1"
+    [[ " $(found "$db" one.db) " == *" two-recordings "* ]] || fail "$(found "$db" one.db)"
+}
+
+@test "events that stop at a round number" {
+    "$BUILD/tests/rocpd-gen" -o gen.db --rows 60000 --seed 1 --no-pmc
+    [ -z "$(found gen.db)" ] || fail "$(found gen.db)"
+    cp gen.db one.db
+    change "DELETE FROM rocpd_kernel_dispatch WHERE id IN (SELECT id FROM rocpd_kernel_dispatch ORDER BY start LIMIT -1 OFFSET 4096)"
+    [[ " $(found one.db) " == *" round-number "* ]] || fail "$(found one.db)"
+}
+
+@test "ids that are missing in a row" {
+    awk 'BEGIN {
+        print "{\"schemaVersion\": 1, \"traceEvents\": ["
+        for (i = 1; i <= 400; i++)
+            if (i <= 150 || i > 270)
+                printf "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"hipFree\",\"pid\":7,\"tid\":7,\"ts\":%d,\"dur\":1,\"args\":{\"correlation\":%d}}%s\n", 2 * i, i, i < 400 ? "," : ""
+        print "]}"
+    }' >ids.json
+    [ "$(found ids.json)" = missing-ids ] || fail "$(found ids.json)"
+    rocstats doctor ids.json | grep -q '120 in a row, of 280 calls'
+}
+
+@test "nothing at all, and what filters hide" {
+    try 3 rocstats doctor "$FIXTURES/empty-tables.db"
+    [ "$(verdict "$FIXTURES/empty-tables.db")" = unusable ]
+    [ "$(found "$FIXTURES/empty-tables.db")" = empty ]
+    try 2 rocstats doctor --start 10% "$db"
+    says "cannot be used with filters"
+    rocstats all --start 10% --format json "$db" | jq -e '[.tables[] | select(.key == "doctor").rows[]] == []' >/dev/null
+    # As one of all reports it does not decide.
+    cp "$db" one.db
+    change "UPDATE rocpd_pmc_event SET value = 0"
+    try 0 rocstats all one.db
+    try 1 rocstats doctor one.db
+    try 1 rocstats doctor kernels one.db
+}
+
+@test "ids of findings are those of events, and any number of workers says the same" {
+    cp "$db" one.db
+    change "UPDATE rocpd_kernel_dispatch SET start = start - 1000000 WHERE id = 7"
+    id=$(rocstats doctor --format json one.db | jq -r '.tables[] | select(.key == "findings").rows[0].event')
+    try 0 rocline show "$id" one.db
+    for jobs in 1 2 7; do
+        rocstats doctor -j $jobs --format json "$FIXTURES/nasty-3.0.5.db" >out.$jobs 2>/dev/null || true
+    done
+    cmp out.1 out.2
+    cmp out.1 out.7
+}
+
+@test "real traces" {
+    needs "$SHARED/kineto"
+    for trace in "$SHARED"/rocpd/*.db "$SHARED"/kineto/mi*.json.gz "$SHARED/kineto/two_ranks" \
+        "$SHARED"/amd/e4.db "$SHARED/rpd/matmul_result.rpd" "$SHARED/rocprof-v1/kokkos-a"; do
+        [ "$(verdict "$trace")" = sound ] || fail "$trace: $(found "$trace")"
+    done
+}
+
+@test "compare: what differs besides times" {
+    rocstats compare --format json "$db" "$db" >same.json
+    jq -e '[.tables[] | select(.key == "comparability").rows[].same] | unique == ["yes"]' same.json >/dev/null
+    rocstats compare --format json "$db" "$FIXTURES/merged.db" >other.json
+    [ "$(jq -r '[.tables[] | select(.key == "comparability").rows[] | select(.same == "no").property] | index("processes") != null' other.json)" = true ]
+    cp "$db" one.db
+    change "DELETE FROM rocpd_region"
+    rocstats compare "$db" one.db >out
+    head -1 out | grep -q 'with care, as these differ: recorded'
+}
