@@ -16,6 +16,7 @@ class Rocline(MakefilePackage):
 
     variant("otf2", default=True, description="Write OTF2 archives")
     variant("libdeflate", default=True, description="Compress with libdeflate: twice zlib's speed")
+    variant("isal", default=False, description="Read gzip with ISA-L: three times zlib's speed")
     variant("zstd", default=True, description="Read inputs that are compressed with zstd")
     variant("rocm", default=False, description="Record calls of HSA and HIP")
 
@@ -28,6 +29,7 @@ class Rocline(MakefilePackage):
     depends_on("libyaml")
     depends_on("zlib-api")
     depends_on("libdeflate", when="+libdeflate")
+    depends_on("isa-l", when="+isal")
     depends_on("zstd", when="+zstd")
     depends_on("otf2@3:", when="+otf2")
     depends_on("hsa-rocr-dev", when="+rocm")
@@ -40,6 +42,7 @@ class Rocline(MakefilePackage):
             f"CC={spack_cc}",
             f"OTF2={1 if '+otf2' in spec else 0}",
             f"LIBDEFLATE={1 if '+libdeflate' in spec else 0}",
+            f"ISAL={1 if '+isal' in spec else 0}",
             f"ZSTD={1 if '+zstd' in spec else 0}",
             f"ROCM={spec['hip'].prefix if '+rocm' in spec else ''}",
         ]
