@@ -7,7 +7,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # ---- packages ------------------------------------------------------------------------------------
 
-DEBS_BUILD := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libisal-dev libzstd-dev libcsv-dev libyaml-dev \
+DEBS_BUILD := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev \
               libotf2-trace-dev libedit-dev
 DEBS_TEST := libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
 # The demo tests nothing.
