@@ -251,6 +251,13 @@ typedef struct subject {
     const rocl_process *process; /* NULL: all of the capture */
 } subject;
 
+/* Without its folder: the same wherever the file is. */
+static const char *file_name(const rocl_capture *c)
+{
+    const char *slash = strrchr(c->path, '/');
+    return slash ? slash + 1 : c->path;
+}
+
 static const char *subject_text(const doctor *d, const subject *s)
 {
     char text[384];
@@ -262,7 +269,7 @@ static const char *subject_text(const doctor *d, const subject *s)
     else if (s->process && s->process->pid > 0)
         n = snprintf(text, sizeof text, "process %lld", (long long)s->process->pid);
     else
-        n = snprintf(text, sizeof text, "%s", s->capture->path);
+        n = snprintf(text, sizeof text, "%s", file_name(s->capture));
     if (d->c.trace->machine_count > 1 && n < (int)sizeof text)
         n += snprintf(text + n, sizeof text - (size_t)n, " on %s",
                       rocl_host_name(d->c.trace, s->capture->machine));
@@ -843,11 +850,11 @@ static void compare_recordings(doctor *d, size_t first, size_t second)
         return;
     if (!memcmp(a->kinds, b->kinds, sizeof a->kinds))
         add_finding(d, PROCESS_TWICE, &s, y.count, no_event, "%llu events, as %.200s has them",
-                    N(y.count), of_first.capture->path);
+                    N(y.count), file_name(of_first.capture));
     else if (x.first < y.last && y.first < x.last)
         add_finding(d, TWO_RECORDINGS, &s, y.count, no_event,
-                    "%llu events, while %.200s has %llu others", N(y.count), of_first.capture->path,
-                    N(x.count));
+                    "%llu events, while %.200s has %llu others", N(y.count),
+                    file_name(of_first.capture), N(x.count));
 }
 
 static void check_recordings(doctor *d)
