@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/pool.h"
 #include "query/scan_impl.h"
@@ -43,31 +45,82 @@ static double cell_number(rocl_cell_type type, int64_t cell)
     return v;
 }
 
-/* keep[i] becomes false for cells that do not pass. */
-static void test_cells(const rocl_test *t, rocl_cell_type type, const int64_t *cells, uint32_t n,
-                       bool *keep)
+void rocl_cell_set_release(rocl_cell_set *set)
 {
-    if (!t->real) {
-        const int64_t v = t->cell;
-        for (uint32_t i = 0; i < n; i++) {
-            const int64_t c = cells[i];
-            const bool passes = t->op == ROCL_TEST_EQ   ? c == v
-                                : t->op == ROCL_TEST_GT ? c > v
-                                : t->op == ROCL_TEST_GE ? c >= v
-                                : t->op == ROCL_TEST_LT ? c < v
-                                                        : c <= v;
-            keep[i] = keep[i] && passes && c != ROCL_CELL_NULL;
-        }
-        return;
+    if (set && atomic_fetch_sub(&set->references, 1) == 1)
+        free(set);
+}
+
+static bool set_has(const rocl_cell_set *set, int64_t cell)
+{
+    size_t low = 0, high = set->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (set->cells[middle] < cell)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return low < set->count && set->cells[low] == cell;
+}
+
+static inline bool compare(rocl_test_op op, int order)
+{
+    return op == ROCL_TEST_EQ   ? order == 0
+           : op == ROCL_TEST_NE ? order != 0
+           : op == ROCL_TEST_GT ? order > 0
+           : op == ROCL_TEST_GE ? order >= 0
+           : op == ROCL_TEST_LT ? order < 0
+                                : order <= 0;
+}
+
+/* LIKE and GLOB are SQLite's own. */
+static bool test_text(const rocl_test *t, const rocl_strings *strings, int64_t cell)
+{
+    const char *text = rocl_strings_get(strings, (uint32_t)cell, NULL);
+    const char *pattern = rocl_strings_get(strings, (uint32_t)t->cell, NULL);
+    return t->op == ROCL_TEST_IN     ? set_has(t->set, cell)
+           : t->op == ROCL_TEST_LIKE ? sqlite3_strlike(pattern, text, 0) == 0
+                                     : sqlite3_strglob(pattern, text) == 0;
+}
+
+enum { PASSES = 1, FAILS = 2 };
+
+/* keep[i] becomes false for cells that do not pass. False: memory is out. */
+static bool test_texts(const rocl_test *t, const rocl_strings *strings, const int64_t *cells,
+                       uint32_t n, bool *keep, text_results *results)
+{
     for (uint32_t i = 0; i < n; i++) {
-        const double c = cell_number(type, cells[i]), v = t->number;
-        const bool passes = t->op == ROCL_TEST_EQ   ? c == v
-                            : t->op == ROCL_TEST_GT ? c > v
-                            : t->op == ROCL_TEST_GE ? c >= v
-                            : t->op == ROCL_TEST_LT ? c < v
-                                                    : c <= v;
-        keep[i] = keep[i] && passes && cells[i] != ROCL_CELL_NULL;
+        const int64_t c = cells[i];
+        if (!keep[i] || c == ROCL_CELL_NULL) {
+            keep[i] = false;
+            continue;
+        }
+        if ((size_t)c >= results->capacity &&
+            !ROCL_GROW(results->of, results->capacity, (size_t)c + 1))
+            return false;
+        if (!results->of[c])
+            results->of[c] = test_text(t, strings, c) ? PASSES : FAILS;
+        keep[i] = results->of[c] == PASSES;
+    }
+    return true;
+}
+
+static void test_numbers(const rocl_test *t, rocl_cell_type type, const int64_t *cells, uint32_t n,
+                         bool *keep)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t c = cells[i];
+        bool passes;
+        if (t->op == ROCL_TEST_IN) {
+            passes = set_has(t->set, c);
+        } else if (t->real) {
+            const double v = cell_number(type, c);
+            passes = compare(t->op, (v > t->number) - (v < t->number));
+        } else {
+            passes = compare(t->op, (c > t->cell) - (c < t->cell));
+        }
+        keep[i] = keep[i] && passes && c != ROCL_CELL_NULL;
     }
 }
 
@@ -217,10 +270,13 @@ static rocl_status add_rows(void *self, unsigned worker, rocl_batch *b, rocl_err
             memset(o->keep, 1, n);
             for (unsigned t = 0; t < s->spec.test_count; t++) {
                 const rocl_test *test = &s->spec.tests[t];
-                test_cells(test, table->columns[test->column].type,
-                           o->cells + (size_t)rocl_scan_column(s, test->column) * ROCL_BLOCK_ROWS +
-                               o->rows,
-                           n, o->keep);
+                const int64_t *cells = o->cells +
+                                       (size_t)rocl_scan_column(s, test->column) * ROCL_BLOCK_ROWS +
+                                       o->rows;
+                if (test->op < ROCL_TEST_IN || table->columns[test->column].type != ROCL_CELL_TEXT)
+                    test_numbers(test, table->columns[test->column].type, cells, n, o->keep);
+                else if (!test_texts(test, s->strings, cells, n, o->keep, &o->tested[t]))
+                    return rocl_fail_memory(err);
             }
             kept = keep_rows(o->cells, s->column_count, o->rows, n, o->keep);
             if (!s->column_count) /* never: tests have a column */
@@ -247,6 +303,26 @@ static rocl_status read_definitions(rocl_scan *s, rocl_error *err)
     return st;
 }
 
+/* Kinds of events whose word passes the tests: others are not read. */
+static uint32_t wanted_kinds(const rocl_scan *s)
+{
+    uint32_t kinds = s->spec.table->kinds;
+    for (unsigned t = 0; t < s->spec.test_count; t++) {
+        const rocl_test *test = &s->spec.tests[t];
+        if (strcmp(s->spec.table->columns[test->column].name, "kind") != 0)
+            continue;
+        for (unsigned k = 0; k < ROCL_KINDS; k++) {
+            const char *word = rocl_kind_infos[k].name;
+            const int64_t cell = rocl_strings_put(s->scanner->trace->strings, word, strlen(word));
+            const bool passes = test->op < ROCL_TEST_IN ? compare(test->op, cell != test->cell)
+                                                        : test_text(test, s->strings, cell);
+            if (!passes && cell != ROCL_NONE)
+                kinds &= ~ROCL_BIT(k);
+        }
+    }
+    return kinds;
+}
+
 static rocl_status run_pipeline(rocl_scan *s, rocl_error *err)
 {
     uint32_t fields = s->spec.table->fields;
@@ -254,7 +330,7 @@ static rocl_status run_pipeline(rocl_scan *s, rocl_error *err)
     for (uint64_t bits = columns; bits; bits &= bits - 1)
         fields |= s->spec.table->columns[__builtin_ctzll(bits)].fields;
     const rocl_sink sink = {
-        .self = s, .kinds = s->spec.table->kinds, .fields = fields, .events = add_rows};
+        .self = s, .kinds = wanted_kinds(s), .fields = fields, .events = add_rows};
     return rocl_pipeline_run(s->scanner->trace, &sink, err);
 }
 
@@ -268,6 +344,8 @@ static void *produce_rows(void *arg)
             st = put_block(s, &s->workers[w], s->err);
         free(s->workers[w].cells);
         free(s->workers[w].keep);
+        for (unsigned t = 0; t < ROCL_TESTS_MAX; t++)
+            free(s->workers[w].tested[t].of);
         s->workers[w] = (open_rows){0};
     }
     pthread_mutex_lock(&s->lock);
@@ -373,6 +451,8 @@ static void free_scan(rocl_scan *s)
     if (s->spill_fd >= 0)
         close(s->spill_fd);
     free_orders(s);
+    for (unsigned i = 0; i < s->spec.test_count; i++)
+        rocl_cell_set_release(s->spec.tests[i].set);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->spill_lock);
     pthread_cond_destroy(&s->more);
@@ -390,7 +470,11 @@ static bool same_tests(const rocl_scan_spec *a, const rocl_scan_spec *b)
     for (unsigned i = 0; i < a->test_count && same; i++) {
         const rocl_test *x = &a->tests[i], *y = &b->tests[i];
         same = x->column == y->column && x->op == y->op && x->real == y->real &&
-               (x->real ? x->number == y->number : x->cell == y->cell);
+               (x->op == ROCL_TEST_IN
+                    ? x->set->count == y->set->count &&
+                          !memcmp(x->set->cells, y->set->cells, x->set->count * sizeof(int64_t))
+                : x->real ? x->number == y->number
+                          : x->cell == y->cell);
     }
     return same;
 }
@@ -424,8 +508,11 @@ static rocl_scan *new_scan(rocl_scanner *r, const rocl_scan_spec *spec)
     *s = (rocl_scan){.scanner = r, .spec = *spec, .references = 1, .spill_fd = -1};
     s->strings = r->trace->strings;
     s->columns = spec->columns;
-    for (unsigned i = 0; i < spec->test_count; i++)
+    for (unsigned i = 0; i < spec->test_count; i++) {
         s->columns |= UINT64_C(1) << spec->tests[i].column;
+        if (spec->tests[i].set)
+            atomic_fetch_add(&spec->tests[i].set->references, 1);
+    }
     s->column_count = (unsigned)__builtin_popcountll(s->columns);
     s->queue_max = 4 * jobs + 4;
     s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
@@ -490,6 +577,14 @@ void rocl_scan_release(rocl_scan *s)
         keep_scan(s);
     if (--s->references == 0)
         free_scan(s);
+}
+
+void rocl_scan_prefetch(const rocl_scan *s, uint32_t row)
+{
+    const rocl_cell_block *b = s->blocks[row >> ROCL_BLOCK_SHIFT].block;
+    for (unsigned i = 0; i < s->column_count; i++)
+        __builtin_prefetch((const uint8_t *)b + b->columns[i].offset +
+                           (size_t)(row & (ROCL_BLOCK_ROWS - 1)) * b->columns[i].width);
 }
 
 bool rocl_scan_is_whole(const rocl_scan *s)

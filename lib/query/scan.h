@@ -18,14 +18,26 @@
 #include "query/block.h"
 #include "relation/relation.h"
 
-/* What a row must pass, tested where it is read. Texts are compared for equality only. */
+/* What a row must pass, tested where it is read. NULL passes nothing. */
 typedef enum rocl_test_op {
     ROCL_TEST_EQ,
-    ROCL_TEST_GT,
+    ROCL_TEST_NE,
+    ROCL_TEST_GT, /* these four not of texts */
     ROCL_TEST_LE,
     ROCL_TEST_LT,
-    ROCL_TEST_GE
+    ROCL_TEST_GE,
+    ROCL_TEST_IN,   /* one of a set; not of real numbers */
+    ROCL_TEST_LIKE, /* these two of texts: `cell` is the text of the pattern */
+    ROCL_TEST_GLOB
 } rocl_test_op;
+
+/* Cells in ascending order; those who share it count. */
+typedef struct rocl_cell_set {
+    atomic_uint references;
+    size_t count;
+    int64_t cells[];
+} rocl_cell_set;
+void rocl_cell_set_release(rocl_cell_set *set); /* NULL is fine */
 
 typedef struct rocl_test {
     unsigned column;
@@ -33,6 +45,7 @@ typedef struct rocl_test {
     bool real;    /* compare as `number`, else as `cell` */
     int64_t cell; /* integer, or id of a text; ROCL_CELL_NULL: nothing passes */
     double number;
+    rocl_cell_set *set; /* of IN */
 } rocl_test;
 
 enum { ROCL_TESTS_MAX = 8 };
@@ -85,6 +98,9 @@ bool rocl_scan_is_whole(const rocl_scan *s);
 uint64_t rocl_scan_rows(const rocl_scan *s); /* so far */
 /* Has it all rows of its table? */
 bool rocl_scan_is_unconditional(const rocl_scan *s);
+
+/* Has the processor fetch the cells of a row of a whole scan, which is asked for soon. */
+void rocl_scan_prefetch(const rocl_scan *s, uint32_t row);
 
 /* Where a column of the table is in the blocks; it must be one of the wanted. */
 unsigned rocl_scan_column(const rocl_scan *s, unsigned column);

@@ -6,10 +6,17 @@
 
 #include "query/scan.h"
 
+/* What a test says of each text, by id: a text comes in row after row. */
+typedef struct text_results {
+    uint8_t *of; /* 0: not tested yet */
+    size_t capacity;
+} text_results;
+
 typedef struct open_rows { /* of a worker: cells that wait for their block to be full */
     alignas(ROCL_CACHE_LINE) int64_t *cells; /* column after column, ROCL_BLOCK_ROWS each */
     bool *keep;
     uint32_t rows;
+    text_results tested[ROCL_TESTS_MAX]; /* of the tests of texts */
 } open_rows;
 
 typedef struct kept_block {

@@ -18,6 +18,7 @@
 /* What an argument is for. */
 enum {
     USE_TEST = 't',  /* the value is known before: rows are tested where they are read */
+    USE_LIST = 'l',  /* the same of a list of values, which may be another one each time */
     USE_KEY = 'k',   /* a value for each row of another table: rows are looked up */
     USE_RANGE = 'r', /* the same, for the time */
     USE_PATH = 'p',
@@ -57,6 +58,9 @@ typedef struct event_cursor {
     char *path;
     uint8_t place[ROCL_RELATION_COLUMNS_MAX + 1]; /* of each column in a block */
 } event_cursor;
+
+/* Rows in an order lie anywhere in memory: they are fetched so many rows before they are read. */
+enum { PREFETCH_ROWS = 12 };
 
 typedef struct module_aux {
     const rocl_relation *table;
@@ -102,31 +106,55 @@ static int disconnect_table(sqlite3_vtab *vtab)
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
+/* The operators that are handed on. IN is an equality with a list behind it. */
+static const struct operator_row {
+    unsigned char constraint;
+    char letter;
+    rocl_test_op op;
+} operators[] = {
+    {SQLITE_INDEX_CONSTRAINT_EQ, '=', ROCL_TEST_EQ},
+    {SQLITE_INDEX_CONSTRAINT_NE, 'N', ROCL_TEST_NE},
+    {SQLITE_INDEX_CONSTRAINT_GT, '>', ROCL_TEST_GT},
+    {SQLITE_INDEX_CONSTRAINT_GE, 'G', ROCL_TEST_GE},
+    {SQLITE_INDEX_CONSTRAINT_LT, '<', ROCL_TEST_LT},
+    {SQLITE_INDEX_CONSTRAINT_LE, 'L', ROCL_TEST_LE},
+    {SQLITE_INDEX_CONSTRAINT_LIKE, '%', ROCL_TEST_LIKE},
+    {SQLITE_INDEX_CONSTRAINT_GLOB, '*', ROCL_TEST_GLOB},
+    {0, 'I', ROCL_TEST_IN},
+};
+enum { OPERATORS = sizeof operators / sizeof *operators };
+
 static char operator_character(unsigned char op)
 {
-    switch (op) {
-    case SQLITE_INDEX_CONSTRAINT_EQ:
-        return '=';
-    case SQLITE_INDEX_CONSTRAINT_GT:
-        return '>';
-    case SQLITE_INDEX_CONSTRAINT_GE:
-        return 'G';
-    case SQLITE_INDEX_CONSTRAINT_LT:
-        return '<';
-    case SQLITE_INDEX_CONSTRAINT_LE:
-        return 'L';
-    default:
-        return '\0';
-    }
+    for (unsigned i = 0; i < OPERATORS; i++)
+        if (op && operators[i].constraint == op)
+            return operators[i].letter;
+    return '\0';
 }
 
 static rocl_test_op test_op(char c)
 {
-    return c == '='   ? ROCL_TEST_EQ
-           : c == '>' ? ROCL_TEST_GT
-           : c == 'G' ? ROCL_TEST_GE
-           : c == '<' ? ROCL_TEST_LT
-                      : ROCL_TEST_LE;
+    unsigned i = 0;
+    while (operators[i].letter != c)
+        i++;
+    return operators[i].op;
+}
+
+/* May a scan test a column of this type so, with a constant? */
+static bool is_testable(char letter, rocl_cell_type type, bool binary)
+{
+    switch (letter) {
+    case '%':
+    case '*':
+        return type == ROCL_CELL_TEXT;
+    case 'I':
+        return type == ROCL_CELL_INTEGER || (type == ROCL_CELL_TEXT && binary);
+    case '=':
+    case 'N':
+        return type != ROCL_CELL_TEXT || binary;
+    default:
+        return type != ROCL_CELL_TEXT;
+    }
 }
 
 /* Are there few rows with a value of this column? */
@@ -143,9 +171,9 @@ static bool is_selective(const char *column)
 /* Is it one of the columns whose range a scan can look up: of the time? */
 static bool is_time_bound(const char *column, char op)
 {
-    return (!strcmp(column, "start") && op != '=') ||
-           (!strcmp(column, "end") &&
-            (op == '<' || op == 'L')); /* no event ends before it starts */
+    const bool lower = op == '>' || op == 'G', upper = op == '<' || op == 'L';
+    return (!strcmp(column, "start") && (lower || upper)) ||
+           (!strcmp(column, "end") && upper); /* no event ends before it starts */
 }
 
 /* Which condition is for what; '\0': SQLite alone tests it. */
@@ -161,10 +189,15 @@ static void choose_uses(const event_table *t, sqlite3_index_info *info, char *us
         if (!op || !c->usable || c->iColumn < 0 || c->iColumn >= (int)t->table->column_count)
             continue;
         const rocl_relation_column *column = &t->table->columns[c->iColumn];
-        if (sqlite3_vtab_in(info, i, -1))
-            continue; /* a list: as many scans as it has values would be needed */
-        if (column->type == ROCL_CELL_TEXT &&
-            (op != '=' || strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
+        const bool binary = !strcmp(sqlite3_vtab_collation(info, i), "BINARY");
+        if (sqlite3_vtab_in(info, i, -1)) { /* all of the list at once */
+            if (is_testable('I', column->type, binary) && tests++ < ROCL_TESTS_MAX) {
+                uses[i] = USE_LIST;
+                sqlite3_vtab_in(info, i, 1);
+            }
+            continue;
+        }
+        if (!is_testable(op, column->type, binary))
             continue;
         if (sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK) {
             if (tests++ < ROCL_TESTS_MAX)
@@ -205,7 +238,9 @@ static void estimate(const event_table *t, sqlite3_index_info *info, const char 
         } else if (uses[i] == USE_RANGE) {
             ranges = true;
         }
-        rows *= c->op == SQLITE_INDEX_CONSTRAINT_EQ ? is_selective(name) ? 0.001 : 0.1 : 0.3;
+        rows *= c->op == SQLITE_INDEX_CONSTRAINT_NE   ? 0.9
+                : c->op == SQLITE_INDEX_CONSTRAINT_EQ ? is_selective(name) ? 0.001 : 0.1
+                                                      : 0.3;
     }
     if (selective)
         rows = rows < 2 ? rows : 2;
@@ -264,8 +299,8 @@ static int plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
         info->aConstraintUsage[i].argvIndex = ++arguments;
         info->aConstraintUsage[i].omit = uses[i] == USE_PATH;
-        plan =
-            sqlite3_mprintf("%z%c%c%c", plan, uses[i], '0' + c->iColumn, operator_character(c->op));
+        plan = sqlite3_mprintf("%z%c%c%c", plan, uses[i], '0' + c->iColumn,
+                               uses[i] == USE_LIST ? 'I' : operator_character(c->op));
         if (uses[i] != USE_PATH)
             wanted |= UINT64_C(1) << c->iColumn;
     }
@@ -335,6 +370,10 @@ static converted convert_value(sqlite3_value *v, rocl_cell_type type, rocl_strin
         if (kind != SQLITE_TEXT)
             return NOT_COMPARABLE;
         const char *text = (const char *)sqlite3_value_text(v);
+        /* A host may have a LIKE of its own, for letters beyond ASCII. */
+        for (const char *p = text; test->op == ROCL_TEST_LIKE && p && *p; p++)
+            if ((unsigned char)*p >= 0x80)
+                return NOT_COMPARABLE;
         const uint32_t id =
             text ? rocl_strings_put(strings, text, (size_t)sqlite3_value_bytes(v)) : ROCL_NONE;
         test->cell = id;
@@ -357,9 +396,57 @@ static converted convert_value(sqlite3_value *v, rocl_cell_type type, rocl_strin
             return NOT_COMPARABLE;
         if (test->op == ROCL_TEST_EQ && floor(d) != d)
             return NOTHING_PASSES;
+        if (test->op == ROCL_TEST_NE && floor(d) != d)
+            return NOT_COMPARABLE; /* all but NULL pass */
         test->cell = (int64_t)(up ? ceil(d) : floor(d));
     }
     return test->cell == ROCL_CELL_NULL ? NOT_COMPARABLE : CONVERTED;
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The values of an IN as a set. NULLs and, of integers, fractions are left out, as they equal
+ * nothing. NOT_COMPARABLE also when memory is out: SQLite tests again. */
+static converted convert_list(sqlite3_value *list, rocl_cell_type type, rocl_strings *strings,
+                              rocl_test *test)
+{
+    sqlite3_value *v;
+    rocl_cell_set *set = NULL;
+    size_t cap = 0, count = 0;
+    converted how = CONVERTED;
+    int rc = sqlite3_vtab_in_first(list, &v);
+    for (; rc == SQLITE_OK && v && how != NOT_COMPARABLE; rc = sqlite3_vtab_in_next(list, &v)) {
+        rocl_test one = {.op = ROCL_TEST_EQ};
+        if (count == cap) {
+            cap = cap ? 2 * cap : 16;
+            rocl_cell_set *larger = realloc(set, sizeof *set + cap * sizeof *set->cells);
+            if (!larger) {
+                how = NOT_COMPARABLE;
+                break;
+            }
+            set = larger;
+        }
+        how = convert_value(v, type, strings, &one);
+        if (how == CONVERTED)
+            set->cells[count++] = one.cell;
+    }
+    if (how == NOT_COMPARABLE || (rc != SQLITE_OK && rc != SQLITE_DONE)) {
+        free(set);
+        return NOT_COMPARABLE;
+    }
+    if (!count) {
+        free(set);
+        return NOTHING_PASSES;
+    }
+    qsort(set->cells, count, sizeof *set->cells, compare_cells);
+    atomic_init(&set->references, 1);
+    set->count = count;
+    test->set = set;
+    return CONVERTED;
 }
 
 /* What a plan and its arguments ask for. */
@@ -383,17 +470,18 @@ static void read_plan(request *q, const event_table *t, const char *plan)
 }
 
 static void read_arguments(request *q, const event_table *t, const char *plan, int argc,
-                           sqlite3_value **argv, rocl_strings *strings)
+                           sqlite3_value **argv, bool again, rocl_strings *strings)
 {
     const char *p = strchr(plan, '|') + 1;
     bool lookup = true;
     for (int i = 0; i < argc; i++, p += 3) {
         const unsigned column = (unsigned)(p[1] - '0');
         rocl_test test = {.column = column, .op = test_op(p[2])};
-        if (*p == USE_PATH)
+        if (*p == USE_PATH || (*p == USE_LIST && again))
             continue;
-        const converted how =
-            convert_value(argv[i], t->table->columns[column].type, strings, &test);
+        const rocl_cell_type type = t->table->columns[column].type;
+        const converted how = *p == USE_LIST ? convert_list(argv[i], type, strings, &test)
+                                             : convert_value(argv[i], type, strings, &test);
         q->nothing |= how == NOTHING_PASSES;
         if (*p == USE_KEY && how == CONVERTED) {
             if (q->keys >> column & 1 && q->key_cells[column] != test.cell)
@@ -402,8 +490,8 @@ static void read_arguments(request *q, const event_table *t, const char *plan, i
             q->key_cells[column] = test.cell;
         } else if (*p == USE_KEY) {
             lookup = false;
-        } else if (*p == USE_TEST && how == CONVERTED && q->spec.test_count < ROCL_TESTS_MAX) {
-            q->spec.tests[q->spec.test_count++] = test;
+        } else if ((*p == USE_TEST || *p == USE_LIST) && how == CONVERTED) {
+            q->spec.tests[q->spec.test_count++] = test; /* the plan has no more than fit */
         } else if (*p == USE_RANGE && how == CONVERTED && q->range_count < ROCL_TESTS_MAX) {
             q->ranges[q->range_count++] = test;
         }
@@ -546,9 +634,11 @@ static int filter_rows(sqlite3_vtab_cursor *cursor, int idxNum, const char *plan
         rocl_trace *trace = rocl_scanner_trace(scanner);
         c->strings = trace->strings;
         read_plan(q, t, plan);
-        read_arguments(q, t, plan, argc, argv, trace->strings);
+        read_arguments(q, t, plan, argc, argv, c->filtered > 0, trace->strings);
         st = q->nothing ? ROCL_OK : start_walk(c, q, scanner, err);
     }
+    for (unsigned i = 0; q && i < q->spec.test_count; i++)
+        rocl_cell_set_release(q->spec.tests[i].set);
     free(q);
     if (st != ROCL_OK)
         return report_failure(c, st, err);
@@ -580,6 +670,8 @@ static int next_row(sqlite3_vtab_cursor *cursor)
     }
     if (c->walk == WALK_LIST) {
         number = c->list < c->list_end ? *c->list++ : ROCL_NONE;
+        if (c->list_end - c->list > PREFETCH_ROWS)
+            rocl_scan_prefetch(c->scan, c->list[PREFETCH_ROWS]);
     } else if (c->walk == WALK_CHAIN) {
         number = c->chain;
         c->chain = number == ROCL_NONE ? number : rocl_row_index_next(c->index, number);

@@ -31,6 +31,17 @@ class Writer:
             return "'" + v.replace("'", "''").replace("\0", "") + "'"
         return random.choice([repr(v)] * 7 + [repr(float(v)), f"'{v}'", repr(v - 1), repr(v + 0.5)])
 
+    def pattern(self, v, any_, one):
+        """Of LIKE or GLOB: a part of a value, with wildcards."""
+        text = str(v if v is not None else "x").replace("\0", "")[:60]
+        begin = random.randint(0, len(text))
+        part = text[begin:random.randint(begin, len(text))]
+        if part and random.random() < .3:
+            part = part.replace(random.choice(part), random.choice([any_, one]))
+        if random.random() < .3:
+            part = part.swapcase()
+        return self.literal(random.choice(["", any_]) + part + random.choice(["", any_]))
+
     def condition(self, table, alias):
         name = random.choice(self.columns[table])
         value = lambda: self.literal(random.choice(self.values[table][name]))
@@ -38,7 +49,16 @@ class Writer:
         compare = random.choice(["<", "<=", ">", ">="])
         return random.choice(
             [f"{column} = {value()}"] * 7 + [f"{column} {compare} {value()}"] * 5 +
-            [f"{column} IN ({value()}, {value()})"] * 2 +
+            [f"{column} IN ({', '.join(value() for _ in range(random.randint(1, 5)))})"] * 4 +
+            [f"{column} LIKE {self.pattern(random.choice(self.values[table][name]), '%', '_')}",
+             f"{column} GLOB {self.pattern(random.choice(self.values[table][name]), '*', '?')}"] * 2 +
+            [f"{column} <> {value()}", f"{column} NOT IN ({value()}, {value()})",
+             f"{column} NOT LIKE {self.pattern(random.choice(self.values[table][name]), '%', '_')}",
+             f"{column} COLLATE NOCASE IN ({value()}, {value()})",
+             f'{column} IN (SELECT max("{name}") FROM %{table}% UNION SELECT {value()})',
+             f"({column} = {value()} OR {column} = {value()})",
+             f"({column} LIKE {self.pattern(random.choice(self.values[table][name]), '%', '_')} "
+             f"OR {column} = {value()})"] +
             [f"{column} IS {value()}", f"{column} IS NOT NULL",
              f"({column} = {value()} OR {column} < {value()})",
              f'{column} = (SELECT max("{name}") FROM %{table}%)'])
