@@ -36,6 +36,7 @@ struct rocl_query {
     struct timespec until; /* the time limit of the statement */
     bool late;             /* it is over */
     bool opening;          /* views are being made */
+    bool outer_views;      /* a statement may have made a view with an outer join */
 };
 
 /* ---- what statements may do ------------------------------------------------------------------ */
@@ -289,6 +290,29 @@ static rocl_sql_value read_value(sqlite3_stmt *s, int i)
     return v;
 }
 
+static bool has_word(const char *text, const char *const *words)
+{
+    for (const char *p = text; *p;) {
+        const size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+        for (const char *const *w = words; n && *w; w++)
+            if (strlen(*w) == n && !sqlite3_strnicmp(p, *w, (int)n))
+                return true;
+        p += n ? n : 1;
+    }
+    return false;
+}
+
+/* Can there be an outer join in the text, or in a view that it uses? See rocl_table_host. */
+static bool may_join_outside(rocl_query *q, const char *sql)
+{
+    static const char *const views[] = {"view", NULL};
+    static const char *const words[] = {"left",   "right",     "full",    "outer",
+                                        "launch", "processes", "threads", NULL}; /* views.c */
+    const bool joins = has_word(sql, words);
+    q->outer_views |= joins && has_word(sql, views);
+    return joins || q->outer_views;
+}
+
 typedef struct statement_run {
     const char *sql, *at; /* the text, and the statement in it */
     size_t number;
@@ -349,6 +373,7 @@ rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, v
         const char *next = NULL;
         q->denied = NULL;
         q->late = false;
+        q->host.patterns = !may_join_outside(q, run.at);
         const int rc = sqlite3_prepare_v2(q->db, run.at, -1, &s, &next);
         if (rc != SQLITE_OK)
             st = fail_at(q, sql, run.at, rc, err);

@@ -67,7 +67,6 @@ static bool set_has(const rocl_cell_set *set, int64_t cell)
 static inline bool compare(rocl_test_op op, int order)
 {
     return op == ROCL_TEST_EQ   ? order == 0
-           : op == ROCL_TEST_NE ? order != 0
            : op == ROCL_TEST_GT ? order > 0
            : op == ROCL_TEST_GE ? order >= 0
            : op == ROCL_TEST_LT ? order < 0
@@ -435,6 +434,8 @@ static void free_orders(rocl_scan *s)
     }
     free(s->orders);
     free(s->indexes);
+    free(s->depths);
+    free(s->parents);
 }
 
 static void free_scan(rocl_scan *s)

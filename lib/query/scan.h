@@ -21,7 +21,6 @@
 /* What a row must pass, tested where it is read. NULL passes nothing. */
 typedef enum rocl_test_op {
     ROCL_TEST_EQ,
-    ROCL_TEST_NE,
     ROCL_TEST_GT, /* these four not of texts */
     ROCL_TEST_LE,
     ROCL_TEST_LT,
@@ -105,7 +104,8 @@ void rocl_scan_prefetch(const rocl_scan *s, uint32_t row);
 /* Where a column of the table is in the blocks; it must be one of the wanted. */
 unsigned rocl_scan_column(const rocl_scan *s, unsigned column);
 
-/* ---- rows of a whole scan, in an order or by a value (order.c) --------------------------------
+/* ---- rows of a whole scan, in an order or by a value (order.c), nested (nest.c)
+ * --------------------------------
  */
 
 typedef struct rocl_order_term {
@@ -119,6 +119,13 @@ enum { ROCL_ORDER_MAX = 8 };
  * are. `grouped`: it is enough when equal rows are together. Kept by the scan. */
 rocl_status rocl_scan_order(rocl_scan *s, const rocl_order_term *terms, unsigned count,
                             bool grouped, const uint32_t **rows, rocl_error *err);
+
+/* What a row is within, of a relation with `nested` columns: once rocl_scan_nest() was called, of a
+ * scan that has the columns of rocl_nesting_needs(), all kinds and no tests. Kept by the scan. */
+uint64_t rocl_nesting_needs(const rocl_relation *r);
+rocl_status rocl_scan_nest(rocl_scan *s, rocl_error *err);
+int64_t rocl_scan_depth(const rocl_scan *s, uint32_t row);
+int64_t rocl_scan_parent(const rocl_scan *s, uint32_t row); /* or ROCL_CELL_NULL */
 
 /* Rows by the values of some columns. Kept by the scan. */
 typedef struct rocl_row_index rocl_row_index;

@@ -75,6 +75,8 @@ struct rocl_scan {
     size_t order_count, order_cap;
     rocl_row_index **indexes;
     size_t index_count, index_cap;
+    uint32_t *depths; /* by row; NULL: not nested yet */
+    int64_t *parents;
 };
 
 #endif

@@ -18,6 +18,9 @@ typedef struct rocl_table_host {
     rocl_status (*scanner)(void *ctx, const char *path, rocl_scanner **scanner, rocl_error *err);
     void *ctx;
     bool by_path; /* tables are functions of a path: rocline_kernel('a.db') */
+    /* LIKE and GLOB may be left to scans. Not where a statement has an outer join: SQLite (3.40)
+     * hands those of its ON to the left table as well, whose rows must stay. */
+    bool patterns;
 } rocl_table_host;
 
 /* The tables on a connection, which must not outlive `host`. SQLite's codes. */

@@ -116,7 +116,7 @@ const rocl_query_view rocl_query_views[] = {
     {"memory_copy_summary", SUMMARY("memory_copy"), "copies by direction, in ns"},
     {"slice",
      "SELECT slice_id AS id, start AS ts, duration AS dur, track_id, category, name, kind AS type, "
-     "NULL AS depth, NULL AS parent_id, NULL AS arg_set_id, NULL AS thread_ts, "
+     "depth, parent_id, NULL AS arg_set_id, NULL AS thread_ts, "
      "NULL AS thread_dur, guid, rank, pid, tid, agent, queue, stream, stack_id FROM event",
      "all calls, markers and GPU work, with the columns of Perfetto's slice"},
     {"launch",

@@ -233,6 +233,12 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(track_id, INTEGER, 0, track_number(b, e), __VA_ARGS__) \
     X(slice_id, INTEGER, 0, rocl_row_word(e->id, b->kind), __VA_ARGS__)
 
+/* The last two are filled by who has all rows: rocl_relation.nested. */
+#define NESTED_COLUMNS(X, ...)                                                                          \
+    ALL_COLUMNS(X, __VA_ARGS__) \
+    X(depth, INTEGER, 0, ROCL_CELL_NULL, __VA_ARGS__) \
+    X(parent_id, INTEGER, 0, ROCL_CELL_NULL, __VA_ARGS__)
+
 #define NODE_COLUMNS(X, ...)                                                                            \
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
@@ -335,7 +341,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(graph, HIP_COLUMNS, rocl_hip, &r->e, ROCL_BIT(ROCL_GRAPH), 0, "HIP graph launches")             \
     X(hip_event, HIP_COLUMNS, rocl_hip, &r->e, ROCL_BIT(ROCL_HIP_EVENT), 0, "HIP events")             \
     X(barrier, HIP_COLUMNS, rocl_hip, &r->e, ROCL_BIT(ROCL_BARRIER), 0, "barriers of queues")         \
-    X(event, ALL_COLUMNS, rocl_event, e_at(b, first + i),                                          \
+    X(event, NESTED_COLUMNS, rocl_event, e_at(b, first + i),                                          \
       ROCL_ALL_KINDS & ~(ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)), 0,     \
       "all calls, markers and GPU work")                                                           \
     X(_range, HOST_COLUMNS, rocl_region, &r->e, ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER), 0,     \
@@ -414,10 +420,11 @@ EVENT_TABLES(EVENT_TABLE_COLUMNS)
 DEFINITION_TABLES(DEFINITION_TABLE_COLUMNS)
 
 #define NUMBER_OF(table) sizeof columns_##table / sizeof *columns_##table
+#define NESTED(table)    (!__builtin_strcmp(#table, "event") ? UINT64_C(3) << (NUMBER_OF(table) - 2) : 0)
 #define EVENT_TABLE(table, columns, record, event, kinds, fields, purpose)                         \
-    {#table, kinds, fields, NULL, columns_##table, NUMBER_OF(table), purpose},
+    {#table, kinds, fields, NULL, columns_##table, NUMBER_OF(table), purpose, NESTED(table)},
 #define DEFINITION_TABLE(table, columns, record, list, number, purpose)                            \
-    {#table, 0, 0, list_##table, columns_##table, NUMBER_OF(table), purpose},
+    {#table, 0, 0, list_##table, columns_##table, NUMBER_OF(table), purpose, 0},
 
 const rocl_relation rocl_relations[] = {
     EVENT_TABLES(EVENT_TABLE)
@@ -432,6 +439,14 @@ const rocl_relation *rocl_relation_named(const char *name)
         if (!strcmp(rocl_relations[i].name, name))
             return &rocl_relations[i];
     return NULL;
+}
+
+unsigned rocl_relation_find(const rocl_relation *r, const char *column)
+{
+    unsigned i = 0;
+    while (i < r->column_count && strcmp(r->columns[i].name, column) != 0)
+        i++;
+    return i;
 }
 
 /* ---- what columns say ------------------------------------------------------------------------ */
@@ -464,6 +479,7 @@ static const column_doc docs[] = {
     {"counter", "name of the counter", false},
     {"counter_id", "id of the counter", true},
     {"delta", "by how many bytes the owner's live memory changes", false},
+    {"depth", "how many slices of its track it is within", false},
     {"description", "what the counter counts", true},
     {"dispatch_id", "number of the dispatch in its process", false},
     {"display_name", "name as the profiler displayed it", false},
@@ -520,6 +536,7 @@ static const column_doc docs[] = {
     {"owner_type", "GPU, CPU or NIC: agent whose memory it is, also of a free", true},
     {"owner_type_index", "index among agents of its type: agent whose memory it is, also of a free",
      true},
+    {"parent_id", "slice_id of the slice around it on its track, NULL: none", false},
     {"parent_stack_id", "stack_id of the call around, 0: none", true},
     {"path", "the input", false},
     {"pid", "process id", false},

@@ -38,6 +38,9 @@ typedef struct rocl_relation {
     const rocl_relation_column *columns;
     unsigned column_count;
     const char *purpose; /* one line, for people; NULL: only others are made of it */
+    /* Bits of columns that say what a row is within, and so depend on all rows: `fill` leaves them
+     * NULL. */
+    uint64_t nested;
 } rocl_relation;
 
 /* Bits of columns are 64 bits. */
@@ -48,6 +51,9 @@ extern const size_t rocl_relation_count;
 
 /* NULL: there is none that is called so. */
 const rocl_relation *rocl_relation_named(const char *name);
+
+/* The index of a column; column_count: there is none that is called so. */
+unsigned rocl_relation_find(const rocl_relation *r, const char *column);
 
 /* What a column says, one line, with its unit: columns of one name say the same in every relation.
  */

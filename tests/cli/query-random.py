@@ -71,6 +71,8 @@ class Writer:
             on.append(f'b."{c}" {op} a."{c}"')
         if random.random() < .3 and all("start" in self.columns[t] for t in (a, b)):
             on = ["b.start >= a.start", f"b.{random.choice(['start', 'end'])} <= a.end"] + on[:1]
+        if random.random() < .3:
+            on.append(self.condition(a, "a"))
         kind = random.choice(["JOIN", "LEFT JOIN", "CROSS JOIN"])
         return f" {kind} %{b}% b ON " + random.choice([" AND ", " AND ", " OR "]).join(on)
 

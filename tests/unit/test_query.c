@@ -235,6 +235,48 @@ static void test_joins(source *s)
     assert_int_equal(got.cells[0][0], got.cells[0][1]);
 }
 
+/* What a scan tests, and the same where SQLite alone does: behind a "+". */
+static void test_pushed_down(source *s)
+{
+    static const char *const conditions[] = {
+        "%sname LIKE '%%a%%'",
+        "%sname LIKE 'H_p%%'",
+        "%sname LIKE '%%\xc3\xa9%%'",
+        "%sname GLOB '*[A-M]*'",
+        "%sname NOT LIKE '%%a%%'",
+        "%sname IN ('hipLaunchKernel', 'none', NULL)",
+        "%sname IN (NULL)",
+        "%sname = 'hipMalloc' OR %sname = 'hipLaunchKernel'",
+        "%sname LIKE 'hsa%%' OR %sname LIKE 'hip%%'",
+        "%sname COLLATE NOCASE IN ('HIPMALLOC')",
+        "%skind IN ('kernel', 'region')",
+        "%skind LIKE 'k%%'",
+        "%skind = 'nothing'",
+        "%spid IN (SELECT pid FROM process)",
+        "%sid IN (1, '2', 3.0, 4.5, 'x')",
+        "%sagent IN ('Agent 1', 'Agent 2') AND %sname LIKE '%%e%%'",
+        "%sdepth > 0 AND %sname LIKE 'h%%'",
+    };
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        char pushed[512], left[512], sql[2048];
+        snprintf(pushed, sizeof pushed, conditions[i], "", "");
+        snprintf(left, sizeof left, conditions[i], "+", "+");
+        snprintf(sql, sizeof sql,
+                 "SELECT (SELECT count(*) FROM event WHERE %s), (SELECT count(*) FROM event WHERE "
+                 "%s)",
+                 pushed, left);
+        ask(s->query, "%s", sql);
+        if (got.cells[0][0] != got.cells[0][1])
+            fail_msg("%s: %d, not %d", pushed, (int)got.cells[0][0], (int)got.cells[0][1]);
+    }
+    /* Rows of the left side stay, whatever a condition of the join says of them. */
+    assert_int_equal(
+        ask_one(s->query, "SELECT count(DISTINCT guid || '-' || id) FROM (SELECT k.guid, k.id FROM "
+                          "kernel k LEFT JOIN region r ON r.stack_id = k.stack_id "
+                          "AND k.name LIKE 'C%%' AND k.id <> 1 AND k.id IN (1, 2))"),
+        ask_one(s->query, "SELECT count(DISTINCT guid || '-' || id) FROM kernel"));
+}
+
 static void test_queries(void **unused)
 {
     (void)unused;
@@ -247,6 +289,7 @@ static void test_queries(void **unused)
                 test_windows(&s);
                 test_orders(&s);
                 test_joins(&s);
+                test_pushed_down(&s);
                 close_source(&s);
             }
         }
