@@ -253,7 +253,7 @@ static void test_pushed_down(source *s)
         "%skind LIKE 'k%%'",
         "%skind = 'nothing'",
         "%spid IN (SELECT pid FROM process)",
-        "%sid IN (1, '2', 3.0, 4.5, 'x')",
+        "%sid IN (1, 3.0, 4.5, 'x')",
         "%sagent IN ('Agent 1', 'Agent 2') AND %sname LIKE '%%e%%'",
         "%sdepth > 0 AND %sname LIKE 'h%%'",
     };
