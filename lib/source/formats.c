@@ -139,7 +139,10 @@ static const row rows[] = {
     {V1_JSON, .json = {"traceEvents", "HIPBLITKERNELS"}},
     {CHROME, .json = {"traceEvents"}},
     {CHROME, .json = {"ph", "ts"}},
-    {FORMAT("JSON text, not a SQLite database", RECORD), .json = {""}},
+    {FORMAT("JSON, but not that of a trace",
+            "traces in JSON are those of PyTorch, Chrome, JAX, rocprof "
+            "and rocprofv3"),
+     .json = {""}},
     {FORMAT("a summary of rocprofv3 (CSV), not a trace",
             "take the traces of the same run, such as " V3_FILES "; rocstats makes such summaries"),
      .line = "Name,Calls,TotalDurationNs,AverageNs,Percentage,MinNs"},

@@ -30,10 +30,11 @@ _Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2 && ROCL_RE
                "choices follow the enums");
 
 static const opt input_options[] = {
-    LIST("input", 'i', inputs, "FILE...",
-         "rocpd databases, .rocl files, legacy text (rtg_tracer, HCC, strace; \"-\": standard "
-         "input), globs, folders of databases, .rpdb folders or index.yaml files; operands are "
-         "inputs as well"),
+    LIST(
+        "input", 'i', inputs, "FILE...",
+        "rocpd databases, .rocl files, and what other profilers write (RPD, Perfetto traces, JSON, "
+        "CSV, text: see rocline(7)); \"-\": standard input; globs, folders, .rpdb folders or "
+        "index.yaml files; operands are inputs as well"),
     {"align", 0, OPT_FURTHER, AT(align), "HOW", "none|start|marker NAME[:N]|offsets FILE",
      ROCL_ALIGN_NONE, 0,
      "align the clocks of several nodes: not at all (none; the default also prints a notice when "
