@@ -208,12 +208,24 @@ totals() { # input
     needs jq "$SHARED/rocprof-v1/roctracer-golden"
     local run=$SHARED/rocprof-v1/roctracer-golden/MatrixTranspose_sys_trace
     rtg2json -q --layout rocprof --args -o t.json "$run"/in/*_trace.txt
-    # a range that is started and stopped ends 1 ns later there, and has no row
     list() {
-        jq -c '.traceEvents[] | select(.ph == "X" or .ph == "M") | select(.name != "hipLaunchKernel range") |
+        jq -c '.traceEvents[] | select(.ph == "X" or .ph == "M") |
             [.ph, .pid, .name, .ts, .dur, .args.BeginNs, .args.EndNs, .args.DurationNs, .args.name]'
     }
-    gzip -dc "$run/out-r62/results.json.gz" | list >expected
+    gzip -dc "$run/out-r62/results.json.gz" >amd.json
+    list <amd.json >expected
     list <t.json >got
     cmp expected got
+    # Of its database and of its JSON: all that it says.
+    all() { jq -cS '.traceEvents[] | select(.ph == "X")' | sort; }
+    for run in "$run" "$SHARED"/rocprof-v1/roctracer-golden/{MatrixTranspose_sys_hsa_trace/out-r62-no-start-stop,roctx_test_trace}; do
+        [ -d "$run/out-r62" ] && run=$run/out-r62
+        gzip -dcf "$run"/results.json* >amd.json
+        all <amd.json >expected
+        for input in "$run/results.db" amd.json; do
+            rtg2json -q -f --layout rocprof --args -o t.json "$input"
+            all <t.json >got
+            cmp expected got || fail "$input"
+        done
+    done
 }

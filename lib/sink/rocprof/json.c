@@ -259,7 +259,8 @@ static void put_hsa_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args,
     }
 }
 
-/* A call, or a range or mark of ROCTx: a mark takes 1 ns. */
+/* A call, or a range or mark of ROCTx. A mark takes 1 ns; what was started and stopped is on row 0
+ * and ends 1 ns later than it did. */
 static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
                               rocl_error *err)
 {
@@ -273,7 +274,10 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     const bool mark = batch->kind == ROCL_INSTANT;
     const bool call = batch->kind == ROCL_REGION ||
                       (mark && (domain == ROCL_DOMAIN_HIP || domain == ROCL_DOMAIN_HSA));
-    const int64_t end = mark && !call ? e->start + 1 : e->end;
+    const char *function = rocl_text(s->trace, g->function, NULL);
+    const bool started =
+        !call && !mark && (strstr(function, "RangeStart") || strstr(function, "ProcessRange"));
+    const int64_t end = !call && (mark || started) ? (mark ? e->start : e->end) + 1 : e->end;
     v1_table table = TABLE_ROCTX;
     int64_t section = 0;
     if (call) {
@@ -285,7 +289,7 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     } else {
         w->markers = true;
     }
-    begin_event(b, s->trace, e, "", section, tid, end);
+    begin_event(b, s->trace, e, "", section, started ? 0 : tid, end);
     put_times(b, e->start, end);
     put_who(b, c, e);
     put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
@@ -316,7 +320,10 @@ static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, 
     const bool copy = batch->kind == ROCL_COPY;
     const int64_t device = v1_device_of(c, agent);
     const int64_t section = copy ? SECTION_COPY : SECTION_GPU + (device > 0 ? device : 0);
-    const int64_t row = stream < c->stream_count ? c->streams[stream].id : 0;
+    /* Copies of HSA have neither: they are on the row of the thread that called. */
+    const int64_t row = stream < c->stream_count ? c->streams[stream].id
+                        : copy && device < 0     ? v1_tid_of(c, e->thread)
+                                                 : 0;
     if (!copy)
         note_gpu(w, device > 0 ? device : 0);
     begin_event(b, s->trace, e, "", section, row, e->end);

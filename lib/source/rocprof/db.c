@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "source/db/connection.h"
 #include "source/rocprof/rocprof.h"
 #include "source/rocprof/row.h"
@@ -79,6 +80,7 @@ typedef struct db_worker {
     size_t group_count;
     rocprof_row row;
     rocprof_counter *counters;
+    rocl_buf args;               /* of the call at hand, where they are stored escaped */
     known_row known[KNOWN_ROWS]; /* of the table, by hash */
 } db_worker;
 
@@ -103,6 +105,7 @@ static void free_worker(void *state)
     rocl_db_close(w->db);
     for (size_t i = 0; i < KNOWN_ROWS; i++)
         free(w->known[i].name);
+    rocl_buf_free(&w->args);
     free(w);
 }
 
@@ -208,6 +211,12 @@ static void set_odd_cell(db_worker *w, const rocl_rows *rows, unsigned column, u
         break;
     default:
         value.text.p = rocl_cell_text(rows, column, i, &value.text.n);
+    }
+    if (to == ROCPROF_ARGS && value.text.n && rocl_view_find(value.text, "\\\"")) {
+        w->args.len = 0; /* since ROCm 5.4 quotes are escaped as for JSON */
+        rocl_json_unescape(&w->args, value.text);
+        if (!w->args.failed)
+            value.text = (rocl_view){(const char *)w->args.data, w->args.len};
     }
     if (to == COLUMN_DATA) {
         if (value.text.n)
@@ -364,6 +373,7 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, roc
         row->has &= ~ROCPROF_BIT(THREAD);
     }
     rocprof_value *end = &row->value[ROCPROF_END];
+    row->started = unlaned;
     if (unlaned && row->has & ROCPROF_BIT(END) && !end->text.p)
         end->number--; /* so v1 writes what was started and stopped */
     rocl_status st = rocprof_row_put(to, &f->words, t->kind, row, t->category, err);

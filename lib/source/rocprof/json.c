@@ -305,11 +305,12 @@ static void repair_old_row(json_file *f, rocprof_row *row, const json_event *e)
 static void repair_range(rocprof_row *row, const json_event *e)
 {
     uint64_t end;
-    if (e->tid || !(row->has & ROCPROF_BIT(THREAD)))
+    row->started = !e->tid;
+    if (!row->started)
         return;
     if (row->value[ROCPROF_END].text.p && rocl_json_uint(row->value[ROCPROF_END].text, &end) && end)
         add_number(row, ROCPROF_END, (int64_t)end - 1);
-    if (rocl_view_is(row->value[ROCPROF_THREAD].text, "0"))
+    if (row->has & ROCPROF_BIT(THREAD) && rocl_view_is(row->value[ROCPROF_THREAD].text, "0"))
         row->has &= ~ROCPROF_BIT(THREAD);
 }
 

@@ -606,6 +606,8 @@ static rocl_status put_range_end(rocl_records *to, rocl_source_record *r, const 
     } else if (begins_with(message, "ROCTX-RANGE: ")) {
         message = (rocl_view){message.p + 13, message.n - 13};
     }
+    if (r->id && r->half != ROCL_WHOLE)
+        r->function = (rocl_view){ROCPROF_STARTED, sizeof ROCPROF_STARTED - 1};
     r->name = message;
     return rocl_record_put(to, r, err);
 }
@@ -737,6 +739,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
             r.kind = ROCL_INSTANT;
             r.as.e.category = w->mark;
             r.as.e.end = r.as.e.start;
+        } else if (row->started) {
+            r.function = (rocl_view){ROCPROF_STARTED, sizeof ROCPROF_STARTED - 1};
         }
         return rocl_record_put(to, &r, err);
     case ROCPROF_RANGE_ENDS:

@@ -90,6 +90,9 @@
     X(INSTRUCTION_TYPE, "instructiontype")                                                         \
     X(WAVE_COUNT, "wavecount")
 
+/* The function of a range that was started and stopped, as rocprofv3 calls it. */
+#define ROCPROF_STARTED "roctxProcessRangeA"
+
 typedef enum rocprof_column {
 #define ROCPROF_COLUMN(column, names) ROCPROF_##column,
     ROCPROF_COLUMN_TABLE(ROCPROF_COLUMN) ROCPROF_COLUMNS,
@@ -151,6 +154,7 @@ typedef struct rocprof_row {
     size_t counter_count;
     uint64_t where;
     uint64_t scope, id; /* of the record, for who completes it; 0 */
+    bool started;       /* a range of rocTX that was started and stopped, not pushed and popped */
     bool puts_dispatch; /* of a table of counter values: no other table has its dispatch */
 } rocprof_row;
 

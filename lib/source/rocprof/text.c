@@ -183,6 +183,8 @@ static rocl_status put_marker(rocl_records *to, rocl_source_record *r, const tex
     /* A range may end in another thread than that in which it began. */
     r->scope = l->what >= START ? UINT64_MAX : r->thread;
     r->id = l->range;
+    if (l->what == START)
+        r->function = (rocl_view){ROCPROF_STARTED, sizeof ROCPROF_STARTED - 1};
     r->as.e.category = mark ? w->mark : w->range;
     return rocl_record_put(to, r, err);
 }
