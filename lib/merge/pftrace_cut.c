@@ -433,12 +433,6 @@ static void count_fault(cut *c, uint64_t at, rocl_fault fault, const char *why)
         rocl_notice(c->trace, "%s: byte %" PRIu64 ": %s", c->file->in->files[0].path, at, why);
 }
 
-static bool is_event(const pfr_packet *p)
-{
-    return p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE ||
-           p->payload == PKT_GPU_COUNTER;
-}
-
 static rocl_status plan_packet(cut *c, const pfr_packet *p, uint32_t sequence, const pfr_moment *m,
                                rocl_error *err)
 {
@@ -595,13 +589,34 @@ static void copy_fields(cut *c, const pfr_packet *p, bool time, bool payload)
     }
 }
 
+/* Copies what a GPU counter event says besides values; false: it does not describe counters. */
+static bool copy_descriptor(cut *c, const pfr_packet *p)
+{
+    rocl_pb r = rocl_pb_of(p->body);
+    rocl_pb_field f;
+    bool describes = false;
+    if (p->payload != PKT_GPU_COUNTER)
+        return false;
+    const size_t before = c->packet.len, body = rocl_pb_begin(&c->packet, PKT_GPU_COUNTER);
+    for (const uint8_t *begin = r.at; rocl_pb_next(&r, &f); begin = r.at) {
+        describes |= f.number == GPU_COUNTER_DESCRIPTOR;
+        if (f.number != GPU_COUNTER_VALUES)
+            rocl_buf_put(&c->packet, begin, (size_t)(r.at - begin));
+    }
+    rocl_pb_end(&c->packet, body);
+    c->packet.len = describes ? c->packet.len : before;
+    return describes;
+}
+
 /* What packets after this one depend on, without its event. */
 static rocl_status copy_state(cut *c, const pfr_packet *p, rocl_error *err)
 {
-    if (!p->interned.n && !p->defaults.n && !p->first && !p->dropped && !(p->flags & SEQ_CLEARED))
+    const bool more =
+        p->interned.n || p->defaults.n || p->first || p->dropped || (p->flags & SEQ_CLEARED);
+    if (!more && p->payload != PKT_GPU_COUNTER)
         return ROCL_OK;
     copy_fields(c, p, false, false);
-    return put_packet(c, err);
+    return copy_descriptor(c, p) || more ? put_packet(c, err) : ROCL_OK;
 }
 
 /* A packet as it is. Of a sequence's incremental clock the time may have to be another difference
@@ -732,6 +747,7 @@ static bool is_description(uint32_t payload)
                                   43,
                                   44,
                                   PKT_SYSTEM_INFO,
+                                  PKT_GPU_COUNTER, /* which has no values */
                                   PKT_TRACK_DESCRIPTOR,
                                   72,
                                   89,
@@ -774,11 +790,12 @@ static rocl_status copy_packet(cut *c, const pfr_packet *p, uint32_t sequence, c
     if (p->first || p->payload == PKT_CLOCK_SNAPSHOT)
         for (int i = 0; i < PFR_LOCAL_CLOCKS; i++)
             c->told[sequence][i] = s->clocks[i].value;
-    if (is_event(p) && (!m->has_time || !m->usable))
+    const bool event = pfr_is_event(p);
+    if (event && (!m->has_time || !m->usable))
         st = copy_state(c, p, err); /* the plan has counted it */
     else if (p->payload == PKT_GPU_STAGE)
         st = copy_stage(c, p, sequence, m->time, err);
-    else if (m->has_time && !is_description(p->payload))
+    else if (event || (m->has_time && !is_description(p->payload)))
         st = copy_event(c, p, sequence, m->time, err);
     else
         st = copy_whole(c, p, sequence, err);

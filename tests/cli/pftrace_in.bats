@@ -206,6 +206,11 @@ slices() {
         '"thread_time","ns",110,2000' '"thread_time","ns",1000,3000' '"thread_time","ns",1010,4000'; do
         grep -F "$value" out/o_counter_sample_trace.csv
     done
+    # Counters of GPUs are those that their own sequence describes.
+    for value in '"GPU 1",40,,"load","",3,100' '"GPU 0",40,,"clock","",900,3600' \
+        '"GPU 1",40,,"load","",7.5,3700' '"GPU 2",40,,"heat","",60,3800'; do
+        grep -F "$value" out/o_counter_sample_trace.csv
+    done
     # Chrome's events that name no track are of the thread that writes.
     grep -F '"old","of the thread",40,41,0,5000,6000' out/o_other_api_trace.csv
     [ "$(grep -c '"of the process",40,41' out/o_other_api_trace.csv)" -eq 0 ]
@@ -219,6 +224,11 @@ slices() {
     run -0 rocpd2csv -q -d part -o o part.pftrace
     grep -F '"thread_time","ns",1000,3500' part/o_counter_sample_trace.csv
     grep -F '"thread_time","ns",1010,4000' part/o_counter_sample_trace.csv
+    # Descriptions outside the part are in it, without their values.
+    grep -F '"clock","",900,3600' part/o_counter_sample_trace.csv
+    grep -F '"load","",3,3500' part/o_counter_sample_trace.csv
+    grep -F '"load","",7.5,3700' part/o_counter_sample_trace.csv
+    [ "$(grep -c load part/o_counter_sample_trace.csv)" -eq 2 ]
 }
 
 @test "a small trace without a NUL is one" {

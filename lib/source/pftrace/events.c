@@ -24,9 +24,7 @@ static rocl_status put_packet(pfr_worker *w, const pfr_packet *p, rocl_error *er
     if (st == ROCL_OK && p->at + 1 == w->file->lost_at)
         st = rocl_record_fault(w->to, p->at, ROCL_FAULT_DROPPED,
                                "the tracer says that it overwrote or discarded data", err);
-    const bool event = p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE ||
-                       p->payload == PKT_GPU_COUNTER;
-    if (st != ROCL_OK || !event)
+    if (st != ROCL_OK || !pfr_is_event(p))
         return st;
     const char *why = pfr_packet_fault(p, &m, &fault);
     if (why)

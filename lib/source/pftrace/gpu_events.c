@@ -210,14 +210,20 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
     rocl_pb p = rocl_pb_of(w->packet->body);
     rocl_pb_field f, g;
     uint64_t gpu = 0, number = 0;
-    uint32_t descriptor = 0;
+    uint32_t descriptor = pfr_plain_descriptor(w->sequence->number);
+    bool has_gpu = false;
     rocl_status st = ROCL_OK;
     while (rocl_pb_next(&p, &f)) {
-        if (f.number == GPU_COUNTER_GPU)
+        if (f.number == GPU_COUNTER_GPU) {
             gpu = f.value;
-        else if (f.number == GPU_COUNTER_IID)
+            has_gpu = true;
+        } else if (f.number == GPU_COUNTER_IID) {
             descriptor = pfr_find_interned(w, INTERNED_COUNTERS, f.value);
+        }
     }
+    if (!has_gpu && descriptor < pfr_plain_descriptor(0)) /* an interned one may say it */
+        for (p = rocl_pb_of(pfr_bytes(w->file, descriptor)); rocl_pb_next(&p, &f);)
+            gpu = f.number == INTERNED_COUNTER_GPU ? f.value : gpu;
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
     r->kind = ROCL_SAMPLE;
     r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;

@@ -186,9 +186,7 @@ void pfr_note_times(pfr_file *f, const pfr_packet *p, const pfr_moment *m)
     rocl_fault fault;
     int64_t end = m->time;
     rocl_pb_field g;
-    const bool event = p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE ||
-                       p->payload == PKT_GPU_COUNTER;
-    if (!event || pfr_packet_fault(p, m, &fault))
+    if (!pfr_is_event(p) || pfr_packet_fault(p, m, &fault))
         return;
     for (rocl_pb r = rocl_pb_of(p->body); p->payload == PKT_GPU_STAGE && rocl_pb_next(&r, &g);)
         if (g.number == STAGE_DURATION && __builtin_add_overflow(m->time, (int64_t)g.value, &end))

@@ -233,6 +233,9 @@ void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
 /* Are packets all that is wanted of the trace: does rocl_cut_pftrace() with these options read it
  * alone? */
 bool pfr_options_cut(const rocl_options *o);
+/* Does the packet hold something that happened at a time? Of GPU counters some describe them only.
+ */
+bool pfr_is_event(const pfr_packet *p);
 /* An event that cannot be used: why; NULL: it can, or it is none. */
 const char *pfr_packet_fault(const pfr_packet *p, const pfr_moment *m, rocl_fault *fault);
 /* Widens first and last by the times of an event. */
@@ -253,8 +256,13 @@ uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned tabl
 pfr_sum pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece);
 /* Walks through InternedData: entries with their iid, and of plain ones the text. */
 bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes);
-/* The name of a counter of a descriptor (0: of the only one that has no iid); 0. */
+/* The name of a counter of a descriptor, of which these are the bytes; 0. */
 uint32_t pfr_counter_name(const pfr_file *f, uint32_t descriptor, uint64_t id);
+/* In place of a descriptor's bytes: the one without an iid of a sequence. */
+static inline uint32_t pfr_plain_descriptor(uint32_t sequence)
+{
+    return (uint32_t)1 << 31 | sequence;
+}
 
 /* ---- world.c --------------------------------------------------------------------------------- */
 

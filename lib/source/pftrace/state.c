@@ -328,12 +328,21 @@ void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, cons
         learn_thread(s, p->body);
 }
 
+bool pfr_is_event(const pfr_packet *p)
+{
+    rocl_pb r = rocl_pb_of(p->body);
+    rocl_pb_field f;
+    if (p->payload == PKT_GPU_COUNTER)
+        while (rocl_pb_next(&r, &f))
+            if (f.number == GPU_COUNTER_VALUES)
+                return true;
+    return p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE;
+}
+
 const char *pfr_packet_fault(const pfr_packet *p, const pfr_moment *m, rocl_fault *fault)
 {
-    const bool event = p->payload == PKT_TRACK_EVENT || p->payload == PKT_GPU_STAGE ||
-                       p->payload == PKT_GPU_COUNTER;
     *fault = ROCL_FAULT_BAD_LINE;
-    if (p->why || !event)
+    if (p->why || !pfr_is_event(p))
         return p->why;
     *fault = ROCL_FAULT_DROPPED;
     if (!m->usable)

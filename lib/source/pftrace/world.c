@@ -403,7 +403,7 @@ void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
 {
     rocl_pb r = rocl_pb_of(message), spec;
     rocl_pb_field g, h;
-    while (descriptor && rocl_pb_next(&r, &g))
+    while (descriptor < pfr_plain_descriptor(0) && rocl_pb_next(&r, &g))
         if (g.number == INTERNED_COUNTER_BODY && g.kind == ROCL_PB_BYTES) {
             message = g.bytes;
             break;
@@ -449,7 +449,7 @@ bool pfr_world_describe(pfr_file *f, const pfr_packet *p)
     case PKT_GPU_COUNTER:
         while (rocl_pb_next(&r, &g))
             if (g.number == GPU_COUNTER_DESCRIPTOR && g.kind == ROCL_PB_BYTES)
-                pfr_world_counters(f, 0, g.bytes);
+                pfr_world_counters(f, pfr_plain_descriptor(pfr_sequence(f, p)), g.bytes);
         return true;
     case PKT_SYSTEM_INFO:
         while (rocl_pb_next(&r, &g))
