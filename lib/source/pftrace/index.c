@@ -6,16 +6,6 @@
 
 /* ---- a packet -------------------------------------------------------------------------------- */
 
-static uint64_t sequence_key(const pfr_packet *p)
-{
-    return (uint64_t)p->machine << 32 | p->sequence;
-}
-
-uint32_t pfr_sequence(const pfr_file *f, const pfr_packet *p)
-{
-    return rocl_map_get(&f->sequence_ids, sequence_key(p), ROCL_NONE);
-}
-
 /* Of plain entries, {iid, text}, the bytes are the text. */
 bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes)
 {
@@ -161,14 +151,14 @@ static pfr_state *open_sequence(index_walk *x, const pfr_packet *p, uint32_t *se
     *sequence = pfr_sequence(f, p);
     if (*sequence == ROCL_NONE) {
         *sequence = (uint32_t)f->sequence_count;
-        if (!rocl_map_put(&f->sequence_ids, sequence_key(p), *sequence) ||
+        if (!rocl_map_put(&f->sequence_ids, pfr_sequence_key(p), *sequence) ||
             !ROCL_GROW(f->sequences, f->sequence_cap, f->sequence_count + 1) ||
             !ROCL_GROW(x->states, x->state_cap, f->sequence_count + 1) ||
             !ROCL_GROW(x->touched, x->touched_cap, f->sequence_count + 1))
             return NULL;
         x->states[*sequence] = (pfr_state){0};
         x->touched[*sequence] = 0;
-        f->sequences[f->sequence_count++] = sequence_key(p);
+        f->sequences[f->sequence_count++] = pfr_sequence_key(p);
     }
     const uint32_t made = x->touched[*sequence];
     if (!made || f->checkpoints[made - 1].piece != x->piece) {

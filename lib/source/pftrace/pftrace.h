@@ -214,6 +214,16 @@ static inline rocl_view pfr_bytes(const pfr_file *f, uint32_t id)
     return v;
 }
 
+static inline uint64_t pfr_sequence_key(const pfr_packet *p)
+{
+    return (uint64_t)p->machine << 32 | p->sequence;
+}
+/* The index of a packet's sequence; ROCL_NONE: it is none that the index has. */
+static inline uint32_t pfr_sequence(const pfr_file *f, const pfr_packet *p)
+{
+    return rocl_map_get(&f->sequence_ids, pfr_sequence_key(p), ROCL_NONE);
+}
+
 /* state.c: the track of an event that names none, which Chrome's do by 0. */
 static inline uint64_t pfr_track_unsaid(const pfr_state *s)
 {
@@ -246,8 +256,6 @@ rocl_status pfr_unpack_block(void *ctx, unsigned worker, rocl_block *b, rocl_err
 /* The first walk. */
 rocl_status pfr_index(pfr_file *f, rocl_error *err);
 void pfr_index_free(pfr_file *f);
-/* The index of a packet's sequence; ROCL_NONE: it is none that the index has. */
-uint32_t pfr_sequence(const pfr_file *f, const pfr_packet *p);
 /* A sequence as it is before a piece; zeroed where it begins there. */
 pfr_state pfr_state_before(const pfr_file *f, uint32_t sequence, uint32_t piece);
 /* What was interned in the pieces before a position, since `cleared`; 0: nothing. */
