@@ -48,6 +48,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 SAN ?=# address,undefined | thread | ...
 COVERAGE ?=# 1: instrument for gcov
 WERROR ?=# 1: warnings are errors, as in .ci/run
@@ -165,7 +166,8 @@ HEADER := $(O)/include/rocline.h
 PROGRAMS := $(TOOLS) $(ALIASES)
 BINS := $(TOOLS:%=$(O)/bin/%)
 ALIAS_BINS := $(BUILT_ALIASES:%=$(O)/bin/%)
-COMPLETIONS := $(PROGRAMS:%=$(O)/share/bash/%) $(PROGRAMS:%=$(O)/share/zsh/_%)
+COMPLETIONS := $(PROGRAMS:%=$(O)/share/bash/%) $(PROGRAMS:%=$(O)/share/zsh/_%) \
+    $(PROGRAMS:%=$(O)/share/fish/%.fish)
 
 # A static program would hold the library once more for each tool: it is one, and the others are links
 # to it, under whose names it is called.
@@ -317,13 +319,17 @@ $(O)/share/zsh/_%: $(O)/bin/%
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && $(EMULATOR) $< --completion zsh > $@
 
+$(O)/share/fish/%.fish: $(O)/bin/%
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && $(EMULATOR) $< --completion fish > $@
+
 # ---- install -------------------------------------------------------------------------------------------
 
 # What rocrec loads lies below the tools, wherever that is; the library is for programs of others.
 INSTALLED_TOOLS = $(PROGRAMS:%=$(BINDIR)/%) $(LIBDIR)/rocline/$(notdir $(CAPTURE_SO)) \
     $(foreach f,$(FRONT_ENDS),$(addprefix $(LIBDIR)/rocline/,$(call so-name,$(f)) $(SO_LINKS_$(f)))) \
     $(foreach m,$(MAN_INSTALLED),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
-    $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%)
+    $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%) $(PROGRAMS:%=$(FISHDIR)/%.fish)
 INSTALLED_LIBRARY = $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
     $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/librocline-sqlite.so \
     $(LIBDIR)/pkgconfig/rocline.pc $(INCLUDEDIR)/rocline.h
@@ -341,6 +347,7 @@ install-tools: $(PROGRAM_FILES) ## the tools, manual pages, completion and what 
 	$(foreach m,$(MAN_INSTALLED),$(INSTALL) -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m))) &&) :
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
+	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/fish/%.fish) $(DESTDIR)$(FISHDIR)
 
 install-library: $(LIB_A) $(LIB_SO) $(SQLITE_SO) $(PC) $(HEADER) ## the library, its header and what pkg-config needs
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED_LIBRARY))))

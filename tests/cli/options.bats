@@ -76,7 +76,7 @@ unknown_option_-y -vy x
 -o_needs_a_value x -o
 --start_needs_a_value --start --end 5 x
 --kernel-names:_"long"_is_not_one_of --kernel-names long x
---completion:_"fish"_is_not_one_of --completion fish
+--completion:_"tcsh"_is_not_one_of --completion tcsh
 --completion:_"bsh"_is_not_one_of_bash|zsh;_did_you_mean_bash? --completion bsh
 END
 }

@@ -11,7 +11,11 @@ commands() {
     [ "$(commands | wc -l)" -ge 10 ]
     for command in $(commands); do
         try 0 rocline help "$command"
-        [ "$command" = help ] || [ "$command" = compare ] || [[ "$output" == "Usage: rocline $command "* ]]
+        case $command in
+            help) ;;
+            compare | doctor | view) [[ "$output" == "Usage: rocline stats "* ]] ;; # its words and options
+            *) [[ "$output" == "Usage: rocline $command "* ]] ;;
+        esac
         [[ "$output" != *"Usage: roc"[a-km-z]* ]]
         grep -q "^\.It Cm $command " "$BUILD/man/rocline.1" || fail "$command is not in rocline(1)"
     done
@@ -22,6 +26,8 @@ commands() {
     diff <(rocstats "$db") <(rocline stats "$db")
     diff <(rocstats compare "$db" "$db") <(rocline compare "$db" "$db")
     diff <(rocstats compare "$db" "$db") <(rocline stats compare "$db" "$db")
+    diff <(rocstats doctor "$db") <(rocline doctor "$db")
+    diff <(rocstats --format html "$db") <(rocline view "$db")
     rocpd2csv -q -d tool "$db"
     rocline csv -q -d command "$db"
     diff -r tool command

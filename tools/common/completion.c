@@ -276,11 +276,99 @@ static void print_zsh(const program *p)
         zsh_arguments(p);
 }
 
+/* In single quotes of fish, where only the quote and the backslash have a meaning. */
+static void fish_quoted(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++)
+        printf(*text == '\'' || *text == '\\' ? "\\%c" : "%c", *text);
+    putchar('\'');
+}
+
+/* What the lines of a program begin with; those of a command hold behind its name. */
+static const subcommand *fish_command;
+static const char *fish_tool;
+
+static void fish_begin(void)
+{
+    printf("complete -c %s", fish_tool);
+    if (!fish_command)
+        return;
+    printf(" -n '__fish_seen_subcommand_from %s", fish_command->name);
+    for (const char *a = fish_command->aliases; a && *a; a++)
+        printf("%s%c", a == fish_command->aliases ? " " : "", *a == '|' ? ' ' : *a);
+    putchar('\'');
+}
+
+static void fish_option(const program *p, const opt *o)
+{
+    rocl_word_fn *words = words_of(p, o);
+    fish_begin();
+    if (o->letter)
+        printf(" -s %c", o->letter);
+    printf(" -l %s", o->name);
+    if (opt_takes_value(o)) {
+        if (o->choices || o->kind == OPT_BOOL) {
+            printf(" -x -a '");
+            print_choices(o->choices ? o->choices : "True|False");
+            putchar('\'');
+        } else if (words) { /* a list, with commas between its words */
+            printf(" -x -a '(__fish_append , ");
+            print_words(words);
+            printf(")'");
+        } else if (strcmp(o->arg, "DIR") == 0) {
+            printf(" -x -a '(__fish_complete_directories)'");
+        } else {
+            printf(strncmp(o->arg, "FILE", 4) == 0 || strcmp(o->arg, "NAME") == 0 ? " -r" : " -x");
+        }
+    }
+    printf(" -d ");
+    fish_quoted(o->help);
+    putchar('\n');
+}
+
+static void fish_program(const program *p)
+{
+    each_option(p, fish_option, false);
+    if (!p->operand_words)
+        return;
+    fish_begin();
+    printf(" -a '");
+    print_words(p->operand_words);
+    printf("'\n");
+}
+
+static void print_fish(const program *p)
+{
+    printf("# fish completion for %s\n", p->tool);
+    fish_tool = p->tool;
+    if (!p->commands) {
+        fish_program(p);
+        return;
+    }
+    for (const subcommand *c = p->commands; c->program; c++) {
+        fish_command = NULL;
+        fish_begin();
+        printf(" -n __fish_use_subcommand -f -a %s -d ", c->name);
+        fish_quoted(c->help);
+        putchar('\n');
+        fish_command = c;
+        fish_program(c->program);
+    }
+    fish_command = NULL;
+    printf("complete -c %s -n __fish_use_subcommand -s h -l help -d 'print this help'\n"
+           "complete -c %s -n __fish_use_subcommand -s V -l version -d 'print the version'\n",
+           p->tool, p->tool);
+}
+
 int print_completion(const program *p, const char *shell)
 {
-    if (strcmp(shell, "zsh") == 0)
-        print_zsh(p);
-    else
-        print_bash(p);
+    static const struct {
+        const char *shell;
+        void (*print)(const program *p);
+    } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shell, shells[i].shell) == 0)
+            shells[i].print(p);
     return finish_stdout();
 }

@@ -121,8 +121,8 @@ static const opt run_options[] = {
 };
 
 static const opt other_options[] = {
-    {"completion", 0, OPT_COMPLETION, 0, "SHELL", "bash|zsh", 0, 0,
-     "print completion code for bash or zsh"},
+    {"completion", 0, OPT_COMPLETION, 0, "SHELL", "bash|zsh|fish", 0, 0,
+     "print completion code for bash, zsh or fish"},
     {"help", 'h', OPT_HELP, 0, NULL, NULL, 0, 0, "print this help"},
     {"version", 'V', OPT_VERSION, 0, NULL, NULL, 0, 0,
      "print the version and those of the libraries"},

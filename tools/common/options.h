@@ -128,7 +128,7 @@ void usage_error_at(const char *place);
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 int print_help(const program *p);
-/* completion.c: for "bash" or "zsh". */
+/* completion.c: for "bash", "zsh" or "fish". */
 int print_completion(const program *p, const char *shell);
 /* The exit code that tells whether standard output took everything. */
 int finish_stdout(void);

@@ -360,6 +360,8 @@ static int check_options(cli *c, size_t behind)
     code = wants_summary(c) ? place_summary(c) : -1;
     const bool reports = !c->style || wants_summary(c);
     c->common.to_stdout = reports && strcmp(c->path, "-") == 0;
+    if (c->common.to_stdout && c->format == ROCL_TABLE_HTML && isatty(STDOUT_FILENO))
+        return usage_error("a page is not for terminals: use -o FILE, or redirect it");
     if (code < 0 && reports)
         code = output_check(&c->common, c->path);
     if (code < 0)

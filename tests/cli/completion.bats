@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# Completion as users meet it: the shells themselves, on a terminal, with what is typed before TAB.
+
+load helper
+
+# What bash or zsh make of a line that is typed, and TAB. It stands behind the last "$ ".
+typed() { # shell line
+    python3 - "$1" "$2" "$BUILD" <<'END'
+import os, pty, re, select, sys, time
+shell, line, build = sys.argv[1:]
+args = {'bash': ['bash', '--norc', '--noprofile', '-i'], 'zsh': ['zsh', '-f', '-i']}[shell]
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(PS1='$ ', TERM='dumb', INPUTRC='/dev/null')
+    os.execvp(args[0], args)
+def until(text, seconds=20):
+    got, end = '', time.time() + seconds
+    while time.time() < end:
+        if select.select([fd], [], [], 0.1)[0]:
+            try:
+                got += os.read(fd, 65536).decode('utf-8', 'replace')
+            except OSError:
+                break
+        elif text in got:
+            break
+    return got
+setup = {'bash': 'for f in %s/share/bash/*; do . $f; done' % build,
+         'zsh': 'fpath=(%s/share/zsh $fpath); autoload -U compinit; compinit -u -D' % build}[shell]
+until('$ ') if shell == 'bash' else until('')
+os.write(fd, (setup + '; echo rea""dy\n').encode())
+until('ready\r\n')
+os.write(fd, (line + '\t').encode())
+time.sleep(0.3)
+got = until('')
+os.write(fd, b'\t')  # the list of what is possible
+got += until('')
+os.close(fd)
+print(re.sub(r'\x1b\[[0-9;?]*[A-Za-z]|\a|\b', '', got).replace('\r', ''))
+END
+}
+
+offers() { # shell line word...: all of these, in the line or in the list
+    local shell=$1 line=$2 got word
+    shift 2
+    got=$(typed "$shell" "$line")
+    for word in "$@"; do
+        grep -qF -- "$word" <<<"$got" || fail "$shell: $line<TAB> does not offer $word: $got"
+    done
+}
+
+in_a_terminal() { # shell
+    offers "$1" "rocline conv" "rocline convert"
+    offers "$1" "rocline " convert stats query recipes
+    offers "$1" "rocstats --sor" "rocstats --sort"
+    offers "$1" "rocstats --sort " total calls average
+    offers "$1" "rocstats ker" "rocstats kernels"
+    offers "$1" "rocline stats dom" "rocline stats domains"
+    offers "$1" "rocline compare --fail-over-t" "--fail-over-total"
+    offers "$1" "rocpd2csv --kinds kernel,memory_c" "kernel,memory_copy"
+    touch here.db
+    offers "$1" "rocpd2pftrace her" "rocpd2pftrace here.db"
+    offers "$1" "rocline info her" "rocline info here.db"
+}
+
+@test "bash on a terminal" {
+    needs python3
+    in_a_terminal bash
+}
+
+@test "zsh on a terminal" {
+    needs python3 zsh
+    in_a_terminal zsh
+}
+
+@test "fish" {
+    needs fish
+    local line word got
+    touch here.db
+    while IFS='|' read -r line word; do
+        got=$(HOME=$PWD fish --no-config -c "for f in $BUILD/share/fish/*.fish; source \$f; end; complete -C '$line'")
+        grep -qF -- "$word" <<<"$got" || fail "$line<TAB> does not offer $word: $got"
+    done <<'END'
+rocline conv|convert
+rocline |recipes
+rocline -|--version
+rocstats --sor|--sort
+rocstats --sort |average
+rocstats ker|kernels
+rocline stats dom|domains
+rocline compare --fail-over-t|--fail-over-total
+rocline diff --fail-over-t|--fail-over-total
+rocpd2csv --kinds kernel,memory_c|kernel,memory_copy
+rocpd2pftrace her|here.db
+rocline info her|here.db
+END
+    # A command's options are not those of another one.
+    got=$(HOME=$PWD fish --no-config -c "source $BUILD/share/fish/rocline.fish; complete -C 'rocline query --fail-o'")
+    [ -z "$got" ] || fail "$got"
+}
+
+@test "the code of every tool is that of its shell" {
+    local tool shell
+    for tool in "${PROGRAMS[@]}"; do
+        bash -n <("$tool" --completion bash)
+        for shell in zsh fish; do
+            command -v $shell >/dev/null || continue
+            "$tool" --completion $shell >code
+            $shell -n code || fail "$tool: $shell"
+        done
+    done
+}
