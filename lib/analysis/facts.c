@@ -20,6 +20,15 @@ void rocl_extent_join(rocl_extent *to, const rocl_extent *from)
     to->count += from->count;
 }
 
+rocl_extent rocl_extent_of_all(const rocl_process_facts *p)
+{
+    rocl_extent all = {0};
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
+        if (ROCL_BIT(k) & ~(uint32_t)ROCL_VALUE_KINDS)
+            rocl_extent_join(&all, &p->kinds[k]);
+    return all;
+}
+
 /* ---- what names say -------------------------------------------------------------------------- */
 
 bool rocl_read_step(const char *name, size_t n, size_t *stem, uint64_t *number)

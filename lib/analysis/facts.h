@@ -82,6 +82,8 @@ void rocl_facts_free(rocl_facts *f);
  * gets the length of what is before the number. */
 bool rocl_read_step(const char *name, size_t n, size_t *stem, uint64_t *number);
 
+/* Of all events that took time. */
+rocl_extent rocl_extent_of_all(const rocl_process_facts *p);
 /* Adds what is in `from`. */
 void rocl_extent_join(rocl_extent *to, const rocl_extent *from);
 

@@ -1,0 +1,348 @@
+/* Rules of the report `doctor` on processes that have something in common: ranks, their steps, and
+ * recordings of one process. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/doctor.h"
+#include "base/array.h"
+
+/* ---- rules on ranks -------------------------------------------------------------------------- */
+
+/* The processes of one rank. */
+typedef struct rank_facts {
+    int32_t number;
+    rocl_subject subject; /* of its first process */
+    uint64_t kernels, calls, copies, markers, gpus, streams;
+    int64_t length;
+} rank_facts;
+
+static int compare_ranks(const void *a, const void *b)
+{
+    return rocl_number_order(((const rank_facts *)a)->number, ((const rank_facts *)b)->number);
+}
+
+static uint64_t count_used(const atomic_bool *used, uint32_t count)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < count; i++)
+        n += used[i];
+    return n;
+}
+
+/* NULL: memory is out. */
+static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
+{
+    const rocl_trace *t = d->c.trace;
+    const rocl_facts *f = &d->facts;
+    rank_facts *all = calloc(f->process_count + 1, sizeof *all);
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; all && i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->process_count; k++) {
+            const rocl_process_facts *p = &f->processes[f->first_process[i] + k];
+            const rocl_extent whole = rocl_extent_of_all(p);
+            if (c->processes[k].rank < 0)
+                continue;
+            uint64_t gpus = 0;
+            for (uint32_t a = 0; k == 0 && a < c->agent_count; a++)
+                gpus += c->agents[a].type == ROCL_AGENT_GPU && f->agent_used[f->first_agent[i] + a];
+            all[n++] = (rank_facts){
+                .number = c->processes[k].rank,
+                .subject = {c, &c->processes[k]},
+                .kernels = p->kinds[ROCL_DISPATCH].count,
+                .calls = p->runtime.count,
+                .copies = p->kinds[ROCL_COPY].count,
+                .markers = p->kinds[ROCL_MARKER].count,
+                .gpus = gpus,
+                .streams = k ? 0 : count_used(f->stream_used + f->first_stream[i], c->stream_count),
+                .length = whole.last - whole.first};
+        }
+    }
+    if (n)
+        qsort(all, n, sizeof *all, compare_ranks);
+    for (size_t i = 0; i < n; i++) {
+        rank_facts *to = kept ? &all[kept - 1] : NULL;
+        if (!to || to->number != all[i].number) {
+            all[kept++] = all[i];
+            continue;
+        }
+        to->kernels += all[i].kernels;
+        to->calls += all[i].calls;
+        to->copies += all[i].copies;
+        to->markers += all[i].markers;
+        to->gpus += all[i].gpus;
+        to->streams += all[i].streams;
+        to->length = all[i].length > to->length ? all[i].length : to->length;
+    }
+    *count = kept;
+    return all;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    return rocl_number_order(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* The upper median of a field of all ranks. */
+static int64_t median_of(const rank_facts *all, size_t n, size_t field, int64_t *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(&scratch[i], (const char *)&all[i] + field, sizeof *scratch);
+    qsort(scratch, n, sizeof *scratch, compare_numbers);
+    return scratch[n / 2];
+}
+
+/* What all should have, and how much of it. */
+static const struct {
+    const char *name;
+    size_t field;
+    bool amount; /* half of it is little; else only nothing is */
+} rank_fields[] = {
+    {"kernels", offsetof(rank_facts, kernels), true},
+    {"calls of the runtime", offsetof(rank_facts, calls), false},
+    {"copies", offsetof(rank_facts, copies), false},
+    {"markers", offsetof(rank_facts, markers), false},
+};
+
+static void compare_rank(rocl_doctor *d, const rank_facts *all, size_t n, int64_t *scratch)
+{
+    char text[2][32];
+    for (size_t k = 0; k < sizeof rank_fields / sizeof *rank_fields; k++) {
+        const int64_t median = median_of(all, n, rank_fields[k].field, scratch);
+        for (size_t i = 0; i < n && median; i++) {
+            int64_t own;
+            memcpy(&own, (const char *)&all[i] + rank_fields[k].field, sizeof own);
+            if (!own)
+                rocl_doctor_find(d, ROCL_RULE_RANK_LACKS, &all[i].subject, (uint64_t)median,
+                                 ROCL_NO_EVENT, "no %s; others have %lld", rank_fields[k].name,
+                                 (long long)median);
+            else if (rank_fields[k].amount && own < median / 2)
+                rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, &all[i].subject, (uint64_t)(median - own),
+                                 ROCL_NO_EVENT, "%lld %s; others have %lld", (long long)own,
+                                 rank_fields[k].name, (long long)median);
+        }
+    }
+    const int64_t length = median_of(all, n, offsetof(rank_facts, length), scratch);
+    const int64_t gpus = median_of(all, n, offsetof(rank_facts, gpus), scratch);
+    const int64_t streams = median_of(all, n, offsetof(rank_facts, streams), scratch);
+    for (size_t i = 0; i < n; i++) {
+        const rank_facts *r = &all[i];
+        if (r->length < length / 2)
+            rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, &r->subject, (uint64_t)(length - r->length),
+                             ROCL_NO_EVENT, "its events take %s, those of others %s",
+                             rocl_time_text(text[0], r->length), rocl_time_text(text[1], length));
+        if (r->gpus && (int64_t)r->gpus != gpus)
+            rocl_doctor_find(d, ROCL_RULE_RANK_GPUS, &r->subject, 1, ROCL_NO_EVENT,
+                             "%llu; others have %lld", ROCL_N(r->gpus), (long long)gpus);
+        if (r->streams && (int64_t)r->streams != streams)
+            rocl_doctor_find(d, ROCL_RULE_RANK_STREAMS, &r->subject, 1, ROCL_NO_EVENT,
+                             "%llu; others have %lld", ROCL_N(r->streams), (long long)streams);
+    }
+}
+
+void rocl_check_ranks(rocl_doctor *d)
+{
+    size_t n = 0;
+    rank_facts *all = collect_ranks(d, &n);
+    int64_t *scratch = calloc(n + 1, sizeof *scratch);
+    d->out->incomplete |= !all || !scratch;
+    if (all && scratch && n > 1) {
+        const uint64_t missing = (uint64_t)all[n - 1].number + 1 - n;
+        int32_t first = 0;
+        while ((size_t)first < n && all[first].number == first)
+            first++;
+        if (missing)
+            rocl_doctor_find(d, ROCL_RULE_RANKS_MISSING, &(rocl_subject){0}, missing, ROCL_NO_EVENT,
+                             "%llu of at least %d, the first: rank %d", ROCL_N(missing),
+                             all[n - 1].number + 1, first);
+        compare_rank(d, all, n, scratch);
+    }
+    free(all);
+    free(scratch);
+}
+
+/* ---- steps: markers that count --------------------------------------------------------------- */
+
+/* Interned as bytes: without holes. */
+typedef struct step_key {
+    uint32_t process; /* of all processes */
+    uint32_t name;    /* text */
+} step_key;
+
+enum { STEP_NO = 1, STEP_YES };
+
+rocl_status rocl_note_steps(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    rocl_step_worker *w = &d->steps[worker];
+    const rocl_trace *t = d->c.trace;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = &b->regions[i].e;
+        size_t n, stem;
+        uint64_t number;
+        if (e->name == ROCL_NONE)
+            continue;
+        if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
+            return rocl_fail_memory(err);
+        if (!w->known[e->name]) {
+            const char *name = rocl_strings_get(t->strings, e->name, &n);
+            w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
+        }
+        if (w->known[e->name] == STEP_NO)
+            continue;
+        const step_key key = {(uint32_t)d->facts.first_process[b->capture->index] + e->process,
+                              e->name};
+        if (rocl_strings_put(d->step_keys, (const char *)&key, sizeof key) == ROCL_NONE)
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
+/* ---- steps of ranks -------------------------------------------------------------------------- */
+
+/* The steps of a process that are called the same but for their number. */
+typedef struct step_range {
+    const char *stem; /* in the text of a marker */
+    size_t stem_len;
+    size_t process;
+    uint64_t first, last;
+} step_range;
+
+static int compare_stems(const step_range *x, const step_range *y)
+{
+    return rocl_compare_bytes(x->stem, x->stem_len, y->stem, y->stem_len);
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    const step_range *x = a, *y = b;
+    const int c = compare_stems(x, y);
+    return c ? c : rocl_number_order((int64_t)x->process, (int64_t)y->process);
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const step_range *x = a, *y = b;
+    int c = rocl_number_order((int64_t)x->first, (int64_t)y->first);
+    if (!c)
+        c = rocl_number_order((int64_t)x->last, (int64_t)y->last);
+    return c ? c : compare_steps(a, b);
+}
+
+static bool same_range(const step_range *a, const step_range *b)
+{
+    return a->first == b->first && a->last == b->last;
+}
+
+/* Of steps with one name, the ranges that are not those which most ranks have. */
+static void compare_step_ranges(rocl_doctor *d, step_range *r, size_t n)
+{
+    const step_range *common = r;
+    size_t most = 0, run = 0;
+    qsort(r, n, sizeof *r, compare_ranges);
+    for (size_t i = 0; i < n; i++) {
+        run = i && same_range(&r[i], &r[i - 1]) ? run + 1 : 1;
+        common = run > most ? &r[i] : common;
+        most = run > most ? run : most;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const rocl_subject s = rocl_subject_of(d, r[i].process);
+        if (!same_range(&r[i], common))
+            rocl_doctor_find(d, ROCL_RULE_RANK_STEPS, &s, 1, ROCL_NO_EVENT,
+                             "%.*s%llu to %llu; others have %llu to %llu",
+                             (int)(r[i].stem_len < 80 ? r[i].stem_len : 80), r[i].stem,
+                             ROCL_N(r[i].first), ROCL_N(r[i].last), ROCL_N(common->first),
+                             ROCL_N(common->last));
+    }
+}
+
+void rocl_check_steps(rocl_doctor *d)
+{
+    const size_t keys = rocl_strings_count(d->step_keys);
+    step_range *all = calloc(keys + 1, sizeof *all);
+    size_t n = 0, kept = 0;
+    d->out->incomplete |= !all;
+    for (uint32_t i = 1; all && i < keys; i++) {
+        const step_key *key = (const void *)rocl_strings_get(d->step_keys, i, NULL);
+        const rocl_subject s = rocl_subject_of(d, key->process);
+        step_range r = {.process = key->process};
+        size_t len;
+        r.stem = rocl_strings_get(d->c.trace->strings, key->name, &len);
+        if (s.process->rank >= 0 && rocl_read_step(r.stem, len, &r.stem_len, &r.first)) {
+            r.last = r.first;
+            all[n++] = r;
+        }
+    }
+    if (n)
+        qsort(all, n, sizeof *all, compare_steps);
+    for (size_t i = 0; i < n; i++) {
+        step_range *to = kept ? &all[kept - 1] : NULL;
+        if (!to || compare_steps(to, &all[i])) {
+            all[kept++] = all[i];
+            continue;
+        }
+        to->first = all[i].first < to->first ? all[i].first : to->first;
+        to->last = all[i].last > to->last ? all[i].last : to->last;
+    }
+    for (size_t i = 0, end; i < kept; i = end) {
+        for (end = i + 1; end < kept && !compare_stems(&all[i], &all[end]);)
+            end++;
+        compare_step_ranges(d, all + i, end - i);
+    }
+    free(all);
+}
+
+/* ---- rules on processes that are there twice ------------------------------------------------- */
+
+typedef struct process_ref {
+    size_t process; /* of all */
+    uint32_t machine;
+    int64_t pid;
+} process_ref;
+
+static int compare_processes(const void *a, const void *b)
+{
+    const process_ref *x = a, *y = b;
+    int c = rocl_number_order(x->machine, y->machine);
+    if (!c)
+        c = rocl_number_order(x->pid, y->pid);
+    return c ? c : rocl_number_order((int64_t)x->process, (int64_t)y->process);
+}
+
+/* Two captures that say they are of one process. */
+static void compare_recordings(rocl_doctor *d, size_t first, size_t second)
+{
+    const rocl_process_facts *a = &d->facts.processes[first], *b = &d->facts.processes[second];
+    const rocl_subject s = rocl_subject_of(d, second), of_first = rocl_subject_of(d, first);
+    const rocl_extent x = rocl_extent_of_all(a), y = rocl_extent_of_all(b);
+    if (!x.count || !y.count || s.process->rank != of_first.process->rank)
+        return;
+    if (!memcmp(a->kinds, b->kinds, sizeof a->kinds))
+        rocl_doctor_find(d, ROCL_RULE_PROCESS_TWICE, &s, y.count, ROCL_NO_EVENT,
+                         "%llu events, as %.200s has them", ROCL_N(y.count),
+                         rocl_capture_file(of_first.capture));
+    else if (x.first < y.last && y.first < x.last)
+        rocl_doctor_find(d, ROCL_RULE_TWO_RECORDINGS, &s, y.count, ROCL_NO_EVENT,
+                         "%llu events, while %.200s has %llu others", ROCL_N(y.count),
+                         rocl_capture_file(of_first.capture), ROCL_N(x.count));
+}
+
+void rocl_check_recordings(rocl_doctor *d)
+{
+    const rocl_trace *t = d->c.trace;
+    process_ref *all = calloc(d->facts.process_count + 1, sizeof *all);
+    size_t n = 0;
+    d->out->incomplete |= !all;
+    for (size_t i = 0; all && i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->process_count; k++)
+            if (c->processes[k].pid > 0)
+                all[n++] =
+                    (process_ref){d->facts.first_process[i] + k, c->machine, c->processes[k].pid};
+    }
+    if (n)
+        qsort(all, n, sizeof *all, compare_processes);
+    for (size_t i = 1; i < n; i++)
+        if (all[i].machine == all[i - 1].machine && all[i].pid == all[i - 1].pid)
+            compare_recordings(d, all[i - 1].process, all[i].process);
+    free(all);
+}

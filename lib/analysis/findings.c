@@ -1,0 +1,269 @@
+/* What the rules of the report `doctor` say: findings, likely causes, and what helps. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/doctor.h"
+
+/* ---- what can be found ----------------------------------------------------------------------- */
+
+static const char *const level_names[ROCL_LEVELS] = {"note", "doubt", "unusable"};
+
+/* What helps, in the words of the profiler that made the trace. */
+typedef enum remedy {
+    NOTHING,
+    RECORD_ALL,
+    END_WELL,
+    RECORD_LESS,
+    RECORD_RANKS,
+    ALIGN,
+    ONE_TOOL,
+    COUNTERS,
+    REMEDIES
+} remedy;
+typedef enum profiler { ROCPROFV3, ROCPROF, PYTORCH, RPD, ROCREC, PROFILERS } profiler;
+
+/* Those of rocprofv3 stand for others where they have none. */
+static const char *const remedies[REMEDIES][PROFILERS] = {
+    [RECORD_ALL] = {[ROCPROFV3] = "rocprofv3 --runtime-trace --output-format rocpd -- PROGRAM",
+                    [ROCPROF] = "rocprof --hip-trace --roctx-trace PROGRAM",
+                    [PYTORCH] = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+                    [RPD] = "runTracer.sh -o trace.rpd PROGRAM",
+                    [ROCREC] = "rocrec -- PROGRAM"},
+    [END_WELL] = {[ROCPROFV3] = "wait for the GPU (hipDeviceSynchronize) before the program ends, "
+                                "and let it end by itself",
+                  [PYTORCH] = "call torch.cuda.synchronize() before the profiler stops"},
+    [RECORD_LESS] = {[ROCPROFV3] = "record less at once: rocprofv3 --collection-period, or fewer "
+                                   "domains",
+                     [ROCPROF] = "record less at once: rocprof --trace-period, or fewer domains",
+                     [PYTORCH] = "record fewer steps: schedule(wait=1, warmup=1, active=3)",
+                     [RPD] = "record less at once: a shorter run",
+                     [ROCREC] = "record less at once: a shorter run, or fewer front ends (--use)"},
+    [RECORD_RANKS] = {[ROCPROFV3] = "run every rank under the profiler, and name the files of all",
+                      [PYTORCH] = "let every rank export its trace, and name the files of all"},
+    [ALIGN] = {[ROCPROFV3] = "set the clocks: --align start, --align marker NAME or --align "
+                             "offsets FILE"},
+    [ONE_TOOL] = {[ROCPROFV3] = "name one recording of each process"},
+    [COUNTERS] = {[ROCPROFV3] = "rocprofv3 --pmc with fewer counters at once; rocprofv3-avail "
+                                "list tells what the GPU has"},
+};
+
+static const struct {
+    const char *key, *finding, *cause;
+    rocl_finding_level level;
+    remedy remedy;
+} rules[ROCL_RULES] = {
+    [ROCL_RULE_EMPTY] = {"empty", "There are no events",
+                         "the program used no GPU, or the profiler was not active", ROCL_UNUSABLE,
+                         RECORD_ALL},
+    [ROCL_RULE_MOSTLY_LEFT_OUT] = {"mostly-left-out", "More records are left out than can be used",
+                                   "the file is damaged, or its writer was stopped", ROCL_UNUSABLE,
+                                   END_WELL},
+    [ROCL_RULE_NO_GPU_WORK] = {"no-gpu-work", "Kernels are launched, but no process has any",
+                               "kernels were not recorded, or were never written", ROCL_UNUSABLE,
+                               RECORD_ALL},
+    [ROCL_RULE_CLOCKS_APART] =
+        {"clocks-apart", "Host calls and GPU work are at different times",
+         "they are on different clocks: the machine was suspended, or the profiler "
+         "did not convert GPU times",
+         ROCL_UNUSABLE, RECORD_ALL},
+    [ROCL_RULE_LEFT_OUT] =
+        {"left-out", "Records are left out",
+         "a damaged or truncated file, or a tracer that dropped them; `rocline check` "
+         "says where",
+         ROCL_DOUBT, END_WELL},
+    [ROCL_RULE_REPAIRED] =
+        {"repaired", "Records are repaired",
+         "they refer to what is not in the file, or never ended; `rocline check` says "
+         "where",
+         ROCL_DOUBT, NOTHING},
+    [ROCL_RULE_PROCESS_WITHOUT_KERNELS] = {"process-without-kernels",
+                                           "A process launches kernels, but has none",
+                                           "it ended before its buffers were written", ROCL_DOUBT,
+                                           END_WELL},
+    [ROCL_RULE_CUT_TAIL] =
+        {"cut-tail", "The last launches have no kernels",
+         "the process was killed, or the recording ended before the GPU was done", ROCL_DOUBT,
+         END_WELL},
+    [ROCL_RULE_LAUNCHES_WITHOUT_KERNELS] = {"launches-without-kernels", "Launches have no kernels",
+                                            "the profiler lost records, or the calls failed",
+                                            ROCL_DOUBT, RECORD_LESS},
+    [ROCL_RULE_GRAPHS_WITHOUT_KERNELS] =
+        {"graphs-without-kernels", "Launches of graphs have no kernels",
+         "the profiler does not record kernels in graphs, or lost them", ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_KERNELS_WITHOUT_CALLS] =
+        {"kernels-without-calls", "Kernels have no call that launched them",
+         "records of calls were lost, or the launch was not a recorded "
+         "function",
+         ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_BEFORE_LAUNCH] = {"before-launch", "GPU work begins before it is launched",
+                                 "clocks of host and GPU that drift apart, or wrong links",
+                                 ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_AFTER_END] = {"after-end", "GPU work ends after its process did",
+                             "clocks of host and GPU that drift apart", ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_HOSTS_APART] = {"hosts-apart", "Hosts have nothing at the same time",
+                               "their clocks are not set, or these are different runs", ROCL_DOUBT,
+                               ALIGN},
+    [ROCL_RULE_ROUND_NUMBER] = {"round-number", "Events stop at a round number, while others go on",
+                                "a buffer was full, or a limit was reached", ROCL_DOUBT,
+                                RECORD_LESS},
+    [ROCL_RULE_MISSING_IDS] = {"missing-ids", "Correlation ids are missing in a row",
+                               "calls were lost, or not recorded for a time", ROCL_DOUBT,
+                               RECORD_LESS},
+    [ROCL_RULE_COUNTERS_ZERO] = {"counters-zero", "All counters are always 0",
+                                 "the GPU does not have them, or lets nobody read them", ROCL_DOUBT,
+                                 COUNTERS},
+    [ROCL_RULE_NO_DURATIONS] = {"no-durations", "Kernels took no time",
+                                "their times were not recorded, or not converted", ROCL_DOUBT,
+                                RECORD_ALL},
+    [ROCL_RULE_LONG_KERNELS] = {"long-kernels", "Kernels run for more than an hour",
+                                "a wrong time: its begin or its end was not recorded", ROCL_DOUBT,
+                                RECORD_ALL},
+    [ROCL_RULE_RANKS_MISSING] = {"ranks-missing", "Ranks are missing",
+                                 "their files were not named, or not written", ROCL_DOUBT,
+                                 RECORD_RANKS},
+    [ROCL_RULE_RANK_LACKS] = {"rank-lacks", "A rank has nothing of what the others have",
+                              "it was recorded with other options, or its file was cut", ROCL_DOUBT,
+                              RECORD_RANKS},
+    [ROCL_RULE_RANK_SHORT] = {"rank-short", "A rank has less than half of what the others have",
+                              "it ended early, or lost records", ROCL_DOUBT, END_WELL},
+    [ROCL_RULE_RANK_GPUS] = {"rank-gpus", "A rank has work on another number of GPUs",
+                             "GPUs were not recorded, or the ranks differ", ROCL_DOUBT,
+                             RECORD_RANKS},
+    [ROCL_RULE_RANK_STEPS] = {"rank-steps", "A rank has other steps than the others",
+                              "the recording of a rank began later or ended earlier", ROCL_DOUBT,
+                              RECORD_RANKS},
+    [ROCL_RULE_PROCESS_TWICE] = {"process-twice", "A process is there twice",
+                                 "a copy of a file was named, too", ROCL_DOUBT, ONE_TOOL},
+    [ROCL_RULE_TWO_RECORDINGS] =
+        {"two-recordings", "A process has two recordings of the same time",
+         "two profilers were active: each slows down what the other one sees", ROCL_DOUBT,
+         ONE_TOOL},
+    [ROCL_RULE_CAPTURED_LAUNCHES] = {"captured-launches",
+                                     "Launches have no kernels, in a process that captures graphs",
+                                     "a captured launch runs only when its graph is launched",
+                                     ROCL_NOTE, NOTHING},
+    [ROCL_RULE_LAUNCHED_BEFORE] = {"launched-before",
+                                   "Kernels were launched before the recording began",
+                                   "the recording begins in the middle of the program", ROCL_NOTE,
+                                   NOTHING},
+    [ROCL_RULE_NO_CALLS] = {"no-calls", "No calls of the HIP runtime were recorded",
+                            "only GPU work was traced: why GPUs were idle, and what launches cost, "
+                            "cannot be told",
+                            ROCL_NOTE, RECORD_ALL},
+    [ROCL_RULE_NO_COPIES] = {"no-copies", "Memory is copied, but no copies were recorded",
+                             "copies were not recorded; small ones may be kernels", ROCL_NOTE,
+                             RECORD_ALL},
+    [ROCL_RULE_COUNTER_ZERO] = {"counter-zero", "A counter is always 0",
+                                "there was nothing to count, or the GPU does not have it",
+                                ROCL_NOTE, NOTHING},
+    [ROCL_RULE_WHOLE_US] = {"whole-us", "Kernels took no time, as times are whole microseconds",
+                            "an older profiler rounds times", ROCL_NOTE, NOTHING},
+    [ROCL_RULE_RANK_STREAMS] = {"rank-streams", "A rank uses another number of streams",
+                                "streams were not recorded, or the ranks differ", ROCL_NOTE,
+                                NOTHING},
+};
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+const char *rocl_capture_file(const rocl_capture *c)
+{
+    const char *slash = strrchr(c->path, '/');
+    return slash ? slash + 1 : c->path;
+}
+
+static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
+{
+    char text[384];
+    int n = 0;
+    if (!s->capture)
+        return NULL;
+    if (s->process && s->process->rank >= 0)
+        n = snprintf(text, sizeof text, "rank %d", s->process->rank);
+    else if (s->process && s->process->pid > 0)
+        n = snprintf(text, sizeof text, "process %lld", (long long)s->process->pid);
+    else
+        n = snprintf(text, sizeof text, "%s", rocl_capture_file(s->capture));
+    if (d->c.trace->machine_count > 1 && n < (int)sizeof text)
+        n += snprintf(text + n, sizeof text - (size_t)n, " on %s",
+                      rocl_host_name(d->c.trace, s->capture->machine));
+    return rocl_tables_text(d->out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
+{
+    static const struct {
+        const char *part;
+        profiler profiler;
+    } formats[] = {{"rocprofv3", ROCPROFV3},
+                   {"PyTorch", PYTORCH},
+                   {"rocmProfileData", RPD},
+                   {"rocprof", ROCPROF},
+                   {"rocrec", ROCREC}};
+    for (size_t i = 0; i < rocl_trace_inputs(t); i++) {
+        const rocl_input in = rocl_trace_input(t, i);
+        if (c && strcmp(in.path, c->path) != 0)
+            continue;
+        for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+            if (strstr(in.format, formats[k].part))
+                return formats[k].profiler;
+        break;
+    }
+    return ROCPROFV3;
+}
+
+void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64_t events,
+                      rocl_event_ref event, const char *fmt, ...)
+{
+    rocl_finding *f = &d->found[r];
+    f->places++;
+    if (events <= f->events)
+        return;
+    char evidence[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(evidence, sizeof evidence, fmt, ap);
+    va_end(ap);
+    const profiler by = profiler_of(d->c.trace, s->capture);
+    const char *const *help = remedies[rules[r].remedy];
+    *f = (rocl_finding){.rule = r,
+                        .level = level_names[rules[r].level],
+                        .key = rules[r].key,
+                        .finding = rules[r].finding,
+                        .cause = rules[r].cause,
+                        .record = help[by] ? help[by] : help[ROCPROFV3],
+                        .where = subject_text(d, s),
+                        .evidence = rocl_tables_text(d->out, evidence, strlen(evidence)),
+                        .events = events,
+                        .places = f->places,
+                        .event = event};
+}
+
+const char *rocl_time_text(char text[32], int64_t ns)
+{
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = {{86400e9, "days"}, {3600e9, "h"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if ((double)ns >= units[i].ns) {
+            snprintf(text, 32, "%.3g %s", (double)ns / units[i].ns, units[i].name);
+            return text;
+        }
+    snprintf(text, 32, "%lld ns", (long long)ns);
+    return text;
+}
+
+rocl_subject rocl_subject_of(const rocl_doctor *d, size_t process)
+{
+    size_t i = 0;
+    while (process >= d->facts.first_process[i + 1])
+        i++;
+    const rocl_capture *c = &d->c.trace->captures[i]->pub;
+    return (rocl_subject){c, &c->processes[process - d->facts.first_process[i]]};
+}
+
+rocl_finding_level rocl_rule_level(rocl_rule r)
+{
+    return rules[r].level;
+}
