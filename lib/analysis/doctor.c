@@ -113,11 +113,11 @@ static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_pro
                          "%llu of %llu launches", ROCL_N(p->lost.count), ROCL_N(launches));
     else if (p->lost.count && p->lost_in_a_row == p->lost.count)
         rocl_doctor_find(d, captures ? ROCL_RULE_CAPTURED_LAUNCHES : ROCL_RULE_CUT_TAIL, s,
-                         p->lost.count, p->lost.event, "the last %llu of %llu launches",
+                         p->lost.count, p->lost.event, "%llu of %llu launches, the last ones",
                          ROCL_N(p->lost.count), ROCL_N(launches));
     else if (p->lost.count)
         rocl_doctor_find(d, ROCL_RULE_LAUNCHES_WITHOUT_KERNELS, s, p->lost.count, p->lost.event,
-                         "%llu of %llu launches, %llu of them the last ones", ROCL_N(p->lost.count),
+                         "%llu of %llu launches, of which %llu are the last ones", ROCL_N(p->lost.count),
                          ROCL_N(launches), ROCL_N(p->lost_in_a_row));
     if (p->lost_graphs.count)
         rocl_doctor_find(d, ROCL_RULE_GRAPHS_WITHOUT_KERNELS, s, p->lost_graphs.count,
