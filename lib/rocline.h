@@ -1040,6 +1040,10 @@ typedef struct rocl_query_options {
     size_t memory;    /* bytes of rows that are kept between uses; 0: 256 MiB */
     unsigned seconds; /* that a statement may take; 0: any time */
     bool attach;      /* allow ATTACH, of databases that SQLite reads by itself */
+    /* A statement fails for which SQLite would take more bytes, for tables in memory, aggregates
+     * and so on. It is the limit of all connections of the process (sqlite3_hard_heap_limit64).
+     * 0: no limit */
+    size_t heap;
 } rocl_query_options;
 
 /* The trace must outlive it, and is used by it alone between calls, too. */

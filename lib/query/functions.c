@@ -12,10 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "source/short_name.h"
 
 /* ---- aggregates of numbers ------------------------------------------------------------------- */
+
+/* The array with space for one element more, in SQLite's memory, whose limit holds for aggregates
+ * as well; NULL, and the array stays: memory is out. */
+static void *grow_array(void *p, size_t *cap, size_t count, size_t size)
+{
+    if (count < *cap)
+        return p;
+    const size_t more = *cap ? 2 * *cap : 64;
+    void *larger = sqlite3_realloc64(p, more * size);
+    *cap = larger ? more : *cap;
+    return larger;
+}
 
 typedef struct numbers {
     double *values;
@@ -27,10 +38,12 @@ typedef struct numbers {
 static void add_number(sqlite3_context *to, double v, double fraction)
 {
     numbers *n = sqlite3_aggregate_context(to, sizeof *n);
-    if (!n || !ROCL_GROW(n->values, n->cap, n->count + 1)) {
+    double *values = n ? grow_array(n->values, &n->cap, n->count, sizeof *values) : NULL;
+    if (!values) {
         sqlite3_result_error_nomem(to);
         return;
     }
+    n->values = values;
     n->values[n->count++] = v;
     n->fraction = fraction;
 }
@@ -75,7 +88,7 @@ static void end_percentile(sqlite3_context *to)
     if (at > (double)below)
         v += (n->values[below + 1] - v) * (at - (double)below);
     sqlite3_result_double(to, v);
-    free(n->values);
+    sqlite3_free(n->values);
     n->values = NULL;
     n->count = n->cap = 0;
 }
@@ -136,10 +149,12 @@ static void step_union(sqlite3_context *to, int argc, sqlite3_value **argv)
         last->end = v.end > last->end ? v.end : last->end;
         return;
     }
-    if (!ROCL_GROW(u->all, u->cap, u->count + 1)) {
+    interval *all = grow_array(u->all, &u->cap, u->count, sizeof *all);
+    if (!all) {
         sqlite3_result_error_nomem(to);
         return;
     }
+    u->all = all;
     u->all[u->count++] = v;
 }
 
@@ -166,7 +181,7 @@ static void end_union(sqlite3_context *to)
     }
     sqlite3_result_int64(to, sum > INT64_MAX ? INT64_MAX : (int64_t)sum);
     if (u) {
-        free(u->all);
+        sqlite3_free(u->all);
         *u = (intervals){0};
     }
 }

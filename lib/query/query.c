@@ -134,6 +134,8 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
                  : SQLITE_OK;
     if (st == ROCL_OK && rc == SQLITE_OK) {
         rocl_scanner_on_wait(q->scanner, check_time, q);
+        if (q->options.heap)
+            sqlite3_hard_heap_limit64((sqlite3_int64)q->options.heap);
         char *cache = sqlite3_mprintf("PRAGMA cache_size = -%d", CACHE_KIB);
         rc = cache ? sqlite3_exec(q->db, cache, NULL, NULL, NULL) : SQLITE_NOMEM;
         sqlite3_free(cache);
@@ -255,6 +257,9 @@ static rocl_status fail_at(rocl_query *q, const char *sql, const char *statement
                          q->options.seconds);
     if (rc == SQLITE_INTERRUPT)
         return rocl_fail(err, ROCL_INTERNAL, "interrupted");
+    if (rc == SQLITE_NOMEM && q->options.heap)
+        return rocl_fail(err, ROCL_INTERNAL, "the statement took more than %zu MiB of memory",
+                         q->options.heap >> 20);
     if (rc == SQLITE_NOMEM)
         return rocl_fail_memory(err);
     q->error_offset = (long)(p - sql);

@@ -139,7 +139,7 @@ static void put_markdown_cell(row_writer *w, const rocl_sql_value *v)
     make_text(w, v, "");
     put_plain_text(&plain, w->cell.len ? (const char *)w->cell.data : "", w->cell.len);
     for (size_t i = 0; i < plain.len; i++) {
-        if (strchr("|\\`*_<>", plain.data[i]))
+        if (strchr("|\\`*_<>[]", plain.data[i]))
             rocl_buf_byte(&w->text, '\\');
         rocl_buf_byte(&w->text, plain.data[i]);
     }

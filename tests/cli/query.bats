@@ -92,6 +92,8 @@ same_as_rocm() { # db sql
     try 0 query -f md "$sql" "$DB"
     [ "${lines[1]}" = "|---|---|---|---|" ]
     [ "${lines[2]}" = '| 1 | x\|"y"\< |  | 2.5 |' ]
+    try 0 query -f md "SELECT '[a](b)' AS link" "$DB"
+    [ "${lines[2]}" = '| \[a\](b) |' ]
     try 0 query -f html "$sql" "$DB"
     [[ "$output" == *'<td>x|&quot;y&quot;&lt;</td>'* ]]
     try 0 query --format console "$sql" "$DB"
@@ -248,6 +250,11 @@ FROM kernal" "$DB"
 @test "time limit, ^C and pipes that end" {
     try 5 query --timeout 1 "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r" "$DB"
     says "took longer than 1 s"
+    long="WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)"
+    try 5 query --timeout 60 --max-memory 20m "$long SELECT median(n) FROM r" "$DB"
+    says "took more than 20 MiB of memory"
+    try 5 query --timeout 60 --max-memory 20m "CREATE TABLE t AS $long SELECT n FROM r" "$DB"
+    says "took more than 20 MiB of memory"
     rocline query "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r" "$DB" &
     sleep 0.5
     kill -TERM $!

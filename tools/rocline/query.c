@@ -33,6 +33,8 @@ static const opt query_options[] = {
      "set the parameter that statements call :NAME; may be repeated"},
     {"timeout", 0, OPT_NUMBER, offsetof(cli, timeout), "SECONDS", NULL, 0, 86400,
      "end a statement that takes longer (default: 0, none is)"},
+    {"max-memory", 0, OPT_SIZE, offsetof(cli, heap), "SIZE", NULL, 0, 0,
+     "end a statement for whose own tables and aggregates SQLite takes more (default: 0, none is)"},
     {"attach", 0, OPT_FLAG, offsetof(cli, attach), NULL, NULL, 0, 0,
      "allow ATTACH, for databases that SQLite reads by itself, and writes"},
     COMMON_END,
@@ -214,7 +216,7 @@ static rocl_status run_queries(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
     const rocl_query_options o = {
-        .memory = c->common.memory, .seconds = c->timeout, .attach = c->attach};
+        .memory = c->common.memory, .seconds = c->timeout, .attach = c->attach, .heap = c->heap};
     c->trace = t;
     rocl_status st = rocl_query_open(&c->query, t, &o, err);
     if (st != ROCL_OK)

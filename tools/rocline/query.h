@@ -10,6 +10,7 @@ typedef struct query_cli {
     strings queries, scripts, commands, parameters;
     unsigned format; /* of QUERY_FORMATS */
     unsigned timeout, budget;
+    size_t heap;
     rocl_trace *trace;
     bool attach;
     bool shell;

@@ -187,6 +187,7 @@ rocl_status shell_run(query_cli *c)
 #ifdef ROCL_LIBEDIT
     rl_catch_signals = 0;
     using_history();
+    stifle_history(1000);
     read_history(history_path());
 #endif
     puts("SQL over a trace: .tables lists the tables, .help the commands.");
