@@ -68,7 +68,8 @@ typedef struct rocl_finding {
 } rocl_finding;
 
 typedef struct rocl_step_worker {
-    uint8_t *known; /* by text: whether it is the name of a step; 0: not looked at */
+    alignas(ROCL_CACHE_LINE)
+        uint8_t *known; /* by text: whether it is the name of a step; 0: not looked at */
     size_t known_cap;
 } rocl_step_worker;
 
