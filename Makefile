@@ -9,6 +9,8 @@ MAKEFLAGS += --no-builtin-rules
 
 DEBS_BUILD := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev \
               libotf2-trace-dev libedit-dev
+# Not in every release: what they are for is left out without them.
+DEBS_OPTIONAL := libdeflate-dev libzstd-dev libotf2-trace-dev libedit-dev otf2-tools
 DEBS_TEST := libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
 # The demo tests nothing.
 DEBS := $(DEBS_BUILD)
@@ -22,6 +24,10 @@ deps: ## install the Debian packages that building and testing need
 	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q ' installed' || echo $$p; done); \
 	test -z "$$missing" || { \
 	    $(SUDO) apt-get update -q && \
+	    for p in $(DEBS_OPTIONAL); do \
+	        case " $$(echo $$missing) " in *" $$p "*) apt-cache show $$p >/dev/null 2>&1 || { \
+	            echo "make deps: this release has no $$p"; missing=$$(echo "$$missing" | grep -vx $$p); };; esac; \
+	    done; \
 	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; }
 
 # `make deps check`: packages first, also with -j, and the rest in a make that finds them.
@@ -286,7 +292,7 @@ define tool-rule
 $(O)/bin/$(call tool-name,$(1)): $(OBJ)/tools/main/$(1).o $(call objects,$(call TOOL_OWN_SRC,$(1))) $(LIB_INTERNAL) $(STAMP)
 	$$(call say,LD,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(STATIC),-static-pie) -o $$@ $$(filter %.o %.a,$$^) $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(STATIC),-static-pie) -o $$@ $$(filter %.o %.a,$$^) $$(LIBS)
 
 $(OBJ)/tools/main/$(1).o: tools/main.c tools/common/programs.h tools/common/options.h
 	$(Q)mkdir -p $$(@D)
@@ -396,7 +402,7 @@ print-%:
 	@echo '$($*)'
 
 FORCE:
-.PHONY: all tests fixtures check soak check-bare bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format \
+.PHONY: all tests fixtures check soak check-bare check-machines bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format \
         lint clean help FORCE
 # Objects are kept, or every test program would be compiled again.
 .SECONDARY:

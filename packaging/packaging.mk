@@ -31,6 +31,9 @@ deb: dist ## Debian packages, in build/deb; needs debhelper. NOCHECK=1: without 
 	$(Q)rm -rf $(DEB_DIR)/$(DIST)
 	@ls -l $(DEB_DIR)/*.deb
 
+check-deb: dist ## build them in a clean chroot, twice, and test them in another (SYSTEMS="bookworm trixie"); needs root and debootstrap
+	@NOCHECK=$(NOCHECK) SYSTEMS='$(SYSTEMS)' packaging/check-deb.sh $(O)
+
 # Tools for machines on which nothing can be installed. What rocrec loads into programs stays shared,
 # and needs nothing but libc. CJSON_SOURCE=: a folder with cJSON.c, where no libcjson.a is and apt-get cannot load its source.
 STATIC_NAME := rocline-$(VERSION)-linux-$(shell uname -m)
@@ -73,4 +76,4 @@ release-check: ## all of it: tests in the tarball outside git, lint, packages, s
 	+$(MAKE) check-static
 	+$(MAKE) abi-check
 
-.PHONY: dist deb static check-static abi-check release-check
+.PHONY: dist deb check-deb static check-static abi-check release-check

@@ -86,7 +86,7 @@ $(TRACED): $(O)/tests/%: $(OBJ)/so/tests/capture/%.o $(CAPTURE_SO) $(FRONT_SOS) 
 	$(Q)$(CC) -pthread $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib/rocline' -o $@ $(filter %.o,$^) \
 	    $(O)/lib/rocline/$(SO_roctx) $(CAPTURE_SO) $(TRACED_MORE)
 
-$(call so-objects,$(PRELOAD_SRC)): SO_CFLAGS += -fvisibility=default
+$(call so-objects,$(PRELOAD_SRC)): SO_CFLAGS += -fvisibility=default -Wno-pedantic
 $(PRELOADS): $(O)/tests/%.so: $(OBJ)/so/tests/preload/%.o $(STAMP)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -125,8 +125,11 @@ check: all tests $(FIXTURES) ## run all tests; the last line says how many passe
 soak: all tests $(FIXTURES) ## rows in = rows out + rows counted, on damaged inputs (SECONDS=600, SEED=1)
 	@tests/property/soak.sh $(O) $(or $(SECONDS),600) $(or $(SEED),1)
 
-check-bare: ## README's commands in a bare Debian 12 (needs root and debootstrap, else it is skipped)
+check-bare: ## README's commands in bare systems (SYSTEMS="bookworm trixie jammy noble" ONLY=demo); needs root and debootstrap
 	@tests/bare.sh $(O)
+
+check-machines: ## -pedantic, unit tests and outputs of clang, aarch64, s390x (MACHINES="arm64 s390x"); needs root and debootstrap
+	@tests/machines.sh $(O) $(MACHINES)
 
 bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read of the same input (ROWS=, RUNS=)
 	@tests/bench/run.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)

@@ -1,5 +1,6 @@
 /* Durations of a group. */
 #include "analysis/distribution.h"
+#include "base/wide.h"
 
 #include <math.h>
 
@@ -14,7 +15,7 @@ int64_t rocl_add_saturated(int64_t a, int64_t b)
 /* Sums are exact integers: they do not depend on the order in which values come, and a variance is
  * not the small difference of two rounded numbers. Squares of absurd durations need more than 128
  * bits. */
-static void add_square(rocl_distribution *d, unsigned __int128 low, uint64_t high)
+static void add_square(rocl_distribution *d, rocl_u128 low, uint64_t high)
 {
     d->squares_high += high + __builtin_add_overflow(d->squares, low, &d->squares);
 }
@@ -28,7 +29,7 @@ void rocl_distribution_count(rocl_distribution *d, int64_t ns)
         d->max = ns;
     d->total = rocl_add_saturated(d->total, ns);
     d->sum += v;
-    add_square(d, (unsigned __int128)v * v, 0);
+    add_square(d, (rocl_u128)v * v, 0);
 }
 
 void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *from)
@@ -52,7 +53,7 @@ double rocl_distribution_average(const rocl_distribution *d)
 /* (n * sum of squares - square of sum) / (n * (n - 1)) */
 bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev)
 {
-    unsigned __int128 n = d->taken, squares, square;
+    rocl_u128 n = d->taken, squares, square;
     if (n < 2)
         return false;
     if (!d->squares_high && !__builtin_mul_overflow(n, d->squares, &squares) &&

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/wide.h"
+
 /* What can be said of the durations of a group. */
 typedef struct rocl_distribution {
     uint64_t count, taken; /* expected (rocl_distribution_begin), come so far */
@@ -13,7 +15,7 @@ typedef struct rocl_distribution {
     int64_t median, p90, p95,
         p99;       /* of the two in the middle the mean, rounded down; nearest rank */
     int64_t total; /* saturates */
-    unsigned __int128 sum, squares;
+    rocl_u128 sum, squares;
     uint64_t squares_high; /* above the 128 bits of squares */
 } rocl_distribution;
 

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "base/wide.h"
+
 typedef struct rocl_slices {
     int64_t first;
     uint64_t length, count;
@@ -20,7 +22,7 @@ static inline rocl_slices rocl_slices_of(int64_t first, int64_t last, uint64_t m
 static inline int64_t rocl_slice_begin(const rocl_slices *s, uint64_t i)
 {
     uint64_t count = s->count ? s->count : 1;
-    return s->first + (int64_t)((unsigned __int128)s->length * i / count);
+    return s->first + (int64_t)((rocl_u128)s->length * i / count);
 }
 
 /* The slice that a time is in: the last that begins at or before it, and the last of all for the
@@ -30,7 +32,7 @@ static inline uint64_t rocl_slice_at(const rocl_slices *s, int64_t time)
     uint64_t x = (uint64_t)(time - s->first);
     if (x >= s->length)
         return s->count - 1;
-    unsigned __int128 scaled = ((unsigned __int128)x + 1) * s->count;
+    rocl_u128 scaled = ((rocl_u128)x + 1) * s->count;
     return (uint64_t)((scaled + s->length - 1) / s->length) - 1;
 }
 

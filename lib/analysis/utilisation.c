@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/report.h"
+#include "base/wide.h"
 #include "analysis/slices.h"
 
 enum { PEOPLE_SLICES = 60, DATA_SLICES = 1000 };
@@ -153,7 +154,7 @@ static const char *level_sign(int64_t ns, int64_t length, bool ascii)
     const unsigned steps = ascii ? 10 : 8;
     unsigned n = 0;
     if (ns > 0)
-        n = (unsigned)(((unsigned __int128)ns * steps + (uint64_t)length - 1) / (uint64_t)length);
+        n = (unsigned)(((rocl_u128)ns * steps + (uint64_t)length - 1) / (uint64_t)length);
     return ascii ? digits[n] : blocks[n];
 }
 

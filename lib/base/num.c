@@ -1,5 +1,6 @@
 /* Numbers as text. */
 #include "base/num.h"
+#include "base/wide.h"
 
 #include <float.h>
 #include <math.h>
@@ -86,8 +87,6 @@ char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper)
 
 /* ---- reals ----------------------------------------------------------------------------------- */
 
-__extension__ typedef unsigned __int128 wide;
-
 /* The shortest decimal that reads back as v, where 1e-4 <= v < 1e15, as a number; returns how many
  * of its digits are decimals, -1: v is beyond that. v = m / 2^s, and m * 10^decimals fits 128 bits:
  * all here is exact. It is rounded to 15 digits, or to as many more as read back as v: where the
@@ -102,7 +101,7 @@ static int find_decimal(double v, uint64_t *number)
     uint64_t bits;
     unsigned i = 0;
     int decimals = 0;
-    wide unit = 1; /* 10^decimals */
+    rocl_u128 unit = 1; /* 10^decimals */
     if (!(v >= 1e-4 && v < 1e15))
         return -1;
     memcpy(&bits, &v, sizeof bits);
@@ -113,8 +112,9 @@ static int find_decimal(double v, uint64_t *number)
     for (; decimals < 18 - (int)i; decimals++)
         unit *= 10;
     for (unsigned digits = 15;; digits++, decimals++, unit *= 10) {
-        wide exact = m * unit, n = exact >> s, half = (wide)1 << (s - 1), rest = exact - (n << s);
-        wide off = 2 * (rest < half ? rest : 2 * half - rest);
+        rocl_u128 exact = m * unit, n = exact >> s, half = (rocl_u128)1 << (s - 1),
+                  rest = exact - (n << s);
+        rocl_u128 off = 2 * (rest < half ? rest : 2 * half - rest);
         if (digits < 17 && (off > unit || (off == unit && (m & 1))))
             continue;
         n += rest > half || (rest == half && (n & 1));

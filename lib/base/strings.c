@@ -3,6 +3,7 @@
  * one is replaced and kept until the end for the readers that may still be in it. Ids index a
  * directory of chunks that double in size, so an id's address never changes. */
 #include "base/strings.h"
+#include "base/wide.h"
 
 #include "base/array.h"
 #include "base/text.h"
@@ -55,11 +56,9 @@ struct rocl_strings {
 
 /* ---- hashing ------------------------------------------------------------------------------- */
 
-__extension__ typedef unsigned __int128 wide;
-
 static uint64_t fold_product(uint64_t a, uint64_t b)
 {
-    wide r = (wide)a * b;
+    rocl_u128 r = (rocl_u128)a * b;
     return (uint64_t)r ^ (uint64_t)(r >> 64);
 }
 

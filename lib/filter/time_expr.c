@@ -1,9 +1,8 @@
 /* Times and durations as options take them: "123", "10%", "+1.5ms". */
 #include "filter/stages.h"
+#include "base/wide.h"
 
 #include <string.h>
-
-__extension__ typedef unsigned __int128 u128;
 
 #define FRACTION UINT64_C(1000000000000) /* decimals are kept to twelve places */
 
@@ -85,7 +84,7 @@ static const char *parse_decimal(const char *s, decimal *d)
 /* d times unit, rounded down; false when it is beyond int64. */
 static bool scale_decimal(const decimal *d, uint64_t unit, int64_t *ns)
 {
-    u128 v = (u128)d->whole * unit + (u128)d->fraction * unit / FRACTION;
+    rocl_u128 v = (rocl_u128)d->whole * unit + (rocl_u128)d->fraction * unit / FRACTION;
     if (d->too_large || v > INT64_MAX)
         return false;
     *ns = (int64_t)v;
@@ -187,8 +186,8 @@ int64_t rocl_time_at(const rocl_time *time, int64_t first, int64_t last)
     case ROCL_TIME_FRACTION: {
         if (last <= first)
             return first;
-        u128 offset = (u128)((uint64_t)last - (uint64_t)first) * (uint64_t)time->value /
-                      (uint64_t)ROCL_TIME_WHOLE;
+        rocl_u128 offset = (rocl_u128)((uint64_t)last - (uint64_t)first) * (uint64_t)time->value /
+                           (uint64_t)ROCL_TIME_WHOLE;
         return (int64_t)((uint64_t)first + (uint64_t)offset);
     }
     case ROCL_TIME_AFTER_FIRST:

@@ -408,7 +408,7 @@ static inline const rocl_event *e_at(const rocl_batch *b, size_t i)
     _Static_assert(sizeof columns_##table / sizeof *columns_##table <= ROCL_RELATION_COLUMNS_MAX,  \
                    "a set of columns is 64 bits");
 #define DEFINITION_TABLE_COLUMNS(table, columns, record, list, number, ...)                        \
-    EVENT_TABLE_COLUMNS(table, columns, record, NULL)                                              \
+    EVENT_TABLE_COLUMNS(table, columns, record, NULL, 0)                                            \
     static void list_##table(rocl_batch *b)                                                        \
     {                                                                                              \
         b->any = (void *)(uintptr_t)b->capture->list;                                              \

@@ -1,11 +1,10 @@
 /* The timeline against a count that asks all events for every slice. */
 #include "test_stats_gpus.h"
-
-__extension__ typedef unsigned __int128 wide;
+#include "base/wide.h"
 
 static int64_t edge(int64_t first, int64_t last, uint64_t i, uint64_t slices)
 {
-    return first + (int64_t)((wide)(uint64_t)(last - first) * i / slices);
+    return first + (int64_t)((rocl_u128)(uint64_t)(last - first) * i / slices);
 }
 
 /* Of all GPUs of the machine of `at`. */
@@ -79,8 +78,8 @@ static void check_line(const rocl_table *t, size_t row, const work *w, size_t n,
         if (line[i] == '.')
             assert_int_equal(ns, 0);
         else
-            assert_true((wide)ns * 10 > (wide)(to - from) * (unsigned)least &&
-                        (wide)ns * 10 <= (wide)(to - from) * (unsigned)(least + 1));
+            assert_true((rocl_u128)ns * 10 > (rocl_u128)(to - from) * (unsigned)least &&
+                        (rocl_u128)ns * 10 <= (rocl_u128)(to - from) * (unsigned)(least + 1));
     }
     check_percent(t, row, "average_percent", union_between(w, n, parts, first, last), last - first);
 }

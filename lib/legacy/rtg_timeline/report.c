@@ -1,6 +1,7 @@
 /* What the script prints at its end: how many lines of each shape there were, and the distinct
  * work-group sizes of host dispatches. */
 #include "legacy/rtg_timeline/timeline.h"
+#include "base/wide.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ void tl_say_counts(const rocl_timeline_options *o, const uint64_t shapes[RTG_SHA
 /* ---- work-groups ---------------------------------------------------------------------------- */
 
 typedef struct workgroup {
-    unsigned __int128 size;
+    rocl_u128 size;
     rocl_view part[TL_TEXTS]; /* x, y, z, kernel */
 } workgroup;
 
@@ -95,7 +96,7 @@ rocl_status tl_say_workgroups(const rocl_timeline_options *o, const rocl_strings
         const workgroup *g = &all[i];
         char digits[48];
         size_t at = sizeof digits;
-        unsigned __int128 v = g->size;
+        rocl_u128 v = g->size;
         do
             digits[--at] = (char)('0' + (int)(v % 10));
         while (v /= 10);

@@ -1,5 +1,6 @@
 /* Encodings of Parquet. Bits are packed from the lowest one of the first byte on. */
 #include "sink/parquet/encode.h"
+#include "base/wide.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
@@ -71,10 +72,10 @@ enum { BLOCK = 128, PARTS = 4, PART = BLOCK / PARTS };
 /* PART values of up to 64 bits. */
 static uint8_t *pack_part(uint8_t *p, const uint64_t *values, unsigned width)
 {
-    unsigned __int128 bits = 0;
+    rocl_u128 bits = 0;
     unsigned have = 0;
     for (unsigned i = 0; i < PART; i++) {
-        bits |= (unsigned __int128)values[i] << have;
+        bits |= (rocl_u128)values[i] << have;
         have += width;
         if (have >= 64) {
             rocl_le64_set(p, (uint64_t)bits);
