@@ -57,6 +57,12 @@ in_a_terminal() { # shell
     offers "$1" "rocline stats dom" "rocline stats domains"
     offers "$1" "rocline compare --fail-over-t" "--fail-over-total"
     offers "$1" "rocpd2csv --kinds kernel,memory_c" "kernel,memory_copy"
+    offers "$1" "rocpd2csv --style=rocprofv" "--style=rocprofv3"
+    offers "$1" "rocline convert -f csv,pf" "csv,pftrace"
+    # Commands that share a manual page have options of their own.
+    offers "$1" "rocline info --bri" "rocline info --brief"
+    offers "$1" "rocline correlate --bud" "rocline correlate --budget"
+    offers "$1" "rocpd summary --domain-s" "--domain-summary"
     touch here.db
     offers "$1" "rocpd2pftrace her" "rocpd2pftrace here.db"
     offers "$1" "rocline info her" "rocline info here.db"
@@ -90,6 +96,11 @@ rocline stats dom|domains
 rocline compare --fail-over-t|--fail-over-total
 rocline diff --fail-over-t|--fail-over-total
 rocpd2csv --kinds kernel,memory_c|kernel,memory_copy
+rocpd2csv --style=rocprofv|--style=rocprofv3
+rocline convert -f csv,pf|csv,pftrace
+rocline info --bri|--brief
+rocline correlate --bud|--budget
+rocpd summary --domain-s|--domain-summary
 rocpd2pftrace her|here.db
 rocline info her|here.db
 END

@@ -80,11 +80,20 @@ EOF
     valid correlate correlate-*.json
     rocline recipes --format json >recipes.json
     valid recipes recipes.json
+    rocline check --format json "$db" missing.db "$FIXTURES/nasty-3.0.5.db" >check.json && false
+    jq -e '.exit_code == 3 and (.errors | length) == 1 and .errors[0].file == "missing.db" and
+        (.data.inputs | length) == 3 and (.data.inputs[2].faults | length) > 0' check.json
+    valid check check.json
+    rocline rpt -o rpt.txt --format json "$FIXTURES/rank0.db" >rpt.json
+    valid rpt rpt.json
     ! rocline stats --format json missing.db >error.json 2>/dev/null
     valid stats error.json
 }
 
 @test "a schema is one for every command that is listed, and of the common part" {
+    # Of one that does not exist as well.
+    try 2 rocline stast --format json
+    echo "$output" | jq -e "$envelope"' and .errors[0].code == "usage"' >/dev/null
     for command in stats compare show correlate recipes; do
         rocline schema $command | jq -e --arg c $command '.properties.command.const == $c and
             (.properties.data.properties | length) > 0' >/dev/null

@@ -61,6 +61,28 @@ load helper
     try 0 rocpd summary --format csv -o run -d csv -i "$db"
     try 0 rocstats --style rocpd -o run -d style "$db"
     diff -r csv style
+    # What AMD's help has as examples, and more of its options.
+    cp "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" .
+    try 0 rocpd summary -i rank0.db rank1.db --summary-by-rank --format csv
+    [ "$(head -1 rocpd-output-data/out_summary_by_rank.csv | cut -d, -f 1-2)" = '"Guid","Rank"' ] ||
+        head -1 rocpd-output-data/out_summary_by_rank.csv
+    try 0 rocpd summary -i rank0.db rank1.db --region-categories HIP MARKERS --domain-summary -f html -o pages
+    [ -s rocpd-output-data/pages_summary.html ]
+    try 0 rocpd summary -i rank0.db --region-categories NONE --format json -o -
+    [ "$(echo "$output" | jq '[.tables[].rows[] | select(.domain == "HIP")] | length')" = 0 ]
+    try 0 rocpd summary -i rank0.db --region-categories HIP MARKER --truncate-kernels --format json -o -
+    [ "$(echo "$output" | jq '[.tables[].rows[] | select(.domain == "HIP")] | length')" -gt 0 ]
+    try 0 rocpd summary --mangled-kernels -i rank0.db
+    try 2 rocpd summary -o - --format csv rank0.db
+    says 'cannot be written to standard output'
+    try 0 rocpd convert -i rank0.db --output-format Perfetto CSV -d both --no-annotate-kfd
+    [ -s both/out_results.pftrace ]
+    [ -s both/out_kernel_trace.csv ]
+    try 0 rocpd
+    [[ "$output" == "Usage: rocpd "* ]]
+    try 0 rocpd -v
+    try 2 rocpd package
+    says 'rocpd package: no input is given'
     try 2 rocpd sumary "$db"
     says 'did you mean summary?'
     cp "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" .

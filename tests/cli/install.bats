@@ -17,6 +17,7 @@ setup() {
         [ -s "$root/share/man/man1/$tool.1" ]
         [ -s "$root/share/bash-completion/completions/$tool" ]
         [ -s "$root/share/zsh/site-functions/_$tool" ]
+        [ -s "$root/share/fish/vendor_completions.d/$tool.fish" ]
         "$root/bin/$tool" --version
     done
     [ -s "$root/share/man/man7/rocline.7" ]

@@ -77,7 +77,7 @@ unknown_option_-y -vy x
 --start_needs_a_value --start --end 5 x
 --kernel-names:_"long"_is_not_one_of --kernel-names long x
 --completion:_"tcsh"_is_not_one_of --completion tcsh
---completion:_"bsh"_is_not_one_of_bash|zsh;_did_you_mean_bash? --completion bsh
+--completion:_"bsh"_is_not_one_of_bash|zsh|fish;_did_you_mean_bash? --completion bsh
 END
 }
 

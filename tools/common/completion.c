@@ -46,23 +46,38 @@ static void print_choices(const char *choices)
     }
 }
 
+/* The words that an option offers, if it offers any. */
+static void print_offered(const program *p, const opt *o)
+{
+    rocl_word_fn *words = words_of(p, o);
+    if (words)
+        print_words(words);
+    else if (o->choices || o->kind == OPT_BOOL)
+        print_choices(o->choices ? o->choices : "True|False");
+}
+
+/* Are there commas between its words? */
+static bool takes_list(const program *p, const opt *o)
+{
+    return o->kind == OPT_MANY || (words_of(p, o) && !o->choices);
+}
+
 /* One branch of `case $prev in` for an option with a value. */
 static void bash_value(const program *p, const opt *o)
 {
-    rocl_word_fn *words = words_of(p, o);
     if (o->letter)
         printf("    -%c|", o->letter);
     else
         printf("    ");
     printf("--%s) ", o->name);
-    if (o->choices || o->kind == OPT_BOOL) {
-        printf("COMPREPLY=($(compgen -W '");
-        print_choices(o->choices ? o->choices : "True|False");
-        printf("' -- \"$cur\")); ");
-    } else if (words) {
+    if (takes_list(p, o)) {
         printf("_rocline_list '");
-        print_words(words);
+        print_offered(p, o);
         printf("'; ");
+    } else if (o->choices || o->kind == OPT_BOOL) {
+        printf("COMPREPLY=($(compgen -W '");
+        print_offered(p, o);
+        printf("' -- \"$cur\")); ");
     } else if (strcmp(o->arg, "DIR") == 0) {
         printf("compopt -o filenames; COMPREPLY=($(compgen -d -- \"$cur\")); ");
     } else if (strncmp(o->arg, "FILE", 4) != 0 && strcmp(o->arg, "NAME") != 0) {
@@ -88,12 +103,12 @@ static void bash_word(const program *p, const opt *o)
     printf(" --%s", o->name);
 }
 
-/* A function is called like the program, but "-" becomes "_". */
+/* A function is called like the program with its command: several commands share a manual page. */
 static void print_function_name(const program *p)
 {
     putchar('_');
-    for (const char *at = p->tool; *at; at++)
-        putchar(*at == '-' ? '_' : *at);
+    for (const char *at = p->name; *at; at++)
+        putchar(*at == '-' || *at == ' ' ? '_' : *at);
 }
 
 /* The commands of a program, and which function completes each. */
@@ -194,27 +209,29 @@ static void zsh_escaped(const char *text)
 
 static void zsh_option(const program *p, const opt *o)
 {
-    rocl_word_fn *words = words_of(p, o);
-    bool again = o->kind == OPT_LIST || o->kind == OPT_WORDS;
+    const bool again = o->kind == OPT_LIST || o->kind == OPT_WORDS || o->kind == OPT_MANY;
+    /* The value follows as a word, or behind the letter, or behind "=". */
+    const char *plus = opt_takes_value(o) ? "+" : "", *equals = opt_takes_value(o) ? "=" : "";
     if (o->letter && again)
-        printf("    '*'{-%c,--%s}'[", o->letter, o->name);
+        printf("    '*'{-%c%s,--%s%s}'[", o->letter, plus, o->name, equals);
     else if (o->letter)
-        printf("    '(-%c --%s)'{-%c,--%s}'[", o->letter, o->name, o->letter, o->name);
+        printf("    '(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter, plus, o->name,
+               equals);
     else
-        printf("    '%s--%s[", again ? "*" : "", o->name);
+        printf("    '%s--%s%s[", again ? "*" : "", o->name, equals);
     zsh_escaped(o->help);
     putchar(']');
     if (opt_takes_value(o)) {
         putchar(':');
         zsh_escaped(o->arg);
         putchar(':');
-        if (o->choices || o->kind == OPT_BOOL) {
-            putchar('(');
-            print_choices(o->choices ? o->choices : "True|False");
-            putchar(')');
-        } else if (words) {
+        if (takes_list(p, o)) {
             printf("_sequence compadd - ");
-            print_words(words);
+            print_offered(p, o);
+        } else if (o->choices || o->kind == OPT_BOOL) {
+            putchar('(');
+            print_offered(p, o);
+            putchar(')');
         } else if (strcmp(o->arg, "DIR") == 0) {
             printf("_files -/");
         } else if (strncmp(o->arg, "FILE", 4) == 0 || strcmp(o->arg, "NAME") == 0) {
@@ -302,20 +319,19 @@ static void fish_begin(void)
 
 static void fish_option(const program *p, const opt *o)
 {
-    rocl_word_fn *words = words_of(p, o);
     fish_begin();
     if (o->letter)
         printf(" -s %c", o->letter);
     printf(" -l %s", o->name);
     if (opt_takes_value(o)) {
-        if (o->choices || o->kind == OPT_BOOL) {
-            printf(" -x -a '");
-            print_choices(o->choices ? o->choices : "True|False");
-            putchar('\'');
-        } else if (words) { /* a list, with commas between its words */
+        if (takes_list(p, o)) {
             printf(" -x -a '(__fish_append , ");
-            print_words(words);
+            print_offered(p, o);
             printf(")'");
+        } else if (o->choices || o->kind == OPT_BOOL) {
+            printf(" -x -a '");
+            print_offered(p, o);
+            putchar('\'');
         } else if (strcmp(o->arg, "DIR") == 0) {
             printf(" -x -a '(__fish_complete_directories)'");
         } else {

@@ -139,7 +139,7 @@ static int choice_index(const char *choices, const char *word, size_t len, bool 
     for (const char *p = choices; *p; index++) {
         size_t n = strcspn(p, "|"), own = strcspn(p, " |");
         *needs = own < n;
-        if (own == len && strncmp(p, word, len) == 0)
+        if (own == len && strncasecmp(p, word, len) == 0)
             return index;
         p += n + (p[n] == '|');
     }

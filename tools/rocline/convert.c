@@ -21,7 +21,7 @@ _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the str
 static const converter *const known[] = {&csv_converter, &pftrace_converter, &otf2_converter,
                                          &json_converter};
 enum { KNOWN = sizeof known / sizeof *known };
-#define FORMATS "csv|pftrace|otf2|json"
+#define FORMATS "csv|pftrace|otf2|json|perfetto"
 
 #define FLAG(name, letter, field, help)                                                            \
     {                                                                                              \
@@ -30,7 +30,8 @@ enum { KNOWN = sizeof known / sizeof *known };
 
 static const opt output_options[] = {
     {"output-format", 'f', OPT_MANY, offsetof(cli, formats), "FORMAT...", FORMATS, 0, 0,
-     "csv, pftrace (Perfetto), otf2, json (Chrome): one or several, with blanks or commas between "
+     "csv, pftrace (or perfetto), otf2, json (Chrome): one or several, with blanks or commas "
+     "between "
      "them (default: what the name of -o ends in)"},
     COMMON_OUTPUT_FILE(
         "write NAME_results.pftrace, NAME_results.otf2, NAME_results.json and "
@@ -74,6 +75,7 @@ static const opt amd_options[] = {
     COMMON_IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer"),
     COMMON_IGNORED("perfetto-buffer-size", "KB", NULL),
     COMMON_IGNORED("perfetto-shmem-size-hint", "KB", NULL),
+    COMMON_IGNORED("no-annotate-kfd", NULL, NULL),
     COMMON_END,
 };
 
@@ -87,10 +89,12 @@ static const opt_group *const groups[] = {&input_group, &output_group, &format_g
 
 static const opt_words words[] = {{"kinds", rocl_csv_kind_word}, {NULL, NULL}};
 
+/* "perfetto" is what AMD's converter takes as well. */
 static const converter *find_converter(const char *format)
 {
+    const char *name = strcasecmp(format, "perfetto") ? format : pftrace_converter.format;
     for (size_t i = 0; i < KNOWN; i++)
-        if (!strcmp(known[i]->format, format))
+        if (!strcasecmp(known[i]->format, name))
             return known[i];
     return NULL;
 }

@@ -213,6 +213,7 @@ static void put_checked(cJSON *list, const checked *one)
 static int run_check(const program *p, int argc, char **argv)
 {
     static cli c;
+    strings failures = {0}; /* which errors of the answer repeat */
     rocl_status worst = ROCL_OK;
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
@@ -231,6 +232,8 @@ static int run_check(const program *p, int argc, char **argv)
             put_checked(list, &one);
         else
             print_checked(&one);
+        if (one.status > ROCL_PARTIAL)
+            strings_add(&failures, must_have(strdup(rocl_error_text(one.err))));
         rocl_trace_close(one.trace);
         rocl_error_free(one.err);
     }
@@ -243,6 +246,8 @@ static int run_check(const program *p, int argc, char **argv)
             s = answer_open("-", NULL, 0, &answer, err);
             if (s == ROCL_OK)
                 s = rocl_answer_put_json(answer, text, strlen(text), err);
+            for (size_t i = 0; i < failures.n && s == ROCL_OK; i++)
+                rocl_answer_add_message(answer, true, worst, failures.v[i]);
         } else {
             puts(text);
         }

@@ -98,7 +98,7 @@ static bool is_alias(const char *aliases, const char *word)
     return false;
 }
 
-/* The command of this name, or alias, or own name of its tool. NULL, and said: there is none. */
+/* The command of this name, or alias, or own name of its tool. NULL: there is none. */
 static const subcommand *find_command(const program *p, const char *word)
 {
     for (const subcommand *c = p->commands; c->program; c++)
@@ -107,16 +107,26 @@ static const subcommand *find_command(const program *p, const char *word)
     for (const subcommand *c = p->commands; c->program; c++)
         if (!strcmp(c->program->tool, word))
             return c;
+    return NULL;
+}
+
+static int report_unknown(const program *p, const char *word)
+{
     const char *near = rocl_nearest_word(word, strlen(word),
                                          p->commands == commands ? command_word : rocpd_word, NULL);
     if (near)
-        usage_error("\"%s\" is not a command; did you mean %s?", word, near);
-    else if (access(word, F_OK) == 0)
-        usage_error("%s is a file: a command comes first, such as %s %s %s", word, p->name,
-                    p->commands == commands ? "stats" : "summary", word);
-    else
-        usage_error("\"%s\" is not a command", word);
-    return NULL;
+        return usage_error("\"%s\" is not a command; did you mean %s?", word, near);
+    if (access(word, F_OK) == 0)
+        return usage_error("%s is a file: a command comes first, such as %s %s %s", word, p->name,
+                           p->commands == commands ? "stats" : "summary", word);
+    return usage_error("\"%s\" is not a command", word);
+}
+
+/* Stands for a command that does not exist: also this error is in the answer of --format json. */
+static int run_unknown(const program *p, int argc, char **argv)
+{
+    (void)p, (void)argc;
+    return report_unknown(&rocline_program, argv[0]);
 }
 
 /* The program that a link to this one is called like; NULL: none. */
@@ -131,11 +141,11 @@ static const program *find_program(const char *path)
     return NULL;
 }
 
-/* The program as this command calls it: one that has a first word is another command's. */
+/* The program as this command calls it: one that has a word for it is another command's. */
 static program name_program(const program *p, const subcommand *c, char *name, size_t size)
 {
     program called = *c->program;
-    for (const subcommand *first = p->commands; c->word && first != c; first++)
+    for (const subcommand *first = p->commands; c->word && *c->word != '-' && first != c; first++)
         if (first->program == c->program) {
             c = first;
             break;
@@ -152,7 +162,7 @@ static int print_help_of(const program *p, int argc, char **argv)
     if (argc < 2 || !strcmp(argv[1], "help"))
         return print_help(p);
     if (!(c = find_command(p, argv[1])))
-        return ROCL_USAGE;
+        return report_unknown(p, argv[1]);
     const program called = name_program(p, c, name, sizeof name);
     char *words[] = {argv[1], (char[]){"--help"}, NULL};
     return called.run(&called, 2, words);
@@ -183,13 +193,21 @@ static int run_command(const program *p, int argc, char **argv)
     const int code = options_parse(p, &words, argc, argv);
     if (code >= 0)
         return code;
+    if (!words.n && p == &rocpd_program) /* as AMD's program does */
+        return print_help(p);
     if (!words.n)
         return usage_error("no command is given");
-    if (!(c = find_command(p, words.v[0])))
-        return ROCL_USAGE;
-    called = name_program(p, c, name, sizeof name);
+    if ((c = find_command(p, words.v[0]))) {
+        called = name_program(p, c, name, sizeof name);
+    } else {
+        static const opt_group *const no_groups[] = {NULL};
+        snprintf(name, sizeof name, "%s %s", p->name, words.v[0]);
+        called = (program){.name = name, .run = run_unknown, .groups = no_groups};
+        if (p != &rocline_program)
+            return report_unknown(p, words.v[0]);
+    }
     strings_add(&arguments, words.v[0]);
-    if (c->word)
+    if (c && c->word)
         strings_add(&arguments, c->word);
     for (size_t i = 1; i < words.n; i++)
         strings_add(&arguments, words.v[i]);
@@ -197,6 +215,13 @@ static int run_command(const program *p, int argc, char **argv)
 }
 
 static const opt_group *const groups[] = {&other_group, NULL};
+
+static const opt rocpd_options[] = {
+    {"version", 'v', OPT_VERSION, 0, NULL, NULL, 0, 0, "print the version, as with -V"},
+    COMMON_END,
+};
+static const opt_group rocpd_group = {"As in AMD's program", rocpd_options};
+static const opt_group *const rocpd_groups[] = {&rocpd_group, &other_group, NULL};
 
 const program rocline_program = {
     .name = "rocline",
@@ -223,7 +248,7 @@ const program rocpd_program = {
     .purpose =
         "Do what AMD's program of this name does, by rocline: with its commands and options.\n"
         "`rocpd help COMMAND` explains a command.",
-    .groups = groups,
+    .groups = rocpd_groups,
     .examples = "  rocpd convert -i a.db b.db -f csv pftrace otf2 -o run -d out\n"
                 "  rocpd summary -i 4711_results.db --region-categories HIP\n"
                 "  rocpd query -i 4711_results.db --query \"SELECT * FROM top_kernels\"\n"

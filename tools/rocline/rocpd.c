@@ -1,15 +1,18 @@
 /* rocpd summary: the options of AMD's command, as those of rocstats. */
 #include "common/common.h"
+#include "common/output.h"
 #include "common/programs.h"
 #include "rocline/commands.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct cli {
     common common;
     unsigned format;
-    bool per_domain, by_rank;
+    bool per_domain, by_rank, mangled, truncated;
     strings categories;
     const char *start, *end, *start_marker, *end_marker, *inclusive;
 } cli;
@@ -27,22 +30,32 @@ static const opt input_options[] = {
     {"input", 'i', OPT_LIST, offsetof(common, inputs), "FILE...", NULL, 0, 0,
      "databases, .rpdb folders, index.yaml files, and all other inputs of rocline; operands are "
      "inputs as well"},
+    COMMON_IGNORED("automerge-limit", "N", NULL),
     COMMON_END,
 };
 static const opt summary_options[] = {
-    {"format", 0, OPT_CHOICE, offsetof(cli, format), "FORM", "console|csv|html|json|md", 0, 0,
-     "print a table (console, the default), JSON or Markdown (md), or write CSV files or a page "
-     "(html)"},
+    {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORM", "console|csv|html|json|md", 0, 0,
+     "print tables (console, the default), or write files: a CSV file for each domain, or all "
+     "tables as one page (html), as JSON, or as Markdown (md)"},
     {"domain-summary", 0, OPT_FLAG, offsetof(cli, per_domain), NULL, NULL, 0, 0,
      "add the sums of domains"},
     {"summary-by-rank", 0, OPT_FLAG, offsetof(cli, by_rank), NULL, NULL, 0, 0,
-     "print a row for each process"},
+     "give each process rows of its own; of csv one file then, NAME_summary_by_rank.csv"},
     {"region-categories", 0, OPT_WORDS, offsetof(cli, categories), "LIST", NULL, 0, 0,
-     "only these host calls: HIP,HSA,MARKER, ...; NONE: none"},
+     "only these host calls: HIP, HSA, MARKER, ..., with blanks or commas between them; NONE: "
+     "none"},
+    {"kernel-rename", 0, OPT_FLAG, offsetof(common, kernel_rename), NULL, NULL, 0, 0,
+     "name kernels after the ROCTx range in which they were launched"},
+    {"mangled-kernels", 0, OPT_FLAG, offsetof(cli, mangled), NULL, NULL, 0, 0,
+     "print mangled names of kernels"},
+    {"truncate-kernels", 0, OPT_FLAG, offsetof(cli, truncated), NULL, NULL, 0, 0,
+     "print names of kernels without arguments and template arguments"},
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "NAME", NULL, 0, 0,
-     "name of the output; of CSV, what the names of its files begin with"},
+     "what the names of files begin with (default: ROCPD_OUTPUT_NAME, or out): "
+     "NAME_kernels_summary.csv, "
+     "..., NAME_summary.html; \"-\" is standard output, not for the files of csv"},
     {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,
-     "folder of the CSV files"},
+     "folder of files (default: ROCPD_OUTPUT_PATH, or rocpd-output-data)"},
     TEXT("start", start, "TIME", "begin of the time window: nanoseconds, or a share (25%)"),
     TEXT("end", end, "TIME", "end of the time window"),
     TEXT("start-marker", start_marker, "NAME", "the window begins with this marker"),
@@ -63,36 +76,76 @@ static void add_option(strings *words, const char *option, const char *value)
     strings_add(words, value);
 }
 
+/* AMD's option takes several words: those that follow the first have become inputs here. */
+static void move_categories(cli *c)
+{
+    strings inputs = {0};
+    for (size_t i = 0; i < c->common.inputs.n; i++) {
+        const char *word = c->common.inputs.v[i];
+        const bool category = c->categories.n && !strpbrk(word, "/.*?[") && access(word, F_OK) != 0;
+        strings_add(category ? &c->categories : &inputs, word);
+    }
+    c->common.inputs = inputs;
+}
+
+/* The file of all tables; of csv, what the names of its files begin with. */
+static int place_summary(cli *c, char *path, size_t size)
+{
+    static const char *const endings[] = {
+        [CSV] = ".csv", [HTML] = ".html", [JSON] = ".json", [MD] = ".md"};
+    const bool files = c->format == CSV && !c->by_rank;
+    const char *name = output_name(&c->common);
+    char suffix[64];
+    if (!strcmp(name, "-") && files)
+        return usage_error("--output-file: CSV files cannot be written to standard output");
+    if (!strcmp(name, "-")) {
+        snprintf(path, size, "-");
+        return -1;
+    }
+    snprintf(suffix, sizeof suffix, files ? "" : "_summary%s%s", c->by_rank ? "_by_rank" : "",
+             endings[c->format]);
+    const int code = output_files(&c->common, false, suffix, path, size);
+    return code < 0 && output_make_parent(path) != ROCL_OK ? ROCL_OUTPUT : code;
+}
+
 static int run_summary(const program *p, int argc, char **argv)
 {
     static const char *const formats[] = {
-        [CONSOLE] = "text", [HTML] = "html", [JSON] = "json", [MD] = "md"};
+        [CONSOLE] = "text", [CSV] = "csv", [HTML] = "html", [JSON] = "json", [MD] = "md"};
+    static char path[8192];
     static cli c;
     static strings words;
     program called = rocstats_program;
     int code = common_parse(p, &c.common, argc, argv);
     if (code >= 0)
         return code;
-    if (c.format == CSV && c.by_rank)
-        return usage_error("--summary-by-rank: not with --format csv");
-    if (c.common.output_path && c.format != CSV)
-        return usage_error("--output-path is for the files of --format csv");
+    if ((code = output_fill_names(&c.common)) >= 0)
+        return code;
+    move_categories(&c);
+    if (!c.common.inputs.n)
+        return usage_error("no input is given");
+    if (c.format != CONSOLE && (code = place_summary(&c, path, sizeof path)) >= 0)
+        return code;
+    const bool files = c.format == CSV && !c.by_rank; /* they are not those of a report */
     strings_add(&words, p->name);
-    if (c.format != CSV) /* its files are not those of a report */
+    if (!files)
         strings_add(&words, "summary");
-    if (c.format != CSV && c.per_domain)
+    if (!files && c.per_domain)
         strings_add(&words, "domains");
-    if (c.format == CSV)
+    if (files)
         add_option(&words, "--style", "rocpd");
     else
         add_option(&words, "--format", formats[c.format]);
-    add_option(&words, "--top", c.format == CSV ? NULL : "0");
+    add_option(&words, "--top", files ? NULL : "0");
     if (c.by_rank)
         strings_add(&words, "--by-rank");
     for (size_t i = 0; i < c.categories.n; i++)
         add_option(&words, "--region-categories", c.categories.v[i]);
-    add_option(&words, "--output-file", c.common.output_file);
-    add_option(&words, "--output-path", c.common.output_path);
+    if (c.common.kernel_rename)
+        strings_add(&words, "--kernel-rename");
+    if (c.mangled || c.truncated)
+        add_option(&words, "--kernel-names", c.mangled ? "mangled" : "short");
+    add_option(&words, "--output-file", c.format == CONSOLE ? NULL : path);
     add_option(&words, "--start", c.start);
     add_option(&words, "--end", c.end);
     add_option(&words, "--start-marker", c.start_marker);
