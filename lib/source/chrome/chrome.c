@@ -4,6 +4,13 @@
  *     outline of the file -> blocks of events, parsed side by side as records (source/records)
  *     members before and behind the events: base time, rank, names of devices; no other is read
  *
+ *     event.h        an event as it stands in the file, and its arguments
+ *     work.h         GPU work and memory
+ *     callers.h      which process GPU work is of
+ *     collectives.h  what collectives send
+ *     flows.h        arrows
+ *     xla.h          rows of JAX and TensorFlow
+ *
  * Times are decimal microseconds, turned into nanoseconds exactly. */
 #include "source/chrome/chrome.h"
 
