@@ -141,7 +141,7 @@ static bool next_pair(rocl_view *text, rocl_view *key, rocl_view *value)
     return true;
 }
 
-static void read_dimensions(rocl_view text, uint32_t to[3])
+static void read_size_text(rocl_view text, uint32_t to[3])
 {
     for (int i = 0; i < 3; i++) {
         const char *comma = text.n ? memchr(text.p, ',', text.n) : NULL;
@@ -163,9 +163,9 @@ void xla_read_kernel(xla_details *d, rocl_view text)
         int64_t v = 0;
         const bool number = rocl_json_int(value, &v);
         if (rocl_view_is(key, "grid"))
-            read_dimensions(value, d->grid);
+            read_size_text(value, d->grid);
         else if (rocl_view_is(key, "block"))
-            read_dimensions(value, d->block);
+            read_size_text(value, d->block);
         else if (number && (rocl_view_is(key, "group_mem") || rocl_view_is(key, "static_shared") ||
                             rocl_view_is(key, "dynamic_shared")))
             d->group_segment += v >= 0 && v <= INT32_MAX ? v : 0;
