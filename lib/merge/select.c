@@ -170,15 +170,14 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
                   .args = t->opt.args,
                   .done = done,
                   .ctx = ctx};
-    rocl_sink sink = {
-        .self = &s,
-        .kinds = ROCL_ALL_KINDS,
-        .fields = fields ? ROCL_ALL_FIELDS | ROCL_FIELD_INSTANCES : 0,
-        .takes = wants_events,
-        .begin_capture = begin_capture,
-        .events = add_events,
-        .end_task = end_task,
-        .end_capture = end_capture};
+    rocl_sink sink = {.self = &s,
+                      .kinds = ROCL_ALL_KINDS,
+                      .fields = fields ? ROCL_ALL_FIELDS | ROCL_FIELD_INSTANCES : 0,
+                      .takes = wants_events,
+                      .begin_capture = begin_capture,
+                      .events = add_events,
+                      .end_task = end_task,
+                      .end_capture = end_capture};
     s.selections = calloc(way->slices.count, sizeof *s.selections);
     if (!s.selections)
         return rocl_fail_memory(err);
