@@ -88,6 +88,11 @@ const rocl_query_view rocl_query_views[] = {
      "display_name AS demangled_kernel_name, short_name(display_name) AS truncated_kernel_name, "
      "NULL AS kernel_address FROM kernel_symbol",
      "ROCm's view of kernels"},
+    {"code_objects",
+     "SELECT id, guid, nid, pid, agent_abs_index, NULL AS uri, NULL AS load_base, NULL AS load_size, "
+     "NULL AS load_delta, NULL AS storage_type_str, NULL AS code_object_size, NULL AS storage_type, "
+     "NULL AS memory_base, NULL AS memory_size FROM _code_object",
+     "ROCm's view of code objects"},
     {"processes",
      "SELECT n.id AS nid, n.machine_id, n.system_name, n.hostname, n.release AS system_release, "
      "n.version AS system_version, p.guid, p.ppid, p.pid, p.init, p.start, p.\"end\", p.fini, "

@@ -306,6 +306,12 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(sgpr_count, INTEGER, 0, r->sgpr, __VA_ARGS__) \
     X(arch_vgpr_count, INTEGER, 0, r->arch_vgpr, __VA_ARGS__) \
     X(accum_vgpr_count, INTEGER, 0, r->accum_vgpr, __VA_ARGS__)
+#define CODE_OBJECT_COLUMNS(X, ...)                                                                     \
+    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
+    X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
+    X(agent_abs_index, INTEGER, 0, known_cell(OF(agents, r->agent, absolute_index)), __VA_ARGS__)
 #define COUNTER_INFO_COLUMNS(X, ...)                                                                    \
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
@@ -364,7 +370,8 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(kernel_symbol, SYMBOL_COLUMNS, rocl_kernel, kernels, kernel_count,                           \
       "kernels that were loaded, dispatched or not")                                               \
     X(counter_info, COUNTER_INFO_COLUMNS, rocl_counter, counters, counter_count,                   \
-      "counters that were recorded")
+      "counters that were recorded")                                                               \
+    X(_code_object, CODE_OBJECT_COLUMNS, rocl_code_object, code_objects, code_object_count, NULL)
 /* clang-format on */
 
 static int64_t code_object_cell(const rocl_capture *c, uint32_t kernel)

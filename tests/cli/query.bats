@@ -47,6 +47,13 @@ same_as_rocm() { # db sql
     same_as_rocm v.db "SELECT name, total_calls, round(total_duration, 3), round(average, 3),
         round(percentage, 6) FROM top"
     same_as_rocm v.db "SELECT agent_id, type, GpuTime, WallTime FROM busy"
+    same_as_rocm v.db "SELECT * FROM processes"
+    same_as_rocm v.db "SELECT nid, machine_id, hostname, guid, ppid, pid, tid, name FROM threads"
+    same_as_rocm v.db "SELECT id, guid, nid, pid, agent_abs_index FROM code_objects"
+    same_as_rocm v.db "SELECT id, guid, nid, pid, code_object_id, kernel_name, display_name,
+        group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count,
+        kernel_id, formatted_kernel_name, demangled_kernel_name FROM kernel_symbols"
+    same_as_rocm v.db "SELECT id, guid, nid, pid, agent_abs_index, name, description, block FROM pmc_info"
 }
 
 @test "views of ROCm: aggregates, windows and joins" {
