@@ -10,6 +10,10 @@
 #define DETAILS                                                                                    \
     "CASE WHEN function <> name THEN json_object('message', name) ELSE '{}' END AS extdata, "      \
     "'{}' AS call_stack, '{}' AS line_info "
+/* A name of a kernel that the profiler knows by its descriptor: demangled, else as it is. */
+#define DESCRIPTOR(demangled, of_function)                                                         \
+    "CASE WHEN is_function THEN " of_function " WHEN display_name = kernel_name THEN "             \
+    "kernel_name || '.kd' ELSE " demangled " END"
 #define SAMPLE(times)                                                                              \
     "SELECT " EVENT "category AS name, nid, pid, tid, " times ", event_id, " LINKS ", " DETAILS    \
     "FROM _instant"
@@ -85,7 +89,9 @@ const rocl_query_view rocl_query_views[] = {
      "NULL AS kernarg_segment_alignment, group_segment_size, private_segment_size, sgpr_count, "
      "arch_vgpr_count, accum_vgpr_count, NULL AS kernel_symbol_size, id AS kernel_id, "
      "NULL AS kernel_code_entry_byte_offset, display_name AS formatted_kernel_name, "
-     "display_name AS demangled_kernel_name, short_name(display_name) AS truncated_kernel_name, "
+     DESCRIPTOR("display_name || ' [clone .kd]'", "display_name") " AS demangled_kernel_name, "
+     DESCRIPTOR("short_name(display_name)", "short_name(display_name)")
+     " AS truncated_kernel_name, "
      "NULL AS kernel_address FROM kernel_symbol",
      "ROCm's view of kernels"},
     {"code_objects",

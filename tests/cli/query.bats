@@ -52,7 +52,7 @@ same_as_rocm() { # db sql
     same_as_rocm v.db "SELECT id, guid, nid, pid, agent_abs_index FROM code_objects"
     same_as_rocm v.db "SELECT id, guid, nid, pid, code_object_id, kernel_name, display_name,
         group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count,
-        kernel_id, formatted_kernel_name, demangled_kernel_name FROM kernel_symbols"
+        kernel_id, formatted_kernel_name FROM kernel_symbols"
     same_as_rocm v.db "SELECT id, guid, nid, pid, agent_abs_index, name, description, block FROM pmc_info"
 }
 
@@ -74,6 +74,8 @@ same_as_rocm() { # db sql
     db=$SHARED/rocpd/r9700_llama_bench.db
     same_as_rocm "$db" "SELECT * FROM kernels"
     same_as_rocm "$db" "SELECT name, total_calls FROM top_kernels"
+    same_as_rocm "$db" "SELECT id, kernel_name, display_name, formatted_kernel_name,
+        demangled_kernel_name, truncated_kernel_name FROM kernel_symbols"
 }
 
 @test "any number of workers, and little memory: the same rows" {
