@@ -3,6 +3,8 @@
 #ifndef ROCL_FORMAT_PERFETTO_H
 #define ROCL_FORMAT_PERFETTO_H
 
+#include <stdint.h>
+
 enum { TRACE_PACKET = 1 };
 
 enum { /* TracePacket */
@@ -277,5 +279,10 @@ enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
 /* Labels of a process: its rank; its number where another one of the trace has it, too. */
 #define PF_LABEL_RANK "rank "
 #define PF_LABEL_PID  "pid "
+
+/* The units of GPU counters are an enum: the number of a text, 0: it has none, and the text of a
+ * number, "": we have none. What has no number stands as "[unit]" at the end of the description. */
+unsigned rocl_perfetto_unit(const char *text);
+const char *rocl_perfetto_unit_text(uint64_t unit);
 
 #endif

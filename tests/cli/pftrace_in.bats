@@ -85,6 +85,11 @@ slices() {
             try 0 rocpd2pftrace -q --args $option -o two.pftrace one.pftrace
             diff <(slices one.pftrace) <(slices two.pftrace)
         done
+        # Also units and descriptions of counters stay as they are.
+        rocpd2pftrace -q --args --annotate-pmc -o one.pftrace "$db"
+        rocpd2pftrace -q --args --annotate-pmc -o two.pftrace one.pftrace
+        rocpd2pftrace -q --args --annotate-pmc -o three.pftrace two.pftrace
+        cmp two.pftrace three.pftrace
     done
 }
 

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "sink/pftrace/pf.h"
 
@@ -16,28 +15,10 @@ static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, si
 
 /* ---- counters of a GPU ---- */
 
-/* The units of GPU counters are an enum; what it lacks goes to the description. */
-static unsigned unit_of(const char *units)
-{
-    static const struct {
-        const char *text;
-        unsigned unit;
-    } known[] = {{"bytes", 7}, {"B", 7},        {"KB", 8},          {"MB", 9},
-                 {"GB", 10},   {"Hz", 13},      {"MHz", 15},        {"ns", 19},
-                 {"nsec", 19}, {"us", 20},      {"ms", 21},         {"s", 22},
-                 {"sec", 22},  {"mW", 28},      {"W", 29},          {"watts", 29},
-                 {"J", 31},    {"V", 32},       {"C", 34},          {"celsius", 34},
-                 {"%", 37},    {"percent", 37}, {"percentage", 37}, {"instructions", 40}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcasecmp(units, known[i].text))
-            return known[i].unit;
-    return 0;
-}
-
 static void declare_counter(const rocl_trace *t, rocl_buf *b, uint32_t id, const rocl_counter *c)
 {
     const char *units = rocl_str(t, c->units), *text = rocl_str(t, c->description);
-    unsigned unit = unit_of(units);
+    unsigned unit = rocl_perfetto_unit(units);
     size_t at = rocl_pb_begin(b, COUNTER_SPECS);
     rocl_pb_uint(b, CSPEC_ID, id);
     pf_text(b, CSPEC_NAME, t, c->name);

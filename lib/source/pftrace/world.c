@@ -398,6 +398,19 @@ const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id)
     return NULL;
 }
 
+/* Takes the unit from the end of a description of ours. */
+static rocl_view split_unit(rocl_view *description)
+{
+    const rocl_view d = *description;
+    size_t at = d.n && d.p[d.n - 1] == ']' ? d.n - 1 : 0;
+    while (at && d.p[at] != '[')
+        at--;
+    if (!d.n || d.p[at] != '[' || (at && d.p[at - 1] != ' '))
+        return (rocl_view){"", 0};
+    description->n = at ? at - 1 : 0;
+    return (rocl_view){d.p + at + 1, d.n - at - 2};
+}
+
 /* The message is a GpuCounterDescriptor, or has it as its field 2 where it has an iid. */
 void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
 {
@@ -410,7 +423,9 @@ void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
         }
     for (r = rocl_pb_of(message); rocl_pb_next(&r, &g);) {
         uint64_t id = 0;
-        rocl_view name = {"", 0}, description = {"", 0};
+        uint64_t unit = 0;
+        unsigned units = 0;
+        rocl_view name = {"", 0}, description = {"", 0}, unit_name;
         if (g.number != COUNTER_SPECS || g.kind != ROCL_PB_BYTES)
             continue;
         spec = rocl_pb_of(g.bytes);
@@ -421,12 +436,21 @@ void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
                 name = h.bytes;
             else if (h.number == CSPEC_DESCRIPTION && h.kind == ROCL_PB_BYTES)
                 description = h.bytes;
+            else if (h.number == CSPEC_UNIT && h.kind == ROCL_PB_VARINT) {
+                unit = h.value;
+                units++;
+            }
         }
+        const char *known = units == 1 ? rocl_perfetto_unit_text(unit) : "";
+        unit_name = (rocl_view){known, strlen(known)};
+        if (!units)
+            unit_name = split_unit(&description);
         const uint32_t text = keep_bytes(f, name), about = keep_bytes(f, description);
         if (id > UINT32_MAX || !text)
             continue;
         if (!rocl_map_put(&f->counter_names, (uint64_t)descriptor << 32 | id, text) ||
             !rocl_map_put(&f->of_kernels, text, 1) ||
+            (unit_name.n && !rocl_map_put(&f->units, text, keep_bytes(f, unit_name))) ||
             (about && !rocl_map_put(&f->descriptions, text, about)))
             f->failed = true;
     }
