@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs the tools of `make static` in a root that holds nothing but them and a trace, and compares what
-# they write with what the tools of BUILD write.
+# Runs the tools of `make static` in a root that holds nothing but them and a trace, with the system calls
+# of Linux 4.18 and no others, and compares what they write with what the tools of BUILD write.
 # Usage: packaging/check-static.sh FOLDER BUILD; needs root, for chroot, and does nothing without
 set -euo pipefail
 folder=$1
 tools=$(realpath "$2")/bin
+old_kernel=$(realpath "$2")/tests/old_kernel
 
 [ "$(id -u)" -eq 0 ] || { echo "check-static: skipped: not root, which chroot needs"; exit 0; }
 for tool in "$folder"/bin/*; do
@@ -22,7 +23,7 @@ compare() { # files command...
     shift
     (cd "$root" && PATH=$tools:$PATH "$@" >wanted/stdout 2>wanted/stderr) || wanted=$?
     for file in $files; do mv "$root/$file" "$root/wanted/"; done
-    chroot "$root" "/rocline/bin/$1" "${@:2}" >"$root/out/stdout" 2>"$root/out/stderr" || status=$?
+    "$old_kernel" chroot "$root" "/rocline/bin/$1" "${@:2}" >"$root/out/stdout" 2>"$root/out/stderr" || status=$?
     for file in $files; do mv "$root/$file" "$root/out/"; done
     [ $status -eq $wanted ] && diff -r "$root/wanted" "$root/out" || {
         echo "check-static: not the same in an empty root: $*" >&2
@@ -43,7 +44,7 @@ compare "t.otf2 t.def" rocpd2otf2 -q -o t.otf2 demo.db
 mkfifo "$root/wait"
 (sleep 0.5; cat "$root/demo.db" >"$root/wait") &
 # shellcheck disable=SC2016 # expanded inside
-unshare --mount --pid --fork --kill-child sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" \
+unshare --mount --pid --fork --kill-child "$old_kernel" sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" \
     /rocline/bin/rocrec -q --sample=1000 -o /t.rocl -- /rocline/bin/rocstats -q -o /page.html --format html /wait' sh "$root"
 chroot "$root" /rocline/bin/rocstats samples --format csv /t.rocl | grep -q process_page ||
     { echo "check-static: rocrec --sample has sampled nothing" >&2; exit 1; }

@@ -49,7 +49,7 @@ static: ## tools without shared libraries, in build/static: for login nodes
 	$(Q)tar -C $(O)/static -c $(STATIC_NAME) --owner=0 --group=0 --sort=name --mtime="@$${SOURCE_DATE_EPOCH:-0}" | gzip -9n >$(O)/static/$(STATIC_NAME).tar.gz
 	@du -sh $(STATIC_DIR) $(O)/static/$(STATIC_NAME).tar.gz
 
-check-static: static all ## run them in a root that holds nothing else; needs root
+check-static: static all $(O)/tests/old_kernel ## run them in a root that holds nothing else, as on Linux 4.18; needs root
 	@packaging/check-static.sh $(STATIC_DIR) $(O)
 
 # The public functions and structs against those of the last tag, or of TAG.
@@ -75,5 +75,8 @@ release-check: ## all of it: tests in the tarball outside git, lint, packages, s
 	! command -v lintian >/dev/null || lintian --fail-on error,warning $(DEB_DIR)/*.changes
 	+$(MAKE) check-static
 	+$(MAKE) abi-check
+	+$(MAKE) check-deb NOCHECK=1
+	+$(MAKE) check-machines
+	+$(MAKE) check-bare SYSTEMS='bookworm trixie jammy noble' ONLY=demo
 
 .PHONY: dist deb check-deb static check-static abi-check release-check

@@ -130,6 +130,13 @@ every_function() {
     [[ $output == *missing.db* ]]
 }
 
+@test "the example with pandas prints kernels" {
+    python3 -c 'import pandas, pyarrow' 2>/dev/null || skip "no python3 with pandas and pyarrow"
+    run python3 "$BATS_TEST_DIRNAME/../../examples/kernels_pandas.py" "$FIXTURES/schema-3.0.0.db"
+    [ "$status" -eq 0 ]
+    [[ $output == *count*sum*mean* ]]
+}
+
 @test "the example in Python prints the same" {
     command -v python3 >/dev/null || skip "no python3"
     ! nm -D "$BUILD/lib/librocline.so" | grep -q '__[atu][a-z]*san_' || skip "python3 has no sanitizer"

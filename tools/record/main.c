@@ -192,6 +192,8 @@ static int check_options(cli *c)
         m->to_stdout = true;
         return -1;
     }
+    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) /* records are mapped into files as they are */
+        return usage_error("this machine's highest byte comes first: rocrec does not record there");
     int code = output_fill_name(m, &m->inputs, "--output-file", &m->output_file);
     if (code < 0)
         code = output_fill_name(m, &m->inputs, "--directory", &c->folder);
