@@ -23,7 +23,7 @@ log=$roots/machines.log
 
 libraries=(libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev libcmocka-dev)
 if [ ! -e "$roots/machines/.ready" ]; then
-    packages=("${libraries[@]}" gcc clang make git pkg-config qemu-user-static sqlite3 jq)
+    packages=("${libraries[@]}" gcc clang make git pkg-config qemu-user-static sqlite3 jq zstd lz4)
     for machine in arm64 s390x i386; do
         packages+=("crossbuild-essential-$machine" "${libraries[@]/%/:$machine}")
     done
