@@ -16,6 +16,12 @@ make_inputs() {
     cp "$TOP/tests/fixtures/chrome/general.json" in/chrome.json
     cp "$TEXTS/calls.txt" in/rtg.txt
     cp "$TEXTS/profile.txt" in/hcc.txt
+    cp "$TOP/tests/fixtures/rocprof-csv/v1.csv" in/rocprof.csv
+    cp "$TOP/tests/fixtures/chrome/xla.json" in/xla.json
+    if command -v sqlite3 >/dev/null; then
+        sqlite3 in/trace.rpd <"$TOP/tests/fixtures/rpd/v2.sql"
+        sqlite3 in/results.db <"$TOP/tests/fixtures/rocprof/db.sql"
+    fi
     rocpd2pftrace -q -o in/perfetto.pftrace in/rocpd.db
     rocrec -q -o in/recording.rocl -- "$BUILD/tests/traced" events 300 >/dev/null
 }
@@ -33,7 +39,8 @@ copying() { # input
     for input in in/*; do
         name=$(basename "$input")
         expected=$(kernels "$input")
-        for form in csv/ pftrace db otf2/ chrome.json rocprofv3.json kineto.json rocprof.json stats rpt query; do
+        for form in csv/ pftrace db otf2/ chrome.json rocprofv3.json kineto.json rocprof.json \
+            stats rpt query jsonl parquet arrow arrows; do
             out=out/$name/$form
             mkdir -p "$(dirname "$out")"
             case $form in
@@ -46,15 +53,25 @@ copying() { # input
             stats) command=(rocline stats all) out= ;;
             rpt) command=(rocline rpt) out= ;;
             query) command=(rocline query "SELECT count(*) FROM kernel") out= ;;
+            jsonl) command=(rocline export -f jsonl --kinds kernel -o -) out= ;;
+            parquet | arrow | arrows) command=(rocline export -f "$form" -d "$out" -o o) ;;
             esac
             run --separate-stderr "${command[@]}" "$input"
             # rpt reports GPU work only, and says so.
             [[ $form:$status:$stderr != rpt:3:*"to report"* ]] || continue
             [ "$status" -le 1 ] || fail "$name to $form: $status $stderr"
             [ "$form" != query ] || [[ "$output" == *"$expected"* ]]
+            [ "$form" != jsonl ] || [ "$(grep -c . <<<"$output")" = "$expected" ] ||
+                echo "$name to jsonl: $expected kernels, $(grep -c . <<<"$output") lines" >>differ
             [ -n "$out" ] || continue
             [ -e "$out" ] || [ -n "$stderr" ] || fail "$name: no $out, and nothing is said"
             [ -e "$out" ] || continue
+            # Of the columnar formats tests/cli/export.bats reads every value.
+            case $form in
+            parquet | arrow | arrows)
+                [ "$expected" = 0 ] || [ -s "$out/o_kernel.$form" ] || echo "$name to $form: no file of kernels" >>differ
+                continue ;;
+            esac
             # Very small Perfetto traces are not recognised as such.
             rocline info --brief -q "$out" >/dev/null 2>&1 || continue
             got=$(kernels "$out")
