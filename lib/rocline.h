@@ -519,9 +519,12 @@ ROCL_API bool rocl_trace_times(const rocl_trace *t, int64_t *first, int64_t *las
 /* The files that a trace is made of, in the order of the inputs. */
 typedef struct rocl_input {
     const char *path;
-    const char *format; /* "rocpd database" */
-    uint64_t bytes;     /* of the file, or of all files of the run; 0: it is no regular file */
-    size_t captures;    /* that are in it */
+    const char *format;  /* "rocpd database" */
+    const char *version; /* of the format, as the input says it; "": it says none */
+    const char *writer;  /* "rocprofiler-systems"; "": neither the input nor its format says it */
+    uint64_t bytes;      /* of the file, or of all files of the run; 0: it is no regular file */
+    int64_t modified;    /* seconds since 1970, the latest of the run; 0: it is no regular file */
+    size_t captures;     /* that are in it */
 } rocl_input;
 ROCL_API size_t rocl_trace_inputs(const rocl_trace *t);
 ROCL_API rocl_input rocl_trace_input(const rocl_trace *t, size_t i); /* i < inputs */

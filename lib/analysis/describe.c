@@ -3,6 +3,7 @@
 #include "analysis/report.h"
 
 #include <math.h>
+#include <time.h>
 
 /* ---- rows ---- */
 
@@ -13,7 +14,7 @@ typedef struct total_row {
 } total_row;
 
 typedef struct file_row {
-    const char *path, *format;
+    const char *path, *format, *version, *writer, *modified;
     uint64_t bytes, processes;
 } file_row;
 
@@ -73,6 +74,9 @@ static const rocl_column total_columns[] = {
 static const rocl_column file_columns[] = {
     {"path", "File", ROCL_UNIT_TEXT, CELL(file_row, path)},
     {"format", "Format", ROCL_UNIT_TEXT, CELL(file_row, format)},
+    {"version", "Version", ROCL_UNIT_TEXT, CELL(file_row, version)},
+    {"writer", "Written by", ROCL_UNIT_TEXT, CELL(file_row, writer)},
+    {"modified", "Modified (UTC)", ROCL_UNIT_TEXT, CELL(file_row, modified)},
     {"bytes", "Size", ROCL_UNIT_BYTES, CELL(file_row, bytes)},
     {"captures", "Captures", ROCL_UNIT_COUNT, CELL(file_row, processes)},
 };
@@ -139,7 +143,13 @@ static void put_files(const rocl_trace *t, const rocl_report_rows *r, total_row 
     total->files = rocl_trace_inputs(t);
     for (size_t i = 0; i < total->files; i++) {
         const rocl_input in = rocl_trace_input(t, i);
-        rocl_add_row(r, &(file_row){in.path, in.format, in.bytes, in.captures});
+        char modified[32] = "";
+        struct tm tm;
+        const time_t at = (time_t)in.modified;
+        if (at && gmtime_r(&at, &tm))
+            strftime(modified, sizeof modified, "%Y-%m-%dT%H:%M:%SZ", &tm);
+        rocl_add_row(r, &(file_row){in.path, in.format, in.version, in.writer, modified, in.bytes,
+                                    in.captures});
     }
 }
 

@@ -347,10 +347,13 @@ size_t rocl_trace_inputs(const rocl_trace *t)
     return t->source_count + joined_count(t) - (joined_count(t) > 0);
 }
 
-static uint64_t file_size(const char *path)
+static void add_file(rocl_input *in, const char *path)
 {
     struct stat st;
-    return path && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    if (!path || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    in->bytes += (uint64_t)st.st_size;
+    in->modified = st.st_mtime > in->modified ? st.st_mtime : in->modified;
 }
 
 rocl_input rocl_trace_input(const rocl_trace *t, size_t i)
@@ -360,10 +363,12 @@ rocl_input rocl_trace_input(const rocl_trace *t, size_t i)
     const char *name = s->format ? s->format->name : "";
     const char *blank = strchr(name, ' '); /* behind the article */
     rocl_input in = {.path = i < own ? s->path : t->joined->paths[i - own],
-                     .format = (*name == 'a' && blank) ? blank + 1 : name};
-    in.bytes = file_size(in.path);
+                     .format = (*name == 'a' && blank) ? blank + 1 : name,
+                     .version = s->version,
+                     .writer = s->writer ? s->writer : ""};
+    add_file(&in, in.path);
     for (size_t k = 0; k < s->more_count; k++)
-        in.bytes += file_size(s->more[k].path);
+        add_file(&in, s->more[k].path);
     for (size_t k = 0; k < t->capture_count; k++)
         in.captures += t->captures[k]->source == s;
     return in;

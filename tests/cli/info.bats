@@ -13,6 +13,10 @@ load helper
         rows=$(sqlite3 "$db" "SELECT count(*) FROM \"$table\"")
         [ "$(jq --arg k "${pair%%:*}" '[.data.kinds.rows[] | select(.kind == $k).events] | add' info.json)" = "$rows" ]
     done
+    jq -e --arg t "$(date -u -r "$db" +%FT%TZ)" --arg v "$(sqlite3 "$db" "SELECT value FROM rocpd_metadata
+        WHERE tag = 'schema_version'")" '.data.files.rows[0] | .version == $v and .modified == $t and .writer == ""' info.json
+    rocline info --brief --format json "$FIXTURES/sys.db" |
+        jq -e '.data.files.rows[0].writer == "rocprofiler-systems"'
     try 0 rocline info "$db"
     [[ "$output" == *"Events by kind"* ]]
 }

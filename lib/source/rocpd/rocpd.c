@@ -121,6 +121,8 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
         st = open_set(src, t, &found, i, src->db, err);
     src->slice = found.slice;
+    memcpy(src->version, found.version, sizeof src->version);
+    src->writer = found.systems ? "rocprofiler-systems" : NULL;
     if (found.compressed && st == ROCL_OK)
         src->remark = "extdata is compressed (LZ4): marker messages and properties in it are "
                       "left out";

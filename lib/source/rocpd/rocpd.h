@@ -138,6 +138,8 @@ typedef struct rocpd_found {
     size_t count;
     rocl_db_object *objects;
     size_t object_count;
+    char version[32]; /* of the schema, of the first set */
+    bool systems;     /* rocprofiler-systems has written it */
     bool compressed;
     bool slice; /* a set is one slice of several */
 } rocpd_found;

@@ -1,4 +1,5 @@
 /* Tables of rocpd: which sets of them a database holds, and the rows of one of them. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -105,6 +106,10 @@ static rocl_status read_metadata(rocpd_found *f, rocl_db *db, const char *table,
             const char *value = rocl_cell_text(rows, 1, i, &len);
             if (!strcmp(tag, "uuid"))
                 st = add_uuid(f, value, err);
+            else if (!strcmp(tag, "schema_version") && !*f->version)
+                snprintf(f->version, sizeof f->version, "%s", value);
+            else if (!strcmp(tag, "upid")) /* rocprofv3 has none */
+                f->systems = true;
             else if (!strcmp(tag, "compression"))
                 f->compressed = true;
             else if (!strcmp(tag, SCHEMA_SLICE_TAG))
