@@ -100,6 +100,7 @@ EOF
     done
     rocline schema | jq -e '."$schema" == "https://json-schema.org/draft/2020-12/schema" and
         (.required | length) == 8' >/dev/null
+    diff <(rocline schema doctor) <(rocline schema stats)
     try 2 rocline schema stast
     says 'did you mean stats?'
 }

@@ -59,6 +59,8 @@ static int run_schema(const program *p, int argc, char **argv)
     if (c.operands.n > 1)
         return usage_error("one command at a time");
     const char *command = c.operands.n ? c.operands.v[0] : NULL, *word;
+    if (command && !strcmp(command, "doctor")) /* `rocline stats doctor` answers */
+        command = "stats";
     bool known = !command;
     for (size_t i = 0; command && (word = rocl_schema_command(NULL, i)); i++)
         known |= !strcmp(word, command);
