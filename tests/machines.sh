@@ -32,9 +32,9 @@ if [ ! -e "$roots/machines/.ready" ]; then
         apt-get install -q -y --no-install-recommends ${packages[*]}"
     touch "$roots/machines/.ready"
 else
-    rm -rf "$roots/machines/rocline.old"
     # What has not changed keeps its time, and its objects.
     mkdir -p "$roots/machines/rocline"
+    find "$roots/machines/rocline" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
     git ls-files -z --cached --others --exclude-standard --deduplicate | xargs -0 ls -d 2>/dev/null |
         tar -c -T - | tar -x -C "$roots/machines/rocline"
 fi
