@@ -289,6 +289,26 @@ static rocl_status add_rows(void *self, unsigned worker, rocl_batch *b, rocl_err
     return st;
 }
 
+/* The events of a batch, each as often as it has arguments: see rocl_relation.arguments. */
+static rocl_status add_arguments(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    rocl_scan *s = self;
+    open_rows *o = &s->workers[worker];
+    rocl_batch each = *b;
+    each.count = 0;
+    for (size_t i = 0; i < b->count; i++)
+        for (uint32_t k = 0; k < b->regions[i].arg_count; k++) {
+            if (!ROCL_GROW(o->arguments, o->argument_cap, each.count + 1))
+                return rocl_fail_memory(err);
+            rocl_region *r = &o->arguments[each.count++];
+            *r = b->regions[i];
+            r->arg_first += k;
+            r->arg_count = k;
+        }
+    each.regions = o->arguments;
+    return add_rows(s, worker, &each, err);
+}
+
 static rocl_status read_definitions(rocl_scan *s, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -328,9 +348,16 @@ static rocl_status run_pipeline(rocl_scan *s, rocl_error *err)
     const uint64_t columns = s->columns & ~(UINT64_C(1) << ROCL_SCAN_ROWID);
     for (uint64_t bits = columns; bits; bits &= bits - 1)
         fields |= s->spec.table->columns[__builtin_ctzll(bits)].fields;
-    const rocl_sink sink = {
-        .self = s, .kinds = wanted_kinds(s), .fields = fields, .events = add_rows};
-    return rocl_pipeline_run(s->scanner->trace, &sink, err);
+    rocl_trace *t = s->scanner->trace;
+    const bool args = t->opt.args, wanted = s->spec.table->arguments;
+    const rocl_sink sink = {.self = s,
+                            .kinds = wanted_kinds(s),
+                            .fields = fields,
+                            .events = wanted ? add_arguments : add_rows};
+    t->opt.args = wanted; /* one pipeline runs at a time */
+    const rocl_status st = rocl_pipeline_run(t, &sink, err);
+    t->opt.args = args;
+    return st;
 }
 
 static void *produce_rows(void *arg)
@@ -343,6 +370,7 @@ static void *produce_rows(void *arg)
             st = put_block(s, &s->workers[w], s->err);
         free(s->workers[w].cells);
         free(s->workers[w].keep);
+        free(s->workers[w].arguments);
         for (unsigned t = 0; t < ROCL_TESTS_MAX; t++)
             free(s->workers[w].tested[t].of);
         s->workers[w] = (open_rows){0};

@@ -16,6 +16,8 @@ typedef struct open_rows { /* of a worker: cells that wait for their block to be
     alignas(ROCL_CACHE_LINE) int64_t *cells; /* column after column, ROCL_BLOCK_ROWS each */
     bool *keep;
     uint32_t rows;
+    rocl_region *arguments; /* a record for each argument of a batch */
+    size_t argument_cap;
     text_results tested[ROCL_TESTS_MAX]; /* of the tests of texts */
 } open_rows;
 

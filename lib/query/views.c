@@ -46,6 +46,15 @@ const rocl_query_view rocl_query_views[] = {
      "ROCm's view of marks, as regions"},
     {"regions_and_samples", "SELECT * FROM regions UNION ALL SELECT * FROM sample_regions",
      "ROCm's view of calls, markers and marks"},
+    {"region_args",
+     "SELECT id, guid, nid, pid, arg_type AS type, arg_name AS name, arg_value AS value "
+     "FROM _argument WHERE kind IN ('region', 'marker')",
+     "ROCm's view of the arguments of calls and markers"},
+    {"events_args",
+     "SELECT event_id, category, stack_id, parent_stack_id, correlation_id, "
+     "position AS arg_position, arg_type, arg_name, arg_value, '{}' AS call_stack, "
+     "'{}' AS line_info, '{}' AS extdata FROM _argument",
+     "ROCm's view of all arguments"},
     {"memory_copies",
      "SELECT " EVENT "nid, pid, tid, " TIMES "name, NULL AS region_name, stream_id, queue_id, "
      "stream AS stream_name, queue AS queue_name, size, dst_agent_name AS dst_device, "

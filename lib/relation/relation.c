@@ -28,6 +28,11 @@ static int64_t word_cell(rocl_trace *t, const char *word)
     return text_cell(rocl_strings_put(t->strings, word, strlen(word)));
 }
 
+static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
+{
+    return text_cell(rocl_strings_put(t->strings, a->value, a->value_len));
+}
+
 /* A member of the definition that an index refers to. */
 #define OF(list, index, member)                                                                    \
     ((index) < c->list##_count_of ? (int64_t)c->list##_of[index].member : ROCL_CELL_NULL)
@@ -146,6 +151,13 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 #define HOST_COLUMNS(X, ...)                                                                            \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     X(function, TEXT, 0, text_cell(r->function), __VA_ARGS__)
+/* Of records as rocl_relation.arguments says. */
+#define ARGUMENT_COLUMNS(X, ...)                                                                        \
+    EVENT_COLUMNS(X, __VA_ARGS__) \
+    X(position, INTEGER, 0, r->arg_count, __VA_ARGS__) \
+    X(arg_type, TEXT, 0, text_cell(b->args[r->arg_first].type), __VA_ARGS__) \
+    X(arg_name, TEXT, 0, text_cell(b->args[r->arg_first].name), __VA_ARGS__) \
+    X(arg_value, TEXT, 0, value_cell(t, &b->args[r->arg_first]), __VA_ARGS__)
 #define KERNEL_COLUMNS(X, ...)                                                                          \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     DISPATCH_COLUMNS(X, r, __VA_ARGS__)
@@ -356,6 +368,8 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
       NULL)                                                                                        \
     X(_counter_instance, COUNTER_COLUMNS, rocl_counter_value, &r->d.e, ROCL_BIT(ROCL_COUNTER), ROCL_FIELD_INSTANCES,     \
       NULL)                                                                                        \
+    X(_argument, ARGUMENT_COLUMNS, rocl_region, &r->e,                                             \
+      ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT), 0, NULL)             \
     X(_instant, HOST_COLUMNS, rocl_region, &r->e, ROCL_BIT(ROCL_INSTANT), 0, NULL)                    \
     X(_work, ALL_COLUMNS, rocl_event, e_at(b, first + i), ROCL_WORK_KINDS, 0, NULL)                   \
     X(_gpu_work, ALL_COLUMNS, rocl_event, e_at(b, first + i),                                      \
@@ -428,10 +442,12 @@ DEFINITION_TABLES(DEFINITION_TABLE_COLUMNS)
 
 #define NUMBER_OF(table) sizeof columns_##table / sizeof *columns_##table
 #define NESTED(table)    (!__builtin_strcmp(#table, "event") ? UINT64_C(3) << (NUMBER_OF(table) - 2) : 0)
+#define ARGUMENTS(table) !__builtin_strcmp(#table, "_argument")
 #define EVENT_TABLE(table, columns, record, event, kinds, fields, purpose)                         \
-    {#table, kinds, fields, NULL, columns_##table, NUMBER_OF(table), purpose, NESTED(table)},
+    {#table, kinds, fields, NULL, columns_##table, NUMBER_OF(table), purpose, NESTED(table),       \
+     ARGUMENTS(table)},
 #define DEFINITION_TABLE(table, columns, record, list, number, purpose)                            \
-    {#table, 0, 0, list_##table, columns_##table, NUMBER_OF(table), purpose, 0},
+    {#table, 0, 0, list_##table, columns_##table, NUMBER_OF(table), purpose, 0, false},
 
 const rocl_relation rocl_relations[] = {
     EVENT_TABLES(EVENT_TABLE)
@@ -475,6 +491,9 @@ static const column_doc docs[] = {
     {"agent_type", "GPU, CPU or NIC: agent", false},
     {"agent_type_index", "index among agents of its type: agent", true},
     {"arch_vgpr_count", "vector registers", false},
+    {"arg_name", "name of the argument", false},
+    {"arg_type", "type of the argument, as the profiler names it", false},
+    {"arg_value", "value of the argument, as text", false},
     {"block", "hardware block of the counter", true},
     {"block_size", "bytes of the block that is made or freed", false},
     {"category", "what the profiler calls its kind: HIP_RUNTIME_API_EXT, KERNEL_DISPATCH, ...",
@@ -548,6 +567,7 @@ static const column_doc docs[] = {
     {"path", "the input", false},
     {"pid", "process id", false},
     {"ppid", "process id of the parent", false},
+    {"position", "of the argument among those of its event, from 0", false},
     {"private_segment_size", "scratch memory, bytes", false},
     {"product_name", "product", false},
     {"queue", "name of the HSA queue", false},

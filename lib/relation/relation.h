@@ -41,6 +41,9 @@ typedef struct rocl_relation {
     /* Bits of columns that say what a row is within, and so depend on all rows: `fill` leaves them
      * NULL. */
     uint64_t nested;
+    /* A row is an argument of a host event: `fill` wants records that have one argument each, with
+     * its position, from 0, in the place of arg_count. */
+    bool arguments;
 } rocl_relation;
 
 /* Bits of columns are 64 bits. */

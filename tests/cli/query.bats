@@ -78,6 +78,24 @@ same_as_rocm() { # db sql
         demangled_kernel_name, truncated_kernel_name FROM kernel_symbols"
 }
 
+@test "views of arguments" {
+    needs sqlite3
+    db=$FIXTURES/everything.db
+    sqlite3 -readonly -csv "$db" "SELECT r.id, a.type, a.name, a.value FROM rocpd_region r
+        JOIN rocpd_arg a ON a.event_id = r.event_id AND a.guid = r.guid ORDER BY r.id, a.position" | tr -d '\r"' >theirs
+    [ -s theirs ]
+    query -q -f csv "SELECT r.id, arg_type, arg_name, arg_value FROM events_args
+        JOIN regions r USING (event_id) ORDER BY r.id, arg_position" "$db" | tail -n +2 | tr -d '\r"' >ours
+    diff ours theirs
+    [ "$(query -q -f csv "SELECT count(*) FROM region_args" "$db" | tail -1)" -eq "$(wc -l <theirs)" ]
+    # Arguments do not stay on: what needs none reads none, in any order of statements.
+    [ "$(query -q -f csv "SELECT count(*) FROM events_args; SELECT count(*) FROM region; SELECT count(*) FROM region_args" "$db" | grep -c '^[1-9]')" -eq 3 ]
+    needs "$SHARED/amd/e4.db"
+    same_as_rocm "$SHARED/amd/e4.db" "SELECT * FROM region_args"
+    same_as_rocm "$SHARED/amd/e4.db" "SELECT event_id, category, stack_id, arg_position, arg_type, arg_name,
+        arg_value, call_stack, line_info, extdata FROM events_args"
+}
+
 @test "any number of workers, and little memory: the same rows" {
     for sql in "SELECT * FROM kernel ORDER BY id, guid" "SELECT name, count(*) FROM region GROUP BY name ORDER BY 1" \
         "SELECT k.id, r.id FROM kernel k JOIN region r USING (guid, stack_id) ORDER BY 1, 2"; do
