@@ -168,7 +168,7 @@ static rocl_status add_link(rocl_facts *f, unsigned worker, const rocl_batch *b,
     const bool work = b->kind != ROCL_REGION;
     const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id,
                              (uint64_t)e->start | (uint64_t)work << WORK_BIT, e->id};
-    const uint64_t number = work ? b->kind : class;
+    const uint64_t number = work ? (uint64_t)b->kind : (uint64_t) class;
     return rocl_add_numbers(f->links, worker, key, &number, 1, err);
 }
 

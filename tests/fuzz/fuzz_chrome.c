@@ -7,8 +7,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const heads[] = {"", "[{\"ph\":\"M\",\"ts\":0},", "{\"traceEvents\":[",
-                                    "{\"deviceProperties\":[],\"baseTimeNanoseconds\":7,"
-                                    "\"traceEvents\":["};
+                                    ("{\"deviceProperties\":[],\"baseTimeNanoseconds\":7,"
+                                     "\"traceEvents\":[")};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -40,7 +40,7 @@ bool has_front_end(const front_end *f, const char *libraries)
 
 const char *library_folder(void)
 {
-    static const char *const folders[] = {"lib", "lib64", "lib/" MULTIARCH};
+    static const char *const folders[] = {"lib", "lib64", ("lib/" MULTIARCH)};
     static char folder[4200];
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

@@ -111,11 +111,12 @@ static const struct {
     const char *endings[4];   /* of names that say this format */
     const char *uncompressed; /* what they are, where they cannot be compressed */
 } formats[] = {
-    [FORMAT_ROCL] = {write_rocl},
-    [FORMAT_PFTRACE] = {write_pftrace,
-                        {".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz"}},
-    [FORMAT_JSON] = {write_json, {".json", ".json.gz"}},
-    [FORMAT_CSV] = {write_csv},
+    [FORMAT_ROCL] = {.write = write_rocl},
+    [FORMAT_PFTRACE] = {.write = write_pftrace,
+                        .endings = {".pftrace", ".pftrace.gz", ".perfetto-trace",
+                                    ".perfetto-trace.gz"}},
+    [FORMAT_JSON] = {.write = write_json, .endings = {".json", ".json.gz"}},
+    [FORMAT_CSV] = {.write = write_csv},
     [FORMAT_ROCPD] = {write_rocpd, {".db"}, "databases"},
     [FORMAT_OTF2] = {write_otf2, {".otf2"}, "OTF2 archives"},
 };

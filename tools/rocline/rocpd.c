@@ -95,15 +95,16 @@ static int place_summary(cli *c, char *path, size_t size)
         [CSV] = ".csv", [HTML] = ".html", [JSON] = ".json", [MD] = ".md"};
     const bool files = c->format == CSV && !c->by_rank;
     const char *name = output_name(&c->common);
-    char suffix[64];
+    char suffix[64] = "";
     if (!strcmp(name, "-") && files)
         return usage_error("--output-file: CSV files cannot be written to standard output");
     if (!strcmp(name, "-")) {
         snprintf(path, size, "-");
         return -1;
     }
-    snprintf(suffix, sizeof suffix, files ? "" : "_summary%s%s", c->by_rank ? "_by_rank" : "",
-             endings[c->format]);
+    if (!files)
+        snprintf(suffix, sizeof suffix, "_summary%s%s", c->by_rank ? "_by_rank" : "",
+                 endings[c->format]);
     const int code = output_files(&c->common, false, suffix, path, size);
     return code < 0 && output_make_parent(path) != ROCL_OK ? ROCL_OUTPUT : code;
 }

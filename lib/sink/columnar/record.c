@@ -143,7 +143,7 @@ static double get_real(reader *in)
 #define GET_ENUM              get_number(&in)
 #define GET_I64               rocl_unzigzag(get_number(&in))
 #define GET_REAL              get_real(&in)
-#define GET(encoding, member) r->member = GET_##encoding;
+#define GET(encoding, member) r->member = (__typeof__(r->member))GET_##encoding;
 
 bool rocl_row_decode(const rocl_sort_record *record, rocl_event *e)
 {

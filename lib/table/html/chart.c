@@ -221,7 +221,7 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const part *parts, size_
             rocl_html_put(b, "<path class=\"%s\" fill-opacity=\".75\" d=\"M%d %d", parts[k].colour,
                           LABEL, bottom);
             for (size_t i = from; i < to; i++) {
-                double whole = most ? full : length_of(t, i, end) - length_of(t, i, begin);
+                double whole = most != 0 ? full : length_of(t, i, end) - length_of(t, i, begin);
                 double share = whole > 0 ? fmin(length_of(t, i, column) / whole, 1) : 0;
                 double x = LABEL + step * (double)(i - from), top = bottom - share * (AREA - 12);
                 char points[128]; /* the bulk of a page: one printf for all four numbers */
