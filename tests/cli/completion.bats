@@ -3,9 +3,20 @@
 
 load helper
 
+# The code of all tools, also of rocpd, which is not installed if nobody asks.
+make_code() {
+    local tool
+    mkdir -p bash zsh fish
+    for tool in "${PROGRAMS[@]}" rocpd; do
+        "$tool" --completion bash >"bash/$tool"
+        "$tool" --completion zsh >"zsh/_$tool"
+        "$tool" --completion fish >"fish/$tool.fish"
+    done
+}
+
 # What bash or zsh make of a line that is typed, and TAB. It stands behind the last "$ ".
 typed() { # shell line
-    python3 - "$1" "$2" "$BUILD" <<'END'
+    python3 - "$1" "$2" "$PWD" <<'END'
 import os, pty, re, select, sys, time
 shell, line, build = sys.argv[1:]
 args = {'bash': ['bash', '--norc', '--noprofile', '-i'], 'zsh': ['zsh', '-f', '-i']}[shell]
@@ -24,8 +35,8 @@ def until(text, seconds=20):
         elif text in got:
             break
     return got
-setup = {'bash': 'for f in %s/share/bash/*; do . $f; done' % build,
-         'zsh': 'fpath=(%s/share/zsh $fpath); autoload -U compinit; compinit -u -D' % build}[shell]
+setup = {'bash': 'for f in %s/bash/*; do . $f; done' % build,
+         'zsh': 'fpath=(%s/zsh $fpath); autoload -U compinit; compinit -u -D' % build}[shell]
 until('$ ') if shell == 'bash' else until('')
 os.write(fd, (setup + '; echo rea""dy\n').encode())
 until('ready\r\n')
@@ -70,20 +81,23 @@ in_a_terminal() { # shell
 
 @test "bash on a terminal" {
     needs python3
+    make_code
     in_a_terminal bash
 }
 
 @test "zsh on a terminal" {
     needs python3 zsh
+    make_code
     in_a_terminal zsh
 }
 
 @test "fish" {
     needs fish
+    make_code
     local line word got
     touch here.db
     while IFS='|' read -r line word; do
-        got=$(HOME=$PWD fish --no-config -c "for f in $BUILD/share/fish/*.fish; source \$f; end; complete -C '$line'")
+        got=$(HOME=$PWD fish --no-config -c "for f in fish/*.fish; source \$f; end; complete -C '$line'")
         grep -qF -- "$word" <<<"$got" || fail "$line<TAB> does not offer $word: $got"
     done <<'END'
 rocline conv|convert
@@ -105,7 +119,7 @@ rocpd2pftrace her|here.db
 rocline info her|here.db
 END
     # A command's options are not those of another one.
-    got=$(HOME=$PWD fish --no-config -c "source $BUILD/share/fish/rocline.fish; complete -C 'rocline query --fail-o'")
+    got=$(HOME=$PWD fish --no-config -c "source fish/rocline.fish; complete -C 'rocline query --fail-o'")
     [ -z "$got" ] || fail "$got"
 }
 

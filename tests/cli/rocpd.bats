@@ -29,9 +29,10 @@ same_trace() {
     rocpd2csv -q "${by[@]}" -d in-csv "$@" || [ $? -eq 1 ]
     rocpd2csv -q "${by[@]}" -d made-csv "$made"
     diff -r in-csv made-csv
+    # What the doctor says of faults and of recording again is of the input itself.
     rocstats all "${by[@]}" -q --format csv "$@" >in-stats || [ $? -eq 1 ]
     rocstats all "${by[@]}" --format csv "$made" >made-stats
-    cmp in-stats made-stats
+    diff <(sed -E '/^(report,verdict|doctor,|findings,)/d' in-stats) <(sed -E '/^(report,verdict|doctor,|findings,)/d' made-stats)
     [ "$(wc -l <in-stats)" -gt 10 ]
 }
 

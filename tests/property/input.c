@@ -177,7 +177,10 @@ static bool count_any_database(counts *c, const char *path)
 static bool count_csv_input(counts *c, const bytes *b)
 {
     const size_t head = strcspn(b->p, "\n");
+    const char *counters = memmem(b->p, head, "obj,", 4); /* of rocprof: columns behind it */
     bool quoted = false;
+    if (counters && strncmp(counters + 4, "DispatchNs", 10) != 0)
+        return false;
     if (memchr(b->p, '\0', b->n) || memmem(b->p, head, "Counter_Name", 12) ||
         (!memmem(b->p, head, "Start_Timestamp", 15) && !memmem(b->p, head, "BeginNs", 7)))
         return false;
@@ -185,8 +188,8 @@ static bool count_csv_input(counts *c, const bytes *b)
     c->events = 0;
     for (const char *p = b->p + head; *p; p++) {
         quoted ^= *p == '"';
-        if (*p == '\n' && quoted)
-            return false; /* a quote is damaged, or a name has lines: readers may differ */
+        if ((*p == '\n' && quoted) || (*p == '\r' && p[1] != '\n'))
+            return false; /* readers may differ on a damaged quote or end of a line */
         if (*p == '\n')
             c->events += p[1 + strspn(p + 1, " \t\r")] && p[1 + strspn(p + 1, " \t\r")] != '\n';
     }

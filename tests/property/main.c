@@ -35,6 +35,7 @@ typedef struct soak {
     const char *temp;
     uint64_t seed;
     unsigned seconds;
+    unsigned rounds; /* of damages; 0: any number */
     unsigned jobs;
     bool single, all, keep;
     uint64_t number; /* single */
@@ -161,6 +162,8 @@ static void work(soak *k, unsigned worker)
         const uint64_t n = i < first ? i / 2 : i - k->count; /* a round has `count` cases */
         const uint64_t round = i < first && i % 2 == 0 ? 0 : 1 + n / k->count;
         const size_t file = n % k->count, size = k->sizes[file];
+        if (k->rounds && round > k->rounds)
+            break;
         if (size > 8 << 20 && (round ? (round + file) % 64 != 0 : k->seconds < 300))
             continue;
         if (round && size > 1 << 20 && (round + file) % 32)
@@ -180,7 +183,8 @@ static void add_size(void *ctx, const char *path)
 
 static void use(void)
 {
-    fputs("usage: soak [--build DIR] [--seconds N] [--seed N] [--jobs N] [--all] INPUT...\n"
+    fputs("usage: soak [--build DIR] [--seconds N] [--rounds N] [--seed N] [--jobs N]\n"
+          "            [--all] INPUT...\n"
           "       soak [--build DIR] --case N INPUT\n"
           "INPUT: a file, or a folder of files that are one input\n",
           stderr);
@@ -213,6 +217,8 @@ int main(int argc, char **argv)
             build_folder = value;
         else if (!strcmp(argv[i - 1], "--seconds"))
             k.seconds = (unsigned)strtoul(value, NULL, 10);
+        else if (!strcmp(argv[i - 1], "--rounds"))
+            k.rounds = (unsigned)strtoul(value, NULL, 10);
         else if (!strcmp(argv[i - 1], "--seed"))
             k.seed = strtoull(value, NULL, 10);
         else if (!strcmp(argv[i - 1], "--jobs"))
