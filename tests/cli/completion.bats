@@ -14,46 +14,47 @@ make_code() {
     done
 }
 
-# What bash or zsh make of a line that is typed, and TAB. It stands behind the last "$ ".
-typed() { # shell line
-    python3 - "$1" "$2" "$PWD" <<'END'
+# What bash or zsh make of a line that is typed, and TAB; and of another TAB, which lists what is
+# possible, if words do not come. It waits for them as long as a loaded machine may need.
+typed() { # shell line word...
+    python3 - "$PWD" "$@" <<'END'
 import os, pty, re, select, sys, time
-shell, line, build = sys.argv[1:]
+build, shell, line, *words = sys.argv[1:]
 args = {'bash': ['bash', '--norc', '--noprofile', '-i'], 'zsh': ['zsh', '-f', '-i']}[shell]
 pid, fd = pty.fork()
 if pid == 0:
     os.environ.update(PS1='$ ', TERM='dumb', INPUTRC='/dev/null')
     os.execvp(args[0], args)
-def until(text, seconds=20):
-    got, end = '', time.time() + seconds
-    while time.time() < end:
+def plain(text):
+    return re.sub(r'\x1b\[[0-9;?]*[A-Za-z]|\a|\b', '', text).replace('\r', '')
+def read(words, seconds, got=''):
+    end = time.time() + seconds
+    while time.time() < end and not (got and all(w in plain(got) for w in words)):
         if select.select([fd], [], [], 0.1)[0]:
             try:
                 got += os.read(fd, 65536).decode('utf-8', 'replace')
             except OSError:
                 break
-        elif text in got:
-            break
     return got
 setup = {'bash': 'for f in %s/bash/*; do . $f; done' % build,
          'zsh': 'fpath=(%s/zsh $fpath); autoload -U compinit; compinit -u -D' % build}[shell]
-until('$ ') if shell == 'bash' else until('')
+read([], 20)  # the prompt
 os.write(fd, (setup + '; echo rea""dy\n').encode())
-until('ready\r\n')
+read(['ready\n'], 60)
 os.write(fd, (line + '\t').encode())
-time.sleep(0.3)
-got = until('')
-os.write(fd, b'\t')  # the list of what is possible
-got += until('')
+got = read(words, 2)
+if not all(w in plain(got) for w in words):
+    os.write(fd, b'\t')
+    got = read(words, 30, got)
 os.close(fd)
-print(re.sub(r'\x1b\[[0-9;?]*[A-Za-z]|\a|\b', '', got).replace('\r', ''))
+print(plain(got))
 END
 }
 
 offers() { # shell line word...: all of these, in the line or in the list
     local shell=$1 line=$2 got word
     shift 2
-    got=$(typed "$shell" "$line")
+    got=$(typed "$shell" "$line" "$@")
     for word in "$@"; do
         grep -qF -- "$word" <<<"$got" || fail "$shell: $line<TAB> does not offer $word: $got"
     done
