@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/domains.h"
+#include "base/regex.h"
 
 static bool is_name(const char *word, const char *name)
 {
@@ -64,12 +65,9 @@ static bool matches_all(const regex_t *re, const char *name)
 rocl_status rocl_domains_matching(const char *regex, uint32_t *domains, rocl_error *err)
 {
     regex_t re;
-    char why[128];
-    int bad = regcomp(&re, regex, REG_EXTENDED | REG_ICASE);
-    if (bad) {
-        regerror(bad, &re, why, sizeof why);
-        return rocl_fail(err, ROCL_USAGE, "\"%.60s\": %s", regex, why);
-    }
+    rocl_status st = rocl_regex_compile(&re, "--summary-groups", regex, regex, REG_ICASE, err);
+    if (st != ROCL_OK)
+        return st;
     *domains = 0;
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         const rocl_domain_info *i = &rocl_domain_infos[d];

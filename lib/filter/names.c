@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/regex.h"
 
 /* The outcome for a name takes two bits by text id; pages come into being when an id on them is
  * met.
@@ -38,17 +39,10 @@ void rocl_names_new(rocl_names *n, const rocl_options *o, bool of_kernels)
 static rocl_status compile_pattern(regex_t *re, const char *option, const char *pattern,
                                    rocl_error *err)
 {
-    char why[128];
     if (!*pattern)
         return rocl_fail(err, ROCL_USAGE, "%s: \"\": an extended regular expression is needed",
                          option);
-    int rc = regcomp(re, pattern, REG_EXTENDED | REG_NOSUB);
-    if (rc == 0)
-        return ROCL_OK;
-    regerror(rc, re, why, sizeof why);
-    return rocl_fail(err, rc == REG_ESPACE ? ROCL_INTERNAL : ROCL_USAGE,
-                     "%s: \"%.100s\": not an extended regular expression: %s", option, pattern,
-                     why);
+    return rocl_regex_compile(re, option, pattern, pattern, REG_NOSUB, err);
 }
 
 rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl_error *err)

@@ -1,5 +1,6 @@
 /* Python's notation of regular expressions -> POSIX's extended one, for what both have. It is only
  * asked whether there is a match, so that lazy repetition is as good as greedy. */
+#include "base/regex.h"
 #include "legacy/rpt/rpt.h"
 
 typedef struct translation {
@@ -99,18 +100,13 @@ static void translate_regex(translation *t)
 rocl_status rpt_regex_compile(regex_t *re, const char *option, const char *text, rocl_error *err)
 {
     translation t = {.p = text};
-    char why[128];
     translate_regex(&t);
     if (t.to.failed)
         return rocl_fail_memory(err);
-    int rc = regcomp(re, (const char *)t.to.data,
-                     REG_EXTENDED | REG_NOSUB | (t.any_case ? REG_ICASE : 0));
+    rocl_status st = rocl_regex_compile(re, option, text, (const char *)t.to.data,
+                                        REG_NOSUB | (t.any_case ? REG_ICASE : 0), err);
     rocl_buf_free(&t.to);
-    if (!rc)
-        return ROCL_OK;
-    regerror(rc, re, why, sizeof why);
-    return rocl_fail(err, rc == REG_ESPACE ? ROCL_INTERNAL : ROCL_USAGE,
-                     "%s: \"%.100s\": not an extended regular expression: %s", option, text, why);
+    return st;
 }
 
 bool rpt_regex_matches(const regex_t *re, const char *p, size_t n)

@@ -1,0 +1,19 @@
+/* Regular expressions of options, within limits: the C library crashes on some thousand parentheses
+ * in one another, and needs gigabytes for repetitions of repetitions. */
+#ifndef ROCL_BASE_REGEX_H
+#define ROCL_BASE_REGEX_H
+
+#include <regex.h>
+
+#include "base/status.h"
+
+/* The longest expression, the most parentheses in one another, and the most copies of its parts
+ * that repetitions may make: (a{1,9}){1,9} makes 80. What is allowed takes less than 150 MiB. */
+enum { ROCL_REGEX_LENGTH = 32 << 10, ROCL_REGEX_DEPTH = 250, ROCL_REGEX_COPIES = 2048 };
+
+/* regcomp() with REG_EXTENDED and `flags`. Messages begin with the option, and show `text`, as the
+ * user wrote it. Where it fails there is nothing to free in *re. */
+rocl_status rocl_regex_compile(regex_t *re, const char *option, const char *text,
+                               const char *pattern, int flags, rocl_error *err);
+
+#endif
