@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 ssize_t rocl_read_at(int fd, void *to, size_t n, uint64_t offset)
@@ -69,4 +70,14 @@ int rocl_temp_file(const char *tmpdir, const char **dir)
         *dir = "/tmp";
     errno = why;
     return fd;
+}
+
+bool rocl_is_endless(int fd, mode_t mode)
+{
+    struct stat null, info;
+    if (S_ISBLK(mode))
+        return true;
+    return S_ISCHR(mode) && !isatty(fd) &&
+           !(stat("/dev/null", &null) == 0 && fstat(fd, &info) == 0 &&
+             null.st_rdev == info.st_rdev);
 }

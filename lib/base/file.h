@@ -18,4 +18,8 @@ bool rocl_write_at(int fd, const void *from, size_t n, uint64_t offset);
  */
 int rocl_temp_file(const char *tmpdir, const char **dir);
 
+/* Is it a device such as /dev/zero, which nobody ends? A terminal is ended by its user, and
+ * /dev/null at once. */
+bool rocl_is_endless(int fd, mode_t mode);
+
 #endif

@@ -2,6 +2,7 @@
 #include "base/lines.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/spool.h"
 #include "base/unpack.h"
 
@@ -39,6 +40,8 @@ rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *er
         st = rocl_fail_system(err, ROCL_INPUT, path, errno);
     else if (S_ISDIR(info.st_mode))
         st = rocl_fail(err, ROCL_INPUT, "%s: a directory, not a text file", path);
+    else if (rocl_is_endless(l->fd, info.st_mode))
+        st = rocl_fail(err, ROCL_INPUT, "%s: a device, not a text file", path);
     else
         st = rocl_unpack_open(&l->unpack, l->fd, l->path, err);
     if (st == ROCL_OK && S_ISREG(info.st_mode))

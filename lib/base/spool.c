@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { PIECE = 256 << 10 };
@@ -128,6 +129,15 @@ static rocl_status append_bytes(rocl_spool_store *store, const char *p, size_t n
     return ROCL_OK;
 }
 
+/* A few bytes may unpack to more than there is: a quarter of what is free stays free for others. */
+static uint64_t find_share(const rocl_spool_store *store)
+{
+    struct statvfs v;
+    if (fstatvfs(store->fd, &v) != 0 || !v.f_blocks)
+        return UINT64_MAX;
+    return (uint64_t)v.f_bavail * v.f_frsize / 4 * 3;
+}
+
 /* Writes all that comes in to the temporary file, which it makes when there is none yet. */
 static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char *tmpdir,
                               rocl_error *err)
@@ -141,10 +151,19 @@ static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char
     size_t n = s->head_len;
     char *piece = malloc(PIECE);
     s->base = store->size;
+    const uint64_t share = find_share(store);
     rocl_status st = piece ? append_bytes(store, s->head, n, err) : rocl_fail_memory(err);
     while (st == ROCL_OK && (st = rocl_unpack_read(s->unpack, piece, PIECE, &n, err)) == ROCL_OK &&
-           n)
-        st = append_bytes(store, piece, n, err);
+           n) {
+        if (store->size - s->base + n > share)
+            st = rocl_fail(err, ROCL_OUTPUT,
+                           "%s: it takes more than %llu MiB%s, three quarters of what is free in "
+                           "%s: name another folder by --tmpdir",
+                           s->path, (unsigned long long)(share >> 20),
+                           s->compressed ? " when it is unpacked" : "", store->dir);
+        else
+            st = append_bytes(store, piece, n, err);
+    }
     s->size = store->size - s->base;
     free(piece);
     return st;

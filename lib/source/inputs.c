@@ -195,6 +195,16 @@ static rocl_status add_glob(walk *w, const char *pattern, path_fn *add, bool *ma
 
 /* ---- index.yaml ------------------------------------------------------------------------------ */
 
+/* Who names a pipe or a device wants it read. One that a pattern or an index names is an accident,
+ * or a trap: it may never end, or never begin. */
+static rocl_status refuse_streams(walk *w, const char *path, mode_t mode)
+{
+    return S_ISREG(mode) || S_ISDIR(mode)
+               ? ROCL_OK
+               : rocl_fail(w->err, ROCL_INPUT,
+                           "%s: not a regular file: a pipe is read when it is named itself", path);
+}
+
 /* Adds a file, and only a file: an index within an index could go round in circles. */
 static rocl_status add_listed(walk *w, const char *path)
 {
@@ -203,7 +213,8 @@ static rocl_status add_listed(walk *w, const char *path)
         return fail_access(w, path, "open");
     if (S_ISDIR(s.st_mode))
         return rocl_fail(w->err, ROCL_INPUT, "%s: a directory", path);
-    return add_path(w, path, s.st_dev, s.st_ino);
+    rocl_status st = refuse_streams(w, path, s.st_mode);
+    return st == ROCL_OK ? add_path(w, path, s.st_dev, s.st_ino) : st;
 }
 
 /* A name as it stands if there is such a file, else as a glob. *found false: neither. */
@@ -245,7 +256,10 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail_access(w, path, "open");
+    struct stat s;
     rocl_status st = ROCL_OK;
+    if (fstat(fd, &s) == 0 && s.st_size > (off_t)INDEX_SIZE_MAX)
+        st = rocl_fail(w->err, ROCL_INPUT, "%s: too large for an index", path);
     for (ssize_t n = 1; n > 0 && st == ROCL_OK;) {
         if (!rocl_buf_reserve(b, 65536)) {
             st = rocl_fail_memory(w->err);
@@ -581,8 +595,10 @@ static rocl_status add_directory(walk *w, const char *dir)
     bool there = stat(index, &s) == 0;
     if (!there && !is_missing(errno))
         st = fail_access(w, index, "open");
-    else
-        st = there && S_ISREG(s.st_mode) ? add_index(w, index) : add_databases(w, dir);
+    else if (there && (st = refuse_streams(w, index, s.st_mode)) == ROCL_OK && S_ISREG(s.st_mode))
+        st = add_index(w, index);
+    else if (st == ROCL_OK)
+        st = add_databases(w, dir);
     free(index);
     return st;
 }
@@ -605,6 +621,15 @@ static rocl_status add_named_path(walk *w, const char *path)
                                                 : add_path(w, path, s.st_dev, s.st_ino);
 }
 
+static rocl_status add_matched_path(walk *w, const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return fail_access(w, path, "open");
+    rocl_status st = refuse_streams(w, path, s.st_mode);
+    return st == ROCL_OK ? add_named_path(w, path) : st;
+}
+
 static rocl_status add_input(walk *w, const char *name)
 {
     struct stat s;
@@ -615,7 +640,7 @@ static rocl_status add_input(walk *w, const char *name)
         return rocl_fail(w->err, ROCL_INPUT, "the name of an input is empty");
     if (!has_wildcard(name) || stat(name, &s) == 0 || !is_missing(errno))
         return add_named_path(w, name);
-    rocl_status st = add_glob(w, name, add_named_path, &matched);
+    rocl_status st = add_glob(w, name, add_matched_path, &matched);
     if (st == ROCL_OK && !matched)
         st = rocl_fail(w->err, ROCL_INPUT, "%s: no such file", name);
     return st;

@@ -58,6 +58,8 @@ static rocl_status open_input(rpt_log *log, const char *path, bool again, const 
     }
     if (known && S_ISDIR(st.st_mode)) /* zlib would only say "error" */
         return fail_read(log, strerror(EISDIR), err);
+    if (known && rocl_is_endless(log->fd, st.st_mode))
+        return fail_read(log, "a device, not a text file", err);
     log->gz = gzdopen(log->fd, "rb");
     if (!log->gz)
         return rocl_fail_memory(err);
