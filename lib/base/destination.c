@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/out.h"
+#include "base/sync.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,10 +229,20 @@ static rocl_status hide_file(rocl_destination *pl, int fd, const char *path, roc
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
+/* Before it has its name: a name must not come back from a loss of power without the bytes. A file
+ * that is closed (-1) has been here before. */
+static rocl_status sync_bytes(const rocl_destination *pl, int fd, const char *path, rocl_error *err)
+{
+    return !pl->replaces || fd < 0 || rocl_sync_file(fd) ? ROCL_OK
+                                                         : fail_errno(err, path, "cannot write");
+}
+
 rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *path,
                                      rocl_error *err)
 {
-    rocl_status st = pl->replaces ? hide_file(pl, fd, path, err) : ROCL_OK;
+    rocl_status st = sync_bytes(pl, fd, path, err);
+    if (st == ROCL_OK && pl->replaces)
+        st = hide_file(pl, fd, path, err);
     if (st == ROCL_OK)
         close_folder(pl);
     return st;
@@ -239,8 +250,9 @@ rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *p
 
 rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path, rocl_error *err)
 {
-    if (!pl->replaces || pl->hidden[0])
-        return ROCL_OK;
+    rocl_status st = sync_bytes(pl, fd, path, err);
+    if (st != ROCL_OK || !pl->replaces || pl->hidden[0])
+        return st;
     char proc[40];
     snprintf(proc, sizeof proc, "/proc/self/fd/%d", fd);
     int rc = linkat(AT_FDCWD, proc, pl->dir, pl->name, AT_SYMLINK_FOLLOW);
@@ -252,15 +264,12 @@ rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
-rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, rocl_error *err)
+rocl_status rocl_destination_sync_folder(const rocl_destination *pl, const char *path,
+                                         rocl_error *err)
 {
-    if (!pl->hidden[0])
-        return ROCL_OK;
-    if (renameat(pl->dir, pl->hidden, pl->dir, pl->name))
-        return fail_errno(err, path, "cannot replace");
-    rocl_unfinished_drop(&pl->unfinished);
-    pl->hidden[0] = '\0';
-    return ROCL_OK;
+    return !pl->replaces || rocl_sync_folder(AT_FDCWD, pl->folder)
+               ? ROCL_OK
+               : fail_errno(err, path, "its name cannot be written");
 }
 
 rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, rocl_error *err)
@@ -291,6 +300,24 @@ void rocl_destination_revert(rocl_destination *pl)
                  *pl->former ? pl->name : pl->hidden) == 0)
         pl->named = false;
     close_folder(pl);
+}
+
+/* What was there before is kept until the new name is on disk. */
+rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, rocl_error *err)
+{
+    if (!pl->replaces)
+        return ROCL_OK;
+    const bool hidden = pl->hidden[0];
+    rocl_unfinished_hold();
+    rocl_status st = hidden ? rocl_destination_publish(pl, path, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = rocl_destination_sync_folder(pl, path, err);
+    if (st != ROCL_OK && hidden)
+        rocl_destination_revert(pl);
+    else if (st != ROCL_OK)
+        unlinkat(pl->dir, pl->name, 0);
+    rocl_unfinished_release();
+    return st;
 }
 
 static void remove_hidden(rocl_destination *pl, rocl_unfinished *u, const char *name)

@@ -30,8 +30,12 @@ rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *p
                                      rocl_error *err);
 /* Opens the folder again. */
 rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl_error *err);
-/* Moves a hidden file over the target. */
+/* Moves a hidden file over the target, and waits until its name is on disk; closes the folder. */
 rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, rocl_error *err);
+
+/* The last step of those that have rocl_destination_publish: waits until the name is on disk. */
+rocl_status rocl_destination_sync_folder(const rocl_destination *pl, const char *path,
+                                         rocl_error *err);
 
 /* For files that appear together, each of them suspended: the one gives it its name and keeps what
  * had that name until rocl_destination_close, the other undoes that. Both between

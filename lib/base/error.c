@@ -1,6 +1,8 @@
 /* Errors: a status and one line of text. */
 #include "base/error.h"
 
+#include "base/clean.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,9 +50,7 @@ static void format_text(char *text, const char *fmt, va_list args)
             at--;
         memcpy(text + at, "...", 4);
     }
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
+    text[rocl_hide_controls(text, strlen(text), false)] = '\0';
 }
 
 rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)

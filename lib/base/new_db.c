@@ -332,13 +332,12 @@ rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, 
     }
     if (st == ROCL_OK) {
         char pragmas[160];
-        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         sqlite3_snprintf(sizeof pragmas, pragmas,
                          "PRAGMA temp_store=MEMORY; PRAGMA main.journal_mode=OFF; "
                          "PRAGMA main.synchronous=OFF; PRAGMA main.cache_size=-%lld",
                          (long long)(cache >> 10));
         st = rocl_new_db_exec(db, pragmas, err);
+        rocl_sqlite_harden(db->handle, false); /* its schema is copied row by row */
     }
     if (st != ROCL_OK) {
         rocl_new_db_discard(db);
@@ -372,11 +371,14 @@ rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err)
         st = rocl_destination_link(&db->place, db->fd, db->path, err);
     if (st == ROCL_OK)
         st = rocl_destination_replace(&db->place, db->path, err);
-    for (int i = 0; i < BESIDE && st == ROCL_OK; i++)
-        if (logs[i].hidden[0])
-            unlinkat(db->place.dir, logs[i].hidden, 0);
-    if (st != ROCL_OK)
-        restore_logs(&db->place, logs);
+    /* The folder was closed; if it is gone, so are the logs. */
+    if (rocl_destination_resume(&db->place, db->path, NULL) == ROCL_OK) {
+        for (int i = 0; i < BESIDE && st == ROCL_OK; i++)
+            if (logs[i].hidden[0])
+                unlinkat(db->place.dir, logs[i].hidden, 0);
+        if (st != ROCL_OK)
+            restore_logs(&db->place, logs);
+    }
     rocl_new_db_discard(db);
     return st;
 }

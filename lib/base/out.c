@@ -3,6 +3,7 @@
 #include "base/out.h"
 
 #include "base/buf.h"
+#include "base/clean.h"
 #include "base/deflate.h"
 #include "base/error.h"
 #include "base/destination.h"
@@ -26,6 +27,7 @@ struct rocl_out {
     int broken;      /* errno of the first failed write: the output cannot be completed any more */
     uint8_t *buffer; /* NULL: sealed */
     bool gzip;       /* a member for each buffer */
+    bool terminal;   /* what is no text is not for it */
 };
 
 enum { GZIP_LEVEL = 6 };
@@ -53,8 +55,23 @@ static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error
     return o->broken ? write_error(o, err) : ROCL_OK;
 }
 
+/* All of the buffer but a character that the next bytes may complete. */
+static rocl_status show_buffer(rocl_out *o, bool last, rocl_error *err)
+{
+    char *text = (char *)o->buffer;
+    const size_t begun = last ? 0 : rocl_begun_character(text, o->used), n = o->used - begun;
+    char rest[4];
+    memcpy(rest, text + n, begun);
+    rocl_status st = write_all(o, o->buffer, rocl_hide_controls(text, n, true), err);
+    memcpy(text, rest, begun);
+    o->used = begun;
+    return st;
+}
+
 static rocl_status flush_buffer(rocl_out *o, rocl_error *err)
 {
+    if (o->terminal)
+        return show_buffer(o, true, err);
     size_t n = o->used;
     o->used = 0;
     if (!o->gzip || !n)
@@ -73,16 +90,18 @@ rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err
     rocl_status st = ROCL_OK;
     const uint8_t *from = p;
     /* In pieces of the buffer's size, however it is called: the same bytes for the same text. */
-    while (o->gzip && n && !st) {
+    while ((o->gzip || o->terminal) && n && !st) {
         size_t part = n < BUFFER - o->used ? n : BUFFER - o->used;
         memcpy(o->buffer + o->used, from, part);
         o->used += part;
         from += part;
         n -= part;
         if (o->used == BUFFER)
-            st = flush_buffer(o, err);
+            st = o->terminal ? show_buffer(o, false, err) : flush_buffer(o, err);
+        if (o->terminal)
+            o->bytes += part;
     }
-    if (o->gzip)
+    if (o->gzip || o->terminal)
         return st;
     o->bytes += n;
     if (n >= DIRECT || n > BUFFER - o->used) {
@@ -114,6 +133,7 @@ rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err)
     o->buffer = malloc(BUFFER);
     o->fd = STDOUT_FILENO;
     o->keep_open = standard;
+    o->terminal = standard && isatty(STDOUT_FILENO);
     rocl_status st = ROCL_OK;
     if (!o->path || !o->buffer)
         st = rocl_fail_memory(err);
@@ -143,6 +163,7 @@ static rocl_status close_file(rocl_out *o, rocl_error *err)
         return ROCL_OK;
     int fd = o->fd;
     o->keep_open = true;
+    o->fd = -1;
     if (close(fd) == 0 || errno == EINTR)
         return ROCL_OK;
     o->broken = errno;
@@ -187,6 +208,11 @@ bool rocl_out_same(const rocl_out *a, const rocl_out *b)
            strcmp(p->name, q->name) == 0;
 }
 
+static bool same_folder(const rocl_out *a, const rocl_out *b)
+{
+    return a->place.replaces && b->place.replaces && !strcmp(a->place.folder, b->place.folder);
+}
+
 rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err)
 {
     return rocl_out_commit_all_then(outs, n, NULL, NULL, err);
@@ -213,6 +239,9 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
         st = rocl_destination_publish(&outs[named]->place, outs[named]->path, err);
     if (!st && then)
         st = then(ctx, err);
+    for (size_t i = 0; !alone && i < n && !st; i++)
+        if (!i || !same_folder(outs[i], outs[i - 1]))
+            st = rocl_destination_sync_folder(&outs[i]->place, outs[i]->path, err);
     for (size_t i = named; st && i-- > 0;)
         rocl_destination_revert(&outs[i]->place);
     rocl_unfinished_release();

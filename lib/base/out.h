@@ -9,7 +9,8 @@
 typedef struct rocl_out rocl_out;
 
 /* Opens `path` for writing. A regular (or new) file is written nameless (O_TMPFILE, else a hidden
- * temporary name beside it) and gets its name at commit; "-" is standard output; other file types
+ * temporary name beside it) and gets its name at commit; "-" is standard output, where a
+ * terminal gets '?' for control characters; other file types
  * (/dev/full, a pipe) are written in place. Follows symbolic links. Mode 0666 less the umask. */
 rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err);
 

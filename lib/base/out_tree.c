@@ -2,9 +2,11 @@
 #include "base/out_tree.h"
 
 #include "base/error.h"
+#include "base/sync.h"
 #include "base/unfinished.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,8 +123,10 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
     commit_name s;
     struct stat info;
     rocl_status st = ROCL_OK;
+    if (!rocl_sync_tree(AT_FDCWD, t->hidden))
+        st = rocl_fail_system(err, ROCL_OUTPUT, t->hidden, errno);
     rocl_unfinished_hold(); /* what was there before is in the hidden folder for a while */
-    if (mkdir(t->former, 0700) != 0)
+    if (st == ROCL_OK && mkdir(t->former, 0700) != 0)
         st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", t->former, strerror(errno));
     for (; st == ROCL_OK && done < count; done += st == ROCL_OK) {
         if (!name_paths(t, &s, names[done])) {
@@ -134,6 +138,9 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
             rename(s.old, s.at);
         }
     }
+    if (st == ROCL_OK && !rocl_sync_folder(AT_FDCWD, *t->folder ? t->folder : "."))
+        st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot sync the folder: %s",
+                       *t->folder ? t->folder : ".", strerror(errno));
     while (st != ROCL_OK && done-- > 0) {
         if (!name_paths(t, &s, names[done]))
             continue;

@@ -30,6 +30,15 @@ void rocl_sqlite_limit_lengths(sqlite3 *db, uint64_t bytes)
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, bytes < INT32_MAX ? (int)bytes : INT32_MAX);
 }
 
+void rocl_sqlite_harden(sqlite3 *db, bool defensive)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, defensive, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+}
+
 /* ---- the write-ahead log ------------------------------------------------------------------- */
 
 enum { HEADER = 32, FRAME = 24, PAGE_MAX = 65536 };

@@ -10,6 +10,11 @@
  * ROCL_INPUT. */
 rocl_status rocl_sqlite_error(sqlite3 *db, const char *place, rocl_error *err);
 
+/* For each connection, when it is set up: what the schema of a file says cannot call functions with
+ * side effects, no code is loaded, and closing it writes nothing. A defensive connection cannot
+ * write to internal tables either, which only the writer of a new database does. */
+void rocl_sqlite_harden(sqlite3 *db, bool defensive);
+
 /* No value is longer than the files that it is read from. A length that damage has made enormous is
  * damage then, and not a lack of memory. */
 void rocl_sqlite_limit_lengths(sqlite3 *db, uint64_t bytes);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sync.h"
 
 /* Recursive: what is completed together holds it around all of it. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -100,6 +101,15 @@ typedef struct made_dir {
 
 static made_dir *made_dirs;
 
+static bool sync_parent(const char *path)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const int n = slash ? (int)(slash - path) + 1 : 0;
+    return snprintf(parent, sizeof parent, "%.*s", n, path) >= PATH_MAX ||
+           rocl_sync_folder(AT_FDCWD, n ? parent : ".");
+}
+
 static int make_dir(const char *path)
 {
     rocl_unfinished_hold();
@@ -113,7 +123,7 @@ static int make_dir(const char *path)
     }
     rocl_unfinished_release();
     if (fresh)
-        return 0;
+        return sync_parent(path) ? 0 : errno;
     struct stat info;
     if (stat(path, &info))
         return why;

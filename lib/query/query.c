@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/sqlite.h"
 #include "query/columns.h"
 #include "query/sql.h"
 #include "query/views.h"
@@ -140,8 +141,7 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
         rc = cache ? sqlite3_exec(q->db, cache, NULL, NULL, NULL) : SQLITE_NOMEM;
         sqlite3_free(cache);
         sqlite3_limit(q->db, SQLITE_LIMIT_LENGTH, LARGEST_VALUE);
-        sqlite3_db_config(q->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-        sqlite3_db_config(q->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+        rocl_sqlite_harden(q->db, true);
         sqlite3_set_authorizer(q->db, authorize, q);
         sqlite3_progress_handler(q->db, OPS_BETWEEN_LOOKS, check_time, q);
         rc = rc ? rc : rocl_add_tables(q->db, &q->host);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/clean.h"
 #include "base/num.h"
 #include "base/text.h"
 
@@ -100,19 +101,13 @@ static void put_with_symbol(rocl_buf *to, double v, bool integer, rocl_unit unit
 
 /* ---- cells for people ------------------------------------------------------------------------ */
 
-/* Control characters (U+0000 to U+001F, U+007F to U+009F) become '?': a name must not be able to
- * move the cursor. */
+/* A name must not be able to move the cursor. */
 static void put_clean(rocl_buf *to, const char *p, size_t n)
 {
-    size_t from = to->len, end = from;
+    size_t from = to->len;
     rocl_utf8_put(to, p, n);
-    for (size_t i = from; i < to->len; i++) {
-        uint8_t c = to->data[i];
-        bool wide = c == 0xc2 && i + 1 < to->len && to->data[i + 1] < 0xa0;
-        i += wide;
-        to->data[end++] = wide || c < 0x20 || c == 0x7f ? '?' : c;
-    }
-    to->len = end;
+    if (to->len > from)
+        to->len = from + rocl_hide_controls((char *)to->data + from, to->len - from, false);
 }
 
 void rocl_datum_put_displayed(rocl_buf *to, const rocl_datum *d, rocl_unit unit)

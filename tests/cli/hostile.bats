@@ -374,7 +374,8 @@ END
     done
     for tool in "rocpd2csv -d out" "rocpd2csv --style rocprofv3 -d out" "rocstats --style rocprofv3 -d out" \
         "rocpd2pftrace -d out" "rocpd2otf2 -d out" "rocmerge -d out" "rocmerge --split 3 -d out" \
-        "rtg2json -o out/x.json" "rocstats all -o out/x.txt" "rpt -g out/x.json -o out/x.txt"; do
+        "rtg2json -o out/x.json" "rocstats all -o out/x.txt" "rpt -g out/x.json -o out/x.txt" \
+        "rocline export -d out" "rocline convert -f csv pftrace otf2 -d out/c"; do
         # shellcheck disable=SC2086 # words
         try 0 bash "$TOP/tests/cli/no-room.bash" "$BUILD/tests/no_room.so" 12 $tool -q \
             "$FIXTURES/schema-3.0.0.db"
@@ -408,6 +409,129 @@ END
     [ "$(echo *)" = "shared victim" ]
 }
 
+@test "power is lost: outputs are on disk before they have names, and names at the end" {
+    needs "$BUILD/tests/no_power.so"
+    LD_PRELOAD=$BUILD/tests/no_power.so rocpd2csv --version >version 2>&1 ||
+        skip "sanitizers come first"
+    db=$FIXTURES/schema-3.0.0.db
+    for again in 1 2; do # the second time older files are replaced
+        while read -r command; do
+            # shellcheck disable=SC2086 # words
+            NO_POWER_LOG=$PWD/log LD_PRELOAD=$BUILD/tests/no_power.so $command "$db" >out.txt 2>&1 ||
+                fail "$command"
+            [ ! -s log ] || fail "$command: $(cat log)"
+        done <<'END'
+rocpd2csv -q -d out/a/b -o c
+rocpd2csv -q --style rocprofv3 -d out/v3
+rocpd2pftrace -q -d out/p -o p
+rocpd2otf2 -q -d out/o -o o
+rocmerge -q -o out/m.db
+rocmerge -q -d out/s --split 3
+rocstats -q -o out/s.html --format html all
+rocstats -q --style rocpd -d out/st
+rtg2json -q -o out/x.json
+rocline export -q -d out/e
+rocline convert -q -f csv pftrace otf2 -d out/c
+rocline query -q --format parquet -o out/q.parquet --query SELECT(1)
+END
+    done
+    # Each of the files can be seen to be missed, and nothing waits with --no-sync.
+    NO_POWER_LOG=$PWD/log LD_PRELOAD=$BUILD/tests/no_power.so rocpd2otf2 --no-sync -q -d none "$db"
+    grep -q 'out_results.otf2 has its name before it is on disk' log
+    grep -q 'names in none/ are not on disk' log
+}
+
+@test "regular expressions that would take all memory, or crash the C library" {
+    db=$FIXTURES/schema-3.0.0.db
+    deep=$(printf '(%.0s' {1..20000})a$(printf ')%.0s' {1..20000})
+    plus=$(printf '(%.0s' {1..40})a$(printf '+)%.0s' {1..40})
+    for e in '((a{1,255}){1,255}){1,255}' "$deep" "$plus" a++++++++++++++ '(a|(b{40}){2,}){40}' '[]]{9999}'; do
+        for tool in "rocpd2csv -d out --name" "rocstats --exclude-name" "rocmerge -o m.db --kernel-include"; do
+            # shellcheck disable=SC2086 # words
+            try 2 bash -c 'ulimit -v 4000000; exec "$@"' bash $tool "$e" "$db"
+            says "too large a regular expression"
+        done
+    done
+    try 2 rocstats summary --summary-groups "$deep" "$db"
+    says "too large a regular expression"
+    [ ! -e out ] && [ ! -e m.db ]
+    # What people write, also with brackets and braces that are no repetitions.
+    long=$(printf 'kernel_%d|' {1..2000})x
+    for e in 'gemm_.{1,255}_[0-9]{2,4}' '[[:alpha:]({+]+(x|[]()]){1,100}' 'a\{9999\}b\(' "$long" '(((a+)*)?){3}'; do
+        try 0 rocpd2csv -q -d out --exclude-name "$e" "$db"
+    done
+}
+
+@test "pipes and devices that a pattern or an index names are refused, not waited for" {
+    mkdir a b c
+    mkfifo a/x.db b/index.yaml c/x.db
+    cp "$FIXTURES/schema-3.0.0.db" a/y.db
+    printf 'rocprofiler-sdk:\n  rocpd:\n    rocpd_package_version: "1.0"\n    files: ["x.db"]\n' >c/index.yaml
+    for tool in "rocpd2csv -d out" "rocstats" "rocmerge -o m.db" "rocline info"; do
+        for input in 'a/*.db' b c; do
+            # shellcheck disable=SC2086 # words
+            try 3 timeout 20 $tool "$input"
+            says "not a regular file"
+        done
+    done
+    try 0 timeout 20 rocpd2csv -q -d out a # of a folder only files are taken
+    for tool in rocpd2csv rocstats "rtg2json -o x" rpt "rocline info"; do
+        # shellcheck disable=SC2086 # words
+        try 3 timeout 20 $tool /dev/zero
+        says "device"
+    done
+    truncate -s 300M c/index.yaml
+    try 3 bash -c 'ulimit -v 200000; exec rocpd2csv c'
+    says "too large for an index"
+}
+
+@test "a file that unpacks to more than a share of what is free" {
+    needs_mount
+    needs gzip
+    { printf 'SQLite format 3\0' && head -c 60M /dev/zero; } | gzip >bomb.db.gz
+    mkdir tmp
+    # shellcheck disable=SC2016
+    try 4 unshare -m sh -c 'mount -t tmpfs -o size=40m none tmp && exec rocpd2csv --tmpdir tmp -d out bomb.db.gz'
+    one_line rocpd2csv
+    says "takes more than 30 MiB when it is unpacked, three quarters of what is free in tmp"
+    [ ! -e out ]
+}
+
+@test "names reach terminals without control characters, in every format" {
+    needs_terminal
+    cp "$FIXTURES/schema-3.0.0.db" e.db
+    s=$(suffix_of e.db)
+    name="char(27)||'[31mEVIL'||char(7)||char(0x9b)||'2J'"
+    sqlite3 e.db "UPDATE rocpd_string$s SET string = $name||string
+        WHERE id IN (SELECT name_id FROM rocpd_region$s);
+        UPDATE rocpd_info_kernel_symbol$s SET display_name = $name, kernel_name = $name"
+    cp e.db $'\033[31mEVIL.db'
+    evil=$'\033[31mEVIL'
+    while read -r command; do
+        script -qec "${command//EVIL/$evil}" /dev/null </dev/null >shown 2>&1 || true # also errors
+        grep -q EVIL shown || fail "$command: nothing of it is shown"
+        ! LC_ALL=C grep -q $'\033\[31mEVIL\|\a\|\xc2\x9b' shown || fail "$command: $(cat -v shown | head -3)"
+    done <<'END'
+rocstats --format text --top 0 all e.db
+rocstats --format csv all e.db
+rocstats --format json all e.db
+rocstats --format md all e.db
+rocpd2csv --kinds kernel -o - e.db
+rtg2json -o - e.db
+rocline query --format csv --query 'SELECT name FROM regions' e.db
+rocline query --format tsv --query 'SELECT name FROM regions' e.db
+rocline query --format json --query 'SELECT name FROM regions' e.db
+rocline query --format table --query 'SELECT name FROM regions' e.db
+rocline check 'EVIL.db'
+rocline info 'EVIL.db'
+rocpd2csv --EVIL
+rocstats EVIL
+rocline EVIL
+END
+    # Elsewhere nothing is changed: other programs want the names as they are.
+    rocpd2csv --kinds kernel -o - e.db | grep -q $'\033\[31mEVIL'
+}
+
 @test "nothing is left of temporary files" {
     "$GEN" -o big.db --rows 40000
     mkdir tmp
@@ -420,7 +544,7 @@ END
 @test "stopped by a signal: no half output" {
     "$GEN" -o big.db --rows 200000
     for tool in "${TOOLS[@]}" rocpd2otf2 "rocmerge --split 4"; do
-        for signal in TERM INT HUP; do
+        for signal in TERM INT HUP QUIT USR1 XCPU; do
             mkdir -p out tmp
             # shellcheck disable=SC2086 # words
             TMPDIR=$PWD/tmp timeout --foreground -s $signal 0.15 $tool -q --memory 1M -j1 -d out/new big.db ||

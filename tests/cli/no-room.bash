@@ -29,7 +29,7 @@ judge() { # what was done
     esac
 }
 
-for call in write link rename close; do
+for call in write link rename close fsync mkdir ftruncate; do
     start NO_ROOM_CALL=$call NO_ROOM_COUNT=count "$@" || echo "the command fails without a failure"
     count=$(cat count)
     rm -rf whole

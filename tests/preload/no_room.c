@@ -1,5 +1,6 @@
 /* Loaded before a program: a call of a function that makes output fails. NO_ROOM_CALL names it
- * (write, rename, link, close), NO_ROOM_AT says which of its calls, from 1 on; NO_ROOM_FOR_GOOD:
+ * (write, rename, link, close, fsync, mkdir,
+ * ftruncate), NO_ROOM_AT says which of its calls, from 1 on; NO_ROOM_FOR_GOOD:
  * that and all that follow. NO_ROOM_COUNT names a file that gets the number of such calls. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -81,6 +82,22 @@ int renameat(int a, const char *from, int b, const char *to)
 int linkat(int a, const char *from, int b, const char *to, int flags)
 {
     return fails("link", -1) ? -1 : REAL(linkat)(a, from, b, to, flags);
+}
+
+/* Files and folders alike. */
+int fsync(int fd)
+{
+    return fails("fsync", -1) ? -1 : REAL(fsync)(fd);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return fails("mkdir", -1) ? -1 : REAL(mkdir)(path, mode);
+}
+
+int ftruncate(int fd, off_t n)
+{
+    return fails("ftruncate", fd) ? -1 : REAL(ftruncate)(fd, n);
 }
 
 /* The descriptor is gone, whatever the answer is. */

@@ -112,6 +112,8 @@ static const opt run_options[] = {
      "memory for sorting and for workers (1m each); data that does not fit is written to temporary "
      "files (default: 48m)"},
     STRING("tmpdir", 0, tmpdir, "DIR", "folder of temporary files (default: TMPDIR, or /var/tmp)"),
+    FLAG("no-sync", 0, no_sync,
+         "do not wait for the disk: a loss of power may then damage outputs that are complete"),
     CHOICE("reader", reader, "HOW", "auto|pages|sqlite",
            "read databases page by page (pages), through SQLite (sqlite), or page by page where "
            "possible (auto, the default)"),

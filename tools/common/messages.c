@@ -49,7 +49,11 @@ static void write_line(const char *colour, const char *fmt, va_list ap)
         fprintf(stderr, "\033[%sm%s:\033[0m ", colour, program);
     else if (colour && *program)
         fprintf(stderr, "%s: ", program);
-    vfprintf(stderr, fmt, ap);
+    /* Names of files, options and events are in it. No memory is asked for: there may be none. */
+    char text[16384];
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    size_t used = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    fwrite(text, 1, rocl_hide_controls(text, used, true), stderr);
     fputc('\n', stderr);
     pthread_mutex_unlock(&lock);
 }

@@ -37,6 +37,7 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     if (code >= 0)
         return code;
     msg_set_level(c->level);
+    rocl_sync_outputs(!c->no_sync);
     options_report_unclear();
     running = p;
     if (c->job && (code = job_run(p, c)) >= 0)

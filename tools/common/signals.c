@@ -25,14 +25,18 @@ static void *wait_for_end(void *unused)
 
 void signals_prepare(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    /* All that end a program by default, but for faults of its own. */
+    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
+                                  SIGALRM, SIGUSR1, SIGUSR2, SIGPWR,  SIGIO};
     pthread_t watcher;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     sigemptyset(&ends);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction now; /* one that is ignored, as nohup does, stays so */
-        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        /* One that is ignored, as nohup does, stays so; one that a preloaded library handles, too.
+         */
+        struct sigaction now;
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
             sigaddset(&ends, numbers[i]);
     }
     pthread_sigmask(SIG_BLOCK, &ends, NULL);

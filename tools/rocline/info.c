@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +158,10 @@ static uint64_t count_events(const rocl_trace *t)
 
 static void print_checked(const checked *one)
 {
-    printf("%s: %s", one->path, outcome_word(one));
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", one->path);
+    path[rocl_hide_controls(path, strlen(path), false)] = '\0';
+    printf("%s: %s", path, outcome_word(one));
     if (one->status > ROCL_PARTIAL) {
         printf(": %s\n", error_of(one));
         return;

@@ -323,9 +323,11 @@ static rocl_status open_handle(rocl_db *db, rocl_error *err)
     if (rc != SQLITE_OK)
         return rocl_sqlite_error(db->handle, db->name, err);
     rocl_db_limit_lengths(db, db->handle);
-    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    rocl_sqlite_harden(db->handle, true);
+    /* Only the schema is parsed, and queries of our own. */
+    sqlite3_limit(db->handle, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(db->handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
+    sqlite3_limit(db->handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
     if (db->has_log)
         sqlite3_exec(db->handle, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
     return ROCL_OK;

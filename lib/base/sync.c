@@ -1,0 +1,95 @@
+/* Outputs are on disk before they get their names, and their names are before a tool says that it
+ * is done: after a loss of power, a file is there as a whole, or what was there before. */
+#include "base/sync.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static atomic_bool off;
+
+void rocl_sync_outputs(bool on)
+{
+    atomic_store(&off, !on);
+}
+
+bool rocl_sync_file(int fd)
+{
+    int rc;
+    if (atomic_load(&off))
+        return true;
+    do
+        rc = fsync(fd);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == EROFS;
+}
+
+bool rocl_sync_folder(int dir, const char *path)
+{
+    if (atomic_load(&off))
+        return true;
+    int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) /* names may be made in a folder that may not be read */
+        return errno == EACCES;
+    const bool done = rocl_sync_file(fd);
+    const int why = errno;
+    close(fd);
+    errno = why;
+    return done;
+}
+
+/* Outputs have a folder or two in one another. */
+enum { DEEPEST = 8 };
+
+static bool sync_entries(int fd, int depth);
+
+static bool sync_entry(int folder, const char *name, int depth)
+{
+    struct stat info;
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return true;
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (S_ISDIR(info.st_mode))
+        return sync_entries(fd, depth + 1);
+    const bool done = rocl_sync_file(fd);
+    const int why = errno;
+    close(fd);
+    errno = why;
+    return done;
+}
+
+/* Closes fd. */
+static bool sync_entries(int fd, int depth)
+{
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return false;
+    }
+    bool done = depth < DEEPEST;
+    errno = done ? 0 : ELOOP;
+    for (struct dirent *e; done && (e = readdir(d)); errno = done ? 0 : errno)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            done = sync_entry(fd, e->d_name, depth);
+    done = done && errno == 0 && rocl_sync_file(fd);
+    const int why = errno;
+    closedir(d);
+    errno = why;
+    return done;
+}
+
+bool rocl_sync_tree(int dir, const char *path)
+{
+    if (atomic_load(&off))
+        return true;
+    int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 && sync_entries(fd, 0);
+}
