@@ -821,6 +821,21 @@ typedef struct rocl_tables rocl_tables; /* what comes out */
 ROCL_API rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables,
                                          rocl_error *err);
 
+/* An input all of which was read, or was to be. */
+typedef struct rocl_checked {
+    const char *input;   /* as it was named */
+    const char *formats; /* "rocpd database, recording of rocrec"; NULL: it cannot be opened */
+    const char *error;   /* why it cannot be read; NULL: it can */
+    rocl_status status;
+    uint64_t events, faults[ROCL_FAULTS]; /* as of rocl_trace_events(), rocl_trace_faults() */
+} rocl_checked;
+
+/* "intact", "has faults", "cannot be read" */
+ROCL_API const char *rocl_checked_outcome(const rocl_checked *c);
+/* These as tables: inputs, faults. The texts are copied. Free them with rocl_tables_free. */
+ROCL_API rocl_status rocl_describe_checks(const rocl_checked *checks, size_t n,
+                                          rocl_tables **tables, rocl_error *err);
+
 typedef enum rocl_sort_by {
     ROCL_BY_TOTAL,
     ROCL_BY_CALLS,

@@ -1,5 +1,5 @@
 /* What a trace is, as tables: its files, hosts, GPUs and processes, and what the last run over it
- * has counted. Nothing is read for that. */
+ * has counted. Nothing is read for that. Also the tables of inputs that were checked. */
 #include "analysis/report.h"
 
 #include <math.h>
@@ -220,6 +220,11 @@ static void put_processes(const rocl_trace *t, const rocl_report_rows *r, total_
     }
 }
 
+static fault_row fault_of(rocl_fault f, uint64_t records)
+{
+    return (fault_row){rocl_fault_text(f), rocl_fault_drops(f) ? "left out" : "repaired", records};
+}
+
 static void put_counts(const rocl_trace *t, const rocl_report_rows *kinds,
                        const rocl_report_rows *faults, total_row *total)
 {
@@ -231,11 +236,10 @@ static void put_counts(const rocl_trace *t, const rocl_report_rows *kinds,
     }
     for (rocl_fault f = 0; f < ROCL_FAULTS; f++) {
         const uint64_t n = rocl_trace_faults(t, f);
-        const bool drops = rocl_fault_drops(f);
-        *(drops ? &total->left_out : &total->repaired) += n;
+        *(rocl_fault_drops(f) ? &total->left_out : &total->repaired) += n;
+        const fault_row row = fault_of(f, n);
         if (n)
-            rocl_add_row(faults,
-                         &(fault_row){rocl_fault_text(f), drops ? "left out" : "repaired", n});
+            rocl_add_row(faults, &row);
     }
     if (!rocl_trace_times(t, &total->first, &total->last))
         total->first = total->last = total->duration = -1;
@@ -271,6 +275,75 @@ rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_
     rocl_add_row(&rows[TOTALS], &total);
     rocl_gpus_free(&gpus);
     st = rocl_check_complete(out, t, err);
+    if (st == ROCL_OK)
+        *tables = out;
+    else
+        rocl_tables_free(out);
+    return st;
+}
+
+/* ---- inputs that were checked ---------------------------------------------------------------- */
+
+typedef struct checked_row {
+    const char *input, *outcome, *formats, *error;
+    uint64_t exit_code;
+    int64_t events; /* -1: it cannot be read */
+} checked_row;
+
+typedef struct checked_fault_row {
+    const char *input;
+    fault_row fault;
+} checked_fault_row;
+
+static const rocl_column checked_columns[] = {
+    {"input", "Input", ROCL_UNIT_TEXT, CELL(checked_row, input)},
+    {"outcome", "Outcome", ROCL_UNIT_TEXT, CELL(checked_row, outcome)},
+    {"exit_code", "Exit code", ROCL_UNIT_COUNT, CELL(checked_row, exit_code)},
+    {"format", "Format", ROCL_UNIT_TEXT, CELL(checked_row, formats)},
+    {"events", "Events", ROCL_UNIT_COUNT, KNOWN(checked_row, events)},
+    {"error", "Error", ROCL_UNIT_TEXT, CELL(checked_row, error)},
+};
+
+static const rocl_column checked_fault_columns[] = {
+    {"input", "Input", ROCL_UNIT_TEXT, CELL(checked_fault_row, input)},
+    {"fault", "Fault", ROCL_UNIT_TEXT, CELL(checked_fault_row, fault.fault)},
+    {"outcome", "Outcome", ROCL_UNIT_TEXT, CELL(checked_fault_row, fault.outcome)},
+    {"records", "Records", ROCL_UNIT_COUNT, CELL(checked_fault_row, fault.records)},
+};
+
+static const rocl_table_def checked_defs[] = {
+    {&tab, "inputs", "Inputs", ROCL_COLUMNS(checked_columns)},
+    {&tab, "faults", "Records that are broken", ROCL_COLUMNS(checked_fault_columns)},
+};
+
+const rocl_table_def *const rocl_check_tables[] = {&checked_defs[0], &checked_defs[1], NULL};
+
+const char *rocl_checked_outcome(const rocl_checked *c)
+{
+    return c->status == ROCL_OK        ? "intact"
+           : c->status == ROCL_PARTIAL ? "has faults"
+                                       : "cannot be read";
+}
+
+rocl_status rocl_describe_checks(const rocl_checked *checks, size_t n, rocl_tables **tables,
+                                 rocl_error *err)
+{
+    const rocl_stats_options options = {0};
+    const rocl_collector c = {.options = &options};
+    rocl_tables *out = rocl_tables_new();
+    if (!out)
+        return rocl_fail_memory(err);
+    rocl_report_rows r = rocl_begin_table(&c, out, &checked_defs[0], 0);
+    for (const rocl_checked *one = checks; one < checks + n; one++)
+        rocl_add_row(&r,
+                     &(checked_row){one->input, rocl_checked_outcome(one), one->formats, one->error,
+                                    one->status, one->error ? -1 : (int64_t)one->events});
+    r = rocl_begin_table(&c, out, &checked_defs[1], 0);
+    for (const rocl_checked *one = checks; one < checks + n; one++)
+        for (rocl_fault f = 0; f < ROCL_FAULTS; f++)
+            if (one->faults[f])
+                rocl_add_row(&r, &(checked_fault_row){one->input, fault_of(f, one->faults[f])});
+    rocl_status st = out->incomplete ? rocl_fail_memory(err) : ROCL_OK;
     if (st == ROCL_OK)
         *tables = out;
     else

@@ -342,7 +342,8 @@ extern const rocl_collector_def rocl_calls_collector, rocl_summary_collector, ro
 extern const rocl_table_def *const rocl_advice_tables[],
     *const rocl_compare_tables[], *const rocl_description_tables[],
                                       *const rocl_show_tables[], *const rocl_correlate_tables[],
-                                                                     *const rocl_recipe_tables[];
+                                                                     *const rocl_recipe_tables[],
+                                                                         *const rocl_check_tables[];
 
 /* Adds the table "advice", made of the tables that there are (advice.c). */
 rocl_status rocl_advise(rocl_tables *tables, rocl_error *err);

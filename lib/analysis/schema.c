@@ -30,23 +30,6 @@
     "    \"properties\": {\"path\": {\"type\": \"string\"}, \"files\": {\"type\": \"integer\"},\n" \
     "     \"bytes\": {\"type\": \"integer\"}}}}}"
 
-#define CHECK_DATA                                                                                 \
-    "\"type\": [\"object\", \"null\"], \"required\": [\"inputs\"], \"additionalProperties\": "     \
-    "false,\n"                                                                                     \
-    "   \"properties\": {\"inputs\": {\"type\": \"array\", \"items\": {\"type\": \"object\",\n"    \
-    "    \"required\": [\"input\", \"outcome\", \"exit_code\"], \"additionalProperties\": "        \
-    "false,\n"                                                                                     \
-    "    \"properties\": {\"input\": {\"type\": \"string\"}, \"exit_code\": {\"type\": "           \
-    "\"integer\"},\n"                                                                              \
-    "     \"outcome\": {\"enum\": [\"intact\", \"has faults\", \"cannot be read\"]},\n"            \
-    "     \"error\": {\"type\": \"string\"}, \"events\": {\"type\": \"integer\"},\n"               \
-    "     \"faults\": {\"type\": \"array\", \"items\": {\"type\": \"object\",\n"                   \
-    "      \"required\": [\"fault\", \"outcome\", \"records\"], \"additionalProperties\": "        \
-    "false,\n"                                                                                     \
-    "      \"properties\": {\"fault\": {\"type\": \"string\"}, \"records\": {\"type\": "           \
-    "\"integer\"},\n"                                                                              \
-    "       \"outcome\": {\"enum\": [\"left out\", \"repaired\"]}}}}}}}}"
-
 /* All that their data may hold. */
 static const struct command_tables {
     const char *command;
@@ -62,7 +45,7 @@ static const struct command_tables {
     {"correlate", NULL, rocl_correlate_tables, false, NULL},
     {"recipes", NULL, rocl_recipe_tables, true, NULL},
     {"query", NULL, NULL, false, QUERY_DATA},
-    {"check", NULL, NULL, false, CHECK_DATA},
+    {"check", NULL, rocl_check_tables, true, NULL},
     {"csv", NULL, NULL, false, OUTPUT_DATA},
     {"pftrace", NULL, NULL, false, OUTPUT_DATA},
     {"otf2", NULL, NULL, false, OUTPUT_DATA},

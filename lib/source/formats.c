@@ -81,6 +81,8 @@ static bool is_profile(const char *head, size_t n, bool whole)
 
 #define FORMAT(name_, advice_) .format = {.name = (name_), .advice = (advice_)}
 #define READ(name_, ops_, ...) .format = {.name = (name_), .ops = &(ops_), .flags = (__VA_ARGS__)}
+#define READ_OF(writer_, name_, ops_, ...)                                                         \
+    .format = {.name = (name_), .ops = &(ops_), .writer = (writer_), .flags = (__VA_ARGS__)}
 
 #define RECORD "record with `rocprofv3 --output-format rocpd`, and name the database"
 #define UNPACK "unpack it first"
@@ -91,14 +93,16 @@ static bool is_profile(const char *head, size_t n, bool whole)
     FORMAT("a write-ahead log of SQLite (-wal), not the database",                                 \
            "name the database; the log must lie beside it, under its name")
 #define KINETO                                                                                     \
-    READ("a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops,                         \
-         ROCL_FORMAT_KINETO | ROCL_FORMAT_SCRIPT_OUTPUT)
-#define CHROME   READ("a trace in Chrome's JSON", rocl_chrome_ops, ROCL_FORMAT_SCRIPT_OUTPUT)
-#define CSV      READ("a CSV file of rocprof", rocl_rocprof_csv_ops, ROCL_FORMAT_CSV)
-#define V1_JSON  READ("a trace of rocprof (JSON)", rocl_rocprof_json_ops, ROCL_FORMAT_V1_JSON)
+    READ_OF("PyTorch", "a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops,           \
+            ROCL_FORMAT_KINETO | ROCL_FORMAT_SCRIPT_OUTPUT)
+#define CHROME READ("a trace in Chrome's JSON", rocl_chrome_ops, ROCL_FORMAT_SCRIPT_OUTPUT)
+#define CSV    READ("a CSV file of rocprof", rocl_rocprof_csv_ops, ROCL_FORMAT_CSV)
+#define V1_JSON                                                                                    \
+    READ_OF("rocprof", "a trace of rocprof (JSON)", rocl_rocprof_json_ops, ROCL_FORMAT_V1_JSON)
 #define V3_FILES "kernel_trace.csv, hip_api_trace.csv and memory_copy_trace.csv"
 #define RECORDING                                                                                  \
-    READ("a recording of rocrec", rocl_chunk_ops, ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
+    READ_OF("rocrec", "a recording of rocrec", rocl_chunk_ops,                                     \
+            ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
 #define DATABASE     (ROCL_FORMAT_DATABASE | ROCL_FORMAT_INDEPENDENT)
 
@@ -109,7 +113,7 @@ static const row rows[] = {
      MAGIC("SQLite format 3\0")},
     {RECORDING, MAGIC(ROCL_CHUNK_MAGIC)},
     {RECORDING, MAGIC(ROCL_CHUNK_BEGUN "\0")},
-    {READ("text of HCC_PROFILE", rocl_rtg_ops, SCRIPT_INPUT | ROCL_FORMAT_PROFILE_LINES),
+    {READ_OF("HCC", "text of HCC_PROFILE", rocl_rtg_ops, SCRIPT_INPUT | ROCL_FORMAT_PROFILE_LINES),
      .probe = is_profile},
     {READ("text of rtg_tracer or strace", rocl_rtg_ops, SCRIPT_INPUT), .probe = rtg_recognise},
     /* pieces of a database */
@@ -130,7 +134,7 @@ static const row rows[] = {
     {FORMAT("a profile of JAX or TensorFlow (xplane.pb)", "open it with xprof or TensorBoard"),
      .probe = is_xplane},
     {READ("a Perfetto trace", rocl_pftrace_ops, 0), .probe = is_perfetto},
-    {READ("JSON of rocprofv3", rocl_rocprofv3_json_ops, ROCL_FORMAT_V3_JSON),
+    {READ_OF("rocprofv3", "JSON of rocprofv3", rocl_rocprofv3_json_ops, ROCL_FORMAT_V3_JSON),
      .json = {"rocprofiler-sdk-tool"}},
     {KINETO, .json = {"deviceProperties"}},
     {KINETO, .json = {"distributedInfo"}},
@@ -163,17 +167,19 @@ static const row rows[] = {
     {FORMAT("a program, not a trace", "run it under rocrec or rocprofv3"), MAGIC("\x7f"
                                                                                  "ELF")},
     /* may begin with anything that a program says */
-    {READ("raw text of rocprof", rocl_rocprof_text_ops,
-          ROCL_FORMAT_LATE_RECORDS | ROCL_FORMAT_V1_TEXT),
+    {READ_OF("rocprof", "raw text of rocprof", rocl_rocprof_text_ops,
+             ROCL_FORMAT_LATE_RECORDS | ROCL_FORMAT_V1_TEXT),
      .probe = rocprof_is_text},
 };
 
 #define ROCPD                                                                                      \
     READ("a rocpd database", rocl_rocpd_ops,                                                       \
          DATABASE | ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_TABLE_SETS)
-#define RPD     READ("an RPD file of rocmProfileData", rocl_rpd_ops, ROCL_FORMAT_DATABASE)
+#define RPD                                                                                        \
+    READ_OF("rocmProfileData", "an RPD file of rocmProfileData", rocl_rpd_ops, ROCL_FORMAT_DATABASE)
 #define COMPUTE FORMAT("an analysis database of rocprof-compute, not a trace", RECORD)
-#define V1_DB   READ("a results database of rocprof", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
+#define V1_DB                                                                                      \
+    READ_OF("rocprof", "a results database of rocprof", rocl_rocprof_db_ops, ROCL_FORMAT_DATABASE)
 #define NSIGHT                                                                                     \
     FORMAT("an export of NVIDIA's Nsight Systems, not a rocpd database",                           \
            "open it with Nsight Systems")

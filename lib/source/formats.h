@@ -45,6 +45,7 @@ typedef struct rocl_format {
     const char *name;           /* with its article, as its users call it */
     const char *advice;         /* what to do with it; NULL where it is read */
     const rocl_source_ops *ops; /* who reads it; NULL: nobody so far, or see _DATABASE */
+    const char *writer;         /* the only program that writes it; NULL: there are several */
     unsigned flags;
 } rocl_format;
 

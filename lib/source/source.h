@@ -98,7 +98,7 @@ typedef struct rocl_source {
     size_t capture_count;
     const char *remark; /* NULL: none */
     char version[32];   /* of the format, as the input says it; "": it says none */
-    const char *writer; /* the program that has written it; NULL: the input does not say */
+    const char *writer; /* the program that has written it; NULL: that of the format */
     bool truncated;     /* of its input something is left out that cannot be counted */
     bool single;        /* it has one capture */
     bool joined;        /* made of slices, in a temporary file */

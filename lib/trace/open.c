@@ -365,7 +365,9 @@ rocl_input rocl_trace_input(const rocl_trace *t, size_t i)
     rocl_input in = {.path = i < own ? s->path : t->joined->paths[i - own],
                      .format = (*name == 'a' && blank) ? blank + 1 : name,
                      .version = s->version,
-                     .writer = s->writer ? s->writer : ""};
+                     .writer = s->writer                        ? s->writer
+                               : s->format && s->format->writer ? s->format->writer
+                                                                : ""};
     add_file(&in, in.path);
     for (size_t k = 0; k < s->more_count; k++)
         add_file(&in, s->more[k].path);

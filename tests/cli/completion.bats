@@ -78,6 +78,9 @@ in_a_terminal() { # shell
     touch here.db
     offers "$1" "rocpd2pftrace her" "rocpd2pftrace here.db"
     offers "$1" "rocline info her" "rocline info here.db"
+    offers "$1" "rocline convert -f csv pf" "csv pftrace"
+    offers "$1" "rocline convert --output-format csv otf2 her" "otf2 here.db"
+    offers "$1" "rocline convert -f csv -o out her" "out here.db"
 }
 
 @test "bash on a terminal" {
@@ -118,6 +121,9 @@ rocline correlate --bud|--budget
 rocpd summary --domain-s|--domain-summary
 rocpd2pftrace her|here.db
 rocline info her|here.db
+rocline convert -f csv pf|pftrace
+rocline convert --output-format csv otf2 her|here.db
+rocline convert -f csv -o out her|here.db
 END
     # A command's options are not those of another one.
     got=$(HOME=$PWD fish --no-config -c "source fish/rocline.fish; complete -C 'rocline query --fail-o'")

@@ -82,7 +82,7 @@ EOF
     valid recipes recipes.json
     rocline check --format json "$db" missing.db "$FIXTURES/nasty-3.0.5.db" >check.json && false
     jq -e '.exit_code == 3 and (.errors | length) == 1 and .errors[0].file == "missing.db" and
-        (.data.inputs | length) == 3 and (.data.inputs[2].faults | length) > 0' check.json
+        (.data.inputs.rows | length) == 3 and (.data.faults.rows | length) > 0' check.json
     valid check check.json
     rocline rpt -o rpt.txt --format json "$FIXTURES/rank0.db" >rpt.json
     valid rpt rpt.json

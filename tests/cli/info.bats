@@ -38,14 +38,23 @@ load helper
 
 @test "check --format json has the same" {
     run -3 --separate-stderr rocline check --format json "$FIXTURES/corrupt.db" "$FIXTURES/nasty-3.0.0.db"
-    jq -e '.exit_code == 3 and (.data.inputs | length == 2) and .data.inputs[0].exit_code == 3
-           and (.data.inputs[1].faults | length > 3)' <<<"$output"
+    jq -e '.exit_code == 3 and (.data.inputs.rows | length == 2) and .data.inputs.rows[0].exit_code == 3
+           and (.data.faults.rows | length > 3)' <<<"$output"
+}
+
+@test "check: tables for programs and people, within a budget" {
+    run -3 --separate-stderr rocline check --format csv "$FIXTURES/nasty-3.0.0.db" missing.db
+    [[ "$output" == *'"cannot be read",3,,,"no such file"'* && "$output" == *'"end before start","left out",4'* ]]
+    [[ "$stderr" == *"missing.db: no such file"* ]]
+    run -1 --separate-stderr rocline --format md check --budget 120 "$FIXTURES/nasty-3.0.0.db"
+    [[ "$output" == "## Inputs"* && ${#output} -le 480 ]]
+    try 2 rocline check --budget 100 "$FIXTURES/nasty-3.0.0.db"
 }
 
 @test "check and conversion count the same faults" {
     for db in nasty-3.0.0 nasty-3.0.5 nasty-4.1.0 nasty-sys; do
         left=$(rocline check --format json "$FIXTURES/$db.db" 2>/dev/null |
-            jq '[.data.inputs[].faults[] | select(.outcome == "left out").records] | add')
+            jq '[.data.faults.rows[] | select(.outcome == "left out").records] | add')
         said=$(rocstats all "$FIXTURES/$db.db" 2>&1 >/dev/null | sed -n 's/^rocstats: \([0-9]*\) records left out.*/\1/p')
         [ "$left" = "$said" ] || fail "$db: $left, $said"
     done

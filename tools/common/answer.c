@@ -1,6 +1,8 @@
 /* The answer of a command of rocline, from the first message to the last byte. */
 #include "common/answer.h"
 
+#include "common/output.h"
+
 #include <cjson/cJSON.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -191,6 +193,17 @@ int budget_check(const table_output *o)
     if (o->budget && o->table.format != ROCL_TABLE_JSON && o->table.format != ROCL_TABLE_MARKDOWN)
         return usage_error("--budget is only for --format json and md");
     return -1;
+}
+
+int tables_prepare(common *c, const char *format_name, table_output *o)
+{
+    if (format_name && !rocl_table_format_named(format_name, &o->table.format))
+        return usage_error("--format: \"%s\" is not known", format_name);
+    o->table.path = c->output_file ? c->output_file : "-";
+    c->to_stdout = strcmp(o->table.path, "-") == 0;
+    o->table.width = output_width(c);
+    const int code = output_check(c, o->table.path);
+    return code < 0 ? budget_check(o) : code;
 }
 
 size_t budget_bytes(unsigned budget)

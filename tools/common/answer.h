@@ -40,6 +40,9 @@ int budget_check(const table_output *o);
 /* What rows may take of it, besides the end of the envelope; 0: there is no budget. */
 size_t budget_bytes(unsigned budget);
 
+/* Where the tables of a command go: by its --format (NULL: text), --output-file and --budget.
+ * Returns -1, or the exit code of a usage error. */
+int tables_prepare(common *c, const char *format_name, table_output *o);
 /* Writes them: as an answer with what the trace is (NULL: there is none), or alone. */
 rocl_status tables_write(const table_output *o, const rocl_trace *t, rocl_tables *tables,
                          rocl_error *err);

@@ -36,6 +36,8 @@ typedef struct common {
 
 /* Parts of the option tables; their offsets count from a `common`. */
 extern const opt_group input_group, names_group, filter_group, run_group, other_group;
+/* Of AMD's converter to Perfetto: accepted, without effect. */
+extern const opt_group perfetto_group;
 
 #define COMMON_OUTPUT_FILE(text)                                                                   \
     {                                                                                              \

@@ -86,6 +86,23 @@ static void bash_value(const program *p, const opt *o)
     printf("return ;;\n");
 }
 
+/* Words of a list may also follow it, with blanks between them: what stands last with a dash. */
+static void bash_many(const program *p, const opt *o)
+{
+    if (o->kind != OPT_MANY)
+        return;
+    printf("    local at=$((COMP_CWORD - 1))\n"
+           "    while ((at > 0)) && [[ ${COMP_WORDS[at]} != -* ]]; do ((at--)); done\n"
+           "    if [[ $cur != -* && ${COMP_WORDS[at]} == @(");
+    if (o->letter)
+        printf("-%c|", o->letter);
+    printf("--%s) ]]; then\n        compopt -o filenames 2>/dev/null\n"
+           "        mapfile -t COMPREPLY < <(compgen -W '",
+           o->name);
+    print_offered(p, o);
+    printf("' -- \"$cur\"; compgen -f -- \"$cur\")\n        return\n    fi\n");
+}
+
 static void each_option(const program *p, void (*print)(const program *, const opt *),
                         bool with_value)
 {
@@ -153,7 +170,9 @@ static void bash_function(const program *p)
            "    elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
            "    case $prev in\n");
     each_option(p, bash_value, true);
-    printf("    esac\n    if [[ $cur == -* ]]; then\n        COMPREPLY=($(compgen -W '");
+    printf("    esac\n");
+    each_option(p, bash_many, true);
+    printf("    if [[ $cur == -* ]]; then\n        COMPREPLY=($(compgen -W '");
     each_option(p, bash_word, false);
     printf("' -- \"$cur\"))\n");
     if (p->operand_words) {
@@ -222,10 +241,15 @@ static void zsh_option(const program *p, const opt *o)
     zsh_escaped(o->help);
     putchar(']');
     if (opt_takes_value(o)) {
-        putchar(':');
+        /* The rest of the line, up to the next option: words of a list, and files. */
+        printf(o->kind == OPT_MANY ? ":*-*:" : ":");
         zsh_escaped(o->arg);
         putchar(':');
-        if (takes_list(p, o)) {
+        if (o->kind == OPT_MANY) {
+            printf("{ _sequence compadd - ");
+            print_offered(p, o);
+            printf("; _files }");
+        } else if (takes_list(p, o)) {
             printf("_sequence compadd - ");
             print_offered(p, o);
         } else if (o->choices || o->kind == OPT_BOOL) {
@@ -341,6 +365,15 @@ static void fish_option(const program *p, const opt *o)
     printf(" -d ");
     fish_quoted(o->help);
     putchar('\n');
+    if (o->kind == OPT_MANY) {
+        fish_begin();
+        printf(" -n '__rocline_follows --%s", o->name);
+        if (o->letter)
+            printf(" -%c", o->letter);
+        printf("' -a '");
+        print_offered(p, o);
+        printf("'\n");
+    }
 }
 
 static void fish_program(const program *p)
@@ -356,7 +389,15 @@ static void fish_program(const program *p)
 
 static void print_fish(const program *p)
 {
-    printf("# fish completion for %s\n", p->tool);
+    printf(
+        "# fish completion for %s\n"
+        "function __rocline_follows # is one of these the last option before the cursor?\n"
+        "    for word in (commandline -opc)[-1..1]\n"
+        "        string match -q -- '-*' $word; and begin; contains -- $word $argv; return; end\n"
+        "    end\n"
+        "    return 1\n"
+        "end\n",
+        p->tool);
     fish_tool = p->tool;
     if (!p->commands) {
         fish_program(p);

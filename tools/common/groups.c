@@ -122,6 +122,15 @@ static const opt run_options[] = {
     COMMON_END,
 };
 
+static const opt perfetto_options[] = {
+    COMMON_IGNORED("perfetto-backend", "NAME", "inprocess|system"),
+    COMMON_IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer"),
+    COMMON_IGNORED("perfetto-buffer-size", "KB", NULL),
+    COMMON_IGNORED("perfetto-shmem-size-hint", "KB", NULL),
+    COMMON_IGNORED("no-annotate-kfd", NULL, NULL),
+    COMMON_END,
+};
+
 static const opt other_options[] = {
     {"completion", 0, OPT_COMPLETION, 0, "SHELL", "bash|zsh|fish", 0, 0,
      "print completion code for bash, zsh or fish"},
@@ -135,4 +144,6 @@ const opt_group input_group = {"Input", input_options};
 const opt_group names_group = {"Names", names_options};
 const opt_group filter_group = {"Filters", filter_options};
 const opt_group run_group = {"Run", run_options};
+const opt_group perfetto_group = {"Options of AMD's converter (no Perfetto session is used here)",
+                                  perfetto_options};
 const opt_group other_group = {"Other", other_options};

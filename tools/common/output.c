@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool ends_with(const char *text, const char *end)
 {
@@ -92,6 +94,13 @@ bool same_file(const char *a, const char *b)
     if (stat(a, &s) != 0 || stat(b, &t) != 0)
         return false;
     return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+unsigned output_width(const common *c)
+{
+    struct winsize size;
+    const bool on_terminal = c->to_stdout && isatty(STDOUT_FILENO);
+    return on_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 int output_check(const common *c, const char *path)

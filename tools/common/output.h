@@ -47,6 +47,9 @@ rocl_status output_make_parent(const char *path);
 /* Are both names of one file, and that no pipe or device? */
 bool same_file(const char *a, const char *b);
 
+/* Columns of the terminal that shows the output; 0: it goes elsewhere. */
+unsigned output_width(const common *c);
+
 /* Refuses an output that is an input by any name; -1: it is none. */
 int output_check(const common *c, const char *path);
 

@@ -4,7 +4,6 @@
 #include "rocline/commands.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 typedef struct cli {
@@ -60,22 +59,11 @@ static int sort_operands(cli *c)
 
 static int run_look_up(cli *c, const program *p, int argc, char **argv)
 {
-    rocl_table_options *o = &c->output.table;
-    struct winsize size;
     int code = common_parse(p, &c->common, argc, argv);
     if (code < 0)
         code = sort_operands(c);
-    if (code < 0 && c->format_name && !rocl_table_format_named(c->format_name, &o->format))
-        code = usage_error("--format: \"%s\" is not known", c->format_name);
-    o->path = c->common.output_file ? c->common.output_file : "-";
-    c->common.to_stdout = strcmp(o->path, "-") == 0;
-    if (c->common.to_stdout && isatty(STDOUT_FILENO) &&
-        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        o->width = size.ws_col;
     if (code < 0)
-        code = output_check(&c->common, o->path);
-    if (code < 0)
-        code = budget_check(&c->output);
+        code = tables_prepare(&c->common, c->format_name, &c->output);
     c->common.wanted = EVENTS_NONE; /* each pass reads others */
     return code < 0 ? common_run(&c->common, write_event, c) : code;
 }

@@ -1,16 +1,14 @@
 /* rocline info: what a trace is. rocline check: what is broken in it. */
 #include "common/answer.h"
 #include "common/output.h"
+#include "common/progress.h"
 #include "rocline/commands.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 typedef struct cli {
     common common;
@@ -61,28 +59,12 @@ static rocl_status write_info(rocl_trace *t, void *ctx, rocl_error *err)
     return written == ROCL_OK ? s : written;
 }
 
-/* Where the output goes, for both commands. */
-static int prepare_output(cli *c)
-{
-    rocl_table_options *o = &c->output.table;
-    struct winsize size;
-    if (c->format_name && !rocl_table_format_named(c->format_name, &o->format))
-        return usage_error("--format: \"%s\" is not known", c->format_name);
-    o->path = c->common.output_file ? c->common.output_file : "-";
-    c->common.to_stdout = strcmp(o->path, "-") == 0;
-    if (c->common.to_stdout && isatty(STDOUT_FILENO) &&
-        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        o->width = size.ws_col;
-    const int code = output_check(&c->common, o->path);
-    return code < 0 ? budget_check(&c->output) : code;
-}
-
 static int run_info(const program *p, int argc, char **argv)
 {
     static cli c;
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
-        code = prepare_output(&c);
+        code = tables_prepare(&c.common, c.format_name, &c.output);
     c.common.note_times = true;
     c.common.wanted = EVENTS_NONE; /* a trace without events is described as well */
     return code < 0 ? common_run(&c.common, write_info, &c) : code;
@@ -105,162 +87,128 @@ const program info_program = {
 /* ---- check ----------------------------------------------------------------------------------- */
 
 static const opt check_options[] = {
-    {"format", 0, OPT_STRING, offsetof(cli, format_name), "FORM", "text|json", 0, 0,
-     "lines for people (text, the default), or JSON"},
+    {"format", 0, OPT_STRING, offsetof(cli, format_name), "FORM", "text|csv|tsv|json|md|html", 0, 0,
+     "a line for each input, and lines of its faults (text, the default), or tables, when all are "
+     "read: Markdown (md) or HTML; CSV, TSV or JSON for programs"},
+    BUDGET_OPTION(offsetof(cli, output.budget)),
     COMMON_END,
 };
 static const opt_group check_group = {"Output", check_options};
 static const opt_group *const check_groups[] = {&input_group, &check_group, &run_group,
                                                 &other_group, NULL};
 
-/* What is found out about one input. */
-typedef struct checked {
-    const char *path;
-    rocl_status status;
-    rocl_trace *trace; /* NULL: it cannot be opened */
-    rocl_error *err;
-} checked;
-
-/* Messages begin with the file that they are about; its name stands before them already. */
-static const char *error_of(const checked *one)
+/* Of all inputs, each once, with commas between them. */
+static char *list_formats(const rocl_trace *t)
 {
-    const char *text = rocl_error_text(one->err);
-    const size_t n = strlen(one->path);
-    return !strncmp(text, one->path, n) && !strncmp(text + n, ": ", 2) ? text + n + 2 : text;
-}
-
-/* Reads all that outputs and reports read: every kind, field and argument. */
-static void check_input(const cli *c, checked *one)
-{
-    strings alone = {0};
-    strings_add(&alone, one->path);
-    one->status = common_open(&c->common, &alone, &one->trace, one->err);
-    if (one->status <= ROCL_PARTIAL)
-        one->status = rocl_trace_scan(one->trace, ROCL_ALL_KINDS | ROCL_BIT(ROCL_FLOW),
-                                      ROCL_ALL_FIELDS, ignore_batch, NULL, one->err);
-    free(alone.v);
-}
-
-static const char *outcome_word(const checked *one)
-{
-    return one->status == ROCL_OK        ? "intact"
-           : one->status == ROCL_PARTIAL ? "has faults"
-                                         : "cannot be read";
-}
-
-static uint64_t count_events(const rocl_trace *t)
-{
-    uint64_t sum = 0;
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        sum += rocl_trace_events(t, k);
-    return sum;
-}
-
-static void print_checked(const checked *one)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s", one->path);
-    path[rocl_hide_controls(path, strlen(path), false)] = '\0';
-    printf("%s: %s", path, outcome_word(one));
-    if (one->status > ROCL_PARTIAL) {
-        printf(": %s\n", error_of(one));
-        return;
-    }
-    const uint64_t events = count_events(one->trace);
-    printf(", %" PRIu64 " event%s", events, events == 1 ? "" : "s");
-    for (size_t i = 0; i < rocl_trace_inputs(one->trace); i++) {
-        const char *format = rocl_trace_input(one->trace, i).format;
+    char *text = must_have(strdup(""));
+    for (size_t i = 0; i < rocl_trace_inputs(t); i++) {
+        const char *format = rocl_trace_input(t, i).format;
         bool again = false;
-        for (size_t k = 0; k < i; k++)
-            again |= !strcmp(format, rocl_trace_input(one->trace, k).format);
-        if (!again)
-            printf(", %s", format);
-    }
-    putchar('\n');
-    for (rocl_fault f = 0; f < ROCL_FAULTS; f++) {
-        const uint64_t n = rocl_trace_faults(one->trace, f);
-        if (n)
-            printf("  %" PRIu64 " record%s %s: %s\n", n, n == 1 ? "" : "s",
-                   rocl_fault_drops(f) ? "left out" : "repaired", rocl_fault_text(f));
-    }
-}
-
-static void put_checked(cJSON *list, const checked *one)
-{
-    cJSON *o = must_have(cJSON_CreateObject()), *faults;
-    must_have(cJSON_AddStringToObject(o, "input", one->path));
-    must_have(cJSON_AddStringToObject(o, "outcome", outcome_word(one)));
-    must_have(cJSON_AddNumberToObject(o, "exit_code", one->status));
-    if (one->status > ROCL_PARTIAL) {
-        must_have(cJSON_AddStringToObject(o, "error", error_of(one)));
-    } else {
-        must_have(cJSON_AddNumberToObject(o, "events", (double)count_events(one->trace)));
-        faults = must_have(cJSON_AddArrayToObject(o, "faults"));
-        for (rocl_fault f = 0; f < ROCL_FAULTS; f++) {
-            const uint64_t n = rocl_trace_faults(one->trace, f);
-            if (!n)
-                continue;
-            cJSON *row = must_have(cJSON_CreateObject());
-            must_have(cJSON_AddStringToObject(row, "fault", rocl_fault_text(f)));
-            must_have(cJSON_AddStringToObject(row, "outcome",
-                                              rocl_fault_drops(f) ? "left out" : "repaired"));
-            must_have(cJSON_AddNumberToObject(row, "records", (double)n));
-            if (!cJSON_AddItemToArray(faults, row))
-                must_have(NULL);
+        for (size_t k = 0; k < i && !again; k++)
+            again = !strcmp(format, rocl_trace_input(t, k).format);
+        char *more = NULL;
+        if (!again && asprintf(&more, "%s%s%s", text, *text ? ", " : "", format) < 0)
+            must_have(NULL);
+        if (!again) {
+            free(text);
+            text = more;
         }
     }
-    if (!cJSON_AddItemToArray(list, o))
-        must_have(NULL);
+    return text;
+}
+
+/* Messages begin with the file that they are about; its name stands before them already. */
+static char *copy_error(const char *input, const rocl_error *err)
+{
+    const char *text = rocl_error_text(err);
+    const size_t n = strlen(input);
+    return must_have(
+        strdup(!strncmp(text, input, n) && !strncmp(text + n, ": ", 2) ? text + n + 2 : text));
+}
+
+/* Reads all that outputs and reports read: every kind, field and argument. What the result points
+ * to is never freed: the program ends with it. */
+static rocl_checked check_input(const cli *c, const char *input, rocl_error *err)
+{
+    rocl_checked to = {.input = input};
+    rocl_trace *t = NULL;
+    strings alone = {0};
+    strings_add(&alone, input);
+    to.status = common_open(&c->common, &alone, &t, err);
+    if (to.status <= ROCL_PARTIAL) {
+        to.formats = list_formats(t);
+        to.status = rocl_trace_scan(t, ROCL_ALL_KINDS | ROCL_BIT(ROCL_FLOW), ROCL_ALL_FIELDS,
+                                    ignore_batch, NULL, err);
+    }
+    if (to.status > ROCL_PARTIAL)
+        to.error = copy_error(input, err);
+    for (rocl_kind k = 0; k < ROCL_KINDS && !to.error; k++)
+        to.events += rocl_trace_events(t, k);
+    for (rocl_fault f = 0; f < ROCL_FAULTS && !to.error; f++)
+        to.faults[f] = rocl_trace_faults(t, f);
+    rocl_trace_close(t);
+    free(alone.v);
+    return to;
+}
+
+static void print_checked(const rocl_checked *one)
+{
+    char input[PATH_MAX];
+    snprintf(input, sizeof input, "%s", one->input);
+    input[rocl_hide_controls(input, strlen(input), false)] = '\0';
+    printf("%s: %s", input, rocl_checked_outcome(one));
+    if (one->error) {
+        printf(": %s\n", one->error);
+        return;
+    }
+    printf(", %" PRIu64 " event%s, %s\n", one->events, one->events == 1 ? "" : "s", one->formats);
+    for (rocl_fault f = 0; f < ROCL_FAULTS; f++)
+        if (one->faults[f])
+            printf("  %" PRIu64 " record%s %s: %s\n", one->faults[f],
+                   one->faults[f] == 1 ? "" : "s", rocl_fault_drops(f) ? "left out" : "repaired",
+                   rocl_fault_text(f));
 }
 
 /* Inputs are checked one by one: one that cannot be read does not hide the faults of another. */
 static int run_check(const program *p, int argc, char **argv)
 {
     static cli c;
-    strings failures = {0}; /* which errors of the answer repeat */
-    rocl_status worst = ROCL_OK;
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
-        code = prepare_output(&c);
+        code = tables_prepare(&c.common, c.format_name, &c.output);
     if (code >= 0)
         return code;
+    const bool lines = c.output.table.format == ROCL_TABLE_TEXT;
+    const size_t n = c.common.inputs.n;
+    rocl_checked *checks = must_have(calloc(n, sizeof *checks));
+    rocl_status worst = ROCL_OK, s = ROCL_OK;
     answer_set_inputs(&c.common.inputs);
     c.common.args = true;
-    cJSON *all = must_have(cJSON_CreateObject());
-    cJSON *list = must_have(cJSON_AddArrayToObject(all, "inputs"));
-    for (size_t i = 0; i < c.common.inputs.n; i++) {
-        checked one = {.path = c.common.inputs.v[i], .err = must_have(rocl_error_new())};
-        check_input(&c, &one);
-        worst = one.status > worst ? one.status : worst;
-        if (c.output.table.format == ROCL_TABLE_JSON)
-            put_checked(list, &one);
-        else
-            print_checked(&one);
-        if (one.status > ROCL_PARTIAL)
-            strings_add(&failures, must_have(strdup(rocl_error_text(one.err))));
-        rocl_trace_close(one.trace);
-        rocl_error_free(one.err);
-    }
-    if (c.output.table.format == ROCL_TABLE_JSON) {
-        char *text = must_have(cJSON_PrintUnformatted(all));
-        rocl_answer *answer = NULL;
+    for (size_t i = 0; i < n; i++) {
         rocl_error *err = must_have(rocl_error_new());
-        rocl_status s = ROCL_OK;
-        if (answer_is_wanted()) {
-            s = answer_open("-", NULL, 0, &answer, err);
-            if (s == ROCL_OK)
-                s = rocl_answer_put_json(answer, text, strlen(text), err);
-            for (size_t i = 0; i < failures.n && s == ROCL_OK; i++)
-                rocl_answer_add_message(answer, true, worst, failures.v[i]);
-        } else {
-            puts(text);
-        }
-        worst = s == ROCL_OK ? worst : s;
+        checks[i] = check_input(&c, c.common.inputs.v[i], err);
+        worst = checks[i].status > worst ? checks[i].status : worst;
+        if (lines)
+            print_checked(&checks[i]);
+        else if (checks[i].error)
+            msg_error("%s", rocl_error_text(err));
         rocl_error_free(err);
-        free(text);
     }
-    cJSON_Delete(all);
-    return finish_stdout() == ROCL_OK ? (int)worst : ROCL_OUTPUT;
+    progress_end();
+    if (!lines) {
+        rocl_tables *tables = NULL;
+        rocl_error *err = must_have(rocl_error_new());
+        s = rocl_describe_checks(checks, n, &tables, err);
+        if (s == ROCL_OK)
+            s = tables_write(&c.output, NULL, tables, err);
+        if (s > ROCL_PARTIAL)
+            msg_error("%s", rocl_error_text(err));
+        rocl_tables_free(tables);
+        rocl_error_free(err);
+    }
+    free(checks);
+    s = s == ROCL_OK ? worst : s;
+    return finish_stdout() == ROCL_OK ? (int)s : ROCL_OUTPUT;
 }
 
 const program check_program = {
@@ -272,6 +220,6 @@ const program check_program = {
         "Read all of every input, and print what is broken. Each input is checked by itself.",
     .groups = check_groups,
     .examples = "  rocline check *.db && echo all are intact\n"
-                "  rocline check --format json run/ | jq '.data.inputs[].faults'\n",
+                "  rocline check --format json run/ | jq '.data.faults.rows'\n",
     .operands = offsetof(common, inputs),
 };

@@ -180,9 +180,17 @@ static int print_rocpd_help(const program *p, int argc, char **argv)
     return print_help_of(&rocpd_program, argc, argv);
 }
 
+/* What stands before the command. */
+typedef struct cli {
+    strings words; /* the command, and its command line */
+    const char *format;
+} cli;
+
 static int run_command(const program *p, int argc, char **argv)
 {
-    static strings words, arguments;
+    static cli line;
+    static strings arguments;
+    static char format[64];
     static char name[64];
     static program called;
     const subcommand *c;
@@ -190,7 +198,8 @@ static int run_command(const program *p, int argc, char **argv)
     if (link)
         return link->run(link, argc, argv);
     msg_init(p->name);
-    const int code = options_parse(p, &words, argc, argv);
+    const int code = options_parse(p, &line, argc, argv);
+    const strings words = line.words;
     if (code >= 0)
         return code;
     if (!words.n && p == &rocpd_program) /* as AMD's program does */
@@ -209,12 +218,22 @@ static int run_command(const program *p, int argc, char **argv)
     strings_add(&arguments, words.v[0]);
     if (c && c->word)
         strings_add(&arguments, c->word);
+    if (line.format) {
+        snprintf(format, sizeof format, "--format=%s", line.format);
+        strings_add(&arguments, format);
+    }
     for (size_t i = 1; i < words.n; i++)
         strings_add(&arguments, words.v[i]);
     return answer_run(&called, (int)arguments.n, (char **)(uintptr_t)arguments.v);
 }
 
-static const opt_group *const groups[] = {&other_group, NULL};
+static const opt command_options[] = {
+    {"format", 0, OPT_STRING, offsetof(cli, format), "FORM", NULL, 0, 0,
+     "the same as behind the command, such as json"},
+    COMMON_END,
+};
+static const opt_group command_group = {"For the command", command_options};
+static const opt_group *const groups[] = {&command_group, &other_group, NULL};
 
 static const opt rocpd_options[] = {
     {"version", 'v', OPT_VERSION, 0, NULL, NULL, 0, 0, "print the version, as with -V"},

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 typedef query_cli cli;
@@ -122,12 +121,6 @@ static const opt_group *const amd_groups[] = {&amd_query_group, &input_group,  &
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static unsigned terminal_width(void)
-{
-    struct winsize size;
-    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 /* The line of the text in which an error is, and a mark below the place. */
 static void show_place(const cli *c, const char *sql)
 {
@@ -154,7 +147,7 @@ static rocl_status run_text(cli *c, const char *sql, rocl_error *err)
 {
     rocl_rows_options o = {.path = c->path,
                            .format = (rocl_rows_format)query_format_of[c->format],
-                           .width = c->common.to_stdout ? terminal_width() : 0,
+                           .width = output_width(&c->common),
                            .title_case = c->as_amd,
                            .budget = budget_bytes(c->budget)};
     if (answer_is_wanted() && !c->as_amd && o.format == ROCL_ROWS_JSON && !c->shell) {

@@ -42,21 +42,11 @@ static const opt output_options[] = {
     COMMON_END,
 };
 
-static const opt amd_options[] = {
-    COMMON_IGNORED("perfetto-backend", "NAME", "inprocess|system"),
-    COMMON_IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer"),
-    COMMON_IGNORED("perfetto-buffer-size", "KB", NULL),
-    COMMON_IGNORED("perfetto-shmem-size-hint", "KB", NULL),
-    COMMON_IGNORED("no-annotate-kfd", NULL, NULL),
-    COMMON_END,
-};
-
 static const opt_group output_group = {"Output", output_options};
-static const opt_group amd_group = {"Options of AMD's converter (no Perfetto session is used here)",
-                                    amd_options};
 
-static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
-                                          &run_group,   &amd_group,    &other_group, NULL};
+static const opt_group *const groups[] = {&input_group,  &output_group, &names_group,
+                                          &filter_group, &run_group,    &perfetto_group,
+                                          &other_group,  NULL};
 
 static bool is_file_name(const char *name)
 {

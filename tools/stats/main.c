@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -208,14 +207,6 @@ static size_t rows_per_table(const cli *c)
     return c->stats.reports || c->compare.wanted ? TEXT_TOP : OVERVIEW_TOP;
 }
 
-/* Of the terminal that shows the output; 0: it goes elsewhere. */
-static unsigned terminal_width(const cli *c)
-{
-    struct winsize size;
-    bool on_terminal = c->common.to_stdout && isatty(STDOUT_FILENO);
-    return on_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 /* As the C library would decide, which is not asked: tools do not use locales otherwise. */
 static bool locale_is_utf8(void)
 {
@@ -228,7 +219,7 @@ static bool locale_is_utf8(void)
 
 static void choose_pictures(cli *c)
 {
-    unsigned width = terminal_width(c);
+    unsigned width = output_width(&c->common);
     c->stats.pictures = c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_MARKDOWN;
     c->stats.ascii = !locale_is_utf8();
     c->stats.slices = (size_t)c->slices;
@@ -439,7 +430,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         .table = {
             .path = c->path,
             .format = c->style ? ROCL_TABLE_CONSOLE : c->format,
-            .width = terminal_width(c),
+            .width = output_width(&c->common),
             .summary = {.domains = c->per_domain,
                         .groups = c->summary_groups.n && (c->summary || c->per_domain),
                         .whole = c->summary,

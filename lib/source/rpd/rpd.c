@@ -19,6 +19,7 @@
 #include "source/rpd/rpd.h"
 
 #include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "source/rpd/records.h"
@@ -230,6 +231,8 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         (st = rpd_sort_table(f, t, s->db, RPD_FRAME, F_API, F_DEPTH, F_NAME, &f->frames, err)) ||
         (st = rpd_sort_table(f, t, s->db, RPD_COUNTER, V_OP, -1, -1, &f->counters, err)))
         return st;
+    if (f->schema)
+        snprintf(s->version, sizeof s->version, "%" PRIu64, f->schema);
     st = rpd_find_last_monitored(f, t, s->db, err);
     for (uint32_t k = 0; k < RPD_RECORDS && st == ROCL_OK; k++)
         if (f->names[k])

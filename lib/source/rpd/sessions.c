@@ -125,6 +125,8 @@ rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err)
             f->pid_stride = (uint64_t)v;
         if (tag && v > 0 && !strcmp(tag, "gpu_stride"))
             f->gpu_stride = (uint64_t)v;
+        if (tag && v > 0 && !strcmp(tag, "schema_version"))
+            f->schema = (uint64_t)v;
     }
     sqlite3_finalize(s);
     st = find_sessions(f, h, err);

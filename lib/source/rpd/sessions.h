@@ -5,7 +5,8 @@
 
 #include "source/rpd/tables.h"
 
-/* Fills the sessions, and pid_stride and gpu_stride, from rocpd_metadata and the rows of others. */
+/* Fills the sessions, the version of the schema, pid_stride and gpu_stride, from rocpd_metadata and
+ * the rows of others. */
 rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err);
 
 /* The session that noted a value of a device, which its row does not say: of those that run at a

@@ -85,6 +85,7 @@ typedef struct rpd_file {
     rocl_idset
         item_sessions; /* numbers of those whose launches all give their grid in work-items */
     uint64_t pid_stride, gpu_stride; /* where a file is of several machines; 0 */
+    uint64_t schema;                 /* its version; 0: the file does not say */
     rocl_lookup *links;              /* operation, 0 -> the call that launched it */
     rocl_lookup *frames;             /* call, index -> string of the frame, innermost first */
     rocl_lookup *counters;           /* operation, index -> row of rocpd_counter */
