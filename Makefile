@@ -167,7 +167,7 @@ PC := $(O)/lib/rocline.pc
 # The loadable extension of SQLite: what calls SQLite for its host is compiled for that once more.
 SQLITE_SO := $(O)/lib/librocline-sqlite.so
 SQLITE_HOST_SRC := $(addprefix lib/query/,extension.c functions.c plan.c vtab.c)
-SQLITE_SO_SRC := $(filter-out $(addprefix lib/query/,columns.c functions.c plan.c query.c rows.c vtab.c),$(LIB_SRC))
+SQLITE_SO_SRC := $(filter-out $(addprefix lib/query/,columns.c functions.c plan.c query.c rocpd.c rows.c vtab.c),$(LIB_SRC))
 HEADER := $(O)/include/rocline.h
 PROGRAMS := $(TOOLS) $(ALIASES)
 BINS := $(TOOLS:%=$(O)/bin/%)

@@ -309,6 +309,7 @@ typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to,
     uint32_t instance;  /* the first of them in rocl_batch.instances, + 1; 0: they are not known */
     double value;
     double min, max; /* of a single instance, if they are known */
+    uint64_t row;    /* its row in the table of values, of several instances the first; 0 unknown */
 } rocl_counter_value;
 
 typedef struct rocl_sample_value { /* ROCL_SPM, ROCL_SAMPLE */

@@ -72,6 +72,14 @@ int rocl_temp_file(const char *tmpdir, const char **dir)
     return fd;
 }
 
+const char *rocl_temp_folder(const char *tmpdir)
+{
+    const char *wanted = tmpdir ? tmpdir : getenv("TMPDIR");
+    if (wanted && *wanted)
+        return wanted;
+    return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
 bool rocl_is_endless(int fd, mode_t mode)
 {
     struct stat null, info;

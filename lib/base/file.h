@@ -17,6 +17,8 @@ bool rocl_write_at(int fd, const void *from, size_t n, uint64_t offset);
  * else /tmp. *dir is the folder, also after an error; it lives as long as what it was taken from.
  */
 int rocl_temp_file(const char *tmpdir, const char **dir);
+/* The same folder, for what needs names: the first of these that can be written to. */
+const char *rocl_temp_folder(const char *tmpdir);
 
 /* Is it a device such as /dev/zero, which nobody ends? A terminal is ended by its user, and
  * /dev/null at once. */

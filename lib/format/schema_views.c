@@ -20,7 +20,8 @@
 #define STRING(of, column)                                                                         \
     "(SELECT s.string FROM rocpd_string s WHERE s.id = " of "." column " AND s.guid = " of ".guid)"
 #define CATEGORY       STRING("e", "category_id") " AS category"
-#define FIELD(of, key) "json_extract(" of ".extdata, '$." key "')"
+#define FIELD(of, key)                                                                             \
+    "iif(json_valid(" of ".extdata), json_extract(" of ".extdata, '$." key "'), NULL)"
 #define DURATION(of)   of ".\"end\" - " of ".start"
 #define TIMES(of)      of ".start, " of ".\"end\", " DURATION(of) " AS duration"
 #define STACK          "e.stack_id, e.parent_stack_id"

@@ -1,5 +1,6 @@
 /* SQL over a trace: a connection to an empty database in memory, with the tables of the trace, what
  * statements may do there, and the run of statements. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/map.h"
 #include "base/sqlite.h"
 #include "query/columns.h"
+#include "query/rocpd.h"
 #include "query/sql.h"
 #include "query/views.h"
 
@@ -20,6 +22,8 @@ enum {
 
 #define DEFAULT_MEMORY ((size_t)256 << 20)
 
+#define TEMP "TEMP "
+
 typedef struct parameter {
     char *name, *text;
 } parameter;
@@ -29,14 +33,16 @@ struct rocl_query {
     sqlite3 *db;
     rocl_scanner *scanner;
     rocl_table_host host;
+    rocl_rocpd_tables *rocpd; /* NULL: no statement has named them so far */
     rocl_query_options options;
     parameter *parameters;
     size_t parameter_count, parameter_cap;
     const char *denied;    /* what the statement at hand may not do; NULL: nothing */
+    int temp_offset;       /* of "TEMP ", where it was put into the statement; 0: nowhere */
     long error_offset;     /* in the text of rocl_query_run() */
     struct timespec until; /* the time limit of the statement */
     bool late;             /* it is over */
-    bool opening;          /* views are being made */
+    bool opening;          /* views of ours are being made */
     bool outer_views;      /* a statement may have made a view with an outer join */
 };
 
@@ -94,6 +100,12 @@ static int check_time(void *ctx)
     return q->late;
 }
 
+static void start_clock(rocl_query *q)
+{
+    clock_gettime(CLOCK_MONOTONIC, &q->until);
+    q->until.tv_sec += (time_t)q->options.seconds;
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static rocl_status find_scanner(void *ctx, const char *path, rocl_scanner **scanner,
@@ -128,11 +140,11 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
     q->options = o ? *o : (rocl_query_options){0};
     q->host = (rocl_table_host){.scanner = find_scanner, .ctx = q};
     rocl_status st = rocl_scanner_new(&q->scanner, t, rocl_query_memory(q), err);
-    int rc = st == ROCL_OK
-                 ? sqlite3_open_v2(
-                       ":memory:", &q->db,
-                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_PRIVATECACHE, NULL)
-                 : SQLITE_OK;
+    int rc = st == ROCL_OK ? sqlite3_open_v2(":memory:", &q->db,
+                                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                                                 SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI,
+                                             NULL)
+                           : SQLITE_OK;
     if (st == ROCL_OK && rc == SQLITE_OK) {
         rocl_scanner_on_wait(q->scanner, check_time, q);
         if (q->options.heap)
@@ -163,6 +175,7 @@ void rocl_query_close(rocl_query *q)
     if (!q)
         return;
     sqlite3_close(q->db);
+    rocl_rocpd_free(q->rocpd);
     rocl_scanner_free(q->scanner);
     for (size_t i = 0; i < q->parameter_count; i++) {
         free(q->parameters[i].name);
@@ -235,17 +248,86 @@ static rocl_status bind_parameters(const rocl_query *q, sqlite3_stmt *s, rocl_er
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
+static bool is_name_character(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+/* Blanks, comments and empty statements. */
+static const char *skip_blanks(const char *p)
+{
+    for (;;) {
+        const char *end;
+        p += strspn(p, " \t\r\n\f;");
+        if (!strncmp(p, "--", 2))
+            p += strcspn(p, "\n");
+        else if (!strncmp(p, "/*", 2) && (end = strstr(p + 2, "*/")))
+            p = end + 2;
+        else
+            return p;
+    }
+}
+
+/* The text after the word, and blanks; NULL: there is another word. */
+static const char *skip_word(const char *p, const char *word)
+{
+    const size_t n = strlen(word);
+    return !sqlite3_strnicmp(p, word, (int)n) && !is_name_character(p[n]) ? skip_blanks(p + n)
+                                                                          : NULL;
+}
+
+/* Where a statement that makes a view in the main database says VIEW; NULL: it does not. */
+static const char *find_main_view(const char *sql)
+{
+    const char *view = skip_word(skip_blanks(sql), "create"), *name;
+    if (!view || !(name = skip_word(view, "view")))
+        return NULL;
+    static const char *const words[] = {"if", "not", "exists"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *next = skip_word(name, words[i]);
+        name = next ? next : name;
+    }
+    if (*name && strchr("\"`[", *name)) {
+        const char *end = strchr(name + 1, *name == '[' ? ']' : *name);
+        name = end ? end + 1 : name + 1;
+    } else {
+        while (is_name_character(*name))
+            name++;
+    }
+    return *skip_blanks(name) == '.' ? NULL : view;
+}
+
+/* A view in the main database could not use those of ROCm's names, which are temporary: so views
+ * are made as temporary ones. */
+static int prepare_statement(rocl_query *q, const char *sql, sqlite3_stmt **s, const char **next)
+{
+    const char *const view = find_main_view(sql), *end = NULL;
+    q->temp_offset = 0;
+    if (!view)
+        return sqlite3_prepare_v2(q->db, sql, -1, s, next);
+    char *text = sqlite3_mprintf("%.*s" TEMP "%s", (int)(view - sql), sql, view);
+    if (!text)
+        return SQLITE_NOMEM;
+    q->temp_offset = (int)(view - sql);
+    const int rc = sqlite3_prepare_v2(q->db, text, -1, s, &end);
+    *next = end ? sql + (end - text) - strlen(TEMP) : NULL;
+    sqlite3_free(text);
+    return rc;
+}
+
 /* Puts line and column before the message; *offset is where the statement stands in the text. */
 static rocl_status fail_at(rocl_query *q, const char *sql, const char *statement, int rc,
                            rocl_error *err)
 {
-    const int offset = sqlite3_error_offset(q->db);
+    int offset = sqlite3_error_offset(q->db);
+    if (q->temp_offset && offset > q->temp_offset)
+        offset -= (int)strlen(TEMP);
     const char *what = q->denied ? q->denied : sqlite3_errmsg(q->db);
     const char *p = offset >= 0 ? statement + offset : statement;
     unsigned line = 1;
     const char *begin = sql;
     if (offset < 0)
-        p += strspn(p, " \t\r\n;");
+        p = skip_blanks(p);
     for (const char *c = sql; c < p && *c; c++) {
         if (*c == '\n') {
             line++;
@@ -298,7 +380,7 @@ static rocl_sql_value read_value(sqlite3_stmt *s, int i)
 static bool has_word(const char *text, const char *const *words)
 {
     for (const char *p = text; *p;) {
-        const size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+        const size_t n = strspn(p, ROCL_QUERY_LETTERS);
         for (const char *const *w = words; n && *w; w++)
             if (strlen(*w) == n && !sqlite3_strnicmp(p, *w, (int)n))
                 return true;
@@ -345,8 +427,7 @@ static rocl_status run_statement(rocl_query *q, sqlite3_stmt *s, statement_run *
         st = run->fn(run->ctx, &row, err);
         run->number++;
     }
-    clock_gettime(CLOCK_MONOTONIC, &q->until);
-    q->until.tv_sec += (time_t)q->options.seconds;
+    start_clock(q);
     for (int rc; st == ROCL_OK;) {
         rc = sqlite3_step(s);
         if (rc == SQLITE_DONE)
@@ -379,7 +460,15 @@ rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, v
         q->denied = NULL;
         q->late = false;
         q->host.patterns = !may_join_outside(q, run.at);
-        const int rc = sqlite3_prepare_v2(q->db, run.at, -1, &s, &next);
+        start_clock(q);
+        if (!q->rocpd && rocl_rocpd_is_named(q->trace, run.at)) {
+            q->opening = true;
+            st = rocl_rocpd_open(&q->rocpd, q->db, q->trace, err);
+            q->opening = false;
+            if (st != ROCL_OK)
+                break;
+        }
+        const int rc = prepare_statement(q, run.at, &s, &next);
         if (rc != SQLITE_OK)
             st = fail_at(q, sql, run.at, rc, err);
         else if (s)
@@ -387,6 +476,8 @@ rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, v
         sqlite3_finalize(s);
         run.at = next ? next : run.at + strlen(run.at);
     }
+    if (st == ROCL_OK)
+        st = rocl_rocpd_check(q->rocpd, err);
     rocl_scanner_put_faults(q->scanner);
     return st ? st : rocl_trace_outcome(q->trace);
 }

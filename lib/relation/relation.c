@@ -215,6 +215,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(description, TEXT, 0, TEXT_OF(counters, r->counter, description), __VA_ARGS__) \
     X(block, TEXT, 0, TEXT_OF(counters, r->counter, block), __VA_ARGS__) \
     X(value_type, TEXT, 0, TEXT_OF(counters, r->counter, value_type), __VA_ARGS__) \
+    X(value_id, INTEGER, 0, id_cell(r->row), __VA_ARGS__) \
     DISPATCH_COLUMNS(X, (&r->d), __VA_ARGS__)
 #define SAMPLE_COLUMNS(X, ...)                                                                          \
     EVENT_COLUMNS(X, __VA_ARGS__) \
@@ -429,7 +430,7 @@ static inline const rocl_event *e_at(const rocl_batch *b, size_t i)
     _Static_assert(sizeof columns_##table / sizeof *columns_##table <= ROCL_RELATION_COLUMNS_MAX,  \
                    "a set of columns is 64 bits");
 #define DEFINITION_TABLE_COLUMNS(table, columns, record, list, number, ...)                        \
-    EVENT_TABLE_COLUMNS(table, columns, record, NULL, 0)                                            \
+    EVENT_TABLE_COLUMNS(table, columns, record, NULL, 0)                                           \
     static void list_##table(rocl_batch *b)                                                        \
     {                                                                                              \
         b->any = (void *)(uintptr_t)b->capture->list;                                              \
@@ -609,6 +610,7 @@ static const column_doc docs[] = {
     {"units", "unit of the values", false},
     {"user_name", "name given by the user", false},
     {"value", "value of the counter, summed over its instances", false},
+    {"value_id", "row of rocpd_pmc_event, of several instances the first", true},
     {"value_type", "how values are to be read", true},
     {"vendor_name", "vendor", false},
     {"version", "version of the operating system", false},

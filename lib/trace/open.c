@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/map.h"
 #include "base/out_tree.h"
 #include "base/pool.h"
@@ -194,12 +195,7 @@ static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
                                 .tmpdir = t->opt.tmpdir,
                                 .reader = t->opt.reader};
     rocl_trace *slices = NULL;
-    const char *env = getenv("TMPDIR"), *folder = t->opt.tmpdir;
-    if (!folder && env && *env)
-        folder = env;
-    if (!folder)
-        folder = access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
-    rocl_status st = rocl_out_tree_open(&j->tree, folder, err);
+    rocl_status st = rocl_out_tree_open(&j->tree, rocl_temp_folder(t->opt.tmpdir), err);
     if (st != ROCL_OK)
         return st;
     if (asprintf(path, "%s/%s", rocl_out_tree_path(j->tree), slash ? slash + 1 : j->paths[0]) < 0) {

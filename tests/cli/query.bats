@@ -34,26 +34,82 @@ same_as_rocm() { # db sql
     diff ours theirs
 }
 
-@test "views of ROCm: the same rows" {
-    with_views "$DB" v.db
-    same_as_rocm v.db "SELECT * FROM kernels"
-    same_as_rocm v.db "SELECT * FROM regions"
-    same_as_rocm v.db "SELECT * FROM regions_and_samples"
-    same_as_rocm v.db "SELECT * FROM memory_copies"
-    same_as_rocm v.db "SELECT * FROM memory_allocations"
-    same_as_rocm v.db "SELECT dispatch_id, kernel_name, counter_name, round(value, 3), agent_abs_index,
-        grid_size, workgroup_size, vgpr_count FROM counters_collection"
-    same_as_rocm v.db "SELECT name, total_calls, round(total_duration, 3) FROM top_kernels"
-    same_as_rocm v.db "SELECT name, total_calls, round(total_duration, 3), round(average, 3),
-        round(percentage, 6) FROM top"
-    same_as_rocm v.db "SELECT agent_id, type, GpuTime, WallTime FROM busy"
-    same_as_rocm v.db "SELECT * FROM processes"
-    same_as_rocm v.db "SELECT nid, machine_id, hostname, guid, ppid, pid, tid, name FROM threads"
-    same_as_rocm v.db "SELECT id, guid, nid, pid, agent_abs_index FROM code_objects"
-    same_as_rocm v.db "SELECT id, guid, nid, pid, code_object_id, kernel_name, display_name,
-        group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count,
-        kernel_id, formatted_kernel_name FROM kernel_symbols"
-    same_as_rocm v.db "SELECT id, guid, nid, pid, agent_abs_index, name, description, block FROM pmc_info"
+# What merge has written has the tables of the fixture and all views.
+@test "all views and tables of a database: every column of every row as SQLite has it" {
+    needs python3
+    for name in everything merged sampled ticks spm args-order rename sys graph hip-events schema-4.1.0; do
+        rocmerge -q -o "$name.db" "$FIXTURES/$name.db"
+        "$TOP/tests/cli/query-views.py" same "$name.db"
+    done
+    "$TOP/tests/cli/query-views.py" sum "$FIXTURES/rank0.db" "$FIXTURES/rank1.db"
+}
+
+@test "all views and tables of real databases, with ROCm's own views" {
+    needs python3 "$SHARED/rocpd/r9700_llama_bench.db" "$SHARED/amd/e4.db"
+    "$TOP/tests/cli/query-views.py" same "$SHARED"/rocpd/*.db "$SHARED"/amd/*.db
+    "$TOP/tests/cli/query-views.py" sum "$SHARED"/amd/rank*.db
+}
+
+@test "tables of ROCm's databases: joins, sets by name, views of the user" {
+    needs sqlite3
+    for sql in "SELECT s.string, count(*), sum(r.\"end\" - r.start) FROM rocpd_region r
+            JOIN rocpd_string s ON s.id = r.name_id AND s.guid = r.guid GROUP BY s.string" \
+        "SELECT k.display_name, d.dispatch_id FROM rocpd_kernel_dispatch d JOIN rocpd_info_kernel_symbol k
+            ON k.id = d.kernel_id AND k.guid = d.guid JOIN kernels USING (id, guid)" \
+        "SELECT count(*) FROM rocpd_event$(suffix "$FIXTURES/everything.db")"; do
+        with_views "$FIXTURES/everything.db" v.db
+        same_as_rocm v.db "$sql"
+    done
+    try 0 query -q -f csv "CREATE VIEW a AS SELECT string FROM rocpd_string; CREATE VIEW IF NOT EXISTS [b c] AS
+        SELECT name FROM top_kernels; SELECT (SELECT count(*) FROM a) > 9 AND (SELECT count(*) FROM [b c]) > 1 AS ok" "$DB"
+    [ "${lines[1]}" = 1 ]
+    try 2 query "CREATE VIEW v AS SELECT nmae; SELECT nmae FROM v" "$DB"
+    says "line 1, column 31: no such column: nmae"
+    try 2 query "/* a view */ CREATE VIEW v AS SELEC 1" "$DB"
+    says "line 1, column 31: near \"SELEC\""
+    try 2 query "DELETE FROM rocpd_string$(suffix "$DB")" "$DB"
+    try 0 query -q --attach "ATTACH 'y.db' AS y; CREATE TABLE y.t (a); CREATE VIEW y.v AS SELECT * FROM t" "$DB"
+    [ "$(sqlite3 y.db 'SELECT count(*) FROM v')" = 0 ]
+    # In a database that a writer has left with a log.
+    for name in wal-live wal-clean no-underscore few-tables; do
+        cp "$FIXTURES/$name.db" w.db
+        rm -f w.db-wal && [ ! -f "$FIXTURES/$name.db-wal" ] || cp "$FIXTURES/$name.db-wal" w.db-wal
+        query -q -f tsv "SELECT count(*) FROM rocpd_region" w.db >ours
+        [ "$(ls w.db*)" = "$(ls w.db w.db-wal 2>/dev/null)" ]
+        sqlite3 w.db "SELECT count(*) FROM rocpd_region" | diff <(tail -1 ours) -
+        rm -f w.db*
+    done
+}
+
+@test "tables of ROCm's databases: of other inputs, with filters, of many databases" {
+    count="SELECT (SELECT count(*) FROM rocpd_kernel_dispatch) || ' ' || (SELECT count(*) FROM rocpd_region JOIN
+        rocpd_string s ON s.id = name_id AND s.guid = rocpd_region.guid) || ' ' || (SELECT count(*) FROM rocpd_memory_copy)"
+    events="SELECT (SELECT count(*) FROM kernel) || ' ' || (SELECT count(*) FROM _range) || ' ' || (SELECT count(*) FROM memory_copy)"
+    rocpd2pftrace -q -o t.pftrace "$DB"
+    rocpd2csv -q -d csv -o t "$DB"
+    for input in t.pftrace csv "$DB" "$DB --start 25% --end 75%" "$DB --include kernel"; do
+        # shellcheck disable=SC2086
+        diff <(query -q -f csv "$count" $input | tail -1) <(query -q -f csv "$events" $input | tail -1)
+    done
+    try 0 query "$count" t.pftrace
+    says "the tables of rocpd are those of a temporary database of the inputs"
+    # More than SQLite attaches.
+    sqlite3 -readonly "$FIXTURES/no-pmc.db" .dump >dump
+    guid=$(sqlite3 -readonly "$FIXTURES/no-pmc.db" "SELECT value FROM rocpd_metadata WHERE tag = 'guid'")
+    for i in a b c d e f g h i j k; do
+        sed "s/$guid/$i${guid#?}/g; s/${guid//-/_}/$i$(tail -c +2 <<<"${guid//-/_}")/g" dump | sqlite3 "$i.db"
+    done
+    for sql in "SELECT count(*) FROM rocpd_region" "SELECT count(*) FROM rocpd_string WHERE guid LIKE 'k%'"; do
+        query -q -f csv "$sql" ./?.db >all
+        query -q -f csv "$sql" k.db >one
+        [ "$(tail -1 all)" -eq $(($(tail -1 one) * ($([[ $sql == *LIKE* ]] && echo 1 || echo 11)))) ]
+    done
+    mkdir tmp
+    [ "$(TMPDIR=tmp query -q -f csv "SELECT count(*) FROM rocpd_region" "$DB" "$FIXTURES"/rank1.db | tail -1)" -gt 0 ]
+    [ -z "$(ls -A tmp)" ]
+    needs "$SHARED/rpd/matmul_result.rpd"
+    [ "$(query -q -f csv "SELECT count(*) FROM rocpd_api" "$SHARED/rpd/matmul_result.rpd" | tail -1)" -eq \
+        "$(sqlite3 -readonly "$SHARED/rpd/matmul_result.rpd" "SELECT count(*) FROM rocpd_api")" ]
 }
 
 @test "views of ROCm: aggregates, windows and joins" {
@@ -67,15 +123,6 @@ same_as_rocm() { # db sql
         (SELECT avg(start) FROM kernels)"
     same_as_rocm v.db "SELECT id, row_number() OVER (PARTITION BY agent_abs_index ORDER BY start, id)
         FROM kernels"
-}
-
-@test "the real trace with ROCm's views" {
-    needs "$SHARED/rocpd/r9700_llama_bench.db" sqlite3
-    db=$SHARED/rocpd/r9700_llama_bench.db
-    same_as_rocm "$db" "SELECT * FROM kernels"
-    same_as_rocm "$db" "SELECT name, total_calls FROM top_kernels"
-    same_as_rocm "$db" "SELECT id, kernel_name, display_name, formatted_kernel_name,
-        demangled_kernel_name, truncated_kernel_name FROM kernel_symbols"
 }
 
 @test "views of arguments" {

@@ -34,6 +34,8 @@ static void on_interrupt(int number)
         rocl_query_interrupt(interruptible);
 }
 
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+
 static void list_tables(bool views)
 {
     rocl_sql_table t;
@@ -52,14 +54,34 @@ static void print_shell_help(void)
          "SQL ends with a semicolon. ^C ends a statement.");
 }
 
+/* A table whose columns are printed. */
+typedef struct shown_table {
+    const char *name, *purpose;
+    bool plain; /* its columns are not those of our tables, which are explained */
+    size_t columns;
+} shown_table;
+
 /* A column: its name and its type. */
 static rocl_status print_column(void *ctx, const rocl_result_row *r, rocl_error *err)
 {
-    (void)ctx, (void)err;
-    if (r->values)
-        printf("  %-22s %-8s %s\n", r->values[0].text, r->values[1].text,
-               rocl_sql_column_doc(r->values[0].text));
+    shown_table *t = ctx;
+    (void)err;
+    if (!r->values)
+        return ROCL_OK;
+    if (!t->columns++)
+        printf("%s: %s\n", t->name, t->purpose);
+    printf("  %-22s %-8s %s\n", r->values[0].text, r->values[1].text,
+           t->plain ? "" : rocl_sql_column_doc(r->values[0].text));
     return ROCL_OK;
+}
+
+/* False: there is no such table. */
+static bool print_columns(query_cli *c, shown_table *t)
+{
+    char sql[4200];
+    snprintf(sql, sizeof sql, "SELECT name, type FROM pragma_table_info('%s')", t->name);
+    rocl_query_run(c->query, sql, print_column, t, NULL);
+    return t->columns > 0;
 }
 
 /* The columns of a table, or of all. */
@@ -68,14 +90,13 @@ static void print_schema(query_cli *c, const char *table)
     rocl_sql_table t;
     bool any = false;
     for (size_t i = 0; rocl_sql_table_at(i, &t); i++) {
-        char sql[256];
         if (*table ? strcasecmp(table, t.name) != 0 : t.view)
             continue;
-        printf("%s%s: %s\n", any ? "\n" : "", t.name, t.purpose);
-        snprintf(sql, sizeof sql, "SELECT name, type FROM pragma_table_info('%s')", t.name);
-        rocl_query_run(c->query, sql, print_column, NULL, NULL);
-        any = true;
+        fputs(any ? "\n" : "", stdout);
+        any = print_columns(c, &(shown_table){t.name, t.purpose, false, 0});
     }
+    if (!strncasecmp(table, "rocpd_", 6) && strspn(table, NAME_CHARACTERS) == strlen(table))
+        any = print_columns(c, &(shown_table){table, "a table of ROCm's databases", true, 0});
     if (!any)
         msg_error(".schema: there is no table %s", table);
 }
@@ -92,6 +113,7 @@ bool shell_run_command(query_cli *c, const char *line)
         list_tables(false);
         puts("");
         list_tables(true);
+        puts("\nrocpd_string, ...    the tables of ROCm's databases");
     } else if (!strcmp(word, ".schema")) {
         print_schema(c, argument);
     } else if (!strcmp(word, ".mode")) {

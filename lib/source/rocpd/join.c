@@ -41,12 +41,14 @@ typedef struct join_value {
     uint32_t counter;
     uint32_t type, name; /* of an argument */
     int64_t place[5];    /* xcc, shader_engine, instance, shader_array, wgp; -1: none */
+    uint64_t row;        /* of the table of values, from the key: collect_group() */
 } join_value;
 
 static const join_value value_nowhere = {.place = {-1, -1, -1, -1, -1}};
 
-#define JOIN_PLAIN_SIZE offsetof(join_value, type)
-#define JOIN_ARG_SIZE   offsetof(join_value, place)
+#define JOIN_PLAIN_SIZE  offsetof(join_value, type)
+#define JOIN_ARG_SIZE    offsetof(join_value, place)
+#define JOIN_PLACED_SIZE offsetof(join_value, row)
 
 /* Those that values of one class point to. */
 typedef struct join_owners {
@@ -148,7 +150,7 @@ static rocl_status read_value(const rocpd_row *r, void *ctx, rocl_error *err)
     else
         return rocpd_count_fault(r, ROCL_FAULT_ORPHAN_VALUE, err);
     bool placed = memcmp(v.place, value_nowhere.place, sizeof v.place) != 0;
-    return add_value(to, key, &v, placed ? sizeof v : JOIN_PLAIN_SIZE, err);
+    return add_value(to, key, &v, placed ? JOIN_PLACED_SIZE : JOIN_PLAIN_SIZE, err);
 }
 
 enum { G_EVENT, G_POSITION, G_TYPE, G_NAME, G_VALUE };
@@ -340,8 +342,12 @@ static rocl_status emit_values(merge *m, const rocl_dispatch *d, const rocl_pack
             continue;
         }
         /* A single row may be a sum already: how many instances it is of is not known. */
-        rocl_counter_value fresh = {
-            .d = *d, .counter = v.counter, .value = v.number, .min = v.number, .max = v.number};
+        rocl_counter_value fresh = {.d = *d,
+                                    .counter = v.counter,
+                                    .value = v.number,
+                                    .min = v.number,
+                                    .max = v.number,
+                                    .row = v.row};
         rocl_buf_put(&m->sums, &fresh, sizeof fresh);
         if (m->sums.failed)
             return rocl_fail_memory(err);
@@ -543,6 +549,7 @@ static rocl_status collect_group(merge *m, const uint64_t *key, rocl_error *err)
         join_value v = value_nowhere;
         bool arg = key_class(key) == JOIN_BY_ARGS;
         memcpy(&v, m->value.data, arg ? JOIN_ARG_SIZE : m->value.len);
+        v.row = m->value.key[JOIN_ROW];
         rocl_buf_put(&m->group, &v, sizeof v);
         if (arg) {
             uint64_t n = m->value.len - JOIN_ARG_SIZE;
