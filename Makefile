@@ -156,7 +156,7 @@ TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/
 # Manual pages share the options that several tools have: man/options/.
 MAN := $(patsubst %,$(O)/%,$(sort $(wildcard man/*.[0-9])))
 MAN_INSTALLED = $(if $(filter 1,$(ROCPD)),$(MAN),$(filter-out %/rocpd.1,$(MAN)))
-SCRIPTS := .ci/run $(sort $(wildcard tests/*.sh tests/*/*.sh tests/*/*.bash))
+SCRIPTS := .ci/run $(sort $(wildcard packaging/*.sh packaging/debian/tests/[bd]* tests/*.sh tests/*.bash tests/*/*.sh tests/*/*.bash))
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 # Tools and tests are linked with all objects; what is installed shows the public names only.
@@ -402,7 +402,7 @@ print-%:
 	@echo '$($*)'
 
 FORCE:
-.PHONY: all tests fixtures check soak check-bare check-machines bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format \
+.PHONY: all tests units fixtures check soak check-bare check-machines bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format \
         lint clean help FORCE
 # Objects are kept, or every test program would be compiled again.
 .SECONDARY:

@@ -7,6 +7,7 @@
 #   clang    clang
 #   arm64    aarch64, by qemu-user
 #   s390x    the highest byte first, by qemu-user
+#   musl     musl-gcc, with SQLite, zlib, cJSON, libcsv and libyaml compiled for musl from Debian's sources
 #   i386     is not supported: make must say so
 # Needs root, debootstrap and namespaces (tests/roots.bash), does nothing, and says why, without. All is
 # done in a Debian 12 in ROOTS/machines, which stays, with its objects: some 3 GB, 10 minutes for each
@@ -17,20 +18,20 @@ cd "$(dirname "$0")/.."
 . tests/roots.bash
 roots_begin check-machines "$1"
 shift
-[ $# -gt 0 ] || set -- pedantic clang arm64 s390x i386
+[ $# -gt 0 ] || set -- pedantic clang arm64 s390x musl i386
 log=$roots/machines.log
 : >"$log"
 
 libraries=(libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev libcmocka-dev)
-if [ ! -e "$roots/machines/.ready" ]; then
-    packages=("${libraries[@]}" gcc clang make git pkg-config qemu-user-static sqlite3 jq zstd lz4)
-    for machine in arm64 s390x i386; do
-        packages+=("crossbuild-essential-$machine" "${libraries[@]/%/:$machine}")
-    done
+packages=("${libraries[@]}" gcc clang make git pkg-config qemu-user-static sqlite3 jq zstd lz4 musl-tools dpkg-dev tcl)
+for machine in arm64 s390x i386; do
+    packages+=("crossbuild-essential-$machine" "${libraries[@]/%/:$machine}")
+done
+if [ "$(cat "$roots/machines/.ready" 2>/dev/null)" != "${packages[*]}" ]; then
     root_copy bookworm machines
     root_log "$log" machines "for a in arm64 s390x i386; do dpkg --add-architecture \$a; done; apt-get update -q &&
         apt-get install -q -y --no-install-recommends ${packages[*]}"
-    touch "$roots/machines/.ready"
+    echo "${packages[*]}" >"$roots/machines/.ready"
 else
     # What has not changed keeps its time, and its objects.
     mkdir -p "$roots/machines/rocline"
@@ -49,6 +50,10 @@ settings() { # machine
     arm64) gnu=aarch64-linux-gnu ;;
     s390x) gnu=s390x-linux-gnu ;;
     i386) gnu=i686-linux-gnu ;;
+    musl) # headers of the kernel are not for one C library
+        echo "CC='musl-gcc -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu' CFLAGS=-O2" \
+            "CPPFLAGS='-isystem /opt/musl/include' LDFLAGS=-L/opt/musl/lib PKG_CONFIG=false" && return
+        ;;
     *) echo "machines.sh: no machine $1" >&2 && exit 2 ;;
     esac
     echo "CC=$gnu-gcc AR=$gnu-ar OBJCOPY=$gnu-objcopy CFLAGS=-O2 PKG_CONFIG='env PKG_CONFIG_LIBDIR=/usr/lib/${gnu/i686/i386}/pkgconfig:/usr/share/pkgconfig pkg-config'"
@@ -136,7 +141,9 @@ for machine in amd64 "$@"; do
         make_machine pedantic build/pedantic/bin/rocline
         continue
     fi
-    [ "$machine" = amd64 ] || make_machine "$machine" "build/$machine/bin/rocline tests"
+    # What tests of the command line load into tools is for glibc.
+    [ "$machine" != musl ] || root_log "$log" machines "tests/musl-libraries.sh /opt/musl"
+    [ "$machine" = amd64 ] || make_machine "$machine" "build/$machine/bin/rocline $([ "$machine" = musl ] && echo units || echo tests)"
     unit_tests "$machine" || status=1
     [ "$machine" != amd64 ] || continue
     write_outputs "$machine"

@@ -117,6 +117,7 @@ $(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(wildcard tests/fixtures/*
 # ---- what can be asked for ----------------------------------------------------------------------------
 
 tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(SOAK) $(TRACED) $(PRELOADS) $(KMT_SO) $(ROCR) $(EXAMPLES) ## test programs and the generator, without running them
+units: $(UNITS) ## the unit tests alone, without running them
 fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed
@@ -128,7 +129,7 @@ soak: all tests $(FIXTURES) ## rows in = rows out + rows counted, on damaged inp
 check-bare: ## README's commands in bare systems (SYSTEMS="bookworm trixie jammy noble" ONLY=demo); needs root and debootstrap
 	@tests/bare.sh $(O)
 
-check-machines: ## -pedantic, unit tests and outputs of clang, aarch64, s390x (MACHINES="arm64 s390x"); needs root and debootstrap
+check-machines: ## -pedantic, unit tests and outputs of clang, aarch64, s390x, musl (MACHINES="arm64 s390x musl"); needs root and debootstrap
 	@tests/machines.sh $(O) $(MACHINES)
 
 bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read of the same input (ROWS=, RUNS=)

@@ -1,8 +1,8 @@
 /* Regular expressions of options: what they cost is estimated before the C library sees them. */
 #include "base/regex.h"
 
-#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -107,4 +107,20 @@ rocl_status rocl_regex_compile(regex_t *re, const char *option, const char *text
     regerror(rc, re, why, sizeof why);
     return rocl_fail(err, rc == REG_ESPACE ? ROCL_INTERNAL : ROCL_USAGE,
                      "%s: \"%.100s\": not an extended regular expression: %s", option, text, why);
+}
+
+bool rocl_regex_matches(const regex_t *re, const char *text, size_t len)
+{
+#ifdef REG_STARTEND
+    regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(len < INT32_MAX ? len : INT32_MAX)};
+    return regexec(re, text, 1, &range, REG_STARTEND) == 0;
+#else
+    /* It goes by NUL: another character, which no pattern names, stands for those inside. */
+    char *copy = strlen(text) < len ? calloc(len + 1, 1) : NULL;
+    for (size_t i = 0; copy && i < len; i++)
+        copy[i] = text[i] ? text[i] : '\1';
+    bool matches = regexec(re, copy ? copy : text, 0, NULL, 0) == 0;
+    free(copy);
+    return matches;
+#endif
 }

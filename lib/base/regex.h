@@ -4,6 +4,8 @@
 #define ROCL_BASE_REGEX_H
 
 #include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/status.h"
 
@@ -15,5 +17,8 @@ enum { ROCL_REGEX_LENGTH = 32 << 10, ROCL_REGEX_DEPTH = 250, ROCL_REGEX_COPIES =
  * user wrote it. Where it fails there is nothing to free in *re. */
 rocl_status rocl_regex_compile(regex_t *re, const char *option, const char *text,
                                const char *pattern, int flags, rocl_error *err);
+
+/* Whether it matches in text[0..len), which may hold NUL, and which a NUL follows. */
+bool rocl_regex_matches(const regex_t *re, const char *text, size_t len);
 
 #endif

@@ -17,12 +17,24 @@
 #include "base/error.h"
 #include "base/sync.h"
 
-/* Recursive: what is completed together holds it around all of it. */
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+/* Recursive: what is completed together holds it around all of it. It is made when it is first
+ * taken, for not every C library has an initializer of such locks. */
+static pthread_once_t lock_made = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock;
 static rocl_unfinished *all_unfinished;
+
+static void make_lock(void)
+{
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
 
 void rocl_unfinished_hold(void)
 {
+    pthread_once(&lock_made, make_lock);
     pthread_mutex_lock(&lock);
 }
 
@@ -73,7 +85,7 @@ static bool remove_at(int folder, const char *name, int depth)
     while (again) {
         alignas(struct dirent64) char entries[2048];
         bool removed = false;
-        for (ssize_t n; (n = getdents64(fd, entries, sizeof entries)) > 0;)
+        for (ssize_t n; (n = getdents64(fd, (void *)entries, sizeof entries)) > 0;)
             for (ssize_t at = 0; at < n;) {
                 const struct dirent64 *e = (const struct dirent64 *)(entries + at);
                 at += e->d_reclen;

@@ -74,18 +74,9 @@ void rocl_name_cache_free(rocl_name_cache *cache)
 
 static bool matches_any(const regex_t *regs, size_t count, const char *text, size_t len)
 {
-    for (size_t i = 0; i < count; i++) {
-#ifdef REG_STARTEND
-        /* By length: a name may hold NUL, and what follows it counts. */
-        regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(len < INT32_MAX ? len : INT32_MAX)};
-        int rc = regexec(&regs[i], text, 1, &range, REG_STARTEND);
-#else
-        (void)len;
-        int rc = regexec(&regs[i], text, 0, NULL, 0);
-#endif
-        if (rc == 0)
+    for (size_t i = 0; i < count; i++)
+        if (rocl_regex_matches(&regs[i], text, len))
             return true;
-    }
     return false;
 }
 

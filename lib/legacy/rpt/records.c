@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/regex.h"
+
 /* ---- the ends that were asked for ----------------------------------------------------------- */
 
 static rocl_status fail_end(const rpt_end *e, const char *why, rocl_error *err)
@@ -111,7 +113,7 @@ static void check_end(const rpt *r, rpt_end *e, const rpt_record *record)
     } else if (!r->from_log) {
         size_t n;
         const char *name = rocl_strings_get(r->strings, record->name, &n);
-        e->resolved = rpt_regex_matches(&e->regex, name, n) && --e->matches == 0;
+        e->resolved = rocl_regex_matches(&e->regex, name, n) && --e->matches == 0;
     }
     if (e->resolved)
         e->record = *record;
@@ -173,7 +175,7 @@ static rocl_status search_text(const rpt *r, rpt_end *e, const rpt_record *recor
         const char *p = (const char *)line->data;
         size_t n = line->len - 1;
         line->len = 0;
-        matched = rpt_regex_matches(&e->regex, p, n);
+        matched = rocl_regex_matches(&e->regex, p, n);
         if (matched && --e->matches == 0) { /* often enough */
             while (n && rocl_py_space(p[n - 1]))
                 n--;

@@ -108,11 +108,3 @@ rocl_status rpt_regex_compile(regex_t *re, const char *option, const char *text,
     rocl_buf_free(&t.to);
     return st;
 }
-
-bool rpt_regex_matches(const regex_t *re, const char *p, size_t n)
-{
-    /* By length: lines and names may hold NUL, and what follows it counts. A NUL comes behind them
-     * nevertheless, for it is a string that the function is said to take. */
-    regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(n < INT32_MAX ? n : INT32_MAX)};
-    return regexec(re, p, 1, &range, REG_STARTEND) == 0;
-}

@@ -211,8 +211,6 @@ static inline uint64_t rpt_time_key(int64_t v)
 
 /* Compiles a regular expression in the notation of Python as far as POSIX knows the same. */
 rocl_status rpt_regex_compile(regex_t *re, const char *option, const char *text, rocl_error *err);
-/* p[n] is NUL. */
-bool rpt_regex_matches(const regex_t *re, const char *p, size_t n);
 
 /* ---- sums.c --------------------------------------------------------------------------------- */
 
