@@ -37,15 +37,14 @@ for system in ${SYSTEMS:-bookworm}; do
     echo "check-deb: two builds of $(find "$roots/deb-$system/first" -maxdepth 1 -name '*.deb' | wc -l) packages are equal"
     root_log "$log" "deb-$system" "lintian --allow-root --fail-on error,warning /first/*.changes"
     mkdir -p "$build/deb/$system"
-    cp "$roots/deb-$system"/first/*.* "$build/deb/$system/"
+    find "$roots/deb-$system/first" -maxdepth 1 -type f -exec cp -t "$build/deb/$system" {} +
 
     root_copy "$system" "autopkgtest-$system"
-    cp "$build/deb/$system"/*.deb "$roots/autopkgtest-$system/var/tmp/"
-    root_log "$log" "autopkgtest-$system" "apt-get update -q && apt-get install -q -y --no-install-recommends /var/tmp/*.deb \
-        \$(sed -n 's/^Depends: //p' packaging/debian/tests/control | tr -d , | tr ' ' '\n' | grep -v rocline | sort -u)"
-    for test in demo build-example; do
-        root_log "$log" "autopkgtest-$system" "export AUTOPKGTEST_TMP=\$(mktemp -d) && packaging/debian/tests/$test"
-    done
+    mkdir "$roots/autopkgtest-$system/made"
+    cp "$build/deb/$system"/* "$roots/autopkgtest-$system/made/"
+    root_log "$log" "autopkgtest-$system" "apt-get update -q && apt-get install -q -y --no-install-recommends autopkgtest &&
+        autopkgtest --no-built-binaries /made/*.changes -- null"
+    sed -n '/^autopkgtest .*summary$/,$p' "$log" | tail -n +2
     root_remove "deb-$system"
     root_remove "autopkgtest-$system"
     trap - EXIT

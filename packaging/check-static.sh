@@ -25,10 +25,10 @@ compare() { # files command...
     for file in $files; do mv "$root/$file" "$root/wanted/"; done
     "$old_kernel" chroot "$root" "/rocline/bin/$1" "${@:2}" >"$root/out/stdout" 2>"$root/out/stderr" || status=$?
     for file in $files; do mv "$root/$file" "$root/out/"; done
-    [ $status -eq $wanted ] && diff -r "$root/wanted" "$root/out" || {
+    if [ $status -ne $wanted ] || ! diff -r "$root/wanted" "$root/out"; then
         echo "check-static: not the same in an empty root: $*" >&2
         exit 1
-    }
+    fi
     rm -rf "$root/wanted" "$root/out"
     mkdir "$root/wanted" "$root/out"
     echo "  the same in an empty root: $*"

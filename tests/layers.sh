@@ -40,6 +40,7 @@ check "lib holds folders and the public header only" "$(find lib -maxdepth 1 -ty
 
 # An object needs those that define its symbols; tsort names the circles. Objects of sources that
 # are no more may be left over.
+# shellcheck disable=SC2012 # the newest
 objects=$(ls -dt "${BUILD:-build}"/obj/*/ | head -1)
 check "no objects of the library need each other in a circle" "$(
     find "$objects"lib -name '*.o' | while read -r o; do
