@@ -27,7 +27,9 @@ static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_err
     w->text.len = 0;
     w->text.failed = false;
     w->formatter.out = s->level ? &w->text : &c->out;
-    rocl_status st = chrome_format(&w->formatter, c->in.data, c->in.data + c->in.len, err);
+    rocl_status st = ROCL_OK;
+    if (c->in.len)
+        st = chrome_format(&w->formatter, c->in.data, c->in.data + c->in.len, err);
     if (st != ROCL_OK || !s->level)
         return st;
     return rocl_gzip_member(&c->out, w->text.data + skip, w->text.len - skip, s->level, err);

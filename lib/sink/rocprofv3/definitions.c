@@ -159,6 +159,9 @@ static const v3_name *first_name(const v3_element *e, unsigned kind, const v3_na
     const v3_names *n = e->names;
     const uint64_t of = v3_name_key(e->index, (v3_kind)kind, 0) >> 32;
     size_t low = 0, high = n->count;
+    *end = NULL;
+    if (!n->count)
+        return NULL;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (n->all[middle].key >> 32 < of)

@@ -345,6 +345,8 @@ rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t 
     int64_t last;
     size_t n = 0, kept = 0;
     bool any;
+    const rocl_layout *layout = NULL;
+    const char *why;
     *ends = NULL;
     *count = 0;
     rocl_status st = rocl_db_id_range(db, table, first, &last, &any, err);
@@ -356,10 +358,12 @@ rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t 
     if (!list)
         return rocl_fail_memory(err);
     if (parts > 1)
+        st = choose_reader(db, table, &layout, &why, err);
+    if (st == ROCL_OK && parts > 1)
         st = rocl_db_split(db, table, parts, list, &n, err);
-    for (uint64_t i = 1; !n && i < parts; i++)
-        list[i - 1] = (int64_t)((uint64_t)*first + i * (span / parts + 1) - 1);
-    n = n ? n : parts - 1;
+    /* By pages a table of one leaf is one part, however far from each other its ids are. */
+    for (; !layout && n + 1 < parts; n++)
+        list[n] = (int64_t)((uint64_t)*first + (n + 1) * (span / parts + 1) - 1);
     for (size_t i = 0; i < n; i++)
         if (list[i] >= *first && list[i] < last)
             list[kept++] = list[i];

@@ -48,6 +48,8 @@ static int compare_pieces(const void *key, const void *object)
 const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix)
 {
     const table_name wanted = {base_names[table], suffix};
+    if (!f->object_count)
+        return NULL;
     const rocl_db_object *o =
         bsearch(&wanted, f->objects, f->object_count, sizeof *f->objects, compare_pieces);
     return o && !o->is_view ? o->name : NULL;
