@@ -35,7 +35,7 @@ static bool set_wrong(rocl_json *r, const char *at, const char *why)
 
 void rocl_json_open(rocl_json *r, const char *p, size_t n, uint64_t offset, unsigned flags)
 {
-    p = n ? p : ""; /* NULL + 0 is not defined */
+    p = p ? p : ""; /* NULL + 0 is not defined */
     *r = (rocl_json){.begin = p, .at = p, .end = p + n, .offset = offset, .flags = flags};
     r->expect = flags & ROCL_JSON_ELEMENTS ? FIRST_VALUE : VALUE;
 }
