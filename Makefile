@@ -220,10 +220,13 @@ $(OBJ)/%.o: %.c | $(SUPPORTED)
 include tests/tests.mk
 
 # The style sheet and the script of the HTML page, as C strings.
-HTML_ASSETS := $(addprefix $(O)/gen/table/html/,page.css.h page.js.h)
+HTML_ASSETS := $(addprefix $(O)/gen/table/html/,page.css.h page.js.h page.js.sha256)
 $(O)/gen/table/html/%.h: lib/table/html/% lib/table/html/embed.awk
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && LC_ALL=C awk -f lib/table/html/embed.awk $< > $@
+$(O)/gen/table/html/%.sha256: lib/table/html/% lib/table/html/embed.awk lib/table/html/hash.sh
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && LC_ALL=C awk -v raw=1 -f lib/table/html/embed.awk $< | lib/table/html/hash.sh > $@
 $(OBJ)/lib/table/html/page.o: $(HTML_ASSETS)
 $(OBJ)/lib/table/html/page.o: ALL_CPPFLAGS += -I$(O)/gen
 ifeq ($(ISAL),1)

@@ -863,6 +863,7 @@ typedef struct rocl_stats_options {
     /* Regular expressions for names of domains: with the report summary, another table of those
      * that each matches, in one order. NULL: none. */
     const char *const *summary_groups;
+    bool header;   /* a first table, or two, says what was traced; see rocl_options.note_times */
     bool advice;   /* a last table says what stands out in the others */
     bool brief;    /* fewer columns and rows: what fits on a screen */
     bool pictures; /* for people: bars and lines of characters where they say more than rows */
@@ -912,7 +913,7 @@ typedef struct rocl_gate {
 } rocl_gate;
 
 /* Two traces by domain and name, in one table, the largest change of total time first. Of
- * the options only top, brief and comparability count. gate (may be NULL) is asked with its limits,
+ * the options only top, brief, header and comparability count. gate (may be NULL) is asked with its limits,
  * and filled. One pass over each trace; ROCL_PARTIAL as of rocl_stats. */
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
                                   rocl_gate *gate, rocl_tables **tables, rocl_error *err);

@@ -305,13 +305,14 @@ static const rocl_column overlap_columns[] = {
     {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, CELL(busy_percent)},
     {"compute_ns", "Compute", ROCL_UNIT_NS, SUM(compute)},
     {"exposed_communication_ns", "Exposed comm.", ROCL_UNIT_NS, SUM(exposed_communication)},
-    {"copy_ns", "Copy", ROCL_UNIT_NS, SUM(copy)},
-    {"both_ns", "Both", ROCL_UNIT_NS, SUM(both)},
+    {"copy_ns", "Copy", ROCL_UNIT_NS, ROCL_SUM | ROCL_MINOR, ROCL_CELL(overlap_row, copy)},
+    {"both_ns", "Both", ROCL_UNIT_NS, ROCL_SUM | ROCL_MINOR, ROCL_CELL(overlap_row, both)},
     {"exposed_copy_ns", "Exposed copy", ROCL_UNIT_NS, SUM(exposed_copy)},
-    {"hidden_copy_percent", "Hidden copy %", ROCL_UNIT_PERCENT, CELL(hidden_copy_percent)},
+    {"hidden_copy_percent", "Hidden copy %", ROCL_UNIT_PERCENT, ROCL_MINOR,
+     ROCL_CELL(overlap_row, hidden_copy_percent)},
     {"idle_ns", "Idle", ROCL_UNIT_NS, SUM(idle)},
-    {"kernels", "Kernels", ROCL_UNIT_COUNT, SUM(kernels)},
-    {"copies", "Copies", ROCL_UNIT_COUNT, SUM(copies)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_SUM | ROCL_MINOR, ROCL_CELL(overlap_row, kernels)},
+    {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_SUM | ROCL_MINOR, ROCL_CELL(overlap_row, copies)},
 };
 
 static const rocl_column communication_columns[] = {

@@ -569,6 +569,10 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
     rocl_status st = out ? rocl_domains_check(o->domains, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = collect_pairs(&p, a, b, err);
+    if (st == ROCL_OK && o->header)
+        st = rocl_put_header(out, a, ROCL_HEADER_A, err);
+    if (st == ROCL_OK && o->header)
+        st = rocl_put_header(out, b, ROCL_HEADER_B, err);
     if (st == ROCL_OK) {
         if (o->comparability)
             put_likeness(&p, (rocl_trace *const[]){a, b}, out, &c);

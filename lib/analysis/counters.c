@@ -271,8 +271,10 @@ static const rocl_column counter_columns[] = {
      ROCL_CELL(values, count)},
     {"sum", "Sum", ROCL_UNIT_NUMBER, BY(field_sum, total)},
     {"mean", "Mean", ROCL_UNIT_NUMBER, ROCL_IN_REST, field_mean, 0},
-    {"min", "Min", ROCL_UNIT_NUMBER, BY(rocl_field_number, min)},
-    {"max", "Max", ROCL_UNIT_NUMBER, BY(rocl_field_number, max)},
+    {"min", "Min", ROCL_UNIT_NUMBER, ROCL_IN_REST | ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_number, values, min)},
+    {"max", "Max", ROCL_UNIT_NUMBER, ROCL_IN_REST | ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_number, values, max)},
 };
 
 static const rocl_column sample_columns[] = {
@@ -284,8 +286,10 @@ static const rocl_column sample_columns[] = {
     {"series", "Series", ROCL_UNIT_COUNT, CELL(series_count)},
     {"samples", "Samples", ROCL_UNIT_COUNT, CELL(count)},
     {"mean", "Mean", ROCL_UNIT_NUMBER, ROCL_IN_REST, field_mean_over_time, 0},
-    {"min", "Min", ROCL_UNIT_NUMBER, BY(rocl_field_number, min)},
-    {"max", "Max", ROCL_UNIT_NUMBER, BY(rocl_field_number, max)},
+    {"min", "Min", ROCL_UNIT_NUMBER, ROCL_IN_REST | ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_number, values, min)},
+    {"max", "Max", ROCL_UNIT_NUMBER, ROCL_IN_REST | ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_number, values, max)},
 };
 
 static const rocl_table_def counter_table = {&rocl_counters_report.tab, "counters",

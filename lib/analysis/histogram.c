@@ -156,9 +156,11 @@ static const rocl_column columns[] = {
     {"from_ns", "From", ROCL_UNIT_NS, CELL(from)},
     {"to_ns", "To", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, class_row, to)},
     {"count", "Count", ROCL_UNIT_COUNT, CELL(c.count)},
-    {"count_percent", "Count %", ROCL_UNIT_PERCENT, CELL(count_percent)},
+    {"count_percent", "Count %", ROCL_UNIT_PERCENT, ROCL_MINOR,
+     ROCL_CELL(class_row, count_percent)},
     {"total_ns", "Total", ROCL_UNIT_NS, CELL(c.total)},
-    {"total_percent", "Total %", ROCL_UNIT_PERCENT, CELL(total_percent)},
+    {"total_percent", "Total %", ROCL_UNIT_PERCENT, ROCL_MINOR,
+     ROCL_CELL(class_row, total_percent)},
     {"bar", "Share of the count", ROCL_UNIT_TEXT, ROCL_IF_PICTURES, field_bar, 0},
 };
 

@@ -143,14 +143,14 @@ static const rocl_column launch_columns[] = {
     {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, LABEL(key.agent)},
     {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, LABEL(key.stream)},
     {"launches", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
-    {"early", "Early", ROCL_UNIT_COUNT, ROCL_IN_REST, KNOWN(early_known)},
+    {"early", "Early", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, KNOWN(early_known)},
     {"call_average_ns", "Call", ROCL_UNIT_NS, ROCL_IN_REST, CELL(call_average)},
     {"delay_average_ns", "Delay", ROCL_UNIT_NS, ROCL_IN_REST, CELL(delay_average)},
     {"delay_median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, KNOWN(median)},
-    {"delay_p95_ns", "P95", ROCL_UNIT_NS, ROCL_ALWAYS, KNOWN(p95)},
+    {"delay_p95_ns", "P95", ROCL_UNIT_NS, ROCL_MINOR, KNOWN(p95)},
     {"delay_max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST, KNOWN(max)},
-    {"kernel_average_ns", "Kernel", ROCL_UNIT_NS, ROCL_IN_REST, CELL(kernel_average)},
-    {"total_average_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total_average)},
+    {"kernel_average_ns", "Kernel", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(kernel_average)},
+    {"total_average_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(total_average)},
 };
 
 #undef CELL

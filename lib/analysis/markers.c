@@ -284,13 +284,13 @@ static const rocl_column columns[] = {
     {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL(average)},
-    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IN_REST, CELL(min)},
-    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST, CELL(max)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(min)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(max)},
     {"gpu_span_ns", "GPU span", ROCL_UNIT_NS, ROCL_IN_REST, CELL(span)},
     {"gpu_busy_ns", "GPU busy", ROCL_UNIT_NS, ROCL_IN_REST, CELL(busy)},
     {"exposed_ns", "Exposed", ROCL_UNIT_NS, ROCL_IN_REST, CELL(exposed)},
-    {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(kernels)},
-    {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(copies)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(kernels)},
+    {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(copies)},
 };
 
 static const rocl_table_def marker_table = {&rocl_markers_report.tab, "markers",

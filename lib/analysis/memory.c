@@ -392,14 +392,14 @@ static const rocl_column memory_columns[] = {
     {"frees", "Frees", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(frees)},
     {"before_bytes", "Before", ROCL_UNIT_BYTES, IF_WINDOW, CELL(before)},
     {"allocated_bytes", "Allocated", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(allocated)},
-    {"freed_bytes", "Freed", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(freed)},
+    {"freed_bytes", "Freed", ROCL_UNIT_BYTES, ROCL_MINOR, CELL(freed)},
     {"peak_bytes", "Peak", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(peak)},
-    {"peak_at_ns", "Peak at", ROCL_UNIT_NS, ROCL_ALWAYS,
+    {"peak_at_ns", "Peak at", ROCL_UNIT_NS, ROCL_MINOR,
      ROCL_CELL_BY(rocl_field_known, owner, peak_at)},
     {"live_bytes", "At end", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(live)},
     {"leaks", "Leaks", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(leaks)},
     {"leaked_bytes", "Leaked", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(leaked)},
-    {"unpaired_frees", "Unpaired", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(unpaired)},
+    {"unpaired_frees", "Unpaired", ROCL_UNIT_COUNT, ROCL_MINOR, CELL(unpaired)},
 };
 
 static const rocl_column scratch_columns[] = {
@@ -451,8 +451,8 @@ static const rocl_column leak_columns[] = {
     {"blocks", "Blocks", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(blocks)},
     {"bytes", "Size", ROCL_UNIT_BYTES, ROCL_IN_REST, CELL(size)},
     {"at_ns", "Allocated at", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(at)},
-    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS, KNOWN(pid)},
-    {"tid", "Thread", ROCL_UNIT_COUNT, ROCL_ALWAYS, KNOWN(tid)},
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_MINOR, KNOWN(pid)},
+    {"tid", "Thread", ROCL_UNIT_COUNT, ROCL_MINOR, KNOWN(tid)},
     {"name", "By", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(name)},
 };
 

@@ -106,6 +106,7 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
     rocl_report_rows r = {.c = c, .out = out, .def = def};
     rocl_table_column *columns = rocl_arena_alloc(&out->arena, def->column_count * sizeof *columns);
     rocl_fold *folds = rocl_arena_alloc(&out->arena, def->column_count * sizeof *folds);
+    uint64_t minor = 0;
     size_t n = 0;
     conditions |= (o->by_rank ? ROCL_IF_RANK : 0u) | (o->by_agent ? ROCL_IF_AGENT : 0u) |
                   (o->by_stream ? ROCL_IF_STREAM : 0u) | (o->by_dims ? ROCL_IF_DIMS : 0u) |
@@ -118,6 +119,7 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
         folds[n] = d->when & ROCL_OTHERS ? ROCL_FOLD_OTHERS
                    : d->when & ROCL_SUM  ? ROCL_FOLD_SUM
                                          : ROCL_FOLD_NONE;
+        minor |= (uint64_t)((d->when & (ROCL_IF_FULL | ROCL_MINOR)) != 0) << n;
         columns[n++] = (rocl_table_column){d->key, d->title, d->unit};
         r.shown |= UINT64_C(1) << i;
     }
@@ -126,6 +128,7 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
     if (r.table) {
         r.table->tab = def->tab;
         r.table->folds = folds;
+        r.table->minor = minor;
     }
     return r;
 }

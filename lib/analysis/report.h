@@ -192,6 +192,7 @@ enum {
     /* What the last row, for all that --top cuts off, has in the column; else it has nothing: */
     ROCL_IN_REST = 1 << 9, /* a value, of the sum of those rows */
     ROCL_OTHERS = 1 << 10, /* "(N others)" */
+    ROCL_MINOR = 1 << 12,  /* text leaves it out where there is no room, like ROCL_IF_FULL */
     ROCL_SUM = 1 << 11,    /* not by --top, but where a table is cut to a budget: their sum */
 };
 
@@ -344,6 +345,11 @@ extern const rocl_table_def *const rocl_advice_tables[],
                                       *const rocl_show_tables[], *const rocl_correlate_tables[],
                                                                      *const rocl_recipe_tables[],
                                                                          *const rocl_check_tables[];
+
+/* Adds a header: what was traced, and the events of the last run over it (header.c). */
+typedef enum rocl_header { ROCL_HEADER, ROCL_HEADER_A, ROCL_HEADER_B } rocl_header;
+rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
+                            rocl_error *err);
 
 /* Adds the table "advice", made of the tables that there are (advice.c). */
 rocl_status rocl_advise(rocl_tables *tables, rocl_error *err);

@@ -199,6 +199,8 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     }
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK && o->header)
+        st = rocl_put_header(out, t, ROCL_HEADER, err);
     if (st == ROCL_OK)
         st = rocl_run_tasks(t->opt.jobs, s.count, finish_task, &s, err);
     for (unsigned i = 0; i < s.count; i++) {

@@ -221,8 +221,8 @@ static rocl_status sweep_edges(streams *s, rocl_error *err)
         {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(copies)},              \
         {"busy_ns", "Busy", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(busy)},                    \
         {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(busy_percent)},            \
-        {"first_ns", "First start", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(begin)},                       \
-        {"last_ns", "Last end", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(end)},                             \
+        {"first_ns", "First start", ROCL_UNIT_NS, ROCL_MINOR, CELL(begin)},                        \
+        {"last_ns", "Last end", ROCL_UNIT_NS, ROCL_MINOR, CELL(end)},                              \
     {                                                                                              \
         "longest_gap_ns", "Longest gap", ROCL_UNIT_NS, ROCL_IN_REST, CELL(gap)                     \
     }

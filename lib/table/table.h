@@ -71,8 +71,9 @@ typedef struct rocl_table {
     const rocl_table_tab *tab; /* static; NULL: one of its own */
     const rocl_table_column *columns;
     size_t column_count;
+    uint64_t minor; /* by column: text leaves it out where a row is wider than the terminal */
     bool essential; /* it stays when other tables go: see rocl_tables_cut */
-    bool fields; /* for people the fields of a row stand below each other */
+    bool fields;    /* for people the fields of a row stand below each other */
     rocl_datum *cells;
     size_t row_count, cell_cap;
     const rocl_fold *folds; /* by column; NULL: ROCL_FOLD_NONE */

@@ -4,13 +4,15 @@
 
 #include "table/format.h"
 
-enum { INDENT = 2, GAP = 2, NARROWEST = 16 };
+enum { INDENT = 2, GAP = 2, NARROWEST = 16, READABLE = 32 };
 
 /* How a column is displayed. Line 0 is that of the titles, line 1 the first row. */
 typedef struct layout {
     size_t measured; /* the width of its widest text */
-    size_t least;    /* it may be made so narrow */
+    size_t least;    /* it may be made so narrow ... */
+    size_t readable; /* ... but not so narrow where a minor column can go instead */
     size_t width;
+    bool left_out;
     rocl_buf *texts; /* of its rows, where they are wider than it; else NULL */
 } layout;
 
@@ -36,26 +38,38 @@ static void measure_columns(rocl_table_writer *w, const rocl_table *t, layout *c
                 l->least = n > NARROWEST ? n : NARROWEST;
         }
         l->width = l->measured;
+        l->readable = l->least > READABLE ? l->least : READABLE;
         if (t->columns[c].unit != ROCL_UNIT_TEXT)
-            l->least = l->measured;
+            l->least = l->readable = l->measured;
     }
 }
 
-/* Takes from the widest column, one by one, until a row fits or nothing more can be taken. */
+/* Takes from the widest column, one by one, until a row fits; where too little would be left of it,
+ * minor columns are left out, the last one first. */
 static void narrow_columns(const rocl_table *t, layout *columns, size_t width)
 {
-    size_t sum = INDENT;
-    for (size_t c = 0; c < t->column_count; c++)
-        sum += columns[c].width + (c ? GAP : 0);
-    for (; sum > width; sum--) {
-        layout *widest = NULL;
-        for (size_t c = 0; c < t->column_count; c++)
-            if (columns[c].width > columns[c].least &&
-                (!widest || columns[c].width > widest->width))
-                widest = &columns[c];
-        if (!widest)
-            break;
-        widest->width--;
+    for (;;) {
+        size_t sum = INDENT - GAP, minor = t->column_count;
+        for (size_t c = 0; c < t->column_count; c++) {
+            if (columns[c].left_out)
+                continue;
+            columns[c].width = columns[c].measured;
+            sum += columns[c].width + GAP;
+            minor = t->minor >> c & 1 ? c : minor;
+        }
+        for (layout *widest; sum > width; sum--, widest->width--) {
+            widest = NULL;
+            for (layout *l = columns; l < columns + t->column_count; l++) {
+                const size_t least = minor < t->column_count ? l->readable : l->least;
+                if (!l->left_out && l->width > least && (!widest || l->width > widest->width))
+                    widest = l;
+            }
+            if (!widest)
+                break;
+        }
+        if (sum <= width || minor == t->column_count)
+            return;
+        columns[minor].left_out = true;
     }
 }
 
@@ -64,7 +78,7 @@ static bool shorten_texts(const rocl_table *t, layout *columns)
 {
     for (size_t c = 0; c < t->column_count; c++) {
         layout *l = &columns[c];
-        if (l->width == l->measured)
+        if (l->width == l->measured || l->left_out)
             continue;
         if (!(l->texts = calloc(t->row_count, sizeof *l->texts)))
             return false;
@@ -87,20 +101,38 @@ static void put_blanks(rocl_buf *to, size_t n)
 
 static void put_line(rocl_table_writer *w, const rocl_table *t, size_t line, const layout *columns)
 {
+    size_t last = t->column_count - 1, indent = INDENT;
+    while (last && columns[last].left_out)
+        last--;
     for (size_t c = 0; c < t->column_count; c++) {
         const layout *l = &columns[c];
+        if (l->left_out)
+            continue;
         const rocl_buf *text = line && l->texts ? &l->texts[line - 1] : &w->scratch;
         if (text == &w->scratch)
             put_text_cell(&w->scratch, t, line, c);
         const size_t has = rocl_text_width(text->data, text->len);
         const size_t blanks = l->width > has ? l->width - has : 0;
-        const bool right = rocl_column_is_number(&t->columns[c]), last = c + 1 == t->column_count;
-        put_blanks(&w->buf, (c ? GAP : INDENT) + (right ? blanks : 0));
+        const bool right = rocl_column_is_number(&t->columns[c]);
+        put_blanks(&w->buf, indent + (right ? blanks : 0));
         rocl_buf_put(&w->buf, text->data, text->len);
-        put_blanks(&w->buf, right || last ? 0 : blanks);
+        put_blanks(&w->buf, right || c == last ? 0 : blanks);
+        indent = GAP;
     }
     rocl_buf_byte(&w->buf, '\n');
     rocl_table_end_row(w);
+}
+
+static void put_left_out(rocl_table_writer *w, const rocl_table *t, const layout *columns)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < t->column_count; c++) {
+        if (!columns[c].left_out)
+            continue;
+        rocl_buf_str(&w->buf, n++ ? ", " : "  (--wide also prints: ");
+        rocl_buf_str(&w->buf, t->columns[c].title);
+    }
+    rocl_buf_str(&w->buf, n ? ")\n" : "");
 }
 
 /* Fields one below the other: only those that have a value, and in full. */
@@ -156,6 +188,8 @@ void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t)
     }
     for (size_t line = 0; good && line <= t->row_count; line++)
         put_line(w, t, line, columns);
+    if (good)
+        put_left_out(w, t, columns);
     w->buf.failed |= !good;
     for (size_t c = 0; columns && c < t->column_count; c++) {
         for (size_t r = 0; columns[c].texts && r < t->row_count; r++)

@@ -356,3 +356,22 @@ columns() { # argument of rocstats...
     [ -s shown ]
     [ -z "$(comm -13 streams shown)" ] || fail "$(comm -13 streams shown)"
 }
+
+@test "text fits: the terminal, or 200 columns; --wide prints all" {
+    needs "$FIXTURES/rank0.db"
+    widest() { awk '{ gsub(/[\300-\377][\200-\277]+/, "x"); if (length($0) > n) n = length($0) } END { print n + 0 }'; }
+    for report in "${reports[@]}"; do
+        [ "$report" = doctor ] && continue # sentences are not cut
+        n=$(rocstats "$report" "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" | LC_ALL=C widest)
+        [ "$n" -le 200 ] || fail "$report: $n"
+    done
+    [ "$(rocstats gaps --wide "$FIXTURES/rank0.db" | LC_ALL=C widest)" -gt 200 ]
+    rocstats kernels --wide "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" >wide
+    grep -qF 'void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*, c10::BFloat16*, c10::BFloat16*, c10::BFloat16 const*, int, long, long, int, int, int)' wide
+    needs script
+    script -qec "stty cols 80; rocstats kernels $FIXTURES/rank0.db" /dev/null </dev/null | tr -d '\r' >narrow
+    [ "$(LC_ALL=C widest <narrow)" -le 80 ]
+    grep -q '(--wide also prints: .*P90, P95.*)' narrow
+    # Columns that are left out are in the other formats.
+    rocstats kernels --format csv "$FIXTURES/rank0.db" | grep -q 'p90_ns,p95_ns'
+}

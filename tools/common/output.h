@@ -49,6 +49,8 @@ bool same_file(const char *a, const char *b);
 
 /* Columns of the terminal that shows the output; 0: it goes elsewhere. */
 unsigned output_width(const common *c);
+/* How wide text is that goes elsewhere: people read it in editors, and in mails. */
+enum { OUTPUT_WIDTH = 200 };
 
 /* Refuses an output that is an input by any name; -1: it is none. */
 int output_check(const common *c, const char *path);

@@ -20,6 +20,7 @@ typedef struct cli {
     unsigned sort, style, between;
     int top, slices;
     bool advice;
+    bool wide;
     bool doctor;              /* named as a report: its verdict is the exit code */
     bool summary, per_domain; /* tables as of rocprofv3 */
     unsigned summary_units;
@@ -100,6 +101,9 @@ static const opt report_options[] = {
     {"fail-over-total", 0, OPT_STRING, offsetof(cli, compare.fail_over_total), "PCT", NULL, 0, 0,
      "with compare: exit with 1 if the total time of a name, of a domain or of the trace grew by "
      "more than this percentage, or if a name is new, even with few calls"},
+    BY("wide", wide,
+       "text: print all columns, and names in full (default: as wide as the terminal, or 200 "
+       "characters elsewhere)"),
     {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
      "number of equal parts into which the timeline cuts the time (default: for text and md 60, or "
      "fewer on a narrow terminal; 1000 for the other formats)"},
@@ -375,6 +379,12 @@ static int check_options(cli *c, size_t behind)
     c->stats.derive = c->derive.v;
     c->stats.rests = c->budget > 0;
     c->stats.ids |= c->doctor || answer_is_wanted();
+    /* One report is often the input of a pipe. */
+    const bool overview = whole || c->compare.wanted || (c->stats.reports & (c->stats.reports - 1));
+    c->stats.header =
+        c->format == ROCL_TABLE_HTML ||
+        (overview && (c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_MARKDOWN));
+    c->common.note_times |= c->stats.header;
     c->stats.comparability = c->format != ROCL_TABLE_CSV && c->format != ROCL_TABLE_TSV;
     if (c->compare.wanted)
         answer_set_command("compare");
@@ -420,6 +430,13 @@ static rocl_status write_files(const cli *c, const rocl_trace *t, const rocl_tab
     return s;
 }
 
+/* 0: any. */
+static unsigned text_width(const cli *c)
+{
+    const unsigned terminal = output_width(&c->common);
+    return c->wide ? 0 : terminal ? terminal : OUTPUT_WIDTH;
+}
+
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
@@ -430,7 +447,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         .table = {
             .path = c->path,
             .format = c->style ? ROCL_TABLE_CONSOLE : c->format,
-            .width = output_width(&c->common),
+            .width = text_width(c),
             .summary = {.domains = c->per_domain,
                         .groups = c->summary_groups.n && (c->summary || c->per_domain),
                         .whole = c->summary,

@@ -1,20 +1,14 @@
-/* Charts: bars for what adds up by name, stacked bars for what makes a whole, areas for what runs
- * over time, a heat map of ranks. They are plain SVG, with their numbers in the table below them.
- */
+/* Which picture a table has: bars for what adds up by name, stacked bars for what makes a whole,
+ * areas for what runs over time, a histogram, a heat map of ranks, a waterfall of a comparison.
+ * Their numbers are in the table below them. */
 #include "table/html/html.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* In units of the picture, which the browser scales: of the whole, of the labels on the left, of a
- * bar, of an area. */
-enum { WIDTH = 1100, LABEL = 330, BAR = 22, AREA = 54, MOST_BARS = 15, MOST_AREAS = 32 };
-
-/* One colour of a picture: a column, less another one where that is part of it. */
-typedef struct part {
-    const char *key, *less, *title, *colour;
-} part;
+enum { BAR = 16, AREA = 48, MOST_BARS = 15, MOST_ROWS = 32, MOST_PARTS = 8 };
 
 /* What is not a number, or negative, has no length; `column` may be column_count. */
 static double length_of(const rocl_table *t, size_t row, size_t column)
@@ -23,174 +17,226 @@ static double length_of(const rocl_table *t, size_t row, size_t column)
                                     : 0;
 }
 
-static void put_displayed(rocl_buf *b, const rocl_table *t, size_t row, size_t column)
+/* Of any sign. */
+static double number_of(const rocl_table *t, size_t row, size_t column)
 {
-    rocl_buf text = {0};
-    rocl_datum_put_displayed(&text, rocl_table_cell(t, row, column), t->columns[column].unit);
-    rocl_html_put(b, "%.*s", (int)text.len, (const char *)text.data);
-    rocl_buf_free_into(&text, b);
+    const double v =
+        column < t->column_count ? rocl_datum_number(rocl_table_cell(t, row, column)) : 0;
+    return isfinite(v) ? v : 0;
 }
 
-static void begin_svg(rocl_buf *b, int height, const char *title)
+static bool is_same_cell(const rocl_table *t, size_t a, size_t b, size_t column)
 {
-    rocl_html_put(b, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">", WIDTH,
-                  height, title);
+    const rocl_datum *x = rocl_table_cell(t, a, column), *y = rocl_table_cell(t, b, column);
+    return x->type == y->type && x->len == y->len &&
+           (x->type == ROCL_DATUM_TEXT ? !x->len || !memcmp(x->text, y->text, x->len)
+                                       : x->type == ROCL_DATUM_NONE || x->i == y->i);
 }
 
-static void end_svg(rocl_buf *b)
+static bool is_text(const rocl_datum *d, const char *text)
 {
-    rocl_buf_str(b, "</svg></figure>\n");
+    return d->type == ROCL_DATUM_TEXT && d->len == strlen(text) && !memcmp(d->text, text, d->len);
 }
 
-/* What a row is of: the columns [from, to) before the first that measures something. Processes and
- * ranks are numbers that do not. */
-static void put_label(rocl_buf *b, const rocl_table *t, size_t row, size_t from, size_t to,
-                      double y)
+static void put_rect(rocl_buf *b, const char *colour, double x, double to, int height)
 {
-    enum { MOST = 44 };
-    rocl_buf text = {0};
-    for (size_t c = from; c < to; c++) {
-        const rocl_table_column *column = &t->columns[c];
-        const rocl_datum *d = rocl_table_cell(t, row, c);
-        if (column->unit != ROCL_UNIT_TEXT && strcmp(column->key, "pid") != 0 &&
-            strcmp(column->key, "rank") != 0)
-            break;
-        if (!rocl_datum_has_value(d) || (d->type == ROCL_DATUM_TEXT && !d->len))
-            continue;
-        rocl_buf_str(&text, text.len ? " · " : "");
-        if (d->type != ROCL_DATUM_TEXT) {
-            rocl_buf_str(&text, column->key);
-            rocl_buf_byte(&text, ' ');
-        }
-        rocl_datum_put_displayed(&text, d, column->unit);
-    }
-    size_t n = 0;
-    for (size_t width = 0; n < text.len; n++) {
-        width += (text.data[n] & 0xc0) != 0x80;
-        if (width > MOST)
-            break;
-    }
-    rocl_html_put(b, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.*s%s</text>", LABEL - 8, y,
-                  (int)n, (const char *)text.data, n < text.len ? "…" : "");
-    rocl_buf_free_into(&text, b);
-}
-
-static void put_legend(rocl_buf *b, const part *parts, size_t n)
-{
-    int x = LABEL;
-    for (size_t i = 0; i < n; i++) {
-        rocl_html_put(b,
-                      "<rect class=\"%s\" x=\"%d\" y=\"3\" width=\"12\" height=\"12\" rx=\"2\"/>"
-                      "<text x=\"%d\" y=\"13\">%s</text>",
-                      parts[i].colour, x, x + 17, parts[i].title);
-        x += 34 + 7 * (int)strlen(parts[i].title);
-    }
+    rocl_html_put(b, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" y=\"2\" height=\"%d\">", colour,
+                  x, fmax(to - x, 0.6), height - 4);
 }
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-static void put_bars(rocl_buf *b, const rocl_table *t, size_t column)
+static void put_bars(rocl_buf *b, const rocl_table *t, size_t column, size_t most)
 {
-    int n = t->row_count < MOST_BARS ? (int)t->row_count : MOST_BARS;
-    double most = 0;
-    for (int i = 0; i < n; i++)
-        most = fmax(most, length_of(t, (size_t)i, column));
-    if (most <= 0)
-        return;
-    begin_svg(b, n * BAR + 4, t->title);
-    for (int i = 0, y = 0; i < n; i++, y += BAR) {
-        double w = fmax(length_of(t, (size_t)i, column) / most * (WIDTH - LABEL - 90), 1);
-        put_label(b, t, (size_t)i, 0, t->column_count, y + 15);
-        rocl_html_put(b,
-                      "<rect class=\"c0\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
-                      "rx=\"2\"/><text class=\"d\" x=\"%.1f\" y=\"%d\">",
-                      LABEL, y + 3, w, BAR - 6, LABEL + w + 6, y + 15);
-        put_displayed(b, t, (size_t)i, column);
-        rocl_buf_str(b, "</text>");
+    size_t rows[MOST_BARS], n = 0;
+    double largest = 0;
+    rocl_figure f;
+    for (; n < t->row_count && n < most && n < MOST_BARS; n++) {
+        rows[n] = n;
+        largest = fmax(largest, length_of(t, n, column));
     }
-    end_svg(b);
+    const rocl_axis axis = {0, largest, t->columns[column].unit, false};
+    if (largest <= 0 || !rocl_figure_begin_table(&f, b, t, rows, n, BAR, &axis))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        rocl_figure_begin_row(&f);
+        put_rect(b, "c0", 0, rocl_axis_x(&axis, length_of(t, i, column)), BAR);
+        rocl_buf_str(b, "</rect>");
+        rocl_figure_end_plot(&f);
+        rocl_html_put_cell(b, t, i, column);
+        rocl_figure_end_row(&f);
+    }
+    rocl_figure_end(&f, n < t->row_count && n < most ? "the first rows of the table" : NULL);
 }
 
 /* ---- parts of a whole ------------------------------------------------------------------------ */
 
-enum { MOST_PARTS = 4 };
+/* A part of a row: a column, and what is added to it and taken from it. */
+typedef struct part {
+    const char *colour, *title, *key, *more, *less;
+} part;
 
-static void put_stacks(rocl_buf *b, const rocl_table *t, const part *parts, size_t n)
+static double part_of(const rocl_table *t, size_t row, const part *p)
 {
-    int rows = t->row_count < MOST_AREAS ? (int)t->row_count : MOST_AREAS, y = 25;
-    begin_svg(b, rows * BAR + 26, t->title);
-    put_legend(b, parts, n);
-    for (size_t r = 0; r < (size_t)rows; r++, y += BAR) {
-        double v[MOST_PARTS], sum = 0, x = LABEL;
-        for (size_t i = 0; i < n; i++) {
-            v[i] = length_of(t, r, rocl_table_find_column(t, parts[i].key));
-            if (parts[i].less)
-                v[i] = fmax(v[i] - length_of(t, r, rocl_table_find_column(t, parts[i].less)), 0);
-            sum += v[i];
+    const double v = length_of(t, row, rocl_table_find_column(t, p->key));
+    const double more = p->more ? length_of(t, row, rocl_table_find_column(t, p->more)) : 0;
+    const double less = p->less ? length_of(t, row, rocl_table_find_column(t, p->less)) : 0;
+    return fmax(v + more - less, 0);
+}
+
+static const rocl_axis percent_axis = {0, 100, ROCL_UNIT_PERCENT, false};
+
+/* A stacked bar of 100 %, and the share of its first part as the value. */
+static void put_stack(rocl_figure *f, const double *v, const rocl_legend *legend, size_t n)
+{
+    double sum = 0, x = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    rocl_figure_begin_row(f);
+    for (size_t i = 0; i < n && sum > 0; i++) {
+        const double width = v[i] / sum * FIGURE_WIDTH;
+        if (width > 0) {
+            put_rect(f->b, legend[i].colour, x, x + width, f->height);
+            rocl_html_put(f->b, "<title>%s: %.1f %%</title></rect>", legend[i].title,
+                          v[i] / sum * 100);
         }
-        put_label(b, t, r, 0, t->column_count, y + 12);
-        for (size_t i = 0; i < n && sum > 0; i++) {
-            double share = v[i] / sum, w = share * (WIDTH - LABEL - 10);
-            rocl_html_put(b,
-                          "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\">"
-                          "<title>%s %.1f %%</title></rect>",
-                          parts[i].colour, x, y, w, BAR - 6, parts[i].title, share * 100);
-            x += w;
-        }
+        x += width;
     }
-    end_svg(b);
+    rocl_figure_end_plot(f);
+    if (sum > 0)
+        rocl_html_put(f->b, "%.1f %%", v[0] / sum * 100);
+    rocl_figure_end_row(f);
+}
+
+static void put_parts(rocl_buf *b, const rocl_table *t, const part *parts, size_t n)
+{
+    size_t rows[MOST_ROWS] = {0}, count = 0;
+    rocl_legend legend[MOST_PARTS];
+    rocl_figure f;
+    for (; count < t->row_count && count < MOST_ROWS; count++)
+        rows[count] = count;
+    for (size_t i = 0; i < n; i++)
+        legend[i] = (rocl_legend){parts[i].colour, parts[i].title};
+    if (!rocl_figure_begin_table(&f, b, t, rows, count, BAR, &percent_axis))
+        return;
+    rocl_figure_put_legend(&f, legend, n);
+    for (size_t r = 0; r < count; r++) {
+        double v[MOST_PARTS];
+        for (size_t i = 0; i < n; i++)
+            v[i] = part_of(t, r, &parts[i]);
+        put_stack(&f, v, legend, n);
+    }
+    rocl_figure_end(&f, NULL);
 }
 
 static void put_overlap(rocl_buf *b, const rocl_table *t)
 {
-    static const part parts[MOST_PARTS] = {{"compute_ns", "both_ns", "kernels alone", "c0"},
-                                           {"both_ns", NULL, "kernels and copies", "c2"},
-                                           {"exposed_copy_ns", NULL, "copies alone", "c1"},
-                                           {"idle_ns", NULL, "idle", "c4"}};
-    put_stacks(b, t, parts, MOST_PARTS);
+    static const part parts[] = {{"c0", "kernels alone", .key = "compute_ns", .less = "both_ns"},
+                                 {"c2", "kernels and copies", .key = "both_ns"},
+                                 {"c1", "copies alone", .key = "exposed_copy_ns"},
+                                 {"c3", "communication alone", .key = "exposed_communication_ns"},
+                                 {"c4", "idle", .key = "idle_ns"}};
+    put_parts(b, t, parts, sizeof parts / sizeof *parts);
 }
 
 static void put_energy(rocl_buf *b, const rocl_table *t)
 {
-    static const part parts[] = {{"kernel_joules", NULL, "energy while kernels ran", "c0"},
-                                 {"copy_joules", NULL, "copies alone", "c1"},
-                                 {"idle_joules", NULL, "idle", "c4"}};
-    put_stacks(b, t, parts, 3);
+    static const part parts[] = {{"c0", "energy while kernels ran", .key = "kernel_joules"},
+                                 {"c1", "copies alone", .key = "copy_joules"},
+                                 {"c4", "idle", .key = "idle_joules"}};
+    put_parts(b, t, parts, sizeof parts / sizeof *parts);
 }
 
 static void put_kernel_energy(rocl_buf *b, const rocl_table *t)
 {
-    put_bars(b, t, rocl_table_find_column(t, "joules"));
+    put_bars(b, t, rocl_table_find_column(t, "joules"), MOST_BARS);
+}
+
+/* A bar for all rows that have the same first column, one behind the other: the parts are what a
+ * column says, in the order in which they come. Those beyond MOST_PARTS are the last one. */
+static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
+                       const char *value_key, const char *unit, const char *colours)
+{
+    const size_t column = rocl_table_find_column(t, part_key);
+    const size_t value = rocl_table_find_column(t, value_key);
+    size_t rows[MOST_ROWS], count = 0, parts = 0, first[MOST_PARTS];
+    char names[MOST_PARTS][64], classes[MOST_PARTS][4];
+    rocl_legend legend[MOST_PARTS];
+    rocl_figure f;
+    if (column == t->column_count || value == t->column_count)
+        return;
+    for (size_t i = 0; i < t->row_count && count < MOST_ROWS; i++)
+        if (!i || !is_same_cell(t, i, i - 1, 0))
+            rows[count++] = i;
+    for (size_t i = 0; i < t->row_count; i++) {
+        size_t k = 0;
+        while (k < parts && !is_same_cell(t, first[k], i, column))
+            k++;
+        if (k == parts && parts < MOST_PARTS)
+            first[parts++] = i;
+    }
+    for (size_t k = 0; k < parts; k++) {
+        rocl_buf name = {0};
+        rocl_datum_put_displayed(&name, rocl_table_cell(t, first[k], column),
+                                 t->columns[column].unit);
+        snprintf(names[k], sizeof names[k], "%.*s%s", (int)(name.len < 40 ? name.len : 40),
+                 name.len ? (const char *)name.data : "", unit);
+        rocl_buf_free_into(&name, b);
+        snprintf(classes[k], sizeof classes[k], "%s%zu", colours, k);
+        legend[k] = (rocl_legend){classes[k], names[k]};
+    }
+    if (!rocl_figure_begin_table(&f, b, t, rows, count, BAR, &percent_axis))
+        return;
+    rocl_figure_put_legend(&f, legend, parts);
+    for (size_t r = 0; r < count; r++) {
+        double v[MOST_PARTS] = {0};
+        for (size_t i = rows[r]; i < t->row_count && is_same_cell(t, i, rows[r], 0); i++) {
+            size_t k = 0;
+            while (k + 1 < parts && !is_same_cell(t, first[k], i, column))
+                k++;
+            v[k] += length_of(t, i, value);
+        }
+        put_stack(&f, v, legend, parts);
+    }
+    rocl_figure_end(&f, NULL);
+}
+
+static void put_concurrency(rocl_buf *b, const rocl_table *t)
+{
+    put_groups(b, t, "kernels", "time_ns", " at once", "s");
+}
+
+static void put_gap_causes(rocl_buf *b, const rocl_table *t)
+{
+    put_groups(b, t, "class", "total_ns", "", "q");
+}
+
+static void put_gap_lengths(rocl_buf *b, const rocl_table *t)
+{
+    put_groups(b, t, "bucket", "total_ns", "", "s");
 }
 
 /* ---- over time ------------------------------------------------------------------------------- */
 
-static bool is_same_text(const rocl_table *t, size_t a, size_t b, size_t column)
-{
-    const rocl_datum *x = rocl_table_cell(t, a, column), *y = rocl_table_cell(t, b, column);
-    return x->type == y->type && x->len == y->len && (!x->len || !memcmp(x->text, y->text, x->len));
-}
-
-/* Rows from `from` on that are slices of one thing: of a GPU, or of an agent, and of a rank where
- * there is one. */
+/* The end of the rows from `from` on that are slices of one thing: of a GPU, or of an agent, and of
+ * a rank where there is one. */
 static size_t end_of_area(const rocl_table *t, size_t from)
 {
     size_t to = from + 1, rank = rocl_table_find_column(t, "rank");
-    while (to < t->row_count && is_same_text(t, from, to, 0) &&
+    while (to < t->row_count && is_same_cell(t, from, to, 0) &&
            length_of(t, from, rank) == length_of(t, to, rank))
         to++;
     return to;
 }
 
-static int height_of_areas(const rocl_table *t)
-{
-    int n = 0;
-    for (size_t from = 0; from < t->row_count && n < MOST_AREAS; n++)
-        from = end_of_area(t, from);
-    return n * AREA + 24;
-}
+/* What is drawn over each other: the height of each begins where that before it ends. */
+typedef struct areas {
+    const part *parts;
+    size_t n;
+    enum { OF_SLICE, OF_ALL, OF_AREA } full; /* what the full height is the largest of */
+} areas;
 
-/* Of the largest of a column in the rows [from, to). */
+/* The largest of a column in the rows [from, to). */
 static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t column)
 {
     size_t largest = from;
@@ -200,76 +246,159 @@ static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t c
     return largest;
 }
 
-/* An area for each thing, with all parts over each other. Their height is the share of `most`; if
- * that is 0, of the slice's length, and if it is negative, of the largest of the area. */
-static void put_areas(rocl_buf *b, const rocl_table *t, const part *parts, size_t n, double most)
+/* The outline of a part, as steps. Slices where it and those below it are nothing are left out. */
+static void put_outline(rocl_buf *b, const rocl_table *t, const areas *a, size_t k, size_t from,
+                        size_t to, const rocl_axis *axis, double origin, double full)
 {
     const size_t begin = rocl_table_find_column(t, "start_ns");
     const size_t end = rocl_table_find_column(t, "end_ns");
-    int bottom = 22 + AREA - 6, areas = 0;
-    for (size_t from = 0, to; from < t->row_count && areas < MOST_AREAS; from = to, areas++) {
-        to = end_of_area(t, from);
-        const size_t first = rocl_table_find_column(t, parts[0].key);
-        const size_t largest = most < 0 ? find_largest(t, from, to, first) : from;
-        const double full = most < 0 ? length_of(t, largest, first) : most;
-        const double step = (double)(WIDTH - LABEL - 10) / (double)(to - from);
-        put_label(b, t, from, 0, t->column_count, bottom - (AREA - 6) + AREA / 2.0 + 4);
-        rocl_html_put(b, "<line class=\"x\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>", LABEL,
-                      bottom, WIDTH - 10, bottom);
-        for (size_t k = 0; k < n; k++) {
-            const size_t column = rocl_table_find_column(t, parts[k].key);
-            rocl_html_put(b, "<path class=\"%s\" fill-opacity=\".75\" d=\"M%d %d", parts[k].colour,
-                          LABEL, bottom);
-            for (size_t i = from; i < to; i++) {
-                double whole = most != 0 ? full : length_of(t, i, end) - length_of(t, i, begin);
-                double share = whole > 0 ? fmin(length_of(t, i, column) / whole, 1) : 0;
-                double x = LABEL + step * (double)(i - from), top = bottom - share * (AREA - 12);
-                char points[128]; /* the bulk of a page: one printf for all four numbers */
-                snprintf(points, sizeof points, "L%.1f %.1fL%.1f %.1f", x, top, x + step, top);
-                rocl_buf_str(b, points);
-            }
-            rocl_html_put(b, "L%d %dZ\"/>", WIDTH - 10, bottom);
-        }
-        if (most < 0) {
-            rocl_html_put(b, "<text x=\"%d\" y=\"%d\">", LABEL + 4, bottom - AREA + 18);
-            put_displayed(b, t, largest, first);
-            rocl_buf_str(b, "</text>");
-        }
-        bottom += AREA;
+    char points[96]; /* the bulk of a page: one printf for all four numbers */
+    rocl_html_put(b, "<path class=\"%s\" d=\"", a->parts[k].colour);
+    for (size_t i = from; i < to; i++) {
+        const double x = rocl_axis_x(axis, length_of(t, i, begin) - origin);
+        const double next = rocl_axis_x(axis, length_of(t, i, end) - origin);
+        const double whole =
+            a->full == OF_SLICE ? length_of(t, i, end) - length_of(t, i, begin) : full;
+        double below = 0;
+        for (size_t p = 0; p < k; p++)
+            below += part_of(t, i, &a->parts[p]);
+        const double top = below + part_of(t, i, &a->parts[k]);
+        if (whole <= 0 || top <= below)
+            continue;
+        snprintf(points, sizeof points, "M%.1f %.1fH%.1fV%.1fH%.1fz", x,
+                 AREA - fmin(below / whole, 1) * (AREA - 4), next,
+                 AREA - fmin(top / whole, 1) * (AREA - 4), x);
+        rocl_buf_str(b, points);
     }
+    rocl_buf_str(b, "\"/>");
+}
+
+/* Of the height of all parts. */
+static double average_share(const rocl_table *t, const areas *a, size_t from, size_t to)
+{
+    const size_t begin = rocl_table_find_column(t, "start_ns");
+    const size_t end = rocl_table_find_column(t, "end_ns");
+    double sum = 0, whole = 0;
+    for (size_t i = from; i < to; i++) {
+        for (size_t k = 0; k < a->n; k++)
+            sum += part_of(t, i, &a->parts[k]);
+        whole += length_of(t, i, end) - length_of(t, i, begin);
+    }
+    return whole > 0 ? sum / whole : 0;
+}
+
+static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
+{
+    const size_t begin = rocl_table_find_column(t, "start_ns");
+    const size_t end = rocl_table_find_column(t, "end_ns");
+    const size_t first = rocl_table_find_column(t, a->parts[0].key);
+    size_t rows[MOST_ROWS], count = 0;
+    double origin = INFINITY, last = -INFINITY;
+    rocl_legend legend[MOST_PARTS];
+    rocl_figure f;
+    for (size_t from = 0, to; from < t->row_count && count < MOST_ROWS; from = to) {
+        to = end_of_area(t, from);
+        rows[count++] = from;
+        origin = fmin(origin, length_of(t, from, begin));
+        last = fmax(last, length_of(t, to - 1, end));
+    }
+    const rocl_axis axis = {0, last - origin, ROCL_UNIT_NS, false};
+    if (last <= origin || !rocl_figure_begin_table(&f, b, t, rows, count, AREA, &axis))
+        return;
+    for (size_t k = 0; k < a->n; k++)
+        legend[k] = (rocl_legend){a->parts[k].colour, a->parts[k].title};
+    rocl_figure_put_legend(&f, legend, a->n);
+    const size_t most = find_largest(t, 0, t->row_count, first);
+    for (size_t r = 0; r < count; r++) {
+        const size_t to = end_of_area(t, rows[r]);
+        const size_t largest = a->full == OF_AREA ? find_largest(t, rows[r], to, first) : most;
+        rocl_figure_begin_row(&f);
+        for (size_t k = 0; k < a->n; k++)
+            put_outline(b, t, a, k, rows[r], to, &axis, origin, length_of(t, largest, first));
+        rocl_figure_end_plot(&f);
+        if (a->full == OF_SLICE)
+            rocl_html_put(b, "%.1f %%", average_share(t, a, rows[r], to) * 100);
+        else
+            rocl_html_put_cell(b, t, largest, first);
+        rocl_figure_end_row(&f);
+    }
+    char title[96];
+    snprintf(title, sizeof title, "time since %.0f ns of the trace's clock", origin);
+    rocl_figure_end(&f, title);
 }
 
 static void put_timeline(rocl_buf *b, const rocl_table *t)
 {
-    static const part parts[] = {{"kernel_ns", NULL, "kernels", "c0"},
-                                 {"copy_ns", NULL, "copies", "c1"}};
-    begin_svg(b, height_of_areas(t), t->title);
-    put_legend(b, parts, 2);
-    put_areas(b, t, parts, 2, 0);
-    end_svg(b);
+    static const part parts[] = {
+        {"c0", "kernels alone", .key = "busy_ns", .less = "copy_ns"},
+        {"c2", "kernels and copies", .key = "kernel_ns", .more = "copy_ns", .less = "busy_ns"},
+        {"c1", "copies alone", .key = "busy_ns", .less = "kernel_ns"}};
+    put_areas(b, t, &(areas){parts, 3, OF_SLICE});
 }
 
-/* All on one scale, which the largest sets. */
 static void put_memory(rocl_buf *b, const rocl_table *t)
 {
-    static const part peak = {.key = "peak_bytes", .colour = "c2"};
-    size_t column = rocl_table_find_column(t, peak.key);
-    size_t largest = find_largest(t, 0, t->row_count, column);
-    begin_svg(b, height_of_areas(t), t->title);
-    rocl_html_put(b, "<text x=\"%d\" y=\"13\">full height: ", LABEL);
-    put_displayed(b, t, largest, column);
-    rocl_buf_str(b, "</text>");
-    put_areas(b, t, &peak, 1, length_of(t, largest, column));
-    end_svg(b);
+    static const part peak = {"c0", "memory in use, below the full height on the right",
+                              .key = "peak_bytes"};
+    put_areas(b, t, &(areas){&peak, 1, OF_ALL});
 }
 
 /* Each on a scale of its own: they have different units. */
 static void put_samples(rocl_buf *b, const rocl_table *t)
 {
-    static const part mean = {.key = "mean", .colour = "c2"};
-    begin_svg(b, height_of_areas(t), t->title);
-    put_areas(b, t, &mean, 1, -1);
-    end_svg(b);
+    static const part mean = {"c0", "mean, below the full height on the right", .key = "mean"};
+    put_areas(b, t, &(areas){&mean, 1, OF_AREA});
+}
+
+/* ---- durations ------------------------------------------------------------------------------- */
+
+/* A row for each name, with a bar for each class of duration, as high as its share of the calls. */
+static void put_histogram(rocl_buf *b, const rocl_table *t)
+{
+    const size_t from = rocl_table_find_column(t, "from_ns"),
+                 to = rocl_table_find_column(t, "to_ns");
+    const size_t calls = rocl_table_find_column(t, "count");
+    size_t rows[MOST_BARS], count = 0;
+    double least = INFINITY, most = 0;
+    rocl_figure f;
+    for (size_t i = 0; i < t->row_count; i++) {
+        const bool first = !i || !is_same_cell(t, i, i - 1, 0);
+        if (first && count == MOST_BARS)
+            break;
+        if (first)
+            rows[count++] = i;
+        least = fmin(least, fmax(length_of(t, i, from), 1));
+        most = fmax(most, length_of(t, i, to));
+    }
+    const rocl_axis axis = {least, most, ROCL_UNIT_NS, true};
+    if (most <= least || !rocl_figure_begin_table(&f, b, t, rows, count, AREA, &axis))
+        return;
+    for (size_t r = 0; r < count; r++) {
+        double largest = 0, sum = 0;
+        size_t end = rows[r];
+        for (; end < t->row_count && is_same_cell(t, rows[r], end, 0); end++) {
+            largest = fmax(largest, length_of(t, end, calls));
+            sum += length_of(t, end, calls);
+        }
+        rocl_figure_begin_row(&f);
+        for (size_t i = rows[r]; i < end && largest > 0; i++) {
+            const double x = rocl_axis_x(&axis, fmax(length_of(t, i, from), 1));
+            const double height = length_of(t, i, calls) / largest * (AREA - 4);
+            rocl_html_put(b,
+                          "<rect class=\"c0\" x=\"%.1f\" width=\"%.1f\" y=\"%.1f\" "
+                          "height=\"%.1f\"><title>",
+                          x + 1, fmax(rocl_axis_x(&axis, length_of(t, i, to)) - x - 2, 1),
+                          AREA - height, height);
+            rocl_html_put_cell(b, t, i, from);
+            rocl_buf_str(b, " to ");
+            rocl_html_put_cell(b, t, i, to);
+            rocl_html_put(b, ": %.0f calls</title></rect>", length_of(t, i, calls));
+        }
+        rocl_figure_end_plot(&f);
+        rocl_html_put(b, "%.0f calls", sum);
+        rocl_figure_end_row(&f);
+    }
+    rocl_figure_end(&f, "duration of a call; the height is the share of the calls of the name");
 }
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
@@ -278,66 +407,167 @@ static void put_samples(rocl_buf *b, const rocl_table *t)
  * warm, from half to one and a half. Rows of a name follow each other. */
 static void put_heat_map(rocl_buf *b, const rocl_table *t)
 {
-    static const part parts[] = {{"", NULL, "less than the mean of those that have it", "c0"},
-                                 {"", NULL, "more, full colour from 1.5 times", "c1"}};
+    static const rocl_legend legend[] = {{"c0", "less than the mean of the ranks that have it"},
+                                         {"c1", "more; full colour from 1.5 times"}};
     const size_t name = rocl_table_find_column(t, "name");
     const size_t relative = rocl_table_find_column(t, "relative");
-    size_t lines = 0, most = 0;
+    const size_t place = rocl_table_find_column(t, "place");
+    const size_t total = rocl_table_find_column(t, "total_ns");
+    size_t rows[MOST_ROWS], count = 0, most = 0, longest = 0;
+    rocl_figure f;
     for (size_t i = 0, n = 0; i < t->row_count; i++) {
-        bool first = !i || !is_same_text(t, i, i - 1, name);
+        const bool first = !i || !is_same_cell(t, i, i - 1, name);
+        if (first && count == MOST_ROWS)
+            break;
+        if (first)
+            rows[count++] = i;
         n = first ? 1 : n + 1;
-        lines += first;
-        most = n > most ? n : most;
-    }
-    if (most < 2)
-        return;
-    const double w = (double)(WIDTH - LABEL - 10) / (double)most;
-    begin_svg(b, (int)lines * BAR + 26, t->title);
-    put_legend(b, parts, 2);
-    int y = 24 - BAR;
-    for (size_t i = 0, n = 0; i < t->row_count; i++, n++) {
-        if (!i || !is_same_text(t, i, i - 1, name)) {
-            n = 0;
-            y += BAR;
-            put_label(b, t, i, name, name + 1, y + 13);
+        if (n > most) {
+            most = n;
+            longest = rows[count - 1];
         }
-        if (!rocl_datum_has_value(rocl_table_cell(t, i, relative)))
-            continue;
-        double v = length_of(t, i, relative), off = fmin(fabs(v - 1) * 2, 1);
-        rocl_html_put(b,
-                      "<rect class=\"%s\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" "
-                      "height=\"%d\"><title>",
-                      v < 1 ? "c0" : "c1", 0.06 + 0.94 * off, LABEL + w * (double)n, y,
-                      fmax(w - 1, 0.5), BAR - 3);
-        put_displayed(b, t, i, rocl_table_find_column(t, "place"));
-        rocl_buf_str(b, ": ");
-        put_displayed(b, t, i, rocl_table_find_column(t, "total_ns"));
-        rocl_html_put(b, ", %.3f of the mean</title></rect>", v);
     }
-    end_svg(b);
+    if (most < 2 || !rocl_figure_begin_table(&f, b, t, rows, count, BAR + 4, NULL))
+        return;
+    rocl_figure_put_legend(&f, legend, 2);
+    const double width = (double)FIGURE_WIDTH / (double)most;
+    for (size_t r = 0; r < count; r++) {
+        rocl_figure_begin_row(&f);
+        for (size_t i = rows[r]; i < t->row_count && is_same_cell(t, i, rows[r], name); i++) {
+            if (!rocl_datum_has_value(rocl_table_cell(t, i, relative)))
+                continue;
+            const double v = length_of(t, i, relative), off = fmin(fabs(v - 1) * 2, 1);
+            rocl_html_put(b,
+                          "<rect class=\"%s\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"1\" "
+                          "width=\"%.1f\" height=\"%d\"><title>",
+                          v < 1 ? "c0" : "c1", 0.06 + 0.94 * off, width * (double)(i - rows[r]),
+                          fmax(width - 2, 0.5), BAR + 2);
+            rocl_html_put_cell(b, t, i, place);
+            rocl_buf_str(b, ": ");
+            rocl_html_put_cell(b, t, i, total);
+            rocl_html_put(b, ", %.3f of the mean</title></rect>", v);
+        }
+        rocl_figure_end_plot(&f);
+        rocl_figure_end_row(&f);
+    }
+    /* Which column is which rank: as many as have room. */
+    const size_t step = (most + 7) / 8;
+    rocl_buf_str(b, "<div class=\"l\"></div><div class=\"a\">");
+    for (size_t i = 0; i < most; i += step) {
+        rocl_html_put(b, "<span style=\"left:%.1f%%\">", ((double)i + 0.5) * 100 / (double)most);
+        rocl_html_put_cell(b, t, longest + i, place);
+        rocl_buf_str(b, "</span>");
+    }
+    rocl_buf_str(b, "</div><div class=\"v\"></div>\n");
+    rocl_figure_end(&f, NULL);
+}
+
+/* ---- comparisons ----------------------------------------------------------------------------- */
+
+enum { MOST_STEPS = 12 };
+
+static int compare_changes(const void *a, const void *b, void *table)
+{
+    const rocl_table *t = table;
+    const size_t column = rocl_table_find_column(t, "change_ns");
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const double u = fabs(number_of(t, x, column)), v = fabs(number_of(t, y, column));
+    return u > v ? -1 : u < v ? 1 : x < y ? -1 : x > y;
+}
+
+static void put_step(rocl_figure *f, const char *colour, double from, double to, double value)
+{
+    rocl_figure_begin_row(f);
+    put_rect(f->b, colour, rocl_axis_x(f->axis, fmin(from, to)),
+             rocl_axis_x(f->axis, fmax(from, to)), BAR);
+    rocl_buf_str(f->b, "</rect>");
+    rocl_figure_end_plot(f);
+    rocl_datum_put_displayed(f->b, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = value},
+                             ROCL_UNIT_NS);
+    rocl_figure_end_row(f);
+}
+
+/* From the time of all kernels of A to that of B: a step for each of the kernels that make the most
+ * of the difference, and one for all others. */
+static void put_waterfall(rocl_buf *b, const rocl_table *t)
+{
+    static const rocl_legend legend[] = {
+        {"c4", "all kernels"}, {"c1", "longer in B"}, {"c3", "shorter in B"}};
+    const size_t domain = rocl_table_find_column(t, "domain");
+    const size_t name = rocl_table_find_column(t, "name");
+    const size_t in_a = rocl_table_find_column(t, "total_a_ns");
+    const size_t in_b = rocl_table_find_column(t, "total_b_ns");
+    double change[MOST_STEPS + 1], a = 0, sum, highest;
+    size_t *rows = malloc((t->row_count + 1) * sizeof *rows), n = 0;
+    rocl_figure f;
+    b->failed |= !rows;
+    for (size_t i = 0; rows && i < t->row_count; i++) {
+        if (!is_text(rocl_table_cell(t, i, domain), "KERNELS"))
+            continue;
+        a += length_of(t, i, in_a);
+        rows[n++] = i;
+    }
+    if (n)
+        qsort_r(rows, n, sizeof *rows, compare_changes, (void *)(uintptr_t)t);
+    const size_t named = n > MOST_STEPS ? MOST_STEPS : n, steps = named + (n > named);
+    change[MOST_STEPS] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = length_of(t, rows[i], in_b) - length_of(t, rows[i], in_a);
+        change[i < named ? i : MOST_STEPS] = i < named ? v : change[MOST_STEPS] + v;
+    }
+    sum = highest = a;
+    for (size_t i = 0; i < steps; i++) {
+        sum += change[i];
+        highest = fmax(highest, sum);
+    }
+    const rocl_axis axis = {0, highest, ROCL_UNIT_NS, false};
+    if (!n || highest <= 0 || !rocl_figure_open(&f, b, steps + 2, BAR, &axis)) {
+        free(rows);
+        return;
+    }
+    rocl_buf_str(&f.full[0], "all kernels of A");
+    for (size_t i = 0; i < named; i++)
+        rocl_datum_put_displayed(&f.full[i + 1], rocl_table_cell(t, rows[i], name), ROCL_UNIT_TEXT);
+    if (steps > named)
+        rocl_buf_str(&f.full[steps], "all others");
+    rocl_buf_str(&f.full[steps + 1], "all kernels of B");
+    free(rows);
+    if (!rocl_figure_begin(&f, "What changed the time of kernels"))
+        return;
+    rocl_figure_put_legend(&f, legend, 3);
+    put_step(&f, "c4", 0, a, a);
+    sum = a;
+    for (size_t i = 0; i < steps; i++) {
+        put_step(&f, change[i] > 0 ? "c1" : "c3", sum, sum + change[i], change[i]);
+        sum += change[i];
+    }
+    put_step(&f, "c4", 0, sum, sum);
+    rocl_figure_end(&f, "time of kernels: from A, step by step, to B");
 }
 
 /* ---- which chart ----------------------------------------------------------------------------- */
 
-void rocl_html_put_chart(rocl_buf *b, const rocl_table *t)
+void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
 {
     static const struct {
         const char *table;
         void (*put)(rocl_buf *, const rocl_table *);
-    } charts[] = {{"timeline", put_timeline},          {"memory_timeline", put_memory},
-                  {"rank_times", put_heat_map},        {"overlap", put_overlap},
-                  {"sample_timeline", put_samples},    {"energy", put_energy},
-                  {"kernel_energy", put_kernel_energy}};
-    static const char *const bars[] = {"total_ns", "time_ns", "busy_ns", "peak_bytes"};
+    } charts[] = {{"timeline", put_timeline},       {"memory_timeline", put_memory},
+                  {"rank_times", put_heat_map},     {"overlap", put_overlap},
+                  {"concurrency", put_concurrency}, {"gap_classes", put_gap_causes},
+                  {"gap_buckets", put_gap_lengths}, {"histogram", put_histogram},
+                  {"compare", put_waterfall},       {"sample_timeline", put_samples},
+                  {"energy", put_energy},           {"kernel_energy", put_kernel_energy}};
+    static const char *const bars[] = {"total_ns", "time_ns", "busy_ns", "gap_ns", "peak_bytes"};
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
         if (!strcmp(t->key, charts[i].table)) {
             charts[i].put(b, t);
             return;
         }
     for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
-        size_t column = rocl_table_find_column(t, bars[i]);
+        const size_t column = rocl_table_find_column(t, bars[i]);
         if (column < t->column_count) {
-            put_bars(b, t, column);
+            put_bars(b, t, column, most);
             return;
         }
     }

@@ -1,12 +1,16 @@
-# A style sheet or script as a C string. A line that begins with blanks continues the one before;
-# comments that begin and end a line are left out.
+# A style sheet or script as a C string, or with -v raw=1 as the text itself. A line that begins with
+# blanks continues the one before; comments that begin and end a line are left out.
 /^ *\/\*/ { comment = 1 }
 comment { if (/\*\/$/) comment = 0; next }
 {
     continues = sub(/^ +/, "")
-    gsub(/[\\"]/, "\\\\&")
+    if (!raw)
+        gsub(/[\\"]/, "\\\\&")
     if (lines++ && !continues)
-        print "\"\\n\""
-    print "\"" $0 "\""
+        printf raw ? "\n" : "\"\\n\"\n"
+    if (raw)
+        printf "%s", $0
+    else
+        print "\"" $0 "\""
 }
-END { print "\"\\n\"" }
+END { printf raw ? "\n" : "\"\\n\"\n" }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+static const char overview[] = "overview";
+
 /* ---- tabs: tables that belong together ------------------------------------------------------- */
 
 static rocl_table_tab tab_of(const rocl_table *t)
@@ -10,9 +12,11 @@ static rocl_table_tab tab_of(const rocl_table *t)
     return t->tab ? *t->tab : (rocl_table_tab){t->key, t->title};
 }
 
-/* Is it the first table of its tab? */
+/* Is it the first table of its tab? What heads the first page has none. */
 static bool begins_tab(const rocl_tables *all, size_t i)
 {
+    if (!strcmp(tab_of(&all->tables[i]).id, overview))
+        return false;
     for (size_t k = 0; k < i; k++)
         if (!strcmp(tab_of(&all->tables[k]).id, tab_of(&all->tables[i]).id))
             return false;
@@ -56,7 +60,7 @@ static void put_table(rocl_table_writer *w, const rocl_table *t)
         rocl_buf_str(b, "<p class=\"note\">Nothing of the kind in this trace.</p>\n");
         return;
     }
-    rocl_html_put_chart(b, t);
+    rocl_html_put_chart(b, t, SIZE_MAX);
     rocl_html_put(b,
                   "<div class=\"scroll\" tabindex=\"0\"><table id=\"%s\"><caption hidden>%s"
                   "</caption><thead><tr>",
@@ -86,6 +90,18 @@ static const char script[] =
 #include "table/html/page.js.h"
     ;
 
+static void put_tab_button(rocl_buf *b, const char *id, const char *title)
+{
+    rocl_html_put(b, "<button role=\"tab\" id=\"tab-%s\" aria-controls=\"panel-%s\">%s</button>",
+                  id, id, title);
+}
+
+static void begin_panel(rocl_buf *b, const char *id)
+{
+    rocl_html_put(b, "<section role=\"tabpanel\" id=\"panel-%s\" aria-labelledby=\"tab-%s\">\n", id,
+                  id);
+}
+
 void rocl_table_write_html(rocl_table_writer *w)
 {
     const rocl_tables *all = w->tables;
@@ -93,32 +109,36 @@ void rocl_table_write_html(rocl_table_writer *w)
     rocl_buf_str(b, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                     "<meta name=\"generator\" content=\"rocline " ROCLINE_VERSION "\">\n"
-                    "<title>rocstats</title>\n<style>\n");
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                    "style-src 'unsafe-inline'; script-src 'sha256-"
+#include "table/html/page.js.sha256"
+                    "'\">\n<title>rocstats</title>\n<style>\n");
     rocl_buf_str(b, style_sheet);
-    rocl_buf_str(b, "</style></head>\n<body><header><h1>Where the time went</h1>"
-                    "<button id=\"theme\">Light / dark</button></header>\n"
-                    "<div role=\"tablist\" aria-label=\"Reports\">");
+    rocl_html_put(b,
+                  "</style></head>\n<body><header><h1>%s</h1><button id=\"theme\">Light / dark"
+                  "</button></header>\n<div role=\"tablist\" aria-label=\"Reports\">",
+                  rocl_tables_find(all, "compare") ? "From A to B" : "Where the time went");
+    put_tab_button(b, overview, "Overview");
     for (size_t i = 0; i < all->count; i++) {
         rocl_table_tab tab = tab_of(&all->tables[i]);
         if (begins_tab(all, i))
-            rocl_html_put(b,
-                          "<button role=\"tab\" id=\"tab-%s\" aria-controls=\"panel-%s\">%s"
-                          "</button>",
-                          tab.id, tab.id, tab.title);
+            put_tab_button(b, tab.id, tab.title);
     }
     rocl_buf_str(b, "</div>\n<main>\n");
+    begin_panel(b, overview);
+    rocl_html_put_overview(w);
+    rocl_buf_str(b, "</section>\n");
     for (size_t i = 0; i < all->count; i++) {
         const char *tab = tab_of(&all->tables[i]).id;
         if (!begins_tab(all, i))
             continue;
-        rocl_html_put(b, "<section role=\"tabpanel\" id=\"panel-%s\" aria-labelledby=\"tab-%s\">\n",
-                      tab, tab);
+        begin_panel(b, tab);
         for (size_t k = i; k < all->count; k++)
             if (!strcmp(tab_of(&all->tables[k]).id, tab))
                 put_table(w, &all->tables[k]);
         rocl_buf_str(b, "</section>\n");
     }
-    rocl_buf_str(b, "</main>\n<script>\n");
+    rocl_buf_str(b, "</main>\n<script>");
     rocl_buf_str(b, script);
     rocl_buf_str(b, "</script></body></html>\n");
 }

@@ -20,6 +20,14 @@ tabs.forEach(function(t,i){
   })
   });
 if(tabs.length)show(tabs[0]);
+/* #kernels: the tab of this name, or in which that table is. */
+function follow(){
+  var id=decodeURIComponent(location.hash.slice(1)),e=id&&document.getElementById(id),
+    panel=e?e.closest('[role=tabpanel]'):document.getElementById('panel-'+id),
+    tab=panel&&document.getElementById(panel.getAttribute('aria-labelledby'));
+  if(tab){show(tab);(e||tab).scrollIntoView({block:e?'start':'nearest'})}
+  }
+addEventListener('hashchange',follow);follow();
 /* Sorting: by the number in data-v, or else by the text; cells without a value come last, and what
  * is equal stays in its order. Text sorts up first, numbers down. */
 document.querySelectorAll('th button').forEach(function(b){

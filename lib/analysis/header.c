@@ -1,0 +1,264 @@
+/* The header of reports for people: what was traced, in one row of texts. Files are without their
+ * folders and without the time of writing, so that a copy of a trace has the same report. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "analysis/report.h"
+#include "base/buf.h"
+
+enum { MOST_NAMED = 3 };
+
+typedef struct header_row {
+    const char *files, *recorded, *hosts, *gpus, *processes, *events, *left_out;
+    int64_t duration; /* -1: there are no events */
+} header_row;
+
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(header_row, field)
+static const rocl_column columns[] = {
+    {"files", "Files", ROCL_UNIT_SENTENCE, CELL(files)},
+    {"recorded", "Recorded", ROCL_UNIT_TEXT, CELL(recorded)},
+    {"hosts", "Hosts", ROCL_UNIT_SENTENCE, CELL(hosts)},
+    {"gpus", "GPUs", ROCL_UNIT_SENTENCE, CELL(gpus)},
+    {"processes", "Processes", ROCL_UNIT_SENTENCE, CELL(processes)},
+    {"duration_ns", "Duration", ROCL_UNIT_NS, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_known, header_row, duration)},
+    {"events", "Events read", ROCL_UNIT_SENTENCE, CELL(events)},
+    {"left_out", "Left out", ROCL_UNIT_SENTENCE, CELL(left_out)},
+};
+
+static const rocl_table_tab tab = {"overview", "Overview"};
+static const rocl_table_def defs[] = {
+    [ROCL_HEADER] = {&tab, "trace", "Trace", ROCL_COLUMNS(columns)},
+    [ROCL_HEADER_A] = {&tab, "trace_a", "Trace A", ROCL_COLUMNS(columns)},
+    [ROCL_HEADER_B] = {&tab, "trace_b", "Trace B", ROCL_COLUMNS(columns)},
+};
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+/* Texts, each once, with how often it came. */
+typedef struct tally {
+    const char *text;
+    size_t len, count;
+} tally;
+
+/* False: memory is out. */
+static bool count_text(tally **all, size_t *n, size_t *cap, const char *text, size_t len)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (!rocl_compare_bytes((*all)[i].text, (*all)[i].len, text, len)) {
+            (*all)[i].count++;
+            return true;
+        }
+    if (!ROCL_GROW(*all, *cap, *n + 1))
+        return false;
+    (*all)[(*n)++] = (tally){text, len, 1};
+    return true;
+}
+
+/* "a, b, c and 5 more"; with counts "4 x a, 2 x b". */
+static void put_list(rocl_buf *b, const tally *all, size_t n, bool counts)
+{
+    char number[48];
+    for (size_t i = 0; i < n && i < MOST_NAMED; i++) {
+        rocl_buf_str(b, i ? ", " : "");
+        snprintf(number, sizeof number, "%zu x ", all[i].count);
+        rocl_buf_str(b, counts ? number : "");
+        rocl_buf_put(b, all[i].text, all[i].len);
+    }
+    snprintf(number, sizeof number, " and %zu more", n - MOST_NAMED);
+    rocl_buf_str(b, n > MOST_NAMED ? number : "");
+}
+
+static const char *end_text(rocl_buf *b)
+{
+    rocl_buf_byte(b, '\0');
+    return b->failed ? "" : (const char *)b->data;
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+/* "rank0.db, rank1.db and 6 more (rocpd database)" */
+static bool put_files(rocl_buf *b, const rocl_trace *t)
+{
+    tally *names = NULL, *formats = NULL;
+    size_t n = 0, cap = 0, format_count = 0, format_cap = 0;
+    bool good = true;
+    for (size_t i = 0; i < rocl_trace_inputs(t) && good; i++) {
+        const rocl_input in = rocl_trace_input(t, i);
+        const char *slash = in.path ? strrchr(in.path, '/') : NULL;
+        const char *name = slash && slash[1] ? slash + 1 : in.path ? in.path : "-";
+        if (n < MOST_NAMED + 1 || i + 1 == rocl_trace_inputs(t)) /* the others are only counted */
+            good = count_text(&names, &n, &cap, name, strlen(name));
+        good =
+            good && count_text(&formats, &format_count, &format_cap, in.format, strlen(in.format));
+    }
+    if (good && rocl_trace_inputs(t) > n)
+        n = rocl_trace_inputs(t);
+    put_list(b, names, n, false);
+    rocl_buf_str(b, " (");
+    put_list(b, formats, format_count, false);
+    rocl_buf_byte(b, ')');
+    free(names);
+    free(formats);
+    return good;
+}
+
+static bool put_hosts(rocl_buf *b, const rocl_trace *t)
+{
+    tally *names = NULL;
+    size_t n = 0, cap = 0;
+    bool good = true;
+    for (uint32_t m = 0; m < t->machine_count && good; m++) {
+        const char *name = rocl_host_name(t, m);
+        if (strcmp(name, "?") != 0)
+            good = count_text(&names, &n, &cap, name, strlen(name));
+    }
+    put_list(b, names, n, false);
+    free(names);
+    return good;
+}
+
+/* "4 x AMD Instinct MI300X"; the number alone where no name is known */
+static bool put_gpus(rocl_buf *b, const rocl_trace *t, const rocl_gpus *gpus)
+{
+    tally *names = NULL;
+    size_t n = 0, cap = 0;
+    bool good = true;
+    for (const rocl_gpu *g = gpus->all; g < gpus->all + gpus->count && good; g++) {
+        const uint32_t name = g->agent->product ? g->agent->product : g->agent->name;
+        const char *text = name && name != ROCL_NONE ? rocl_str(t, name) : "";
+        if (*text)
+            good = count_text(&names, &n, &cap, text, strlen(text));
+    }
+    char number[24];
+    snprintf(number, sizeof number, "%zu", gpus->count);
+    rocl_buf_str(b, n ? "" : number);
+    put_list(b, names, n, true);
+    free(names);
+    return good;
+}
+
+/* "2, ranks 0 to 1: train"; the arguments of a command may be secret. */
+static bool put_processes(rocl_buf *b, const rocl_trace *t)
+{
+    tally *commands = NULL;
+    size_t n = 0, cap = 0, count = 0;
+    int32_t lowest = INT32_MAX, highest = -1;
+    bool good = true;
+    char text[96];
+    for (size_t i = 0; i < t->capture_count && good; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->process_count && good; k++) {
+            const rocl_process *p = &c->processes[k];
+            const char *command =
+                p->command && p->command != ROCL_NONE ? rocl_str(t, p->command) : "";
+            const size_t len = strcspn(command, " \t\n");
+            const char *slash = memrchr(command, '/', len);
+            const char *name = slash && slash + 1 < command + len ? slash + 1 : command;
+            count++;
+            if (p->rank >= 0 && p->rank < lowest)
+                lowest = p->rank;
+            highest = p->rank > highest ? p->rank : highest;
+            if (len)
+                good = count_text(&commands, &n, &cap, name, (size_t)(command + len - name));
+        }
+    }
+    snprintf(text, sizeof text, "%zu", count);
+    rocl_buf_str(b, text);
+    if (highest >= 0)
+        snprintf(text, sizeof text, lowest == highest ? ", rank %d" : ", ranks %d to %d", lowest,
+                 highest);
+    rocl_buf_str(b, highest >= 0 ? text : "");
+    rocl_buf_str(b, n ? ": " : "");
+    put_list(b, commands, n, false);
+    free(commands);
+    return good;
+}
+
+/* "3979: 3139 region, 466 kernel, 74 copy" */
+static void put_events(rocl_buf *b, const rocl_trace *t)
+{
+    uint64_t sum = 0;
+    char text[96];
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
+        sum += rocl_trace_events(t, k);
+    snprintf(text, sizeof text, "%" PRIu64, sum);
+    rocl_buf_str(b, text);
+    const char *between = ": ";
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++) {
+        const uint64_t n = rocl_trace_events(t, k);
+        if (!n)
+            continue;
+        snprintf(text, sizeof text, "%s%" PRIu64 " %s", between, n, rocl_kind_name(k));
+        rocl_buf_str(b, text);
+        between = ", ";
+    }
+}
+
+static void put_left_out(rocl_buf *b, const rocl_trace *t)
+{
+    uint64_t left_out = 0, repaired = 0;
+    char text[96];
+    for (rocl_fault f = 0; f < ROCL_FAULTS; f++)
+        *(rocl_fault_drops(f) ? &left_out : &repaired) += rocl_trace_faults(t, f);
+    snprintf(text, sizeof text, "%" PRIu64 " record%s", left_out, left_out == 1 ? "" : "s");
+    rocl_buf_str(b, left_out ? text : "nothing");
+    snprintf(text, sizeof text, "; %" PRIu64 " repaired", repaired);
+    rocl_buf_str(b, repaired ? text : "");
+}
+
+/* Clocks that count from 1970, as PyTorch's and Chrome's do, tell the date; those that count from
+ * the boot do not. */
+static void put_date(rocl_buf *b, int64_t first)
+{
+    const int64_t second = 1000000000, year_2010 = 1262304000;
+    const time_t at = (time_t)(first / second);
+    char text[48];
+    struct tm tm;
+    if (at < year_2010 || !gmtime_r(&at, &tm) ||
+        !strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &tm))
+        return;
+    rocl_buf_str(b, text);
+}
+
+rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
+                            rocl_error *err)
+{
+    const rocl_stats_options options = {0};
+    const rocl_collector c = {.trace = (rocl_trace *)(uintptr_t)t, .options = &options};
+    enum { FILES, DATE, HOSTS, GPUS, PROCESSES, EVENTS, LEFT_OUT, TEXTS };
+    rocl_buf b[TEXTS] = {0};
+    rocl_gpus gpus;
+    int64_t first, last;
+    rocl_status st = rocl_gpus_collect(&gpus, t, err);
+    if (st != ROCL_OK)
+        return st;
+    const bool timed = rocl_trace_times(t, &first, &last);
+    const bool good = put_files(&b[FILES], t) && put_hosts(&b[HOSTS], t) &&
+                      put_gpus(&b[GPUS], t, &gpus) && put_processes(&b[PROCESSES], t);
+    put_events(&b[EVENTS], t);
+    put_left_out(&b[LEFT_OUT], t);
+    if (timed)
+        put_date(&b[DATE], first);
+    const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], 0);
+    if (r.table)
+        r.table->fields = true;
+    const bool dated = b[DATE].len > 0;
+    rocl_add_row(&r, &(header_row){.files = end_text(&b[FILES]),
+                                   .recorded = dated ? end_text(&b[DATE]) : NULL,
+                                   .hosts = b[HOSTS].len ? end_text(&b[HOSTS]) : NULL,
+                                   .gpus = gpus.count ? end_text(&b[GPUS]) : NULL,
+                                   .processes = end_text(&b[PROCESSES]),
+                                   .duration = timed ? last - first : -1,
+                                   .events = end_text(&b[EVENTS]),
+                                   .left_out = end_text(&b[LEFT_OUT])});
+    bool failed = !good;
+    for (unsigned i = 0; i < TEXTS; i++) {
+        failed |= b[i].failed;
+        rocl_buf_free(&b[i]);
+    }
+    rocl_gpus_free(&gpus);
+    return failed ? rocl_fail_memory(err) : ROCL_OK;
+}

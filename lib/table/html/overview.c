@@ -1,0 +1,220 @@
+/* The first tab: what was traced, how the GPUs spent the time, what stands out. All of it is out of
+ * the tables that the page has; what a page has no table for is left out. */
+#include "table/html/html.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 5 };
+
+/* "trace", or "trace_a" and "trace_b" of a comparison. */
+static void put_header(rocl_buf *b, const rocl_table *t)
+{
+    rocl_html_put(b, "<h2>%s</h2>\n<dl>", t->title);
+    for (size_t c = 0; c < t->column_count && t->row_count; c++) {
+        if (!rocl_datum_has_value(rocl_table_cell(t, 0, c)))
+            continue;
+        rocl_html_put(b, "<dt>%s</dt><dd>", t->columns[c].title);
+        rocl_html_put_cell(b, t, 0, c);
+        rocl_buf_str(b, "</dd>");
+    }
+    rocl_buf_str(b, "</dl>\n");
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static double sum_of(const rocl_table *t, const char *key)
+{
+    const size_t column = rocl_table_find_column(t, key);
+    double sum = 0;
+    for (size_t i = 0; column < t->column_count && i < t->row_count; i++) {
+        const double v = rocl_datum_number(rocl_table_cell(t, i, column));
+        sum += isfinite(v) ? v : 0;
+    }
+    return sum;
+}
+
+/* Causes of idle time by their share of it, the two largest. */
+static void put_causes(rocl_buf *b, const rocl_table *t)
+{
+    const size_t class = rocl_table_find_column(t, "class");
+    const size_t total = rocl_table_find_column(t, "total_ns");
+    const double all = sum_of(t, "total_ns");
+    const char *named[2] = {NULL, NULL};
+    for (unsigned k = 0; k < 2 && all > 0 && class < t->column_count; k++) {
+        double most = 0;
+        const rocl_datum *largest = NULL;
+        for (size_t i = 0; i < t->row_count; i++) {
+            const rocl_datum *d = rocl_table_cell(t, i, class);
+            double sum = 0;
+            if (d->type != ROCL_DATUM_TEXT || (named[0] && !strcmp(d->text, named[0])))
+                continue;
+            for (size_t j = 0; j < t->row_count; j++) {
+                const rocl_datum *other = rocl_table_cell(t, j, class);
+                if (other->type == ROCL_DATUM_TEXT && !strcmp(other->text, d->text))
+                    sum += rocl_datum_number(rocl_table_cell(t, j, total));
+            }
+            if (sum > most) {
+                most = sum;
+                largest = d;
+            }
+        }
+        if (!largest)
+            break;
+        named[k] = largest->text;
+        rocl_html_put(b, "%s%s %.0f %%", k ? ", " : "", largest->text, most / all * 100);
+    }
+}
+
+/* Of the time from the first start to the last end of all GPUs together. */
+static void put_shares(rocl_buf *b, const rocl_tables *all)
+{
+    static const struct {
+        const char *key, *title;
+    } shares[] = {{"busy_ns", "busy"},
+                  {"compute_ns", "compute"},
+                  {"exposed_copy_ns", "exposed copy"},
+                  {"exposed_communication_ns", "exposed communication"},
+                  {"idle_ns", "idle"}};
+    const rocl_table *t = rocl_tables_find(all, "overlap");
+    const rocl_table *causes = rocl_tables_find(all, "gap_classes");
+    const double wall = t ? sum_of(t, "wall_ns") : 0;
+    if (wall <= 0)
+        return;
+    rocl_buf_str(b, "<ul class=\"shares\">");
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        const bool idle = i + 1 == sizeof shares / sizeof *shares;
+        rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#overlap\">%s</a>",
+                      sum_of(t, shares[i].key) / wall * 100, shares[i].title);
+        if (idle && causes && causes->row_count) {
+            rocl_buf_str(b, "<small>");
+            put_causes(b, causes);
+            rocl_buf_str(b, "</small>");
+        }
+        rocl_buf_str(b, "</li>");
+    }
+    rocl_html_put(b,
+                  "</ul>\n<p class=\"note\">Shares of the time from the first start to the last "
+                  "end of work on %d GPU%s.</p>\n",
+                  (int)t->row_count, t->row_count == 1 ? "" : "s, added up");
+}
+
+/* ---- what stands out ------------------------------------------------------------------------- */
+
+/* Some columns of the rows with the largest values, and where the others are. */
+static void put_largest_rows(rocl_buf *b, const rocl_table *t, const char *by,
+                             const char *const *keys)
+{
+    const size_t value = rocl_table_find_column(t, by);
+    size_t rows[MOST], n = 0;
+    for (size_t i = 0; value < t->column_count && i < t->row_count; i++) {
+        const double v = rocl_datum_number(rocl_table_cell(t, i, value));
+        size_t at = n;
+        while (at && v > rocl_datum_number(rocl_table_cell(t, rows[at - 1], value)))
+            at--;
+        if (at == MOST)
+            continue;
+        n += n < MOST;
+        memmove(rows + at + 1, rows + at, (n - 1 - at) * sizeof *rows);
+        rows[at] = i;
+    }
+    rocl_buf_str(b, "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
+    for (const char *const *k = keys; *k; k++) {
+        const size_t c = rocl_table_find_column(t, *k);
+        if (c == t->column_count)
+            continue;
+        rocl_buf_str(b, rocl_column_is_number(&t->columns[c]) ? "<th scope=\"col\">"
+                                                              : "<th scope=\"col\" class=\"t\">");
+        rocl_html_put(b, "%s</th>", t->columns[c].title);
+    }
+    rocl_buf_str(b, "</tr></thead><tbody>");
+    for (size_t r = 0; r < n; r++) {
+        rocl_buf_str(b, "<tr>");
+        for (const char *const *k = keys; *k; k++) {
+            const size_t c = rocl_table_find_column(t, *k);
+            if (c == t->column_count)
+                continue;
+            rocl_buf_str(b, rocl_column_is_number(&t->columns[c]) ? "<td>" : "<td class=\"t\">");
+            rocl_html_put_cell(b, t, rows[r], c);
+            rocl_buf_str(b, "</td>");
+        }
+        rocl_buf_str(b, "</tr>");
+    }
+    rocl_buf_str(b, "</tbody></table></div>\n");
+    if (t->row_count > MOST)
+        rocl_html_put(b, "<p class=\"note\"><a href=\"#%s\">All %d</a></p>\n", t->key,
+                      (int)t->row_count);
+}
+
+/* Advice names a report, which is a tab; what the doctor found is evidence of its own. */
+static void put_findings(rocl_buf *b, const rocl_tables *all)
+{
+    static const struct {
+        const char *table, *title, *sentence, *evidence, *report;
+    } lists[] = {{"findings", "Can the trace be trusted?", "finding", "evidence", NULL},
+                 {"advice", "What to look at", "finding", "evidence", "report"}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const rocl_table *t = rocl_tables_find(all, lists[i].table);
+        if (!t)
+            continue;
+        rocl_html_put(b, "<h2>%s</h2>\n", lists[i].title);
+        if (!t->row_count) {
+            rocl_buf_str(b, i ? "<p class=\"note\">Nothing stands out.</p>\n"
+                              : "<p class=\"note\">Nothing speaks against it.</p>\n");
+            continue;
+        }
+        const size_t sentence = rocl_table_find_column(t, lists[i].sentence);
+        const size_t evidence = rocl_table_find_column(t, lists[i].evidence);
+        rocl_buf_str(b, "<ul>");
+        for (size_t r = 0; r < t->row_count; r++) {
+            rocl_buf_str(b, "<li>");
+            rocl_html_put_cell(b, t, r, sentence);
+            rocl_buf_str(b, ": ");
+            rocl_html_put_cell(b, t, r, evidence);
+            const char *key = t->key;
+            if (lists[i].report) {
+                const rocl_datum *d = rocl_table_find_cell(t, r, lists[i].report);
+                key = d->type == ROCL_DATUM_TEXT ? d->text : key;
+            }
+            rocl_html_put(b, " <a href=\"#%s\">evidence</a></li>", key);
+        }
+        rocl_buf_str(b, "</ul>\n");
+    }
+}
+
+void rocl_html_put_overview(rocl_table_writer *w)
+{
+    static const char *const headers[] = {"trace", "trace_a", "trace_b"};
+    static const char *const gap_keys[] = {"gpu",    "gap_ns", "class", "call",
+                                           "before", "after",  NULL};
+    static const struct {
+        const char *table, *title;
+    } pictures[] = {{"timeline", "How busy each GPU was"},
+                    {"kernels", "Kernels that take the most time"},
+                    {"compare", "What changed the time of kernels"}};
+    const rocl_tables *all = w->tables;
+    rocl_buf *b = &w->buf;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        const rocl_table *t = rocl_tables_find(all, headers[i]);
+        if (t)
+            put_header(b, t);
+    }
+    put_shares(b, all);
+    const rocl_table *likeness = rocl_tables_find(all, "comparability");
+    if (likeness && likeness->note)
+        rocl_html_put(b, "<p><a href=\"#comparability\">Comparable</a>: %s</p>\n", likeness->note);
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        const rocl_table *t = rocl_tables_find(all, pictures[i].table);
+        if (!t || !t->row_count)
+            continue;
+        rocl_html_put(b, "<h2><a href=\"#%s\">%s</a></h2>\n", t->key, pictures[i].title);
+        rocl_html_put_chart(b, t, MOST);
+    }
+    const rocl_table *gaps = rocl_tables_find(all, "longest_gaps");
+    if (gaps && gaps->row_count) {
+        rocl_buf_str(b, "<h2>Longest idle gaps</h2>\n");
+        put_largest_rows(b, gaps, "gap_ns", gap_keys);
+    }
+    put_findings(b, all);
+    rocl_table_end_row(w);
+}
