@@ -971,8 +971,10 @@ static rocl_status look_up_event(rocl_trace *t, const char *id, bool whole, rocl
         t->opt.args = false;
     }
     if (st == ROCL_OK && !l.found)
-        st = rocl_fail(err, ROCL_USAGE, "\"%s\": the trace has no such event%s", id,
-                       t->filter ? ", or the filters leave it out" : "");
+        st = rocl_fail(err, ROCL_USAGE,
+                       "\"%s\": the trace has no such event%s; an id is of the file that it was "
+                       "taken from, not of its conversions",
+                       id, t->filter ? ", or the filters leave it out" : "");
     if (st == ROCL_OK)
         st = find_related(&l, err);
     t->opt.args = args;

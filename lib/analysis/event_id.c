@@ -118,8 +118,11 @@ static rocl_status read_capture(const rocl_event_ids *ids, const char *text, con
         return rocl_fail(err, ROCL_USAGE, "\"%s\": %zu processes begin so: %s, %s%s%s", text, found,
                          names[0], names[1], found > 2 ? ", " : "",
                          found > CANDIDATES ? "..." : names[2]);
-    return rocl_fail(err, ROCL_USAGE, "\"%s\": no process of this trace is called %.*s", text,
-                     (int)n, p);
+    return rocl_fail(
+        err, ROCL_USAGE,
+        "\"%s\": no process of this trace is called %.*s; an id is of the file that it "
+        "was taken from, not of its conversions",
+        text, (int)n, p);
 }
 
 rocl_status rocl_event_id_read(const rocl_event_ids *ids, const char *text,

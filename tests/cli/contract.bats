@@ -168,7 +168,13 @@ EOF
     try 2 rocline show kernel:1 "${files[@]}"
     says 'of which process?'
     try 2 rocline show kernel:zz:1 "${files[@]}"
-    says 'no process of this trace is called zz'
+    says 'no process of this trace is called zz; an id is of the file that it was taken from'
+    # Ids of a database that was copied stay; of one that was written from its events they do not.
+    rocmerge -q -o copy.db "$db"
+    rocmerge -q --rebuild -o new.db "$db"
+    diff <(rocline show kernel:3 "$db" | grep -v '  File ') <(rocline show kernel:3 copy.db | grep -v '  File ')
+    try 2 rocline show kernel:99999999 new.db
+    says 'not of its conversions'
     try 2 rocline show kernle:1 "$db"
     says 'did you mean kernel?'
     try 2 rocline show "$db"

@@ -153,7 +153,7 @@ static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
         if (st != ROCL_OK)
             break;
         block->user = &columns[i];
-        rocl_buf_put(&block->in, f->cells[i], f->group_rows * sizeof *f->cells[i]);
+        rocl_columnar_take_cells(f, i, &block->in);
         st = rocl_pipe_put(a->run->pipe, block, err);
     }
     return st;

@@ -255,7 +255,11 @@ static rocl_status write_sorted(sink *s, rocl_columnar_file *f, rocl_sorter *sor
     rocl_batch b = {.capture = c, .any = s->records};
     rocl_sort_record rec;
     bool more = true;
+    const uint64_t rows = rocl_sorter_count(sorter);
     rocl_status st = rocl_sorter_start(sorter, err);
+    if (st == ROCL_OK) /* as many as there will be: cells that grow are copied */
+        st = reserve_cells(
+            s, f, rows < s->format->group_rows ? (size_t)rows : s->format->group_rows, err);
     while (st == ROCL_OK && more) {
         st = rocl_sorter_next(sorter, &rec, &more, err);
         if (st != ROCL_OK)
@@ -459,6 +463,19 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
 }
 
 /* ---- what formats share ---------------------------------------------------------------------- */
+
+/* A group is some 20 MiB: memory changes hands. */
+void rocl_columnar_take_cells(rocl_columnar_file *f, unsigned column, rocl_buf *to)
+{
+    const size_t used = f->group_rows * sizeof **f->cells, all = f->capacity * sizeof **f->cells;
+    if (!f->capacity || !rocl_buf_reserve(to, all)) {
+        rocl_buf_put(to, f->cells[column], used);
+        return;
+    }
+    uint8_t *const cells = (uint8_t *)f->cells[column];
+    f->cells[column] = (int64_t *)(void *)to->data;
+    *to = (rocl_buf){.data = cells, .len = used, .cap = all};
+}
 
 const char *rocl_columnar_text(const rocl_strings *strings, uint32_t text, size_t *len,
                                rocl_buf *scratch)

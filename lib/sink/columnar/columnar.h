@@ -27,9 +27,10 @@ typedef struct rocl_columnar_file {
     uint64_t rows; /* of all groups */
     /* The group that is filled: */
     int64_t **cells; /* by column */
-    size_t group_rows, capacity;
-    size_t long_texts;        /* bytes of texts that are very long, in it */
-    uint64_t captures;        /* that have rows in it */
+    size_t group_rows;
+    size_t capacity;   /* rows that the cells are malloced for; 0: they are somebody else's */
+    size_t long_texts; /* bytes of texts that are very long, in it */
+    uint64_t captures; /* that have rows in it */
     const rocl_capture *last; /* of them */
 } rocl_columnar_file;
 
@@ -71,6 +72,10 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
                                      rocl_error *err);
 
 /* ---- what formats share ---- */
+
+/* Appends the cells of a column of the group to an empty buffer, which has failed when memory is
+ * out. The column has others then, of no meaning. */
+void rocl_columnar_take_cells(rocl_columnar_file *f, unsigned column, rocl_buf *to);
 
 /* A text as valid UTF-8: the text itself, or a copy in `scratch`. */
 const char *rocl_columnar_text(const rocl_strings *s, uint32_t text, size_t *len,

@@ -75,6 +75,7 @@ uint8_t *rocl_row_encode(uint64_t *key, uint8_t *p, rocl_kind kind, const rocl_e
         key[3] = v->counter;
         p = PUT_REF(v->counter);
         p = PUT_REAL(v->value);
+        p = PUT_U64(v->row);
         break;
     }
     case ROCL_COPY: {
@@ -164,6 +165,7 @@ bool rocl_row_decode(const rocl_sort_record *record, rocl_event *e)
         DISPATCH_FIELDS(GET)
         any->counter.counter = GET_REF;
         any->counter.value = GET_REAL;
+        any->counter.row = GET_U64;
         break;
     }
     case ROCL_COPY: {

@@ -24,7 +24,7 @@ static void pack_bits(rocl_buf *to, const uint32_t *values, size_t n, unsigned w
     to->len = (size_t)(p - to->data);
 }
 
-static void put_run(rocl_buf *to, uint32_t value, size_t n, unsigned width)
+void rocl_parquet_put_run(rocl_buf *to, uint32_t value, size_t n, unsigned width)
 {
     rocl_buf_varint(to, n << 1);
     for (unsigned i = 0; i < (width + 7) / 8; i++)
@@ -57,7 +57,7 @@ void rocl_parquet_put_runs(rocl_buf *to, const uint32_t *values, size_t n, unsig
         const size_t fill = (8 - (i - packed) % 8) % 8;
         if (same >= fill + 8) {
             put_packed(to, values + packed, i + fill - packed, width);
-            put_run(to, values[i], same - fill, width);
+            rocl_parquet_put_run(to, values[i], same - fill, width);
             packed = i + same;
         }
         i += same;

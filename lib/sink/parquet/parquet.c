@@ -20,6 +20,7 @@ enum {
     STATISTIC = 64,   /* bytes of a text that is the least or greatest, at most */
     ZSTD_LEVEL = 3,
     PAGE_MAX = 1 << 30,
+    RUN_LEAST = 8, /* rows that are a run for themselves */
 };
 
 enum { TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
@@ -158,9 +159,8 @@ static void put_levels(worker *w, const int64_t *cells, const chunk *c)
     rocl_buf *to = &w->values;
     to->len = 0;
     rocl_buf_put(to, "\0\0\0", 4);
-    if (!c->nulls) {
-        rocl_buf_varint(to, c->rows << 1);
-        rocl_buf_byte(to, 1);
+    if (!c->nulls || (c->nulls == c->rows && c->rows >= RUN_LEAST)) {
+        rocl_parquet_put_run(to, !c->nulls, c->rows, 1);
     } else {
         for (size_t i = 0; i < c->rows; i++)
             w->indexes[i] = cells[i] != ROCL_CELL_NULL;
@@ -275,6 +275,20 @@ static rocl_status put_texts(const parquet *q, worker *w, chunk *c, rocl_error *
     return ROCL_OK;
 }
 
+/* Most columns of a group have one value: its process, host, domain. */
+static bool are_equal(const int64_t *cells, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        const size_t end = n - i < 512 ? n : i + 512;
+        int64_t differences = 0;
+        for (; i < end; i++)
+            differences |= cells[i] ^ cells[0];
+        if (differences)
+            return false;
+    }
+    return true;
+}
+
 static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, rocl_error *err)
 {
     parquet *q = ctx;
@@ -290,11 +304,15 @@ static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, r
         if (!w->indexes || !w->known)
             return rocl_fail_memory(err);
     }
-    for (size_t i = 0; i < c->rows; i++)
+    const bool equal = c->rows >= RUN_LEAST && are_equal(cells, c->rows);
+    if (equal)
+        c->nulls = *cells == ROCL_CELL_NULL ? c->rows : 0;
+    for (size_t i = 0; !equal && i < c->rows; i++)
         c->nulls += cells[i] == ROCL_CELL_NULL;
     put_levels(w, cells, c);
     n = c->rows - c->nulls;
-    if (c->nulls) {
+    const size_t looked_at = equal && n ? 1 : n;
+    if (c->nulls && n) {
         size_t at = 0;
         for (size_t i = 0; i < c->rows; i++) {
             w->known[at] = cells[i];
@@ -304,7 +322,7 @@ static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, r
     }
     if (c->type == ROCL_CELL_TEXT) {
         rocl_dictionary_clear(&w->texts);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < looked_at; i++) {
             if (i && values[i] == values[i - 1])
                 w->indexes[i] = w->indexes[i - 1];
             else if (!rocl_dictionary_add(&w->texts, (uint32_t)values[i], &w->indexes[i]))
@@ -313,8 +331,8 @@ static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, r
         distinct = w->texts.count;
         st = put_texts(q, w, c, err);
     } else if (n) {
-        set_number_bounds(c, values, n);
-        distinct = index_values(values, n, few, w->indexes);
+        set_number_bounds(c, values, looked_at);
+        distinct = index_values(values, looked_at, few, w->indexes);
         w->plain.len = 0;
         rocl_le64_all(few, distinct);
         rocl_buf_put(&w->plain, few, distinct * sizeof *few);
@@ -326,7 +344,10 @@ static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, r
         c->encoding = RLE_DICTIONARY;
         const unsigned width = rocl_parquet_width(distinct);
         rocl_buf_byte(&w->values, (uint8_t)width);
-        rocl_parquet_put_runs(&w->values, w->indexes, n, width);
+        if (equal && n)
+            rocl_parquet_put_run(&w->values, 0, n, width);
+        else
+            rocl_parquet_put_runs(&w->values, w->indexes, n, width);
     } else if (c->type == ROCL_CELL_INTEGER) {
         c->encoding = DELTA_BINARY_PACKED;
         rocl_parquet_put_deltas(&w->values, values, n);
@@ -399,7 +420,7 @@ static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
         if (st != ROCL_OK)
             break;
         block->user = chunks[i];
-        rocl_buf_put(&block->in, f->cells[i], f->group_rows * sizeof *f->cells[i]);
+        rocl_columnar_take_cells(f, i, &block->in);
         st = rocl_pipe_put(q->run->pipe, block, err);
     }
     return st;
