@@ -450,6 +450,9 @@ rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err
         put_buckets(g, &r);
     }
     r = rocl_begin_table(g->c, out, &class_tables[g->lanes], lanes);
+    if (!rocl_trace_events(g->c->trace, ROCL_REGION))
+        rocl_set_note(&r, "no host calls were read, which would say why: record them, such as with "
+                          "rocprofv3 --hip-trace");
     if (st == ROCL_OK)
         st = put_classes(g, &r, err);
     r = rocl_begin_table(g->c, out, &longest_tables[g->lanes], lanes);

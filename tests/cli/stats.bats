@@ -375,3 +375,9 @@ columns() { # argument of rocstats...
     # Columns that are left out are in the other formats.
     rocstats kernels --format csv "$FIXTURES/rank0.db" | grep -q 'p90_ns,p95_ns'
 }
+
+@test "gaps without host calls say why they have no cause" {
+    rocstats gaps --exclude region "$db" >without
+    grep -q '^Idle gaps by cause: no host calls were read' without
+    rocstats gaps "$db" | grep -q '^Idle gaps by cause$'
+}
