@@ -26,7 +26,7 @@ dispatch_stack="(SELECT stack_id FROM rocpd_event E WHERE E.id = event_id)"
 change() { # SQL with names of the views: the tables behind them have a suffix
     local suffix sql=$1
     suffix=$(sqlite3 one.db "SELECT substr(name, 15) FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_metadata_%'")
-    sqlite3 one.db "$(sed -E "s/\brocpd_(region|string|event|kernel_dispatch|memory_copy|pmc_event|info_process|info_pmc|arg|sample|memory_allocate)\b/rocpd_\1$suffix/g" <<<"$sql")"
+    sqlite3 one.db "$(sed -E "s/\brocpd_(region|string|event|kernel_dispatch|memory_copy|pmc_event|info_process|info_node|info_pmc|arg|sample|memory_allocate)\b/rocpd_\1$suffix/g" <<<"$sql")"
 }
 
 @test "each rule finds what it is for" {
@@ -57,6 +57,7 @@ counters-zero|1|UPDATE rocpd_pmc_event SET value = 0
 counter-zero|0|UPDATE rocpd_pmc_event SET value = 0 WHERE pmc_id = (SELECT min(pmc_id) FROM rocpd_pmc_event); UPDATE rocpd_pmc_event SET value = 7 WHERE pmc_id != (SELECT min(pmc_id) FROM rocpd_pmc_event)
 left-out|1|UPDATE rocpd_kernel_dispatch SET "end" = start - 5 WHERE id = 3; DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_region WHERE event_id IN (SELECT id FROM rocpd_event WHERE stack_id = (SELECT $dispatch_stack FROM rocpd_kernel_dispatch WHERE id = 3))
 repaired|1|UPDATE rocpd_kernel_dispatch SET queue_id = 99999 WHERE id = 3
+mostly-left-out|3|UPDATE rocpd_kernel_dispatch SET "end" = start - 5; UPDATE rocpd_region SET "end" = start - 5
 END
 }
 
@@ -69,8 +70,29 @@ END
     cp "$b" one.db
     change "DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch WHERE id > 5"
     [[ " $(found "$a" one.db) " == *" rank-short "* ]] || fail "$(found "$a" one.db)"
+    cp "$b" one.db
+    change "DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch"
+    [[ " $(found "$a" one.db) " == *" process-without-kernels "* ]] || fail "$(found "$a" one.db)"
+    cp "$b" one.db
+    change "UPDATE rocpd_kernel_dispatch SET agent_id = (SELECT min(agent_id) FROM rocpd_kernel_dispatch); DELETE FROM rocpd_memory_copy"
+    [[ " $(found "$a" one.db) " == *" rank-gpus "* ]] || fail "$(found "$a" one.db)"
+    cp "$b" one.db
+    change "UPDATE rocpd_kernel_dispatch SET stream_id = (SELECT min(stream_id) FROM rocpd_kernel_dispatch); DELETE FROM rocpd_memory_copy"
+    [[ " $(found "$a" one.db) " == *" rank-streams "* ]] || fail "$(found "$a" one.db)"
     [[ " $(found "$FIXTURES"/node-rank[013].db) " == *" ranks-missing "* ]]
     [[ " $(found "$FIXTURES"/node-rank[0123].db) " != *" ranks-missing "* ]]
+}
+
+@test "hosts whose events are never at the same time" {
+    needs "$FIXTURES/node-rank0.db"
+    cp "$FIXTURES/node-rank1.db" one.db
+    change "UPDATE rocpd_info_node SET machine_id = 'other', hostname = 'other', hash = 77"
+    [[ " $(found "$FIXTURES/node-rank0.db" one.db) " != *" hosts-apart "* ]]
+    for table in kernel_dispatch memory_copy region memory_allocate info_process; do
+        change "UPDATE rocpd_$table SET start = start + 9000000000000, \"end\" = \"end\" + 9000000000000"
+    done
+    change "UPDATE rocpd_info_process SET init = init + 9000000000000, fini = fini + 9000000000000"
+    [[ " $(found "$FIXTURES/node-rank0.db" one.db) " == *" hosts-apart "* ]] || fail "$(found "$FIXTURES/node-rank0.db" one.db)"
 }
 
 @test "steps of ranks" {
