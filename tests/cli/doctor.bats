@@ -87,11 +87,16 @@ END
     needs "$FIXTURES/node-rank0.db"
     cp "$FIXTURES/node-rank1.db" one.db
     change "UPDATE rocpd_info_node SET machine_id = 'other', hostname = 'other', hash = 77"
-    [[ " $(found "$FIXTURES/node-rank0.db" one.db) " != *" hosts-apart "* ]]
-    for table in kernel_dispatch memory_copy region memory_allocate info_process; do
-        change "UPDATE rocpd_$table SET start = start + 9000000000000, \"end\" = \"end\" + 9000000000000"
+    first="SELECT min(start) FROM rocpd_region"
+    together=$(($(sqlite3 "$FIXTURES/node-rank0.db" "$first") - $(sqlite3 one.db "$first")))
+    for shift in $together 9000000000000; do
+        for table in kernel_dispatch memory_copy region memory_allocate info_process; do
+            change "UPDATE rocpd_$table SET start = start + $shift, \"end\" = \"end\" + $shift"
+        done
+        change "UPDATE rocpd_info_process SET init = init + $shift, fini = fini + $shift"
+        [ "$shift" != "$together" ] || together=" $(found "$FIXTURES/node-rank0.db" one.db) "
     done
-    change "UPDATE rocpd_info_process SET init = init + 9000000000000, fini = fini + 9000000000000"
+    [[ "$together" != *" hosts-apart "* ]] || fail "$together"
     [[ " $(found "$FIXTURES/node-rank0.db" one.db) " == *" hosts-apart "* ]] || fail "$(found "$FIXTURES/node-rank0.db" one.db)"
 }
 
@@ -183,5 +188,5 @@ END
     cp "$db" one.db
     change "DELETE FROM rocpd_region"
     rocstats compare "$db" one.db >out
-    head -1 out | grep -q 'with care, as these differ: recorded'
+    grep -q '^Comparability: with care, as these differ: recorded' out
 }
