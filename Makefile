@@ -96,8 +96,9 @@ ifeq ($(ZSTD),1)
 PKGS += libzstd
 endif
 # Optional: lines of the shell of rocline query can be edited, and are kept. EDIT=0 builds without.
-# Only that file is compiled for it.
-EDIT ?= $(shell $(PKG_CONFIG) --exists libedit 2>/dev/null && echo 1)
+# Only that file is compiled for it. It looks up names of users, which programs that are static do by
+# shared libraries of the machine that they were built on: no such program has it.
+EDIT ?= $(if $(filter 1,$(STATIC)),,$(shell $(PKG_CONFIG) --exists libedit 2>/dev/null && echo 1))
 # Optional: rocpd2otf2 says so without. OTF2=0 builds without.
 OTF2 ?= $(shell $(PKG_CONFIG) --atleast-version=3.0 otf2 2>/dev/null && echo 1)
 ifeq ($(OTF2),1)

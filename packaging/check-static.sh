@@ -11,6 +11,10 @@ old_kernel=$(realpath "$2")/tests/old_kernel
 for tool in "$folder"/bin/*; do
     [ -L "$tool" ] || ! readelf -l "$tool" | grep -q INTERP || { echo "check-static: $tool needs an interpreter" >&2; exit 1; }
 done
+# SQLite's extensions, for which it has dlopen, are not loaded.
+! grep 'requires at runtime the shared libraries' "$folder/../log" | grep -v "'dlopen'" || { echo "check-static: it is not all static" >&2; exit 1; }
+kernel=$(readelf -n "$folder/bin/rocline" | sed -n 's/.*OS: Linux, ABI: //p')
+[ "$(printf '%s\n' "$kernel" 4.18.0 | sort -V | tail -n 1)" = 4.18.0 ] || { echo "check-static: it needs Linux $kernel" >&2; exit 1; }
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -40,6 +44,8 @@ compare "" rocstats -q all --format json demo.db
 compare t.json rtg2json -q -f --layout trace -o t.json demo.db
 compare t.db rocmerge -q -o t.db demo.db
 compare "t.otf2 t.def" rocpd2otf2 -q -o t.otf2 demo.db
+compare "" rocline query "SELECT name, count(*) FROM kernels GROUP BY 1 ORDER BY 2 DESC" demo.db
+compare "" rpt demo.db
 # A program that waits for its input for a while.
 mkfifo "$root/wait"
 (sleep 0.5; cat "$root/demo.db" >"$root/wait") &

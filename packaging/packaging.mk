@@ -44,7 +44,7 @@ static: ## tools without shared libraries, in build/static: for login nodes
 	    [ -e $(O)/static/cjson/libcjson.a ] || CC='$(CC)' packaging/libcjson.sh $(O)/static/cjson $(CJSON_SOURCE);; esac
 	$(Q)rm -rf $(STATIC_DIR) && mkdir -p $(STATIC_DIR)/share/doc/rocline
 	+$(Q)$(MAKE) --no-print-directory O=$(O)/static/build STATIC=1 LDFLAGS='-L$(CURDIR)/$(O)/static/cjson $(LDFLAGS)' \
-	    DESTDIR= PREFIX=$(CURDIR)/$(STATIC_DIR) install-tools >$(O)/static/log
+	    DESTDIR= PREFIX=$(CURDIR)/$(STATIC_DIR) install-tools >$(O)/static/log 2>&1 || { tail -n 20 $(O)/static/log >&2; exit 1; }
 	$(Q)strip $(STATIC_DIR)/bin/* 2>/dev/null; cp README.md LICENSE CHANGELOG.md tests/fixtures/demo.db $(STATIC_DIR)/share/doc/rocline
 	$(Q)tar -C $(O)/static -c $(STATIC_NAME) --owner=0 --group=0 --sort=name --mtime="@$${SOURCE_DATE_EPOCH:-0}" | gzip -9n >$(O)/static/$(STATIC_NAME).tar.gz
 	@du -sh $(STATIC_DIR) $(O)/static/$(STATIC_NAME).tar.gz
