@@ -44,8 +44,15 @@ COMMON_USERS := $(addprefix $(O)/tests/,test_job test_placeholders fuzz_job)
 $(COMMON_USERS): $(call objects,$(COMMON_SRC))
 $(patsubst %,$(OBJ)/tests/%.o,unit/test_job unit/test_placeholders fuzz/fuzz_job): ALL_CPPFLAGS += -Itools
 
+# The command lines of all tools.
+$(O)/tests/fuzz_text: $(call objects,$(call TOOL_OWN_SRC,rocline))
+$(O)/tests/fuzz_text: LIBS += $(if $(filter 1,$(EDIT)),$(shell $(PKG_CONFIG) --libs libedit))
+$(OBJ)/tests/fuzz/fuzz_text.o: ALL_CPPFLAGS += -Itools
+
 # The texts that the sampler reads.
 $(addprefix $(O)/tests/,test_sample fuzz_sample): $(call objects,lib/capture/sample/parse.c)
+# The settings of the tracer.
+$(O)/tests/fuzz_sample: $(call objects,lib/capture/rtg/settings.c)
 
 $(O)/tests/test_%: $(OBJ)/tests/unit/test_%.o $(call objects,$(UNIT_COMMON)) $(LIB_INTERNAL) $(STAMP)
 	$(call say,LD,$@)
@@ -142,15 +149,11 @@ bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read
 	@tests/bench/many.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/merge.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 
-fuzz: ## fuzz every target for FUZZ_TIME seconds (needs clang)
+fuzz: ## fuzz every target for FUZZ_TIME seconds, or all for TOTAL seconds together (needs clang)
 	@$(MAKE) CC=clang FUZZER=1 SAN=address,undefined O=$(O)/fuzz fuzz-run
 
 fuzz-run: $(FUZZERS)
-	@for f in $(notdir $(FUZZERS)); do \
-	    mkdir -p $(O)/corpus/$$f tests/fuzz/corpus/$$f && echo "  FUZZ    $$f" && \
-	    $(O)/tests/$$f -max_total_time=$(FUZZ_TIME) -artifact_prefix=$(O)/$$f- -rss_limit_mb=1024 \
-	        $(O)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; \
-	done
+	@tests/fuzz/run.sh $(O) $(FUZZ_TIME)
 
 coverage: ## after `make COVERAGE=1 check`: lines covered, file by file
 	@for f in $(TOOL_SRC); do \

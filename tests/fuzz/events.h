@@ -29,6 +29,7 @@ static int fuzz_file(void)
     }
     if (fd < 0)
         abort();
+    rocl_sync_outputs(false);
     atexit(fuzz_remove_file);
     return fd;
 }

@@ -51,13 +51,20 @@ static void set_up(void)
         image_load(&world[i], worlds[i]);
     image_fd = open_in_memory(image_path, sizeof image_path);
     const int mate = open_in_memory(mate_path, sizeof mate_path);
-    const size_t n = image_make(&world[0], (const uint8_t *)"\1", 1, image_bytes);
+    /* The second process of a world of two. */
+    uint8_t program[1 + IMAGE_TABLES * IMAGE_STEP] = {9};
+    for (unsigned i = 0; i < world[0].count; i++) {
+        program[1 + i * IMAGE_STEP] = 13;
+        program[2 + i * IMAGE_STEP] = (uint8_t)i;
+    }
+    const size_t n = image_make(&world[0], program, 1 + world[0].count * IMAGE_STEP, image_bytes);
     if (pwrite(mate, image_bytes, n, 0) != (ssize_t)n)
         abort();
     snprintf(folder, sizeof folder, "%s/fuzz-db-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(folder))
         abort();
+    rocl_sync_outputs(false);
     atexit(remove_folder);
 }
 

@@ -21,6 +21,7 @@ static void set_up(void)
     report_fd = memfd_create("fuzz-report", MFD_CLOEXEC);
     if (log_fd < 0 || report_fd < 0 || dup2(report_fd, STDOUT_FILENO) < 0)
         abort();
+    rocl_sync_outputs(false);
     snprintf(log_path, sizeof log_path, "/proc/self/fd/%d", log_fd);
 }
 

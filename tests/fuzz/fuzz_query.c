@@ -1,8 +1,10 @@
 /* Fuzz target: texts of SQL over a small trace. */
-#include <stdlib.h>
-#include <string.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "rocline.h"
+#include "tests/fuzz/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,16 +20,33 @@ static rocl_status count_row(void *ctx, const rocl_result_row *r, rocl_error *er
     return *rows < 100000 ? ROCL_OK : ROCL_OUTPUT;
 }
 
+/* A trace of two processes, in memory. */
+static rocl_trace *open_world(void)
+{
+    static image_world world;
+    static uint8_t bytes[IMAGE_BYTES];
+    char path[64];
+    const char *const inputs[] = {path};
+    rocl_trace *t = NULL;
+    const int fd = memfd_create("fuzz-query", MFD_CLOEXEC);
+    image_load(&world, "tests/fuzz/worlds/rocpd3.sql");
+    const size_t n = image_make(&world, (const uint8_t *)"\x0b", 1, bytes);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (fd < 0 || pwrite(fd, bytes, n, 0) != (ssize_t)n ||
+        rocl_trace_open(&t, inputs, 1, &(rocl_options){.jobs = 1}, NULL) > ROCL_PARTIAL)
+        abort();
+    return t;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static rocl_trace *t;
-    const char *const inputs[] = {"tests/fixtures/demo.db"};
     rocl_error *err = rocl_error_new();
     rocl_query *q = NULL;
     char *sql = malloc(size + 1);
     size_t rows = 0;
-    if (!t && rocl_trace_open(&t, inputs, 1, &(rocl_options){.jobs = 2}, err) > ROCL_PARTIAL)
-        abort();
+    if (!t)
+        t = open_world();
     if (!sql)
         return 0;
     memcpy(sql, data, size);

@@ -1,10 +1,31 @@
-/* Fuzz target: the texts that the sampler reads out of /proc and /sys. */
+/* Fuzz target: the texts that the sampler reads out of /proc and /sys, and the lists of calls in
+ * the environment of a traced program. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/rtg/rtg.h"
 #include "capture/sample/sample.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Of the tracer only its settings are here. */
+bool rocl_cap_on(void)
+{
+    return false;
+}
+
+static void choose_calls(const char *list)
+{
+    rocl_rtg.hip_filter = list;
+    rocl_rtg.hip_filter_out = "";
+    rocl_rtg.hsa_filter = "all";
+    rocl_rtg.hsa_filter_out = list;
+    if (!*list && rocl_rtg_wants_hip("hipMemcpyAsync"))
+        abort(); /* an empty list has no call in it */
+    rocl_rtg_wants_hip("hipMemcpyAsync");
+    rocl_rtg_wants_hsa("core", "hsa_signal_create");
+    rocl_rtg_wants_hsa("ext", "");
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -25,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (at <= text || at > text + size)
             abort();
     sample_has_variable(text, size, "ROCLINE_SESSION=0");
+    choose_calls(text);
     free(text);
     return 0;
 }

@@ -33,6 +33,7 @@ static void make_files(void)
             abort();
         close(fd);
     }
+    rocl_sync_outputs(false);
     atexit(remove_files);
 }
 

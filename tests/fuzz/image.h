@@ -343,6 +343,25 @@ static size_t image_run_step(image_world *w, const uint8_t *p, size_t rest)
     return n;
 }
 
+/* The same process cannot be in a trace twice: guids of the copy begin with another letter. */
+static bool image_rename_guids(image_table *t)
+{
+    for (unsigned i = 0; i < t->row_count; i++)
+        for (unsigned k = 0; k < t->column_count; k++) {
+            const image_cell *c = &t->rows[i].cells[k];
+            if (c->type != SQLITE_TEXT || c->n != 36 || ((const char *)c->bytes)[8] != '-')
+                continue;
+            image_cell *cells = image_copy(t->rows[i].cells, t->column_count * sizeof *cells);
+            char *guid = image_copy(c->bytes, c->n);
+            if (!cells || !guid)
+                return false;
+            guid[0] = 'f';
+            cells[k].bytes = guid;
+            t->rows[i].cells = cells;
+        }
+    return true;
+}
+
 /* The tables of a world with rows and columns of its own. False: memory is out. */
 static bool image_begin(image_world *w, const image_world *of, bool twice)
 {
@@ -369,6 +388,8 @@ static bool image_begin(image_world *w, const image_world *of, bool twice)
         name[n - 1]++;
         t->name = name;
         t->rows = memcpy(rows, t->rows, t->row_count * sizeof *rows);
+        if (!image_rename_guids(t))
+            return false;
         w->count++;
     }
     return true;
@@ -662,10 +683,10 @@ static size_t image_write(image_world *w, uint8_t *to, size_t page_size, bool so
 
 /* Runs a program on a world, and writes what comes out. Its first byte says how pages are made, and
  * how many of the last steps damage them: a place, and what is put there. Returns the size. */
-static size_t image_make(const image_world *of, const uint8_t *program, size_t n, uint8_t *to)
+static size_t image_make(const image_world *of, const uint8_t *steps, size_t n, uint8_t *to)
 {
     static image_world w;
-    const unsigned how = n ? program[0] : 0;
+    const unsigned how = n ? steps[0] : 0;
     const unsigned patches = (how >> 4 & 1) * (1 + (how >> 5));
     size_t at = 1, end = n;
     if (!image_begin(&w, of, how & 8))
@@ -673,10 +694,10 @@ static size_t image_make(const image_world *of, const uint8_t *program, size_t n
     if (n > 1 + patches * IMAGE_STEP)
         end -= patches * IMAGE_STEP;
     for (; at + IMAGE_STEP <= end; at += IMAGE_STEP)
-        at += image_run_step(&w, program + at, end - at - IMAGE_STEP);
+        at += image_run_step(&w, steps + at, end - at - IMAGE_STEP);
     size_t size = image_write(&w, to, (size_t)512 << (how & 3), !(how & 4));
     for (at = end; at + IMAGE_STEP <= n && size; at += IMAGE_STEP) {
-        const uint8_t *p = program + at;
+        const uint8_t *p = steps + at;
         const size_t where = ((size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3]) % size;
         if (p[0] & 1)
             to[where] = p[4];
