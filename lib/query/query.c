@@ -73,6 +73,8 @@ static int authorize(void *ctx, int action, const char *first, const char *secon
         return SQLITE_OK;
     if (action == SQLITE_ATTACH && !q->options.attach)
         q->denied = "ATTACH and VACUUM INTO are not allowed here: files are only read as inputs";
+    else if (action == SQLITE_DETACH && !q->options.attach)
+        q->denied = "DETACH is not allowed here";
     else if (action == SQLITE_PRAGMA && !is_harmless_pragma(first))
         q->denied = "this PRAGMA is not allowed here";
     else if (action == SQLITE_FUNCTION && second && !sqlite3_stricmp(second, "load_extension"))

@@ -308,14 +308,19 @@ FROM kernal" "$DB"
 }
 
 @test "nothing can be changed" {
+    cp "$DB" copy.db
     for sql in "ATTACH 'x.db' AS x" "VACUUM INTO 'x.db'" "PRAGMA journal_mode = delete" \
         "SELECT load_extension('x')" "DELETE FROM kernel" "UPDATE kernel SET id = 1" \
         "INSERT INTO kernel (id) VALUES (1)" "DROP TABLE kernel" "PRAGMA writable_schema = 1" \
         "SELECT writefile('x', 'y')" "SELECT readfile('/etc/passwd')" \
-        "CREATE VIRTUAL TABLE t USING csv(filename = '/etc/passwd')"; do
-        try 2 query "$sql" "$DB"
+        "CREATE VIRTUAL TABLE t USING csv(filename = '/etc/passwd')" \
+        "DELETE FROM rocpd0.rocpd_string%S" "DROP TABLE rocpd_string%S" "UPDATE rocpd_string%S SET id = 1" \
+        "CREATE INDEX rocpd0.i ON rocpd_string%S (string)" "VACUUM rocpd0 /* rocpd_ */" \
+        "VACUUM rocpd0 INTO 'rocpd_.db'" "DETACH rocpd0 /* rocpd_ */" "INSERT INTO rocpd_string VALUES (1, 2, 3)"; do
+        try 2 query "${sql//%S/$(suffix "$DB")}" copy.db
     done
-    [ -z "$(ls -A)" ]
+    cmp copy.db "$DB"
+    [ "$(ls -A)" = copy.db ]
     try 0 query --attach "ATTACH 'y.db' AS y; CREATE TABLE y.t AS SELECT * FROM kernel" "$DB"
     needs sqlite3
     [ "$(sqlite3 y.db 'SELECT count(*) FROM t')" -gt 0 ]
