@@ -35,7 +35,7 @@ requires() {
     python3 - a.html <<'END'
 import re, sys
 page = open(sys.argv[1], encoding='utf-8').read()
-for title, body in re.findall(r'<figure role="group" aria-label="([^"]*)">(.*?)</figure>', page, re.S):
+for title, body in re.findall(r'<figure aria-label="([^"]*)">(.*?)</figure>', page, re.S):
     labels = re.findall(r'<div class="l" title="([^"]*)">([^<]*)</div>', body)
     assert labels, title
     assert len({full for full, _ in labels}) == len({short for _, short in labels}), (title, labels)

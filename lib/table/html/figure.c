@@ -136,7 +136,7 @@ bool rocl_figure_begin(rocl_figure *f, const char *title)
         f->b->failed = true;
         return false;
     }
-    rocl_html_put(f->b, "<figure role=\"group\" aria-label=\"%s\">", title);
+    rocl_html_put(f->b, "<figure aria-label=\"%s\">", title);
     return true;
 }
 

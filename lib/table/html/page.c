@@ -116,7 +116,7 @@ void rocl_table_write_html(rocl_table_writer *w)
     rocl_buf_str(b, style_sheet);
     rocl_html_put(b,
                   "</style></head>\n<body><header><h1>%s</h1><button id=\"theme\">Light / dark"
-                  "</button></header>\n<div role=\"tablist\" aria-label=\"Reports\">",
+                  "</button></header>\n<nav><div role=\"tablist\" aria-label=\"Reports\">",
                   rocl_tables_find(all, "compare") ? "From A to B" : "Where the time went");
     put_tab_button(b, overview, "Overview");
     for (size_t i = 0; i < all->count; i++) {
@@ -124,7 +124,7 @@ void rocl_table_write_html(rocl_table_writer *w)
         if (begins_tab(all, i))
             put_tab_button(b, tab.id, tab.title);
     }
-    rocl_buf_str(b, "</div>\n<main>\n");
+    rocl_buf_str(b, "</div></nav>\n<main>\n");
     begin_panel(b, overview);
     rocl_html_put_overview(w);
     rocl_buf_str(b, "</section>\n");
