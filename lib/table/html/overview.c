@@ -34,39 +34,46 @@ static double sum_of(const rocl_table *t, const char *key)
     return sum;
 }
 
-/* Causes of idle time by their share of it, the two largest. */
+/* The two causes of gaps that are the most of all of them. The tail of a program is no gap. */
 static void put_causes(rocl_buf *b, const rocl_table *t)
 {
     const size_t class = rocl_table_find_column(t, "class");
     const size_t total = rocl_table_find_column(t, "total_ns");
-    const double all = sum_of(t, "total_ns");
-    const char *named[2] = {NULL, NULL};
-    for (unsigned k = 0; k < 2 && all > 0 && class < t->column_count; k++) {
+    const char *named[2] = {"tail", "tail"};
+    double all = 0;
+    if (class == t->column_count || total == t->column_count)
+        return;
+    for (size_t i = 0; i < t->row_count; i++)
+        if (rocl_table_cell(t, i, class)->type == ROCL_DATUM_TEXT &&
+            strcmp(rocl_table_cell(t, i, class)->text, "tail") != 0)
+            all += rocl_datum_number(rocl_table_cell(t, i, total));
+    for (unsigned k = 0; k < 2 && all > 0; k++) {
         double most = 0;
-        const rocl_datum *largest = NULL;
+        const char *largest = NULL;
         for (size_t i = 0; i < t->row_count; i++) {
             const rocl_datum *d = rocl_table_cell(t, i, class);
             double sum = 0;
-            if (d->type != ROCL_DATUM_TEXT || (named[0] && !strcmp(d->text, named[0])))
+            if (d->type != ROCL_DATUM_TEXT || !strcmp(d->text, "tail") ||
+                !strcmp(d->text, named[0]))
                 continue;
-            for (size_t j = 0; j < t->row_count; j++) {
-                const rocl_datum *other = rocl_table_cell(t, j, class);
-                if (other->type == ROCL_DATUM_TEXT && !strcmp(other->text, d->text))
+            for (size_t j = 0; j < t->row_count; j++)
+                if (rocl_table_cell(t, j, class)->type == ROCL_DATUM_TEXT &&
+                    !strcmp(rocl_table_cell(t, j, class)->text, d->text))
                     sum += rocl_datum_number(rocl_table_cell(t, j, total));
-            }
             if (sum > most) {
                 most = sum;
-                largest = d;
+                largest = d->text;
             }
         }
         if (!largest)
             break;
-        named[k] = largest->text;
-        rocl_html_put(b, "%s%s %.0f %%", k ? ", " : "", largest->text, most / all * 100);
+        named[k] = largest;
+        rocl_html_put(b, "%s%s %.0f %%", k ? ", " : ": ", largest, most / all * 100);
     }
 }
 
-/* Of the time from the first start to the last end of all GPUs together. */
+/* Of the time from the first start to the last end of work on any GPU of a machine, which the
+ * timeline covers; without it, of that on each GPU. */
 static void put_shares(rocl_buf *b, const rocl_tables *all)
 {
     static const struct {
@@ -74,29 +81,32 @@ static void put_shares(rocl_buf *b, const rocl_tables *all)
     } shares[] = {{"busy_ns", "busy"},
                   {"compute_ns", "compute"},
                   {"exposed_copy_ns", "exposed copy"},
-                  {"exposed_communication_ns", "exposed communication"},
-                  {"idle_ns", "idle"}};
+                  {"exposed_communication_ns", "exposed communication"}};
     const rocl_table *t = rocl_tables_find(all, "overlap");
+    const rocl_table *timeline = rocl_tables_find(all, "timeline");
     const rocl_table *causes = rocl_tables_find(all, "gap_classes");
-    const double wall = t ? sum_of(t, "wall_ns") : 0;
-    if (wall <= 0)
+    const double own = t ? sum_of(t, "wall_ns") : 0;
+    double whole = timeline ? sum_of(timeline, "end_ns") - sum_of(timeline, "start_ns") : 0;
+    whole = fmax(whole, own);
+    if (own <= 0)
         return;
     rocl_buf_str(b, "<ul class=\"shares\">");
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        const bool idle = i + 1 == sizeof shares / sizeof *shares;
-        rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#overlap\">%s</a>",
-                      sum_of(t, shares[i].key) / wall * 100, shares[i].title);
-        if (idle && causes && causes->row_count) {
-            rocl_buf_str(b, "<small>");
-            put_causes(b, causes);
-            rocl_buf_str(b, "</small>");
-        }
-        rocl_buf_str(b, "</li>");
-    }
-    rocl_html_put(b,
-                  "</ul>\n<p class=\"note\">Shares of the time from the first start to the last "
-                  "end of work on %d GPU%s.</p>\n",
-                  (int)t->row_count, t->row_count == 1 ? "" : "s, added up");
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#overlap\">%s</a></li>",
+                      sum_of(t, shares[i].key) / whole * 100, shares[i].title);
+    rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#%s\">idle</a><small>%.1f %% in gaps",
+                  (1 - sum_of(t, "busy_ns") / whole) * 100,
+                  causes && causes->row_count ? causes->key : t->key,
+                  sum_of(t, "idle_ns") / whole * 100);
+    if (causes)
+        put_causes(b, causes);
+    rocl_html_put(b, "</small><small>%.1f %% before and after a GPU's work</small></li></ul>\n",
+                  (whole - own) / whole * 100);
+    rocl_html_put(
+        b,
+        "<p class=\"note\">Shares of the time from the first start to the last end of work "
+        "on %d GPU%s.</p>\n",
+        (int)t->row_count, t->row_count == 1 ? "" : "s, added up");
 }
 
 /* ---- what stands out ------------------------------------------------------------------------- */
