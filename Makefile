@@ -157,7 +157,7 @@ TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/
 # Manual pages share the options that several tools have: man/options/.
 MAN := $(patsubst %,$(O)/%,$(sort $(wildcard man/*.[0-9])))
 MAN_INSTALLED = $(if $(filter 1,$(ROCPD)),$(MAN),$(filter-out %/rocpd.1,$(MAN)))
-SCRIPTS := .ci/run $(sort $(wildcard packaging/*.sh packaging/debian/tests/[bd]* tests/*.sh tests/*.bash tests/*/*.sh tests/*/*.bash))
+SCRIPTS := .ci/run $(sort $(wildcard docs/*.sh lib/*/*/*.sh packaging/*.sh packaging/debian/tests/[bd]* tests/*.sh tests/*.bash tests/*/*.sh tests/*/*.bash))
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 # Tools and tests are linked with all objects; what is installed shows the public names only.
@@ -387,6 +387,20 @@ lint: $(HTML_ASSETS) $(if $(HSA),$(O)/gen/hsa_calls.h) $(if $(HIP),$(O)/gen/hip_
 	@tests/lint.sh '$(ALL_CPPFLAGS) -I$(O)/gen -Itools -I. -std=c17 -D_GNU_SOURCE' '$(TOOL_SRC)' '$(SCRIPTS)' \
 	    '$(MAN)'
 
+# Pages link to each other, and the index to all of them.
+html: $(MAN) ## the manual pages for browsers, in build/html; needs mandoc
+	@command -v mandoc >/dev/null || { echo 'make html: needs the package mandoc' >&2; exit 3; }
+	$(call say,GEN,$(O)/html)
+	$(Q)mkdir -p $(O)/html && for m in $(MAN); do f=$${m##*/}; \
+	    mandoc -T html -O man=%N.%S.html "$$m" > "$(O)/html/$$f.html" || exit 1; done
+	$(Q){ echo '<!doctype html><html lang="en"><meta charset="utf-8"><title>rocline</title><h1>rocline</h1><ul>'; \
+	    for m in $(MAN); do f=$${m##*/}; \
+	        echo "<li><a href=\"$$f.html\">$${f%.*}($${f##*.})</a>: $$(sed -n 's/^\.Nd //p' "$$m")</li>"; done; \
+	    echo '</ul></html>'; } > $(O)/html/index.html
+
+pictures: all ## the pictures of README.md, in docs/; needs chromium
+	@docs/pictures.sh $(O)
+
 compile_commands.json: FORCE ## for clangd and other tools that read C
 	@for f in $(filter-out tests/capture/%,$(ALL_SRC)); do \
 	    printf '  {"directory": "%s", "file": "%s", "command": "%s -c %s"}\n' '$(CURDIR)' "$$f" \
@@ -406,7 +420,7 @@ print-%:
 	@echo '$($*)'
 
 FORCE:
-.PHONY: all tests units fixtures check soak check-bare check-machines bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format \
+.PHONY: all tests units fixtures check soak check-bare check-machines bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format html pictures \
         lint clean help FORCE
 # Objects are kept, or every test program would be compiled again.
 .SECONDARY:
