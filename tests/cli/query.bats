@@ -106,7 +106,10 @@ same_as_rocm() { # db sql
     done
     mkdir tmp
     [ "$(TMPDIR=tmp query -q -f csv "SELECT count(*) FROM rocpd_region" "$DB" "$FIXTURES"/rank1.db | tail -1)" -gt 0 ]
+    [ "$(TMPDIR=tmp query -q --include region -f csv "SELECT count(*) FROM rocpd_region" "$DB" | tail -1)" -gt 0 ]
     [ -z "$(ls -A tmp)" ]
+    TMPDIR=/nowhere try 4 query --include region "SELECT count(*) FROM rocpd_region" "$DB"
+    TMPDIR=/nowhere try 0 query "SELECT count(*) FROM rocpd_region" "$DB"
     needs "$SHARED/rpd/matmul_result.rpd"
     [ "$(query -q -f csv "SELECT count(*) FROM rocpd_api" "$SHARED/rpd/matmul_result.rpd" | tail -1)" -eq \
         "$(sqlite3 -readonly "$SHARED/rpd/matmul_result.rpd" "SELECT count(*) FROM rocpd_api")" ]
