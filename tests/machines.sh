@@ -7,7 +7,7 @@
 #   clang    clang
 #   arm64    aarch64, by qemu-user
 #   s390x    the highest byte first, by qemu-user
-#   musl     musl-gcc, with SQLite, zlib, cJSON, libcsv and libyaml compiled for musl from Debian's sources
+#   musl     musl-gcc, with the libraries compiled for musl from Debian's sources
 #   i386     is not supported: make must say so
 # Needs root, debootstrap and namespaces (tests/roots.bash), does nothing, and says why, without. All is
 # done in a Debian 12 in ROOTS/machines, which stays, with its objects: some 3 GB, 10 minutes for each
@@ -52,7 +52,7 @@ settings() { # machine
     i386) gnu=i686-linux-gnu ;;
     musl) # headers of the kernel are not for one C library
         echo "CC='musl-gcc -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu' CFLAGS=-O2" \
-            "CPPFLAGS='-isystem /opt/musl/include' LDFLAGS=-L/opt/musl/lib PKG_CONFIG=false" && return
+            "CPPFLAGS='-isystem /opt/musl/include' LDFLAGS=-L/opt/musl/lib PKG_CONFIG=false LIBDEFLATE=1 ZSTD=1" && return
         ;;
     *) echo "machines.sh: no machine $1" >&2 && exit 2 ;;
     esac

@@ -5,7 +5,7 @@
 set -euo pipefail
 folder=$(mkdir -p "$1/lib" "$1/include/cjson" && realpath "$1")
 [ ! -e "$folder/.ready" ] || exit 0
-"$(dirname "$0")/../packaging/debian-sources.sh" "$folder/sources" cjson zlib libcsv libyaml sqlite3 cmocka
+"$(dirname "$0")/../packaging/debian-sources.sh" "$folder/sources" cjson zlib libcsv libyaml libdeflate libzstd sqlite3 cmocka
 
 library() { # name "sources" "headers" flags..., in a folder of sources
     local name=$1 sources=$2 headers=$3
@@ -20,6 +20,9 @@ cd "$folder/sources"
 (cd libcsv-*/ && library csv libcsv.c csv.h)
 (cd libyaml-*/ && library yaml "$(echo src/*.c)" include/yaml.h -Iinclude -DYAML_VERSION_MAJOR=0 \
     -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 '-DYAML_VERSION_STRING="0.2.5"')
+(cd libdeflate-*/ && library deflate "$(echo lib/*.c lib/x86/*.c)" libdeflate.h -I.)
+(cd libzstd-*/ && library zstd "$(echo lib/common/*.c lib/compress/*.c lib/decompress/*.c)" \
+    "lib/zstd.h lib/zstd_errors.h" -DZSTD_DISABLE_ASM)
 cmocka=()
 for what in SIGNAL_H STRINGS_H SETJMP_H INTTYPES_H STDINT_H UNISTD_H TIME_H SYS_TYPES_H MALLOC_H CLOCK_GETTIME \
     CLOCK_REALTIME STRUCT_TIMESPEC GCC_THREAD_LOCAL_STORAGE SNPRINTF VSNPRINTF STRSIGNAL; do

@@ -144,3 +144,14 @@ every_function() {
     LD_LIBRARY_PATH=$BUILD/lib python3 "$BATS_TEST_DIRNAME/../../examples/kinds.py" "$FIXTURES/schema-3.0.0.db" >got
     diff wanted got
 }
+
+@test "the module file keeps the defaults of paths, and takes back what it added" {
+    init=/usr/share/modules/init/bash
+    [ -e $init ] || skip "no Environment Modules"
+    mkdir -p modules/rocline
+    cp "$TOP/packaging/modulefile" modules/rocline/1
+    run env -u MANPATH -u XDG_DATA_DIRS bash -c ". $init; module use $PWD/modules; module load rocline
+        echo \"\$XDG_DATA_DIRS \$MANPATH\"; module unload rocline; echo \"<\$XDG_DATA_DIRS\$MANPATH>\""
+    [[ ${lines[0]} == /opt/rocline/*/share:/usr/local/share:/usr/share\ /opt/rocline/*/share/man: ]]
+    [ "${lines[1]}" = "<>" ]
+}
