@@ -31,5 +31,5 @@ done
 (cd cmocka-*/ && library cmocka src/cmocka.c "$(echo include/cmocka*.h)" -Iinclude "${cmocka[@]}")
 (cd sqlite3-*/ && ./configure --disable-tcl >/dev/null && make sqlite3.c >/dev/null &&
     library sqlite3 sqlite3.c "sqlite3.h sqlite3ext.h" -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB \
-        -DSQLITE_ENABLE_FTS3 -DSQLITE_SOUNDEX)
+        -DSQLITE_ENABLE_FTS3 -DSQLITE_SOUNDEX -DSQLITE_SECURE_DELETE) # as Debian has it
 touch "$folder/.ready"
