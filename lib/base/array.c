@@ -26,8 +26,12 @@ bool rocl_array_grow(void *items, size_t *cap, size_t need, size_t size)
 
 void *rocl_cache_line_calloc(size_t n, size_t size)
 {
-    void *p = n <= SIZE_MAX / 2 / size ? aligned_alloc(ROCL_CACHE_LINE, n * size) : NULL;
-    return p ? memset(p, 0, n * size) : NULL;
+    if (n > SIZE_MAX / 2 / size)
+        return NULL;
+    /* Some C libraries take whole lines only. */
+    const size_t bytes = (n * size + ROCL_CACHE_LINE - 1) / ROCL_CACHE_LINE * ROCL_CACHE_LINE;
+    void *p = aligned_alloc(ROCL_CACHE_LINE, bytes);
+    return p ? memset(p, 0, bytes) : NULL;
 }
 
 /* ---- arenas -------------------------------------------------------------------------------- */

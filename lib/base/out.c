@@ -234,7 +234,9 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
         st = rocl_out_commit(outs[0], err);
     for (size_t i = 0; !alone && i < n && !st; i++)
         st = rocl_out_seal(outs[i], true, err);
-    rocl_unfinished_hold(); /* who ends us by a signal finds all of them named, or none */
+    /* Who ends us by a signal finds all of them named, or none. */
+    if (!alone)
+        rocl_unfinished_hold_folder(n && outs[0]->place.replaces ? outs[0]->place.folder : ".");
     for (; !alone && named < n && !st; named += !st)
         st = rocl_destination_publish(&outs[named]->place, outs[named]->path, err);
     if (!st && then)
@@ -244,12 +246,13 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
             st = rocl_destination_sync_folder(&outs[i]->place, outs[i]->path, err);
     for (size_t i = named; st && i-- > 0;)
         rocl_destination_revert(&outs[i]->place);
-    rocl_unfinished_release();
     for (size_t i = 0; i < n; i++) {
         if (!alone)
             rocl_out_discard(outs[i]);
         outs[i] = NULL;
     }
+    if (!alone)
+        rocl_unfinished_release_folder();
     return st;
 }
 

@@ -125,7 +125,8 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
     rocl_status st = ROCL_OK;
     if (!rocl_sync_tree(AT_FDCWD, t->hidden))
         st = rocl_fail_system(err, ROCL_OUTPUT, t->hidden, errno);
-    rocl_unfinished_hold(); /* what was there before is in the hidden folder for a while */
+    /* What was there before is in the hidden folder for a while. */
+    rocl_unfinished_hold_folder(*t->folder ? t->folder : ".");
     if (st == ROCL_OK && mkdir(t->former, 0700) != 0)
         st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", t->former, strerror(errno));
     for (; st == ROCL_OK && done < count; done += st == ROCL_OK) {
@@ -148,7 +149,7 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
             rename(s.at, s.fresh);
         rename(s.old, s.at);
     }
-    rocl_unfinished_release();
+    rocl_unfinished_release_folder();
     rocl_out_tree_discard(t);
     return st;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +42,36 @@ void rocl_unfinished_hold(void)
 void rocl_unfinished_release(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+/* The lock of a folder is one on its open file: it ends with us, however we end, and leaves nothing
+ * there. It is taken first, for a wait must not keep rocl_abandon_outputs() waiting as well.
+ * Somebody who has locked the folder for other reasons, and waits for us, is not waited for
+ * forever. */
+enum { LOCK_TRIES = 1000, LOCK_PAUSE_US = 10000 };
+static _Thread_local struct {
+    int depth, fd;
+} folder_lock;
+
+void rocl_unfinished_hold_folder(const char *folder)
+{
+    if (folder_lock.depth++ == 0) {
+        const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+            if (flock(fd, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR))
+                break;
+            usleep(LOCK_PAUSE_US);
+        }
+        folder_lock.fd = fd;
+    }
+    rocl_unfinished_hold();
+}
+
+void rocl_unfinished_release_folder(void)
+{
+    rocl_unfinished_release();
+    if (--folder_lock.depth == 0 && folder_lock.fd >= 0)
+        close(folder_lock.fd);
 }
 
 bool rocl_unfinished_add(rocl_unfinished *u, const char *path)

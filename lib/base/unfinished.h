@@ -24,4 +24,11 @@ void rocl_unfinished_remove(const char *path);
 void rocl_unfinished_hold(void);
 void rocl_unfinished_release(void);
 
+/* The same around several names in one folder, by one program at a time: of two programs that write
+ * the same names, one has all of them. Another one is waited for, for seconds at most; where there
+ * are no such locks there is none. May be nested in a thread; only the outermost folder is locked.
+ */
+void rocl_unfinished_hold_folder(const char *folder);
+void rocl_unfinished_release_folder(void);
+
 #endif
