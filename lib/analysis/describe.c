@@ -179,9 +179,11 @@ static void put_gpus(const rocl_trace *t, const rocl_gpus *gpus, const rocl_repo
                      total_row *total)
 {
     total->gpus = gpus->count;
-    for (const rocl_gpu *g = gpus->all; g < gpus->all + gpus->count; g++)
+    for (size_t i = 0; i < gpus->count; i++) {
+        const rocl_gpu *g = &gpus->all[i];
         rocl_add_row(r, &(gpu_row){g->id, rocl_machine_name(t, g->machine), g->agent->name,
                                    g->agent->product});
+    }
 }
 
 static uint64_t count_of_process(uint32_t p, const rocl_queue *all, uint32_t count)

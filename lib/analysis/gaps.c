@@ -393,11 +393,17 @@ static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_
     return st;
 }
 
+/* There may be none, and nothing can be added to NULL. */
+static const track_gaps *end_of_tracks(const rocl_gaps *g)
+{
+    return g->count ? g->tracks + g->count : g->tracks;
+}
+
 static void put_buckets(const rocl_gaps *g, const rocl_report_rows *r)
 {
     static const char *const names[BUCKETS] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
                                                "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
-    for (const track_gaps *p = g->tracks; p < g->tracks + g->count; p++)
+    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++)
         for (unsigned i = 0; i < BUCKETS; i++)
             if (p->buckets[i].count)
                 rocl_add_row(r, &(part_row){p->track, names[i], p->buckets[i],
@@ -407,7 +413,7 @@ static void put_buckets(const rocl_gaps *g, const rocl_report_rows *r)
 /* Every gap is in one class. The tail is no gap, since no work ends it. */
 static rocl_status put_classes(const rocl_gaps *g, const rocl_report_rows *r, rocl_error *err)
 {
-    for (const track_gaps *p = g->tracks; p < g->tracks + g->count; p++) {
+    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++) {
         int64_t all = 0, tail = p->any && !g->lanes ? p->program_end - p->last : 0;
         for (int i = 0; i < GAP_CLASSES; i++) {
             const gap_sum *s = &p->classes[i];
@@ -428,7 +434,7 @@ static void put_longest(const rocl_gaps *g, const rocl_report_rows *r)
 {
     const rocl_stats_options *o = g->c->options;
     size_t most = o->brief ? BRIEF_GAPS : o->top ? o->top : LONGEST_GAPS;
-    for (const track_gaps *p = g->tracks; p < g->tracks + g->count; p++)
+    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++)
         for (unsigned i = 0; i < p->longest_count && i < most; i++) {
             const gap *l = &p->longest[i];
             rocl_add_row(r, &(longest_row){p->track, *l, class_names[l->why],

@@ -126,7 +126,8 @@ static bool put_gpus(rocl_buf *b, const rocl_trace *t, const rocl_gpus *gpus)
     tally *names = NULL;
     size_t n = 0, cap = 0;
     bool good = true;
-    for (const rocl_gpu *g = gpus->all; g < gpus->all + gpus->count && good; g++) {
+    for (size_t i = 0; i < gpus->count && good; i++) {
+        const rocl_gpu *g = &gpus->all[i];
         const uint32_t name = g->agent->product ? g->agent->product : g->agent->name;
         const char *text = name && name != ROCL_NONE ? rocl_str(t, name) : "";
         if (*text)

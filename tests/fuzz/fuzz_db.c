@@ -291,7 +291,7 @@ static const struct output *choose_output(unsigned byte)
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "quarantine_size_mb=4:max_malloc_fill_size=0:malloc_context_size=12";
+    return "quarantine_size_mb=4:max_malloc_fill_size=0:malloc_context_size=4";
 }
 
 /* ---- the target --------------------------------------------------------------------------------

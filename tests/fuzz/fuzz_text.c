@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "detect_leaks=0:quarantine_size_mb=4:max_malloc_fill_size=0";
+    return "detect_leaks=0:quarantine_size_mb=4:max_malloc_fill_size=0:malloc_context_size=4";
 }
 
 static rocl_trace *trace;
