@@ -104,7 +104,8 @@ for input in tests/fixtures/demo.db build/amd64/fixtures/nasty-3.0.5.db build/am
     done
     rocline "$i-query" query "SELECT name, count(*), sum(duration) FROM kernels GROUP BY 1 ORDER BY 3 DESC, 1" "$input"
 done
-# What was written is read again.
+# What was written is read again; reports show when their inputs were.
+touch -d 2026-01-01 "$out"/demo-db*
 for input in "$out"/demo-db.pftrace "$out"/demo-db.json "$out"/demo-db-v3.json; do
     rocline "again-$(basename "$input")" stats kernels -q --format json "$input"
 done
