@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test that was built: unit programs, command line tests, golden outputs, the
 # layers of the library, fuzz corpora.
-# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, layers, golden, property, fuzz, or the name of one test program
+# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, layers, golden, property, faults, fuzz, or the name of one test program
 # Everything speaks TAP; failed tests are printed with their output, then one line of totals.
 set -u
 cd "$(dirname "$0")/.." || exit 5
@@ -99,6 +99,9 @@ done
 wanted layers layers && run_tap layers tests/layers.sh
 if [ -x "$build/tests/soak" ] && wanted property property; then
     run_tap property timeout 600 tests/property/soak.sh "$build" 60 1 --tap
+fi
+if [ -x "$build/tests/faults" ] && wanted faults faults; then
+    run_tap faults timeout 600 tests/faults.sh "$build" --rounds 700 --seed 1 --tap
 fi
 wanted golden golden && run_tap golden timeout 600 tests/golden.sh "$build"
 for t in "$build"/tests/fuzz_*; do

@@ -130,14 +130,19 @@ fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 check: all tests $(FIXTURES) ## run all tests; the last line says how many passed and failed
 	@tests/run.sh $(O)
 
-soak: all tests $(FIXTURES) ## rows in = rows out + rows counted, on damaged inputs; no growth; any -j (SECONDS=600, SEED=1)
+soak: all tests $(FIXTURES) ## rows in = rows out + rows counted, on damaged inputs; no growth; any -j; calls that fail (SECONDS=600, SEED=1)
 	@tests/property/soak.sh $(O) $(or $(SECONDS),600) $(or $(SEED),1)
 	@tests/bench/repeat.sh $(O) $(or $(SECONDS),600)
 	@SOAK=1 tests/run.sh $(O) jobs
+	@tests/faults.sh $(O) --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
 
 check-tsan: ## ThreadSanitizer over the command line tests (PARTS="csv stats": of these files only)
 	@$(MAKE) O=$(O)/tsan SAN=thread CFLAGS='-O1 -g' all tests fixtures
 	@tests/tsan.sh $(O)/tsan $(PARTS)
+
+.PHONY: faults
+faults: all tests $(FIXTURES) ## every call of every tool fails once: all cases, which takes hours (STRIDE=211, of allocations)
+	@tests/faults.sh $(O) --stride $(or $(STRIDE),211)
 
 check-bare: ## README's commands in bare systems (SYSTEMS="bookworm trixie jammy noble" ONLY=demo); needs root and debootstrap
 	@tests/bare.sh $(O)

@@ -591,6 +591,6 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
         return st;
     }
     *tables = out;
-    st = rocl_trace_outcome(a);
-    return st == ROCL_OK ? rocl_trace_outcome(b) : st;
+    st = rocl_trace_outcome_utf8(a);
+    return st == ROCL_OK ? rocl_trace_outcome_utf8(b) : st;
 }

@@ -987,7 +987,7 @@ static rocl_status look_up_event(rocl_trace *t, const char *id, bool whole, rocl
         return st;
     }
     *tables = out;
-    return rocl_trace_outcome(t);
+    return rocl_trace_outcome_utf8(t);
 }
 
 rocl_status rocl_show_event(rocl_trace *t, const char *id, rocl_tables **tables, rocl_error *err)

@@ -9,6 +9,13 @@ static size_t character_length(unsigned char c)
     return c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1;
 }
 
+/* U+202A to U+202E, U+2066 to U+2069: they turn the direction of what follows, or hide it. */
+static bool is_bidi_control(const unsigned char p[static 3])
+{
+    return p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
+                            (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
 size_t rocl_hide_controls(char *text, size_t n, bool layout)
 {
     size_t to = 0;
@@ -22,7 +29,7 @@ size_t rocl_hide_controls(char *text, size_t n, bool layout)
             len = 1;
         const bool kept = layout && (*p == '\n' || *p == '\r' || *p == '\t');
         const bool c1 = len == 1 ? *p >= 0x80 && *p < 0xa0 : *p == 0xc2 && p[1] < 0xa0;
-        if ((*p < 0x20 && !kept) || *p == 0x7f || c1) {
+        if ((*p < 0x20 && !kept) || *p == 0x7f || c1 || (len == 3 && is_bidi_control(p))) {
             text[to++] = '?';
         } else {
             memmove(text + to, p, len);

@@ -294,10 +294,16 @@ rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, roc
 
 void rocl_destination_revert(rocl_destination *pl)
 {
-    if (!pl->named || pl->for_good || rocl_destination_resume(pl, pl->name, NULL))
+    if (!pl->named || pl->for_good)
         return;
-    if (renameat(pl->dir, *pl->former ? pl->former : pl->name, pl->dir,
-                 *pl->former ? pl->name : pl->hidden) == 0)
+    const char *from = *pl->former ? pl->former : pl->name;
+    const char *to = *pl->former ? pl->name : pl->hidden;
+    char from_path[PATH_MAX], to_path[PATH_MAX];
+    /* By their paths where the folder cannot be opened once more. */
+    const bool open = rocl_destination_resume(pl, pl->name, NULL) == ROCL_OK;
+    snprintf(from_path, sizeof from_path, "%s/%s", pl->folder, from);
+    snprintf(to_path, sizeof to_path, "%s/%s", pl->folder, to);
+    if ((open ? renameat(pl->dir, from, pl->dir, to) : rename(from_path, to_path)) == 0)
         pl->named = false;
     close_folder(pl);
 }
@@ -324,6 +330,8 @@ static void remove_hidden(rocl_destination *pl, rocl_unfinished *u, const char *
 {
     if (*name && rocl_destination_resume(pl, pl->name, NULL) == ROCL_OK)
         unlinkat(pl->dir, name, 0);
+    else if (*name && u->path) /* a name of 64 random bits: also by its path it is ours */
+        unlink(u->path);
     rocl_unfinished_drop(u);
 }
 

@@ -239,11 +239,11 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
         rocl_unfinished_hold_folder(n && outs[0]->place.replaces ? outs[0]->place.folder : ".");
     for (; !alone && named < n && !st; named += !st)
         st = rocl_destination_publish(&outs[named]->place, outs[named]->path, err);
-    if (!st && then)
-        st = then(ctx, err);
     for (size_t i = 0; !alone && i < n && !st; i++)
         if (!i || !same_folder(outs[i], outs[i - 1]))
             st = rocl_destination_sync_folder(&outs[i]->place, outs[i]->path, err);
+    if (!st && then) /* last: what it has named cannot be taken back from here */
+        st = then(ctx, err);
     for (size_t i = named; st && i-- > 0;)
         rocl_destination_revert(&outs[i]->place);
     for (size_t i = 0; i < n; i++) {

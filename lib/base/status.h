@@ -39,14 +39,22 @@ ROCL_API rocl_status rocl_error_status(const rocl_error *e);
 /* One line "outermost place: ...: what is wrong", no newline; "" when nothing is. Owned by e. */
 ROCL_API const char *rocl_error_text(const rocl_error *e);
 
-/* Replaces control characters by '?', in place: U+0000 to U+001F, U+007F to U+009F, and bytes 0x80
- * to 0x9f that belong to no character, which some terminals take for the same. With `layout`, line
- * feeds, carriage returns and tabs stay. Returns the new length, at most n. */
+/* Replaces control characters by '?', in place: U+0000 to U+001F, U+007F to U+009F, bytes 0x80 to
+ * 0x9f that belong to no character, which some terminals take for the same, and those that turn the
+ * direction of a text (U+202A to U+202E, U+2066 to U+2069). With `layout`, line feeds, carriage returns and tabs stay. Returns the new length, at most n. */
 ROCL_API size_t rocl_hide_controls(char *text, size_t n, bool layout);
 
 /* Whether outputs wait for the disk before and after they get their names, so that a loss of power
  * leaves them as a whole or not at all. It is on to begin with, and of the whole program. */
 ROCL_API void rocl_sync_outputs(bool on);
+/* The same for files that others have written: waits until all in a folder, and its name, are on
+ * disk. ROCL_OUTPUT when some of it may never be. */
+ROCL_API rocl_status rocl_sync_outputs_in(const char *folder, rocl_error *err);
+
+/* Whether a text in CSV and TSV that begins with = + - @, a tab or the end of a line gets a ' before
+ * it: spreadsheets take it for a formula. Off to begin with, and of the whole program. Numbers stay as
+ * they are. */
+ROCL_API void rocl_guard_formulas(bool on);
 
 /* For a program that is about to end by a signal: removes what outputs that are not complete have
  * left under hidden names, and folders that were made for them. Not to be called from a signal

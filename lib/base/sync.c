@@ -2,6 +2,8 @@
  * is done: after a loss of power, a file is there as a whole, or what was there before. */
 #include "base/sync.h"
 
+#include "base/error.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +17,13 @@ static atomic_bool off;
 void rocl_sync_outputs(bool on)
 {
     atomic_store(&off, !on);
+}
+
+rocl_status rocl_sync_outputs_in(const char *folder, rocl_error *err)
+{
+    if (rocl_sync_tree(AT_FDCWD, folder))
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", folder, strerror(errno));
 }
 
 bool rocl_sync_file(int fd)

@@ -3,18 +3,22 @@
 
 #include <cjson/cJSON.h>
 #include <csv.h>
+#include <ctype.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/num.h"
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 
-/* Length of the valid sequence at p (1..4), 0 when there is none. Table 3-7 of the Unicode
- * standard. */
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Length of the valid sequence at p (1..4), 0 when there is none, or a NUL. Table 3-7 of the
+ * Unicode standard. */
 static size_t sequence_length(const unsigned char *p, size_t n)
 {
     if (p[0] < 0x80)
-        return 1;
+        return p[0] != 0;
     size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
     if (p[0] < 0xc2 || p[0] > 0xf4 || n < len)
         return 0;
@@ -31,7 +35,13 @@ static size_t sequence_length(const unsigned char *p, size_t n)
 bool rocl_utf8_valid(const char *p, size_t n)
 {
     const unsigned char *s = (const unsigned char *)p;
-    for (size_t i = 0, len; i < n; i += len)
+    size_t i = 0;
+    for (uint64_t w; i + sizeof w <= n; i += sizeof w) {
+        memcpy(&w, s + i, sizeof w);
+        if ((w | (w - EACH(1))) & EACH(0x80)) /* beyond ASCII, or NUL */
+            break;
+    }
+    for (size_t len; i < n; i += len)
         if (!(len = sequence_length(s + i, n - i)))
             return false;
     return true;
@@ -51,8 +61,6 @@ void rocl_utf8_put(rocl_buf *b, const char *p, size_t n)
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
-
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /* Is some of the eight bytes a control character, a quote, a backslash, or beyond ASCII? */
 static bool has_special(uint64_t w)
@@ -115,8 +123,10 @@ size_t rocl_json_put(rocl_buf *b, const char *p, size_t n)
                 run++;
             if (run)
                 bad += put_beyond_ascii(b, p, run);
-            else
+            else if (*p)
                 put_escaped(b, (unsigned char)*p);
+            else
+                bad += put_beyond_ascii(b, p, 1);
             p += run ? run : 1;
             n -= run ? run : 1;
         }
@@ -147,16 +157,61 @@ bool rocl_json_read(cJSON **root, const char *text, size_t len)
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
+static atomic_bool formulas_guarded;
+
+void rocl_guard_formulas(bool on)
+{
+    atomic_store(&formulas_guarded, on);
+}
+
+/* A sign, digits and a point, an exponent. */
+static bool is_number(const char *p, size_t n)
+{
+    size_t i = *p == '-' || *p == '+', digits = 0;
+    for (bool point = false; i < n && (isdigit((unsigned char)p[i]) || (p[i] == '.' && !point));
+         i++) {
+        point |= p[i] == '.';
+        digits += p[i] != '.';
+    }
+    if (digits && i + 1 < n && (p[i] == 'e' || p[i] == 'E')) {
+        i += p[i + 1] == '-' || p[i + 1] == '+' ? 2 : 1;
+        for (digits = 0; i < n && isdigit((unsigned char)p[i]); i++)
+            digits++;
+    }
+    return digits && i == n;
+}
+
+bool rocl_is_guarded_formula(const char *p, size_t n)
+{
+    return n && memchr("=+-@\t\r\n", *p, 7) && atomic_load(&formulas_guarded) && !is_number(p, n);
+}
+
+void rocl_csv_put_bare(rocl_buf *to, const char *p, size_t n)
+{
+    rocl_buf_put(to, "'", rocl_is_guarded_formula(p, n));
+    if (rocl_utf8_valid(p, n))
+        rocl_buf_put(to, p, n);
+    else
+        rocl_utf8_put(to, p, n);
+}
+
 void rocl_csv_quote(rocl_buf *to, const char *p, size_t n)
 {
-    if (memchr(p, '"', n))
+    if (memchr(p, '"', n) || rocl_is_guarded_formula(p, n) || !rocl_utf8_valid(p, n))
         rocl_csv_put_quoted(to, p, n);
 }
 
 void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n)
 {
-    if (rocl_buf_reserve(to, 2 * n + 2))
+    rocl_buf valid = {0};
+    if (rocl_is_guarded_formula(p, n) || !rocl_utf8_valid(p, n)) {
+        rocl_csv_put_bare(&valid, p, n);
+        p = (const char *)valid.data;
+        n = valid.len;
+    }
+    if (!valid.failed && rocl_buf_reserve(to, 2 * n + 2))
         to->len += csv_write(to->data + to->len, 2 * n + 2, p, n);
+    rocl_buf_free_into(&valid, to);
 }
 
 /* ---- SQL ----------------------------------------------------------------------------------- */

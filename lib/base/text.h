@@ -7,7 +7,8 @@
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 
-/* Is it valid UTF-8 (no overlong forms, no surrogates)? */
+/* Is it valid UTF-8 (no overlong forms, no surrogates), without NULs? Those are no text for other
+ * programs either: they are treated as invalid bytes. */
 bool rocl_utf8_valid(const char *p, size_t n);
 
 /* Appends the text with each invalid byte replaced by U+FFFD. */
@@ -30,10 +31,15 @@ bool rocl_json_read(struct cJSON **root, const char *text, size_t len);
 
 /* ---- CSV, quoted by libcsv: a text in quotes, and those in it doubled ---------------------- */
 
-/* Appends n bytes in quotes. */
+/* Is it a text before which a ' must stand, so that a spreadsheet does not calculate with it? Only
+ * after rocl_guard_formulas(true), and never a number. */
+bool rocl_is_guarded_formula(const char *p, size_t n);
+/* Appends a text without quotes: as valid UTF-8, guarded. */
+void rocl_csv_put_bare(rocl_buf *to, const char *p, size_t n);
+/* The same in quotes. */
 void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
-/* Appends the quoted text only where it holds a quote, for rows that bring their own quotes: most
- * texts hold none and need no copy (a rocl_text_format_fn). */
+/* Appends the quoted text only where that differs from the text between quotes, for rows that bring
+ * their own: most texts need no copy (a rocl_text_format_fn). */
 void rocl_csv_quote(rocl_buf *to, const char *p, size_t n);
 
 /* ---- SQL ----------------------------------------------------------------------------------- */

@@ -109,7 +109,11 @@ static bool remove_at(int folder, const char *name, int depth)
 {
     if (unlinkat(folder, name, 0) == 0)
         return true;
-    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (unlinkat(folder, name, AT_REMOVEDIR) == 0)
+        return true;
+    int fd = -1;
+    for (int tries = 0; fd < 0 && tries < 3; tries++) /* files may be closed meanwhile */
+        fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
     bool again = depth < DEEPEST; /* some file systems skip names when others go */
@@ -169,7 +173,7 @@ static int make_dir(const char *path)
         return sync_parent(path) ? 0 : errno;
     struct stat info;
     if (stat(path, &info))
-        return why;
+        return why == EEXIST ? errno : why;
     return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
 }
 

@@ -68,6 +68,8 @@ static bool put_stored(const merge_copier *c, sqlite3_str *sql, const merge_sour
         sqlite3_str_appendf(sql, "S.\"%w\"", name);
     else if (track && schema_in_track(name) && merge_source_field(track, name))
         sqlite3_str_appendf(sql, "T.\"%w\"", name);
+    else if (s->table == SCHEMA_VALUE && !strcmp(name, "value"))
+        sqlite3_str_appendall(sql, "NULL"); /* readers leave it out; 0 would be a measured value */
     else
         merge_put_default(sql, column->declared);
     if (mapped)

@@ -102,13 +102,14 @@ rocl_status rocl_trace_outcome(const rocl_trace *t)
     return t->left_out ? ROCL_PARTIAL : ROCL_OK;
 }
 
-rocl_status rocl_trace_outcome_utf8(const rocl_trace *t)
+rocl_status rocl_trace_outcome_utf8(rocl_trace *t)
 {
     uint32_t n = rocl_strings_not_utf8(t->strings);
     if (!n)
         return rocl_trace_outcome(t);
-    rocl_notice(t, "%" PRIu32 " text%s not UTF-8: invalid bytes become U+FFFD", n,
-                n == 1 ? " is" : "s are");
+    /* Once, of however many outputs. */
+    if (!atomic_exchange(&t->utf8_reported, true))
+        rocl_notice(t, ROCL_NOT_UTF8, (uint64_t)n, n == 1 ? " holds" : "s hold");
     return ROCL_PARTIAL;
 }
 

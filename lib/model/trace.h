@@ -72,6 +72,7 @@ struct rocl_trace {
     atomic_uint_least64_t events[ROCL_KINDS];
     atomic_int_least64_t first, last; /* of the events, with opt.note_times; first > last: none */
     atomic_uint_least64_t rows_done;  /* for progress */
+    atomic_bool utf8_reported;        /* that there are texts that are not UTF-8 */
     atomic_flag in_progress;          /* the user's function is running */
     rocl_deferred_notice deferred[ROCL_DEFERRED_NOTICES];
     size_t left_out; /* inputs that are, or in part: they have no record, or a log that is cut */
@@ -98,7 +99,9 @@ rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const ch
 rocl_status rocl_trace_outcome(const rocl_trace *t);
 /* The same for outputs whose texts must be UTF-8, after they were written: a notice says how many
  * texts had to be made valid, which is ROCL_PARTIAL, too. */
-rocl_status rocl_trace_outcome_utf8(const rocl_trace *t);
+rocl_status rocl_trace_outcome_utf8(rocl_trace *t);
+/* With a number and " holds" or "s hold". */
+#define ROCL_NOT_UTF8 "%" PRIu64 " text%s NUL or bytes that are not UTF-8: these become U+FFFD"
 
 /* Fails with ROCL_USAGE when `path`, which an output is to replace, is an input or holds one. */
 rocl_status rocl_refuse_input(const rocl_trace *t, const char *path, rocl_error *err);

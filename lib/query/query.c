@@ -37,6 +37,7 @@ struct rocl_query {
     rocl_query_options options;
     parameter *parameters;
     size_t parameter_count, parameter_cap;
+    rocl_status failed;    /* of the scan that ended the statement at hand */
     const char *denied;    /* what the statement at hand may not do; NULL: nothing */
     int temp_offset;       /* of "TEMP ", where it was put into the statement; 0: nowhere */
     long error_offset;     /* in the text of rocl_query_run() */
@@ -140,7 +141,7 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
         return rocl_fail_memory(err);
     q->trace = t;
     q->options = o ? *o : (rocl_query_options){0};
-    q->host = (rocl_table_host){.scanner = find_scanner, .ctx = q};
+    q->host = (rocl_table_host){.scanner = find_scanner, .ctx = q, .failed = &q->failed};
     rocl_status st = rocl_scanner_new(&q->scanner, t, rocl_query_memory(q), err);
     int rc = st == ROCL_OK ? sqlite3_open_v2(":memory:", &q->db,
                                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
@@ -346,6 +347,8 @@ static rocl_status fail_at(rocl_query *q, const char *sql, const char *statement
                          q->options.heap >> 20);
     if (rc == SQLITE_NOMEM)
         return rocl_fail_memory(err);
+    if (q->failed > ROCL_USAGE) /* nothing is wrong with the statement */
+        return rocl_fail(err, q->failed, "%s", what);
     q->error_offset = (long)(p - sql);
     return rocl_fail(err, ROCL_USAGE, "line %u, column %zu: %s", line, (size_t)(p - begin) + 1,
                      what);
@@ -460,6 +463,7 @@ rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, v
         sqlite3_stmt *s = NULL;
         const char *next = NULL;
         q->denied = NULL;
+        q->failed = ROCL_OK;
         q->late = false;
         q->host.patterns = !may_join_outside(q, run.at);
         start_clock(q);
@@ -481,7 +485,7 @@ rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, v
     if (st == ROCL_OK)
         st = rocl_rocpd_check(q->rocpd, err);
     rocl_scanner_put_faults(q->scanner);
-    return st ? st : rocl_trace_outcome(q->trace);
+    return st ? st : rocl_trace_outcome_utf8(q->trace);
 }
 
 long rocl_query_error_offset(const rocl_query *q)

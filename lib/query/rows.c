@@ -63,7 +63,8 @@ static bool is_number(const rocl_sql_value *v)
     return v->type == ROCL_SQL_INTEGER || v->type == ROCL_SQL_REAL;
 }
 
-/* What a terminal shows of it: no control characters, which begin with 0xc2 from U+0080 on. */
+/* What a terminal shows of it: no control characters, which begin with 0xc2 from U+0080 on; ends of
+ * lines and tabs are blanks. */
 static void put_plain_text(rocl_buf *to, const char *p, size_t n)
 {
     const size_t from = to->len;
@@ -75,6 +76,8 @@ static void put_plain_text(rocl_buf *to, const char *p, size_t n)
         else if (*c == 0xc2 && i + 1 < to->len && c[1] < 0xa0)
             c[0] = c[1] = ' ';
     }
+    if (to->len > from) /* what turns the direction of a text */
+        to->len = from + rocl_hide_controls((char *)to->data + from, to->len - from, false);
 }
 
 static void put_json_cell(rocl_buf *to, const rocl_sql_value *v)
@@ -121,9 +124,14 @@ static void put_csv_cell(row_writer *w, const rocl_sql_value *v)
 static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
 {
     static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
-    make_text(w, v, "");
-    for (size_t i = 0; i < w->cell.len; i++) {
-        const char c = (char)w->cell.data[i], *at = c ? strchr(special, c) : NULL;
+    rocl_buf plain = {0};
+    if (v->type == ROCL_SQL_TEXT)
+        rocl_csv_put_bare(&plain, v->text, v->len);
+    else
+        make_text(w, v, "");
+    const rocl_buf *from = v->type == ROCL_SQL_TEXT ? &plain : &w->cell;
+    for (size_t i = 0; i < from->len; i++) {
+        const char c = (char)from->data[i], *at = c ? strchr(special, c) : NULL;
         if (at) {
             rocl_buf_byte(&w->text, '\\');
             rocl_buf_byte(&w->text, (uint8_t)letters[at - special]);
@@ -131,6 +139,7 @@ static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
             rocl_buf_byte(&w->text, (uint8_t)c);
         }
     }
+    rocl_buf_free_into(&plain, &w->text);
 }
 
 static void put_markdown_cell(row_writer *w, const rocl_sql_value *v)

@@ -21,6 +21,7 @@ typedef struct rocl_table_host {
     /* LIKE and GLOB may be left to scans. Not where a statement has an outer join: SQLite (3.40)
      * hands those of its ON to the left table as well, whose rows must stay. */
     bool patterns;
+    rocl_status *failed; /* becomes the status of a scan that failed; NULL: nobody asks */
 } rocl_table_host;
 
 /* The tables on a connection, which must not outlive `host`. SQLite's codes. */

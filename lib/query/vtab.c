@@ -111,6 +111,9 @@ static int report_failure(event_cursor *c, rocl_status st, rocl_error *err)
         sqlite3_mprintf("%s", st == ROCL_INTERNAL && !err ? "out of memory" : rocl_error_text(err));
     rocl_error_free(err);
     c->block = NULL;
+    rocl_status *failed = ((rocl_event_table *)vtab)->host->failed;
+    if (failed)
+        *failed = st;
     return interrupted ? SQLITE_INTERRUPT : SQLITE_ERROR;
 }
 

@@ -108,11 +108,16 @@ static int compare_names(const void *a, const void *b)
 /* Up to `size` bytes; -1 with errno. */
 static ssize_t read_some(int fd, void *to, size_t size)
 {
-    ssize_t n;
-    do
-        n = read(fd, to, size);
-    while (n < 0 && errno == EINTR);
-    return n;
+    size_t got = 0;
+    for (ssize_t n; got < size; got += (size_t)n) {
+        n = read(fd, (char *)to + got, size - got);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        if (n == 0)
+            break;
+        n = n < 0 ? 0 : n;
+    }
+    return (ssize_t)got;
 }
 
 /* How the file begins; -1 with errno: it cannot be read. */

@@ -505,6 +505,7 @@ static void put_row(files *f, const domain *d, const summary_row *r)
     /* Its database had names of descriptors in quotes, others were not put into any before 5.2. */
     const bool bare = s == ROCL_STYLE_ROCPROF && f->opt->bare_names && !described;
     bool quotes = !bare && (kernel ? styles[s].quotes_kernels : styles[s].quotes_names);
+    quotes |= name.len && rocl_is_guarded_formula((const char *)name.data, name.len);
     for (size_t i = 0; i < name.len && !quotes && !bare; i++)
         quotes = memchr("\",\r\n", name.data[i], 4) != NULL;
     if (quotes)

@@ -21,8 +21,10 @@ static void put_csv_cell(rocl_buf *to, const rocl_datum *d, char separator)
         rocl_csv_put_quoted(to, d->text, d->len);
     } else {
         /* A program that reads TSV splits at every tab and newline: they cannot stay. */
-        for (size_t i = 0; i < d->len; i++)
-            rocl_buf_byte(to, (uint8_t)d->text[i] < ' ' ? ' ' : (uint8_t)d->text[i]);
+        const size_t from = to->len;
+        rocl_csv_put_bare(to, d->text, d->len);
+        for (size_t i = from; i < to->len; i++)
+            to->data[i] = to->data[i] < ' ' ? ' ' : to->data[i];
     }
 }
 

@@ -61,19 +61,26 @@ clean_databases() {
     done
 }
 
-@test "a name that is not UTF-8: as it is in CSV, said where it cannot be" {
+@test "a name that is not UTF-8: U+FFFD in all outputs, said" {
     cp "$FIXTURES/rank1.db" a.db
     sqlite3 a.db "UPDATE rocpd_string$(suffix a.db) SET string = CAST(x'636166e9' AS TEXT)
         WHERE id = (SELECT name_id FROM rocpd_region$(suffix a.db) LIMIT 1)"
-    try 0 rocpd2csv -d csv a.db
-    silent
-    LC_ALL=C grep -rqa $'"caf\xe9"' csv
-    for tool in "rocpd2pftrace -o a.pftrace" "rocpd2otf2 -o a.otf2" "rtg2json -o a.json"; do
+    cp a.db nul.db
+    sqlite3 nul.db "UPDATE rocpd_string$(suffix a.db) SET string = CAST(x'63616600' AS TEXT)
+        WHERE string = CAST(x'636166e9' AS TEXT)"
+    for tool in "rocpd2pftrace -o a.pftrace" "rocpd2otf2 -o a.otf2" "rtg2json -o a.json" "rocpd2csv -d csv" \
+        "rocpd2csv --style rocprof -d v1" "rocstats all -o a.txt" "rocstats --format csv -o a.csv all" \
+        "rocstats --style rocpd -d styles" "rpt -o a.rpt" "rocline export -f jsonl -d lines" \
+        "rocline query -f csv -o q.csv --query SELECT(name)FROM(regions)" "rocline convert -f csv pftrace -d two"; do
         # shellcheck disable=SC2086 # words
-        try 1 $tool a.db
-        one_line "${tool%% *}"
-        says "1 text is not UTF-8: invalid bytes become U+FFFD"
+        for db in a.db nul.db; do
+            try 1 $tool $db
+            [ "${#stderr_lines[@]}" -eq 1 ]
+            says "1 text holds NUL or bytes that are not UTF-8: these become U+FFFD"
+        done
     done
+    grep -rq $'"caf\xef\xbf\xbd"' csv
+    ! LC_ALL=C grep -rqaP 'caf(\x00|\xe9)' csv two lines q.csv a.csv a.txt a.json || fail "other bytes"
 }
 
 @test "LZ4 blobs: read, and said" {

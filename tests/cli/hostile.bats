@@ -237,69 +237,6 @@ exchange() { # command that changes b.db
     done
 }
 
-@test "any allocation may fail" {
-    needs "$BUILD/tests/no_memory.so" "$FIXTURES/rank1.db"
-    LD_PRELOAD=$BUILD/tests/no_memory.so rocpd2csv --version >version 2>&1 ||
-        skip "sanitizers have allocators of their own"
-    for tool in "rocpd2csv -d out" "rocpd2pftrace -d out" "rocpd2otf2 -d out" "rocstats -o out/s all" \
-        "rocstats --format html -o out/s.html all" \
-        "rtg2json -o out/x.json" "rocmerge -o out/m.db" "rocmerge --rebuild -o out/m.db" \
-        "rocpd2csv --reader sqlite -d out"; do
-        # shellcheck disable=SC2086 # words
-        try 0 bash "$TOP/tests/cli/no-memory.bash" "$BUILD/tests/no_memory.so" 40 \
-            $tool -q -j 2 "$FIXTURES/rank1.db"
-        silent
-    done
-    # captures that are read ahead of their turn
-    "$GEN" -o "small%r.db" --rows 24 --kernels 4 --caches 0 --processes 8
-    for tool in "rocpd2csv -d out" "rocstats -o out/s all"; do
-        # shellcheck disable=SC2086 # words
-        try 0 bash "$TOP/tests/cli/no-memory.bash" "$BUILD/tests/no_memory.so" 40 \
-            $tool -q -j 2 small?.db
-        silent
-    done
-    # a trace that is written in parts
-    "$GEN" -o big.db --rows 60000
-    for tool in rocpd2pftrace rocpd2otf2; do
-        try 0 bash "$TOP/tests/cli/no-memory.bash" "$BUILD/tests/no_memory.so" 40 \
-            $tool -d out -q -j 2 big.db
-        silent
-    done
-}
-
-@test "any look at an input may fail: never another output" {
-    needs "$BUILD/tests/no_look.so" "$FIXTURES/rank1.db"
-    LD_PRELOAD=$BUILD/tests/no_look.so rocpd2csv --version >version 2>&1 ||
-        skip "sanitizers must be loaded first"
-    cp "$FIXTURES/rank1.db" a.db
-    cp "$TOP"/tests/fixtures/rtg/{calls,profile}.txt .
-    gzip -c calls.txt >calls.gz
-    mkdir job
-    cp a.db job/one.db
-    cp "$FIXTURES/rank0.db" job/two # a database by how it begins
-    echo text >app
-    while read -r file command; do
-        # shellcheck disable=SC2086 # words
-        try 0 bash "$TOP/tests/cli/no-look.bash" "$BUILD/tests/no_look.so" $file $command
-        silent
-    done <<'END'
-a.db rtg2json -q -j1 -o out/x a.db
-calls.txt rtg2json -q -j1 -o out/x calls.txt
-calls.gz rtg2json -q -j1 -o out/x calls.gz
-profile.txt rpt -o out/x profile.txt
-a.db rpt a.db
-a.db rocpd2csv -q -j1 -d out a.db
-a.db rocpd2csv -q -j1 --reader sqlite -d out a.db
-a.db-wal rocpd2csv -q -j1 -d out a.db
-a.db-journal rocpd2csv -q -j1 -d out a.db
-job/two rocpd2csv -q -j1 -d out job
-job/index.yaml rocpd2csv -q -j1 -d out job
-app rocstats -q -j1 -o out/x domains app calls.txt
-calls.txt rocstats -q -j1 -o out/x domains app calls.txt
-a.db rocmerge -q -j1 -o out/m.db a.db
-END
-}
-
 @test "no room for temporary files" {
     needs_mount
     "$GEN" -o big.db --rows 40000
@@ -363,24 +300,20 @@ END
     done
 }
 
-@test "any call that makes output may fail" {
-    needs "$BUILD/tests/no_room.so"
-    LD_PRELOAD=$BUILD/tests/no_room.so rocpd2csv --version >version 2>&1 ||
-        skip "sanitizers come first"
-    mkdir before
-    for file in out_kernel_trace.csv out_memory_copy_trace.csv 4200_kernel_trace.csv \
-        out_kernel_stats.csv merged-2.db merged.db out_results.pftrace out_results.otf2 x.json x.txt; do
-        echo older >before/$file
-    done
-    for tool in "rocpd2csv -d out" "rocpd2csv --style rocprofv3 -d out" "rocstats --style rocprofv3 -d out" \
-        "rocpd2pftrace -d out" "rocpd2otf2 -d out" "rocmerge -d out" "rocmerge --split 3 -d out" \
-        "rtg2json -o out/x.json" "rocstats all -o out/x.txt" "rpt -g out/x.json -o out/x.txt" \
-        "rocline export -d out" "rocline convert -f csv pftrace otf2 -d out/c"; do
-        # shellcheck disable=SC2086 # words
-        try 0 bash "$TOP/tests/cli/no-room.bash" "$BUILD/tests/no_room.so" 12 $tool -q \
-            "$FIXTURES/schema-3.0.0.db"
-        [ -z "$output" ] || fail "$tool"
-    done
+# All of it, sampled: the group "faults" of tests/run.sh; these are the calls that found something.
+@test "calls that fail where it hurt: what is removed, what is opened again, threads of queries" {
+    needs "$BUILD/tests/faults.so"
+    LD_PRELOAD=$BUILD/tests/faults.so rocpd2csv --version >version 2>&1 || skip "sanitizers come first"
+    while read -r call command; do
+        ONLY="^[=~?] $command" run "$TOP/tests/faults.sh" "$BUILD" --call $call --jobs 2
+        [ "$status" -eq 0 ] || fail "$call: $command"
+    done <<'END'
+rename rocpd2csv -q -jN -d out/new
+open rocpd2otf2 -q -jN -d out/new
+unlink rocrec -q -o out/r.rocl
+pthread_create rocline query -q -jN --format csv
+read rocpd2csv -q -jN -d out in/job
+END
 }
 
 @test "a link that another user has planted where everybody may: not followed" {
@@ -501,7 +434,7 @@ END
     needs_terminal
     cp "$FIXTURES/schema-3.0.0.db" e.db
     s=$(suffix_of e.db)
-    name="char(27)||'[31mEVIL'||char(7)||char(0x9b)||'2J'"
+    name="char(27)||'[31mEVIL'||char(7)||char(0x9b)||'2J'||char(0x202e)||char(0x2066)"
     sqlite3 e.db "UPDATE rocpd_string$s SET string = $name||string
         WHERE id IN (SELECT name_id FROM rocpd_region$s);
         UPDATE rocpd_info_kernel_symbol$s SET display_name = $name, kernel_name = $name"
@@ -510,7 +443,7 @@ END
     while read -r command; do
         script -qec "${command//EVIL/$evil}" /dev/null </dev/null >shown 2>&1 || true # also errors
         grep -q EVIL shown || fail "$command: nothing of it is shown"
-        ! LC_ALL=C grep -q $'\033\[31mEVIL\|\a\|\xc2\x9b' shown || fail "$command: $(cat -v shown | head -3)"
+        ! LC_ALL=C grep -q $'\033\[31mEVIL\|\a\|\xc2\x9b\|\xe2\x80\xae\|\xe2\x81\xa6' shown || fail "$command: $(cat -v shown | head -3)"
     done <<'END'
 rocstats --format text --top 0 all e.db
 rocstats --format csv all e.db
@@ -530,6 +463,38 @@ rocline EVIL
 END
     # Elsewhere nothing is changed: other programs want the names as they are.
     rocpd2csv --kinds kernel -o - e.db | grep -q $'\033\[31mEVIL'
+}
+
+@test "--csv-safe: no name is a formula in CSV and TSV, and numbers stay" {
+    cp "$FIXTURES/schema-3.0.0.db" e.db
+    s=$(suffix_of e.db)
+    sqlite3 e.db "UPDATE rocpd_string$s SET string = '=HYPERLINK(1)|'||string
+        WHERE id IN (SELECT name_id FROM rocpd_region$s);
+        UPDATE rocpd_info_kernel_symbol$s SET display_name = '@SUM(1+1)'||id, kernel_name = '@SUM(1+1)'||id"
+    formula='(^|[,"	])[=@]'
+    while read -r file command; do
+        # shellcheck disable=SC2086 # words
+        $command -q e.db >out.txt
+        grep -qE "$formula" $file || fail "$command: no formula without the option"
+        # shellcheck disable=SC2086 # words
+        $command --csv-safe -q e.db >out.txt
+        ! grep -qE "$formula" $file || fail "$command: $(grep -E "$formula" $file | head -1)"
+        grep -q "'[=@]" $file || fail "$command: no name is guarded"
+    done <<'END'
+out.txt rocpd2csv --kinds kernel -o -
+out.txt rocpd2csv --style rocprofv3 --kinds hip -o -
+out.txt rocpd2csv --style rocprof -o -
+x/out_kernel_trace.csv rocline convert -f csv -d x
+x/out_kernels_summary.csv rocstats --style rocpd -d x -o out
+x/out_kernel_stats.csv rocstats --style rocprofv3 -d x -o out
+out.txt rocstats --format csv kernels
+out.txt rocstats --format tsv kernels
+out.txt rocline query --format csv --query SELECT(name)FROM(kernels)
+out.txt rocline query --format tsv --query SELECT(name)FROM(kernels)
+END
+    rocline query --csv-safe --format csv e.db \
+        "VALUES (-1, '-1', '+2.5e3', '-1-1', '+a', char(9)||'b', '''c', '1-2', '-')" >values
+    [ "$(tail -n 1 values)" = $'-1,"-1","+2.5e3","\'-1-1","\'+a","\'\tb","\'c","1-2","\'-"' ] || fail "$(cat values)"
 }
 
 @test "nothing is left of temporary files" {

@@ -871,3 +871,19 @@ END
     done
     same_to_tools -- m.db "${inputs[@]}"
 }
+
+@test "a counter table without its values: left out after a merge as before it, and no zeros" {
+    cp "$FIXTURES/schema-3.0.0.db" a.db
+    s=$(sqlite3 a.db "SELECT value FROM rocpd_metadata WHERE tag = 'uuid'")
+    for view in $(sqlite3 a.db "SELECT name FROM sqlite_master WHERE type = 'view'"); do
+        sqlite3 a.db "DROP VIEW $view"
+    done
+    sqlite3 a.db "ALTER TABLE rocpd_pmc_event$s RENAME COLUMN value TO renamed"
+    try 1 rocpd2csv -d a a.db
+    says "counter value that is no finite number (40)"
+    for how in "" --flat; do
+        rocmerge -q $how -o m.db a.db
+        try 1 rocpd2csv -d m m.db
+        says "counter value that is no finite number (40)"
+    done
+}

@@ -152,7 +152,7 @@ rows() { # database table
 @test "--rebuild: what is broken is left out, what cannot be written is said" {
     try 1 rocmerge --rebuild -o t.db "$FIXTURES/nasty-3.0.5.db"
     says "records left out"
-    says "2 texts are not UTF-8: invalid bytes become U+FFFD"
+    says "2 texts hold NUL or bytes that are not UTF-8: these become U+FFFD"
     sound t.db
     # Nothing is wrong with it any more, but that two frees have no allocation.
     for command in "rocpd2csv -d csv" "rocmerge --rebuild -o again.db"; do

@@ -230,7 +230,7 @@ events() { # file filter: how many events pass a jq filter
     [ "$(events a.json '.ph == "X"')" -eq 5 ]
     [ "$(jq -r '.traceEvents[1].name' a.json)" = "$(printf '\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9')" ]
     [ "$(jq -c '[.traceEvents[] | select(.id) | .id] | unique' a.json)" = "[7]" ]
-    says "1 text is not UTF-8"
+    says "2 texts hold NUL or bytes that are not UTF-8"
     says "bad.txt:6: a call is resumed that never began"
     says "bad.txt:7: the duration of the call is not a number"
 }

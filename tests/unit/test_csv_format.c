@@ -46,7 +46,7 @@ static const struct {
     {"say \"hi\", now", "\"say \"\"hi\"\", now\""},
     {"\"", "\"\"\"\""},
     {"a,b\nc", "\"a,b\nc\""},
-    {"\xc3\xa9\xff", "\"\xc3\xa9\xff\""},
+    {"\xc3\xa9\xff", "\"\xc3\xa9\xef\xbf\xbd\""},
 };
 
 static void test_quoting(void **state)

@@ -22,7 +22,7 @@ typedef struct common {
     unsigned jobs, level, reader; /* the last: an enum of rocline.h */
     size_t memory;
     const char *tmpdir;
-    bool no_sync;
+    bool no_sync, csv_safe;
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
     const char *job;                       /* the file that --job names, or NULL */

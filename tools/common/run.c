@@ -38,6 +38,7 @@ int common_parse(const program *p, common *c, int argc, char **argv)
         return code;
     msg_set_level(c->level);
     rocl_sync_outputs(!c->no_sync);
+    rocl_guard_formulas(c->csv_safe);
     options_report_unclear();
     running = p;
     if (c->job && (code = job_run(p, c)) >= 0)

@@ -45,12 +45,31 @@ void list_own_files(const cli *c, strings *to)
         closedir(d);
 }
 
+static const cli *unsettled; /* whose folder is neither removed nor said to be there */
+
+/* At an exit for want of memory, for example. */
+static void settle_folder(void)
+{
+    if (unsettled && rmdir(unsettled->made) != 0 && errno != ENOENT)
+        msg_error("the recorded files are in %s", unsettled->made);
+}
+
+void keep_folder(const cli *c)
+{
+    unsettled = NULL;
+    if (*c->made)
+        msg_error("the recorded files are in %s", c->made);
+}
+
 void remove_folder(const cli *c)
 {
     if (!c->folder || c->folder != c->made)
         return;
+    unsettled = NULL;
     count_files(c, true);
-    rmdir(c->made);
+    if (rmdir(c->made) != 0 && errno != ENOENT)
+        msg_error("%s: the folder of the recorded files cannot be removed: %s", c->made,
+                  strerror(errno));
 }
 
 /* Beside the output: on the same disk, which has to have the space. */
@@ -74,6 +93,8 @@ int make_folder(cli *c)
         return ROCL_OUTPUT;
     }
     c->folder = c->made;
+    unsettled = c;
+    atexit(settle_folder);
     return -1;
 }
 

@@ -21,6 +21,8 @@ static const opt output_options[] = {
     {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
      "compress the trace at this level, 1 to 9; 0 turns compression off (default: 2 for rocl and "
      "pftrace, off for json and csv); not for rocpd and otf2"},
+    {"csv-safe", 0, OPT_FLAG, offsetof(common, csv_safe), NULL, NULL, 0, 0,
+     "in CSV, write a ' before names that spreadsheets would take for formulas"},
     COMMON_END,
 };
 
@@ -58,6 +60,8 @@ static const opt dump_options[] = {
 static const opt run_options[] = {
     {"jobs", 'j', OPT_NUMBER, offsetof(common, jobs), "N", NULL, 0, 256,
      "number of worker threads for the output (default: one per core)"},
+    {"no-sync", 0, OPT_FLAG, offsetof(common, no_sync), NULL, NULL, 0, 0,
+     "do not wait for the disk: a loss of power may then damage traces that are complete"},
     {"quiet", 'q', OPT_SET, offsetof(common, level), NULL, NULL, MSG_QUIET, 0, "print errors only"},
     {"verbose", 'v', OPT_SET, offsetof(common, level), NULL, NULL, MSG_VERBOSE, 0,
      "print how much was recorded"},
@@ -94,6 +98,13 @@ static int make_output(cli *c)
         return ROCL_OK;
     }
     if (!c->common.output_file) {
+        rocl_error *err = rocl_error_new();
+        const rocl_status st = rocl_sync_outputs_in(c->folder, err);
+        if (st != ROCL_OK)
+            msg_error("%s", rocl_error_text(err));
+        rocl_error_free(err);
+        if (st != ROCL_OK)
+            return st;
         c->common.inputs = own;
         c->common.wanted = EVENTS_NONE;
         return c->common.level > MSG_QUIET ? common_run(&c->common, say_recorded, c) : ROCL_OK;
@@ -129,8 +140,8 @@ static int record_command(cli *c)
     code = make_output(c);
     if (code <= ROCL_PARTIAL)
         remove_folder(c);
-    else if (*c->made)
-        msg_error("the recorded files are in %s", c->made);
+    else
+        keep_folder(c);
     int passed = pass_on(c->status);
     return passed ? passed : code > ROCL_PARTIAL ? code : 0;
 }

@@ -65,6 +65,8 @@ size_t count_files(const cli *c, bool remove);
 void list_own_files(const cli *c, strings *to);
 /* With what is in it, if it is ours. */
 void remove_folder(const cli *c);
+/* Says where the files are that are not removed. */
+void keep_folder(const cli *c);
 /* What would fail only when the command has run. Returns -1, or the exit code. */
 int check_output(const cli *c);
 

@@ -130,8 +130,8 @@ static void report_outcome(const cli *c, const rocl_written *r)
     if (r->left_out)
         msg_notice("%" PRIu64 " record%s left out", r->left_out, r->left_out == 1 ? "" : "s");
     if (r->repaired)
-        msg_notice("%" PRIu64 " text%s not UTF-8: invalid bytes become U+FFFD", r->repaired,
-                   r->repaired == 1 ? " is" : "s are");
+        msg_notice("%" PRIu64 " text%s NUL or bytes that are not UTF-8: these become U+FFFD",
+                   r->repaired, r->repaired == 1 ? " holds" : "s hold");
 }
 
 /* ---- with filters, through a trace ----------------------------------------------------------- */

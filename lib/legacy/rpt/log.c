@@ -51,7 +51,7 @@ static rocl_status open_input(rpt_log *log, const char *path, bool again, const 
                    : rocl_fail(err, ROCL_INPUT, "%s: cannot open: %s", log->name, strerror(errno));
     bool known = fstat(log->fd, &st) == 0;
     if (known && S_ISREG(st.st_mode) && lseek(log->fd, 0, SEEK_CUR) == 0 &&
-        (pread(log->fd, magic, sizeof magic, 0) != sizeof magic || magic[0] != 0x1f ||
+        (rocl_read_at(log->fd, magic, sizeof magic, 0) != sizeof magic || magic[0] != 0x1f ||
          magic[1] != 0x8b)) { /* plain text */
         posix_fadvise(log->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
         return ROCL_OK;

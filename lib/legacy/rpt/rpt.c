@@ -157,5 +157,5 @@ rocl_status rocl_write_rpt_trace(rocl_trace *t, const rocl_rpt_options *o, rocl_
     if (st == ROCL_OK)
         st = write_report(&r, err);
     tear_down(&r);
-    return st ? st : rocl_trace_outcome(t);
+    return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -395,5 +395,5 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
     if (st == ROCL_OK)
         st = rocl_csv_outs_commit(&r.outs, err);
     close_run(&r);
-    return st ? st : rocl_trace_outcome(t);
+    return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -395,8 +395,8 @@ rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err)
     for (schema_table t = 0; t < SCHEMA_EVENT_TABLES && st == ROCL_OK; t++)
         st = newset_events_each(e, t, writers[t], &s, err);
     if (st == ROCL_OK && s.garbled)
-        rocl_notice(s.trace, "%s: %" PRIu64 " text%s not UTF-8: invalid bytes become U+FFFD",
-                    s.capture->path, s.garbled, s.garbled == 1 ? " is" : "s are");
+        rocl_notice(s.trace, "%s: " ROCL_NOT_UTF8, s.capture->path, s.garbled,
+                    s.garbled == 1 ? " holds" : "s hold");
     if (st == ROCL_OK && s.late_processes)
         rocl_notice(s.trace,
                     "%s: events end before their process began: its begin was moved to the end of "

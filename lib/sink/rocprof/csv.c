@@ -20,6 +20,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "sink/piped.h"
 #include "sink/rocprof/rocprof.h"
 #include "trace/pipeline.h"
@@ -255,7 +256,7 @@ static void put_title(rocl_buf *b, const v1_csv *s, const char *title)
     if (b->len)
         rocl_buf_byte(b, ',');
     rocl_buf_str(b, s->without_db ? "" : "\"");
-    rocl_buf_str(b, title);
+    rocl_csv_put_bare(b, title, strlen(title));
     rocl_buf_str(b, s->without_db ? "" : "\"");
 }
 
@@ -334,7 +335,7 @@ static void put_row(rocl_buf *b, const v1_csv *s, const v1_row *r, uint64_t inde
     if (rocl_buf_reserve(b, ROCL_NUM_MAX))
         b->len = (size_t)(rocl_put_u64((char *)b->data + b->len, index) - (char *)b->data);
     rocl_buf_str(b, ",\"");
-    rocl_buf_put(b, name, n);
+    rocl_csv_put_bare(b, name, n);
     if (r->has_suffix)
         rocl_buf_str(b, memchr(name, '(', n) ? " [clone .kd]" : ".kd");
     rocl_buf_byte(b, '"');
@@ -557,5 +558,5 @@ rocl_status rocl_write_rocprof_csv(rocl_trace *t, const rocl_csv_options *o, roc
     if (report)
         *report = s.report;
     close_sink(&s);
-    return st ? st : rocl_trace_outcome(t);
+    return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/btree_record.h"
+#include "base/file.h"
 #include "base/sqlite.h"
 
 static bool is_missing(int why)
@@ -68,10 +69,11 @@ static rocl_status refuse_hot_journal(const rocl_db *db, rocl_error *err)
     if (!name)
         return rocl_fail_memory(err);
     int fd = open(name, O_RDONLY | O_CLOEXEC), why = fd < 0 ? errno : 0;
-    while (fd >= 0 && (got = read(fd, head, sizeof head)) < 0 && (why = errno) == EINTR)
-        ;
-    if (fd >= 0)
+    if (fd >= 0) {
+        got = rocl_read_at(fd, head, sizeof head, 0);
+        why = errno;
         close(fd);
+    }
     rocl_status st = ROCL_OK;
     if ((fd < 0 && !is_missing(why)) || got < 0)
         st = rocl_fail_system(err, ROCL_INPUT, name, why);
