@@ -240,6 +240,7 @@ static bool is_about_output(const char *line, size_t n)
     static const char *const texts[] = {"no place for",
                                         "CSV has no file",
                                         "readers that use doubles",
+                                        "not UTF-8",
                                         "nothing to convert:",
                                         "no events of the requested kinds",
                                         "its begin was moved to"};
@@ -279,6 +280,9 @@ static void read_stderr(result *r, const char *program)
     r->no_place =
         number_before(b.p, " events left out: JSON") + number_before(b.p, " event left out: JSON");
     r->repaired = strstr(r->said, " repaired:") != NULL;
+    /* Databases keep the bytes that other outputs cannot have. */
+    if (r->rc == 1 && !r->said[0] && strstr(b.p, "not UTF-8"))
+        r->rc = 0;
     free(b.p);
 }
 
