@@ -57,6 +57,19 @@ round_trip() { # mode argument...
     round_trip threads 64 3000
 }
 
+@test "ranges of 256 threads" {
+    round_trip threads 256 1000
+}
+
+@test "a container whose /dev/shm cannot be written" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    unshare --mount mount -t tmpfs -o ro none /dev/shm 2>/dev/null || skip "no mount namespaces here"
+    # shellcheck disable=SC2016 # the inner shell's
+    try 0 unshare --mount sh -c 'mount -t tmpfs -o ro none /dev/shm && exec "$@"' sh \
+        rocrec -q -o t.rocl -- "$TRACED" threads 4 500
+    same "$(ranges t.rocl)" "$output"
+}
+
 @test "threads that come and go" {
     round_trip churn 300 20
 }
