@@ -298,7 +298,7 @@ $(O)/bin/$(call tool-name,$(1)): $(OBJ)/tools/main/$(1).o $(call objects,$(call 
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(if $(STATIC),-static-pie) -o $$@ $$(filter %.o %.a,$$^) $$(LIBS)
 
-$(OBJ)/tools/main/$(1).o: tools/main.c tools/common/programs.h tools/common/options.h
+$(OBJ)/tools/main/$(1).o: tools/main.c tools/common/programs.h tools/common/options.h | $(SUPPORTED)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) -Itools -DPROGRAM=$(call tool-name,$(1))_program $(ALL_CFLAGS) -c -o $$@ $$<
 endef
