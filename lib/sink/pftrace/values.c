@@ -113,7 +113,7 @@ uint64_t pf_define_values(pf_part *p, const rocl_track *t)
     const pf_sink *s = p->sink;
     const rocl_capture *c = s->world.capture;
     const rocl_counter *k = t->id < c->counter_count ? &c->counters[t->id] : NULL;
-    char words[96] = "", name[256], place[ROCL_PLACE_LABEL_MAX];
+    char words[96] = "", name[320], place[ROCL_PLACE_LABEL_MAX];
     if (t->kind == ROCL_TRACK_ALLOCATED || t->kind == ROCL_TRACK_BANDWIDTH)
         return define_bytes(p, t);
     if (t->kind == ROCL_TRACK_COUNTER) {
