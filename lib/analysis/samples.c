@@ -1,8 +1,10 @@
 /* Durations by group: see samples.h.
  *
- *     workers[w].groups[g]: distribution without percentiles
- *                           blocks[]: full, in memory or in the file of the sort space
- *                           open: the block that is being filled
+ *     workers[w].groups[]: distribution without percentiles
+ *                          blocks[]: full, in memory or in the file of the sort space
+ *                          open: the block that is being filled
+ *     workers[w].after[g]: where the group is among those of the worker, plus 1: of a million
+ * groups each worker may see few
  *
  * A block is words of 32 bits, a value each. A value that does not fit is WIDE and two words more,
  * the low one first; it does not go over the end of a block. */
@@ -35,8 +37,26 @@ typedef struct group {
 
 typedef struct worker {
     group *groups;
-    size_t cap;
+    size_t count, cap;
+    uint32_t *after; /* 0: the worker has seen nothing of the group */
+    size_t after_cap;
 } worker;
+
+static group *find_group(const worker *w, uint32_t group_index)
+{
+    const uint32_t after = group_index < w->after_cap ? w->after[group_index] : 0;
+    return after ? &w->groups[after - 1] : NULL;
+}
+
+/* NULL: memory is out. */
+static group *add_group(worker *w, uint32_t group_index)
+{
+    if (!ROCL_GROW(w->after, w->after_cap, (size_t)group_index + 1) ||
+        !ROCL_GROW(w->groups, w->cap, w->count + 1))
+        return NULL;
+    w->after[group_index] = (uint32_t)++w->count;
+    return &w->groups[w->count - 1];
+}
 
 struct rocl_samples {
     rocl_sort_space *space;
@@ -86,9 +106,9 @@ rocl_status rocl_samples_add(rocl_samples *s, unsigned worker_index, uint32_t gr
                              int64_t ns, rocl_error *err)
 {
     worker *w = &s->workers[worker_index];
-    if (group_index >= w->cap && !ROCL_GROW(w->groups, w->cap, (size_t)group_index + 1))
+    group *g = find_group(w, group_index);
+    if (!g && !(g = add_group(w, group_index)))
         return rocl_fail_memory(err);
-    group *g = &w->groups[group_index];
     bool wide = ns >= WIDE;
     if (g->words + (wide ? WIDE_WORDS : 1) > g->capacity) {
         rocl_status st = reserve_words(s, g, err);
@@ -113,9 +133,9 @@ static rocl_status each_block(rocl_samples *s, uint32_t group_index, words_fn *f
                               rocl_error *err)
 {
     for (unsigned w = 0; w < s->worker_count; w++) {
-        if (group_index >= s->workers[w].cap)
+        const group *g = find_group(&s->workers[w], group_index);
+        if (!g)
             continue;
-        const group *g = &s->workers[w].groups[group_index];
         for (size_t i = 0; i < g->count; i++) {
             const block *b = &g->blocks[i];
             rocl_status st = b->memory
@@ -242,9 +262,11 @@ rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group_index, rocl_di
     uint64_t ranks[ROCL_RANKS];
     int64_t values[ROCL_RANKS];
     *d = (rocl_distribution){0};
-    for (unsigned w = 0; w < s->worker_count; w++)
-        if (group_index < s->workers[w].cap)
-            rocl_distribution_merge(d, &s->workers[w].groups[group_index].d);
+    for (unsigned w = 0; w < s->worker_count; w++) {
+        const group *g = find_group(&s->workers[w], group_index);
+        if (g)
+            rocl_distribution_merge(d, &g->d);
+    }
     if (!d->taken)
         return ROCL_OK;
     rocl_distribution_ranks(d->taken, ranks);
@@ -278,7 +300,7 @@ void rocl_samples_free(rocl_samples *s)
     if (!s)
         return;
     for (unsigned w = 0; s->workers && w < s->worker_count; w++) {
-        for (size_t i = 0; i < s->workers[w].cap; i++) {
+        for (size_t i = 0; i < s->workers[w].count; i++) {
             group *g = &s->workers[w].groups[i];
             for (size_t k = 0; k < g->count; k++)
                 free(g->blocks[k].memory);
@@ -286,6 +308,7 @@ void rocl_samples_free(rocl_samples *s)
             free(g->open);
         }
         free(s->workers[w].groups);
+        free(s->workers[w].after);
     }
     free(s->workers);
     free(s->scratch);

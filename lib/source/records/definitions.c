@@ -20,21 +20,21 @@ static bool adopt_unknown_process(rocl_records_input *in)
     uint64_t only = 0, others = 0;
     if (!rocl_registry_find(processes, &unknown))
         return true;
-    for (size_t i = 0; i < processes->cap; i++)
-        if (processes->slots[i].used && processes->slots[i].key.number != ROCL_NO_KEY) {
-            only = processes->slots[i].key.number;
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->entries[i].key.number != ROCL_NO_KEY) {
+            only = processes->entries[i].key.number;
             others++;
         }
     in->only_process = others == 1 ? only : in->likely_process;
     for (int of = 0; of < ROCL_KEYS; of++) {
         rocl_registry renamed = {0}, *old = &run->keys[of];
         bool ok = true;
-        for (size_t i = 0; i < old->cap && ok; i++) {
-            rocl_key_entry *e = &old->slots[i];
+        for (size_t i = 0; i < old->count && ok; i++) {
+            rocl_key_entry *e = &old->entries[i];
             uint64_t *process = of == ROCL_KEY_PROCESS ? &e->key.number : &e->key.process;
-            if (e->used && *process == ROCL_NO_KEY)
+            if (*process == ROCL_NO_KEY)
                 *process = in->only_process;
-            ok = !e->used || rocl_registry_note(&renamed, &e->key, e->first, &e->facts);
+            ok = rocl_registry_note(&renamed, &e->key, e->first, &e->facts);
         }
         rocl_registry_free(old);
         *old = renamed;
@@ -50,14 +50,13 @@ static bool give_agents_to_all(rocl_records_input *in)
     rocl_registry given = {0}, *agents = &in->run->keys[ROCL_KEY_AGENT];
     const rocl_registry *processes = &in->run->keys[ROCL_KEY_PROCESS];
     bool ok = true;
-    for (size_t i = 0; i < agents->cap && ok; i++) {
-        rocl_key_entry *e = &agents->slots[i];
-        if (!e->used || e->key.process != ROCL_NO_KEY)
-            ok = !e->used || rocl_registry_note(&given, &e->key, e->first, &e->facts);
-        for (size_t k = 0; k < processes->cap && ok && e->used && e->key.process == ROCL_NO_KEY;
-             k++) {
-            const rocl_key key = {processes->slots[k].key.number, 0, e->key.number};
-            ok = !processes->slots[k].used || rocl_registry_note(&given, &key, e->first, &e->facts);
+    for (size_t i = 0; i < agents->count && ok; i++) {
+        const rocl_key_entry *e = &agents->entries[i];
+        if (e->key.process != ROCL_NO_KEY)
+            ok = rocl_registry_note(&given, &e->key, e->first, &e->facts);
+        for (size_t k = 0; k < processes->count && ok && e->key.process == ROCL_NO_KEY; k++) {
+            const rocl_key key = {processes->entries[k].key.number, 0, e->key.number};
+            ok = rocl_registry_note(&given, &key, e->first, &e->facts);
         }
     }
     rocl_registry_free(agents);

@@ -108,10 +108,13 @@ static rocl_status merge_workers(rocl_records_input *in, rocl_error *err)
         run->allocs += w->allocs;
         run->onces += w->onces;
         in->capture->has_untimed_values |= w->untimed > 0;
-        for (int of = 0; of < ROCL_KEYS; of++)
+        for (int of = 0; of < ROCL_KEYS; of++) {
             if (!rocl_registry_merge(&run->keys[of], &w->keys[of]) ||
                 !rocl_registry_merge(&run->names_of[of], &w->names_of[of]))
                 return rocl_fail_memory(err);
+            rocl_registry_free(&w->keys[of]); /* there may be a million */
+            rocl_registry_free(&w->names_of[of]);
+        }
     }
     return ROCL_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/map.h"
 
 static bool is_same_key(const rocl_key *a, const rocl_key *b)
@@ -10,34 +11,38 @@ static bool is_same_key(const rocl_key *a, const rocl_key *b)
     return a->process == b->process && a->agent == b->agent && a->number == b->number;
 }
 
-/* The entry of a key, or the empty one where it belongs. */
-static rocl_key_entry *find_slot(const rocl_registry *r, const rocl_key *k)
+/* The slot of a key, or the empty one where it belongs. */
+static uint32_t *find_slot(const rocl_registry *r, const rocl_key *k)
 {
-    const size_t mask = r->cap - 1;
+    const size_t mask = r->slot_count - 1;
     size_t i = (size_t)rocl_mix64(k->process ^ rocl_mix64(k->agent ^ rocl_mix64(k->number))) & mask;
-    while (r->slots[i].used && !is_same_key(&r->slots[i].key, k))
+    while (r->slots[i] && !is_same_key(&r->entries[r->slots[i] - 1].key, k))
         i = (i + 1) & mask;
     return &r->slots[i];
 }
 
 rocl_key_entry *rocl_registry_find(const rocl_registry *r, const rocl_key *k)
 {
-    rocl_key_entry *e = r->count ? find_slot(r, k) : NULL;
-    return e && e->used ? e : NULL;
+    const uint32_t after = r->count ? *find_slot(r, k) : 0;
+    return after ? &r->entries[after - 1] : NULL;
 }
 
-static bool double_slots(rocl_registry *r)
+/* At most half of the slots are used. */
+static bool reserve_entry(rocl_registry *r)
 {
-    rocl_registry more = {.cap = r->cap ? 2 * r->cap : 32, .count = r->count};
-    more.slots = calloc(more.cap, sizeof *more.slots);
-    if (!more.slots)
+    if (r->count == UINT32_MAX || !ROCL_GROW(r->entries, r->capacity, r->count + 1))
         return false;
-    for (size_t i = 0; i < r->cap; i++)
-        if (r->slots[i].used)
-            *find_slot(&more, &r->slots[i].key) = r->slots[i];
+    if (r->count < r->slot_count / 2)
+        return true;
+    const size_t more = r->slot_count ? 2 * r->slot_count : 32;
     free(r->slots);
-    *r = more;
-    return true;
+    r->slots = calloc(more, sizeof *r->slots);
+    r->slot_count = r->slots ? more : 0;
+    for (size_t i = 0; i < r->count && r->slots; i++)
+        *find_slot(r, &r->entries[i].key) = (uint32_t)i + 1;
+    if (!r->slots)
+        r->count = 0; /* without slots nothing is found */
+    return r->slots != NULL;
 }
 
 /* A device that copies name as CPU or GPU is a GPU when anything runs on it. */
@@ -53,13 +58,13 @@ bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
 {
     rocl_key_entry *e = rocl_registry_find(r, k);
     if (!e) {
-        if (r->count >= r->cap / 2 && !double_slots(r))
+        if (!reserve_entry(r))
             return false;
-        e = find_slot(r, k);
-        *e = (rocl_key_entry){.key = *k, .first = first, .used = true};
+        *find_slot(r, k) = (uint32_t)r->count + 1;
+        e = &r->entries[r->count++];
+        *e = (rocl_key_entry){.key = *k, .first = first};
         if (facts)
             e->facts = *facts;
-        r->count++;
         return true;
     }
     if (facts) {
@@ -79,9 +84,9 @@ bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
 bool rocl_registry_merge(rocl_registry *into, const rocl_registry *from)
 {
     bool ok = true;
-    for (size_t i = 0; i < from->cap && ok; i++) {
-        const rocl_key_entry *e = &from->slots[i];
-        ok = !e->used || rocl_registry_note(into, &e->key, e->first, &e->facts);
+    for (size_t i = 0; i < from->count && ok; i++) {
+        const rocl_key_entry *e = &from->entries[i];
+        ok = rocl_registry_note(into, &e->key, e->first, &e->facts);
     }
     return ok;
 }
@@ -91,26 +96,30 @@ static int compare_entries(const void *a, const void *b)
     const rocl_key_entry *x = *(rocl_key_entry *const *)a, *y = *(rocl_key_entry *const *)b;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
-    return x->key.number < y->key.number ? -1 : x->key.number > y->key.number;
+    const uint64_t a_key[] = {x->key.number, x->key.process, x->key.agent};
+    const uint64_t b_key[] = {y->key.number, y->key.process, y->key.agent};
+    int order = 0;
+    for (int i = 0; i < 3 && !order; i++)
+        order = a_key[i] < b_key[i] ? -1 : a_key[i] > b_key[i];
+    return order;
 }
 
 rocl_key_entry **rocl_registry_order(rocl_registry *r)
 {
     rocl_key_entry **list = malloc((r->count + 1) * sizeof *list);
-    size_t n = 0;
     if (!list)
         return NULL;
-    for (size_t i = 0; i < r->cap; i++)
-        if (r->slots[i].used)
-            list[n++] = &r->slots[i];
-    qsort(list, n, sizeof *list, compare_entries);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < r->count; i++)
+        list[i] = &r->entries[i];
+    qsort(list, r->count, sizeof *list, compare_entries);
+    for (size_t i = 0; i < r->count; i++)
         list[i]->index = (uint32_t)i;
     return list;
 }
 
 void rocl_registry_free(rocl_registry *r)
 {
+    free(r->entries);
     free(r->slots);
     *r = (rocl_registry){0};
 }

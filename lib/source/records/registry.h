@@ -7,15 +7,16 @@
 
 typedef struct rocl_key_entry {
     rocl_key key;
-    uint64_t first; /* place of the first record; the order of definitions */
-    uint32_t index; /* after rocl_registry_order() */
-    bool used;
+    uint64_t first;       /* place of the first record; the order of definitions */
+    uint32_t index;       /* after rocl_registry_order() */
     rocl_key_facts facts; /* of the first record */
 } rocl_key_entry;
 
 struct rocl_registry {
-    rocl_key_entry *slots;
-    size_t cap, count;
+    rocl_key_entry *entries; /* as they were noted; they move when one is added */
+    size_t count, capacity;
+    uint32_t *slots; /* index of an entry + 1; 0: free */
+    size_t slot_count;
 };
 
 /* Notes that a record at a place says the key; false when memory is out. facts may be NULL. */
