@@ -41,7 +41,8 @@ ROCL_API const char *rocl_error_text(const rocl_error *e);
 
 /* Replaces control characters by '?', in place: U+0000 to U+001F, U+007F to U+009F, bytes 0x80 to
  * 0x9f that belong to no character, which some terminals take for the same, and those that turn the
- * direction of a text (U+202A to U+202E, U+2066 to U+2069). With `layout`, line feeds, carriage returns and tabs stay. Returns the new length, at most n. */
+ * direction of a text (U+202A to U+202E, U+2066 to U+2069). With `layout`, line feeds, carriage
+ * returns and tabs stay. Returns the new length, at most n. */
 ROCL_API size_t rocl_hide_controls(char *text, size_t n, bool layout);
 
 /* Whether outputs wait for the disk before and after they get their names, so that a loss of power
@@ -51,9 +52,9 @@ ROCL_API void rocl_sync_outputs(bool on);
  * disk. ROCL_OUTPUT when some of it may never be. */
 ROCL_API rocl_status rocl_sync_outputs_in(const char *folder, rocl_error *err);
 
-/* Whether a text in CSV and TSV that begins with = + - @, a tab or the end of a line gets a ' before
- * it: spreadsheets take it for a formula. Off to begin with, and of the whole program. Numbers stay as
- * they are. */
+/* Whether a text in CSV and TSV that begins with = + - @, a tab or the end of a line gets a '
+ * before it: spreadsheets take it for a formula. Off to begin with, and of the whole program.
+ * Numbers stay as they are. */
 ROCL_API void rocl_guard_formulas(bool on);
 
 /* For a program that is about to end by a signal: removes what outputs that are not complete have

@@ -88,7 +88,7 @@ END
     one_line rocstats
     nasty=$FIXTURES/nasty-3.0.5.db
     try 1 rocstats "$nasty"
-    one_line rocstats
+    [ "$(wc -l <<<"$stderr")" = 2 ] # the other is about texts that are not UTF-8
     says "records left out: "
     [ -n "$output" ]
     try 1 rocstats -q "$nasty"
