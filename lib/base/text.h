@@ -4,6 +4,7 @@
 #define ROCL_BASE_TEXT_H
 
 #include "base/buf.h"
+#include "base/status.h"
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 

@@ -168,10 +168,10 @@ few() { # calls file slower
 @test "compare: broken records of either are told, and are exit code 1" {
     nasty=$FIXTURES/nasty-3.0.5.db
     try 1 rocstats compare "$a" "$nasty"
-    one_line rocstats
+    [ "$(wc -l <<<"$stderr")" = 2 ] # the other is about texts that are not UTF-8
     says "left out"
     try 1 rocstats compare "$nasty" "$a"
-    one_line rocstats
+    [ "$(wc -l <<<"$stderr")" = 2 ] # the other is about texts that are not UTF-8
     try 3 rocstats compare --strict "$a" "$nasty"
     [ -z "$output" ]
     try 3 rocstats compare "$a" missing.db
@@ -218,7 +218,7 @@ END
     says "is an input"
     cmp other "$b"
     [ "$(rocstats kernels ./compare)" = "$(rocstats kernels "$a")" ]
-    [ "$(rocstats compare compare other)" = "$(rocstats compare "$a" "$b")" ]
+    [ "$(rocstats compare --format csv compare other)" = "$(rocstats compare --format csv "$a" "$b")" ]
 }
 
 @test "compare and ranks: the output does not depend on -j, --reader and --memory" {
