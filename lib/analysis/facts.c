@@ -125,7 +125,7 @@ static rocl_event_ref event_ref(const rocl_batch *b, const rocl_event *e)
 }
 
 /* Of equal ones the event that comes first in the trace, whoever saw it. */
-static bool precedes(const rocl_event_ref *a, const rocl_event_ref *b)
+static bool precedes_event(const rocl_event_ref *a, const rocl_event_ref *b)
 {
     return a->capture_after != b->capture_after ? a->capture_after < b->capture_after
                                                 : a->row < b->row;
@@ -136,7 +136,7 @@ static void join_sighting(rocl_sighting *to, const rocl_sighting *from)
     if (!from->count)
         return;
     if (!to->count || from->amount > to->amount ||
-        (from->amount == to->amount && precedes(&from->event, &to->event))) {
+        (from->amount == to->amount && precedes_event(&from->event, &to->event))) {
         to->amount = from->amount;
         to->event = from->event;
     }

@@ -135,7 +135,7 @@ static void choose_uses(const rocl_event_table *t, sqlite3_index_info *info, cha
 }
 
 /* What a plan costs, in rows that are read. */
-static void estimate(const rocl_event_table *t, sqlite3_index_info *info, const char *uses)
+static void estimate_cost(const rocl_event_table *t, sqlite3_index_info *info, const char *uses)
 {
     double rows = t->table->kinds ? 1e6 : 100, cost;
     bool keys = false, ranges = false, selective = false;
@@ -228,7 +228,7 @@ int rocl_plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
         }
         info->orderByConsumed = 1;
     }
-    estimate(t, info, uses);
+    estimate_cost(t, info, uses);
     sqlite3_free(uses);
     info->idxStr = sqlite3_mprintf("%llx|%z", (unsigned long long)wanted, plan);
     info->needToFreeIdxStr = 1;

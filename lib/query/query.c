@@ -65,8 +65,8 @@ static bool is_harmless_pragma(const char *name)
 }
 
 /* The database is in memory, so that tables there harm nobody. Files, and code of others, do. */
-static int authorize(void *ctx, int action, const char *first, const char *second,
-                     const char *database, const char *view)
+static int check_access(void *ctx, int action, const char *first, const char *second,
+                        const char *database, const char *view)
 {
     rocl_query *q = ctx;
     (void)database, (void)view;
@@ -157,7 +157,7 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
         sqlite3_free(cache);
         sqlite3_limit(q->db, SQLITE_LIMIT_LENGTH, LARGEST_VALUE);
         rocl_sqlite_harden(q->db, true);
-        sqlite3_set_authorizer(q->db, authorize, q);
+        sqlite3_set_authorizer(q->db, check_access, q);
         sqlite3_progress_handler(q->db, OPS_BETWEEN_LOOKS, check_time, q);
         rc = rc ? rc : rocl_add_tables(q->db, &q->host);
         rc = rc ? rc : rocl_add_functions(q->db);

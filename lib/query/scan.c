@@ -64,7 +64,7 @@ static bool set_has(const rocl_cell_set *set, int64_t cell)
     return low < set->count && set->cells[low] == cell;
 }
 
-static inline bool compare(rocl_test_op op, int order)
+static inline bool passes_test(rocl_test_op op, int order)
 {
     return op == ROCL_TEST_EQ   ? order == 0
            : op == ROCL_TEST_GT ? order > 0
@@ -115,9 +115,9 @@ static void test_numbers(const rocl_test *t, rocl_cell_type type, const int64_t 
             passes = set_has(t->set, c);
         } else if (t->real) {
             const double v = cell_number(type, c);
-            passes = compare(t->op, (v > t->number) - (v < t->number));
+            passes = passes_test(t->op, (v > t->number) - (v < t->number));
         } else {
-            passes = compare(t->op, (c > t->cell) - (c < t->cell));
+            passes = passes_test(t->op, (c > t->cell) - (c < t->cell));
         }
         keep[i] = keep[i] && passes && c != ROCL_CELL_NULL;
     }
@@ -333,7 +333,7 @@ static uint32_t wanted_kinds(const rocl_scan *s)
         for (unsigned k = 0; k < ROCL_KINDS; k++) {
             const char *word = rocl_kind_infos[k].name;
             const int64_t cell = rocl_strings_put(s->scanner->trace->strings, word, strlen(word));
-            const bool passes = test->op < ROCL_TEST_IN ? compare(test->op, cell != test->cell)
+            const bool passes = test->op < ROCL_TEST_IN ? passes_test(test->op, cell != test->cell)
                                                         : test_text(test, s->strings, cell);
             if (!passes && cell != ROCL_NONE)
                 kinds &= ~ROCL_BIT(k);

@@ -238,7 +238,7 @@ static size_t begin_message(rocl_buf *b, int type, uint64_t body)
     return m.fields[2];
 }
 
-static size_t pad(size_t n)
+static size_t padded_size(size_t n)
 {
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
@@ -259,7 +259,7 @@ static void put_batch(rocl_buf *b, size_t from, const arrow *a, size_t rows, con
     for (size_t i = 0; i < buffers; i++, at += 16) {
         rocl_flat_set(b, at, 8, (int64_t)offset);
         rocl_flat_set(b, at + 8, 8, (int64_t)sizes[i]);
-        offset += pad(sizes[i]);
+        offset += padded_size(sizes[i]);
     }
     if (a->level) {
         const rocl_flat_table codec = put_child(b, t.fields[3], "11");
@@ -272,7 +272,7 @@ static rocl_status write_head(rocl_columnar_file *f, rocl_buf *head, messages *t
                               rocl_error *err)
 {
     static const uint8_t zeros[ALIGN];
-    const size_t prefix = 8, padded = pad(head->len + prefix) - prefix;
+    const size_t prefix = 8, padded = padded_size(head->len + prefix) - prefix;
     const uint32_t marks[2] = {UINT32_MAX, htole32((uint32_t)padded)};
     if (head->failed || (to && !ROCL_GROW(to->all, to->capacity, to->count + 1)))
         return rocl_fail_memory(err);
@@ -288,7 +288,7 @@ static rocl_status write_buffer(rocl_columnar_file *f, const void *p, size_t n, 
 {
     static const uint8_t zeros[ALIGN];
     rocl_status st = rocl_out_write(f->out, p, n, err);
-    return st ? st : rocl_out_write(f->out, zeros, pad(n) - n, err);
+    return st ? st : rocl_out_write(f->out, zeros, padded_size(n) - n, err);
 }
 
 static rocl_status write_schema(rocl_columnar_file *f, rocl_error *err)
@@ -327,7 +327,7 @@ static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsig
     if (st == ROCL_OK && body.failed)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK) {
-        const uint64_t length = pad(sizes[1]) + pad(sizes[2]);
+        const uint64_t length = padded_size(sizes[1]) + padded_size(sizes[2]);
         const rocl_flat_table t =
             put_child(&head, begin_message(&head, DICTIONARY_BATCH, length), "841");
         rocl_flat_set(&head, t.fields[0], 8, column);
@@ -363,7 +363,7 @@ static rocl_status write_batch(const arrow *a, rocl_columnar_file *f, const batc
         nulls[i] = b->columns[i].nulls;
         for (unsigned k = 0; k < BUFFERS; k++) {
             sizes[BUFFERS * i + k] = b->columns[i].buffers[k].size;
-            body += pad(b->columns[i].buffers[k].size);
+            body += padded_size(b->columns[i].buffers[k].size);
         }
     }
     put_batch(&head, begin_message(&head, RECORD_BATCH, body), a, b->rows, nulls, f->column_count,
