@@ -264,12 +264,11 @@ rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
-rocl_status rocl_destination_sync_folder(const rocl_destination *pl, const char *path,
-                                         rocl_error *err)
+rocl_status rocl_destination_sync_folder(const rocl_destination *pl, rocl_error *err)
 {
     return !pl->replaces || rocl_sync_folder(AT_FDCWD, pl->folder)
                ? ROCL_OK
-               : fail_errno(err, path, "its name cannot be written");
+               : fail_errno(err, pl->folder, "cannot sync the folder");
 }
 
 rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, rocl_error *err)
@@ -317,7 +316,7 @@ rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, roc
     rocl_unfinished_hold();
     rocl_status st = hidden ? rocl_destination_publish(pl, path, err) : ROCL_OK;
     if (st == ROCL_OK)
-        st = rocl_destination_sync_folder(pl, path, err);
+        st = rocl_destination_sync_folder(pl, err);
     if (st != ROCL_OK && hidden)
         rocl_destination_revert(pl);
     else if (st != ROCL_OK)

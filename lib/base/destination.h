@@ -34,8 +34,7 @@ rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl
 rocl_status rocl_destination_replace(rocl_destination *pl, const char *path, rocl_error *err);
 
 /* The last step of those that have rocl_destination_publish: waits until the name is on disk. */
-rocl_status rocl_destination_sync_folder(const rocl_destination *pl, const char *path,
-                                         rocl_error *err);
+rocl_status rocl_destination_sync_folder(const rocl_destination *pl, rocl_error *err);
 
 /* For files that appear together, each of them suspended: the one gives it its name and keeps what
  * had that name until rocl_destination_close, the other undoes that. Both between

@@ -1,7 +1,7 @@
 /* Errors: a status and one line of text. */
 #include "base/error.h"
 
-#include "base/clean.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

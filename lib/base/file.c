@@ -60,13 +60,19 @@ static int open_nameless(const char *dir)
     return fd;
 }
 
-int rocl_temp_file(const char *tmpdir, const char **dir)
+/* The folder that the user named; NULL: any of ours will do. */
+static const char *wanted_temp_folder(const char *tmpdir)
 {
     const char *wanted = tmpdir ? tmpdir : getenv("TMPDIR");
-    const bool any = !wanted || !*wanted;
-    *dir = any ? "/var/tmp" : wanted;
+    return wanted && *wanted ? wanted : NULL;
+}
+
+int rocl_temp_file(const char *tmpdir, const char **dir)
+{
+    const char *wanted = wanted_temp_folder(tmpdir);
+    *dir = wanted ? wanted : "/var/tmp";
     int fd = open_nameless(*dir), why = errno;
-    if (fd < 0 && any && (fd = open_nameless("/tmp")) >= 0)
+    if (fd < 0 && !wanted && (fd = open_nameless("/tmp")) >= 0)
         *dir = "/tmp";
     errno = why;
     return fd;
@@ -74,10 +80,8 @@ int rocl_temp_file(const char *tmpdir, const char **dir)
 
 const char *rocl_temp_folder(const char *tmpdir)
 {
-    const char *wanted = tmpdir ? tmpdir : getenv("TMPDIR");
-    if (wanted && *wanted)
-        return wanted;
-    return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+    const char *wanted = wanted_temp_folder(tmpdir);
+    return wanted ? wanted : access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
 bool rocl_is_endless(int fd, mode_t mode)

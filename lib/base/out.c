@@ -3,7 +3,7 @@
 #include "base/out.h"
 
 #include "base/buf.h"
-#include "base/clean.h"
+#include "base/text.h"
 #include "base/deflate.h"
 #include "base/error.h"
 #include "base/destination.h"
@@ -27,7 +27,7 @@ struct rocl_out {
     int broken;      /* errno of the first failed write: the output cannot be completed any more */
     uint8_t *buffer; /* NULL: sealed */
     bool gzip;       /* a member for each buffer */
-    bool terminal;   /* what is no text is not for it */
+    bool terminal;   /* it gets '?' for control characters */
 };
 
 enum { GZIP_LEVEL = 6 };
@@ -59,7 +59,7 @@ static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error
 static rocl_status show_buffer(rocl_out *o, bool last, rocl_error *err)
 {
     char *text = (char *)o->buffer;
-    const size_t begun = last ? 0 : rocl_begun_character(text, o->used), n = o->used - begun;
+    const size_t begun = last ? 0 : rocl_utf8_incomplete(text, o->used), n = o->used - begun;
     char rest[4];
     memcpy(rest, text + n, begun);
     rocl_status st = write_all(o, o->buffer, rocl_hide_controls(text, n, true), err);
@@ -234,14 +234,14 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
         st = rocl_out_commit(outs[0], err);
     for (size_t i = 0; !alone && i < n && !st; i++)
         st = rocl_out_seal(outs[i], true, err);
-    /* Who ends us by a signal finds all of them named, or none. */
+    /* A signal that ends the program leaves all of them named, or none. */
     if (!alone)
         rocl_unfinished_hold_folder(n && outs[0]->place.replaces ? outs[0]->place.folder : ".");
     for (; !alone && named < n && !st; named += !st)
         st = rocl_destination_publish(&outs[named]->place, outs[named]->path, err);
     for (size_t i = 0; !alone && i < n && !st; i++)
         if (!i || !same_folder(outs[i], outs[i - 1]))
-            st = rocl_destination_sync_folder(&outs[i]->place, outs[i]->path, err);
+            st = rocl_destination_sync_folder(&outs[i]->place, err);
     if (!st && then) /* last: what it has named cannot be taken back from here */
         st = then(ctx, err);
     for (size_t i = named; st && i-- > 0;)

@@ -35,7 +35,7 @@ static const char *skip_brackets(const char *p)
     return *p ? p + 1 : p;
 }
 
-/* How often "{m}", "{m,}" or "{m,n}" writes what it repeats; 0: it is no such thing. */
+/* How many copies "{m}", "{m,}" or "{m,n}" makes; 0: it is not an interval. */
 static uint64_t read_interval(const char **at)
 {
     uint64_t n[2] = {0, 0};
@@ -63,7 +63,7 @@ static void copy_last(estimate *e, uint64_t times)
     g->last += more;
 }
 
-/* NULL, or what is too much of it. What is no valid expression is left for regcomp() to refuse. */
+/* Which limit the expression exceeds; NULL: none. Invalid expressions are left to regcomp(). */
 static const char *find_excess(const char *p)
 {
     estimate e = {.depth = 0};
@@ -73,7 +73,7 @@ static const char *find_excess(const char *p)
         uint64_t times = *p == '+' ? 2 : *p == '{' ? read_interval(&p) : 0;
         if (*p == '(') {
             if (e.depth == ROCL_REGEX_DEPTH)
-                return "it has more than 250 parentheses in one another";
+                return "it has more than 250 nested parentheses";
             e.open[++e.depth] = (group){1, 0};
         } else if (*p == ')' && e.depth) {
             const uint64_t parts = e.open[e.depth--].parts;
@@ -115,7 +115,7 @@ bool rocl_regex_matches(const regex_t *re, const char *text, size_t len)
     regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(len < INT32_MAX ? len : INT32_MAX)};
     return regexec(re, text, 1, &range, REG_STARTEND) == 0;
 #else
-    /* It goes by NUL: another character, which no pattern names, stands for those inside. */
+    /* regexec() stops at a NUL: another character, which no pattern names, stands for it. */
     char *copy = strlen(text) < len ? calloc(len + 1, 1) : NULL;
     for (size_t i = 0; copy && i < len; i++)
         copy[i] = text[i] ? text[i] : '\1';

@@ -1,5 +1,5 @@
-/* Regular expressions of options, within limits: the C library crashes on some thousand parentheses
- * in one another, and needs gigabytes for repetitions of repetitions. */
+/* Regular expressions of options, within limits: the C library crashes on some thousand nested
+ * parentheses, and needs gigabytes for repetitions of repetitions. */
 #ifndef ROCL_BASE_REGEX_H
 #define ROCL_BASE_REGEX_H
 
@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* The longest expression, the most parentheses in one another, and the most copies of its parts
+/* The longest expression, the most nested parentheses, and the most copies of its parts
  * that repetitions may make: (a{1,9}){1,9} makes 80. What is allowed takes less than 150 MiB. */
 enum { ROCL_REGEX_LENGTH = 32 << 10, ROCL_REGEX_DEPTH = 250, ROCL_REGEX_COPIES = 2048 };
 

@@ -129,7 +129,8 @@ static rocl_status append_bytes(rocl_spool_store *store, const char *p, size_t n
     return ROCL_OK;
 }
 
-/* A few bytes may unpack to more than there is: a quarter of what is free stays free for others. */
+/* A small file may unpack to more than the disk has: a quarter of the free space is left to others.
+ */
 static uint64_t find_share(const rocl_spool_store *store)
 {
     struct statvfs v;

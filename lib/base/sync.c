@@ -51,7 +51,7 @@ bool rocl_sync_folder(int dir, const char *path)
     return done;
 }
 
-/* Outputs have a folder or two in one another. */
+/* Outputs are one or two folders deep. */
 enum { DEEPEST = 8 };
 
 static bool sync_entries(int fd, int depth);

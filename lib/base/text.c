@@ -47,6 +47,47 @@ bool rocl_utf8_valid(const char *p, size_t n)
     return true;
 }
 
+/* U+202A to U+202E, U+2066 to U+2069: they turn the direction of what follows, or isolate it. */
+static bool is_bidi_control(const unsigned char p[static 3])
+{
+    return p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
+                            (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+size_t rocl_hide_controls(char *text, size_t n, bool layout)
+{
+    size_t to = 0;
+    for (size_t i = 0, len; i < n; i += len) {
+        const unsigned char *p = (const unsigned char *)text + i;
+        len = sequence_length(p, n - i);
+        const bool kept = layout && (*p == '\n' || *p == '\r' || *p == '\t');
+        const bool c1 = len ? *p == 0xc2 && p[1] < 0xa0 : *p >= 0x80 && *p < 0xa0;
+        len = len ? len : 1;
+        if ((*p < 0x20 && !kept) || *p == 0x7f || c1 || (len == 3 && is_bidi_control(p))) {
+            text[to++] = '?';
+        } else {
+            memmove(text + to, p, len);
+            to += len;
+        }
+    }
+    return to;
+}
+
+size_t rocl_utf8_incomplete(const char *text, size_t n)
+{
+    for (size_t back = 1; back <= 3 && back <= n; back++) {
+        const unsigned char c = (unsigned char)text[n - back];
+        if ((c & 0xc0) != 0x80)
+            return c >= 0xc2 && c < 0xf5 &&
+                           (c >= 0xf0   ? 4u
+                            : c >= 0xe0 ? 3u
+                                        : 2u) > back
+                       ? back
+                       : 0;
+    }
+    return 0;
+}
+
 void rocl_utf8_put(rocl_buf *b, const char *p, size_t n)
 {
     const unsigned char *s = (const unsigned char *)p;

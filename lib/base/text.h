@@ -8,6 +8,10 @@
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 
+/* How many bytes at the end are the start of a character that the next bytes may complete: 0 to 3.
+ */
+size_t rocl_utf8_incomplete(const char *text, size_t n);
+
 /* Is it valid UTF-8 (no overlong forms, no surrogates), without NULs? Those are no text for other
  * programs either: they are treated as invalid bytes. */
 bool rocl_utf8_valid(const char *p, size_t n);

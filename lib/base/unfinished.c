@@ -100,7 +100,7 @@ void rocl_unfinished_drop(rocl_unfinished *u)
     *u = (rocl_unfinished){0};
 }
 
-/* Outputs have a folder or two in one another; what is deeper is not ours. */
+/* Outputs are one or two folders deep; what lies deeper is of others. */
 enum { DEEPEST = 32 };
 
 /* Removes a file, or a folder with what is in it. What stays behind has no name that anybody looks

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/clean.h"
 #include "base/num.h"
 #include "base/text.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Readers stop at 512 slices in each other. */
+/* Readers stop at a nesting of 512 slices. */
 #define DEPTH_MAX 500
 
 /* ---- which lane takes a slice ---------------------------------------------------------------- */

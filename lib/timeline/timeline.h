@@ -218,7 +218,7 @@ typedef struct rocl_lanes {
     uint32_t count, group_count, open;
     size_t cap, group_cap, heap_cap;
     uint64_t order;
-    bool nest; /* slices may lie in each other; else lanes hold one at a time */
+    bool nest; /* slices may nest; else lanes hold one at a time */
 } rocl_lanes;
 
 typedef struct rocl_meter { /* a value over time */

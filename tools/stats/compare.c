@@ -59,20 +59,14 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
     return -1;
 }
 
-/* The name without control characters, which could move the cursor of a terminal; the begin of a
- * long one. */
+/* The name in one line; of a long one the start, without a part of a character at its end. */
 static void put_name(char *to, size_t size, const char *name)
 {
-    size_t n = 0;
-    for (; *name && n + 1 < size; name++) {
-        unsigned char c = (unsigned char)*name, next = (unsigned char)name[1];
-        bool wide = c == 0xc2 && next >= 0x80 && next < 0xa0;
-        name += wide;
-        to[n++] = wide || c < 0x20 || c == 0x7f ? '?' : (char)c;
-    }
-    while (*name && n && ((unsigned char)to[n - 1] & 0x80)) /* not a part of a character */
+    size_t n = strnlen(name, size - 1);
+    while (name[n] && n && ((unsigned char)name[n] & 0xc0) == 0x80)
         n--;
-    to[n] = '\0';
+    memcpy(to, name, n);
+    to[rocl_hide_controls(to, n, false)] = '\0';
 }
 
 static bool report_rule(const rocl_growth *g, const char *of, const char *what, const char *how,

@@ -170,7 +170,7 @@ static void put_findings(rocl_buf *b, const rocl_tables *all)
         rocl_html_put(b, "<h2>%s</h2>\n", lists[i].title);
         if (!t->row_count) {
             rocl_buf_str(b, i ? "<p class=\"note\">Nothing stands out.</p>\n"
-                              : "<p class=\"note\">Nothing speaks against it.</p>\n");
+                              : "<p class=\"note\">No reason for doubt was found.</p>\n");
             continue;
         }
         const size_t sentence = rocl_table_find_column(t, lists[i].sentence);
