@@ -12,7 +12,7 @@ setup() {
     [ -n "$version" ]
     grep -q "^rocline ($version-" packaging/debian/changelog || fail "packaging/debian/changelog"
     grep -q "^version: $version\$" CITATION.cff || fail "CITATION.cff"
-    grep -q "version(\"$version\")" packaging/spack/packages/rocline/package.py || fail "packaging/spack"
+    grep -q "version(\"$version\")" packaging/spack/spack_repo/rocline/packages/rocline/package.py || fail "packaging/spack"
     grep -q "^version = '$version'" packaging/easybuild/rocline-"$version"-*.eb || fail "packaging/easybuild"
     grep -q "/$version\$" packaging/modulefile || fail "packaging/modulefile"
     grep -q "^## $version " CHANGELOG.md || fail "CHANGELOG.md"

@@ -104,7 +104,7 @@ static int make_output(cli *c)
             msg_error("%s", rocl_error_text(err));
         rocl_error_free(err);
         if (st != ROCL_OK)
-            return st;
+            return (int)st;
         c->common.inputs = own;
         c->common.wanted = EVENTS_NONE;
         return c->common.level > MSG_QUIET ? common_run(&c->common, say_recorded, c) : ROCL_OK;

@@ -1,4 +1,10 @@
-"""rocline. Add these packages with `spack repo add packaging/spack`; `make dist` makes the tarball."""
+# `make dist` makes the tarball. In the folder where it is:
+#     spack repo add PATH/packaging/spack/spack_repo/rocline
+#     spack install --no-checksum rocline
+
+import os
+
+from spack_repo.builtin.build_systems.makefile import MakefilePackage
 
 from spack.package import *
 
@@ -7,7 +13,7 @@ class Rocline(MakefilePackage):
     """Convert, merge and analyse traces of programs on AMD GPUs, offline: rocpd databases and what
     other profilers write, to Perfetto traces, OTF2 archives, JSON, CSV and statistics."""
 
-    # Spack looks for rocline-VERSION.tar.gz in the current folder and in mirrors.
+    url = f"file://{os.getcwd()}/rocline-0.1.0.tar.gz"
     manual_download = True
 
     license("MIT")
@@ -18,12 +24,13 @@ class Rocline(MakefilePackage):
     variant("libdeflate", default=True, description="Compress with libdeflate: twice zlib's speed")
     variant("isal", default=False, description="Read gzip with ISA-L: three times zlib's speed")
     variant("zstd", default=True, description="Read inputs that are compressed with zstd")
+    variant("libedit", default=True, description="Edit lines in the shell of rocline query")
     variant("rocm", default=False, description="Record calls of HSA and HIP")
 
     depends_on("c", type="build")
     depends_on("gmake@4.3:", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("sqlite@3.38:")
+    depends_on("sqlite@3.37:")
     depends_on("cjson")
     depends_on("libcsv")
     depends_on("libyaml")
@@ -32,23 +39,28 @@ class Rocline(MakefilePackage):
     depends_on("isa-l", when="+isal")
     depends_on("zstd", when="+zstd")
     depends_on("otf2@3:", when="+otf2")
+    depends_on("libedit", when="+libedit")
     depends_on("hsa-rocr-dev", when="+rocm")
     depends_on("hip", when="+rocm")
+
+    @property
+    def build_targets(self):
+        return ["all", *self.settings()]
+
+    @property
+    def install_targets(self):
+        return ["install", *self.settings()]
 
     def settings(self):
         spec = self.spec
         return [
             f"PREFIX={self.prefix}",
-            f"CC={spack_cc}",
-            f"OTF2={1 if '+otf2' in spec else 0}",
-            f"LIBDEFLATE={1 if '+libdeflate' in spec else 0}",
-            f"ISAL={1 if '+isal' in spec else 0}",
-            f"ZSTD={1 if '+zstd' in spec else 0}",
+            f"CC={self.compiler.cc}",
+            f"OTF2={int('+otf2' in spec)}",
+            f"LIBDEFLATE={int('+libdeflate' in spec)}",
+            f"ISAL={int('+isal' in spec)}",
+            f"ZSTD={int('+zstd' in spec)}",
+            f"EDIT={int('+libedit' in spec)}",
+            "LTTNG=0",
             f"ROCM={spec['hip'].prefix if '+rocm' in spec else ''}",
         ]
-
-    def build(self, spec, prefix):
-        make("all", *self.settings())
-
-    def install(self, spec, prefix):
-        make("install", *self.settings())
