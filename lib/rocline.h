@@ -983,6 +983,129 @@ ROCL_API rocl_status rocl_show_event(rocl_trace *t, const char *id, rocl_tables 
 ROCL_API rocl_status rocl_correlate_event(rocl_trace *t, const char *id, rocl_tables **tables,
                                           rocl_error *err);
 
+/* ---- a timeline in memory --------------------------------------------------------------------- */
+
+/* The tracks of a trace with all their slices, for programs that draw them as people move around:
+ * one thread loads it, and one other thread asks, also while it is loaded. Before the slices of a
+ * process are there, its tracks have densities of what has been read.
+ *
+ * Memory: 30 bytes a slice, 8 more where a row has slices with bytes, and 17 a value; besides, while
+ * it is loaded, what rocl_options.memory says. */
+typedef struct rocl_picture rocl_picture;
+
+typedef struct rocl_picture_options {
+    bool group_by_queue; /* GPU work is shown by queue, not by stream */
+} rocl_picture_options;
+
+ROCL_API rocl_status rocl_picture_open(rocl_picture **p, rocl_trace *t,
+                                       const rocl_picture_options *o, rocl_error *err);
+/* One pass over the trace, once. ROCL_PARTIAL: records were left out or repaired. */
+ROCL_API rocl_status rocl_picture_load(rocl_picture *p, rocl_error *err);
+/* From any thread: loading ends soon, with ROCL_INTERNAL. */
+ROCL_API void rocl_picture_cancel(rocl_picture *p);
+ROCL_API void rocl_picture_close(rocl_picture *p); /* not while it is loaded */
+
+typedef struct rocl_picture_state {
+    bool loaded;
+    uint32_t tracks;            /* so far */
+    uint64_t generation;        /* another one than before: there is something new */
+    int64_t first, last;        /* ns; first > last: nothing yet */
+    uint64_t events;            /* read */
+    uint64_t slices, instants;  /* that are in rows, of processes which are complete */
+    uint64_t moved;             /* of these, in further rows because they overlap */
+    uint64_t values;            /* events with a value: of counters and samples */
+} rocl_picture_state;
+ROCL_API rocl_picture_state rocl_picture_look(rocl_picture *p);
+
+typedef enum rocl_picture_kind {
+    ROCL_PICTURE_MACHINE, /* the only one without a parent; a track of all others */
+    ROCL_PICTURE_PROCESS,
+    ROCL_PICTURE_GPU,
+    ROCL_PICTURE_WORK,   /* of a GPU: stream, queue, copies, ... */
+    ROCL_PICTURE_THREAD, /* host calls and markers */
+    ROCL_PICTURE_VALUES  /* of a counter, or bytes */
+} rocl_picture_kind;
+
+/* Tracks are numbered from 0 as they are found; a number stays. */
+typedef struct rocl_picture_track {
+    rocl_picture_kind kind;
+    uint32_t parent; /* ROCL_NONE: of a machine */
+    uint64_t order;  /* among those with the same parent */
+    const char *label;
+    uint32_t rows;   /* of slices or values; 0: none, or not yet */
+    uint64_t slices; /* in all of them */
+    bool loaded;     /* rows and slices are known */
+} rocl_picture_track;
+ROCL_API rocl_picture_track rocl_picture_track_at(rocl_picture *p, uint32_t track);
+
+/* One of n equal parts of a span of time, in a row. */
+typedef struct rocl_cell {
+    uint64_t busy;  /* ns of it that slices take, which may end outside */
+    double value;   /* of values: the largest */
+    uint32_t count; /* slices or values that are in it, if only in part */
+    uint32_t index; /* the longest of them; ROCL_NONE: there is none, or several rows were asked */
+} rocl_cell;
+/* Fills n cells, from < to. row ROCL_NONE: the track and all below it; of each cell the fullest
+ * row. Tracks that are not loaded have densities only. */
+ROCL_API void rocl_picture_cells(rocl_picture *p, uint32_t track, uint32_t row, int64_t from,
+                                 int64_t to, size_t n, rocl_cell *cells);
+/* The largest value of a row of values. */
+ROCL_API double rocl_picture_peak(rocl_picture *p, uint32_t track, uint32_t row);
+
+/* A slice, or a value: by the order of time in its row. */
+typedef struct rocl_picture_ref {
+    uint32_t track, row, index;
+} rocl_picture_ref;
+
+typedef struct rocl_picture_slice {
+    const rocl_capture *capture;
+    rocl_kind kind;
+    int64_t start, end;
+    uint32_t name, category; /* texts */
+    uint64_t id;             /* rocl_event.id */
+    uint64_t stack_id;       /* 0: no call has launched it, and it has launched nothing */
+    uint64_t bytes;          /* of a copy or an allocation */
+    uint32_t agent, other_agent, queue, stream;
+    bool to_agent; /* of a copy: from the other agent to the agent */
+    uint32_t workgroup[3], grid[3];
+    int64_t private_segment, group_segment;
+    bool is_value;
+    double value;
+} rocl_picture_slice;
+/* False: there is none, or not yet. */
+ROCL_API bool rocl_picture_get(rocl_picture *p, rocl_picture_ref ref, rocl_picture_slice *slice);
+/* The last one of a row that begins at this time or before. False: none does. */
+ROCL_API bool rocl_picture_find_at(rocl_picture *p, uint32_t track, uint32_t row, int64_t time,
+                                   uint32_t *index);
+
+/* Searches: a POSIX ERE on names (rocl_picture_search), or exactly this name (its text). Small
+ * letters match capital ones, too, where the expression has no capital letter. */
+ROCL_API rocl_status rocl_picture_search(rocl_picture *p, const char *pattern, rocl_error *err);
+ROCL_API rocl_status rocl_picture_search_name(rocl_picture *p, uint32_t name, rocl_error *err);
+ROCL_API bool rocl_picture_matches(const rocl_picture *p, uint32_t name);
+/* The next slice with such a name in all tracks after *ref (of those that begin together, by track,
+ * row and index), or before it; with a row of ROCL_NONE the first one of all after that time.
+ * False: there is none. */
+ROCL_API bool rocl_picture_next_match(rocl_picture *p, int64_t time, bool backward,
+                                      rocl_picture_ref *ref);
+/* The other end of a launch: of a call the first work that it launched, of work its call. */
+ROCL_API bool rocl_picture_linked(rocl_picture *p, rocl_picture_ref ref, rocl_picture_ref *other);
+/* The work after this one that the same call launched. */
+ROCL_API bool rocl_picture_next_linked(rocl_picture *p, rocl_picture_ref ref,
+                                       rocl_picture_ref *other);
+
+/* The slices of a name. */
+typedef struct rocl_picture_sum {
+    uint32_t name; /* text */
+    uint64_t count, bytes;
+    int64_t total, shortest, longest; /* ns */
+    rocl_picture_ref where;           /* the longest */
+} rocl_picture_sum;
+/* Sums of the slices of some kinds (ROCL_BIT) that begin in [from, to), by name, in no order; free
+ * them. */
+ROCL_API rocl_status rocl_picture_sums(rocl_picture *p, uint32_t kinds, int64_t from, int64_t to,
+                                       rocl_picture_sum **sums, size_t *count, rocl_error *err);
+
 /* ---- answers to programs ----------------------------------------------------------------------
  */
 
