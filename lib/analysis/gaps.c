@@ -330,7 +330,7 @@ typedef struct longest_row {
 
 static const rocl_column longest_columns[] = {
     TRACK_COLUMNS(longest_row),
-    {"start_ns", "Start", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(gap.start)},
+    {"start_ns", "Start", ROCL_UNIT_TIME, ROCL_ALWAYS, CELL(gap.start)},
     {"gap_ns", "Gap", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(gap.length)},
     {"before", "Ran before", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gap.before)},
     {"after", "Ran after", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gap.after)},

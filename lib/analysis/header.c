@@ -12,7 +12,7 @@ enum { MOST_NAMED = 3 };
 
 typedef struct header_row {
     const char *files, *recorded, *hosts, *gpus, *processes, *events, *left_out;
-    int64_t duration; /* -1: there are no events */
+    int64_t begin, duration; /* -1: there are no events */
 } header_row;
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(header_row, field)
@@ -24,6 +24,8 @@ static const rocl_column columns[] = {
     {"processes", "Processes", ROCL_UNIT_SENTENCE, CELL(processes)},
     {"duration_ns", "Duration", ROCL_UNIT_NS, ROCL_ALWAYS,
      ROCL_CELL_BY(rocl_field_known, header_row, duration)},
+    {"begin_ns", "Begin, in ns", ROCL_UNIT_COUNT, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_known, header_row, begin)},
     {"events", "Events read", ROCL_UNIT_SENTENCE, CELL(events)},
     {"left_out", "Left out", ROCL_UNIT_SENTENCE, CELL(left_out)},
 };
@@ -245,13 +247,14 @@ rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header w
         put_date(&b[DATE], first);
     const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], 0);
     if (r.table)
-        r.table->fields = true;
+        r.table->fields = r.table->header = true;
     const bool dated = b[DATE].len > 0;
     rocl_add_row(&r, &(header_row){.files = end_text(&b[FILES]),
                                    .recorded = dated ? end_text(&b[DATE]) : NULL,
                                    .hosts = b[HOSTS].len ? end_text(&b[HOSTS]) : NULL,
                                    .gpus = gpus.count ? end_text(&b[GPUS]) : NULL,
                                    .processes = end_text(&b[PROCESSES]),
+                                   .begin = timed ? first : -1,
                                    .duration = timed ? last - first : -1,
                                    .events = end_text(&b[EVENTS]),
                                    .left_out = end_text(&b[LEFT_OUT])});

@@ -162,7 +162,7 @@ static const rocl_column delay_columns[] = {
     {"name", "Kernel", ROCL_UNIT_TEXT, CELL(key.name)},
     {"call", "Launched by", ROCL_UNIT_TEXT, ROCL_ALWAYS,
      ROCL_CELL_BY(rocl_field_text_or_none, launch_delay, key.call)},
-    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
+    {"start_ns", "Start", ROCL_UNIT_TIME, CELL(start)},
     {"delay_ns", "Delay", ROCL_UNIT_NS, CELL(delay)},
     {"rank", "Rank", ROCL_UNIT_COUNT, CELL(key.rank)},
     {"agent", "Agent", ROCL_UNIT_TEXT, LABEL(key.agent)},

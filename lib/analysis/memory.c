@@ -394,7 +394,7 @@ static const rocl_column memory_columns[] = {
     {"allocated_bytes", "Allocated", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(allocated)},
     {"freed_bytes", "Freed", ROCL_UNIT_BYTES, ROCL_MINOR, CELL(freed)},
     {"peak_bytes", "Peak", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(peak)},
-    {"peak_at_ns", "Peak at", ROCL_UNIT_NS, ROCL_MINOR,
+    {"peak_at_ns", "Peak at", ROCL_UNIT_TIME, ROCL_MINOR,
      ROCL_CELL_BY(rocl_field_known, owner, peak_at)},
     {"live_bytes", "At end", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(live)},
     {"leaks", "Leaks", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(leaks)},
@@ -426,8 +426,8 @@ static const rocl_column slice_columns[] = {
     {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK,
      ROCL_CELL_BY(rocl_field_known, slice_row, agent.rank)},
     {"slice", "Slice", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(slice)},
-    {"start_ns", "Start", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(start)},
-    {"end_ns", "End", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(end)},
+    {"start_ns", "Start", ROCL_UNIT_TIME, ROCL_ALWAYS, CELL(start)},
+    {"end_ns", "End", ROCL_UNIT_TIME, ROCL_ALWAYS, CELL(end)},
     {"peak_bytes", "Peak", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(peak)},
 };
 
@@ -450,7 +450,7 @@ static const rocl_column leak_columns[] = {
     {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, KNOWN(agent.rank)},
     {"blocks", "Blocks", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(blocks)},
     {"bytes", "Size", ROCL_UNIT_BYTES, ROCL_IN_REST, CELL(size)},
-    {"at_ns", "Allocated at", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(at)},
+    {"at_ns", "Allocated at", ROCL_UNIT_TIME, ROCL_ALWAYS, CELL(at)},
     {"pid", "Process", ROCL_UNIT_COUNT, ROCL_MINOR, KNOWN(pid)},
     {"tid", "Thread", ROCL_UNIT_COUNT, ROCL_MINOR, KNOWN(tid)},
     {"name", "By", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(name)},
@@ -489,6 +489,7 @@ static void put_leaks(const memory *m, rocl_tables *out)
 {
     size_t shown = rocl_rows_shown(m->c.options, m->leak_count);
     rocl_report_rows r = rocl_begin_table(&m->c, out, &leak_table, 0);
+    rocl_set_origin(&r, m->first);
     leak_row rest = {.blocks = m->leak_count - shown};
     for (size_t i = 0; i < m->leak_count; i++) {
         const block *b = &m->leaks[i];
@@ -528,6 +529,7 @@ static rocl_status put_memory_tables(memory *m, rocl_tables *out, rocl_error *er
     qsort(owners, m->owner_count - 1, sizeof *owners, compare_owners);
     rocl_report_rows r =
         rocl_begin_table(&m->c, out, &memory_table, m->from == INT64_MIN ? 0 : IF_WINDOW);
+    rocl_set_origin(&r, m->first);
     for (owner **o = owners; *o; o++)
         if ((*o)->used)
             rocl_add_row(&r, *o);

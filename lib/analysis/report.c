@@ -1,6 +1,7 @@
 /* What reports have in common: see report.h. */
 #include "analysis/report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,6 +105,9 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
 {
     const rocl_stats_options *o = c->options;
     rocl_report_rows r = {.c = c, .out = out, .def = def};
+    int64_t first = 0, last;
+    bool times = false;
+    const bool timed = c->trace && rocl_trace_times(c->trace, &first, &last);
     rocl_table_column *columns = rocl_arena_alloc(&out->arena, def->column_count * sizeof *columns);
     rocl_fold *folds = rocl_arena_alloc(&out->arena, def->column_count * sizeof *folds);
     uint64_t minor = 0;
@@ -120,6 +124,7 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
                    : d->when & ROCL_SUM  ? ROCL_FOLD_SUM
                                          : ROCL_FOLD_NONE;
         minor |= (uint64_t)((d->when & (ROCL_IF_FULL | ROCL_MINOR)) != 0) << n;
+        times |= d->unit == ROCL_UNIT_TIME;
         columns[n++] = (rocl_table_column){d->key, d->title, d->unit};
         r.shown |= UINT64_C(1) << i;
     }
@@ -129,8 +134,18 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
         r.table->tab = def->tab;
         r.table->folds = folds;
         r.table->minor = minor;
+        r.table->origin = timed ? first : 0;
     }
+    /* Else the header says it. */
+    if (times && timed && o->pictures && !o->header)
+        rocl_set_note(&r, "0 s is %" PRId64 " ns on the clock of the trace", first);
     return r;
+}
+
+void rocl_set_origin(const rocl_report_rows *r, int64_t then)
+{
+    if (r->table)
+        r->table->origin -= then;
 }
 
 /* others: how many rows the row is the sum of; 0: it is one of its own. cell: the first of the row;

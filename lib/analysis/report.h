@@ -242,6 +242,8 @@ struct rocl_report_rows {
 /* A new table. conditions: of ROCL_IF_OWN those that hold; the others follow from the options. */
 rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
                                   const rocl_table_def *def, uint32_t conditions);
+/* Its times count from then, not from the zero of the trace's clock. */
+void rocl_set_origin(const rocl_report_rows *r, int64_t then);
 /* row: of the struct that the columns are of. */
 void rocl_add_row(const rocl_report_rows *r, const void *row);
 /* The row of what is cut off: `sum` of n rows. */

@@ -578,8 +578,8 @@ static const rocl_column slice_columns[] = {
     {"track", "Track", ROCL_UNIT_TEXT, CELL(label)},
     {"unit", "Unit", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL_BY(field_unit, slice_row, of)},
     {"slice", "Slice", ROCL_UNIT_COUNT, CELL(slice)},
-    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
-    {"end_ns", "End", ROCL_UNIT_COUNT, CELL(end)},
+    {"start_ns", "Start", ROCL_UNIT_TIME, CELL(start)},
+    {"end_ns", "End", ROCL_UNIT_TIME, CELL(end)},
     {"mean", "Mean", ROCL_UNIT_NUMBER, CELL(mean)},
 };
 

@@ -140,7 +140,7 @@ static const char *type_of(const rocl_column *c)
 {
     if (c->unit == ROCL_UNIT_TEXT || c->unit == ROCL_UNIT_SENTENCE)
         return "[\"string\", \"null\"]";
-    if (c->unit == ROCL_UNIT_COUNT)
+    if (c->unit == ROCL_UNIT_COUNT || c->unit == ROCL_UNIT_TIME)
         return c->when & ROCL_OTHERS ? "[\"integer\", \"string\", \"null\"]"
                                      : "[\"integer\", \"null\"]";
     return "[\"number\", \"null\"]";

@@ -221,8 +221,8 @@ static rocl_status sweep_edges(streams *s, rocl_error *err)
         {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(copies)},              \
         {"busy_ns", "Busy", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(busy)},                    \
         {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(busy_percent)},            \
-        {"first_ns", "First start", ROCL_UNIT_NS, ROCL_MINOR, CELL(begin)},                        \
-        {"last_ns", "Last end", ROCL_UNIT_NS, ROCL_MINOR, CELL(end)},                              \
+        {"first_ns", "First start", ROCL_UNIT_TIME, ROCL_MINOR, CELL(begin)},                      \
+        {"last_ns", "Last end", ROCL_UNIT_TIME, ROCL_MINOR, CELL(end)},                            \
     {                                                                                              \
         "longest_gap_ns", "Longest gap", ROCL_UNIT_NS, ROCL_IN_REST, CELL(gap)                     \
     }
@@ -238,7 +238,7 @@ static const rocl_column activity_columns[] = {
     {"wall_ns", "Wall", ROCL_UNIT_NS, CELL(wall)},
     {"busy_ns", "Busy", ROCL_UNIT_NS, CELL(busy)},
     {"most", "Most at once", ROCL_UNIT_COUNT, CELL(most)},
-    {"most_at_ns", "First at", ROCL_UNIT_NS, ROCL_ALWAYS,
+    {"most_at_ns", "First at", ROCL_UNIT_TIME, ROCL_ALWAYS,
      ROCL_CELL_BY(rocl_field_known, activity, at)},
     {"average", "Average", ROCL_UNIT_NUMBER, CELL(average)},
     {"average_busy", "Average when busy", ROCL_UNIT_NUMBER, CELL(average_busy)},
@@ -326,10 +326,13 @@ static void put_stream_tables(streams *s, rocl_tables *out)
     while (n < count && l[n].key.table == 0)
         n++;
     rocl_report_rows r = rocl_begin_table(&s->c, out, &stream_table, hosts);
+    rocl_set_origin(&r, s->first);
     rocl_add_top_rows(&r, l, n, sizeof *l, add_lane);
     r = rocl_begin_table(&s->c, out, &queue_table, hosts);
+    rocl_set_origin(&r, s->first);
     rocl_add_top_rows(&r, l + n, count - n, sizeof *l, add_lane);
     r = rocl_begin_table(&s->c, out, &activity_table, 0);
+    rocl_set_origin(&r, s->first);
     for (size_t i = 0; i < s->gpus.count; i++) {
         activity *a = &s->activities[i];
         a->gpu = &s->gpus.all[i];

@@ -83,8 +83,8 @@ typedef struct slice_row {
 static const rocl_column slice_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
     {"slice", "Slice", ROCL_UNIT_COUNT, CELL(slice)},
-    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
-    {"end_ns", "End", ROCL_UNIT_COUNT, CELL(end)},
+    {"start_ns", "Start", ROCL_UNIT_TIME, CELL(start)},
+    {"end_ns", "End", ROCL_UNIT_TIME, CELL(end)},
     {"kernel_ns", "Kernels", ROCL_UNIT_NS, CELL(ns[KERNEL])},
     {"kernel_percent", "Kernels %", ROCL_UNIT_PERCENT, CELL(percent[KERNEL])},
     {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[COPY])},

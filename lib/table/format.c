@@ -1,6 +1,7 @@
 /* What the formats of tables share: the buffer before the output, and cells as text. */
 #include "table/format.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/num.h"
@@ -36,6 +37,7 @@ static const struct {
     [ROCL_UNIT_SENTENCE] = {.name = "text"},
     [ROCL_UNIT_COUNT] = {.name = "count"},
     [ROCL_UNIT_NS] = {.name = "ns", .step = 1000, .symbols = {"ns", "us", "ms", "s"}},
+    [ROCL_UNIT_TIME] = {.name = "ns"},
     [ROCL_UNIT_BYTES] = {.name = "bytes",
                          .step = 1024,
                          .symbols = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}},
@@ -122,6 +124,23 @@ void rocl_datum_put_displayed(rocl_buf *to, const rocl_datum *d, rocl_unit unit)
         rocl_datum_put_exact(to, d);
     else
         put_fixed(to, rocl_datum_number(d), 2);
+}
+
+/* Not scaled, so that times of a column can be compared at a glance. The digits of an integer are
+ * those of the clock: a double has too few of them. */
+void rocl_cell_put_displayed(rocl_buf *to, const rocl_table *t, const rocl_datum *cell,
+                             size_t column)
+{
+    const rocl_unit unit = t->columns[column].unit;
+    int64_t ns;
+    if (unit != ROCL_UNIT_TIME || cell->type != ROCL_DATUM_INT ||
+        __builtin_sub_overflow(cell->i, t->origin, &ns)) {
+        rocl_datum_put_displayed(to, cell, unit);
+        return;
+    }
+    const uint64_t us = ((ns < 0 ? -(uint64_t)ns : (uint64_t)ns) + 500) / 1000;
+    rocl_buf_printf(to, "%s%" PRIu64 ".%06" PRIu64 " s", ns < 0 && us ? "-" : "", us / 1000000,
+                    us % 1000000);
 }
 
 size_t rocl_text_width(const uint8_t *p, size_t n)

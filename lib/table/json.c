@@ -88,11 +88,22 @@ static void put_json_table(rocl_table_writer *w, const rocl_table *t)
 void rocl_table_write_json(rocl_table_writer *w)
 {
     put_member(&w->buf, "{", "rocline", ROCLINE_VERSION);
+    for (size_t i = 0; i < w->tables->count; i++) {
+        const rocl_table *t = &w->tables->tables[i];
+        if (!t->header || !t->row_count)
+            continue;
+        put_key(&w->buf, ",\n ", t->key);
+        rocl_table_put_json_row(w, t, t->cells);
+    }
     put_key(&w->buf, ",\n ", "tables");
     rocl_buf_byte(&w->buf, '[');
+    const char *between = "\n    ";
     for (size_t i = 0; i < w->tables->count; i++) {
-        rocl_buf_str(&w->buf, i ? ",\n    " : "\n    ");
+        if (w->tables->tables[i].header)
+            continue;
+        rocl_buf_str(&w->buf, between);
         put_json_table(w, &w->tables->tables[i]);
+        between = ",\n    ";
     }
     rocl_buf_str(&w->buf, "]}\n");
 }

@@ -21,6 +21,7 @@ typedef enum rocl_unit {
     ROCL_UNIT_SENTENCE, /* text that makes no sense when it is cut */
     ROCL_UNIT_COUNT,    /* integer */
     ROCL_UNIT_NS,       /* integer or real, nanoseconds */
+    ROCL_UNIT_TIME,     /* integer, a point in time in nanoseconds; see origin */
     ROCL_UNIT_BYTES,    /* integer, bytes */
     ROCL_UNIT_RATE,     /* real, bytes per second */
     ROCL_UNIT_PERCENT,  /* real, 0..100 */
@@ -71,9 +72,11 @@ typedef struct rocl_table {
     const rocl_table_tab *tab; /* static; NULL: one of its own */
     const rocl_table_column *columns;
     size_t column_count;
+    int64_t origin; /* of ROCL_UNIT_TIME: people read the seconds since then */
     uint64_t minor; /* by column: text leaves it out where a row is wider than the terminal */
     bool essential; /* it stays when other tables go: see rocl_tables_cut */
     bool fields;    /* for people the fields of a row stand below each other */
+    bool header;    /* it says what the others are of: JSON has its row beside the tables */
     rocl_datum *cells;
     size_t row_count, cell_cap;
     const rocl_fold *folds; /* by column; NULL: ROCL_FOLD_NONE */

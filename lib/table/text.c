@@ -22,7 +22,7 @@ static void put_text_cell(rocl_buf *to, const rocl_table *t, size_t line, size_t
     if (line == 0)
         rocl_buf_str(to, t->columns[c].title);
     else
-        rocl_datum_put_displayed(to, rocl_table_cell(t, line - 1, c), t->columns[c].unit);
+        rocl_cell_put_displayed(to, t, rocl_table_cell(t, line - 1, c), c);
 }
 
 /* Numbers and sentences are never cut: a row of many of them may stay wider than the terminal. */
@@ -155,7 +155,7 @@ static void put_fields(rocl_table_writer *w, const rocl_table *t)
             put_blanks(&w->buf, INDENT);
             rocl_buf_str(&w->buf, t->columns[c].title);
             put_blanks(&w->buf, widest - strlen(t->columns[c].title) + GAP);
-            rocl_datum_put_displayed(&w->buf, d, t->columns[c].unit);
+            rocl_cell_put_displayed(&w->buf, t, d, c);
             rocl_buf_byte(&w->buf, '\n');
         }
         rocl_table_end_row(w);

@@ -83,12 +83,13 @@ static void put_escaped(rocl_buf *to, const void *text, size_t n)
     }
 }
 
-static void put_markdown_cell(rocl_table_writer *w, const rocl_datum *d, rocl_unit unit)
+static void put_markdown_cell(rocl_table_writer *w, const rocl_table *t, const rocl_datum *d,
+                              size_t column)
 {
     rocl_buf *cell = &w->scratch;
     cell->len = 0;
     if (rocl_datum_has_value(d))
-        rocl_datum_put_displayed(cell, d, unit);
+        rocl_cell_put_displayed(cell, t, d, column);
     rocl_buf_str(&w->buf, "| ");
     put_escaped(&w->buf, cell->data, cell->len);
     rocl_buf_byte(&w->buf, ' ');
@@ -97,7 +98,7 @@ static void put_markdown_cell(rocl_table_writer *w, const rocl_datum *d, rocl_un
 void rocl_table_put_markdown_row(rocl_table_writer *w, const rocl_table *t, const rocl_datum *cells)
 {
     for (size_t c = 0; c < t->column_count; c++)
-        put_markdown_cell(w, &cells[c], t->columns[c].unit);
+        put_markdown_cell(w, t, &cells[c], c);
     rocl_buf_str(&w->buf, "|\n");
 }
 
@@ -112,7 +113,7 @@ static void put_markdown_fields(rocl_table_writer *w, const rocl_table *t)
         rocl_buf_str(&w->buf, "| ");
         rocl_buf_str(&w->buf, t->columns[c].title);
         rocl_buf_byte(&w->buf, ' ');
-        put_markdown_cell(w, d, t->columns[c].unit);
+        put_markdown_cell(w, t, d, c);
         rocl_buf_str(&w->buf, "|\n");
     }
 }

@@ -381,3 +381,19 @@ columns() { # argument of rocstats...
     grep -q '^Idle gaps by cause: no host calls were read' without
     rocstats gaps "$db" | grep -q '^Idle gaps by cause$'
 }
+
+@test "times: seconds since the begin for people, those of the clock for programs" {
+    needs jq
+    rocstats gaps --format json "$FIXTURES/everything.db" >a.json
+    begin=$(jq .trace.begin_ns a.json)
+    [ "$begin" -eq "$(jq -r '.trace | .begin_ns' a.json)" ]
+    start=$(jq '.tables[] | select(.key == "longest_gaps").rows[0].start_ns' a.json)
+    seconds=$(awk "BEGIN { printf \"%.6f s\", ($start - $begin) / 1e9 }")
+    rocstats gaps "$FIXTURES/everything.db" | grep -A2 "^Longest idle gaps: 0 s is $begin ns" | grep -q " $seconds "
+    rocstats gaps launch "$FIXTURES/everything.db" >a.txt # with a header
+    grep -q "^  Begin, in ns  $begin$" a.txt
+    run ! grep -q "0 s is" a.txt
+    rocstats gaps --format csv "$FIXTURES/everything.db" | grep -q ",$start,"
+    rocstats compare --format json "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" >c.json
+    jq -e '.trace_a.files != .trace_b.files and .trace_a.begin_ns > 0' c.json
+}

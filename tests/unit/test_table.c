@@ -197,6 +197,30 @@ static void test_units(void **state)
     check_cell(ROCL_UNIT_COUNT, (rocl_datum){.type = ROCL_DATUM_NONE}, "-");
 }
 
+static void test_times_are_seconds_since_the_origin(void **state)
+{
+    (void)state;
+    static const rocl_table_column times[] = {{"at_ns", "At", ROCL_UNIT_TIME}};
+    static const int64_t at[] = {INT64_MAX, INT64_MAX - 499, INT64_MAX - 500, INT64_MIN, 0};
+    rocl_table *t = rocl_tables_add(all, "t", "T", times, 1);
+    t->origin = INT64_MAX - 1000000;
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        rocl_table_row(t)[0] = rocl_datum_int(at[i]);
+    rocl_table_row(t);
+    check(ROCL_TABLE_TEXT, 0,
+          "T\n"
+          "                    At\n"
+          "            0.001000 s\n"
+          "            0.001000 s\n"
+          "            0.001000 s\n"
+          "  -9223372036854775808\n" /* the difference is no integer */
+          "  -9223372036.853776 s\n"
+          "                     -\n");
+    check(ROCL_TABLE_CSV, 0,
+          "at_ns\n9223372036854775807\n9223372036854775308\n9223372036854775307\n"
+          "-9223372036854775808\n0\n\n");
+}
+
 static void test_control_characters_do_not_reach_the_terminal(void **state)
 {
     (void)state;
@@ -495,6 +519,7 @@ int main(void)
         TEST(test_text_is_copied),
         TEST(test_text),
         TEST(test_units),
+        TEST(test_times_are_seconds_since_the_origin),
         TEST(test_control_characters_do_not_reach_the_terminal),
         TEST(test_names_are_cut_in_the_middle),
         TEST(test_shortened_names_stay_different),

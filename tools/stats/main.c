@@ -381,10 +381,10 @@ static int check_options(cli *c, size_t behind)
     c->stats.ids |= c->doctor || answer_is_wanted();
     /* One report is often the input of a pipe. */
     const bool overview = whole || c->compare.wanted || (c->stats.reports & (c->stats.reports - 1));
-    c->stats.header =
-        c->format == ROCL_TABLE_HTML ||
-        (overview && (c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_MARKDOWN));
-    c->common.note_times |= c->stats.header;
+    c->stats.header = c->format == ROCL_TABLE_HTML ||
+                      (c->format == ROCL_TABLE_JSON && !answer_is_wanted()) ||
+                      (overview && c->stats.pictures);
+    c->common.note_times |= c->stats.header || c->stats.pictures;
     c->stats.comparability = c->format != ROCL_TABLE_CSV && c->format != ROCL_TABLE_TSV;
     if (c->compare.wanted)
         answer_set_command("compare");

@@ -3,6 +3,7 @@
  * Their numbers are in the table below them. */
 #include "table/html/html.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -293,17 +294,18 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
     const size_t end = rocl_table_find_column(t, "end_ns");
     const size_t first = rocl_table_find_column(t, a->parts[0].key);
     size_t rows[MOST_ROWS], count = 0;
-    double origin = INFINITY, last = -INFINITY;
+    double first_begin = INFINITY, last = -INFINITY;
     rocl_legend legend[MOST_PARTS];
     rocl_figure f;
     for (size_t from = 0, to; from < t->row_count && count < MOST_ROWS; from = to) {
         to = end_of_area(t, from);
         rows[count++] = from;
-        origin = fmin(origin, length_of(t, from, begin));
+        first_begin = fmin(first_begin, length_of(t, from, begin));
         last = fmax(last, length_of(t, to - 1, end));
     }
-    const rocl_axis axis = {0, last - origin, ROCL_UNIT_NS, false};
-    if (last <= origin || !rocl_figure_begin_table(&f, b, t, rows, count, AREA, &axis))
+    const double origin = (double)t->origin;
+    const rocl_axis axis = {first_begin - origin, last - origin, ROCL_UNIT_NS, false};
+    if (last <= first_begin || !rocl_figure_begin_table(&f, b, t, rows, count, AREA, &axis))
         return;
     for (size_t k = 0; k < a->n; k++)
         legend[k] = (rocl_legend){a->parts[k].colour, a->parts[k].title};
@@ -322,8 +324,9 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
             rocl_html_put_cell(b, t, largest, first);
         rocl_figure_end_row(&f);
     }
-    char title[96];
-    snprintf(title, sizeof title, "time since %.0f ns of the trace's clock", origin);
+    char title[128];
+    snprintf(title, sizeof title, "time since the begin of the trace, %" PRId64 " ns on its clock",
+             t->origin);
     rocl_figure_end(&f, title);
 }
 

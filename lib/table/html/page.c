@@ -29,22 +29,27 @@ static bool begins_tab(const rocl_tables *all, size_t i)
 static void put_cell(rocl_table_writer *w, const rocl_table *t, size_t row, size_t c)
 {
     const rocl_datum *d = rocl_table_cell(t, row, c);
-    const rocl_unit unit = t->columns[c].unit;
+    const rocl_table_column *column = &t->columns[c];
     rocl_buf *b = &w->buf, *text = &w->scratch;
-    if (rocl_column_is_number(&t->columns[c]) && d->type != ROCL_DATUM_TEXT) {
+    if (rocl_column_is_number(column) && d->type != ROCL_DATUM_TEXT) {
         rocl_buf_str(b, "<td data-v=\"");
         if (rocl_datum_has_value(d))
             rocl_datum_put_exact(b, d);
+        if (column->unit == ROCL_UNIT_TIME && rocl_datum_has_value(d)) {
+            rocl_buf_str(b, "\" title=\"");
+            rocl_datum_put_exact(b, d);
+            rocl_buf_str(b, " ns on the clock of the trace");
+        }
         rocl_buf_str(b, "\">");
-        rocl_datum_put_displayed(b, d, unit); /* no character of it means anything to HTML */
+        rocl_cell_put_displayed(b, t, d, c); /* no character of it means anything to HTML */
         rocl_buf_str(b, "</td>");
         return;
     }
     text->len = 0;
-    rocl_datum_put_displayed(text, d, unit);
+    rocl_cell_put_displayed(text, t, d, c);
     const int n = (int)text->len;
     const char *p = (const char *)text->data;
-    if (rocl_column_is_number(&t->columns[c]))
+    if (rocl_column_is_number(column))
         rocl_html_put(b, "<td data-v=\"\">%.*s</td>", n, p);
     else
         rocl_html_put(b, "<td class=\"t\" title=\"%.*s\">%.*s</td>", n, p, n, p);

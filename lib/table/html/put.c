@@ -68,7 +68,7 @@ void rocl_html_put(rocl_buf *b, const char *format, ...)
 void rocl_html_put_cell(rocl_buf *b, const rocl_table *t, size_t row, size_t column)
 {
     rocl_buf text = {0};
-    rocl_datum_put_displayed(&text, rocl_table_cell(t, row, column), t->columns[column].unit);
+    rocl_cell_put_displayed(&text, t, rocl_table_cell(t, row, column), column);
     put_escaped(b, (const char *)text.data, text.len);
     rocl_buf_free_into(&text, b);
 }
