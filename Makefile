@@ -8,10 +8,10 @@ MAKEFLAGS += --no-builtin-rules
 # ---- packages ------------------------------------------------------------------------------------
 
 DEBS_BUILD := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev \
-              libotf2-trace-dev libedit-dev
+              libotf2-trace-dev libedit-dev libncurses-dev
 # Not in every release: what they are for is left out without them.
-DEBS_OPTIONAL := libdeflate-dev libzstd-dev libotf2-trace-dev libedit-dev otf2-tools
-DEBS_TEST := libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools
+DEBS_OPTIONAL := libdeflate-dev libzstd-dev libotf2-trace-dev libedit-dev libncurses-dev otf2-tools tmux
+DEBS_TEST := libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools tmux
 # The demo tests nothing.
 DEBS := $(DEBS_BUILD)
 ifneq ($(sort $(MAKECMDGOALS)),demo deps)
@@ -99,6 +99,8 @@ endif
 # Only that file is compiled for it. It looks up names of users, which programs that are static do by
 # shared libraries of the machine that they were built on: no such program has it.
 EDIT ?= $(if $(filter 1,$(STATIC)),,$(shell $(PKG_CONFIG) --exists libedit 2>/dev/null && echo 1))
+# Optional: the browser of rocstats view. NCURSES=0 builds without. Only its files are compiled for it.
+NCURSES ?= $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && echo 1)
 # Optional: rocpd2otf2 says so without. OTF2=0 builds without.
 OTF2 ?= $(shell $(PKG_CONFIG) --atleast-version=3.0 otf2 2>/dev/null && echo 1)
 ifeq ($(OTF2),1)
@@ -151,9 +153,11 @@ ALIASES += $(if $(filter 1,$(ROCPD)),rocpd)
 TOOL_DIRS := $(sort $(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)))
 TOOLS := $(foreach d,$(TOOL_DIRS),$(call tool-name,$(d)))
 COMMON_SRC := $(sort $(wildcard tools/common/*.c))
+# Files that are for an optional package alone.
+TOOL_LEFT_OUT := $(if $(filter 1,$(NCURSES)),,$(wildcard tools/stats/browser*.c))
 # rocline calls all others.
-TOOL_OWN_SRC = $(sort $(wildcard $(if $(filter rocline,$(1)),tools/*/*.c,tools/$(1)/*.c tools/common/*.c)))
-TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(sort $(wildcard tools/*/*.c)) tools/main.c
+TOOL_OWN_SRC = $(filter-out $(TOOL_LEFT_OUT),$(sort $(wildcard $(if $(filter rocline,$(1)),tools/*/*.c,tools/$(1)/*.c tools/common/*.c))))
+TOOL_SRC = $(LIB_SRC) $(filter lib/capture/%,$(SO_SRC)) $(filter-out $(TOOL_LEFT_OUT),$(sort $(wildcard tools/*/*.c))) tools/main.c
 # Manual pages share the options that several tools have: man/options/.
 MAN := $(patsubst %,$(O)/%,$(sort $(wildcard man/*.[0-9])))
 MAN_INSTALLED = $(if $(filter 1,$(ROCPD)),$(MAN),$(filter-out %/rocpd.1,$(MAN)))
@@ -198,6 +202,9 @@ ifneq ($(OTF2),1)
 endif
 ifneq ($(EDIT),1)
 	@echo '  NOTE    built without libedit: lines in the shell of rocline query are not edited, nor kept'
+endif
+ifneq ($(NCURSES),1)
+	@echo '  NOTE    built without ncurses: rocstats view shows nothing on the terminal, it only writes pages'
 endif
 ifeq ($(and $(HSA),$(HIP)),)
 	@echo '  NOTE    built without$(if $(HSA),, HSA and)$(if $(HIP),, HIP): rocrec will not record them'
@@ -306,6 +313,10 @@ $(foreach d,$(TOOL_DIRS),$(eval $(call tool-rule,$(d))))
 ifeq ($(EDIT),1)
 $(OBJ)/tools/rocline/shell.o: ALL_CPPFLAGS += -DROCL_LIBEDIT $(shell $(PKG_CONFIG) --cflags libedit)
 $(O)/bin/rocline: LIBS += $(shell $(PKG_CONFIG) --libs libedit)
+endif
+ifeq ($(NCURSES),1)
+$(OBJ)/tools/stats/view.o $(OBJ)/tools/stats/browser%.o: ALL_CPPFLAGS += -DROCL_NCURSES $(shell $(PKG_CONFIG) --cflags ncursesw)
+$(O)/bin/rocline $(O)/bin/rocstats: LIBS += $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs ncursesw)
 endif
 
 define alias-rule

@@ -957,6 +957,9 @@ typedef struct rocl_table_options {
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
+/* The same into memory, whatever the path: a text with NUL behind it; free() it. */
+ROCL_API rocl_status rocl_print_tables(const rocl_tables *t, const rocl_table_options *o,
+                                       char **text, size_t *len, rocl_error *err);
 
 /* Worked questions and their commands, as a table. */
 ROCL_API rocl_status rocl_recipes(rocl_tables **tables, rocl_error *err);
@@ -1038,24 +1041,25 @@ typedef struct rocl_picture_track {
 } rocl_picture_track;
 ROCL_API rocl_picture_track rocl_picture_track_at(rocl_picture *p, uint32_t track);
 
+/* A slice, or a value: by the order of time in its row. */
+typedef struct rocl_picture_ref {
+    uint32_t track, row, index;
+} rocl_picture_ref;
+
 /* One of n equal parts of a span of time, in a row. */
 typedef struct rocl_cell {
     uint64_t busy;  /* ns of it that slices take, which may end outside */
     double value;   /* of values: the largest */
     uint32_t count; /* slices or values that are in it, if only in part */
-    uint32_t index; /* the longest of them; ROCL_NONE: there is none, or several rows were asked */
+    rocl_picture_ref longest; /* of them; an index of ROCL_NONE: there is none, or not yet */
 } rocl_cell;
-/* Fills n cells, from < to. row ROCL_NONE: the track and all below it; of each cell the fullest
- * row. Tracks that are not loaded have densities only. */
+/* Fills n cells, from < to. row ROCL_NONE: the track and all below it; of each cell the row that is
+ * fullest, of those whose slices lie in no others. Tracks that are not loaded have densities only.
+ */
 ROCL_API void rocl_picture_cells(rocl_picture *p, uint32_t track, uint32_t row, int64_t from,
                                  int64_t to, size_t n, rocl_cell *cells);
 /* The largest value of a row of values. */
 ROCL_API double rocl_picture_peak(rocl_picture *p, uint32_t track, uint32_t row);
-
-/* A slice, or a value: by the order of time in its row. */
-typedef struct rocl_picture_ref {
-    uint32_t track, row, index;
-} rocl_picture_ref;
 
 typedef struct rocl_picture_slice {
     const rocl_capture *capture;
@@ -1074,18 +1078,19 @@ typedef struct rocl_picture_slice {
 } rocl_picture_slice;
 /* False: there is none, or not yet. */
 ROCL_API bool rocl_picture_get(rocl_picture *p, rocl_picture_ref ref, rocl_picture_slice *slice);
-/* The last one of a row that begins at this time or before. False: none does. */
-ROCL_API bool rocl_picture_find_at(rocl_picture *p, uint32_t track, uint32_t row, int64_t time,
-                                   uint32_t *index);
+/* Of a row, or (ROCL_NONE) of a track and all below it: the next slice or value after *ref, which
+ * begins at `time`, or the one before it. A row of *ref that is ROCL_NONE: the first one that begins
+ * at this time or later, or the last one that begins at it or before. Of those that begin together
+ * the order is by track, row and index. False: there is none. */
+ROCL_API bool rocl_picture_step(rocl_picture *p, uint32_t track, uint32_t row, int64_t time,
+                                bool backward, rocl_picture_ref *ref);
 
 /* Searches: a POSIX ERE on names (rocl_picture_search), or exactly this name (its text). Small
  * letters match capital ones, too, where the expression has no capital letter. */
 ROCL_API rocl_status rocl_picture_search(rocl_picture *p, const char *pattern, rocl_error *err);
 ROCL_API rocl_status rocl_picture_search_name(rocl_picture *p, uint32_t name, rocl_error *err);
 ROCL_API bool rocl_picture_matches(const rocl_picture *p, uint32_t name);
-/* The next slice with such a name in all tracks after *ref (of those that begin together, by track,
- * row and index), or before it; with a row of ROCL_NONE the first one of all after that time.
- * False: there is none. */
+/* The next slice with such a name in all tracks, as rocl_picture_step finds it. */
 ROCL_API bool rocl_picture_next_match(rocl_picture *p, int64_t time, bool backward,
                                       rocl_picture_ref *ref);
 /* The other end of a launch: of a call the first work that it launched, of work its call. */

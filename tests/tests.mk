@@ -47,6 +47,7 @@ $(patsubst %,$(OBJ)/tests/%.o,unit/test_job unit/test_placeholders fuzz/fuzz_job
 # The command lines of all tools.
 $(O)/tests/fuzz_text: $(call objects,$(call TOOL_OWN_SRC,rocline))
 $(O)/tests/fuzz_text: LIBS += $(if $(filter 1,$(EDIT)),$(shell $(PKG_CONFIG) --libs libedit))
+$(O)/tests/fuzz_text: LIBS += $(if $(filter 1,$(NCURSES)),$(shell $(PKG_CONFIG) --libs ncursesw))
 $(OBJ)/tests/fuzz/fuzz_text.o: ALL_CPPFLAGS += -Itools
 
 # The texts that the sampler reads.

@@ -54,17 +54,6 @@ bool rocl_picture_get(rocl_picture *p, rocl_picture_ref ref, rocl_picture_slice 
     return there;
 }
 
-bool rocl_picture_find_at(rocl_picture *p, uint32_t track, uint32_t row, int64_t time,
-                          uint32_t *index)
-{
-    pthread_mutex_lock(&p->lock);
-    const picture_row *r = get_row(p, track, row);
-    const uint32_t after = !r ? 0 : time < INT64_MAX ? picture_first_from(r, time + 1) : r->count;
-    pthread_mutex_unlock(&p->lock);
-    *index = after - 1;
-    return after > 0;
-}
-
 double rocl_picture_peak(rocl_picture *p, uint32_t track, uint32_t row)
 {
     double most = 0;
@@ -79,17 +68,35 @@ double rocl_picture_peak(rocl_picture *p, uint32_t track, uint32_t row)
 /* ---- the next slice of which something is true ----------------------------------------------- */
 
 typedef struct picture_test {
+    uint32_t track, row;   /* in which rows: see rocl_picture_step; track ROCL_NONE: all */
+    uint32_t capture;      /* ROCL_NONE: any */
     const uint64_t *names; /* bits by text; NULL: any name */
     uint64_t stack;        /* 0: any */
-    uint32_t capture;      /* ROCL_NONE: any */
-    uint32_t kinds;
+    uint32_t kinds;        /* of those with this stack id */
 } picture_test;
+
+/* Is the row one of those? */
+static bool concerns_row(const rocl_picture *p, uint32_t track, uint32_t row, const picture_test *t)
+{
+    const picture_row *r = p->tracks[track]->rows[row];
+    if (t->track == ROCL_NONE)
+        return !r->values && (t->capture == ROCL_NONE || p->tracks[track]->capture == t->capture);
+    if (t->row != ROCL_NONE)
+        return track == t->track && row == t->row;
+    if (r->values || r->depth)
+        return false;
+    while (track != t->track && track != ROCL_NONE)
+        track = p->tracks[track]->key.parent;
+    return track == t->track;
+}
 
 static bool passes_test(const rocl_picture *p, const picture_row *r, uint32_t i,
                         const picture_test *t)
 {
     if (t->names)
         return r->name[i] < p->match_texts && t->names[r->name[i] / 64] >> r->name[i] % 64 & 1;
+    if (!t->stack)
+        return true;
     if (r->stack.lo[i] != (uint32_t)t->stack || picture_wide_get(&r->stack, i) != t->stack)
         return false;
     return t->kinds >> p->details[r->detail[i]].kind & 1;
@@ -117,11 +124,9 @@ static bool find_next(const rocl_picture *p, int64_t time, bool backward, const 
     int64_t best = 0;
     bool any = false;
     for (uint32_t n = 0; n < p->track_count; n++) {
-        if (t->capture != ROCL_NONE && p->tracks[n]->capture != t->capture)
-            continue;
         for (uint32_t k = 0; k < p->tracks[n]->row_count; k++) {
             const picture_row *r = get_row(p, n, k);
-            if (!r || r->values)
+            if (!r || !concerns_row(p, n, k, t))
                 continue;
             uint32_t i = picture_first_from(r, time);
             while (backward && i < r->count && r->start[i] == time)
@@ -146,6 +151,16 @@ static bool find_next(const rocl_picture *p, int64_t time, bool backward, const 
         }
     }
     return any;
+}
+
+bool rocl_picture_step(rocl_picture *p, uint32_t track, uint32_t row, int64_t time, bool backward,
+                       rocl_picture_ref *ref)
+{
+    const picture_test t = {.track = track, .row = row, .capture = ROCL_NONE};
+    pthread_mutex_lock(&p->lock);
+    const bool there = find_next(p, time, backward, &t, ref);
+    pthread_mutex_unlock(&p->lock);
+    return there;
 }
 
 /* ---- searches -------------------------------------------------------------------------------- */
@@ -215,7 +230,7 @@ bool rocl_picture_matches(const rocl_picture *p, uint32_t name)
 
 bool rocl_picture_next_match(rocl_picture *p, int64_t time, bool backward, rocl_picture_ref *ref)
 {
-    const picture_test t = {.names = p->matches, .capture = ROCL_NONE};
+    const picture_test t = {.track = ROCL_NONE, .capture = ROCL_NONE, .names = p->matches};
     if (!p->matches)
         return false;
     pthread_mutex_lock(&p->lock);
@@ -233,8 +248,9 @@ static bool find_linked(rocl_picture *p, rocl_picture_ref ref, bool sibling,
     if (!rocl_picture_get(p, ref, &s) || s.is_value || !s.stack_id)
         return false;
     const bool to_work = sibling || (ROCL_LAUNCH_KINDS >> s.kind & 1);
-    const picture_test t = {.stack = s.stack_id,
+    const picture_test t = {.track = ROCL_NONE,
                             .capture = s.capture->index,
+                            .stack = s.stack_id,
                             .kinds = to_work ? ROCL_WORK_KINDS : ROCL_LAUNCH_KINDS};
     rocl_picture_ref found = sibling ? ref : (rocl_picture_ref){.row = ROCL_NONE};
     pthread_mutex_lock(&p->lock);

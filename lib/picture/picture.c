@@ -356,15 +356,12 @@ static void fill_subtree(rocl_picture *p, uint32_t track, int64_t from, int64_t 
                          rocl_cell *cells, rocl_cell *scratch)
 {
     const picture_track *t = p->tracks[track];
-    if (t->kind != ROCL_PICTURE_VALUES) {
+    for (uint32_t r = 0; t->loaded && t->kind != ROCL_PICTURE_VALUES && r < t->row_count; r++)
+        if (t->rows[r]->depth == 0)
+            picture_fill_cells(t->rows[r], track, r, from, to, n, cells);
+    if (!t->loaded && !p->loaded) {
         memset(scratch, 0, n * sizeof *scratch);
-        if (!t->loaded && !p->loaded)
-            fill_from_densities(p, track, from, to, n, scratch);
-        for (size_t i = 0; i < n; i++)
-            scratch[i].index = ROCL_NONE;
-        for (uint32_t r = 0; t->loaded && r < t->row_count; r++)
-            if (t->rows[r]->depth == 0)
-                picture_fill_cells(t->rows[r], from, to, n, scratch);
+        fill_from_densities(p, track, from, to, n, scratch);
         for (size_t i = 0; i < n; i++) {
             cells[i].busy = scratch[i].busy > cells[i].busy ? scratch[i].busy : cells[i].busy;
             cells[i].count += scratch[i].count;
@@ -379,7 +376,7 @@ void rocl_picture_cells(rocl_picture *p, uint32_t track, uint32_t row, int64_t f
 {
     memset(cells, 0, n * sizeof *cells);
     for (size_t i = 0; i < n; i++)
-        cells[i].index = ROCL_NONE;
+        cells[i].longest.index = ROCL_NONE;
     pthread_mutex_lock(&p->lock);
     if (track < p->track_count && row == ROCL_NONE) {
         rocl_cell *scratch = malloc((n + 1) * sizeof *scratch);
@@ -388,7 +385,7 @@ void rocl_picture_cells(rocl_picture *p, uint32_t track, uint32_t row, int64_t f
         free(scratch);
     } else if (track < p->track_count && p->tracks[track]->loaded &&
                row < p->tracks[track]->row_count) {
-        picture_fill_cells(p->tracks[track]->rows[row], from, to, n, cells);
+        picture_fill_cells(p->tracks[track]->rows[row], track, row, from, to, n, cells);
     }
     pthread_mutex_unlock(&p->lock);
 }

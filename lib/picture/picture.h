@@ -75,8 +75,9 @@ void picture_free_row(picture_row *r);
 
 /* The first slice that begins at `time` or later; count: none does. */
 uint32_t picture_first_from(const picture_row *r, int64_t time);
-/* How full the cells are; raises `busy` and `value` of those that are less full. */
-void picture_fill_cells(const picture_row *r, int64_t from, int64_t to, size_t n, rocl_cell *cells);
+/* How full the cells are; of those that are less full `busy`, `value` and `longest` are set. */
+void picture_fill_cells(const picture_row *r, uint32_t track, uint32_t row, int64_t from,
+                        int64_t to, size_t n, rocl_cell *cells);
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 

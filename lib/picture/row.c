@@ -201,7 +201,8 @@ static int64_t edge_of_cell(int64_t from, int64_t to, size_t n, size_t i)
     return (int64_t)(from + ((__int128)to - from) * (__int128)i / (__int128)n);
 }
 
-void picture_fill_cells(const picture_row *r, int64_t from, int64_t to, size_t n, rocl_cell *cells)
+void picture_fill_cells(const picture_row *r, uint32_t track, uint32_t row, int64_t from,
+                        int64_t to, size_t n, rocl_cell *cells)
 {
     uint32_t first = picture_first_from(r, from);
     for (size_t k = 0; k < n; k++) {
@@ -226,18 +227,19 @@ void picture_fill_cells(const picture_row *r, int64_t from, int64_t to, size_t n
         const uint32_t longest = find_longest(r, i, last);
         c->count += last - i;
         if (r->values) {
-            c->value = c->index == ROCL_NONE || r->value[longest] > c->value ? r->value[longest]
-                                                                             : c->value;
-            c->index = longest;
+            c->value = c->longest.index == ROCL_NONE || r->value[longest] > c->value
+                           ? r->value[longest]
+                           : c->value;
+            c->longest = (rocl_picture_ref){track, row, longest};
             continue;
         }
         uint64_t busy = sum_durations(r, last) - sum_durations(r, i);
         const int64_t end = picture_end(r, last - 1);
         busy -= r->start[i] < a ? (uint64_t)a - (uint64_t)r->start[i] : 0;
         busy -= end > until ? (uint64_t)end - (uint64_t)until : 0;
-        if (c->index == ROCL_NONE || busy >= c->busy) {
+        if (c->longest.index == ROCL_NONE || busy >= c->busy) {
             c->busy = busy;
-            c->index = longest;
+            c->longest = (rocl_picture_ref){track, row, longest};
         }
     }
 }

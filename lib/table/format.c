@@ -13,6 +13,8 @@ void rocl_table_flush(rocl_table_writer *w)
 {
     if (w->status == ROCL_OK && (w->buf.failed || w->scratch.failed))
         w->status = rocl_fail_memory(w->err);
+    if (!w->out)
+        return;
     if (w->status == ROCL_OK)
         w->status = rocl_out_write(w->out, w->buf.data, w->buf.len, w->err);
     w->buf.len = 0;

@@ -185,23 +185,53 @@ bool rocl_table_format_named(const char *name, rocl_table_format *format)
     return false;
 }
 
+static void put_tables(rocl_table_writer *w, rocl_table_format format)
+{
+    if (formats[format].write)
+        formats[format].write(w);
+    for (size_t i = 0; i < w->tables->count && formats[format].put_table; i++) {
+        if (i)
+            rocl_buf_byte(&w->buf, '\n');
+        formats[format].put_table(w, &w->tables->tables[i]);
+    }
+    rocl_table_flush(w);
+    rocl_buf_free(&w->scratch);
+}
+
+static rocl_status check_format(const rocl_table_options *o, rocl_error *err)
+{
+    if ((size_t)o->format < sizeof formats / sizeof *formats)
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_USAGE, "unknown format of tables: %d", (int)o->format);
+}
+
 rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o, rocl_error *err)
 {
-    if ((size_t)o->format >= sizeof formats / sizeof *formats)
-        return rocl_fail(err, ROCL_USAGE, "unknown format of tables: %d", (int)o->format);
     rocl_table_writer w = {.tables = t, .width = o->width, .summary = o->summary, .err = err};
-    w.status = rocl_out_open_as_named(&w.out, o->path, err);
-    if (w.status != ROCL_OK)
-        return w.status;
-    if (formats[o->format].write)
-        formats[o->format].write(&w);
-    for (size_t i = 0; i < t->count && formats[o->format].put_table; i++) {
-        if (i)
-            rocl_buf_byte(&w.buf, '\n');
-        formats[o->format].put_table(&w, &t->tables[i]);
-    }
-    rocl_table_flush(&w);
+    rocl_status st = check_format(o, err);
+    if (st == ROCL_OK)
+        st = rocl_out_open_as_named(&w.out, o->path, err);
+    if (st != ROCL_OK)
+        return st;
+    put_tables(&w, o->format);
     rocl_buf_free(&w.buf);
-    rocl_buf_free(&w.scratch);
     return rocl_out_end(w.out, w.status, err);
+}
+
+rocl_status rocl_print_tables(const rocl_tables *t, const rocl_table_options *o, char **text,
+                              size_t *len, rocl_error *err)
+{
+    rocl_table_writer w = {.tables = t, .width = o->width, .summary = o->summary, .err = err};
+    const rocl_status st = check_format(o, err);
+    if (st != ROCL_OK)
+        return st;
+    put_tables(&w, o->format);
+    *len = w.buf.len;
+    rocl_buf_byte(&w.buf, '\0');
+    if (w.status == ROCL_OK && w.buf.failed)
+        w.status = rocl_fail_memory(err);
+    *text = (char *)w.buf.data;
+    if (w.status != ROCL_OK)
+        rocl_buf_free(&w.buf);
+    return w.status;
 }

@@ -58,11 +58,11 @@ static void check_cell(const picture_row *r, int64_t a, int64_t b, const rocl_ce
     }
     assert_int_equal(c->count, count);
     assert_int_equal(c->busy, busy);
-    assert_true((c->index == ROCL_NONE) == (count == 0));
+    assert_true((c->longest.index == ROCL_NONE) == (count == 0));
     if (count && r->values)
         assert_true(c->value == most);
     else if (count)
-        assert_int_equal(picture_wide_get(&r->duration, c->index), longest);
+        assert_int_equal(picture_wide_get(&r->duration, c->longest.index), longest);
 }
 
 static void check_row(const picture_row *r, uint64_t *seed)
@@ -79,8 +79,8 @@ static void check_row(const picture_row *r, uint64_t *seed)
         const size_t n = 1 + draw_from(seed, COUNT(cells));
         memset(cells, 0, sizeof cells);
         for (size_t i = 0; i < n; i++)
-            cells[i].index = ROCL_NONE;
-        picture_fill_cells(r, from, to, n, cells);
+            cells[i].longest.index = ROCL_NONE;
+        picture_fill_cells(r, 0, 0, from, to, n, cells);
         for (size_t i = 0; i < n; i++) {
             const __int128 all = (__int128)to - from;
             check_cell(r, (int64_t)(from + all * (__int128)i / (__int128)n),

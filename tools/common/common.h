@@ -31,6 +31,7 @@ typedef struct common {
     bool to_stdout;       /* the tool sets it when stdout is data */
     bool note_times;      /* the same, for rocl_trace_times */
     bool copy_packets;    /* and this one of rocl_options */
+    bool reported;        /* and this one when it has called common_report() itself */
     wanted_events wanted; /* the tool sets it */
 } common;
 
@@ -78,5 +79,9 @@ int common_run(const common *c, common_write_fn *write, void *ctx);
  * was left out of it. */
 rocl_status common_open(const common *c, const strings *inputs, rocl_trace **t, rocl_error *err);
 void common_report(const common *c, const rocl_trace *t);
+/* "12 records left out: never ended (9), end before start (3)", or of those that were kept
+ * ("repaired"), at `to`; returns its length, 0: there are none. */
+size_t common_put_faults(char *to, size_t size, const rocl_trace *t, bool dropped,
+                         const char *what);
 
 #endif

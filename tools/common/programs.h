@@ -6,6 +6,6 @@
 
 extern const program convert_program, export_program, query_program, rocline_program,
     rocmerge_program, rocpd2csv_program, rocpd2otf2_program, rocpd2pftrace_program, rocrec_program,
-    rocstats_program, rpt_program, rtg2json_program;
+    rocstats_program, rpt_program, rtg2json_program, view_program;
 
 #endif

@@ -12,6 +12,9 @@
 
 enum { UPDATES_PER_SECOND = 6 };
 
+static rocl_progress_fn *redirected;
+static void *redirected_ctx;
+
 /* The library calls from one thread at a time, so no lock is needed. */
 static char phase_displayed[64];
 static double phase_began, last_displayed;
@@ -45,6 +48,10 @@ static void put_line(char *line, size_t size, uint64_t done, uint64_t total, dou
 void progress_update(void *ctx, const char *phase, uint64_t done, uint64_t total)
 {
     (void)ctx;
+    if (redirected) {
+        redirected(redirected_ctx, phase, done, total);
+        return;
+    }
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double t = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
@@ -59,6 +66,12 @@ void progress_update(void *ctx, const char *phase, uint64_t done, uint64_t total
     char line[160];
     put_line(line, sizeof line, done, total, t - phase_began);
     msg_status(line);
+}
+
+void progress_redirect(rocl_progress_fn *fn, void *ctx)
+{
+    redirected_ctx = ctx;
+    redirected = fn;
 }
 
 void progress_end(void)

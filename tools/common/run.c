@@ -105,8 +105,7 @@ static uint64_t count_faults(const rocl_trace *t, bool dropped)
     return sum;
 }
 
-/* "12 records left out: never ended (9), end before start (3)" at `to`; returns its length. */
-static size_t put_faults(char *to, size_t size, const rocl_trace *t, bool dropped, const char *what)
+size_t common_put_faults(char *to, size_t size, const rocl_trace *t, bool dropped, const char *what)
 {
     uint64_t sum = count_faults(t, dropped);
     if (sum == 0)
@@ -191,8 +190,8 @@ void common_report(const common *c, const rocl_trace *t)
     progress_end();
     report_events(c, t);
     char dropped[1024], kept[1024];
-    bool some = put_faults(dropped, sizeof dropped, t, true, "left out") > 0;
-    bool more = put_faults(kept, sizeof kept, t, false, "repaired") > 0;
+    bool some = common_put_faults(dropped, sizeof dropped, t, true, "left out") > 0;
+    bool more = common_put_faults(kept, sizeof kept, t, false, "repaired") > 0;
     if (some || more)
         msg_partial("%s%s%s", some ? dropped : "", some && more ? "; " : "", more ? kept : "");
 }
@@ -226,9 +225,9 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
         s = opened == ROCL_OK ? s : opened;
     }
     progress_end();
-    if (s <= ROCL_PARTIAL)
+    if (s <= ROCL_PARTIAL && !c->reported)
         common_report(c, t);
-    else
+    else if (s > ROCL_PARTIAL)
         rocl_remove_empty_dirs();
     rocl_trace_close(t);
     if (s > ROCL_PARTIAL && !reader_is_gone(c, err)) {

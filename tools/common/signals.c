@@ -8,6 +8,12 @@
 #include <stddef.h>
 
 static sigset_t ends;
+static _Atomic(void (*)(void)) before_end;
+
+void signals_before_end(void (*fn)(void))
+{
+    before_end = fn;
+}
 
 static void *wait_for_end(void *unused)
 {
@@ -15,6 +21,9 @@ static void *wait_for_end(void *unused)
     (void)unused;
     if (sigwait(&ends, &number) != 0)
         return NULL;
+    void (*fn)(void) = before_end;
+    if (fn)
+        fn();
     rocl_abandon_outputs();
     /* So that the shell sees what ended us. */
     signal(number, SIG_DFL);

@@ -7,4 +7,7 @@
  * first. */
 void signals_prepare(void);
 
+/* What is done before that, by a thread of its own: restoring the terminal. NULL: nothing. */
+void signals_before_end(void (*fn)(void));
+
 #endif

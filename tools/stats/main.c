@@ -138,7 +138,8 @@ static const char *report_word(const void *ctx, size_t i)
     (void)ctx;
     if (i < ROCL_REPORTS)
         return rocl_report_name((rocl_report)i);
-    return i == ROCL_REPORTS ? "all" : i == ROCL_REPORTS + 1 ? "compare" : NULL;
+    static const char *const others[] = {"all", "compare", "view", NULL};
+    return others[i - ROCL_REPORTS];
 }
 
 static const opt_words words[] = {
@@ -160,7 +161,8 @@ static void fill_purpose(void)
         column = wraps ? strlen(name) + 1 : column + strlen(name) + 2;
     }
     snprintf(purpose + len, sizeof purpose - len,
-             "\nor all; without a report, an overview. compare compares trace A with trace B.");
+             "\nor all; without a report, an overview. compare compares trace A with trace B; "
+             "view\nshows a trace on the terminal.");
 }
 
 /* The bits of a word that names reports, 0 for another word. */
@@ -480,6 +482,8 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 static int run_rocstats(const program *p, int argc, char **argv)
 {
     static cli c = {.top = -1};
+    if (argc > 1 && !strcmp(argv[1], "view"))
+        return view_program.run(&view_program, argc - 1, argv + 1);
     fill_purpose();
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
@@ -491,7 +495,8 @@ const program rocstats_program = {
     .name = "rocstats",
     .tool = "rocstats",
     .run = run_rocstats,
-    .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
+    .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B\n       "
+                "rocstats view [OPTION]... INPUT...",
     .purpose = purpose,
     .groups = groups,
     .examples = "  rocstats 4711_results.db\n"
