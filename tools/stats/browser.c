@@ -392,6 +392,15 @@ static void handle_key(browser *b, int key)
     }
 }
 
+/* Reading has failed before there was anything to look at. */
+static bool has_failed(browser *b)
+{
+    pthread_mutex_lock(&b->lock);
+    const bool failed = b->load_done && b->load_status > ROCL_PARTIAL;
+    pthread_mutex_unlock(&b->lock);
+    return failed && rocl_picture_look(b->picture).slices == 0;
+}
+
 /* As long as something is awaited, the screen is drawn some times a second. */
 static int wait_time(browser *b)
 {
@@ -427,7 +436,7 @@ rocl_status browse(rocl_trace *t, common *c, const browse_options *o, rocl_error
     if (s == ROCL_OK) {
         progress_redirect(on_progress, b);
         if (start_worker(b)) {
-            while (!b->quit) {
+            while (!b->quit && !has_failed(b)) {
                 draw(b);
                 const int key = screen_key(wait_time(b));
                 if (key == KEY_NOTHING || key == KEY_RESIZED)

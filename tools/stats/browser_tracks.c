@@ -393,14 +393,17 @@ void tracks_draw_ruler(browser *b, int y)
     put_duration(text, sizeof text, b->to - b->from);
     screen_printf(y, 0, label_width(), " %s in view", text);
     const int64_t step = round_step(span / (double)n * 16);
-    const int64_t begin = b->from - b->state.first;
-    for (int64_t t = begin / step * step; t <= begin + (b->to - b->from); t += step) {
+    const int64_t begin = b->from - b->state.first, end = b->to - b->state.first;
+    int free_from = 0;
+    for (int64_t t = begin / step * step; t <= end; t += step) {
         const int x = (int)(((double)t - (double)begin) / span * n);
-        if (t < begin || x >= n - 3)
-            continue;
         put_time(text, sizeof text, t, step);
-        screen_printf(y, x0 + x, n - x < 15 ? n - x : 15, "%s%s", screen_is_unicode() ? "▏" : "|",
-                      text);
+        if (t >= begin && x >= free_from && x + (int)strlen(text) < n) {
+            screen_printf(y, x0 + x, n - x, "%s%s", screen_is_unicode() ? "▏" : "|", text);
+            free_from = x + (int)strlen(text) + 3;
+        }
+        if (t > INT64_MAX - step)
+            break;
     }
 }
 
@@ -479,10 +482,11 @@ void tracks_draw_selected(const browser *b, int y, int n)
                       length, start, t.label, *details ? "  " : "", details);
     const bool call = s->kind == ROCL_REGION || s->kind == ROCL_INSTANT;
     if (n > 2)
-        screen_printf(y + 2, 1, width - 1, "%s%s  (Enter: everything that is known)", id,
+        screen_printf(y + 2, 1, width - 1, "Enter: all that is known%s  %s",
                       !s->stack_id ? ""
-                      : call       ? "  (x: the work it launched)"
-                                   : "  (x: the call that launched it)");
+                      : call       ? "  x: the work it launched"
+                                   : "  x: the call that launched it",
+                      id);
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */

@@ -25,6 +25,7 @@ class Rocline(MakefilePackage):
     variant("isal", default=False, description="Read gzip with ISA-L: three times zlib's speed")
     variant("zstd", default=True, description="Read inputs that are compressed with zstd")
     variant("libedit", default=True, description="Edit lines in the shell of rocline query")
+    variant("ncurses", default=True, description="Show traces on the terminal: rocstats view")
     variant("rocm", default=False, description="Record calls of HSA and HIP")
 
     depends_on("c", type="build")
@@ -40,6 +41,7 @@ class Rocline(MakefilePackage):
     depends_on("zstd", when="+zstd")
     depends_on("otf2@3:", when="+otf2")
     depends_on("libedit", when="+libedit")
+    depends_on("ncurses", when="+ncurses")
     depends_on("hsa-rocr-dev", when="+rocm")
     depends_on("hip", when="+rocm")
 
@@ -61,6 +63,7 @@ class Rocline(MakefilePackage):
             f"ISAL={int('+isal' in spec)}",
             f"ZSTD={int('+zstd' in spec)}",
             f"EDIT={int('+libedit' in spec)}",
+            f"NCURSES={int('+ncurses' in spec)}",
             "LTTNG=0",
             f"ROCM={spec['hip'].prefix if '+rocm' in spec else ''}",
         ]
