@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const kind_names[KINDS] = {
 #define KIND_ROW(kind, name) name,
@@ -20,7 +21,7 @@ void counts_forget(counts *c)
         c->of[k] = -1;
 }
 
-static void counts_clear(counts *c)
+void counts_clear(counts *c)
 {
     *c = (counts){.work = -1, .sum = NAN};
 }
@@ -405,6 +406,36 @@ void count_rocprofv3(counts *c, const char *path, char *why, size_t size)
     c->of[KIND_COUNTER] = c->of[KIND_SAMPLE] = -1;
 }
 
+void count_query(counts *c, const char *path, char *why, size_t size)
+{
+    static const struct {
+        const char *word;
+        int kind;
+    } words[] = {{"region", KIND_CALL},     {"marker", KIND_CALL}, {"instant", KIND_CALL},
+                 {"kernel", KIND_KERNEL},   {"copy", KIND_COPY},   {"alloc", KIND_ALLOC},
+                 {"scratch", KIND_SCRATCH}, {"graph", KIND_GRAPH}, {"hip-event", KIND_HIP_EVENT},
+                 {"barrier", KIND_BARRIER}};
+    bytes b = {NULL, 0};
+    counts_clear(c);
+    if (!bytes_read(&b, path) || !strchr(b.p, '\n'))
+        snprintf(why, size, "%s has no first line", path);
+    for (char *line = b.p ? strtok(b.p, "\n") : NULL; !why[0] && (line = strtok(NULL, "\n"));) {
+        char word[32];
+        long long n;
+        size_t i = 0;
+        const bool is_row = sscanf(line, "\"%31[^\"]\",%lld", word, &n) == 2;
+        while (is_row && i < sizeof words / sizeof *words && strcmp(word, words[i].word) != 0)
+            i++;
+        if (!is_row || i == sizeof words / sizeof *words)
+            snprintf(why, size, "%s: what is %.60s?", path, line);
+        else
+            c->of[words[i].kind] += n;
+    }
+    free(b.p);
+    counts_add_up(c);
+    c->of[KIND_COUNTER] = c->of[KIND_SAMPLE] = -1;
+}
+
 typedef struct statistics_reader {
     counts *c;
     char table[JSON_WORD], name[JSON_WORD];
@@ -469,4 +500,40 @@ void count_database(counts *c, const char *path, char *why, size_t size)
     if (!why[0] && !count_input(c, path))
         snprintf(why, size, "%s cannot be counted", path);
     c->of[KIND_HIP_EVENT] = -1; /* barriers are among them */
+}
+
+/* ---- several formats ------------------------------------------------------------------------- */
+
+static void move_and_count(counts *c, const char *folder, const char *name,
+                           void (*count)(counts *c, const char *path, char *why, size_t size),
+                           char *why, size_t size)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    rename(path, name);
+    count(c, name, why, size);
+    unlink(name);
+}
+
+void count_converted(counts *c, const char *folder, char *why, size_t size)
+{
+    counts pictures, json;
+    move_and_count(&pictures, folder, "o_results.pftrace", count_pftrace, why, size);
+    move_and_count(&json, folder, "o_results.json", count_chrome, why, size);
+    count_csv(c, folder, why, size); /* what is left in it */
+    /* An arrow may end at an instant of its own. */
+    const int64_t more = pictures.of[KIND_CALL] - c->of[KIND_CALL];
+    if (more > 0 && more <= pictures.instants)
+        pictures.of[KIND_CALL] -= more;
+    for (int k = 0; k < KINDS; k++)
+        if (!why[0] && c->of[k] >= 0 && pictures.of[k] >= 0 && c->of[k] != pictures.of[k])
+            snprintf(why, size, "%s: %lld in CSV, %lld in the pftrace", kind_names[k],
+                     (long long)c->of[k], (long long)pictures.of[k]);
+    /* Calls of JSON inputs may have the categories of work; barriers have no CSV file. */
+    counts all = *c;
+    counts_add_up(&all);
+    const int64_t events = json.events - pictures.of[KIND_BARRIER];
+    if (!why[0] && json.events != all.events && events != all.events)
+        snprintf(why, size, "events: %lld in CSV, %lld in the JSON", (long long)all.events,
+                 (long long)json.events);
 }

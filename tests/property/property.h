@@ -8,6 +8,7 @@
  *     mutate.c   one number makes one damage of a file
  *     input.c    what a file holds
  *     output.c   what came out
+ *     columnar.c what came out as Parquet, Arrow and JSON lines
  *     laws.c     runs the tools over a case and compares */
 #ifndef PROPERTY_H
 #define PROPERTY_H
@@ -24,8 +25,9 @@
     X(KERNEL, "kernels")                                                                           \
     X(COPY, "copies")                                                                              \
     X(ALLOC, "allocations")                                                                        \
-    X(SCRATCH, "scratch memory") X(GRAPH, "graphs") X(HIP_EVENT, "HIP events")                     \
-        X(BARRIER, "barriers") X(COUNTER, "counters") X(SAMPLE, "samples")
+    X(SCRATCH, "scratch memory")                                                                   \
+    X(GRAPH, "graphs") X(HIP_EVENT, "HIP events") X(BARRIER, "barriers") X(COUNTER, "counters")    \
+        X(SAMPLE, "samples")
 
 enum {
 #define KIND_ROW(kind, name) KIND_##kind,
@@ -47,6 +49,7 @@ typedef struct counts {
 } counts;
 
 void counts_forget(counts *c); /* everything -1 */
+void counts_clear(counts *c);  /* nothing of any kind */
 /* Sums up events from the kinds that are known. */
 void counts_add_up(counts *c);
 
@@ -92,6 +95,11 @@ void count_chrome(counts *c, const char *path, char *why, size_t size);
 void count_rocprofv3(counts *c, const char *path, char *why, size_t size);
 void count_statistics(counts *c, const char *path, char *why, size_t size);
 void count_database(counts *c, const char *path, char *why, size_t size);
+void count_export(counts *c, const char *folder, char *why, size_t size);
+/* Of CSV with the columns kind and number. */
+void count_query(counts *c, const char *path, char *why, size_t size);
+/* Several formats in one folder, which must say the same. */
+void count_converted(counts *c, const char *folder, char *why, size_t size);
 
 /* ---- JSON ---- */
 
