@@ -442,8 +442,9 @@ static void put_likeness(const pairs *p, rocl_trace *const *traces, rocl_tables 
     rocl_report_rows r = rocl_begin_table(c, out, &likeness_table, 0);
     for (unsigned i = 0; i < PROPERTIES; i++) {
         const rocl_buf *x = &texts[i][A], *y = &texts[i][B];
-        const bool same = i == KERNELS ? known_share(p, A) >= LIKE && known_share(p, B) >= LIKE
-                                       : x->len == y->len && !memcmp(x->data, y->data, x->len);
+        const bool same = i == KERNELS
+                              ? known_share(p, A) >= LIKE && known_share(p, B) >= LIKE
+                              : x->len == y->len && (!x->len || !memcmp(x->data, y->data, x->len));
         out->incomplete |= x->failed || y->failed;
         if (!same)
             rocl_buf_printf(&differ, "%s%s", differ.len ? ", " : "", names[i]);

@@ -114,8 +114,11 @@ size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
     for (size_t i = 0; shares && i < all->count; i++) {
         const rocl_table *t = &all->tables[i];
         shares[i].head = measure_head(t, format);
-        /* A last row is not longer than the longest of the first ones, names apart. */
-        for (size_t r = 0; r < t->row_count && r < 4; r++) {
+        /* A row for others is not longer than the longest of the first ones, names apart; and the
+         * last row itself takes its place where it is the only other. */
+        for (size_t r = 0; r < t->row_count; r++) {
+            if (r == 4)
+                r = t->row_count - 1;
             const size_t n = measure_row(&w, t, rocl_table_cell(t, r, 0), format);
             shares[i].rest = n > shares[i].rest ? n : shares[i].rest;
         }

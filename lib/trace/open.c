@@ -160,7 +160,7 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
     t->opt.jobs = budget.workers;
     t->opt.memory = budget.sorting;
     t->strings = rocl_strings_new();
-    t->schemas = rocl_schema_cache_new();
+    t->schemas = rocl_schema_cache_share();
     t->read_ahead = (uint32_t)(budget.cursor < UINT32_MAX ? budget.cursor : UINT32_MAX);
     t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     atomic_flag_clear(&t->in_progress);
@@ -392,7 +392,7 @@ void rocl_trace_close(rocl_trace *t)
         rocl_out_tree_discard(t->joined->tree);
         free(t->joined);
     }
-    rocl_schema_cache_free(t->schemas);
+    rocl_schema_cache_release(t->schemas);
     rocl_spool_store_close(&t->spooled);
     free(t->machines);
     rocl_sort_space_free(t->space);

@@ -109,6 +109,23 @@ static void another_ending(void **unused)
     rocl_schema_cache_free(cache);
 }
 
+/* Who comes while others have the shared cache has what they asked; with the last it is gone. */
+static void shared_while_used(void **unused)
+{
+    (void)unused;
+    make(TABLES, ONE);
+    rocl_schema_cache *first = rocl_schema_cache_share(), *second = rocl_schema_cache_share();
+    assert_ptr_equal(first, second);
+    assert_true(asked(first));
+    rocl_schema_cache_release(first);
+    assert_false(asked(second));
+    rocl_schema_cache_release(second);
+    rocl_schema_cache_release(NULL);
+    first = rocl_schema_cache_share();
+    assert_true(asked(first));
+    rocl_schema_cache_release(first);
+}
+
 /* What differs in anything else is another form. */
 static void another_schema(void **unused)
 {
@@ -215,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_ending),   cmocka_unit_test(another_schema),
         cmocka_unit_test(ending_in_column), cmocka_unit_test(default_value),
-        cmocka_unit_test(damage),
+        cmocka_unit_test(damage),           cmocka_unit_test(shared_while_used),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

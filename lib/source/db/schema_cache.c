@@ -75,7 +75,7 @@ int rocl_layout_column_of(const rocl_layout *l, const char *name)
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
-/* Files of more versions than this are not in one trace. */
+/* Files of more versions than this are not read at one time. */
 #define SCHEMAS_MAX 32
 
 typedef struct known_schema {
@@ -114,6 +114,32 @@ void rocl_schema_cache_free(rocl_schema_cache *c)
         free_known(c->known[i]);
     pthread_mutex_destroy(&c->lock);
     free(c);
+}
+
+/* What all users of rocl_schema_cache_share have; NULL: there is none. */
+static rocl_schema_cache *shared_cache;
+static size_t shared_users;
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+
+rocl_schema_cache *rocl_schema_cache_share(void)
+{
+    pthread_mutex_lock(&shared_lock);
+    if (!shared_users)
+        shared_cache = rocl_schema_cache_new();
+    rocl_schema_cache *c = shared_cache;
+    shared_users += c != NULL;
+    pthread_mutex_unlock(&shared_lock);
+    return c;
+}
+
+void rocl_schema_cache_release(rocl_schema_cache *c)
+{
+    pthread_mutex_lock(&shared_lock);
+    if (c && !--shared_users) {
+        rocl_schema_cache_free(c);
+        shared_cache = NULL;
+    }
+    pthread_mutex_unlock(&shared_lock);
 }
 
 /* ---- the key: the texts of a schema ---------------------------------------------------------- */

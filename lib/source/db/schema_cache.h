@@ -51,6 +51,12 @@ typedef struct rocl_schema_cache rocl_schema_cache;
 rocl_schema_cache *rocl_schema_cache_new(void); /* NULL when memory is out */
 void rocl_schema_cache_free(rocl_schema_cache *c);
 
+/* The cache that all open traces share: one that is opened while others are, or file after file,
+ * is spared what they have asked SQLite. Made by the first that takes it (NULL when memory is out),
+ * freed when the last gives it back. */
+rocl_schema_cache *rocl_schema_cache_share(void);
+void rocl_schema_cache_release(rocl_schema_cache *c); /* fine for NULL */
+
 /* Is the schema of the file known? Then `to` gets the layouts of its tables, which borrow columns
  * from the cache. */
 bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,

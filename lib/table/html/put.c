@@ -30,7 +30,8 @@ static void put_escaped(rocl_buf *b, const char *p, size_t n)
         rocl_buf_str(b, entity);
         from = i + 1;
     }
-    rocl_buf_put(b, p + from, n - from);
+    if (from < n) /* an empty text may be NULL */
+        rocl_buf_put(b, p + from, n - from);
 }
 
 void rocl_html_put(rocl_buf *b, const char *format, ...)
