@@ -284,7 +284,7 @@ rocl_status rocl_picture_sums(rocl_picture *p, uint32_t kinds, int64_t from, int
     for (uint32_t track = 0; good && track < p->track_count; track++) {
         for (uint32_t row = 0; good && row < p->tracks[track]->row_count; row++) {
             const picture_row *r = get_row(p, track, row);
-            uint32_t recent = ROCL_NONE, at = 0;
+            uint32_t recent = ROCL_NONE, at = ROCL_NONE; /* a name, and its sum */
             for (uint32_t i = r && !r->values ? picture_first_from(r, from) : UINT32_MAX;
                  good && r && i < r->count && r->start[i] < to; i++) {
                 if (!(kinds >> p->details[r->detail[i]].kind & 1))
@@ -292,14 +292,14 @@ rocl_status rocl_picture_sums(rocl_picture *p, uint32_t kinds, int64_t from, int
                 if (r->name[i] != recent) {
                     recent = r->name[i];
                     at = rocl_map_get(&index, recent, ROCL_NONE);
-                    if (at == ROCL_NONE) {
-                        at = (uint32_t)n;
-                        good = ROCL_GROW(all, cap, n + 1) && rocl_map_put(&index, recent, at);
-                        if (!good)
-                            break;
-                        all[n++] = (rocl_picture_sum){
-                            .name = recent, .shortest = INT64_MAX, .longest = -1};
-                    }
+                }
+                if (at == ROCL_NONE) {
+                    at = (uint32_t)n;
+                    good = ROCL_GROW(all, cap, n + 1) && rocl_map_put(&index, recent, at);
+                    if (!good)
+                        break;
+                    all[n++] =
+                        (rocl_picture_sum){.name = recent, .shortest = INT64_MAX, .longest = -1};
                 }
                 rocl_picture_sum *s = &all[at];
                 const int64_t duration = (int64_t)picture_wide_get(&r->duration, i);

@@ -67,7 +67,8 @@ static picture_density *find_density(picture_worker *w, uint32_t track)
         return NULL;
     }
     d->track = track;
-    return w->all[w->count++] = d;
+    w->all[w->count++] = d;
+    return d;
 }
 
 /* The track of an event that becomes a slice; as the timeline will decide it. */
@@ -405,10 +406,10 @@ static int by_lane_and_depth(const void *a, const void *b)
 static void publish_capture(rocl_picture *p, const rocl_capture *c)
 {
     pthread_mutex_lock(&p->lock);
-    for (uint32_t i = 0; i < p->track_count; i++) {
+    for (uint32_t i = p->first_track; i < p->track_count; i++) {
         picture_track *t = p->tracks[i];
         if (t->capture != c->index)
-            continue;
+            continue; /* its machine */
         if (t->row_count)
             qsort(t->rows, t->row_count, sizeof *t->rows, by_lane_and_depth);
         for (uint32_t r = 0; r < t->row_count; r++)
@@ -421,7 +422,11 @@ static void publish_capture(rocl_picture *p, const rocl_capture *c)
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
-    return rocl_timeline_begin_capture(&((rocl_picture *)self)->timeline, c, err);
+    rocl_picture *p = self;
+    pthread_mutex_lock(&p->lock);
+    p->first_track = p->track_count;
+    pthread_mutex_unlock(&p->lock);
+    return rocl_timeline_begin_capture(&p->timeline, c, err);
 }
 
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)

@@ -145,6 +145,7 @@ struct rocl_picture {
     rocl_trace *trace;
     rocl_gpus gpus;
     uint32_t *first_process; /* by capture: number of its first process among all */
+    uint32_t first_track;    /* tracks of the capture at hand have this number or a higher one */
     picture_worker *workers;
     atomic_bool cancelled;
     pthread_mutex_t lock; /* of all below */

@@ -213,13 +213,16 @@ END
 
 @test "timeline: a line for people by their locale, rows for programs" {
     needs jq
+    needs_terminal
     unset LC_ALL LC_CTYPE LANG
     for locale in LC_ALL=C.UTF-8 LC_CTYPE=de_DE.utf8 LANG=en_US.utf-8; do
-        [[ "$(env "$locale" rocstats timeline "$db")" == *█* ]] || fail "$locale"
+        [[ "$(script -qec "env $locale rocstats timeline '$db'" /dev/null </dev/null)" == *█* ]] || fail "$locale"
+        [[ "$(env "$locale" rocstats timeline --format md "$db")" == *█* ]] || fail "$locale"
+        ! env "$locale" rocstats timeline "$db" | LC_ALL=C grep -q '[^ -~]' || fail "$locale"
     done
     for locale in LC_ALL=C "LANG=en_US.UTF-8 LC_CTYPE=C" "LC_CTYPE=C.UTF-8 LC_ALL=POSIX" LANG=; do
         # shellcheck disable=SC2086
-        ! env $locale rocstats timeline "$db" | grep -q '[^ -~]' || fail "$locale"
+        ! script -qec "env $locale rocstats timeline '$db'" /dev/null </dev/null | tr -d '\r' | grep -q '[^ -~]' || fail "$locale"
     done
     [ "$(LC_ALL= LANG=C.UTF-8 rocstats timeline "$db")" = "$(LC_ALL=C.UTF-8 rocstats timeline "$db")" ]
     [ "$(LC_ALL=C rocstats timeline --slices 17 "$db" | grep -c ' [0-9.]\{17\} ')" -ge 3 ]

@@ -188,10 +188,10 @@ restored() { # exit code
     wait_for 'us in view'
     keys 0
     wait_for '▏0'
-    lines=$(screen | grep -c '│')
+    before=$(screen | grep -c '│')
     keys c
     wait_for '▸ GPU 0'
-    [ "$(screen | grep -c '│')" -le "$lines" ]
+    [ "$(screen | grep -c '│')" -le "$before" ]
     keys '?'
     wait_for 'Keys'
     keys q

@@ -72,7 +72,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
     const int names =
         strcmp(rocl_text(o->b->trace, x->name, NULL), rocl_text(o->b->trace, y->name, NULL));
     int order = 0;
-#define COMPARE(p, q) ((p) > (q)) - ((p) < (q))
+#define COMPARE(p, q) (((p) > (q)) - ((p) < (q)))
     switch (o->sort) {
     case COLUMN_NAME:
         order = -names;

@@ -52,15 +52,20 @@ void put_event_id(char *to, size_t size, const rocl_picture_slice *s, const rocl
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static int by_order(const void *a, const void *b, void *ctx)
+/* A track on its way to its place among those with the same parent. */
+typedef struct sorted_track {
+    uint32_t parent, track;
+    uint64_t order;
+} sorted_track;
+
+static int by_parent_and_order(const void *a, const void *b)
 {
-    const browser *k = ctx;
-    const rocl_picture_track x = rocl_picture_track_at(k->picture, *(const uint32_t *)a);
-    const rocl_picture_track y = rocl_picture_track_at(k->picture, *(const uint32_t *)b);
-    if (x.order != y.order)
-        return x.order < y.order ? -1 : 1;
-    return (*(const uint32_t *)a > *(const uint32_t *)b) -
-           (*(const uint32_t *)a < *(const uint32_t *)b);
+    const sorted_track *x = a, *y = b;
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return (x->track > y->track) - (x->track < y->track);
 }
 
 /* Is there anything in the track or below it? */
@@ -102,37 +107,36 @@ static void add_lines(browser *b, uint32_t track, unsigned indent)
         add_line(b, (browser_line){track, r, (uint16_t)indent, r == 0});
 }
 
-/* Whose children are in children[first_child[t]] to children[first_child[t + 1]], in their order.
- */
+/* The children of t are children[first_child[t]] to children[first_child[t + 1]], in their order;
+ * the machines stand behind all of them. */
 static void sort_tracks(browser *b)
 {
     const uint32_t n = b->state.tracks;
+    sorted_track *all = must_have(calloc(n + 1, sizeof *all));
     b->children = must_have(reallocarray(b->children, n + 1, sizeof *b->children));
     b->first_child = must_have(reallocarray(b->first_child, n + 2, sizeof *b->first_child));
     b->collapsed = must_have(reallocarray(b->collapsed, n + 1, sizeof *b->collapsed));
-    memset(b->first_child, 0, (n + 2) * sizeof *b->first_child);
     for (uint32_t i = 0; i < n; i++) {
         const rocl_picture_track t = rocl_picture_track_at(b->picture, i);
-        if (t.parent != ROCL_NONE)
-            b->first_child[t.parent + 1]++;
-        /* GPU work has further rows for what overlaps: one line shows the fullest of them. */
+        all[i] = (sorted_track){t.parent, i, t.order};
+        /* GPU work has further rows for what overlaps: one line shows the fullest of them. Of many
+         * processes each begins as a line. */
         if (i >= b->known)
-            b->collapsed[i] = t.kind == ROCL_PICTURE_WORK;
+            b->collapsed[i] = t.kind == ROCL_PICTURE_WORK ||
+                              (t.kind == ROCL_PICTURE_PROCESS && rocl_trace_captures(b->trace) > 8);
     }
     b->known = n;
-    for (uint32_t i = 0; i < n; i++)
-        b->first_child[i + 1] += b->first_child[i];
-    uint32_t *next = must_have(malloc((n + 1) * sizeof *next));
-    memcpy(next, b->first_child, (n + 1) * sizeof *next);
+    qsort(all, n, sizeof *all, by_parent_and_order);
+    uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const rocl_picture_track t = rocl_picture_track_at(b->picture, i);
-        if (t.parent != ROCL_NONE)
-            b->children[next[t.parent]++] = i;
+        b->first_child[i] = at;
+        for (; at < n && all[at].parent == i; at++)
+            b->children[at] = all[at].track;
     }
-    free(next);
-    for (uint32_t i = 0; i < n; i++)
-        qsort_r(b->children + b->first_child[i], b->first_child[i + 1] - b->first_child[i],
-                sizeof *b->children, by_order, b);
+    b->first_child[n] = at;
+    for (; at < n; at++)
+        b->children[at] = all[at].track;
+    free(all);
 }
 
 /* The line of a track and row, or of what the track is collapsed into. */
@@ -155,18 +159,15 @@ static void make_lines(browser *b)
                                     ? b->lines[b->at]
                                     : (browser_line){.track = ROCL_NONE, .row = ROCL_NONE};
     const uint32_t n = b->state.tracks;
-    uint32_t machines = 0;
+    const uint32_t first_machine = b->first_child[n];
     b->line_count = 0;
     b->only_values = b->state.loaded && b->state.slices + b->state.instants == 0;
-    for (uint32_t i = 0; i < n; i++)
-        machines += rocl_picture_track_at(b->picture, i).parent == ROCL_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        if (rocl_picture_track_at(b->picture, i).parent != ROCL_NONE)
-            continue;
-        if (machines > 1)
-            add_lines(b, i, 0);
-        else /* the machine is in the title */
-            for (uint32_t k = b->first_child[i]; k < b->first_child[i + 1]; k++)
+    for (uint32_t i = first_machine; i < n; i++) {
+        const uint32_t machine = b->children[i];
+        if (n - first_machine > 1)
+            add_lines(b, machine, 0);
+        else /* it is in the title */
+            for (uint32_t k = b->first_child[machine]; k < b->first_child[machine + 1]; k++)
                 add_lines(b, b->children[k], 0);
     }
     b->at = before.track == ROCL_NONE ? 0 : find_line(b, before.track, before.row);
@@ -300,6 +301,23 @@ static void draw_slices(const browser *b, int y, int x0, int n)
     }
 }
 
+/* The selected slice, which a longer one may hide where several rows are drawn as one. */
+static void draw_selected(const browser *b, int y, int x0, int n)
+{
+    const double cell = ((double)b->to - (double)b->from) / (double)n;
+    const double first = ((double)b->slice.start - (double)b->from) / cell;
+    const double last = ((double)b->slice.end - (double)b->from) / cell;
+    if (last < 0 || first >= n)
+        return;
+    const int from = first < 0 ? 0 : (int)first, to = last > n ? n : (int)ceil(last);
+    const char *name = rocl_text(b->trace, b->slice.name, NULL);
+    screen_style_of(STYLE_SELECTED, 0);
+    if (to - from < 2)
+        put_level(y, x0 + from, last - first);
+    else
+        screen_put(y, x0 + from, to - from, to - from >= 3 ? name : "");
+}
+
 static void draw_label(const browser *b, const browser_line *line, int y, bool selected)
 {
     const rocl_picture_track t = rocl_picture_track_at(b->picture, line->track);
@@ -343,6 +361,8 @@ void tracks_draw(browser *b, int top, int height)
         b->top = b->at - (size_t)height + 1;
     if (b->top + (size_t)height > b->line_count)
         b->top = b->line_count > (size_t)height ? b->line_count - (size_t)height : 0;
+    const size_t selected =
+        b->ref.index != ROCL_NONE ? find_line(b, b->ref.track, b->ref.row) : b->line_count;
     for (int i = 0; i < height && b->top + (size_t)i < b->line_count; i++) {
         const browser_line *line = &b->lines[b->top + (size_t)i];
         draw_label(b, line, top + i, b->top + (size_t)i == b->at);
@@ -359,6 +379,8 @@ void tracks_draw(browser *b, int top, int height)
             continue; /* its lines follow */
         else
             draw_slices(b, top + i, x0, n);
+        if (b->ref.index != ROCL_NONE && !b->slice.is_value && b->top + (size_t)i == selected)
+            draw_selected(b, top + i, x0, n);
     }
     if (!b->line_count) {
         screen_style_of(STYLE_PLAIN, 0);
@@ -663,7 +685,8 @@ static void collapse_all(browser *b, bool on)
 {
     for (uint32_t i = 0; i < b->state.tracks; i++) {
         const rocl_picture_track t = rocl_picture_track_at(b->picture, i);
-        b->collapsed[i] = on && t.kind != ROCL_PICTURE_MACHINE && t.kind != ROCL_PICTURE_PROCESS;
+        b->collapsed[i] = on && t.kind != ROCL_PICTURE_MACHINE &&
+                          (t.kind != ROCL_PICTURE_PROCESS || rocl_trace_captures(b->trace) > 1);
     }
     make_lines(b);
 }

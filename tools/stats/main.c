@@ -227,7 +227,9 @@ static void choose_pictures(cli *c)
 {
     unsigned width = output_width(&c->common);
     c->stats.pictures = c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_MARKDOWN;
-    c->stats.ascii = !locale_is_utf8();
+    /* What reads a text from a pipe or a file need not know the characters of this terminal. */
+    const bool on_terminal = c->common.to_stdout && isatty(STDOUT_FILENO);
+    c->stats.ascii = !locale_is_utf8() || (c->format == ROCL_TABLE_TEXT && !on_terminal);
     c->stats.slices = (size_t)c->slices;
     if (!c->slices && c->format == ROCL_TABLE_HTML)
         c->stats.slices = PAGE_SLICES;
