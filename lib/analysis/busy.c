@@ -14,6 +14,7 @@
 #include "analysis/gaps.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "model/kernel_class.h"
 
 typedef enum part { COMPUTE, COMMUNICATION, COPY, PARTS } part;
 
@@ -130,8 +131,7 @@ static rocl_status add_to_track(busy *b, unsigned worker, const rocl_capture *c,
     return rocl_add_numbers(b->sorter, worker, key, numbers, b->gaps ? 4 : 2, err);
 }
 
-/* Kernels of a collective library (NCCL, RCCL) are known by their names, which are matched once per
- * name and worker. False: memory is out. */
+/* Names are classified once for each worker. False: memory is out. */
 static bool find_part(busy *b, unsigned worker, uint32_t kernel, part *out)
 {
     uint32_t known = rocl_ids_get(&b->parts[worker], kernel);
@@ -139,8 +139,9 @@ static bool find_part(busy *b, unsigned worker, uint32_t kernel, part *out)
         *out = (part)known;
         return true;
     }
-    const char *name = rocl_str(b->c.trace, kernel);
-    *out = !strncmp(name, "rccl", 4) || strstr(name, "nccl") ? COMMUNICATION : COMPUTE;
+    size_t n;
+    const char *name = rocl_strings_get(b->c.trace->strings, kernel, &n);
+    *out = rocl_classify_kernel(name, n) == ROCL_CLASS_COMMUNICATION ? COMMUNICATION : COMPUTE;
     return rocl_ids_put(&b->parts[worker], kernel, *out);
 }
 

@@ -290,6 +290,13 @@ static rocl_datum field_significant(const rocl_report_rows *r, const void *row)
     return rocl_datum_text(r->out, p->significant ? "yes" : "no", p->significant ? 3 : 2);
 }
 
+static rocl_datum field_pair_class(const rocl_report_rows *r, const void *row)
+{
+    const pair *p = row;
+    return p->domain == ROCL_DOMAIN_KERNELS ? rocl_class_datum(r, p->name, p->name_len)
+                                            : (rocl_datum){0};
+}
+
 #define BY(fn, field) ROCL_CELL_BY(fn, pair, field)
 #define ROW(fn)       (fn), 0
 #define SUM(field)    ROCL_IN_REST, ROCL_CELL(pair, field)
@@ -313,6 +320,7 @@ static const rocl_column columns[] = {
     {"median_b_ns", "Median B", ROCL_UNIT_NS, FULL, BY(field_median, of[B])},
     {"p", "p", ROCL_UNIT_NUMBER, FULL, ROW(field_p)},
     {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROW(field_significant)},
+    {"class", "Class", ROCL_UNIT_TEXT, FULL, ROW(field_pair_class)},
 };
 
 static const rocl_table_def compare_table, likeness_table;

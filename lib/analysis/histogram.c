@@ -29,6 +29,7 @@ typedef struct tally {
 typedef struct kernel {
     const char *name;
     size_t name_len;
+    bool others; /* it stands for those that --top cuts off */
     class all, classes[CLASSES];
 } kernel;
 
@@ -134,6 +135,15 @@ static rocl_datum field_kernel_name(const rocl_report_rows *r, const void *row)
     return rocl_datum_text(r->out, c->kernel->name, named ? c->kernel->name_len : 0);
 }
 
+/* The others are of any class. */
+static rocl_datum field_class(const rocl_report_rows *r, const void *row)
+{
+    const class_row *c = row;
+    if (c->kernel->others || (!c->first && r->c->options->pictures))
+        return (rocl_datum){0};
+    return rocl_class_datum(r, c->kernel->name, c->kernel->name_len);
+}
+
 /* In steps of 1/8 of a character, or of a whole one, rounded up: what is there shows. */
 static rocl_datum field_bar(const rocl_report_rows *r, const void *row)
 {
@@ -161,6 +171,7 @@ static const rocl_column columns[] = {
     {"total_ns", "Total", ROCL_UNIT_NS, CELL(c.total)},
     {"total_percent", "Total %", ROCL_UNIT_PERCENT, ROCL_MINOR,
      ROCL_CELL(class_row, total_percent)},
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_MINOR, field_class, 0},
     {"bar", "Share of the count", ROCL_UNIT_TEXT, ROCL_IF_PICTURES, field_bar, 0},
 };
 
@@ -202,7 +213,7 @@ static rocl_status finish_histogram(void *self, rocl_tables *out, rocl_error *er
         add_kernel_rows(h, &r, &h->kernels[i]);
     if (displayed < h->count) { /* what --top cuts off is one kernel */
         char name[48];
-        kernel others = {.name = name};
+        kernel others = {.name = name, .others = true};
         others.name_len = (size_t)snprintf(name, sizeof name, "(%zu others)", h->count - displayed);
         for (size_t i = displayed; i < h->count; i++) {
             add_class(&others.all, &h->kernels[i].all);

@@ -10,6 +10,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/event_id.h"
+#include "model/kernel_class.h"
 
 /* ---- collectors ------------------------------------------------------------------------------ */
 
@@ -331,6 +332,19 @@ rocl_datum rocl_field_event(const rocl_report_rows *r, const void *field)
     const rocl_datum d = rocl_datum_text(r->out, (const char *)id.data, id.len);
     rocl_buf_free(&id);
     return d;
+}
+
+rocl_datum rocl_class_datum(const rocl_report_rows *r, const char *name, size_t n)
+{
+    const char *class = rocl_kernel_class_name(rocl_classify_kernel(name, n));
+    return rocl_datum_text(r->out, class, strlen(class));
+}
+
+rocl_datum rocl_field_class(const rocl_report_rows *r, const void *field)
+{
+    size_t n;
+    const char *name = rocl_strings_get(r->c->trace->strings, *(const uint32_t *)field, &n);
+    return rocl_class_datum(r, name, n);
 }
 
 rocl_datum rocl_field_average(const rocl_report_rows *r, const void *field)

@@ -273,6 +273,10 @@ rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
 rocl_field_fn rocl_field_gpu;   /* const rocl_gpu *: "GPU 0 on HOST" where there are several */
 rocl_field_fn rocl_field_agent; /* rocl_agent_key */
 rocl_field_fn rocl_field_event; /* rocl_event_ref: its id */
+/* uint32_t: a text of the trace, the name of a kernel: its class. */
+rocl_field_fn rocl_field_class;
+/* The class of a kernel of this name. */
+rocl_datum rocl_class_datum(const rocl_report_rows *r, const char *name, size_t n);
 rocl_field_fn rocl_field_average, rocl_field_stddev, rocl_field_rsd; /* rocl_distribution */
 
 /* In percent; not a number where the whole is nothing. */

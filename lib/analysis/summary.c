@@ -426,31 +426,38 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
 #define IF_DOMAINS ROCL_IF_OWN
 #define IF_GROUPS  ROCL_IF_OWN_2
 
-static const rocl_column name_columns[] = {
-    {"group", "Group", ROCL_UNIT_TEXT, IF_GROUPS | ROCL_IN_REST, CELL(group)},
-    {"domain", "Domain", ROCL_UNIT_TEXT, IF_GROUPS, CELL(domain)},
-    {"domain", "Domain", ROCL_UNIT_TEXT, IF_DOMAINS | ROCL_IN_REST, CELL(domain)},
-    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
-    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
-    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, CELL_BY(label, key.agent)},
-    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},
-    {"workgroup", "Workgroup", ROCL_UNIT_TEXT, ROCL_IF_DIMS,
-     ROCL_CELL_BY(field_dims, summary_group, key.workgroup)},
-    {"grid", "Grid", ROCL_UNIT_TEXT, ROCL_IF_DIMS,
-     ROCL_CELL_BY(field_dims, summary_group, key.grid)},
-    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(d.taken)},
-    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(d.total)},
-    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, d)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
-    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.min)},
-    {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.median)},
-    {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.p90)},
-    {"p95_ns", "P95", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.p95)},
-    {"p99_ns", "P99", ROCL_UNIT_NS, ROCL_MINOR, CELL(d.p99)},
-    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
-    {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_IF_FULL, CELL_BY(stddev, d)},
-    {"rsd_percent", "RSD %", ROCL_UNIT_PERCENT, ROCL_IF_FULL, CELL_BY(rsd, d)},
-    {"longest_id", "Id of the longest", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(longest.event)},
+#define NAME_COLUMNS                                                                               \
+    {"group", "Group", ROCL_UNIT_TEXT, IF_GROUPS | ROCL_IN_REST, CELL(group)},                     \
+        {"domain", "Domain", ROCL_UNIT_TEXT, IF_GROUPS, CELL(domain)},                             \
+        {"domain", "Domain", ROCL_UNIT_TEXT, IF_DOMAINS | ROCL_IN_REST, CELL(domain)},             \
+        {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},                             \
+        {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},                           \
+        {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, CELL_BY(label, key.agent)},              \
+        {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},          \
+        {"workgroup", "Workgroup", ROCL_UNIT_TEXT, ROCL_IF_DIMS,                                   \
+         ROCL_CELL_BY(field_dims, summary_group, key.workgroup)},                                  \
+        {"grid", "Grid", ROCL_UNIT_TEXT, ROCL_IF_DIMS,                                             \
+         ROCL_CELL_BY(field_dims, summary_group, key.grid)},                                       \
+        {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(d.taken)},               \
+        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(d.total)},               \
+        {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, d)},                \
+        {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},                          \
+        {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.min)},                                \
+        {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.median)},                        \
+        {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.p90)},                                \
+        {"p95_ns", "P95", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.p95)},                                \
+        {"p99_ns", "P99", ROCL_UNIT_NS, ROCL_MINOR, CELL(d.p99)},                                  \
+        {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},                                 \
+        {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_IF_FULL, CELL_BY(stddev, d)},                   \
+        {"rsd_percent", "RSD %", ROCL_UNIT_PERCENT, ROCL_IF_FULL, CELL_BY(rsd, d)},                \
+    {                                                                                              \
+        "longest_id", "Id of the longest", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(longest.event)        \
+    }
+
+static const rocl_column name_columns[] = {NAME_COLUMNS};
+static const rocl_column kernel_columns[] = {
+    NAME_COLUMNS,
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL_BY(class, key.name)},
 };
 
 static const rocl_table_def summary_table = {&rocl_summary_report.tab, "summary",
@@ -458,7 +465,7 @@ static const rocl_table_def summary_table = {&rocl_summary_report.tab, "summary"
 static const rocl_table_def group_table = {&rocl_summary_report.tab, "summary_groups",
                                            "Time by groups of domains", ROCL_COLUMNS(name_columns)};
 static const rocl_table_def kernel_table = {&rocl_kernels_report.tab, "kernels", "Kernels",
-                                            ROCL_COLUMNS(name_columns)};
+                                            ROCL_COLUMNS(kernel_columns)};
 
 const rocl_report_def rocl_summary_report = {
     "summary",

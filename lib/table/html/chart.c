@@ -9,7 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 16, AREA = 48, MOST_BARS = 15, MOST_ROWS = 32, MOST_PARTS = 8 };
+#include "model/kernel_class.h"
+
+enum {
+    BAR = 16,
+    AREA = 48,
+    HIGH_AREA = 96,
+    PLANE = 320,
+    MOST_BARS = 15,
+    MOST_ROWS = 32,
+    MOST_PARTS = 8
+};
+
+static const rocl_axis percent_axis = {0, 100, ROCL_UNIT_PERCENT, false};
 
 /* What is not a number, or negative, has no length; `column` may be column_count. */
 static double length_of(const rocl_table *t, size_t row, size_t column)
@@ -45,10 +57,52 @@ static void put_rect(rocl_buf *b, const char *colour, double x, double to, int h
                   x, fmax(to - x, 0.6), height - 4);
 }
 
+/* ---- classes of kernels ---------------------------------------------------------------------- */
+
+/* The column "class" of a table of kernels; column_count: it has none. */
+static size_t class_column(const rocl_table *t)
+{
+    return strcmp(t->key, "gap_classes") != 0 ? rocl_table_find_column(t, "class")
+                                              : t->column_count;
+}
+
+/* ROCL_CLASSES: the row says none, such as that of the others. */
+static unsigned class_of(const rocl_table *t, size_t row, size_t column)
+{
+    unsigned c = 0;
+    while (c < ROCL_CLASSES &&
+           (column == t->column_count || !is_text(rocl_table_cell(t, row, column),
+                                                  rocl_kernel_class_name((rocl_kernel_class)c))))
+        c++;
+    return c;
+}
+
+static const char *const class_colours[ROCL_CLASSES + 1] = {"k0", "k1", "k2", "k3", "k4", "k5",
+                                                            "k6", "k7", "k8", "k9", "c4"};
+_Static_assert(ROCL_CLASSES == 10, "each class has a colour in page.css");
+
+/* Of the classes that these rows have, in their order. */
+static void put_class_legend(rocl_figure *f, const rocl_table *t, const size_t *rows, size_t n)
+{
+    const size_t column = class_column(t);
+    bool used[ROCL_CLASSES + 1] = {false};
+    rocl_legend legend[ROCL_CLASSES + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        used[class_of(t, rows[i], column)] = true;
+    for (unsigned c = 0; c <= ROCL_CLASSES; c++)
+        if (used[c])
+            legend[count++] = (rocl_legend){
+                class_colours[c], c < ROCL_CLASSES ? rocl_kernel_class_name((rocl_kernel_class)c)
+                                                   : "of several classes"};
+    rocl_figure_put_legend(f, legend, count);
+}
+
 /* ---- bars ------------------------------------------------------------------------------------ */
 
 static void put_bars(rocl_buf *b, const rocl_table *t, size_t column, size_t most)
 {
+    const size_t class = class_column(t);
     size_t rows[MOST_BARS], n = 0;
     double largest = 0;
     rocl_figure f;
@@ -59,15 +113,90 @@ static void put_bars(rocl_buf *b, const rocl_table *t, size_t column, size_t mos
     const rocl_axis axis = {0, largest, t->columns[column].unit, false};
     if (largest <= 0 || !rocl_figure_begin_table(&f, b, t, rows, n, BAR, &axis))
         return;
+    if (class < t->column_count)
+        put_class_legend(&f, t, rows, n);
     for (size_t i = 0; i < n; i++) {
         rocl_figure_begin_row(&f);
-        put_rect(b, "c0", 0, rocl_axis_x(&axis, length_of(t, i, column)), BAR);
+        put_rect(b, class < t->column_count ? class_colours[class_of(t, i, class)] : "c0", 0,
+                 rocl_axis_x(&axis, length_of(t, i, column)), BAR);
         rocl_buf_str(b, "</rect>");
         rocl_figure_end_plot(&f);
         rocl_html_put_cell(b, t, i, column);
         rocl_figure_end_row(&f);
     }
     rocl_figure_end(&f, n < t->row_count && n < most ? "the first rows of the table" : NULL);
+}
+
+/* Both axes are logarithmic, so that equal totals are on straight lines from upper left to lower
+ * right: what is far to the upper right is worth an effort. A point is a line of no length with
+ * round ends, which stays round however the plot is stretched. */
+static void put_scatter(rocl_buf *b, const rocl_table *t)
+{
+    const size_t calls = rocl_table_find_column(t, "calls");
+    const size_t average = rocl_table_find_column(t, "average_ns");
+    const size_t total = rocl_table_find_column(t, "total_ns"), class = class_column(t);
+    double from = INFINITY, to = 0, most = 0;
+    size_t *rows = malloc((t->row_count + 1) * sizeof *rows), n = 0;
+    rocl_figure f;
+    b->failed |= !rows;
+    for (size_t i = 0; rows && i < t->row_count; i++) {
+        if (class_of(t, i, class) == ROCL_CLASSES || length_of(t, i, calls) < 1)
+            continue;
+        rows[n++] = i;
+        from = fmin(from, fmax(length_of(t, i, average), 1));
+        to = fmax(to, length_of(t, i, average));
+        most = fmax(most, length_of(t, i, calls));
+    }
+    /* Room for the points at the edges, and a decade at least. */
+    const rocl_axis axis = {from / 1.5, fmax(to, from * 10) * 1.5, ROCL_UNIT_NS, true};
+    const rocl_axis upright = {0.7, fmax(most, 10) * 1.5, ROCL_UNIT_COUNT, true};
+    if (n < 2 || !rocl_figure_open(&f, b, 1, PLANE, &axis)) {
+        free(rows);
+        return;
+    }
+    f.upright = &upright;
+    rocl_buf_str(&f.full[0], "Calls");
+    if (rocl_figure_begin(&f, "Kernels by duration and number of calls")) {
+        put_class_legend(&f, t, rows, n);
+        rocl_figure_begin_row(&f);
+        rocl_buf_str(b, "<path class=\"w\" d=\"");
+        for (double ns = pow(10, ceil(log10(axis.from * upright.from))); ns < axis.to * upright.to;
+             ns *= 10) {
+            const double first = fmax(axis.from, ns / upright.to);
+            const double last = fmin(axis.to, ns / upright.from);
+            rocl_html_put(b, "M%.1f %.1fL%.1f %.1f", rocl_axis_x(&axis, first),
+                          rocl_axis_y(&upright, ns / first, PLANE), rocl_axis_x(&axis, last),
+                          rocl_axis_y(&upright, ns / last, PLANE));
+        }
+        rocl_buf_str(b, "\"/>");
+        for (size_t i = n; i-- > 0;) { /* the largest last: on top */
+            rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>",
+                          class_colours[class_of(t, rows[i], class)],
+                          rocl_axis_x(&axis, length_of(t, rows[i], average)),
+                          rocl_axis_y(&upright, length_of(t, rows[i], calls), PLANE));
+            rocl_html_put_cell(b, t, rows[i], rocl_table_find_column(t, "name"));
+            rocl_buf_str(b, ": ");
+            rocl_html_put_cell(b, t, rows[i], calls);
+            rocl_buf_str(b, " calls of ");
+            rocl_html_put_cell(b, t, rows[i], average);
+            rocl_buf_str(b, ", ");
+            rocl_html_put_cell(b, t, rows[i], total);
+            rocl_buf_str(b, " in total</title></path>");
+        }
+        rocl_figure_end_plot(&f);
+        rocl_figure_end_row(&f);
+        rocl_figure_end(&f, "average duration of a call; on a dashed line the totals are equal, 10 "
+                            "times more on the next one");
+    }
+    free(rows);
+}
+
+/* How much time kernels take, and how it came to be. */
+static void put_kernels(rocl_buf *b, const rocl_table *t, size_t most)
+{
+    put_bars(b, t, rocl_table_find_column(t, "total_ns"), most);
+    if (most > MOST_BARS)
+        put_scatter(b, t);
 }
 
 /* ---- parts of a whole ------------------------------------------------------------------------ */
@@ -84,8 +213,6 @@ static double part_of(const rocl_table *t, size_t row, const part *p)
     const double less = p->less ? length_of(t, row, rocl_table_find_column(t, p->less)) : 0;
     return fmax(v + more - less, 0);
 }
-
-static const rocl_axis percent_axis = {0, 100, ROCL_UNIT_PERCENT, false};
 
 /* A stacked bar of 100 %, and the share of its first part as the value. */
 static void put_stack(rocl_figure *f, const double *v, const rocl_legend *legend, size_t n)
@@ -249,8 +376,9 @@ static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t c
 
 /* The outline of a part, as steps. Slices where it and those below it are nothing are left out. */
 static void put_outline(rocl_buf *b, const rocl_table *t, const areas *a, size_t k, size_t from,
-                        size_t to, const rocl_axis *axis, double origin, double full)
+                        size_t to, const rocl_axis *axis, double origin, double full, int height)
 {
+    const rocl_axis upright = {0, 1, ROCL_UNIT_PERCENT, false};
     const size_t begin = rocl_table_find_column(t, "start_ns");
     const size_t end = rocl_table_find_column(t, "end_ns");
     char points[96]; /* the bulk of a page: one printf for all four numbers */
@@ -267,8 +395,8 @@ static void put_outline(rocl_buf *b, const rocl_table *t, const areas *a, size_t
         if (whole <= 0 || top <= below)
             continue;
         snprintf(points, sizeof points, "M%.1f %.1fH%.1fV%.1fH%.1fz", x,
-                 AREA - fmin(below / whole, 1) * (AREA - 4), next,
-                 AREA - fmin(top / whole, 1) * (AREA - 4), x);
+                 rocl_axis_y(&upright, below / whole, height), next,
+                 rocl_axis_y(&upright, top / whole, height), x);
         rocl_buf_str(b, points);
     }
     rocl_buf_str(b, "\"/>");
@@ -305,7 +433,8 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
     }
     const double origin = (double)t->origin;
     const rocl_axis axis = {first_begin - origin, last - origin, ROCL_UNIT_NS, false};
-    if (last <= first_begin || !rocl_figure_begin_table(&f, b, t, rows, count, AREA, &axis))
+    const int height = a->full == OF_SLICE ? AREA : HIGH_AREA;
+    if (last <= first_begin || !rocl_figure_begin_table(&f, b, t, rows, count, height, &axis))
         return;
     for (size_t k = 0; k < a->n; k++)
         legend[k] = (rocl_legend){a->parts[k].colour, a->parts[k].title};
@@ -314,9 +443,14 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
     for (size_t r = 0; r < count; r++) {
         const size_t to = end_of_area(t, rows[r]);
         const size_t largest = a->full == OF_AREA ? find_largest(t, rows[r], to, first) : most;
+        const double full = length_of(t, largest, first);
+        const rocl_axis upright = a->full == OF_SLICE ? percent_axis
+                                                      : (rocl_axis){0, full > 0 ? full : 1,
+                                                                    t->columns[first].unit, false};
+        f.upright = &upright;
         rocl_figure_begin_row(&f);
         for (size_t k = 0; k < a->n; k++)
-            put_outline(b, t, a, k, rows[r], to, &axis, origin, length_of(t, largest, first));
+            put_outline(b, t, a, k, rows[r], to, &axis, origin, full, height);
         rocl_figure_end_plot(&f);
         if (a->full == OF_SLICE)
             rocl_html_put(b, "%.1f %%", average_share(t, a, rows[r], to) * 100);
@@ -341,7 +475,7 @@ static void put_timeline(rocl_buf *b, const rocl_table *t)
 
 static void put_memory(rocl_buf *b, const rocl_table *t)
 {
-    static const part peak = {"c0", "memory in use, below the full height on the right",
+    static const part peak = {"c0", "memory in use at most; the largest of all on the right",
                               .key = "peak_bytes"};
     put_areas(b, t, &(areas){&peak, 1, OF_ALL});
 }
@@ -349,7 +483,7 @@ static void put_memory(rocl_buf *b, const rocl_table *t)
 /* Each on a scale of its own: they have different units. */
 static void put_samples(rocl_buf *b, const rocl_table *t)
 {
-    static const part mean = {"c0", "mean, below the full height on the right", .key = "mean"};
+    static const part mean = {"c0", "mean; the largest on the right", .key = "mean"};
     put_areas(b, t, &(areas){&mean, 1, OF_AREA});
 }
 
@@ -374,8 +508,10 @@ static void put_histogram(rocl_buf *b, const rocl_table *t)
         most = fmax(most, length_of(t, i, to));
     }
     const rocl_axis axis = {least, most, ROCL_UNIT_NS, true};
+    const size_t class = class_column(t);
     if (most <= least || !rocl_figure_begin_table(&f, b, t, rows, count, AREA, &axis))
         return;
+    put_class_legend(&f, t, rows, count);
     for (size_t r = 0; r < count; r++) {
         double largest = 0, sum = 0;
         size_t end = rows[r];
@@ -383,15 +519,18 @@ static void put_histogram(rocl_buf *b, const rocl_table *t)
             largest = fmax(largest, length_of(t, end, calls));
             sum += length_of(t, end, calls);
         }
+        const rocl_axis upright = {0, sum > 0 ? largest / sum * 100 : 100, ROCL_UNIT_PERCENT,
+                                   false};
+        f.upright = &upright;
         rocl_figure_begin_row(&f);
         for (size_t i = rows[r]; i < end && largest > 0; i++) {
             const double x = rocl_axis_x(&axis, fmax(length_of(t, i, from), 1));
-            const double height = length_of(t, i, calls) / largest * (AREA - 4);
+            const double y = rocl_axis_y(&upright, length_of(t, i, calls) / sum * 100, AREA);
             rocl_html_put(b,
-                          "<rect class=\"c0\" x=\"%.1f\" width=\"%.1f\" y=\"%.1f\" "
+                          "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" y=\"%.1f\" "
                           "height=\"%.1f\"><title>",
-                          x + 1, fmax(rocl_axis_x(&axis, length_of(t, i, to)) - x - 2, 1),
-                          AREA - height, height);
+                          class_colours[class_of(t, rows[r], class)], x + 1,
+                          fmax(rocl_axis_x(&axis, length_of(t, i, to)) - x - 2, 1), y, AREA - y);
             rocl_html_put_cell(b, t, i, from);
             rocl_buf_str(b, " to ");
             rocl_html_put_cell(b, t, i, to);
@@ -401,7 +540,7 @@ static void put_histogram(rocl_buf *b, const rocl_table *t)
         rocl_html_put(b, "%.0f calls", sum);
         rocl_figure_end_row(&f);
     }
-    rocl_figure_end(&f, "duration of a call; the height is the share of the calls of the name");
+    rocl_figure_end(&f, "duration of a call; upright: share of the calls of the name");
 }
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
@@ -561,6 +700,10 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"gap_buckets", put_gap_lengths}, {"histogram", put_histogram},
                   {"compare", put_waterfall},       {"sample_timeline", put_samples},
                   {"energy", put_energy},           {"kernel_energy", put_kernel_energy}};
+    if (!strcmp(t->key, "kernels")) {
+        put_kernels(b, t, most);
+        return;
+    }
     static const char *const bars[] = {"total_ns", "time_ns", "busy_ns", "gap_ns", "peak_bytes"};
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
         if (!strcmp(t->key, charts[i].table)) {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 40 }; /* characters */
+enum { LABEL = 40 };         /* characters */
+enum { TICKS = 5, TOP = 4 }; /* units above what is as high as can be */
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
@@ -19,17 +20,22 @@ double rocl_axis_x(const rocl_axis *a, double v)
     return FIGURE_WIDTH * fmin(fmax(share, 0), 1);
 }
 
-/* 1, 2 or 5 times a power of the base, so that there are at most five steps. Bytes are counted in
- * powers of two. */
-static double choose_step(double range, rocl_unit unit)
+double rocl_axis_y(const rocl_axis *a, double v, int height)
+{
+    return height - rocl_axis_x(a, v) / FIGURE_WIDTH * (height - TOP);
+}
+
+/* 1, 2 or 5 times a power of the base, so that there are at most so many steps. Bytes are counted
+ * in powers of two. */
+static double choose_step(double range, unsigned most, rocl_unit unit)
 {
     if (unit == ROCL_UNIT_BYTES)
-        return exp2(ceil(log2(range / 5)));
-    const double step = pow(10, floor(log10(range / 5))), times = range / 5 / step;
+        return exp2(ceil(log2(range / most)));
+    const double step = pow(10, floor(log10(range / most))), times = range / most / step;
     return step * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
 }
 
-static size_t choose_ticks(const rocl_axis *a, double ticks[FIGURE_TICKS])
+static size_t choose_ticks(const rocl_axis *a, unsigned most, double ticks[FIGURE_TICKS])
 {
     size_t n = 0;
     if (a->log) {
@@ -39,7 +45,7 @@ static size_t choose_ticks(const rocl_axis *a, double ticks[FIGURE_TICKS])
             ticks[n++] = v;
         return n;
     }
-    const double step = choose_step(a->to - a->from, a->unit);
+    const double step = choose_step(a->to - a->from, most, a->unit);
     for (double i = ceil(a->from / step - 1e-9); i * step <= a->to * (1 + 1e-9) && n < FIGURE_TICKS;
          i++)
         ticks[n++] = i * step;
@@ -159,6 +165,12 @@ void rocl_figure_put_legend(rocl_figure *f, const rocl_legend *legend, size_t n)
     rocl_buf_str(f->b, "</p>\n");
 }
 
+/* A line of text is some 14 units high. */
+static unsigned upright_ticks(const rocl_figure *f)
+{
+    return f->height < 60 ? 2 : 4;
+}
+
 void rocl_figure_begin_row(rocl_figure *f)
 {
     const rocl_buf *label = &f->labels[f->next], *full = &f->full[f->next];
@@ -175,15 +187,30 @@ void rocl_figure_begin_row(rocl_figure *f)
     if (!f->axis)
         return;
     rocl_buf_str(f->b, "<path class=\"g\" d=\"");
-    const size_t n = choose_ticks(f->axis, ticks);
+    const size_t n = choose_ticks(f->axis, TICKS, ticks);
     for (size_t i = 0; i < n; i++)
         rocl_html_put(f->b, "M%.1f 0V%d", rocl_axis_x(f->axis, ticks[i]), f->height);
+    const size_t up = f->upright ? choose_ticks(f->upright, upright_ticks(f), ticks) : 0;
+    for (size_t i = 0; i < up; i++)
+        rocl_html_put(f->b, "M0 %.1fH%d", rocl_axis_y(f->upright, ticks[i], f->height),
+                      FIGURE_WIDTH);
     rocl_buf_str(f->b, "\"/>");
 }
 
 void rocl_figure_end_plot(rocl_figure *f)
 {
-    rocl_buf_str(f->b, "</svg></div><div class=\"v\">");
+    double ticks[FIGURE_TICKS];
+    const size_t n = f->upright ? choose_ticks(f->upright, upright_ticks(f), ticks) : 0;
+    rocl_buf_str(f->b, "</svg>");
+    for (size_t i = 0; i < n; i++) {
+        const double y = rocl_axis_y(f->upright, ticks[i], f->height);
+        if (ticks[i] <= f->upright->from && !f->upright->log)
+            continue; /* the bottom */
+        rocl_html_put(f->b, "<span class=\"y\" style=\"top:%.1fpx\">", y);
+        put_tick(f->b, ticks[i], f->upright->unit);
+        rocl_buf_str(f->b, "</span>");
+    }
+    rocl_buf_str(f->b, "</div><div class=\"v\">");
 }
 
 void rocl_figure_end_row(rocl_figure *f)
@@ -194,7 +221,7 @@ void rocl_figure_end_row(rocl_figure *f)
 void rocl_figure_end(rocl_figure *f, const char *axis_title)
 {
     double ticks[FIGURE_TICKS];
-    const size_t n = f->axis ? choose_ticks(f->axis, ticks) : 0;
+    const size_t n = f->axis ? choose_ticks(f->axis, TICKS, ticks) : 0;
     if (n) {
         rocl_buf_str(f->b, "<div class=\"l\"></div><div class=\"a\">");
         for (size_t i = 0; i < n; i++) {

@@ -41,6 +41,8 @@ typedef struct rocl_axis {
 
 /* Of a value, from 0 to FIGURE_WIDTH. */
 double rocl_axis_x(const rocl_axis *a, double v);
+/* Of a value on the upright axis of a plot so high: from the bottom, `height`, up to near 0. */
+double rocl_axis_y(const rocl_axis *a, double v, int height);
 
 /* What a colour stands for: a class of the style sheet, and its name. */
 typedef struct rocl_legend {
@@ -50,9 +52,10 @@ typedef struct rocl_legend {
 typedef struct rocl_figure {
     rocl_buf *b;
     const rocl_axis *axis;
-    rocl_buf *full, *labels; /* of all rows, and what is displayed of them */
-    size_t count, next;      /* rows, and which comes next */
-    int height;              /* of the plots, in pixels and in units */
+    const rocl_axis *upright; /* of the plot that begins next; NULL: heights measure nothing */
+    rocl_buf *full, *labels;  /* of all rows, and what is displayed of them */
+    size_t count, next;       /* rows, and which comes next */
+    int height;               /* of the plots, in pixels and in units */
 } rocl_figure;
 
 /* What a row of a table is of: its columns before the first that measures something. */
