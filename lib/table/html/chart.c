@@ -455,7 +455,7 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
         if (a->full == OF_SLICE)
             rocl_html_put(b, "%.1f %%", average_share(t, a, rows[r], to) * 100);
         else
-            rocl_html_put_cell(b, t, largest, first);
+            rocl_html_put_cell(b, t, find_largest(t, rows[r], to, first), first);
         rocl_figure_end_row(&f);
     }
     char title[128];
@@ -475,7 +475,7 @@ static void put_timeline(rocl_buf *b, const rocl_table *t)
 
 static void put_memory(rocl_buf *b, const rocl_table *t)
 {
-    static const part peak = {"c0", "memory in use at most; the largest of all on the right",
+    static const part peak = {"c0", "memory in use at most; its peak on the right",
                               .key = "peak_bytes"};
     put_areas(b, t, &(areas){&peak, 1, OF_ALL});
 }
@@ -569,7 +569,14 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
             longest = rows[count - 1];
         }
     }
-    if (most < 2 || !rocl_figure_begin_table(&f, b, t, rows, count, BAR + 4, NULL))
+    if (most < 2 || !rocl_figure_open(&f, b, count, BAR + 4, NULL))
+        return;
+    for (size_t r = 0; r < count; r++) {
+        rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], 0), ROCL_UNIT_TEXT);
+        rocl_buf_str(&f.full[r], " · ");
+        rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], name), ROCL_UNIT_TEXT);
+    }
+    if (!rocl_figure_begin(&f, t->title))
         return;
     rocl_figure_put_legend(&f, legend, 2);
     const double width = (double)FIGURE_WIDTH / (double)most;
@@ -602,6 +609,82 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
     }
     rocl_buf_str(b, "</div><div class=\"v\"></div>\n");
     rocl_figure_end(&f, NULL);
+}
+
+/* A line for each rank, with a cell for each step or slice of time: the darker, the longer. Cells
+ * are at their numbers, or between their times. */
+static void put_rank_cells(rocl_buf *b, const rocl_table *t)
+{
+    enum { SHADES = 8, MOST_CELLS = 400 };
+    const bool timed = rocl_table_find_column(t, "start_ns") < t->column_count;
+    const size_t place = rocl_table_find_column(t, "place");
+    const size_t begin = rocl_table_find_column(t, timed ? "start_ns" : "number");
+    const size_t end = rocl_table_find_column(t, timed ? "end_ns" : "number");
+    const size_t value = rocl_table_find_column(t, timed ? "kernels_ns" : "total_ns");
+    const double origin = timed ? (double)t->origin : 0, width = timed ? 0 : 1;
+    double first = INFINITY, last = -INFINITY, least = INFINITY, most = 0;
+    size_t rows[MOST_ROWS], count = 0;
+    rocl_figure f;
+    for (size_t i = 0; i < t->row_count; i++) {
+        if (!i || !is_same_cell(t, i, i - 1, place)) {
+            if (count == MOST_ROWS)
+                break;
+            rows[count++] = i;
+        }
+        first = fmin(first, number_of(t, i, begin) - origin);
+        last = fmax(last, number_of(t, i, end) - origin + width);
+        least = fmin(least, length_of(t, i, value));
+        most = fmax(most, length_of(t, i, value));
+    }
+    const rocl_axis axis = {first, last, timed ? ROCL_UNIT_NS : ROCL_UNIT_COUNT, false};
+    if (!(last > first) || !rocl_figure_open(&f, b, count, BAR + 4, &axis))
+        return;
+    for (size_t r = 0; r < count; r++)
+        rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], place), ROCL_UNIT_TEXT);
+    if (!rocl_figure_begin(&f, t->title))
+        return;
+    char titles[SHADES][48], colours[SHADES][4];
+    rocl_legend legend[SHADES];
+    const double shade = (most - least) / SHADES;
+    for (unsigned k = 0; k < SHADES; k++) {
+        rocl_buf text = {0};
+        rocl_datum_put_displayed(
+            &text, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = least + shade * k}, ROCL_UNIT_NS);
+        snprintf(titles[k], sizeof titles[k], "from %.*s", (int)text.len,
+                 text.len ? (const char *)text.data : "");
+        rocl_buf_free_into(&text, b);
+        snprintf(colours[k], sizeof colours[k], "s%u", k);
+        legend[k] = (rocl_legend){colours[k], titles[k]};
+    }
+    rocl_figure_put_legend(&f, legend, shade > 0 ? SHADES : 1);
+    for (size_t r = 0; r < count; r++) {
+        double sum = 0;
+        rocl_figure_begin_row(&f);
+        for (size_t i = rows[r]; i < t->row_count && is_same_cell(t, i, rows[r], place); i++) {
+            const double v = length_of(t, i, value);
+            const double x = rocl_axis_x(&axis, number_of(t, i, begin) - origin);
+            const double to = rocl_axis_x(&axis, number_of(t, i, end) - origin + width);
+            const double k = shade > 0 ? fmin((v - least) / shade, SHADES - 1) : 0;
+            sum += v;
+            rocl_html_put(b, "<rect class=\"s%d\" x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"%d\">",
+                          (int)k, x, fmax(to - x - (to - x > 4), 0.5), BAR + 2);
+            if (t->row_count <= (size_t)MOST_CELLS * count) {
+                rocl_buf_str(b, "<title>");
+                rocl_html_put_cell(b, t, i, timed ? begin : rocl_table_find_column(t, "step"));
+                rocl_buf_str(b, ": ");
+                rocl_html_put_cell(b, t, i, value);
+                rocl_buf_str(b, "</title>");
+            }
+            rocl_buf_str(b, "</rect>");
+        }
+        rocl_figure_end_plot(&f);
+        rocl_datum_put_displayed(b, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = sum}, ROCL_UNIT_NS);
+        rocl_figure_end_row(&f);
+    }
+    char title[128];
+    snprintf(title, sizeof title, "time since the begin of the trace, %" PRId64 " ns on its clock",
+             t->origin);
+    rocl_figure_end(&f, timed ? title : "number of the step; on the right the time of all steps");
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
@@ -694,12 +777,20 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
     static const struct {
         const char *table;
         void (*put)(rocl_buf *, const rocl_table *);
-    } charts[] = {{"timeline", put_timeline},       {"memory_timeline", put_memory},
-                  {"rank_times", put_heat_map},     {"overlap", put_overlap},
-                  {"concurrency", put_concurrency}, {"gap_classes", put_gap_causes},
-                  {"gap_buckets", put_gap_lengths}, {"histogram", put_histogram},
-                  {"compare", put_waterfall},       {"sample_timeline", put_samples},
-                  {"energy", put_energy},           {"kernel_energy", put_kernel_energy}};
+    } charts[] = {{"timeline", put_timeline},
+                  {"memory_timeline", put_memory},
+                  {"rank_times", put_heat_map},
+                  {"rank_steps", put_rank_cells},
+                  {"rank_timeline", put_rank_cells},
+                  {"overlap", put_overlap},
+                  {"concurrency", put_concurrency},
+                  {"gap_classes", put_gap_causes},
+                  {"gap_buckets", put_gap_lengths},
+                  {"histogram", put_histogram},
+                  {"compare", put_waterfall},
+                  {"sample_timeline", put_samples},
+                  {"energy", put_energy},
+                  {"kernel_energy", put_kernel_energy}};
     if (!strcmp(t->key, "kernels")) {
         put_kernels(b, t, most);
         return;

@@ -168,7 +168,7 @@ void rocl_figure_put_legend(rocl_figure *f, const rocl_legend *legend, size_t n)
 /* A line of text is some 14 units high. */
 static unsigned upright_ticks(const rocl_figure *f)
 {
-    return f->height < 60 ? 2 : 4;
+    return f->height < 60 ? 3 : 4;
 }
 
 void rocl_figure_begin_row(rocl_figure *f)

@@ -195,8 +195,8 @@ static void put_findings(rocl_buf *b, const rocl_tables *all)
 void rocl_html_put_overview(rocl_table_writer *w)
 {
     static const char *const headers[] = {"trace", "trace_a", "trace_b"};
-    static const char *const gap_keys[] = {"gpu",    "gap_ns", "class", "call",
-                                           "before", "after",  NULL};
+    static const char *const gap_keys[] = {"gpu",  "start_ns", "gap_ns", "class",
+                                           "call", "before",   "after",  NULL};
     static const struct {
         const char *table, *title;
     } pictures[] = {{"timeline", "How busy each GPU was"},
