@@ -1,5 +1,6 @@
 /* What to look at first: rules on the tables of other reports. Each says something only when its
- * numbers do, and says them. The thresholds are in rocstats(1). */
+ * numbers do, and says them and its threshold; of a rule that had nothing to check it is said why.
+ */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@ enum { MOST_FINDINGS = 16 };
 typedef struct adviser {
     rocl_tables *tables;
     rocl_table *advice;
+    const char *threshold; /* of the rule that is checked */
+    size_t findings;       /* of it */
 } adviser;
 
 /* ---- reading tables, and adding to the advice ------------------------------------------------ */
@@ -66,6 +69,7 @@ static void add_finding(adviser *a, const char *report, const char *finding, con
     va_start(ap, fmt);
     vsnprintf(evidence, sizeof evidence, fmt, ap);
     va_end(ap);
+    a->findings++;
     if (a->advice->row_count == MOST_FINDINGS)
         return;
     rocl_datum *r = rocl_table_row(a->advice);
@@ -75,14 +79,18 @@ static void add_finding(adviser *a, const char *report, const char *finding, con
     r[0] = rocl_datum_text(a->tables, finding, strlen(finding));
     r[1] = rocl_datum_text(a->tables, evidence, strlen(evidence));
     r[2] = rocl_datum_text(a->tables, report, strlen(report));
+    r[3] = rocl_datum_text(a->tables, a->threshold, strlen(a->threshold));
 }
 
-/* ---- rules ----------------------------------------------------------------------------------- */
+/* ---- rules: why a rule does not apply, or NULL ----------------------------------------------- */
 
 enum { SOME = 100, MANY = 1000 }; /* calls */
 
+static const char no_work[] = "no work of GPUs was recorded";
+static const char no_copies[] = "no copies were recorded";
+
 /* A GPU waits, most of the time for one cause: a class of gaps. */
-static void check_idle(adviser *a, const rocl_table *overlap)
+static const char *check_idle(adviser *a, const rocl_table *overlap)
 {
     static const struct {
         const char *class, *finding;
@@ -94,8 +102,10 @@ static void check_idle(adviser *a, const rocl_table *overlap)
     };
     size_t row = 0;
     const double idle = largest_share(overlap, "idle_ns", "wall_ns", &row);
+    if (!overlap->row_count)
+        return no_work;
     if (idle <= 0.3)
-        return;
+        return NULL;
     const char *gpu = text_in(overlap, row, "gpu"), *cause = "";
     const rocl_table *gaps = rocl_tables_find(a->tables, "gap_classes");
     double most = 0, all = 0;
@@ -113,30 +123,44 @@ static void check_idle(adviser *a, const rocl_table *overlap)
             add_finding(a, "gaps", causes[i].finding,
                         "%.80s is idle for %.1f %% of its time, %.1f %% of that for this cause",
                         gpu, 100 * idle, all > 0 ? 100 * most / all : 0);
-            return;
+            return NULL;
         }
-    add_finding(a, "gaps", "A GPU waits for the host or for others",
-                "%.80s is idle for %.1f %% of its time", gpu, 100 * idle);
+    if (gaps && gaps->note) /* it says what to record */
+        add_finding(a, "gaps", "A GPU waits, and the trace does not tell for what",
+                    "%.80s is idle for %.1f %% of its time; %.200s", gpu, 100 * idle, gaps->note);
+    else
+        add_finding(a, "gaps", "A GPU waits for the host or for others",
+                    "%.80s is idle for %.1f %% of its time", gpu, 100 * idle);
+    return NULL;
 }
 
-/* Time with nothing but copies, or nothing but communication. */
-static void check_exposed(adviser *a, const rocl_table *overlap)
+static void check_exposed(adviser *a, const rocl_table *overlap, const char *column,
+                          const char *work, const char *finding)
 {
-    static const struct {
-        const char *column, *work, *finding;
-    } kinds[] = {{"exposed_copy_ns", "copies", "Copies are not hidden behind kernels"},
-                 {"exposed_communication_ns", "communication",
-                  "Communication is not hidden behind kernels"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t row = 0;
-        double share = largest_share(overlap, kinds[i].column, "wall_ns", &row);
-        if (share > 0.1)
-            add_finding(a, "overlap", kinds[i].finding, "%.1f %% of the time of %.80s is %s alone",
-                        100 * share, text_in(overlap, row, "gpu"), kinds[i].work);
-    }
+    size_t row = 0;
+    const double share = largest_share(overlap, column, "wall_ns", &row);
+    if (share > 0.1)
+        add_finding(a, "overlap", finding, "%.1f %% of the time of %.80s is %s alone", 100 * share,
+                    text_in(overlap, row, "gpu"), work);
 }
 
-static void check_short_kernels(adviser *a, const rocl_table *kernels)
+static const char *check_exposed_copies(adviser *a, const rocl_table *overlap)
+{
+    check_exposed(a, overlap, "exposed_copy_ns", "copies", "Copies are not hidden behind kernels");
+    return !overlap->row_count ? no_work : sum_of(overlap, "copy_ns") > 0 ? NULL : no_copies;
+}
+
+static const char *check_exposed_communication(adviser *a, const rocl_table *overlap)
+{
+    const rocl_table *t = rocl_tables_find(a->tables, "communication");
+    check_exposed(a, overlap, "exposed_communication_ns", "communication",
+                  "Communication is not hidden behind kernels");
+    return !overlap->row_count  ? no_work
+           : t && !t->row_count ? "no kernels of NCCL, RCCL or the like were recorded"
+                                : NULL;
+}
+
+static const char *check_short_kernels(adviser *a, const rocl_table *kernels)
 {
     const double short_ns = 10000;
     double calls = sum_of(kernels, "calls");
@@ -144,29 +168,34 @@ static void check_short_kernels(adviser *a, const rocl_table *kernels)
     if (calls >= MANY && average < short_ns)
         add_finding(a, "launch", "Many short kernels: fuse them, or launch them as a graph",
                     "%.0f kernels of %.2f us on average", calls, average / 1000);
+    return calls > 0 ? NULL : "no kernels were recorded";
 }
 
 /* Pinned memory moves at tens of GB/s, pageable memory at a few. */
-static void check_copies(adviser *a, const rocl_table *copies)
+static const char *check_copies(adviser *a, const rocl_table *copies)
 {
     const double large = 1 << 20, small = 64 << 10, slow = 8e9;
+    const char *why = copies->row_count ? "no copies from or to the host" : no_copies;
     for (size_t i = 0; i < copies->row_count; i++) {
         const char *direction = text_in(copies, i, "direction");
         double calls = number_in(copies, i, "calls"), rate = number_in(copies, i, "bandwidth");
         double bytes = calls > 0 ? number_in(copies, i, "bytes") / calls : 0;
-        if (!strstr(direction, "HOST"))
+        if (!strcasestr(direction, "host") && !strcasestr(direction, "DtoH") &&
+            !strcasestr(direction, "HtoD"))
             continue;
-        if (bytes >= large && rate > 0 && rate < slow)
+        why = NULL;
+        if (bytes >= large && rate > 0 && rate < slow && !strstr(direction, "Pinned"))
             add_finding(a, "copies", "Slow copies: host memory may be pageable, not pinned",
                         "%.60s: %.1f GB/s at %.1f MiB each", direction, rate / 1e9, bytes / large);
         else if (calls >= MANY && bytes < small)
             add_finding(a, "copies", "Many small copies: gather them",
                         "%.60s: %.0f of %.1f KiB each", direction, calls, bytes / 1024);
     }
+    return why;
 }
 
 /* Programs that keep their memory allocate now and then, not for every few kernels. */
-static void check_allocations(adviser *a, const rocl_table *domains)
+static const char *check_allocations(adviser *a, const rocl_table *domains)
 {
     double kernels = 0, allocs = 0, ns = 0;
     for (size_t i = 0; i < domains->row_count; i++) {
@@ -182,10 +211,11 @@ static void check_allocations(adviser *a, const rocl_table *domains)
         add_finding(
             a, "memory", "Memory is allocated and freed all the time: keep it, or use a pool",
             "%.0f allocations and frees in %.1f ms, with %.0f kernels", allocs, ns / 1e6, kernels);
+    return allocs > 0 ? NULL : "no allocations were recorded";
 }
 
 /* Several streams do things one after the other. */
-static void check_serial_streams(adviser *a, const rocl_table *streams)
+static const char *check_serial_streams(adviser *a, const rocl_table *streams)
 {
     const rocl_table *t = rocl_tables_find(a->tables, "stream_activity");
     size_t used = 0;
@@ -198,11 +228,12 @@ static void check_serial_streams(adviser *a, const rocl_table *streams)
         add_finding(a, "streams", "Streams run one after the other",
                     "%zu streams have %d kernels and more, but %.2f are active at once on %.80s",
                     used, SOME, average, text_in(t, i, "gpu"));
-        return;
+        break;
     }
+    return used > 1 ? NULL : "fewer than two streams with 100 kernels";
 }
 
-static void check_balance_of_gpus(adviser *a, const rocl_table *overlap)
+static const char *check_balance_of_gpus(adviser *a, const rocl_table *overlap)
 {
     double most = 0, mean = 0;
     size_t row = 0;
@@ -216,33 +247,37 @@ static void check_balance_of_gpus(adviser *a, const rocl_table *overlap)
         add_finding(a, "timeline", "GPUs have unequal shares of the work",
                     "%.80s is busy for %.2f times the mean of %zu GPUs",
                     text_in(overlap, row, "gpu"), most / mean, overlap->row_count);
+    return overlap->row_count > 1 ? NULL : "fewer than two GPUs with work";
 }
 
 /* What one rank computes longer, the others wait for. */
-static void check_slow_rank(adviser *a, const rocl_table *t)
+static const char *check_slow_rank(adviser *a, const rocl_table *t)
 {
     double most = 0, mean = 0, ranks = 0;
     size_t row = 0;
     for (size_t i = 0; i < t->row_count; i++) {
         double ns = number_in(t, i, "kernels_ns");
         if (is_rest(text_in(t, i, "host")))
-            return; /* --top: the mean of all is not known */
+            return "--top leaves out ranks";
         ranks += ns > 0;
         mean += ns;
         row = ns > most ? i : row;
         most = fmax(most, ns);
     }
     mean = ranks > 0 ? mean / ranks : 0;
-    if (ranks < 2 || most <= 1.1 * mean)
-        return;
+    if (ranks < 2)
+        return "fewer than two ranks with kernels";
+    if (most <= 1.1 * mean)
+        return NULL;
     bool known = rocl_table_find_cell(t, row, "rank")->type == ROCL_DATUM_INT;
     add_finding(a, "ranks", "One rank computes longer than the others, which wait for it",
                 "%s %.0f: %.2f times the mean kernel time of %.0f ranks",
                 known ? "rank" : "process", number_in(t, row, known ? "rank" : "pid"), most / mean,
                 ranks);
+    return NULL;
 }
 
-static void check_dominant_kernel(adviser *a, const rocl_table *kernels)
+static const char *check_dominant_kernel(adviser *a, const rocl_table *kernels)
 {
     enum { NAME_PART = 60 }; /* bytes of a name in a sentence, in whole characters */
     double all = sum_of(kernels, "total_ns");
@@ -257,6 +292,7 @@ static void check_dominant_kernel(adviser *a, const rocl_table *kernels)
             add_finding(a, "kernels", "One kernel takes most of the kernel time", "%.1f %%: %.*s%s",
                         100 * share, (int)n, name, name[n] ? "..." : "");
     }
+    return kernels->row_count > 1 ? NULL : "fewer than two kernels";
 }
 
 static const rocl_table_tab tab = {"advice", "Advice"};
@@ -264,40 +300,82 @@ static const rocl_column advice_columns[] = {
     {"finding", "Finding", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
     {"evidence", "Evidence", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
     {"report", "Look at", ROCL_UNIT_TEXT, ROCL_ALWAYS, NULL, 0},
+    {"threshold", "Threshold", ROCL_UNIT_TEXT, ROCL_MINOR, NULL, 0},
 };
 static const rocl_table_def advice_table = {&tab, "advice", "What to look at",
                                             ROCL_COLUMNS(advice_columns)};
-const rocl_table_def *const rocl_advice_tables[] = {&advice_table, NULL};
 
-rocl_status rocl_advise(rocl_tables *tables, rocl_error *err)
+typedef struct rule_row {
+    const char *rule, *threshold, *outcome, *why;
+} rule_row;
+
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(rule_row, field)
+
+static const rocl_column rule_columns[] = {
+    {"rule", "Rule", ROCL_UNIT_TEXT, CELL(rule)},
+    {"threshold", "Threshold", ROCL_UNIT_TEXT, CELL(threshold)},
+    {"outcome", "Outcome", ROCL_UNIT_TEXT, CELL(outcome)},
+    {"why", "Why", ROCL_UNIT_TEXT, CELL(why)},
+};
+static const rocl_table_def rule_table = {&tab, "advice_rules", "Rules of the advice",
+                                          ROCL_COLUMNS(rule_columns)};
+static const rocl_column short_columns[] = {
+    {"rule", "Rule", ROCL_UNIT_TEXT, CELL(rule)},
+    {"why", "Why", ROCL_UNIT_TEXT, CELL(why)},
+};
+static const rocl_table_def short_table = {&tab, "advice_rules", "Rules that did not apply",
+                                           ROCL_COLUMNS(short_columns)};
+const rocl_table_def *const rocl_advice_tables[] = {&advice_table, &rule_table, NULL};
+
+rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_error *err)
 {
     /* In the order of the advice. A rule is checked where there is its table. */
     static const struct {
-        const char *table;
-        void (*check)(adviser *a, const rocl_table *t);
+        const char *table, *rule, *threshold;
+        const char *(*check)(adviser *a, const rocl_table *t);
     } rules[] = {
-        {"overlap", check_idle},
-        {"overlap", check_exposed},
-        {"kernels", check_short_kernels},
-        {"copies", check_copies},
-        {"domains", check_allocations},
-        {"streams", check_serial_streams},
-        {"overlap", check_balance_of_gpus},
-        {"ranks", check_slow_rank},
-        {"kernels", check_dominant_kernel},
+        {"overlap", "idle GPU", "idle for more than 30 % of its time", check_idle},
+        {"overlap", "exposed copies", "more than 10 % of a GPU's time", check_exposed_copies},
+        {"overlap", "exposed communication", "more than 10 % of a GPU's time",
+         check_exposed_communication},
+        {"kernels", "short kernels", "1000 kernels and more, below 10 us on average",
+         check_short_kernels},
+        {"copies", "slow or small copies",
+         "1 MiB and more at below 8 GB/s; 1000 and more, below 64 KiB on average", check_copies},
+        {"domains", "allocations", "1000 and more, and 1 for 10 kernels", check_allocations},
+        {"streams", "streams in sequence", "below 1.05 active at once", check_serial_streams},
+        {"overlap", "unequal GPUs", "busy for more than 1.25 times the mean",
+         check_balance_of_gpus},
+        {"ranks", "slow rank", "more than 1.1 times the mean kernel time", check_slow_rank},
+        {"kernels", "dominant kernel", "more than 50 % of the kernel time", check_dominant_kernel},
     };
-    const rocl_stats_options options = {0};
+    enum { RULES = sizeof rules / sizeof *rules };
+    const rocl_stats_options options = {.pictures = o->pictures};
     const rocl_collector c = {.options = &options};
+    rule_row outcomes[RULES];
+    char missing[RULES][64];
     adviser a = {.tables = tables, .advice = rocl_begin_table(&c, tables, &advice_table, 0).table};
     if (!a.advice)
         return rocl_fail_memory(err);
     a.advice->essential = true;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    for (size_t i = 0; i < RULES; i++) {
         const rocl_table *t = rocl_tables_find(tables, rules[i].table);
-        if (t)
-            rules[i].check(&a, t);
+        a.threshold = rules[i].threshold;
+        a.findings = 0;
+        snprintf(missing[i], sizeof missing[i], "it needs the report %s", rules[i].table);
+        const char *why = t ? rules[i].check(&a, t) : missing[i];
+        outcomes[i] = (rule_row){rules[i].rule, rules[i].threshold,
+                                 why          ? "does not apply"
+                                 : a.findings ? "stands out"
+                                              : "does not stand out",
+                                 why};
     }
     if (!a.advice->row_count)
         a.advice->note = "nothing stands out";
+    const rocl_report_rows r =
+        rocl_begin_table(&c, tables, o->brief ? &short_table : &rule_table, 0);
+    for (size_t i = 0; i < RULES; i++)
+        if (outcomes[i].why || !o->brief)
+            rocl_add_row(&r, &outcomes[i]);
     return ROCL_OK;
 }

@@ -430,6 +430,11 @@ static rocl_status put_classes(const rocl_gaps *g, const rocl_report_rows *r, ro
     return ROCL_OK;
 }
 
+static bool was_recorded_by_pytorch(const rocl_trace *t)
+{
+    return rocl_trace_inputs(t) && strstr(rocl_trace_input(t, 0).format, "PyTorch");
+}
+
 static void put_longest(const rocl_gaps *g, const rocl_report_rows *r)
 {
     const rocl_stats_options *o = g->c->options;
@@ -456,9 +461,11 @@ rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err
         put_buckets(g, &r);
     }
     r = rocl_begin_table(g->c, out, &class_tables[g->lanes], lanes);
-    if (!rocl_trace_events(g->c->trace, ROCL_REGION))
-        rocl_set_note(&r, "no host calls were read, which would say why: record them, such as with "
-                          "rocprofv3 --hip-trace");
+    if (!rocl_trace_events(g->c->trace, ROCL_REGION) && g->count)
+        rocl_set_note(&r, was_recorded_by_pytorch(g->c->trace)
+                              ? "recorded without host calls: record with ProfilerActivity.CPU to "
+                                "see why"
+                              : "recorded without HIP calls: record with --hip-trace to see why");
     if (st == ROCL_OK)
         st = put_classes(g, &r, err);
     r = rocl_begin_table(g->c, out, &longest_tables[g->lanes], lanes);

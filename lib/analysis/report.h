@@ -357,7 +357,7 @@ typedef enum rocl_header { ROCL_HEADER, ROCL_HEADER_A, ROCL_HEADER_B } rocl_head
 rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
                             rocl_error *err);
 
-/* Adds the table "advice", made of the tables that there are (advice.c). */
-rocl_status rocl_advise(rocl_tables *tables, rocl_error *err);
+/* Adds the tables "advice" and "advice_rules", made of those that there are (advice.c). */
+rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_error *err);
 
 #endif

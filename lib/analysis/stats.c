@@ -209,7 +209,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         rocl_tables_free(s.tables[i]);
     }
     if (st == ROCL_OK && o->advice)
-        st = rocl_advise(out, err);
+        st = rocl_advise(out, o, err);
     if (st == ROCL_OK)
         st = rocl_check_complete(out, t, err);
     close_collectors(&s);

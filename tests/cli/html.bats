@@ -104,3 +104,101 @@ END
     grep -q '<h2>Trace A</h2>' c.html
     grep -q 'all kernels of B' c.html
 }
+
+@test "plots: what they draw is what the tables say" {
+    needs python3 jq
+    ranks=("$FIXTURES/rank0.db" "$FIXTURES/rank1.db")
+    rocstats all --format html -o a.html "$DB"
+    rocstats all --format json "$DB" >a.json
+    rocstats ranks --format html -o r.html "${ranks[@]}"
+    rocstats ranks --format json "${ranks[@]}" >r.json
+    rocstats compare --format html -o c.html "${ranks[@]}"
+    rocstats compare --format json "${ranks[@]}" >c.json
+    python3 - <<'END'
+import html, json, math, re
+def load(name):
+    tables = {t['key']: t['rows'] for t in json.load(open(name + '.json'))['tables']}
+    return open(name + '.html', encoding='utf-8').read(), tables
+def figure(page, title):
+    found = re.findall(r'<figure aria-label="%s">.*?</figure>' % re.escape(title), page, re.S)
+    assert found, title
+    return found[-1]
+def rows(fig): # the plots of its rows, with their labels
+    return re.findall(r'<div class="l" title="([^"]*)">.*?<svg[^>]*>(.*?)</svg>.*?<div class="v">(.*?)</div>', fig, re.S)
+def rects(plot):
+    return [(c, float(x), float(w)) for c, x, w in re.findall(r'<rect class="([a-z]\d)"[^>]*? x="([\d.]+)"[^>]*? width="([\d.]+)"', plot)]
+def near(a, b, by=0.11):
+    assert abs(a - b) <= by, (a, b)
+names = ['GEMM', 'attention', 'convolution', 'normalisation', 'elementwise', 'reduction', 'communication', 'copy', 'Triton', 'other']
+
+page, tables = load('a')
+kernels = tables['kernels']
+bars = rows(figure(page, 'Kernels'))
+most = max(k['total_ns'] for k in kernels)
+for k, (label, plot, _) in zip(kernels, bars):
+    assert html.unescape(label) == k['name']
+    (colour, x, width), = rects(plot)
+    assert colour == 'k%d' % names.index(k['class'])
+    near(width, 1000 * k['total_ns'] / most)
+# On logarithmic axes differences of logarithms are distances.
+dots = re.findall(r'<path class="dot (k\d)" d="M([\d.]+) ([\d.]+)h0"><title>(.*?): (\d+) calls of', figure(page, 'Kernels by duration and number of calls'))
+assert len(dots) == len(kernels)
+by_name = {k['name']: k for k in kernels}
+points = [(float(x), float(y), by_name[html.unescape(n)], c) for c, x, y, n, _ in dots]
+for axis, key in (0, 'average_ns'), (1, 'calls'):
+    low, high = min(points, key=lambda p: p[2][key]), max(points, key=lambda p: p[2][key])
+    span = math.log(high[2][key] / low[2][key])
+    for p in points:
+        near(p[axis], low[axis] + (high[axis] - low[axis]) * (math.log(p[2][key] / low[2][key]) / span if span else 0), 0.2)
+        assert p[3] == 'k%d' % names.index(p[2]['class'])
+# Stacks of causes: their shares, in the order in which they come first.
+causes = list(dict.fromkeys(g['class'] for g in tables['gap_classes']))
+for label, plot, _ in rows(figure(page, 'Idle gaps by cause')):
+    of_gpu = [g for g in tables['gap_classes'] if g['gpu'] == label]
+    whole = sum(g['total_ns'] for g in of_gpu)
+    for colour, x, width in rects(plot):
+        cause = causes[int(colour[1:])]
+        near(width, max(1000 * sum(g['total_ns'] for g in of_gpu if g['class'] == cause) / whole, 0.6))
+# Histogram: heights are shares of the calls of a name.
+for label, plot, value in rows(figure(page, 'Durations of kernels')):
+    of_name = [h for h in tables['histogram'] if h['name'] == html.unescape(label)]
+    calls = sum(h['count'] for h in of_name)
+    assert value == '%d calls' % calls
+    heights = [float(h) for h in re.findall(r'<rect[^>]*? height="([\d.]+)"', plot)]
+    most = max(h['count'] for h in of_name)
+    for h, drawn in zip(of_name, heights):
+        near(drawn, 44 * h['count'] / most)
+# Memory over time: the label on the right is the largest of the row.
+assert '<span class="y"' in figure(page, 'Memory over time')
+
+page, tables = load('r')
+key = 'rank_steps' if tables.get('rank_steps') else 'rank_timeline'
+title, value = ('Steps by rank', 'total_ns') if key == 'rank_steps' else ('Kernel time by rank over time', 'kernels_ns')
+least, most = min(r[value] for r in tables[key]), max(r[value] for r in tables[key])
+drawn = 0
+for label, plot, _ in rows(figure(page, title)):
+    for r, (colour, x, width) in zip((r for r in tables[key] if r['place'] == label), rects(plot)):
+        shade = min(int((r[value] - least) / ((most - least) / 8)), 7)
+        assert abs(int(colour[1:]) - shade) <= ((r[value] - least) / ((most - least) / 8) % 1 in (0, 1)), (r, colour)
+        drawn += 1
+assert drawn == len(tables[key])
+
+# The waterfall: every step begins where the one before ended, from all of A to all of B.
+page, tables = load('c')
+kernels = [r for r in tables['compare'] if r['domain'] == 'KERNELS']
+a, b = (sum(r['total_%s_ns' % s] or 0 for r in kernels) for s in 'ab')
+steps = [rects(plot)[0] for _, plot, _ in rows(figure(page, 'What changed the time of kernels'))]
+scale = steps[0][2] / a
+near(steps[-1][2], b * scale, 0.7)
+at = steps[0][2]
+for colour, x, width in steps[1:-1]:
+    near(x if colour == 'c1' else x + width, at, 0.7)
+    at = x + width if colour == 'c1' else x
+near(at, b * scale, 0.7)
+END
+}
+
+@test "a page of markers alone shows markers" {
+    rocstats --include marker --format html -o a.html "$DB"
+    grep -q '<a href="#markers">Markers that take the most time</a>' a.html
+}

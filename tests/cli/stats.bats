@@ -381,7 +381,7 @@ columns() { # argument of rocstats...
 
 @test "gaps without host calls say why they have no cause" {
     rocstats gaps --exclude region "$db" >without
-    grep -q '^Idle gaps by cause: no host calls were read' without
+    grep -q '^Idle gaps by cause: recorded without HIP calls: record with --hip-trace to see why' without
     rocstats gaps "$db" | grep -q '^Idle gaps by cause$'
 }
 
@@ -399,4 +399,25 @@ columns() { # argument of rocstats...
     rocstats gaps --format csv "$FIXTURES/everything.db" | grep -q ",$start,"
     rocstats compare --format json "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" >c.json
     jq -e '.trace_a.files != .trace_b.files and .trace_a.begin_ns > 0' c.json
+}
+
+@test "without GPU work the overview is that of markers and calls" {
+    try 0 rocstats --include marker "$FIXTURES/everything.db"
+    [[ "$output" == *"Markers and the GPU work from inside"* ]]
+    [[ "$output" != *": nothing"* ]] || fail "an empty table"
+    try 0 rocstats --include region "$FIXTURES/everything.db"
+    [[ "$output" == *"Time by domain and name"* && "$output" != *": nothing"* ]]
+    # Programs get the tables that they asked for.
+    [ "$(keys --include marker "$FIXTURES/everything.db")" = "$(keys "$FIXTURES/everything.db")" ]
+}
+
+@test "advice: thresholds, and rules that do not apply" {
+    needs jq
+    rocstats all --advice --format json "$FIXTURES/everything.db" >a.json
+    jq -e '[.tables[] | select(.key == "advice_rules").rows[]] | length == 10 and
+        all(.threshold != null and (.outcome == "does not apply") == (.why != null))' a.json
+    jq -e '[.tables[] | select(.key == "advice").rows[].threshold] | all(length > 0)' a.json
+    try 0 rocstats --include kernel "$FIXTURES/everything.db"
+    [[ "$output" == *"Rules that did not apply"*"exposed copies"*"no copies were recorded"* ]]
+    rocstats --include kernel "$FIXTURES/everything.db" | grep -q "recorded without HIP calls: record with --hip-trace to see why"
 }

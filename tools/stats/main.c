@@ -22,6 +22,7 @@ typedef struct cli {
     bool advice;
     bool wide;
     bool doctor;              /* named as a report: its verdict is the exit code */
+    bool overview;            /* no report is named, and people read it */
     bool summary, per_domain; /* tables as of rocprofv3 */
     unsigned summary_units;
     const char *summary_file;
@@ -374,6 +375,7 @@ static int check_options(cli *c, size_t behind)
     choose_pictures(c);
     bool whole = !c->stats.reports;
     c->stats.brief = whole && c->format == ROCL_TABLE_TEXT;
+    c->overview = whole && !c->compare.wanted && !c->style && c->stats.pictures;
     c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
     c->stats.sort = c->sort;
@@ -441,6 +443,24 @@ static unsigned text_width(const cli *c)
     return c->wide ? 0 : terminal ? terminal : OUTPUT_WIDTH;
 }
 
+/* The overview of a trace without GPU work is that of its markers and calls, not a row of empty
+ * tables. The trace is read again: markers are not collected for every overview. */
+static rocl_status run_reports(cli *c, rocl_trace *t, rocl_tables **tables, rocl_error *err)
+{
+    rocl_status s = rocl_stats(t, &c->stats, tables, err);
+    const bool markers = rocl_trace_events(t, ROCL_MARKER) > 0;
+    const bool calls = rocl_trace_events(t, ROCL_REGION) || rocl_trace_events(t, ROCL_INSTANT);
+    if (s > ROCL_PARTIAL || !c->overview || rocl_trace_events(t, ROCL_DISPATCH) ||
+        rocl_trace_events(t, ROCL_COPY) || (!markers && !calls))
+        return s;
+    rocl_tables_free(*tables);
+    *tables = NULL;
+    c->stats.reports =
+        REPORT(DOMAINS) | (markers ? REPORT(MARKERS) : 0) | (calls ? REPORT(SUMMARY) : 0);
+    c->stats.advice = false;
+    return rocl_stats(t, &c->stats, tables, err);
+}
+
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
@@ -461,7 +481,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_tables *tables = NULL;
     rocl_status s = c->compare.wanted
                         ? comparison_run(&c->compare, &c->common, &c->stats, t, &tables, err)
-                        : rocl_stats(t, &c->stats, &tables, err);
+                        : run_reports(c, t, &tables, err);
     if (s <= ROCL_PARTIAL) {
         rocl_status written = c->style ? write_files(c, t, tables, err) : ROCL_OK;
         const bool reports = !c->style || wants_summary(c);

@@ -313,7 +313,11 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
         snprintf(classes[k], sizeof classes[k], "%s%zu", colours, k);
         legend[k] = (rocl_legend){classes[k], names[k]};
     }
-    if (!rocl_figure_begin_table(&f, b, t, rows, count, BAR, &percent_axis))
+    if (!rocl_figure_open(&f, b, count, BAR, &percent_axis))
+        return;
+    for (size_t r = 0; r < count; r++)
+        rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], 0), ROCL_UNIT_TEXT);
+    if (!rocl_figure_begin(&f, t->title))
         return;
     rocl_figure_put_legend(&f, legend, parts);
     for (size_t r = 0; r < count; r++) {

@@ -175,12 +175,18 @@ static void put_findings(rocl_buf *b, const rocl_tables *all)
         }
         const size_t sentence = rocl_table_find_column(t, lists[i].sentence);
         const size_t evidence = rocl_table_find_column(t, lists[i].evidence);
+        const size_t threshold = rocl_table_find_column(t, "threshold");
         rocl_buf_str(b, "<ul>");
         for (size_t r = 0; r < t->row_count; r++) {
             rocl_buf_str(b, "<li>");
             rocl_html_put_cell(b, t, r, sentence);
             rocl_buf_str(b, ": ");
             rocl_html_put_cell(b, t, r, evidence);
+            if (threshold < t->column_count) {
+                rocl_buf_str(b, " <small>(threshold: ");
+                rocl_html_put_cell(b, t, r, threshold);
+                rocl_buf_str(b, ")</small>");
+            }
             const char *key = t->key;
             if (lists[i].report) {
                 const rocl_datum *d = rocl_table_find_cell(t, r, lists[i].report);
@@ -201,8 +207,11 @@ void rocl_html_put_overview(rocl_table_writer *w)
         const char *table, *title;
     } pictures[] = {{"timeline", "How busy each GPU was"},
                     {"kernels", "Kernels that take the most time"},
+                    {"markers", "Markers that take the most time"},
                     {"compare", "What changed the time of kernels"}};
     const rocl_tables *all = w->tables;
+    const rocl_table *kernels = rocl_tables_find(all, "kernels");
+    const rocl_table *markers = rocl_tables_find(all, "markers"); /* of a trace without kernels */
     rocl_buf *b = &w->buf;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const rocl_table *t = rocl_tables_find(all, headers[i]);
@@ -215,7 +224,7 @@ void rocl_html_put_overview(rocl_table_writer *w)
         rocl_html_put(b, "<p><a href=\"#comparability\">Comparable</a>: %s</p>\n", likeness->note);
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
         const rocl_table *t = rocl_tables_find(all, pictures[i].table);
-        if (!t || !t->row_count)
+        if (!t || !t->row_count || (t == markers && kernels && kernels->row_count))
             continue;
         rocl_html_put(b, "<h2><a href=\"#%s\">%s</a></h2>\n", t->key, pictures[i].title);
         rocl_html_put_chart(b, t, MOST);
