@@ -202,3 +202,30 @@ END
     rocstats --include marker --format html -o a.html "$DB"
     grep -q '<a href="#markers">Markers that take the most time</a>' a.html
 }
+
+@test "colours of classes differ, also for the colour-blind" {
+    needs python3
+    python3 - "$TOP/lib/table/html/page.css" <<'END'
+import itertools, math, re, sys
+# Linear RGB as people with deuteranopia, protanopia and tritanopia see it (Machado and others, 2009).
+SIGHTS = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+          [[.367322, .860646, -.227968], [.280085, .672501, .047413], [-.011820, .042940, .968881]],
+          [[.152286, 1.052583, -.204868], [.114503, .786281, .099216], [-.003882, -.048116, 1.051998]],
+          [[1.255528, -.076749, -.178779], [-.078411, .930809, .147602], [.004733, .691367, .303900]]]
+def linear(colour):
+    return [v / 12.92 if v <= .04045 else ((v + .055) / 1.055) ** 2.4
+            for v in (int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5))]
+def lab(rgb):
+    x, y, z = (sum(w * v for w, v in zip(row, rgb)) for row in
+               ([.4339, .3762, .1899], [.2126, .7152, .0722], [.0177, .1095, .8728]))
+    f = lambda t: t ** (1 / 3) if t > .008856 else 7.787 * t + 16 / 116
+    return 116 * f(y) - 16, 500 * (f(x) - f(y)), 200 * (f(y) - f(z))
+css = open(sys.argv[1]).read()
+for theme in re.findall(r'--k0:#.*?--k9:#\w{6}', css, re.S):
+    colours = [linear(c) for c in re.findall(r'--k\d:(#\w{6})', theme)]
+    assert len(colours) == 10
+    for sight in SIGHTS:
+        seen = [lab([min(max(sum(w * v for w, v in zip(row, c)), 0), 1) for row in sight]) for c in colours]
+        assert min(math.dist(a, b) for a, b in itertools.combinations(seen, 2)) > 18
+END
+}
