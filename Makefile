@@ -235,8 +235,15 @@ $(O)/gen/table/html/%.h: lib/table/html/% lib/table/html/embed.awk
 $(O)/gen/table/html/%.sha256: lib/table/html/% lib/table/html/embed.awk lib/table/html/hash.sh
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && LC_ALL=C awk -v raw=1 -f lib/table/html/embed.awk $< | lib/table/html/hash.sh > $@
+$(O)/gen/page/%.h: lib/page/% lib/table/html/embed.awk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && LC_ALL=C awk -f lib/table/html/embed.awk $< > $@
+$(O)/gen/page/%.sha256: lib/page/% lib/table/html/embed.awk lib/table/html/hash.sh
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && LC_ALL=C awk -v raw=1 -f lib/table/html/embed.awk $< | lib/table/html/hash.sh > $@
 $(OBJ)/lib/table/html/page.o: $(HTML_ASSETS)
-$(OBJ)/lib/table/html/page.o: ALL_CPPFLAGS += -I$(O)/gen
+$(OBJ)/lib/page/page.o: $(addprefix $(O)/gen/page/timeline.,html.h css.h js.h js.sha256)
+$(OBJ)/lib/table/html/page.o $(OBJ)/lib/page/page.o: ALL_CPPFLAGS += -I$(O)/gen
 ifeq ($(ISAL),1)
 $(OBJ)/lib/base/unpack.o: ALL_CPPFLAGS += -DROCL_ISAL
 endif

@@ -964,6 +964,29 @@ ROCL_API rocl_status rocl_print_tables(const rocl_tables *t, const rocl_table_op
 /* Worked questions and their commands, as a table. */
 ROCL_API rocl_status rocl_recipes(rocl_tables **tables, rocl_error *err);
 
+/* ---- a page for browsers --------------------------------------------------------------------- */
+
+#define ROCL_PAGE_EVENTS 2000000 /* the default of max_events */
+
+typedef struct rocl_page_options {
+    const char *path;          /* "-": standard output; a name that ends in .gz: gzip */
+    const rocl_tables *tables; /* of a report, that are on the page as well; NULL: none */
+    bool front;                /* the page opens with the timeline, and not with the report */
+    bool group_by_queue;       /* GPU work is shown by hardware queue, not by stream */
+    uint64_t max_events;       /* with all that is known of each; 0: ROCL_PAGE_EVENTS */
+    /* The part of the time of which the page has all events in detail, the others only as
+     * densities, as times of rocl_options. Both NULL: all of the time, or, where that has too many,
+     * the part in which events are densest. */
+    const char *from, *to;
+    int level; /* of the data */
+} rocl_page_options;
+
+/* Writes a timeline as an HTML page that needs nothing else: tracks by process, GPU, queue or
+ * stream, and thread. written->slices: events, written->values: values of counters and bytes over
+ * time. A notice says when some are only densities. */
+ROCL_API rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o,
+                                     rocl_written *written, rocl_error *err);
+
 /* Cuts rows from the ends of tables until they take no more than so many bytes in a format, JSON or
  * Markdown; a last row counts the others and sums them up (of a report, where
  * rocl_stats_options.rests was set). Each table in turn gets a row, as long as rows fit. Where

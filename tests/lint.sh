@@ -40,6 +40,7 @@ have() {
     fi
     if have node; then
         node --check lib/table/html/page.js || bad=1
+        node --check lib/page/timeline.js || bad=1
     fi
     if have mandoc; then
         mandoc -Tlint -Wwarning $mans || bad=1

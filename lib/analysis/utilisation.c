@@ -120,7 +120,7 @@ static const rocl_table_def line_table = {&rocl_utilisation_report.tab, "timelin
 
 const rocl_report_def rocl_utilisation_report = {
     "timeline",
-    {"timeline", "Timeline"},
+    {"timeline", "Utilisation"},
     "for each GPU: how busy it was over time",
     (const rocl_table_def *const[]){&slice_table, &line_table, NULL}};
 

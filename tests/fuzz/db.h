@@ -134,6 +134,14 @@ static rocl_status write_json(rocl_trace *t, unsigned how, rocl_error *err)
 {
     const rocl_json_options o = {.path = "/dev/null", .level = 1};
     const rocl_kineto_options k = {.path = "/dev/null", .level = 1, .group_by_queue = how & 4};
+    const rocl_page_options p = {.path = "/dev/null",
+                                 .level = 1,
+                                 .group_by_queue = how & 4,
+                                 .max_events = how & 16 ? 5 : 0,
+                                 .from = how & 32 ? "30%" : NULL,
+                                 .to = how & 64 ? "60%" : NULL};
+    if (how & 8)
+        return rocl_write_page(t, &p, NULL, err);
     return how & 2   ? rocl_write_kineto(t, &k, NULL, err)
            : how & 1 ? rocl_write_rocprof_json(t, &o, NULL, err)
                      : rocl_write_rocprofv3_json(t, &o, NULL, err);

@@ -4,16 +4,18 @@
 #define TOOLS_CONVERTER_H
 
 #include "common/common.h"
+#include "common/page.h"
 
 /* Options of outputs that several formats may have. */
 typedef struct conversion {
-    bool group_by_queue;                /* pftrace, otf2, json */
+    bool group_by_queue;                /* pftrace, otf2, json, html */
     bool legacy_tracks, counters, zstd; /* pftrace */
     bool flows;                         /* json */
     bool duration, bytes, gzip;         /* csv; gzip also json */
     unsigned csv_style;                 /* a rocl_csv_style */
     strings kinds;                      /* csv */
     int level;                          /* of -z, below 0: not given */
+    page_choice page;                   /* html */
 } conversion;
 
 typedef struct converter {
@@ -25,6 +27,7 @@ typedef struct converter {
     void (*report)(void);
 } converter;
 
-extern const converter csv_converter, pftrace_converter, otf2_converter, json_converter;
+extern const converter csv_converter, pftrace_converter, otf2_converter, json_converter,
+    html_converter;
 
 #endif

@@ -4,6 +4,7 @@
 #include "common/output.h"
 #include "common/programs.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,9 @@ typedef struct cli {
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
 static const converter *const known[] = {&csv_converter, &pftrace_converter, &otf2_converter,
-                                         &json_converter};
+                                         &json_converter, &html_converter};
 enum { KNOWN = sizeof known / sizeof *known };
-#define FORMATS "csv|pftrace|otf2|json|perfetto"
+#define FORMATS "csv|pftrace|otf2|json|html|perfetto"
 
 #define FLAG(name, letter, field, help)                                                            \
     {                                                                                              \
@@ -30,11 +31,10 @@ enum { KNOWN = sizeof known / sizeof *known };
 
 static const opt output_options[] = {
     {"output-format", 'f', OPT_MANY, offsetof(cli, formats), "FORMAT...", FORMATS, 0, 0,
-     "csv, pftrace (or perfetto), otf2, json (Chrome): one or several, with blanks or commas "
-     "between "
-     "them (default: what the name of -o ends in)"},
+     "csv, pftrace (or perfetto), otf2, json (Chrome), html (a timeline in a page for browsers): "
+     "one or several, with blanks or commas between them (default: what the name of -o ends in)"},
     COMMON_OUTPUT_FILE(
-        "write NAME_results.pftrace, NAME_results.otf2, NAME_results.json and "
+        "write NAME_results.pftrace, NAME_results.otf2, NAME_results.json, NAME_results.html and "
         "NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); of one format, a NAME "
         "with its ending is used as it is, and \"-\" is standard output"),
     COMMON_OUTPUT_PATH,
@@ -43,16 +43,17 @@ static const opt output_options[] = {
 
 static const opt format_options[] = {
     FLAG("args", 0, common.args,
-         "pftrace, otf2, json: attach the arguments of API calls to their events"),
+         "pftrace, otf2, json, html: attach the arguments of API calls to their events"),
     FLAG("annotate-args", 0, common.args, "the same, under its name in AMD's converter"),
     FLAG("group-by-queue", 0, conversion.group_by_queue,
-         "pftrace, otf2, json: group GPU work by hardware queue instead of by stream"),
+         "pftrace, otf2, json, html: group GPU work by hardware queue instead of by stream"),
     FLAG("legacy-tracks", 0, conversion.legacy_tracks,
          "pftrace: write GPU work as plain slices in the layout of AMD's converter"),
     FLAG("annotate-pmc", 0, conversion.counters,
          "pftrace: attach the values of counters to their kernels"),
     FLAG("zstd", 0, conversion.zstd,
          "pftrace: compress packets with zstd, which Perfetto reads since version 58"),
+    PAGE_OPTIONS("html", cli, conversion.page),
     FLAG("flow", 0, conversion.flows,
          "json: write arrows from host events to the GPU work that they launched"),
     {"style", 0, OPT_CHOICE, offsetof(cli, conversion.csv_style), "STYLE",

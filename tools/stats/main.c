@@ -2,6 +2,7 @@
 #include "common/common.h"
 #include "common/answer.h"
 #include "common/output.h"
+#include "common/page.h"
 #include "common/programs.h"
 
 #include "stats/compare.h"
@@ -29,6 +30,8 @@ typedef struct cli {
     const char *min_gap;
     const char *path, *folder; /* of the output; of the files of a style */
     unsigned budget;
+    const char *timeline; /* "": the page has one; "first": it opens with it */
+    page_choice page;
     rocl_stats_options stats;
     comparison compare;
 } cli;
@@ -117,6 +120,9 @@ static const opt output_options[] = {
      "TSV or JSON with exact values for programs; the summary as `rocprofv3 -S` prints it (table); "
      "a page with all reports and charts (html)"},
     BUDGET_OPTION(offsetof(cli, budget)),
+    {"timeline", 0, OPT_MAYBE, offsetof(cli, timeline), "[=first]", NULL, 0, 0,
+     "html: add a timeline of all events to the page; with first, the page opens with it"},
+    PAGE_OPTIONS("--timeline", cli, page),
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
      "write to this file (default: \"-\", standard output); with --style: prefix of the file names "
      "(default: out, or results for rocprof)"},
@@ -360,6 +366,14 @@ static int check_options(cli *c, size_t behind)
     code = wants_summary(c) ? place_summary(c) : -1;
     const bool reports = !c->style || wants_summary(c);
     c->common.to_stdout = reports && strcmp(c->path, "-") == 0;
+    if (c->format != ROCL_TABLE_HTML && (c->timeline || page_choice_made(&c->page)))
+        return usage_error("--timeline, --max-events and --window are only for --format html");
+    if (c->timeline && *c->timeline && strcmp(c->timeline, "first"))
+        return usage_error("--timeline: \"%s\" is not known; first", c->timeline);
+    if (!c->timeline && page_choice_made(&c->page))
+        return usage_error("--max-events and --window are only for --timeline");
+    if (c->timeline && c->compare.wanted)
+        return usage_error("compare has no --timeline");
     if (c->common.to_stdout && c->format == ROCL_TABLE_HTML && isatty(STDOUT_FILENO))
         return usage_error("a page is not for terminals: use -o FILE, or redirect it");
     if (code < 0 && reports)
@@ -488,7 +502,9 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         if (written == ROCL_OK && reports && (c->common.job || c->summary_file))
             written = output_make_parent(c->path);
         if (written == ROCL_OK && reports)
-            written = tables_write(&o, t, tables, err);
+            written = c->timeline ? page_write(&c->page, t, c->path, tables, *c->timeline != 0,
+                                               false, NULL, err)
+                                  : tables_write(&o, t, tables, err);
         const rocl_trust trust = c->doctor ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
         if (written != ROCL_OK || trust == ROCL_TRUST_UNUSABLE)
             s = written != ROCL_OK ? written : ROCL_INPUT;

@@ -15,6 +15,19 @@
 
 #include "table/format.h"
 
+/* A panel that is made of something else than tables. */
+typedef struct rocl_html_panel {
+    const char *id, *title;
+    bool front;                        /* it is the first one, and not behind the overview */
+    const char *style, *script, *hash; /* of the script: SHA-256 in base64 */
+    rocl_status (*put)(void *ctx, rocl_out *out, rocl_error *err); /* writes what is in it */
+    void *ctx;
+} rocl_html_panel;
+
+/* Writes the page of some tables, or of none, with a panel. */
+rocl_status rocl_html_write_page(const rocl_tables *t, const rocl_html_panel *panel, rocl_out *out,
+                                 rocl_error *err);
+
 /* A printf that knows %s, %.*s, %d, %.Nf and %%. The format is HTML; in texts the characters that
  * mean something there are escaped. */
 void rocl_html_put(rocl_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -107,9 +107,20 @@ static void begin_panel(rocl_buf *b, const char *id)
                   id);
 }
 
-void rocl_table_write_html(rocl_table_writer *w)
+static void put_panel(rocl_table_writer *w, const rocl_html_panel *p)
+{
+    begin_panel(&w->buf, p->id);
+    rocl_table_flush(w);
+    if (w->status == ROCL_OK)
+        w->status = p->put(p->ctx, w->out, w->err);
+    rocl_buf_str(&w->buf, "</section>\n");
+}
+
+/* panel: NULL where there is none. Without tables it is all that is on the page. */
+static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
 {
     const rocl_tables *all = w->tables;
+    const bool alone = panel && !all->count;
     rocl_buf *b = &w->buf;
     rocl_buf_str(b, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -117,22 +128,37 @@ void rocl_table_write_html(rocl_table_writer *w)
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                     "style-src 'unsafe-inline'; script-src 'sha256-"
 #include "table/html/page.js.sha256"
-                    "'\">\n<title>rocstats</title>\n<style>\n");
+                    "'");
+    if (panel)
+        rocl_html_put(b, " 'sha256-%s'", panel->hash);
+    rocl_buf_str(b, "\">\n<title>rocstats</title>\n<style>\n");
     rocl_buf_str(b, style_sheet);
+    if (panel)
+        rocl_buf_str(b, panel->style);
     rocl_html_put(b,
                   "</style></head>\n<body><header><h1>%s</h1><button id=\"theme\">Light / dark"
-                  "</button></header>\n<nav><div role=\"tablist\" aria-label=\"Reports\">",
-                  rocl_tables_find(all, "compare") ? "From A to B" : "Where the time went");
-    put_tab_button(b, overview, "Overview");
+                  "</button></header>\n<nav%s><div role=\"tablist\" aria-label=\"Reports\">",
+                  alone                              ? panel->title
+                  : rocl_tables_find(all, "compare") ? "From A to B"
+                                                     : "Where the time went",
+                  alone ? " hidden" : "");
+    if (panel && (panel->front || alone))
+        put_tab_button(b, panel->id, panel->title);
+    if (!alone)
+        put_tab_button(b, overview, "Overview");
+    if (panel && !panel->front && !alone)
+        put_tab_button(b, panel->id, panel->title);
     for (size_t i = 0; i < all->count; i++) {
         rocl_table_tab tab = tab_of(&all->tables[i]);
         if (begins_tab(all, i))
             put_tab_button(b, tab.id, tab.title);
     }
     rocl_buf_str(b, "</div></nav>\n<main>\n");
-    begin_panel(b, overview);
-    rocl_html_put_overview(w);
-    rocl_buf_str(b, "</section>\n");
+    if (!alone) {
+        begin_panel(b, overview);
+        rocl_html_put_overview(w);
+        rocl_buf_str(b, "</section>\n");
+    }
     for (size_t i = 0; i < all->count; i++) {
         const char *tab = tab_of(&all->tables[i]).id;
         if (!begins_tab(all, i))
@@ -143,7 +169,31 @@ void rocl_table_write_html(rocl_table_writer *w)
                 put_table(w, &all->tables[k]);
         rocl_buf_str(b, "</section>\n");
     }
+    if (panel)
+        put_panel(w, panel);
     rocl_buf_str(b, "</main>\n<script>");
     rocl_buf_str(b, script);
-    rocl_buf_str(b, "</script></body></html>\n");
+    rocl_buf_str(b, "</script>");
+    if (panel) {
+        rocl_buf_str(b, "\n<script>");
+        rocl_buf_str(b, panel->script);
+        rocl_buf_str(b, "</script>");
+    }
+    rocl_buf_str(b, "</body></html>\n");
+}
+
+void rocl_table_write_html(rocl_table_writer *w)
+{
+    write_page(w, NULL);
+}
+
+rocl_status rocl_html_write_page(const rocl_tables *t, const rocl_html_panel *panel, rocl_out *out,
+                                 rocl_error *err)
+{
+    rocl_table_writer w = {.tables = t, .out = out, .err = err};
+    write_page(&w, panel);
+    rocl_table_flush(&w);
+    rocl_buf_free(&w.buf);
+    rocl_buf_free(&w.scratch);
+    return w.status;
 }
