@@ -172,8 +172,10 @@ static void count_busy(page_sink *s, page_encoder *e, int64_t until)
 {
     while (e->counted < until) {
         const uint64_t cell = cell_of(s, e->counted);
-        const int64_t end = s->first + (int64_t)(cell + 1) * s->cell_ns;
-        const int64_t to = end < until ? end : until;
+        const uint64_t done = (uint64_t)e->counted - (uint64_t)s->first;
+        const uint64_t left = (cell + 1) * (uint64_t)s->cell_ns - done;
+        const uint64_t more = (uint64_t)until - (uint64_t)e->counted;
+        const int64_t to = more < left ? until : e->counted + (int64_t)left;
         open_cell(s, e, cell);
         e->cell_busy += to - e->counted;
         e->counted = to;

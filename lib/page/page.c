@@ -82,9 +82,13 @@ static rocl_status choose_window(page_sink *s, rocl_error *err)
             st = rocl_fail(err, ROCL_USAGE,
                            "--window begins (%" PRId64 " ns) after its end (%" PRId64 " ns)",
                            s->from, s->to);
+        s->from = s->from < s->first ? s->first : s->from > s->last ? s->last : s->from;
+        s->to = s->to < s->first ? s->first : s->to > s->last ? s->last : s->to;
     } else if (events > most) {
         s->windowed = true;
         page_times_densest(all, most, &s->from, &s->to);
+        s->from = s->from < s->first ? s->first : s->from;
+        s->to = s->to > s->last ? s->last : s->to;
     }
     return st;
 }

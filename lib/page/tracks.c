@@ -197,8 +197,9 @@ void page_put_index(page_sink *s, rocl_buf *to)
                     s->first, s->last < s->first ? 0 : (uint64_t)s->last - (uint64_t)s->first,
                     s->cell_ns, PAGE_CELLS, PAGE_BUSY);
     if (s->windowed)
-        rocl_buf_printf(to, "\"window\":[%" PRId64 ",%" PRId64 "],", s->from - s->first,
-                        s->to - s->first);
+        rocl_buf_printf(to, "\"window\":[%" PRIu64 ",%" PRIu64 "],",
+                        (uint64_t)s->from - (uint64_t)s->first,
+                        (uint64_t)s->to - (uint64_t)s->first);
     rocl_buf_printf(to,
                     "\"events\":%" PRIu64 ",\"values\":%" PRIu64 ",\"eventDetails\":%" PRIu64
                     ",\"valueDetails\":%" PRIu64 ",\"faults\":%" PRIu64 ",\"kinds\":[",

@@ -99,7 +99,7 @@ void page_times_densest(const page_times *t, uint64_t most, int64_t *from, int64
         events -= *bin_of(bins, begin);
     }
     *from = best * ((int64_t)1 << t->shift);
-    *to = (int64_t)((uint64_t)best_end << t->shift) - 1;
+    *to = (int64_t)(((uint64_t)best_end << t->shift) - 1);
     if (best_events > most) /* one bin */
         *to = *from + (int64_t)((double)(*to - *from) * (double)most / (double)best_events);
 }
