@@ -164,6 +164,9 @@ static rocl_status put_panel(void *ctx, rocl_out *out, rocl_error *err)
         if (s->captures[i].sorter)
             st = write_capture(s, i, err);
     if (st == ROCL_OK) {
+        rocl_buf_str(&index, "{\"fields\":[");
+        page_put_fields(&index);
+        rocl_buf_str(&index, "],");
         page_put_index(s, &index);
         st = page_put_block(s, &index, err);
     }

@@ -153,7 +153,7 @@ typedef struct page_sink {
 uint32_t page_text(page_sink *s, uint32_t text);
 rocl_status page_define_track(rocl_timeline_part *p, const rocl_track *track, uint64_t *id,
                               rocl_error *err);
-/* The last block. */
+/* The last block, an object of JSON that has begun. */
 void page_put_index(page_sink *s, rocl_buf *to);
 
 /* ---- encode.c -------------------------------------------------------------------------------- */

@@ -192,7 +192,7 @@ void page_put_index(page_sink *s, rocl_buf *to)
     for (int f = 0; f < ROCL_FAULTS; f++)
         faults += atomic_load(&t->faults[f]);
     rocl_buf_printf(to,
-                    "{\"generator\":\"rocline " ROCLINE_VERSION "\",\"base\":\"%" PRId64
+                    "\"generator\":\"rocline " ROCLINE_VERSION "\",\"base\":\"%" PRId64
                     "\",\"span\":%" PRIu64 ",\"cell\":%" PRId64 ",\"cells\":%d,\"busy\":%d,",
                     s->first, s->last < s->first ? 0 : (uint64_t)s->last - (uint64_t)s->first,
                     s->cell_ns, PAGE_CELLS, PAGE_BUSY);
@@ -207,8 +207,6 @@ void page_put_index(page_sink *s, rocl_buf *to)
                     s->counts.value_details, faults);
     for (int k = 0; k < ROCL_KINDS; k++)
         rocl_buf_printf(to, "%s\"%s\"", k ? "," : "", rocl_kind_name((rocl_kind)k));
-    rocl_buf_str(to, "],\"fields\":[");
-    page_put_fields(to);
     rocl_buf_str(to, "],\n\"captures\":[");
     for (size_t i = 0; i < t->capture_count; i++) {
         const char *guid = rocl_str(t, t->captures[i]->pub.guid);

@@ -32,6 +32,7 @@ typedef struct cli {
     unsigned budget;
     const char *timeline; /* "": the page has one; "first": it opens with it */
     page_choice page;
+    bool group_by_queue;
     rocl_stats_options stats;
     comparison compare;
 } cli;
@@ -123,6 +124,8 @@ static const opt output_options[] = {
     {"timeline", 0, OPT_MAYBE, offsetof(cli, timeline), "[=first]", NULL, 0, 0,
      "html: add a timeline of all events to the page; with first, the page opens with it"},
     PAGE_OPTIONS("--timeline", cli, page),
+    {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
+     "--timeline: group GPU work by hardware queue instead of by stream"},
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
      "write to this file (default: \"-\", standard output); with --style: prefix of the file names "
      "(default: out, or results for rocprof)"},
@@ -366,12 +369,12 @@ static int check_options(cli *c, size_t behind)
     code = wants_summary(c) ? place_summary(c) : -1;
     const bool reports = !c->style || wants_summary(c);
     c->common.to_stdout = reports && strcmp(c->path, "-") == 0;
-    if (c->format != ROCL_TABLE_HTML && (c->timeline || page_choice_made(&c->page)))
-        return usage_error("--timeline, --max-events and --window are only for --format html");
+    if (c->format != ROCL_TABLE_HTML && c->timeline)
+        return usage_error("--timeline is only for --format html");
     if (c->timeline && *c->timeline && strcmp(c->timeline, "first"))
         return usage_error("--timeline: \"%s\" is not known; first", c->timeline);
-    if (!c->timeline && page_choice_made(&c->page))
-        return usage_error("--max-events and --window are only for --timeline");
+    if (!c->timeline && (page_choice_made(&c->page) || c->group_by_queue))
+        return usage_error("--max-events, --window and --group-by-queue are only for --timeline");
     if (c->timeline && c->compare.wanted)
         return usage_error("compare has no --timeline");
     if (c->common.to_stdout && c->format == ROCL_TABLE_HTML && isatty(STDOUT_FILENO))
@@ -503,8 +506,12 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
             written = output_make_parent(c->path);
         if (written == ROCL_OK && reports)
             written = c->timeline ? page_write(&c->page, t, c->path, tables, *c->timeline != 0,
-                                               false, NULL, err)
+                                               c->group_by_queue, NULL, err)
                                   : tables_write(&o, t, tables, err);
+        if (written == ROCL_PARTIAL) { /* the page has texts that were repaired */
+            s = ROCL_PARTIAL;
+            written = ROCL_OK;
+        }
         const rocl_trust trust = c->doctor ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
         if (written != ROCL_OK || trust == ROCL_TRUST_UNUSABLE)
             s = written != ROCL_OK ? written : ROCL_INPUT;

@@ -2,20 +2,26 @@
 #include "stats/view.h"
 
 #include "common/output.h"
+#include "common/page.h"
 #include "common/programs.h"
 
+#include <limits.h>
 #include <stdint.h>
 
 typedef struct cli {
     common common;
     browse_options browse;
+    page_choice page; /* rocstats reads these options again */
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
 static const opt view_options[] = {
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
-     "write a page with all reports and charts, for a browser, in the place of showing the trace"},
+     "write a page with a timeline, all reports and charts, for a browser, in the place of showing "
+     "the "
+     "trace"},
+    PAGE_OPTIONS("-o", cli, page),
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, browse.group_by_queue), NULL, NULL, 0, 0,
      "show GPU work by queue, not by stream"},
     COMMON_END,
@@ -33,7 +39,7 @@ static rocl_status show_trace(rocl_trace *t, void *ctx, rocl_error *err)
 }
 #endif
 
-/* The page is that of the reports. */
+/* The page is that of the reports, which opens with the timeline. */
 static int write_page(const program *p, int argc, char **argv)
 {
     static strings words;
@@ -41,6 +47,7 @@ static int write_page(const program *p, int argc, char **argv)
     stats.name = p->name;
     strings_add(&words, argv[0]);
     strings_add(&words, "--format=html");
+    strings_add(&words, "--timeline=first");
     for (int i = 1; i < argc; i++)
         strings_add(&words, argv[i]);
     return stats.run(&stats, (int)words.n, (char **)(uintptr_t)words.v);
