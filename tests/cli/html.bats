@@ -201,6 +201,11 @@ END
 @test "a page of markers alone shows markers" {
     rocstats --include marker --format html -o a.html "$DB"
     grep -q '<a href="#markers">Markers that take the most time</a>' a.html
+    # What has nothing to say has no tab, but is named.
+    grep -q 'Nothing in this trace for: Kernels, Copies, Overlap' a.html
+    run ! grep -q 'id="tab-kernel"' a.html
+    rocstats --format html -o e.html "$FIXTURES/empty-tables.db"
+    [ "$(grep -o 'role="tab"' e.html | wc -l)" -ge 1 ]
 }
 
 @test "colours of classes differ, also for the colour-blind" {

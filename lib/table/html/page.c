@@ -12,15 +12,36 @@ static rocl_table_tab tab_of(const rocl_table *t)
     return t->tab ? *t->tab : (rocl_table_tab){t->key, t->title};
 }
 
-/* Is it the first table of its tab? What heads the first page has none. */
-static bool begins_tab(const rocl_tables *all, size_t i)
+/* Is it the first table of a tab of which some table has rows, or, with `empty`, none has? What
+ * heads the first page has no tab. */
+static bool begins_tab(const rocl_tables *all, size_t i, bool empty)
 {
-    if (!strcmp(tab_of(&all->tables[i]).id, overview))
+    const char *id = tab_of(&all->tables[i]).id;
+    bool rows = false;
+    if (!strcmp(id, overview))
         return false;
-    for (size_t k = 0; k < i; k++)
-        if (!strcmp(tab_of(&all->tables[k]).id, tab_of(&all->tables[i]).id))
+    for (size_t k = 0; k < all->count; k++) {
+        if (strcmp(tab_of(&all->tables[k]).id, id) != 0)
+            continue;
+        if (k < i)
             return false;
-    return true;
+        rows |= all->tables[k].row_count > 0;
+    }
+    return rows != empty;
+}
+
+/* The reports that found nothing have no tabs. */
+static void put_empty_tabs(rocl_buf *b, const rocl_tables *all)
+{
+    const char *before = "<p class=\"note\">Nothing in this trace for: ";
+    for (size_t i = 0; i < all->count; i++) {
+        if (!begins_tab(all, i, true))
+            continue;
+        rocl_buf_str(b, before);
+        rocl_html_put(b, "%s", tab_of(&all->tables[i]).title);
+        before = ", ";
+    }
+    rocl_buf_str(b, *before == ',' ? "</p>\n" : "");
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -52,7 +73,8 @@ static void put_cell(rocl_table_writer *w, const rocl_table *t, size_t row, size
     if (rocl_column_is_number(column))
         rocl_html_put(b, "<td data-v=\"\">%.*s</td>", n, p);
     else
-        rocl_html_put(b, "<td class=\"t\" title=\"%.*s\">%.*s</td>", n, p, n, p);
+        rocl_html_put(b, "<td class=\"%s\" title=\"%.*s\">%.*s</td>",
+                      column->unit == ROCL_UNIT_SENTENCE ? "t s" : "t", n, p, n, p);
 }
 
 static void put_table(rocl_table_writer *w, const rocl_table *t)
@@ -150,18 +172,19 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
         put_tab_button(b, panel->id, panel->title);
     for (size_t i = 0; i < all->count; i++) {
         rocl_table_tab tab = tab_of(&all->tables[i]);
-        if (begins_tab(all, i))
+        if (begins_tab(all, i, false))
             put_tab_button(b, tab.id, tab.title);
     }
     rocl_buf_str(b, "</div></nav>\n<main>\n");
     if (!alone) {
         begin_panel(b, overview);
         rocl_html_put_overview(w);
+        put_empty_tabs(b, all);
         rocl_buf_str(b, "</section>\n");
     }
     for (size_t i = 0; i < all->count; i++) {
         const char *tab = tab_of(&all->tables[i]).id;
-        if (!begins_tab(all, i))
+        if (!begins_tab(all, i, false))
             continue;
         begin_panel(b, tab);
         for (size_t k = i; k < all->count; k++)
