@@ -56,6 +56,7 @@ typedef struct lookup {
     rocl_trace *trace;
     const rocl_capture *capture;
     rocl_event_ids ids;
+    uint64_t wanted;      /* id of the event */
     pthread_mutex_t lock; /* of all below, in a pass */
     bool found, no_memory;
     rocl_any_record record;
@@ -205,7 +206,7 @@ static rocl_status find_event(void *self, unsigned worker, rocl_batch *b, rocl_e
     rocl_status st = ROCL_OK;
     (void)worker;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        if (rocl_event_at(b, size, i)->id != l->event.id)
+        if (rocl_event_at(b, size, i)->id != l->wanted)
             continue;
         pthread_mutex_lock(&l->lock);
         const related r = describe_related(b, i);
@@ -928,7 +929,8 @@ static rocl_status open_lookup(lookup *l, rocl_trace *t, const char *id, rocl_er
     *l = (lookup){.trace = t};
     rocl_status st = rocl_event_ids_open(&l->ids, t, err);
     if (st == ROCL_OK)
-        st = rocl_event_id_read(&l->ids, id, &l->capture, &l->event.kind, &l->event.id, err);
+        st = rocl_event_id_read(&l->ids, id, &l->capture, &l->event.kind, &l->wanted, err);
+    l->event.id = l->wanted;
     if (st != ROCL_OK)
         return st;
     const bool host = is_kind_of(l->event.kind, ROCL_HOST_KINDS);

@@ -19,8 +19,7 @@ _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the str
 static const opt view_options[] = {
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
      "write a page with a timeline, all reports and charts, for a browser, in the place of showing "
-     "the "
-     "trace"},
+     "the trace"},
     PAGE_OPTIONS("-o", cli, page),
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, browse.group_by_queue), NULL, NULL, 0, 0,
      "show GPU work by queue, not by stream"},
@@ -59,6 +58,8 @@ static int run_view(const program *p, int argc, char **argv)
     int code = common_parse(p, &c.common, argc, argv);
     if (code >= 0)
         return code;
+    if (c.common.output_file && c.browse.group_by_queue)
+        return usage_error("--group-by-queue is for the terminal, not for -o");
     if (c.common.output_file)
         return write_page(p, argc, argv);
 #ifdef ROCL_NCURSES
