@@ -27,7 +27,7 @@ commands() {
     diff <(rocstats compare "$db" "$db") <(rocline compare "$db" "$db")
     diff <(rocstats compare "$db" "$db") <(rocline stats compare "$db" "$db")
     diff <(rocstats doctor "$db") <(rocline doctor "$db")
-    diff <(rocstats --format html "$db") <(rocline view -o - "$db")
+    diff <(rocstats --format html --timeline=first "$db") <(rocline view -o - "$db")
     rocpd2csv -q -d tool "$db"
     rocline csv -q -d command "$db"
     diff -r tool command

@@ -414,7 +414,7 @@ void tracks_draw_ruler(browser *b, int y)
     const double span = (double)b->to - (double)b->from;
     put_duration(text, sizeof text, b->to - b->from);
     screen_printf(y, 0, label_width(), " %s in view", text);
-    const int64_t step = round_step(span / (double)n * 16);
+    const int64_t step = round_step(span / (double)n * 13);
     const int64_t begin = b->from - b->state.first, end = b->to - b->state.first;
     int free_from = 0;
     for (int64_t t = begin / step * step; t <= end; t += step) {
@@ -445,7 +445,7 @@ static void put_kind_details(const browser *b, const rocl_picture_slice *s, char
     char bytes[32], rate[32];
     size_t n = 0;
     to[0] = '\0';
-    if (s->kind == ROCL_DISPATCH)
+    if (s->kind == ROCL_DISPATCH && s->grid[0])
         snprintf(to, size,
                  "grid %ux%ux%u, workgroup %ux%ux%u, LDS %" PRId64 " B, scratch %" PRId64 " B",
                  s->grid[0], s->grid[1], s->grid[2], s->workgroup[0], s->workgroup[1],
