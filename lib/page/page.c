@@ -35,9 +35,22 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     const size_t size = rocl_kind_size(b->kind);
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
-        page_times_add(&s->times[worker], e->start, e->end);
+        page_times_add(&s->times[worker], e->start, e->end, 1);
     }
     return rocl_encoder_events(s, worker, b, err);
+}
+
+/* Allocated bytes are drawn from all allocations, whatever else passes. */
+static rocl_status add_history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    page_sink *s = self;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        const int64_t at = e->start > s->timeline.from ? e->start : s->timeline.from;
+        if (at <= s->timeline.to)
+            page_times_add(&s->times[worker], at, at, 0);
+    }
+    return rocl_encode_history(&s->timeline.encoder, worker, b, err);
 }
 
 static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_error *err)
@@ -96,13 +109,14 @@ static rocl_status choose_window(page_sink *s, rocl_error *err)
 static void report_window(const page_sink *s)
 {
     const page_counts *n = &s->counts;
-    const uint64_t all = n->events + n->values, kept = n->event_details + n->value_details;
-    if (!s->windowed || kept == all)
+    if (n->event_details == n->events && n->value_details == n->values)
         return;
     rocl_notice(s->trace,
-                "the page has %" PRIu64 " of %" PRIu64 " events in detail, from %.6g s to %.6g s "
-                "after the first one; the others only as densities (see --max-events, --window)",
-                kept, all, ((double)s->from - (double)s->first) / 1e9,
+                "the page has %" PRIu64 " of %" PRIu64 " events and %" PRIu64 " of %" PRIu64
+                " values in detail, from %.6g s to %.6g s after the first one; the others only as "
+                "densities (see --max-events, --window)",
+                n->event_details, n->events, n->value_details, n->values,
+                ((double)s->from - (double)s->first) / 1e9,
                 ((double)s->to - (double)s->first) / 1e9);
 }
 
@@ -262,6 +276,7 @@ rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_writ
     rocl_sink sink = rocl_encoder_sink(&s.timeline.encoder);
     sink.begin_capture = begin_capture;
     sink.events = add_events;
+    sink.history = add_history;
     sink.end_capture = end_capture;
     rocl_status st = rocl_check_level(o->level, err);
     if (st == ROCL_OK)

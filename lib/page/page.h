@@ -55,7 +55,8 @@ typedef struct page_times {
 } page_times;
 
 void page_times_open(page_times *t);
-void page_times_add(page_times *t, int64_t begin, int64_t end);
+/* events: how many it counts as; 0: only the time is of the trace. */
+void page_times_add(page_times *t, int64_t begin, int64_t end, unsigned events);
 void page_times_join(page_times *to, const page_times *from);
 /* The part of the time in which events are densest, and that has no more than `most`. */
 void page_times_densest(const page_times *t, uint64_t most, int64_t *from, int64_t *to);

@@ -290,7 +290,7 @@ function layOut(){
     t.rows.forEach(function(r,k){
       var first=k===0||t.rows[k-1].marks!==r.marks;
       items.push({row:r,track:t,depth:depth,y:y,h:ROW,
-        label:!first?'':r.marks?t.label+' markers':t.label});
+        label:!first?'':r.marks?'Markers of '+t.label:t.label});
       y+=ROW
     });
     if(t.valueCount){items.push({track:t,values:true,depth:depth,y:y,h:VALUE,label:t.label});y+=VALUE}
@@ -648,7 +648,7 @@ function drawHead(x0){
     var x=Math.round(xOf(t))+.5;
     ctx.fillStyle=css.line;ctx.fillRect(x-.5,TOP-8,1,8);
     ctx.fillStyle=css.dim;
-    if(t>=-step/2)ctx.fillText(tickText(Math.abs(t)<step/2?0:t,step),x+4,TOP-15)
+    if(t>=-step/2&&x<W-48)ctx.fillText(tickText(Math.abs(t)<step/2?0:t,step),x+4,TOP-15)
   }
   ctx.fillStyle=css.line;ctx.fillRect(0,TOP-1,W,1);
   ctx.fillStyle=css.dim;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -149,9 +150,12 @@ rocl_status page_define_track(rocl_timeline_part *p, const rocl_track *t, uint64
         if (thread) {
             const rocl_process *process = &c->processes[t->process];
             const char *label = rocl_thread_label(c, thread, process, own, sizeof own);
-            snprintf(name, sizeof name, "%s %" PRId64 "%s%s",
-                     thread->tid == process->pid ? "Main thread" : "Thread", thread->tid,
-                     *label ? " " : "", label);
+            if (!strncmp(label, "thread ", 7)) /* PyTorch says it all */
+                snprintf(name, sizeof name, "T%s", label + 1);
+            else
+                snprintf(name, sizeof name, "%s %" PRId64 "%s%s",
+                         thread->tid == process->pid ? "Main thread" : "Thread", thread->tid,
+                         *label ? " " : "", label);
             fresh.order |= thread->tid == process->pid ? 0 : t->thread + 1u;
         }
         fresh.group = find_process_group(s, t->process);

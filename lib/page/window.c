@@ -40,7 +40,7 @@ static void widen_bins(page_times *t, int64_t first, int64_t last)
     }
 }
 
-void page_times_add(page_times *t, int64_t begin, int64_t end)
+void page_times_add(page_times *t, int64_t begin, int64_t end, unsigned events)
 {
     if (t->first > t->last)
         t->low = t->high = begin >> t->shift;
@@ -49,7 +49,7 @@ void page_times_add(page_times *t, int64_t begin, int64_t end)
     const int64_t n = begin >> t->shift;
     if (n < t->low || n > t->high)
         widen_bins(t, begin, begin);
-    ++*bin_of(t, begin >> t->shift);
+    *bin_of(t, begin >> t->shift) += events;
 }
 
 void page_times_join(page_times *to, const page_times *from)
@@ -75,28 +75,34 @@ void page_times_join(page_times *to, const page_times *from)
 }
 
 /* Of the stretches of bins that cannot be longer without having more than `most` events, the one
- * with most events in its time. A bin alone that has more is cut as if they were even in it. */
+ * with most events in its time, of those that have nearly as many as any. A bin alone that has more
+ * is cut as if they were even in it. */
 void page_times_densest(const page_times *t, uint64_t most, int64_t *from, int64_t *to)
 {
     page_times *bins = (page_times *)(uintptr_t)t;
-    int64_t end = t->low, best = t->low, best_end = t->low + 1;
-    uint64_t events = 0, best_events = 0;
-    for (int64_t begin = t->low; begin <= t->high; begin++) {
-        if (end <= begin) {
-            end = begin + 1;
-            events = *bin_of(bins, begin);
+    int64_t best = t->low, best_end = t->low + 1;
+    uint64_t best_events = 0, largest = 0;
+    for (int pass = 0; pass < 2; pass++) { /* the first finds the largest */
+        int64_t end = t->low;
+        uint64_t events = 0;
+        for (int64_t begin = t->low; begin <= t->high; begin++) {
+            if (end <= begin) {
+                end = begin + 1;
+                events = *bin_of(bins, begin);
+            }
+            while (end <= t->high && events + *bin_of(bins, end) <= most)
+                events += *bin_of(bins, end++);
+            if (!pass)
+                largest = events > largest ? events : largest;
+            else if (events >= largest - largest / 10 &&
+                     (double)events * (double)(best_end - best) >
+                         (double)best_events * (double)(end - begin)) {
+                best = begin;
+                best_end = end;
+                best_events = events;
+            }
+            events -= *bin_of(bins, begin);
         }
-        while (end <= t->high && events + *bin_of(bins, end) <= most)
-            events += *bin_of(bins, end++);
-        /* Short ones at the end of the trace, and before a bin that has many, are none. */
-        const bool full = events > most / 2 || begin == t->low;
-        if (full && (double)events * (double)(best_end - best) >
-                        (double)best_events * (double)(end - begin)) {
-            best = begin;
-            best_end = end;
-            best_events = events;
-        }
-        events -= *bin_of(bins, begin);
     }
     *from = best * ((int64_t)1 << t->shift);
     *to = (int64_t)(((uint64_t)best_end << t->shift) - 1);

@@ -86,7 +86,7 @@ END
 @test "above a number of events: a window in detail, and all of them as densities" {
     total=$(rocline convert -v -f html -o a.html -d . "$DB" 2>&1 | sed -n 's/.* bytes, \([0-9]*\) events.*/\1/p')
     try 0 rocline convert -f html --max-events 50 -o a.html -d . "$DB"
-    says "events in detail, from"
+    says " values in detail, from "
     page "$total" <<'END'
 import sys, page
 info, events, values, cells = page.read('a.html')
