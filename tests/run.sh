@@ -64,22 +64,6 @@ run_tap() { # name command...
     fi
 }
 
-# One test per file of the corpus, so that the failing file is named.
-run_fuzz() { # program
-    local name file n=0
-    name=$(basename "$1")
-    for file in tests/fuzz/corpus/"$name"/*; do
-        [ -f "$file" ] || continue
-        n=$((n + 1))
-        if timeout 60 "$1" "$file" >"$logs/$name.out" 2>&1; then
-            echo "ok $n $(basename "$file")"
-        else
-            echo "not ok $n $(basename "$file")"
-            sed 's/^/# /' "$logs/$name.out" | tail -20
-        fi
-    done
-    echo "1..$n"
-}
 # A program whose source is gone is a leftover.
 built() { # program folder
     [ -x "$1" ] && [ -f "tests/$2/$(basename "$1").c" ]
@@ -104,10 +88,14 @@ if [ -x "$build/tests/faults" ] && wanted faults faults; then
     run_tap faults timeout 600 tests/faults.sh "$build" --rounds 700 --seed 1 --tap
 fi
 wanted golden golden && run_tap golden timeout 600 tests/golden.sh "$build"
-for t in "$build"/tests/fuzz_*; do
+# A minute for the mutations of all targets.
+mapfile -t targets < <(printf '%s\n' "$build"/tests/fuzz_*)
+for t in "${targets[@]}"; do
     built "$t" fuzz || continue
-    wanted "$(basename "$t")" fuzz &&
-        run_tap "fuzz/$(basename "$t" | sed 's/^fuzz_//')" run_fuzz "$t"
+    name=$(basename "$t")
+    wanted "$name" fuzz || continue
+    run_tap "fuzz/${name#fuzz_}" timeout 300 "$t" --seconds "$((6000 / ${#targets[@]}))e-2" tests/fuzz/corpus/"$name"/*
+    sed -n 's/^# /      /p' "$logs/${name#fuzz_}.tap"
 done
 
 printf '%d passed, %d failed' "$passed" "$failed"
