@@ -67,7 +67,7 @@ emulator() { # machine
 }
 
 make_machine() { # machine targets
-    root_log "$log" machines "make -j\$(nproc) O=build/$1 OTF2=0 EDIT=0 LTTNG=0 ROCM= WERROR=1 $(settings "$1") EMULATOR='$(emulator "$1")' $2"
+    root_log "$log" machines "make -j\$(nproc) O=build/$1 OTF2=0 EDIT=0 NCURSES=0 LTTNG=0 ROCM= WERROR=1 $(settings "$1") EMULATOR='$(emulator "$1")' $2"
 }
 
 # Every output of a set of inputs, into build/outputs/MACHINE. Times of the run are not part of any.
@@ -134,7 +134,7 @@ root_log "$log" machines "mkdir -p build/outputs && { [ -e build/outputs/gpu.roc
 write_outputs amd64
 for machine in amd64 "$@"; do
     if [ "$machine" = i386 ]; then
-        root_run machines "make O=build/i386 $(settings i386) OTF2=0 EDIT=0 ROCM= build/i386/bin/rocline" >"$roots/i386.out" 2>&1 || :
+        root_run machines "make O=build/i386 $(settings i386) OTF2=0 EDIT=0 NCURSES=0 ROCM= build/i386/bin/rocline" >"$roots/i386.out" 2>&1 || :
         grep 'needs a 64-bit machine' "$roots/i386.out" || { echo "check-machines: i386: make did not say that it is not supported" >&2; status=1; }
         continue
     fi

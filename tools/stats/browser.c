@@ -65,7 +65,7 @@ static void report_load(browser *b)
     b->common->reported = true;
 }
 
-static void *work(void *ctx)
+static void *run_worker(void *ctx)
 {
     browser *b = ctx;
     rocl_error *err = rocl_error_new();
@@ -109,7 +109,7 @@ static bool start_worker(browser *b)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool good = pthread_create(&b->worker, NULL, work, b) == 0;
+    const bool good = pthread_create(&b->worker, NULL, run_worker, b) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return good;
 }
@@ -245,7 +245,7 @@ static bool too_small(void)
     return screen_width() < LEAST_WIDTH || screen_height() < LEAST_HEIGHT;
 }
 
-static void draw(browser *b)
+static void draw_screen(browser *b)
 {
     screen_clear();
     screen_style_of(STYLE_PLAIN, 0);
@@ -281,7 +281,7 @@ static bool read_line(browser *b, const char *prompt, char *text, size_t size)
     size_t n = 0;
     text[0] = '\0';
     for (;;) {
-        draw(b);
+        draw_screen(b);
         const int y = screen_height() - 1, width = screen_width();
         const int used = screen_put(y, 0, width, prompt);
         const int has = screen_put(y, used, width - used, text);
@@ -332,7 +332,7 @@ static void search_on(browser *b, bool backward)
         browser_say(b, backward ? "There is no match before" : "There is no further match");
 }
 
-static void search(browser *b)
+static void read_search(browser *b)
 {
     char pattern[PATTERN_SIZE];
     rocl_error *err = must_have(rocl_error_new());
@@ -379,7 +379,7 @@ static void handle_key(browser *b, int key)
     } else if (key == 12) { /* ^L */
         clearok(curscr, TRUE);
     } else if (key == '/') {
-        search(b);
+        read_search(b);
     } else if (key == 'n' || key == 'N') {
         search_on(b, key == 'N');
     } else if (b->page != PAGE_TRACKS) {
@@ -437,7 +437,7 @@ rocl_status browse(rocl_trace *t, common *c, const browse_options *o, rocl_error
         progress_redirect(on_progress, b);
         if (start_worker(b)) {
             while (!b->quit && !has_failed(b)) {
-                draw(b);
+                draw_screen(b);
                 const int key = screen_key(wait_time(b));
                 if (key == KEY_NOTHING || key == KEY_RESIZED)
                     continue;

@@ -539,7 +539,7 @@ static bool is_in_view(const browser *b, const rocl_picture_slice *s)
     return s->end >= b->from && s->start < b->to;
 }
 
-static void zoom(browser *b, double factor)
+static void zoom_view(browser *b, double factor)
 {
     const int64_t span = b->to - b->from;
     int64_t middle = b->from + span / 2;
@@ -760,11 +760,11 @@ bool tracks_key(browser *b, int key)
     case '+':
     case '=':
     case 'w':
-        zoom(b, 0.5);
+        zoom_view(b, 0.5);
         break;
     case '-':
     case 's':
-        zoom(b, 2);
+        zoom_view(b, 2);
         break;
     case '0':
         b->whole = true;
