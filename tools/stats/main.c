@@ -190,6 +190,8 @@ static int check_word(const char *word)
 {
     if (strpbrk(word, "/.*?[") || access(word, F_OK) == 0)
         return -1;
+    if (strcmp(word, "view") == 0)
+        return usage_error("view must stand before all options");
     const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
     return near ? usage_error("\"%s\" is neither a report nor a file; did you mean %s?", word, near)
                 : -1;
