@@ -421,3 +421,35 @@ columns() { # argument of rocstats...
     [[ "$output" == *"Rules that did not apply"*"exposed copies"*"no copies were recorded"* ]]
     rocstats --include kernel "$FIXTURES/everything.db" | grep -q "recorded without HIP calls: record with --hip-trace to see why"
 }
+
+@test "ranks over time: steps, or slices that add up to the time of kernels" {
+    needs jq
+    for j in 1 3; do
+        rocstats ranks -j$j --exclude marker --format json "$FIXTURES"/node-rank*.db >r$j.json
+    done
+    cmp r1.json r3.json
+    jq -e '[.tables[] | {(.key): .rows}] | add |
+        (.rank_timeline | group_by(.place) | map(map(.kernels_ns) | add)) == (.ranks | map(.kernels_ns)) and
+        (.rank_timeline | map(.end_ns - .start_ns) | unique | length) == 1 and
+        (.rank_timeline | map(.slice) | max) < 128 and .rank_steps == null' r1.json
+}
+
+@test "steps of ranks: of the outer markers that ranks have in common" {
+    needs jq
+    for rank in 0 1; do
+        cat >rank$rank.json <<END
+{"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": $rank, "world_size": 2},
+ "traceEvents": [
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#7", "pid": 1$rank, "tid": 1, "ts": 100, "dur": 30$rank},
+  {"ph": "X", "cat": "user_annotation", "name": "layer 7", "pid": 1$rank, "tid": 1, "ts": 110, "dur": 20},
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#10", "pid": 1$rank, "tid": 1, "ts": 500, "dur": $((100 + 300 * rank))},
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": $rank, "tid": 7, "ts": 120, "dur": 50,
+   "args": {"device": $rank, "stream": 7, "correlation": 1}}]}
+END
+    done
+    rocstats ranks --format json rank0.json rank1.json >r.json
+    jq -e '[.tables[] | select(.key == "rank_steps").rows[] | [.place, .step, .number, .total_ns, .relative]] == [
+        ["rank 0", "ProfilerStep#7", 7, 300000, (300000 / 300500)], ["rank 0", "ProfilerStep#10", 10, 100000, 0.4],
+        ["rank 1", "ProfilerStep#7", 7, 301000, (301000 / 300500)], ["rank 1", "ProfilerStep#10", 10, 400000, 1.6]]' r.json
+    jq -e '[.tables[].key] | index("rank_timeline") == null' r.json
+}

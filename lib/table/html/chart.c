@@ -132,6 +132,7 @@ static void put_bars(rocl_buf *b, const rocl_table *t, size_t column, size_t mos
  * round ends, which stays round however the plot is stretched. */
 static void put_scatter(rocl_buf *b, const rocl_table *t)
 {
+    enum { MOST_POINTS = 1000 };
     const size_t calls = rocl_table_find_column(t, "calls");
     const size_t average = rocl_table_find_column(t, "average_ns");
     const size_t total = rocl_table_find_column(t, "total_ns"), class = class_column(t);
@@ -139,7 +140,7 @@ static void put_scatter(rocl_buf *b, const rocl_table *t)
     size_t *rows = malloc((t->row_count + 1) * sizeof *rows), n = 0;
     rocl_figure f;
     b->failed |= !rows;
-    for (size_t i = 0; rows && i < t->row_count; i++) {
+    for (size_t i = 0; rows && i < t->row_count && n < MOST_POINTS; i++) {
         if (class_of(t, i, class) == ROCL_CLASSES || length_of(t, i, calls) < 1)
             continue;
         rows[n++] = i;
@@ -185,8 +186,12 @@ static void put_scatter(rocl_buf *b, const rocl_table *t)
         }
         rocl_figure_end_plot(&f);
         rocl_figure_end_row(&f);
-        rocl_figure_end(&f, "average duration of a call; on a dashed line the totals are equal, 10 "
-                            "times more on the next one");
+        char title[160];
+        snprintf(title, sizeof title,
+                 "average duration of a call%s; on a dashed line the totals are equal, 10 times "
+                 "more on the next one",
+                 n == MOST_POINTS ? ", of the first 1000 kernels" : "");
+        rocl_figure_end(&f, title);
     }
     free(rows);
 }
@@ -619,7 +624,7 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
  * are at their numbers, or between their times. */
 static void put_rank_cells(rocl_buf *b, const rocl_table *t)
 {
-    enum { SHADES = 8, MOST_CELLS = 400 };
+    enum { SHADES = 8, MOST_CELLS = 400, MOST_RANKS = 512 };
     const bool timed = rocl_table_find_column(t, "start_ns") < t->column_count;
     const size_t place = rocl_table_find_column(t, "place");
     const size_t begin = rocl_table_find_column(t, timed ? "start_ns" : "number");
@@ -627,11 +632,11 @@ static void put_rank_cells(rocl_buf *b, const rocl_table *t)
     const size_t value = rocl_table_find_column(t, timed ? "kernels_ns" : "total_ns");
     const double origin = timed ? (double)t->origin : 0, width = timed ? 0 : 1;
     double first = INFINITY, last = -INFINITY, least = INFINITY, most = 0;
-    size_t rows[MOST_ROWS], count = 0;
+    size_t rows[MOST_RANKS], count = 0;
     rocl_figure f;
     for (size_t i = 0; i < t->row_count; i++) {
         if (!i || !is_same_cell(t, i, i - 1, place)) {
-            if (count == MOST_ROWS)
+            if (count == MOST_RANKS)
                 break;
             rows[count++] = i;
         }
