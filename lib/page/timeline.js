@@ -15,17 +15,10 @@ var el=function(id){return document.getElementById('tl-'+id)},canvas=el('canvas'
 var digits=new Uint8Array(128);
 for(var i=0;i<85;i++)digits[40+i]=i;
 digits[126]=20;
+/* The last characters may be less than five: what is missing counts as the largest digit. */
 function bytesOf(line){
-  var n=line.length,rest=n%5,out=new Uint8Array((n-rest)/5*4+(rest?rest-1:0)),at=0,w,k;
-  for(var i=0;i<n;i+=5){
-    w=0;
-    for(k=0;k<5;k++)w=w*85+(i+k<n?digits[line.charCodeAt(i+k)]:84);
-    for(k=24;k>=0&&at<out.length;k-=8)out[at++]=w/Math.pow(2,k)&255
-  }
-  return out
-  }
-function bytesOfWhole(line){
-  var n=line.length-line.length%5,out=new Uint8Array(n/5*4),at=0,w;
+  var n=line.length,whole=n-n%5,out=new Uint8Array(whole/5*4+4),at=0,w;
+  if(n>whole)line+='|||||';
   for(var i=0;i<n;i+=5){
     w=(((digits[line.charCodeAt(i)]*85+digits[line.charCodeAt(i+1)])*85+
       digits[line.charCodeAt(i+2)])*85+digits[line.charCodeAt(i+3)])*85+
@@ -33,10 +26,10 @@ function bytesOfWhole(line){
     out[at]=w>>>24;out[at+1]=w>>>16;out[at+2]=w>>>8;out[at+3]=w;
     at+=4
   }
-  return[out,bytesOf(line.slice(n))]
+  return out.subarray(0,whole/5*4+(n>whole?n-whole-1:0))
   }
 function inflate(line){
-  return new Response(new Blob(bytesOfWhole(line)).stream().pipeThrough(
+  return new Response(new Blob([bytesOf(line)]).stream().pipeThrough(
     new DecompressionStream('deflate'))).arrayBuffer().then(function(b){return new Uint8Array(b)})
   }
 /* A reader of varints of up to 64 bits: next() is the number, lo and hi are its halves. */
@@ -466,17 +459,16 @@ function makeStrip(){
   });
   line=keep
   }
-/* A name without what would turn or hide it. */
-var shown=[];
-function shownName(i){
-  if(shown[i]===undefined)shown[i]=(texts[i]||'(no name)').slice(0,400).replace(/^void /,'')
-    .replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,'\ufffd');
-  return shown[i]
-  }
+/* A text without what would turn or hide it; names on slices without their return type. */
 function cleanText(s,n){
   s=String(s);
   return(s.length>n?s.slice(0,n)+'\u2026':s)
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,'\ufffd')
+  }
+var shown=[];
+function shownName(i){
+  if(shown[i]===undefined)shown[i]=cleanText(texts[i]||'(no name)',400).replace(/^void /,'');
+  return shown[i]
   }
 var widths={};
 function fitted(text,width){
