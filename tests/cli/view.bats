@@ -77,7 +77,7 @@ restored() { # exit code
     says "-o FILE writes a page instead"
     try 2 rocstats view
     says "no input is given"
-    try 2 rocstats --ranks 0 view "$db"
+    try 2 rocstats --top 3 view "$db"
     says "view must stand before all options"
     try 2 rocline view "$db"
     says "rocline view: "

@@ -82,7 +82,7 @@ const program view_program = {
         "names; ? shows the keys. With -o, write a page for a browser.",
     .groups = groups,
     .examples = "  rocstats view 4711_results.db\n"
-                "  rocstats view --ranks 0,1 rank*/*.db\n"
+                "  rocstats view --rank 0,1 rank*/*.db\n"
                 "  rocstats view -o page.html 4711_results.db\n",
     .operands = offsetof(cli, common.inputs),
 };
