@@ -17,7 +17,7 @@ double rocl_axis_x(const rocl_axis *a, double v)
     const double share = a->log
                              ? (log(fmax(v, a->from)) - log(a->from)) / (log(a->to) - log(a->from))
                              : (v - a->from) / (a->to - a->from);
-    return FIGURE_WIDTH * fmin(fmax(share, 0), 1);
+        return share > 0 ? FIGURE_WIDTH * fmin(share, 1) : 0; /* no machine has -0 */
 }
 
 double rocl_axis_y(const rocl_axis *a, double v, int height)
