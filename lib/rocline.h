@@ -796,19 +796,20 @@ typedef enum rocl_report {
     ROCL_REPORT_DOMAINS, /* per domain: calls, time, share */
     ROCL_REPORT_SUMMARY, /* per domain and name: calls, time, percentiles */
     ROCL_REPORT_KERNELS,
-    ROCL_REPORT_COPIES,    /* by direction and agents: time, bytes, bandwidth */
-    ROCL_REPORT_OVERLAP,   /* per GPU: compute, copy, both, idle */
-    ROCL_REPORT_GAPS,      /* per GPU: idle times */
-    ROCL_REPORT_LAUNCH,    /* per kernel and call that launched it: delay, time to the end */
-    ROCL_REPORT_MARKERS,   /* per marker: time on the host, and of the GPU work from inside */
-    ROCL_REPORT_RANKS,     /* per rank and name: imbalance */
-    ROCL_REPORT_TIMELINE,  /* per GPU and slice of the time: share of kernels, copies, idle */
-    ROCL_REPORT_HISTOGRAM, /* per kernel name: calls and time by classes of durations */
-    ROCL_REPORT_MEMORY,    /* per agent: allocations, peak, leaks; scratch memory */
-    ROCL_REPORT_COUNTERS,  /* of kernels, and sampled ones */
-    ROCL_REPORT_STREAMS,   /* per stream and queue: busy time; how many at once */
-    ROCL_REPORT_SAMPLES,   /* sampled values per GPU and process; energy per GPU and kernel */
-    ROCL_REPORT_DOCTOR,    /* whether the trace can be trusted */
+    ROCL_REPORT_COPIES,      /* by direction and agents: time, bytes, bandwidth */
+    ROCL_REPORT_OVERLAP,     /* per GPU: compute, copy, both, idle */
+    ROCL_REPORT_GAPS,        /* per GPU: idle times */
+    ROCL_REPORT_LAUNCH,      /* per kernel and call that launched it: delay, time to the end */
+    ROCL_REPORT_MARKERS,     /* per marker: time on the host, and of the GPU work from inside */
+    ROCL_REPORT_RANKS,       /* per rank and name: imbalance */
+    ROCL_REPORT_TIMELINE,    /* per GPU and slice of the time: share of kernels, copies, idle */
+    ROCL_REPORT_HISTOGRAM,   /* per kernel name: calls and time by classes of durations */
+    ROCL_REPORT_MEMORY,      /* per agent: allocations, peak, leaks; scratch memory */
+    ROCL_REPORT_COUNTERS,    /* of kernels, and sampled ones */
+    ROCL_REPORT_STREAMS,     /* per stream and queue: busy time; how many at once */
+    ROCL_REPORT_SAMPLES,     /* sampled values per GPU and process; energy per GPU and kernel */
+    ROCL_REPORT_DOCTOR,      /* whether the trace can be trusted */
+    ROCL_REPORT_ATTRIBUTION, /* GPU time by the ranges and calls that launched it, as a tree */
     ROCL_REPORTS
 } rocl_report;
 
@@ -913,8 +914,8 @@ typedef struct rocl_gate {
 } rocl_gate;
 
 /* Two traces by domain and name, in one table, the largest change of total time first. Of
- * the options only top, brief, header and comparability count. gate (may be NULL) is asked with its limits,
- * and filled. One pass over each trace; ROCL_PARTIAL as of rocl_stats. */
+ * the options only top, brief, header and comparability count. gate (may be NULL) is asked with its
+ * limits, and filled. One pass over each trace; ROCL_PARTIAL as of rocl_stats. */
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
                                   rocl_gate *gate, rocl_tables **tables, rocl_error *err);
 
@@ -925,11 +926,12 @@ typedef enum rocl_table_format {
     ROCL_TABLE_JSON,
     ROCL_TABLE_MARKDOWN,
     ROCL_TABLE_CONSOLE, /* the report summary as `rocprofv3 -S` prints it */
-    ROCL_TABLE_HTML     /* one page with charts, for a browser */
+    ROCL_TABLE_HTML,    /* one page with charts, for a browser */
+    ROCL_TABLE_FOLDED,  /* the report attribution as lines "outer;inner;kernel NS" */
 } rocl_table_format;
 
 /* What users call them. */
-#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html"
+#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html|folded"
 /* The format that is called so. False: none is. */
 ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
 

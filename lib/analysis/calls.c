@@ -103,7 +103,7 @@ static rocl_status open_calls(void *self, rocl_error *err)
 }
 
 const rocl_collector_def rocl_calls_collector = {
-    .reports = 1u << ROCL_REPORT_LAUNCH | 1u << ROCL_REPORT_GAPS,
+    .reports = 1u << ROCL_REPORT_LAUNCH | 1u << ROCL_REPORT_GAPS | 1u << ROCL_REPORT_ATTRIBUTION,
     .kinds = ROCL_BIT(ROCL_REGION),
     .size = sizeof(rocl_calls),
     .open = open_calls,

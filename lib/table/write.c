@@ -1,6 +1,8 @@
-/* Tables to a file, in the format that is asked for, with the formats that need little: CSV, TSV
- * and Markdown. To add a format, add a row to `formats`. */
+/* Tables to a file, in the format that is asked for, with the formats that need little: CSV, TSV,
+ * Markdown and folded stacks. To add a format, add a row to `formats`. */
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -151,6 +153,56 @@ static void put_markdown(rocl_table_writer *w, const rocl_table *t)
     }
 }
 
+/* ---- folded stacks: for flamegraph.pl, inferno and speedscope ----------------------------------
+ */
+
+/* What separates the names of a stack cannot stand in one. */
+static void put_frame(rocl_buf *to, const rocl_datum *name)
+{
+    const size_t from = to->len;
+    rocl_datum_put_displayed(to, name, ROCL_UNIT_TEXT);
+    for (size_t i = from; i < to->len; i++)
+        to->data[i] = to->data[i] == ';' ? ':' : to->data[i];
+    if (to->len == from)
+        rocl_buf_byte(to, '?');
+}
+
+/* A tree has a column for the depth of its rows, each of which stands before those below it. A line
+ * is a stack, and what none of those below it has of its total. */
+static void put_folded(rocl_table_writer *w, const rocl_table *t)
+{
+    const size_t depth_column = rocl_table_find_column(t, "depth");
+    const size_t total_column = rocl_table_find_column(t, "total_ns");
+    if (depth_column == t->column_count || total_column == t->column_count)
+        return;
+    int64_t *own = malloc((t->row_count + 1) * sizeof *own);
+    size_t *path = malloc((t->row_count + 1) * sizeof *path); /* rows by depth */
+    w->buf.failed |= !own || !path;
+    for (unsigned pass = 0; pass < 2 && !w->buf.failed; pass++) {
+        for (size_t r = 0; r < t->row_count; r++) {
+            const rocl_datum *depth_cell = rocl_table_cell(t, r, depth_column);
+            const size_t depth = (size_t)depth_cell->i;
+            if (depth_cell->type != ROCL_DATUM_INT) /* it is of rows that were cut off */
+                continue;
+            path[depth] = r;
+            if (!pass) {
+                own[r] = rocl_table_cell(t, r, total_column)->i;
+                if (depth)
+                    own[path[depth - 1]] -= own[r];
+            } else if (own[r] > 0) {
+                for (size_t d = 0; d <= depth; d++) {
+                    rocl_buf_str(&w->buf, d ? ";" : "");
+                    put_frame(&w->buf, rocl_table_cell(t, path[d], 0));
+                }
+                rocl_buf_printf(&w->buf, " %" PRId64 "\n", own[r]);
+                rocl_table_end_row(w);
+            }
+        }
+    }
+    free(own);
+    free(path);
+}
+
 /* ---- all formats ----------------------------------------------------------------------------- */
 
 /* A format writes all tables at once, or each, with an empty line between them. */
@@ -165,14 +217,16 @@ static const struct {
     [ROCL_TABLE_MARKDOWN] = {.put_table = put_markdown},
     [ROCL_TABLE_CONSOLE] = {.write = rocl_table_write_console},
     [ROCL_TABLE_HTML] = {.write = rocl_table_write_html},
+    [ROCL_TABLE_FOLDED] = {.put_table = put_folded},
 };
 
 bool rocl_table_format_named(const char *name, rocl_table_format *format)
 {
     static const rocl_table_format named[] = {
         /* by word of the names */
-        ROCL_TABLE_TEXT,     ROCL_TABLE_CSV,      ROCL_TABLE_TSV,     ROCL_TABLE_JSON,
-        ROCL_TABLE_MARKDOWN, ROCL_TABLE_MARKDOWN, ROCL_TABLE_CONSOLE, ROCL_TABLE_HTML};
+        ROCL_TABLE_TEXT,    ROCL_TABLE_CSV,      ROCL_TABLE_TSV,
+        ROCL_TABLE_JSON,    ROCL_TABLE_MARKDOWN, ROCL_TABLE_MARKDOWN,
+        ROCL_TABLE_CONSOLE, ROCL_TABLE_HTML,     ROCL_TABLE_FOLDED};
     const char *word = ROCL_TABLE_FORMAT_NAMES;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         const size_t n = strcspn(word, "|");

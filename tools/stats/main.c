@@ -119,7 +119,8 @@ static const opt output_options[] = {
     {"format", 0, OPT_STRING, offsetof(cli, format_name), "FORM", ROCL_TABLE_FORMAT_NAMES, 0, 0,
      "aligned text with units (text, the default) or Markdown (md or markdown) for people; CSV, "
      "TSV or JSON with exact values for programs; the summary as `rocprofv3 -S` prints it (table); "
-     "a page with all reports and charts (html)"},
+     "a page with all reports and charts (html); attribution as folded stacks, in ns, for "
+     "flamegraph.pl and speedscope (folded)"},
     BUDGET_OPTION(offsetof(cli, budget)),
     {"timeline", 0, OPT_MAYBE, offsetof(cli, timeline), "[=first]", NULL, 0, 0,
      "html: add a timeline of all events to the page; with first, the page opens with it"},
@@ -347,6 +348,11 @@ static int check_options(cli *c, size_t behind)
         c->stats.reports = REPORT(SUMMARY);
     if (c->format == ROCL_TABLE_CONSOLE && c->stats.reports != REPORT(SUMMARY))
         return usage_error("--format table is only for the report summary");
+    if (c->format == ROCL_TABLE_FOLDED && !c->stats.reports)
+        c->stats.reports = REPORT(ATTRIBUTION);
+    if (c->format == ROCL_TABLE_FOLDED &&
+        (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->advice))
+        return usage_error("--format folded is only for the report attribution");
     if (c->common.inputs.n == 0)
         return usage_error("no input is given");
     if (c->doctor && common_filters(&c->common))

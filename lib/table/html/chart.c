@@ -799,12 +799,14 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"compare", put_waterfall},
                   {"sample_timeline", put_samples},
                   {"energy", put_energy},
-                  {"kernel_energy", put_kernel_energy}};
+                  {"kernel_energy", put_kernel_energy},
+                  {"attribution_tree", rocl_html_put_flame}};
     if (!strcmp(t->key, "kernels")) {
         put_kernels(b, t, most);
         return;
     }
-    static const char *const bars[] = {"total_ns", "time_ns", "busy_ns", "gap_ns", "peak_bytes"};
+    static const char *const bars[] = {"own_ns",  "total_ns", "time_ns",
+                                       "busy_ns", "gap_ns",   "peak_bytes"};
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
         if (!strcmp(t->key, charts[i].table)) {
             charts[i].put(b, t);

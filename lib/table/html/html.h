@@ -3,6 +3,7 @@
  *     page.c              tabs and tables
  *     overview.c          the first tab: what was traced, and what matters of the other tabs
  *     chart.c             the picture above a table
+ *     flame.c             the one of a tree
  *     figure.c            what pictures are made of: rows, axes, legends
  *     put.c               text and numbers as HTML
  *     page.css, page.js   what the page looks like, and what it does
@@ -37,6 +38,9 @@ void rocl_html_put_cell(rocl_buf *b, const rocl_table *t, size_t row, size_t col
 /* A picture of the table, where one says more than its numbers; else nothing. `most`: rows of
  * bars, at most. */
 void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most);
+
+/* The one of a tree. */
+void rocl_html_put_flame(rocl_buf *b, const rocl_table *t);
 
 /* The panel of the first tab. */
 void rocl_html_put_overview(rocl_table_writer *w);

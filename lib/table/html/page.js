@@ -52,6 +52,24 @@ rows.sort(function(x,y){
 rows.forEach(function(o){body.appendChild(o.r)})
   })
   });
+/* Flame graphs: what is clicked becomes as wide as the page. */
+document.querySelectorAll('.flame').forEach(function(f){
+  var all=[].map.call(f.children,function(e){
+    return{e:e,x:parseFloat(e.style.left),w:parseFloat(e.style.width)}
+  });
+  function zoom(x,w){
+    all.forEach(function(o){
+      var l=Math.max((o.x-x)/w*100,0),r=Math.min((o.x+o.w-x)/w*100,100);
+      o.e.hidden=r-l<.02;
+      o.e.style.left=l+'%';
+      o.e.style.width=r-l+'%'
+    })
+  }
+  f.addEventListener('click',function(ev){
+    all.forEach(function(o){if(o.e===ev.target)zoom(o.x,o.w)})
+  });
+  addEventListener('keydown',function(ev){if(ev.key==='Escape')zoom(0,100)})
+  });
 /* Light and dark: as the system has it until the button is pressed. */
 var root=document.documentElement;
   document.getElementById('theme').addEventListener('click',function(){

@@ -1,0 +1,590 @@
+/* Which ranges of the host the GPUs worked for: markers, operators, functions and calls that were
+ * open when a piece of GPU work was launched, as a tree with the work itself as leaves.
+ *
+ *     work    GPU work by process and stack id: looks up the calls that launched it
+ *     host    ranges by thread and start, and behind those that start before them the launching
+ *             calls: a sweep over each thread finds the ranges that are open around each call
+ *
+ * In memory are the tree, a node for each path of names, and the ranges that are open at a time on
+ * a thread. Nodes are made when the first work is launched below them, each after its parent. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/calls.h"
+#include "analysis/distribution.h"
+#include "base/array.h"
+
+/* What a node is of; ROCL_DISPATCH and ROCL_COPY are of work, ROCL_MARKER and ROCL_REGION of
+ * ranges.
+ */
+enum { OF_RANK = ROCL_KINDS, OF_NO_CALL };
+
+/* What makes a node; interned as bytes, so without holes. */
+typedef struct node_key {
+    uint32_t parent; /* 0: none */
+    uint32_t kind;
+    uint32_t name; /* text; of OF_RANK the rank, as its bits */
+} node_key;
+
+typedef struct node {
+    node_key key;
+    uint64_t count; /* ranges that launched work, or pieces of work */
+    uint64_t kernels, copies;
+    int64_t own, total; /* they saturate */
+    double own_percent, total_percent;
+    uint32_t depth;
+    uint32_t category; /* text: of the first range; 0: none */
+} node;
+
+typedef struct attribution {
+    rocl_collector c;
+    rocl_sorter *work, *host;
+    rocl_strings *keys; /* their ids are the nodes */
+    node *nodes;
+    size_t node_cap;
+    int64_t all; /* GPU time; saturates */
+    uint64_t work_count, without_call;
+} attribution;
+
+/* In the third word of a key of `host`: launched work, after all ranges that start with its call.
+ */
+#define LAUNCH (UINT64_C(1) << 63)
+
+/* Of ranges those that have no category. */
+static const char *const kind_names[] = {
+    [ROCL_MARKER] = "marker", [ROCL_REGION] = "call", [ROCL_DISPATCH] = "kernel",
+    [ROCL_COPY] = "copy",     [OF_RANK] = "rank",     [OF_NO_CALL] = "no call"};
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static uint64_t thread_word(const rocl_capture *c, uint32_t thread)
+{
+    return (uint64_t)c->index << 32 | thread;
+}
+
+static rocl_status add_attribution_batch(void *self, unsigned worker, const rocl_batch *b,
+                                         rocl_error *err)
+{
+    attribution *a = self;
+    const rocl_capture *c = b->capture;
+    const bool range = b->kind == ROCL_MARKER || b->kind == ROCL_REGION;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        const uint64_t what = (uint64_t)rocl_name_of(e) << 8 | b->kind;
+        if (!range) {
+            const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start,
+                                     rocl_row_word(e->id, b->kind)};
+            const uint64_t numbers[] = {(uint64_t)(e->end - e->start), what};
+            st = rocl_add_numbers(a->work, worker, key, numbers, 2, err);
+        } else if (e->thread < c->thread_count) { /* of ranges with one start the longest first */
+            const uint64_t key[4] = {thread_word(c, e->thread), (uint64_t)e->start,
+                                     (uint64_t)(INT64_MAX - e->end), rocl_row_word(e->id, b->kind)};
+            const uint64_t numbers[] = {what, e->category == ROCL_NONE ? 0 : e->category};
+            st = rocl_add_numbers(a->host, worker, key, numbers, 2, err);
+        }
+    }
+    return st;
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+/* The node of a name below another, made if there is none. 0: memory is out. */
+static uint32_t find_node(attribution *a, uint32_t parent, uint32_t kind, uint32_t name)
+{
+    const node_key key = {parent, kind, name};
+    const size_t before = rocl_strings_count(a->keys);
+    const uint32_t id = rocl_strings_put(a->keys, (const char *)&key, sizeof key);
+    if (id == ROCL_NONE || !ROCL_GROW(a->nodes, a->node_cap, (size_t)id + 1))
+        return 0;
+    if (id >= before)
+        a->nodes[id] = (node){.key = key, .depth = parent ? a->nodes[parent].depth + 1 : 0};
+    return id;
+}
+
+/* Below what all ranges of a process are. */
+static rocl_status find_root(attribution *a, const rocl_capture *c, uint32_t process,
+                             uint32_t *root, rocl_error *err)
+{
+    *root = 0;
+    if (!a->c.options->by_rank)
+        return ROCL_OK;
+    *root = find_node(a, 0, OF_RANK, (uint32_t)c->processes[process].rank);
+    if (!*root)
+        return rocl_fail_memory(err);
+    return ROCL_OK;
+}
+
+/* what: kind and name, as in records. call, outer: the nodes of the call that launched it and of
+ * the range around that; 0: there is none. */
+static rocl_status add_work(attribution *a, uint32_t below, uint64_t what, int64_t ns,
+                            uint32_t call, uint32_t outer, rocl_error *err)
+{
+    const uint32_t leaf = find_node(a, below, (uint32_t)(what & 0xff), (uint32_t)(what >> 8));
+    if (!leaf)
+        return rocl_fail_memory(err);
+    node *n = &a->nodes[leaf];
+    n->count++;
+    n->total = rocl_add_saturated(n->total, ns);
+    n->kernels += n->key.kind == ROCL_DISPATCH;
+    n->copies += n->key.kind == ROCL_COPY;
+    n->own = n->total;
+    a->all = rocl_add_saturated(a->all, ns);
+    a->work_count++;
+    for (unsigned i = 0; i < 2; i++) {
+        node *of = &a->nodes[i ? outer : call];
+        of->own = rocl_add_saturated(of->own, ns);
+    }
+    return ROCL_OK;
+}
+
+/* ---- the ranges around calls ----------------------------------------------------------------- */
+
+typedef struct open_range {
+    int64_t start, end;
+    uint64_t what;     /* kind and name */
+    uint32_t category; /* text */
+    uint32_t node;     /* 0: no work was launched below it yet */
+} open_range;
+
+/* The ranges that are open on the thread that is swept, the outermost first. */
+typedef struct nest {
+    uint64_t thread;
+    open_range *open;
+    size_t count, cap;
+} nest;
+
+static void close_ended(nest *n, int64_t until)
+{
+    /* Ranges that are started and stopped by hand may cross: not only the last. Those that stay
+     * have another path then. */
+    size_t kept = 0;
+    for (size_t i = 0; i < n->count; i++) {
+        if (n->open[i].end <= until && n->open[i].start != until)
+            continue;
+        n->open[kept] = n->open[i];
+        if (kept++ < i)
+            n->open[kept - 1].node = 0;
+    }
+    n->count = kept;
+}
+
+static rocl_status launch_work(attribution *a, nest *n, const rocl_sort_record *rec,
+                               rocl_error *err)
+{
+    uint64_t v[4]; /* duration, kind and name, end of the call, process */
+    rocl_read_numbers(rec, v, 4);
+    const int64_t start = (int64_t)rec->key[1], end = (int64_t)v[2];
+    /* Behind the call are ranges inside it that start when it does. */
+    size_t depth = n->count;
+    while (depth && !(n->open[depth - 1].start == start && n->open[depth - 1].end == end))
+        depth--;
+    depth = depth ? depth : n->count;
+    uint32_t below, around = 0;
+    rocl_status st =
+        find_root(a, &a->c.trace->captures[rec->key[0] >> 32]->pub, (uint32_t)v[3], &below, err);
+    for (size_t i = 0; i < depth && st == ROCL_OK; i++) {
+        open_range *r = &n->open[i];
+        if (!r->node) {
+            r->node = find_node(a, below, (uint32_t)(r->what & 0xff), (uint32_t)(r->what >> 8));
+            if (!r->node)
+                return rocl_fail_memory(err);
+            node *made = &a->nodes[r->node];
+            made->category = made->count++ ? made->category : r->category;
+        }
+        around = i + 1 < depth ? r->node : around;
+        below = r->node;
+    }
+    return st == ROCL_OK ? add_work(a, below, v[1], (int64_t)v[0], depth ? below : 0, around, err)
+                         : st;
+}
+
+static rocl_status sweep_host(attribution *a, rocl_error *err)
+{
+    nest n = {.thread = UINT64_MAX};
+    rocl_sort_record rec;
+    rocl_status st = rocl_sorter_start(a->host, err);
+    while (rocl_next_record(a->host, &rec, &st, err)) {
+        if (rec.key[0] != n.thread)
+            n.count = 0;
+        n.thread = rec.key[0];
+        if (rec.key[2] & LAUNCH) {
+            st = launch_work(a, &n, &rec, err);
+            continue;
+        }
+        uint64_t v[2];
+        rocl_read_numbers(&rec, v, 2);
+        const open_range r = {(int64_t)rec.key[1], INT64_MAX - (int64_t)rec.key[2], v[0],
+                              (uint32_t)v[1], 0};
+        close_ended(&n, r.start);
+        if (ROCL_GROW(n.open, n.cap, n.count + 1))
+            n.open[n.count++] = r;
+        else
+            st = rocl_fail_memory(err);
+    }
+    free(n.open);
+    return st;
+}
+
+/* ---- the calls of work ----------------------------------------------------------------------- */
+
+static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const rocl_call *call,
+                              rocl_error *err)
+{
+    attribution *a = ctx;
+    const rocl_capture *c = &a->c.trace->captures[question->key[0] >> 32]->pub;
+    const uint32_t process = (uint32_t)question->key[0];
+    uint64_t v[2]; /* duration, kind and name */
+    rocl_read_numbers(question, v, 2);
+    if (call && call->thread < c->thread_count) {
+        const uint64_t key[4] = {thread_word(c, call->thread), (uint64_t)call->start, LAUNCH,
+                                 question->key[3]};
+        const uint64_t numbers[] = {v[0], v[1], (uint64_t)call->end, process};
+        return rocl_add_numbers(a->host, 0, key, numbers, 4, err);
+    }
+    uint32_t below;
+    rocl_status st = find_root(a, c, process, &below, err);
+    if (st == ROCL_OK && call) {
+        below = find_node(a, below, ROCL_REGION, call->name);
+    } else if (st == ROCL_OK) {
+        below = find_node(a, below, OF_NO_CALL, 0);
+        a->without_call++;
+    }
+    if (st != ROCL_OK || !below)
+        return st != ROCL_OK ? st : rocl_fail_memory(err);
+    a->nodes[below].count++;
+    return add_work(a, below, v[1], (int64_t)v[0], below, 0, err);
+}
+
+static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
+{
+    attribution *a = self;
+    return rocl_calls_look_up(calls, a->work, add_launch, a, err);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* Its name; in a picture of the tree behind a dot for each range around it. */
+static rocl_datum put_name(const rocl_report_rows *r, const node *n, bool indented)
+{
+    const char *dot = r->c->options->ascii ? ". " : "\u00b7 ";
+    rocl_buf b = {0};
+    for (uint32_t i = 0; indented && i < n->depth; i++)
+        rocl_buf_str(&b, dot);
+    size_t len;
+    const char *name = rocl_strings_get(r->c->trace->strings, n->key.name, &len);
+    if (n->key.kind == OF_RANK)
+        rocl_buf_printf(&b, "rank %d", (int)n->key.name);
+    else if (n->key.kind == OF_NO_CALL)
+        rocl_buf_str(&b, "(no call in the trace)");
+    else
+        rocl_buf_put(&b, name, len);
+    r->out->incomplete |= b.failed;
+    const rocl_datum d = rocl_datum_text(r->out, b.len ? (const char *)b.data : "", b.len);
+    rocl_buf_free(&b);
+    return d;
+}
+
+static rocl_datum field_tree_name(const rocl_report_rows *r, const void *field)
+{
+    return put_name(r, field, r->c->options->pictures);
+}
+
+static rocl_datum field_name(const rocl_report_rows *r, const void *field)
+{
+    return put_name(r, field, false);
+}
+
+static rocl_datum field_kind(const rocl_report_rows *r, const void *field)
+{
+    const node *n = field;
+    const char *name = kind_names[n->key.kind];
+    return n->category ? rocl_field_text(r, &n->category)
+                       : rocl_datum_text(r->out, name, strlen(name));
+}
+
+#define CELL(field) ROCL_CELL(node, field)
+#define COLUMNS                                                                                    \
+    {"kind", "Kind", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL_BY(field_kind, node, key)},             \
+        {"count", "Count", ROCL_UNIT_COUNT, ROCL_MINOR, CELL(count)},                              \
+        {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(kernels)},                       \
+        {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_MINOR, CELL(copies)},                           \
+        {"own_ns", "Own", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(own)},                                   \
+        {"own_percent", "Own %", ROCL_UNIT_PERCENT, ROCL_MINOR, CELL(own_percent)},                \
+        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(total)},                             \
+    {                                                                                              \
+        "total_percent", "Total %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(total_percent)            \
+    }
+
+static const rocl_column list_columns[] = {
+    {"name", "Launched inside", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_name, node, key)},
+    COLUMNS,
+};
+
+static const rocl_column tree_columns[] = {
+    {"name", "Launched inside", ROCL_UNIT_TEXT, ROCL_OTHERS,
+     ROCL_CELL_BY(field_tree_name, node, key)},
+    {"depth", "Depth", ROCL_UNIT_COUNT, ROCL_IF_OWN, ROCL_CELL_BY(rocl_field_count, node, depth)},
+    COLUMNS,
+};
+
+_Static_assert(offsetof(node, key) == 0, "the cells of names are given a node");
+
+static const rocl_table_def list_table = {&rocl_attribution_report.tab, "attribution",
+                                          "GPU time by what launched it",
+                                          ROCL_COLUMNS(list_columns)};
+static const rocl_table_def tree_table = {&rocl_attribution_report.tab, "attribution_tree",
+                                          "GPU time by what launched it, as a tree",
+                                          ROCL_COLUMNS(tree_columns)};
+
+const rocl_report_def rocl_attribution_report = {
+    "attribution",
+    {"attribution", "Attribution"},
+    "GPU time of the markers, operators, functions and calls that launched it, as a list and as a "
+    "tree",
+    (const rocl_table_def *const[]){&tree_table, &list_table, NULL}};
+
+/* The totals of rows overlap: their sum would say nothing. */
+static void add_nothing(void *sum, const void *row)
+{
+    (void)sum;
+    (void)row;
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static int compare_names(const void *x, const void *y, void *ctx)
+{
+    const attribution *a = ctx;
+    const node_key *k = x, *l = y;
+    const int c = rocl_number_order(k->kind, l->kind);
+    if (!c && k->kind == OF_RANK)
+        return rocl_number_order((int32_t)k->name, (int32_t)l->name);
+    return c ? c : rocl_compare_texts(a->c.trace, k->name, l->name);
+}
+
+static int compare_nodes(const node *n, const node *m, int64_t time, int64_t other, attribution *a)
+{
+    const rocl_sort_values of[] = {{time, time, n->count, rocl_mean(time, n->count)},
+                                   {other, other, m->count, rocl_mean(other, m->count)}};
+    int c = rocl_compare_values(a->c.options->sort, &of[0], &of[1]);
+    c = c ? c : rocl_number_order(m->total, n->total);
+    return c ? c : compare_names(n, m, a);
+}
+
+static int compare_own(const void *x, const void *y, void *ctx)
+{
+    const node *n = x, *m = y;
+    return compare_nodes(n, m, n->own, m->own, ctx);
+}
+
+/* A range inside one with its name adds to that one's total already. */
+static bool is_inside_its_like(const attribution *a, const node *n)
+{
+    for (uint32_t up = n->key.parent; up; up = a->nodes[up].key.parent)
+        if (a->nodes[up].key.kind == n->key.kind && a->nodes[up].key.name == n->key.name)
+            return true;
+    return false;
+}
+
+static void share_out(const attribution *a, node *n)
+{
+    n->own_percent = rocl_share(n->own, a->all);
+    n->total_percent = rocl_share(n->total, a->all);
+}
+
+/* False: memory is out. */
+static bool put_list(attribution *a, size_t count, rocl_tables *out)
+{
+    node *rows = malloc((count + 1) * sizeof *rows);
+    size_t n = 0, kept = 0;
+    for (size_t i = 1; rows && i < count; i++) {
+        const node *of = &a->nodes[i];
+        if (of->key.kind == ROCL_DISPATCH || of->key.kind == ROCL_COPY)
+            continue;
+        rows[n] = *of;
+        if (is_inside_its_like(a, of)) {
+            rows[n].total = 0;
+            rows[n].kernels = rows[n].copies = 0;
+        }
+        n++;
+    }
+    if (!rows)
+        return false;
+    qsort_r(rows, n, sizeof *rows, compare_names, a);
+    for (size_t i = 0; i < n; i++) {
+        node *sum = &rows[kept ? kept - 1 : 0];
+        if (!kept || compare_names(sum, &rows[i], a)) {
+            rows[kept++] = rows[i];
+            continue;
+        }
+        sum->count += rows[i].count;
+        sum->kernels += rows[i].kernels;
+        sum->copies += rows[i].copies;
+        sum->own = rocl_add_saturated(sum->own, rows[i].own);
+        sum->total = rocl_add_saturated(sum->total, rows[i].total);
+    }
+    for (size_t i = 0; i < kept; i++)
+        share_out(a, &rows[i]);
+    qsort_r(rows, kept, sizeof *rows, compare_own, a);
+    const rocl_report_rows r = rocl_begin_table(&a->c, out, &list_table, 0);
+    rocl_set_note(&r, "own: launched inside it and inside nothing else but calls%s",
+                  a->without_call ? "; the calls of some kernels or copies are not in the trace"
+                                  : "");
+    rocl_add_top_rows(&r, rows, kept, sizeof *rows, add_nothing);
+    free(rows);
+    return true;
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+/* Children stand together, in the order of rows. */
+static int compare_siblings(const void *x, const void *y, void *ctx)
+{
+    attribution *a = ctx;
+    const node *n = &a->nodes[*(const uint32_t *)x], *m = &a->nodes[*(const uint32_t *)y];
+    const int c = rocl_number_order(n->key.parent, m->key.parent);
+    return c ? c : compare_nodes(n, m, n->total, m->total, a);
+}
+
+static int compare_totals(const void *x, const void *y)
+{
+    return rocl_number_order(*(const int64_t *)y, *(const int64_t *)x);
+}
+
+/* The nodes with the largest totals stay. A node has no less than those below it, and comes before
+ * them: what is around a node that stays, stays. */
+typedef struct limit {
+    int64_t least; /* nodes with less go, ... */
+    size_t equal;  /* ... and those with just that after so many */
+} limit;
+
+/* totals: space for those of all nodes. */
+static limit find_limit(const attribution *a, size_t count, size_t shown, int64_t *totals)
+{
+    limit l = {0};
+    for (size_t i = 1; i < count; i++)
+        totals[i - 1] = a->nodes[i].total;
+    qsort(totals, count - 1, sizeof *totals, compare_totals);
+    l.least = totals[shown - 1];
+    while (l.equal < shown && totals[shown - 1 - l.equal] == l.least)
+        l.equal++;
+    return l;
+}
+
+/* How the tree is walked. */
+typedef struct walk {
+    uint32_t *ids; /* all nodes but 0, siblings together */
+    size_t *first; /* by node: of its children in ids */
+    size_t *next;  /* by depth */
+    int64_t *totals;
+} walk;
+
+static void put_walk(attribution *a, size_t count, const walk *w, rocl_tables *out)
+{
+    const size_t all = count - 1, shown = rocl_rows_shown(a->c.options, all);
+    /* Else the names show the depth. */
+    const rocl_report_rows r =
+        rocl_begin_table(&a->c, out, &tree_table, a->c.options->pictures ? 0 : ROCL_IF_OWN);
+    limit l = {.equal = all};
+    size_t depth = 0;
+    if (shown < all)
+        l = find_limit(a, count, shown, w->totals);
+    for (size_t i = 1; i < count; i++) {
+        w->ids[i - 1] = (uint32_t)i;
+        w->first[a->nodes[i].key.parent + 1]++;
+        share_out(a, &a->nodes[i]);
+    }
+    for (size_t i = 1; i <= count; i++)
+        w->first[i] += w->first[i - 1];
+    qsort_r(w->ids, all, sizeof *w->ids, compare_siblings, a);
+    w->next[0] = w->first[0];
+    for (uint32_t parent = 0; w->next[depth] < w->first[parent + 1] || depth;) {
+        if (w->next[depth] == w->first[parent + 1]) {
+            parent = a->nodes[parent].key.parent;
+            depth--;
+            continue;
+        }
+        const uint32_t id = w->ids[w->next[depth]++];
+        const node *n = &a->nodes[id];
+        if (n->total > l.least || (n->total == l.least && l.equal)) {
+            l.equal -= n->total == l.least;
+            rocl_add_row(&r, n);
+        }
+        parent = id;
+        w->next[++depth] = w->first[id];
+    }
+    if (shown < all)
+        rocl_add_rest(&r, &a->nodes[0], all - shown);
+}
+
+/* False: memory is out. */
+static bool put_tree(attribution *a, size_t count, rocl_tables *out)
+{
+    uint32_t deepest = 0;
+    for (size_t i = 1; i < count; i++)
+        deepest = a->nodes[i].depth > deepest ? a->nodes[i].depth : deepest;
+    const walk w = {malloc(count * sizeof *w.ids), calloc(count + 1, sizeof *w.first),
+                    calloc(deepest + 2, sizeof *w.next), malloc(count * sizeof *w.totals)};
+    const bool complete = w.ids && w.first && w.next && w.totals;
+    if (complete)
+        put_walk(a, count, &w, out);
+    free(w.ids);
+    free(w.first);
+    free(w.next);
+    free(w.totals);
+    return complete;
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
+
+static rocl_status open_attribution(void *self, rocl_error *err)
+{
+    attribution *a = self;
+    a->c.needs_calls = true;
+    a->work = rocl_collector_sorter(&a->c, 4);
+    a->host = rocl_collector_sorter(&a->c, 4);
+    a->keys = rocl_strings_new();
+    return a->work && a->host && a->keys && ROCL_GROW(a->nodes, a->node_cap, 1)
+               ? ROCL_OK
+               : rocl_fail_memory(err);
+}
+
+static rocl_status finish_attribution(void *self, rocl_tables *out, rocl_error *err)
+{
+    attribution *a = self;
+    rocl_collector_free_sorter(&a->c, &a->work);
+    rocl_status st = sweep_host(a, err);
+    rocl_collector_free_sorter(&a->c, &a->host);
+    if (st != ROCL_OK)
+        return st;
+    const size_t count = rocl_strings_count(a->keys);
+    for (size_t i = count; i-- > 1;) {
+        const node *n = &a->nodes[i];
+        node *up = &a->nodes[n->key.parent];
+        up->kernels += n->kernels;
+        up->copies += n->copies;
+        up->total = rocl_add_saturated(up->total, n->total);
+    }
+    return put_tree(a, count, out) && put_list(a, count, out) ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void close_attribution(void *self)
+{
+    attribution *a = self;
+    rocl_strings_free(a->keys);
+    free(a->nodes);
+}
+
+const rocl_collector_def rocl_attribution_collector = {
+    .reports = 1u << ROCL_REPORT_ATTRIBUTION,
+    .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_DISPATCH) |
+             ROCL_BIT(ROCL_COPY),
+    .size = sizeof(attribution),
+    .slow = true,
+    .open = open_attribution,
+    .add_batch = add_attribution_batch,
+    .look_up_calls = look_up_calls,
+    .finish = finish_attribution,
+    .close = close_attribution,
+};
