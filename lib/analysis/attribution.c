@@ -304,28 +304,29 @@ static rocl_datum field_kind(const rocl_report_rows *r, const void *field)
 }
 
 #define CELL(field) ROCL_CELL(node, field)
-#define COLUMNS                                                                                    \
+/* in_rest: of the columns of which the last row of a cut table has something. */
+#define COLUMNS(in_rest)                                                                           \
     {"kind", "Kind", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL_BY(field_kind, node, key)},             \
         {"count", "Count", ROCL_UNIT_COUNT, ROCL_MINOR, CELL(count)},                              \
-        {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(kernels)},                       \
-        {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_MINOR, CELL(copies)},                           \
+        {"kernels", "Kernels", ROCL_UNIT_COUNT, in_rest, CELL(kernels)},                           \
+        {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_MINOR | in_rest, CELL(copies)},                 \
         {"own_ns", "Own", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(own)},                                   \
         {"own_percent", "Own %", ROCL_UNIT_PERCENT, ROCL_MINOR, CELL(own_percent)},                \
-        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(total)},                             \
+        {"total_ns", "Total", ROCL_UNIT_NS, in_rest, CELL(total)},                                 \
     {                                                                                              \
-        "total_percent", "Total %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(total_percent)            \
+        "total_percent", "Total %", ROCL_UNIT_PERCENT, in_rest, CELL(total_percent)                \
     }
 
 static const rocl_column list_columns[] = {
     {"name", "Launched inside", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_name, node, key)},
-    COLUMNS,
+    COLUMNS(ROCL_ALWAYS),
 };
 
 static const rocl_column tree_columns[] = {
     {"name", "Launched inside", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(field_tree_name, node, key)},
     {"depth", "Depth", ROCL_UNIT_COUNT, ROCL_IF_OWN, ROCL_CELL_BY(rocl_field_count, node, depth)},
-    COLUMNS,
+    COLUMNS(ROCL_IN_REST),
 };
 
 _Static_assert(offsetof(node, key) == 0, "the cells of names are given a node");
@@ -487,6 +488,9 @@ static void put_walk(attribution *a, size_t count, const walk *w, rocl_tables *o
     const rocl_report_rows r =
         rocl_begin_table(&a->c, out, &tree_table, a->c.options->pictures ? 0 : ROCL_IF_OWN);
     limit l = {.equal = all};
+    /* What is inside none of the rows. */
+    node rest = {
+        .total = a->nodes[0].total, .kernels = a->nodes[0].kernels, .copies = a->nodes[0].copies};
     size_t depth = 0;
     if (shown < all)
         l = find_limit(a, count, shown, w->totals);
@@ -510,12 +514,16 @@ static void put_walk(attribution *a, size_t count, const walk *w, rocl_tables *o
         if (n->total > l.least || (n->total == l.least && l.equal)) {
             l.equal -= n->total == l.least;
             rocl_add_row(&r, n);
+            rest.total -= depth ? 0 : n->total;
+            rest.kernels -= depth ? 0 : n->kernels;
+            rest.copies -= depth ? 0 : n->copies;
         }
         parent = id;
         w->next[++depth] = w->first[id];
     }
+    share_out(a, &rest);
     if (shown < all)
-        rocl_add_rest(&r, &a->nodes[0], all - shown);
+        rocl_add_rest(&r, &rest, all - shown);
 }
 
 /* False: memory is out. */

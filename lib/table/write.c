@@ -182,9 +182,8 @@ static void put_folded(rocl_table_writer *w, const rocl_table *t)
         for (size_t r = 0; r < t->row_count; r++) {
             const rocl_datum *depth_cell = rocl_table_cell(t, r, depth_column);
             const size_t depth = (size_t)depth_cell->i;
-            if (depth_cell->type != ROCL_DATUM_INT) /* it is of rows that were cut off */
-                continue;
-            path[depth] = r;
+            path[depth] =
+                r; /* of the row for what was cut off there is no depth: it is outermost */
             if (!pass) {
                 own[r] = rocl_table_cell(t, r, total_column)->i;
                 if (depth)

@@ -234,3 +234,26 @@ for theme in re.findall(r'--k0:#.*?--k9:#\w{6}', css, re.S):
         assert min(math.dist(a, b) for a, b in itertools.combinations(seen, 2)) > 18
 END
 }
+
+@test "a click on a frame of the flame graph makes it as wide as the page" {
+    needs chromium
+    rocstats attribution --format html -o a.html "$DB"
+    # The page runs its own script only: this one needs another rule.
+    python3 - <<'END'
+import re
+page = open('a.html', encoding='utf-8').read()
+page = re.sub("script-src '[^']*'", "script-src 'unsafe-inline'", page)
+script = """<script>
+const f = [...document.querySelectorAll('.flame b')];
+const box = e => [parseFloat(e.style.left), parseFloat(e.style.width)];
+const one = f.find(e => box(e)[1] > 1 && box(e)[1] < 40), before = box(one)[1];
+one.click();
+const clicked = [...box(one), f.some(e => e.hidden)];
+document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}));
+document.title = JSON.stringify([...clicked, f.some(e => e.hidden), Math.abs(box(one)[1] - before) < 1e-6]);
+</script>"""
+open('b.html', 'w', encoding='utf-8').write(page.replace('</body>', script + '</body>'))
+END
+    in_browser b.html >dom.html 2>log
+    grep -qF '<title>[0,100,true,false,true]</title>' dom.html
+}

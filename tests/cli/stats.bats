@@ -9,7 +9,7 @@ requires() {
 
 db=$FIXTURES/schema-3.0.0.db
 reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram
-    memory counters streams samples doctor)
+    memory counters streams samples attribution doctor)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs
@@ -452,4 +452,21 @@ END
         ["rank 0", "ProfilerStep#7", 7, 300000, (300000 / 300500)], ["rank 0", "ProfilerStep#10", 10, 100000, 0.4],
         ["rank 1", "ProfilerStep#7", 7, 301000, (301000 / 300500)], ["rank 1", "ProfilerStep#10", 10, 400000, 1.6]]' r.json
     jq -e '[.tables[].key] | index("rank_timeline") == null' r.json
+}
+
+@test "folded stacks hold all GPU time, one line for each path" {
+    try 0 rocstats --format folded "$FIXTURES/schema-3.0.0.db"
+    folded=$output
+    run ! grep -vqE '^[^;]+(;[^;]+)* [0-9]+$' <<<"$folded"
+    [ -z "$(sed 's/ [0-9]*$//' <<<"$folded" | sort | uniq -d)" ]
+    wanted=$(rocstats attribution --format json "$FIXTURES/schema-3.0.0.db" |
+        jq '[.tables[] | select(.key == "attribution_tree") | .rows[] | select(.depth == 0) | .total_ns] | add')
+    work=$(rocstats summary --format json "$FIXTURES/schema-3.0.0.db" |
+        jq '[.tables[0].rows[] | select(.domain == "KERNELS" or .domain == "MEMORY_COPIES") | .total_ns] | add')
+    [ "$(awk '{ s += $NF } END { print s }' <<<"$folded")" -eq "$wanted" ]
+    [ "$wanted" -eq "$work" ]
+    # What --top cuts off stays a part of what is around it.
+    [ "$(rocstats --format folded --top 3 "$FIXTURES/schema-3.0.0.db" | awk '{ s += $NF } END { print s }')" -eq "$wanted" ]
+    try 2 rocstats kernels --format folded "$FIXTURES/schema-3.0.0.db"
+    [[ $output == *"--format folded is only for the report attribution"* ]]
 }
