@@ -232,8 +232,8 @@ function makeRows(){
     }
   })
   }
-/* ---- colours: by name, the same on every page; by kind where that says more ---- */
-var dark=false,pixel={},css={},paint,found=null;
+/* ---- colours, the same on every page: of GPU work by the class of its kernels, else by name ---- */
+var dark=false,pixel={},css={},paint,found=null,work=null;
 var HUES=[[0,114,178],[213,94,0],[0,158,115],[204,121,167],[86,180,233],[230,159,0],[120,94,170],
   [160,120,60],[34,136,150],[110,130,200],[190,90,90],[120,150,50]];
 function hashOf(s){
@@ -250,6 +250,19 @@ function colourValue(name){
   m=/^#(..)(..)(..)/.exec(v);
   return m?[1,2,3].map(function(i){return parseInt(m[i],16)}):[128,128,128]
   }
+function findWork(){
+  var seen=info.classes.names.map(function(){return false}),legend=el('classes');
+  work=new Uint8Array(texts.length);
+  tracks.forEach(function(t){
+    if(t.kind<WORK)for(var e=t.first;e<t.first+t.count;e++)work[E.name[e]]=1
+  });
+  for(var i=0;i<texts.length;i++)if(work[i])seen[+info.classes.of[i]]=true;
+  info.classes.names.forEach(function(name,k){
+    if(!seen[k])return;
+    var s=make('span',name),mark=make('i');
+    mark.dataset.k=k;s.prepend(mark);legend.append(s)
+  })
+  }
 function setColours(){
   ['bg','fg','dim','line','soft','accent'].forEach(function(k){
     var c=colourValue('--'+k);css[k]=rgbOf(c);pixel[k]=c
@@ -257,10 +270,15 @@ function setColours(){
   dark=pixel.bg[0]<100;
   var towards=dark?pixel.bg:[255,255,255],f=dark?.28:.38,grey=mix(pixel.dim,pixel.bg,.45);
   paint=new Uint32Array(texts.length);
+  var classes=info.classes.names.map(function(_,k){return colourValue('--k'+k)});
   for(var i=0;i<texts.length;i++){
-    var h=hashOf(texts[i]),c=mix(HUES[h%HUES.length],towards,f+(h>>>8&3)*.045);
+    var h=hashOf(texts[i]),shade=f+(h>>>8&3)*.045,
+      c=work[i]?mix(classes[info.classes.of[i]],towards,shade):mix(HUES[h%HUES.length],towards,shade);
     paint[i]=packed(found&&!found[i]?mix(c,pixel.bg,.8):c)
   }
+  el('classes').querySelectorAll('i').forEach(function(m){
+    m.style.background=rgbOf(mix(classes[m.dataset.k],towards,f))
+  });
   pixel.cell=grey;pixel.value=mix(HUES[0],pixel.bg,dark?.25:.35);
   pixel.page=packed(pixel.bg);pixel.band=packed(pixel.soft)
   }
@@ -1093,7 +1111,7 @@ if(typeof DecompressionStream!=='function'){
   }
 else Promise.all(data.map(inflate)).then(function(all){
   data=null;
-  readAll(all);makeRows();setColours();layOut();facts();showEvent(-1);resize();
+  readAll(all);makeRows();findWork();setColours();layOut();facts();showEvent(-1);resize();
   view.from=0;view.to=info.span||1;
   if(info.window)setView(info.window[0]-(info.window[1]-info.window[0])*.1,
     info.window[1]+(info.window[1]-info.window[0])*.1);

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "model/kernel_class.h"
 #include "page/page.h"
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -188,6 +189,8 @@ static void put_string(rocl_buf *to, const char *p, size_t n)
     rocl_buf_byte(to, '"');
 }
 
+_Static_assert(ROCL_CLASSES <= 10, "a class is a digit");
+
 /* Numbers may be beyond what JavaScript's hold: times of the clock are texts. */
 void page_put_index(page_sink *s, rocl_buf *to)
 {
@@ -234,7 +237,16 @@ void page_put_index(page_sink *s, rocl_buf *to)
                         i ? "," : "", (int)k->kind, k->group, k->label, k->capture, k->order,
                         k->unit);
     }
-    rocl_buf_str(to, "],\n\"texts\":[");
+    rocl_buf_str(to, "],\n\"classes\":{\"names\":[");
+    for (int k = 0; k < ROCL_CLASSES; k++)
+        rocl_buf_printf(to, "%s\"%s\"", k ? "," : "", rocl_kernel_class_name((rocl_kernel_class)k));
+    rocl_buf_str(to, "],\"of\":\"");
+    for (uint32_t i = 0; i < s->text_count; i++) {
+        size_t n;
+        const char *p = rocl_strings_get(t->strings, s->texts[i], &n);
+        rocl_buf_byte(to, (uint8_t)('0' + rocl_classify_kernel(p, n)));
+    }
+    rocl_buf_str(to, "\"},\n\"texts\":[");
     for (uint32_t i = 0; i < s->text_count; i++) {
         size_t n;
         const char *p = rocl_strings_get(t->strings, s->texts[i], &n);
