@@ -735,7 +735,7 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
         r.kind = ROCL_MARKER;
         r.name = without_quotes(take_text(row, ROCPROF_NAME));
         r.as.e.category = w->range;
-        if (r.as.e.end - 1 == r.as.e.start) { /* so v1 writes a mark */
+        if (r.as.e.start < INT64_MAX && r.as.e.end == r.as.e.start + 1) { /* so v1 writes a mark */
             r.kind = ROCL_INSTANT;
             r.as.e.category = w->mark;
             r.as.e.end = r.as.e.start;
