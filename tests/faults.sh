@@ -33,13 +33,13 @@ gzip -c "$in/a.db" >"$in/a.db.gz"
 gzip -c "$in/calls.txt" >"$in/calls.gz"
 rocpd2pftrace -q -o "$in/a.pftrace" "$in/a.db"
 rtg2json -q -o "$in/a.json" "$in/a.db"
-rocrec -q -o "$in/r.rocl" -- "$build/tests/traced" ranges >/dev/null || cp "$in/a.db" "$in/r.rocl"
+rocrec -q -o "$in/r.rocl" -- "$build/tests/traced" events 50 >/dev/null || exit 5
 "$build/tests/rocpd-gen" -o "$in/big.db" --rows 20000
 "$build/tests/rocpd-gen" -o "$in/small%r.db" --rows 24 --kernels 4 --caches 0 --processes 8
 mkdir "$in/many" && mv "$in"/small*.db "$in/many"
 echo text >"$in/app"
 commands() {
-    cat <<'END'
+    cat <<END
 = rocpd2csv -q -jN -d out/new in/a.db
 = rocpd2csv -q -jN --style rocprofv3 -d out in/a.db
 = rocpd2csv -q -jN -o - --kinds kernel in/a.db
@@ -82,6 +82,7 @@ commands() {
 = rocline export -q -jN -f jsonl -d out in/a.db
 = rocline query -q -jN --format parquet -o out/q.parquet --query SELECT(1) in/a.db
 = rocline query -q -jN --format csv -o out/q.csv --query SELECT(count(*))FROM(kernels) in/a.db
+= rocline query -q -jN --memory 64K --format csv -o out/q.csv --query SELECT(sum(a.start+length(a.name)))FROM(regions)a,(kernels)b/**/WHERE(a.stack_id=b.stack_id) in/big.db
 = rocline compare -q -jN -o out/x.txt in/a.db in/c.db
 = rocline view -q -jN -o out/v.html in/a.db
 = rocline doctor -q -jN in/a.db
@@ -93,6 +94,9 @@ commands() {
 ~ rocrec -q -o out/r.pftrace -- /bin/true
 ~ rocrec -q -d out/new -- /bin/true
 ~ rocrec -q -o out/r.db -- /bin/true
+~ rocrec -q -o out/r.rocl -- $build/tests/traced events 50
+~ rocrec -q -o out/r.pftrace -- $build/tests/traced events 50
+~ rocrec -q -jN -f csv -o out/new -- $build/tests/traced events 50
 END
 }
 run() {

@@ -142,8 +142,8 @@ check-tsan: ## ThreadSanitizer over the command line tests (PARTS="csv stats": o
 	@tests/tsan.sh $(O)/tsan $(PARTS)
 
 .PHONY: faults
-faults: all tests $(FIXTURES) ## every call of every tool fails once: all cases, which takes hours (STRIDE=211, of allocations)
-	@tests/faults.sh $(O) --stride $(or $(STRIDE),211)
+faults: all tests $(FIXTURES) ## every call of every tool fails at each place it is made from (EVERY=211: each time, of allocations each 211th)
+	@tests/faults.sh $(O) $(if $(EVERY),--every $(EVERY))
 
 check-bare: ## README's commands in bare systems (SYSTEMS="bookworm trixie jammy noble" ONLY=demo); needs root and debootstrap
 	@tests/bare.sh $(O)

@@ -2,13 +2,15 @@
  * does, FAULT_AT says which one of them, from 1 on (FAULT_FROM_THERE: and all that follow),
  * FAULT_ERRNO how it fails. 0 is no failure: a read or a write is then shorter than asked for.
  * FAULT_COUNT names a file of FAULT_CALLS + 1 numbers, in which calls are counted, and at its end
- * those that failed. FAULT_PROGRAM: only in the program of this name, not in those that it starts.
+ * those that failed; FAULT_SITES one of FAULT_SITES entries, in which is said where calls come
+ * from. FAULT_PROGRAM: only in the program of this name, not in those that it starts.
  */
 #include "faults.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -30,24 +32,33 @@ void *__libc_memalign(size_t align, size_t size);
 
 static _Atomic uint64_t own[FAULT_CALLS + 1];
 static _Atomic uint64_t *counts = own;
+static fault_site *sites; /* NULL: nobody asks where calls come from */
 static int call = -1, why;
 static uint64_t at;
 static bool from_there;
+
+/* The file of this name, as it is in memory; NULL: there is none. */
+static void *map_file(const char *path, size_t n)
+{
+    int fd = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return NULL;
+    void *p = (void *)syscall(SYS_mmap, NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+    syscall(SYS_close, fd);
+    return p == MAP_FAILED ? NULL : p;
+}
 
 __attribute__((constructor)) static void begin_faults(void)
 {
     const char *program = getenv("FAULT_PROGRAM"), *name = getenv("FAULT_CALL");
     const char *place = getenv("FAULT_AT"), *number = getenv("FAULT_ERRNO");
-    const char *file = getenv("FAULT_COUNT");
     if (program && strcmp(program, program_invocation_short_name) != 0)
         return;
-    int fd = file ? (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        void *p =
-            (void *)syscall(SYS_mmap, NULL, sizeof own, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
-        counts = p == MAP_FAILED ? own : p;
-        syscall(SYS_close, fd);
-    }
+    void *shared = map_file(getenv("FAULT_COUNT"), sizeof own), *frame;
+    counts = shared ? shared : own;
+    fault_site *table = map_file(getenv("FAULT_SITES"), FAULT_SITES * sizeof *table);
+    if (table)
+        backtrace(&frame, 1); /* loads a library the first time */
     for (int i = 0; i < FAULT_CALLS; i++) {
         counts[i] = 0; /* what was done before this, the loader did */
         if (name && !strcmp(name, fault_calls[i]))
@@ -56,11 +67,40 @@ __attribute__((constructor)) static void begin_faults(void)
     at = place ? strtoull(place, NULL, 10) : 0;
     why = number ? atoi(number) : EIO;
     from_there = getenv("FAULT_FROM_THERE") != NULL;
+    sites = table;
+}
+
+/* Calls of one site differ in what they work on, not in who handles their failure. */
+static void note_site(int which, uint64_t number)
+{
+    static __thread bool noting;
+    void *frames[12];
+    if (noting)
+        return;
+    noting = true;
+    uint64_t hash = (uint64_t)which + 1;
+    for (int i = 0, n = backtrace(frames, 12); i < n; i++)
+        hash = (hash ^ (uint64_t)(uintptr_t)frames[i]) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ hash >> 32) | 1;
+    for (uint64_t i = 0, slot = hash; i < FAULT_SITES; i++, slot++) {
+        fault_site *s = &sites[slot % FAULT_SITES];
+        uint64_t other = 0;
+        if (atomic_compare_exchange_strong(&s->hash, &other, hash)) {
+            s->call = (uint64_t)which;
+            s->first = number;
+        } else if (other != hash)
+            continue;
+        s->last = number;
+        break;
+    }
+    noting = false;
 }
 
 static bool is_chosen(int which)
 {
     uint64_t i = ++counts[which];
+    if (sites)
+        note_site(which, i);
     if (which != call || !at || (from_there ? i < at : i != at))
         return false;
     counts[FAULT_CALLS]++;
@@ -150,6 +190,9 @@ FAILING(int, ftruncate, FAULT_FTRUNCATE, -1, (int fd, off_t n), (fd, n))
 FAILING(int, ftruncate64, FAULT_FTRUNCATE, -1, (int fd, off64_t n), (fd, n))
 FAILING(int, fallocate, FAULT_FTRUNCATE, -1, (int fd, int mode, off_t from, off_t n),
         (fd, mode, from, n))
+FAILING(int, posix_fallocate, FAULT_FTRUNCATE, why, (int fd, off_t from, off_t n), (fd, from, n))
+FAILING(int, posix_fallocate64, FAULT_FTRUNCATE, why, (int fd, off64_t from, off64_t n),
+        (fd, from, n))
 FAILING(off_t, lseek, FAULT_SEEK, -1, (int fd, off_t to, int whence), (fd, to, whence))
 FAILING(off64_t, lseek64, FAULT_SEEK, -1, (int fd, off64_t to, int whence), (fd, to, whence))
 FAILING(int, fsync, FAULT_FSYNC, -1, (int fd), (fd))

@@ -3,6 +3,8 @@
 #ifndef TESTS_PRELOAD_FAULTS_H
 #define TESTS_PRELOAD_FAULTS_H
 
+#include <stdint.h>
+
 enum {
     FAULT_OPEN,
     FAULT_READ,
@@ -45,5 +47,13 @@ static const char *const fault_calls[FAULT_CALLS] = {
     [FAULT_THREAD] = "pthread_create",
     [FAULT_MALLOC] = "malloc",
 };
+
+/* A call and the functions that it was reached through: what FAULT_SITES collects, a table of
+ * FAULT_SITES that is open to the hash. Entries without a hash are free. */
+typedef struct fault_site {
+    _Atomic uint64_t hash, call, first, last; /* the numbers of its calls, as FAULT_AT has them */
+} fault_site;
+
+enum { FAULT_SITES = 1 << 15 };
 
 #endif

@@ -1,14 +1,15 @@
 /* Makes calls of the tools fail, one after the other:
  *
- *     faults LIBRARY WORKDIR [--seconds N] [--rounds N] [--seed N] [--jobs N] [--stride N]
+ *     faults LIBRARY WORKDIR [--seconds N] [--rounds N] [--seed N] [--jobs N] [--every N]
  *         [--call NAME] <COMMANDS
  *
  * LIBRARY is tests/preload/faults.c. A line of COMMANDS is "= COMMAND" (the output is the same each
  * time), "~ COMMAND" (its names are) or "? COMMAND" (and what is wrong may stand in it); -jN in it
  * stands for -j1 and -j2, and it writes to out/. What it reads is WORKDIR/in. A run may do what it
  * was asked for, byte for byte, or end with 3, 4 or 5 and one line; then what was there before is
- * there, and nothing else. With --seconds or --rounds, cases are drawn by the seed; else all of them
- * are tried, or those of one --call; of allocations each --stride th. */
+ * there, and nothing else. With --seconds or --rounds, cases are drawn by the seed; else all of
+ * them are tried, or those of one --call: the first and the last call of those that are reached
+ * through the same functions, or with --every N all of them, of allocations each N th. */
 #include "tests/preload/faults.h"
 
 #include <errno.h>
@@ -65,6 +66,10 @@ typedef struct command {
     bool learned; /* the rest is known */
     int expected; /* exit code */
     uint64_t calls[FAULT_CALLS];
+    struct place {
+        uint64_t call, at;
+    } * places; /* the first and the last call of each site, in their order */
+    size_t place_count;
     char *before, *whole, *printed; /* out/ before and after a run without faults, its stdout */
 } command;
 
@@ -77,8 +82,9 @@ static command commands[COMMANDS];
 static size_t command_count;
 static totals *sums;
 static const char *library;
-static char counts_path[4096];
+static char counts_path[4096], sites_path[4096];
 static uint64_t *counts;
+static fault_site *sites;
 
 static void give_up(const char *what)
 {
@@ -178,6 +184,8 @@ static int run_command(const command *c, const fault *f, uint64_t at)
 {
     prepare_folder(c);
     memset(counts, 0, (FAULT_CALLS + 1) * sizeof *counts);
+    if (!f)
+        memset((void *)sites, 0, FAULT_SITES * sizeof *sites);
     pid_t pid = fork();
     if (pid == 0) {
         char text[32];
@@ -196,6 +204,8 @@ static int run_command(const command *c, const fault *f, uint64_t at)
         snprintf(text, sizeof text, "%llu", (unsigned long long)at);
         if (at)
             setenv("FAULT_AT", text, 1);
+        else
+            setenv("FAULT_SITES", sites_path, 1);
         if (f) {
             setenv("FAULT_CALL", fault_calls[f->call], 1);
             snprintf(text, sizeof text, "%d", f->why);
@@ -230,6 +240,27 @@ static char *read_text(const char *path)
     return text;
 }
 
+/* Takes the recorded files from a list if a message says where they are: "... are in FOLDER" or
+ * "FOLDER: the folder of the recorded files cannot be removed". */
+static void remove_recorded(char *list, const char *said)
+{
+    const char *name = strstr(said, "the recorded files are in ");
+    if (name)
+        name += strlen("the recorded files are in ");
+    else if (strstr(said, ": the folder of the recorded files cannot be removed"))
+        name = strstr(said, "out/");
+    if (!name)
+        return;
+    const size_t n = strcspn(name, ":;\n");
+    for (char *line = list; *line;) {
+        char *next = strchr(line, '\n') + 1;
+        if (!strncmp(line, name, n) && (line[n] == '/' || line[n] == ' '))
+            memmove(line, next, strlen(next) + 1);
+        else
+            line = next;
+    }
+}
+
 /* What is wrong with what was done, or NULL. */
 static const char *check_run(const command *c, const fault *f, int status)
 {
@@ -238,6 +269,7 @@ static const char *check_run(const command *c, const fault *f, int status)
     char *said = read_text("stderr"), *printed = c->bytes ? list_tree("stdout", true) : strdup("");
     const char *bad = NULL, *end = strchr(said, '\n');
     const bool litter = f->call != FAULT_UNLINK; /* what cannot be removed is left */
+    remove_recorded(after, said);
     if (status >= 128)
         bad = status == 128 + SIGALRM ? "hangs" : "crashes";
     else if (status == c->expected) {
@@ -308,6 +340,24 @@ static void add_command(char *line, int jobs, bool older)
     }
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static void list_places(command *c)
+{
+    c->places = calloc(2 * FAULT_SITES, sizeof *c->places);
+    for (const fault_site *s = sites; s < sites + FAULT_SITES; s++) {
+        if (s->first)
+            c->places[c->place_count++] = (struct place){s->call, s->first};
+        if (s->last != s->first)
+            c->places[c->place_count++] = (struct place){s->call, s->last};
+    }
+    qsort(c->places, c->place_count, sizeof *c->places, compare_places);
+}
+
 /* What the command does where nothing fails. */
 static void learn_command(command *c)
 {
@@ -323,6 +373,7 @@ static void learn_command(command *c)
     if (older && c->expected != run_command(c, NULL, 0))
         c->expected = 99;
     memcpy(c->calls, counts, sizeof c->calls);
+    list_places(c);
     c->printed = c->bytes ? list_tree("stdout", true) : NULL;
     const char *bad =
         c->expected > 1 ? "fails where no call does" : check_run(c, &none, c->expected);
@@ -344,7 +395,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 typedef struct settings {
-    uint64_t seconds, rounds, seed, jobs, stride;
+    uint64_t seconds, rounds, seed, jobs, every;
     const char *call; /* NULL: all */
 } settings;
 
@@ -378,12 +429,29 @@ static void try_all(const settings *o, uint64_t worker)
             if (o->call && strcmp(o->call, fault_calls[f->call]) != 0)
                 continue;
             const uint64_t n = commands[i].calls[f->call];
-            const uint64_t step = f->call == FAULT_MALLOC ? o->stride : 1;
-            for (uint64_t at = 1 + (i + k) % step; at <= n; at += step)
+            const uint64_t step = f->call == FAULT_MALLOC ? o->every : 1;
+            for (uint64_t at = 1 + (i + k) % (step ? step : 1); o->every && at <= n; at += step)
                 if (number++ % o->jobs == worker)
                     try_case(&commands[i], f, at);
+            for (size_t p = 0; !o->every && p < commands[i].place_count; p++)
+                if (commands[i].places[p].call == (uint64_t)f->call && number++ % o->jobs == worker)
+                    try_case(&commands[i], f, commands[i].places[p].at);
         }
+        free(commands[i].places);
     }
+}
+
+/* A file of n zeros, as it is in memory. */
+static void *share_file(const char *path, size_t n)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    void *p = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, (off_t)n) == 0)
+        p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        give_up(path);
+    close(fd);
+    return p;
 }
 
 static void start_worker(const settings *o, const char *top, uint64_t worker)
@@ -396,10 +464,9 @@ static void start_worker(const settings *o, const char *top, uint64_t worker)
         give_up(path);
     tree = malloc(TREE);
     snprintf(counts_path, sizeof counts_path, "%s/counts", path);
-    int fd = open(counts_path, O_RDWR | O_CREAT | O_TRUNC, 0666);
-    if (fd < 0 || ftruncate(fd, 4096))
-        give_up(counts_path);
-    counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    snprintf(sites_path, sizeof sites_path, "%s/sites", path);
+    counts = share_file(counts_path, (FAULT_CALLS + 1) * sizeof *counts);
+    sites = share_file(sites_path, FAULT_SITES * sizeof *sites);
     if (o->rounds || o->seconds)
         try_some(o, worker);
     else
@@ -410,7 +477,7 @@ static void start_worker(const settings *o, const char *top, uint64_t worker)
 
 int main(int argc, char **argv)
 {
-    settings o = {.jobs = 1, .stride = 1};
+    settings o = {.jobs = 1};
     if (argc < 3)
         return 2;
     library = realpath(argv[1], NULL);
@@ -423,11 +490,11 @@ int main(int argc, char **argv)
         uint64_t *to = !strcmp(argv[i], "--seconds")  ? &o.seconds
                        : !strcmp(argv[i], "--rounds") ? &o.rounds
                        : !strcmp(argv[i], "--seed")   ? &o.seed
-                       : !strcmp(argv[i], "--stride") ? &o.stride
+                       : !strcmp(argv[i], "--every")  ? &o.every
                                                       : &o.jobs;
         *to = strtoull(argv[i + 1], NULL, 10);
     }
-    if (!library || !top || !o.jobs || !o.stride)
+    if (!library || !top || !o.jobs)
         return 2;
     sums = mmap(NULL, sizeof *sums, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char line[1024];

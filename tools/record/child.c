@@ -62,25 +62,34 @@ const char *library_folder(void)
 
 /* ---- the environment ------------------------------------------------------------------------- */
 
+/* These functions return false when memory is out: the command would run unrecorded. */
+
+static bool set_variable(const char *name, const char *text)
+{
+    return setenv(name, text, 1) == 0;
+}
+
 /* Puts a word before what the variable holds. */
-static void put_before(const char *variable, const char *word, char between)
+static bool put_before(const char *variable, const char *word, char between)
 {
     const char *old = getenv(variable);
     char *text = NULL;
     if (!old || !*old)
-        setenv(variable, word, 1);
-    else if (asprintf(&text, "%s%c%s", word, between, old) >= 0)
-        setenv(variable, text, 1);
+        return set_variable(variable, word);
+    const bool set =
+        asprintf(&text, "%s%c%s", word, between, old) >= 0 && set_variable(variable, text);
     free(text);
+    return set;
 }
 
-static void load_front_ends(const cli *c, const char *libraries)
+static bool load_front_ends(const cli *c, const char *libraries)
 {
     char path[8192];
+    bool set = true;
     /* The core comes before the C library: it has to see some calls (lib/capture/guard). */
     snprintf(path, sizeof path, "%s/librocline-capture.so.%d", libraries, atoi(ROCLINE_VERSION));
     if (access(path, R_OK) == 0)
-        put_before("LD_PRELOAD", path, ':');
+        set = put_before("LD_PRELOAD", path, ':');
     for (const front_end *f = front_ends; f->name; f++) {
         bool used = !c->use.n;
         for (size_t i = 0; i < c->use.n; i++)
@@ -88,23 +97,21 @@ static void load_front_ends(const cli *c, const char *libraries)
         if (!used || !has_front_end(f, libraries))
             continue;
         snprintf(path, sizeof path, "%s/%s", libraries, f->file);
-        if (f->how == BY_PRELOAD)
-            put_before("LD_PRELOAD", path, ':');
-        else
-            put_before("HSA_TOOLS_LIB", path, ' ');
+        set &= f->how == BY_PRELOAD ? put_before("LD_PRELOAD", path, ':')
+                                    : put_before("HSA_TOOLS_LIB", path, ' ');
     }
     /* For programs that open such a library by its name while they run. */
-    put_before("LD_LIBRARY_PATH", libraries, ':');
+    return put_before("LD_LIBRARY_PATH", libraries, ':') && set;
 }
 
-static void put_number(const char *name, size_t n, const char *unit)
+static bool put_number(const char *name, size_t n, const char *unit)
 {
     char text[32];
     snprintf(text, sizeof text, "%zu%s", n, unit);
-    setenv(name, text, 1);
+    return set_variable(name, text);
 }
 
-void set_recording(const cli *c)
+bool set_recording(const cli *c)
 {
     static const char *const policies[] = {"drop", "block", "ring"};
     char session[2 * sizeof c->session + 1];
@@ -112,26 +119,22 @@ void set_recording(const cli *c)
         snprintf(session + 2 * i, 3, "%02x", c->session[i]);
     /* By its whole name: the command may change its folder before it starts others. */
     char *whole = realpath(c->folder, NULL);
-    setenv("ROCLINE_OUTPUT", whole ? whole : c->folder, 1);
+    const bool set = set_variable("ROCLINE_OUTPUT", whole ? whole : c->folder);
     free(whole);
-    setenv("ROCLINE_SESSION", session, 1);
-    setenv("ROCLINE_POLICY", policies[c->policy], 1);
-    if (c->limit)
-        put_number("ROCLINE_LIMIT", c->limit, "b");
-    if (c->chunk)
-        put_number("ROCLINE_CHUNK", (c->chunk + 1023) >> 10, "");
-    if (c->monotonic)
-        setenv("ROCLINE_CLOCK", "monotonic", 1);
+    return set && set_variable("ROCLINE_SESSION", session) &&
+           set_variable("ROCLINE_POLICY", policies[c->policy]) &&
+           (!c->limit || put_number("ROCLINE_LIMIT", c->limit, "b")) &&
+           (!c->chunk || put_number("ROCLINE_CHUNK", (c->chunk + 1023) >> 10, "")) &&
+           (!c->monotonic || set_variable("ROCLINE_CLOCK", "monotonic"));
 }
 
-static void set_environment(const cli *c, const char *libraries)
+static bool set_environment(const cli *c, const char *libraries)
 {
-    set_recording(c);
-    if (c->hsa_calls)
-        setenv("RTG_HSA_API_FILTER", *c->hsa_calls ? c->hsa_calls : "all", 1);
-    if (c->common.args)
-        setenv("RTG_HIP_API_ARGS", "1", 1);
-    load_front_ends(c, libraries);
+    return set_recording(c) &&
+           (!c->hsa_calls ||
+            set_variable("RTG_HSA_API_FILTER", *c->hsa_calls ? c->hsa_calls : "all")) &&
+           (!c->common.args || set_variable("RTG_HIP_API_ARGS", "1")) &&
+           load_front_ends(c, libraries);
 }
 
 /* ---- the process --------------------------------------------------------------------------------
@@ -182,9 +185,11 @@ static pid_t fork_with_signals(void)
 /* In the child. errno goes through the pipe when there is no such program. */
 static void exec_command(const cli *c, const char *libraries, int report)
 {
-    set_environment(c, libraries);
-    execvp(c->command.v[0], (char **)(uintptr_t)c->command.v);
-    int e = errno;
+    int e = ENOMEM;
+    if (set_environment(c, libraries)) {
+        execvp(c->command.v[0], (char **)(uintptr_t)c->command.v);
+        e = errno;
+    }
     if (write(report, &e, sizeof e) < 0)
         _exit(126);
     _exit(127);
@@ -216,7 +221,7 @@ int run_command(cli *c, const char *libraries)
     if (!failed)
         return -1;
     msg_error("%s: %s", c->command.v[0], strerror(e));
-    return e == ENOENT ? 127 : 126;
+    return e == ENOENT ? 127 : e == ENOMEM ? ROCL_INTERNAL : 126;
 }
 
 int pass_on(int status)

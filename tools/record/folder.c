@@ -11,38 +11,56 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-size_t count_files(const cli *c, bool remove)
+/* The next name with the ending of recordings. NULL: there are no more, and errno is 0, or the
+ * folder cannot be read. */
+static const char *next_file(DIR *d)
 {
-    char path[8192];
-    size_t n = 0;
-    DIR *d = c->folder ? opendir(c->folder) : NULL;
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (!ends_with(e->d_name, ".rocl"))
-            continue;
-        snprintf(path, sizeof path, "%s/%s", c->folder, e->d_name);
-        bool empty = rocl_is_empty_recording(path);
-        n += !empty;
-        if (remove || (empty && c->folder == c->made))
-            unlink(path);
-    }
-    if (d)
-        closedir(d);
-    return n;
+    struct dirent *e;
+    errno = 0;
+    while ((e = readdir(d)) && !ends_with(e->d_name, ".rocl"))
+        errno = 0;
+    return e ? e->d_name : NULL;
 }
 
-void list_own_files(const cli *c, strings *to)
+/* Closes what may be NULL. Returns -1, or the exit code if the folder was not read to its end. */
+static int close_folder(const cli *c, DIR *d)
+{
+    const int why = errno;
+    if (d)
+        closedir(d);
+    if (!why)
+        return -1;
+    msg_error("%s: cannot read the folder: %s", c->folder, strerror(why));
+    return why == ENOMEM ? ROCL_INTERNAL : ROCL_INPUT;
+}
+
+int count_files(const cli *c, size_t *count)
+{
+    char path[8192];
+    DIR *d = opendir(c->folder);
+    *count = 0;
+    for (const char *name; d && (name = next_file(d));) {
+        snprintf(path, sizeof path, "%s/%s", c->folder, name);
+        bool empty = rocl_is_empty_recording(path);
+        *count += !empty;
+        if (empty && c->folder == c->made)
+            unlink(path);
+    }
+    return close_folder(c, d);
+}
+
+int list_own_files(const cli *c, strings *to)
 {
     char path[8192];
     uint8_t session[sizeof c->session];
     DIR *d = opendir(c->folder);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        snprintf(path, sizeof path, "%s/%s", c->folder, e->d_name);
-        if (ends_with(e->d_name, ".rocl") && rocl_session_of(path, session) &&
-            !memcmp(session, c->session, sizeof session) && !rocl_is_empty_recording(path))
+    for (const char *name; d && (name = next_file(d));) {
+        snprintf(path, sizeof path, "%s/%s", c->folder, name);
+        if (rocl_session_of(path, session) && !memcmp(session, c->session, sizeof session) &&
+            !rocl_is_empty_recording(path))
             strings_add(to, must_have(strdup(path)));
     }
-    if (d)
-        closedir(d);
+    return close_folder(c, d);
 }
 
 static const cli *unsettled; /* whose folder is neither removed nor said to be there */
@@ -66,7 +84,14 @@ void remove_folder(const cli *c)
     if (!c->folder || c->folder != c->made)
         return;
     unsettled = NULL;
-    count_files(c, true);
+    char path[8192];
+    DIR *d = opendir(c->made);
+    for (const char *name; d && (name = next_file(d));) {
+        snprintf(path, sizeof path, "%s/%s", c->made, name);
+        unlink(path);
+    }
+    if (d)
+        closedir(d);
     if (rmdir(c->made) != 0 && errno != ENOENT)
         msg_error("%s: the folder of the recorded files cannot be removed: %s", c->made,
                   strerror(errno));

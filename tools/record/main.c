@@ -89,9 +89,11 @@ static const opt_words words[] = {{"use", front_end_word}, {NULL, NULL}};
 static int make_output(cli *c)
 {
     strings own = {0};
-    if (!c->common.output_file)
-        list_own_files(c, &own);
-    if (c->common.output_file ? !count_files(c, false) : !own.n) {
+    size_t count = 0;
+    const int rc = c->common.output_file ? count_files(c, &count) : list_own_files(c, &own);
+    if (rc >= 0)
+        return rc;
+    if (!count && !own.n) {
         msg_notice(
             "nothing was recorded: no process used a traced library, or there was no space in %s",
             c->folder);

@@ -59,10 +59,11 @@ typedef struct cli {
 /* Makes the folder of the user, or one beside the output. Returns -1, or the exit code. */
 int make_folder(cli *c);
 /* How many .rocl files with something in them there are in the folder; those without are removed
- * where the folder is ours, and the others on demand. */
-size_t count_files(const cli *c, bool remove);
-/* Those of this session only: others may write into the folder, too. */
-void list_own_files(const cli *c, strings *to);
+ * where the folder is ours. Returns -1, or the exit code. */
+int count_files(const cli *c, size_t *count);
+/* Those of this session only: others may write into the folder, too. Returns -1, or the exit code.
+ */
+int list_own_files(const cli *c, strings *to);
 /* With what is in it, if it is ours. */
 void remove_folder(const cli *c);
 /* Says where the files are that are not removed. */
@@ -82,8 +83,9 @@ bool has_front_end(const front_end *f, const char *libraries);
 /* Finds the folder of the front ends; NULL: none of them is installed. Static storage. */
 const char *library_folder(void);
 
-/* Sets the variables that tell what is loaded into a program what to record, and where. */
-void set_recording(const cli *c);
+/* Sets the variables that tell what is loaded into a program what to record, and where.
+ * False: memory is out. */
+bool set_recording(const cli *c);
 /* Samples the processes of the command until stop_sampling, if that is wanted. */
 void start_sampling(const cli *c, const char *libraries, pid_t pid);
 void stop_sampling(void);

@@ -52,10 +52,11 @@ void start_sampling(const cli *c, const char *libraries, pid_t pid)
     const char *notice = NULL, *problem;
     if (!c->sample)
         return;
-    set_recording(c);
-    setenv("ROCLINE_SAMPLE", *c->sample ? c->sample : "10", 1);
-    if (c->sysfs)
-        setenv("ROCLINE_SAMPLE_SYSFS", c->sysfs, 1);
+    if (!set_recording(c) || setenv("ROCLINE_SAMPLE", *c->sample ? c->sample : "10", 1) != 0 ||
+        (c->sysfs && setenv("ROCLINE_SAMPLE_SYSFS", c->sysfs, 1) != 0)) {
+        msg_error("nothing is sampled: out of memory");
+        return;
+    }
     start_fn *start = find_start(libraries);
     if (!start)
         return;
