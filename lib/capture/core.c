@@ -231,7 +231,7 @@ void rocl_core_rest(void)
  * waited for forever. */
 static void wait_for_others(const rocl_core *c)
 {
-    enum { LONGEST = 1000 }; /* ms */
+    enum { LONGEST = 10000 }; /* ms: a write to a busy disk may take seconds */
     for (int i = 0; i < LONGEST && atomic_load(&c->at_work) > 0; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
