@@ -162,8 +162,10 @@ static void join_slices(rank_slices *s, uint32_t rank_count, int64_t first, int6
         }
         for (uint32_t of = 0; of < rank_count && s->any; of++) {
             int64_t joined[TIME_SLICES] = {0};
-            for (int64_t i = s->first; i <= s->last; i++)
-                joined[(uint64_t)(i >> 1) % TIME_SLICES] += *slice_at(s, of, i);
+            for (int64_t i = s->first; i <= s->last; i++) {
+                int64_t *sum = &joined[(uint64_t)(i >> 1) % TIME_SLICES];
+                *sum = rocl_add_saturated(*sum, *slice_at(s, of, i));
+            }
             memcpy(s->ns[of], joined, sizeof joined);
         }
         s->first >>= 1;
@@ -176,8 +178,9 @@ static void add_to_slices(rank_slices *s, uint32_t rank_count, uint32_t of, cons
     if (e->end <= e->start)
         return;
     join_slices(s, rank_count, e->start >> s->shift, (e->end - 1) >> s->shift, s->shift);
-    for (int64_t i = e->start >> s->shift, from = e->start; from < e->end; i++) {
-        const int64_t next = (i + 1) << s->shift, to = next < e->end ? next : e->end;
+    const int64_t last = (e->end - 1) >> s->shift;
+    for (int64_t i = e->start >> s->shift, from = e->start; i <= last; i++) {
+        const int64_t to = i < last ? (i + 1) << s->shift : e->end;
         int64_t *sum = slice_at(s, of, i);
         *sum = rocl_add_saturated(*sum, to - from);
         from = to;
@@ -584,8 +587,9 @@ static int order_by_rank(const void *a, const void *b)
     return c ? c : order_by_step(a, b);
 }
 
-/* Markers that count, "step:3" or "ProfilerStep#12", and of which two ranks have the same number: of
- * several kinds that with the most time, which are the outer ones. *count: 0 if there are none. */
+/* Markers that count, "step:3" or "ProfilerStep#12", and of which two ranks have the same number:
+ * of several kinds that with the most time, which are the outer ones. *count: 0 if there are none.
+ */
 static step_row *list_steps(const ranks *r, size_t *count, rocl_error *err)
 {
     step_row *rows = calloc(r->cell_count + 1, sizeof *rows);
