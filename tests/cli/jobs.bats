@@ -80,14 +80,14 @@ run_output() {
     while read -r input; do
         while read -r name command; do
             [ -n "$name" ] || continue
-            rm -rf 1
-            run_output "$command" 1 "$input" 1
+            rm -rf one.d
+            run_output "$command" one.d "$input" 1
             # Every pair of an output and an input has two numbers in a sample.
             number=$((number + 1))
             for jobs in ${JOBS:-$([ -n "${SOAK:-}" ] && echo 2 3 7 64 256 || echo $((2 + number % 2)) $((number % 3 ? 64 : 7)))}; do
-                rm -rf other
-                run_output "$command" other "$input" "$jobs"
-                diff -r 1 other >differ || fail "$name of $input with -j$jobs: $(head -5 differ)"
+                rm -rf other.d
+                run_output "$command" other.d "$input" "$jobs"
+                diff -r one.d other.d >differ || fail "$name of $input with -j$jobs: $(head -5 differ)"
                 n=$((n + 1))
             done
         done <<<"$OUTPUTS"
