@@ -79,8 +79,9 @@ ROCL_API int sqlite3_extension_init(sqlite3 *db, char **message, const sqlite3_a
 ROCL_API int sqlite3_extension_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
     SQLITE_EXTENSION_INIT2(api);
-    if (sqlite3_libversion_number() < 3038000) {
-        *message = sqlite3_mprintf("rocline needs SQLite 3.38 or newer");
+    if (sqlite3_libversion_number() < ROCL_SQLITE_MIN) {
+        *message =
+            sqlite3_mprintf("rocline needs SQLite 3.%d or newer", ROCL_SQLITE_MIN / 1000 % 1000);
         return SQLITE_ERROR;
     }
     connection *c = calloc(1, sizeof *c);

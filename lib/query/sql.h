@@ -12,6 +12,45 @@ SQLITE_EXTENSION_INIT3
 
 #include "query/scan.h"
 
+/* SQLite 3.37 (Ubuntu 22.04) tells a plan neither the values of conditions nor how its order is
+ * used, and not where a statement is wrong: it tests and sorts more itself, and messages name the
+ * statement only. */
+#if SQLITE_VERSION_NUMBER < 3038000
+enum { ROCL_SQLITE_MIN = 3037000 };
+static inline int sqlite3_vtab_in(sqlite3_index_info *info, int i, int all_at_once)
+{
+    (void)info, (void)i, (void)all_at_once;
+    return 0;
+}
+static inline int sqlite3_vtab_rhs_value(sqlite3_index_info *info, int i, sqlite3_value **value)
+{
+    (void)info, (void)i, (void)value;
+    return SQLITE_NOTFOUND;
+}
+static inline int sqlite3_vtab_distinct(sqlite3_index_info *info)
+{
+    (void)info;
+    return 0;
+}
+static inline int sqlite3_vtab_in_first(sqlite3_value *list, sqlite3_value **value)
+{
+    (void)list;
+    *value = NULL;
+    return SQLITE_DONE;
+}
+static inline int sqlite3_vtab_in_next(sqlite3_value *list, sqlite3_value **value)
+{
+    return sqlite3_vtab_in_first(list, value);
+}
+static inline int sqlite3_error_offset(sqlite3 *db)
+{
+    (void)db;
+    return -1;
+}
+#else
+enum { ROCL_SQLITE_MIN = 3038000 };
+#endif
+
 /* Who has the traces that tables are of. */
 typedef struct rocl_table_host {
     /* The scans of a trace; of an extension that of a path, else NULL. */
