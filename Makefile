@@ -52,6 +52,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share/rocline
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -243,7 +244,13 @@ $(O)/gen/page/%.sha256: lib/page/% lib/table/html/embed.awk lib/table/html/hash.
 	$(Q)mkdir -p $(@D) && LC_ALL=C awk -v raw=1 -f lib/table/html/embed.awk $< | lib/table/html/hash.sh > $@
 $(OBJ)/lib/table/html/page.o: $(HTML_ASSETS)
 $(OBJ)/lib/page/page.o: $(addprefix $(O)/gen/page/timeline.,html.h css.h js.h js.sha256)
-$(OBJ)/lib/table/html/page.o $(OBJ)/lib/page/page.o: ALL_CPPFLAGS += -I$(O)/gen
+# The rules that are shipped.
+$(O)/gen/model/kernel-classes.h: lib/model/kernel-classes
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && LC_ALL=C awk 'BEGIN { print "static const char shipped_rules[] =" } \
+	    { gsub(/[\\"]/, "\\\\&"); print "    \"" $$0 "\\n\"" } END { print "    ;" }' $< > $@
+$(OBJ)/lib/model/kernel_class.o: $(O)/gen/model/kernel-classes.h
+$(addprefix $(OBJ)/lib/,table/html/page.o page/page.o model/kernel_class.o): ALL_CPPFLAGS += -I$(O)/gen
 ifeq ($(ISAL),1)
 $(OBJ)/lib/base/unpack.o: ALL_CPPFLAGS += -DROCL_ISAL
 endif
@@ -357,7 +364,8 @@ $(O)/share/fish/%.fish: $(O)/bin/%
 INSTALLED_TOOLS = $(PROGRAMS:%=$(BINDIR)/%) $(LIBDIR)/rocline/$(notdir $(CAPTURE_SO)) \
     $(foreach f,$(FRONT_ENDS),$(addprefix $(LIBDIR)/rocline/,$(call so-name,$(f)) $(SO_LINKS_$(f)))) \
     $(foreach m,$(MAN_INSTALLED),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))) \
-    $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%) $(PROGRAMS:%=$(FISHDIR)/%.fish)
+    $(PROGRAMS:%=$(BASHDIR)/%) $(PROGRAMS:%=$(ZSHDIR)/_%) $(PROGRAMS:%=$(FISHDIR)/%.fish) \
+    $(DATADIR)/kernel-classes
 INSTALLED_LIBRARY = $(LIBDIR)/librocline.a $(LIBDIR)/librocline.so.$(VERSION) \
     $(LIBDIR)/librocline.so.$(SOMAJOR) $(LIBDIR)/librocline.so $(LIBDIR)/librocline-sqlite.so \
     $(LIBDIR)/pkgconfig/rocline.pc $(INCLUDEDIR)/rocline.h
@@ -376,6 +384,7 @@ install-tools: $(PROGRAM_FILES) ## the tools, manual pages, completion and what 
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/bash/%) $(DESTDIR)$(BASHDIR)
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/zsh/_%) $(DESTDIR)$(ZSHDIR)
 	$(INSTALL) -m 644 $(PROGRAMS:%=$(O)/share/fish/%.fish) $(DESTDIR)$(FISHDIR)
+	$(INSTALL) -m 644 lib/model/kernel-classes $(DESTDIR)$(DATADIR)
 
 install-library: $(LIB_A) $(LIB_SO) $(SQLITE_SO) $(PC) $(HEADER) ## the library, its header and what pkg-config needs
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED_LIBRARY))))

@@ -442,7 +442,9 @@ typedef struct rocl_options {
     bool kernel_rename; /* show the label around a dispatch instead of its kernel */
     rocl_kernel_names kernel_names;
     rocl_agent_index agent_index;
-    bool strict; /* the first fault is an error */
+    const char
+        *kernel_classes; /* file of rules, see rocstats(1); NULL: only those that are shipped */
+    bool strict;         /* the first fault is an error */
     rocl_align align;
     const char *align_with; /* MARKER: NAME or NAME:N (N-th of a process); OFFSETS: the file */
     /* filters; NULL or zero: not used */
@@ -1011,14 +1013,15 @@ ROCL_API rocl_status rocl_show_event(rocl_trace *t, const char *id, rocl_tables 
 ROCL_API rocl_status rocl_correlate_event(rocl_trace *t, const char *id, rocl_tables **tables,
                                           rocl_error *err);
 
-/* ---- a timeline in memory --------------------------------------------------------------------- */
+/* ---- a timeline in memory ---------------------------------------------------------------------
+ */
 
 /* The tracks of a trace with all their slices, for programs that draw them as people move around:
  * one thread loads it, and one other thread asks, also while it is loaded. Before the slices of a
  * process are there, its tracks have densities of what has been read.
  *
- * Memory: 30 bytes a slice, 8 more where a row has slices with bytes, and 17 a value; besides, while
- * it is loaded, what rocl_options.memory says. */
+ * Memory: 30 bytes a slice, 8 more where a row has slices with bytes, and 17 a value; besides,
+ * while it is loaded, what rocl_options.memory says. */
 typedef struct rocl_picture rocl_picture;
 
 typedef struct rocl_picture_options {
@@ -1035,13 +1038,13 @@ ROCL_API void rocl_picture_close(rocl_picture *p); /* not while it is loaded */
 
 typedef struct rocl_picture_state {
     bool loaded;
-    uint32_t tracks;            /* so far */
-    uint64_t generation;        /* another one than before: there is something new */
-    int64_t first, last;        /* ns; first > last: nothing yet */
-    uint64_t events;            /* read */
-    uint64_t slices, instants;  /* that are in rows, of processes which are complete */
-    uint64_t moved;             /* of these, in further rows because they overlap */
-    uint64_t values;            /* events with a value: of counters and samples */
+    uint32_t tracks;           /* so far */
+    uint64_t generation;       /* another one than before: there is something new */
+    int64_t first, last;       /* ns; first > last: nothing yet */
+    uint64_t events;           /* read */
+    uint64_t slices, instants; /* that are in rows, of processes which are complete */
+    uint64_t moved;            /* of these, in further rows because they overlap */
+    uint64_t values;           /* events with a value: of counters and samples */
 } rocl_picture_state;
 ROCL_API rocl_picture_state rocl_picture_look(rocl_picture *p);
 
@@ -1073,9 +1076,9 @@ typedef struct rocl_picture_ref {
 
 /* One of n equal parts of a span of time, in a row. */
 typedef struct rocl_cell {
-    uint64_t busy;  /* ns of it that slices take, which may end outside */
-    double value;   /* of values: the largest */
-    uint32_t count; /* slices or values that are in it, if only in part */
+    uint64_t busy;            /* ns of it that slices take, which may end outside */
+    double value;             /* of values: the largest */
+    uint32_t count;           /* slices or values that are in it, if only in part */
     rocl_picture_ref longest; /* of them; an index of ROCL_NONE: there is none, or not yet */
 } rocl_cell;
 /* Fills n cells, from < to. row ROCL_NONE: the track and all below it; of each cell the row that is
@@ -1104,9 +1107,9 @@ typedef struct rocl_picture_slice {
 /* False: there is none, or not yet. */
 ROCL_API bool rocl_picture_get(rocl_picture *p, rocl_picture_ref ref, rocl_picture_slice *slice);
 /* Of a row, or (ROCL_NONE) of a track and all below it: the next slice or value after *ref, which
- * begins at `time`, or the one before it. A row of *ref that is ROCL_NONE: the first one that begins
- * at this time or later, or the last one that begins at it or before. Of those that begin together
- * the order is by track, row and index. False: there is none. */
+ * begins at `time`, or the one before it. A row of *ref that is ROCL_NONE: the first one that
+ * begins at this time or later, or the last one that begins at it or before. Of those that begin
+ * together the order is by track, row and index. False: there is none. */
 ROCL_API bool rocl_picture_step(rocl_picture *p, uint32_t track, uint32_t row, int64_t time,
                                 bool backward, rocl_picture_ref *ref);
 

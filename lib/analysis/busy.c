@@ -141,7 +141,7 @@ static bool find_part(busy *b, unsigned worker, uint32_t kernel, part *out)
     }
     size_t n;
     const char *name = rocl_strings_get(b->c.trace->strings, kernel, &n);
-    *out = rocl_classify_kernel(name, n) == ROCL_CLASS_COMMUNICATION ? COMMUNICATION : COMPUTE;
+    *out = rocl_classify_kernel(b->c.trace->classes, name, n) == ROCL_CLASS_COMMUNICATION ? COMMUNICATION : COMPUTE;
     return rocl_ids_put(&b->parts[worker], kernel, *out);
 }
 

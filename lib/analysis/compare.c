@@ -15,6 +15,7 @@
 #include "analysis/mann_whitney.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "model/kernel_class.h"
 #include "trace/pipeline.h"
 
 #define LEVEL 0.01  /* of significance */
@@ -38,6 +39,8 @@ typedef struct pair {
     bool differ; /* not the same durations, each as often */
     int64_t change;
     double change_percent, average_percent;
+    const char *class; /* of a kernel */
+    uint64_t names;    /* of kernels of a class */
 } pair;
 
 typedef struct pairs {
@@ -323,18 +326,34 @@ static const rocl_column columns[] = {
     {"class", "Class", ROCL_UNIT_TEXT, FULL, ROW(field_pair_class)},
 };
 
-static const rocl_table_def compare_table, likeness_table;
+static const rocl_table_def compare_table, likeness_table, class_table;
 
 static const rocl_report_def compare_report = {
     "compare",
     {"compare", "From A to B by domain and name"},
     "what changed from one trace to another",
-    (const rocl_table_def *const[]){&likeness_table, &compare_table, NULL}};
+    (const rocl_table_def *const[]){&likeness_table, &compare_table, &class_table, NULL}};
 
 static const rocl_table_def compare_table = {
     &compare_report.tab, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
 
-const rocl_table_def *const rocl_compare_tables[] = {&likeness_table, &compare_table, NULL};
+static const rocl_column class_columns[] = {
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(pair, class)},
+    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(pair, names)},
+    {"calls_a", "Calls A", ROCL_UNIT_COUNT, SUM(of[A].taken)},
+    {"calls_b", "Calls B", ROCL_UNIT_COUNT, SUM(of[B].taken)},
+    {"total_a_ns", "Total A", ROCL_UNIT_NS, SUM(of[A].total)},
+    {"total_b_ns", "Total B", ROCL_UNIT_NS, SUM(of[B].total)},
+    {"change_ns", "Change", ROCL_UNIT_NS, SUM(change)},
+    {"change_percent", "Change %", ROCL_UNIT_PERCENT, SUM(change_percent)},
+};
+
+static const rocl_table_def class_table = {&compare_report.tab, "compare_classes",
+                                           "Kernels from A to B by class",
+                                           ROCL_COLUMNS(class_columns)};
+
+const rocl_table_def *const rocl_compare_tables[] = {&likeness_table, &compare_table, &class_table,
+                                                     NULL};
 
 static void add_pair(void *sum, const void *row)
 {
@@ -343,6 +362,37 @@ static void add_pair(void *sum, const void *row)
     for (unsigned k = A; k <= B; k++)
         rocl_distribution_merge(&s->of[k], &p->of[k]);
     compute_change(s);
+}
+
+static int order_classes(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    const int c = rocl_number_order(llabs(y->change), llabs(x->change));
+    return c ? c : strcmp(x->class, y->class);
+}
+
+static void put_classes(const pairs *p, const rocl_kernel_classes *k, rocl_tables *out,
+                        const rocl_collector *c)
+{
+    pair sums[ROCL_CLASSES];
+    size_t n = 0;
+    memset(sums, 0, sizeof sums);
+    for (size_t i = 0; i < p->count; i++) {
+        const pair *pr = &p->all[i];
+        if (pr->domain != ROCL_DOMAIN_KERNELS)
+            continue;
+        pair *sum = &sums[rocl_classify_kernel(k, pr->name, pr->name_len)];
+        add_pair(sum, pr);
+        sum->names++;
+    }
+    for (unsigned class = 0; class < rocl_kernel_class_count(k); class ++)
+        if (sums[class].names) {
+            sums[n] = sums[class];
+            sums[n++].class = rocl_kernel_class_name(k, class);
+        }
+    qsort(sums, n, sizeof *sums, order_classes);
+    rocl_report_rows r = rocl_begin_table(c, out, &class_table, 0);
+    rocl_add_top_rows(&r, sums, n, sizeof *sums, add_pair);
 }
 
 /* ---- can they be compared? ------------------------------------------------------------------- */
@@ -588,6 +638,7 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
         rocl_report_rows r = rocl_begin_table(&c, out, &compare_table, 0);
         rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test");
         rocl_add_top_rows(&r, p.all, p.count, sizeof *p.all, add_pair);
+        put_classes(&p, b->classes, out, &c);
     }
     if (st == ROCL_OK && gate)
         check_gate(gate, out, &p);

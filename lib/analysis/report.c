@@ -101,13 +101,25 @@ int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* Of pictures, which outlive the trace. */
+static const char *const *copy_class_names(rocl_tables *out, const rocl_kernel_classes *k)
+{
+    const char **names = rocl_arena_alloc(&out->arena, ROCL_CLASSES * sizeof *names);
+    for (unsigned c = 0; names && c < ROCL_CLASSES; c++) {
+        const char *name = c < rocl_kernel_class_count(k) ? rocl_kernel_class_name(k, c) : NULL;
+        names[c] = name ? rocl_tables_text(out, name, strlen(name)) : NULL;
+    }
+    out->incomplete |= !names;
+    return names;
+}
+
 rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
                                   const rocl_table_def *def, uint32_t conditions)
 {
     const rocl_stats_options *o = c->options;
     rocl_report_rows r = {.c = c, .out = out, .def = def};
     int64_t first = 0, last;
-    bool times = false;
+    bool times = false, classes = false;
     const bool timed = c->trace && rocl_trace_times(c->trace, &first, &last);
     rocl_table_column *columns = rocl_arena_alloc(&out->arena, def->column_count * sizeof *columns);
     rocl_fold *folds = rocl_arena_alloc(&out->arena, def->column_count * sizeof *folds);
@@ -126,6 +138,7 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
                                          : ROCL_FOLD_NONE;
         minor |= (uint64_t)((d->when & (ROCL_IF_FULL | ROCL_MINOR)) != 0) << n;
         times |= d->unit == ROCL_UNIT_TIME;
+        classes |= !strcmp(d->key, "class");
         columns[n++] = (rocl_table_column){d->key, d->title, d->unit};
         r.shown |= UINT64_C(1) << i;
     }
@@ -136,6 +149,7 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
         r.table->folds = folds;
         r.table->minor = minor;
         r.table->origin = timed ? first : 0;
+        r.table->classes = classes ? copy_class_names(out, c->trace->classes) : NULL;
     }
     /* Else the header says it. */
     if (times && timed && o->pictures && !o->header)
@@ -336,7 +350,8 @@ rocl_datum rocl_field_event(const rocl_report_rows *r, const void *field)
 
 rocl_datum rocl_class_datum(const rocl_report_rows *r, const char *name, size_t n)
 {
-    const char *class = rocl_kernel_class_name(rocl_classify_kernel(name, n));
+    const rocl_kernel_classes *k = r->c->trace->classes;
+    const char *class = rocl_kernel_class_name(k, rocl_classify_kernel(k, name, n));
     return rocl_datum_text(r->out, class, strlen(class));
 }
 

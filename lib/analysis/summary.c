@@ -10,6 +10,7 @@
 #include "analysis/domains.h"
 #include "analysis/samples.h"
 #include "base/array.h"
+#include "model/kernel_class.h"
 
 /* What groups are of. A copy is in all. */
 typedef enum group_set { OF_NAMES, OF_COPIES, OF_COPY_SIZES } group_set;
@@ -43,6 +44,7 @@ typedef struct summary_group {
     longest longest; /* if ids are wanted */
     /* For its row: */
     const char *group, *domain;        /* domain: NULL of several */
+    uint64_t names;                    /* of kernels of a class */
     int64_t all, from_bytes, to_bytes; /* all: the time that its share is of */
     double percent, bandwidth;
 } summary_group;
@@ -467,16 +469,34 @@ static const rocl_table_def group_table = {&rocl_summary_report.tab, "summary_gr
 static const rocl_table_def kernel_table = {&rocl_kernels_report.tab, "kernels", "Kernels",
                                             ROCL_COLUMNS(kernel_columns)};
 
+static const rocl_column class_columns[] = {
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(group)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
+    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, CELL_BY(label, key.agent)},
+    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},
+    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(names)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(d.taken)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(d.total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, d)},
+    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.min)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
+};
+
+static const rocl_table_def class_table = {&rocl_kernels_report.tab, "kernel_classes",
+                                           "Kernels by class", ROCL_COLUMNS(class_columns)};
+
 const rocl_report_def rocl_summary_report = {
     "summary",
     {"summary", "Summary"},
     "kernels, calls, markers and copies by name, for each domain",
     (const rocl_table_def *const[]){&summary_table, &group_table, NULL}};
 
-const rocl_report_def rocl_kernels_report = {"kernels",
-                                             {"kernel", "Kernels"},
-                                             "kernels by name",
-                                             (const rocl_table_def *const[]){&kernel_table, NULL}};
+const rocl_report_def rocl_kernels_report = {
+    "kernels",
+    {"kernel", "Kernels"},
+    "kernels by name and by class",
+    (const rocl_table_def *const[]){&kernel_table, &class_table, NULL}};
 
 static rocl_status put_summary(const summary *s, rocl_tables *out, rocl_error *err)
 {
@@ -496,6 +516,79 @@ static rocl_status put_summary(const summary *s, rocl_tables *out, rocl_error *e
             st = put_groups(s, &r, domains, OF_NAMES, *g, err);
     }
     return st;
+}
+
+/* Which row of the table of classes a group of kernels belongs to. */
+static int compare_class_members(const void *a, const void *b)
+{
+    const summary_group *p = a, *q = b;
+    int c = strcmp(p->group, q->group);
+    if (!c)
+        c = rocl_number_order(p->key.rank, q->key.rank);
+    if (!c)
+        c = rocl_number_order(p->key.agent, q->key.agent);
+    return c ? c : rocl_number_order(p->key.stream, q->key.stream);
+}
+
+static int compare_class_names(const void *a, const void *b)
+{
+    const summary_group *p = a, *q = b;
+    int c = compare_class_members(a, b);
+    return c ? c : rocl_number_order(p->key.name, q->key.name);
+}
+
+static int compare_class_rows(const void *a, const void *b, void *s)
+{
+    const rocl_stats_options *o = ((const summary *)s)->c.options;
+    const summary_group *p = a, *q = b;
+    const int by_class = strcmp(p->group, q->group);
+    int c = o->sort == ROCL_BY_NAME ? by_class : 0;
+    c = c ? c : compare_summary_groups(a, b, s);
+    return c ? c : by_class;
+}
+
+static rocl_status put_kernel_classes(const summary *s, rocl_tables *out, rocl_error *err)
+{
+    const rocl_trace *t = s->c.trace;
+    size_t n = 0, rows = 0;
+    int64_t all = 0;
+    summary_group *list = malloc(s->group_count * sizeof *list);
+    if (!list)
+        return rocl_fail_memory(err);
+    for (size_t i = 1; i < s->group_count; i++) {
+        const summary_group *g = &s->groups[i];
+        if (g->key.domain != ROCL_DOMAIN_KERNELS || g->key.of != OF_NAMES || !g->d.taken)
+            continue;
+        size_t len;
+        const char *name = rocl_strings_get(t->strings, g->key.name, &len);
+        list[n] = *g;
+        list[n++].group =
+            rocl_kernel_class_name(t->classes, rocl_classify_kernel(t->classes, name, len));
+        all = rocl_add_saturated(all, g->d.total);
+    }
+    qsort(list, n, sizeof *list, compare_class_names);
+    uint32_t last_name = 0; /* of the row that grows */
+    for (size_t i = 0; i < n; i++) {
+        const summary_group g = list[i];
+        summary_group *row = &list[rows ? rows - 1 : 0];
+        const bool same = rows && !compare_class_members(row, &g);
+        if (same) {
+            rocl_distribution_merge(&row->d, &g.d);
+        } else {
+            row = &list[rows++];
+            *row = (summary_group){.group = g.group, .d = g.d, .all = all};
+            row->key = (summary_key){
+                .agent = g.key.agent, .stream = g.key.stream, .rank = g.key.rank, .size_class = -1};
+        }
+        row->names += !same || g.key.name != last_name;
+        last_name = g.key.name;
+        describe_summary_group(row);
+    }
+    qsort_r(list, rows, sizeof *list, compare_class_rows, (void *)s);
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &class_table, 0);
+    rocl_add_top_rows(&r, list, rows, sizeof *list, add_summary_group);
+    free(list);
+    return ROCL_OK;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -577,6 +670,8 @@ static rocl_status finish_summary(void *self, rocl_tables *out, rocl_error *err)
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_KERNELS)) {
         rocl_report_rows r = rocl_begin_table(&s->c, out, &kernel_table, 0);
         st = put_groups(s, &r, 1u << ROCL_DOMAIN_KERNELS, OF_NAMES, NULL, err);
+        if (st == ROCL_OK && !o->brief)
+            st = put_kernel_classes(s, out, err);
     }
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_COPIES))
         st = put_copies(s, out, err);

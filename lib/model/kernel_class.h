@@ -1,11 +1,15 @@
 /* What a kernel computes, as far as its name tells. Reports and pictures give each class a colour,
- * the same everywhere. */
+ * the same everywhere. Rules are lines of text: those that are shipped (lib/model/kernel-classes),
+ * and before them those of a file of the user. */
 #ifndef ROCL_MODEL_KERNEL_CLASS_H
 #define ROCL_MODEL_KERNEL_CLASS_H
 
 #include <stddef.h>
 
-typedef enum rocl_kernel_class {
+#include "base/status.h"
+
+/* The classes that are shipped; those that a file adds come after them. */
+enum {
     ROCL_CLASS_GEMM,
     ROCL_CLASS_ATTENTION,
     ROCL_CLASS_CONVOLUTION,
@@ -16,18 +20,25 @@ typedef enum rocl_kernel_class {
     ROCL_CLASS_COPY,
     ROCL_CLASS_TRITON, /* made by a compiler of fused operators, which says no more */
     ROCL_CLASS_OTHER,
-    ROCL_CLASSES
-} rocl_kernel_class;
+    ROCL_SHIPPED_CLASSES,
+    ROCL_CLASSES = 16 /* at most: each has a colour in table/html/page.css */
+};
 
-/* A part of a name, in small letters; ^ at its begin: the name begins so. */
-typedef struct rocl_class_rule {
-    rocl_kernel_class class;
-    const char *part;
-} rocl_class_rule;
+/* Rules, and the classes that they name. Does not change once it is made: any thread may use it. */
+typedef struct rocl_kernel_classes rocl_kernel_classes;
 
-/* By the first rule that holds: a kernel of attention may also be called a GEMM. */
-rocl_kernel_class rocl_classify_kernel(const char *name, size_t n);
-/* "GEMM", "attention". */
-const char *rocl_kernel_class_name(rocl_kernel_class c);
+/* path: a file of rules; NULL: only those that are shipped. Errors name the file and the line.
+ * Free it. */
+rocl_status rocl_kernel_classes_new(rocl_kernel_classes **classes, const char *path,
+                                    rocl_error *err);
+/* NULL is fine. */
+void rocl_kernel_classes_free(rocl_kernel_classes *k);
+
+unsigned rocl_kernel_class_count(const rocl_kernel_classes *k);
+/* "GEMM", "attention". It lives as long as the classes. */
+const char *rocl_kernel_class_name(const rocl_kernel_classes *k, unsigned c);
+/* By the first rule that holds: a kernel of attention may also be called a GEMM. Takes some
+ * microseconds: classify a name once. */
+unsigned rocl_classify_kernel(const rocl_kernel_classes *k, const char *name, size_t n);
 
 #endif

@@ -256,7 +256,7 @@ function findWork(){
   tracks.forEach(function(t){
     if(t.kind<WORK)for(var e=t.first;e<t.first+t.count;e++)work[E.name[e]]=1
   });
-  for(var i=0;i<texts.length;i++)if(work[i])seen[+info.classes.of[i]]=true;
+  for(var i=0;i<texts.length;i++)if(work[i])seen[parseInt(info.classes.of[i],16)]=true;
   info.classes.names.forEach(function(name,k){
     if(!seen[k])return;
     var s=make('span',name),mark=make('i');
@@ -273,7 +273,7 @@ function setColours(){
   var classes=info.classes.names.map(function(_,k){return colourValue('--k'+k)});
   for(var i=0;i<texts.length;i++){
     var h=hashOf(texts[i]),shade=f+(h>>>8&3)*.045,
-      c=work[i]?mix(classes[info.classes.of[i]],towards,shade):mix(HUES[h%HUES.length],towards,shade);
+      c=work[i]?mix(classes[parseInt(info.classes.of[i],16)],towards,shade):mix(HUES[h%HUES.length],towards,shade);
     paint[i]=packed(found&&!found[i]?mix(c,pixel.bg,.8):c)
   }
   el('classes').querySelectorAll('i').forEach(function(m){

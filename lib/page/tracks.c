@@ -189,7 +189,7 @@ static void put_string(rocl_buf *to, const char *p, size_t n)
     rocl_buf_byte(to, '"');
 }
 
-_Static_assert(ROCL_CLASSES <= 10, "a class is a digit");
+_Static_assert(ROCL_CLASSES <= 16, "a class is a hexadecimal digit");
 
 /* Numbers may be beyond what JavaScript's hold: times of the clock are texts. */
 void page_put_index(page_sink *s, rocl_buf *to)
@@ -238,13 +238,13 @@ void page_put_index(page_sink *s, rocl_buf *to)
                         k->unit);
     }
     rocl_buf_str(to, "],\n\"classes\":{\"names\":[");
-    for (int k = 0; k < ROCL_CLASSES; k++)
-        rocl_buf_printf(to, "%s\"%s\"", k ? "," : "", rocl_kernel_class_name((rocl_kernel_class)k));
+    for (unsigned k = 0; k < rocl_kernel_class_count(t->classes); k++)
+        rocl_buf_printf(to, "%s\"%s\"", k ? "," : "", rocl_kernel_class_name(t->classes, k));
     rocl_buf_str(to, "],\"of\":\"");
     for (uint32_t i = 0; i < s->text_count; i++) {
         size_t n;
         const char *p = rocl_strings_get(t->strings, s->texts[i], &n);
-        rocl_buf_byte(to, (uint8_t)('0' + rocl_classify_kernel(p, n)));
+        rocl_buf_byte(to, (uint8_t) "0123456789abcdef"[rocl_classify_kernel(t->classes, p, n)]);
     }
     rocl_buf_str(to, "\"},\n\"texts\":[");
     for (uint32_t i = 0; i < s->text_count; i++) {

@@ -72,6 +72,9 @@ typedef struct rocl_table {
     const rocl_table_tab *tab; /* static; NULL: one of its own */
     const rocl_table_column *columns;
     size_t column_count;
+    /* Names of the classes of kernels by their colour, ROCL_CLASSES (model/kernel_class.h), NULL:
+     * there is none. In the arena; NULL: the table is not of kernels. */
+    const char *const *classes;
     int64_t origin; /* of ROCL_UNIT_TIME: people read the seconds since then */
     uint64_t minor; /* by column: text leaves it out where a row is wider than the terminal */
     bool essential; /* it stays when other tables go: see rocl_tables_cut */

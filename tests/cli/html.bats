@@ -226,13 +226,47 @@ def lab(rgb):
     f = lambda t: t ** (1 / 3) if t > .008856 else 7.787 * t + 16 / 116
     return 116 * f(y) - 16, 500 * (f(x) - f(y)), 200 * (f(y) - f(z))
 css = open(sys.argv[1]).read()
-for theme in re.findall(r'--k0:#.*?--k9:#\w{6}', css, re.S):
-    colours = [linear(c) for c in re.findall(r'--k\d:(#\w{6})', theme)]
-    assert len(colours) == 10
+for theme in re.findall(r'--k0:#.*?--k15:#\w{6}', css, re.S):
+    colours = [linear(c) for c in re.findall(r'--k\d+:(#\w{6})', theme)]
+    assert len(colours) == 16
     for sight in SIGHTS:
         seen = [lab([min(max(sum(w * v for w, v in zip(row, c)), 0), 1) for row in sight]) for c in colours]
         assert min(math.dist(a, b) for a, b in itertools.combinations(seen, 2)) > 18
 END
+}
+
+@test "classes of one's own have sums, colours and legends" {
+    needs python3
+    printf '# Ours\nlinear ^cijk_.*hhs\nfills fillbuffer\nother jacobi\n' >rules
+    for f in html json; do
+        rocstats kernels --classes rules --format $f -o c.$f "$DB"
+        rocstats kernels --format $f -o shipped.$f "$DB"
+    done
+    rocstats compare --classes rules --format json -o compare.json "$DB" "$DB"
+    python3 - <<'END'
+import json, re
+own, shipped, compared = ({t['key']: t['rows'] for t in json.load(open(name))['tables']}
+                          for name in ('c.json', 'shipped.json', 'compare.json'))
+for tables in own, shipped:
+    sums = {}
+    for k in tables['kernels']:
+        c = sums.setdefault(k['class'], [0, 0, 0])
+        c[0] += 1; c[1] += k['calls']; c[2] += k['total_ns']
+    assert sums == {c['class']: [c['names'], c['calls'], c['total_ns']] for c in tables['kernel_classes']}, sums
+    assert abs(sum(c['percent'] for c in tables['kernel_classes']) - 100) < 1e-9
+    totals = [c['total_ns'] for c in tables['kernel_classes']]
+    assert totals == sorted(totals, reverse=True)
+names = [{k['class'] for k in t['kernels']} for t in (own, shipped)]
+assert names[0] - names[1] == {'linear', 'fills'}, names
+assert {c['class']: (c['calls_a'], c['total_b_ns'], c['change_ns']) for c in compared['compare_classes']} == \
+       {c['class']: (c['calls'], c['total_ns'], 0) for c in own['kernel_classes']}
+page = open('c.html', encoding='utf-8').read()
+assert re.search(r'<i class="k10"></i>linear', page) and re.search(r'<i class="k11"></i>fills', page)
+assert 'k10"></i>' not in open('shipped.html', encoding='utf-8').read()
+END
+    printf 'a\n' >wrong
+    try 3 rocstats kernels --classes wrong "$DB"
+    says "rocstats: wrong, line 1: a class and a regular expression are expected"
 }
 
 @test "a click on a frame of the flame graph makes it as wide as the page" {

@@ -51,6 +51,22 @@ END
     done
 }
 
+@test "kernels have classes, also of one's own" {
+    printf 'linear ^cijk_.*hhs\nfills fillbuffer\n' >rules
+    try 0 rocline convert -f html --classes rules -o t.html -d . "$DB"
+    page <<'END'
+import page
+info, events, values, cells = page.read('t.html')
+names = info['classes']['names']
+assert len(names) == 12 and names[10:] == ['linear', 'fills'], names
+of = {text: names[int(c, 16)] for text, c in zip(info['texts'], info['classes']['of'])}
+assert of['__amd_rocclr_fillBufferAligned'] == 'fills'
+assert of['__amd_rocclr_copyBuffer'] == 'copy'
+assert of['Cijk_Ailk_Bljk_SB_MT64x64x16_MI16x16x4x1_SN_K1'] == 'GEMM'
+assert [c for text, c in of.items() if text.startswith('Cijk_Alik_Bljk_HHS')] == ['linear']
+END
+}
+
 @test "the same bytes for any number of workers" {
     for options in "" "--max-events 40" "--window 20%..60%" "--args" "--group-by-queue"; do
         # shellcheck disable=SC2086 # words

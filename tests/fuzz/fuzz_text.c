@@ -13,6 +13,7 @@
 #include "filter/align.h"
 #include "filter/filter.h"
 #include "filter/stages.h"
+#include "model/kernel_class.h"
 #include "tests/fuzz/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -177,6 +178,18 @@ static void try_filter(unsigned how, char *text, size_t n, rocl_error *err)
     trace->opt = before;
 }
 
+static void try_classes(unsigned how, char *text, size_t n, rocl_error *err)
+{
+    rocl_kernel_classes *k = NULL;
+    (void)how;
+    write_file(text, n);
+    rocl_status st = rocl_kernel_classes_new(&k, file_path, err);
+    check(st, err);
+    if (st == ROCL_OK && rocl_classify_kernel(k, text, n) >= rocl_kernel_class_count(k))
+        abort();
+    rocl_kernel_classes_free(k);
+}
+
 static void try_offsets(unsigned how, char *text, size_t n, rocl_error *err)
 {
     const rocl_options before = trace->opt;
@@ -282,7 +295,7 @@ static const struct surface {
     try_fn *try;
 } surfaces[] = {{"times", try_times},     {"regex", try_regex}, {"filter", try_filter},
                 {"offsets", try_offsets}, {"names", try_names}, {"command", try_command},
-                {"packed", try_packed}};
+                {"packed", try_packed}, {"classes", try_classes}};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -21,7 +21,7 @@ typedef struct common {
     const char *kernel_iterations;
     unsigned jobs, level, reader; /* the last: an enum of rocline.h */
     size_t memory;
-    const char *tmpdir;
+    const char *tmpdir, *kernel_classes;
     bool no_sync, csv_safe;
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
@@ -43,6 +43,10 @@ extern const opt_group perfetto_group;
 #define COMMON_OUTPUT_FILE(text)                                                                   \
     {                                                                                              \
         "output-file", 'o', OPT_STRING, offsetof(common, output_file), "NAME", NULL, 0, 0, text    \
+    }
+#define COMMON_CLASSES(text)                                                                       \
+    {                                                                                              \
+        "classes", 0, OPT_STRING, offsetof(common, kernel_classes), "FILE", NULL, 0, 0, text       \
     }
 #define COMMON_OUTPUT_PATH                                                                         \
     {                                                                                              \

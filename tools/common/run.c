@@ -61,6 +61,7 @@ static rocl_options library_options(const common *c)
         .kernel_rename = c->kernel_rename,
         .kernel_names = c->kernel_names,
         .agent_index = c->agent_index,
+        .kernel_classes = c->kernel_classes,
         .strict = c->strict,
         .align = c->align.choice,
         .align_with = c->align.value,

@@ -95,6 +95,9 @@ static const opt report_options[] = {
     {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0,
      "architecture of GPUs of which the inputs do not say it, such as gfx90a"},
     BY("by-dispatch", stats.by_dispatch, "print derived counters of each dispatch, too"),
+    COMMON_CLASSES(
+        "classify kernels first by the rules in this file: lines of a class and a regular "
+        "expression"),
     BY("ids", stats.ids,
        "add columns with ids of single events, such as the longest call of a name, for `rocline "
        "show`"),

@@ -69,17 +69,17 @@ static size_t class_column(const rocl_table *t)
 /* ROCL_CLASSES: the row says none, such as that of the others. */
 static unsigned class_of(const rocl_table *t, size_t row, size_t column)
 {
-    unsigned c = 0;
-    while (c < ROCL_CLASSES &&
-           (column == t->column_count || !is_text(rocl_table_cell(t, row, column),
-                                                  rocl_kernel_class_name((rocl_kernel_class)c))))
-        c++;
-    return c;
+    for (unsigned c = 0; column < t->column_count && t->classes && c < ROCL_CLASSES; c++)
+        if (t->classes[c] && is_text(rocl_table_cell(t, row, column), t->classes[c]))
+            return c;
+    return ROCL_CLASSES;
 }
 
-static const char *const class_colours[ROCL_CLASSES + 1] = {"k0", "k1", "k2", "k3", "k4", "k5",
-                                                            "k6", "k7", "k8", "k9", "c4"};
-_Static_assert(ROCL_CLASSES == 10, "each class has a colour in page.css");
+static const char *const class_colours[] = {"k0",  "k1",  "k2",  "k3",  "k4",  "k5",
+                                            "k6",  "k7",  "k8",  "k9",  "k10", "k11",
+                                            "k12", "k13", "k14", "k15", "c4"};
+_Static_assert(sizeof class_colours / sizeof *class_colours == ROCL_CLASSES + 1,
+               "each class has a colour in page.css");
 
 /* Of the classes that these rows have, in their order. */
 static void put_class_legend(rocl_figure *f, const rocl_table *t, const size_t *rows, size_t n)
@@ -93,8 +93,7 @@ static void put_class_legend(rocl_figure *f, const rocl_table *t, const size_t *
     for (unsigned c = 0; c <= ROCL_CLASSES; c++)
         if (used[c])
             legend[count++] = (rocl_legend){
-                class_colours[c], c < ROCL_CLASSES ? rocl_kernel_class_name((rocl_kernel_class)c)
-                                                   : "of several classes"};
+                class_colours[c], c < ROCL_CLASSES ? t->classes[c] : "of several classes"};
     rocl_figure_put_legend(f, legend, count);
 }
 
