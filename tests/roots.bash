@@ -73,7 +73,7 @@ root_run() { # name command
     mkdir -p "$roots/archives/$1"
     # shellcheck disable=SC2016 # expanded inside
     unshare --mount --pid --fork --kill-child sh -c '
-        mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && mount --bind "$2" "$1/var/cache/apt/archives" &&
+        mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount --bind "$2" "$1/var/cache/apt/archives" &&
             exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
                 ${4:+http_proxy="$4"} ${5:+https_proxy="$5"} chroot "$1" bash -c "cd /rocline && $3"' \
         sh "$roots/$1" "$roots/archives/$1" "$2" "${http_proxy:-}" "${https_proxy:-}"

@@ -142,9 +142,9 @@ END
 Twice: {architectures: {$arch: {expression: 'reduce($name,sum)*2'}}}
 END
     json=$(rocstats counters -E defs.yaml --format json "$db")
-    twice=$(rows derived 'select(.counter == "Twice") | .overall' | paste -sd+ | bc)
-    plain=$(rows counters "select(.counter == \"$name\") | .sum" | paste -sd+ | bc)
-    [ "$(bc <<<"$twice == 2 * $plain")" = 1 ]
+    twice=$(rows derived 'select(.counter == "Twice") | .overall' | jq -s add)
+    plain=$(rows counters "select(.counter == \"$name\") | .sum" | jq -s add)
+    jq -en "$twice == 2 * $plain"
 }
 
 @test "dimensions: what a database stores of its instances, judged by SQL; what is not stored is said" {
@@ -179,7 +179,7 @@ Most|max(v.value)
 Part|max(v.value) / sum(v.value)
 END
         [ "$(rows derived_missing '.missing')" = '"DIMENSION_WGP of each instance of GRBM_GUI_ACTIVE"' ]
-        [ "$(rows derived 'select(.counter == "First") | .undefined' | paste -sd+ | bc)" -eq 0 ]
+        [ "$(rows derived 'select(.counter == "First") | .undefined' | jq -s add)" -eq 0 ]
     done
     # where they are not stored, no dimension is known
     json=$(rocstats counters --derive defs.yaml --format json "$FIXTURES/everything.db")

@@ -28,6 +28,7 @@ requires() {
 }
 
 @test "every bar says what it is of" {
+    needs python3
     rocstats all --format html -o a.html "$DB"
     run ! grep -q '<div class="l" title="">' a.html
     grep -A2 'aria-label="Streams"' a.html | grep -q '<div class="l" title="pid [0-9]* · Stream [0-9]*">'

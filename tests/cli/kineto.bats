@@ -13,7 +13,7 @@ totals() {
 # Category, name, duration and what PyTorch's tools read of each event.
 events() {
     jq -r '.traceEvents[] | select(.ph == "X" and .cat != "Trace" and .cat != "gpu_user_annotation") |
-        [.cat, .name, .dur, .args["External id"], .args.correlation, .args.stream, .args.bytes, (.args.grid | tostring),
+        [.cat, .name, (.dur * 1000 | round), .args["External id"], .args.correlation, .args.stream, .args.bytes, (.args.grid | tostring),
          (.args["Input Dims"] | tostring), .args["Sequence number"]] | @tsv' "$1" | LC_ALL=C sort
 }
 

@@ -249,7 +249,8 @@ END
         diff expected <(printf '%s\n' "$output")
         same "$(ranges t.rocl)" 10
     fi
-    command -v tmux >/dev/null || return 0
+    needs tmux
+    needs_terminal
     # shellcheck disable=SC2016
     env -u TMUX TMUX_TMPDIR="$PWD" timeout 60 rocrec -q -d raw -- sh -c \
         'tmux -f /dev/null new-session -d "\"$TRACED\" events 10; ls /proc/self/fd >fds"

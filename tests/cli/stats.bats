@@ -371,7 +371,7 @@ columns() { # argument of rocstats...
     [ "$(rocstats gaps --wide "$FIXTURES/rank0.db" | LC_ALL=C widest)" -gt 200 ]
     rocstats kernels --wide "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" >wide
     grep -qF 'void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*, c10::BFloat16*, c10::BFloat16*, c10::BFloat16 const*, int, long, long, int, int, int)' wide
-    needs script
+    needs_terminal
     script -qec "stty cols 80; rocstats kernels $FIXTURES/rank0.db" /dev/null </dev/null | tr -d '\r' >narrow
     [ "$(LC_ALL=C widest <narrow)" -le 80 ]
     grep -q '(--wide also prints: .*P90, P95.*)' narrow
