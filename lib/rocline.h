@@ -812,6 +812,7 @@ typedef enum rocl_report {
     ROCL_REPORT_SAMPLES,     /* sampled values per GPU and process; energy per GPU and kernel */
     ROCL_REPORT_DOCTOR,      /* whether the trace can be trusted */
     ROCL_REPORT_ATTRIBUTION, /* GPU time by the ranges and calls that launched it, as a tree */
+    ROCL_REPORT_CLASSES,     /* kernels by what they compute */
     ROCL_REPORTS
 } rocl_report;
 

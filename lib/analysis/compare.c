@@ -638,7 +638,8 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
         rocl_report_rows r = rocl_begin_table(&c, out, &compare_table, 0);
         rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test");
         rocl_add_top_rows(&r, p.all, p.count, sizeof *p.all, add_pair);
-        put_classes(&p, b->classes, out, &c);
+        if (o->comparability)
+            put_classes(&p, b->classes, out, &c);
     }
     if (st == ROCL_OK && gate)
         check_gate(gate, out, &p);

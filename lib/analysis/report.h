@@ -331,11 +331,11 @@ struct rocl_report_def {
     const rocl_table_def *const *tables; /* all that it may have, NULL at the end */
 };
 
-extern const rocl_report_def rocl_attribution_report, rocl_copies_report, rocl_counters_report,
-    rocl_doctor_report, rocl_domains_report, rocl_gaps_report, rocl_histogram_report,
-    rocl_kernels_report, rocl_launch_report, rocl_markers_report, rocl_memory_report,
-    rocl_overlap_report, rocl_ranks_report, rocl_samples_report, rocl_streams_report,
-    rocl_summary_report, rocl_utilisation_report;
+extern const rocl_report_def rocl_attribution_report, rocl_classes_report, rocl_copies_report,
+    rocl_counters_report, rocl_doctor_report, rocl_domains_report, rocl_gaps_report,
+    rocl_histogram_report, rocl_kernels_report, rocl_launch_report, rocl_markers_report,
+    rocl_memory_report, rocl_overlap_report, rocl_ranks_report, rocl_samples_report,
+    rocl_streams_report, rocl_summary_report, rocl_utilisation_report;
 
 extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c */
 

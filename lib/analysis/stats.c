@@ -26,6 +26,7 @@ const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
     [ROCL_REPORT_SAMPLES] = &rocl_samples_report,
     [ROCL_REPORT_DOCTOR] = &rocl_doctor_report,
     [ROCL_REPORT_ATTRIBUTION] = &rocl_attribution_report,
+    [ROCL_REPORT_CLASSES] = &rocl_classes_report,
 };
 
 /* In the order of their tables. Calls come first: others look them up. */

@@ -483,7 +483,7 @@ static const rocl_column class_columns[] = {
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
 };
 
-static const rocl_table_def class_table = {&rocl_kernels_report.tab, "kernel_classes",
+static const rocl_table_def class_table = {&rocl_classes_report.tab, "classes",
                                            "Kernels by class", ROCL_COLUMNS(class_columns)};
 
 const rocl_report_def rocl_summary_report = {
@@ -492,11 +492,15 @@ const rocl_report_def rocl_summary_report = {
     "kernels, calls, markers and copies by name, for each domain",
     (const rocl_table_def *const[]){&summary_table, &group_table, NULL}};
 
-const rocl_report_def rocl_kernels_report = {
-    "kernels",
-    {"kernel", "Kernels"},
-    "kernels by name and by class",
-    (const rocl_table_def *const[]){&kernel_table, &class_table, NULL}};
+const rocl_report_def rocl_kernels_report = {"kernels",
+                                             {"kernel", "Kernels"},
+                                             "kernels by name",
+                                             (const rocl_table_def *const[]){&kernel_table, NULL}};
+
+const rocl_report_def rocl_classes_report = {"classes",
+                                             {"kernel", "Kernels"},
+                                             "kernels by what they compute",
+                                             (const rocl_table_def *const[]){&class_table, NULL}};
 
 static rocl_status put_summary(const summary *s, rocl_tables *out, rocl_error *err)
 {
@@ -645,7 +649,8 @@ static rocl_status open_summary(void *self, rocl_error *err)
     if (rocl_report_wanted(s->c.options, ROCL_REPORT_DOMAINS) ||
         rocl_report_wanted(s->c.options, ROCL_REPORT_SUMMARY))
         s->c.kinds |= ROCL_TIMED_KINDS;
-    if (rocl_report_wanted(s->c.options, ROCL_REPORT_KERNELS))
+    if (rocl_report_wanted(s->c.options, ROCL_REPORT_KERNELS) ||
+        rocl_report_wanted(s->c.options, ROCL_REPORT_CLASSES))
         s->c.kinds |= ROCL_BIT(ROCL_DISPATCH);
     if (rocl_report_wanted(s->c.options, ROCL_REPORT_COPIES))
         s->c.kinds |= ROCL_BIT(ROCL_COPY);
@@ -670,9 +675,9 @@ static rocl_status finish_summary(void *self, rocl_tables *out, rocl_error *err)
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_KERNELS)) {
         rocl_report_rows r = rocl_begin_table(&s->c, out, &kernel_table, 0);
         st = put_groups(s, &r, 1u << ROCL_DOMAIN_KERNELS, OF_NAMES, NULL, err);
-        if (st == ROCL_OK && !o->brief)
-            st = put_kernel_classes(s, out, err);
     }
+    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_CLASSES))
+        st = put_kernel_classes(s, out, err);
     if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_COPIES))
         st = put_copies(s, out, err);
     return st;
@@ -694,7 +699,7 @@ static void close_summary(void *self)
 
 const rocl_collector_def rocl_summary_collector = {
     .reports = 1u << ROCL_REPORT_DOMAINS | 1u << ROCL_REPORT_SUMMARY | 1u << ROCL_REPORT_KERNELS |
-               1u << ROCL_REPORT_COPIES,
+               1u << ROCL_REPORT_COPIES | 1u << ROCL_REPORT_CLASSES,
     .size = sizeof(summary),
     .open = open_summary,
     .add_batch = add_summary_batch,

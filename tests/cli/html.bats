@@ -240,8 +240,8 @@ END
     needs python3
     printf '# Ours\nlinear ^cijk_.*hhs\nfills fillbuffer\nother jacobi\n' >rules
     for f in html json; do
-        rocstats kernels --classes rules --format $f -o c.$f "$DB"
-        rocstats kernels --format $f -o shipped.$f "$DB"
+        rocstats kernels classes --classes rules --format $f -o c.$f "$DB"
+        rocstats kernels classes --format $f -o shipped.$f "$DB"
     done
     rocstats compare --classes rules --format json -o compare.json "$DB" "$DB"
     python3 - <<'END'
@@ -253,14 +253,14 @@ for tables in own, shipped:
     for k in tables['kernels']:
         c = sums.setdefault(k['class'], [0, 0, 0])
         c[0] += 1; c[1] += k['calls']; c[2] += k['total_ns']
-    assert sums == {c['class']: [c['names'], c['calls'], c['total_ns']] for c in tables['kernel_classes']}, sums
-    assert abs(sum(c['percent'] for c in tables['kernel_classes']) - 100) < 1e-9
-    totals = [c['total_ns'] for c in tables['kernel_classes']]
+    assert sums == {c['class']: [c['names'], c['calls'], c['total_ns']] for c in tables['classes']}, sums
+    assert abs(sum(c['percent'] for c in tables['classes']) - 100) < 1e-9
+    totals = [c['total_ns'] for c in tables['classes']]
     assert totals == sorted(totals, reverse=True)
 names = [{k['class'] for k in t['kernels']} for t in (own, shipped)]
 assert names[0] - names[1] == {'linear', 'fills'}, names
 assert {c['class']: (c['calls_a'], c['total_b_ns'], c['change_ns']) for c in compared['compare_classes']} == \
-       {c['class']: (c['calls'], c['total_ns'], 0) for c in own['kernel_classes']}
+       {c['class']: (c['calls'], c['total_ns'], 0) for c in own['classes']}
 page = open('c.html', encoding='utf-8').read()
 assert re.search(r'<i class="k10"></i>linear', page) and re.search(r'<i class="k11"></i>fills', page)
 assert 'k10"></i>' not in open('shipped.html', encoding='utf-8').read()
