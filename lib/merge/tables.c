@@ -212,9 +212,11 @@ rocl_status merge_hide_tables(merge_copier *c, rocl_error *err)
     sqlite3_str_appendall(sql, "SELECT name, rootpage, sql FROM main.sqlite_master ORDER BY rowid");
     rocl_status st = merge_query(c, "sqlite_master", sql, keep_table, NULL, err);
     c->in_schema = 0;
+    /* With WHERE: without it SQLite 3.37 clears the page as a whole, and calls it malformed. */
     return st ? st
               : rocl_new_db_exec(c->out,
-                                 "PRAGMA writable_schema=ON; DELETE FROM main.sqlite_master; "
+                                 "PRAGMA writable_schema=ON; "
+                                 "DELETE FROM main.sqlite_master WHERE true; "
                                  "PRAGMA writable_schema=RESET",
                                  err);
 }

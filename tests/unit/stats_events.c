@@ -12,7 +12,7 @@ static const char *const schema =
 #define SOUND                                                                                      \
     " x.start >= 0 AND x.\"end\" > 0 AND x.\"end\" >= x.start AND x.\"end\" >= coalesce(p.init, "  \
     "0)"
-#define RANK "(p.environment ->> '$.OMPI_COMM_WORLD_RANK') + 0"
+#define RANK "json_extract(p.environment, '$.OMPI_COMM_WORLD_RANK') + 0"
 #define DOMAIN                                                                                     \
     "CASE WHEN substr(c.string, 1, 4) IN ('HIP_', 'HSA_') THEN substr(c.string, 1, 3) WHEN "       \
     "substr(c.string, 1, 6) = 'MARKER' THEN 'MARKERS' WHEN substr(c.string, 1, 5) = 'RCCL_' THEN " \
@@ -26,7 +26,8 @@ static const char *const schema =
 
 static const char *const fill[] = {
     "INSERT INTO ev(domain, name, rank, start, \"end\") SELECT " DOMAIN
-    ", CASE WHEN c.string LIKE 'MARKER%%' THEN coalesce(e.extdata ->> '$.message', n.string) ELSE "
+    ", CASE WHEN c.string LIKE 'MARKER%%' THEN coalesce(json_extract(e.extdata, '$.message'), "
+    "n.string) ELSE "
     "n.string END, " RANK ", x.start, x.\"end\" FROM rocpd_region%S x " JOINS
     "LEFT JOIN rocpd_string%S n ON n.id = x.name_id WHERE" SOUND,
 
@@ -98,7 +99,8 @@ static const char *const fill[] = {
              "WHERE" SOUND,
 
     "INSERT INTO ev(domain, name, rank, start, \"end\") SELECT " DOMAIN
-    ", coalesce(e.extdata ->> '$.message', n.string), " RANK ", x.timestamp, x.timestamp FROM "
+    ", coalesce(json_extract(e.extdata, '$.message'), n.string), " RANK
+    ", x.timestamp, x.timestamp FROM "
     "rocpd_sample%S x LEFT JOIN rocpd_track%S k ON k.id = x.track_id LEFT JOIN "
     "rocpd_info_process%S p ON p.id = k.pid LEFT JOIN rocpd_event%S e ON e.id = x.event_id LEFT "
     "JOIN {categories} c ON c.id = e.category_id LEFT JOIN rocpd_string%S n ON n.id = "

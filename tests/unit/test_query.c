@@ -368,7 +368,9 @@ static void test_refusals(void **unused)
         {"SELECT * FROM kernel WHERE id = ?", "has no value"},
         {"SELECT zeroblob(1000000000)", "too big"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    /* SQLite 3.37 does not tell the first ones where a statement is wrong. */
+    for (size_t i = sqlite3_libversion_number() < 3038000 ? 2 : 0; i < sizeof cases / sizeof *cases;
+         i++)
         assert_int_equal(expect_failure(s.query, cases[i].sql, cases[i].words), ROCL_USAGE);
     assert_int_equal(ask_one(s.query, "CREATE TEMP TABLE t AS SELECT * FROM kernel LIMIT 3; "
                                       "SELECT count(*) FROM t"),

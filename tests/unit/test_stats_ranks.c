@@ -10,7 +10,7 @@
 #define SOUND                                                                                      \
     " x.start >= 0 AND x.\"end\" >= x.start AND x.\"end\" > 0 AND x.\"end\" >= "                   \
     "coalesce(p.init, 0)"
-#define RANK "(p.environment ->> '$.OMPI_COMM_WORLD_RANK') + 0"
+#define RANK "json_extract(p.environment, '$.OMPI_COMM_WORLD_RANK') + 0"
 
 static void collect(sqlite3 *db, const char *name)
 {
@@ -24,7 +24,8 @@ static void collect(sqlite3 *db, const char *name)
                 "rocpd_kernel_dispatch") "JOIN f.rocpd_info_kernel_symbol s ON s.id = x.kernel_id "
                                          "WHERE" SOUND);
     run_sql(db, "INSERT INTO ev SELECT CASE WHEN c.string LIKE 'MARKER%' THEN 'MARKERS' ELSE 'API' "
-                "END, CASE WHEN c.string LIKE 'MARKER%' THEN coalesce(e.extdata ->> '$.message', "
+                "END, CASE WHEN c.string LIKE 'MARKER%' THEN coalesce(json_extract(e.extdata, "
+                "'$.message'), "
                 "n.string) ELSE '' END, " RANK ", x.\"end\" - x.start" FROM(
                     "rocpd_region") "JOIN f.rocpd_string n ON n.id = x.name_id WHERE (c.string "
                                     "LIKE 'MARKER%' OR "

@@ -46,7 +46,7 @@ static inline void expand(sqlite3_str *out, const char *sql, const char *suffix,
     }
 }
 
-#define RANK "(p.environment ->> '$.OMPI_COMM_WORLD_RANK') + 0"
+#define RANK "json_extract(p.environment, '$.OMPI_COMM_WORLD_RANK') + 0"
 #define JOINS                                                                                      \
     " %J JOIN rocpd_info_process%S p ON p.id = %T.pid LEFT JOIN rocpd_event%S e ON e.id = "        \
     "x.event_id "
@@ -56,7 +56,7 @@ static inline void expand(sqlite3_str *out, const char *sql, const char *suffix,
 static const char *const host_and_work[] = {
     "INSERT INTO host SELECT %N, %T.pid, %T.tid, e.stack_id, x.id, x.start, x.\"end\", "
     "coalesce(c.string, '') GLOB 'MARKER*', CASE WHEN c.string GLOB 'MARKER*' THEN "
-    "coalesce(e.extdata ->> '$.message', n.string) ELSE n.string END, " RANK
+    "coalesce(json_extract(e.extdata, '$.message'), n.string) ELSE n.string END, " RANK
     " FROM rocpd_region%S x" JOINS "LEFT JOIN %C c ON c.id = e.category_id LEFT JOIN "
     "rocpd_string%S n ON n.id = x.name_id" SOUND,
     "INSERT INTO work SELECT %N, %T.pid, e.stack_id, 0, x.start, x.\"end\", s.display_name, " AGENT
