@@ -813,6 +813,7 @@ typedef enum rocl_report {
     ROCL_REPORT_DOCTOR,      /* whether the trace can be trusted */
     ROCL_REPORT_ATTRIBUTION, /* GPU time by the ranges and calls that launched it, as a tree */
     ROCL_REPORT_CLASSES,     /* kernels by what they compute */
+    ROCL_REPORT_OCCUPANCY,   /* waves of a kernel at once on a GPU, and what limits them */
     ROCL_REPORTS
 } rocl_report;
 

@@ -277,20 +277,87 @@ static const char *check_slow_rank(adviser *a, const rocl_table *t)
     return NULL;
 }
 
+/* How much of a name a sentence has: so many bytes, in whole characters. */
+static int name_part(const char *name)
+{
+    enum { NAME_PART = 60 };
+    size_t n = strnlen(name, NAME_PART + 1);
+    if (n > NAME_PART)
+        for (n = NAME_PART; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
+            n--;
+    return (int)n;
+}
+
+/* Of kernels with a tenth of the time and more. */
+static void check_launches(adviser *a, const rocl_table *t, const char *finding,
+                           bool (*is_reason)(const rocl_table *t, size_t row, char why[96]))
+{
+    const double much = 10; /* percent */
+    for (size_t i = 0; i < t->row_count; i++) {
+        const char *name = text_in(t, i, "name");
+        const double share = number_in(t, i, "percent");
+        char why[96];
+        if (share >= much && !is_rest(name) && is_reason(t, i, why))
+            add_finding(a, "occupancy", finding, "%.1f %% of the kernel time: %.*s%s: %s", share,
+                        name_part(name), name, name[name_part(name)] ? "..." : "", why);
+    }
+}
+
+static bool is_class(const rocl_table *t, size_t row, const char *class)
+{
+    return !strcmp(text_in(t, row, "class"), class);
+}
+
+/* Products of matrices have few waves, each with much to do at once; and whoever communicates waits
+ * for others. */
+static bool has_few_waves(const rocl_table *t, size_t row, char why[96])
+{
+    const double few = 25; /* percent */
+    const char *limit = text_in(t, row, "limit");
+    const rocl_datum *occupancy = rocl_table_find_cell(t, row, "occupancy_percent");
+    snprintf(why, 96, "%.1f %% occupancy, limited by %s", rocl_datum_number(occupancy), limit);
+    return occupancy->type != ROCL_DATUM_NONE && rocl_datum_number(occupancy) <= few &&
+           (!strcmp(limit, "VGPRs") || !strcmp(limit, "LDS")) && !is_class(t, row, "GEMM") &&
+           !is_class(t, row, "attention") && !is_class(t, row, "convolution") &&
+           !is_class(t, row, "communication");
+}
+
+static bool has_small_grid(const rocl_table *t, size_t row, char why[96])
+{
+    const rocl_datum *rounds = rocl_table_find_cell(t, row, "rounds");
+    snprintf(why, 96, "%.1f workgroups fill %.1f %% of the GPU", number_in(t, row, "workgroups"),
+             100 * rocl_datum_number(rounds));
+    return rounds->type != ROCL_DATUM_NONE && rocl_datum_number(rounds) < 0.5 &&
+           !is_class(t, row, "communication");
+}
+
+static bool has_scratch(const rocl_table *t, size_t row, char why[96])
+{
+    const double bytes = number_in(t, row, "scratch_bytes");
+    snprintf(why, 96, "%.0f bytes of each work-item", bytes);
+    return bytes > 0 && !is_class(t, row, "communication");
+}
+
+static const char *check_occupancy(adviser *a, const rocl_table *t)
+{
+    check_launches(a, t, "Registers or local memory keep waves from a GPU", has_few_waves);
+    check_launches(a, t,
+                   "A kernel fills only a part of the GPU: give it more, or run others beside it",
+                   has_small_grid);
+    check_launches(a, t, "A kernel keeps registers in memory (scratch)", has_scratch);
+    return t->row_count ? NULL : "no kernels were recorded";
+}
+
 static const char *check_dominant_kernel(adviser *a, const rocl_table *kernels)
 {
-    enum { NAME_PART = 60 }; /* bytes of a name in a sentence, in whole characters */
     double all = sum_of(kernels, "total_ns");
     for (size_t i = 0; all > 0 && i < kernels->row_count; i++) {
         double share = number_in(kernels, i, "total_ns") / all;
         const char *name = text_in(kernels, i, "name");
-        size_t n = strnlen(name, NAME_PART + 1);
-        if (n > NAME_PART)
-            for (n = NAME_PART; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
-                n--;
+        const int n = name_part(name);
         if (share > 0.5 && kernels->row_count > 1 && !is_rest(name))
             add_finding(a, "kernels", "One kernel takes most of the kernel time", "%.1f %%: %.*s%s",
-                        100 * share, (int)n, name, name[n] ? "..." : "");
+                        100 * share, n, name, name[n] ? "..." : "");
     }
     return kernels->row_count > 1 ? NULL : "fewer than two kernels";
 }
@@ -348,6 +415,9 @@ rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_e
          check_balance_of_gpus},
         {"ranks", "slow rank", "more than 1.1 times the mean kernel time", check_slow_rank},
         {"kernels", "dominant kernel", "more than 50 % of the kernel time", check_dominant_kernel},
+        {"occupancy", "low occupancy",
+         "10 % of the kernel time: occupancy of 25 % and less, half of the GPU empty, or scratch",
+         check_occupancy},
     };
     enum { RULES = sizeof rules / sizeof *rules };
     const rocl_stats_options options = {.pictures = o->pictures};

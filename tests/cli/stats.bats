@@ -9,7 +9,7 @@ requires() {
 
 db=$FIXTURES/schema-3.0.0.db
 reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram
-    memory counters streams samples attribution doctor classes)
+    memory counters streams samples attribution doctor classes occupancy)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs
@@ -414,7 +414,7 @@ columns() { # argument of rocstats...
 @test "advice: thresholds, and rules that do not apply" {
     needs jq
     rocstats all --advice --format json "$FIXTURES/everything.db" >a.json
-    jq -e '[.tables[] | select(.key == "advice_rules").rows[]] | length == 10 and
+    jq -e '[.tables[] | select(.key == "advice_rules").rows[]] | length == 11 and
         all(.threshold != null and (.outcome == "does not apply") == (.why != null))' a.json
     jq -e '[.tables[] | select(.key == "advice").rows[].threshold] | all(length > 0)' a.json
     try 0 rocstats --include kernel "$FIXTURES/everything.db"
@@ -469,4 +469,75 @@ END
     [ "$(rocstats --format folded --top 3 "$FIXTURES/schema-3.0.0.db" | awk '{ s += $NF } END { print s }')" -eq "$wanted" ]
     try 2 rocstats kernels --format folded "$FIXTURES/schema-3.0.0.db"
     says 'format folded is only for the report attribution'
+}
+
+@test "occupancy: workgroups that fit, one by one, and the grid" {
+    needs python3 "$FIXTURES/everything.db"
+    for db in "$FIXTURES/everything.db" "$FIXTURES/schema-3.0.0.db" "$SHARED/rocpd/r9700_llama_bench.db"; do
+        [ -e "$db" ] || continue
+        rocstats occupancy --format json "$db" >o.json
+        python3 - "$db" <<'END'
+import json, math, sqlite3, sys
+# Registers of a SIMD and their granule, waves of a SIMD, LDS and its granule, workgroups, wave, units of so many CUs.
+GPUS = {'gfx942': (512, 8, 8, 65536, 512, 16, 64, 1), 'gfx90a': (512, 8, 8, 65536, 512, 16, 64, 1),
+        'gfx1201': (1536, 24, 16, 131072, 512, 32, 32, 2)}
+db = sqlite3.connect('file:%s?mode=ro' % sys.argv[1], uri=True)
+t = lambda name: next(r[0] for r in db.execute(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB ? || '*' ORDER BY length(name)", ['rocpd_' + name + '_']))
+want = {}
+for row in db.execute("""SELECT k.display_name, a.name, a.extdata, d.workgroup_size_x, d.workgroup_size_y, d.workgroup_size_z,
+        k.arch_vgpr_count, k.accum_vgpr_count, k.sgpr_count, d.group_segment_size, d.private_segment_size,
+        d.grid_size_x, d.grid_size_y, d.grid_size_z, d.end - d.start
+        FROM %s d JOIN %s k ON k.id = d.kernel_id JOIN %s a ON a.id = d.agent_id"""
+        % (t('kernel_dispatch'), t('info_kernel_symbol'), t('info_agent'))):
+    name, arch, about, *group = row[:6]
+    vgprs, accum, sgprs, lds, scratch = row[6:11]
+    cus = json.loads(about or '{}').get('cu_count', 0)
+    key = (name, arch, 'x'.join(map(str, group)) if any(group) else None, vgprs, accum, sgprs, lds, scratch, cus)
+    w = want.setdefault(key, [0, 0, 0])
+    w[0] += 1
+    w[1] += row[14]
+    w[2] += math.prod(-(-g // b) if b else 1 for g, b in zip(row[11:14], group))
+total = sum(w[1] for w in want.values())
+got = json.load(open('o.json'))['tables'][0]['rows']
+assert sum(r['calls'] for r in got) == sum(w[0] for w in want.values()) and len(got) == len(want), (len(got), len(want))
+seen = set()
+for r in got:
+    for key, (calls, ns, workgroups) in want.items():
+        name, arch, group, vgprs, accum, sgprs, lds, scratch, cus = key
+        if (key not in seen and (r['calls'], r['total_ns'], r['name'], r['arch'], r['workgroup']) == (calls, ns, name, arch, group)
+                and (r['lds_bytes'], r['scratch_bytes']) == (lds, scratch) and r['vgprs'] == (vgprs or None)):
+            break
+    else:
+        raise AssertionError(r)
+    seen.add(key)
+    assert abs(r['percent'] - 100 * ns / total) < 1e-9 and abs(r['workgroups'] - workgroups / calls) < 1e-9
+    items = math.prod(map(int, group.split('x'))) if group else 0
+    if arch not in GPUS or not vgprs or not 0 < items <= 1024:
+        assert r['occupancy_percent'] is None and r['limit'] is None, r
+        continue
+    registers, granule, waves, memory, grain, most, wave, unit = GPUS[arch]
+    of_group = -(-items // wave)
+    a_wave = -(-(vgprs + (accum if arch[:4] == 'gfx9' else 0)) // granule) * granule
+    # Put in one workgroup after the other, as long as all is there.
+    slots, files, left, fit, stop = 4 * waves, 4 * (registers // a_wave), memory, 0, set()
+    while True:
+        stop = set()
+        if (fit + 1) * of_group > slots: stop.add('none' if fit * of_group == slots else 'workgroup size')
+        if (fit + 1) * of_group > files: stop.add('VGPRs')
+        if lds and left < -(-lds // grain) * grain: stop.add('LDS')
+        if of_group > 1 and fit == most: stop.add('workgroups')
+        if stop: break
+        fit += 1
+        left -= -(-lds // grain) * grain if lds else 0
+    assert (r['waves'], r['max_waves'], r['workgroup_waves']) == (fit * of_group, 4 * waves, of_group), (r, fit)
+    assert abs(r['occupancy_percent'] - 100 * fit * of_group / slots) < 1e-9
+    if cus and fit:
+        rounds = workgroups / calls / (cus // unit * fit)
+        assert abs(r['rounds'] - rounds) < 1e-9
+        stop = {'grid'} if rounds < 1 else stop
+    assert r['limit'] in stop, (r, stop)
+END
+    done
+    [ "$(rocstats occupancy -j1 --format json "$FIXTURES/everything.db")" = "$(rocstats occupancy -j7 --format json "$FIXTURES/everything.db")" ]
 }

@@ -35,6 +35,15 @@ static const rocl_table_column copy_columns[] = {{"direction", "", ROCL_UNIT_TEX
                                                  {"bytes", "", ROCL_UNIT_BYTES},
                                                  {"bandwidth", "", ROCL_UNIT_RATE}};
 
+static const rocl_table_column occupancy_columns[] = {{"name", "", ROCL_UNIT_TEXT},
+                                                      {"class", "", ROCL_UNIT_TEXT},
+                                                      {"limit", "", ROCL_UNIT_TEXT},
+                                                      {"percent", "", ROCL_UNIT_PERCENT},
+                                                      {"occupancy_percent", "", ROCL_UNIT_PERCENT},
+                                                      {"workgroups", "", ROCL_UNIT_NUMBER},
+                                                      {"rounds", "", ROCL_UNIT_NUMBER},
+                                                      {"scratch_bytes", "", ROCL_UNIT_BYTES}};
+
 static void put_row(rocl_tables *all, rocl_table *t, const char *name, const char *other,
                     const int64_t *numbers)
 {
@@ -91,6 +100,46 @@ static void test_kernels(void **state)
     ROW(all, t, "gemm", NULL, 1, 100);
     ROW(all, t, "(7 others)", NULL, 7, 900);
     check(all, NULL, NULL);
+}
+
+static void test_occupancy(void **state)
+{
+    static const struct {
+        const char *class, *limit;
+        double percent, occupancy, workgroups, rounds;
+        int64_t scratch;
+        const char *finding, *evidence;
+    } cases[] = {
+        {"other", "VGPRs", 10, 25, 100, 1, 0, "Registers or local",
+         "k: 25.0 % occupancy, limited by VGPRs"},
+        {"reduction", "LDS", 50, 12.5, 100, 1, 0, "Registers or local",
+         "50.0 % of the kernel time: k"},
+        {"other", "VGPRs", 9.9, 25, 100, 0.1, 64, NULL, NULL},
+        {"other", "VGPRs", 90, 25.1, 100, 0.5, 0, NULL, NULL},
+        {"GEMM", "VGPRs", 90, 12.5, 100, 1, 0, NULL, NULL},
+        {"attention", "LDS", 90, 12.5, 100, 1, 0, NULL, NULL},
+        {"other", "workgroup size", 90, 12.5, 100, 1, 0, NULL, NULL},
+        {"GEMM", "grid", 10, 12.5, 3, 0.49, 0, "only a part",
+         "3.0 workgroups fill 49.0 % of the GPU"},
+        {"communication", "grid", 90, 12.5, 3, 0.1, 520, NULL, NULL},
+        {"GEMM", "none", 10, 100, 100, 2, 4, "in memory (scratch)", "4 bytes of each work-item"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "occupancy", occupancy_columns);
+        rocl_datum *r = rocl_table_row(t);
+        r[0] = rocl_datum_text(all, "k", 1);
+        r[1] = rocl_datum_text(all, cases[i].class, strlen(cases[i].class));
+        r[2] = rocl_datum_text(all, cases[i].limit, strlen(cases[i].limit));
+        r[3] = rocl_datum_real(cases[i].percent);
+        r[4] = rocl_datum_real(cases[i].occupancy);
+        r[5] = rocl_datum_real(cases[i].workgroups);
+        r[6] = rocl_datum_real(cases[i].rounds);
+        r[7] = rocl_datum_int(cases[i].scratch);
+        rocl_table_row(t); /* of a kernel of which nothing is known */
+        check(all, cases[i].finding, cases[i].evidence);
+    }
 }
 
 static void test_gpus(void **state)
@@ -240,8 +289,9 @@ static void test_streams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_gpus),
-        cmocka_unit_test(test_copies),  cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_streams), cmocka_unit_test(test_ranks)};
+        cmocka_unit_test(test_kernels),     cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_gpus),        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_ranks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -360,8 +360,10 @@ static int check_options(cli *c, size_t behind)
         return usage_error("no input is given");
     if (c->doctor && common_filters(&c->common))
         return usage_error("doctor is about whole traces; it cannot be used with filters");
-    if ((c->stats.derive_arch || c->stats.by_dispatch) && !c->derive.n)
-        return usage_error("--derive-arch and --by-dispatch are only for --derive");
+    if (c->stats.derive_arch && !c->derive.n && !(c->stats.reports & REPORT(OCCUPANCY)))
+        return usage_error("--derive-arch is only for --derive and the report occupancy");
+    if (c->stats.by_dispatch && !c->derive.n)
+        return usage_error("--by-dispatch is only for --derive");
     if (c->stats.by_marker && !c->stats.reports && !c->compare.wanted && !c->style)
         c->stats.reports = REPORT(SAMPLES);
     if (c->stats.by_marker && !(c->stats.reports & REPORT(SAMPLES)))

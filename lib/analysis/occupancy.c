@@ -1,0 +1,410 @@
+/* How many waves of a kernel fit on a GPU at once, and what keeps more from it: registers, local
+ * memory, the size of workgroups, or too small a grid. All of it follows from how kernels were
+ * launched and from their code; launches that agree in that make a row. Every worker adds up on its
+ * own: memory is bounded by the number of rows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/distribution.h"
+#include "analysis/report.h"
+#include "base/array.h"
+#include "base/json.h"
+
+/* What a compute unit has; of RDNA a pair of them, which a workgroup may occupy as a whole.
+ * Numbers are those of LLVM's AMDGPU back end (AMDGPUBaseInfo.cpp, IsaInfo), with waves of the
+ * size that compilers prefer. */
+typedef struct gpu_limits {
+    const char *arch;             /* it begins so */
+    uint32_t wave, simds;         /* work-items of a wave; SIMDs of a unit */
+    uint32_t waves;               /* of a SIMD */
+    uint32_t vgprs, vgpr_granule; /* vector registers of a SIMD, as a lane sees them */
+    bool unified;                 /* accumulation registers are taken from them */
+    uint32_t lds, lds_granule;    /* bytes */
+    uint32_t workgroups;          /* of more than one wave */
+    uint32_t cus;                 /* in a unit */
+} gpu_limits;
+
+enum { KIB = 1024 };
+
+/* Of several that match the first. */
+static const gpu_limits known_gpus[] = {
+    {"gfx908", 64, 4, 10, 256, 4, false, 64 * KIB, 512, 16, 1},
+    {"gfx90a", 64, 4, 8, 512, 8, true, 64 * KIB, 512, 16, 1},
+    {"gfx94", 64, 4, 8, 512, 8, true, 64 * KIB, 512, 16, 1},
+    {"gfx950", 64, 4, 8, 512, 8, true, 160 * KIB, 1280, 16, 1},
+    {"gfx90", 64, 4, 10, 256, 4, false, 64 * KIB, 512, 16, 1},
+    {"gfx101", 32, 4, 20, 1024, 8, false, 128 * KIB, 512, 32, 2},
+    {"gfx103", 32, 4, 16, 1024, 16, false, 128 * KIB, 512, 32, 2},
+    {"gfx1100", 32, 4, 16, 1536, 24, false, 128 * KIB, 512, 32, 2},
+    {"gfx1101", 32, 4, 16, 1536, 24, false, 128 * KIB, 512, 32, 2},
+    {"gfx1151", 32, 4, 16, 1536, 24, false, 128 * KIB, 512, 32, 2},
+    {"gfx11", 32, 4, 16, 1024, 16, false, 128 * KIB, 512, 32, 2},
+    {"gfx120", 32, 4, 16, 1536, 24, false, 128 * KIB, 512, 32, 2},
+};
+
+/* What makes a row; interned as bytes, so without holes. */
+typedef struct launch_shape {
+    uint32_t name, arch; /* texts; arch 0: not known */
+    uint32_t cus;        /* of the GPU; 0: not known */
+    uint32_t workgroup[3];
+    uint32_t vgprs, accum_vgprs, sgprs; /* vgprs 0: not known */
+    uint32_t unused;
+    int64_t lds, scratch; /* bytes: of a workgroup, of a work-item */
+} launch_shape;
+
+typedef struct launch_sums {
+    uint64_t calls;
+    int64_t total, workgroups; /* they saturate */
+} launch_sums;
+
+typedef struct shape_row {
+    launch_shape key;
+    launch_sums sums;
+    int64_t waves; /* of a workgroup; -1: not known, as below */
+    int64_t resident, most;
+    double percent, occupancy, workgroups, rounds;
+    const char *limit; /* NULL: not known */
+} shape_row;
+
+/* The GPU of an agent. */
+typedef struct gpu_kind {
+    uint32_t arch, cus;
+} gpu_kind;
+
+typedef struct worker_sums {
+    launch_sums *by_key;
+    size_t cap;
+} worker_sums;
+
+typedef struct occupancy {
+    rocl_collector c;
+    rocl_strings *keys;
+    gpu_kind **gpus; /* by capture and agent; the last is for an unknown one */
+    worker_sums *workers;
+    shape_row *rows;
+} occupancy;
+
+/* ---- GPUs ------------------------------------------------------------------------------------ */
+
+static rocl_status read_gpu(occupancy *o, const rocl_capture *c, uint32_t agent, gpu_kind *gpu,
+                            rocl_error *err)
+{
+    static const rocl_view keys[] = {ROCL_JSON_KEY("cu_count")};
+    rocl_trace *t = o->c.trace;
+    rocl_json r;
+    rocl_json_token v;
+    char *json = NULL;
+    double cus;
+    if (!strncmp(rocl_str(t, c->agents[agent].name), "gfx", 3))
+        gpu->arch = c->agents[agent].name;
+    rocl_status st = rocl_agent_json(t, c, agent, &json, err);
+    if (st != ROCL_OK)
+        return st;
+    rocl_json_open(&r, json, strlen(json), 0, 0);
+    if (rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        while (rocl_json_member(&r, keys, 1, &v) >= 0)
+            if (rocl_json_double(v.text, &cus) && cus >= 1 && cus < 1e6)
+                gpu->cus = (uint32_t)cus;
+    free(json);
+    return ROCL_OK;
+}
+
+static rocl_status open_occupancy(void *self, rocl_error *err)
+{
+    occupancy *o = self;
+    rocl_trace *t = o->c.trace;
+    const char *given = o->c.options->derive_arch;
+    rocl_status st = ROCL_OK;
+    o->keys = rocl_strings_new();
+    o->workers = calloc(t->opt.jobs, sizeof *o->workers);
+    o->gpus = calloc(t->capture_count + 1, sizeof *o->gpus);
+    if (!o->keys || !o->workers || !o->gpus)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        gpu_kind *gpus = o->gpus[i] = calloc(c->agent_count + 1, sizeof *gpus);
+        const uint32_t arch = given ? rocl_strings_put(t->strings, given, strlen(given)) : 0;
+        if (!gpus || arch == ROCL_NONE)
+            return rocl_fail_memory(err);
+        for (uint32_t a = 0; a <= c->agent_count && st == ROCL_OK; a++) {
+            gpus[a].arch = arch;
+            if (a < c->agent_count && c->agents[a].type != ROCL_AGENT_CPU)
+                st = read_gpu(o, c, a, &gpus[a], err);
+        }
+    }
+    return st;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static uint32_t register_count(int64_t n)
+{
+    return n > 0 && n < 1 << 16 ? (uint32_t)n : 0;
+}
+
+static rocl_status add_occupancy_batch(void *self, unsigned worker, const rocl_batch *b,
+                                       rocl_error *err)
+{
+    occupancy *o = self;
+    worker_sums *w = &o->workers[worker];
+    const rocl_capture *c = b->capture;
+    for (size_t i = 0; i < b->count; i++) {
+        const rocl_dispatch *d = &b->dispatches[i];
+        const rocl_kernel *k = d->kernel < c->kernel_count ? &c->kernels[d->kernel] : NULL;
+        const gpu_kind *gpu =
+            &o->gpus[c->index][d->agent < c->agent_count ? d->agent : c->agent_count];
+        launch_shape key = {.name = d->e.name == ROCL_NONE ? 0 : d->e.name,
+                            .arch = gpu->arch,
+                            .cus = gpu->cus,
+                            .vgprs = k ? register_count(k->arch_vgpr) : 0,
+                            .accum_vgprs = k ? register_count(k->accum_vgpr) : 0,
+                            .sgprs = k ? register_count(k->sgpr) : 0,
+                            .lds = d->group_segment,
+                            .scratch = d->private_segment};
+        memcpy(key.workgroup, d->workgroup, sizeof key.workgroup);
+        const uint32_t id = rocl_strings_put(o->keys, (const char *)&key, sizeof key);
+        if (id == ROCL_NONE || !ROCL_GROW(w->by_key, w->cap, (size_t)id + 1))
+            return rocl_fail_memory(err);
+        launch_sums *s = &w->by_key[id];
+        int64_t groups = 1;
+        for (unsigned axis = 0; axis < 3; axis++)
+            if (d->workgroup[axis])
+                groups *= (d->grid[axis] + (int64_t)d->workgroup[axis] - 1) / d->workgroup[axis];
+        s->calls++;
+        s->total = rocl_add_saturated(s->total, d->e.end - d->e.start);
+        s->workgroups = rocl_add_saturated(s->workgroups, groups);
+    }
+    return ROCL_OK;
+}
+
+/* ---- occupancy ------------------------------------------------------------------------------- */
+
+static int64_t round_up(int64_t n, int64_t granule)
+{
+    return (n + granule - 1) / granule * granule;
+}
+
+static const gpu_limits *find_limits(const char *arch)
+{
+    for (size_t i = 0; i < sizeof known_gpus / sizeof *known_gpus; i++)
+        if (!strncmp(arch, known_gpus[i].arch, strlen(known_gpus[i].arch)))
+            return &known_gpus[i];
+    return NULL;
+}
+
+/* How many workgroups fit into a unit; what limits that is the least of several numbers, and of
+ * equal ones the one that stands first. */
+static void compute_occupancy(const rocl_trace *t, shape_row *r)
+{
+    const launch_shape *k = &r->key;
+    const gpu_limits *g = find_limits(rocl_str(t, k->arch));
+    const int64_t items = (int64_t)k->workgroup[0] * k->workgroup[1] * k->workgroup[2];
+    r->workgroups = rocl_mean(r->sums.workgroups, r->sums.calls);
+    r->waves = r->resident = r->most = -1;
+    r->occupancy = r->rounds = __builtin_nan("");
+    if (!g || items <= 0 || items > 1024)
+        return;
+    r->waves = (items + g->wave - 1) / g->wave;
+    r->most = g->waves;
+    if (!k->vgprs)
+        return;
+    const int64_t registers = g->unified                  ? (int64_t)k->vgprs + k->accum_vgprs
+                              : k->vgprs > k->accum_vgprs ? k->vgprs
+                                                          : k->accum_vgprs;
+    const int64_t by_registers = g->vgprs / round_up(registers, g->vgpr_granule);
+    const struct {
+        const char *name;
+        int64_t workgroups;
+    } limits[] = {
+        {"none", g->simds * (int64_t)g->waves / r->waves},
+        {"VGPRs", g->simds * by_registers / r->waves},
+        {"LDS", k->lds > 0 ? g->lds / round_up(k->lds, g->lds_granule) : INT64_MAX},
+        {"workgroups", r->waves > 1 ? g->workgroups : INT64_MAX},
+    };
+    int64_t fit = INT64_MAX;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].workgroups < fit) {
+            fit = limits[i].workgroups;
+            r->limit = limits[i].name;
+        }
+    r->resident = fit * r->waves;
+    const int64_t all = (int64_t)g->simds * g->waves;
+    r->occupancy = rocl_share(r->resident, all);
+    if (r->limit == limits[0].name && r->resident < all)
+        r->limit = "workgroup size"; /* another one would not fit as a whole */
+    r->most = all;
+    /* Of how many fillings of the GPU a launch consists; below 1 the grid is the limit. */
+    if (k->cus >= g->cus)
+        r->rounds = rocl_ratio(r->workgroups, (double)fit * (k->cus / g->cus));
+    if (r->rounds < 1)
+        r->limit = "grid";
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static rocl_datum field_workgroup(const rocl_report_rows *r, const void *field)
+{
+    char text[48];
+    const uint32_t *d = field;
+    if (!d[0] && !d[1] && !d[2])
+        return (rocl_datum){0};
+    const int n = snprintf(text, sizeof text, "%ux%ux%u", d[0], d[1], d[2]);
+    return rocl_datum_text(r->out, text, (size_t)n);
+}
+
+/* Registers: no kernel has none. */
+static rocl_datum field_registers(const rocl_report_rows *r, const void *row)
+{
+    const shape_row *s = row;
+    (void)r;
+    return s->key.vgprs ? rocl_datum_int(s->key.vgprs) : (rocl_datum){0};
+}
+
+static rocl_datum field_accumulators(const rocl_report_rows *r, const void *row)
+{
+    const shape_row *s = row;
+    (void)r;
+    return s->key.vgprs ? rocl_datum_int(s->key.accum_vgprs) : (rocl_datum){0};
+}
+
+static rocl_datum field_scalars(const rocl_report_rows *r, const void *row)
+{
+    const shape_row *s = row;
+    (void)r;
+    return s->key.sgprs ? rocl_datum_int(s->key.sgprs) : (rocl_datum){0};
+}
+
+#define CELL(field)        ROCL_CELL(shape_row, field)
+#define CELL_BY(fn, field) ROCL_CELL_BY(fn, shape_row, field)
+#define ROW(fn)            (fn), 0
+
+static const rocl_column columns[] = {
+    {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
+    {"arch", "GPU", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL_BY(rocl_field_label, key.arch)},
+    {"workgroup", "Workgroup", ROCL_UNIT_TEXT, ROCL_ALWAYS,
+     CELL_BY(field_workgroup, key.workgroup)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(sums.calls)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(sums.total)},
+    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"occupancy_percent", "Occupancy %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(occupancy)},
+    {"limit", "Limited by", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(limit)},
+    {"waves", "Waves", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL_BY(rocl_field_known, resident)},
+    {"max_waves", "Most", ROCL_UNIT_COUNT, ROCL_MINOR, CELL_BY(rocl_field_known, most)},
+    {"workgroup_waves", "Of a workgroup", ROCL_UNIT_COUNT, ROCL_MINOR,
+     CELL_BY(rocl_field_known, waves)},
+    {"vgprs", "VGPRs", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROW(field_registers)},
+    {"accum_vgprs", "Accum", ROCL_UNIT_COUNT, ROCL_MINOR, ROW(field_accumulators)},
+    {"sgprs", "SGPRs", ROCL_UNIT_COUNT, ROCL_MINOR, ROW(field_scalars)},
+    {"lds_bytes", "LDS", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(key.lds)},
+    {"scratch_bytes", "Scratch", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(key.scratch)},
+    {"workgroups", "Workgroups", ROCL_UNIT_NUMBER, ROCL_MINOR, CELL(workgroups)},
+    {"rounds", "Rounds", ROCL_UNIT_NUMBER, ROCL_ALWAYS, CELL(rounds)},
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL_BY(rocl_field_class, key.name)},
+};
+
+static const rocl_table_def occupancy_table = {&rocl_occupancy_report.tab, "occupancy",
+                                               "Occupancy by kernel and launch",
+                                               ROCL_COLUMNS(columns)};
+
+const rocl_report_def rocl_occupancy_report = {
+    "occupancy",
+    {"occupancy", "Occupancy"},
+    "how many waves of a kernel fit on a GPU, and what limits them",
+    (const rocl_table_def *const[]){&occupancy_table, NULL}};
+
+static int compare_shapes(const void *a, const void *b, void *ctx)
+{
+    const occupancy *o = ctx;
+    const rocl_trace *t = o->c.trace;
+    const shape_row *p = a, *q = b;
+    const launch_shape *x = &p->key, *y = &q->key;
+    const rocl_sort_values v[] = {
+        {p->sums.total, 0, p->sums.calls, rocl_mean(p->sums.total, p->sums.calls)},
+        {q->sums.total, 0, q->sums.calls, rocl_mean(q->sums.total, q->sums.calls)}};
+    int c = rocl_compare_values(o->c.options->sort, &v[0], &v[1]);
+    if (!c)
+        c = rocl_compare_texts(t, x->name, y->name);
+    if (!c)
+        c = rocl_compare_texts(t, x->arch, y->arch);
+    const int64_t numbers[][2] = {{x->workgroup[0], y->workgroup[0]},
+                                  {x->workgroup[1], y->workgroup[1]},
+                                  {x->workgroup[2], y->workgroup[2]},
+                                  {x->vgprs, y->vgprs},
+                                  {x->accum_vgprs, y->accum_vgprs},
+                                  {x->sgprs, y->sgprs},
+                                  {x->lds, y->lds},
+                                  {x->scratch, y->scratch},
+                                  {x->cus, y->cus}};
+    for (size_t i = 0; !c && i < sizeof numbers / sizeof *numbers; i++)
+        c = rocl_number_order(numbers[i][0], numbers[i][1]);
+    return c;
+}
+
+static void add_shape(void *into, const void *from)
+{
+    shape_row *sum = into;
+    const shape_row *r = from;
+    sum->sums.calls += r->sums.calls;
+    sum->sums.total = rocl_add_saturated(sum->sums.total, r->sums.total);
+    sum->percent += r->percent;
+}
+
+static rocl_status finish_occupancy(void *self, rocl_tables *out, rocl_error *err)
+{
+    occupancy *o = self;
+    size_t count, n = 0;
+    int64_t all = 0, unknown = 0;
+    o->rows = rocl_groups_new(o->keys, sizeof(launch_shape), sizeof *o->rows, &count);
+    if (!o->rows)
+        return rocl_fail_memory(err);
+    for (size_t i = 1; i < count; i++) {
+        launch_sums sums = {0};
+        for (unsigned w = 0; w < o->c.trace->opt.jobs; w++)
+            if (i < o->workers[w].cap) {
+                const launch_sums *s = &o->workers[w].by_key[i];
+                sums.calls += s->calls;
+                sums.total = rocl_add_saturated(sums.total, s->total);
+                sums.workgroups = rocl_add_saturated(sums.workgroups, s->workgroups);
+            }
+        all = rocl_add_saturated(all, sums.total);
+        o->rows[n] = o->rows[i];
+        o->rows[n].sums = sums;
+        compute_occupancy(o->c.trace, &o->rows[n]);
+        unknown += !o->rows[n++].limit;
+    }
+    for (size_t i = 0; i < n; i++)
+        o->rows[i].percent = rocl_share(o->rows[i].sums.total, all);
+    qsort_r(o->rows, n, sizeof *o->rows, compare_shapes, o);
+    rocl_report_rows r = rocl_begin_table(&o->c, out, &occupancy_table, 0);
+    if (unknown)
+        rocl_set_note(&r,
+                      "of %lld of %zu rows it is not known: no registers in the trace, or a GPU "
+                      "that is not in the table of rocstats(1)",
+                      (long long)unknown, n);
+    rocl_add_top_rows(&r, o->rows, n, sizeof *o->rows, add_shape);
+    return ROCL_OK;
+}
+
+static void close_occupancy(void *self)
+{
+    occupancy *o = self;
+    for (unsigned w = 0; o->workers && w < o->c.trace->opt.jobs; w++)
+        free(o->workers[w].by_key);
+    for (size_t i = 0; o->gpus && i < o->c.trace->capture_count; i++)
+        free(o->gpus[i]);
+    free(o->workers);
+    free(o->gpus);
+    free(o->rows);
+    rocl_strings_free(o->keys);
+}
+
+const rocl_collector_def rocl_occupancy_collector = {
+    .reports = 1u << ROCL_REPORT_OCCUPANCY,
+    .kinds = ROCL_BIT(ROCL_DISPATCH),
+    .size = sizeof(occupancy),
+    .open = open_occupancy,
+    .add_batch = add_occupancy_batch,
+    .finish = finish_occupancy,
+    .close = close_occupancy,
+};
