@@ -814,6 +814,7 @@ typedef enum rocl_report {
     ROCL_REPORT_ATTRIBUTION, /* GPU time by the ranges and calls that launched it, as a tree */
     ROCL_REPORT_CLASSES,     /* kernels by what they compute */
     ROCL_REPORT_OCCUPANCY,   /* waves of a kernel at once on a GPU, and what limits them */
+    ROCL_REPORT_ROOFLINE,    /* per operator and shapes: operations, bytes, rates; needs arguments */
     ROCL_REPORTS
 } rocl_report;
 
@@ -879,6 +880,8 @@ typedef struct rocl_stats_options {
     const char *const *derive;
     const char *derive_arch; /* of GPUs whose architecture is not known, "gfx90a"; NULL: none */
     bool by_dispatch;        /* another table: derived counters of each dispatch */
+    const char *peak;        /* of ROOFLINE: "gfx942", "MI300X", a name of `peaks`; NULL: none */
+    const char *peaks;       /* a file of peaks, see rocstats(1); NULL: those that are shipped */
     bool by_marker;          /* another table: SAMPLES while the ranges of each marker lasted */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
     bool ids;                /* columns with ids of single events, for rocl_show_event() */

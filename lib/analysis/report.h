@@ -73,6 +73,7 @@ typedef struct rocl_collector {
     uint32_t kinds;   /* that it gets: those of the definition, unless `open` changes them */
     uint32_t fields;  /* ROCL_FIELD_*s that it wants of them: `open` sets them */
     bool needs_calls; /* `open` sets it, so that look_up_calls is called */
+    bool needs_args;  /* `open` sets it, so that batches have the arguments of calls */
     rocl_sorter *sorters[ROCL_COLLECTOR_SORTERS]; /* see rocl_collector_sorter */
 } rocl_collector;
 
@@ -335,7 +336,8 @@ extern const rocl_report_def rocl_attribution_report, rocl_classes_report, rocl_
     rocl_counters_report, rocl_doctor_report, rocl_domains_report, rocl_gaps_report,
     rocl_histogram_report, rocl_kernels_report, rocl_launch_report, rocl_markers_report,
     rocl_memory_report, rocl_occupancy_report, rocl_overlap_report, rocl_ranks_report,
-    rocl_samples_report, rocl_streams_report, rocl_summary_report, rocl_utilisation_report;
+    rocl_roofline_report, rocl_samples_report, rocl_streams_report, rocl_summary_report,
+    rocl_utilisation_report;
 
 extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c */
 
@@ -344,7 +346,7 @@ extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector
     rocl_utilisation_collector, rocl_histogram_collector, rocl_launch_collector,
     rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector, rocl_counter_collector,
     rocl_derived_collector, rocl_doctor_collector, rocl_streams_collector, rocl_sampled_collector,
-    rocl_energy_collector, rocl_occupancy_collector;
+    rocl_energy_collector, rocl_occupancy_collector, rocl_roofline_collector;
 
 /* The tables that other functions than rocl_stats() make, NULL at the end. */
 extern const rocl_table_def *const rocl_advice_tables[],

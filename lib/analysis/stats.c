@@ -28,6 +28,7 @@ const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
     [ROCL_REPORT_ATTRIBUTION] = &rocl_attribution_report,
     [ROCL_REPORT_CLASSES] = &rocl_classes_report,
     [ROCL_REPORT_OCCUPANCY] = &rocl_occupancy_report,
+    [ROCL_REPORT_ROOFLINE] = &rocl_roofline_report,
 };
 
 /* In the order of their tables. Calls come first: others look them up. */
@@ -37,7 +38,8 @@ static const rocl_collector_def *const collectors[] = {
     &rocl_launch_collector,    &rocl_markers_collector,     &rocl_ranks_collector,
     &rocl_memory_collector,    &rocl_counter_collector,     &rocl_derived_collector,
     &rocl_streams_collector,   &rocl_sampled_collector,     &rocl_energy_collector,
-    &rocl_occupancy_collector, &rocl_attribution_collector, &rocl_doctor_collector,
+    &rocl_occupancy_collector, &rocl_roofline_collector,    &rocl_attribution_collector,
+    &rocl_doctor_collector,
 };
 
 enum { COLLECTORS = sizeof collectors / sizeof *collectors };
@@ -184,6 +186,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
                       .history = add_collected_history,
                       .end_task = seal_sorters};
     uint32_t domains;
+    const bool args = t->opt.args;
     rocl_tables *out = rocl_tables_new();
     if (!out)
         return rocl_fail_memory(err);
@@ -199,9 +202,11 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         sink.kinds |= s.collectors[i]->kinds;
         sink.fields |= s.collectors[i]->fields;
         sink.history_kinds |= s.collectors[i]->def->history_kinds;
+        t->opt.args |= s.collectors[i]->needs_args;
     }
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
+    t->opt.args = args;
     if (st == ROCL_OK && o->header)
         st = rocl_put_header(out, t, ROCL_HEADER, err);
     if (st == ROCL_OK)

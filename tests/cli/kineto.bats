@@ -86,3 +86,87 @@ events() {
     try 0 rtg2json -q --layout kineto -o t.json "$JSON/kineto.json"
     ! grep -e SECRET_TOKEN -e do-not-copy -e /home/somebody t.json
 }
+
+@test "roofline: operations, bytes and GPU time of operators, against Python" {
+    needs python3
+    for file in "$JSON/kineto.json" "$SHARED"/kineto/{mi300_bert,mi300_triton,mi250_minitoy_train_ROCm6_2}.json.gz; do
+        [ -e "$file" ] || continue
+        rocstats roofline -q --peak MI300X --format json "$file" >r.json
+        [ "$(rocstats roofline -q -j5 --peak MI300X --format json "$file")" = "$(cat r.json)" ]
+        python3 - "$file" "$TOP/lib/analysis/op_work.c" <<'END'
+import collections, gzip, json, re, sys
+from decimal import Decimal
+opened = gzip.open(sys.argv[1]) if sys.argv[1].endswith('.gz') else open(sys.argv[1])
+trace = json.load(opened, parse_float=Decimal)
+events = trace['traceEvents'] if isinstance(trace, dict) else trace
+source = open(sys.argv[2]).read()
+models = set(re.findall(r'"(aten::\w+)"', source)) | {'aten::' + n for n in re.findall(r'(?:PRODUCT|ELEMENTWISE)\("(\w+)"', source)}
+sizes = {'double': 8, 'float': 4, 'c10::Half': 2, 'c10::BFloat16': 2, 'signed char': 1, 'unsigned char': 1}
+ns = lambda us: int((Decimal(us) * 1000).to_integral_value())
+ops, calls, work = collections.defaultdict(list), {}, []
+for e in events:
+    args, cat = e.get('args', {}), e.get('cat')
+    if e.get('ph') != 'X':
+        continue
+    if cat == 'cpu_op' and e['name'] in models and 'Input Dims' in args:
+        first = 1 if re.search(r'addmm|baddbmm|_backward', e['name']) else 0
+        if len(args.get('Input type', [])) > first and args['Input type'][first] in sizes:
+            ops[e['pid'], e['tid']].append((ns(e['ts']), ns(e['ts']) + ns(e['dur']), e, sizes[args['Input type'][first]]))
+    elif cat in ('cuda_runtime', 'cuda_driver') and args.get('correlation'):
+        c = (ns(e['ts']), e['pid'], e['tid'])
+        calls[args['correlation']] = min(calls.get(args['correlation'], c), c)
+    elif cat in ('kernel', 'gpu_memcpy', 'gpu_memset'):
+        work.append((ns(e['ts']), ns(e['ts']) + ns(e['dur']), args.get('correlation')))
+total = sum(b - a for a, b, _ in work)
+of = collections.defaultdict(list)
+for a, b, correlation in work:
+    if correlation in calls:
+        at, pid, tid = calls[correlation]
+        inside = [o for o in ops[pid, tid] if o[0] <= at < o[1]]
+        if inside:
+            of[id(max(inside, key=lambda o: (o[0], -o[1]))[2])].append((a, b))
+def union(pieces):
+    time, until = 0, None
+    for a, b in sorted(pieces):
+        a = a if until is None else max(a, until)
+        time += max(b - a, 0)
+        until = b if until is None else max(b, until)
+    return time
+want = collections.defaultdict(lambda: [0, 0, 0])
+amount = {}
+for of_thread in ops.values():
+    for _, _, e, item in of_thread:
+        if id(e) not in of:
+            continue
+        dims = e['args']['Input Dims']
+        shapes = json.dumps(dims, separators=(',', ':'))
+        while shapes.endswith(',[]]'):
+            shapes = shapes[:-4] + ']'
+        w = want[e['name'], shapes]
+        w[0] += 1; w[1] += len(of[id(e)]); w[2] += union(of[id(e)])
+        name = e['name'][6:]
+        if name in ('mm', 'addmm', 'bmm'):
+            a, b = dims[1:3] if name == 'addmm' else dims[:2]
+            batch, m, k, n = a[0] if name == 'bmm' else 1, a[-2], a[-1], b[-1]
+            bias = 1
+            for d in dims[0]: bias *= d
+            amount[e['name'], shapes] = (2 * batch * m * k * n + (m * n if name == 'addmm' else 0),
+                                         item * (batch * (m * k + k * n + m * n) + (bias if name == 'addmm' else 0)))
+rows = json.load(open('r.json'))['tables'][0]['rows']
+got = {(r['name'], r['shapes']): r for r in rows}
+assert len(got) == len(rows)
+assert {k: (r['calls'], r['kernels'], r['total_ns']) for k, r in got.items()} == {k: tuple(v) for k, v in want.items()}, (got, dict(want))
+near = lambda a, b: abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+for k, r in got.items():
+    assert near(r['percent'], 100 * r['total_ns'] / total)
+    assert near(r['tflops_per_s'], r['flops'] / r['total_ns'] / 1e3) and near(r['bandwidth'], r['bytes'] * 1e9 / r['total_ns'])
+    if k in amount:
+        assert (r['flops'], r['bytes']) == tuple(x * r['calls'] for x in amount[k]), (r, amount[k])
+    rate = {'fp64': 163.4e12, 'fp32': 163.4e12, 'fp16': 1307.4e12, 'bf16': 1307.4e12}[r['type']]
+    least = max(r['flops'] / rate, r['bytes'] / 5300e9)
+    assert r['peak_ns'] == int(least * 1e9) and near(r['peak_percent'], least * 1e11 / r['total_ns'])
+    assert r['bound'] == ('compute' if r['flops'] / rate > r['bytes'] / 5300e9 else 'memory')
+print(len(rows), 'rows')
+END
+    done
+}

@@ -94,6 +94,11 @@ static const opt report_options[] = {
      "rocprof's metrics.xml or rocprofv3's counter_defs.yaml; may be repeated"},
     {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0,
      "architecture of GPUs of which the inputs do not say it, such as gfx90a"},
+    {"peak", 0, OPT_STRING, offsetof(cli, stats.peak), "NAME", NULL, 0, 0,
+     "with roofline: compare with the peak of this GPU, such as MI300X or gfx942"},
+    {"peaks", 0, OPT_STRING, offsetof(cli, stats.peaks), "FILE", NULL, 0, 0,
+     "with --peak: look it up in this file first: lines of a name and bandwidth=5.3T fp16=1307T "
+     "..."},
     BY("by-dispatch", stats.by_dispatch, "print derived counters of each dispatch, too"),
     COMMON_CLASSES(
         "classify kernels first by the rules in this file: lines of a class and a regular "
@@ -362,6 +367,12 @@ static int check_options(cli *c, size_t behind)
         return usage_error("doctor is about whole traces; it cannot be used with filters");
     if (c->stats.derive_arch && !c->derive.n && !(c->stats.reports & REPORT(OCCUPANCY)))
         return usage_error("--derive-arch is only for --derive and the report occupancy");
+    if (c->stats.peak && !c->stats.reports && !c->compare.wanted && !c->style)
+        c->stats.reports = REPORT(ROOFLINE);
+    if (c->stats.peak && !(c->stats.reports & REPORT(ROOFLINE)))
+        return usage_error("--peak is only for the report roofline");
+    if (c->stats.peaks && !c->stats.peak)
+        return usage_error("--peaks is only for --peak");
     if (c->stats.by_dispatch && !c->derive.n)
         return usage_error("--by-dispatch is only for --derive");
     if (c->stats.by_marker && !c->stats.reports && !c->compare.wanted && !c->style)

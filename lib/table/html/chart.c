@@ -195,6 +195,83 @@ static void put_scatter(rocl_buf *b, const rocl_table *t)
     free(rows);
 }
 
+/* Operators by operations for each byte, and by operations a second. Where a peak was named, a line
+ * from each point ends at what the GPU could do there. */
+static void put_roofline(rocl_buf *b, const rocl_table *t)
+{
+    enum { MOST_POINTS = 1000, TYPES = 6 };
+    static const char *const types[TYPES] = {"fp64", "fp32", "fp16", "bf16", "fp8", "int8"};
+    static const char *const colours[TYPES] = {"q7", "q0", "q2", "q1", "q4", "q6"};
+    const size_t x = rocl_table_find_column(t, "flops_per_byte");
+    const size_t y = rocl_table_find_column(t, "tflops_per_s");
+    const size_t share = rocl_table_find_column(t, "peak_percent");
+    const size_t type = rocl_table_find_column(t, "type");
+    double from = INFINITY, to = 0, least = INFINITY, most = 0;
+    size_t *rows = malloc((t->row_count + 1) * sizeof *rows), n = 0, used = 0;
+    rocl_legend legend[TYPES];
+    rocl_figure f;
+    b->failed |= !rows;
+    for (size_t i = 0; rows && i < t->row_count && n < MOST_POINTS; i++) {
+        const double rate = length_of(t, i, y), intensity = length_of(t, i, x);
+        if (rate <= 0 || intensity <= 0)
+            continue;
+        const double of_peak = share < t->column_count ? length_of(t, i, share) : 0;
+        rows[n++] = i;
+        from = fmin(from, intensity);
+        to = fmax(to, intensity);
+        least = fmin(least, rate);
+        most = fmax(most, of_peak > 0 ? fmax(rate, rate * 100 / of_peak) : rate);
+    }
+    const rocl_axis axis = {from / 1.5, fmax(to, from * 10) * 1.5, ROCL_UNIT_NUMBER, true};
+    const rocl_axis upright = {least / 1.5, fmax(most, least * 10) * 1.5, ROCL_UNIT_NUMBER, true};
+    if (!n || !rocl_figure_open(&f, b, 1, PLANE, &axis)) {
+        free(rows);
+        return;
+    }
+    f.upright = &upright;
+    rocl_buf_str(&f.full[0], "TFLOP/s");
+    if (rocl_figure_begin(&f,
+                          "Operators by operations for each byte, and by operations a second")) {
+        for (unsigned k = 0; k < TYPES; k++) {
+            bool any = false;
+            for (size_t i = 0; i < n && !any; i++)
+                any = is_text(rocl_table_cell(t, rows[i], type), types[k]);
+            if (any)
+                legend[used++] = (rocl_legend){colours[k], types[k]};
+        }
+        rocl_figure_put_legend(&f, legend, used);
+        rocl_figure_begin_row(&f);
+        for (size_t i = n; i-- > 0;) {
+            const double rate = length_of(t, rows[i], y);
+            const double of_peak = share < t->column_count ? length_of(t, rows[i], share) : 0;
+            const double at = rocl_axis_x(&axis, length_of(t, rows[i], x));
+            unsigned k = 0;
+            while (k < TYPES - 1 && !is_text(rocl_table_cell(t, rows[i], type), types[k]))
+                k++;
+            if (of_peak > 0)
+                rocl_html_put(b, "<path class=\"w\" d=\"M%.1f %.1fV%.1f\"/>", at,
+                              rocl_axis_y(&upright, rate, PLANE),
+                              rocl_axis_y(&upright, rate * 100 / of_peak, PLANE));
+            rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>", colours[k], at,
+                          rocl_axis_y(&upright, rate, PLANE));
+            rocl_html_put_cell(b, t, rows[i], rocl_table_find_column(t, "name"));
+            rocl_buf_byte(b, ' ');
+            rocl_html_put_cell(b, t, rows[i], rocl_table_find_column(t, "shapes"));
+            rocl_buf_str(b, ": ");
+            rocl_html_put_cell(b, t, rows[i], y);
+            rocl_buf_str(b, " TFLOP/s, ");
+            rocl_html_put_cell(b, t, rows[i], x);
+            rocl_buf_str(b, " FLOP/B</title></path>");
+        }
+        rocl_figure_end_plot(&f);
+        rocl_figure_end_row(&f);
+        rocl_figure_end(&f, share < t->column_count
+                                ? "operations for each byte; a line ends at what the GPU could do"
+                                : "operations for each byte");
+    }
+    free(rows);
+}
+
 /* How much time kernels take, and how it came to be. */
 static void put_kernels(rocl_buf *b, const rocl_table *t, size_t most)
 {
@@ -799,6 +876,7 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"sample_timeline", put_samples},
                   {"energy", put_energy},
                   {"kernel_energy", put_kernel_energy},
+                  {"roofline", put_roofline},
                   {"attribution_tree", rocl_html_put_flame}};
     if (!strcmp(t->key, "kernels")) {
         put_kernels(b, t, most);
