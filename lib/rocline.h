@@ -1373,7 +1373,8 @@ typedef struct rocl_chunks_options {
 ROCL_API rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o,
                                        rocl_written *written, rocl_error *err);
 
-/* Of the first chunk of a .rocl file; false: that is none, or cannot be read. */
+/* Of the first chunk of a .rocl file. False: errno is 0 if that is none, or says why it cannot be
+ * read. */
 ROCL_API bool rocl_session_of(const char *path, uint8_t session[16]);
 /* Is it a file of a process that has recorded nothing, and lost nothing? */
 ROCL_API bool rocl_is_empty_recording(const char *path);

@@ -97,6 +97,8 @@ commands() {
 ~ rocrec -q -o out/r.rocl -- $build/tests/traced events 50
 ~ rocrec -q -o out/r.pftrace -- $build/tests/traced events 50
 ~ rocrec -q -jN -f csv -o out/new -- $build/tests/traced events 50
++ rocrec -q -d out/new -- $build/tests/traced events 50
+~ rocrec -q -o out/r.db -- $build/tests/traced events 50
 END
 }
 without=x^

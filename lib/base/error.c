@@ -74,6 +74,13 @@ rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *pa
                          : rocl_fail(err, status, "%s: %s", path, strerror(why));
 }
 
+rocl_status rocl_fail_changed(rocl_error *err, const char *path)
+{
+    return rocl_fail(err, ROCL_INPUT,
+                     "%s: the file changed while it was read: try again when its writer is done",
+                     path);
+}
+
 rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...)
 {
     if (!err)

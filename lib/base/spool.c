@@ -224,7 +224,7 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
         return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     *got = (size_t)done;
     if (*got < n)
-        return rocl_fail(err, ROCL_INPUT, "%s: the file was truncated while it was read", s->path);
+        return rocl_fail_changed(err, s->path);
     return ROCL_OK;
 }
 
@@ -247,6 +247,6 @@ rocl_status rocl_spool_resume(rocl_spool *s, rocl_error *err)
     /* It may have grown: lines are only ever appended. */
     if (now.st_dev != s->info.st_dev || now.st_ino != s->info.st_ino ||
         now.st_size < s->info.st_size)
-        return rocl_fail(err, ROCL_INPUT, "%s: the file was replaced while it was read", s->path);
+        return rocl_fail_changed(err, s->path);
     return ROCL_OK;
 }

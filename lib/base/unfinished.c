@@ -159,16 +159,20 @@ static bool sync_parent(const char *path)
 
 static int make_dir(const char *path)
 {
+    made_dir *m = malloc(sizeof *m + strlen(path) + 1); /* before there is what it would remove */
+    if (!m)
+        return ENOMEM;
     rocl_unfinished_hold();
-    bool fresh = mkdir(path, 0777) == 0;
-    int why = errno; /* EEXIST, but also EROFS or EACCES for one that is there */
-    made_dir *m = fresh ? malloc(sizeof *m + strlen(path) + 1) : NULL;
-    if (m) {
+    const bool fresh = mkdir(path, 0777) == 0;
+    const int why = errno; /* EEXIST, but also EROFS or EACCES for one that is there */
+    if (fresh) {
         strcpy(m->path, path);
         m->before = made_dirs;
         made_dirs = m;
     }
     rocl_unfinished_release();
+    if (!fresh)
+        free(m);
     if (fresh)
         return sync_parent(path) ? 0 : errno;
     struct stat info;
@@ -213,6 +217,8 @@ rocl_status rocl_make_dirs(const char *path, rocl_error *err)
     if (!why)
         why = make_dir(copy);
     free(copy);
+    if (why == ENOMEM)
+        return rocl_fail_memory(err);
     if (why)
         return rocl_fail(err, ROCL_OUTPUT, "%s: cannot create the folder: %s", path, strerror(why));
     return ROCL_OK;

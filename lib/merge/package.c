@@ -408,5 +408,5 @@ rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o, roc
     if (report)
         *report = k.report;
     free_packer(&k);
-    return st ? st : rocl_trace_outcome(t);
+    return st ? rocl_sources_explain(t, st, err) : rocl_trace_outcome(t);
 }

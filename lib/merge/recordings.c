@@ -137,5 +137,7 @@ rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o, rocl_
     st = rocl_out_end(k.out, st, err);
     if (report)
         *report = own;
-    return st == ROCL_OK && own.dropped + own.damaged ? ROCL_PARTIAL : st;
+    if (st == ROCL_OK && own.dropped + own.damaged)
+        return ROCL_PARTIAL;
+    return rocl_sources_explain(t, st, err);
 }

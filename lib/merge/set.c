@@ -283,7 +283,7 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
     if (st == ROCL_OK)
         index = find_in_file(&r->found, t->captures[c->index]->state);
     if (st == ROCL_OK && index == r->found.count)
-        st = rocl_fail(err, ROCL_INPUT, "%s: the file changed while it was read", s->path);
+        st = rocl_fail_changed(err, s->path);
     if (st == ROCL_OK)
         st = read_set(&r->set, c, r, index, err);
     if (opened)

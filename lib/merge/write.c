@@ -330,5 +330,7 @@ rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_wr
         o->slices || o->slice_ns ? write_slices(t, o, &own, err) : write_whole(t, o, &own, err);
     if (report)
         *report = own;
-    return st ? st : own.changed ? ROCL_PARTIAL : rocl_trace_outcome(t);
+    return st            ? rocl_sources_explain(t, st, err)
+           : own.changed ? ROCL_PARTIAL
+                         : rocl_trace_outcome(t);
 }

@@ -482,8 +482,7 @@ rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, v
         sqlite3_finalize(s);
         run.at = next ? next : run.at + strlen(run.at);
     }
-    if (st == ROCL_OK)
-        st = rocl_rocpd_check(q->rocpd, err);
+    st = rocl_rocpd_check(q->rocpd, q->trace, st, err);
     rocl_scanner_put_faults(q->scanner);
     return st ? st : rocl_trace_outcome_utf8(q->trace);
 }

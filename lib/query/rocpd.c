@@ -360,10 +360,10 @@ void rocl_rocpd_free(rocl_rocpd_tables *r)
     free(r);
 }
 
-rocl_status rocl_rocpd_check(const rocl_rocpd_tables *r, rocl_error *err)
+rocl_status rocl_rocpd_check(const rocl_rocpd_tables *r, const rocl_trace *t, rocl_status st,
+                             rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
     for (size_t i = 0; r && !r->copied && i < r->count && st == ROCL_OK; i++)
         st = rocl_db_check_unchanged(r->files[i], err);
-    return st;
+    return rocl_sources_explain(t, st, err);
 }

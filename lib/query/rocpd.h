@@ -25,8 +25,9 @@ typedef struct rocl_rocpd_tables rocl_rocpd_tables;
 rocl_status rocl_rocpd_open(rocl_rocpd_tables **r, sqlite3 *db, rocl_trace *t, rocl_error *err);
 void rocl_rocpd_free(rocl_rocpd_tables *r);
 
-/* Fails when a file has changed since it was attached. */
-rocl_status rocl_rocpd_check(const rocl_rocpd_tables *r, rocl_error *err);
+/* After statements that ended with `st`: fails when a file has changed since it was attached. */
+rocl_status rocl_rocpd_check(const rocl_rocpd_tables *r, const rocl_trace *t, rocl_status st,
+                             rocl_error *err);
 
 /* Does a text of SQL name one of the tables, or a view that needs them? */
 bool rocl_rocpd_is_named(const rocl_trace *t, const char *sql);

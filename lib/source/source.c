@@ -134,6 +134,22 @@ typedef struct opening {
     size_t first;
 } opening;
 
+rocl_status rocl_source_explain(const rocl_source *s, rocl_status st, rocl_error *err)
+{
+    rocl_db_state now;
+    if (st != ROCL_INPUT || !s->was.file[1])
+        return st;
+    rocl_db_state_read(s->path, &now);
+    return memcmp(&now, &s->was, sizeof now) ? rocl_fail_changed(err, s->path) : st;
+}
+
+rocl_status rocl_sources_explain(const rocl_trace *t, rocl_status st, rocl_error *err)
+{
+    for (size_t i = 0; st == ROCL_INPUT && i < t->source_count; i++)
+        rocl_source_explain(t->sources[i], st, err);
+    return st;
+}
+
 /* Which format a database has, its tables say. */
 static rocl_status open_database(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
@@ -165,10 +181,12 @@ static rocl_status open_source(void *ctx, unsigned worker, size_t index, rocl_er
     (void)worker;
     if (s->deferred || s->opened)
         return ROCL_OK;
+    if (!s->was.file[1])
+        rocl_db_state_read(s->path, &s->was);
     rocl_status st = s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, o->trace, err)
                                                              : s->ops->open(s, o->trace, err);
     s->opened = !s->deferred;
-    return st;
+    return rocl_source_explain(s, st, err);
 }
 
 rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err)
@@ -268,7 +286,8 @@ static rocl_status read_properties(rocl_trace *t, const rocl_capture *c, rocl_pr
     rocl_model_capture *m = t->captures[c->index];
     if (!m->source->ops->properties)
         return ROCL_OK;
-    return m->source->ops->properties(t, m, of, index, json, err);
+    const rocl_status st = m->source->ops->properties(t, m, of, index, json, err);
+    return rocl_source_explain(m->source, st, err);
 }
 
 rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent, char **json,

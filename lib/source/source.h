@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/spool.h"
 #include "model/trace.h"
+#include "source/db/rows.h"
 
 /* A piece of work: rows [first, last] of one table, which yield events of `kinds`. */
 typedef struct rocl_task {
@@ -91,6 +92,7 @@ typedef struct rocl_source {
     rocl_source_file *more; /* of the same run */
     size_t more_count;
     struct rocl_db *db; /* while `open` runs, where it is a database */
+    rocl_db_state was;  /* before it is opened: see rocl_source_explain() */
     void *state;        /* the reader's */
     size_t named;       /* index among the inputs as the user named them */
     /* What open leaves, until it is added to that of the inputs before. */
@@ -109,6 +111,12 @@ typedef struct rocl_source {
 
 /* Recognises an input and adds a source for it to the trace. */
 rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *err);
+
+/* What is written to while it is read looks damaged. Returns `st`, the status of what read the
+ * input; where that is ROCL_INPUT and the file is not what it was, the error says so instead. */
+rocl_status rocl_source_explain(const rocl_source *s, rocl_status st, rocl_error *err);
+/* The same, where it is not known which of the inputs could not be read. */
+rocl_status rocl_sources_explain(const rocl_trace *t, rocl_status st, rocl_error *err);
 
 /* Opens the sources of the trace from `first` on, before `end`. Their captures come in their order,
  * and a failure is that of the first to fail. */

@@ -218,7 +218,7 @@ static rocl_status run_capture(run *r, rocl_error *err)
     }
     free(r->plan.tasks);
     r->plan = (rocl_plan){0};
-    return st;
+    return rocl_source_explain(r->capture->source, st, err);
 }
 
 /* Arguments are not kept, notices must be given in order, and a sink that chooses may want

@@ -305,7 +305,7 @@ exchange() { # command that changes b.db
     needs "$BUILD/tests/faults.so"
     LD_PRELOAD=$BUILD/tests/faults.so rocpd2csv --version >version 2>&1 || skip "sanitizers come first"
     while read -r call command; do
-        ONLY="^[=~?] $command" run "$TOP/tests/faults.sh" "$BUILD" --call "$call" --jobs 2
+        ONLY="^[=~?+] $command" run "$TOP/tests/faults.sh" "$BUILD" --call "$call" --jobs 2
         [ "$status" -eq 0 ] || fail "$call: $command"
     done <<'END'
 rename rocpd2csv -q -jN -d out/new
@@ -314,6 +314,10 @@ unlink rocrec -q -o out/r.rocl
 open rocrec -q -o out/r.rocl -- .*traced
 readdir rocrec -q -o out/r.rocl -- .*traced
 malloc rocrec -q -o out/r.rocl -- .*traced
+malloc rocrec -q -jN -f csv -o out/new -- .*traced
+malloc rocrec -q -d out/new -- .*traced
+open rocrec -q -d out/new -- .*traced
+readdir rocrec -q -d out/new -- /bin/true
 mmap rocline query -q -jN --memory 64K
 pthread_create rocline query -q -jN --format csv
 read rocpd2csv -q -jN -d out in/job

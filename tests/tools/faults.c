@@ -63,6 +63,7 @@ typedef struct command {
     char *words[WORDS];
     char text[512];
     bool bytes, older, answers;
+    bool keeps;   /* recordings stay in its folder, with names that differ */
     bool learned; /* the rest is known */
     int expected; /* exit code */
     uint64_t calls[FAULT_CALLS];
@@ -261,6 +262,20 @@ static void remove_recorded(char *list, const char *said)
     }
 }
 
+/* Takes the recordings from a list. How many there were. */
+static size_t remove_kept(char *list)
+{
+    size_t n = 0;
+    for (char *line = list; *line;) {
+        char *next = strchr(line, '\n') + 1, *ending = strstr(line, ".rocl ");
+        if (ending && ending < next && ++n)
+            memmove(line, next, strlen(next) + 1);
+        else
+            line = next;
+    }
+    return n;
+}
+
 /* What is wrong with what was done, or NULL. */
 static const char *check_run(const command *c, const fault *f, int status)
 {
@@ -269,11 +284,19 @@ static const char *check_run(const command *c, const fault *f, int status)
     char *said = read_text("stderr"), *printed = c->bytes ? list_tree("stdout", true) : strdup("");
     const char *bad = NULL, *end = strchr(said, '\n');
     const bool litter = f->call != FAULT_UNLINK; /* what cannot be removed is left */
+    char *whole = strdup(c->whole), *before = strdup(c->before ? c->before : "");
+    const bool none = c->keeps && remove_kept(after) == 0;
     remove_recorded(after, said);
+    if (c->keeps) {
+        remove_kept(whole);
+        remove_kept(before);
+    }
     if (status >= 128)
         bad = status == 128 + SIGALRM ? "hangs" : "crashes";
     else if (status == c->expected) {
-        if (strcmp(after, c->whole) != 0 && (litter || (!end && !strstr(after, ".rocline-"))))
+        if (none)
+            bad = "no recording";
+        else if (strcmp(after, whole) != 0 && (litter || (!end && !strstr(after, ".rocline-"))))
             bad = "another output, and no word";
         else if (c->bytes && strcmp(printed, c->printed) != 0)
             bad = "prints something else";
@@ -286,7 +309,7 @@ static const char *check_run(const command *c, const fault *f, int status)
         bad = "more than one line";
     else if (f->why == ENOMEM && (f->call == FAULT_MALLOC ? status != 5 : status == 3))
         bad = "no exit code of want of memory";
-    else if (strcmp(after, c->before) != 0 && litter)
+    else if (strcmp(after, before) != 0 && litter && !(c->keeps && !none))
         bad = "not as it was before";
     if (!bad && litter && strchr(left, '\n') != strrchr(left, '\n'))
         bad = "something is left in the folder for temporary files";
@@ -296,6 +319,8 @@ static const char *check_run(const command *c, const fault *f, int status)
     if (bad && getenv("FAULTS_SHOW"))
         fprintf(stderr, "--- before\n%s--- after\n%s--- tmp\n%s--- said\n%s", c->before, after,
                 left, said);
+    free(whole);
+    free(before);
     free(after);
     free(left);
     free(said);
@@ -332,7 +357,10 @@ static void add_command(char *line, int jobs, bool older)
     size_t n = 0;
     char number[8], *copy = strdup(line + 2);
     snprintf(number, sizeof number, "-j%d", jobs);
-    *c = (command){.bytes = *line != '~', .older = older, .answers = *line == '?'};
+    *c = (command){.bytes = *line != '~' && *line != '+',
+                   .older = older,
+                   .answers = *line == '?',
+                   .keeps = *line == '+'};
     for (char *w = strtok(copy, " \n"); w && n < WORDS - 1; w = strtok(NULL, " \n")) {
         c->words[n++] = strcmp(w, "-jN") ? w : strdup(number);
         snprintf(c->text + strlen(c->text), sizeof c->text - strlen(c->text), "%s%s",
@@ -499,7 +527,7 @@ int main(int argc, char **argv)
     sums = mmap(NULL, sizeof *sums, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char line[1024];
     while (fgets(line, sizeof line, stdin))
-        for (int jobs = 1; strchr("=~?", *line) && jobs <= (strstr(line, "-jN") ? 2 : 1); jobs++)
+        for (int jobs = 1; strchr("=~?+", *line) && jobs <= (strstr(line, "-jN") ? 2 : 1); jobs++)
             for (int older = 0; older <= 1 && command_count < COMMANDS; older++)
                 add_command(line, jobs, older);
     int bad = 0, status;

@@ -18,6 +18,7 @@ void *must_have(void *p)
 {
     if (!p) {
         msg_error("out of memory");
+        rocl_remove_empty_dirs();
         exit(ROCL_INTERNAL);
     }
     return p;

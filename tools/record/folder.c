@@ -56,8 +56,14 @@ int list_own_files(const cli *c, strings *to)
     DIR *d = opendir(c->folder);
     for (const char *name; d && (name = next_file(d));) {
         snprintf(path, sizeof path, "%s/%s", c->folder, name);
-        if (rocl_session_of(path, session) && !memcmp(session, c->session, sizeof session) &&
-            !rocl_is_empty_recording(path))
+        const bool known = rocl_session_of(path, session);
+        if (!known && errno && errno != ENOENT) { /* it may be of this run: nobody knows */
+            const int why = errno;
+            msg_error("%s: cannot read: %s", path, strerror(why));
+            closedir(d);
+            return why == ENOMEM ? ROCL_INTERNAL : ROCL_INPUT;
+        }
+        if (known && !memcmp(session, c->session, sizeof session) && !rocl_is_empty_recording(path))
             strings_add(to, must_have(strdup(path)));
     }
     return close_folder(c, d);
@@ -100,8 +106,10 @@ void remove_folder(const cli *c)
 /* Beside the output: on the same disk, which has to have the space. */
 int make_folder(cli *c)
 {
-    if (c->folder)
-        return output_make_folder(c->folder) == ROCL_OK ? -1 : ROCL_OUTPUT;
+    if (c->folder) {
+        const rocl_status made = output_make_folder(c->folder);
+        return made == ROCL_OK ? -1 : (int)made;
+    }
     struct stat s;
     bool device =
         stat(c->common.output_file, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
@@ -114,8 +122,9 @@ int make_folder(cli *c)
     }
     if (!mkdtemp(c->made)) {
         *c->made = '\0';
-        msg_error("%s: cannot make a folder beside it: %s", c->common.output_file, strerror(errno));
-        return ROCL_OUTPUT;
+        const int why = errno;
+        msg_error("%s: cannot make a folder beside it: %s", c->common.output_file, strerror(why));
+        return why == ENOMEM ? ROCL_INTERNAL : ROCL_OUTPUT;
     }
     c->folder = c->made;
     unsettled = c;

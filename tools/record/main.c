@@ -100,7 +100,7 @@ static int make_output(cli *c)
         return ROCL_OK;
     }
     if (!c->common.output_file) {
-        rocl_error *err = rocl_error_new();
+        rocl_error *err = must_have(rocl_error_new());
         const rocl_status st = rocl_sync_outputs_in(c->folder, err);
         if (st != ROCL_OK)
             msg_error("%s", rocl_error_text(err));
@@ -140,10 +140,12 @@ static int record_command(cli *c)
         return code;
     }
     code = make_output(c);
-    if (code <= ROCL_PARTIAL)
+    if (code <= ROCL_PARTIAL) {
         remove_folder(c);
-    else
+    } else {
         keep_folder(c);
+        rocl_remove_empty_dirs();
+    }
     int passed = pass_on(c->status);
     return passed ? passed : code > ROCL_PARTIAL ? code : 0;
 }

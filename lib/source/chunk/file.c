@@ -2,13 +2,16 @@
  * where one is broken, the next magic is looked for. */
 #include "source/chunk/chunk.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #define ZLIB_CONST
 #include <zlib.h>
 
 #include "base/array.h"
 #include "base/crc32c.h"
+#include "base/file.h"
 
 enum { BLOCK = 64 << 10 };
 
@@ -285,12 +288,16 @@ chunk_times chunk_read_times(chunk_reader *r, chunk_record *rec)
 
 /* ---- before a file is opened ---------------------------------------------------------------- */
 
+/* False: errno is 0 if there is none in the file, or says why it cannot be read. */
 static bool read_first_header(const char *path, rocl_chunk_header *h)
 {
-    FILE *f = fopen(path, "re");
-    bool read = f && fread(h, sizeof *h, 1, f) == 1 && !memcmp(h->magic, ROCL_CHUNK_MAGIC, 8);
-    if (f)
-        fclose(f);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t got = fd < 0 ? -1 : rocl_read_at(fd, h, sizeof *h, 0);
+    const int why = got >= 0 || errno == ESPIPE || errno == EISDIR ? 0 : errno;
+    const bool read = got == (ssize_t)sizeof *h && !memcmp(h->magic, ROCL_CHUNK_MAGIC, 8);
+    if (fd >= 0)
+        close(fd);
+    errno = why;
     if (read)
         chunk_turn_header(h);
     return read;

@@ -52,11 +52,18 @@ static rocl_status read_state(const rocl_db *db, rocl_db_state *state, rocl_erro
     return is_missing(errno) ? ROCL_OK : rocl_fail_system(err, ROCL_INPUT, db->wal, errno);
 }
 
-static rocl_status fail_changed(const rocl_db *db, rocl_error *err)
+void rocl_db_state_read(const char *path, rocl_db_state *state)
 {
-    return rocl_fail(err, ROCL_INPUT,
-                     "%s: the file changed while it was read: try again when its writer is done",
-                     db->name);
+    struct stat st;
+    char *real = realpath(path, NULL), *log = real ? rocl_concat(real, "-wal") : NULL;
+    *state = (rocl_db_state){0};
+    if (log && stat(real, &st) == 0 && S_ISREG(st.st_mode)) {
+        fill_state(&st, state->file);
+        if (stat(log, &st) == 0 && st.st_size > 0)
+            fill_state(&st, state->log);
+    }
+    free(real);
+    free(log);
 }
 
 /* Fails where a rollback journal lies beside the file that SQLite would play back: it has a header
@@ -112,7 +119,7 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
         fill_state(&st, file);
         if (memcmp(file, db->state.file, sizeof file)) {
             close_pages(db);
-            return fail_changed(db, err);
+            return rocl_fail_changed(err, db->name);
         }
         rocl_status read = rocl_btree_file_read(&db->pages, db->fd, &db->no_pages, err);
         if (read != ROCL_OK) {
@@ -671,7 +678,7 @@ rocl_status rocl_db_open(rocl_db **out, const rocl_db_options *o, rocl_error *er
     if (st == ROCL_OK)
         st = read_state(db, &db->state, err);
     if (st == ROCL_OK && o->as && memcmp(o->as, &db->state, sizeof *o->as) != 0)
-        st = fail_changed(db, err);
+        st = rocl_fail_changed(err, db->name);
     db->has_log = db->state.log[2] > 0;
     if (st == ROCL_OK)
         st = refuse_hot_journal(db, err);
@@ -715,7 +722,7 @@ rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err)
     rocl_db_state state;
     rocl_status st = read_state(db, &state, err);
     bool same = st == ROCL_OK && !memcmp(&state, &db->state, sizeof state);
-    return same || st == ROCL_INTERNAL ? st : fail_changed(db, err);
+    return same || st == ROCL_INTERNAL ? st : rocl_fail_changed(err, db->name);
 }
 
 /* False: memory is out. */

@@ -64,6 +64,8 @@ void rocl_db_allow_rowids(rocl_db *db);
 /* The log beside the file ends in a transaction that is not whole, and that nobody reads. */
 bool rocl_db_log_truncated(const rocl_db *db);
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
+/* Of any file; zeros: it is none, or not a regular one. */
+void rocl_db_state_read(const char *path, rocl_db_state *state);
 
 /* Fails when the file (or the log beside it) is no longer what it was at open. */
 rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err);
