@@ -148,6 +148,75 @@ static int forks(void)
     return bad ? 7 : 0;
 }
 
+/* By vfork(), by clone3(), and by fork() in threads that do so at a time. */
+static pid_t clone_plainly(void)
+{
+#ifdef SYS_clone3
+    const uint64_t args[8] = {[4] = SIGCHLD}; /* struct clone_args: the signal at the end */
+    const long pid = syscall(SYS_clone3, args, sizeof args);
+    return pid < 0 ? fork() : (pid_t)pid; /* it is forbidden here */
+#else
+    return fork();
+#endif
+}
+
+static bool ends_well(pid_t pid)
+{
+    int status = 1;
+    return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void *fork_in_thread(void *failed)
+{
+    for (long i = 0; i < arg_n; i++) {
+        step(i);
+        const pid_t pid = fork();
+        if (pid == 0) {
+            step(i);
+            _exit(0);
+        }
+        if (!ends_well(pid))
+            *(atomic_bool *)failed = true;
+    }
+    return NULL;
+}
+
+static pid_t start_by_vfork(void)
+{
+    const pid_t pid = vfork();
+    if (pid == 0) {
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(1);
+    }
+    return pid;
+}
+
+static int children(void)
+{
+    enum { THREADS = 8 };
+    pthread_t t[THREADS];
+    atomic_bool failed = false;
+    for (long i = 0; i < arg_n; i++) {
+        step(i);
+        if (!ends_well(start_by_vfork()))
+            return 7;
+        const pid_t pid = clone_plainly();
+        if (pid == 0) {
+            step(i);
+            _exit(0);
+        }
+        if (!ends_well(pid))
+            return 7;
+    }
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&t[i], NULL, fork_in_thread, &failed))
+            return 7;
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(t[i], NULL);
+    printf("%ld\n", 2 * arg_n * (1 + THREADS));
+    return failed ? 7 : 0;
+}
+
 /* Marks, as many as the number in a file says, which is shared memory: what was recorded before the
  * number went up must be in the trace, whenever this is killed. */
 static int until_killed(void)
@@ -677,6 +746,7 @@ static const struct {
     {"threads", threads},
     {"churn", churn},
     {"forks", forks},
+    {"children", children},
     {"count", until_killed},
     {"signals", signals},
     {"deep", deep},

@@ -78,6 +78,97 @@ round_trip() { # mode argument...
     round_trip forks 100 5
 }
 
+@test "children by vfork, clone3, and by fork in eight threads" {
+    round_trip children 30
+}
+
+@test "programs with other libraries before theirs: jemalloc, tcmalloc, libfaketime" {
+    local library any=
+    for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 faketime/libfaketime.so.1; do
+        library=$(echo /usr/lib/*/"$library")
+        [ -e "$library" ] || continue
+        any=1
+        for mode in "threads 8 500" "churn 50 20" "forks 10 5" "children 5"; do
+            # shellcheck disable=SC2086 # words
+            try 0 env LD_PRELOAD="$library" FAKETIME=-15d rocrec -q -o t.rocl -- "$TRACED" $mode
+            same "$(ranges t.rocl)" "$output"
+            [ ! -s ranges.err ] || fail "$library, $mode: $(cat ranges.err)"
+        done
+    done
+    [ -n "$any" ] || skip "none of these libraries"
+}
+
+# A program that pushes and pops 1000 ranges: compile FLAG... writes it to ./program.
+compile() {
+    needs cc
+    cat >program.c <<'END'
+#include <stdio.h>
+#ifdef URING
+#include <liburing.h>
+#endif
+int roctxRangePushA(const char *), roctxRangePop(void);
+int main(void)
+{
+#ifdef URING
+    struct io_uring ring;
+    if (io_uring_queue_init(8, &ring, 0) < 0)
+        return 99;
+#endif
+    for (int i = 0; i < 1000; i++) {
+#ifndef PLAIN
+        roctxRangePushA("range");
+#endif
+#ifdef URING
+        struct io_uring_cqe *done;
+        io_uring_prep_nop(io_uring_get_sqe(&ring));
+        if (io_uring_submit_and_wait(&ring, 1) != 1 || io_uring_wait_cqe(&ring, &done))
+            return 98;
+        io_uring_cqe_seen(&ring, done);
+#endif
+#ifndef PLAIN
+        roctxRangePop();
+#endif
+    }
+    return puts("1000") < 0;
+}
+END
+    cc -o program program.c "$@" 2>cc.err || skip "cc $*: $(head -1 cc.err)"
+}
+
+@test "programs with sanitizers, and one with io_uring" {
+    local flags
+    while read -r flags; do
+        # shellcheck disable=SC2086 # words
+        compile $flags -L"$LIBRARIES" -l:libroctx64.so.4 -Wl,-rpath,"$LIBRARIES"
+        run --separate-stderr ./program
+        [ "$status" -eq 0 ] || continue # it does not run here
+        try 0 rocrec -q -o t.rocl -- ./program
+        same "$(ranges t.rocl)" 1000
+        [ "$output" = 1000 ] && [ -z "$stderr" ] || fail "$flags: $stderr"
+    done <<'END'
+-fsanitize=address
+-fsanitize=undefined
+-fsanitize=thread
+-DURING -luring
+END
+}
+
+@test "programs into which nothing can be loaded: that is said" {
+    compile -DPLAIN -static
+    try 0 rocrec -o t.rocl -- ./program
+    says "nothing was recorded: ./program is linked statically"
+    try 0 env PATH="$PWD:$PATH" rocrec -o t.rocl -- program
+    says "program is linked statically"
+    try 0 rocrec -o t.rocl -- sh -c ./program
+    says "no process used a traced library"
+    [ "$(id -u)" -eq 0 ] || return 0
+    compile -DPLAIN
+    chown 12345 program
+    chmod 4755 program
+    try 0 rocrec -o t.rocl -- ./program
+    [[ $stderr == *"program has more rights than its user"* ]] || fail "$stderr"
+}
+
 @test "threads and children whose first event is the end of a range" {
     round_trip stops
 }

@@ -16,6 +16,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const rocl_options o = choose_options(data[3], data[2]);
     make_input(data[0], data + 4, size - 4);
-    convert(&streams[data[1] % STREAMS], data[2], &o, false);
+    convert(choose_stream(data[1]), data[2], &o, false);
     return 0;
 }

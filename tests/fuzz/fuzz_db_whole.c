@@ -70,6 +70,18 @@ static rocl_status merge(rocl_trace *t, unsigned how, rocl_error *err)
     return rocl_write_rocpd(t, &o, NULL, err);
 }
 
+/* A folder of databases with an index: a new one, or one that gets more of them. */
+static rocl_status package(rocl_trace *t, unsigned how, rocl_error *err)
+{
+    char path[96];
+    if (!(how & 4))
+        remove_folder(), mkdir(folder, 0777);
+    snprintf(path, sizeof path, "%s/package", folder);
+    const rocl_package_options o = {
+        .folder = path, .consolidate = how & 1, .keep_environment = how & 2};
+    return rocl_write_package(t, &o, NULL, err);
+}
+
 /* What one worker reads is what two read, and SQLite instead of us. */
 static rocl_status read_twice(rocl_trace *t, unsigned how, rocl_error *err)
 {
@@ -79,14 +91,18 @@ static rocl_status read_twice(rocl_trace *t, unsigned how, rocl_error *err)
     return ROCL_OK;
 }
 
-static const output others[] = {
-    {"query", query}, {"merge", merge}, {"otf2", write_otf2}, {"twice", read_twice}};
+static const output others[] = {{"query", query},
+                                {"merge", merge},
+                                {"otf2", write_otf2},
+                                {"twice", read_twice},
+                                {"package", package}};
 
 /* One of 32 is an output that makes files or reads twice. */
 static const output *choose_output(unsigned byte)
 {
     return byte >= 248      ? &others[byte % (sizeof others / sizeof *others)]
            : byte % 10 == 9 ? &others[0]
+           : byte >= 225    ? &streams[STREAMS - 1]
                             : &streams[byte % 10];
 }
 

@@ -293,9 +293,9 @@ static void try_packed(unsigned how, char *text, size_t n, rocl_error *err)
 static const struct surface {
     const char *name;
     try_fn *try;
-} surfaces[] = {{"times", try_times},     {"regex", try_regex}, {"filter", try_filter},
-                {"offsets", try_offsets}, {"names", try_names}, {"command", try_command},
-                {"packed", try_packed}, {"classes", try_classes}};
+} surfaces[] = {{"times", try_times},     {"regex", try_regex},    {"filter", try_filter},
+                {"offsets", try_offsets}, {"names", try_names},    {"command", try_command},
+                {"packed", try_packed},   {"classes", try_classes}};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

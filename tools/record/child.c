@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +11,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* A row for each folder of lib/capture. */
@@ -100,6 +103,9 @@ static bool load_front_ends(const cli *c, const char *libraries)
         set &= f->how == BY_PRELOAD ? put_before("LD_PRELOAD", path, ':')
                                     : put_before("HSA_TOOLS_LIB", path, ' ');
     }
+    /* AddressSanitizer ends programs in which it is not the first library. What it replaces is not
+     * replaced here, so that this does no harm. */
+    set &= put_before("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
     /* For programs that open such a library by its name while they run. */
     return put_before("LD_LIBRARY_PATH", libraries, ':') && set;
 }
@@ -135,6 +141,54 @@ static bool set_environment(const cli *c, const char *libraries)
             set_variable("RTG_HSA_API_FILTER", *c->hsa_calls ? c->hsa_calls : "all")) &&
            (!c->common.args || set_variable("RTG_HIP_API_ARGS", "1")) &&
            load_front_ends(c, libraries);
+}
+
+/* ---- programs that load nothing -------------------------------------------------------------- */
+
+/* Opens a program as execvp() finds it; -1: it does not. */
+static int open_program(const char *name)
+{
+    char path[8192];
+    const char *folders = strchr(name, '/') ? "" : getenv("PATH");
+    while (folders) {
+        const int n = (int)strcspn(folders, ":");
+        snprintf(path, sizeof path, "%.*s%s%s", n, folders, n ? "/" : "", name);
+        const int fd = access(path, X_OK) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        if (fd >= 0)
+            return fd;
+        folders = folders[n] ? folders + n + 1 : NULL;
+    }
+    return -1;
+}
+
+const char *why_not_loaded(const char *name)
+{
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part;
+    struct stat info;
+    const char *why = NULL;
+    const int fd = open_program(name);
+    const bool is_elf = fd >= 0 && fstat(fd, &info) == 0 &&
+                        pread(fd, &head, sizeof head, 0) == sizeof head &&
+                        !memcmp(head.e_ident, ELFMAG, SELFMAG);
+    bool loads = !is_elf; /* of a script its interpreter may load something */
+    for (unsigned i = 0; !loads && i < head.e_phnum; i++) {
+        const off_t at = (off_t)head.e_phoff + (off_t)i * head.e_phentsize;
+        if (pread(fd, &part, sizeof part, at) != sizeof part)
+            break;
+        loads = part.p_type == PT_INTERP;
+    }
+    if (is_elf && ((info.st_mode & S_ISUID && info.st_uid != geteuid()) ||
+                   (info.st_mode & S_ISGID && info.st_gid != getegid()) ||
+                   (geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)))
+        why = "has more rights than its user, and nothing is loaded into such programs";
+    else if (is_elf && head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+        why = "is of another kind of machine than the libraries that record";
+    else if (!loads)
+        why = "is linked statically, and nothing can be loaded into it";
+    if (fd >= 0)
+        close(fd);
+    return why;
 }
 
 /* ---- the process --------------------------------------------------------------------------------

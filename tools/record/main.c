@@ -94,9 +94,13 @@ static int make_output(cli *c)
     if (rc >= 0)
         return rc;
     if (!count && !own.n) {
-        msg_notice(
-            "nothing was recorded: no process used a traced library, or there was no space in %s",
-            c->folder);
+        const char *name = c->command.v[0], *why = why_not_loaded(name);
+        if (why)
+            msg_notice("nothing was recorded: %s %s", name, why);
+        else
+            msg_notice("nothing was recorded: no process used a traced library, or there was no "
+                       "space in %s",
+                       c->folder);
         return ROCL_OK;
     }
     if (!c->common.output_file) {

@@ -83,6 +83,10 @@ bool has_front_end(const front_end *f, const char *libraries);
 /* Finds the folder of the front ends; NULL: none of them is installed. Static storage. */
 const char *library_folder(void);
 
+/* Why the front ends are not loaded into a program, to be put after its name; NULL: its file says
+ * nothing against it. */
+const char *why_not_loaded(const char *name);
+
 /* Sets the variables that tell what is loaded into a program what to record, and where.
  * False: memory is out. */
 bool set_recording(const cli *c);
