@@ -120,7 +120,7 @@ static rocl_view trim_blanks(const char *from, const char *to)
 static rocl_status parse_rules(rocl_kernel_classes *k, const char *path, const char *text, size_t n,
                                rocl_error *err)
 {
-    const char *end = text + n;
+    const char *end = n ? text + n : text; /* of an empty file there is no text */
     rocl_status st = ROCL_OK;
     for (size_t number = 1; text < end && st == ROCL_OK; number++) {
         rocl_view line = rocl_view_until(rocl_view_between(text, end), '\n');

@@ -236,3 +236,44 @@ same_results() { # input, input...
     try 3 rtg2json -q -o d.json cut.zst
     says "cut.zst: zstd: the file is truncated"
 }
+
+@test "numbers that 64 bits do not hold: counted, with the same words in every reader" {
+    local n s
+    cp "$TOP/tests/fixtures/rocprof-csv/run_memory_allocation_trace.csv" .
+    cp "$FIXTURES/schema-3.0.0.db" t.db
+    s=$(sqlite3 t.db "SELECT substr(name, 13) FROM sqlite_master WHERE name LIKE 'rocpd_region_%' LIMIT 1")
+    for n in 1e300 -1e300 123456789012345678901234; do
+        sqlite3 t.db "UPDATE rocpd_memory_copy$s SET size = $n WHERE id = (SELECT min(id) FROM rocpd_memory_copy$s)"
+        try 1 rocstats summary t.db
+        says "1 record repaired: value of a wrong type (1)"
+        try 1 rocstats summary --reader sqlite t.db
+        says "1 record repaired: value of a wrong type (1)"
+        sed "s/\"bytes\":4096/\"bytes\":$n/" "$FIXTURES/rocprofv3-7.0.json" >t.json
+        try 1 rocstats summary t.json
+        says "what should be a number is none"
+        says "1 record repaired: value of a wrong type (1)"
+        sed "2s/,4096,/,$n,/" run_memory_allocation_trace.csv >t_memory_allocation_trace.csv
+        try 1 rocstats summary t_memory_allocation_trace.csv
+        says "value of a wrong type (1)"
+        cat >k.json <<END
+{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "x"}], "traceEvents": [
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 100, "dur": 5, "args": {"device": 0, "stream": 7, "correlation": -1}},
+{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7, "ts": 300, "dur": 2, "args": {"device": 0, "stream": 7, "bytes": $n}},
+{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 310, "args": {"Addr": $n, "Bytes": -9223372036854775808, "Device Type": 1, "Device Id": 0}}]}
+END
+        try 1 rocstats summary k.json
+        says "what should be a number is none"
+        says "value of a wrong type (2)"
+        # As times they leave their record out.
+        sed "s/\"dur\": 2/\"dur\": $n/" k.json >d.json
+        try 1 rocstats summary d.json
+        says "no valid time (1)"
+        sed "s/\"start_timestamp\":5000000004000,\"end_timestamp\":5000000004250/\"start_timestamp\":$n,\"end_timestamp\":5000000004250/" "$FIXTURES/rocprofv3-7.0.json" >t.json
+        try 1 rocstats summary t.json
+        says "no valid time (1)"
+        cp t.db u.db
+        sqlite3 u.db "UPDATE rocpd_region$s SET start = $n WHERE id = (SELECT min(id) FROM rocpd_region$s)"
+        try 1 rocstats summary u.db
+        says "no valid time (1)"
+    done
+}

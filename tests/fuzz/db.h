@@ -265,12 +265,6 @@ static const output streams[] = {
 };
 enum { STREAMS = sizeof streams / sizeof *streams };
 
-/* The last one came late: bytes below 225 keep the meaning that they have in the corpus. */
-static const output *choose_stream(unsigned byte)
-{
-    return &streams[byte < 225 ? byte % (STREAMS - 1) : STREAMS - 1];
-}
-
 /* Less of what takes time and finds nothing here. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)

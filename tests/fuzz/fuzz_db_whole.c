@@ -4,6 +4,8 @@
  * begins as SQLite's files do is a file, and its last two bytes choose. */
 #include "tests/fuzz/db.h"
 
+#include <sys/stat.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char folder[64];

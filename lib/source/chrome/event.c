@@ -178,6 +178,8 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
         } else if (key == NAME && v.kind == ROCL_JSON_STRING) {
             a->name = v.text;
             a->name_escaped = v.escaped;
+        } else if (v.kind == ROCL_JSON_NUMBER && !rocl_json_int(v.text, &i)) { /* -1 is none */
+            a->bad = true;
         }
     }
 }

@@ -25,6 +25,7 @@ typedef struct chrome_args {
     int64_t memory; /* of [memory]: bytes, negative of a free */
     uint64_t address, device_type, device_id;
     uint64_t reserved; /* of [memory]: bytes that the allocator has of the device */
+    bool bad;          /* one of these is a number that 64 bits do not hold, and is left out */
 } chrome_args;
 
 typedef struct chrome_worker {

@@ -81,7 +81,7 @@ void chrome_make_allocation(rocl_source_record *r, chrome_work *k, const chrome_
     m->e.category = k->allocation;
     m->op = a->memory < 0 ? ROCL_OP_FREE : ROCL_OP_ALLOC;
     m->level = ROCL_LEVEL_REAL;
-    m->size = (uint64_t)(a->memory < 0 ? -a->memory : a->memory);
+    m->size = a->memory < 0 ? 0 - (uint64_t)a->memory : (uint64_t)a->memory;
     m->address = a->address == ROCL_NO_KEY ? 0 : a->address;
     if ((a->device_type != DEVICE_CUDA && a->device_type != DEVICE_HIP) || r->half != ROCL_WHOLE ||
         a->device_id >= CHROME_GPUS_MAX)

@@ -279,6 +279,15 @@ static bool begins_with(rocl_view s, const char *text)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* A record of which a value is no number is kept without it. */
+static rocl_status count_bad_value(rocl_records *to, const rocprof_row *row, bool bad,
+                                   rocl_error *err)
+{
+    return bad ? rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number",
+                                   err)
+               : ROCL_OK;
+}
+
 /* What all tables have. False: the record was counted as a fault. */
 static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_row *row,
                         rocl_status *st, rocl_error *err)
@@ -305,8 +314,8 @@ static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_r
     r->as.e.end = end == ROCL_NO_KEY ? 0 : (int64_t)end;
     if (bad_time)
         *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
-    else if (bad)
-        *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+    else
+        *st = count_bad_value(to, row, bad, err);
     return !bad_time && *st == ROCL_OK;
 }
 
@@ -416,8 +425,7 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
         row, has_column(row, ROCPROF_DISPATCH) ? ROCPROF_DISPATCH : ROCPROF_INDEX, &bad);
     r->row = take_number(row, ROCPROF_DISPATCH, &bad);
     d->kernel_id = (int64_t)number_or_zero(row, ROCPROF_KERNEL, &bad);
-    if (bad)
-        st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+    st = count_bad_value(to, row, bad, err);
     const bool timed = has_column(row, ROCPROF_START) && has_column(row, ROCPROF_END),
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
     /* One row, one fault: where the times are wrong the values have none either. */
@@ -509,6 +517,9 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     name = name.n ? name : take_text(row, ROCPROF_OPERATION);
     if (has_column(row, ROCPROF_SIZE) && rocprof_is_copy(name))
         r->as.copy.size = number_or_zero(row, ROCPROF_SIZE, &bad);
+    const rocl_status st = count_bad_value(to, row, bad, err);
+    if (st != ROCL_OK)
+        return st;
     /* Of v2, whose kernels have their names. */
     if (!has_column(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
         begins_with(name, "Marker") || begins_with(name, "Barrier"))
@@ -552,7 +563,8 @@ static rocl_status put_allocation(rocl_records *to, rocl_source_record *r, const
     a->size = number_or_zero(row, ROCPROF_SIZE, &bad);
     a->address = number_or_zero(row, ROCPROF_ADDRESS, &bad);
     a->flags = number_or_zero(row, ROCPROF_FLAGS, &bad);
-    return rocl_record_put(to, r, err);
+    const rocl_status st = count_bad_value(to, row, bad, err);
+    return st ? st : rocl_record_put(to, r, err);
 }
 
 /* A call, or what a call of rocTX marks. */
@@ -692,7 +704,8 @@ static rocl_status put_hip(rocl_records *to, rocl_source_record *r, const rocpro
     r->as.hip.graph_exec_id = number_or_zero(row, ROCPROF_GRAPH_EXEC, &bad);
     r->as.hip.kernel_count = number_or_zero(row, ROCPROF_KERNEL_COUNT, &bad);
     r->source_queue = take_number(row, ROCPROF_SOURCE_QUEUE, &bad);
-    return rocl_record_put(to, r, err);
+    const rocl_status st = count_bad_value(to, row, bad, err);
+    return st ? st : rocl_record_put(to, r, err);
 }
 
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
@@ -724,7 +737,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
             r.dst_type = ROCL_AGENT_CPU;
         r.src = take_agent(row, ROCPROF_SOURCE, &r.src_type);
         r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type);
-        return rocl_record_put(to, &r, err);
+        st = count_bad_value(to, row, bad, err);
+        return st ? st : rocl_record_put(to, &r, err);
     case ROCPROF_OPS:
         return put_op(to, &r, w, row, err);
     case ROCPROF_ALLOCATIONS:
