@@ -461,6 +461,7 @@ typedef struct rocl_options {
     const char *kernel_iterations;
     const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
     bool args;                  /* read API arguments */
+    bool collectives; /* read the arguments of collectives, also without `args` */
     /* rocl_cut_pftrace() is called if rocl_pftrace_is_cut(): a Perfetto trace that is the only
      * input need not be looked through for its events then. */
     bool copy_packets;
@@ -815,6 +816,7 @@ typedef enum rocl_report {
     ROCL_REPORT_CLASSES,     /* kernels by what they compute */
     ROCL_REPORT_OCCUPANCY,   /* waves of a kernel at once on a GPU, and what limits them */
     ROCL_REPORT_ROOFLINE,    /* per operator and shapes: operations, bytes, rates; needs arguments */
+    ROCL_REPORT_COLLECTIVES, /* of all ranks: waits, bandwidths; wants rocl_options.collectives */
     ROCL_REPORTS
 } rocl_report;
 

@@ -10,17 +10,9 @@
 #include "analysis/facts.h"
 #include "analysis/report.h"
 #include "base/array.h"
+#include "model/ranks.h"
 
 typedef enum work { KERNEL, MARKER, API, WORKS } work;
-
-/* All processes that say that they are of this rank; or a process that says nothing. */
-typedef struct rank {
-    int32_t number; /* -1: none */
-    uint32_t machine;
-    int64_t pid;   /* -1: several */
-    uint32_t host; /* text; 0: several */
-    uint32_t capture, process;
-} rank;
 
 typedef struct work_sum {
     uint64_t calls;
@@ -59,9 +51,8 @@ typedef struct worker_sums {
 
 typedef struct ranks {
     rocl_collector c;
-    rank *ranks;          /* by number, then by machine and pid */
-    uint32_t **rank_of;   /* by capture and process */
-    uint32_t count, used; /* used: those with events */
+    rocl_rank_list list;
+    uint32_t used; /* ranks with events */
     rocl_strings *keys;
     worker_sums *workers;
     rank_cell *cells;
@@ -69,74 +60,6 @@ typedef struct ranks {
     work_sum (*totals)[WORKS]; /* by rank */
     int64_t kernel_time;       /* of all */
 } ranks;
-
-/* ---- ranks ----------------------------------------------------------------------------------- */
-
-static int compare_ranks(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-    if (x->number != y->number) /* those without a rank last */
-        return (uint32_t)x->number < (uint32_t)y->number ? -1 : 1;
-    if (x->number >= 0)
-        return 0;
-    int c = rocl_number_order(x->machine, y->machine);
-    return c ? c : rocl_number_order(x->pid, y->pid);
-}
-
-static rocl_status list_ranks(ranks *r, rocl_error *err)
-{
-    const rocl_trace *t = r->c.trace;
-    size_t n = 0;
-    r->rank_of = calloc(t->capture_count + 1, sizeof *r->rank_of);
-    for (size_t i = 0; r->rank_of && i < t->capture_count; i++) {
-        uint32_t count = t->captures[i]->pub.process_count;
-        r->rank_of[i] = calloc((size_t)count + 1, sizeof **r->rank_of);
-        if (!r->rank_of[i])
-            return rocl_fail_memory(err);
-        n += count;
-    }
-    r->ranks = calloc(n + 1, sizeof *r->ranks);
-    if (!r->rank_of || !r->ranks)
-        return rocl_fail_memory(err);
-    n = 0;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; k < c->process_count; k++) {
-            const rocl_process *p = &c->processes[k];
-            r->ranks[n++] = (rank){.number = p->rank >= 0 ? p->rank : -1,
-                                   .machine = c->machine,
-                                   .pid = p->pid,
-                                   .host = p->node < c->node_count ? c->nodes[p->node].hostname : 0,
-                                   .capture = c->index,
-                                   .process = k};
-        }
-    }
-    qsort(r->ranks, n, sizeof *r->ranks, compare_ranks);
-    /* The processes of a rank become one. */
-    for (size_t i = 0; i < n; i++) {
-        const rank p = r->ranks[i];
-        rank *q = r->count ? &r->ranks[r->count - 1] : NULL;
-        if (q && compare_ranks(q, &p) == 0) {
-            q->pid = q->pid == p.pid && q->machine == p.machine ? q->pid : -1;
-            q->host = q->host == p.host ? q->host : 0;
-        } else {
-            r->ranks[r->count++] = p;
-        }
-        r->rank_of[p.capture][p.process] = r->count - 1;
-    }
-    return ROCL_OK;
-}
-
-/* "rank 3", or "pid 4711". */
-static const char *rank_name(const ranks *r, uint32_t i, char text[48])
-{
-    const rank *q = &r->ranks[i];
-    if (q->number >= 0)
-        snprintf(text, 48, "rank %d", q->number);
-    else
-        snprintf(text, 48, "pid %lld", (long long)q->pid);
-    return text;
-}
 
 /* ---- time in slices -------------------------------------------------------------------------- */
 
@@ -232,12 +155,12 @@ static rocl_status add_rank_batch(void *self, unsigned worker, const rocl_batch 
         if (w == WORKS)
             continue;
         const cell_key k = {w, w == API || e->name == ROCL_NONE ? 0 : e->name,
-                            r->rank_of[b->capture->index][e->process]};
+                            r->list.of[b->capture->index][e->process]};
         uint32_t id = rocl_strings_put(r->keys, (const char *)&k, sizeof k);
         if (id == ROCL_NONE || !ROCL_GROW(sums->by_key, sums->cap, (size_t)id + 1))
             return rocl_fail_memory(err);
         if (w == KERNEL && sums->slices.ns)
-            add_to_slices(&sums->slices, r->count, k.rank, e);
+            add_to_slices(&sums->slices, r->list.count, k.rank, e);
         sums->by_key[id].calls++;
         sums->by_key[id].total = rocl_add_saturated(sums->by_key[id].total, e->end - e->start);
     }
@@ -264,7 +187,7 @@ static rocl_status add_up(ranks *r, rocl_error *err)
 {
     size_t n;
     r->cells = rocl_groups_new(r->keys, sizeof(cell_key), sizeof *r->cells, &n);
-    r->totals = calloc((size_t)r->count + 1, sizeof *r->totals);
+    r->totals = calloc((size_t)r->list.count + 1, sizeof *r->totals);
     if (!r->cells || !r->totals)
         return rocl_fail_memory(err);
     for (uint32_t i = 1; i < n; i++) {
@@ -277,7 +200,7 @@ static rocl_status add_up(ranks *r, rocl_error *err)
             r->cells[r->cell_count++] = *c;
     }
     qsort(r->cells, r->cell_count, sizeof *r->cells, compare_cells);
-    for (uint32_t i = 0; i < r->count; i++)
+    for (uint32_t i = 0; i < r->list.count; i++)
         r->kernel_time = rocl_add_saturated(r->kernel_time, r->totals[i][KERNEL].total);
     return ROCL_OK;
 }
@@ -331,11 +254,11 @@ static rocl_status put_ranks(const ranks *r, rocl_tables *out, rocl_error *err)
     char name[48];
     int64_t max = -1;
     uint32_t worst = 0, n = 0;
-    rank_row *rows = calloc((size_t)r->count + 1, sizeof *rows);
+    rank_row *rows = calloc((size_t)r->list.count + 1, sizeof *rows);
     if (!rows)
         return rocl_fail_memory(err);
-    for (uint32_t i = 0; i < r->count; i++) {
-        const rank *q = &r->ranks[i];
+    for (uint32_t i = 0; i < r->list.count; i++) {
+        const rocl_rank *q = &r->list.all[i];
         int64_t total = r->totals[i][KERNEL].total;
         worst = total > max ? i : worst;
         max = total > max ? total : max;
@@ -350,7 +273,8 @@ static rocl_status put_ranks(const ranks *r, rocl_tables *out, rocl_error *err)
         rocl_set_note(&t, alone);
     else if (r->kernel_time) /* the one number that matters most */
         rocl_set_note(&t, "kernel time max / mean = %.3f, the most in %s",
-                      (double)max * r->used / (double)r->kernel_time, rank_name(r, worst, name));
+                      (double)max * r->used / (double)r->kernel_time,
+                      rocl_rank_name(&r->list.all[worst], name));
     rocl_add_top_rows(&t, rows, n, sizeof *rows, add_rank);
     free(rows);
     return ROCL_OK;
@@ -457,7 +381,7 @@ static rocl_status put_spreads(const ranks *r, rocl_tables *out, rocl_error *err
     qsort_r(list, n, sizeof *list, compare_excess, (void *)r);
     for (size_t i = 0; i < n; i++) {
         char name[48];
-        rank_name(r, list[i].straggler, name);
+        rocl_rank_name(&r->list.all[list[i].straggler], name);
         list[i].straggler_name = rocl_tables_text(out, name, strlen(name));
     }
     while (m < n && list[m].work == KERNEL)
@@ -522,9 +446,10 @@ static rocl_status put_times(const ranks *r, rocl_tables *out, rocl_error *err)
         const spread *s = &list[i];
         const rank_cell *c = &r->cells[s->first], *end = c + s->ranks;
         names += s->ranks > 1;
-        for (uint32_t k = 0; k < r->count && s->ranks > 1; k++) {
+        for (uint32_t k = 0; k < r->list.count && s->ranks > 1; k++) {
             char name[48];
-            time_row row = {s->domain, rank_name(r, k, name), s->name, {0}, rocl_ratio(0, 0)};
+            time_row row = {
+                s->domain, rocl_rank_name(&r->list.all[k], name), s->name, {0}, rocl_ratio(0, 0)};
             if (c < end && c->key.rank == k) {
                 row.sum = c++->sum;
                 row.relative = rocl_ratio((double)row.sum.total * s->ranks, (double)s->total);
@@ -664,11 +589,12 @@ static void put_rank_slices(const ranks *r, rocl_tables *out)
     rank_slices *s = &r->workers[0].slices;
     char name[48];
     for (unsigned w = 1; w < r->c.trace->opt.jobs; w++)
-        add_slices(s, r->count, &r->workers[w].slices);
-    for (uint32_t of = 0; of < r->count && s->any; of++)
+        add_slices(s, r->list.count, &r->workers[w].slices);
+    for (uint32_t of = 0; of < r->list.count && s->any; of++)
         for (int64_t i = s->first; i <= s->last && has_events(r, of); i++)
-            rocl_add_row(&t, &(rank_slice_row){rank_name(r, of, name), i - s->first, i << s->shift,
-                                               (i + 1) << s->shift, *slice_at(s, of, i)});
+            rocl_add_row(&t, &(rank_slice_row){rocl_rank_name(&r->list.all[of], name), i - s->first,
+                                               i << s->shift, (i + 1) << s->shift,
+                                               *slice_at(s, of, i)});
 }
 
 /* Steps by rank, or time by rank where no marker counts; one of them is left out. */
@@ -682,7 +608,7 @@ static rocl_status put_ranks_over_time(const ranks *r, rocl_tables *out, rocl_er
     if (n) {
         rocl_report_rows t = rocl_begin_table(&r->c, out, &step_table, 0);
         for (size_t i = 0; i < n; i++) {
-            rows[i].rank = rank_name(r, rows[i].rank_index, name);
+            rows[i].rank = rocl_rank_name(&r->list.all[rows[i].rank_index], name);
             rocl_add_row(&t, &rows[i]);
         }
     } else {
@@ -706,9 +632,10 @@ static rocl_status open_ranks(void *self, rocl_error *err)
     ranks *r = self;
     r->keys = rocl_strings_new();
     r->workers = calloc(r->c.trace->opt.jobs, sizeof *r->workers);
-    rocl_status st = r->keys && r->workers ? list_ranks(r, err) : rocl_fail_memory(err);
+    rocl_status st = r->keys && r->workers ? rocl_rank_list_make(&r->list, r->c.trace, err)
+                                           : rocl_fail_memory(err);
     for (unsigned w = 0; st == ROCL_OK && w < r->c.trace->opt.jobs && !r->c.options->pictures; w++)
-        if (!(r->workers[w].slices.ns = calloc(r->count + 1, sizeof *r->workers[w].slices.ns)))
+        if (!(r->workers[w].slices.ns = calloc(r->list.count + 1, sizeof *r->workers[w].slices.ns)))
             st = rocl_fail_memory(err);
     return st;
 }
@@ -717,7 +644,7 @@ static rocl_status finish_ranks(void *self, rocl_tables *out, rocl_error *err)
 {
     ranks *r = self;
     rocl_status st = add_up(r, err);
-    for (uint32_t i = 0; st == ROCL_OK && i < r->count; i++)
+    for (uint32_t i = 0; st == ROCL_OK && i < r->list.count; i++)
         r->used += has_events(r, i);
     if (st == ROCL_OK)
         st = put_ranks(r, out, err);
@@ -731,13 +658,10 @@ static rocl_status finish_ranks(void *self, rocl_tables *out, rocl_error *err)
 static void close_ranks(void *self)
 {
     ranks *r = self;
-    for (size_t i = 0; r->rank_of && i < r->c.trace->capture_count; i++)
-        free(r->rank_of[i]);
     for (unsigned w = 0; r->workers && w < r->c.trace->opt.jobs; w++)
         free(r->workers[w].by_key);
     rocl_strings_free(r->keys);
-    free(r->rank_of);
-    free(r->ranks);
+    rocl_rank_list_free(&r->list);
     free(r->workers);
     free(r->cells);
     free(r->totals);

@@ -226,7 +226,7 @@ static rocl_status run_capture(run *r, rocl_error *err)
 static rocl_prefetch *start_prefetch(const run *r)
 {
     rocl_trace *t = r->trace;
-    if (t->opt.args || t->opt.explain || r->sink->takes)
+    if (t->opt.args || t->opt.collectives || t->opt.explain || r->sink->takes)
         return NULL;
     bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
     for (size_t i = 0; wanted && i < t->capture_count; i++)

@@ -40,7 +40,7 @@ void path_of(char *path, size_t size, const char *name)
 
 rocl_trace *open_trace(const char *names, const rocl_options *o)
 {
-    char paths[4][512], name[512];
+    char paths[8][512], name[512];
     const char *inputs[COUNT(paths)];
     size_t n = 0;
     rocl_trace *t = NULL;

@@ -13,7 +13,7 @@ typedef enum wanted_events { EVENTS_ALL, EVENTS_SOME, EVENTS_NONE } wanted_event
 typedef struct common {
     strings inputs;
     unsigned kernel_names, agent_index, window_mode; /* enums of rocline.h */
-    bool kernel_rename, strict, args;
+    bool kernel_rename, strict, args, collectives;
     further align; /* a rocl_align, and its name or file */
     const char *start, *end, *start_marker, *end_marker, *min_duration;
     strings ranks, pids, agents, include, exclude, names, exclude_names;

@@ -84,6 +84,7 @@ static rocl_options library_options(const common *c)
         .periods = c->periods.v,
         .copy_packets = c->copy_packets,
         .args = c->args,
+        .collectives = c->collectives,
         .jobs = c->jobs,
         .memory = c->memory,
         .tmpdir = c->tmpdir,

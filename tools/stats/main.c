@@ -419,6 +419,7 @@ static int check_options(cli *c, size_t behind)
     c->overview = whole && !c->compare.wanted && !c->style && c->stats.pictures;
     c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
+    c->common.collectives = c->stats.reports & REPORT(COLLECTIVES);
     c->stats.sort = c->sort;
     c->stats.gaps_between = c->between;
     c->stats.domains = c->domains.v;

@@ -267,8 +267,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         break;
     default:
         if (f->kineto && w->has_args && rocl_records_first_pass(to) &&
-            rocl_records_input_of(to)->trace->opt.args &&
-            rocl_view_is(e->name, "record_param_comms")) {
+            chrome_want_collectives(to) && rocl_view_is(e->name, "record_param_comms")) {
             if ((st = chrome_note_collective(to, &f->collectives, w, r->where, err)) != ROCL_OK)
                 return st;
         }

@@ -88,6 +88,17 @@ rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, cons
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
+bool chrome_want_collectives(const rocl_records *to)
+{
+    const rocl_options *o = &rocl_records_input_of(to)->trace->opt;
+    return o->args || o->collectives;
+}
+
+static bool is_collective(rocl_view kernel)
+{
+    return memmem(kernel.p, kernel.n, "nccl", 4) || memmem(kernel.p, kernel.n, "rccl", 4);
+}
+
 static void pass_collective(rocl_records *to, const chrome_collectives *c, chrome_worker *w,
                             rocl_view kernel)
 {
@@ -95,7 +106,7 @@ static void pass_collective(rocl_records *to, const chrome_collectives *c, chrom
     rocl_json_token key, v;
     uint64_t id = 0;
     size_t n;
-    if (!memmem(kernel.p, kernel.n, "nccl", 4) && !memmem(kernel.p, kernel.n, "rccl", 4))
+    if (!is_collective(kernel))
         return;
     while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
         const rocl_json_kind kind = rocl_json_next(&r, &v);
@@ -120,8 +131,10 @@ rocl_status chrome_put_with_args(rocl_records *to, rocl_source_record *r,
                                  const chrome_event *e, rocl_error *err)
 {
     rocl_buf name = {0};
-    if (!w->has_args || r->half == ROCL_ENDS || !rocl_records_want_args(to) ||
-        !rocl_records_want(to, r->kind))
+    const bool wanted =
+        rocl_records_want_args(to) || (r->kind == ROCL_DISPATCH && !rocl_records_first_pass(to) &&
+                                       chrome_want_collectives(to) && is_collective(r->name));
+    if (!w->has_args || r->half == ROCL_ENDS || !wanted || !rocl_records_want(to, r->kind))
         return rocl_record_put(to, r, err);
     if (e->name_escaped) { /* its buffer is used for the arguments */
         rocl_buf_put(&name, r->name.p, r->name.n);

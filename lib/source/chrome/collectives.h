@@ -24,6 +24,8 @@ typedef struct chrome_collectives {
 void chrome_collectives_open(chrome_collectives *c);
 void chrome_collectives_close(chrome_collectives *c);
 
+/* Are the arguments of collectives wanted, alone or with all others? */
+bool chrome_want_collectives(const rocl_records *to);
 /* In the first pass, of an operator record_param_comms, whose arguments the worker has. */
 rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, const chrome_worker *w,
                                    uint64_t where, rocl_error *err);

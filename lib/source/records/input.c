@@ -154,7 +154,8 @@ static rocl_status index_pieces(rocl_records_input *in, rocl_error *err)
     rocl_progress_phase(in->trace, "looking through", 0);
     run->lines = calloc(in->piece_count + 1, sizeof *run->lines);
     run->logs = calloc(in->piece_count + 1, sizeof *run->logs);
-    if (in->format->keeps && !in->trace->opt.args) /* which are not kept */
+    const bool args = in->trace->opt.args || in->trace->opt.collectives; /* which are not kept */
+    if (in->format->keeps && !args)
         run->kept = calloc(in->piece_count + 1, sizeof *run->kept);
     rocl_status st = run->lines && run->logs ? start_workers(in, true, err) : rocl_fail_memory(err);
     return st ? st : rocl_run_tasks(in->trace->opt.jobs, in->piece_count, index_piece, in, err);

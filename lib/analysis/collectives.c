@@ -1,0 +1,836 @@
+/* Collectives across ranks: how late ranks arrive, how long the others wait, and how fast data
+ * moves. A rank waits in its kernel until the last one has begun its own, so
+ *
+ *     wait of a rank = start of the last kernel - start of its own      needs equal clocks
+ *     latency        = shortest kernel: that of a rank which waited little     does not
+ *     algorithm bandwidth = bytes / latency; bus bandwidth: times a factor of the kind
+ *
+ * How kernels of ranks become one collective is in model/collectives.h. How much of communication
+ * is exposed, beside no compute kernel of its GPU, is found by a sweep over each rank's kernels,
+ * which are sorted by start; what it has seen at the begin and at the end of a step makes the
+ * figures of the step. In memory are sums by group, rank and name of a step, and the worst. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/distribution.h"
+#include "analysis/facts.h"
+#include "analysis/gaps.h"
+#include "base/map.h"
+#include "model/collectives.h"
+
+enum { WORST = 20 };
+
+/* What makes a group; interned as bytes, so without holes. */
+typedef struct group_key {
+    uint32_t communicator; /* in their order */
+    uint32_t kind, name;   /* text: the kernel's; 0: the kind says it */
+    uint32_t ranks;
+    uint64_t bytes; /* 0: unknown */
+} group_key;
+
+/* Times saturate. */
+typedef struct group {
+    group_key key;
+    uint64_t count, whole; /* collectives; those of which all is known */
+    uint64_t members;      /* of the whole ones: kernels */
+    int64_t total;         /* of all kernels */
+    int64_t latency, skew, wait, max_wait;
+    /* For its row: */
+    double mean_latency, mean_skew, mean_wait, algorithm, bus;
+} group;
+
+typedef struct communicator_row {
+    const rocl_communicator *key;
+    uint64_t kernels, collectives, whole, incomplete, mixed, single;
+    uint32_t seen;
+} communicator_row;
+
+typedef struct rank_row {
+    int32_t number;
+    int64_t pid;
+    uint32_t host;
+    const rocl_gpu *gpu;
+    uint64_t whole, last, first;
+    int64_t wait;
+    double mean_wait;
+    int64_t communication, exposed;
+    double exposed_percent;
+} rank_row;
+
+/* Of all ranks, by its name. */
+typedef struct step {
+    uint32_t name; /* text */
+    uint64_t ranks;
+    int64_t first; /* begin of the earliest */
+    int64_t length, communication, exposed;
+    int64_t most; /* exposed in one rank, ... */
+    uint32_t rank;
+    double percent;
+} step;
+
+typedef struct instance {
+    uint32_t communicator, kind, name, ranks;
+    uint64_t number, bytes;
+    int64_t start, skew, latency, ends; /* ends: from the first to the last */
+    uint32_t last, first;               /* participants */
+    rocl_event_ref event;
+} instance;
+
+/* What a GPU's kernels cover. */
+typedef struct cover {
+    rocl_cover compute, communication, all;
+} cover;
+
+typedef struct collectives {
+    rocl_collector c;
+    rocl_collectives match;
+    rocl_sorter *work; /* kernels and steps by rank and time */
+    rocl_strings *keys, *step_keys;
+    rocl_ids *steps; /* by worker and text of a marker: does it count steps? */
+    group *groups;
+    size_t group_cap;
+    communicator_row *communicators;
+    rank_row *ranks; /* by participant */
+    cover *covers;   /* the same */
+    step *all_steps;
+    size_t step_cap;
+    instance worst[WORST];
+    unsigned worst_count;
+    uint64_t kernels;
+} collectives;
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+enum { COMPUTE, COMMUNICATION, STEP_BEGINS, STEP_ENDS };
+
+static rocl_status add_work(collectives *k, unsigned worker, const rocl_batch *b, uint32_t rank,
+                            int64_t time, uint64_t what, const rocl_event *e, uint64_t more,
+                            rocl_error *err)
+{
+    const uint64_t key[4] = {rank, (uint64_t)time, b->capture->index,
+                             rocl_row_word(e->id, b->kind) << 1 | (what == STEP_ENDS)};
+    const uint64_t numbers[] = {what, (uint64_t)(e->end - e->start), more};
+    return rocl_add_numbers(k->work, worker, key, numbers, 3, err);
+}
+
+static rocl_status add_steps(collectives *k, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = &b->regions[i].e;
+        const uint32_t name = e->name == ROCL_NONE ? 0 : e->name;
+        uint32_t known = rocl_ids_get(&k->steps[worker], name);
+        if (known == ROCL_NONE) {
+            size_t n, stem;
+            uint64_t number;
+            const char *text = rocl_strings_get(k->c.trace->strings, name, &n);
+            known = rocl_read_step(text, n, &stem, &number);
+            if (!rocl_ids_put(&k->steps[worker], name, known))
+                return rocl_fail_memory(err);
+        }
+        if (!known)
+            continue;
+        const uint32_t rank = k->match.ranks.of[b->capture->index][e->process];
+        st = add_work(k, worker, b, rank, e->start, STEP_BEGINS, e, name, err);
+        if (st == ROCL_OK)
+            st = add_work(k, worker, b, rank, e->end, STEP_ENDS, e, name, err);
+    }
+    return st;
+}
+
+static rocl_status add_collective_batch(void *self, unsigned worker, const rocl_batch *b,
+                                        rocl_error *err)
+{
+    collectives *k = self;
+    if (b->kind == ROCL_MARKER)
+        return add_steps(k, worker, b, err);
+    rocl_status st = rocl_collectives_add(&k->match, worker, b, err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_dispatch *d = &b->dispatches[i];
+        const rocl_gpu *gpu = rocl_gpus_find(&k->match.gpus, b->capture, d->agent);
+        bool ok = true;
+        const bool is =
+            rocl_collectives_has(&k->match, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok);
+        st = ok ? add_work(k, worker, b, k->match.ranks.of[b->capture->index][d->e.process],
+                           d->e.start, is ? COMMUNICATION : COMPUTE, &d->e,
+                           gpu ? (uint64_t)(gpu - k->match.gpus.all) + 1 : 0, err)
+                : rocl_fail_memory(err);
+    }
+    return st;
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+static int compare_instances(const void *a, const void *b)
+{
+    const instance *x = a, *y = b;
+    return rocl_number_order(y->skew, x->skew);
+}
+
+/* The first that arrived, and the last: of equal ones the lower rank. */
+static void add_whole(collectives *k, group *g, const rocl_collective *m)
+{
+    const rocl_collective_member *first = m->members, *last = m->members, *early = m->members,
+                                 *late = m->members;
+    int64_t latency = INT64_MAX;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const rocl_collective_member *p = &m->members[i];
+        first = p->start < first->start ? p : first;
+        last = p->start > last->start ? p : last;
+        early = p->end < early->end ? p : early;
+        late = p->end > late->end ? p : late;
+        latency = p->end - p->start < latency ? p->end - p->start : latency;
+    }
+    const int64_t skew = last->start - first->start;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const rocl_collective_member *p = &m->members[i];
+        rank_row *r = &k->ranks[p->participant];
+        r->whole++;
+        r->last += p == last && m->count > 1;
+        r->first += p == first && m->count > 1;
+        r->wait = rocl_add_saturated(r->wait, last->start - p->start);
+        g->wait = rocl_add_saturated(g->wait, last->start - p->start);
+    }
+    g->whole++;
+    g->members += m->count;
+    g->latency = rocl_add_saturated(g->latency, latency);
+    g->skew = rocl_add_saturated(g->skew, skew);
+    g->max_wait = skew > g->max_wait ? skew : g->max_wait;
+    const instance w = {.communicator = m->communicator,
+                        .kind = m->kind,
+                        .name = m->name,
+                        .ranks = m->count,
+                        .number = m->number,
+                        .bytes = m->bytes,
+                        .start = first->start,
+                        .skew = skew,
+                        .latency = latency,
+                        .ends = late->end - early->end,
+                        .last = last->participant,
+                        .first = first->participant,
+                        .event = {last->capture + 1, rocl_row_word(last->row, ROCL_DISPATCH)}};
+    if (m->count > 1)
+        rocl_keep_first(k->worst, &k->worst_count, WORST, sizeof w, &w, compare_instances);
+}
+
+static rocl_status prepare_sums(collectives *k, rocl_error *err)
+{
+    const rocl_collectives *m = &k->match;
+    k->communicators = calloc((size_t)m->communicator_count + 1, sizeof *k->communicators);
+    k->ranks = calloc((size_t)m->participant_count + 1, sizeof *k->ranks);
+    if (!k->communicators || !k->ranks)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < m->communicator_count; i++)
+        k->communicators[i].key = &m->communicators[i];
+    for (uint32_t i = 0; i < m->participant_count; i++) {
+        const rocl_rank *r = &m->ranks.all[m->participants[i].rank];
+        k->ranks[i] = (rank_row){
+            .number = r->number, .pid = r->pid, .host = r->host, .gpu = m->participants[i].gpu};
+    }
+    return ROCL_OK;
+}
+
+static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_error *err)
+{
+    collectives *k = ctx;
+    const rocl_status st = k->ranks ? ROCL_OK : prepare_sums(k, err);
+    if (st != ROCL_OK)
+        return st;
+    const bool named = m->kind != ROCL_COLLECTIVE_OTHER;
+    const group_key key = {m->communicator, m->kind, named ? 0 : m->name, m->expected, m->bytes};
+    const size_t before = rocl_strings_count(k->keys);
+    const uint32_t id = rocl_strings_put(k->keys, (const char *)&key, sizeof key);
+    if (id == ROCL_NONE || !ROCL_GROW(k->groups, k->group_cap, (size_t)id + 1))
+        return rocl_fail_memory(err);
+    group *g = &k->groups[id];
+    if (id >= before)
+        *g = (group){.key = key};
+    communicator_row *c = &k->communicators[m->communicator];
+    g->count++;
+    for (uint32_t i = 0; i < m->count; i++)
+        g->total = rocl_add_saturated(g->total, m->members[i].end - m->members[i].start);
+    k->kernels += m->count;
+    c->kernels += m->count;
+    if (m->kind == ROCL_COLLECTIVE_POINT) {
+        c->single++;
+        return ROCL_OK;
+    }
+    c->collectives++;
+    c->mixed += m->mixed;
+    c->whole += rocl_collective_is_whole(m);
+    c->incomplete += !m->mixed && m->count != m->expected;
+    if (rocl_collective_is_whole(m))
+        add_whole(k, g, m);
+    return ROCL_OK;
+}
+
+/* ---- what is exposed ------------------------------------------------------------------------- */
+
+typedef struct exposure {
+    int64_t communication, exposed;
+} exposure;
+
+/* Up to a time, of a cover that has seen all that begins before it. */
+static int64_t measure_until(const rocl_cover *c, int64_t time)
+{
+    return c->measure - (c->until > time ? c->until - time : 0);
+}
+
+/* Of the GPUs of a rank together. */
+static exposure measure_rank(const collectives *k, uint32_t first, uint32_t last, int64_t time)
+{
+    exposure e = {0};
+    for (uint32_t i = first; i < last; i++) {
+        const cover *c = &k->covers[i];
+        e.communication += measure_until(&c->communication, time);
+        e.exposed += measure_until(&c->all, time) - measure_until(&c->compute, time);
+    }
+    return e;
+}
+
+typedef struct open_step {
+    uint64_t event; /* capture and word of its record */
+    uint32_t capture;
+    int64_t start;
+    exposure before;
+} open_step;
+
+/* A rank while it is swept. */
+typedef struct sweep {
+    uint64_t rank;
+    uint32_t first, last; /* its participants */
+    open_step *open;
+    size_t count, cap;
+} sweep;
+
+static rocl_status end_step(collectives *k, sweep *s, uint32_t capture, uint64_t event,
+                            uint32_t name, int64_t end, rocl_error *err)
+{
+    size_t i = 0;
+    while (i < s->count && (s->open[i].event != event || s->open[i].capture != capture))
+        i++;
+    if (i == s->count)
+        return ROCL_OK;
+    const open_step from = s->open[i];
+    memmove(&s->open[i], &s->open[i + 1], (--s->count - i) * sizeof *s->open);
+    if (s->first == s->last) /* nothing is communicated */
+        return ROCL_OK;
+    const exposure now = measure_rank(k, s->first, s->last, end);
+    const int64_t exposed = now.exposed - from.before.exposed;
+    const size_t before = rocl_strings_count(k->step_keys);
+    const uint32_t id = rocl_strings_put(k->step_keys, (const char *)&name, sizeof name);
+    if (id == ROCL_NONE || !ROCL_GROW(k->all_steps, k->step_cap, (size_t)id + 1))
+        return rocl_fail_memory(err);
+    step *of = &k->all_steps[id];
+    if (id >= before)
+        *of = (step){.name = name, .first = from.start, .most = -1};
+    of->ranks++;
+    of->first = from.start < of->first ? from.start : of->first;
+    of->length = rocl_add_saturated(of->length, end - from.start);
+    of->communication =
+        rocl_add_saturated(of->communication, now.communication - from.before.communication);
+    of->exposed = rocl_add_saturated(of->exposed, exposed);
+    if (exposed > of->most) {
+        of->most = exposed;
+        of->rank = (uint32_t)s->rank;
+    }
+    return ROCL_OK;
+}
+
+static rocl_status sweep_record(collectives *k, sweep *s, const rocl_sort_record *rec,
+                                rocl_error *err)
+{
+    uint64_t v[3]; /* what, duration, GPU or name */
+    const rocl_collectives *m = &k->match;
+    const int64_t start = (int64_t)rec->key[1];
+    rocl_read_numbers(rec, v, 3);
+    if (v[0] == STEP_ENDS)
+        return end_step(k, s, (uint32_t)rec->key[2], rec->key[3] >> 1, (uint32_t)v[2], start, err);
+    if (v[0] == STEP_BEGINS) {
+        if (!ROCL_GROW(s->open, s->cap, s->count + 1))
+            return rocl_fail_memory(err);
+        s->open[s->count++] = (open_step){rec->key[3] >> 1, (uint32_t)rec->key[2], start,
+                                          measure_rank(k, s->first, s->last, start)};
+        return ROCL_OK;
+    }
+    const uint32_t at =
+        rocl_collectives_find(m, (uint32_t)rec->key[0], v[2] ? &m->gpus.all[v[2] - 1] : NULL);
+    if (at == ROCL_NONE) /* a GPU without communication */
+        return ROCL_OK;
+    cover *c = &k->covers[at];
+    const int64_t end = start + (int64_t)v[1];
+    rocl_cover_extend(&c->all, start, end);
+    rocl_cover_extend(v[0] == COMPUTE ? &c->compute : &c->communication, start, end);
+    return ROCL_OK;
+}
+
+static rocl_status measure_exposure(collectives *k, rocl_error *err)
+{
+    const rocl_collectives *m = &k->match;
+    sweep s = {.rank = UINT64_MAX};
+    rocl_sort_record rec;
+    k->covers = calloc((size_t)m->participant_count + 1, sizeof *k->covers);
+    if (!k->covers)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < m->participant_count; i++)
+        k->covers[i].compute.until = k->covers[i].communication.until = k->covers[i].all.until =
+            INT64_MIN;
+    rocl_status st = rocl_sorter_start(k->work, err);
+    while (rocl_next_record(k->work, &rec, &st, err)) {
+        if (rec.key[0] != s.rank) {
+            s.rank = rec.key[0];
+            s.count = 0;
+            s.first = s.last = 0;
+            while (s.first < m->participant_count && m->participants[s.first].rank < s.rank)
+                s.first++;
+            for (s.last = s.first;
+                 s.last < m->participant_count && m->participants[s.last].rank == s.rank;)
+                s.last++;
+        }
+        st = sweep_record(k, &s, &rec, err);
+    }
+    free(s.open);
+    for (uint32_t i = 0; i < m->participant_count && st == ROCL_OK; i++) {
+        const exposure e = measure_rank(k, i, i + 1, INT64_MAX);
+        k->ranks[i].communication = e.communication;
+        k->ranks[i].exposed = e.exposed;
+        k->ranks[i].exposed_percent = rocl_share(e.exposed, e.communication);
+        k->ranks[i].mean_wait = rocl_mean(k->ranks[i].wait, k->ranks[i].whole);
+    }
+    return st;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static const collectives *self_of(const rocl_report_rows *r)
+{
+    return (const collectives *)(const void *)r->c;
+}
+
+/* uint32_t: a participant. */
+static rocl_datum field_participant(const rocl_report_rows *r, const void *field)
+{
+    const rocl_collectives *m = &self_of(r)->match;
+    const rocl_participant *p = &m->participants[*(const uint32_t *)field];
+    const rocl_participant *next = p + 1 < m->participants + m->participant_count ? p + 1 : p;
+    const rocl_participant *before = p > m->participants ? p - 1 : p;
+    const bool several =
+        (next != p && next->rank == p->rank) || (before != p && before->rank == p->rank);
+    char name[48], text[96];
+    rocl_rank_name(&m->ranks.all[p->rank], name);
+    const int n = several && p->gpu ? snprintf(text, sizeof text, "%s, GPU %u", name, p->gpu->id)
+                                    : snprintf(text, sizeof text, "%s", name);
+    return rocl_datum_text(r->out, text, (size_t)n);
+}
+
+/* uint32_t: a rank. */
+static rocl_datum field_rank(const rocl_report_rows *r, const void *field)
+{
+    char name[48];
+    rocl_rank_name(&self_of(r)->match.ranks.all[*(const uint32_t *)field], name);
+    return rocl_datum_text(r->out, name, strlen(name));
+}
+
+static rocl_datum field_gpu_or_none(const rocl_report_rows *r, const void *field)
+{
+    return *(const rocl_gpu *const *)field ? rocl_field_gpu(r, field) : (rocl_datum){0};
+}
+
+/* uint64_t: bytes; 0: unknown. */
+static rocl_datum field_bytes(const rocl_report_rows *r, const void *field)
+{
+    const uint64_t bytes = *(const uint64_t *)field;
+    (void)r;
+    return bytes && bytes <= INT64_MAX ? rocl_datum_int((int64_t)bytes) : (rocl_datum){0};
+}
+
+static rocl_datum put_communicator(const rocl_report_rows *r, const rocl_communicator *c)
+{
+    return c->kernel ? (rocl_datum){0} : rocl_field_text(r, &c->name);
+}
+
+/* uint32_t: a communicator; no value where it is not known. */
+static rocl_datum field_communicator(const rocl_report_rows *r, const void *field)
+{
+    return put_communicator(r, &self_of(r)->match.communicators[*(const uint32_t *)field]);
+}
+
+/* const rocl_communicator *: the same */
+static rocl_datum field_communicator_key(const rocl_report_rows *r, const void *field)
+{
+    return put_communicator(r, *(const rocl_communicator *const *)field);
+}
+
+/* The ranks that it says it has; else the kernels for which it stands. */
+static rocl_datum field_communicator_ranks(const rocl_report_rows *r, const void *field)
+{
+    const rocl_communicator *c = *(const rocl_communicator *const *)field;
+    return rocl_field_text(r, c->kernel ? &c->kernel : &c->ranks);
+}
+
+/* uint32_t: how many; 0: unknown. */
+static rocl_datum field_ranks(const rocl_report_rows *r, const void *field)
+{
+    const uint32_t n = *(const uint32_t *)field;
+    (void)r;
+    return n ? rocl_datum_int(n) : (rocl_datum){0};
+}
+
+static rocl_datum field_size(const rocl_report_rows *r, const void *field)
+{
+    return field_ranks(r, &(*(const rocl_communicator *const *)field)->size);
+}
+
+/* uint32_t [2]: a kind, and the name of the kernel where the kind does not say it. */
+static rocl_datum field_collective(const rocl_report_rows *r, const void *field)
+{
+    const uint32_t *of = field;
+    const char *name = rocl_collective_name((rocl_collective_kind)of[0]);
+    return of[0] == ROCL_COLLECTIVE_OTHER ? rocl_field_text(r, &of[1])
+                                          : rocl_datum_text(r->out, name, strlen(name));
+}
+_Static_assert(offsetof(group_key, name) == offsetof(group_key, kind) + 4 &&
+                   offsetof(instance, name) == offsetof(instance, kind) + 4,
+               "field_collective reads the kind and the name");
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define CELL(field) ROCL_CELL(group, field)
+static const rocl_column group_columns[] = {
+    {"collective", "Collective", ROCL_UNIT_TEXT, ROCL_OTHERS,
+     ROCL_CELL_BY(field_collective, group, key.kind)},
+    {"communicator", "Communicator", ROCL_UNIT_TEXT, ROCL_ALWAYS,
+     ROCL_CELL_BY(field_communicator, group, key.communicator)},
+    {"ranks", "Ranks", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(field_ranks, group, key.ranks)},
+    {"bytes", "Size", ROCL_UNIT_BYTES, ROCL_ALWAYS, ROCL_CELL_BY(field_bytes, group, key.bytes)},
+    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
+    {"matched", "Matched", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(whole)},
+    {"total_ns", "Kernel time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total)},
+    {"latency_ns", "Latency", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(mean_latency)},
+    {"skew_ns", "Skew", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(mean_skew)},
+    {"wait_ns", "Wait", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(mean_wait)},
+    {"max_wait_ns", "Wait max", ROCL_UNIT_NS, ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_known, group, max_wait)},
+    {"algorithm_bandwidth", "Algorithm bandwidth", ROCL_UNIT_RATE, ROCL_ALWAYS, CELL(algorithm)},
+    {"bus_bandwidth", "Bus bandwidth", ROCL_UNIT_RATE, ROCL_ALWAYS, CELL(bus)},
+};
+
+#undef CELL
+#define CELL(field) ROCL_CELL(rank_row, field)
+static const rocl_column rank_columns[] = {
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(number)},
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_MINOR, ROCL_CELL_BY(rocl_field_known, rank_row, pid)},
+    {"host", "Host", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL_BY(rocl_field_label, rank_row, host)},
+    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_gpu_or_none, rank_row, gpu)},
+    {"matched", "Matched", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(whole)},
+    {"last", "Last", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(last)},
+    {"first", "First", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(first)},
+    {"total_wait_ns", "Total wait", ROCL_UNIT_NS, ROCL_IN_REST, CELL(wait)},
+    {"wait_ns", "Wait", ROCL_UNIT_NS, ROCL_IN_REST, CELL(mean_wait)},
+    {"communication_ns", "Communication", ROCL_UNIT_NS, ROCL_IN_REST, CELL(communication)},
+    {"exposed_ns", "Exposed", ROCL_UNIT_NS, ROCL_IN_REST, CELL(exposed)},
+    {"exposed_percent", "Exposed %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(exposed_percent)},
+};
+
+#undef CELL
+#define CELL(field) ROCL_CELL(step, field)
+static const rocl_column step_columns[] = {
+    {"step", "Step", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(name)},
+    {"ranks", "Ranks", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(ranks)},
+    {"length_ns", "Length", ROCL_UNIT_NS, ROCL_IN_REST, CELL(length)},
+    {"communication_ns", "Communication", ROCL_UNIT_NS, ROCL_IN_REST, CELL(communication)},
+    {"exposed_ns", "Exposed", ROCL_UNIT_NS, ROCL_IN_REST, CELL(exposed)},
+    {"exposed_percent", "Exposed %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"max_exposed_ns", "Exposed max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(most)},
+    {"max_rank", "In", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL_BY(field_rank, step, rank)},
+};
+
+#undef CELL
+#define CELL(field) ROCL_CELL(instance, field)
+static const rocl_column instance_columns[] = {
+    {"collective", "Collective", ROCL_UNIT_TEXT, ROCL_OTHERS,
+     ROCL_CELL_BY(field_collective, instance, kind)},
+    {"communicator", "Communicator", ROCL_UNIT_TEXT, ROCL_ALWAYS,
+     ROCL_CELL_BY(field_communicator, instance, communicator)},
+    {"number", "Number", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(number)},
+    {"ranks", "Ranks", ROCL_UNIT_COUNT, ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_count, instance, ranks)},
+    {"bytes", "Size", ROCL_UNIT_BYTES, ROCL_ALWAYS, ROCL_CELL_BY(field_bytes, instance, bytes)},
+    {"start_ns", "Start", ROCL_UNIT_TIME, ROCL_ALWAYS, CELL(start)},
+    {"skew_ns", "Skew", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(skew)},
+    {"latency_ns", "Latency", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(latency)},
+    {"end_skew_ns", "Skew of ends", ROCL_UNIT_NS, ROCL_MINOR, CELL(ends)},
+    {"last", "Last", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL_BY(field_participant, instance, last)},
+    {"first", "First", ROCL_UNIT_TEXT, ROCL_ALWAYS,
+     ROCL_CELL_BY(field_participant, instance, first)},
+    {"id", "Id of the last", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(event)},
+};
+
+#undef CELL
+#define CELL(field) ROCL_CELL(communicator_row, field)
+static const rocl_column communicator_columns[] = {
+    {"communicator", "Communicator", ROCL_UNIT_TEXT, ROCL_ALWAYS,
+     ROCL_CELL_BY(field_communicator_key, communicator_row, key)},
+    {"members", "Ranks, or kernel", ROCL_UNIT_TEXT, ROCL_OTHERS,
+     ROCL_CELL_BY(field_communicator_ranks, communicator_row, key)},
+    {"size", "Size", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(field_size, communicator_row, key)},
+    {"seen", "In the trace", ROCL_UNIT_COUNT, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_count, communicator_row, seen)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(kernels)},
+    {"collectives", "Collectives", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(collectives)},
+    {"matched", "Matched", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(whole)},
+    {"incomplete", "Ranks missing", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(incomplete)},
+    {"mixed", "Not alike", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(mixed)},
+    {"point_to_point", "Point to point", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(single)},
+};
+
+static const rocl_table_def group_table = {&rocl_collectives_report.tab, "collectives",
+                                           "Collectives", ROCL_COLUMNS(group_columns)},
+                            rank_table = {&rocl_collectives_report.tab, "collective_ranks",
+                                          "Collectives by rank", ROCL_COLUMNS(rank_columns)},
+                            step_table = {&rocl_collectives_report.tab, "collective_steps",
+                                          "Communication by step", ROCL_COLUMNS(step_columns)},
+                            instance_table = {&rocl_collectives_report.tab, "collective_waits",
+                                              "Collectives that were waited for longest",
+                                              ROCL_COLUMNS(instance_columns)},
+                            communicator_table = {&rocl_collectives_report.tab, "communicators",
+                                                  "Communicators",
+                                                  ROCL_COLUMNS(communicator_columns)};
+
+const rocl_report_def rocl_collectives_report = {
+    "collectives",
+    {"collectives", "Collectives"},
+    "collectives of all ranks: how late ranks arrive, how long others wait, bandwidths",
+    (const rocl_table_def *const[]){&group_table, &rank_table, &step_table, &instance_table,
+                                    &communicator_table, NULL}};
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int compare_groups(const void *a, const void *b, void *ctx)
+{
+    const group *x = a, *y = b;
+    const collectives *k = ctx;
+    const rocl_sort_values of[] = {{x->total, x->max_wait, x->count, x->mean_latency},
+                                   {y->total, y->max_wait, y->count, y->mean_latency}};
+    int c = rocl_compare_values(k->c.options->sort, &of[0], &of[1]);
+    c = c ? c : rocl_number_order(x->key.kind, y->key.kind);
+    c = c ? c : rocl_number_order(x->key.communicator, y->key.communicator);
+    c = c ? c : rocl_compare_texts(k->c.trace, x->key.name, y->key.name);
+    c = c ? c : rocl_number_order(x->key.ranks, y->key.ranks);
+    return c ? c : rocl_number_order((int64_t)y->key.bytes, (int64_t)x->key.bytes);
+}
+
+static void add_group(void *sum, const void *row)
+{
+    group *s = sum;
+    const group *g = row;
+    s->count += g->count;
+    s->whole += g->whole;
+    s->total = rocl_add_saturated(s->total, g->total);
+}
+
+static void put_groups(collectives *k, rocl_tables *out)
+{
+    size_t n = 0;
+    uint64_t unknown = 0;
+    for (size_t i = 1; i < rocl_strings_count(k->keys); i++) {
+        group *g = &k->groups[n++];
+        *g = k->groups[i];
+        const double waits = g->members ? (double)g->members : __builtin_nan("");
+        const double moved =
+            g->key.bytes ? (double)g->key.bytes * (double)g->whole : __builtin_nan("");
+        const double factor =
+            rocl_collective_bus_factor((rocl_collective_kind)g->key.kind, g->key.ranks);
+        g->mean_latency = rocl_mean(g->latency, g->whole);
+        g->mean_skew = rocl_mean(g->skew, g->whole);
+        g->mean_wait = (double)g->wait / waits;
+        g->max_wait = g->whole ? g->max_wait : -1;
+        g->algorithm = g->whole ? rocl_ratio(moved * 1e9, (double)g->latency) : waits;
+        g->bus = factor > 0 ? g->algorithm * factor : __builtin_nan("");
+        unknown += g->key.bytes ? 0 : g->count;
+    }
+    qsort_r(k->groups, n, sizeof *k->groups, compare_groups, k);
+    const rocl_report_rows r = rocl_begin_table(&k->c, out, &group_table, 0);
+    const rocl_trace *t = k->c.trace;
+    char sizes[96] = "", clocks[96] = "";
+    if (unknown)
+        snprintf(sizes, sizeof sizes, "; the sizes of %llu are not in the trace",
+                 (unsigned long long)unknown);
+    if (t->machine_count > 1)
+        snprintf(clocks, sizeof clocks,
+                 "; skew and wait include how far the clocks of the %zu nodes are apart",
+                 t->machine_count);
+    if (n)
+        rocl_set_note(&r, "latency: of the rank that is done fastest%s%s", clocks, sizes);
+    rocl_add_top_rows(&r, k->groups, n, sizeof *k->groups, add_group);
+}
+
+static void add_rank(void *sum, const void *row)
+{
+    rank_row *s = sum;
+    const rank_row *r = row;
+    s->whole += r->whole;
+    s->last += r->last;
+    s->first += r->first;
+    s->wait = rocl_add_saturated(s->wait, r->wait);
+    s->communication = rocl_add_saturated(s->communication, r->communication);
+    s->exposed = rocl_add_saturated(s->exposed, r->exposed);
+    s->exposed_percent = rocl_share(s->exposed, s->communication);
+    s->mean_wait = rocl_mean(s->wait, s->whole);
+}
+
+static void put_ranks(const collectives *k, rocl_tables *out)
+{
+    const uint32_t n = k->match.participant_count;
+    const rocl_report_rows r = rocl_begin_table(&k->c, out, &rank_table, 0);
+    const rank_row *least = k->ranks;
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const rank_row *p = &k->ranks[i];
+        least = p->whole && (!least->whole || p->wait < least->wait) ? p : least;
+        waiting += p->whole > 0;
+    }
+    const uint32_t at = (uint32_t)(least - k->ranks);
+    char name[48];
+    if (waiting > 1)
+        rocl_set_note(
+            &r, "the others wait for %s: it waits least itself, and is the last in %llu of %llu",
+            rocl_rank_name(&k->match.ranks.all[k->match.participants[at].rank], name),
+            (unsigned long long)least->last, (unsigned long long)least->whole);
+    rocl_add_top_rows(&r, k->ranks, n, sizeof *k->ranks, add_rank);
+}
+
+static int compare_steps(const void *a, const void *b, void *ctx)
+{
+    const step *x = a, *y = b;
+    const collectives *k = ctx;
+    const int c = rocl_number_order(x->first, y->first);
+    return c ? c : rocl_compare_texts(k->c.trace, x->name, y->name);
+}
+
+static void add_step(void *sum, const void *row)
+{
+    step *s = sum;
+    const step *t = row;
+    s->length = rocl_add_saturated(s->length, t->length);
+    s->communication = rocl_add_saturated(s->communication, t->communication);
+    s->exposed = rocl_add_saturated(s->exposed, t->exposed);
+    s->percent = rocl_share(s->exposed, s->length);
+}
+
+static void put_steps(collectives *k, rocl_tables *out)
+{
+    const size_t n = rocl_strings_count(k->step_keys) - 1;
+    if (n)
+        memmove(k->all_steps, k->all_steps + 1, n * sizeof *k->all_steps);
+    for (size_t i = 0; i < n; i++)
+        k->all_steps[i].percent = rocl_share(k->all_steps[i].exposed, k->all_steps[i].length);
+    if (n)
+        qsort_r(k->all_steps, n, sizeof *k->all_steps, compare_steps, k);
+    const rocl_report_rows r = rocl_begin_table(&k->c, out, &step_table, 0);
+    if (n)
+        rocl_set_note(
+            &r, "sums over ranks; exposed: communication beside no compute kernel of its GPU, "
+                "from the begin to the end of the step on the host");
+    rocl_add_top_rows(&r, k->all_steps, n, sizeof *k->all_steps, add_step);
+}
+
+static void add_nothing(void *sum, const void *row)
+{
+    (void)sum;
+    (void)row;
+}
+
+static void add_communicator(void *sum, const void *row)
+{
+    communicator_row *s = sum;
+    const communicator_row *c = row;
+    s->kernels += c->kernels;
+    s->collectives += c->collectives;
+    s->whole += c->whole;
+    s->incomplete += c->incomplete;
+    s->mixed += c->mixed;
+    s->single += c->single;
+}
+
+static void put_communicators(const collectives *k, rocl_tables *out)
+{
+    const uint32_t n = k->match.communicator_count;
+    const rocl_report_rows r = rocl_begin_table(&k->c, out, &communicator_table, 0);
+    uint32_t unknown = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        k->communicators[i].seen = k->match.seen[i];
+        unknown += k->match.communicators[i].kernel != 0;
+    }
+    if (n)
+        rocl_set_note(&r, "%llu kernels of communication%s", (unsigned long long)k->kernels,
+                      unknown ? "; those that do not name their communicator are matched by the "
+                                "name of the kernel and their order"
+                              : "");
+    rocl_add_top_rows(&r, k->communicators, n, sizeof *k->communicators, add_communicator);
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
+
+static rocl_status open_collectives(void *self, rocl_error *err)
+{
+    collectives *k = self;
+    rocl_sorter *kernels = rocl_collector_sorter(&k->c, 4),
+                *members = rocl_collector_sorter(&k->c, 4);
+    k->work = rocl_collector_sorter(&k->c, 4);
+    k->keys = rocl_strings_new();
+    k->step_keys = rocl_strings_new();
+    k->steps = calloc(k->c.trace->opt.jobs, sizeof *k->steps);
+    if (!kernels || !members || !k->work || !k->keys || !k->step_keys || !k->steps)
+        return rocl_fail_memory(err);
+    return rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
+}
+
+static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *err)
+{
+    collectives *k = self;
+    rocl_status st = rocl_collectives_match(&k->match, add_collective, k, err);
+    if (st == ROCL_OK && !k->ranks)
+        st = prepare_sums(k, err);
+    if (st == ROCL_OK)
+        st = measure_exposure(k, err);
+    if (st != ROCL_OK)
+        return st;
+    if (!k->groups && !ROCL_GROW(k->groups, k->group_cap, 1))
+        return rocl_fail_memory(err);
+    put_groups(k, out);
+    put_ranks(k, out);
+    put_steps(k, out);
+    const rocl_report_rows r = rocl_begin_table(&k->c, out, &instance_table, 0);
+    rocl_add_top_rows(&r, k->worst, k->worst_count, sizeof *k->worst, add_nothing);
+    put_communicators(k, out);
+    return ROCL_OK;
+}
+
+static void close_collectives(void *self)
+{
+    collectives *k = self;
+    for (unsigned w = 0; k->steps && w < k->c.trace->opt.jobs; w++)
+        rocl_ids_free(&k->steps[w]);
+    if (k->match.trace)
+        rocl_collectives_close(&k->match);
+    rocl_strings_free(k->keys);
+    rocl_strings_free(k->step_keys);
+    free(k->steps);
+    free(k->groups);
+    free(k->communicators);
+    free(k->ranks);
+    free(k->covers);
+    free(k->all_steps);
+}
+
+const rocl_collector_def rocl_collectives_collector = {
+    .reports = 1u << ROCL_REPORT_COLLECTIVES,
+    .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH),
+    .size = sizeof(collectives),
+    .open = open_collectives,
+    .add_batch = add_collective_batch,
+    .finish = finish_collectives,
+    .close = close_collectives,
+};

@@ -1,0 +1,452 @@
+/* Collectives, put together across ranks: see collectives.h. */
+#include "model/collectives.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "model/kernel_class.h"
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
+
+const char *rocl_collective_name(rocl_collective_kind k)
+{
+    static const char *const names[ROCL_COLLECTIVE_KINDS] = {
+        "other",  "allreduce", "allgather", "reducescatter", "alltoall",      "broadcast",
+        "reduce", "gather",    "scatter",   "barrier",       "point to point"};
+    return names[k];
+}
+
+rocl_collective_kind rocl_collective_kind_of(const char *name, size_t n)
+{
+    /* In small letters and without underscores; the first that is part of the name. */
+    static const struct {
+        const char *word;
+        rocl_collective_kind kind;
+    } words[] = {
+        {"allreduce", ROCL_COLLECTIVE_ALLREDUCE}, {"crossdevicereduce", ROCL_COLLECTIVE_ALLREDUCE},
+        {"allgather", ROCL_COLLECTIVE_ALLGATHER}, {"reducescatter", ROCL_COLLECTIVE_REDUCESCATTER},
+        {"alltoall", ROCL_COLLECTIVE_ALLTOALL},   {"broadcast", ROCL_COLLECTIVE_BROADCAST},
+        {"sendrecv", ROCL_COLLECTIVE_POINT},      {"send", ROCL_COLLECTIVE_POINT},
+        {"recv", ROCL_COLLECTIVE_POINT},          {"gather", ROCL_COLLECTIVE_GATHER},
+        {"scatter", ROCL_COLLECTIVE_SCATTER},     {"barrier", ROCL_COLLECTIVE_BARRIER},
+        {"reduce", ROCL_COLLECTIVE_REDUCE}};
+    char text[128];
+    size_t len = 0;
+    for (size_t i = 0; i < n && len + 1 < sizeof text && name[i] != '('; i++)
+        if (name[i] != '_')
+            text[len++] = (char)tolower((unsigned char)name[i]);
+    text[len] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(text, words[i].word))
+            return words[i].kind;
+    return ROCL_COLLECTIVE_OTHER;
+}
+
+double rocl_collective_bus_factor(rocl_collective_kind k, uint32_t n)
+{
+    const double share = n ? (double)(n - 1) / n : 0;
+    switch (k) {
+    case ROCL_COLLECTIVE_ALLREDUCE:
+        return 2 * share;
+    case ROCL_COLLECTIVE_ALLGATHER:
+    case ROCL_COLLECTIVE_REDUCESCATTER:
+    case ROCL_COLLECTIVE_ALLTOALL:
+    case ROCL_COLLECTIVE_GATHER:
+    case ROCL_COLLECTIVE_SCATTER:
+        return share;
+    case ROCL_COLLECTIVE_BROADCAST:
+    case ROCL_COLLECTIVE_REDUCE:
+        return n > 1;
+    default:
+        return 0;
+    }
+}
+
+/* Bytes of an element, by the names that PyTorch has for types; 0: unknown. */
+static uint64_t size_of_type(const char *name, size_t n)
+{
+    static const struct {
+        const char *word; /* what the name begins with, in any case; longer ones first */
+        uint64_t size;
+    } types[] = {{"float8", 1},      {"float16", 2},      {"float32", 4},        {"float64", 8},
+                 {"bfloat16", 2},    {"float", 4},        {"half", 2},           {"double", 8},
+                 {"complexhalf", 4}, {"complexfloat", 8}, {"complexdouble", 16}, {"int8", 1},
+                 {"int16", 2},       {"int32", 4},        {"int64", 8},          {"uint8", 1},
+                 {"uint16", 2},      {"uint32", 4},       {"uint64", 8},         {"int", 4},
+                 {"long", 8},        {"short", 2},        {"byte", 1},           {"char", 1},
+                 {"bool", 1}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (n >= strlen(types[i].word) && !strncasecmp(name, types[i].word, strlen(types[i].word)))
+            return types[i].size;
+    return 0;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* Interned as bytes: without holes. */
+typedef struct participant_key {
+    uint32_t rank, gpu_after; /* index in all GPUs + 1; 0: unknown */
+} participant_key;
+
+typedef struct signature {
+    uint32_t kind, name; /* text: of the kernel */
+    uint64_t bytes;
+} signature;
+
+typedef struct rocl_collective_worker {
+    rocl_ids is; /* by text of a kernel: is it one of communication? */
+} rocl_collective_worker;
+
+enum { NAME, IN, OUT, TYPE, GROUP, RANKS, SIZE, SEQUENCE, WORDS };
+static const char *const argument_names[WORDS] = {
+    [NAME] = "Collective name",     [IN] = "In msg nelems",
+    [OUT] = "Out msg nelems",       [TYPE] = "dtype",
+    [GROUP] = "Process Group Name", [RANKS] = "Process Group Ranks",
+    [SIZE] = "Group size",          [SEQUENCE] = "Seq"};
+
+rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorter *kernels,
+                                  rocl_sorter *members, rocl_error *err)
+{
+    c->trace = t;
+    c->kernels = kernels;
+    c->members = members;
+    c->participant_keys = rocl_strings_new();
+    c->communicator_keys = rocl_strings_new();
+    c->signatures = rocl_strings_new();
+    c->workers = calloc(t->opt.jobs, sizeof *c->workers);
+    if (!c->participant_keys || !c->communicator_keys || !c->signatures || !c->workers)
+        return rocl_fail_memory(err);
+    const rocl_status st = rocl_rank_list_make(&c->ranks, t, err);
+    return st == ROCL_OK ? rocl_gpus_collect(&c->gpus, t, err) : st;
+}
+
+void rocl_collectives_close(rocl_collectives *c)
+{
+    for (unsigned w = 0; c->workers && w < c->trace->opt.jobs; w++)
+        rocl_ids_free(&c->workers[w].is);
+    free(c->workers);
+    rocl_strings_free(c->participant_keys);
+    rocl_strings_free(c->communicator_keys);
+    rocl_strings_free(c->signatures);
+    rocl_rank_list_free(&c->ranks);
+    rocl_gpus_free(&c->gpus);
+    free(c->participants);
+    free(c->communicators);
+    free(c->participant_of);
+    free(c->communicator_of);
+    free(c->seen);
+}
+
+bool rocl_collectives_has(rocl_collectives *c, unsigned worker, uint32_t name, bool *ok)
+{
+    const uint32_t known = rocl_ids_get(&c->workers[worker].is, name);
+    size_t n;
+    if (known != ROCL_NONE)
+        return known;
+    const char *text = rocl_strings_get(c->trace->strings, name, &n);
+    const bool is = rocl_classify_kernel(c->trace->classes, text, n) == ROCL_CLASS_COMMUNICATION ||
+                    memmem(text, n, "nccl", 4) || memmem(text, n, "rccl", 4);
+    *ok &= rocl_ids_put(&c->workers[worker].is, name, is);
+    return is;
+}
+
+static uint64_t number_of(const rocl_arg *a)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < a->value_len; i++) {
+        const unsigned digit = (unsigned)a->value[i] - '0';
+        if (digit > 9 || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v))
+            return 0;
+    }
+    return v;
+}
+
+static uint32_t put_text(rocl_collectives *c, const rocl_arg *a)
+{
+    return a ? rocl_strings_put(c->trace->strings, a->value, a->value_len) : 0;
+}
+
+/* What a kernel is part of, by its arguments or else by its name. *sequence: 0 is none. */
+static void read_kernel(rocl_collectives *c, const rocl_batch *b, const rocl_dispatch *d,
+                        rocl_communicator *comm, signature *s, uint64_t *sequence)
+{
+    const rocl_arg *of[WORDS] = {0};
+    size_t n;
+    for (uint32_t i = 0; i < d->arg_count; i++) {
+        const rocl_arg *a = &b->args[d->arg_first + i];
+        const char *name = rocl_strings_get(c->trace->strings, a->name, &n);
+        for (unsigned w = 0; w < WORDS; w++)
+            if (n == strlen(argument_names[w]) && !memcmp(name, argument_names[w], n))
+                of[w] = a;
+    }
+    *sequence = 0;
+    *s = (signature){.name = d->e.name == ROCL_NONE ? 0 : d->e.name};
+    if (!of[NAME]) {
+        const char *name = rocl_strings_get(c->trace->strings, s->name, &n);
+        *comm = (rocl_communicator){.kernel = s->name};
+        s->kind = rocl_collective_kind_of(name, n);
+        return;
+    }
+    s->kind = rocl_collective_kind_of(of[NAME]->value, of[NAME]->value_len);
+    const uint64_t in = of[IN] ? number_of(of[IN]) : 0, out = of[OUT] ? number_of(of[OUT]) : 0;
+    const uint64_t size = of[TYPE] ? size_of_type(of[TYPE]->value, of[TYPE]->value_len) : 0;
+    if (__builtin_mul_overflow(in > out ? in : out, size, &s->bytes))
+        s->bytes = 0;
+    const uint64_t group = of[SIZE] ? number_of(of[SIZE]) : 0;
+    *comm = (rocl_communicator){.name = put_text(c, of[GROUP]),
+                                .ranks = put_text(c, of[RANKS]),
+                                .size = group < UINT32_MAX ? (uint32_t)group : 0};
+    *sequence = of[SEQUENCE] ? number_of(of[SEQUENCE]) + 1 : 0;
+}
+
+rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const rocl_batch *b,
+                                 rocl_error *err)
+{
+    bool ok = true;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK && ok; i++) {
+        const rocl_dispatch *d = &b->dispatches[i];
+        if (!rocl_collectives_has(c, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok) || !ok)
+            continue;
+        rocl_communicator comm;
+        signature s;
+        uint64_t sequence;
+        read_kernel(c, b, d, &comm, &s, &sequence);
+        const rocl_gpu *gpu = rocl_gpus_find(&c->gpus, b->capture, d->agent);
+        const participant_key p = {c->ranks.of[b->capture->index][d->e.process],
+                                   gpu ? (uint32_t)(gpu - c->gpus.all) + 1 : 0};
+        const uint32_t who = rocl_strings_put(c->participant_keys, (const char *)&p, sizeof p);
+        const uint32_t in =
+            rocl_strings_put(c->communicator_keys, (const char *)&comm, sizeof comm);
+        const uint32_t what = rocl_strings_put(c->signatures, (const char *)&s, sizeof s);
+        ok = who != ROCL_NONE && in != ROCL_NONE && what != ROCL_NONE;
+        const uint64_t key[4] = {(uint64_t)in << 32 | who, (uint64_t)d->e.start, b->capture->index,
+                                 d->e.id};
+        const uint64_t numbers[] = {(uint64_t)(d->e.end - d->e.start), what, sequence};
+        uint8_t data[3 * ROCL_VARINT_MAX], *q = data;
+        for (unsigned k = 0; k < 3; k++)
+            q = rocl_varint_put(q, numbers[k]);
+        if (ok)
+            st = rocl_sorter_add(c->kernels, worker, key, data, (size_t)(q - data), err);
+    }
+    return st == ROCL_OK && !ok ? rocl_fail_memory(err) : st;
+}
+
+/* ---- the order of participants and communicators --------------------------------------------- */
+
+static int compare_participants(const void *a, const void *b, void *ctx)
+{
+    const rocl_collectives *c = ctx;
+    const participant_key *x =
+        (const void *)rocl_strings_get(c->participant_keys, *(const uint32_t *)a, NULL);
+    const participant_key *y =
+        (const void *)rocl_strings_get(c->participant_keys, *(const uint32_t *)b, NULL);
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->gpu_after > y->gpu_after) - (x->gpu_after < y->gpu_after);
+}
+
+static int compare_communicators(const void *a, const void *b, void *ctx)
+{
+    const rocl_collectives *c = ctx;
+    const uint32_t *x =
+        (const void *)rocl_strings_get(c->communicator_keys, *(const uint32_t *)a, NULL);
+    const uint32_t *y =
+        (const void *)rocl_strings_get(c->communicator_keys, *(const uint32_t *)b, NULL);
+    for (unsigned i = 0; i < 3; i++) { /* three texts, and a number */
+        size_t n, m;
+        const char *p = rocl_strings_get(c->trace->strings, x[i], &n);
+        const char *q = rocl_strings_get(c->trace->strings, y[i], &m);
+        const int order = memcmp(p, q, n < m ? n : m);
+        if (order || n != m)
+            return order ? order : n < m ? -1 : 1;
+    }
+    return (x[3] > y[3]) - (x[3] < y[3]);
+}
+_Static_assert(offsetof(rocl_communicator, kernel) == 8 && offsetof(rocl_communicator, size) == 12,
+               "communicators are compared as three texts and a number");
+
+/* The ids of keys in an order: *of[id] is the position. Returns the ids, NULL: memory is out. */
+static uint32_t *order_keys(const rocl_collectives *c, const rocl_strings *keys, uint32_t **of,
+                            int (*compare)(const void *, const void *, void *))
+{
+    const size_t n = rocl_strings_count(keys);
+    uint32_t *ids = calloc(n, sizeof *ids);
+    *of = calloc(n, sizeof **of);
+    for (uint32_t i = 1; ids && i < n; i++)
+        ids[i - 1] = i;
+    if (ids && n > 2)
+        qsort_r(ids, n - 1, sizeof *ids, compare, (void *)(uintptr_t)c);
+    for (uint32_t i = 1; ids && *of && i < n; i++)
+        (*of)[ids[i - 1]] = i - 1;
+    return ids;
+}
+
+static rocl_status order_all(rocl_collectives *c, rocl_error *err)
+{
+    uint32_t *who = order_keys(c, c->participant_keys, &c->participant_of, compare_participants);
+    uint32_t *in = order_keys(c, c->communicator_keys, &c->communicator_of, compare_communicators);
+    const size_t n = rocl_strings_count(c->participant_keys),
+                 m = rocl_strings_count(c->communicator_keys);
+    c->participants = calloc(n, sizeof *c->participants);
+    c->communicators = calloc(m, sizeof *c->communicators);
+    c->seen = calloc(m, sizeof *c->seen);
+    const bool ok = who && in && c->participant_of && c->communicator_of && c->participants &&
+                    c->communicators && c->seen;
+    for (size_t i = 0; ok && i + 1 < n; i++) {
+        const participant_key *p =
+            (const void *)rocl_strings_get(c->participant_keys, who[i], NULL);
+        c->participants[i] =
+            (rocl_participant){p->rank, p->gpu_after ? &c->gpus.all[p->gpu_after - 1] : NULL};
+    }
+    for (size_t i = 0; ok && i + 1 < m; i++)
+        memcpy(&c->communicators[i], rocl_strings_get(c->communicator_keys, in[i], NULL),
+               sizeof *c->communicators);
+    c->participant_count = (uint32_t)(n - 1);
+    c->communicator_count = (uint32_t)(m - 1);
+    free(who);
+    free(in);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+uint32_t rocl_collectives_find(const rocl_collectives *c, uint32_t rank, const rocl_gpu *gpu)
+{
+    uint32_t low = 0, high = c->participant_count;
+    while (low < high) {
+        const uint32_t mid = low + (high - low) / 2;
+        const rocl_participant *p = &c->participants[mid];
+        if (p->rank == rank && p->gpu == gpu)
+            return mid;
+        if (p->rank < rank || (p->rank == rank && (uintptr_t)p->gpu < (uintptr_t)gpu))
+            low = mid + 1; /* GPUs are in one array, and none is before all */
+        else
+            high = mid;
+    }
+    return ROCL_NONE;
+}
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+static bool read_numbers(const rocl_sort_record *rec, uint64_t *v, unsigned n)
+{
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    unsigned i = 0;
+    while (i < n && rocl_varint_get(&p, past, &v[i]))
+        i++;
+    return i == n;
+}
+
+/* Where a participant is in the order of a communicator. */
+typedef struct place {
+    uint64_t key; /* communicator and participant */
+    uint64_t sequence;
+    uint32_t epoch; /* how often sequence numbers began anew */
+    uint32_t again; /* how many before had this sequence number, or none */
+} place;
+
+/* Numbers the kernels of each participant. Those from one rank to another are handed out. */
+static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, void *ctx,
+                                  rocl_error *err)
+{
+    place at = {.key = 0};
+    rocl_sort_record rec;
+    bool more = false;
+    rocl_status st = rocl_sorter_start(c->kernels, err);
+    if (st == ROCL_OK)
+        st = order_all(c, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(c->kernels, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        uint64_t v[3] = {0}; /* duration, signature, sequence */
+        read_numbers(&rec, v, 3);
+        const uint32_t in = c->communicator_of[rec.key[0] >> 32],
+                       who = c->participant_of[(uint32_t)rec.key[0]];
+        if (rec.key[0] != at.key) {
+            at = (place){rec.key[0], UINT64_MAX, 0, 0};
+            c->seen[in]++;
+        }
+        const signature *s = (const void *)rocl_strings_get(c->signatures, (uint32_t)v[1], NULL);
+        if (s->kind == ROCL_COLLECTIVE_POINT) {
+            const rocl_collective_member m = {who, (uint32_t)rec.key[2], rec.key[3],
+                                              (int64_t)rec.key[1], (int64_t)(rec.key[1] + v[0])};
+            const rocl_collective k = {in, 0, ROCL_COLLECTIVE_POINT, s->name, s->bytes, 1, false,
+                                       &m, 1};
+            st = fn(ctx, &k, err);
+            continue;
+        }
+        at.again = at.sequence == v[2] ? at.again + 1 : 0;
+        at.epoch += at.sequence != UINT64_MAX && v[2] < at.sequence;
+        at.sequence = v[2];
+        const uint64_t key[4] = {(uint64_t)in << 32 | at.epoch, v[2], at.again, who};
+        const uint64_t numbers[] = {rec.key[1], v[0], v[1] << 32 | rec.key[2], rec.key[3]};
+        uint8_t data[4 * ROCL_VARINT_MAX], *q = data;
+        for (unsigned k = 0; k < 4; k++)
+            q = rocl_varint_put(q, numbers[k]);
+        st = rocl_sorter_add(c->members, 0, key, data, (size_t)(q - data), err);
+    }
+    return st;
+}
+
+/* A collective while its members come. */
+typedef struct gathering {
+    uint64_t key[3];
+    rocl_collective k;
+    rocl_collective_member *members;
+    size_t cap;
+} gathering;
+
+static rocl_status hand_out(const rocl_collectives *c, gathering *g, rocl_collective_fn *fn,
+                            void *ctx, rocl_error *err)
+{
+    if (!g->k.count)
+        return ROCL_OK;
+    const rocl_communicator *comm = &c->communicators[g->k.communicator];
+    g->k.expected = comm->size                       ? comm->size
+                    : c->seen[g->k.communicator] > 1 ? c->seen[g->k.communicator]
+                                                     : 0;
+    g->k.members = g->members;
+    const rocl_status st = fn(ctx, &g->k, err);
+    g->k = (rocl_collective){0};
+    return st;
+}
+
+rocl_status rocl_collectives_match(rocl_collectives *c, rocl_collective_fn *fn, void *ctx,
+                                   rocl_error *err)
+{
+    gathering g = {.cap = 0};
+    rocl_sort_record rec;
+    bool more = false;
+    rocl_status st = number_kernels(c, fn, ctx, err);
+    if (st == ROCL_OK)
+        st = rocl_sorter_start(c->members, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(c->members, &rec, &more, err)) == ROCL_OK &&
+           more) {
+        uint64_t v[4] = {0}; /* start, duration, signature and capture, row */
+        read_numbers(&rec, v, 4);
+        const signature *s =
+            (const void *)rocl_strings_get(c->signatures, (uint32_t)(v[2] >> 32), NULL);
+        if (g.k.count && memcmp(g.key, rec.key, sizeof g.key))
+            st = hand_out(c, &g, fn, ctx, err);
+        if (st == ROCL_OK && !ROCL_GROW(g.members, g.cap, (size_t)g.k.count + 1))
+            st = rocl_fail_memory(err);
+        if (st != ROCL_OK)
+            break;
+        if (!g.k.count) {
+            memcpy(g.key, rec.key, sizeof g.key);
+            g.k = (rocl_collective){.communicator = (uint32_t)(rec.key[0] >> 32),
+                                    .number = rec.key[1] ? rec.key[1] - 1 : rec.key[2] + 1,
+                                    .kind = (rocl_collective_kind)s->kind,
+                                    .name = s->name};
+        }
+        g.k.mixed |= g.k.kind != (rocl_collective_kind)s->kind;
+        g.k.bytes = s->bytes > g.k.bytes ? s->bytes : g.k.bytes;
+        g.members[g.k.count++] = (rocl_collective_member){
+            (uint32_t)rec.key[3], (uint32_t)v[2], v[3], (int64_t)v[0], (int64_t)(v[0] + v[1])};
+    }
+    if (st == ROCL_OK)
+        st = hand_out(c, &g, fn, ctx, err);
+    free(g.members);
+    return st;
+}
