@@ -73,7 +73,8 @@ static char *name_in_folder(const packer *k, size_t source)
     return name;
 }
 
-/* The path from the folder to a file; NULL when memory is out, or there is no folder. */
+/* The path from the folder to a file; NULL, and errno, when memory is out, there is no folder, or
+ * the file has no name. */
 static char *name_elsewhere(const packer *k, const char *path)
 {
     char *file = k->real ? realpath(path, NULL) : NULL;
@@ -109,7 +110,15 @@ static rocl_status name_files(packer *k, rocl_error *err)
                              "slices must be joined to a new database: add --consolidate");
         if (!k->real)
             continue;
+        errno = 0;
         k->names[i] = name_elsewhere(k, s->path);
+        const bool nameless = !k->names[i] && errno && errno != ENOMEM; /* standard input */
+        if (nameless && k->options->consolidate)
+            continue;
+        if (nameless)
+            return rocl_fail(err, ROCL_INPUT,
+                             "%s: there is no file that an index could list: add --consolidate",
+                             s->path);
         if (!k->names[i])
             return rocl_fail_memory(err);
         k->kept[i] = k->options->consolidate && strncmp(k->names[i], "../", 3) != 0;

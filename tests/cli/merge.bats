@@ -245,6 +245,11 @@ END
     says "holds the same process"
     try 2 rocmerge --package -d p t-1.db t-2.db
     says "add --consolidate"
+    # What has no name cannot be listed, but written.
+    try 3 rocmerge --package -d q - <t-1.db
+    says "there is no file that an index could list: add --consolidate"
+    try 0 rocmerge -q -c -d q - <whole.db
+    same_to_tools -- q.rpdb whole.db
     rocmerge -q -c -d p t-1.db t-2.db
     same_to_tools -- p.rpdb whole.db
 }
