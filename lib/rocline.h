@@ -397,7 +397,8 @@ typedef enum rocl_align {
     ROCL_ALIGN_NONE,
     ROCL_ALIGN_START,  /* the first event of each node at the time of the first node's */
     ROCL_ALIGN_MARKER, /* so the begin of a marker, in the process of a node that begins it first */
-    ROCL_ALIGN_OFFSETS /* by a file with a line for each node: its name and what to add */
+    ROCL_ALIGN_OFFSETS, /* by a file with a line for each node: its name and what to add */
+    ROCL_ALIGN_COLLECTIVES /* by the ends of collectives: offsets and drifts */
 } rocl_align;
 
 /* What may go wrong with a record, each counted apart. See rocline(7) for the rules. */

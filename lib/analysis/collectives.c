@@ -657,7 +657,10 @@ static void put_groups(collectives *k, rocl_tables *out)
     if (unknown)
         snprintf(sizes, sizeof sizes, "; the sizes of %llu are not in the trace",
                  (unsigned long long)unknown);
-    if (t->machine_count > 1)
+    if (t->clock_uncertainty > 0)
+        snprintf(clocks, sizeof clocks, "; the clocks of nodes are known to within %.3g us",
+                 t->clock_uncertainty / 1e3);
+    else if (t->machine_count > 1)
         snprintf(clocks, sizeof clocks,
                  "; skew and wait include how far the clocks of the %zu nodes are apart",
                  t->machine_count);

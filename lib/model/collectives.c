@@ -341,11 +341,14 @@ static bool read_numbers(const rocl_sort_record *rec, uint64_t *v, unsigned n)
 
 /* Where a participant is in the order of a communicator. */
 typedef struct place {
-    uint64_t key; /* communicator and participant */
-    uint64_t sequence;
-    uint32_t epoch; /* how often sequence numbers began anew */
-    uint32_t again; /* how many before had this sequence number, or none */
+    uint64_t key;      /* communicator and participant */
+    uint64_t sequence; /* of the last kernel */
+    uint32_t epoch;    /* how often sequence numbers began anew */
+    uint32_t again;    /* how many before had this sequence number, or none */
 } place;
+
+/* Sequence numbers that fall by more begin anew; by less, kernels began in another order. */
+enum { FALL = 64 };
 
 /* Numbers the kernels of each participant. Those from one rank to another are handed out. */
 static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, void *ctx,
@@ -377,7 +380,7 @@ static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, v
             continue;
         }
         at.again = at.sequence == v[2] ? at.again + 1 : 0;
-        at.epoch += at.sequence != UINT64_MAX && v[2] < at.sequence;
+        at.epoch += at.sequence != UINT64_MAX && v[2] + FALL < at.sequence;
         at.sequence = v[2];
         const uint64_t key[4] = {(uint64_t)in << 32 | at.epoch, v[2], at.again, who};
         const uint64_t numbers[] = {rec.key[1], v[0], v[1] << 32 | rec.key[2], rec.key[3]};
@@ -440,6 +443,7 @@ rocl_status rocl_collectives_match(rocl_collectives *c, rocl_collective_fn *fn, 
                                     .kind = (rocl_collective_kind)s->kind,
                                     .name = s->name};
         }
+        g.k.mixed |= g.k.count && g.members[g.k.count - 1].participant == (uint32_t)rec.key[3];
         g.k.mixed |= g.k.kind != (rocl_collective_kind)s->kind;
         g.k.bytes = s->bytes > g.k.bytes ? s->bytes : g.k.bytes;
         g.members[g.k.count++] = (rocl_collective_member){

@@ -31,7 +31,31 @@ typedef struct rocl_model_capture {
                               */
     int64_t offset; /* ns by which its clock is set: added to the times of its definitions, to be
                        added to those of its events */
+    double drift;   /* that much more is added per ns since drift_from, a time before that */
+    int64_t drift_from;
 } rocl_model_capture;
+
+/* Sets the clock of a time. False: it cannot be said. */
+static inline bool rocl_set_clock(const rocl_model_capture *c, int64_t *time)
+{
+    int64_t since, more = 0;
+    if (c->drift != 0) {
+        if (__builtin_sub_overflow(*time, c->drift_from, &since))
+            return false;
+        more = (int64_t)((double)since * c->drift); /* far less than `since` */
+    }
+    return !__builtin_add_overflow(*time, c->offset, time) &&
+           !__builtin_add_overflow(*time, more, time);
+}
+
+/* The time before its clock was set, to a nanosecond where it drifts. */
+static inline int64_t rocl_unset_clock(const rocl_model_capture *c, int64_t time)
+{
+    const int64_t then = time - c->offset;
+    return c->drift != 0
+               ? then - (int64_t)((double)(then - c->drift_from) * c->drift / (1 + c->drift))
+               : then;
+}
 
 typedef struct rocl_machine {
     uint32_t hostname, machine_id; /* texts; 0 unknown */
@@ -76,6 +100,7 @@ struct rocl_trace {
     atomic_bool utf8_reported;        /* that there are texts that are not UTF-8 */
     atomic_flag in_progress;          /* the user's function is running */
     rocl_deferred_notice deferred[ROCL_DEFERRED_NOTICES];
+    double clock_uncertainty; /* ns; of --align collectives: of the clock that is known least */
     size_t left_out; /* inputs that are, or in part: they have no record, or a log that is cut */
     /* With several outputs of one reading: what runs a sink, and where finished outputs go. NULL:
      * it is run at once, and they get their names. */

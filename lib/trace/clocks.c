@@ -6,21 +6,21 @@
 
 #include "filter/align.h"
 #include "filter/filter.h"
+#include "trace/collective_clocks.h"
 #include "trace/pipeline.h"
 #include "source/source.h"
 
 /* ---- setting them ---- */
 
 /* In the definitions; times that would then be before time began are unknown. */
-static void set_clock_of(rocl_model_capture *c, int64_t offset)
+static void set_clock_of(rocl_model_capture *c)
 {
-    c->offset = offset;
     for (uint32_t i = 0; i < c->pub.process_count; i++) {
         rocl_process *p = (rocl_process *)(uintptr_t)&c->pub.processes[i];
         int64_t *const times[] = {&p->init, &p->fini, &p->start, &p->end};
         for (size_t k = 0; k < sizeof times / sizeof *times; k++)
             if (*times[k] > 0 && /* 0: unknown */
-                (__builtin_add_overflow(*times[k], offset, times[k]) || *times[k] < 0))
+                (!rocl_set_clock(c, times[k]) || *times[k] < 0))
                 *times[k] = 0;
     }
 }
@@ -32,6 +32,15 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
     if (t->opt.align <= ROCL_ALIGN_NONE ||
         (t->machine_count < 2 && t->opt.align == ROCL_ALIGN_START))
         return ROCL_OK;
+    if (t->opt.align == ROCL_ALIGN_COLLECTIVES) {
+        const bool collectives = t->opt.collectives;
+        t->opt.collectives = true;
+        const rocl_status fitted = rocl_fit_clocks(t, err);
+        t->opt.collectives = collectives;
+        for (size_t i = 0; i < t->capture_count && fitted == ROCL_OK; i++)
+            set_clock_of(t->captures[i]);
+        return fitted;
+    }
     int64_t *offsets = calloc(t->machine_count + 1, sizeof *offsets);
     rocl_status st = offsets ? rocl_aligner_new(&a, t, err) : rocl_fail_memory(err);
     if (st == ROCL_OK && rocl_aligner_kinds(a)) {
@@ -41,8 +50,10 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = rocl_aligner_offsets(a, offsets, err);
-    for (size_t i = 0; t->machine_count > 1 && i < t->capture_count && st == ROCL_OK; i++)
-        set_clock_of(t->captures[i], offsets[t->captures[i]->pub.machine]);
+    for (size_t i = 0; t->machine_count > 1 && i < t->capture_count && st == ROCL_OK; i++) {
+        t->captures[i]->offset = offsets[t->captures[i]->pub.machine];
+        set_clock_of(t->captures[i]);
+    }
     rocl_aligner_free(a);
     free(offsets);
     return st;
@@ -76,7 +87,7 @@ static void widen_to_capture(rocl_trace *t, rocl_model_capture *c, span *s)
         return;
     /* Errors are reported when the events are read. */
     if (c->source->ops->peek_times(t, c, &first, &last, &any, NULL) == ROCL_OK && any)
-        widen_span(s, first + c->offset, last + c->offset);
+        widen_span(s, first + c->offset, last + c->offset); /* drift is little */
 }
 
 static int by_first(const void *a, const void *b)

@@ -73,8 +73,11 @@ static rocl_status keep_events(run *r, rocl_batch *b, keeps_fn *keeps, rocl_faul
 static bool set_event_clock(const run *r, rocl_batch *b, size_t i)
 {
     rocl_event *e = rocl_batch_event(b, i);
-    return !__builtin_add_overflow(e->start, r->capture->offset, &e->start) &&
-           !__builtin_add_overflow(e->end, r->capture->offset, &e->end) && e->start >= 0;
+    const bool ok = rocl_set_clock(r->capture, &e->start) && rocl_set_clock(r->capture, &e->end) &&
+                    e->start >= 0;
+    if (r->capture->drift != 0)
+        e->duration = e->end - e->start;
+    return ok;
 }
 
 /* A counter value that is infinite, or no number, says nothing. Few outputs can write it. */
@@ -122,7 +125,7 @@ static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_er
     rocl_status st = ROCL_OK;
     if (rocl_kind_in(b->kind, ROCL_VALUE_KINDS))
         st = keep_events(r, b, has_number, ROCL_FAULT_NO_NUMBER, "", err);
-    if (st == ROCL_OK && r->capture->offset)
+    if (st == ROCL_OK && (r->capture->offset || r->capture->drift != 0))
         st = keep_events(r, b, set_event_clock, ROCL_FAULT_BAD_TIME, ", with its clock aligned",
                          err);
     if (st == ROCL_OK && (r->sink->history_kinds & ROCL_BIT(b->kind)))

@@ -26,7 +26,7 @@
 /* Help promises this; the order of the words below is that of the enums. */
 _Static_assert(ROCL_DEFAULT_MEMORY == (size_t)48 << 20, "--memory says: default 48m");
 _Static_assert(ROCL_NAMES_SHORT == 3 && ROCL_INDEX_TYPE_RELATIVE == 2 && ROCL_READER_SQLITE == 2 &&
-                   ROCL_ALIGN_OFFSETS == ROCL_ALIGN_NONE + 3,
+                   ROCL_ALIGN_COLLECTIVES == ROCL_ALIGN_NONE + 4,
                "choices follow the enums");
 
 static const opt input_options[] = {
@@ -35,11 +35,12 @@ static const opt input_options[] = {
         "rocpd databases, .rocl files, and what other profilers write (RPD, Perfetto traces, JSON, "
         "CSV, text: see rocline(7)); \"-\": standard input; globs, folders, .rpdb folders or "
         "index.yaml files; operands are inputs as well"),
-    {"align", 0, OPT_FURTHER, AT(align), "HOW", "none|start|marker NAME[:N]|offsets FILE",
-     ROCL_ALIGN_NONE, 0,
+    {"align", 0, OPT_FURTHER, AT(align), "HOW",
+     "none|start|marker NAME[:N]|offsets FILE|collectives", ROCL_ALIGN_NONE, 0,
      "align the clocks of several nodes: not at all (none; the default also prints a notice when "
      "they seem to differ), at the first event of each (start), at the begin of a marker (marker "
-     "NAME[:N]), or by a file with lines \"HOST OFFSET\" (offsets FILE)"},
+     "NAME[:N]), by a file with lines \"HOST OFFSET\" (offsets FILE), or with their drift by the "
+     "ends of collectives (collectives)"},
     STRING("job", 0, job, "FILE",
            "set options by an input file of rocprofv3 (.yaml, .json, .txt); several jobs write to "
            "folders of their own: pass_1, pass_2, ... (.txt: pmc_1, ...)"),

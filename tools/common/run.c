@@ -84,7 +84,7 @@ static rocl_options library_options(const common *c)
         .periods = c->periods.v,
         .copy_packets = c->copy_packets,
         .args = c->args,
-        .collectives = c->collectives,
+        .collectives = c->collectives || c->align.choice == ROCL_ALIGN_COLLECTIVES,
         .jobs = c->jobs,
         .memory = c->memory,
         .tmpdir = c->tmpdir,

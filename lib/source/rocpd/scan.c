@@ -195,7 +195,7 @@ static inline rocl_status read_times(const rocpd_row *r, unsigned start_col, uns
         return rocpd_count_fault(r, ROCL_FAULT_END_BEFORE_START, err);
     /* A profiler that does not know when the process began stores 0. Events are still on the clock
      * of their node. */
-    if (process->init > 0 && e->end < process->init - r->set->capture->offset)
+    if (process->init > 0 && e->end < rocl_unset_clock(r->set->capture, process->init))
         return rocpd_count_fault(r, ROCL_FAULT_BEFORE_PROCESS, err);
     e->duration = e->end - e->start;
     *keep = true;
