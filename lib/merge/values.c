@@ -126,13 +126,15 @@ bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source
         put_stored(c, sql, s, column);
         sqlite3_str_appendchar(sql, 1, ')');
     } else if (flat && of_process && !strcmp(name, "extdata")) {
+        /* Without memory SQLite calls an object none, and says nothing: it is asked twice. */
+#define IS_OBJECT "json_valid(S.\"extdata\") AND json_type(S.\"extdata\") = 'object'"
         sqlite3_str_appendf(sql,
-                            own ? "CASE WHEN json_valid(S.\"extdata\") AND "
-                                  "json_type(S.\"extdata\") = 'object' "
-                                  "THEN json_set(S.\"extdata\", '$.guid', %Q) "
-                                  "ELSE S.\"extdata\" END"
+                            own ? "CASE WHEN " IS_OBJECT
+                                  " THEN rocl_holds(json_set(S.\"extdata\", '$.guid', %Q), %Q) "
+                                  "WHEN " IS_OBJECT
+                                  " THEN rocl_holds(NULL, NULL) ELSE S.\"extdata\" END"
                                 : "json_object('guid', %Q)",
-                            guid);
+                            guid, guid);
     } else if (own && c->clip && schema_rule_of(s->table) == SCHEMA_SELECTED &&
                (!strcmp(name, "start") || !strcmp(name, "end"))) {
         sqlite3_str_appendall(sql, "rocl_clip(");
@@ -346,12 +348,25 @@ static void find_category(sqlite3_context *ctx, int n, sqlite3_value **v)
 /* rocl_environment(json): nothing of it but the rank. */
 static void reduce_environment(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
-    const char *text =
-        sqlite3_value_type(v[0]) == SQLITE_TEXT ? (const char *)sqlite3_value_text(v[0]) : NULL;
-    char *ranks = rocpd_rank_environment(text ? text : "");
+    const bool is_text = sqlite3_value_type(v[0]) == SQLITE_TEXT;
+    const char *text = is_text ? (const char *)sqlite3_value_text(v[0]) : "";
+    char *ranks = text ? rocpd_rank_environment(text) : NULL;
     (void)n;
     if (ranks)
         sqlite3_result_text(ctx, ranks, -1, free);
+    else
+        sqlite3_result_error_nomem(ctx);
+}
+
+/* rocl_holds(text, part): the text. SQLite's json_set() leaves out what it has no memory for, and
+ * says nothing. */
+static void check_part(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+    const char *text = (const char *)sqlite3_value_text(v[0]);
+    const char *part = (const char *)sqlite3_value_text(v[1]);
+    (void)n;
+    if (text && part && strstr(text, part))
+        sqlite3_result_value(ctx, v[0]);
     else
         sqlite3_result_error_nomem(ctx);
 }
@@ -368,6 +383,7 @@ rocl_status merge_add_functions(merge_copier *c, rocl_error *err)
         {"rocl_new", 2, find_new_id},        {"rocl_serial", 2, number_serial},
         {"rocl_time", 2, move_time},         {"rocl_clip", 2, clip_time},
         {"rocl_category", 1, find_category}, {"rocl_environment", 1, reduce_environment},
+        {"rocl_holds", 2, check_part},
     };
     sqlite3 *db = rocl_new_db_handle(c->out);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

@@ -11,7 +11,7 @@ requires() {
 
 # A terminal of our own: no settings, no other session.
 terminal() { # columns lines [variable=value...]
-    needs tmux
+    needs tmux ps
     rocstats view "$db" </dev/null 2>&1 | grep -q 'built without ncurses' && skip "built without ncurses"
     # A socket in a short folder: paths of sockets may not be long.
     sockets=$(mktemp -d /tmp/rocl-view.XXXXXX)

@@ -92,9 +92,10 @@ static OTF2_ErrorCode keep_complaint(void *ctx, const char *file, uint64_t line,
     if (format)
         vsnprintf(text, sizeof text, format, args);
     snprintf(why, sizeof why, "%s%s%s", OTF2_Error_GetDescription(code), text[0] ? ": " : "", text);
+    /* The callbacks for locks are libotf2's own: they only lack memory for a new one. */
     if (code != OTF2_SUCCESS)
         fail_archive(ctx, why,
-                     code == OTF2_ERROR_MEM_FAULT || code == OTF2_ERROR_MEM_ALLOC_FAILED ||
+                     code == OTF2_ERROR_LOCKING_CALLBACK || code == OTF2_ERROR_MEM_FAULT || code == OTF2_ERROR_MEM_ALLOC_FAILED ||
                          code == OTF2_ERROR_ENOMEM);
     return code;
 }
@@ -179,6 +180,8 @@ static rocl_status check_folder(const char *path, rocl_error *err)
     if (stat(path, &info) != 0)
         return ROCL_OK;
     DIR *d = opendir(path);
+    if (!d && errno == ENOMEM)
+        return rocl_fail_memory(err);
     if (!d)
         return rocl_fail(err, ROCL_OUTPUT, "%s: cannot become the folder of the archive: %s", path,
                          strerror(errno));

@@ -251,7 +251,7 @@ static rocl_status note_record(rocl_records *w, const rocl_recent *last,
         note_keys(w, r, UINT64_MAX, symbol);
     else if (last->changed & ROCL_CHANGED_KEYS)
         note_keys(w, r, last->changed, symbol);
-    if (w->failed)
+    if (w->failed || w->names->failed)
         return rocl_fail_memory(err);
     return is_half(r) ? rocl_half_add(w, r, NULL, err) : ROCL_OK;
 }
