@@ -460,6 +460,11 @@ typedef struct rocl_options {
      * the n-th dispatches of each kernel name in a process, by their start. */
     const char *const *kernel_include, *const *kernel_exclude;
     const char *kernel_iterations;
+    /* Steps: ranges of markers whose name matches this POSIX ERE; NULL: names that count, such as
+     * "ProfilerStep#12" or "step:3". It filters nothing, ... */
+    const char *steps;
+    const char *step; /* ... this keeps what begins in steps of these numbers, "3,5-8", ... */
+    uint64_t warmup;  /* ... and this leaves out what begins before so many steps have ended */
     const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
     bool args;                  /* read API arguments */
     bool collectives; /* read the arguments of collectives, also without `args` */
@@ -818,6 +823,7 @@ typedef enum rocl_report {
     ROCL_REPORT_OCCUPANCY,   /* waves of a kernel at once on a GPU, and what limits them */
     ROCL_REPORT_ROOFLINE,    /* per operator and shapes: operations, bytes, rates; needs arguments */
     ROCL_REPORT_COLLECTIVES, /* of all ranks: waits, bandwidths; wants rocl_options.collectives */
+    ROCL_REPORT_STEPS,       /* steps of a program, such as ProfilerStep#12 */
     ROCL_REPORTS
 } rocl_report;
 

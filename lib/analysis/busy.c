@@ -12,21 +12,8 @@
 #include <string.h>
 
 #include "analysis/gaps.h"
+#include "analysis/parts.h"
 #include "base/array.h"
-#include "base/map.h"
-#include "model/kernel_class.h"
-
-typedef enum part { COMPUTE, COMMUNICATION, COPY, PARTS } part;
-
-/* Unions that are measured, and of what. */
-enum { U_COMPUTE, U_KERNELS, U_COPY, U_ALL, U_COMMUNICATION, UNIONS };
-static const uint32_t union_parts[UNIONS] = {
-    [U_COMPUTE] = 1 << COMPUTE,
-    [U_KERNELS] = 1 << COMPUTE | 1 << COMMUNICATION,
-    [U_COPY] = 1 << COPY,
-    [U_ALL] = (1 << PARTS) - 1,
-    [U_COMMUNICATION] = 1 << COMMUNICATION,
-};
 
 /* How long how many kernels ran at once. */
 #define LEVELS 64 /* so many, or more, are the last level */
@@ -39,7 +26,7 @@ typedef struct levels {
 /* A GPU, or a lane, while it is swept. */
 typedef struct sweep {
     uint64_t track;
-    rocl_cover covers[UNIONS];
+    rocl_cover covers[ROCL_UNIONS];
     levels levels;
     int64_t first, last;
     uint64_t kernels, copies, communications;
@@ -111,7 +98,7 @@ static rocl_gap_track describe_track(const busy *b, uint64_t track)
 typedef struct work {
     const rocl_event *e;
     rocl_kind kind;
-    part part;
+    rocl_part part;
     uint32_t queue, stream;
 } work;
 
@@ -121,7 +108,7 @@ static rocl_status add_to_track(busy *b, unsigned worker, const rocl_capture *c,
     const uint64_t key[4] = {track, (uint64_t)w->e->start, (uint64_t)w->e->end,
                              rocl_row_word(w->e->id, w->kind) ^ (uint64_t)c->index << 48};
     const uint64_t numbers[] = {w->part, w->e->name, rocl_process_word(c, w->e), w->e->stack_id};
-    if (b->ends && w->part != COPY) {
+    if (b->ends && w->part != ROCL_PART_COPY) {
         const uint64_t end[2] = {key[0], key[2]};
         rocl_status st = rocl_sorter_add(b->ends, worker, end, NULL, 0, err);
         if (st != ROCL_OK)
@@ -129,20 +116,6 @@ static rocl_status add_to_track(busy *b, unsigned worker, const rocl_capture *c,
     }
     /* Only gaps look up calls. */
     return rocl_add_numbers(b->sorter, worker, key, numbers, b->gaps ? 4 : 2, err);
-}
-
-/* Names are classified once for each worker. False: memory is out. */
-static bool find_part(busy *b, unsigned worker, uint32_t kernel, part *out)
-{
-    uint32_t known = rocl_ids_get(&b->parts[worker], kernel);
-    if (known != ROCL_NONE) {
-        *out = (part)known;
-        return true;
-    }
-    size_t n;
-    const char *name = rocl_strings_get(b->c.trace->strings, kernel, &n);
-    *out = rocl_classify_kernel(b->c.trace->classes, name, n) == ROCL_CLASS_COMMUNICATION ? COMMUNICATION : COMPUTE;
-    return rocl_ids_put(&b->parts[worker], kernel, *out);
 }
 
 static rocl_status add_busy_batch(void *self, unsigned worker, const rocl_batch *batch,
@@ -156,12 +129,12 @@ static rocl_status add_busy_batch(void *self, unsigned worker, const rocl_batch 
         work w;
         if (batch->kind == ROCL_DISPATCH) {
             const rocl_dispatch *d = &batch->dispatches[i];
-            w = (work){&d->e, ROCL_DISPATCH, COMPUTE, d->queue, d->stream};
-            if (!find_part(b, worker, d->e.name, &w.part))
+            w = (work){&d->e, ROCL_DISPATCH, ROCL_PART_COMPUTE, d->queue, d->stream};
+            if (!rocl_find_part(b->c.trace, &b->parts[worker], d->e.name, &w.part))
                 return rocl_fail_memory(err);
         } else {
             const rocl_copy *k = &batch->copies[i];
-            w = (work){&k->e, ROCL_COPY, COPY, k->queue, k->stream};
+            w = (work){&k->e, ROCL_COPY, ROCL_PART_COPY, k->queue, k->stream};
         }
         const unsigned n = rocl_gpus_of(&b->gpus, batch, i, gpus);
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
@@ -220,8 +193,7 @@ static rocl_status begin_track(busy *b, uint64_t track, rocl_error *err)
         return rocl_fail_memory(err);
     sweep *s = &b->sweeps[b->sweep_count++];
     *s = (sweep){.track = track};
-    for (unsigned i = 0; i < UNIONS; i++)
-        s->covers[i].until = INT64_MIN;
+    rocl_covers_begin(s->covers);
     return b->gaps ? rocl_gaps_begin_track(b->gaps, &t, err) : ROCL_OK;
 }
 
@@ -235,7 +207,8 @@ static rocl_status end_track(busy *b, rocl_error *err)
     return st;
 }
 
-static rocl_status sweep_work(busy *b, sweep *s, part p, const rocl_gpu_work *w, rocl_error *err)
+static rocl_status sweep_work(busy *b, sweep *s, rocl_part p, const rocl_gpu_work *w,
+                              rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     if (!(s->kernels + s->copies))
@@ -243,17 +216,15 @@ static rocl_status sweep_work(busy *b, sweep *s, part p, const rocl_gpu_work *w,
     if (b->ends) {
         st = pass_ends(b, s, w->start, err);
         pass_time(&s->levels, w->start);
-        s->levels.now += p != COPY;
+        s->levels.now += p != ROCL_PART_COPY;
     }
     if (st == ROCL_OK && b->gaps)
         st = rocl_gaps_add_work(b->gaps, w, err);
     s->last = w->end > s->last ? w->end : s->last;
-    s->copies += p == COPY;
-    s->kernels += p != COPY;
-    s->communications += p == COMMUNICATION;
-    for (unsigned i = 0; i < UNIONS; i++)
-        if (union_parts[i] >> p & 1)
-            rocl_cover_extend(&s->covers[i], w->start, w->end);
+    s->copies += p == ROCL_PART_COPY;
+    s->kernels += p != ROCL_PART_COPY;
+    s->communications += p == ROCL_PART_COMMUNICATION;
+    rocl_covers_extend(s->covers, p, w->start, w->end);
     return st;
 }
 
@@ -268,9 +239,13 @@ static rocl_status sweep_all(busy *b, rocl_error *err)
     while (rocl_next_record(b->sorter, &rec, &st, err)) {
         uint64_t v[4];
         rocl_read_numbers(&rec, v, 4);
-        const rocl_gpu_work w = {
-            v[0] == COPY, (int64_t)rec.key[1],          (int64_t)rec.key[2], (uint32_t)v[1], v[2],
-            v[3],         rec.key[3] ^ v[2] >> 32 << 48};
+        const rocl_gpu_work w = {v[0] == ROCL_PART_COPY,
+                                 (int64_t)rec.key[1],
+                                 (int64_t)rec.key[2],
+                                 (uint32_t)v[1],
+                                 v[2],
+                                 v[3],
+                                 rec.key[3] ^ v[2] >> 32 << 48};
         if (!b->sweep_count || b->sweeps[b->sweep_count - 1].track != rec.key[0]) {
             uint64_t track = rec.key[0];
             st = end_track(b, err);
@@ -278,7 +253,7 @@ static rocl_status sweep_all(busy *b, rocl_error *err)
                 st = begin_track(b, track, err);
         }
         if (st == ROCL_OK)
-            st = sweep_work(b, &b->sweeps[b->sweep_count - 1], (part)v[0], &w, err);
+            st = sweep_work(b, &b->sweeps[b->sweep_count - 1], (rocl_part)v[0], &w, err);
     }
     return st == ROCL_OK ? end_track(b, err) : st;
 }
@@ -364,13 +339,13 @@ const rocl_report_def rocl_overlap_report = {
 /* What is in the union of all kernels, but not in that of compute, is communication alone. */
 static rocl_status measure_overlap(const busy *b, const sweep *s, overlap_row *r, rocl_error *err)
 {
-    int64_t kernels = s->covers[U_KERNELS].measure, at_once = 0;
+    int64_t kernels = s->covers[ROCL_UNION_KERNELS].measure, at_once = 0;
     *r = (overlap_row){.gpu = &b->gpus.all[s->track],
                        .wall = s->last - s->first,
-                       .all = s->covers[U_ALL].measure,
-                       .compute = s->covers[U_COMPUTE].measure,
-                       .communication = s->covers[U_COMMUNICATION].measure,
-                       .copy = s->covers[U_COPY].measure,
+                       .all = s->covers[ROCL_UNION_ALL].measure,
+                       .compute = s->covers[ROCL_UNION_COMPUTE].measure,
+                       .communication = s->covers[ROCL_UNION_COMMUNICATION].measure,
+                       .copy = s->covers[ROCL_UNION_COPY].measure,
                        .kernels = s->kernels,
                        .copies = s->copies,
                        .communications = s->communications};

@@ -17,7 +17,9 @@
 #include "analysis/facts.h"
 #include "analysis/gaps.h"
 #include "base/map.h"
+#include "analysis/parts.h"
 #include "model/collectives.h"
+#include "model/steps.h"
 
 enum { WORST = 20 };
 
@@ -125,7 +127,7 @@ static rocl_status add_steps(collectives *k, unsigned worker, const rocl_batch *
             size_t n, stem;
             uint64_t number;
             const char *text = rocl_strings_get(k->c.trace->strings, name, &n);
-            known = rocl_read_step(text, n, &stem, &number);
+            known = rocl_step_names_match(k->c.trace->steps, text, n, &stem, &number);
             if (!rocl_ids_put(&k->steps[worker], name, known))
                 return rocl_fail_memory(err);
         }

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "model/kernel_class.h"
+#include "model/steps.h"
 #include "trace/pipeline.h"
 
 #define LEVEL 0.01  /* of significance */

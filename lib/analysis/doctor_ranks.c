@@ -5,6 +5,7 @@
 
 #include "analysis/doctor.h"
 #include "base/array.h"
+#include "model/steps.h"
 
 /* ---- rules on ranks -------------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
  * process, under one lock. */
 #include "analysis/facts.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,28 +29,6 @@ rocl_extent rocl_extent_of_all(const rocl_process_facts *p)
 }
 
 /* ---- what names say -------------------------------------------------------------------------- */
-
-bool rocl_read_step(const char *name, size_t n, size_t *stem, uint64_t *number)
-{
-    static const char *const words[] = {"step", "iter", "iteration", "epoch", "batch"};
-    size_t digits = n;
-    while (digits && isdigit((unsigned char)name[digits - 1]))
-        digits--;
-    if (digits == n || n - digits > 18)
-        return false;
-    size_t end = digits;
-    while (end && strchr(" #:=_-.", name[end - 1]))
-        end--;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t len = strlen(words[i]);
-        if (end >= len && !strncasecmp(name + end - len, words[i], len)) {
-            *stem = digits;
-            *number = strtoull(name + digits, NULL, 10);
-            return true;
-        }
-    }
-    return false;
-}
 
 /* "hipLaunchKernel", "cudaLaunchKernel", "cuLaunchKernel"; no "hipblasCreate", no "cuda_graph". */
 static const char *runtime_function(const char *name)

@@ -78,10 +78,6 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
 rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err);
 void rocl_facts_free(rocl_facts *f);
 
-/* Is it the name of a marker that counts steps: "ProfilerStep#12", "step:3", "Iteration 5"? *stem
- * gets the length of what is before the number. */
-bool rocl_read_step(const char *name, size_t n, size_t *stem, uint64_t *number);
-
 /* Of all events that took time. */
 rocl_extent rocl_extent_of_all(const rocl_process_facts *p);
 /* Adds what is in `from`. */

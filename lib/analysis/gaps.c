@@ -5,6 +5,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/gaps.h"
+#include "analysis/parts.h"
 #include "analysis/host.h"
 #include "analysis/samples.h"
 #include "base/array.h"

@@ -31,21 +31,6 @@ typedef struct rocl_gpu_work {
     uint64_t row;               /* rocl_row_word(); the same */
 } rocl_gpu_work;
 
-/* A union of intervals that come by start: only what reaches beyond it is added. */
-typedef struct rocl_cover {
-    int64_t until; /* covered up to here; at first INT64_MIN */
-    int64_t measure;
-} rocl_cover;
-
-static inline void rocl_cover_extend(rocl_cover *c, int64_t start, int64_t end)
-{
-    int64_t from = start > c->until ? start : c->until;
-    if (end > from)
-        c->measure += end - from;
-    if (end > c->until)
-        c->until = end;
-}
-
 /* Its sorters are those of the collector, whose report is `gaps`. NULL: memory is out. */
 rocl_gaps *rocl_gaps_new(rocl_collector *c, bool lanes);
 void rocl_gaps_free(rocl_gaps *g);

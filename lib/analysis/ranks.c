@@ -11,6 +11,7 @@
 #include "analysis/report.h"
 #include "base/array.h"
 #include "model/ranks.h"
+#include "model/steps.h"
 
 typedef enum work { KERNEL, MARKER, API, WORKS } work;
 
@@ -530,7 +531,9 @@ static step_row *list_steps(const ranks *r, size_t *count, rocl_error *err)
         size_t len;
         step_row s = {.rank_index = c->key.rank, .name = c->key.name, .sum = c->sum};
         s.stem = rocl_strings_get(r->c.trace->strings, c->key.name, &len);
-        if (c->key.work == MARKER && rocl_read_step(s.stem, len, &s.stem_len, &s.number))
+        if (c->key.work == MARKER &&
+            rocl_step_names_match(r->c.trace->steps, s.stem, len, &s.stem_len, &s.number) &&
+            s.number != ROCL_STEP_UNNUMBERED)
             rows[n++] = s;
     }
     qsort(rows, n, sizeof *rows, order_by_step);

@@ -30,6 +30,7 @@ const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
     [ROCL_REPORT_OCCUPANCY] = &rocl_occupancy_report,
     [ROCL_REPORT_ROOFLINE] = &rocl_roofline_report,
     [ROCL_REPORT_COLLECTIVES] = &rocl_collectives_report,
+    [ROCL_REPORT_STEPS] = &rocl_steps_report,
 };
 
 /* In the order of their tables. Calls come first: others look them up. */
@@ -40,7 +41,7 @@ static const rocl_collector_def *const collectors[] = {
     &rocl_memory_collector,      &rocl_counter_collector,     &rocl_derived_collector,
     &rocl_streams_collector,     &rocl_sampled_collector,     &rocl_energy_collector,
     &rocl_occupancy_collector,   &rocl_roofline_collector,    &rocl_attribution_collector,
-    &rocl_collectives_collector, &rocl_doctor_collector,
+    &rocl_collectives_collector, &rocl_doctor_collector,      &rocl_steps_collector,
 };
 
 enum { COLLECTORS = sizeof collectors / sizeof *collectors };

@@ -23,6 +23,7 @@ struct rocl_filter {
     rocl_names names, kernel_names;
     rocl_periods periods;
     rocl_iterations iterations;
+    rocl_step_filter steps;
     int64_t min_duration;
     int64_t first, last; /* bounds of the trace */
     bool resolved;
@@ -39,7 +40,7 @@ static bool filters_anything(const rocl_options *o)
            rocl_list_used(o->exclude) || rocl_list_used(o->names) ||
            rocl_list_used(o->exclude_names) || o->min_duration ||
            rocl_list_used(o->kernel_include) || rocl_list_used(o->kernel_exclude) ||
-           o->kernel_iterations || rocl_list_used(o->periods);
+           o->kernel_iterations || o->step || o->warmup || rocl_list_used(o->periods);
 }
 
 static rocl_status make_workers(rocl_filter *f, rocl_error *err)
@@ -80,6 +81,8 @@ rocl_status rocl_filter_new(rocl_filter **filter, rocl_trace *t, rocl_error *err
     if (st == ROCL_OK)
         st = rocl_iterations_new(&f->iterations, t, err);
     if (st == ROCL_OK)
+        st = rocl_step_filter_new(&f->steps, t, err);
+    if (st == ROCL_OK)
         st = rocl_window_new(&f->window, t, err);
     if (st == ROCL_OK)
         st = rocl_who_new(&f->who, t, err);
@@ -108,6 +111,7 @@ void rocl_filter_free(rocl_filter *f)
     rocl_window_free(&f->window);
     rocl_periods_free(&f->periods);
     rocl_iterations_free(&f->iterations);
+    rocl_step_filter_free(&f->steps);
     rocl_who_free(&f->who);
     rocl_kinds_free(&f->kinds);
     free(f);
@@ -122,7 +126,7 @@ bool rocl_filter_needs_bounds(const rocl_filter *f)
 
 bool rocl_filter_needs_markers(const rocl_filter *f)
 {
-    return f && !f->resolved && rocl_window_marked(&f->window);
+    return f && !f->resolved && (rocl_window_marked(&f->window) || f->steps.used);
 }
 
 bool rocl_filter_needs_dispatches(const rocl_filter *f)
@@ -137,7 +141,7 @@ void rocl_filter_set_bounds(rocl_filter *f, int64_t first, int64_t last)
     f->first = first;
     f->last = last;
     f->periods.first = first;
-    if (!rocl_window_marked(&f->window) && !f->iterations.range_count)
+    if (!rocl_window_marked(&f->window) && !f->iterations.range_count && !f->steps.used)
         rocl_filter_resolve(f, NULL); /* what is wrong comes out when resolve or apply is called */
 }
 
@@ -152,6 +156,8 @@ rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_er
         if (!rocl_who_process(&f->who, capture, e->process, b->capture->process_count))
             continue;
         rocl_status st = rocl_window_see(&f->window, capture, b->kind, e, err);
+        if (st == ROCL_OK)
+            st = rocl_step_filter_see(&f->steps, f->trace, b, e, err);
         if (st != ROCL_OK)
             return st;
     }
@@ -173,6 +179,8 @@ rocl_status rocl_filter_resolve(rocl_filter *f, rocl_error *err)
     rocl_status st = rocl_window_resolve(&f->window, f->first, f->last, err);
     if (st == ROCL_OK)
         st = rocl_iterations_resolve(&f->iterations, err);
+    if (st == ROCL_OK)
+        st = rocl_step_filter_resolve(&f->steps, f->trace, err);
     f->resolved = st == ROCL_OK;
     return st;
 }
@@ -262,6 +270,8 @@ static rocl_status apply_stages(rocl_filter *f, unsigned worker, rocl_batch *b, 
         return st;
     if (!who_only)
         rocl_iterations_test(&f->iterations, b, w->keep);
+    if (!who_only)
+        rocl_step_filter_test(&f->steps, b, w->keep);
     if (!who_only && f->window.used && f->window.mode == ROCL_WINDOW_CLIP)
         rocl_window_clip(&f->window, b, w->keep);
     if (!who_only)

@@ -10,7 +10,7 @@
 /* ---- the option ---- */
 
 /* "3" or "1-2" at *at, which moves behind it. */
-static bool parse_range(rocl_iteration_range *r, const char **at)
+static bool parse_range(rocl_range *r, int64_t least, const char **at)
 {
     int64_t first, last;
     const char *end = rocl_parse_number(*at, &first);
@@ -20,40 +20,42 @@ static bool parse_range(rocl_iteration_range *r, const char **at)
     end = rocl_skip_blanks(end);
     if (*end == '-' && !(end = rocl_parse_number(rocl_skip_blanks(end + 1), &last)))
         return false;
-    *r = (rocl_iteration_range){(uint64_t)first, (uint64_t)last};
+    *r = (rocl_range){(uint64_t)first, (uint64_t)last};
     *at = end;
-    return first > 0 && first <= last;
+    return first >= least && first <= last;
 }
 
 static int compare_ranges(const void *a, const void *b)
 {
-    const rocl_iteration_range *x = a, *y = b;
+    const rocl_range *x = a, *y = b;
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
 /* rocprofv3 takes brackets where they please: "[1-2],[5]", "[1, 3, [8-12]]", "1-2". */
-static rocl_status parse_ranges(rocl_iterations *it, const char *text, rocl_error *err)
+rocl_status rocl_ranges_parse(const char *option, const char *text, int64_t least,
+                              rocl_range **ranges, size_t *count, rocl_error *err)
 {
     static const char between[] = " \t[],";
-    size_t cap = 0, kept = 0;
+    size_t cap = 0, n = 0, kept = 0;
+    *ranges = NULL;
     for (const char *at = text + strspn(text, between); *at; at += strspn(at, between)) {
-        if (!ROCL_GROW(it->ranges, cap, it->range_count + 1))
+        if (!ROCL_GROW(*ranges, cap, n + 1))
             return rocl_fail_memory(err);
-        if (!parse_range(&it->ranges[it->range_count++], &at) || (*at && !strchr(between, *at)))
-            it->range_count = 0, at = "", kept = SIZE_MAX;
+        if (!parse_range(&(*ranges)[n++], least, &at) || (*at && !strchr(between, *at)))
+            n = 0, at = "", kept = SIZE_MAX;
     }
-    if (!it->range_count || kept)
+    if (!n || kept)
         return rocl_fail(err, ROCL_USAGE,
-                         "--kernel-iterations: \"%.100s\": numbers from 1 on and ranges of them, "
-                         "such as 1,[5-8]",
-                         text);
-    qsort(it->ranges, it->range_count, sizeof *it->ranges, compare_ranges);
-    for (size_t i = 1; i < it->range_count; i++)
-        if (it->ranges[i].first > it->ranges[kept].last)
-            it->ranges[++kept] = it->ranges[i];
-        else if (it->ranges[i].last > it->ranges[kept].last)
-            it->ranges[kept].last = it->ranges[i].last;
-    it->range_count = kept + 1;
+                         "%s: \"%.100s\": numbers from %d on and ranges of them, such as 1,[5-8]",
+                         option, text, (int)least);
+    rocl_range *r = *ranges;
+    qsort(r, n, sizeof *r, compare_ranges);
+    for (size_t i = 1; i < n; i++)
+        if (r[i].first > r[kept].last)
+            r[++kept] = r[i];
+        else if (r[i].last > r[kept].last)
+            r[kept].last = r[i].last;
+    *count = kept + 1;
     return ROCL_OK;
 }
 
@@ -62,7 +64,8 @@ rocl_status rocl_iterations_new(rocl_iterations *it, rocl_trace *t, rocl_error *
     *it = (rocl_iterations){0};
     if (!t->opt.kernel_iterations)
         return ROCL_OK;
-    rocl_status st = parse_ranges(it, t->opt.kernel_iterations, err);
+    rocl_status st = rocl_ranges_parse("--kernel-iterations", t->opt.kernel_iterations, 1,
+                                       &it->ranges, &it->range_count, err);
     if (st == ROCL_OK && !(it->seen = rocl_sorter_new(t->space, 4)))
         st = rocl_fail_memory(err);
     return st;

@@ -7,6 +7,7 @@
 
 #include "base/extsort.h"
 #include "base/map.h"
+#include "model/steps.h"
 #include "model/trace.h"
 
 static inline bool rocl_list_used(const char *const *list)
@@ -211,9 +212,14 @@ int64_t rocl_periods_end(const rocl_periods *p); /* of the last one; there is on
 
 /* ---- iterations.c: --kernel-iterations ---- */
 
-typedef struct rocl_iteration_range {
-    uint64_t first, last; /* from 1 */
-} rocl_iteration_range;
+typedef struct rocl_range {
+    uint64_t first, last;
+} rocl_range;
+
+/* "3,5-8", also with brackets as rocprofv3 takes them, "[1-2],[5]": ascending ranges that do not
+ * overlap, of numbers from `least` on. Free *ranges, also after a failure. */
+rocl_status rocl_ranges_parse(const char *option, const char *text, int64_t least,
+                              rocl_range **ranges, size_t *count, rocl_error *err);
 
 /* A dispatch by its start, and by its event among those that start at once. */
 typedef struct rocl_iteration {
@@ -233,7 +239,7 @@ typedef struct rocl_iteration_group {
 } rocl_iteration_group;
 
 typedef struct rocl_iterations {
-    rocl_iteration_range *ranges; /* ascending, apart from each other */
+    rocl_range *ranges;           /* from 1 */
     size_t range_count;           /* 0: no such option */
     rocl_sorter *seen;            /* dispatches; NULL once the groups are known */
     rocl_iteration_group *groups; /* ascending; the last one is an end */
@@ -250,6 +256,35 @@ rocl_status rocl_iterations_see(rocl_iterations *it, unsigned worker, const rocl
 /* Then once, before any test. */
 rocl_status rocl_iterations_resolve(rocl_iterations *it, rocl_error *err);
 void rocl_iterations_test(const rocl_iterations *it, const rocl_batch *b, uint8_t *keep);
+
+/* ---- steps.c: --step, --warmup ---- */
+
+/* Of no process that has steps itself: the times of all others. */
+#define ROCL_ANY_PROCESS UINT64_MAX
+
+typedef struct rocl_step_time {
+    uint64_t process; /* capture << 32 | process, or ROCL_ANY_PROCESS */
+    int64_t from, to; /* what begins before `to` */
+} rocl_step_time;
+
+typedef struct rocl_step_filter {
+    bool used;
+    rocl_range *ranges;
+    size_t range_count; /* 0: all */
+    rocl_step_cache names;
+    rocl_steps steps;
+    rocl_step_time *times; /* ascending; those of a process do not overlap */
+    size_t time_count, time_cap;
+} rocl_step_filter;
+
+rocl_status rocl_step_filter_new(rocl_step_filter *f, const rocl_trace *t, rocl_error *err);
+void rocl_step_filter_free(rocl_step_filter *f);
+/* Every marker of the trace, in any order, from one thread at a time. */
+rocl_status rocl_step_filter_see(rocl_step_filter *f, const rocl_trace *t, const rocl_batch *b,
+                                 const rocl_event *e, rocl_error *err);
+/* Then once, before any test. ROCL_USAGE when no step is left; a notice says how many are not. */
+rocl_status rocl_step_filter_resolve(rocl_step_filter *f, const rocl_trace *t, rocl_error *err);
+void rocl_step_filter_test(const rocl_step_filter *f, const rocl_batch *b, uint8_t *keep);
 
 /* The i-th event of a batch of dispatches or counters: the name of its kernel as it is shown, even
  * if the dispatch is shown under another. */

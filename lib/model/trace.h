@@ -93,6 +93,7 @@ struct rocl_trace {
     rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
     struct rocl_kernel_classes *classes;
+    struct rocl_step_names *steps; /* which markers are steps */
     atomic_uint_least64_t faults[ROCL_FAULTS];
     atomic_uint_least64_t events[ROCL_KINDS];
     atomic_int_least64_t first, last; /* of the events, with opt.note_times; first > last: none */

@@ -69,6 +69,7 @@ typedef struct rocl_table {
     const char *key;           /* "kernels" */
     const char *title;         /* "Kernels" */
     const char *note;          /* what to know of it in one line, or NULL */
+    const char *why_empty;     /* for people, of a table without rows, or NULL: "nothing" */
     const rocl_table_tab *tab; /* static; NULL: one of its own */
     const rocl_table_column *columns;
     size_t column_count;

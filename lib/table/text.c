@@ -166,7 +166,9 @@ void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t)
 {
     rocl_buf_str(&w->buf, t->title);
     if (t->row_count == 0) {
-        rocl_buf_str(&w->buf, ": nothing\n");
+        rocl_buf_str(&w->buf, ": ");
+        rocl_buf_str(&w->buf, t->why_empty ? t->why_empty : "nothing");
+        rocl_buf_byte(&w->buf, '\n');
         return;
     }
     if (t->note) {

@@ -127,7 +127,8 @@ static void put_markdown(rocl_table_writer *w, const rocl_table *t)
     put_escaped(b, t->title, strlen(t->title));
     rocl_buf_str(b, "\n\n");
     if (t->row_count == 0) {
-        rocl_buf_str(b, "nothing\n");
+        rocl_buf_str(b, t->why_empty ? t->why_empty : "nothing");
+        rocl_buf_byte(b, '\n');
         return;
     }
     if (t->note) {

@@ -12,6 +12,7 @@
 #include "base/pool.h"
 #include "filter/filter.h"
 #include "model/kernel_class.h"
+#include "model/steps.h"
 #include "model/trace.h"
 #include "source/db/schema_cache.h"
 #include "source/formats.h"
@@ -292,6 +293,8 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK)
         st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
     if (st == ROCL_OK)
+        st = rocl_step_names_new(&t->steps, t->opt.steps, err);
+    if (st == ROCL_OK)
         st = rocl_inputs_expand(&in, inputs, count, err);
     if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
@@ -383,6 +386,7 @@ void rocl_trace_close(rocl_trace *t)
         return;
     rocl_filter_free(t->filter);
     rocl_kernel_classes_free(t->classes);
+    rocl_step_names_free(t->steps);
     for (size_t i = 0; i < t->capture_count; i++)
         rocl_capture_free(t->captures[i]);
     free(t->captures);

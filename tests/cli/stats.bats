@@ -10,7 +10,7 @@ requires() {
 db=$FIXTURES/schema-3.0.0.db
 reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram
     memory counters streams samples attribution doctor classes occupancy roofline
-    collectives)
+    collectives steps)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs
@@ -541,4 +541,75 @@ for r in got:
 END
     done
     [ "$(rocstats occupancy -j1 --format json "$FIXTURES/everything.db")" = "$(rocstats occupancy -j7 --format json "$FIXTURES/everything.db")" ]
+# Three steps of two ranks; the third of rank 1 launches from a thread of its own, and its kernel runs
+# after it. The kernel "first" was launched before all steps.
+make_steps() {
+    for rank in 0 1; do
+        cat >"rank$rank.json" <<END
+{"schemaVersion": 1, "distributedInfo": {"rank": $rank}, "traceEvents": [
+  {"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1$rank, "tid": 1, "ts": 10, "dur": 5, "args": {"correlation": 9}},
+  {"ph": "X", "cat": "kernel", "name": "first", "pid": $rank, "tid": 7, "ts": 310, "dur": 50,
+   "args": {"device": $rank, "stream": 7, "correlation": 9}},
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#7", "pid": 1$rank, "tid": 1, "ts": 100, "dur": 100},
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#8", "pid": 1$rank, "tid": 1, "ts": 300, "dur": 100},
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#9", "pid": 1$rank, "tid": 1, "ts": 500, "dur": $((100 + 300 * rank))},
+  {"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1$rank, "tid": 1, "ts": 310, "dur": 5, "args": {"correlation": 1}},
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": $rank, "tid": 7, "ts": 380, "dur": 50,
+   "args": {"device": $rank, "stream": 7, "correlation": 1}},
+  {"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1$rank, "tid": 2, "ts": 510, "dur": 5, "args": {"correlation": 2}},
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": $rank, "tid": 7, "ts": 900, "dur": 70,
+   "args": {"device": $rank, "stream": 7, "correlation": 2}}]}
+END
+    done
+}
+
+@test "steps: ranges that count, and the work that they launched" {
+    make_steps
+    rocstats steps --format json rank0.json rank1.json >s.json
+    jq -e '[.tables[] | select(.key == "steps").rows[] | [.place, .step, .number, .wall_ns, .gpu_busy_ns, .no_gpu_ns, .kernels, .launches]] == [
+        ["rank 0", "ProfilerStep#7", 7, 100000, 0, 100000, 0, 0], ["rank 0", "ProfilerStep#8", 8, 100000, 50000, 80000, 1, 1],
+        ["rank 0", "ProfilerStep#9", 9, 100000, 70000, 100000, 1, 1],
+        ["rank 1", "ProfilerStep#7", 7, 100000, 0, 100000, 0, 0], ["rank 1", "ProfilerStep#8", 8, 100000, 50000, 80000, 1, 1],
+        ["rank 1", "ProfilerStep#9", 9, 400000, 70000, 400000, 1, 1]]' s.json
+    jq -e '[.tables[] | select(.key == "step_ranks").rows[] | [.number, .ranks, .min_ns, .max_ns, .slowest]] == [
+        [7, 2, 100000, 100000, "rank 0"], [8, 2, 100000, 100000, "rank 0"], [9, 2, 100000, 400000, "rank 1"]]' s.json
+    jq -e '[.tables[] | select(.key == "step_kernels").rows[] | [.name, .steps, .calls, .total_ns, .median_ns, .max_step]] == [
+        ["gemm", 4, 4, 240000, 60000, "ProfilerStep#9 on rank 0"]]' s.json
+    jq -e '.tables[] | select(.key == "step_distribution").rows[] | select(.measure == "wall") |
+        .outliers == 1 and .outlier_steps == "ProfilerStep#9 on rank 1 (4.00x)"' s.json
+    try 0 rocstats steps --steps 'no such' rank0.json
+    [[ $output == *"Steps: no marker has a name that --steps matches"* ]]
+    try 0 rocstats steps "$FIXTURES/hip-events.db"
+    [[ $output == *"Steps: no marker counts steps"* ]]
+}
+
+@test "--step, --warmup: what begins in some steps" {
+    make_steps
+    try 0 rocstats kernels --format csv --step 8 rank0.json rank1.json
+    [ "$(cut -d, -f1-2 <<<"$output" | xargs)" = "name,calls first,2 gemm,2" ]
+    says '4 of 6 steps (ProfilerStep#) are left out'
+    try 0 rocstats kernels --format csv --step 7,9 rank0.json rank1.json
+    [ "$(wc -l <<<"$output")" -eq 1 ]
+    # The last kernel begins after its step; what follows the warm-up has no end.
+    try 0 rocstats kernels --format csv --warmup 2 rank0.json rank1.json
+    [ "$(cut -d, -f1-2 <<<"$output" | xargs)" = "name,calls gemm,2" ]
+    # A kernel that was launched before the first step that is left belongs to none.
+    rocstats steps --format json --warmup 1 rank0.json rank1.json 2>/dev/null >s.json
+    jq -e '[.tables[] | select(.key == "steps").rows[] | [.place, .number, .kernels]] == [
+        ["rank 0", 8, 1], ["rank 0", 9, 1], ["rank 1", 8, 1], ["rank 1", 9, 1]]' s.json
+    for j in 1 3; do
+        rocpd2csv -q -j$j -o - --kinds marker --steps '#[78]$' --step 7-8 rank0.json >"j$j"
+    done
+    cmp j1 j3
+    [ "$(wc -l <j1)" -eq 3 ]
+    try 2 rocstats kernels --step 3 rank0.json
+    says '--step: no step is left; the numbers of steps (ProfilerStep#) are 7 to 9'
+    try 2 rocstats kernels --warmup 3 rank0.json
+    says '--warmup: no step is left'
+    try 2 rocstats kernels --steps 'no such' --step 1 rank0.json
+    says '--step: no marker has a name that --steps matches'
+    try 2 rocstats kernels --step x rank0.json
+    says '--step: "x": numbers from 0 on'
+    try 2 rocstats kernels --steps '(' rank0.json
+    says '--steps:'
 }

@@ -18,7 +18,8 @@ typedef struct common {
     const char *start, *end, *start_marker, *end_marker, *min_duration;
     strings ranks, pids, agents, include, exclude, names, exclude_names;
     strings kernel_include, kernel_exclude, periods;
-    const char *kernel_iterations;
+    const char *kernel_iterations, *steps, *step;
+    unsigned warmup;              /* steps */
     unsigned jobs, level, reader; /* the last: an enum of rocline.h */
     size_t memory;
     const char *tmpdir, *kernel_classes;

@@ -1,6 +1,8 @@
 /* The option tables that the tools share. */
 #include "common/common.h"
 
+#include <limits.h>
+
 #define AT(field) offsetof(common, field)
 #define FLAG(name, letter, field, help)                                                            \
     {                                                                                              \
@@ -99,6 +101,13 @@ static const opt filter_options[] = {
     STRING("kernel-iterations", 0, kernel_iterations, "LIST",
            "of each kernel name in a process, keep only these dispatches, counted from 1 by their "
            "start: 1,[5-8]"),
+    STRING("steps", 0, steps, "REGEX",
+           "which markers are steps of the program: those whose name matches (POSIX extended; "
+           "default: names that count, such as ProfilerStep#12, step:3 or iteration 5)"),
+    STRING("step", 0, step, "LIST",
+           "keep only events that begin in steps of these numbers, in any process: 3,5-8"),
+    {"warmup", 0, OPT_NUMBER, AT(warmup), "N", NULL, 0, INT_MAX,
+     "remove the first N steps of each process, and all that begins before"},
     LIST("period", 0, periods, "D:L[:N]",
          "keep only events of N periods (default 1; 0: without end) of the length L, a time D "
          "before each: 1s:500ms:3; several follow each other, the first from the begin of the "

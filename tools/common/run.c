@@ -81,6 +81,9 @@ static rocl_options library_options(const common *c)
         .kernel_include = c->kernel_include.v,
         .kernel_exclude = c->kernel_exclude.v,
         .kernel_iterations = c->kernel_iterations,
+        .steps = c->steps,
+        .step = c->step,
+        .warmup = c->warmup,
         .periods = c->periods.v,
         .copy_packets = c->copy_packets,
         .args = c->args,
@@ -129,7 +132,7 @@ size_t common_put_faults(char *to, size_t size, const rocl_trace *t, bool droppe
 bool common_filters(const common *c)
 {
     return c->start || c->end || c->start_marker || c->end_marker || c->min_duration ||
-           c->kernel_iterations ||
+           c->kernel_iterations || c->step || c->warmup ||
            c->kernel_include.n + c->kernel_exclude.n + c->periods.n + c->ranks.n + c->pids.n +
                c->agents.n + c->include.n + c->exclude.n + c->names.n + c->exclude_names.n;
 }

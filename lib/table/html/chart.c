@@ -701,16 +701,23 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
 static void put_rank_cells(rocl_buf *b, const rocl_table *t)
 {
     enum { SHADES = 8, MOST_CELLS = 400, MOST_RANKS = 512 };
-    const bool timed = rocl_table_find_column(t, "start_ns") < t->column_count;
+    const bool timed = rocl_table_find_column(t, "slice") < t->column_count;
     const size_t place = rocl_table_find_column(t, "place");
     const size_t begin = rocl_table_find_column(t, timed ? "start_ns" : "number");
     const size_t end = rocl_table_find_column(t, timed ? "end_ns" : "number");
-    const size_t value = rocl_table_find_column(t, timed ? "kernels_ns" : "total_ns");
+    const size_t wall = rocl_table_find_column(t, "wall_ns"); /* of the table of steps */
+    const size_t marker = rocl_table_find_column(t, "marker");
+    const size_t value = wall < t->column_count
+                             ? wall
+                             : rocl_table_find_column(t, timed ? "kernels_ns" : "total_ns");
     const double origin = timed ? (double)t->origin : 0, width = timed ? 0 : 1;
     double first = INFINITY, last = -INFINITY, least = INFINITY, most = 0;
-    size_t rows[MOST_RANKS], count = 0;
+    size_t rows[MOST_RANKS], count = 0, past = t->row_count;
     rocl_figure f;
-    for (size_t i = 0; i < t->row_count; i++) {
+    for (size_t i = 1; i < past && marker < t->column_count; i++)
+        if (!is_same_cell(t, i, 0, marker)) /* of several kinds of steps the first */
+            past = i;
+    for (size_t i = 0; i < past; i++) {
         if (!i || !is_same_cell(t, i, i - 1, place)) {
             if (count == MOST_RANKS)
                 break;
@@ -745,7 +752,7 @@ static void put_rank_cells(rocl_buf *b, const rocl_table *t)
     for (size_t r = 0; r < count; r++) {
         double sum = 0;
         rocl_figure_begin_row(&f);
-        for (size_t i = rows[r]; i < t->row_count && is_same_cell(t, i, rows[r], place); i++) {
+        for (size_t i = rows[r]; i < past && is_same_cell(t, i, rows[r], place); i++) {
             const double v = length_of(t, i, value);
             const double x = rocl_axis_x(&axis, number_of(t, i, begin) - origin);
             const double to = rocl_axis_x(&axis, number_of(t, i, end) - origin + width);
@@ -867,6 +874,7 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"rank_times", put_heat_map},
                   {"rank_steps", put_rank_cells},
                   {"rank_timeline", put_rank_cells},
+                  {"steps", put_rank_cells},
                   {"overlap", put_overlap},
                   {"concurrency", put_concurrency},
                   {"gap_classes", put_gap_causes},
