@@ -541,6 +541,8 @@ for r in got:
 END
     done
     [ "$(rocstats occupancy -j1 --format json "$FIXTURES/everything.db")" = "$(rocstats occupancy -j7 --format json "$FIXTURES/everything.db")" ]
+}
+
 # Three steps of two ranks; the third of rank 1 launches from a thread of its own, and its kernel runs
 # after it. The kernel "first" was launched before all steps.
 make_steps() {
