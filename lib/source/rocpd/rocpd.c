@@ -410,6 +410,9 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
     return st;
 }
 
+/* Of more inputs the files are closed between two questions: there may be thousands. */
+enum { KEPT_OPEN = 16 };
+
 /* The extdata of a definition. One kernel after the other is asked for, so the cursor stays
  * open. */
 static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
@@ -452,6 +455,12 @@ static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_pr
         size_t len;
         const char *text = rocl_cell_text(f->properties.rows, 0, 0, &len);
         rocl_buf_put(json, text, len);
+    }
+    if (f->properties_db && t->source_count > KEPT_OPEN) {
+        rocl_rows_close(f->properties.rows);
+        f->properties.rows = NULL;
+        rocl_db_close(f->properties_db);
+        f->properties_db = NULL;
     }
     pthread_mutex_unlock(&properties_lock);
     return st;
