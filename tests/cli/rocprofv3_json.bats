@@ -358,3 +358,17 @@ KFD_QUEUE  agent=Agent 2'
     [ "$(sqlite3 t.db 'select count(*) from kernels')" -eq 36 ]
     diff <(rocstats counters -q --format csv all.json) <(rocstats counters -q --format csv t.db)
 }
+
+@test "arguments that are no JSON are left out and counted, the calls behind them stay" {
+    needs sqlite3 "$FIXTURES/rocprofv3-7.13.json"
+    sed 's/"type":"dim3","name":"numBlocks"/"type":"dim3me":"numBlocks"/' "$FIXTURES/rocprofv3-7.13.json" >broken.json
+    run ! cmp -s broken.json "$FIXTURES/rocprofv3-7.13.json"
+    for f in broken.json "$FIXTURES/rocprofv3-7.13.json"; do
+        rocmerge -o m.db "$f" 2>err || [ $? -eq 1 ]
+        sqlite3 m.db "SELECT r.start, r.end, s.string FROM rocpd_region r JOIN rocpd_string s ON s.id = r.name_id ORDER BY 1, 2, 3" >"regions-${f##*/}"
+        rm m.db
+        [ "$f" != broken.json ] || grep -q 'repaired: broken JSON' err
+    done
+    [ -s regions-broken.json ]
+    diff regions-broken.json regions-rocprofv3-7.13.json
+}

@@ -134,7 +134,8 @@ typedef struct json_piece {
     uint64_t kernel_id;          /* of a dispatch */
     uint64_t agent_handle;       /* of what is no copy */
     int64_t instruction;         /* of a PC sample: index; -1 */
-    bool has_start, has_end, is_moment, bad, bad_time;
+    bool has_start, has_end, is_moment, bad, bad_time, bad_args;
+    const rocl_records_input *in;
 } json_piece;
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -226,18 +227,20 @@ static void take_args(json_piece *c)
                                           [TEXT_NAME] = ROCL_JSON_KEY("name"),
                                           [TEXT_VALUE] = ROCL_JSON_KEY("value")};
     rocl_json_token v;
-    if (!rocl_records_want_args(c->to) || !rocl_json_enter(&c->json, ROCL_JSON_ARRAY))
+    rocl_json args = c->json; /* what is wrong in them hides no records: c->json skips them */
+    if (!rocl_records_want_args(c->to) || !rocl_json_enter(&args, ROCL_JSON_ARRAY))
         return;
-    while (rocl_json_element(&c->json, &v)) {
+    while (rocl_json_element(&args, &v)) {
         rocl_view text[TEXTS] = {{"", 0}, {"", 0}, {"", 0}};
-        if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
+        if (!rocl_json_enter(&args, ROCL_JSON_OBJECT))
             continue;
-        for (int k; (k = rocl_json_member(&c->json, keys, TEXTS, &v)) >= 0;)
+        for (int k; (k = rocl_json_member(&args, keys, TEXTS, &v)) >= 0;)
             if (v.kind >= ROCL_JSON_STRING) /* no object, no array */
                 text[k] = plain_text(c->w, &v, k);
-        if (!c->json.wrong)
+        if (!args.wrong)
             rocl_record_typed_arg(c->to, text[TEXT_TYPE], text[TEXT_NAME], text[TEXT_VALUE]);
     }
+    c->bad_args |= args.wrong != NULL;
 }
 
 static void add_argument(json_piece *c, rocl_view type, rocl_view name, rocl_view value)
@@ -844,7 +847,7 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     c->kernel_id = ROCL_NO_KEY;
     c->internal = c->external = 0;
     c->instruction = -1;
-    c->has_start = c->has_end = c->is_moment = c->bad = c->bad_time = false;
+    c->has_start = c->has_end = c->is_moment = c->bad = c->bad_time = c->bad_args = false;
     c->w->value_count = 0;
     if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
         return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_LINE, "no record", err);
@@ -857,6 +860,10 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     if (c->bad)
         c->st = rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE,
                                   "what should be a number is none", err);
+    if (c->bad_args && c->st == ROCL_OK) /* the first pass has not looked at them */
+        c->st = rocl_fault_count(c->in->trace, ROCL_FAULT_BAD_JSON, err,
+                                 "%s: byte %" PRIu64 ": arguments that are no JSON",
+                                 c->in->files[0].path, where);
     c->r.link = c->internal ? c->internal : ROCL_NO_KEY;
     c->r.as.e.correlation_id = (int64_t)c->external;
     return c->st ? c->st : arrays[c->array].put(c, err);
@@ -868,6 +875,7 @@ rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, cons
     rocprofv3_run *run = in->state;
     void **state = rocl_records_state(to);
     json_piece c = {.to = to,
+                    .in = in,
                     .run = run,
                     .p = &run->processes[piece->part / ROCPROFV3_ARRAYS],
                     .array = (rocprofv3_array)(piece->part % ROCPROFV3_ARRAYS)};
