@@ -1,10 +1,12 @@
-/* Two traces side by side: what is new, gone, slower or faster, the largest change first.
+/* Two traces side by side: what is new, gone, renamed, slower or faster, the largest change first.
  *
  * The events of both traces go through one external sort by domain and name, duration and trace:
  * what comes out is the merge of two sorted samples for each name, from which percentiles and Mann
- * and Whitney's U follow exactly, in bounded memory. */
+ * and Whitney's U follow exactly, in bounded memory. The durations of kernels that were renamed are
+ * set aside, and sorted once more under one name. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "analysis/facts.h"
 #include "analysis/report.h"
 #include "analysis/mann_whitney.h"
+#include "analysis/similar_names.h"
 #include "base/array.h"
 #include "base/map.h"
 #include "model/kernel_class.h"
@@ -25,7 +28,8 @@
 
 enum { A, B, SIDES };
 
-typedef enum status { ADDED, REMOVED, CHANGED, SAME } status;
+/* From CHANGED on it is in both traces. */
+typedef enum status { ADDED, REMOVED, CHANGED, RENAMED, SAME } status;
 
 /* A name in both traces; a row of the table as well. What the table has no value for is not a
  * number, or NULL. */
@@ -33,6 +37,10 @@ typedef struct pair {
     rocl_domain domain;
     const char *name; /* owned by the keys */
     size_t name_len;
+    const char *name_b; /* of a kernel that was renamed; else NULL */
+    size_t name_b_len;
+    double likeness;    /* of both names, in percent */
+    struct pair *other; /* of a kernel that was renamed: the name that it has in the other trace */
     rocl_distribution of[SIDES];
     rocl_probability test;
     status status;
@@ -48,14 +56,20 @@ typedef struct pairs {
     rocl_strings *keys; /* a byte for the domain, then the name */
     pair *all;          /* by id of the key, from 1 */
     size_t count;
+    size_t renamed;
 } pairs;
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Percentiles need the number of values beforehand. */
+/* What is known of a name before its durations are in order. Percentiles need the number of them;
+ * the rest tells which names may be the same kernel. Sums modulo 2^64. */
+typedef struct tally {
+    uint64_t count, ns, items; /* items: work-items of dispatches */
+} tally;
+
 typedef struct worker {
-    rocl_map known;   /* ids of keys by the trace's own text and domain */
-    uint64_t *counts; /* of events by id of their key */
+    rocl_map known; /* ids of keys by the trace's own text and domain */
+    tally *tallies; /* by id of the key */
     size_t cap;
 } worker;
 
@@ -87,6 +101,11 @@ static uint32_t intern_key(side *s, worker *w, rocl_domain d, uint32_t name)
     return id != ROCL_NONE && rocl_map_put(&w->known, own, id) ? id : ROCL_NONE;
 }
 
+static uint64_t items_of(const rocl_dispatch *d)
+{
+    return (uint64_t)d->grid[0] * d->grid[1] * d->grid[2];
+}
+
 static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch *b, rocl_error *err)
 {
     side *s = self;
@@ -96,9 +115,13 @@ static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch 
         const rocl_event *e = rocl_batch_event(b, i);
         rocl_domain d = rocl_domain_of(s->trace, b->kind, e->category);
         uint32_t id = intern_key(s, w, d, e->name == ROCL_NONE ? 0 : e->name);
-        if (id == ROCL_NONE || !ROCL_GROW(w->counts, w->cap, (size_t)id + 1))
+        if (id == ROCL_NONE || !ROCL_GROW(w->tallies, w->cap, (size_t)id + 1))
             return rocl_fail_memory(err);
-        w->counts[id]++;
+        tally *sum = &w->tallies[id];
+        sum->count++;
+        sum->ns += (uint64_t)(e->end - e->start);
+        if (b->kind == ROCL_DISPATCH)
+            sum->items += items_of(&b->dispatches[i]);
         const uint64_t key[2] = {id, (uint64_t)(e->end - e->start) << 1 | s->which};
         st = rocl_sorter_add(s->sorter, worker_index, key, NULL, 0, err);
     }
@@ -123,12 +146,25 @@ static void free_side(side *s)
 {
     for (unsigned w = 0; s->workers && w < s->trace->opt.jobs; w++) {
         rocl_map_free(&s->workers[w].known);
-        free(s->workers[w].counts);
+        free(s->workers[w].tallies);
     }
     free(s->workers);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
+
+static tally sum_tallies(const side *s, uint32_t id)
+{
+    tally sum = {0};
+    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
+        if (id < s->workers[w].cap) {
+            const tally *t = &s->workers[w].tallies[id];
+            sum.count += t->count;
+            sum.ns += t->ns;
+            sum.items += t->items;
+        }
+    return sum;
+}
 
 static rocl_status make_pairs(pairs *p, const side *sides, rocl_error *err)
 {
@@ -142,20 +178,118 @@ static rocl_status make_pairs(pairs *p, const side *sides, rocl_error *err)
         pr->domain = (rocl_domain)key[0];
         pr->name = key + 1;
         pr->name_len--;
-        for (unsigned k = A; k <= B; k++) {
-            uint64_t count = 0;
-            for (unsigned w = 0; w < sides[k].trace->opt.jobs; w++)
-                if (id < sides[k].workers[w].cap)
-                    count += sides[k].workers[w].counts[id];
-            rocl_distribution_begin(&pr->of[k], count);
-        }
+        pr->likeness = NAN;
+        for (unsigned k = A; k <= B; k++)
+            rocl_distribution_begin(&pr->of[k], sum_tallies(&sides[k], id).count);
     }
     p->count = n - 1;
     return ROCL_OK;
 }
 
-/* Values come by pair and in ascending order: a run is how often one is there in A and in B. */
-static rocl_status fill_pairs(pairs *p, rocl_sorter *sorter, rocl_error *err)
+/* ---- kernels that were renamed ---- */
+
+/* A kernel that only one of the traces has. */
+typedef struct lone_kernel {
+    pair *pair;
+    uint64_t ns;
+    double items;
+} lone_kernel;
+
+/* Those that take the most time first, as not all are looked at. */
+static int order_lone(const void *a, const void *b)
+{
+    const lone_kernel *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return rocl_compare_bytes(x->pair->name, x->pair->name_len, y->pair->name, y->pair->name_len);
+}
+
+/* An array that the caller frees; NULL: memory is out. */
+static lone_kernel *find_lone(const pairs *p, const side *sides, unsigned which, size_t *count)
+{
+    lone_kernel *all = NULL;
+    size_t cap = 0;
+    *count = 0;
+    if (!ROCL_GROW(all, cap, 1))
+        return NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        pair *pr = &p->all[i];
+        if (pr->domain != ROCL_DOMAIN_KERNELS || !pr->of[which].count || pr->of[!which].count)
+            continue;
+        const tally t = sum_tallies(&sides[which], (uint32_t)(i + 1));
+        if (!ROCL_GROW(all, cap, *count + 1)) {
+            free(all);
+            return NULL;
+        }
+        all[(*count)++] = (lone_kernel){pr, t.ns, (double)t.items / (double)t.count};
+    }
+    qsort(all, *count, sizeof *all, order_lone);
+    return all;
+}
+
+static rocl_lone_name *name_lone(const lone_kernel *all, size_t n, const rocl_kernel_classes *k)
+{
+    rocl_lone_name *names = calloc(n + 1, sizeof *names);
+    for (size_t i = 0; names && i < n; i++)
+        names[i] = (rocl_lone_name){
+            .name = all[i].pair->name,
+            .len = all[i].pair->name_len,
+            .class = rocl_classify_kernel(k, all[i].pair->name, all[i].pair->name_len),
+            .items = all[i].items};
+    return names;
+}
+
+static void join_renamed(pair *gone, pair *added, unsigned likeness)
+{
+    gone->name_b = added->name;
+    gone->name_b_len = added->name_len;
+    gone->likeness = likeness / 100.0;
+    gone->other = added;
+    added->other = gone;
+    gone->of[B] = added->of[B];
+}
+
+static rocl_status match_renamed(pairs *p, const side *sides, rocl_error *err)
+{
+    size_t count[SIDES] = {0};
+    lone_kernel *lone[SIDES];
+    rocl_lone_name *names[SIDES] = {NULL};
+    for (unsigned k = A; k <= B; k++) {
+        lone[k] = find_lone(p, sides, k, &count[k]);
+        if (lone[k])
+            names[k] = name_lone(lone[k], count[k], sides[k].trace->classes);
+    }
+    rocl_status st = names[A] && names[B]
+                         ? rocl_match_names(names[A], count[A], names[B], count[B], err)
+                         : rocl_fail_memory(err);
+    for (size_t i = 0; i < count[A] && st == ROCL_OK; i++)
+        if (names[A][i].partner) {
+            join_renamed(lone[A][i].pair, lone[B][names[A][i].partner - 1].pair,
+                         names[A][i].likeness);
+            p->renamed++;
+        }
+    for (unsigned k = A; k <= B; k++) {
+        free(lone[k]);
+        free(names[k]);
+    }
+    return st;
+}
+
+/* Each of them is in the list once, under its name in A. */
+static void remove_second_names(pairs *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->all[i].other || p->all[i].name_b)
+            p->all[n++] = p->all[i];
+    p->count = n;
+}
+
+/* ---- durations ---- */
+
+/* Values come by pair and in ascending order: a run is how often one is there in A and in B. aside:
+ * gets those of kernels that were renamed, under their name in A; NULL: there are no such ones. */
+static rocl_status fill_pairs(pairs *p, rocl_sorter *sorter, rocl_sorter *aside, rocl_error *err)
 {
     rocl_mann_whitney *test = calloc(1, sizeof *test);
     rocl_status st = test ? rocl_sorter_start(sorter, err) : rocl_fail_memory(err);
@@ -168,6 +302,12 @@ static rocl_status fill_pairs(pairs *p, rocl_sorter *sorter, rocl_error *err)
         if (st != ROCL_OK)
             break;
         pair *next = more ? &p->all[rec.key[0] - 1] : NULL;
+        if (more && aside && next->other) {
+            const pair *first = next->name_b ? next : next->other;
+            const uint64_t key[2] = {(uint64_t)(first - p->all) + 1, rec.key[1]};
+            st = rocl_sorter_add(aside, 0, key, NULL, 0, err);
+            continue;
+        }
         int64_t ns = more ? (int64_t)(rec.key[1] >> 1) : 0;
         if (of_run && (next != of_run || ns != ns_of_run)) {
             of_run->differ |= run[A] != run[B];
@@ -201,7 +341,11 @@ static void compute_change(pair *p)
 static void describe_pair(pair *p)
 {
     const rocl_distribution *a = &p->of[A], *b = &p->of[B];
-    p->status = !a->taken ? ADDED : !b->taken ? REMOVED : p->differ ? CHANGED : SAME;
+    p->status = !a->taken   ? ADDED
+                : !b->taken ? REMOVED
+                : p->name_b ? RENAMED
+                : p->differ ? CHANGED
+                            : SAME;
     p->significant = p->test.p < LEVEL;
     compute_change(p);
     p->average_percent = NAN;
@@ -227,7 +371,7 @@ static rocl_status collect_pairs(pairs *p, rocl_trace *a, rocl_trace *b, rocl_er
     unsigned jobs = a->opt.jobs > b->opt.jobs ? a->opt.jobs : b->opt.jobs;
     /* Not the traces' own spaces: those are laid out for their own numbers of workers. */
     rocl_sort_space *space = rocl_sort_space_new(a->opt.memory, jobs, a->opt.tmpdir);
-    rocl_sorter *sorter = space ? rocl_sorter_new(space, 2) : NULL;
+    rocl_sorter *sorter = space ? rocl_sorter_new(space, 2) : NULL, *aside = NULL;
     p->keys = rocl_strings_new();
     side sides[SIDES] = {{.trace = a, .keys = p->keys, .sorter = sorter, .which = A},
                          {.trace = b, .keys = p->keys, .sorter = sorter, .which = B}};
@@ -237,7 +381,14 @@ static rocl_status collect_pairs(pairs *p, rocl_trace *a, rocl_trace *b, rocl_er
     if (st == ROCL_OK)
         st = make_pairs(p, sides, err);
     if (st == ROCL_OK)
-        st = fill_pairs(p, sorter, err);
+        st = match_renamed(p, sides, err);
+    if (st == ROCL_OK && p->renamed && !(aside = rocl_sorter_new(space, 2)))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = fill_pairs(p, sorter, aside, err);
+    if (st == ROCL_OK && aside)
+        st = fill_pairs(p, aside, NULL, err);
+    remove_second_names(p);
     for (size_t i = 0; i < p->count && st == ROCL_OK; i++)
         describe_pair(&p->all[i]);
     if (st == ROCL_OK)
@@ -245,6 +396,7 @@ static rocl_status collect_pairs(pairs *p, rocl_trace *a, rocl_trace *b, rocl_er
     free_side(&sides[A]);
     free_side(&sides[B]);
     rocl_sorter_free(sorter);
+    rocl_sorter_free(aside);
     rocl_sort_space_free(space);
     return st;
 }
@@ -264,9 +416,15 @@ static rocl_datum field_pair_name(const rocl_report_rows *r, const void *row)
     return rocl_datum_text(r->out, p->name, p->name_len);
 }
 
+static rocl_datum field_name_b(const rocl_report_rows *r, const void *row)
+{
+    const pair *p = row;
+    return p->name_b ? rocl_datum_text(r->out, p->name_b, p->name_b_len) : (rocl_datum){0};
+}
+
 static rocl_datum field_status(const rocl_report_rows *r, const void *field)
 {
-    static const char *const names[] = {"added", "removed", "changed", "same"};
+    static const char *const names[] = {"added", "removed", "changed", "renamed", "same"};
     const char *name = names[*(const status *)field];
     return rocl_datum_text(r->out, name, strlen(name));
 }
@@ -325,6 +483,8 @@ static const rocl_column columns[] = {
     {"p", "p", ROCL_UNIT_NUMBER, FULL, ROW(field_p)},
     {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROW(field_significant)},
     {"class", "Class", ROCL_UNIT_TEXT, FULL, ROW(field_pair_class)},
+    {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROW(field_name_b)},
+    {"likeness", "Likeness %", ROCL_UNIT_PERCENT, ROCL_IF_OWN, ROCL_CELL(pair, likeness)},
 };
 
 static const rocl_table_def compare_table, likeness_table, class_table;
@@ -363,6 +523,18 @@ static void add_pair(void *sum, const void *row)
     for (unsigned k = A; k <= B; k++)
         rocl_distribution_merge(&s->of[k], &p->of[k]);
     compute_change(s);
+}
+
+static void put_pairs(const pairs *p, rocl_tables *out, const rocl_collector *c)
+{
+    const bool two_names = p->renamed || !c->options->brief;
+    rocl_report_rows r = rocl_begin_table(c, out, &compare_table, two_names ? ROCL_IF_OWN : 0);
+    char renamed[96] = "";
+    if (p->renamed)
+        snprintf(renamed, sizeof renamed, "; %zu kernel%s matched by similar names", p->renamed,
+                 p->renamed == 1 ? " is" : "s are");
+    rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test%s", renamed);
+    rocl_add_top_rows(&r, p->all, p->count, sizeof *p->all, add_pair);
 }
 
 static int order_classes(const void *a, const void *b)
@@ -580,7 +752,7 @@ static void check_names(rocl_gate *g, rocl_tables *out, const pairs *p, int64_t 
          * be said of the average. */
         if (added || pr->significant || pr->test.least >= LEVEL) {
             double percent = added ? INFINITY : 0, cost = added ? (double)b->total : 0;
-            if (pr->status == CHANGED) {
+            if (!added) {
                 double before = rocl_distribution_average(a), after = rocl_distribution_average(b);
                 percent = growth_of(before, after);
                 cost = (after - before) * (double)b->taken;
@@ -636,9 +808,7 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
     if (st == ROCL_OK) {
         if (o->comparability)
             put_likeness(&p, (rocl_trace *const[]){a, b}, out, &c);
-        rocl_report_rows r = rocl_begin_table(&c, out, &compare_table, 0);
-        rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test");
-        rocl_add_top_rows(&r, p.all, p.count, sizeof *p.all, add_pair);
+        put_pairs(&p, out, &c);
         if (o->comparability)
             put_classes(&p, b->classes, out, &c);
     }

@@ -154,12 +154,35 @@ few() { # calls file slower
     done
 }
 
+@test "compare: kernels that were renamed are one row, and no new names" {
+    cp "$a" b.db
+    chmod u+w b.db
+    s=$(suffix b.db)
+    sqlite3 b.db "UPDATE \"rocpd_info_kernel_symbol$s\" SET display_name = replace(display_name, 'MT64x64x16',
+        'MT128x32x8') || '_v2' WHERE display_name LIKE 'Cijk_Ailk%'"
+    try 0 rocstats compare --fail-over 0 --fail-over-total 0 "$a" b.db
+    [ -z "$stderr" ]
+    [[ "$output" == *"; 1 kernel is matched by similar names"* ]]
+    [[ "$output" == *"  Cijk_Ailk"*"  renamed "*"  Cijk_Ailk"* ]]
+    rocstats compare --format json --include kernel "$a" b.db >renamed.json
+    rocstats compare --format json --include kernel "$a" "$a" >same.json
+    # Besides the names it is the row of the kernel that was not renamed.
+    row='[.tables[] | select(.key == "compare").rows[] | select(.name | startswith("Cijk_Ailk"))] | length, (.[0] | del(.status, .name_b, .likeness))'
+    diff <(jq "$row" renamed.json) <(jq "$row" same.json)
+    [ "$(jq '[.tables[] | select(.key == "compare").rows[] | select(.status == "renamed")] | length' renamed.json)" -eq 1 ]
+    # A kernel of as many words, but of other ones, is none of them.
+    sqlite3 b.db "UPDATE \"rocpd_info_kernel_symbol$s\" SET display_name = 'spmv_row_major_wave64' WHERE
+        display_name LIKE 'Cijk_Ailk%'"
+    try 1 rocstats compare --fail-over 5 "$a" b.db
+    says "the worst: KERNELS spmv_row_major_wave64 is new"
+}
+
 @test "compare: a name cannot move the cursor" {
     cp "$a" b.db
     chmod u+w b.db
     s=$(suffix b.db)
     sqlite3 b.db "UPDATE \"rocpd_info_kernel_symbol$s\" SET display_name = 'x' || char(10, 27, 155)
-        || display_name WHERE display_name LIKE 'Cijk%'"
+        || 'Cijk_' || id WHERE display_name LIKE 'Cijk%'"
     try 1 rocstats compare --fail-over 5 --include kernel "$a" b.db
     one_line rocstats
     says "the worst: KERNELS x???Cijk_"
