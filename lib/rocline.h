@@ -824,6 +824,7 @@ typedef enum rocl_report {
     ROCL_REPORT_ROOFLINE,    /* per operator and shapes: operations, bytes, rates; needs arguments */
     ROCL_REPORT_COLLECTIVES, /* of all ranks: waits, bandwidths; wants rocl_options.collectives */
     ROCL_REPORT_STEPS,       /* steps of a program, such as ProfilerStep#12 */
+    ROCL_REPORT_QUEUES,      /* per stream or queue: outstanding work, what launched work waits for */
     ROCL_REPORTS
 } rocl_report;
 

@@ -1,7 +1,7 @@
 /* Host calls, looked up by the work that they launched: a merge of all calls with the questions. */
 #include "analysis/calls.h"
 
-enum { LOOK_UPS = 8 };
+enum { LOOK_UPS = 12 };
 
 typedef struct look_up {
     rocl_sorter *questions;
@@ -104,7 +104,7 @@ static rocl_status open_calls(void *self, rocl_error *err)
 
 const rocl_collector_def rocl_calls_collector = {
     .reports = 1u << ROCL_REPORT_LAUNCH | 1u << ROCL_REPORT_GAPS | 1u << ROCL_REPORT_ATTRIBUTION |
-               1u << ROCL_REPORT_ROOFLINE | 1u << ROCL_REPORT_STEPS,
+               1u << ROCL_REPORT_ROOFLINE | 1u << ROCL_REPORT_STEPS | 1u << ROCL_REPORT_QUEUES,
     .kinds = ROCL_BIT(ROCL_REGION),
     .size = sizeof(rocl_calls),
     .open = open_calls,

@@ -12,9 +12,6 @@
 
 enum { LONGEST_GAPS = 20, BRIEF_GAPS = 3, BUCKETS = 8 };
 
-/* Work given before the gap begins later than this after it: it waited for something else. */
-#define DISPATCH_NS 10000
-
 /* Why a GPU was idle; see rocstats(1) for the rules. */
 typedef enum gap_class {
     GAP_HOST,       /* the call that ended it came late */
@@ -203,7 +200,7 @@ static gap_class classify_by_call(int64_t start, int64_t length, int64_t copied,
         return GAP_COPY;
     if (!call)
         return GAP_UNKNOWN;
-    if (call->end <= start && length > DISPATCH_NS)
+    if (call->end <= start && length > ROCL_DISPATCH_NS)
         return GAP_DEPENDENCY;
     int64_t late = call->start > start ? call->start - start : 0;
     return late >= length - late ? GAP_HOST : GAP_LAUNCH;

@@ -12,6 +12,10 @@
 
 #include "analysis/calls.h"
 
+/* Work that begins later than this after what was before it waited for something else, where it had
+ * been given before. */
+#define ROCL_DISPATCH_NS 10000
+
 typedef struct rocl_gaps rocl_gaps;
 
 /* A GPU, or a lane: what one stream or one queue of a process did on it. */

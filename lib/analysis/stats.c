@@ -31,6 +31,7 @@ const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
     [ROCL_REPORT_ROOFLINE] = &rocl_roofline_report,
     [ROCL_REPORT_COLLECTIVES] = &rocl_collectives_report,
     [ROCL_REPORT_STEPS] = &rocl_steps_report,
+    [ROCL_REPORT_QUEUES] = &rocl_queues_report,
 };
 
 /* In the order of their tables. Calls come first: others look them up. */
@@ -42,6 +43,7 @@ static const rocl_collector_def *const collectors[] = {
     &rocl_streams_collector,     &rocl_sampled_collector,     &rocl_energy_collector,
     &rocl_occupancy_collector,   &rocl_roofline_collector,    &rocl_attribution_collector,
     &rocl_collectives_collector, &rocl_doctor_collector,      &rocl_steps_collector,
+    &rocl_queues_collector,
 };
 
 enum { COLLECTORS = sizeof collectors / sizeof *collectors };

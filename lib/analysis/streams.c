@@ -5,15 +5,12 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
-#include "analysis/report.h"
-
-typedef enum lane_kind { OF_STREAM, OF_QUEUE, OF_NONE } lane_kind;
+#include "analysis/lanes.h"
 
 /* Interned as bytes: no holes. */
 typedef struct lane_key {
     uint32_t table; /* 0: streams, 1: queues */
-    uint32_t kind, capture, process;
-    uint32_t index; /* of the stream or queue */
+    rocl_lane_key lane;
 } lane_key;
 
 typedef struct lane {
@@ -21,11 +18,10 @@ typedef struct lane {
     uint64_t kernels, copies;
     int64_t first, last, busy, gap;
     /* For its row: */
-    const char *host;
-    uint32_t name; /* text; ROCL_NONE: of no stream */
-    int32_t rank;
-    int64_t pid, id, begin, end; /* begin, end: since the first of all work */
-    double busy_percent;
+    rocl_lane_name name;
+    int64_t idle, begin, end; /* begin, end: since the first of all work */
+    int64_t all;              /* of its table: busy */
+    double busy_percent, share_percent;
 } lane;
 
 /* What a lane covered on a GPU until now: the piece that may still grow. */
@@ -33,6 +29,9 @@ typedef struct piece {
     int64_t start, end;
     bool open;
 } piece;
+
+/* More at once count as this many. */
+enum { LEVELS = 64 };
 
 /* How many lanes were active at once on a GPU. */
 typedef struct activity {
@@ -42,6 +41,7 @@ typedef struct activity {
     int64_t until, at;         /* counted up to here; when `most` was reached first */
     double sum;                /* of the lanes' times; exact below 2^53 ns */
     bool any;
+    int64_t ns[LEVELS + 1]; /* by lanes that were active */
     /* For its row: */
     int64_t wall;
     double average, average_busy;
@@ -84,30 +84,18 @@ static rocl_status add_stream_batch(void *self, unsigned worker, const rocl_batc
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        const uint32_t stream = copy ? b->copies[i].stream : b->dispatches[i].stream;
-        const uint32_t queue = copy ? b->copies[i].queue : b->dispatches[i].queue;
-        const bool queued = queue < c->queue_count;
+        const uint32_t queue = rocl_queue_of(b, i);
         const rocl_gpu *gpus[2];
         const unsigned n = rocl_gpus_of(&s->gpus, b, i, gpus);
         uint64_t numbers[2];
         for (unsigned k = 0; k < n; k++)
             numbers[k] = (uint64_t)(gpus[k] - s->gpus.all);
-        lane_key k = {.table = 1,
-                      .kind = OF_QUEUE,
-                      .capture = c->index,
-                      .process = e->process,
-                      .index = queued ? queue : 0};
-        if (queued)
-            st = add_to_lane(s, worker, e, copy, &k, NULL, 0, err);
-        k.table = 0;
-        if (stream < c->stream_count) {
-            k.kind = OF_STREAM;
-            k.index = stream;
-        } else if (!queued) {
-            k.kind = OF_NONE;
-        }
+        const lane_key of_queue = {1, {ROCL_LANE_QUEUE, c->index, e->process, queue}};
+        const lane_key of_stream = {0, rocl_lane_of(b, i)};
+        if (queue < c->queue_count)
+            st = add_to_lane(s, worker, e, copy, &of_queue, NULL, 0, err);
         if (st == ROCL_OK)
-            st = add_to_lane(s, worker, e, copy, &k, numbers, n, err);
+            st = add_to_lane(s, worker, e, copy, &of_stream, numbers, n, err);
     }
     return st;
 }
@@ -196,6 +184,7 @@ static rocl_status sweep_edges(streams *s, rocl_error *err)
         if (a->active) {
             a->busy += ns;
             a->sum += (double)a->active * (double)ns;
+            a->ns[a->active < LEVELS ? a->active : LEVELS] += ns;
         }
         a->until = time;
         a->active = rec.key[2] ? a->active + 1 : a->active - 1;
@@ -210,17 +199,14 @@ static rocl_status sweep_edges(streams *s, rocl_error *err)
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 #define CELL(field) ROCL_CELL(lane, field)
-/* The host only of several machines. */
 #define LANE_COLUMNS(title)                                                                        \
-    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(pid)},                                   \
-        {"host", "Host", ROCL_UNIT_TEXT, ROCL_IF_OWN, CELL(host)},                                 \
-        {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(rank)},                               \
-        {"name", title, ROCL_UNIT_TEXT, ROCL_OTHERS,                                               \
-         ROCL_CELL_BY(rocl_field_text_or_none, lane, name)},                                       \
+    ROCL_LANE_COLUMNS(lane, name, title),                                                          \
         {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(kernels)},           \
         {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(copies)},              \
         {"busy_ns", "Busy", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(busy)},                    \
         {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(busy_percent)},            \
+        {"idle_ns", "Idle", ROCL_UNIT_NS, ROCL_MINOR, CELL(idle)},                                 \
+        {"share_percent", "Of all busy %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(share_percent)},  \
         {"first_ns", "First start", ROCL_UNIT_TIME, ROCL_MINOR, CELL(begin)},                      \
         {"last_ns", "Last end", ROCL_UNIT_TIME, ROCL_MINOR, CELL(end)},                            \
     {                                                                                              \
@@ -244,6 +230,23 @@ static const rocl_column activity_columns[] = {
     {"average_busy", "Average when busy", ROCL_UNIT_NUMBER, CELL(average_busy)},
 };
 
+typedef struct level_row {
+    const rocl_gpu *gpu;
+    uint64_t streams;
+    int64_t time;
+    double percent;
+} level_row;
+
+#undef CELL
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(level_row, field)
+
+static const rocl_column level_columns[] = {
+    {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
+    {"streams", "Streams at once", ROCL_UNIT_COUNT, CELL(streams)},
+    {"time_ns", "Time", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(level_row, time)},
+    {"percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(percent)},
+};
+
 static const rocl_table_def stream_table = {&rocl_streams_report.tab, "streams", "Streams",
                                             ROCL_COLUMNS(stream_columns)};
 static const rocl_table_def queue_table = {&rocl_streams_report.tab, "queues", "Queues",
@@ -251,30 +254,25 @@ static const rocl_table_def queue_table = {&rocl_streams_report.tab, "queues", "
 static const rocl_table_def activity_table = {&rocl_streams_report.tab, "stream_activity",
                                               "Streams active at once per GPU",
                                               ROCL_COLUMNS(activity_columns)};
+static const rocl_table_def level_table = {&rocl_streams_report.tab, "stream_concurrency",
+                                           "Streams at once per GPU", ROCL_COLUMNS(level_columns)};
 
 const rocl_report_def rocl_streams_report = {
     "streams",
     {"stream", "Streams"},
     "for each stream and queue: when it was busy, and how many were active at once",
-    (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, NULL}};
+    (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, &level_table,
+                                    NULL}};
 
-static void describe_lane(const streams *s, lane *l)
+static void describe_lane(const streams *s, lane *l, const int64_t all[2])
 {
-    const rocl_capture *c = &s->c.trace->captures[l->key.capture]->pub;
-    const rocl_process *p = &c->processes[l->key.process];
-    l->host = rocl_host_name(s->c.trace, c->machine);
-    l->rank = p->rank;
-    l->pid = p->pid;
-    l->name = ROCL_NONE;
-    if (l->key.kind != OF_NONE) {
-        const rocl_queue *q =
-            l->key.kind == OF_STREAM ? &c->streams[l->key.index] : &c->queues[l->key.index];
-        l->name = q->label;
-        l->id = q->id;
-    }
+    l->name = rocl_name_lane(s->c.trace, &l->key.lane);
     l->begin = l->first - s->first;
     l->end = l->last - s->first;
+    l->idle = l->last - l->first - l->busy;
+    l->all = all[l->key.table];
     l->busy_percent = rocl_share(l->busy, l->last - l->first);
+    l->share_percent = rocl_share(l->busy, l->all);
 }
 
 /* By table, and in it as the options want it; lanes that are equal by process and number. */
@@ -289,17 +287,7 @@ static int compare_lanes(const void *a, const void *b, void *ctx)
             s->c.options->sort,
             &(rocl_sort_values){l->busy, l->gap, x, (double)l->busy / (double)x},
             &(rocl_sort_values){m->busy, m->gap, y, (double)m->busy / (double)y});
-    if (!c)
-        c = rocl_number_order(l->key.capture, m->key.capture);
-    if (!c)
-        c = rocl_number_order(l->pid, m->pid);
-    if (!c)
-        c = rocl_number_order(l->key.process, m->key.process);
-    if (!c)
-        c = rocl_number_order(l->key.kind, m->key.kind);
-    if (!c)
-        c = rocl_number_order(l->id, m->id);
-    return c ? c : rocl_number_order(l->key.index, m->key.index);
+    return c ? c : rocl_compare_lanes(&l->key.lane, &l->name, &m->key.lane, &m->name);
 }
 
 static void add_lane(void *into, const void *from)
@@ -310,18 +298,22 @@ static void add_lane(void *into, const void *from)
     sum->copies += l->copies;
     sum->busy = rocl_add_saturated(sum->busy, l->busy);
     sum->gap = l->gap > sum->gap ? l->gap : sum->gap;
+    sum->share_percent = rocl_share(sum->busy, sum->all);
 }
 
 static void put_stream_tables(streams *s, rocl_tables *out)
 {
     size_t n = 0, count = s->lane_count - 1;
     lane *l = s->lanes + 1;
+    int64_t all[2] = {0};
     uint32_t hosts = s->c.trace->machine_count > 1 ? ROCL_IF_OWN : 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        all[l[i].key.table] = rocl_add_saturated(all[l[i].key.table], l[i].busy);
         if (!i || l[i].first < s->first)
             s->first = l[i].first;
+    }
     for (size_t i = 0; i < count; i++)
-        describe_lane(s, &l[i]);
+        describe_lane(s, &l[i], all);
     qsort_r(l, count, sizeof *l, compare_lanes, s);
     while (n < count && l[n].key.table == 0)
         n++;
@@ -342,6 +334,16 @@ static void put_stream_tables(streams *s, rocl_tables *out)
         a->average_busy = rocl_ratio(a->sum, (double)a->busy);
         if (a->any)
             rocl_add_row(&r, a);
+    }
+    r = rocl_begin_table(&s->c, out, &level_table, 0);
+    for (size_t i = 0; i < s->gpus.count; i++) {
+        activity *a = &s->activities[i];
+        a->ns[0] = a->wall - a->busy;
+        for (unsigned k = 0; k <= LEVELS; k++)
+            if (a->any && a->ns[k])
+                rocl_add_row(&r, &(level_row){a->gpu, k, a->ns[k], rocl_share(a->ns[k], a->wall)});
+        if (a->ns[LEVELS])
+            rocl_set_note(&r, "64 stands for 64 and more");
     }
 }
 

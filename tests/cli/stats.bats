@@ -10,7 +10,7 @@ requires() {
 db=$FIXTURES/schema-3.0.0.db
 reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram
     memory counters streams samples attribution doctor classes occupancy roofline
-    collectives steps)
+    collectives steps queues)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs
@@ -29,6 +29,7 @@ keys() { # argument of rocstats...
         try 0 rocstats "$report" "$db"
         [ -n "$output" ]
         table=${report/#samples/sample_tracks} # "samples" is a table of counters
+        table=${table/#queues/queue_lengths}   # "queues" is one of streams
         [[ " $(keys "$report" "$db") " == *" $table "* ]] || fail "$report"
     done
     [ "$(rocstats kernels copies "$db")" = "$(rocstats copies kernels kernels "$db")" ]

@@ -144,12 +144,17 @@ static int64_t work_in(const ground *g, bool queues)
 static void check_lanes(const ground *g, const rocl_tables *all, const char *key)
 {
     const rocl_table *t = table_of(all, key);
-    int64_t seen = 0;
+    int64_t seen = 0, sum = 0;
+    for (size_t row = 0; row < t->row_count; row++)
+        sum += int_of(t, row, "busy_ns");
     for (size_t row = 0; row < t->row_count; row++) {
         span s = span_of(g, t, row, &seen);
         check_int(t, row, "kernels", s.kernels);
         check_int(t, row, "copies", s.copies);
         check_int(t, row, "busy_ns", s.busy);
+        check_int(t, row, "idle_ns", s.last - s.first - s.busy);
+        check_real(t, row, "share_percent",
+                   sum ? 100.0 * (double)s.busy / (double)sum : (double)NAN);
         check_int(t, row, "first_ns", s.first - g->times[0]);
         check_int(t, row, "last_ns", s.last - g->times[0]);
         check_int(t, row, "longest_gap_ns", s.gap);
@@ -188,7 +193,8 @@ static int64_t active(const ground *g, const rocl_table *lanes, const rocl_gpu *
 static void check_gpu(const ground *g, const rocl_tables *all, size_t row, const rocl_gpu *gpu)
 {
     const rocl_table *t = table_of(all, "stream_activity"), *lanes = table_of(all, "streams");
-    int64_t first = INT64_MAX, last = 0, busy = 0, most = 0, at = 0;
+    const rocl_table *levels = table_of(all, "stream_concurrency");
+    int64_t first = INT64_MAX, last = 0, busy = 0, most = 0, at = 0, ns[16] = {0};
     double sum = 0;
     for (size_t i = 0; i < g->work.count; i++) {
         const record *r = &g->work.all[i];
@@ -198,10 +204,13 @@ static void check_gpu(const ground *g, const rocl_tables *all, size_t row, const
         last = r->e.end > last ? r->e.end : last;
     }
     for (size_t k = 0; k + 1 < g->time_count; k++) {
-        int64_t from = g->times[k], ns = g->times[k + 1] - from;
-        int64_t n = active(g, lanes, gpu, from, from + ns);
-        busy += n ? ns : 0;
-        sum += (double)n * (double)ns;
+        const int64_t from = g->times[k], length = g->times[k + 1] - from;
+        const int64_t n = active(g, lanes, gpu, from, from + length);
+        assert_true((size_t)n < COUNT(ns));
+        if (from >= first && from + length <= last)
+            ns[n] += length;
+        busy += n ? length : 0;
+        sum += (double)n * (double)length;
         at = n > most ? from : at;
         most = n > most ? n : most;
     }
@@ -212,6 +221,16 @@ static void check_gpu(const ground *g, const rocl_tables *all, size_t row, const
         check_int(t, row, "most_at_ns", at - g->times[0]);
     check_real(t, row, "average", last > first ? sum / (double)(last - first) : (double)NAN);
     check_real(t, row, "average_busy", busy ? sum / (double)busy : (double)NAN);
+    for (size_t i = 0; i < levels->row_count; i++) {
+        if (strcmp(text_of(levels, i, "gpu"), text_of(t, row, "gpu")) != 0)
+            continue;
+        const int64_t n = int_of(levels, i, "streams");
+        check_int(levels, i, "time_ns", ns[n]);
+        check_real(levels, i, "percent", 100.0 * (double)ns[n] / (double)(last - first));
+        ns[n] = 0;
+    }
+    for (size_t n = 0; n < COUNT(ns); n++)
+        assert_int_equal(ns[n], 0);
 }
 
 static void check_activity(const ground *g, const rocl_tables *all)
@@ -316,7 +335,7 @@ static void test_same_bytes(void **state)
 static void test_nothing(void **state)
 {
     (void)state;
-    check_nothing(STREAMS, 3);
+    check_nothing(STREAMS, 4);
 }
 
 /* ---- made-up events ---- */

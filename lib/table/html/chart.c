@@ -361,8 +361,16 @@ static void put_kernel_energy(rocl_buf *b, const rocl_table *t)
     put_bars(b, t, rocl_table_find_column(t, "joules"), MOST_BARS);
 }
 
-/* A bar for all rows that have the same first column, one behind the other: the parts are what a
- * column says, in the order in which they come. Those beyond MOST_PARTS are the last one. */
+static bool is_same_group(const rocl_table *t, size_t a, size_t b, size_t past)
+{
+    for (size_t c = 0; c < past; c++)
+        if (!is_same_cell(t, a, b, c))
+            return false;
+    return true;
+}
+
+/* A bar for all rows that are the same before a column, one behind the other: the parts are what
+ * that column says, in the order in which they come. Those beyond MOST_PARTS are the last one. */
 static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
                        const char *value_key, const char *unit, const char *colours)
 {
@@ -375,7 +383,7 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
     if (column == t->column_count || value == t->column_count)
         return;
     for (size_t i = 0; i < t->row_count && count < MOST_ROWS; i++)
-        if (!i || !is_same_cell(t, i, i - 1, 0))
+        if (!i || !is_same_group(t, i, i - 1, column))
             rows[count++] = i;
     for (size_t i = 0; i < t->row_count; i++) {
         size_t k = 0;
@@ -397,13 +405,13 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
     if (!rocl_figure_open(&f, b, count, BAR, &percent_axis))
         return;
     for (size_t r = 0; r < count; r++)
-        rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], 0), ROCL_UNIT_TEXT);
+        rocl_figure_put_label_before(&f.full[r], t, rows[r], column);
     if (!rocl_figure_begin(&f, t->title))
         return;
     rocl_figure_put_legend(&f, legend, parts);
     for (size_t r = 0; r < count; r++) {
         double v[MOST_PARTS] = {0};
-        for (size_t i = rows[r]; i < t->row_count && is_same_cell(t, i, rows[r], 0); i++) {
+        for (size_t i = rows[r]; i < t->row_count && is_same_group(t, i, rows[r], column); i++) {
             size_t k = 0;
             while (k + 1 < parts && !is_same_cell(t, first[k], i, column))
                 k++;
@@ -417,6 +425,16 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
 static void put_concurrency(rocl_buf *b, const rocl_table *t)
 {
     put_groups(b, t, "kernels", "time_ns", " at once", "s");
+}
+
+static void put_stream_concurrency(rocl_buf *b, const rocl_table *t)
+{
+    put_groups(b, t, "streams", "time_ns", " at once", "s");
+}
+
+static void put_delay_causes(rocl_buf *b, const rocl_table *t)
+{
+    put_groups(b, t, "cause", "total_ns", "", "q");
 }
 
 static void put_gap_causes(rocl_buf *b, const rocl_table *t)
@@ -569,6 +587,15 @@ static void put_memory(rocl_buf *b, const rocl_table *t)
 static void put_samples(rocl_buf *b, const rocl_table *t)
 {
     static const part mean = {"c0", "mean; the largest on the right", .key = "mean"};
+    put_areas(b, t, &(areas){&mean, 1, OF_AREA});
+}
+
+static void put_queue_lengths(rocl_buf *b, const rocl_table *t)
+{
+    static const part mean = {"c0",
+                              "mean number of outstanding kernels and copies; the largest on "
+                              "the right",
+                              .key = "mean"};
     put_areas(b, t, &(areas){&mean, 1, OF_AREA});
 }
 
@@ -877,6 +904,9 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"steps", put_rank_cells},
                   {"overlap", put_overlap},
                   {"concurrency", put_concurrency},
+                  {"stream_concurrency", put_stream_concurrency},
+                  {"queue_timeline", put_queue_lengths},
+                  {"queue_delay_causes", put_delay_causes},
                   {"gap_classes", put_gap_causes},
                   {"gap_buckets", put_gap_lengths},
                   {"histogram", put_histogram},

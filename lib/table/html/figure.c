@@ -78,8 +78,13 @@ static void put_tick(rocl_buf *b, double v, rocl_unit unit)
 
 void rocl_figure_put_label(rocl_buf *to, const rocl_table *t, size_t row)
 {
+    rocl_figure_put_label_before(to, t, row, t->column_count);
+}
+
+void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row, size_t past)
+{
     const size_t from = to->len;
-    for (size_t c = 0; c < t->column_count; c++) {
+    for (size_t c = 0; c < past; c++) {
         const rocl_table_column *column = &t->columns[c];
         const rocl_datum *d = rocl_table_cell(t, row, c);
         /* These numbers measure nothing. */

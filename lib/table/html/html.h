@@ -77,6 +77,8 @@ typedef struct rocl_figure {
 
 /* What a row of a table is of: its columns before the first that measures something. */
 void rocl_figure_put_label(rocl_buf *to, const rocl_table *t, size_t row);
+/* Of those before a column only. */
+void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row, size_t past);
 
 /* Allocates the labels of so many rows, which the caller puts into f->full[]; then the figure
  * begins. False: memory is out, and there is no figure. */

@@ -1,0 +1,43 @@
+/* Lanes: streams, queues, and what is of neither. */
+#include "analysis/lanes.h"
+
+rocl_lane_key rocl_lane_of(const rocl_batch *b, size_t i)
+{
+    const rocl_capture *c = b->capture;
+    const uint32_t stream = rocl_stream_of(b, i), queue = rocl_queue_of(b, i);
+    rocl_lane_key k = {ROCL_LANE_NONE, c->index, rocl_batch_event(b, i)->process, 0};
+    if (stream < c->stream_count) {
+        k.kind = ROCL_LANE_STREAM;
+        k.index = stream;
+    } else if (queue < c->queue_count) {
+        k.kind = ROCL_LANE_QUEUE;
+        k.index = queue;
+    }
+    return k;
+}
+
+rocl_lane_name rocl_name_lane(const rocl_trace *t, const rocl_lane_key *k)
+{
+    const rocl_capture *c = &t->captures[k->capture]->pub;
+    const rocl_process *p = &c->processes[k->process];
+    rocl_lane_name n = {
+        .host = rocl_host_name(t, c->machine), .name = ROCL_NONE, .rank = p->rank, .pid = p->pid};
+    if (k->kind != ROCL_LANE_NONE) {
+        const rocl_queue *q =
+            k->kind == ROCL_LANE_STREAM ? &c->streams[k->index] : &c->queues[k->index];
+        n.name = q->label;
+        n.id = q->id;
+    }
+    return n;
+}
+
+int rocl_compare_lanes(const rocl_lane_key *a, const rocl_lane_name *x, const rocl_lane_key *b,
+                       const rocl_lane_name *y)
+{
+    int c = rocl_number_order(a->capture, b->capture);
+    c = c ? c : rocl_number_order(x->pid, y->pid);
+    c = c ? c : rocl_number_order(a->process, b->process);
+    c = c ? c : rocl_number_order(a->kind, b->kind);
+    c = c ? c : rocl_number_order(x->id, y->id);
+    return c ? c : rocl_number_order(a->index, b->index);
+}

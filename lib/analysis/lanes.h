@@ -1,0 +1,52 @@
+/* Lanes: what a stream of a process did, or else a queue, as reports show it; work of neither is in
+ * a lane of its process. */
+#ifndef ROCL_ANALYSIS_LANES_H
+#define ROCL_ANALYSIS_LANES_H
+
+#include "analysis/report.h"
+
+typedef enum rocl_lane_kind { ROCL_LANE_STREAM, ROCL_LANE_QUEUE, ROCL_LANE_NONE } rocl_lane_kind;
+
+/* Interned as bytes: no holes. */
+typedef struct rocl_lane_key {
+    uint32_t kind, capture, process;
+    uint32_t index; /* of the stream or queue; 0 of none */
+} rocl_lane_key;
+
+/* What to call a lane; the first columns of a row. */
+typedef struct rocl_lane_name {
+    const char *host;
+    uint32_t name; /* text; ROCL_NONE: of no stream and no queue */
+    int32_t rank;
+    int64_t pid, id;
+} rocl_lane_name;
+
+/* Of a dispatch or a copy. */
+static inline uint32_t rocl_stream_of(const rocl_batch *b, size_t i)
+{
+    return b->kind == ROCL_COPY ? b->copies[i].stream : b->dispatches[i].stream;
+}
+
+static inline uint32_t rocl_queue_of(const rocl_batch *b, size_t i)
+{
+    return b->kind == ROCL_COPY ? b->copies[i].queue : b->dispatches[i].queue;
+}
+
+/* The lane of a dispatch or a copy: its stream, else its queue. */
+rocl_lane_key rocl_lane_of(const rocl_batch *b, size_t i);
+rocl_lane_name rocl_name_lane(const rocl_trace *t, const rocl_lane_key *k);
+/* By process, kind and number: never by what depends on -j. */
+int rocl_compare_lanes(const rocl_lane_key *a, const rocl_lane_name *x, const rocl_lane_key *b,
+                       const rocl_lane_name *y);
+
+/* The columns of a rocl_lane_name that is a member of a row; the host only of several machines. */
+#define ROCL_LANE_COLUMNS(row, member, title)                                                      \
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(row, member.pid)},                  \
+        {"host", "Host", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROCL_CELL(row, member.host)},                \
+        {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, ROCL_CELL(row, member.rank)},              \
+    {                                                                                              \
+        "name", title, ROCL_UNIT_TEXT, ROCL_OTHERS,                                                \
+            ROCL_CELL_BY(rocl_field_text_or_none, row, member.name)                                \
+    }
+
+#endif
