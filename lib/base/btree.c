@@ -137,6 +137,8 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
     *why = NULL;
     if (got < 0)
         return rocl_fail_system(err, ROCL_INPUT, "the header cannot be read", errno);
+    if (got == 0)
+        return rocl_fail(err, ROCL_INPUT, "the file is empty");
     if (got < FILE_HEAD)
         return rocl_fail(err, ROCL_INPUT, "the database is truncated after %lld bytes",
                          (long long)got);
