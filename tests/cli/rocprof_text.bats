@@ -73,6 +73,38 @@ same() {
     says "4 records left out"
 }
 
+@test "numbers that are none are counted, in times, fields and grids" {
+    local field file
+    count() { (rocstats -q --format csv domains t | awk -F, '{ n += $2 } END { print n }') }
+    cp -r "$TEXTS" t
+    local before
+    before=$(count)
+    # A time that is no number: the line is one record less, and is said.
+    for file in hip_api_trace hsa_api_trace hcc_ops_trace async_copy_trace roctx_trace; do
+        for field in 1e300 -7 99999999999999999999; do
+            rm -rf t
+            cp -r "$TEXTS" t
+            sed -i "1s/^[0-9]*/$field/" t/$file.txt
+            [ "$(count)" -eq $((before - 1)) ] || fail "$file $field: $(count)"
+            mkdir one
+            cp t/$file.txt one
+            try 1 rocstats domains one
+            says "$file.txt:1: a record that is cut or damaged"
+            rm -r one
+        done
+    done
+    # A date of the program is none.
+    sed -i '1i 2024-11-05 12:34 loss: 0.5' t/hcc_ops_trace.txt
+    try 1 rocstats domains t
+    [[ "$stderr" != *hcc_ops_trace* ]] || fail "$stderr"
+    for field in 'gpu-id(1e300)' 'grd(9223372036854775808)' 'lds(9223372036854775808)' 'pid(-4)'; do
+        cp "$TEXTS/results.txt" t
+        sed -i "1s/${field%%(*}([0-9]*)/$field/" t/results.txt
+        try 1 rocstats domains t
+        says "results.txt:1: a field is no number"
+    done
+}
+
 @test "what a program writes between the lines is not counted, a record that is cut is" {
     try 1 rocstats summary --format csv "$ROCPROF/roctracer.txt"
     says "roctracer.txt:10: a record that is cut or damaged: '5000000010000:50000000'"

@@ -153,6 +153,9 @@ sclk of gpu 0,MHz,2100,1000'
     sqlite3 v2.rpd "UPDATE rocpd_kernelapi SET gridX = 4294967295 WHERE api_ptr_id = 1"
     try 1 rocstats summary v2.rpd
     says "rocpd_op: row 1: a field is no number"
+    sqlite3 v2.rpd "UPDATE rocpd_kernelapi SET gridX = -5 WHERE api_ptr_id = 1"
+    try 1 rocstats summary v2.rpd
+    says "rocpd_op: row 1: a field is no number"
 }
 
 @test "copies whose sizes the tracer lost: a notice" {
@@ -161,6 +164,10 @@ sclk of gpu 0,MHz,2100,1000'
     sqlite3 v2.rpd "UPDATE rocpd_copyapi SET size = '', width = ''"
     try 1 rocstats summary v2.rpd
     says "2 copies have no size: RPD loses those of 2 GiB and more"
+    sqlite3 v2.rpd "UPDATE rocpd_copyapi SET size = 1e300"
+    try 1 rocstats summary v2.rpd
+    [[ "$stderr" != *"no size"* ]] || fail "what is no number was not lost by the tracer"
+    says "a field is no number"
 }
 
 @test "any number of workers, any order of rocpd_api_ops, compressed: the same" {

@@ -231,10 +231,12 @@ static inline uint64_t take_number(const rocprof_row *row, rocprof_column c, boo
     return read_decimal(v->text.p, v->text.n, &number) ? number : take_odd_number(v->text, bad);
 }
 
+/* For what is kept in a signed number. */
 static uint64_t number_or_zero(const rocprof_row *row, rocprof_column c, bool *bad)
 {
     const uint64_t v = take_number(row, c, bad);
-    return v == ROCL_NO_KEY ? 0 : v;
+    *bad |= v > INT64_MAX && v != ROCL_NO_KEY;
+    return v > INT64_MAX ? 0 : v;
 }
 
 static rocl_view take_text(const rocprof_row *row, rocprof_column c)
@@ -243,7 +245,8 @@ static rocl_view take_text(const rocprof_row *row, rocprof_column c)
 }
 
 /* "Agent 4", "GPU 0", "CPU 1", or a number alone. The first of each kind are different keys. */
-static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_type *type)
+static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_type *type,
+                           bool *bad)
 {
     const rocprof_value *v = &row->value[c];
     uint64_t number;
@@ -253,8 +256,10 @@ static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_
         return v->number < 0 ? ROCL_NO_KEY : (uint64_t)v->number;
     const char *blank = memchr(v->text.p, ' ', v->text.n), *end = v->text.p + v->text.n;
     const char *digits = blank ? blank + 1 : v->text.p;
-    if (!read_decimal(digits, (size_t)(end - digits), &number) || number > UINT32_MAX)
+    if (!read_decimal(digits, (size_t)(end - digits), &number) || number > UINT32_MAX) {
+        *bad |= v->text.n && !rocl_view_is(v->text, "None");
         return ROCL_NO_KEY;
+    }
     const char first = v->text.p[0];
     if (first == 'C')
         *type = ROCL_AGENT_CPU;
@@ -307,7 +312,7 @@ static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_r
     r->link = take_number(row, ROCPROF_LINK, &bad);
     if (!r->link)
         r->link = ROCL_NO_KEY; /* 0 is what has none */
-    r->agent = take_agent(row, ROCPROF_AGENT, &r->agent_type);
+    r->agent = take_agent(row, ROCPROF_AGENT, &r->agent_type, &bad);
     r->scope = row->scope;
     r->id = row->id;
     r->as.e.start = start == ROCL_NO_KEY ? 0 : (int64_t)start;
@@ -327,9 +332,11 @@ static void take_dimensions(const rocprof_row *row, rocprof_column product, rocp
     for (int i = 0; i < 3; i++) {
         const uint64_t v = take_number(row, x + (unsigned)i, bad);
         to[i] = v <= UINT32_MAX ? (uint32_t)v : 1;
+        *bad |= v > UINT32_MAX && v != ROCL_NO_KEY;
     }
     if (n <= UINT32_MAX)
         to[0] = (uint32_t)n;
+    *bad |= n > UINT32_MAX && n != ROCL_NO_KEY;
 }
 
 static bool read_real(const rocprof_counter *c, double *v)
@@ -561,7 +568,9 @@ static rocl_status put_allocation(rocl_records *to, rocl_source_record *r, const
     a->e.category = scratch ? w->scratch : w->allocation;
     rocprof_alloc_operation(r->name, scratch, a);
     a->size = number_or_zero(row, ROCPROF_SIZE, &bad);
-    a->address = number_or_zero(row, ROCPROF_ADDRESS, &bad);
+    a->address = take_number(row, ROCPROF_ADDRESS, &bad);
+    if (a->address == ROCL_NO_KEY)
+        a->address = 0;
     a->flags = number_or_zero(row, ROCPROF_FLAGS, &bad);
     const rocl_status st = count_bad_value(to, row, bad, err);
     return st ? st : rocl_record_put(to, r, err);
@@ -735,8 +744,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
             r.src_type = ROCL_AGENT_CPU;
         if (rocl_view_find(r.name, "TO_HOST"))
             r.dst_type = ROCL_AGENT_CPU;
-        r.src = take_agent(row, ROCPROF_SOURCE, &r.src_type);
-        r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type);
+        r.src = take_agent(row, ROCPROF_SOURCE, &r.src_type, &bad);
+        r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type, &bad);
         st = count_bad_value(to, row, bad, err);
         return st ? st : rocl_record_put(to, &r, err);
     case ROCPROF_OPS:

@@ -118,13 +118,33 @@ static text_shape read_work_or_call(text_line *l, rocl_view text)
                : CUT_RECORD;
 }
 
+/* What begins like no record: is it one whose time is none? "1e300:5000000004000 41:41 ..." is one,
+ * "2024-11-05 12:34 ..." is not. */
+static text_shape read_no_time(const char *line, const char *end)
+{
+    const char *blank = memchr(line, ' ', (size_t)(end - line)), *p = blank;
+    const char *colon = blank ? memchr(line, ':', (size_t)(blank - line)) : NULL;
+    uint64_t v;
+    if (!blank || (colon && colon - line < SURE_DIGITS && blank - colon <= SURE_DIGITS))
+        return NO_RECORD;
+    if (colon && rtg_lit(blank, end, " async-copy"))
+        return CUT_RECORD;
+    if (!skip_char(&p, end, ' ') || !parse_number(&p, end, &v) || !skip_char(&p, end, ':') ||
+        !parse_number(&p, end, &v) || !skip_char(&p, end, ' '))
+        return NO_RECORD;
+    if (colon)
+        return CUT_RECORD;
+    return parse_number(&p, end, &v) && v <= STOP && skip_char(&p, end, ':') ? CUT_RECORD
+                                                                             : NO_RECORD;
+}
+
 static text_shape read_line(text_line *l, const char *line, size_t n)
 {
     const char *p = line, *end = line + n;
-    if (!n || !rtg_digit(*p))
+    if (!n)
         return NO_RECORD;
     if (!parse_number(&p, end, &l->begin))
-        return NO_RECORD;
+        return read_no_time(line, end);
     if (p == end)
         return NUMBER;
     const bool sure = p - line >= SURE_DIGITS, span = *p == ':';
@@ -138,7 +158,7 @@ static text_shape read_line(text_line *l, const char *line, size_t n)
         return sure ? CUT_RECORD : NO_RECORD;
     const text_shape otherwise = sure && (span || p == end) ? CUT_RECORD : NO_RECORD;
     if (!skip_char(&p, end, ' '))
-        return otherwise;
+        return otherwise == CUT_RECORD ? CUT_RECORD : read_no_time(line, end);
     if (span && rtg_lit(p, end, "async-copy")) {
         l->a = l->b = l->process = l->link = ROCL_NO_KEY;
         l->text = (rocl_view){p, sizeof "async-copy" - 1};

@@ -23,8 +23,10 @@ static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w
         int64_t size;
         rpd_read_int(rows, K_WORKGROUP + axis, i, &size, &bad);
         rpd_read_int(rows, K_GRID + axis, i, &v, &bad);
-        if (size <= 0 || v <= 0 || size > UINT32_MAX || v > UINT32_MAX)
+        if (size <= 0 || v <= 0 || size > UINT32_MAX || v > UINT32_MAX) {
+            bad |= size < 0 || v < 0 || size > UINT32_MAX || v > UINT32_MAX;
             continue;
+        }
         const uint64_t grid = (uint64_t)v * (items ? 1 : (uint64_t)size);
         d->workgroup[axis] = (uint32_t)size;
         d->grid[axis] = grid > UINT32_MAX ? 0 : (uint32_t)grid;
@@ -56,6 +58,8 @@ static rocl_status add_copy(rpd_file *f, rocl_records *to, rpd_worker *w, rocl_s
         width < INT32_MAX && height < INT32_MAX)
         size = width * height;
     r->as.copy.size = size > 0 ? (uint64_t)size : 0;
+    if (bad)
+        return rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
     if (size <= 0 && rocl_records_first_pass(to))
         atomic_fetch_add(&f->sizeless, 1);
     return ROCL_OK;
