@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/causes.h"
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
 #include "analysis/facts.h"
@@ -45,8 +46,8 @@ typedef struct pair {
     rocl_probability test;
     status status;
     bool significant;
-    bool differ; /* not the same durations, each as often */
-    int64_t change;
+    bool differ;                                   /* not the same durations, each as often */
+    int64_t change, calls_change, duration_change; /* the latter of those that are in both */
     double change_percent, average_percent;
     const char *class; /* of a kernel */
     uint64_t names;    /* of kernels of a class */
@@ -57,6 +58,7 @@ typedef struct pairs {
     pair *all;          /* by id of the key, from 1 */
     size_t count;
     size_t renamed;
+    rocl_gpu_sums gpus[SIDES];
 } pairs;
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -80,6 +82,7 @@ typedef struct side {
     rocl_sorter *sorter;
     unsigned which;
     worker *workers;
+    rocl_gpu_time gpus;
 } side;
 
 /* ROCL_NONE: memory is out. */
@@ -110,7 +113,7 @@ static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch 
 {
     side *s = self;
     worker *w = &s->workers[worker_index];
-    rocl_status st = ROCL_OK;
+    rocl_status st = rocl_gpu_time_add_batch(&s->gpus, worker_index, b, err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         rocl_domain d = rocl_domain_of(s->trace, b->kind, e->category);
@@ -131,15 +134,24 @@ static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch 
 static rocl_status seal_sorter(void *self, unsigned worker_index, rocl_error *err)
 {
     side *s = self;
-    return rocl_sorter_seal(s->sorter, worker_index, err);
+    rocl_status st = rocl_sorter_seal(s->sorter, worker_index, err);
+    return st == ROCL_OK ? rocl_sorter_seal(s->gpus.sorter, worker_index, err) : st;
 }
 
-static rocl_status read_side(side *s, rocl_error *err)
+static rocl_status read_side(side *s, rocl_sort_space *space, rocl_gpu_sums *gpus, rocl_error *err)
 {
     const rocl_sink sink = {
         .self = s, .kinds = ROCL_TIMED_KINDS, .events = add_side_batch, .end_task = seal_sorter};
+    rocl_sorter *work = rocl_sorter_new(space, 3);
     s->workers = calloc(s->trace->opt.jobs, sizeof *s->workers);
-    return s->workers ? rocl_pipeline_run(s->trace, &sink, err) : rocl_fail_memory(err);
+    rocl_status st = work && s->workers ? rocl_gpu_time_open(&s->gpus, s->trace, work, err)
+                                        : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_pipeline_run(s->trace, &sink, err);
+    if (st == ROCL_OK)
+        st = rocl_gpu_time_sum(&s->gpus, gpus, err);
+    rocl_sorter_free(work);
+    return st;
 }
 
 static void free_side(side *s)
@@ -149,6 +161,7 @@ static void free_side(side *s)
         free(s->workers[w].tallies);
     }
     free(s->workers);
+    rocl_gpu_time_close(&s->gpus);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -348,6 +361,12 @@ static void describe_pair(pair *p)
                             : SAME;
     p->significant = p->test.p < LEVEL;
     compute_change(p);
+    if (a->taken && b->taken) {
+        rocl_i128 calls, duration;
+        rocl_split_change(a, b, &calls, &duration);
+        p->calls_change = rocl_narrow(calls);
+        p->duration_change = rocl_narrow(duration);
+    }
     p->average_percent = NAN;
     if (a->taken && b->taken && a->total > 0) {
         double before = rocl_distribution_average(a);
@@ -377,7 +396,7 @@ static rocl_status collect_pairs(pairs *p, rocl_trace *a, rocl_trace *b, rocl_er
                          {.trace = b, .keys = p->keys, .sorter = sorter, .which = B}};
     rocl_status st = sorter && p->keys ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned k = A; k <= B && st == ROCL_OK; k++)
-        st = read_side(&sides[k], err);
+        st = read_side(&sides[k], space, &p->gpus[k], err);
     if (st == ROCL_OK)
         st = make_pairs(p, sides, err);
     if (st == ROCL_OK)
@@ -452,6 +471,20 @@ static rocl_datum field_significant(const rocl_report_rows *r, const void *row)
     return rocl_datum_text(r->out, p->significant ? "yes" : "no", p->significant ? 3 : 2);
 }
 
+static rocl_datum field_calls_change(const rocl_report_rows *r, const void *row)
+{
+    const pair *p = row;
+    (void)r;
+    return p->status >= CHANGED ? rocl_datum_int(p->calls_change) : (rocl_datum){0};
+}
+
+static rocl_datum field_duration_change(const rocl_report_rows *r, const void *row)
+{
+    const pair *p = row;
+    (void)r;
+    return p->status >= CHANGED ? rocl_datum_int(p->duration_change) : (rocl_datum){0};
+}
+
 static rocl_datum field_pair_class(const rocl_report_rows *r, const void *row)
 {
     const pair *p = row;
@@ -483,20 +516,16 @@ static const rocl_column columns[] = {
     {"p", "p", ROCL_UNIT_NUMBER, FULL, ROW(field_p)},
     {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROW(field_significant)},
     {"class", "Class", ROCL_UNIT_TEXT, FULL, ROW(field_pair_class)},
+    {"calls_change_ns", "By calls", ROCL_UNIT_NS, FULL, ROW(field_calls_change)},
+    {"duration_change_ns", "By durations", ROCL_UNIT_NS, FULL, ROW(field_duration_change)},
     {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROW(field_name_b)},
     {"likeness", "Likeness %", ROCL_UNIT_PERCENT, ROCL_IF_OWN, ROCL_CELL(pair, likeness)},
 };
 
 static const rocl_table_def compare_table, likeness_table, class_table;
 
-static const rocl_report_def compare_report = {
-    "compare",
-    {"compare", "From A to B by domain and name"},
-    "what changed from one trace to another",
-    (const rocl_table_def *const[]){&likeness_table, &compare_table, &class_table, NULL}};
-
 static const rocl_table_def compare_table = {
-    &compare_report.tab, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
+    &rocl_compare_tab, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
 
 static const rocl_column class_columns[] = {
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(pair, class)},
@@ -509,12 +538,12 @@ static const rocl_column class_columns[] = {
     {"change_percent", "Change %", ROCL_UNIT_PERCENT, SUM(change_percent)},
 };
 
-static const rocl_table_def class_table = {&compare_report.tab, "compare_classes",
+static const rocl_table_def class_table = {&rocl_compare_tab, "compare_classes",
                                            "Kernels from A to B by class",
                                            ROCL_COLUMNS(class_columns)};
 
-const rocl_table_def *const rocl_compare_tables[] = {&likeness_table, &compare_table, &class_table,
-                                                     NULL};
+const rocl_table_def *const rocl_compare_tables[] = {&likeness_table, &rocl_causes_table,
+                                                     &compare_table, &class_table, NULL};
 
 static void add_pair(void *sum, const void *row)
 {
@@ -535,6 +564,53 @@ static void put_pairs(const pairs *p, rocl_tables *out, const rocl_collector *c)
                  p->renamed == 1 ? " is" : "s are");
     rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test%s", renamed);
     rocl_add_top_rows(&r, p->all, p->count, sizeof *p->all, add_pair);
+}
+
+static uint32_t domains_of(const pairs *p, unsigned which)
+{
+    uint32_t domains = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->all[i].of[which].taken)
+            domains |= UINT32_C(1) << p->all[i].domain;
+    return domains;
+}
+
+static void add_causes_of(rocl_causes *c, const pair *p, const rocl_kernel_classes *k)
+{
+    static const rocl_cause causes[] = {
+        [ADDED] = ROCL_CAUSE_ADDED, [REMOVED] = ROCL_CAUSE_REMOVED, [RENAMED] = ROCL_CAUSE_RENAMED};
+    const rocl_distribution *a = &p->of[A], *b = &p->of[B];
+    const rocl_i128 total[SIDES] = {(rocl_i128)a->sum, (rocl_i128)b->sum};
+    const rocl_i128 change = total[B] - total[A];
+    rocl_i128 calls, duration;
+    if (p->domain == ROCL_DOMAIN_MEMORY_COPIES) {
+        rocl_causes_add(c, ROCL_CAUSE_COPIES, 0, p->name, p->name_len, total, change);
+        return;
+    }
+    if (p->domain != ROCL_DOMAIN_KERNELS)
+        return;
+    const unsigned class = rocl_classify_kernel(k, p->name, p->name_len);
+    if (p->status != CHANGED && p->status != SAME) {
+        rocl_causes_add(c, causes[p->status], class, p->name, p->name_len, total, change);
+        return;
+    }
+    rocl_split_change(a, b, &calls, &duration);
+    rocl_causes_add(c, ROCL_CAUSE_CALLS, class, p->name, p->name_len, total, calls);
+    rocl_causes_add(c, ROCL_CAUSE_DURATION, class, p->name, p->name_len, total, duration);
+}
+
+static void put_causes(const pairs *p, rocl_tables *out, const rocl_collector *c)
+{
+    const rocl_wall wall = domains_of(p, A) == domains_of(p, B) ? ROCL_WALL_EVENTS : ROCL_WALL_GPU;
+    rocl_causes *causes = calloc(1, sizeof *causes);
+    if (!causes) {
+        out->incomplete = true;
+        return;
+    }
+    for (size_t i = 0; i < p->count; i++)
+        add_causes_of(causes, &p->all[i], c->trace->classes);
+    rocl_causes_put(causes, p->gpus, wall, out, c);
+    free(causes);
 }
 
 static int order_classes(const void *a, const void *b)
@@ -585,7 +661,7 @@ static const rocl_column likeness_columns[] = {
     {"same", "Same", ROCL_UNIT_TEXT, CELL(same)},
 };
 
-static const rocl_table_def likeness_table = {&compare_report.tab, "comparability", "Comparability",
+static const rocl_table_def likeness_table = {&rocl_compare_tab, "comparability", "Comparability",
                                               ROCL_COLUMNS(likeness_columns)};
 
 /* "2 x gfx942, 1 x gfx90a", in the order in which they come first. */
@@ -808,6 +884,8 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
     if (st == ROCL_OK) {
         if (o->comparability)
             put_likeness(&p, (rocl_trace *const[]){a, b}, out, &c);
+        if (o->comparability)
+            put_causes(&p, out, &c);
         put_pairs(&p, out, &c);
         if (o->comparability)
             put_classes(&p, b->classes, out, &c);

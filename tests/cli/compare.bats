@@ -177,6 +177,19 @@ few() { # calls file slower
     says "the worst: KERNELS spmv_row_major_wave64 is new"
 }
 
+@test "compare: the example of rocstats(1): causes have the difference as their sum" {
+    needs jq
+    rocstats compare --format json --include kernel,copy "$a" "$b" | jq -c '.tables[] | select(.key == "compare_causes").rows
+        | (.[0] | [.total_a_ns, .total_b_ns, .change_ns]), ([.[1:][].change_ns] | add),
+        (.[1:] | group_by(.cause) | map({(.[0].cause): (map(.change_ns) | add)}) | add)' >out
+    [ "$(cat out)" = '[3796532,3075104,-721428]
+-721428
+{"added kernels":843217,"copies":-97238,"idle":43821,"longer or shorter":-254569,"more or fewer calls":-2023053,"work at once":766394}' ]
+    for number in -721428 -2023053 -254569 766394 43821; do
+        grep -q -e "$number" "$TOP/man/rocstats.1" || fail "$number"
+    done
+}
+
 @test "compare: a name cannot move the cursor" {
     cp "$a" b.db
     chmod u+w b.db

@@ -196,6 +196,29 @@ for colour, x, width in steps[1:-1]:
     near(x if colour == 'c1' else x + width, at, 0.7)
     at = x + width if colour == 'c1' else x
 near(at, b * scale, 0.7)
+
+# That of causes: the same, on an axis that need not begin at 0.
+causes = tables['compare_causes']
+assert causes[0]['cause'] == 'all together' and sum(r['change_ns'] for r in causes[1:]) == causes[0]['change_ns']
+found = rows(figure(page, 'What the difference comes from'))
+assert [label for label, _, _ in found[1:-1]] == \
+    [html.escape(r['cause'] + (': ' + r['class'] if r['class'] else '')) for r in causes[1:]][:12] + ['all others'] * (len(causes) > 13)
+steps = [rects(plot)[0] for _, plot, _ in found]
+level, levels = causes[0]['total_a_ns'], [causes[0]['total_a_ns']]
+for r in causes[1:]:
+    level += r['change_ns']
+    levels.append(level)
+assert level == causes[0]['total_b_ns']
+margin = 0.25 * (max(levels) - min(levels))
+least = max(0, min(levels) - margin) if min(levels) >= 0 else min(levels) - margin
+scale = steps[0][2] / (levels[0] - max(least, 0))
+at = steps[0][1] + steps[0][2]
+for r, (colour, x, width) in zip(causes[1:13], steps[1:]):
+    near(width, abs(r['change_ns']) * scale, 0.7)
+    near(x if colour == 'c1' else x + width, at, 0.7)
+    assert (colour == 'c1') == (r['change_ns'] > 0)
+    at = x + width if colour == 'c1' else x
+near(steps[-1][1] + steps[-1][2], (causes[0]['total_b_ns'] - least) * scale, 1.5)
 END
 }
 

@@ -1,6 +1,6 @@
 /* Two traces side by side: against the summaries of each, against Mann and Whitney's test as the
  * books have it (pairs counted one by one), and after changes of known size. */
-#include "tests/unit/stats.h"
+#include "tests/unit/stats_world.h"
 
 #include "analysis/mann_whitney.h"
 
@@ -533,6 +533,253 @@ static void test_top(void **state)
     rocl_tables_free(whole);
 }
 
+/* ---- causes ---- */
+
+/* An event, and the GPU that it is work of. */
+typedef struct piece {
+    uint32_t machine, gpu; /* GPUs: 1 and up; 0: not known; UINT32_MAX: no work of a GPU */
+    int64_t start, end;
+} piece;
+
+typedef struct pieces {
+    piece all[60000];
+    size_t n;
+} pieces;
+
+static bool is_gpu(const rocl_capture *c, uint32_t agent)
+{
+    return agent < c->agent_count && c->agents[agent].type == ROCL_AGENT_GPU;
+}
+
+/* One worker only. Agents of fixtures have the same absolute index in all processes. */
+static rocl_status take_piece(void *ctx, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    pieces *p = ctx;
+    (void)worker, (void)err;
+    const uint32_t values = BIT(ROCL_COUNTER) | BIT(ROCL_SAMPLE) | BIT(ROCL_SPM);
+    for (size_t i = 0; i < b->count && !(values >> b->kind & 1); i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        const rocl_capture *c = b->capture;
+        uint32_t agent = ROCL_NONE, gpu = UINT32_MAX;
+        if (b->kind == ROCL_DISPATCH)
+            agent = b->dispatches[i].agent;
+        else if (b->kind == ROCL_COPY)
+            agent = is_gpu(c, b->copies[i].dst) ? b->copies[i].dst : b->copies[i].src;
+        if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY)
+            gpu = is_gpu(c, agent) ? 1 + (uint32_t)c->agents[agent].absolute_index : 0;
+        assert_true(p->n < COUNT(p->all));
+        p->all[p->n++] = (piece){c->machine, gpu, e->start, e->end};
+    }
+    return ROCL_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const piece *x = a, *y = b;
+    if (x->machine != y->machine)
+        return x->machine < y->machine ? -1 : 1;
+    if (x->gpu != y->gpu)
+        return x->gpu < y->gpu ? -1 : 1;
+    return by_value(&x->start, &y->start);
+}
+
+typedef struct gpu_sums {
+    int64_t whole, idle, work, beside;
+} gpu_sums;
+
+/* only_work: the wall time is from the first to the last kernel or copy. */
+static gpu_sums sums_of(const char *names, bool only_work)
+{
+    static pieces p;
+    const rocl_options one = {.jobs = 1};
+    gpu_sums sums = {0};
+    rocl_trace *t = open_trace(names, &one);
+    p.n = 0;
+    assert_true(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, take_piece, &p, NULL) <=
+                ROCL_PARTIAL);
+    rocl_trace_close(t);
+    qsort(p.all, p.n, sizeof *p.all, by_place);
+    for (size_t i = 0, past; i < p.n; i = past) {
+        int64_t first = INT64_MAX, last = INT64_MIN, busy = 0, work = 0, until = INT64_MIN;
+        const piece *g = &p.all[i];
+        for (past = i; past < p.n && p.all[past].machine == g->machine && p.all[past].gpu == g->gpu;
+             past++) {
+            const piece *x = &p.all[past];
+            work += x->end - x->start;
+            busy += x->end > until ? x->end - (x->start > until ? x->start : until) : 0;
+            until = x->end > until ? x->end : until;
+        }
+        if (g->gpu == UINT32_MAX)
+            continue;
+        for (size_t k = 0; k < p.n; k++) {
+            const piece *x = &p.all[k];
+            if (x->machine != g->machine || (only_work && x->gpu == UINT32_MAX))
+                continue;
+            first = x->start < first ? x->start : first;
+            last = x->end > last ? x->end : last;
+        }
+        sums.whole += last - first;
+        sums.idle += last - first - busy;
+        sums.work += work;
+        sums.beside += work - busy;
+    }
+    return sums;
+}
+
+/* The cause that a row of a name is a part of: NULL: of no further one. */
+static const char *cause_of(const rocl_table *t, size_t row, unsigned part)
+{
+    static const char *const causes[][2] = {
+        {"added", "added kernels"}, {"removed", "removed kernels"}, {"renamed", "renamed kernels"}};
+    for (size_t i = 0; i < COUNT(causes); i++)
+        if (!strcmp(text_of(t, row, "status"), causes[i][0]))
+            return part ? NULL : causes[i][1];
+    return part ? "longer or shorter" : "more or fewer calls";
+}
+
+static int64_t change_of_cause(const rocl_table *t, const char *cause, const char *class)
+{
+    int64_t sum = 0;
+    for (size_t r = 0; r < t->row_count; r++) {
+        const char *domain = text_of(t, r, "domain");
+        if (!strcmp(cause, "copies") && !strcmp(domain, "MEMORY_COPIES"))
+            sum += int_of(t, r, "change_ns");
+        for (unsigned part = 0; part < 2 && !strcmp(domain, "KERNELS"); part++) {
+            const char *is = cause_of(t, r, part);
+            if (!is || strcmp(is, cause) || strcmp(text_of(t, r, "class"), class))
+                continue;
+            const bool split = !strcmp(is, "more or fewer calls") || part;
+            sum += int_of(t, r,
+                          !split ? "change_ns"
+                          : part ? "duration_change_ns"
+                                 : "calls_change_ns");
+        }
+    }
+    return sum;
+}
+
+static void check_effects(const rocl_table *t)
+{
+    for (size_t r = 0; r < t->row_count; r++) {
+        const int64_t n = int_of(t, r, "calls_a"), m = int_of(t, r, "calls_b");
+        if (!n || !m) {
+            check_none(t, r, "calls_change_ns");
+            check_none(t, r, "duration_change_ns");
+            continue;
+        }
+        const int64_t calls = (m - n) * int_of(t, r, "total_a_ns") / n;
+        check_int(t, r, "calls_change_ns", calls);
+        check_int(t, r, "duration_change_ns", int_of(t, r, "change_ns") - calls);
+    }
+}
+
+static bool recorded_alike(const rocl_table *t)
+{
+    for (size_t r = 0; r < t->row_count; r++)
+        if (!strcmp(text_of(t, r, "property"), "recorded"))
+            return !strcmp(text_of(t, r, "same"), "yes");
+    return false;
+}
+
+/* Returns how many causes there are. */
+static size_t check_causes(const char *a, const char *b)
+{
+    const rocl_stats_options so = {.comparability = true};
+    rocl_tables *all = NULL;
+    int64_t sum = 0;
+    rocl_trace *ta = open_trace(a, &two), *tb = open_trace(b, &two);
+    assert_true(rocl_compare(ta, tb, &so, NULL, &all, NULL) <= ROCL_PARTIAL);
+    const rocl_table *t = table_of(all, "compare_causes"), *names = table_of(all, "compare");
+    const bool only_work = !recorded_alike(table_of(all, "comparability"));
+    const gpu_sums x = sums_of(a, only_work), y = sums_of(b, only_work);
+    const size_t n = t->row_count;
+    if (n) {
+        assert_int_equal(strstr(t->note, "kernel or copy") != NULL, only_work);
+        check_int(t, 0, "total_a_ns", x.whole);
+        check_int(t, 0, "total_b_ns", y.whole);
+        check_int(t, 0, "change_ns", y.whole - x.whole);
+    }
+    for (size_t r = 1; r < n; r++) {
+        const char *cause = text_of(t, r, "cause");
+        sum += int_of(t, r, "change_ns");
+        if (!strcmp(cause, "idle")) {
+            check_int(t, r, "total_a_ns", x.idle);
+            check_int(t, r, "total_b_ns", y.idle);
+        } else if (!strcmp(cause, "work at once")) {
+            check_int(t, r, "total_a_ns", -x.beside);
+            check_int(t, r, "total_b_ns", -y.beside);
+        } else
+            check_int(t, r, "change_ns", change_of_cause(names, cause, text_if_any(t, r, "class")));
+    }
+    assert_int_equal(sum, y.whole - x.whole);
+    check_effects(names);
+    rocl_trace_close(ta);
+    rocl_trace_close(tb);
+    rocl_tables_free(all);
+    return n;
+}
+
+static void test_causes(void **state)
+{
+    size_t rows = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        rows += check_causes(pairs[i][0], pairs[i][1]);
+    assert_true(rows > 30);
+}
+
+/* Kernels on two GPUs and copies at random places, of all lengths, with names that come and go. */
+static void random_world(uint64_t seed, const char *to)
+{
+    world w;
+    char command[300];
+    world_copy(&w, seed);
+    world_sql(&w, "INSERT INTO rocpd_string%%S(id, string) VALUES (9001, 'some copy')");
+    const uint64_t kernels = draw(&w, 8), span = 1 + draw(&w, 2) * 100000 + draw(&w, 2000);
+    for (int i = 0; i < (int)kernels; i++) {
+        static const char *const stems[] = {"gemm_MT128x128", "copyBuffer", "layer_norm", "jacobi"};
+        char name[64];
+        snprintf(name, sizeof name, "%s_of_this_%d", stems[draw(&w, 4)], (int)draw(&w, 6));
+        world_symbol(&w, 9100 + i, name);
+    }
+    for (uint64_t i = draw(&w, 300); kernels && i > 0; i--) {
+        const uint64_t start = 1000 + draw(&w, span), length = draw(&w, 2) * draw(&w, 400);
+        world_sql(
+            &w,
+            "INSERT INTO rocpd_kernel_dispatch%%S(nid, pid, agent_id, kernel_id, dispatch_id, "
+            "queue_id, stream_id, start, \"end\", workgroup_size_x, workgroup_size_y, "
+            "workgroup_size_z, grid_size_x, grid_size_y, grid_size_z) SELECT nid, id, %d, %d, "
+            "1, 0, 0, %lld, %lld, 64, 1, 1, %d, 1, 1 FROM rocpd_info_process%%S",
+            2 + (int)draw(&w, 2), 9100 + (int)draw(&w, kernels), (long long)start,
+            (long long)(start + length), 64 << draw(&w, 3));
+        if (draw(&w, 3) == 0)
+            world_sql(
+                &w,
+                "INSERT INTO rocpd_memory_copy%%S(nid, pid, start, \"end\", name_id, "
+                "src_agent_id, dst_agent_id, size) SELECT nid, id, %lld, %lld, 9001, %d, %d, 1 "
+                "FROM rocpd_info_process%%S",
+                (long long)(start + length / 2), (long long)(start + 2 * length), (int)draw(&w, 4),
+                (int)draw(&w, 4));
+    }
+    snprintf(command, sizeof command, "mv %s %s", world_end(&w), to);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_random_causes(void **state)
+{
+    char file[2][96];
+    size_t rows = 0;
+    (void)state;
+    for (unsigned k = 0; k < 2; k++)
+        snprintf(file[k], sizeof file[k], "%s/random-%u.db", folder, k);
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        random_world(2 * seed, file[0]);
+        random_world(2 * seed + 1, file[1]);
+        rows += check_causes(file[0], file[1]);
+    }
+    assert_true(rows > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -548,6 +795,8 @@ int main(void)
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_top),
+        cmocka_unit_test(test_causes),
+        cmocka_unit_test(test_random_causes),
     };
     return cmocka_run_group_tests_name("compare", tests, enter, leave);
 }

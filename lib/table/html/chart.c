@@ -831,62 +831,113 @@ static void put_step(rocl_figure *f, const char *colour, double from, double to,
     rocl_figure_end_row(f);
 }
 
-/* From the time of all kernels of A to that of B: a step for each of the kernels that make the most
- * of the difference, and one for all others. */
-static void put_waterfall(rocl_buf *b, const rocl_table *t)
+/* Steps from A to B: rows of a table that make the most of the difference, and all others. */
+typedef struct waterfall {
+    const char *title, *axis_title, *first, *last, *whole;
+    const rocl_table *table;
+    size_t *rows; /* the largest change first */
+    size_t count;
+    double a;         /* of all */
+    size_t labels[2]; /* columns; the second may be behind the last: none */
+    bool cut;         /* the axis need not begin at 0 */
+} waterfall;
+
+static void put_waterfall(rocl_buf *b, const waterfall *w)
 {
-    static const rocl_legend legend[] = {
-        {"c4", "all kernels"}, {"c1", "longer in B"}, {"c3", "shorter in B"}};
-    const size_t domain = rocl_table_find_column(t, "domain");
-    const size_t name = rocl_table_find_column(t, "name");
-    const size_t in_a = rocl_table_find_column(t, "total_a_ns");
-    const size_t in_b = rocl_table_find_column(t, "total_b_ns");
-    double change[MOST_STEPS + 1], a = 0, sum, highest;
-    size_t *rows = malloc((t->row_count + 1) * sizeof *rows), n = 0;
-    rocl_figure f;
-    b->failed |= !rows;
-    for (size_t i = 0; rows && i < t->row_count; i++) {
-        if (!is_text(rocl_table_cell(t, i, domain), "KERNELS"))
-            continue;
-        a += length_of(t, i, in_a);
-        rows[n++] = i;
-    }
-    if (n)
-        qsort_r(rows, n, sizeof *rows, compare_changes, (void *)(uintptr_t)t);
+    const size_t column = rocl_table_find_column(w->table, "change_ns"), n = w->count;
     const size_t named = n > MOST_STEPS ? MOST_STEPS : n, steps = named + (n > named);
-    change[MOST_STEPS] = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double v = length_of(t, rows[i], in_b) - length_of(t, rows[i], in_a);
-        change[i < named ? i : MOST_STEPS] = i < named ? v : change[MOST_STEPS] + v;
-    }
-    sum = highest = a;
+    double change[MOST_STEPS + 1] = {0}, sum = w->a, highest = w->a, lowest = w->a;
+    rocl_figure f;
+    for (size_t i = 0; i < n; i++)
+        change[i < named ? i : MOST_STEPS] += number_of(w->table, w->rows[i], column);
     for (size_t i = 0; i < steps; i++) {
         sum += change[i];
         highest = fmax(highest, sum);
+        lowest = fmin(lowest, sum);
     }
-    const rocl_axis axis = {0, highest, ROCL_UNIT_NS, false};
-    if (!n || highest <= 0 || !rocl_figure_open(&f, b, steps + 2, BAR, &axis)) {
-        free(rows);
+    /* Small changes of a long time are seen only where the axis begins near them. */
+    const double margin = 0.25 * (highest - lowest);
+    const double from = lowest < 0 ? lowest - margin : fmax(lowest - margin, 0);
+    const rocl_axis axis = {w->cut ? from : 0, highest, ROCL_UNIT_NS, false};
+    if (highest <= axis.from || !rocl_figure_open(&f, b, steps + 2, BAR, &axis))
         return;
-    }
-    rocl_buf_str(&f.full[0], "all kernels of A");
+    rocl_buf_str(&f.full[0], w->first);
     for (size_t i = 0; i < named; i++)
-        rocl_datum_put_displayed(&f.full[i + 1], rocl_table_cell(t, rows[i], name), ROCL_UNIT_TEXT);
+        for (unsigned k = 0; k < 2 && w->labels[k] < w->table->column_count; k++) {
+            const rocl_datum *label = rocl_table_cell(w->table, w->rows[i], w->labels[k]);
+            if (k && rocl_datum_has_value(label))
+                rocl_buf_str(&f.full[i + 1], ": ");
+            if (!k || rocl_datum_has_value(label))
+                rocl_datum_put_displayed(&f.full[i + 1], label, ROCL_UNIT_TEXT);
+        }
     if (steps > named)
         rocl_buf_str(&f.full[steps], "all others");
-    rocl_buf_str(&f.full[steps + 1], "all kernels of B");
-    free(rows);
-    if (!rocl_figure_begin(&f, "What changed the time of kernels"))
+    rocl_buf_str(&f.full[steps + 1], w->last);
+    if (!rocl_figure_begin(&f, w->title))
         return;
+    const rocl_legend legend[] = {{"c4", w->whole}, {"c1", "longer in B"}, {"c3", "shorter in B"}};
     rocl_figure_put_legend(&f, legend, 3);
-    put_step(&f, "c4", 0, a, a);
-    sum = a;
+    const double left = fmax(axis.from, 0);
+    put_step(&f, "c4", left, w->a, w->a);
+    sum = w->a;
     for (size_t i = 0; i < steps; i++) {
         put_step(&f, change[i] > 0 ? "c1" : "c3", sum, sum + change[i], change[i]);
         sum += change[i];
     }
-    put_step(&f, "c4", 0, sum, sum);
-    rocl_figure_end(&f, "time of kernels: from A, step by step, to B");
+    put_step(&f, "c4", left, sum, sum);
+    rocl_figure_end(&f, w->axis_title);
+}
+
+/* From the time of all kernels of A to that of B. */
+static void put_kernel_changes(rocl_buf *b, const rocl_table *t)
+{
+    const size_t domain = rocl_table_find_column(t, "domain");
+    const size_t in_a = rocl_table_find_column(t, "total_a_ns");
+    waterfall w = {.title = "What changed the time of kernels",
+                   .axis_title = "time of kernels: from A, step by step, to B",
+                   .first = "all kernels of A",
+                   .last = "all kernels of B",
+                   .whole = "all kernels",
+                   .table = t,
+                   .rows = malloc((t->row_count + 1) * sizeof *w.rows),
+                   .labels = {rocl_table_find_column(t, "name"), t->column_count}};
+    b->failed |= !w.rows;
+    for (size_t i = 0; w.rows && i < t->row_count; i++) {
+        if (!is_text(rocl_table_cell(t, i, domain), "KERNELS"))
+            continue;
+        w.a += length_of(t, i, in_a);
+        w.rows[w.count++] = i;
+    }
+    if (w.count) {
+        qsort_r(w.rows, w.count, sizeof *w.rows, compare_changes, (void *)(uintptr_t)t);
+        put_waterfall(b, &w);
+    }
+    free(w.rows);
+}
+
+/* From the wall time of the GPUs of A to that of B. The first row of the table is that of all. */
+static void put_causes(rocl_buf *b, const rocl_table *t)
+{
+    waterfall w = {
+        .title = "What the difference comes from",
+        .axis_title = "wall time of GPUs: from A, step by step, to B",
+        .first = "A",
+        .last = "B",
+        .whole = "all together",
+        .table = t,
+        .rows = malloc((t->row_count + 1) * sizeof *w.rows),
+        .labels = {rocl_table_find_column(t, "cause"), rocl_table_find_column(t, "class")},
+        .cut = true};
+    b->failed |= !w.rows;
+    if (!w.rows || t->row_count < 2) {
+        free(w.rows);
+        return;
+    }
+    w.a = number_of(t, 0, rocl_table_find_column(t, "total_a_ns"));
+    for (size_t i = 1; i < t->row_count; i++)
+        w.rows[w.count++] = i;
+    put_waterfall(b, &w);
+    free(w.rows);
 }
 
 /* ---- which chart ----------------------------------------------------------------------------- */
@@ -910,7 +961,8 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"gap_classes", put_gap_causes},
                   {"gap_buckets", put_gap_lengths},
                   {"histogram", put_histogram},
-                  {"compare", put_waterfall},
+                  {"compare", put_kernel_changes},
+                  {"compare_causes", put_causes},
                   {"sample_timeline", put_samples},
                   {"energy", put_energy},
                   {"kernel_energy", put_kernel_energy},

@@ -208,6 +208,7 @@ void rocl_html_put_overview(rocl_table_writer *w)
     } pictures[] = {{"timeline", "How busy each GPU was"},
                     {"kernels", "Kernels that take the most time"},
                     {"markers", "Markers that take the most time"},
+                    {"compare_causes", "What the difference comes from"},
                     {"compare", "What changed the time of kernels"}};
     const rocl_tables *all = w->tables;
     const rocl_table *kernels = rocl_tables_find(all, "kernels");

@@ -1,0 +1,215 @@
+/* Causes of a difference. A name that both traces have changes by
+ *
+ *     calls    = (calls in B - calls in A) * average in A
+ *     duration = total in B - total in A - calls
+ *
+ * and the GPUs by what is in gpu_time.h: the changes of all names, of work that ran beside other
+ * work, and of idle time have the change of the whole as their sum. */
+#include "analysis/causes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+const rocl_table_tab rocl_compare_tab = {"compare", "From A to B by domain and name"};
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static rocl_i128 distance(rocl_i128 v)
+{
+    return v < 0 ? -v : v;
+}
+
+int64_t rocl_narrow(rocl_i128 v)
+{
+    return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
+}
+
+void rocl_split_change(const rocl_distribution *a, const rocl_distribution *b, rocl_i128 *calls,
+                       rocl_i128 *duration)
+{
+    const rocl_i128 more = (rocl_i128)b->taken - (rocl_i128)a->taken;
+    *calls = more * a->total / (rocl_i128)a->taken;
+    *duration = (rocl_i128)b->sum - (rocl_i128)a->sum - *calls;
+}
+
+void rocl_causes_add(rocl_causes *c, rocl_cause cause, unsigned class, const char *name, size_t n,
+                     const rocl_i128 total[2], rocl_i128 change)
+{
+    rocl_cause_sum *s = &c->of[cause][cause < ROCL_CAUSE_KERNELS ? class : 0];
+    s->total[0] += total[0];
+    s->total[1] += total[1];
+    if (change == 0)
+        return;
+    const rocl_i128 is = distance(change), was = distance(s->most_change);
+    if (is > was || (is == was && rocl_compare_bytes(name, n, s->most, s->most_len) < 0)) {
+        s->most_change = change;
+        s->most = name;
+        s->most_len = n;
+    }
+    s->change += change;
+    s->names++;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+typedef struct cause_row {
+    rocl_cause cause; /* ROCL_CAUSES: all together */
+    const char *class;
+    uint64_t names;
+    bool has_totals;
+    int64_t total[2], change, most_change;
+    double percent;
+    const char *most;
+    size_t most_len;
+} cause_row;
+
+static rocl_datum field_cause(const rocl_report_rows *r, const void *field)
+{
+    static const char *const names[] = {[ROCL_CAUSE_CALLS] = "more or fewer calls",
+                                        [ROCL_CAUSE_DURATION] = "longer or shorter",
+                                        [ROCL_CAUSE_ADDED] = "added kernels",
+                                        [ROCL_CAUSE_REMOVED] = "removed kernels",
+                                        [ROCL_CAUSE_RENAMED] = "renamed kernels",
+                                        [ROCL_CAUSE_COPIES] = "copies",
+                                        [ROCL_CAUSE_BESIDE] = "work at once",
+                                        [ROCL_CAUSE_IDLE] = "idle",
+                                        [ROCL_CAUSES] = "all together"};
+    const char *name = names[*(const rocl_cause *)field];
+    return rocl_datum_text(r->out, name, strlen(name));
+}
+
+static rocl_datum field_total_a(const rocl_report_rows *r, const void *row)
+{
+    const cause_row *c = row;
+    (void)r;
+    return c->has_totals ? rocl_datum_int(c->total[0]) : (rocl_datum){0};
+}
+
+static rocl_datum field_total_b(const rocl_report_rows *r, const void *row)
+{
+    const cause_row *c = row;
+    (void)r;
+    return c->has_totals ? rocl_datum_int(c->total[1]) : (rocl_datum){0};
+}
+
+static rocl_datum field_names(const rocl_report_rows *r, const void *field)
+{
+    const uint64_t n = *(const uint64_t *)field;
+    (void)r;
+    return n ? rocl_datum_int((int64_t)n) : (rocl_datum){0};
+}
+
+static rocl_datum field_most(const rocl_report_rows *r, const void *row)
+{
+    const cause_row *c = row;
+    return c->most ? rocl_datum_text(r->out, c->most, c->most_len) : (rocl_datum){0};
+}
+
+static rocl_datum field_most_change(const rocl_report_rows *r, const void *row)
+{
+    const cause_row *c = row;
+    (void)r;
+    return c->most ? rocl_datum_int(c->most_change) : (rocl_datum){0};
+}
+
+#define CELL(field) ROCL_CELL(cause_row, field)
+
+static const rocl_column columns[] = {
+    {"cause", "Cause", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_cause, cause_row, cause)},
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(class)},
+    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(field_names, cause_row, names)},
+    {"total_a_ns", "A", ROCL_UNIT_NS, ROCL_ALWAYS, field_total_a, 0},
+    {"total_b_ns", "B", ROCL_UNIT_NS, ROCL_ALWAYS, field_total_b, 0},
+    {"change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, CELL(change)},
+    {"change_percent", "Of A %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"most_change_ns", "The most", ROCL_UNIT_NS, ROCL_MINOR, field_most_change, 0},
+    {"most", "By", ROCL_UNIT_TEXT, ROCL_MINOR, field_most, 0},
+};
+
+const rocl_table_def rocl_causes_table = {&rocl_compare_tab, "compare_causes",
+                                          "What the difference comes from", ROCL_COLUMNS(columns)};
+
+static int order_rows(const void *a, const void *b)
+{
+    const cause_row *x = a, *y = b;
+    const uint64_t p = x->change < 0 ? -(uint64_t)x->change : (uint64_t)x->change;
+    const uint64_t q = y->change < 0 ? -(uint64_t)y->change : (uint64_t)y->change;
+    if (p != q)
+        return p > q ? -1 : 1;
+    if (x->cause != y->cause)
+        return x->cause < y->cause ? -1 : 1;
+    return x->class && y->class ? strcmp(x->class, y->class) : 0;
+}
+
+static void add_row(void *sum, const void *row)
+{
+    cause_row *s = sum;
+    const cause_row *c = row;
+    s->change = rocl_narrow((rocl_i128)s->change + c->change);
+    s->percent += c->percent;
+}
+
+static cause_row row_of_sum(rocl_cause cause, const char *class, const rocl_cause_sum *s)
+{
+    return (cause_row){.cause = cause,
+                       .class = class,
+                       .names = s->names,
+                       .has_totals = cause >= ROCL_CAUSE_ADDED,
+                       .total = {rocl_narrow(s->total[0]), rocl_narrow(s->total[1])},
+                       .change = rocl_narrow(s->change),
+                       .most_change = rocl_narrow(s->most_change),
+                       .most = s->most,
+                       .most_len = s->most_len};
+}
+
+static cause_row row_of_times(rocl_cause cause, rocl_i128 a, rocl_i128 b)
+{
+    return (cause_row){.cause = cause,
+                       .has_totals = true,
+                       .total = {rocl_narrow(a), rocl_narrow(b)},
+                       .change = rocl_narrow(b - a)};
+}
+
+static void put_note(const rocl_report_rows *r, const rocl_gpu_sums of[2], rocl_wall wall)
+{
+    const char *from = wall == ROCL_WALL_GPU
+                           ? "from its first to its last kernel or copy, as A and B recorded "
+                             "different things"
+                           : "from the first to the last event";
+    if (of[0].gpus == 1 && of[1].gpus == 1)
+        rocl_set_note(r, "the wall time of the GPU, %s", from);
+    else if (of[0].gpus == of[1].gpus)
+        rocl_set_note(r, "the wall time of %" PRIu64 " GPUs, added up, each %s", of[0].gpus, from);
+    else
+        rocl_set_note(
+            r, "the wall time of GPUs, added up, of %" PRIu64 " in A and %" PRIu64 " in B, each %s",
+            of[0].gpus, of[1].gpus, from);
+}
+
+void rocl_causes_put(const rocl_causes *causes, const rocl_gpu_sums of[2], rocl_wall wall,
+                     rocl_tables *out, const rocl_collector *c)
+{
+    enum { MOST = (ROCL_CAUSE_KERNELS + 1) * ROCL_CLASSES + 3 };
+    const rocl_kernel_classes *k = c->trace->classes;
+    const rocl_report_rows r = rocl_begin_table(c, out, &rocl_causes_table, 0);
+    cause_row rows[MOST];
+    size_t n = 0;
+    if (!of[0].gpus && !of[1].gpus) {
+        rocl_set_note(&r, "neither A nor B has GPU work");
+        return;
+    }
+    put_note(&r, of, wall);
+    rows[n++] = row_of_times(ROCL_CAUSES, of[0].whole[wall], of[1].whole[wall]);
+    for (rocl_cause i = 0; i <= ROCL_CAUSE_COPIES; i++)
+        for (unsigned class = 0; class < ROCL_CLASSES; class ++)
+            if (causes->of[i][class].names)
+                rows[n++] =
+                    row_of_sum(i, i < ROCL_CAUSE_KERNELS ? rocl_kernel_class_name(k, class) : NULL,
+                               &causes->of[i][class]);
+    rows[n++] = row_of_times(ROCL_CAUSE_BESIDE, -of[0].beside, -of[1].beside);
+    rows[n++] = row_of_times(ROCL_CAUSE_IDLE, of[0].idle[wall], of[1].idle[wall]);
+    for (size_t i = 0; i < n; i++)
+        rows[i].percent = rocl_share(rows[i].change, rows[0].total[0]);
+    qsort(rows + 1, n - 1, sizeof *rows, order_rows);
+    rocl_add_top_rows(&r, rows, n, sizeof *rows, add_row);
+}

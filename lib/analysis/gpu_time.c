@@ -1,0 +1,101 @@
+/* Work and idle time of GPUs: a sweep over kernels and copies of each, by start. A copy is work of
+ * the GPU that it writes to, or else of the one that it reads from; work of which no GPU is known
+ * is that of one more GPU of its machine. */
+#include "analysis/gpu_time.h"
+
+#include <stdlib.h>
+
+#include "analysis/parts.h"
+
+rocl_status rocl_gpu_time_open(rocl_gpu_time *g, rocl_trace *t, rocl_sorter *sorter,
+                               rocl_error *err)
+{
+    *g = (rocl_gpu_time){.trace = t, .sorter = sorter};
+    rocl_status st = rocl_gpus_collect(&g->gpus, t, err);
+    g->extents = calloc(t->opt.jobs * (t->machine_count + 1) * ROCL_WALLS, sizeof *g->extents);
+    return st == ROCL_OK && !g->extents ? rocl_fail_memory(err) : st;
+}
+
+static void extend(rocl_extent *x, const rocl_event *e)
+{
+    rocl_extent_join(x, &(rocl_extent){1, e->start, e->end});
+}
+
+static rocl_extent *extents_of(const rocl_gpu_time *g, unsigned worker, uint32_t machine)
+{
+    return g->extents + (worker * (g->trace->machine_count + 1) + machine) * ROCL_WALLS;
+}
+
+rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const rocl_batch *b,
+                                    rocl_error *err)
+{
+    const uint32_t machine = b->capture->machine;
+    rocl_extent *x = extents_of(g, worker, machine), all = {0};
+    rocl_status st = ROCL_OK;
+    const size_t size = rocl_kind_size(b->kind);
+    const bool work = b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        const rocl_gpu *used[2];
+        extend(&all, e);
+        if (!work)
+            continue;
+        const uint64_t gpu = rocl_gpus_of(&g->gpus, b, i, used) ? (uint64_t)(used[0] - g->gpus.all)
+                                                                : g->gpus.count + machine;
+        const uint64_t key[3] = {gpu, (uint64_t)e->start, (uint64_t)e->end};
+        st = rocl_sorter_add(g->sorter, worker, key, NULL, 0, err);
+    }
+    rocl_extent_join(&x[ROCL_WALL_EVENTS], &all);
+    if (work)
+        rocl_extent_join(&x[ROCL_WALL_GPU], &all);
+    return st;
+}
+
+static void end_gpu(const rocl_gpu_time *g, uint64_t gpu, rocl_i128 work, const rocl_cover *busy,
+                    rocl_gpu_sums *sums)
+{
+    const uint32_t machine =
+        gpu < g->gpus.count ? g->gpus.all[gpu].machine : (uint32_t)(gpu - g->gpus.count);
+    sums->gpus++;
+    sums->work += work;
+    sums->beside += work - busy->measure;
+    for (rocl_wall w = 0; w < ROCL_WALLS; w++) {
+        rocl_extent all = {0};
+        for (unsigned k = 0; k < g->trace->opt.jobs; k++)
+            rocl_extent_join(&all, extents_of(g, k, machine) + w);
+        const rocl_i128 wall = (rocl_i128)all.last - all.first;
+        sums->whole[w] += wall;
+        sums->idle[w] += wall - busy->measure;
+    }
+}
+
+rocl_status rocl_gpu_time_sum(rocl_gpu_time *g, rocl_gpu_sums *sums, rocl_error *err)
+{
+    rocl_sort_record rec;
+    rocl_cover busy = {INT64_MIN, 0};
+    rocl_i128 work = 0;
+    uint64_t gpu = UINT64_MAX;
+    *sums = (rocl_gpu_sums){0};
+    rocl_status st = rocl_sorter_start(g->sorter, err);
+    while (rocl_next_record(g->sorter, &rec, &st, err)) {
+        const int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
+        if (rec.key[0] != gpu) {
+            if (gpu != UINT64_MAX)
+                end_gpu(g, gpu, work, &busy, sums);
+            busy = (rocl_cover){INT64_MIN, 0};
+            work = 0;
+            gpu = rec.key[0];
+        }
+        work += (rocl_i128)end - start;
+        rocl_cover_extend(&busy, start, end);
+    }
+    if (gpu != UINT64_MAX && st == ROCL_OK)
+        end_gpu(g, gpu, work, &busy, sums);
+    return st;
+}
+
+void rocl_gpu_time_close(rocl_gpu_time *g)
+{
+    rocl_gpus_free(&g->gpus);
+    free(g->extents);
+}
