@@ -936,6 +936,24 @@ typedef struct rocl_gate {
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
                                   rocl_gate *gate, rocl_tables **tables, rocl_error *err);
 
+/* What a comparison needs of a trace, read from a file of JSON that may hold several of them by
+ * name; see rocline-baseline(5). */
+typedef struct rocl_baseline rocl_baseline;
+/* Goes over the trace, and adds its baseline to the file, or replaces the one of that name (NULL:
+ * "base"). "-": standard output. ROCL_PARTIAL as of rocl_stats. */
+ROCL_API rocl_status rocl_baseline_write(rocl_trace *t, const char *path, const char *name,
+                                         rocl_error *err);
+/* Does the file begin as one of baselines does? */
+ROCL_API bool rocl_is_baseline(const char *path);
+/* name NULL: the only one of the file. Free it. */
+ROCL_API rocl_status rocl_baseline_read(rocl_baseline **b, const char *path, const char *name,
+                                        rocl_error *err);
+ROCL_API void rocl_baseline_free(rocl_baseline *b);
+/* rocl_compare() of the trace that the baseline is of, which is not needed, and b. */
+ROCL_API rocl_status rocl_compare_baseline(const rocl_baseline *a, rocl_trace *b,
+                                           const rocl_stats_options *o, rocl_gate *gate,
+                                           rocl_tables **tables, rocl_error *err);
+
 typedef enum rocl_table_format {
     ROCL_TABLE_TEXT,
     ROCL_TABLE_CSV,

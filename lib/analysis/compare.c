@@ -10,18 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/baseline.h"
 #include "analysis/causes.h"
+#include "analysis/compare_side.h"
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
-#include "analysis/facts.h"
 #include "analysis/report.h"
 #include "analysis/mann_whitney.h"
 #include "analysis/similar_names.h"
 #include "base/array.h"
-#include "base/map.h"
 #include "model/kernel_class.h"
 #include "model/steps.h"
-#include "trace/pipeline.h"
 
 #define LEVEL 0.01  /* of significance */
 #define SMALL 0.001 /* what is below this share of the whole is no reason to fail */
@@ -53,133 +52,22 @@ typedef struct pair {
     uint64_t names;    /* of kernels of a class */
 } pair;
 
+/* What is compared: one of both. */
+typedef struct compared {
+    rocl_trace *trace;
+    const rocl_baseline *baseline;
+} compared;
+
 typedef struct pairs {
     rocl_strings *keys; /* a byte for the domain, then the name */
     pair *all;          /* by id of the key, from 1 */
     size_t count;
     size_t renamed;
-    rocl_gpu_sums gpus[SIDES];
 } pairs;
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-/* What is known of a name before its durations are in order. Percentiles need the number of them;
- * the rest tells which names may be the same kernel. Sums modulo 2^64. */
-typedef struct tally {
-    uint64_t count, ns, items; /* items: work-items of dispatches */
-} tally;
-
-typedef struct worker {
-    rocl_map known; /* ids of keys by the trace's own text and domain */
-    tally *tallies; /* by id of the key */
-    size_t cap;
-} worker;
-
-/* One of the traces while it is read. */
-typedef struct side {
-    rocl_trace *trace;
-    rocl_strings *keys; /* the same ids for both traces */
-    rocl_sorter *sorter;
-    unsigned which;
-    worker *workers;
-    rocl_gpu_time gpus;
-} side;
-
-/* ROCL_NONE: memory is out. */
-static uint32_t intern_key(side *s, worker *w, rocl_domain d, uint32_t name)
-{
-    const uint64_t own = (uint64_t)name << 8 | d;
-    uint32_t id = rocl_map_get(&w->known, own, ROCL_NONE);
-    if (id != ROCL_NONE)
-        return id;
-    size_t n;
-    const char *text = rocl_strings_get(s->trace->strings, name, &n);
-    char *key = malloc(n + 1);
-    if (!key)
-        return ROCL_NONE;
-    key[0] = (char)d;
-    memcpy(key + 1, text, n);
-    id = rocl_strings_put(s->keys, key, n + 1);
-    free(key);
-    return id != ROCL_NONE && rocl_map_put(&w->known, own, id) ? id : ROCL_NONE;
-}
-
-static uint64_t items_of(const rocl_dispatch *d)
-{
-    return (uint64_t)d->grid[0] * d->grid[1] * d->grid[2];
-}
-
-static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch *b, rocl_error *err)
-{
-    side *s = self;
-    worker *w = &s->workers[worker_index];
-    rocl_status st = rocl_gpu_time_add_batch(&s->gpus, worker_index, b, err);
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        const rocl_event *e = rocl_batch_event(b, i);
-        rocl_domain d = rocl_domain_of(s->trace, b->kind, e->category);
-        uint32_t id = intern_key(s, w, d, e->name == ROCL_NONE ? 0 : e->name);
-        if (id == ROCL_NONE || !ROCL_GROW(w->tallies, w->cap, (size_t)id + 1))
-            return rocl_fail_memory(err);
-        tally *sum = &w->tallies[id];
-        sum->count++;
-        sum->ns += (uint64_t)(e->end - e->start);
-        if (b->kind == ROCL_DISPATCH)
-            sum->items += items_of(&b->dispatches[i]);
-        const uint64_t key[2] = {id, (uint64_t)(e->end - e->start) << 1 | s->which};
-        st = rocl_sorter_add(s->sorter, worker_index, key, NULL, 0, err);
-    }
-    return st;
-}
-
-static rocl_status seal_sorter(void *self, unsigned worker_index, rocl_error *err)
-{
-    side *s = self;
-    rocl_status st = rocl_sorter_seal(s->sorter, worker_index, err);
-    return st == ROCL_OK ? rocl_sorter_seal(s->gpus.sorter, worker_index, err) : st;
-}
-
-static rocl_status read_side(side *s, rocl_sort_space *space, rocl_gpu_sums *gpus, rocl_error *err)
-{
-    const rocl_sink sink = {
-        .self = s, .kinds = ROCL_TIMED_KINDS, .events = add_side_batch, .end_task = seal_sorter};
-    rocl_sorter *work = rocl_sorter_new(space, 3);
-    s->workers = calloc(s->trace->opt.jobs, sizeof *s->workers);
-    rocl_status st = work && s->workers ? rocl_gpu_time_open(&s->gpus, s->trace, work, err)
-                                        : rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        st = rocl_pipeline_run(s->trace, &sink, err);
-    if (st == ROCL_OK)
-        st = rocl_gpu_time_sum(&s->gpus, gpus, err);
-    rocl_sorter_free(work);
-    return st;
-}
-
-static void free_side(side *s)
-{
-    for (unsigned w = 0; s->workers && w < s->trace->opt.jobs; w++) {
-        rocl_map_free(&s->workers[w].known);
-        free(s->workers[w].tallies);
-    }
-    free(s->workers);
-    rocl_gpu_time_close(&s->gpus);
-}
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-static tally sum_tallies(const side *s, uint32_t id)
-{
-    tally sum = {0};
-    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
-        if (id < s->workers[w].cap) {
-            const tally *t = &s->workers[w].tallies[id];
-            sum.count += t->count;
-            sum.ns += t->ns;
-            sum.items += t->items;
-        }
-    return sum;
-}
-
-static rocl_status make_pairs(pairs *p, const side *sides, rocl_error *err)
+static rocl_status make_pairs(pairs *p, const rocl_side *sides, rocl_error *err)
 {
     size_t n = rocl_strings_count(p->keys);
     p->all = calloc(n, sizeof *p->all);
@@ -188,12 +76,12 @@ static rocl_status make_pairs(pairs *p, const side *sides, rocl_error *err)
     for (uint32_t id = 1; id < n; id++) { /* 0 is "", no key */
         pair *pr = &p->all[id - 1];
         const char *key = rocl_strings_get(p->keys, id, &pr->name_len);
-        pr->domain = (rocl_domain)key[0];
+        pr->domain = rocl_key_domain(key);
         pr->name = key + 1;
         pr->name_len--;
         pr->likeness = NAN;
         for (unsigned k = A; k <= B; k++)
-            rocl_distribution_begin(&pr->of[k], sum_tallies(&sides[k], id).count);
+            rocl_distribution_begin(&pr->of[k], rocl_side_name_of(&sides[k], id).count);
     }
     p->count = n - 1;
     return ROCL_OK;
@@ -218,7 +106,7 @@ static int order_lone(const void *a, const void *b)
 }
 
 /* An array that the caller frees; NULL: memory is out. */
-static lone_kernel *find_lone(const pairs *p, const side *sides, unsigned which, size_t *count)
+static lone_kernel *find_lone(const pairs *p, const rocl_side *sides, unsigned which, size_t *count)
 {
     lone_kernel *all = NULL;
     size_t cap = 0;
@@ -229,7 +117,7 @@ static lone_kernel *find_lone(const pairs *p, const side *sides, unsigned which,
         pair *pr = &p->all[i];
         if (pr->domain != ROCL_DOMAIN_KERNELS || !pr->of[which].count || pr->of[!which].count)
             continue;
-        const tally t = sum_tallies(&sides[which], (uint32_t)(i + 1));
+        const rocl_side_name t = rocl_side_name_of(&sides[which], (uint32_t)(i + 1));
         if (!ROCL_GROW(all, cap, *count + 1)) {
             free(all);
             return NULL;
@@ -262,7 +150,8 @@ static void join_renamed(pair *gone, pair *added, unsigned likeness)
     gone->of[B] = added->of[B];
 }
 
-static rocl_status match_renamed(pairs *p, const side *sides, rocl_error *err)
+static rocl_status match_renamed(pairs *p, const rocl_side *sides,
+                                 const rocl_kernel_classes *classes, rocl_error *err)
 {
     size_t count[SIDES] = {0};
     lone_kernel *lone[SIDES];
@@ -270,7 +159,7 @@ static rocl_status match_renamed(pairs *p, const side *sides, rocl_error *err)
     for (unsigned k = A; k <= B; k++) {
         lone[k] = find_lone(p, sides, k, &count[k]);
         if (lone[k])
-            names[k] = name_lone(lone[k], count[k], sides[k].trace->classes);
+            names[k] = name_lone(lone[k], count[k], classes);
     }
     rocl_status st = names[A] && names[B]
                          ? rocl_match_names(names[A], count[A], names[B], count[B], err)
@@ -384,23 +273,32 @@ static int order_pairs(const void *a, const void *b)
     return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
 }
 
-/* Goes over both traces. Free the pairs also after a failure. */
-static rocl_status collect_pairs(pairs *p, rocl_trace *a, rocl_trace *b, rocl_error *err)
+static rocl_status read_side(rocl_side *s, const compared *of, rocl_sort_space *space,
+                             rocl_error *err)
 {
-    unsigned jobs = a->opt.jobs > b->opt.jobs ? a->opt.jobs : b->opt.jobs;
+    return of->trace ? rocl_side_read(s, of->trace, space, err)
+                     : rocl_side_read_baseline(s, of->baseline, err);
+}
+
+/* Goes over both. Free the pairs and the sides also after a failure. */
+static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of, rocl_error *err)
+{
+    const rocl_options *o = &of[B].trace->opt;
+    const unsigned in_a = of[A].trace ? of[A].trace->opt.jobs : 1;
     /* Not the traces' own spaces: those are laid out for their own numbers of workers. */
-    rocl_sort_space *space = rocl_sort_space_new(a->opt.memory, jobs, a->opt.tmpdir);
+    rocl_sort_space *space =
+        rocl_sort_space_new(o->memory, in_a > o->jobs ? in_a : o->jobs, o->tmpdir);
     rocl_sorter *sorter = space ? rocl_sorter_new(space, 2) : NULL, *aside = NULL;
     p->keys = rocl_strings_new();
-    side sides[SIDES] = {{.trace = a, .keys = p->keys, .sorter = sorter, .which = A},
-                         {.trace = b, .keys = p->keys, .sorter = sorter, .which = B}};
     rocl_status st = sorter && p->keys ? ROCL_OK : rocl_fail_memory(err);
-    for (unsigned k = A; k <= B && st == ROCL_OK; k++)
-        st = read_side(&sides[k], space, &p->gpus[k], err);
+    for (unsigned k = A; k <= B && st == ROCL_OK; k++) {
+        sides[k] = (rocl_side){.keys = p->keys, .sorter = sorter, .bit = k};
+        st = read_side(&sides[k], &of[k], space, err);
+    }
     if (st == ROCL_OK)
         st = make_pairs(p, sides, err);
     if (st == ROCL_OK)
-        st = match_renamed(p, sides, err);
+        st = match_renamed(p, sides, of[B].trace->classes, err);
     if (st == ROCL_OK && p->renamed && !(aside = rocl_sorter_new(space, 2)))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
@@ -412,8 +310,6 @@ static rocl_status collect_pairs(pairs *p, rocl_trace *a, rocl_trace *b, rocl_er
         describe_pair(&p->all[i]);
     if (st == ROCL_OK)
         qsort(p->all, p->count, sizeof *p->all, order_pairs);
-    free_side(&sides[A]);
-    free_side(&sides[B]);
     rocl_sorter_free(sorter);
     rocl_sorter_free(aside);
     rocl_sort_space_free(space);
@@ -599,7 +495,8 @@ static void add_causes_of(rocl_causes *c, const pair *p, const rocl_kernel_class
     rocl_causes_add(c, ROCL_CAUSE_DURATION, class, p->name, p->name_len, total, duration);
 }
 
-static void put_causes(const pairs *p, rocl_tables *out, const rocl_collector *c)
+static void put_causes(const pairs *p, const rocl_side *sides, rocl_tables *out,
+                       const rocl_collector *c)
 {
     const rocl_wall wall = domains_of(p, A) == domains_of(p, B) ? ROCL_WALL_EVENTS : ROCL_WALL_GPU;
     rocl_causes *causes = calloc(1, sizeof *causes);
@@ -609,7 +506,8 @@ static void put_causes(const pairs *p, rocl_tables *out, const rocl_collector *c
     }
     for (size_t i = 0; i < p->count; i++)
         add_causes_of(causes, &p->all[i], c->trace->classes);
-    rocl_causes_put(causes, p->gpus, wall, out, c);
+    rocl_causes_put(causes, (const rocl_gpu_sums[]){sides[A].gpu_time, sides[B].gpu_time}, wall,
+                    out, c);
     free(causes);
 }
 
@@ -664,29 +562,6 @@ static const rocl_column likeness_columns[] = {
 static const rocl_table_def likeness_table = {&rocl_compare_tab, "comparability", "Comparability",
                                               ROCL_COLUMNS(likeness_columns)};
 
-/* "2 x gfx942, 1 x gfx90a", in the order in which they come first. */
-static void put_gpus(rocl_buf *to, const rocl_trace *t)
-{
-    rocl_gpus gpus;
-    if (rocl_gpus_collect(&gpus, t, NULL) != ROCL_OK) {
-        to->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < gpus.count; i++) {
-        const char *name = rocl_str(t, gpus.all[i].agent->name);
-        size_t same = 0, before = 0;
-        for (size_t k = 0; k < gpus.count; k++)
-            if (!strcmp(name, rocl_str(t, gpus.all[k].agent->name))) {
-                same++;
-                before += k < i;
-            }
-        if (!before)
-            rocl_buf_printf(to, "%s%zu x %.80s", to->len ? ", " : "", same,
-                            *name ? name : "unknown");
-    }
-    rocl_gpus_free(&gpus);
-}
-
 static void put_domains(rocl_buf *to, const pairs *p, unsigned which)
 {
     for (rocl_domain d = 0; d < ROCL_DOMAINS; d++) {
@@ -728,7 +603,7 @@ static double known_share(const pairs *p, unsigned which)
     return all > 0 ? 100 * (double)both / (double)all : 100;
 }
 
-static void put_likeness(const pairs *p, rocl_trace *const *traces, rocl_tables *out,
+static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *out,
                          const rocl_collector *c)
 {
     enum { GPUS, PROCESSES, DOMAINS, STEPS, KERNELS, PROPERTIES };
@@ -736,12 +611,8 @@ static void put_likeness(const pairs *p, rocl_trace *const *traces, rocl_tables 
                                                   "kernel time in common kernels"};
     rocl_buf texts[PROPERTIES][SIDES] = {{{0}}}, differ = {0};
     for (unsigned which = A; which <= B; which++) {
-        const rocl_trace *t = traces[which];
-        size_t processes = 0;
-        for (size_t i = 0; i < t->capture_count; i++)
-            processes += t->captures[i]->pub.process_count;
-        put_gpus(&texts[GPUS][which], t);
-        rocl_buf_printf(&texts[PROCESSES][which], "%zu", processes);
+        rocl_buf_put(&texts[GPUS][which], sides[which].gpus.data, sides[which].gpus.len);
+        rocl_buf_printf(&texts[PROCESSES][which], "%" PRIu64, sides[which].processes);
         put_domains(&texts[DOMAINS][which], p, which);
         put_steps(&texts[STEPS][which], p, which);
         rocl_buf_printf(&texts[KERNELS][which], "%.1f %%", known_share(p, which));
@@ -868,32 +739,40 @@ static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o, rocl_gate *gate,
-                         rocl_tables **tables, rocl_error *err)
+static void put_tables(const pairs *p, const rocl_side *sides, rocl_tables *out,
+                       const rocl_collector *c)
 {
+    const rocl_stats_options *o = c->options;
+    for (unsigned k = A; k <= B && o->header; k++)
+        rocl_put_header_cells(out, sides[k].header, k == A ? ROCL_HEADER_A : ROCL_HEADER_B);
+    if (o->comparability) {
+        put_likeness(p, sides, out, c);
+        put_causes(p, sides, out, c);
+    }
+    put_pairs(p, out, c);
+    if (o->comparability)
+        put_classes(p, c->trace->classes, out, c);
+}
+
+static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_options *o,
+                                 rocl_gate *gate, rocl_tables **tables, rocl_error *err)
+{
+    rocl_trace *b = of[B].trace;
     const rocl_collector c = {.trace = b, .options = o};
+    rocl_side sides[SIDES] = {{0}};
     pairs p = {0};
     rocl_tables *out = rocl_tables_new();
     rocl_status st = out ? rocl_domains_check(o->domains, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = collect_pairs(&p, a, b, err);
-    if (st == ROCL_OK && o->header)
-        st = rocl_put_header(out, a, ROCL_HEADER_A, err);
-    if (st == ROCL_OK && o->header)
-        st = rocl_put_header(out, b, ROCL_HEADER_B, err);
-    if (st == ROCL_OK) {
-        if (o->comparability)
-            put_likeness(&p, (rocl_trace *const[]){a, b}, out, &c);
-        if (o->comparability)
-            put_causes(&p, out, &c);
-        put_pairs(&p, out, &c);
-        if (o->comparability)
-            put_classes(&p, b->classes, out, &c);
-    }
+        st = collect_pairs(&p, sides, of, err);
+    if (st == ROCL_OK)
+        put_tables(&p, sides, out, &c);
     if (st == ROCL_OK && gate)
         check_gate(gate, out, &p);
     free(p.all);
     rocl_strings_free(p.keys);
+    rocl_side_free(&sides[A]);
+    rocl_side_free(&sides[B]);
     if (st == ROCL_OK)
         st = rocl_check_complete(out, b, err);
     if (st != ROCL_OK) {
@@ -901,6 +780,19 @@ rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options 
         return st;
     }
     *tables = out;
-    st = rocl_trace_outcome_utf8(a);
+    st = of[A].trace ? rocl_trace_outcome_utf8(of[A].trace) : ROCL_OK;
     return st == ROCL_OK ? rocl_trace_outcome_utf8(b) : st;
+}
+
+rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o, rocl_gate *gate,
+                         rocl_tables **tables, rocl_error *err)
+{
+    return compare_sides((const compared[]){{a, NULL}, {b, NULL}}, o, gate, tables, err);
+}
+
+rocl_status rocl_compare_baseline(const rocl_baseline *a, rocl_trace *b,
+                                  const rocl_stats_options *o, rocl_gate *gate,
+                                  rocl_tables **tables, rocl_error *err)
+{
+    return compare_sides((const compared[]){{NULL, a}, {b, NULL}}, o, gate, tables, err);
 }

@@ -10,24 +10,22 @@
 
 enum { MOST_NAMED = 3 };
 
-typedef struct header_row {
-    const char *files, *recorded, *hosts, *gpus, *processes, *events, *left_out;
-    int64_t begin, duration; /* -1: there are no events */
-} header_row;
+enum { FILES, DATE, HOSTS, GPUS, PROCESSES, DURATION, BEGIN, EVENTS, LEFT_OUT };
 
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(header_row, field)
+static rocl_field_fn field_header;
+
+/* The row is an array of cells. */
+#define CELL(i) ROCL_ALWAYS, field_header, (i) * sizeof(rocl_datum)
 static const rocl_column columns[] = {
-    {"files", "Files", ROCL_UNIT_SENTENCE, CELL(files)},
-    {"recorded", "Recorded", ROCL_UNIT_TEXT, CELL(recorded)},
-    {"hosts", "Hosts", ROCL_UNIT_SENTENCE, CELL(hosts)},
-    {"gpus", "GPUs", ROCL_UNIT_SENTENCE, CELL(gpus)},
-    {"processes", "Processes", ROCL_UNIT_SENTENCE, CELL(processes)},
-    {"duration_ns", "Duration", ROCL_UNIT_NS, ROCL_ALWAYS,
-     ROCL_CELL_BY(rocl_field_known, header_row, duration)},
-    {"begin_ns", "Begin, in ns", ROCL_UNIT_COUNT, ROCL_ALWAYS,
-     ROCL_CELL_BY(rocl_field_known, header_row, begin)},
-    {"events", "Events read", ROCL_UNIT_SENTENCE, CELL(events)},
-    {"left_out", "Left out", ROCL_UNIT_SENTENCE, CELL(left_out)},
+    {"files", "Files", ROCL_UNIT_SENTENCE, CELL(FILES)},
+    {"recorded", "Recorded", ROCL_UNIT_TEXT, CELL(DATE)},
+    {"hosts", "Hosts", ROCL_UNIT_SENTENCE, CELL(HOSTS)},
+    {"gpus", "GPUs", ROCL_UNIT_SENTENCE, CELL(GPUS)},
+    {"processes", "Processes", ROCL_UNIT_SENTENCE, CELL(PROCESSES)},
+    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL(DURATION)},
+    {"begin_ns", "Begin, in ns", ROCL_UNIT_COUNT, CELL(BEGIN)},
+    {"events", "Events read", ROCL_UNIT_SENTENCE, CELL(EVENTS)},
+    {"left_out", "Left out", ROCL_UNIT_SENTENCE, CELL(LEFT_OUT)},
 };
 
 static const rocl_table_tab tab = {"overview", "Overview"};
@@ -71,12 +69,6 @@ static void put_list(rocl_buf *b, const tally *all, size_t n, bool counts)
     }
     snprintf(number, sizeof number, " and %zu more", n - MOST_NAMED);
     rocl_buf_str(b, n > MOST_NAMED ? number : "");
-}
-
-static const char *end_text(rocl_buf *b)
-{
-    rocl_buf_byte(b, '\0');
-    return b->failed ? "" : (const char *)b->data;
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -226,43 +218,76 @@ static void put_date(rocl_buf *b, int64_t first)
     rocl_buf_str(b, text);
 }
 
-rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
-                            rocl_error *err)
+/* ---- the row --------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof columns / sizeof *columns == ROCL_HEADER_FIELDS, "a cell for each column");
+
+const char *rocl_header_key(unsigned i)
 {
-    const rocl_stats_options options = {0};
-    const rocl_collector c = {.trace = (rocl_trace *)(uintptr_t)t, .options = &options};
-    enum { FILES, DATE, HOSTS, GPUS, PROCESSES, EVENTS, LEFT_OUT, TEXTS };
-    rocl_buf b[TEXTS] = {0};
+    return columns[i].key;
+}
+
+bool rocl_header_is_text(unsigned i)
+{
+    return i != DURATION && i != BEGIN;
+}
+
+rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *texts,
+                             const rocl_trace *t, rocl_error *err)
+{
+    rocl_buf b[ROCL_HEADER_FIELDS] = {0};
     rocl_gpus gpus;
     int64_t first, last;
     rocl_status st = rocl_gpus_collect(&gpus, t, err);
     if (st != ROCL_OK)
         return st;
     const bool timed = rocl_trace_times(t, &first, &last);
-    const bool good = put_files(&b[FILES], t) && put_hosts(&b[HOSTS], t) &&
-                      put_gpus(&b[GPUS], t, &gpus) && put_processes(&b[PROCESSES], t);
+    bool failed = !put_files(&b[FILES], t) || !put_hosts(&b[HOSTS], t) ||
+                  !put_gpus(&b[GPUS], t, &gpus) || !put_processes(&b[PROCESSES], t);
     put_events(&b[EVENTS], t);
     put_left_out(&b[LEFT_OUT], t);
     if (timed)
         put_date(&b[DATE], first);
-    const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], 0);
-    if (r.table)
-        r.table->fields = r.table->header = true;
-    const bool dated = b[DATE].len > 0;
-    rocl_add_row(&r, &(header_row){.files = end_text(&b[FILES]),
-                                   .recorded = dated ? end_text(&b[DATE]) : NULL,
-                                   .hosts = b[HOSTS].len ? end_text(&b[HOSTS]) : NULL,
-                                   .gpus = gpus.count ? end_text(&b[GPUS]) : NULL,
-                                   .processes = end_text(&b[PROCESSES]),
-                                   .begin = timed ? first : -1,
-                                   .duration = timed ? last - first : -1,
-                                   .events = end_text(&b[EVENTS]),
-                                   .left_out = end_text(&b[LEFT_OUT])});
-    bool failed = !good;
-    for (unsigned i = 0; i < TEXTS; i++) {
+    for (unsigned i = 0; i < ROCL_HEADER_FIELDS; i++) {
+        cells[i] = (rocl_datum){0};
+        if (rocl_header_is_text(i) && b[i].len)
+            cells[i] = rocl_datum_text(texts, (const char *)b[i].data, b[i].len);
         failed |= b[i].failed;
         rocl_buf_free(&b[i]);
     }
+    if (!gpus.count)
+        cells[GPUS] = (rocl_datum){0};
+    if (timed) {
+        cells[BEGIN] = rocl_datum_int(first);
+        cells[DURATION] = rocl_datum_int(last - first);
+    }
     rocl_gpus_free(&gpus);
-    return failed ? rocl_fail_memory(err) : ROCL_OK;
+    return failed || texts->incomplete ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+static rocl_datum field_header(const rocl_report_rows *r, const void *field)
+{
+    const rocl_datum *d = field;
+    return d->type == ROCL_DATUM_TEXT ? rocl_datum_text(r->out, d->text, d->len) : *d;
+}
+
+void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_FIELDS],
+                           rocl_header which)
+{
+    const rocl_stats_options options = {0};
+    const rocl_collector c = {.options = &options};
+    const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], 0);
+    if (r.table)
+        r.table->fields = r.table->header = true;
+    rocl_add_row(&r, cells);
+}
+
+rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
+                            rocl_error *err)
+{
+    rocl_datum cells[ROCL_HEADER_FIELDS];
+    rocl_status st = rocl_make_header(cells, out, t, err);
+    if (st == ROCL_OK)
+        rocl_put_header_cells(out, cells, which);
+    return st;
 }

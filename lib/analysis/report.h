@@ -360,6 +360,14 @@ extern const rocl_table_def *const rocl_advice_tables[],
 typedef enum rocl_header { ROCL_HEADER, ROCL_HEADER_A, ROCL_HEADER_B } rocl_header;
 rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
                             rocl_error *err);
+/* The same in two steps: the cells of the row, whose texts `texts` owns; the table. */
+enum { ROCL_HEADER_FIELDS = 9 };
+rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *texts,
+                             const rocl_trace *t, rocl_error *err);
+void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_FIELDS],
+                           rocl_header which);
+const char *rocl_header_key(unsigned i);
+bool rocl_header_is_text(unsigned i); /* else a number */
 
 /* Adds the tables "advice" and "advice_rules", made of those that there are (advice.c). */
 rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_error *err);

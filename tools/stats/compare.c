@@ -1,5 +1,6 @@
 /* `rocstats compare`: two sets of inputs, and what became too slow. */
 #include "stats/compare.h"
+#include "common/output.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,6 +36,40 @@ static int read_limit(const comparison *cmp, const char *option, const char *tex
     return -1;
 }
 
+/* The file of FILE or FILE:NAME, whose name is set to NULL or to the other part. The caller's. */
+static char *part_baseline(const char *text, const char **name)
+{
+    const char *colon = strrchr(text, ':');
+    *name = NULL;
+    if (!colon || rocl_is_baseline(text))
+        return strdup(text);
+    char *file = strndup(text, (size_t)(colon - text));
+    if (file && rocl_is_baseline(file)) {
+        *name = colon + 1;
+        return file;
+    }
+    free(file);
+    return strdup(text);
+}
+
+static bool is_baseline(const char *text)
+{
+    const char *name;
+    char *file = part_baseline(text, &name);
+    const bool is = file && rocl_is_baseline(file);
+    free(file);
+    return is;
+}
+
+bool comparison_reads(const comparison *cmp, const char *path)
+{
+    const char *name;
+    char *file = cmp->baseline ? part_baseline(cmp->baseline, &name) : NULL;
+    const bool reads = file && same_file(file, path);
+    free(file);
+    return reads;
+}
+
 int comparison_check(comparison *cmp, common *c, size_t behind)
 {
     const strings all = c->inputs;
@@ -46,7 +81,9 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
     if (!cmp->fail_over_total)
         cmp->gate.total = cmp->gate.average; /* a word about it is due all the same */
     if (!cmp->wanted)
-        return -1;
+        return cmp->baseline ? usage_error("--baseline is only for compare") : -1;
+    if (cmp->baseline)
+        return behind ? usage_error("with --baseline all inputs are of the other trace") : -1;
     if (behind == 0 || behind >= all.n) {
         if (all.n != 2)
             return usage_error("compare takes two inputs, or several on both sides of \"--\"");
@@ -56,6 +93,13 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
     for (size_t i = 0; i < all.n; i++)
         strings_add(i < all.n - behind ? &c->inputs : &cmp->b, all.v[i]);
     free(all.v);
+    for (size_t i = 0; i < cmp->b.n; i++)
+        if (is_baseline(cmp->b.v[i]))
+            return usage_error("\"%s\" is a baseline, which only A can be", cmp->b.v[i]);
+    if (c->inputs.n == 1 && is_baseline(c->inputs.v[0])) {
+        cmp->baseline = c->inputs.v[0];
+        c->inputs = cmp->b;
+    }
     return -1;
 }
 
@@ -131,19 +175,40 @@ static void report_undecided(const comparison *cmp)
     }
 }
 
-rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
-                           rocl_trace *a, rocl_tables **tables, rocl_error *err)
+static rocl_status compare_baseline(comparison *cmp, const rocl_stats_options *o, rocl_trace *b,
+                                    rocl_tables **tables, rocl_error *err)
+{
+    const char *name;
+    char *file = part_baseline(cmp->baseline, &name);
+    rocl_baseline *a = NULL;
+    rocl_status s = rocl_baseline_read(&a, file ? file : cmp->baseline, name, err);
+    if (s == ROCL_OK)
+        s = rocl_compare_baseline(a, b, o, &cmp->gate, tables, err);
+    rocl_baseline_free(a);
+    free(file);
+    return s;
+}
+
+static rocl_status compare_traces(comparison *cmp, const common *c, const rocl_stats_options *o,
+                                  rocl_trace *a, rocl_tables **tables, rocl_error *err)
 {
     rocl_trace *b = NULL;
     rocl_status s = common_open(c, &cmp->b, &b, err);
     if (s <= ROCL_PARTIAL)
         s = rocl_compare(a, b, o, &cmp->gate, tables, err);
-    if (s <= ROCL_PARTIAL) {
+    if (s <= ROCL_PARTIAL)
         common_report(c, b);
-        report_undecided(cmp);
-    }
-    if (s <= ROCL_PARTIAL && report_growth(cmp))
-        s = ROCL_PARTIAL;
     rocl_trace_close(b);
     return s;
+}
+
+rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
+                           rocl_trace *t, rocl_tables **tables, rocl_error *err)
+{
+    rocl_status s = cmp->baseline ? compare_baseline(cmp, o, t, tables, err)
+                                  : compare_traces(cmp, c, o, t, tables, err);
+    if (s > ROCL_PARTIAL)
+        return s;
+    report_undecided(cmp);
+    return report_growth(cmp) ? ROCL_PARTIAL : s;
 }

@@ -7,6 +7,7 @@
 typedef struct comparison {
     bool wanted;
     const char *fail_over, *fail_over_total; /* as given, or NULL */
+    const char *baseline;                    /* FILE or FILE:NAME, or NULL */
     rocl_gate gate;
     strings b; /* inputs of the second trace; those of the first are the common ones */
 } comparison;
@@ -14,12 +15,17 @@ typedef struct comparison {
 /* How many words follow "--" on the command line; 0: there is none. */
 size_t words_after_dashes(int argc, char **argv);
 
-/* Parts the inputs: two, or as many of the second trace as there are behind "--". Reads the limits.
- * -1 to go on, else the exit code. */
+/* Parts the inputs: two, or as many of the second trace as there are behind "--"; all are of the
+ * second where there is a baseline, which is the only input of the first or comes by its option.
+ * Reads the limits. -1 to go on, else the exit code. */
 int comparison_check(comparison *cmp, common *c, size_t behind);
 
-/* Makes the table. ROCL_PARTIAL also after names that grew too much, which is said. */
+/* Is this output the baseline? */
+bool comparison_reads(const comparison *cmp, const char *path);
+
+/* Makes the tables. t: of the common inputs. ROCL_PARTIAL also after names that grew too much,
+ * which is said. */
 rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
-                           rocl_trace *a, rocl_tables **tables, rocl_error *err);
+                           rocl_trace *t, rocl_tables **tables, rocl_error *err);
 
 #endif

@@ -35,6 +35,8 @@ typedef struct cli {
     bool group_by_queue;
     rocl_stats_options stats;
     comparison compare;
+    bool baseline; /* one is written */
+    const char *baseline_name;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -114,6 +116,12 @@ static const opt report_options[] = {
     {"fail-over-total", 0, OPT_STRING, offsetof(cli, compare.fail_over_total), "PCT", NULL, 0, 0,
      "with compare: exit with 1 if the total time of a name, of a domain or of the trace grew by "
      "more than this percentage, or if a name is new, even with few calls"},
+    {"baseline", 0, OPT_STRING, offsetof(cli, compare.baseline), "FILE[:NAME]", NULL, 0, 0,
+     "with compare: A is the baseline in this file, as rocstats baseline writes it; without a name "
+     "the only one; it may also be the first input"},
+    {"baseline-name", 0, OPT_STRING, offsetof(cli, baseline_name), "NAME", NULL, 0, 0,
+     "with baseline: call it so; the file may have several, and one of the same name is replaced "
+     "(default: base)"},
     BY("wide", wide,
        "text: print all columns, and names in full (default: as wide as the terminal, or 200 "
        "characters elsewhere)"),
@@ -157,7 +165,7 @@ static const char *report_word(const void *ctx, size_t i)
     (void)ctx;
     if (i < ROCL_REPORTS)
         return rocl_report_name((rocl_report)i);
-    static const char *const others[] = {"all", "compare", "view", NULL};
+    static const char *const others[] = {"all", "compare", "baseline", "view", NULL};
     return others[i - ROCL_REPORTS];
 }
 
@@ -180,8 +188,8 @@ static void fill_purpose(void)
         column = wraps ? strlen(name) + 1 : column + strlen(name) + 2;
     }
     snprintf(purpose + len, sizeof purpose - len,
-             "\nor all; without a report, an overview. compare compares trace A with trace B; "
-             "view\nshows a trace on the terminal.");
+             "\nor all; without a report, an overview. compare compares trace A with trace B, "
+             "or\nwith what baseline wrote of A; view shows a trace on the terminal.");
 }
 
 /* The bits of a word that names reports, 0 for another word. */
@@ -214,12 +222,16 @@ static int sort_operands(cli *c)
         c->compare.wanted = true;
         i = 1;
     }
-    for (uint32_t r;
-         !c->compare.wanted && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++) {
+    if (c->operands.n && strcmp(c->operands.v[0], "baseline") == 0) {
+        c->baseline = true;
+        i = 1;
+    }
+    const bool special = c->compare.wanted || c->baseline;
+    for (uint32_t r; !special && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++) {
         c->stats.reports |= r;
         c->doctor |= r == REPORT(DOCTOR);
     }
-    int code = i < c->operands.n && !c->compare.wanted ? check_word(c->operands.v[i]) : -1;
+    int code = i < c->operands.n && !special ? check_word(c->operands.v[i]) : -1;
     for (; i < c->operands.n; i++)
         strings_add(&c->common.inputs, c->operands.v[i]);
     return code;
@@ -327,6 +339,17 @@ static int check_compare(cli *c, size_t behind)
     return comparison_check(&c->compare, &c->common, behind);
 }
 
+static int check_baseline(const cli *c)
+{
+    if (!c->baseline)
+        return c->baseline_name ? usage_error("--baseline-name is only for baseline") : -1;
+    if (c->format_name || c->style || c->advice || c->timeline || c->stats.by_rank ||
+        c->stats.by_agent || c->stats.by_stream || c->stats.by_dims || c->sort || c->summary ||
+        c->per_domain || c->summary_file || c->budget)
+        return usage_error("baseline writes JSON of its own, and takes no options of reports");
+    return -1;
+}
+
 static int check_options(cli *c, size_t behind)
 {
     if (c->format_name && !rocl_table_format_named(c->format_name, &c->format))
@@ -338,6 +361,8 @@ static int check_options(cli *c, size_t behind)
         bad = output_fill_name(&c->common, NULL, "--output-path", &c->common.output_path);
     if (bad < 0)
         bad = output_fill_name(&c->common, NULL, "--summary-output-file", &c->summary_file);
+    if (bad < 0)
+        bad = check_baseline(c);
     if (bad < 0)
         bad = check_style(c);
     if (bad >= 0)
@@ -407,10 +432,13 @@ static int check_options(cli *c, size_t behind)
         code = output_check(&c->common, c->path);
     if (code < 0)
         code = check_compare(c, behind);
+    if (code < 0 && c->compare.baseline && comparison_reads(&c->compare, c->path))
+        code = usage_error("the output \"%s\" is an input", c->path);
     if (code >= 0)
         return code;
     c->stats.top = rows_per_table(c);
-    c->common.wanted = c->stats.reports || c->compare.wanted ? EVENTS_SOME : EVENTS_ALL;
+    c->common.wanted =
+        c->stats.reports || c->compare.wanted || c->baseline ? EVENTS_SOME : EVENTS_ALL;
     if (c->doctor)
         c->common.wanted = EVENTS_NONE; /* it says so itself */
     choose_pictures(c);
@@ -521,6 +549,12 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
                         .indent = to_stream ? 4 : 0},
         }};
     rocl_tables *tables = NULL;
+    if (c->baseline) {
+        const rocl_status st = rocl_baseline_write(t, c->path, c->baseline_name, err);
+        if (st <= ROCL_PARTIAL && !c->common.to_stdout)
+            output_done(c->path);
+        return st;
+    }
     rocl_status s = c->compare.wanted
                         ? comparison_run(&c->compare, &c->common, &c->stats, t, &tables, err)
                         : run_reports(c, t, &tables, err);
@@ -566,6 +600,7 @@ const program rocstats_program = {
     .tool = "rocstats",
     .run = run_rocstats,
     .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B\n       "
+                "rocstats baseline [OPTION]... INPUT...\n       "
                 "rocstats view [OPTION]... INPUT...",
     .purpose = purpose,
     .groups = groups,
@@ -574,6 +609,8 @@ const program rocstats_program = {
                 "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
                 "  rocstats compare --fail-over 5 before.db after.db\n"
                 "  rocstats compare before/*.db -- after/*.db\n"
+                "  rocstats baseline -o base.json --baseline-name v1 before.db\n"
+                "  rocstats compare base.json:v1 after.db\n"
                 "  rocstats timeline --slices 100 4711_results.db\n"
                 "  rocstats samples --by-marker 4711_results.db\n"
                 "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",

@@ -1,0 +1,48 @@
+/* One side of a comparison while it is read: a trace, or a baseline, which holds of a trace what a
+ * comparison needs. Names of both sides have the same ids, and their durations go to one sorter. */
+#ifndef ROCL_ANALYSIS_COMPARE_SIDE_H
+#define ROCL_ANALYSIS_COMPARE_SIDE_H
+
+#include "analysis/gpu_time.h"
+#include "analysis/report.h"
+
+/* What is known of a name before its durations are in order: percentiles need the number of them,
+ * the rest tells which names may be the same kernel. Sums modulo 2^64. */
+typedef struct rocl_side_name {
+    uint64_t count, ns, items; /* items: work-items of dispatches */
+} rocl_side_name;
+
+typedef struct rocl_side {
+    /* Set by the caller: */
+    rocl_strings *keys;  /* a byte for the domain, then the name */
+    rocl_sorter *sorter; /* of two words: id of the key; duration << 1 | bit */
+    unsigned bit;
+    /* Read: */
+    rocl_side_name *names; /* by id of the key */
+    size_t name_cap;
+    rocl_gpu_sums gpu_time;
+    uint64_t processes;
+    rocl_buf gpus;                         /* "2 x gfx942, 1 x gfx90a" */
+    rocl_tables *header_texts;             /* owns the texts of ... */
+    rocl_datum header[ROCL_HEADER_FIELDS]; /* ... what rocl_put_header says of it */
+} rocl_side;
+
+/* One pass over the trace. space: of the sorter, and for one that lives no longer than this call.
+ * Free the side also after a failure. */
+rocl_status rocl_side_read(rocl_side *s, rocl_trace *t, rocl_sort_space *space, rocl_error *err);
+void rocl_side_free(rocl_side *s);
+
+/* What is known of a name; zeros of one that the side lacks. */
+static inline rocl_side_name rocl_side_name_of(const rocl_side *s, uint32_t id)
+{
+    return id < s->name_cap ? s->names[id] : (rocl_side_name){0};
+}
+
+/* The id of a name in a domain; ROCL_NONE: memory is out. */
+uint32_t rocl_side_key(rocl_strings *keys, rocl_domain d, const char *name, size_t n);
+static inline rocl_domain rocl_key_domain(const char *key)
+{
+    return (rocl_domain)key[0];
+}
+
+#endif
