@@ -397,7 +397,7 @@ typedef enum rocl_align {
     ROCL_ALIGN_NONE,
     ROCL_ALIGN_START,  /* the first event of each node at the time of the first node's */
     ROCL_ALIGN_MARKER, /* so the begin of a marker, in the process of a node that begins it first */
-    ROCL_ALIGN_OFFSETS, /* by a file with a line for each node: its name and what to add */
+    ROCL_ALIGN_OFFSETS,    /* by a file with a line for each node: its name and what to add */
     ROCL_ALIGN_COLLECTIVES /* by the ends of collectives: offsets and drifts */
 } rocl_align;
 
@@ -467,7 +467,7 @@ typedef struct rocl_options {
     uint64_t warmup;  /* ... and this leaves out what begins before so many steps have ended */
     const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
     bool args;                  /* read API arguments */
-    bool collectives; /* read the arguments of collectives, also without `args` */
+    bool collectives;           /* read the arguments of collectives, also without `args` */
     /* rocl_cut_pftrace() is called if rocl_pftrace_is_cut(): a Perfetto trace that is the only
      * input need not be looked through for its events then. */
     bool copy_packets;
@@ -821,10 +821,12 @@ typedef enum rocl_report {
     ROCL_REPORT_ATTRIBUTION, /* GPU time by the ranges and calls that launched it, as a tree */
     ROCL_REPORT_CLASSES,     /* kernels by what they compute */
     ROCL_REPORT_OCCUPANCY,   /* waves of a kernel at once on a GPU, and what limits them */
-    ROCL_REPORT_ROOFLINE,    /* per operator and shapes: operations, bytes, rates; needs arguments */
+    ROCL_REPORT_ROOFLINE, /* per operator and shapes: operations, bytes, rates; needs arguments */
     ROCL_REPORT_COLLECTIVES, /* of all ranks: waits, bandwidths; wants rocl_options.collectives */
     ROCL_REPORT_STEPS,       /* steps of a program, such as ProfilerStep#12 */
-    ROCL_REPORT_QUEUES,      /* per stream or queue: outstanding work, what launched work waits for */
+    ROCL_REPORT_QUEUES,    /* per stream or queue: outstanding work, what launched work waits for */
+    ROCL_REPORT_GRAPHS,    /* HIP graphs: launches, what they ran, gaps, time on the host */
+    ROCL_REPORT_SEQUENCES, /* sequences of kernels that streams run again and again */
     ROCL_REPORTS
 } rocl_report;
 

@@ -42,7 +42,7 @@ static const char *runtime_function(const char *name)
     return NULL;
 }
 
-static rocl_call_class classify_call(const char *name)
+rocl_call_class rocl_classify_call(const char *name)
 {
     /* The first that is a part of the name. */
     static const struct {
@@ -80,7 +80,7 @@ static bool class_of(rocl_facts *f, unsigned worker, uint32_t text, rocl_call_cl
         return false;
     uint8_t *known = &f->classes[worker][text];
     if (!*known)
-        *known = (uint8_t)(classify_call(rocl_str(f->c->trace, text)) + 1);
+        *known = (uint8_t)(rocl_classify_call(rocl_str(f->c->trace, text)) + 1);
     *class = (rocl_call_class)(*known - 1);
     return true;
 }

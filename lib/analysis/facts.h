@@ -25,6 +25,9 @@ typedef enum rocl_call_class {
     ROCL_CALL_FOREIGN = ROCL_CALL_CLASSES /* not of the runtime */
 } rocl_call_class;
 
+/* By its name. */
+rocl_call_class rocl_classify_call(const char *name);
+
 /* How often something was so, and the first or the worst of these events. */
 typedef struct rocl_sighting {
     uint64_t count;

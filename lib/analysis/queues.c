@@ -508,7 +508,8 @@ const rocl_report_def rocl_queues_report = {
     {"queue", "Queues"},
     "for each stream or queue: outstanding work over time, and what launched work waits for",
     (const rocl_table_def *const[]){&length_table, &cause_table, &delay_table, &lane_cause_table,
-                                    &slice_table, NULL}};
+                                    &slice_table, &rocl_copy_rate_table, &rocl_copy_slice_table,
+                                    NULL}};
 
 /* By the time that they have work. */
 static int compare_lanes(const void *a, const void *b, void *ctx)

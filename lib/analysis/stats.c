@@ -32,6 +32,8 @@ const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
     [ROCL_REPORT_COLLECTIVES] = &rocl_collectives_report,
     [ROCL_REPORT_STEPS] = &rocl_steps_report,
     [ROCL_REPORT_QUEUES] = &rocl_queues_report,
+    [ROCL_REPORT_GRAPHS] = &rocl_graphs_report,
+    [ROCL_REPORT_SEQUENCES] = &rocl_sequences_report,
 };
 
 /* In the order of their tables. Calls come first: others look them up. */
@@ -43,7 +45,8 @@ static const rocl_collector_def *const collectors[] = {
     &rocl_streams_collector,     &rocl_sampled_collector,     &rocl_energy_collector,
     &rocl_occupancy_collector,   &rocl_roofline_collector,    &rocl_attribution_collector,
     &rocl_collectives_collector, &rocl_doctor_collector,      &rocl_steps_collector,
-    &rocl_queues_collector,
+    &rocl_queues_collector,      &rocl_copy_rates_collector,  &rocl_graphs_collector,
+    &rocl_sequences_collector,
 };
 
 enum { COLLECTORS = sizeof collectors / sizeof *collectors };

@@ -10,7 +10,7 @@ requires() {
 db=$FIXTURES/schema-3.0.0.db
 reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram
     memory counters streams samples attribution doctor classes occupancy roofline
-    collectives steps queues)
+    collectives steps queues graphs sequences)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs

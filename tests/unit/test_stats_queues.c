@@ -323,6 +323,100 @@ static void check_slices(ground *g, const rocl_tables *all)
     }
 }
 
+/* ---- bandwidth ---- */
+
+static const char *label_of(const record *r, uint32_t agent)
+{
+    return agent == ROCL_NONE ? "unknown"
+                              : rocl_text(r->capture->trace, r->capture->agents[agent].label, NULL);
+}
+
+static bool is_link(const rocl_table *t, size_t row, const record *r)
+{
+    return r->kind == ROCL_COPY && !strcmp(text_of(t, row, "src"), label_of(r, r->copy.src)) &&
+           !strcmp(text_of(t, row, "dst"), label_of(r, r->copy.dst));
+}
+
+/* The slices of a link hold its bytes; the largest of their rates is the peak. */
+static void check_bandwidth(const ground *g, const rocl_tables *all)
+{
+    const rocl_table *t = table_of(all, "copy_bandwidth"), *slices = table_of(all, "copy_timeline");
+    int64_t copies = 0, first = INT64_MAX, last = 0, found = 0;
+    for (size_t i = 0; i < g->all.count; i++) {
+        const record *r = &g->all.all[i];
+        if (r->kind != ROCL_COPY)
+            continue;
+        copies++;
+        first = r->e.start < first ? r->e.start : first;
+        last = r->e.end > last ? r->e.end : last;
+    }
+    for (size_t row = 0; row < t->row_count; row++) {
+        int64_t calls = 0, bytes = 0, active = 0;
+        double rates[64], sum = 0;
+        size_t n = 0;
+        for (size_t i = 0; i < g->all.count; i++) {
+            calls += is_link(t, row, &g->all.all[i]);
+            bytes += is_link(t, row, &g->all.all[i]) ? (int64_t)g->all.all[i].copy.size : 0;
+        }
+        for (int64_t tick = 0; tick < TICKS; tick++) {
+            bool any = false;
+            for (size_t i = 0; i < g->all.count && !any; i++) {
+                const record *r = &g->all.all[i];
+                any = is_link(t, row, r) && r->e.start <= tick && r->e.end > tick;
+            }
+            active += any;
+        }
+        for (size_t k = 0; k < slices->row_count; k++) {
+            if (strcmp(text_of(slices, k, "src"), text_of(t, row, "src")) != 0 ||
+                strcmp(text_of(slices, k, "dst"), text_of(t, row, "dst")) != 0 || last == first)
+                continue;
+            const int64_t from = int_of(slices, k, "start_ns"), to = int_of(slices, k, "end_ns");
+            double own = 0;
+            for (size_t i = 0; i < g->all.count; i++) {
+                const record *r = &g->all.all[i];
+                const int64_t a = r->e.start > from ? r->e.start : from;
+                const int64_t b = r->e.end < to ? r->e.end : to, ns = r->e.end - r->e.start;
+                if (!is_link(t, row, r))
+                    continue;
+                if (ns)
+                    own += a < b ? (double)r->copy.size * (double)(b - a) / (double)ns : 0;
+                else if ((r->e.start >= from && r->e.start < to) ||
+                         (to == last && r->e.end == last))
+                    own += (double)r->copy.size;
+            }
+            check_real(slices, k, "bandwidth", own * 1e9 / (double)(to - from));
+            sum += own;
+            assert_true(n < COUNT(rates));
+            if (own > 0)
+                rates[n++] = own * 1e9 / (double)(to - from);
+        }
+        found += calls;
+        check_int(t, row, "calls", calls);
+        check_int(t, row, "bytes", bytes);
+        check_int(t, row, "active_ns", active);
+        check_real(t, row, "active_bandwidth",
+                   active ? (double)bytes * 1e9 / (double)active : (double)NAN);
+        if (last == first)
+            continue;
+        assert_true(fabs(sum - (double)bytes) < 1e-6 * (double)bytes + 1e-9);
+        check_real(t, row, "wall_bandwidth", (double)bytes * 1e9 / (double)(last - first));
+        double peak = 0;
+        for (size_t i = 0; i < n; i++)
+            peak = fmax(peak, rates[i]);
+        check_real(t, row, "peak_bandwidth", n ? peak : (double)NAN);
+        for (size_t i = 0; i < n; i++) { /* as many above the median as below it */
+            const double median = real_of(t, row, "median_bandwidth") * (1 + 1e-9);
+            size_t below = 0, above = 0;
+            for (size_t k = 0; k < n; k++) {
+                below += rates[k] <= median;
+                above += rates[k] * (1 + 2e-9) >= median;
+            }
+            assert_true(below * 2 >= n && above * 2 >= n);
+        }
+    }
+    assert_int_equal(found, copies);
+}
+
 static void check_report(rocl_trace *t)
 {
     const rocl_stats_options s = {.reports = QUEUES, .slices = 1 + t->opt.jobs * 7};
@@ -337,6 +431,7 @@ static void check_report(rocl_trace *t)
     check_lengths(g, table_of(all, "queue_lengths"));
     check_delays(g, all);
     check_slices(g, all);
+    check_bandwidth(g, all);
     rocl_tables_free(all);
     rocl_gpus_free(&g->gpus);
     free(g->all.all);
@@ -371,6 +466,7 @@ static world_event random_event(uint64_t *dice, size_t row, uint64_t steps)
         e.as.copy.dst = draw_or_none(dice, 2);
         e.as.copy.stream = stream;
         e.as.copy.queue = queue;
+        e.as.copy.size = draw_from(dice, 1000);
     }
     return e;
 }
@@ -531,7 +627,7 @@ static void test_top(void **state)
 static void test_nothing(void **state)
 {
     (void)state;
-    check_nothing(QUEUES, 5);
+    check_nothing(QUEUES, 7);
 }
 
 int main(void)

@@ -449,12 +449,14 @@ static void put_gap_lengths(rocl_buf *b, const rocl_table *t)
 
 /* ---- over time ------------------------------------------------------------------------------- */
 
-/* The end of the rows from `from` on that are slices of one thing: of a GPU, or of an agent, and of
- * a rank where there is one. */
+/* The end of the rows from `from` on that are slices of one thing: of a GPU, an agent, a link, and
+ * of a rank where there is one. */
 static size_t end_of_area(const rocl_table *t, size_t from)
 {
-    size_t to = from + 1, rank = rocl_table_find_column(t, "rank");
-    while (to < t->row_count && is_same_cell(t, from, to, 0) &&
+    size_t to = from + 1, rank = rocl_table_find_column(t, "rank"), texts = 1;
+    while (texts < t->column_count && t->columns[texts].unit == ROCL_UNIT_TEXT)
+        texts++;
+    while (to < t->row_count && is_same_group(t, from, to, texts) &&
            length_of(t, from, rank) == length_of(t, to, rank))
         to++;
     return to;
@@ -597,6 +599,12 @@ static void put_queue_lengths(rocl_buf *b, const rocl_table *t)
                               "the right",
                               .key = "mean"};
     put_areas(b, t, &(areas){&mean, 1, OF_AREA});
+}
+
+static void put_copy_rates(rocl_buf *b, const rocl_table *t)
+{
+    static const part rate = {"c1", "bandwidth; the largest on the right", .key = "bandwidth"};
+    put_areas(b, t, &(areas){&rate, 1, OF_AREA});
 }
 
 /* ---- durations ------------------------------------------------------------------------------- */
@@ -958,6 +966,7 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"stream_concurrency", put_stream_concurrency},
                   {"queue_timeline", put_queue_lengths},
                   {"queue_delay_causes", put_delay_causes},
+                  {"copy_timeline", put_copy_rates},
                   {"gap_classes", put_gap_causes},
                   {"gap_buckets", put_gap_lengths},
                   {"histogram", put_histogram},

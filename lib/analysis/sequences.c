@@ -1,0 +1,624 @@
+/* The report "sequences": kernels that run one after the other again and again. The names of the
+ * kernels of all streams are one text. Its suffixes are sorted by their first MOST_LENGTH names,
+ * each round by twice as many; what neighbours have in common gives all sequences that repeat. Left
+ * are those that cannot be made longer on either side without losing an occurrence, and that are no
+ * repetition of a shorter one; and of these, by time, those that are not nearly always a part of
+ * one that was taken before.
+ *
+ * In memory are 50 bytes for each kernel, of at most MOST_KERNELS. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/calls.h"
+#include "analysis/distribution.h"
+#include "analysis/lanes.h"
+#include "base/array.h"
+#include "base/map.h"
+#include "base/wide.h"
+
+enum {
+    MOST_LENGTH = 128,
+    MOST_KERNELS = 1 << 21,
+    LEAST_PER_LANE = 4096, /* of MOST_KERNELS, where there are many lanes */
+    CANDIDATES = 200,      /* that are measured */
+    MOST_SEQUENCES = 50
+};
+
+/* What kernels are called that have no name: 0 is what stands behind a lane. */
+#define NO_NAME (ROCL_NONE - 1)
+
+/* A kernel of the text. Those of a lane follow each other; behind them is one without a name. */
+typedef struct position {
+    int64_t ns;       /* of the kernels before it, of all of the text */
+    int64_t gap;      /* of the gaps before its own start, likewise */
+    int64_t estimate; /* as ns, if each kernel took the mean of its name */
+} position;
+
+/* A sequence that repeats: its occurrences are a part of the sorted suffixes. */
+typedef struct sequence {
+    uint32_t from, count; /* in the sorted suffixes */
+    uint32_t length;
+    uint32_t at;      /* an occurrence */
+    int64_t estimate; /* of its time, with occurrences that overlap */
+    /* Of occurrences that do not overlap: */
+    uint64_t calls, lanes;
+    int64_t total, gaps;
+    /* For its row: */
+    uint64_t number;
+    uint32_t first, last; /* texts */
+    double percent, average, gap_average;
+} sequence;
+
+/* A kernel in a sequence. */
+typedef struct place_row {
+    uint64_t number, place, calls;
+    uint32_t name;
+    int64_t total, gap;
+    double average, gap_average;
+} place_row;
+
+/* Of all kernels of a name. */
+typedef struct name_time {
+    uint64_t calls;
+    int64_t ns; /* saturates */
+} name_time;
+
+typedef struct sequences {
+    rocl_collector c;
+    rocl_strings *keys; /* of lanes */
+    rocl_sorter *kernels;
+    /* The text, by position: */
+    uint32_t *symbols; /* equal where names are; 0 behind lanes: of those no two are equal */
+    position *sums;
+    uint32_t *suffixes, *ranks, *space, *order;
+    uint8_t *common; /* of a suffix with the one before it in the order */
+    uint32_t count;
+    uint32_t *names;  /* by symbol: texts */
+    name_time *times; /* likewise; [0]: none */
+    size_t name_count, name_cap, time_cap;
+    uint64_t left_out; /* kernels beyond the limits */
+    int64_t all;       /* time of the text */
+    sequence found[CANDIDATES + 1];
+    unsigned found_count;
+    uint32_t *at;    /* occurrences of the sequence at hand, by position */
+    uint64_t *marks; /* a bit for each position */
+} sequences;
+
+/* ---- the text -------------------------------------------------------------------------------- */
+
+static rocl_status add_sequence_batch(void *self, unsigned worker, const rocl_batch *b,
+                                      rocl_error *err)
+{
+    sequences *s = self;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        const rocl_lane_key k = rocl_lane_of(b, i);
+        const uint32_t id = rocl_strings_put(s->keys, (const char *)&k, sizeof k);
+        if (id == ROCL_NONE)
+            return rocl_fail_memory(err);
+        const uint64_t key[4] = {id, (uint64_t)e->start, (uint64_t)e->end, e->id};
+        const uint64_t name = rocl_name_of(e);
+        st = rocl_add_numbers(s->kernels, worker, key, &name, 1, err);
+    }
+    return st;
+}
+
+static bool make_text(sequences *s, size_t n)
+{
+    s->symbols = calloc(n, sizeof *s->symbols);
+    s->sums = calloc(n + 1, sizeof *s->sums);
+    s->suffixes = malloc(n * sizeof *s->suffixes);
+    s->ranks = malloc(n * sizeof *s->ranks);
+    s->space = malloc(n * sizeof *s->space);
+    s->order = malloc((n + 2) * sizeof *s->order);
+    s->at = malloc(n * sizeof *s->at);
+    s->common = calloc(n + 1, sizeof *s->common);
+    s->marks = calloc(n / 64 + 1, sizeof *s->marks);
+    return s->symbols && s->sums && s->suffixes && s->ranks && s->space && s->order && s->at &&
+           s->common && s->marks;
+}
+
+static rocl_status put_kernel(sequences *s, rocl_ids *symbol_of, uint32_t name, int64_t ns,
+                              int64_t gap, rocl_error *err)
+{
+    uint32_t symbol = name ? rocl_ids_get(symbol_of, name) : 0;
+    if (symbol == ROCL_NONE) {
+        symbol = (uint32_t)s->name_count++;
+        if (!ROCL_GROW(s->names, s->name_cap, s->name_count) ||
+            !ROCL_GROW(s->times, s->time_cap, s->name_count) ||
+            !rocl_ids_put(symbol_of, name, symbol))
+            return rocl_fail_memory(err);
+        s->names[symbol] = name;
+    }
+    const position *at = &s->sums[s->count];
+    s->symbols[s->count] = symbol;
+    s->sums[s->count].gap += gap;
+    s->sums[s->count + 1] = (position){rocl_add_saturated(at->ns, ns), at->gap, 0};
+    if (symbol) {
+        s->times[symbol].calls++;
+        s->times[symbol].ns = rocl_add_saturated(s->times[symbol].ns, ns);
+    }
+    s->count++;
+    return ROCL_OK;
+}
+
+static rocl_status read_text(sequences *s, rocl_error *err)
+{
+    const size_t lanes = rocl_strings_count(s->keys) - 1;
+    const uint64_t all = rocl_sorter_count(s->kernels);
+    uint64_t per_lane = lanes ? MOST_KERNELS / lanes : 0, of = 0, taken = 0;
+    per_lane = per_lane > LEAST_PER_LANE ? per_lane : LEAST_PER_LANE;
+    const size_t most = (size_t)(all < per_lane * lanes ? all : per_lane * lanes) + lanes + 1;
+    int64_t until = 0;
+    rocl_ids symbol_of = {0};
+    rocl_sort_record rec;
+    s->name_count = 1;
+    rocl_status st = all && make_text(s, most) ? rocl_sorter_start(s->kernels, err)
+                     : all                     ? rocl_fail_memory(err)
+                                               : ROCL_OK;
+    while (all && rocl_next_record(s->kernels, &rec, &st, err)) {
+        const int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
+        uint64_t name;
+        rocl_read_numbers(&rec, &name, 1);
+        if (rec.key[0] != of) {
+            if (of)
+                st = put_kernel(s, &symbol_of, 0, 0, 0, err);
+            of = rec.key[0];
+            taken = 0;
+            until = start;
+        }
+        if (taken++ >= per_lane) {
+            s->left_out++;
+            continue;
+        }
+        if (st == ROCL_OK)
+            st = put_kernel(s, &symbol_of, name ? (uint32_t)name : NO_NAME, end - start,
+                            start > until ? start - until : 0, err);
+        until = end > until ? end : until;
+    }
+    if (st == ROCL_OK && s->count)
+        st = put_kernel(s, &symbol_of, 0, 0, 0, err);
+    rocl_ids_free(&symbol_of);
+    rocl_collector_free_sorter(&s->c, &s->kernels);
+    s->all = s->count ? s->sums[s->count].ns : 0;
+    return st;
+}
+
+/* ---- sorted suffixes ------------------------------------------------------------------------- */
+
+/* Sorts positions in `from` by rank, those of one rank in their order, into suffixes. counts: space
+ * for one number per rank and one more. */
+static void sort_by_rank(sequences *s, const uint32_t *from, uint32_t ranks, uint32_t *counts)
+{
+    memset(counts, 0, ((size_t)ranks + 1) * sizeof *counts);
+    for (uint32_t i = 0; i < s->count; i++)
+        counts[s->ranks[i] + 1]++;
+    for (uint32_t r = 0; r < ranks; r++)
+        counts[r + 1] += counts[r];
+    for (uint32_t i = 0; i < s->count; i++)
+        s->suffixes[counts[s->ranks[from[i]]]++] = from[i];
+}
+
+/* Ranks of suffixes that are sorted by `length` names, and so by twice as many when their second
+ * half is looked up: into space. Returns how many there are. */
+static uint32_t rank_suffixes(sequences *s, uint32_t length)
+{
+    uint32_t ranks = 0, *to = s->space;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const uint32_t a = s->suffixes[i], b = i ? s->suffixes[i - 1] : a;
+        const bool same = i && s->ranks[a] == s->ranks[b] && a + length < s->count &&
+                          b + length < s->count && s->ranks[a + length] == s->ranks[b + length];
+        ranks += i && !same;
+        to[a] = ranks;
+    }
+    s->space = s->ranks;
+    s->ranks = to;
+    return ranks + 1;
+}
+
+static void estimate_times(sequences *s)
+{
+    /* In the order of the text, which does not change what comes out. */
+    for (uint32_t i = 0; i < s->count; i++) {
+        position *p = &s->sums[i];
+        const name_time *t = &s->times[s->symbols[i]];
+        p[1].estimate = rocl_add_saturated(p->estimate, t->calls ? t->ns / (int64_t)t->calls : 0);
+    }
+}
+
+static void sort_suffixes(sequences *s)
+{
+    /* Each end of a lane has a rank of its own. */
+    uint32_t ends = 0, ranks = (uint32_t)s->name_count;
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->ranks[i] = s->symbols[i] ? s->symbols[i] : ranks + ends++;
+        s->space[i] = i;
+    }
+    ranks += ends;
+    sort_by_rank(s, s->space, ranks, s->order);
+    for (uint32_t length = 1; length < MOST_LENGTH && ranks < s->count; length *= 2) {
+        /* Sorted by the names behind the first ones; at the end there are none. */
+        uint32_t n = 0;
+        for (uint32_t i = s->count - (length < s->count ? length : s->count); i < s->count; i++)
+            s->space[n++] = i;
+        for (uint32_t i = 0; i < s->count; i++)
+            if (s->suffixes[i] >= length)
+                s->space[n++] = s->suffixes[i] - length;
+        sort_by_rank(s, s->space, ranks, s->order);
+        ranks = rank_suffixes(s, length);
+    }
+}
+
+static uint32_t count_common(const sequences *s, uint32_t a, uint32_t b, uint32_t n)
+{
+    while (n < MOST_LENGTH && s->symbols[a + n] && s->symbols[a + n] == s->symbols[b + n])
+        n++;
+    return n;
+}
+
+/* What two neighbours have in common, those have but for one name that are one behind: as long as
+ * these stand in the same order. */
+static void find_common(sequences *s)
+{
+    uint32_t *place = s->ranks, known = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        place[s->suffixes[i]] = i;
+    for (uint32_t a = 0; a < s->count; a++) {
+        if (!place[a]) {
+            known = 0;
+            continue;
+        }
+        const uint32_t b = s->suffixes[place[a] - 1];
+        const uint32_t n = count_common(s, a, b, known);
+        s->common[place[a]] = (uint8_t)n;
+        known =
+            n && a + 1 < s->count && b + 1 < s->count && place[b + 1] < place[a + 1] ? n - 1 : 0;
+    }
+}
+
+/* ---- what repeats ---------------------------------------------------------------------------- */
+
+static uint32_t name_at(const sequences *s, uint32_t at)
+{
+    const uint32_t name = s->names[s->symbols[at]];
+    return name == NO_NAME ? 0 : name;
+}
+
+/* The names of two sequences: never by symbols, which depend on -j. */
+static int compare_contents(const sequences *s, const sequence *a, const sequence *b)
+{
+    int c = rocl_number_order(a->length, b->length);
+    for (uint32_t i = 0; i < a->length && !c; i++) {
+        const uint32_t x = name_at(s, a->at + i), y = name_at(s, b->at + i);
+        if (x != y)
+            c = rocl_compare_texts(s->c.trace, x, y);
+    }
+    return c;
+}
+
+/* After how many kernels it is the same again. */
+static uint32_t find_period(const sequences *s, uint32_t at, uint32_t length)
+{
+    const uint32_t *t = s->symbols + at;
+    uint32_t border[MOST_LENGTH] = {0};
+    for (uint32_t i = 1, k = 0; i < length; i++) {
+        while (k && t[i] != t[k])
+            k = border[k - 1];
+        k += t[i] == t[k];
+        border[i] = k;
+    }
+    return length - border[length - 1];
+}
+
+static int compare_estimates(const sequences *s, const sequence *a, const sequence *b)
+{
+    const int c = rocl_number_order(b->estimate, a->estimate);
+    return c ? c : compare_contents(s, a, b);
+}
+
+static void keep_candidate(sequences *s, const sequence *q)
+{
+    unsigned at = s->found_count;
+    while (at && compare_estimates(s, q, &s->found[at - 1]) < 0)
+        at--;
+    if (at >= CANDIDATES)
+        return;
+    memmove(s->found + at + 1, s->found + at, (s->found_count - at) * sizeof *q);
+    s->found[at] = *q;
+    s->found_count += s->found_count < CANDIDATES;
+}
+
+/* A part of the sorted suffixes that have so many names in common. */
+typedef struct stretch {
+    uint32_t from, length;
+    uint32_t before; /* the symbol before all of them; 0: it is not the same */
+} stretch;
+
+static uint32_t symbol_before(const sequences *s, uint32_t at)
+{
+    return at ? s->symbols[at - 1] : 0;
+}
+
+static void end_stretch(sequences *s, const stretch *t, uint32_t past)
+{
+    sequence q = {.from = t->from, .count = past - t->from, .length = t->length};
+    if (t->length < 2 || t->before)
+        return;
+    q.at = s->suffixes[t->from];
+    const uint32_t period = find_period(s, q.at, q.length);
+    if (period * 2 <= q.length || (q.length == MOST_LENGTH && period < q.length))
+        return; /* a repetition of a shorter one */
+    /* Occurrences overlap where one begins after each period. */
+    const position *first = &s->sums[q.at], *behind = first + q.length;
+    const rocl_u128 all = (rocl_u128)(behind->estimate - first->estimate) * q.count;
+    const rocl_u128 apart = all / q.length * period;
+    q.estimate = apart > INT64_MAX ? INT64_MAX : (int64_t)apart;
+    keep_candidate(s, &q);
+}
+
+/* Stretches lie in each other: those of fewer names around those of more. */
+static void find_repeats(sequences *s)
+{
+    stretch open[MOST_LENGTH + 2] = {{0, 0, 0}};
+    unsigned depth = 0; /* of the innermost */
+    for (uint32_t i = 1; i <= s->count; i++) {
+        const uint32_t n = i < s->count ? s->common[i] : 0;
+        uint32_t from = i - 1, before = symbol_before(s, s->suffixes[i - 1]);
+        while (open[depth].length > n) {
+            const stretch *t = &open[depth];
+            stretch *around = &open[depth - 1];
+            end_stretch(s, t, i);
+            from = t->from;
+            before = t->before;
+            around->before = around->before == before ? before : 0;
+            depth--;
+        }
+        if (n > open[depth].length)
+            open[++depth] = (stretch){from, n, before};
+        if (i < s->count) {
+            const uint32_t own = symbol_before(s, s->suffixes[i]);
+            open[depth].before = open[depth].before == own ? own : 0;
+        }
+    }
+}
+
+/* ---- those that are shown -------------------------------------------------------------------- */
+
+/* Puts the positions of all occurrences into `at`, in order. */
+static void find_occurrences(sequences *s, const sequence *q)
+{
+    uint32_t n = 0;
+    for (uint32_t i = q->from; i < q->from + q->count; i++)
+        s->marks[s->suffixes[i] / 64] |= UINT64_C(1) << s->suffixes[i] % 64;
+    for (uint32_t w = 0; n < q->count; w++)
+        for (; s->marks[w]; s->marks[w] &= s->marks[w] - 1)
+            s->at[n++] = w * 64 + (uint32_t)__builtin_ctzll(s->marks[w]);
+}
+
+/* The occurrences that do not overlap, from the first on, into `at`. */
+static void measure_sequence(sequences *s, sequence *q)
+{
+    uint32_t n = 0, until = 0, lane_until = 0;
+    find_occurrences(s, q);
+    q->total = q->gaps = 0;
+    q->lanes = 0;
+    for (uint32_t i = 0; i < q->count; i++) {
+        const uint32_t a = s->at[i], past = a + q->length;
+        if (a < until)
+            continue;
+        until = past;
+        s->at[n++] = a;
+        q->total = rocl_add_saturated(q->total, s->sums[past].ns - s->sums[a].ns);
+        q->gaps = rocl_add_saturated(q->gaps, s->sums[past - 1].gap - s->sums[a].gap);
+        if (a >= lane_until) {
+            q->lanes++;
+            lane_until = s->order[a]; /* end of the lane */
+        }
+    }
+    q->calls = n;
+}
+
+static int compare_sequences(const void *a, const void *b, void *ctx)
+{
+    const sequences *s = ctx;
+    const sequence *x = a, *y = b;
+    const int c = rocl_number_order(y->total, x->total);
+    return c ? c : compare_contents(s, y, x);
+}
+
+static int compare_rows(const void *a, const void *b, void *ctx)
+{
+    const sequences *s = ctx;
+    const sequence *x = a, *y = b;
+    const int c = rocl_compare_values(
+        s->c.options->sort,
+        &(rocl_sort_values){x->total, x->total, x->calls, rocl_mean(x->total, x->calls)},
+        &(rocl_sort_values){y->total, y->total, y->calls, rocl_mean(y->total, y->calls)});
+    return c ? c : compare_sequences(a, b, ctx);
+}
+
+/* Are most of its kernels in sequences that are shown? */
+static bool is_known(const sequences *s, const sequence *q, const uint8_t *known)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < q->calls; i++)
+        for (uint32_t k = 0; k < q->length; k++)
+            n += known[s->at[i] + k];
+    return n * 2 > q->calls * q->length;
+}
+
+/* Those that are shown come first in `found`. */
+static void choose_sequences(sequences *s)
+{
+    uint8_t *known = s->common; /* not needed any more */
+    unsigned kept = 0;
+    for (uint32_t i = s->count, end = s->count; i-- > 0; s->order[i] = end)
+        end = s->symbols[i] ? end : i;
+    for (unsigned i = 0; i < s->found_count; i++)
+        measure_sequence(s, &s->found[i]);
+    qsort_r(s->found, s->found_count, sizeof *s->found, compare_sequences, s);
+    memset(known, 0, s->count);
+    for (unsigned i = 0; i < s->found_count && kept < MOST_SEQUENCES; i++) {
+        sequence q = s->found[i];
+        measure_sequence(s, &q);
+        if (q.calls < 2 || is_known(s, &q, known))
+            continue;
+        for (uint64_t k = 0; k < q.calls; k++)
+            memset(known + s->at[k], 1, q.length);
+        s->found[kept++] = q;
+    }
+    s->found_count = kept;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(sequence, field)
+
+static const rocl_column sequence_columns[] = {
+    {"sequence", "Sequence", ROCL_UNIT_COUNT, CELL(number)},
+    {"first_kernel", "Begins with", ROCL_UNIT_TEXT, CELL(first)},
+    {"last_kernel", "Ends with", ROCL_UNIT_TEXT, CELL(last)},
+    {"length", "Kernels", ROCL_UNIT_COUNT, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_count, sequence, length)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, CELL(calls)},
+    {"streams", "Streams", ROCL_UNIT_COUNT, ROCL_MINOR, ROCL_CELL(sequence, lanes)},
+    {"total_ns", "Total", ROCL_UNIT_NS, CELL(total)},
+    {"percent", "%", ROCL_UNIT_PERCENT, CELL(percent)},
+    {"average_ns", "Average", ROCL_UNIT_NS, CELL(average)},
+    {"gaps_ns", "Gaps", ROCL_UNIT_NS, CELL(gaps)},
+    {"gaps_average_ns", "Gaps, average", ROCL_UNIT_NS, CELL(gap_average)},
+};
+
+#undef CELL
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(place_row, field)
+
+static const rocl_column place_columns[] = {
+    {"sequence", "Sequence", ROCL_UNIT_COUNT, CELL(number)},
+    {"place", "Place", ROCL_UNIT_COUNT, CELL(place)},
+    {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(place_row, name)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST, ROCL_CELL(place_row, calls)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, ROCL_CELL(place_row, total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, CELL(average)},
+    {"gap_average_ns", "Gap before", ROCL_UNIT_NS, CELL(gap_average)},
+};
+
+static const rocl_table_def sequence_table = {&rocl_sequences_report.tab, "sequences",
+                                              "Frequent sequences of kernels",
+                                              ROCL_COLUMNS(sequence_columns)};
+static const rocl_table_def place_table = {&rocl_sequences_report.tab, "sequence_kernels",
+                                           "Kernels of frequent sequences",
+                                           ROCL_COLUMNS(place_columns)};
+
+const rocl_report_def rocl_sequences_report = {
+    "sequences",
+    {"sequence", "Sequences"},
+    "sequences of kernels that streams run again and again, and the gaps in them",
+    (const rocl_table_def *const[]){&sequence_table, &place_table, NULL}};
+
+static size_t describe_places(sequences *s, sequence *q, place_row *rows)
+{
+    measure_sequence(s, q);
+    for (uint32_t n = 0; n < q->length; n++) {
+        place_row *row = &rows[n];
+        *row = (place_row){
+            .number = q->number, .place = n + 1, .calls = q->calls, .name = name_at(s, q->at + n)};
+        for (uint64_t i = 0; i < q->calls; i++) {
+            const position *p = &s->sums[s->at[i] + n];
+            row->total = rocl_add_saturated(row->total, p[1].ns - p[0].ns);
+            row->gap += n ? p[0].gap - p[-1].gap : 0;
+        }
+        row->average = rocl_mean(row->total, row->calls);
+        row->gap_average = n ? rocl_mean(row->gap, row->calls) : __builtin_nan("");
+    }
+    return q->length;
+}
+
+static void add_place(void *into, const void *from)
+{
+    place_row *sum = into;
+    sum->calls += ((const place_row *)from)->calls;
+    sum->total = rocl_add_saturated(sum->total, ((const place_row *)from)->total);
+}
+
+static rocl_status finish_sequences(void *self, rocl_tables *out, rocl_error *err)
+{
+    sequences *s = self;
+    rocl_status st = read_text(s, err);
+    if (st != ROCL_OK)
+        return st;
+    if (s->count) {
+        estimate_times(s);
+        sort_suffixes(s);
+        find_common(s);
+        find_repeats(s);
+        choose_sequences(s);
+        qsort_r(s->found, s->found_count, sizeof *s->found, compare_rows, s);
+    }
+    const size_t shown = rocl_rows_shown(s->c.options, s->found_count);
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &sequence_table, 0);
+    if (s->left_out)
+        rocl_set_note(&r, "of the first kernels of each stream; %llu kernels are left out",
+                      (unsigned long long)s->left_out);
+    if (!shown && r.table)
+        r.table->why_empty = "no two kernels follow each other again";
+    for (size_t i = 0; i < shown; i++) {
+        sequence *q = &s->found[i];
+        q->number = i + 1;
+        q->first = name_at(s, q->at);
+        q->last = name_at(s, q->at + q->length - 1);
+        q->percent = rocl_share(q->total, s->all);
+        q->average = rocl_mean(q->total, q->calls);
+        q->gap_average = rocl_mean(q->gaps, q->calls);
+        rocl_add_row(&r, q);
+    }
+    size_t n = 0;
+    place_row *places = malloc((size_t)MOST_SEQUENCES * MOST_LENGTH * sizeof *places);
+    if (!places)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < shown; i++)
+        n += describe_places(s, &s->found[i], places + n);
+    r = rocl_begin_table(&s->c, out, &place_table, 0);
+    rocl_add_top_rows(&r, places, n, sizeof *places, add_place);
+    free(places);
+    return ROCL_OK;
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
+
+static rocl_status open_sequences(void *self, rocl_error *err)
+{
+    sequences *s = self;
+    s->keys = rocl_strings_new();
+    s->kernels = rocl_collector_sorter(&s->c, 4);
+    return s->keys && s->kernels && ROCL_GROW(s->names, s->name_cap, 1) ? ROCL_OK
+                                                                        : rocl_fail_memory(err);
+}
+
+static void close_sequences(void *self)
+{
+    sequences *s = self;
+    rocl_strings_free(s->keys);
+    free(s->symbols);
+    free(s->sums);
+    free(s->suffixes);
+    free(s->ranks);
+    free(s->space);
+    free(s->order);
+    free(s->at);
+    free(s->common);
+    free(s->marks);
+    free(s->names);
+    free(s->times);
+}
+
+const rocl_collector_def rocl_sequences_collector = {
+    .reports = 1u << ROCL_REPORT_SEQUENCES,
+    .kinds = ROCL_BIT(ROCL_DISPATCH),
+    .size = sizeof(sequences),
+    .slow = true,
+    .open = open_sequences,
+    .add_batch = add_sequence_batch,
+    .finish = finish_sequences,
+    .close = close_sequences,
+};
