@@ -6,12 +6,15 @@
  *             calls: a sweep over each thread finds the ranges that are open around each call
  *
  * In memory are the tree, a node for each path of names, and the ranges that are open at a time on
- * a thread. Nodes are made when the first work is launched below them, each after its parent. */
+ * a thread. Nodes are made when the first work is launched below them, each after its parent; the
+ * time of such a range on the host counts for its node, and as own time where it is in none below.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
+#include "analysis/marker_kernels.h"
 #include "base/array.h"
 
 /* What a node is of; ROCL_DISPATCH and ROCL_COPY are of work, ROCL_MARKER and ROCL_REGION of
@@ -30,7 +33,8 @@ typedef struct node {
     node_key key;
     uint64_t count; /* ranges that launched work, or pieces of work */
     uint64_t kernels, copies;
-    int64_t own, total; /* they saturate */
+    int64_t own, total;           /* they saturate */
+    int64_t host_own, host_total; /* of ranges, on the host; -1 of others */
     double own_percent, total_percent;
     uint32_t depth;
     uint32_t category; /* text: of the first range; 0: none */
@@ -42,6 +46,7 @@ typedef struct attribution {
     rocl_strings *keys; /* their ids are the nodes */
     node *nodes;
     size_t node_cap;
+    rocl_marker_kernels *pairs;
     int64_t all; /* GPU time; saturates */
     uint64_t work_count, without_call;
 } attribution;
@@ -97,8 +102,13 @@ static uint32_t find_node(attribution *a, uint32_t parent, uint32_t kind, uint32
     const uint32_t id = rocl_strings_put(a->keys, (const char *)&key, sizeof key);
     if (id == ROCL_NONE || !ROCL_GROW(a->nodes, a->node_cap, (size_t)id + 1))
         return 0;
-    if (id >= before)
-        a->nodes[id] = (node){.key = key, .depth = parent ? a->nodes[parent].depth + 1 : 0};
+    if (id >= before) {
+        const int64_t host = kind == ROCL_MARKER || kind == ROCL_REGION ? 0 : -1;
+        a->nodes[id] = (node){.key = key,
+                              .depth = parent ? a->nodes[parent].depth + 1 : 0,
+                              .host_own = host,
+                              .host_total = host};
+    }
     return id;
 }
 
@@ -142,6 +152,7 @@ static rocl_status add_work(attribution *a, uint32_t below, uint64_t what, int64
 
 typedef struct open_range {
     int64_t start, end;
+    int64_t since;     /* start, or when its path changed */
     uint64_t what;     /* kind and name */
     uint32_t category; /* text */
     uint32_t node;     /* 0: no work was launched below it yet */
@@ -154,19 +165,63 @@ typedef struct nest {
     size_t count, cap;
 } nest;
 
-static void close_ended(nest *n, int64_t until)
+/* The time of a range on its path ends. */
+static void end_path(attribution *a, nest *n, size_t i, int64_t until)
 {
-    /* Ranges that are started and stopped by hand may cross: not only the last. Those that stay
-     * have another path then. */
-    size_t kept = 0;
-    for (size_t i = 0; i < n->count; i++) {
-        if (n->open[i].end <= until && n->open[i].start != until)
-            continue;
-        n->open[kept] = n->open[i];
-        if (kept++ < i)
-            n->open[kept - 1].node = 0;
+    open_range *r = &n->open[i];
+    const int64_t ns = until - r->since;
+    if (r->node) {
+        node *of = &a->nodes[r->node];
+        of->host_total = rocl_add_saturated(of->host_total, ns);
+        of->host_own += ns;
+        if (i)
+            a->nodes[n->open[i - 1].node].host_own -= ns;
     }
-    n->count = kept;
+    r->since = until;
+    r->node = 0;
+}
+
+/* The range that ends first, of those that end at a time or before it; the inner one of equal ones.
+ * count: there is none. */
+static size_t find_ended(const nest *n, int64_t until)
+{
+    size_t first = n->count;
+    for (size_t i = n->count; i-- > 0;) {
+        const open_range *r = &n->open[i];
+        if (r->end <= until && r->start != until &&
+            (first == n->count || r->end < n->open[first].end))
+            first = i;
+    }
+    return first;
+}
+
+/* Ranges that are started and stopped by hand may cross: those that stay where one around them ends
+ * have another path then. */
+static void close_ended(attribution *a, nest *n, int64_t until)
+{
+    for (size_t i; (i = find_ended(n, until)) < n->count; n->count--) {
+        const int64_t end = n->open[i].end;
+        for (size_t k = n->count; k-- > i;)
+            end_path(a, n, k, end);
+        memmove(n->open + i, n->open + i + 1, (n->count - i - 1) * sizeof *n->open);
+    }
+}
+
+/* Counts a kernel for each name of a marker that is open. */
+static rocl_status add_to_markers(attribution *a, const nest *n, size_t depth, uint64_t what,
+                                  int32_t rank, int64_t ns, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < depth && st == ROCL_OK; i++) {
+        const uint64_t marker = n->open[i].what;
+        bool again = (marker & 0xff) != ROCL_MARKER;
+        for (size_t k = 0; k < i && !again; k++)
+            again = n->open[k].what == marker;
+        if (!again)
+            st = rocl_marker_kernels_add(a->pairs, (uint32_t)(marker >> 8), (uint32_t)(what >> 8),
+                                         rank, ns, err);
+    }
+    return st;
 }
 
 static rocl_status launch_work(attribution *a, nest *n, const rocl_sort_record *rec,
@@ -180,9 +235,9 @@ static rocl_status launch_work(attribution *a, nest *n, const rocl_sort_record *
     while (depth && !(n->open[depth - 1].start == start && n->open[depth - 1].end == end))
         depth--;
     depth = depth ? depth : n->count;
+    const rocl_capture *c = &a->c.trace->captures[rec->key[0] >> 32]->pub;
     uint32_t below, around = 0;
-    rocl_status st =
-        find_root(a, &a->c.trace->captures[rec->key[0] >> 32]->pub, (uint32_t)v[3], &below, err);
+    rocl_status st = find_root(a, c, (uint32_t)v[3], &below, err);
     for (size_t i = 0; i < depth && st == ROCL_OK; i++) {
         open_range *r = &n->open[i];
         if (!r->node) {
@@ -195,6 +250,8 @@ static rocl_status launch_work(attribution *a, nest *n, const rocl_sort_record *
         around = i + 1 < depth ? r->node : around;
         below = r->node;
     }
+    if (st == ROCL_OK && (v[1] & 0xff) == ROCL_DISPATCH)
+        st = add_to_markers(a, n, depth, v[1], c->processes[v[3]].rank, (int64_t)v[0], err);
     return st == ROCL_OK ? add_work(a, below, v[1], (int64_t)v[0], depth ? below : 0, around, err)
                          : st;
 }
@@ -206,7 +263,7 @@ static rocl_status sweep_host(attribution *a, rocl_error *err)
     rocl_status st = rocl_sorter_start(a->host, err);
     while (rocl_next_record(a->host, &rec, &st, err)) {
         if (rec.key[0] != n.thread)
-            n.count = 0;
+            close_ended(a, &n, INT64_MAX);
         n.thread = rec.key[0];
         if (rec.key[2] & LAUNCH) {
             st = launch_work(a, &n, &rec, err);
@@ -214,14 +271,19 @@ static rocl_status sweep_host(attribution *a, rocl_error *err)
         }
         uint64_t v[2];
         rocl_read_numbers(&rec, v, 2);
-        const open_range r = {(int64_t)rec.key[1], INT64_MAX - (int64_t)rec.key[2], v[0],
-                              (uint32_t)v[1], 0};
-        close_ended(&n, r.start);
+        const open_range r = {.start = (int64_t)rec.key[1],
+                              .since = (int64_t)rec.key[1],
+                              .end = INT64_MAX - (int64_t)rec.key[2],
+                              .what = v[0],
+                              .category = (uint32_t)v[1]};
+        close_ended(a, &n, r.start);
         if (ROCL_GROW(n.open, n.cap, n.count + 1))
             n.open[n.count++] = r;
         else
             st = rocl_fail_memory(err);
     }
+    if (st == ROCL_OK)
+        close_ended(a, &n, INT64_MAX);
     free(n.open);
     return st;
 }
@@ -313,8 +375,12 @@ static rocl_datum field_kind(const rocl_report_rows *r, const void *field)
         {"own_ns", "Own", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(own)},                                   \
         {"own_percent", "Own %", ROCL_UNIT_PERCENT, ROCL_MINOR, CELL(own_percent)},                \
         {"total_ns", "Total", ROCL_UNIT_NS, in_rest, CELL(total)},                                 \
+        {"total_percent", "Total %", ROCL_UNIT_PERCENT, in_rest, CELL(total_percent)},             \
+        {"host_own_ns", "Host, own", ROCL_UNIT_NS, ROCL_ALWAYS,                                    \
+         ROCL_CELL_BY(rocl_field_known, node, host_own)},                                          \
     {                                                                                              \
-        "total_percent", "Total %", ROCL_UNIT_PERCENT, in_rest, CELL(total_percent)                \
+        "host_total_ns", "Host", ROCL_UNIT_NS, ROCL_ALWAYS,                                        \
+            ROCL_CELL_BY(rocl_field_known, node, host_total)                                       \
     }
 
 static const rocl_column list_columns[] = {
@@ -343,7 +409,7 @@ const rocl_report_def rocl_attribution_report = {
     {"attribution", "Attribution"},
     "GPU time of the markers, operators, functions and calls that launched it, as a list and as a "
     "tree",
-    (const rocl_table_def *const[]){&tree_table, &list_table, NULL}};
+    (const rocl_table_def *const[]){&tree_table, &list_table, &rocl_marker_kernel_table, NULL}};
 
 /* The totals of rows overlap: their sum would say nothing. */
 static void add_nothing(void *sum, const void *row)
@@ -406,6 +472,7 @@ static bool put_list(attribution *a, size_t count, rocl_tables *out)
         rows[n] = *of;
         if (is_inside_its_like(a, of)) {
             rows[n].total = 0;
+            rows[n].host_total = rows[n].host_total < 0 ? -1 : 0;
             rows[n].kernels = rows[n].copies = 0;
         }
         n++;
@@ -424,6 +491,10 @@ static bool put_list(attribution *a, size_t count, rocl_tables *out)
         sum->copies += rows[i].copies;
         sum->own = rocl_add_saturated(sum->own, rows[i].own);
         sum->total = rocl_add_saturated(sum->total, rows[i].total);
+        if (sum->host_total >= 0) {
+            sum->host_own = rocl_add_saturated(sum->host_own, rows[i].host_own);
+            sum->host_total = rocl_add_saturated(sum->host_total, rows[i].host_total);
+        }
     }
     for (size_t i = 0; i < kept; i++)
         share_out(a, &rows[i]);
@@ -553,7 +624,8 @@ static rocl_status open_attribution(void *self, rocl_error *err)
     a->work = rocl_collector_sorter(&a->c, 4);
     a->host = rocl_collector_sorter(&a->c, 4);
     a->keys = rocl_strings_new();
-    return a->work && a->host && a->keys && ROCL_GROW(a->nodes, a->node_cap, 1)
+    a->pairs = rocl_marker_kernels_new(&a->c);
+    return a->work && a->host && a->keys && a->pairs && ROCL_GROW(a->nodes, a->node_cap, 1)
                ? ROCL_OK
                : rocl_fail_memory(err);
 }
@@ -574,13 +646,16 @@ static rocl_status finish_attribution(void *self, rocl_tables *out, rocl_error *
         up->copies += n->copies;
         up->total = rocl_add_saturated(up->total, n->total);
     }
-    return put_tree(a, count, out) && put_list(a, count, out) ? ROCL_OK : rocl_fail_memory(err);
+    if (!put_tree(a, count, out) || !put_list(a, count, out))
+        return rocl_fail_memory(err);
+    return rocl_marker_kernels_put(a->pairs, out, err);
 }
 
 static void close_attribution(void *self)
 {
     attribution *a = self;
     rocl_strings_free(a->keys);
+    rocl_marker_kernels_free(a->pairs);
     free(a->nodes);
 }
 

@@ -50,8 +50,8 @@ static void put_tree(sqlite3 *db, const rocl_table *t)
     enum { DEEPEST = 100 };
     char *path[DEEPEST] = {0};
     run_sql(db, "CREATE TABLE tree(path TEXT, leaf INT, count INT, kernels INT, copies INT, own "
-                "INT, total INT)");
-    sqlite3_stmt *add = prepare(db, "INSERT INTO tree VALUES (?, ?, ?, ?, ?, ?, ?)");
+                "INT, total INT, host_own INT, host_total INT)");
+    sqlite3_stmt *add = prepare(db, "INSERT INTO tree VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     int64_t before = -1;
     for (size_t row = 0; row < t->row_count; row++) {
         static const char *const columns[] = {"count", "kernels", "copies", "own_ns", "total_ns"};
@@ -66,6 +66,12 @@ static void put_tree(sqlite3 *db, const rocl_table *t)
         sqlite3_bind_int(add, 2, *e == 'k' || *e == 'y');
         for (size_t i = 0; i < COUNT(columns); i++)
             sqlite3_bind_int64(add, 3 + (int)i, int_of(t, row, columns[i]));
+        sqlite3_bind_null(add, 8);
+        sqlite3_bind_null(add, 9);
+        if (cell(t, row, "host_total_ns")->type != ROCL_DATUM_NONE) {
+            sqlite3_bind_int64(add, 8, int_of(t, row, "host_own_ns"));
+            sqlite3_bind_int64(add, 9, int_of(t, row, "host_total_ns"));
+        }
         assert_int_equal(sqlite3_step(add), SQLITE_DONE);
         sqlite3_reset(add);
         sqlite3_free(e);
@@ -102,6 +108,155 @@ static void check_tree(sqlite3 *db, const rocl_table *t)
         "path");
     assert_int_equal(number(db, "SELECT count(*) - count(DISTINCT path) FROM tree WHERE NOT leaf"),
                      0);
+}
+
+/* ---- times on the host, nanosecond by nanosecond ---- */
+
+enum { MOST_RANGES = 400, LAST_TICK = 200 };
+
+typedef struct range {
+    int64_t thread, start, end, rowid;
+    char element[64], root[32];
+} range;
+
+/* A range with those around it: as long as they are the same, it has one path. */
+typedef struct place {
+    const range *stack[MOST_RANGES]; /* the outermost first */
+    size_t depth;
+} place;
+
+static size_t read_ranges(sqlite3 *db, range *all, bool by_rank)
+{
+    sqlite3_stmt *stmt = prepare(
+        db, "SELECT cap * 1000000000000 + pid * 1000000 + tid, start, \"end\", rowid, (CASE "
+            "WHEN marker THEN 'm' ELSE 'c' END) || coalesce(name, ''), coalesce(rank, -1) "
+            "FROM host ORDER BY 1, 2, 3 DESC, id");
+    size_t n = 0;
+    for (; n < MOST_RANGES && sqlite3_step(stmt) == SQLITE_ROW; n++) {
+        range *r = &all[n];
+        *r = (range){sqlite3_column_int64(stmt, 0),
+                     sqlite3_column_int64(stmt, 1),
+                     sqlite3_column_int64(stmt, 2),
+                     sqlite3_column_int64(stmt, 3),
+                     "",
+                     ""};
+        snprintf(r->element, sizeof r->element, "%s", (const char *)sqlite3_column_text(stmt, 4));
+        if (by_rank)
+            snprintf(r->root, sizeof r->root, "r%d\x1f", sqlite3_column_int(stmt, 5));
+    }
+    sqlite3_finalize(stmt);
+    return n;
+}
+
+static bool is_same_place(const place *a, size_t depth, const place *b)
+{
+    return a->depth == depth && !memcmp(a->stack, b->stack, depth * sizeof *a->stack);
+}
+
+static void put_time(sqlite3_stmt *add, const place *p, size_t depth, bool own, bool total)
+{
+    char path[4096];
+    size_t n = (size_t)snprintf(path, sizeof path, "%s", p->stack[0]->root);
+    for (size_t i = 0; i < depth; i++)
+        n += (size_t)snprintf(path + n, sizeof path - n, "%s%s", i ? "\x1f" : "",
+                              p->stack[i]->element);
+    sqlite3_bind_text(add, 1, path, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int(add, 2, own);
+    sqlite3_bind_int(add, 3, total);
+    assert_int_equal(sqlite3_step(add), SQLITE_DONE);
+    sqlite3_reset(add);
+}
+
+/* Ranges around each call, and with each place of them that launched work its time. */
+static void check_host(sqlite3 *db, bool by_rank)
+{
+    range *all = calloc(MOST_RANGES, sizeof *all);
+    place *launching = calloc(MOST_RANGES * 4, sizeof *launching), now;
+    size_t count = 0;
+    assert_true(all && launching);
+    const size_t n = read_ranges(db, all, by_rank);
+    run_sql(db, "CREATE TABLE hosts(path TEXT, own INT, total INT)");
+    sqlite3_stmt *calls = prepare(db, "SELECT DISTINCT call FROM launched WHERE call IS NOT NULL");
+    sqlite3_stmt *add = prepare(db, "INSERT INTO hosts VALUES (?, ?, ?)");
+    while (sqlite3_step(calls) == SQLITE_ROW) {
+        const range *c = all;
+        while (c->rowid != sqlite3_column_int64(calls, 0))
+            c++;
+        now.depth = 0;
+        for (size_t i = 0; i < n; i++) {
+            const range *r = &all[i];
+            if (r->thread == c->thread && ((r->start < c->start && r->end > c->start) ||
+                                           (r->start == c->start && r->end >= c->end)))
+                now.stack[now.depth++] = r;
+        }
+        for (size_t depth = 1; depth <= now.depth; depth++) {
+            size_t k = 0;
+            while (k < count && !is_same_place(&launching[k], depth, &now))
+                k++;
+            if (k < count)
+                continue;
+            assert_true(count < MOST_RANGES * 4);
+            launching[count] = now;
+            launching[count++].depth = depth;
+            put_time(add, &now, depth, false, false);
+        }
+    }
+    for (size_t first = 0, past; first < n; first = past) {
+        for (past = first; past < n && all[past].thread == all[first].thread;)
+            past++;
+        for (int64_t tick = 0; tick < LAST_TICK; tick++) {
+            size_t inner = 0;
+            now.depth = 0;
+            for (size_t i = first; i < past; i++)
+                if (all[i].start <= tick && all[i].end > tick)
+                    now.stack[now.depth++] = &all[i];
+            for (size_t depth = now.depth; depth > 0; depth--) {
+                size_t k = 0;
+                while (k < count && !is_same_place(&launching[k], depth, &now))
+                    k++;
+                if (k < count)
+                    put_time(add, &now, depth, !inner++, true);
+            }
+        }
+    }
+    sqlite3_finalize(calls);
+    sqlite3_finalize(add);
+    free(all);
+    free(launching);
+    check_equal(db,
+                "SELECT path, host_own, host_total FROM tree WHERE host_total IS NOT NULL AND "
+                "NOT leaf",
+                "SELECT path, sum(own), sum(total) FROM hosts GROUP BY path");
+}
+
+/* ---- kernels by marker ---- */
+
+static void check_markers(sqlite3 *db, const rocl_table *t)
+{
+    run_sql(db, "CREATE TABLE pairs(marker TEXT, name TEXT, calls INT, total INT, min INT, max "
+                "INT)");
+    sqlite3_stmt *add = prepare(db, "INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?)");
+    for (size_t row = 0; row < t->row_count; row++) {
+        static const char *const columns[] = {"calls", "total_ns", "min_ns", "max_ns"};
+        sqlite3_bind_text(add, 1, text_of(t, row, "marker"), -1, SQLITE_STATIC);
+        sqlite3_bind_text(add, 2, text_of(t, row, "name"), -1, SQLITE_STATIC);
+        for (size_t i = 0; i < COUNT(columns); i++)
+            sqlite3_bind_int64(add, 3 + (int)i, int_of(t, row, columns[i]));
+        assert_int_equal(sqlite3_step(add), SQLITE_DONE);
+        sqlite3_reset(add);
+    }
+    sqlite3_finalize(add);
+    check_equal(
+        db,
+        "SELECT marker, name, sum(calls), sum(total), min(min), max(max) FROM pairs GROUP BY 1, 2",
+        "SELECT name, kernel, count(*), sum(ns), min(ns), max(ns) FROM (SELECT DISTINCT l.rowid, "
+        "h.name, l.name AS kernel, l.\"end\" - l.start AS ns FROM launched l JOIN host c ON "
+        "c.rowid "
+        "= l.call JOIN host h ON h.marker AND h.cap = c.cap AND h.pid = c.pid AND h.tid = c.tid "
+        "AND "
+        "(h.start < c.start AND h.\"end\" > c.start OR h.start = c.start AND h.\"end\" >= "
+        "c.\"end\")"
+        " WHERE NOT l.copy) GROUP BY 1, 2");
 }
 
 /* A row for each name of a range, however often it is in a path. */
@@ -145,9 +300,12 @@ static void check_trace(const char *names, bool by_rank)
     run_sql(db, sql);
     sqlite3_free(sql);
     rocl_tables *all = stats_of(t, &o);
-    assert_int_equal(all->count, 2);
+    assert_int_equal(all->count, 3);
     check_tree(db, &all->tables[0]);
     check_list(db, &all->tables[1]);
+    check_markers(db, &all->tables[2]);
+    if (number(db, "SELECT coalesce(max(\"end\"), 0) FROM host") < LAST_TICK)
+        check_host(db, by_rank);
     rocl_tables_free(all);
     sqlite3_close(db);
     rocl_trace_close(t);
@@ -246,6 +404,7 @@ static void test_edges(void **state)
     rocl_trace *t = open_trace(world_end(&w), &open);
     rocl_tables *all = stats_of(t, &o);
     assert_int_equal(all->tables[0].row_count + all->tables[1].row_count, 0);
+    assert_int_equal(all->tables[2].row_count, 0);
     rocl_tables_free(all);
     rocl_trace_close(t);
     world_begin(&w, 2);
