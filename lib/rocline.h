@@ -438,6 +438,8 @@ typedef void rocl_progress_fn(void *ctx, const char *phase, uint64_t done, uint6
 /* Something worth saying that is no error: "FILE: LZ4-compressed extdata is left out". */
 typedef void rocl_notice_fn(void *ctx, const char *text);
 
+typedef struct rocl_team rocl_team;
+
 typedef struct rocl_options {
     /* inputs */
     bool kernel_rename; /* show the label around a dispatch instead of its kernel */
@@ -476,6 +478,7 @@ typedef struct rocl_options {
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
+    rocl_team *team; /* who reads; NULL: this process alone. It is closed after the trace */
     bool explain;    /* notices also of what is only slower than it could be */
     bool note_times; /* for rocl_trace_times */
     rocl_progress_fn *progress;
@@ -494,6 +497,36 @@ ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inpu
                                      const rocl_options *options, rocl_error *err);
 /* Frees the trace with all that it has handed out. Not while a call on it runs. */
 ROCL_API void rocl_trace_close(rocl_trace *t);
+
+/* ---- teams: several processes for one result ---- */
+
+/* A team has ranks 0 to size - 1. All of them are called with the same inputs and options. Rank 0
+ * opens the trace with rocl_options.team, and makes the result; it reads what the others cannot.
+ * The others call rocl_team_serve(): each opens and reads the databases that rank 0 deals to it,
+ * and sends their events. A result is the same as without a team. Events are read by the team for
+ * what takes them in any order: rocl_stats(), rocl_compare(), rocl_trace_scan(). */
+
+/* Forks, as long as the process has one thread: each of `size` processes returns with a team of its
+ * own rank. *team NULL: size is 0 or 1. */
+ROCL_API rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err);
+/* The processes that the launcher of an MPI has started with this one, if all of them have the same
+ * `task`, their command line; else each is on its own. *team NULL: no launcher has started it, it
+ * was the only one, or is on its own. ROCL_INTERNAL: there is a launcher, but the plugin for its
+ * MPI cannot be used (see rocline(7)). */
+ROCL_API rocl_status rocl_team_join(rocl_team **team, const char *task, rocl_error *err);
+/* The rank that a launcher has given to this process, whether or not there will be a team; 0: the
+ * first, or there is no launcher. */
+ROCL_API unsigned rocl_launched_rank(void);
+/* Without a team: 0 of 1. */
+ROCL_API unsigned rocl_team_rank(const rocl_team *team);
+ROCL_API unsigned rocl_team_size(const rocl_team *team);
+/* What carries its messages: "Open MPI". */
+ROCL_API const char *rocl_team_name(const rocl_team *team);
+/* A rank that is not 0 does what rank 0 asks for, until that closes the team. What fails here, rank
+ * 0 is told and reports; a status other than ROCL_OK: rank 0 is gone. */
+ROCL_API rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_error *err);
+/* Ends the others, on rank 0; NULL is fine. */
+ROCL_API void rocl_team_close(rocl_team *team);
 
 /* What an input looks like, from how it begins (of a compressed file: unpacked). */
 typedef enum rocl_look {

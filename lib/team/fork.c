@@ -1,0 +1,236 @@
+/* A team of processes of this machine: forks of this one, each at a pair of sockets to rank 0. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "team/team.h"
+
+enum { FORKS_MAX = 256 };
+
+/* What is sent before the bytes of a message. Both ends are this program on this machine. */
+typedef uint64_t head;
+
+typedef struct peer {
+    pid_t pid; /* 0 when it was waited for */
+    int fd;    /* -1: closed */
+} peer;
+
+typedef struct forks {
+    unsigned rank, size;
+    peer *peers;          /* by rank; of those that are not 0 only [0] is used */
+    struct pollfd *polls; /* of the open ones */
+    unsigned *ranks;      /* whose they are */
+    unsigned turn;        /* rank whose messages are looked for first */
+    unsigned from;        /* of the message that was found */
+    size_t length;
+    bool closing;
+    char why[160];
+} forks;
+
+/* ---- a rank is gone ---- */
+
+static void say_how_it_ended(forks *f, unsigned rank)
+{
+    peer *p = &f->peers[rank];
+    int status = 0;
+    if (f->rank) {
+        snprintf(f->why, sizeof f->why, "rank 0 of the team has ended");
+        return;
+    }
+    /* Its socket is closed: it has ended, or does so now. */
+    const bool known = p->pid && waitpid(p->pid, &status, 0) == p->pid;
+    p->pid = 0;
+    if (known && WIFSIGNALED(status))
+        snprintf(f->why, sizeof f->why, "rank %u of the team was ended by signal %d (%s)", rank,
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(f->why, sizeof f->why, "rank %u of the team has ended (exit code %d)", rank,
+                 known ? WEXITSTATUS(status) : 0);
+}
+
+static const char *why(void *self)
+{
+    const forks *f = self;
+    return *f->why ? f->why : "a rank of the team has ended";
+}
+
+/* ---- messages ---- */
+
+static int send_bytes(int fd, const void *bytes, size_t n)
+{
+    for (const char *p = bytes; n;) {
+        const ssize_t sent = send(fd, p, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return -1;
+        p += sent;
+        n -= (size_t)sent;
+    }
+    return 0;
+}
+
+static int receive_bytes(int fd, void *bytes, size_t n)
+{
+    for (char *p = bytes; n;) {
+        const ssize_t got = recv(fd, p, n, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return -1;
+        p += got;
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
+static int send_message(void *self, unsigned to, const void *bytes, size_t n)
+{
+    forks *f = self;
+    const head length = n;
+    if (to >= f->size || f->peers[to].fd < 0)
+        return -1;
+    if (send_bytes(f->peers[to].fd, &length, sizeof length) == 0 &&
+        send_bytes(f->peers[to].fd, bytes, n) == 0)
+        return 0;
+    if (!*f->why)
+        say_how_it_ended(f, to);
+    return -1;
+}
+
+static int wait_for_message(void *self, int milliseconds, unsigned *from, size_t *n)
+{
+    forks *f = self;
+    nfds_t count = 0;
+    const unsigned others = f->rank ? 1 : f->size;
+    for (unsigned k = 0; k < others; k++) { /* in turn, so that none is kept waiting */
+        const unsigned r = (f->turn + k) % others;
+        if (f->peers[r].fd < 0)
+            continue;
+        f->ranks[count] = r;
+        f->polls[count++] = (struct pollfd){.fd = f->peers[r].fd, .events = POLLIN};
+    }
+    const int ready = poll(f->polls, count, milliseconds);
+    if (ready <= 0)
+        return ready < 0 && errno != EINTR ? -1 : 0;
+    nfds_t i = 0;
+    while (!f->polls[i].revents)
+        i++;
+    head length;
+    f->from = *from = f->ranks[i];
+    f->turn = f->from + 1;
+    if (receive_bytes(f->polls[i].fd, &length, sizeof length) != 0) {
+        say_how_it_ended(f, f->from);
+        return -1;
+    }
+    f->length = *n = (size_t)length;
+    return 1;
+}
+
+static int take_message(void *self, void *bytes)
+{
+    forks *f = self;
+    if (receive_bytes(f->peers[f->from].fd, bytes, f->length) == 0)
+        return 0;
+    say_how_it_ended(f, f->from);
+    return -1;
+}
+
+/* ---- begin and end ---- */
+
+/* Those that still run have no more to do: their sockets close. */
+static void close_forks(void *self)
+{
+    forks *f = self;
+    for (unsigned r = 0; r < f->size; r++)
+        if (f->peers[r].fd >= 0)
+            close(f->peers[r].fd);
+    for (unsigned r = 0; r < f->size; r++)
+        while (f->peers[r].pid > 0 && waitpid(f->peers[r].pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    free(f->peers);
+    free(f->polls);
+    free(f->ranks);
+    free(f);
+}
+
+/* In the child: of all pairs it has its end of one. It ends with its parent. */
+static void become_rank(forks *f, unsigned rank, int fd, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(ROCL_INTERNAL);
+    for (unsigned r = 1; r < rank; r++) {
+        close(f->peers[r].fd);
+        f->peers[r] = (peer){.fd = -1};
+    }
+    f->rank = rank;
+    f->peers[0].fd = fd;
+}
+
+static rocl_status fork_rank(forks *f, unsigned rank, rocl_error *err)
+{
+    int pair[2];
+    const pid_t parent = getpid();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return rocl_fail(err, ROCL_INTERNAL, "no process for rank %u: %s", rank, strerror(errno));
+    const pid_t pid = fork();
+    if (pid < 0) {
+        const int no = errno;
+        close(pair[0]);
+        close(pair[1]);
+        return rocl_fail(err, ROCL_INTERNAL, "no process for rank %u: %s", rank, strerror(no));
+    }
+    close(pair[pid == 0 ? 0 : 1]);
+    if (pid == 0)
+        become_rank(f, rank, pair[1], parent);
+    else
+        f->peers[rank] = (peer){pid, pair[0]};
+    return ROCL_OK;
+}
+
+rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err)
+{
+    *team = NULL;
+    if (size < 2)
+        return ROCL_OK;
+    if (size > FORKS_MAX)
+        return rocl_fail(err, ROCL_USAGE, "a team of %u: at most %d", size, FORKS_MAX);
+    forks *f = calloc(1, sizeof *f);
+    if (!f)
+        return rocl_fail_memory(err);
+    f->size = size;
+    f->peers = calloc(size, sizeof *f->peers);
+    f->polls = calloc(size, sizeof *f->polls);
+    f->ranks = calloc(size, sizeof *f->ranks);
+    rocl_status st = f->peers && f->polls && f->ranks ? ROCL_OK : rocl_fail_memory(err);
+    for (unsigned r = 0; st == ROCL_OK && r < size; r++)
+        f->peers[r].fd = -1;
+    fflush(NULL); /* or what is buffered is written by each */
+    for (unsigned r = 1; st == ROCL_OK && f->rank == 0 && r < size; r++)
+        st = fork_rank(f, r, err);
+    if (st != ROCL_OK) {
+        f->size = f->peers ? f->size : 0;
+        close_forks(f);
+        return st;
+    }
+    const rocl_transport t = {.rank = f->rank,
+                              .size = size,
+                              .local = size,
+                              .self = f,
+                              .send = send_message,
+                              .wait = wait_for_message,
+                              .take = take_message,
+                              .why = why,
+                              .close = close_forks};
+    *team = rocl_team_new(&t, "processes of this machine");
+    return *team ? ROCL_OK : rocl_fail_memory(err);
+}

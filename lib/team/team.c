@@ -1,0 +1,131 @@
+/* Messages of a team, and its end. */
+#include "team/team.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+rocl_team *rocl_team_new(const rocl_transport *transport, const char *name)
+{
+    rocl_team *team = calloc(1, sizeof *team);
+    if (!team) {
+        transport->close(transport->self);
+        return NULL;
+    }
+    team->transport = *transport;
+    team->name = name;
+    pthread_mutex_init(&team->run, NULL);
+    pthread_mutex_init(&team->sending, NULL);
+    pthread_mutex_init(&team->receiving, NULL);
+    return team;
+}
+
+unsigned rocl_team_rank(const rocl_team *team)
+{
+    return team ? team->transport.rank : 0;
+}
+
+unsigned rocl_team_size(const rocl_team *team)
+{
+    return team ? team->transport.size : 1;
+}
+
+const char *rocl_team_name(const rocl_team *team)
+{
+    return team ? team->name : "";
+}
+
+unsigned rocl_team_jobs(const rocl_team *team)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const long local = team && team->transport.local ? (long)team->transport.local : 1;
+    return cores > local ? (unsigned)(cores / local) : 1;
+}
+
+static rocl_status fail_broken(rocl_team *team, rocl_error *err)
+{
+    team->broken = true;
+    return rocl_fail(err, ROCL_INTERNAL, "%s", team->transport.why(team->transport.self));
+}
+
+rocl_status rocl_team_send(rocl_team *team, unsigned to, const rocl_buf *b, rocl_error *err)
+{
+    if (b->failed)
+        return rocl_fail_memory(err);
+    if (team->transport.send(team->transport.self, to, b->data, b->len) != 0)
+        return fail_broken(team, err);
+    return ROCL_OK;
+}
+
+rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *message, unsigned *from,
+                              bool *there, rocl_error *err)
+{
+    const rocl_transport *t = &team->transport;
+    size_t n = 0;
+    message->len = 0;
+    const int found = t->wait(t->self, milliseconds, from, &n);
+    *there = found > 0;
+    if (found == 0)
+        return ROCL_OK;
+    if (found < 0)
+        return fail_broken(team, err);
+    if (!rocl_buf_reserve(message, n + 1)) {
+        team->broken = true; /* the message stays where it is */
+        return rocl_fail_memory(err);
+    }
+    if (t->take(t->self, message->data) != 0)
+        return fail_broken(team, err);
+    message->data[n] = '\0';
+    message->len = n;
+    return n ? ROCL_OK : rocl_team_bad_message(err);
+}
+
+/* Rank 0 ends the others. They wait for that, wherever they are: after a failure they were
+ * stopped. */
+void rocl_team_close(rocl_team *team)
+{
+    if (!team)
+        return;
+    uint8_t bye = ROCL_TEAM_BYE;
+    const rocl_transport *t = &team->transport;
+    for (unsigned r = 1; t->rank == 0 && r < t->size && !team->broken; r++)
+        t->send(t->self, r, &bye, sizeof bye);
+    t->close(t->self);
+    pthread_mutex_destroy(&team->run);
+    pthread_mutex_destroy(&team->sending);
+    pthread_mutex_destroy(&team->receiving);
+    free(team);
+}
+
+/* ---- what messages are made of ---- */
+
+const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n)
+{
+    const uint8_t *p = r->p;
+    if (r->bad || n > (uint64_t)(r->end - p)) {
+        r->bad = true;
+        return NULL;
+    }
+    r->p += n;
+    return p;
+}
+
+char *rocl_team_text(rocl_team_reader *r)
+{
+    const uint64_t n = rocl_team_number(r);
+    const uint8_t *p = rocl_team_bytes(r, n);
+    return p ? strndup((const char *)p, n) : NULL;
+}
+
+void rocl_team_put_text(rocl_buf *b, const char *text, size_t n)
+{
+    rocl_buf_varint(b, n);
+    rocl_buf_put(b, text, n);
+}
+
+rocl_status rocl_team_bad_message(rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INTERNAL,
+                     "the ranks of the team do not understand each other: are "
+                     "they of the same version?");
+}

@@ -1,0 +1,86 @@
+/* A team: processes that make one result together. Rank 0 opens all inputs, deals them out, puts
+ * together what comes back, and writes. The others read their share.
+ *
+ *     rank 0                                      rank r
+ *     opens all, deals      -- OPEN paths -->     opens its share
+ *     a run over events     -- READ captures -->  scans them with all its threads
+ *     decodes, filters,    <-- TEXTS, BATCH --    events as the source makes them
+ *     collects, finishes   <-- NOTICE, DONE --
+ *                          <-- ERROR, END --
+ *                           -- STOP -->           a run has failed: it ends early
+ *                           -- CLOSE, BYE -->
+ *
+ * Events come to rank 0 before clocks, filters and reports, which therefore know nothing of teams,
+ * and do what they do in one process. */
+#ifndef ROCL_TEAM_TEAM_H
+#define ROCL_TEAM_TEAM_H
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "rocline.h"
+#include "team/transport.h"
+
+/* What a message begins with: a byte. Numbers behind it are varints. */
+typedef enum rocl_team_message {
+    ROCL_TEAM_OPEN,  /* trace, how many paths, each with its length */
+    ROCL_TEAM_READ,  /* see trace/deal.c */
+    ROCL_TEAM_STOP,  /* captures from this one on need not be read */
+    ROCL_TEAM_CLOSE, /* trace */
+    ROCL_TEAM_BYE,
+    ROCL_TEAM_TEXTS,  /* how many; id, length and bytes of each, before the batch that has it */
+    ROCL_TEAM_BATCH,  /* capture, and what rocl_wire_put_batch() makes */
+    ROCL_TEAM_NOTICE, /* capture, text */
+    ROCL_TEAM_DONE,   /* capture */
+    ROCL_TEAM_ERROR,  /* capture, status, text */
+    ROCL_TEAM_END,    /* of a run: faults, by reason */
+    ROCL_TEAM_HELLO,  /* of who joins: version, arguments */
+    ROCL_TEAM_FORMED, /* to all who have: a team, or each on its own */
+} rocl_team_message;
+
+struct rocl_team {
+    rocl_transport transport;
+    const char *name;        /* of the transport, for people */
+    pthread_mutex_t run;     /* one run over events at a time */
+    pthread_mutex_t sending; /* of a rank that is not 0 */
+    pthread_mutex_t receiving;
+    unsigned traces; /* opened so far: numbers of traces */
+    bool broken;     /* a rank is gone */
+};
+
+/* A team that uses a transport, whose owner it is then. NULL: memory is out, and it is closed. */
+rocl_team *rocl_team_new(const rocl_transport *transport, const char *name);
+
+/* Threads of a rank, where nobody asks for a number: the ranks of a machine share its cores. */
+unsigned rocl_team_jobs(const rocl_team *team);
+
+/* Sends a message; b->failed is memory that is out. */
+rocl_status rocl_team_send(rocl_team *team, unsigned to, const rocl_buf *b, rocl_error *err);
+/* Waits for a message and receives it into `message`; *there false: none came in time. A 0 stands
+ * behind it. For one thread at a time: hold `receiving`. */
+rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *message, unsigned *from,
+                              bool *there, rocl_error *err);
+
+/* The rest of a message while it is read. */
+typedef struct rocl_team_reader {
+    const uint8_t *p, *end;
+    bool bad; /* it was too short: what was read is 0 */
+} rocl_team_reader;
+
+static inline uint64_t rocl_team_number(rocl_team_reader *r)
+{
+    uint64_t v = 0;
+    if (!rocl_varint_get(&r->p, r->end, &v))
+        r->bad = true;
+    return r->bad ? 0 : v;
+}
+
+/* n bytes; NULL: it has not so many. */
+const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n);
+/* A text with its length before it, copied; NULL: memory is out, or the message is bad. */
+char *rocl_team_text(rocl_team_reader *r);
+void rocl_team_put_text(rocl_buf *b, const char *text, size_t n);
+rocl_status rocl_team_bad_message(rocl_error *err);
+
+#endif
