@@ -135,7 +135,7 @@ endif
 
 # ---- what there is to build ------------------------------------------------------------------------
 
-LIB_SRC := $(sort $(filter-out lib/capture/% lib/query/extension.c \
+LIB_SRC := $(sort $(filter-out lib/capture/% lib/team/mpi/% lib/query/extension.c \
            $(if $(filter 1,$(OTF2)),lib/sink/otf2/none.c,$(filter-out %/none.c,$(wildcard lib/sink/otf2/*.c))), \
            $(wildcard lib/*/*.c lib/*/*/*.c)))
 # A tool is called like its folder, but for those that have a name here.
@@ -194,6 +194,11 @@ BINS := $(TOOLS:%=$(O)/bin/%)
 endif
 
 include lib/capture/capture.mk
+
+# A plugin for each MPI whose compiler is there; MPICC=cc on machines whose cc is one, as on a Cray.
+MPICC ?=
+MPIS := $(if $(MPICC),$(if $(shell echo '\#include <mpi.h>' | $(MPICC) -E -dM -xc - 2>/dev/null | grep OPEN_MPI),openmpi,mpich),$(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m))))
+MPI_SOS := $(MPIS:%=$(O)/lib/rocline/librocline-mpi-%.so)
 
 PROGRAM_FILES := $(BINS) $(ALIAS_BINS) $(CAPTURE_SO) $(FRONT_SOS) $(MAN) $(COMPLETIONS)
 
@@ -333,6 +338,17 @@ $(OBJ)/tools/stats/view.o $(OBJ)/tools/stats/browser%.o: ALL_CPPFLAGS += -DROCL_
 $(O)/bin/rocline $(O)/bin/rocstats: LIBS += $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs ncursesw)
 endif
 
+$(O)/lib/rocline/librocline-mpi-%.so: lib/team/mpi/plugin.c lib/team/transport.h $(STAMP)
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && $(or $(MPICC),mpicc.$*) -Ilib $(SO_CFLAGS) -Wno-conversion -shared $(LDFLAGS) -o $@ $<
+
+mpi: $(MPI_SOS) ## plugins for teams of Open MPI and MPICH, where mpicc is (MPICC=cc: for that one)
+	$(if $(MPI_SOS),,@echo 'make mpi: neither mpicc.openmpi nor mpicc.mpich is here; MPICC= names another' >&2; exit 3)
+
+install-mpi: mpi ## these plugins
+	$(INSTALL) -d $(DESTDIR)$(LIBDIR)/rocline
+	$(INSTALL) -m 644 $(MPI_SOS) $(DESTDIR)$(LIBDIR)/rocline
+
 define alias-rule
 $(O)/bin/$(1): $(O)/bin/$(ALIAS_$(1))
 	$$(call say,LN,$$@)
@@ -341,7 +357,7 @@ endef
 $(foreach a,$(BUILT_ALIASES),$(eval $(call alias-rule,$(a))))
 
 # Debian's folder for the libraries of this machine, below lib/; empty where there is none.
-$(OBJ)/tools/record/child.o: ALL_CPPFLAGS += -DMULTIARCH='"$(shell $(CC) -print-multiarch 2>/dev/null)"'
+$(OBJ)/tools/record/child.o $(OBJ)/lib/team/launched.o: ALL_CPPFLAGS += -DMULTIARCH='"$(shell $(CC) -print-multiarch 2>/dev/null)"'
 
 $(O)/man/%: man/% $(wildcard man/options/*)
 	$(Q)mkdir -p $(@D) && awk -f man/options/expand.awk $< > $@
@@ -447,7 +463,7 @@ print-%:
 	@echo '$($*)'
 
 FORCE:
-.PHONY: all tests units fixtures check soak check-tsan check-bare check-machines bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format html pictures \
+.PHONY: all mpi install-mpi tests units fixtures check soak check-tsan check-bare check-machines bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format html pictures \
         lint clean help FORCE
 # Objects are kept, or every test program would be compiled again.
 .SECONDARY:

@@ -124,7 +124,7 @@ $(O)/fixtures/.done: tests/fixtures/make-fixtures.sh $(wildcard tests/fixtures/*
 
 # ---- what can be asked for ----------------------------------------------------------------------------
 
-tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(SOAK) $(TRACED) $(PRELOADS) $(KMT_SO) $(ROCR) $(EXAMPLES) ## test programs and the generator, without running them
+tests: $(UNITS) $(GEN) $(BENCHES) $(FUZZERS) $(HELPERS) $(SOAK) $(TRACED) $(PRELOADS) $(KMT_SO) $(ROCR) $(EXAMPLES) $(MPI_SOS) ## test programs and the generator, without running them
 units: $(UNITS) ## the unit tests alone, without running them
 fixtures: $(FIXTURES) ## databases for the tests, in build/fixtures
 

@@ -17,6 +17,7 @@
 struct rocl_source;
 struct rocl_schema_cache;
 struct rocl_filter;
+struct rocl_deal;
 struct rocl_sink;
 struct rocl_out_set;
 
@@ -92,6 +93,7 @@ struct rocl_trace {
     size_t machine_count;
     rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
+    struct rocl_deal *deal;     /* what other ranks of a team read; NULL: there are none */
     struct rocl_kernel_classes *classes;
     struct rocl_step_names *steps; /* which markers are steps */
     atomic_uint_least64_t faults[ROCL_FAULTS];

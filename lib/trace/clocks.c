@@ -12,8 +12,7 @@
 
 /* ---- setting them ---- */
 
-/* In the definitions; times that would then be before time began are unknown. */
-static void set_clock_of(rocl_model_capture *c)
+void rocl_set_clock_of(rocl_model_capture *c)
 {
     for (uint32_t i = 0; i < c->pub.process_count; i++) {
         rocl_process *p = (rocl_process *)(uintptr_t)&c->pub.processes[i];
@@ -38,7 +37,7 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
         const rocl_status fitted = rocl_fit_clocks(t, err);
         t->opt.collectives = collectives;
         for (size_t i = 0; i < t->capture_count && fitted == ROCL_OK; i++)
-            set_clock_of(t->captures[i]);
+            rocl_set_clock_of(t->captures[i]);
         return fitted;
     }
     int64_t *offsets = calloc(t->machine_count + 1, sizeof *offsets);
@@ -52,7 +51,7 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
         st = rocl_aligner_offsets(a, offsets, err);
     for (size_t i = 0; t->machine_count > 1 && i < t->capture_count && st == ROCL_OK; i++) {
         t->captures[i]->offset = offsets[t->captures[i]->pub.machine];
-        set_clock_of(t->captures[i]);
+        rocl_set_clock_of(t->captures[i]);
     }
     rocl_aligner_free(a);
     free(offsets);

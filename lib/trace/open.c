@@ -18,7 +18,10 @@
 #include "source/formats.h"
 #include "source/inputs.h"
 #include "source/source.h"
+#include "team/team.h"
 #include "trace/clocks.h"
+#include "trace/deal.h"
+#include "trace/share.h"
 
 /* Processes that traced nothing leave text without a record. It may be skipped when some other
  * input is a text of the same tools that has records. */
@@ -158,6 +161,8 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
         t->opt = *options;
     if (t->opt.jobs > 256)
         return rocl_fail(err, ROCL_USAGE, "%u jobs are too many: at most 256", t->opt.jobs);
+    if (!t->opt.jobs && t->opt.team)
+        t->opt.jobs = rocl_team_jobs(t->opt.team);
     const rocl_budget budget = rocl_budget_share(t->opt.memory, t->opt.jobs);
     t->opt.jobs = budget.workers;
     t->opt.memory = budget.sorting;
@@ -313,6 +318,8 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK)
         st = rocl_trace_label_queues(t, err);
     if (st == ROCL_OK)
+        st = rocl_deal_inputs(t, err);
+    if (st == ROCL_OK)
         st = rocl_filter_new(&filter, t, err);
     if (st == ROCL_OK)
         st = rocl_align_clocks(t, err); /* by all events, whatever passes the filters */
@@ -322,6 +329,37 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);
     rocl_inputs_free(&in);
+    if (st != ROCL_OK) {
+        rocl_trace_close(t);
+        return st;
+    }
+    *trace = t;
+    return ROCL_OK;
+}
+
+rocl_status rocl_share_open(rocl_trace **trace, char *const *paths, size_t count,
+                            const rocl_options *options, rocl_error *err)
+{
+    rocl_trace *t = calloc(1, sizeof *t);
+    if (!t)
+        return rocl_fail_memory(err);
+    rocl_status st = prepare_trace(t, options, err);
+    t->opt.copy_packets = false;
+    if (st == ROCL_OK)
+        st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
+    if (st == ROCL_OK)
+        st = rocl_step_names_new(&t->steps, t->opt.steps, err);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        st = rocl_source_recognise(t, paths[i], err);
+        if (st == ROCL_OK && t->source_count != i + 1)
+            st = rocl_fail_changed(err, paths[i]);
+    }
+    if (st == ROCL_OK)
+        st = rocl_sources_open(t, 0, t->source_count, err);
+    if (st == ROCL_OK)
+        st = rocl_trace_order(t, err);
+    if (st == ROCL_OK && !rocl_strings_complete(t->strings))
+        st = rocl_fail_memory(err);
     if (st != ROCL_OK) {
         rocl_trace_close(t);
         return st;
@@ -384,6 +422,7 @@ void rocl_trace_close(rocl_trace *t)
 {
     if (!t)
         return;
+    rocl_deal_free(t->deal);
     rocl_filter_free(t->filter);
     rocl_kernel_classes_free(t->classes);
     rocl_step_names_free(t->steps);

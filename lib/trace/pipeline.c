@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/deal.h"
 #include "trace/prefetch.h"
 #include "base/pool.h"
 #include "filter/filter.h"
@@ -24,6 +25,8 @@ typedef struct run {
     size_t stage_first; /* task of the stage that runs */
     rocl_emitter emitter;
     rocl_prefetch *prefetch; /* NULL: nothing is prefetched */
+    const bool *wanted;      /* by capture; the others are not read here. NULL: all are wanted */
+    bool raw;                /* events go to the sink as the source makes them */
 } run;
 
 /* Rows for which it takes longer to wake another worker than to read them. */
@@ -123,6 +126,8 @@ static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_er
 {
     run *r = ctx;
     rocl_status st = ROCL_OK;
+    if (r->raw)
+        return r->sink->events(r->sink->self, worker, b, err);
     if (rocl_kind_in(b->kind, ROCL_VALUE_KINDS))
         st = keep_events(r, b, has_number, ROCL_FAULT_NO_NUMBER, "", err);
     if (st == ROCL_OK && (r->capture->offset || r->capture->drift != 0))
@@ -233,31 +238,91 @@ static rocl_prefetch *start_prefetch(const run *r)
         return NULL;
     bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
     for (size_t i = 0; wanted && i < t->capture_count; i++)
-        wanted[i] = rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
+        wanted[i] = (!r->wanted || r->wanted[i]) &&
+                    rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
     rocl_prefetch *a = wanted ? rocl_prefetch_new(t, wanted, &r->emitter) : NULL;
     free(wanted);
     return a;
+}
+
+static rocl_status read_captures(run *r, rocl_error *err)
+{
+    rocl_trace *t = r->trace;
+    const rocl_sink *sink = r->sink;
+    rocl_status st = ROCL_OK;
+    r->emitter.emit = pass_batch;
+    r->emitter.ctx = r;
+    r->prefetch = start_prefetch(r);
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        r->capture = t->captures[i];
+        const rocl_capture *c = &r->capture->pub;
+        bool takes = (!r->wanted || r->wanted[i]) && rocl_filter_takes_capture(t->filter, c);
+        if (takes && sink->takes)
+            st = sink->takes(sink->self, c, &takes, err);
+        if (st == ROCL_OK && takes)
+            st = run_capture(r, err);
+        else /* it may be the one after which its file is closed */
+            r->capture->source->ops->end(t, r->capture);
+    }
+    rocl_prefetch_free(r->prefetch);
+    return st;
+}
+
+/* ---- what other ranks of a team read ---- */
+
+static rocl_status pass_dealt_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    run of_capture = *(const run *)ctx; /* several are on their way at once */
+    of_capture.capture = of_capture.trace->captures[b->capture->index];
+    return pass_batch(&of_capture, worker, b, err);
+}
+
+static rocl_status end_dealt_task(void *ctx, unsigned worker, rocl_error *err)
+{
+    const rocl_sink *sink = ((const run *)ctx)->sink;
+    return sink->end_task ? sink->end_task(sink->self, worker, err) : ROCL_OK;
+}
+
+/* Sinks that take the captures one after the other have all of them read here. */
+static bool takes_dealt(const rocl_sink *sink)
+{
+    return !sink->begin_capture && !sink->end_capture && !sink->takes;
+}
+
+/* First what is dealt out, then the rest. `mine` and `theirs` are by capture. */
+static rocl_status read_with_team(run *r, bool *mine, bool *theirs, rocl_error *err)
+{
+    const rocl_trace *t = r->trace;
+    bool any = false;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        theirs[i] = rocl_is_dealt(t->deal, (uint32_t)i) &&
+                    rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
+        mine[i] = !rocl_is_dealt(t->deal, (uint32_t)i);
+        any |= theirs[i];
+    }
+    const rocl_deal_read dealt = {.wanted = theirs,
+                                  .kinds = r->emitter.kinds,
+                                  .fields = r->emitter.fields,
+                                  .batch = pass_dealt_batch,
+                                  .end_task = end_dealt_task,
+                                  .ctx = r};
+    rocl_status st = any ? rocl_deal_run(r->trace, &dealt, err) : ROCL_OK;
+    r->wanted = mine;
+    return st == ROCL_OK ? read_captures(r, err) : st;
 }
 
 static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_sink *sink,
                                 uint32_t kinds, rocl_error *err)
 {
     run r = {.trace = t, .filter = filter, .sink = sink};
-    rocl_status st = ROCL_OK;
-    r.emitter = (rocl_emitter){pass_batch, &r, kinds, sink->fields, false};
-    r.prefetch = start_prefetch(&r);
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
-        r.capture = t->captures[i];
-        const rocl_capture *c = &r.capture->pub;
-        bool takes = rocl_filter_takes_capture(t->filter, c);
-        if (takes && sink->takes)
-            st = sink->takes(sink->self, c, &takes, err);
-        if (st == ROCL_OK && takes)
-            st = run_capture(&r, err);
-        else /* it may be the one after which its file is closed */
-            r.capture->source->ops->end(t, r.capture);
-    }
-    rocl_prefetch_free(r.prefetch);
+    r.emitter.kinds = kinds;
+    r.emitter.fields = sink->fields;
+    if (!t->deal || !takes_dealt(sink))
+        return read_captures(&r, err);
+    bool *wanted = calloc(2 * t->capture_count + 1, sizeof *wanted);
+    rocl_status st =
+        wanted ? read_with_team(&r, wanted, wanted + t->capture_count, err) : rocl_fail_memory(err);
+    free(wanted);
     return st;
 }
 
@@ -299,6 +364,19 @@ static void reset_counts(rocl_trace *t)
         t->faults[i] = 0;
     t->first = INT64_MAX;
     t->last = INT64_MIN;
+}
+
+rocl_status rocl_pipeline_read(rocl_trace *t, const bool *wanted, const rocl_sink *sink,
+                               rocl_error *err)
+{
+    run r = {.trace = t, .sink = sink, .wanted = wanted, .raw = true};
+    r.emitter.kinds = sink->kinds;
+    r.emitter.fields = sink->fields;
+    reset_counts(t);
+    rocl_status st = read_captures(&r, err);
+    if (st == ROCL_OK && !rocl_strings_complete(t->strings))
+        st = rocl_fail_memory(err);
+    return st;
 }
 
 /* By the same rules for broken records as any run, so that one of them does not stretch the trace.

@@ -33,6 +33,11 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
  * counts of the trace stay empty. */
 rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 
+/* The captures that are wanted (by index), without clocks and filters: events as the source makes
+ * them, for who sends them to where they pass these. */
+rocl_status rocl_pipeline_read(rocl_trace *t, const bool *wanted, const rocl_sink *sink,
+                               rocl_error *err);
+
 /* Makes the time window known without a run, for who copies what is in it. ROCL_USAGE: it is none
  * of the trace. */
 rocl_status rocl_pipeline_find_window(rocl_trace *t, rocl_error *err);

@@ -22,7 +22,7 @@ typedef struct common {
     unsigned warmup;              /* steps */
     unsigned jobs, level, reader; /* the last: an enum of rocline.h */
     size_t memory;
-    const char *tmpdir, *kernel_classes;
+    const char *tmpdir, *kernel_classes, *team;
     bool no_sync, csv_safe;
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
@@ -32,12 +32,14 @@ typedef struct common {
     bool to_stdout;       /* the tool sets it when stdout is data */
     bool note_times;      /* the same, for rocl_trace_times */
     bool copy_packets;    /* and this one of rocl_options */
+    bool teams;           /* and this one when its reports can be made by a team */
     bool reported;        /* and this one when it has called common_report() itself */
     wanted_events wanted; /* the tool sets it */
 } common;
 
 /* Parts of the option tables; their offsets count from a `common`. */
 extern const opt_group input_group, names_group, filter_group, run_group, other_group;
+extern const opt_group team_group; /* of tools that set common.teams */
 /* Of AMD's converter to Perfetto: accepted, without effect. */
 extern const opt_group perfetto_group;
 

@@ -134,6 +134,14 @@ static const opt run_options[] = {
     COMMON_END,
 };
 
+static const opt team_options[] = {
+    STRING("team", 0, team, "N|mpi|no",
+           "processes that make the result together: N of this machine, those that mpirun or srun "
+           "has started (mpi; the default if they have the same command line), or this one alone "
+           "(no)"),
+    COMMON_END,
+};
+
 static const opt perfetto_options[] = {
     COMMON_IGNORED("perfetto-backend", "NAME", "inprocess|system"),
     COMMON_IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer"),
@@ -156,6 +164,7 @@ const opt_group input_group = {"Input", input_options};
 const opt_group names_group = {"Names", names_options};
 const opt_group filter_group = {"Filters", filter_options};
 const opt_group run_group = {"Run", run_options};
+const opt_group team_group = {"Team", team_options};
 const opt_group perfetto_group = {"Options of AMD's converter (no Perfetto session is used here)",
                                   perfetto_options};
 const opt_group other_group = {"Other", other_options};

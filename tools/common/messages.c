@@ -13,6 +13,7 @@ static const char *program = "";
 static msg_level level = MSG_NORMAL;
 static bool colours;
 static bool status_shown;
+static bool muted;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void msg_init(const char *name)
@@ -33,6 +34,11 @@ const char *msg_program(void)
     return program;
 }
 
+void msg_mute(bool on)
+{
+    muted = on;
+}
+
 static void clear_status(void)
 {
     if (status_shown)
@@ -43,6 +49,8 @@ static void clear_status(void)
 /* `colour` is an SGR number for the name, NULL for a line without the name. */
 static void write_line(const char *colour, const char *fmt, va_list ap)
 {
+    if (muted)
+        return;
     pthread_mutex_lock(&lock);
     clear_status();
     if (colour && colours)

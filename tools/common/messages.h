@@ -23,6 +23,9 @@ void msg_done(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void msg_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* with -v */
 void msg_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* always, no name */
 
+/* Until it is taken back nothing is said at all: another process says the same. */
+void msg_mute(bool on);
+
 /* Gets errors and notices as well, whatever the level; NULL: nobody does. Called by whoever says
  * them, one at a time. */
 typedef void msg_listener(bool error, rocl_status code, const char *text);

@@ -6,6 +6,7 @@
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "common/team.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 static const program *running; /* for --output-config */
+static rocl_team *team;        /* of this run; NULL: none */
 
 int common_parse(const program *p, common *c, int argc, char **argv)
 {
@@ -33,6 +35,7 @@ int common_parse(const program *p, common *c, int argc, char **argv)
 #endif
     msg_init(p->name);
     c->level = MSG_NORMAL;
+    team_mute_others(p, argc, argv);
     int code = options_parse(p, c, argc, argv);
     if (code >= 0)
         return code;
@@ -40,6 +43,8 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     rocl_sync_outputs(!c->no_sync);
     rocl_guard_formulas(c->csv_safe);
     options_report_unclear();
+    if ((code = team_check(c)) >= 0)
+        return code;
     running = p;
     if (c->job && (code = job_run(p, c)) >= 0)
         return code;
@@ -92,6 +97,7 @@ static rocl_options library_options(const common *c)
         .memory = c->memory,
         .tmpdir = c->tmpdir,
         .reader = c->reader,
+        .team = team,
         .explain = c->level >= MSG_VERBOSE,
         .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
         .note_times = c->note_times || answer_is_wanted(),
@@ -207,7 +213,18 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
         return ROCL_OK;
     if (answer_lists_outputs() && c->to_stdout)
         return usage_error("--format json: standard output is for the answer; name an output");
+    rocl_error *err = must_have(rocl_error_new());
+    rocl_status s = c->teams ? team_form(c, &team, err) : ROCL_OK; /* before there are threads */
     signals_prepare();
+    msg_mute(rocl_team_rank(team));
+    if (s == ROCL_OK && rocl_team_rank(team)) {
+        const rocl_options options = library_options(c);
+        s = rocl_team_serve(team, &options, err);
+        rocl_team_close(team);
+        team = NULL;
+        rocl_error_free(err);
+        return (int)s; /* what there is to say, rank 0 says */
+    }
     char ignored[512];
     for (size_t i = 0, n = 0; i < c->ignored.n && n < sizeof ignored; i++)
         n += (size_t)snprintf(ignored + n, sizeof ignored - n, "%s--%s", i ? ", " : "",
@@ -216,8 +233,8 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     if (c->ignored.n)
         msg_notice("%s: accepted, but without effect", ignored);
     rocl_trace *t = NULL;
-    rocl_error *err = must_have(rocl_error_new());
-    rocl_status s = common_open(c, &c->inputs, &t, err);
+    if (s == ROCL_OK)
+        s = common_open(c, &c->inputs, &t, err);
     if (s <= ROCL_PARTIAL)
         s = write(t, ctx, err);
     if (s <= ROCL_PARTIAL && c->output_config) {
@@ -235,6 +252,8 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     else if (s > ROCL_PARTIAL)
         rocl_remove_empty_dirs();
     rocl_trace_close(t);
+    rocl_team_close(team);
+    team = NULL;
     if (s > ROCL_PARTIAL && !reader_is_gone(c, err)) {
         if (*rocl_error_text(err)) /* else `write` has spoken */
             msg_error("%s", rocl_error_text(err));

@@ -157,8 +157,9 @@ static const opt output_options[] = {
 static const opt_group report_group = {"Reports", report_options};
 static const opt_group output_group = {"Output", output_options};
 
-static const opt_group *const groups[] = {&input_group,  &report_group, &output_group, &names_group,
-                                          &filter_group, &run_group,    &other_group,  NULL};
+static const opt_group *const groups[] = {&input_group, &report_group, &output_group,
+                                          &names_group, &filter_group, &run_group,
+                                          &team_group,  &other_group,  NULL};
 
 static const char *report_word(const void *ctx, size_t i)
 {
@@ -592,6 +593,7 @@ static int run_rocstats(const program *p, int argc, char **argv)
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c, words_after_dashes(argc, argv));
+    c.common.teams = true;
     return code < 0 ? common_run(&c.common, write_reports, &c) : code;
 }
 

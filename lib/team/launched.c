@@ -1,0 +1,201 @@
+/* A team of the processes that a launcher has started: which MPI it is of, its plugin, and whether
+ * all of them were started for one task. */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/kinds.h"
+#include "team/team.h"
+
+/* What launchers tell the processes that they start. */
+typedef struct launcher {
+    const char *size, *rank; /* variables */
+    const char *needs;       /* that is set as well; NULL: none */
+    const char *plugin;      /* "librocline-mpi-PLUGIN.so" */
+    const char *name;
+} launcher;
+
+static const launcher launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL, "openmpi", "Open MPI"},
+    {"PMI_SIZE", "PMI_RANK", NULL, "mpich", "MPICH"},
+    {"SLURM_NTASKS", "SLURM_PROCID", "PMIX_RANK", "openmpi", "srun --mpi=pmix"},
+};
+
+static const launcher *find_launcher(void)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const launcher *l = &launchers[i];
+        const char *size = getenv(l->size);
+        if (size && atoi(size) > 1 && (!l->needs || getenv(l->needs)))
+            return l;
+    }
+    return NULL;
+}
+
+unsigned rocl_launched_rank(void)
+{
+    const launcher *l = find_launcher();
+    const char *rank = l ? getenv(l->rank) : NULL;
+    return rank ? (unsigned)strtoul(rank, NULL, 10) : 0;
+}
+
+/* ---- the plugin ---- */
+
+#ifndef MULTIARCH
+#define MULTIARCH ""
+#endif
+
+/* Beside the program or the library that this code is in, or where the linker looks. */
+static void *load_plugin(const launcher *l, char *why, size_t size)
+{
+    static const char *const folders[] = {"rocline", "../lib/rocline", "../lib64/rocline",
+                                          "../lib/" MULTIARCH "/rocline"};
+    const char *own = getenv("ROCLINE_MPI");
+    char path[4200], name[64];
+    Dl_info self;
+    if (own && *own) {
+        void *library = dlopen(own, RTLD_NOW | RTLD_GLOBAL);
+        if (!library)
+            snprintf(why, size, "ROCLINE_MPI: %s", dlerror());
+        return library;
+    }
+    snprintf(name, sizeof name, "librocline-mpi-%s.so", l->plugin);
+    const bool known = dladdr((void *)(uintptr_t)load_plugin, &self) && self.dli_fname;
+    const char *slash = known ? strrchr(self.dli_fname, '/') : NULL;
+    char exe[4096];
+    const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    const char *program = strrchr(exe, '/');
+    for (size_t i = 0; i < 2 * sizeof folders / sizeof *folders; i++) {
+        const char *from = i % 2 ? exe : known ? self.dli_fname : "";
+        const char *end = i % 2 ? program : slash;
+        if (!end || *from != '/')
+            continue;
+        snprintf(path, sizeof path, "%.*s/%s/%s", (int)(end - from), from, folders[i / 2], name);
+        if (access(path, R_OK) != 0)
+            continue;
+        void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+        if (!library)
+            snprintf(why, size, "%s", dlerror());
+        return library;
+    }
+    void *library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        snprintf(why, size, "%s is not installed (make mpi builds it)", name);
+    return library;
+}
+
+/* ---- one task ---- */
+
+/* What both ends of a message must have in common. */
+static void put_hello(rocl_buf *b, const char *task)
+{
+    rocl_buf_byte(b, ROCL_TEAM_HELLO);
+    rocl_team_put_text(b, ROCLINE_VERSION, strlen(ROCLINE_VERSION));
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
+        rocl_buf_varint(b, rocl_kind_size(k));
+    rocl_buf_varint(b, ROCL_FAULTS);
+    rocl_team_put_text(b, task, strlen(task));
+}
+
+enum { ALONE, TOGETHER, UNLIKE };
+
+/* Rank 0 hears of all others, and says what is to be. */
+static rocl_status compare_tasks(rocl_team *team, const rocl_buf *own, const char *task, int *what,
+                                 rocl_error *err)
+{
+    const size_t same = own->len - strlen(task); /* versions and layouts; its end is a length */
+    rocl_buf b = {0};
+    rocl_status st = ROCL_OK;
+    *what = TOGETHER;
+    for (unsigned n = 1; st == ROCL_OK && n < rocl_team_size(team); n++) {
+        unsigned from;
+        bool there = false;
+        while (st == ROCL_OK && !there)
+            st = rocl_team_receive(team, 1000, &b, &from, &there, err);
+        if (st != ROCL_OK || (b.len == own->len && !memcmp(b.data, own->data, b.len)))
+            continue;
+        const size_t head = same - rocl_varint_size(strlen(task));
+        *what = b.len < head || memcmp(b.data, own->data, head) ? UNLIKE
+                : *what == TOGETHER                             ? ALONE
+                                                                : *what;
+    }
+    const uint8_t answer[2] = {ROCL_TEAM_FORMED, (uint8_t)*what};
+    b.len = 0;
+    rocl_buf_put(&b, answer, sizeof answer);
+    for (unsigned r = 1; st == ROCL_OK && r < rocl_team_size(team); r++)
+        st = rocl_team_send(team, r, &b, err);
+    rocl_buf_free(&b);
+    return st;
+}
+
+static rocl_status ask_rank_0(rocl_team *team, const rocl_buf *own, int *what, rocl_error *err)
+{
+    rocl_buf b = {0};
+    unsigned from;
+    bool there = false;
+    rocl_status st = rocl_team_send(team, 0, own, err);
+    while (st == ROCL_OK && !there)
+        st = rocl_team_receive(team, 1000, &b, &from, &there, err);
+    if (st == ROCL_OK && (b.len != 2 || b.data[0] != ROCL_TEAM_FORMED))
+        st = rocl_team_bad_message(err);
+    *what = st == ROCL_OK ? b.data[1] : UNLIKE;
+    rocl_buf_free(&b);
+    return st;
+}
+
+/* A team only where all do the same: what is started for each rank alone stays so. */
+static rocl_status form_team(rocl_team **team, const char *task, rocl_error *err)
+{
+    rocl_buf hello = {0};
+    int what = ALONE;
+    put_hello(&hello, task);
+    rocl_status st = hello.failed ? rocl_fail_memory(err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = rocl_team_rank(*team) ? ask_rank_0(*team, &hello, &what, err)
+                                   : compare_tasks(*team, &hello, task, &what, err);
+    rocl_buf_free(&hello);
+    if (st == ROCL_OK && what == UNLIKE)
+        st = rocl_fail(err, ROCL_INTERNAL, "the ranks of the team are of different versions");
+    if (st == ROCL_OK && what == TOGETHER)
+        return ROCL_OK;
+    (*team)->broken = true; /* the others have ended it themselves */
+    rocl_team_close(*team);
+    *team = NULL;
+    return st;
+}
+
+rocl_status rocl_team_join(rocl_team **team, const char *task, rocl_error *err)
+{
+    const launcher *l = find_launcher();
+    char why[512] = "";
+    *team = NULL;
+    if (!l)
+        return ROCL_OK;
+    /* Threads that an MPI starts must not take signals of the program. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    rocl_transport t = {0};
+    void *library = load_plugin(l, why, sizeof why);
+    const rocl_transport_plugin *plugin = library ? dlsym(library, ROCL_TRANSPORT_PLUGIN) : NULL;
+    if (library && (!plugin || plugin->version != ROCL_TRANSPORT_VERSION))
+        snprintf(why, sizeof why, "the plugin for its MPI is of another version");
+    else if (plugin && plugin->join(&t, why, sizeof why) != 0)
+        plugin = NULL;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!plugin || *why) {
+        if (!rocl_launched_rank()) /* the others need not say the same */
+            rocl_fail(err, ROCL_INTERNAL, "no team of the ranks of %s: %s", l->name, why);
+        return ROCL_INTERNAL;
+    }
+    if (t.size < 2) {
+        t.close(t.self);
+        return ROCL_OK;
+    }
+    *team = rocl_team_new(&t, plugin->name);
+    return *team ? form_team(team, task, err) : rocl_fail_memory(err);
+}

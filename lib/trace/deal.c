@@ -1,0 +1,503 @@
+/* Rank 0 of a team: who reads what, and what comes back.
+ *
+ * ROCL_TEAM_READ: trace, kinds, fields, whether arguments of all calls, or of collectives, are
+ * read, how many captures; of each which path of the rank, which of its captures, its number here,
+ * its clock (8 bytes each: offset, drift, since), its guid. */
+#include "trace/deal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/pool.h"
+#include "source/formats.h"
+#include "source/source.h"
+#include "team/wire.h"
+
+/* Events after which a worker seals its sorters. */
+#define TASK_EVENTS 32768
+
+/* A rank's texts as ours. Grown by who holds `receiving`, while others read the part that they have
+ * seen: so what it has grown out of stays until the end. */
+typedef struct text_map {
+    uint32_t *ids;
+    size_t count, cap;
+    void **former;
+    size_t former_count, former_cap;
+} text_map;
+
+typedef struct dealt_capture {
+    unsigned rank;  /* 0: it is read here */
+    uint32_t input; /* which of the rank's paths */
+    uint32_t nth;   /* of the captures of that */
+} dealt_capture;
+
+struct rocl_deal {
+    rocl_team *team;
+    unsigned number; /* of the trace */
+    dealt_capture *captures;
+    text_map *maps; /* by rank */
+};
+
+/* ---- who reads what -------------------------------------------------------------------------- */
+
+typedef struct dealt_source {
+    size_t source;
+    uint64_t bytes;
+    unsigned rank;
+} dealt_source;
+
+/* A plain file that can be opened and read without any other. */
+static bool may_be_dealt(const rocl_source *s, uint64_t *bytes)
+{
+    struct stat file;
+    *bytes = 0;
+    if (!s->opened || !s->ops || !(s->format->flags & ROCL_FORMAT_INDEPENDENT) || s->joined ||
+        s->slice || s->more_count || !strcmp(s->path, "-") || stat(s->path, &file) != 0 ||
+        !S_ISREG(file.st_mode))
+        return false;
+    *bytes = (uint64_t)file.st_size;
+    return true;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const dealt_source *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->source > y->source) - (x->source < y->source);
+}
+
+static int by_source(const void *a, const void *b)
+{
+    const dealt_source *x = a, *y = b;
+    return (x->source > y->source) - (x->source < y->source);
+}
+
+/* The largest first, each to the rank that has least. Rank 0 reads none: it has to take in what all
+ * others read. */
+static rocl_status choose_ranks(dealt_source *dealt, size_t count, unsigned size, rocl_error *err)
+{
+    uint64_t *loads = calloc(size, sizeof *loads);
+    if (!loads)
+        return rocl_fail_memory(err);
+    qsort(dealt, count, sizeof *dealt, by_bytes);
+    for (size_t i = 0; i < count; i++) {
+        unsigned least = 1;
+        for (unsigned r = 2; r < size; r++)
+            least = loads[r] < loads[least] ? r : least;
+        dealt[i].rank = least;
+        loads[least] += dealt[i].bytes + 1;
+    }
+    qsort(dealt, count, sizeof *dealt, by_source);
+    free(loads);
+    return ROCL_OK;
+}
+
+static rocl_status send_paths(const rocl_trace *t, const dealt_source *dealt, size_t count,
+                              unsigned rank, rocl_error *err)
+{
+    rocl_buf b = {0}, paths = {0};
+    uint64_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (dealt[i].rank == rank) {
+            const char *path = t->sources[dealt[i].source]->path;
+            rocl_team_put_text(&paths, path, strlen(path));
+            n++;
+        }
+    rocl_buf_byte(&b, ROCL_TEAM_OPEN);
+    rocl_buf_varint(&b, t->deal->number);
+    rocl_buf_varint(&b, n);
+    rocl_buf_put(&b, paths.data, paths.len);
+    rocl_buf_free_into(&paths, &b);
+    const rocl_status st = n ? rocl_team_send(t->deal->team, rank, &b, err) : ROCL_OK;
+    rocl_buf_free(&b);
+    return st;
+}
+
+/* The captures of an input come in the same order in every trace that has it. */
+static void place_captures(const rocl_trace *t, const dealt_source *dealt, size_t count)
+{
+    rocl_deal *d = t->deal;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t nth = 0, input = 0;
+        for (size_t k = 0; k < i; k++)
+            input += dealt[k].rank == dealt[i].rank;
+        for (size_t k = 0; k < t->capture_count; k++)
+            if (t->captures[k]->source == t->sources[dealt[i].source])
+                d->captures[k] = (dealt_capture){dealt[i].rank, input, nth++};
+    }
+}
+
+rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err)
+{
+    rocl_team *team = t->opt.team;
+    const unsigned size = rocl_team_size(team);
+    if (size < 2)
+        return ROCL_OK;
+    rocl_deal *d = calloc(1, sizeof *d);
+    dealt_source *dealt = calloc(t->source_count + 1, sizeof *dealt);
+    size_t count = 0;
+    t->deal = d;
+    rocl_status st = d && dealt ? ROCL_OK : rocl_fail_memory(err);
+    if (st == ROCL_OK) {
+        d->team = team;
+        d->number = team->traces++;
+        d->captures = calloc(t->capture_count + 1, sizeof *d->captures);
+        d->maps = calloc(size, sizeof *d->maps);
+        st = d->captures && d->maps ? ROCL_OK : rocl_fail_memory(err);
+    }
+    for (size_t i = 0; st == ROCL_OK && i < t->source_count; i++) {
+        dealt[count].source = i;
+        count += may_be_dealt(t->sources[i], &dealt[count].bytes);
+    }
+    if (st == ROCL_OK)
+        st = choose_ranks(dealt, count, size, err);
+    if (st == ROCL_OK)
+        place_captures(t, dealt, count);
+    for (unsigned r = 1; st == ROCL_OK && r < size; r++)
+        st = send_paths(t, dealt, count, r, err);
+    free(dealt);
+    return st;
+}
+
+void rocl_deal_free(rocl_deal *d)
+{
+    if (!d)
+        return;
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_CLOSE);
+    rocl_buf_varint(&b, d->number);
+    for (unsigned r = 0; d->maps && r < rocl_team_size(d->team); r++) {
+        if (r && !d->team->broken)
+            (void)rocl_team_send(d->team, r, &b, NULL);
+        for (size_t i = 0; i < d->maps[r].former_count; i++)
+            free(d->maps[r].former[i]);
+        free(d->maps[r].former);
+        free(d->maps[r].ids);
+    }
+    rocl_buf_free(&b);
+    free(d->maps);
+    free(d->captures);
+    free(d);
+}
+
+bool rocl_is_dealt(const rocl_deal *d, uint32_t capture)
+{
+    return d && d->captures[capture].rank > 0;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+typedef struct notice {
+    uint32_t capture;
+    char *text;
+} notice;
+
+/* What several workers share is read and written with team->receiving locked. */
+typedef struct run {
+    rocl_trace *trace;
+    rocl_deal *deal;
+    const rocl_deal_read *read;
+    bool *reads; /* by rank: it has not ended its run */
+    unsigned left;
+    bool stop;
+    rocl_status status; /* of the first capture, in their order, that failed */
+    uint64_t failed;
+    rocl_error *err;
+    notice *notices;
+    size_t notice_count, notice_cap;
+} run;
+
+static rocl_status begin_rank(run *r, unsigned rank, rocl_error *err)
+{
+    const rocl_trace *t = r->trace;
+    rocl_buf b = {0}, list = {0};
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const dealt_capture *dealt = &r->deal->captures[i];
+        const rocl_model_capture *c = t->captures[i];
+        if (dealt->rank != rank || !r->read->wanted[i])
+            continue;
+        size_t len;
+        const char *guid = rocl_strings_get(t->strings, c->pub.guid, &len);
+        rocl_buf_varint(&list, dealt->input);
+        rocl_buf_varint(&list, dealt->nth);
+        rocl_buf_varint(&list, i);
+        rocl_buf_put(&list, &c->offset, sizeof c->offset);
+        rocl_buf_put(&list, &c->drift, sizeof c->drift);
+        rocl_buf_put(&list, &c->drift_from, sizeof c->drift_from);
+        rocl_team_put_text(&list, guid, len);
+        n++;
+    }
+    rocl_buf_byte(&b, ROCL_TEAM_READ);
+    rocl_buf_varint(&b, r->deal->number);
+    rocl_buf_varint(&b, r->read->kinds);
+    rocl_buf_varint(&b, r->read->fields);
+    rocl_buf_byte(&b, t->opt.args);
+    rocl_buf_byte(&b, t->opt.collectives);
+    rocl_buf_varint(&b, n);
+    rocl_buf_put(&b, list.data, list.len);
+    rocl_buf_free_into(&list, &b);
+    const rocl_status st = n ? rocl_team_send(r->deal->team, rank, &b, err) : ROCL_OK;
+    r->reads[rank] = n && st == ROCL_OK;
+    r->left += r->reads[rank];
+    rocl_buf_free(&b);
+    return st;
+}
+
+/* Captures from this one on need not be read any more. */
+static void stop_ranks(run *r, uint64_t from)
+{
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_STOP);
+    rocl_buf_varint(&b, from);
+    for (unsigned k = 1; k < rocl_team_size(r->deal->team) && !r->deal->team->broken; k++)
+        if (r->reads[k])
+            (void)rocl_team_send(r->deal->team, k, &b, NULL);
+    rocl_buf_free(&b);
+}
+
+/* Of what fails here, no capture is to blame. */
+static void note_failure(run *r, uint64_t capture, rocl_status st, const rocl_error *err)
+{
+    if (r->status != ROCL_OK && capture >= r->failed)
+        return;
+    r->status = st;
+    r->failed = capture;
+    rocl_error_copy(r->err, err);
+    stop_ranks(r, capture);
+}
+
+static rocl_status take_texts(run *r, unsigned rank, rocl_team_reader *from, rocl_error *err)
+{
+    text_map *m = &r->deal->maps[rank];
+    for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
+        const uint64_t id = rocl_team_number(from), len = rocl_team_number(from);
+        const uint8_t *p = rocl_team_bytes(from, len);
+        if (!p || id >= ROCL_NONE)
+            break;
+        if (id >= m->cap) {
+            const size_t cap = 2 * (size_t)id + 1024;
+            uint32_t *more = calloc(cap, sizeof *more);
+            if (!more || !ROCL_GROW(m->former, m->former_cap, m->former_count + 1)) {
+                free(more);
+                return rocl_fail_memory(err);
+            }
+            if (m->count)
+                memcpy(more, m->ids, m->count * sizeof *more);
+            m->former[m->former_count++] = m->ids;
+            m->ids = more;
+            m->cap = cap;
+        }
+        m->ids[id] = rocl_strings_put(r->trace->strings, (const char *)p, len);
+        m->count = id >= m->count ? (size_t)id + 1 : m->count;
+    }
+    return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+static rocl_status take_notice(run *r, rocl_team_reader *from, rocl_error *err)
+{
+    const uint32_t capture = (uint32_t)rocl_team_number(from);
+    char *text = rocl_team_text(from);
+    if (!text || !ROCL_GROW(r->notices, r->notice_cap, r->notice_count + 1)) {
+        free(text);
+        return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
+    }
+    r->notices[r->notice_count++] = (notice){capture, text};
+    return ROCL_OK;
+}
+
+static rocl_status take_error(run *r, rocl_team_reader *from, rocl_error *err)
+{
+    const uint64_t capture = rocl_team_number(from), status = rocl_team_number(from);
+    char *text = rocl_team_text(from);
+    if (!text)
+        return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
+    rocl_error *what = rocl_error_new();
+    const rocl_status st =
+        what ? rocl_fail(what, (rocl_status)status, "%s", text) : rocl_fail_memory(err);
+    note_failure(r, capture, st, what ? what : err);
+    rocl_error_free(what);
+    free(text);
+    return ROCL_OK;
+}
+
+static void take_end(run *r, unsigned rank, rocl_team_reader *from)
+{
+    for (int f = 0; f < ROCL_FAULTS; f++)
+        atomic_fetch_add_explicit(&r->trace->faults[f], rocl_team_number(from),
+                                  memory_order_relaxed);
+    r->left -= r->reads[rank];
+    r->reads[rank] = false;
+}
+
+/* All messages but batches, in the order in which they come. */
+static rocl_status take_message(run *r, unsigned rank, rocl_team_message type,
+                                rocl_team_reader *from, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    switch (type) {
+    case ROCL_TEAM_TEXTS:
+        return take_texts(r, rank, from, err);
+    case ROCL_TEAM_NOTICE:
+        return take_notice(r, from, err);
+    case ROCL_TEAM_ERROR:
+        return take_error(r, from, err);
+    case ROCL_TEAM_END:
+        take_end(r, rank, from);
+        break;
+    case ROCL_TEAM_DONE:
+        rocl_progress(r->trace, 1);
+        break;
+    default:
+        st = rocl_team_bad_message(err);
+    }
+    return st;
+}
+
+typedef struct receiver {
+    rocl_buf message;
+    rocl_wire_batch batch;
+    size_t events; /* since its sorters were sealed */
+} receiver;
+
+static rocl_status take_batch(const run *r, receiver *v, unsigned worker, rocl_team_reader *from,
+                              const rocl_wire_map *texts, rocl_error *err)
+{
+    const uint64_t capture = rocl_team_number(from);
+    if (from->bad || capture >= r->trace->capture_count)
+        return rocl_team_bad_message(err);
+    rocl_status st = rocl_wire_get_batch(&v->batch, from, texts, err);
+    if (st != ROCL_OK)
+        return st;
+    v->batch.b.capture = &r->trace->captures[capture]->pub;
+    v->events += v->batch.b.count;
+    st = v->batch.b.count ? r->read->batch(r->read->ctx, worker, &v->batch.b, err) : ROCL_OK;
+    if (st == ROCL_OK && v->events >= TASK_EVENTS && r->read->end_task) {
+        v->events = 0;
+        st = r->read->end_task(r->read->ctx, worker, err);
+    }
+    return st;
+}
+
+/* One message, *more false: all ranks have ended their run, or it has failed. */
+static rocl_status receive_one(run *r, receiver *v, unsigned worker, bool *more, rocl_error *err)
+{
+    rocl_team *team = r->deal->team;
+    rocl_wire_map texts = {0};
+    rocl_team_reader from = {0};
+    unsigned rank = 0;
+    bool batch = false, there = false;
+    rocl_status st = ROCL_OK;
+    pthread_mutex_lock(&team->receiving);
+    *more = r->left > 0 && !r->stop;
+    if (*more)
+        st = rocl_team_receive(team, 100, &v->message, &rank, &there, err);
+    if (there && st == ROCL_OK) {
+        const rocl_team_message type = (rocl_team_message)v->message.data[0];
+        from = (rocl_team_reader){v->message.data + 1, v->message.data + v->message.len, false};
+        batch = type == ROCL_TEAM_BATCH;
+        texts = (rocl_wire_map){r->deal->maps[rank].ids, r->deal->maps[rank].count};
+        if (!batch)
+            st = take_message(r, rank, type, &from, err);
+    }
+    pthread_mutex_unlock(&team->receiving);
+    if (batch)
+        st = take_batch(r, v, worker, &from, &texts, err);
+    if (st != ROCL_OK) {
+        pthread_mutex_lock(&team->receiving);
+        note_failure(r, 0, st, err);
+        r->stop = true;
+        pthread_mutex_unlock(&team->receiving);
+    }
+    return st;
+}
+
+/* One for each worker: it takes messages of all ranks. */
+static rocl_status run_receiver(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    run *r = ctx;
+    receiver v = {0};
+    bool more = true;
+    rocl_status st = ROCL_OK;
+    (void)index;
+    while (more && st == ROCL_OK)
+        st = receive_one(r, &v, worker, &more, err);
+    if (st == ROCL_OK && r->read->end_task)
+        st = r->read->end_task(r->read->ctx, worker, err);
+    rocl_wire_batch_free(&v.batch);
+    rocl_buf_free(&v.message);
+    return st;
+}
+
+/* After a failure: what the ranks still send is of no use. */
+static void drain_ranks(run *r)
+{
+    rocl_buf message = {0};
+    rocl_status st = ROCL_OK;
+    while (r->left && !r->deal->team->broken && st == ROCL_OK) {
+        unsigned rank;
+        bool there;
+        st = rocl_team_receive(r->deal->team, 100, &message, &rank, &there, NULL);
+        if (there && st == ROCL_OK && message.data[0] == ROCL_TEAM_END) {
+            r->left -= r->reads[rank];
+            r->reads[rank] = false;
+        }
+    }
+    rocl_buf_free(&message);
+}
+
+static int by_capture(const void *a, const void *b)
+{
+    const notice *x = a, *y = b;
+    return (x->capture > y->capture) - (x->capture < y->capture);
+}
+
+/* In the order in which one process would give them; those of a capture as they came. */
+static void give_notices(run *r)
+{
+    if (r->notice_count)
+        qsort(r->notices, r->notice_count, sizeof *r->notices, by_capture);
+    for (size_t i = 0; i < r->notice_count; i++) {
+        rocl_notice(r->trace, "%s", r->notices[i].text);
+        free(r->notices[i].text);
+    }
+    free(r->notices);
+}
+
+rocl_status rocl_deal_run(rocl_trace *t, const rocl_deal_read *read, rocl_error *err)
+{
+    rocl_team *team = t->deal->team;
+    const unsigned size = rocl_team_size(team);
+    run r = {.trace = t, .deal = t->deal, .read = read, .err = err, .failed = UINT64_MAX};
+    uint64_t captures = 0;
+    r.reads = calloc(size, sizeof *r.reads);
+    if (!r.reads)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < t->capture_count; i++)
+        captures += read->wanted[i] && rocl_is_dealt(t->deal, (uint32_t)i);
+    pthread_mutex_lock(&team->run);
+    rocl_progress_phase(t, "reading", captures);
+    rocl_status st = ROCL_OK;
+    for (unsigned rank = 1; rank < size && st == ROCL_OK; rank++)
+        st = begin_rank(&r, rank, err);
+    if (st != ROCL_OK) {
+        r.status = st;
+        stop_ranks(&r, 0);
+    } else {
+        rocl_error *of_worker = rocl_error_new(); /* r.err has it, too */
+        st = rocl_run_tasks(t->opt.jobs, t->opt.jobs, run_receiver, &r, of_worker);
+        if (st != ROCL_OK && r.status == ROCL_OK) {
+            rocl_error_copy(err, of_worker);
+            r.status = st;
+        }
+        rocl_error_free(of_worker);
+    }
+    drain_ranks(&r);
+    pthread_mutex_unlock(&team->run);
+    give_notices(&r);
+    free(r.reads);
+    return r.status;
+}

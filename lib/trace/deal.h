@@ -1,0 +1,33 @@
+/* A trace that a team reads, on rank 0: inputs dealt out to the other ranks, and events that come
+ * back. */
+#ifndef ROCL_TRACE_DEAL_H
+#define ROCL_TRACE_DEAL_H
+
+#include "model/trace.h"
+
+typedef struct rocl_deal rocl_deal;
+
+/* Deals out the inputs of a trace whose captures have their order, as options.team says: t->deal.
+ * The others begin to open them. Inputs that only rank 0 can read are not dealt out: standard
+ * input, several files that are one run, formats that depend on other inputs. */
+rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err);
+void rocl_deal_free(rocl_deal *d);
+
+/* Is the capture another rank's to read? NULL is fine. */
+bool rocl_is_dealt(const rocl_deal *d, uint32_t capture);
+
+/* What is to be read, and who gets it. */
+typedef struct rocl_deal_read {
+    const bool *wanted; /* by capture: of those that are dealt out */
+    uint32_t kinds, fields;
+    /* As of an emitter and a sink; of one worker, batches of several captures come by turns. */
+    rocl_status (*batch)(void *ctx, unsigned worker, rocl_batch *batch, rocl_error *err);
+    rocl_status (*end_task)(void *ctx, unsigned worker, rocl_error *err);
+    void *ctx;
+} rocl_deal_read;
+
+/* Has the other ranks read, and hands out what comes. A failure is that of the first capture to
+ * fail, in their order. */
+rocl_status rocl_deal_run(rocl_trace *t, const rocl_deal_read *read, rocl_error *err);
+
+#endif

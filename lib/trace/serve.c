@@ -1,0 +1,376 @@
+/* A rank of a team that is not 0: it opens and reads what rank 0 deals to it, and sends the events
+ * as they are; see team/team.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "source/source.h"
+#include "team/wire.h"
+#include "trace/clocks.h"
+#include "trace/pipeline.h"
+#include "trace/share.h"
+
+/* A trace that is open on rank 0, as far as it is this rank's. */
+typedef struct share {
+    unsigned number;
+    rocl_trace *trace;  /* NULL: it could not be opened */
+    rocl_status status; /* why not */
+    char *why;
+    char **paths;
+    size_t path_count;
+    uint8_t *sent; /* by text: rank 0 has it */
+    size_t sent_cap;
+    rocl_wire_texts *texts; /* by worker: those that it knows to be sent */
+} share;
+
+typedef struct server {
+    rocl_team *team;
+    rocl_options options;
+    share *shares;
+    size_t share_count, share_cap;
+    rocl_buf message; /* that is received */
+    /* the run */
+    share *share;
+    uint32_t *numbers; /* by capture: what rank 0 calls it */
+    uint32_t capture;  /* that is read, by rank 0's number */
+    uint64_t stop_at;  /* captures from this one on are not read */
+    bool stopped;
+    rocl_buf *batches; /* by worker */
+} server;
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static rocl_status send_to_0(server *s, rocl_buf *b, rocl_error *err)
+{
+    pthread_mutex_lock(&s->team->sending);
+    const rocl_status st = rocl_team_send(s->team, 0, b, err);
+    pthread_mutex_unlock(&s->team->sending);
+    rocl_buf_free(b);
+    return st;
+}
+
+/* With `sending` locked: has rank 0 had enough? */
+static rocl_status look_for_stop(server *s, rocl_error *err)
+{
+    unsigned from;
+    bool there;
+    rocl_status st = rocl_team_receive(s->team, 0, &s->message, &from, &there, err);
+    if (st != ROCL_OK || !there)
+        return st;
+    rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
+    const uint64_t at = rocl_team_number(&r);
+    if (s->message.data[0] != ROCL_TEAM_STOP || r.bad)
+        return rocl_team_bad_message(err);
+    s->stop_at = at < s->stop_at ? at : s->stop_at;
+    return ROCL_OK;
+}
+
+/* With `sending` locked. */
+static rocl_status send_fresh_texts(server *s, const rocl_wire_texts *t, rocl_error *err)
+{
+    share *h = s->share;
+    rocl_buf b = {0}, list = {0};
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->fresh_count; i++) {
+        const uint32_t text = t->fresh[i];
+        size_t len;
+        if (!ROCL_GROW(h->sent, h->sent_cap, (size_t)text + 1)) {
+            rocl_buf_free(&list);
+            return rocl_fail_memory(err);
+        }
+        if (h->sent[text])
+            continue;
+        const char *bytes = rocl_strings_get(h->trace->strings, text, &len);
+        h->sent[text] = 1;
+        rocl_buf_varint(&list, text);
+        rocl_team_put_text(&list, bytes, len);
+        n++;
+    }
+    rocl_buf_byte(&b, ROCL_TEAM_TEXTS);
+    rocl_buf_varint(&b, n);
+    rocl_buf_put(&b, list.data, list.len);
+    rocl_buf_free_into(&list, &b);
+    const rocl_status st = n ? rocl_team_send(s->team, 0, &b, err) : ROCL_OK;
+    rocl_buf_free(&b);
+    return st;
+}
+
+static rocl_status send_batch(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    server *s = self;
+    rocl_buf *to = &s->batches[worker];
+    rocl_wire_texts *texts = &s->share->texts[worker];
+    to->len = 0;
+    rocl_buf_byte(to, ROCL_TEAM_BATCH);
+    rocl_buf_varint(to, s->numbers[b->capture->index]);
+    rocl_wire_put_batch(to, b, texts);
+    if (to->failed)
+        return rocl_fail_memory(err);
+    pthread_mutex_lock(&s->team->sending);
+    rocl_status st = look_for_stop(s, err);
+    if (st == ROCL_OK && s->numbers[b->capture->index] >= s->stop_at) {
+        s->stopped = true;
+        st = rocl_fail(err, ROCL_INTERNAL, "stopped");
+    }
+    if (st == ROCL_OK)
+        st = send_fresh_texts(s, texts, err);
+    if (st == ROCL_OK)
+        st = rocl_team_send(s->team, 0, to, err);
+    pthread_mutex_unlock(&s->team->sending);
+    return st;
+}
+
+static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
+{
+    server *s = self;
+    pthread_mutex_lock(&s->team->sending);
+    rocl_status st = look_for_stop(s, err);
+    s->capture = s->numbers[c->index];
+    if (st == ROCL_OK && s->capture >= s->stop_at) {
+        s->stopped = true;
+        st = rocl_fail(err, ROCL_INTERNAL, "stopped");
+    }
+    pthread_mutex_unlock(&s->team->sending);
+    return st;
+}
+
+static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
+{
+    server *s = self;
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_DONE);
+    rocl_buf_varint(&b, s->numbers[c->index]);
+    return send_to_0(s, &b, err);
+}
+
+/* What is said while inputs are opened, rank 0 has said. */
+static void send_notice(void *ctx, const char *text)
+{
+    server *s = ctx;
+    rocl_buf b = {0};
+    if (!s->share)
+        return;
+    rocl_buf_byte(&b, ROCL_TEAM_NOTICE);
+    rocl_buf_varint(&b, s->capture);
+    rocl_team_put_text(&b, text, strlen(text));
+    (void)send_to_0(s, &b, NULL); /* what comes next fails as well */
+}
+
+static rocl_status send_error(server *s, rocl_status status, const char *text, rocl_error *err)
+{
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_ERROR);
+    rocl_buf_varint(&b, s->capture);
+    rocl_buf_varint(&b, status);
+    rocl_team_put_text(&b, text, strlen(text));
+    return send_to_0(s, &b, err);
+}
+
+static rocl_status send_end(server *s, const rocl_trace *t, rocl_error *err)
+{
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_END);
+    for (int f = 0; f < ROCL_FAULTS; f++)
+        rocl_buf_varint(&b, t ? t->faults[f] : 0);
+    return send_to_0(s, &b, err);
+}
+
+/* ---- what rank 0 asks for -------------------------------------------------------------------- */
+
+static void free_share(share *h)
+{
+    for (unsigned i = 0; h->trace && h->texts && i < h->trace->opt.jobs; i++)
+        rocl_wire_texts_free(&h->texts[i]);
+    free(h->texts);
+    rocl_trace_close(h->trace);
+    for (size_t i = 0; i < h->path_count; i++)
+        free(h->paths[i]);
+    free(h->paths);
+    free(h->sent);
+    free(h->why);
+    *h = (share){0};
+}
+
+static share *find_share(server *s, uint64_t number)
+{
+    for (size_t i = 0; i < s->share_count; i++)
+        if (s->shares[i].number == number && (s->shares[i].trace || s->shares[i].why))
+            return &s->shares[i];
+    return NULL;
+}
+
+/* A failure to open is told when the trace is read. */
+static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
+{
+    if (!ROCL_GROW(s->shares, s->share_cap, s->share_count + 1))
+        return rocl_fail_memory(err);
+    share *h = &s->shares[s->share_count++];
+    h->number = (unsigned)rocl_team_number(r);
+    const uint64_t n = rocl_team_number(r);
+    h->paths = r->bad || n > (uint64_t)(r->end - r->p) ? NULL : calloc(n + 1, sizeof *h->paths);
+    while (h->paths && h->path_count < n && (h->paths[h->path_count] = rocl_team_text(r)) != NULL)
+        h->path_count++;
+    if (r->bad || !h->paths || h->path_count < n)
+        return r->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
+    rocl_error *why = rocl_error_new();
+    h->status = rocl_share_open(&h->trace, h->paths, n, &s->options, why);
+    if (h->status == ROCL_OK && !(h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts)))
+        return rocl_fail_memory(err);
+    if (h->status != ROCL_OK && !(h->why = strdup(rocl_error_text(why))))
+        h->status = rocl_fail_memory(err);
+    rocl_error_free(why);
+    return h->status != ROCL_OK && !h->why ? h->status : ROCL_OK;
+}
+
+/* The capture that rank 0 means: the nth of an input. NULL: there is none. */
+static rocl_model_capture *find_capture(const share *h, uint64_t input, uint64_t nth,
+                                        const char *guid, size_t len)
+{
+    const rocl_trace *t = h->trace;
+    for (size_t i = 0; i < t->capture_count && input < t->source_count; i++)
+        if (t->captures[i]->source == t->sources[input] && nth-- == 0) {
+            size_t n;
+            const char *own = rocl_strings_get(t->strings, t->captures[i]->pub.guid, &n);
+            return n == len && !memcmp(own, guid, n) ? t->captures[i] : NULL;
+        }
+    return NULL;
+}
+
+static rocl_status read_list(server *s, rocl_team_reader *r, bool *wanted, rocl_error *err)
+{
+    const share *h = s->share;
+    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
+        const uint64_t input = rocl_team_number(r), nth = rocl_team_number(r);
+        const uint64_t number = rocl_team_number(r);
+        rocl_model_capture clock;
+        const uint8_t *offset = rocl_team_bytes(r, sizeof clock.offset);
+        const uint8_t *drift = rocl_team_bytes(r, sizeof clock.drift);
+        const uint8_t *from = rocl_team_bytes(r, sizeof clock.drift_from);
+        const uint64_t len = rocl_team_number(r);
+        const uint8_t *guid = rocl_team_bytes(r, len);
+        if (r->bad)
+            break;
+        s->capture = (uint32_t)number;
+        rocl_model_capture *c = find_capture(h, input, nth, (const char *)guid, len);
+        if (!c)
+            return rocl_fail_changed(err, h->paths[input < h->path_count ? input : 0]);
+        memcpy(&clock.offset, offset, sizeof clock.offset);
+        memcpy(&clock.drift, drift, sizeof clock.drift);
+        memcpy(&clock.drift_from, from, sizeof clock.drift_from);
+        if (c->offset != clock.offset || c->drift != clock.drift ||
+            c->drift_from != clock.drift_from) {
+            c->offset = clock.offset;
+            c->drift = clock.drift;
+            c->drift_from = clock.drift_from;
+            rocl_set_clock_of(c); /* once: rank 0 does not change it either */
+        }
+        wanted[c->pub.index] = true;
+        s->numbers[c->pub.index] = (uint32_t)number;
+    }
+    return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+static rocl_status read_share(server *s, rocl_team_reader *r, rocl_error *err)
+{
+    rocl_trace *t = s->share->trace;
+    rocl_sink sink = {.self = s,
+                      .begin_capture = begin_capture,
+                      .events = send_batch,
+                      .end_capture = end_capture};
+    sink.kinds = (uint32_t)rocl_team_number(r);
+    sink.fields = (uint32_t)rocl_team_number(r);
+    const uint8_t *flags = rocl_team_bytes(r, 2);
+    bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
+    s->numbers = calloc(t->capture_count + 1, sizeof *s->numbers);
+    s->batches = calloc(t->opt.jobs, sizeof *s->batches);
+    s->stop_at = UINT64_MAX;
+    s->stopped = false;
+    rocl_status st = wanted && s->numbers && s->batches ? ROCL_OK : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = flags ? read_list(s, r, wanted, err) : rocl_team_bad_message(err);
+    if (st == ROCL_OK) {
+        t->opt.args = flags[0];
+        t->opt.collectives = flags[1];
+        st = rocl_pipeline_read(t, wanted, &sink, err);
+    }
+    for (unsigned i = 0; s->batches && i < t->opt.jobs; i++)
+        rocl_buf_free(&s->batches[i]);
+    free(s->batches);
+    free(s->numbers);
+    free(wanted);
+    return st;
+}
+
+/* Its own failures are rank 0's to tell; what is returned is that rank 0 cannot be told. */
+static rocl_status serve_read(server *s, rocl_team_reader *r, rocl_error *err)
+{
+    share *h = find_share(s, rocl_team_number(r));
+    if (!h)
+        return rocl_team_bad_message(err);
+    rocl_error *why = rocl_error_new();
+    s->capture = 0;
+    s->stopped = false;
+    s->share = h;
+    const rocl_status st = h->trace ? read_share(s, r, why) : h->status;
+    rocl_status told = ROCL_OK;
+    if (st != ROCL_OK && !s->stopped && !s->team->broken)
+        told = send_error(s, st, h->trace ? rocl_error_text(why) : h->why, err);
+    if (told == ROCL_OK)
+        told = send_end(s, h->trace, err);
+    s->share = NULL;
+    rocl_error_free(why);
+    return told;
+}
+
+static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
+{
+    rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
+    share *h;
+    switch ((rocl_team_message)s->message.data[0]) {
+    case ROCL_TEAM_OPEN:
+        return open_share(s, &r, err);
+    case ROCL_TEAM_READ: {
+        rocl_buf own = s->message; /* a stop is received while it is read */
+        s->message = (rocl_buf){0};
+        const rocl_status st = serve_read(s, &r, err);
+        rocl_buf_free(&own);
+        return st;
+    }
+    case ROCL_TEAM_CLOSE:
+        if ((h = find_share(s, rocl_team_number(&r))))
+            free_share(h);
+        return ROCL_OK;
+    case ROCL_TEAM_STOP: /* it crossed the end of the run */
+        return ROCL_OK;
+    case ROCL_TEAM_BYE:
+        *bye = true;
+        return ROCL_OK;
+    default:
+        return rocl_team_bad_message(err);
+    }
+}
+
+rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_error *err)
+{
+    server s = {.team = team, .options = *options};
+    rocl_status st = ROCL_OK;
+    bool bye = false;
+    s.options.team = NULL;
+    s.options.jobs = options->jobs ? options->jobs : rocl_team_jobs(team);
+    s.options.align = ROCL_ALIGN_NONE;
+    s.options.progress = NULL;
+    s.options.notice = send_notice;
+    s.options.ctx = &s;
+    while (!bye && st == ROCL_OK) {
+        unsigned from;
+        bool there;
+        st = rocl_team_receive(team, 60000, &s.message, &from, &there, err);
+        if (st == ROCL_OK && there)
+            st = serve_message(&s, &bye, err);
+    }
+    for (size_t i = 0; i < s.share_count; i++)
+        free_share(&s.shares[i]);
+    free(s.shares);
+    rocl_buf_free(&s.message);
+    return st;
+}

@@ -1,0 +1,81 @@
+/* --team: the processes that make one result together. */
+#include "common/team.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int arg_count;
+static char **args;
+
+void team_mute_others(const program *p, int argc, char **argv)
+{
+    bool can = false, asked = false;
+    arg_count = argc;
+    args = argv;
+    for (const opt_group *const *g = p->groups; g && *g; g++)
+        can |= *g == &team_group;
+    for (int i = 1; i < argc; i++)
+        asked |= !strncmp(argv[i], "--team", strlen("--team"));
+    msg_mute(can && !asked && rocl_launched_rank());
+}
+
+/* The same of all ranks, however each of them was found. */
+static char *command_line(void)
+{
+    size_t size = 1, n = 0;
+    for (int i = 1; i < arg_count; i++)
+        size += strlen(args[i]) + 1;
+    char *text = must_have(malloc(size));
+    for (int i = 1; i < arg_count; i++) {
+        const size_t len = strlen(args[i]);
+        memcpy(text + n, args[i], len);
+        n += len;
+        text[n++] = ' ';
+    }
+    text[n] = '\0';
+    return text;
+}
+
+/* Where nobody has asked for a team, a launcher alone is no reason to fail. */
+static rocl_status join_launched(bool asked, rocl_team **team, rocl_error *err)
+{
+    char *task = command_line();
+    const rocl_status s = rocl_team_join(team, task, err);
+    free(task);
+    if (s == ROCL_OK && *team && !asked && !rocl_team_rank(*team))
+        msg_notice("a team of %u ranks (%s); --team no: each on its own", rocl_team_size(*team),
+                   rocl_team_name(*team));
+    if (s != ROCL_OK && !asked) {
+        if (*rocl_error_text(err))
+            msg_notice("%s", rocl_error_text(err));
+        return ROCL_OK;
+    }
+    if (s == ROCL_OK && !*team && asked)
+        msg_notice("--team mpi: no other rank was started with this one");
+    return s;
+}
+
+int team_check(const common *c)
+{
+    if (!c->team || !strcmp(c->team, "mpi") || !strcmp(c->team, "no"))
+        return -1;
+    const size_t digits = strspn(c->team, "0123456789");
+    const int n = digits && digits < 4 && !c->team[digits] ? atoi(c->team) : 0;
+    return n >= 1 && n <= 256
+               ? -1
+               : usage_error("--team: \"%s\" is not known; a number from 1 to 256, mpi, or no",
+                             c->team);
+}
+
+rocl_status team_form(const common *c, rocl_team **team, rocl_error *err)
+{
+    *team = NULL;
+    if (!c->team)
+        return join_launched(false, team, err);
+    if (!strcmp(c->team, "mpi"))
+        return join_launched(true, team, err);
+    if (!strcmp(c->team, "no"))
+        return ROCL_OK;
+    return rocl_team_fork(team, (unsigned)atoi(c->team), err);
+}

@@ -1,0 +1,18 @@
+/* --team: the processes that make one result together. */
+#ifndef TOOLS_TEAM_H
+#define TOOLS_TEAM_H
+
+#include "common/common.h"
+
+/* Before the command line is read: of the ranks that may become a team, one says what is wrong with
+ * it. */
+void team_mute_others(const program *p, int argc, char **argv);
+
+/* -1, or the exit code of a usage error: what --team is given. */
+int team_check(const common *c);
+
+/* Forms the team that c->team asks for, or that a launcher has started; *team NULL: none. With N
+ * processes of this machine it returns in each of them. */
+rocl_status team_form(const common *c, rocl_team **team, rocl_error *err);
+
+#endif
