@@ -661,8 +661,10 @@ static rocl_status finish_ranks(void *self, rocl_tables *out, rocl_error *err)
 static void close_ranks(void *self)
 {
     ranks *r = self;
-    for (unsigned w = 0; r->workers && w < r->c.trace->opt.jobs; w++)
+    for (unsigned w = 0; r->workers && w < r->c.trace->opt.jobs; w++) {
         free(r->workers[w].by_key);
+        free(r->workers[w].slices.ns);
+    }
     rocl_strings_free(r->keys);
     rocl_rank_list_free(&r->list);
     free(r->workers);
