@@ -1,5 +1,6 @@
 /* Which picture a table has: bars for what adds up by name, stacked bars for what makes a whole,
- * areas for what runs over time, a histogram, a heat map of ranks, a waterfall of a comparison.
+ * areas for what runs over time, points, a histogram, a heat map of ranks, a waterfall of a
+ * comparison.
  * Their numbers are in the table below them. */
 #include "table/html/html.h"
 
@@ -126,70 +127,133 @@ static void put_bars(rocl_buf *b, const rocl_table *t, size_t column, size_t mos
     rocl_figure_end(&f, n < t->row_count && n < most ? "the first rows of the table" : NULL);
 }
 
-/* Both axes are logarithmic, so that equal totals are on straight lines from upper left to lower
- * right: what is far to the upper right is worth an effort. A point is a line of no length with
- * round ends, which stays round however the plot is stretched. */
-static void put_scatter(rocl_buf *b, const rocl_table *t)
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* Rows as points, by two columns on logarithmic axes. Rows where either is 0 are left out. */
+typedef struct point_plot {
+    const char *x, *y; /* columns */
+    const char *title, *y_title, *x_title;
+    const char *text;    /* of a point, with columns in braces */
+    const char *of_peak; /* a column of percents: a line from each point ends at 100; or NULL */
+    const char
+        *colours_by; /* column whose texts are those of the legend; NULL: classes of kernels */
+    rocl_legend legend[8]; /* what none is is like the last */
+    bool totals;           /* x times y means something: lines where it is a power of 10 */
+} point_plot;
+
+static unsigned colour_of(const rocl_table *t, size_t row, const point_plot *p)
+{
+    const size_t column = rocl_table_find_column(t, p->colours_by);
+    unsigned k = 0;
+    while (p->legend[k + 1].title && !is_text(rocl_table_cell(t, row, column), p->legend[k].title))
+        k++;
+    return k;
+}
+
+static void put_points_legend(rocl_figure *f, const rocl_table *t, const point_plot *p,
+                              const size_t *rows, size_t n)
+{
+    bool used[sizeof p->legend / sizeof *p->legend] = {false};
+    rocl_legend legend[sizeof p->legend / sizeof *p->legend];
+    size_t count = 0;
+    if (!p->colours_by) {
+        put_class_legend(f, t, rows, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        used[colour_of(t, rows[i], p)] = true;
+    for (size_t k = 0; k < sizeof used / sizeof *used; k++)
+        if (used[k])
+            legend[count++] = p->legend[k];
+    rocl_figure_put_legend(f, legend, count);
+}
+
+/* "{name}: {calls} calls" with the cells of a row. */
+static void put_cells_of(rocl_buf *b, const rocl_table *t, size_t row, const char *text)
+{
+    for (const char *open; (open = strchr(text, '{'));) {
+        char key[32];
+        const char *close = strchr(open, '}');
+        const int n = (int)(close - open - 1);
+        rocl_html_put(b, "%.*s", (int)(open - text), text);
+        snprintf(key, sizeof key, "%.*s", n, open + 1);
+        rocl_html_put_cell(b, t, row, rocl_table_find_column(t, key));
+        text = close + 1;
+    }
+    rocl_buf_str(b, text);
+}
+
+/* A dashed line from each power of 10 of x times y to the same on the other axis. */
+static void put_lines_of_totals(rocl_buf *b, const rocl_axis *axis, const rocl_axis *upright)
+{
+    rocl_buf_str(b, "<path class=\"w\" d=\"");
+    for (double v = pow(10, ceil(log10(axis->from * upright->from))); v < axis->to * upright->to;
+         v *= 10) {
+        const double first = fmax(axis->from, v / upright->to);
+        const double last = fmin(axis->to, v / upright->from);
+        rocl_html_put(b, "M%.1f %.1fL%.1f %.1f", rocl_axis_x(axis, first),
+                      rocl_axis_y(upright, v / first, PLANE), rocl_axis_x(axis, last),
+                      rocl_axis_y(upright, v / last, PLANE));
+    }
+    rocl_buf_str(b, "\"/>");
+}
+
+/* A point is a line of no length with round ends, which stays round however the plot is stretched.
+ */
+static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
 {
     enum { MOST_POINTS = 1000 };
-    const size_t calls = rocl_table_find_column(t, "calls");
-    const size_t average = rocl_table_find_column(t, "average_ns");
-    const size_t total = rocl_table_find_column(t, "total_ns"), class = class_column(t);
-    double from = INFINITY, to = 0, most = 0;
+    const size_t x = rocl_table_find_column(t, p->x), y = rocl_table_find_column(t, p->y);
+    const size_t class = p->colours_by ? t->column_count : class_column(t);
+    const size_t share = p->of_peak ? rocl_table_find_column(t, p->of_peak) : t->column_count;
+    double from = INFINITY, to = 0, least = INFINITY, most = 0;
     size_t *rows = malloc((t->row_count + 1) * sizeof *rows), n = 0;
     rocl_figure f;
     b->failed |= !rows;
     for (size_t i = 0; rows && i < t->row_count && n < MOST_POINTS; i++) {
-        if (class_of(t, i, class) == ROCL_CLASSES || length_of(t, i, calls) < 1)
+        const double across = length_of(t, i, x), up = length_of(t, i, y);
+        if (across <= 0 || up <= 0 || (!p->colours_by && class_of(t, i, class) == ROCL_CLASSES))
             continue;
+        const double percent = length_of(t, i, share);
         rows[n++] = i;
-        from = fmin(from, fmax(length_of(t, i, average), 1));
-        to = fmax(to, length_of(t, i, average));
-        most = fmax(most, length_of(t, i, calls));
+        from = fmin(from, across);
+        to = fmax(to, across);
+        least = fmin(least, up);
+        most = fmax(most, percent > 0 ? fmax(up, up * 100 / percent) : up);
     }
     /* Room for the points at the edges, and a decade at least. */
-    const rocl_axis axis = {from / 1.5, fmax(to, from * 10) * 1.5, ROCL_UNIT_NS, true};
-    const rocl_axis upright = {0.7, fmax(most, 10) * 1.5, ROCL_UNIT_COUNT, true};
-    if (n < 2 || !rocl_figure_open(&f, b, 1, PLANE, &axis)) {
+    const rocl_axis axis = {from / 1.5, fmax(to, from * 10) * 1.5, t->columns[x].unit, true};
+    const rocl_axis upright = {least / 1.5, fmax(most, least * 10) * 1.5, t->columns[y].unit, true};
+    if (n < (p->totals ? 2u : 1u) || !rocl_figure_open(&f, b, 1, PLANE, &axis)) {
         free(rows);
         return;
     }
     f.upright = &upright;
-    rocl_buf_str(&f.full[0], "Calls");
-    if (rocl_figure_begin(&f, "Kernels by duration and number of calls")) {
-        put_class_legend(&f, t, rows, n);
+    rocl_buf_str(&f.full[0], p->y_title);
+    if (rocl_figure_begin(&f, p->title)) {
+        put_points_legend(&f, t, p, rows, n);
         rocl_figure_begin_row(&f);
-        rocl_buf_str(b, "<path class=\"w\" d=\"");
-        for (double ns = pow(10, ceil(log10(axis.from * upright.from))); ns < axis.to * upright.to;
-             ns *= 10) {
-            const double first = fmax(axis.from, ns / upright.to);
-            const double last = fmin(axis.to, ns / upright.from);
-            rocl_html_put(b, "M%.1f %.1fL%.1f %.1f", rocl_axis_x(&axis, first),
-                          rocl_axis_y(&upright, ns / first, PLANE), rocl_axis_x(&axis, last),
-                          rocl_axis_y(&upright, ns / last, PLANE));
-        }
-        rocl_buf_str(b, "\"/>");
-        for (size_t i = n; i-- > 0;) { /* the largest last: on top */
+        if (p->totals)
+            put_lines_of_totals(b, &axis, &upright);
+        for (size_t i = n; i-- > 0;) { /* the first rows last: on top */
+            const double up = length_of(t, rows[i], y), percent = length_of(t, rows[i], share);
+            const double at = rocl_axis_x(&axis, length_of(t, rows[i], x));
+            if (percent > 0)
+                rocl_html_put(b, "<path class=\"w\" d=\"M%.1f %.1fV%.1f\"/>", at,
+                              rocl_axis_y(&upright, up, PLANE),
+                              rocl_axis_y(&upright, up * 100 / percent, PLANE));
             rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>",
-                          class_colours[class_of(t, rows[i], class)],
-                          rocl_axis_x(&axis, length_of(t, rows[i], average)),
-                          rocl_axis_y(&upright, length_of(t, rows[i], calls), PLANE));
-            rocl_html_put_cell(b, t, rows[i], rocl_table_find_column(t, "name"));
-            rocl_buf_str(b, ": ");
-            rocl_html_put_cell(b, t, rows[i], calls);
-            rocl_buf_str(b, " calls of ");
-            rocl_html_put_cell(b, t, rows[i], average);
-            rocl_buf_str(b, ", ");
-            rocl_html_put_cell(b, t, rows[i], total);
-            rocl_buf_str(b, " in total</title></path>");
+                          p->colours_by ? p->legend[colour_of(t, rows[i], p)].colour
+                                        : class_colours[class_of(t, rows[i], class)],
+                          at, rocl_axis_y(&upright, up, PLANE));
+            put_cells_of(b, t, rows[i], p->text);
+            rocl_buf_str(b, "</title></path>");
         }
         rocl_figure_end_plot(&f);
         rocl_figure_end_row(&f);
-        char title[160];
-        snprintf(title, sizeof title,
-                 "average duration of a call%s; on a dashed line the totals are equal, 10 times "
-                 "more on the next one",
-                 n == MOST_POINTS ? ", of the first 1000 kernels" : "");
+        char title[200];
+        snprintf(title, sizeof title, "%s%s", p->x_title,
+                 n == MOST_POINTS ? "; the first 1000 rows" : "");
         rocl_figure_end(&f, title);
     }
     free(rows);
@@ -199,85 +263,63 @@ static void put_scatter(rocl_buf *b, const rocl_table *t)
  * from each point ends at what the GPU could do there. */
 static void put_roofline(rocl_buf *b, const rocl_table *t)
 {
-    enum { MOST_POINTS = 1000, TYPES = 6 };
-    static const char *const types[TYPES] = {"fp64", "fp32", "fp16", "bf16", "fp8", "int8"};
-    static const char *const colours[TYPES] = {"q7", "q0", "q2", "q1", "q4", "q6"};
-    const size_t x = rocl_table_find_column(t, "flops_per_byte");
-    const size_t y = rocl_table_find_column(t, "tflops_per_s");
-    const size_t share = rocl_table_find_column(t, "peak_percent");
-    const size_t type = rocl_table_find_column(t, "type");
-    double from = INFINITY, to = 0, least = INFINITY, most = 0;
-    size_t *rows = malloc((t->row_count + 1) * sizeof *rows), n = 0, used = 0;
-    rocl_legend legend[TYPES];
-    rocl_figure f;
-    b->failed |= !rows;
-    for (size_t i = 0; rows && i < t->row_count && n < MOST_POINTS; i++) {
-        const double rate = length_of(t, i, y), intensity = length_of(t, i, x);
-        if (rate <= 0 || intensity <= 0)
-            continue;
-        const double of_peak = share < t->column_count ? length_of(t, i, share) : 0;
-        rows[n++] = i;
-        from = fmin(from, intensity);
-        to = fmax(to, intensity);
-        least = fmin(least, rate);
-        most = fmax(most, of_peak > 0 ? fmax(rate, rate * 100 / of_peak) : rate);
+    point_plot p = {"flops_per_byte",
+                    "tflops_per_s",
+                    "Operators by operations for each byte, and by operations a second",
+                    "TFLOP/s",
+                    "operations for each byte",
+                    "{name} {shapes}: {tflops_per_s} TFLOP/s, {flops_per_byte} FLOP/B",
+                    .colours_by = "type",
+                    .legend = {{"q7", "fp64"},
+                               {"q0", "fp32"},
+                               {"q2", "fp16"},
+                               {"q1", "bf16"},
+                               {"q4", "fp8"},
+                               {"q6", "int8"}}};
+    if (rocl_table_find_column(t, "peak_percent") < t->column_count) {
+        p.of_peak = "peak_percent";
+        p.x_title = "operations for each byte; a line ends at what the GPU could do";
     }
-    const rocl_axis axis = {from / 1.5, fmax(to, from * 10) * 1.5, ROCL_UNIT_NUMBER, true};
-    const rocl_axis upright = {least / 1.5, fmax(most, least * 10) * 1.5, ROCL_UNIT_NUMBER, true};
-    if (!n || !rocl_figure_open(&f, b, 1, PLANE, &axis)) {
-        free(rows);
-        return;
-    }
-    f.upright = &upright;
-    rocl_buf_str(&f.full[0], "TFLOP/s");
-    if (rocl_figure_begin(&f,
-                          "Operators by operations for each byte, and by operations a second")) {
-        for (unsigned k = 0; k < TYPES; k++) {
-            bool any = false;
-            for (size_t i = 0; i < n && !any; i++)
-                any = is_text(rocl_table_cell(t, rows[i], type), types[k]);
-            if (any)
-                legend[used++] = (rocl_legend){colours[k], types[k]};
-        }
-        rocl_figure_put_legend(&f, legend, used);
-        rocl_figure_begin_row(&f);
-        for (size_t i = n; i-- > 0;) {
-            const double rate = length_of(t, rows[i], y);
-            const double of_peak = share < t->column_count ? length_of(t, rows[i], share) : 0;
-            const double at = rocl_axis_x(&axis, length_of(t, rows[i], x));
-            unsigned k = 0;
-            while (k < TYPES - 1 && !is_text(rocl_table_cell(t, rows[i], type), types[k]))
-                k++;
-            if (of_peak > 0)
-                rocl_html_put(b, "<path class=\"w\" d=\"M%.1f %.1fV%.1f\"/>", at,
-                              rocl_axis_y(&upright, rate, PLANE),
-                              rocl_axis_y(&upright, rate * 100 / of_peak, PLANE));
-            rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>", colours[k], at,
-                          rocl_axis_y(&upright, rate, PLANE));
-            rocl_html_put_cell(b, t, rows[i], rocl_table_find_column(t, "name"));
-            rocl_buf_byte(b, ' ');
-            rocl_html_put_cell(b, t, rows[i], rocl_table_find_column(t, "shapes"));
-            rocl_buf_str(b, ": ");
-            rocl_html_put_cell(b, t, rows[i], y);
-            rocl_buf_str(b, " TFLOP/s, ");
-            rocl_html_put_cell(b, t, rows[i], x);
-            rocl_buf_str(b, " FLOP/B</title></path>");
-        }
-        rocl_figure_end_plot(&f);
-        rocl_figure_end_row(&f);
-        rocl_figure_end(&f, share < t->column_count
-                                ? "operations for each byte; a line ends at what the GPU could do"
-                                : "operations for each byte");
-    }
-    free(rows);
+    put_points(b, t, &p);
+}
+
+static void put_collectives(rocl_buf *b, const rocl_table *t)
+{
+    static const point_plot p = {
+        "bytes",
+        "bus_bandwidth",
+        "Collectives by size and bandwidth",
+        "Bus bandwidth",
+        "bytes of a rank",
+        "{collective} of {ranks} ranks, {bytes}: {bus_bandwidth} on the bus, "
+        "{count} times, mean wait {wait_ns}",
+        .colours_by = "collective",
+        .legend = {{"q0", "allreduce"},
+                   {"q1", "allgather"},
+                   {"q2", "reducescatter"},
+                   {"q4", "alltoall"},
+                   {"q6", "broadcast"},
+                   {"q7", "others"}}};
+    put_points(b, t, &p);
 }
 
 /* How much time kernels take, and how it came to be. */
 static void put_kernels(rocl_buf *b, const rocl_table *t, size_t most)
 {
+    /* Equal totals are on straight lines from upper left to lower right: what is far to the upper
+     * right is worth an effort. */
+    static const point_plot p = {
+        "average_ns",
+        "calls",
+        "Kernels by duration and number of calls",
+        "Calls",
+        "average duration of a call; on a dashed line the totals are equal, "
+        "10 times more on the next one",
+        "{name}: {calls} calls of {average_ns}, {total_ns} in total",
+        .totals = true};
     put_bars(b, t, rocl_table_find_column(t, "total_ns"), most);
     if (most > MOST_BARS)
-        put_scatter(b, t);
+        put_points(b, t, &p);
 }
 
 /* ---- parts of a whole ------------------------------------------------------------------------ */
@@ -976,13 +1018,14 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"energy", put_energy},
                   {"kernel_energy", put_kernel_energy},
                   {"roofline", put_roofline},
+                  {"collectives", put_collectives},
                   {"attribution_tree", rocl_html_put_flame}};
     if (!strcmp(t->key, "kernels")) {
         put_kernels(b, t, most);
         return;
     }
-    static const char *const bars[] = {"own_ns",  "total_ns", "time_ns",
-                                       "busy_ns", "gap_ns",   "peak_bytes"};
+    static const char *const bars[] = {"own_ns", "total_ns",   "time_ns",       "busy_ns",
+                                       "gap_ns", "peak_bytes", "total_wait_ns", "exposed_ns"};
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
         if (!strcmp(t->key, charts[i].table)) {
             charts[i].put(b, t);

@@ -17,7 +17,7 @@ double rocl_axis_x(const rocl_axis *a, double v)
     const double share = a->log
                              ? (log(fmax(v, a->from)) - log(a->from)) / (log(a->to) - log(a->from))
                              : (v - a->from) / (a->to - a->from);
-        return share > 0 ? FIGURE_WIDTH * fmin(share, 1) : 0; /* no machine has -0 */
+    return share > 0 ? FIGURE_WIDTH * fmin(share, 1) : 0; /* no machine has -0 */
 }
 
 double rocl_axis_y(const rocl_axis *a, double v, int height)
@@ -39,10 +39,14 @@ static size_t choose_ticks(const rocl_axis *a, unsigned most, double ticks[FIGUR
 {
     size_t n = 0;
     if (a->log) {
-        const double decades = log10(a->to / a->from), factor = decades > 8 ? 100 : 10;
-        for (double v = pow(10, ceil(log10(a->from) - 1e-9));
-             v <= a->to * 1.0001 && n < FIGURE_TICKS; v *= factor)
-            ticks[n++] = v;
+        const double base = a->unit == ROCL_UNIT_BYTES ? 2 : 10, first = log2(a->from) / log2(base);
+        const double powers = log2(a->to) / log2(base) - first;
+        const double each = powers <= 8 ? 1 : powers <= 16 ? 2 : powers <= 32 ? 4 : 10;
+        for (double i = ceil(first / each - 1e-9) * each; n < FIGURE_TICKS; i += each) {
+            if ((ticks[n] = pow(base, i)) > a->to * 1.0001)
+                break;
+            n++;
+        }
         return n;
     }
     const double step = choose_step(a->to - a->from, most, a->unit);
