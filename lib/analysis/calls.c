@@ -1,7 +1,31 @@
 /* Host calls, looked up by the work that they launched: a merge of all calls with the questions. */
+#include <fnmatch.h>
+
 #include "analysis/calls.h"
 
 enum { LOOK_UPS = 12 };
+
+rocl_waits_for rocl_call_waits_for(const char *call)
+{
+    static const struct {
+        const char *pattern;
+        rocl_waits_for what;
+    } calls[] = {{"hip*StreamSynchronize*", ROCL_WAITS_FOR_STREAM},
+                 {"hip*EventSynchronize*", ROCL_WAITS_FOR_EVENT},
+                 {"hip*Synchronize*", ROCL_WAITS_FOR_DEVICE},
+                 {"hsa_*signal_wait*", ROCL_WAITS_FOR_EVENT},
+                 {"hipFree*", ROCL_WAITS_FOR_DEVICE},
+                 {"hipMemcpy*", ROCL_WAITS_FOR_COPY},
+                 {"cu*StreamSynchronize*", ROCL_WAITS_FOR_STREAM},
+                 {"cu*EventSynchronize*", ROCL_WAITS_FOR_EVENT},
+                 {"cu*Synchronize*", ROCL_WAITS_FOR_DEVICE},
+                 {"cudaFree*", ROCL_WAITS_FOR_DEVICE},
+                 {"cudaMemcpy*", ROCL_WAITS_FOR_COPY}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (!fnmatch(calls[i].pattern, call, 0))
+            return fnmatch("*Async*", call, 0) ? calls[i].what : ROCL_WAITS_FOR_NOTHING;
+    return ROCL_WAITS_FOR_NOTHING;
+}
 
 typedef struct look_up {
     rocl_sorter *questions;

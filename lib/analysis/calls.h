@@ -23,6 +23,17 @@ static inline uint32_t rocl_name_of(const rocl_event *e)
     return e->name == ROCL_NONE ? 0 : e->name;
 }
 
+/* What a call waits for before it returns, as its name says. */
+typedef enum rocl_waits_for {
+    ROCL_WAITS_FOR_NOTHING,
+    ROCL_WAITS_FOR_DEVICE,
+    ROCL_WAITS_FOR_STREAM,
+    ROCL_WAITS_FOR_EVENT, /* an event or a signal */
+    ROCL_WAITS_FOR_COPY,  /* that it started itself */
+} rocl_waits_for;
+
+rocl_waits_for rocl_call_waits_for(const char *call);
+
 /* call NULL: it is not in the trace, or did not pass the filters. */
 typedef rocl_status rocl_call_fn(void *ctx, const rocl_sort_record *question, const rocl_call *call,
                                  rocl_error *err);

@@ -1,5 +1,4 @@
 /* What host threads did in given times: their calls by start, merged with the times looked up. */
-#include <fnmatch.h>
 #include <stdlib.h>
 
 #include "analysis/calls.h"
@@ -35,23 +34,12 @@ struct rocl_host {
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Does it return when the GPU has done something? */
-static bool is_waiting_call(const char *call)
-{
-    static const char *const patterns[] = {"hip*Synchronize*", "hsa_*signal_wait*", "hipFree*",
-                                           "hipMemcpy*"};
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (!fnmatch(patterns[i], call, 0))
-            return fnmatch("*Async*", call, 0) != 0;
-    return false;
-}
-
 rocl_status rocl_host_add_call(rocl_host *h, unsigned worker, const rocl_capture *c,
                                const rocl_event *call, rocl_error *err)
 {
     uint32_t name = rocl_name_of(call), waits = rocl_ids_get(&h->waits[worker], name);
     if (waits == ROCL_NONE) { /* matched once per name and worker */
-        waits = is_waiting_call(rocl_str(h->trace, name));
+        waits = rocl_call_waits_for(rocl_str(h->trace, name)) != ROCL_WAITS_FOR_NOTHING;
         if (!rocl_ids_put(&h->waits[worker], name, waits))
             return rocl_fail_memory(err);
     }
