@@ -860,6 +860,8 @@ typedef enum rocl_report {
     ROCL_REPORT_QUEUES,    /* per stream or queue: outstanding work, what launched work waits for */
     ROCL_REPORT_GRAPHS,    /* HIP graphs: launches, what they ran, gaps, time on the host */
     ROCL_REPORT_SEQUENCES, /* sequences of kernels that streams run again and again */
+    /* What the end waited for, back to the begin; takes what_if. */
+    ROCL_REPORT_CRITICAL_PATH,
     ROCL_REPORTS
 } rocl_report;
 
@@ -932,6 +934,10 @@ typedef struct rocl_stats_options {
     bool ids;                /* columns with ids of single events, for rocl_show_event() */
     bool comparability; /* of rocl_compare(): a table before the others says what differs but times
                          */
+    /* Of CRITICAL_PATH: "NAME=2x" each: how long all would be if what has this name, or one that
+     * the pattern (fnmatch) matches, was twice as fast; 32 at most. NULL: the names with the
+     * largest shares. */
+    const char *const *what_if;
 } rocl_stats_options;
 
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. */

@@ -362,6 +362,38 @@ static const char *check_dominant_kernel(adviser *a, const rocl_table *kernels)
     return kernels->row_count > 1 ? NULL : "fewer than two kernels";
 }
 
+/* A name that would make all shorter if it were faster: of parts of the path that are many. */
+static const char *check_critical_path(adviser *a, const rocl_table *t)
+{
+    const rocl_table *names = rocl_tables_find(a->tables, "critical_path_what_if");
+    const double much = 10, host = 60; /* percent */
+    double of_host = 0, of_work = 0;
+    if (sum_of(t, "count") < SOME)
+        return "the critical path has fewer than 100 parts";
+    for (size_t i = 0; i < t->row_count; i++) {
+        const char *class = text_in(t, i, "class");
+        if (!strncmp(class, "host", 4))
+            of_host += number_in(t, i, "percent");
+        of_work += !strcmp(class, "kernels");
+    }
+    if (of_host >= host && of_work > 0)
+        add_finding(
+            a, "critical-path",
+            "The host decides how long all takes, not the GPU: launch earlier, fuse, or use "
+            "graphs",
+            "%.1f %% of the critical path is on the host", of_host);
+    for (size_t i = 0; names && i < names->row_count; i++) {
+        const char *name = text_in(names, i, "name");
+        const double saved = number_in(names, i, "saved_percent");
+        const int n = name_part(name);
+        if (saved >= much && number_in(names, i, "factor") == 2 && !is_rest(name))
+            add_finding(a, "critical-path", "Making one name faster makes all faster",
+                        "%.1f %% less if this were twice as fast: %.*s%s", saved, n, name,
+                        name[n] ? "..." : "");
+    }
+    return NULL;
+}
+
 static const rocl_table_tab tab = {"advice", "Advice"};
 static const rocl_column advice_columns[] = {
     {"finding", "Finding", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
@@ -418,6 +450,9 @@ rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_e
         {"occupancy", "low occupancy",
          "10 % of the kernel time: occupancy of 25 % and less, half of the GPU empty, or scratch",
          check_occupancy},
+        {"critical_path", "critical path",
+         "60 % of it on the host; a name that makes all 10 % shorter if it is twice as fast",
+         check_critical_path},
     };
     enum { RULES = sizeof rules / sizeof *rules };
     const rocl_stats_options options = {.pictures = o->pictures};
@@ -433,6 +468,9 @@ rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_e
         a.threshold = rules[i].threshold;
         a.findings = 0;
         snprintf(missing[i], sizeof missing[i], "it needs the report %s", rules[i].table);
+        /* The key of a table, as its report is called. */
+        for (char *at = missing[i]; (at = strchr(at, '_'));)
+            *at = '-';
         const char *why = t ? rules[i].check(&a, t) : missing[i];
         outcomes[i] = (rule_row){rules[i].rule, rules[i].threshold,
                                  why          ? "does not apply"

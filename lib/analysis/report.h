@@ -333,12 +333,12 @@ struct rocl_report_def {
 };
 
 extern const rocl_report_def rocl_attribution_report, rocl_classes_report, rocl_collectives_report,
-    rocl_copies_report, rocl_counters_report, rocl_doctor_report, rocl_domains_report,
-    rocl_gaps_report, rocl_graphs_report, rocl_histogram_report, rocl_kernels_report,
-    rocl_launch_report, rocl_markers_report, rocl_memory_report, rocl_occupancy_report,
-    rocl_overlap_report, rocl_queues_report, rocl_ranks_report, rocl_roofline_report,
-    rocl_samples_report, rocl_sequences_report, rocl_steps_report, rocl_streams_report,
-    rocl_summary_report, rocl_utilisation_report;
+    rocl_copies_report, rocl_counters_report, rocl_critical_path_report, rocl_doctor_report,
+    rocl_domains_report, rocl_gaps_report, rocl_graphs_report, rocl_histogram_report,
+    rocl_kernels_report, rocl_launch_report, rocl_markers_report, rocl_memory_report,
+    rocl_occupancy_report, rocl_overlap_report, rocl_queues_report, rocl_ranks_report,
+    rocl_roofline_report, rocl_samples_report, rocl_sequences_report, rocl_steps_report,
+    rocl_streams_report, rocl_summary_report, rocl_utilisation_report;
 
 extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c */
 
@@ -352,7 +352,8 @@ extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector
     rocl_derived_collector, rocl_doctor_collector, rocl_streams_collector, rocl_sampled_collector,
     rocl_energy_collector, rocl_occupancy_collector, rocl_roofline_collector,
     rocl_collectives_collector, rocl_steps_collector, rocl_queues_collector,
-    rocl_copy_rates_collector, rocl_graphs_collector, rocl_sequences_collector;
+    rocl_copy_rates_collector, rocl_graphs_collector, rocl_sequences_collector,
+    rocl_critical_path_collector;
 
 /* The tables that other functions than rocl_stats() make, NULL at the end. */
 extern const rocl_table_def *const rocl_advice_tables[],

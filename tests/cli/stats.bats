@@ -10,7 +10,7 @@ requires() {
 db=$FIXTURES/schema-3.0.0.db
 reports=(domains summary kernels copies overlap gaps launch markers ranks timeline histogram
     memory counters streams samples attribution doctor classes occupancy roofline
-    collectives steps queues graphs sequences)
+    collectives steps queues graphs sequences critical-path)
 
 keys() { # argument of rocstats...
     rocstats --format json "$@" | jq -r '.tables[].key' | sort -u | xargs
@@ -30,6 +30,7 @@ keys() { # argument of rocstats...
         [ -n "$output" ]
         table=${report/#samples/sample_tracks} # "samples" is a table of counters
         table=${table/#queues/queue_lengths}   # "queues" is one of streams
+        table=${table/-/_}
         [[ " $(keys "$report" "$db") " == *" $table "* ]] || fail "$report"
     done
     [ "$(rocstats kernels copies "$db")" = "$(rocstats copies kernels kernels "$db")" ]
@@ -416,7 +417,7 @@ columns() { # argument of rocstats...
 @test "advice: thresholds, and rules that do not apply" {
     needs jq
     rocstats all --advice --format json "$FIXTURES/everything.db" >a.json
-    jq -e '[.tables[] | select(.key == "advice_rules").rows[]] | length == 11 and
+    jq -e '[.tables[] | select(.key == "advice_rules").rows[]] | length == 12 and
         all(.threshold != null and (.outcome == "does not apply") == (.why != null))' a.json
     jq -e '[.tables[] | select(.key == "advice").rows[].threshold] | all(length > 0)' a.json
     try 0 rocstats --include kernel "$FIXTURES/everything.db"

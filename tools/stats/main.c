@@ -15,7 +15,7 @@
 typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
-    strings domains, summary_groups, derive;
+    strings domains, summary_groups, derive, what_if;
     const char *format_name;
     rocl_table_format format;
     unsigned sort, style, between;
@@ -96,6 +96,9 @@ static const opt report_options[] = {
      "rocprof's metrics.xml or rocprofv3's counter_defs.yaml; may be repeated"},
     {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0,
      "architecture of GPUs of which the inputs do not say it, such as gfx90a"},
+    {"what-if", 0, OPT_LIST, offsetof(cli, what_if), "NAME=2x", NULL, 0, 0,
+     "with critical-path: how long all would take if this kernel, copy or host call were twice as "
+     "fast; a pattern such as '*gemm*=1.5x' is all names that match; may be repeated"},
     {"peak", 0, OPT_STRING, offsetof(cli, stats.peak), "NAME", NULL, 0, 0,
      "with roofline: compare with the peak of this GPU, such as MI300X or gfx942"},
     {"peaks", 0, OPT_STRING, offsetof(cli, stats.peaks), "FILE", NULL, 0, 0,
@@ -397,6 +400,10 @@ static int check_options(cli *c, size_t behind)
         c->stats.reports = REPORT(ROOFLINE);
     if (c->stats.peak && !(c->stats.reports & REPORT(ROOFLINE)))
         return usage_error("--peak is only for the report roofline");
+    if (c->what_if.n && !c->stats.reports && !c->compare.wanted && !c->style)
+        c->stats.reports = REPORT(CRITICAL_PATH);
+    if (c->what_if.n && !(c->stats.reports & REPORT(CRITICAL_PATH)))
+        return usage_error("--what-if is only for the report critical-path");
     if (c->stats.peaks && !c->stats.peak)
         return usage_error("--peaks is only for --peak");
     if (c->stats.by_dispatch && !c->derive.n)
@@ -448,12 +455,13 @@ static int check_options(cli *c, size_t behind)
     c->overview = whole && !c->compare.wanted && !c->style && c->stats.pictures;
     c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
     c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
-    c->common.collectives = c->stats.reports & REPORT(COLLECTIVES);
+    c->common.collectives = c->stats.reports & (REPORT(COLLECTIVES) | REPORT(CRITICAL_PATH));
     c->stats.sort = c->sort;
     c->stats.gaps_between = c->between;
     c->stats.domains = c->domains.v;
     c->stats.summary_groups = c->summary_groups.v;
     c->stats.derive = c->derive.v;
+    c->stats.what_if = c->what_if.v;
     c->stats.rests = c->budget > 0;
     c->stats.ids |= c->doctor || answer_is_wanted();
     /* One report is often the input of a pipe. */

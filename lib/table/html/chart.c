@@ -620,6 +620,25 @@ static void put_timeline(rocl_buf *b, const rocl_table *t)
     put_areas(b, t, &(areas){parts, 3, OF_SLICE});
 }
 
+static void put_critical_path(rocl_buf *b, const rocl_table *t)
+{
+    static const part parts[] = {
+        {"q0", "kernels", .key = "kernel_ns"},
+        {"q1", "communication", .key = "communication_ns"},
+        {"q2", "copies", .key = "copy_ns"},
+        {"q3", "host calls", .key = "host_ns"},
+        {"q4", "host outside of calls", .key = "outside_ns"},
+        {"q5", "launch", .key = "launch_ns"},
+        {"q6", "behind other work, return from waiting", .key = "queue_ns", .more = "return_ns"},
+        {"q7", "not explained", .key = "unexplained_ns"}};
+    put_areas(b, t, &(areas){parts, sizeof parts / sizeof *parts, OF_SLICE});
+}
+
+static void put_savings(rocl_buf *b, const rocl_table *t)
+{
+    put_bars(b, t, rocl_table_find_column(t, "saved_ns"), MOST_BARS);
+}
+
 static void put_memory(rocl_buf *b, const rocl_table *t)
 {
     static const part peak = {"c0", "memory in use at most; its peak on the right",
@@ -1019,6 +1038,8 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"kernel_energy", put_kernel_energy},
                   {"roofline", put_roofline},
                   {"collectives", put_collectives},
+                  {"critical_path_timeline", put_critical_path},
+                  {"critical_path_what_if", put_savings},
                   {"attribution_tree", rocl_html_put_flame}};
     if (!strcmp(t->key, "kernels")) {
         put_kernels(b, t, most);

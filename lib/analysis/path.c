@@ -1,0 +1,267 @@
+/* The longest path: operations on slots, in blocks that are read backwards and forwards. */
+#include "analysis/path.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+#include "base/error.h"
+
+/* An operation as it is kept: kind and flags in the lowest bits of a varint with the slot, then
+ * the other slot, or what a step is of and its time. */
+enum { COPY, WAIT, STEP, KIND_MASK = 3, LED = 4, VARIES = 4, FLAG_BITS = 3 };
+enum { BLOCK = 4096 }; /* operations */
+
+typedef struct operation {
+    uint32_t slot, other; /* other: of a step what it is of */
+    uint32_t flags;       /* kind, and LED or VARIES */
+    int64_t ns;
+} operation;
+
+struct rocl_path {
+    rocl_sort_space *space;
+    int64_t *times; /* by slot */
+    size_t slots, slot_cap;
+    uint32_t *unused; /* slots */
+    size_t unused_count, unused_cap;
+    rocl_buf bytes; /* of the block that is filled */
+    unsigned filled;
+    rocl_stored *blocks;
+    size_t block_count, block_cap;
+    rocl_buf scratch;
+    operation *operations; /* of the block that is read */
+    rocl_error *failure;
+    rocl_status status;
+};
+
+/* ---- making it ------------------------------------------------------------------------------- */
+
+rocl_path *rocl_path_new(rocl_sort_space *space)
+{
+    rocl_path *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->space = space;
+    p->failure = rocl_error_new();
+    if (!p->failure || !ROCL_GROW(p->times, p->slot_cap, 1)) {
+        rocl_path_free(p);
+        return NULL;
+    }
+    p->slots = 1;
+    return p;
+}
+
+void rocl_path_free(rocl_path *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->block_count; i++)
+        rocl_space_drop(p->space, &p->blocks[i]);
+    free(p->blocks);
+    free(p->times);
+    free(p->unused);
+    free(p->operations);
+    rocl_buf_free(&p->bytes);
+    rocl_buf_free(&p->scratch);
+    rocl_error_free(p->failure);
+    free(p);
+}
+
+static void fail(rocl_path *p)
+{
+    if (p->status == ROCL_OK)
+        p->status = rocl_fail_memory(p->failure);
+}
+
+uint32_t rocl_path_new_slot(rocl_path *p)
+{
+    if (p->unused_count)
+        return p->unused[--p->unused_count];
+    if (p->slots >= UINT32_MAX || !ROCL_GROW(p->times, p->slot_cap, p->slots + 1)) {
+        fail(p);
+        return 0;
+    }
+    return (uint32_t)p->slots++;
+}
+
+void rocl_path_free_slot(rocl_path *p, uint32_t slot)
+{
+    if (!slot)
+        return;
+    if (ROCL_GROW(p->unused, p->unused_cap, p->unused_count + 1))
+        p->unused[p->unused_count++] = slot;
+    else
+        fail(p);
+}
+
+static void end_block(rocl_path *p)
+{
+    if (!p->filled || p->status != ROCL_OK)
+        return;
+    if (p->bytes.failed || !ROCL_GROW(p->blocks, p->block_cap, p->block_count + 1)) {
+        fail(p);
+        return;
+    }
+    p->status = rocl_space_store(p->space, &p->blocks[p->block_count], p->bytes.data, p->bytes.len,
+                                 p->failure);
+    p->block_count += p->status == ROCL_OK;
+    p->bytes.len = 0;
+    p->filled = 0;
+}
+
+static void put(rocl_path *p, uint32_t flags, uint32_t slot, uint32_t other, int64_t ns)
+{
+    uint8_t bytes[3 * ROCL_VARINT_MAX], *q = bytes;
+    q = rocl_varint_put(q, (uint64_t)slot << FLAG_BITS | flags);
+    q = rocl_varint_put(q, other);
+    if ((flags & KIND_MASK) == STEP)
+        q = rocl_varint_put(q, (uint64_t)ns);
+    rocl_buf_put(&p->bytes, bytes, (size_t)(q - bytes));
+    if (++p->filled == BLOCK)
+        end_block(p);
+}
+
+void rocl_path_copy(rocl_path *p, uint32_t to, uint32_t from)
+{
+    if (!to)
+        return;
+    p->times[to] = p->times[from];
+    put(p, COPY, to, from, 0);
+}
+
+bool rocl_path_wait(rocl_path *p, uint32_t to, uint32_t from)
+{
+    const bool led = to && p->times[from] > p->times[to];
+    if (led)
+        p->times[to] = p->times[from];
+    if (to)
+        put(p, WAIT | (led ? LED : 0), to, from, 0);
+    return led;
+}
+
+void rocl_path_step(rocl_path *p, uint32_t slot, int64_t until, uint32_t what, bool varies)
+{
+    const int64_t ns = until - p->times[slot];
+    if (!slot || ns <= 0)
+        return;
+    p->times[slot] = until;
+    put(p, STEP | (varies ? VARIES : 0), slot, what, ns);
+}
+
+int64_t rocl_path_time(const rocl_path *p, uint32_t slot)
+{
+    return p->times[slot];
+}
+
+rocl_status rocl_path_close(rocl_path *p, rocl_error *err)
+{
+    end_block(p);
+    if (p->status == ROCL_OK && !(p->operations = malloc(BLOCK * sizeof *p->operations)))
+        return rocl_fail_memory(err);
+    if (p->status != ROCL_OK)
+        rocl_error_copy(err, p->failure);
+    return p->status;
+}
+
+/* ---- reading it ------------------------------------------------------------------------------ */
+
+static rocl_status read_block(rocl_path *p, size_t i, unsigned *count, rocl_error *err)
+{
+    const uint8_t *at = NULL;
+    rocl_status st = rocl_space_load(p->space, &p->blocks[i], &p->scratch, &at, err);
+    const uint8_t *past = at + p->blocks[i].size;
+    *count = 0;
+    while (st == ROCL_OK && at < past) {
+        operation *o = &p->operations[*count];
+        uint64_t head = 0, other = 0, ns = 0;
+        bool good = *count < BLOCK && rocl_varint_get(&at, past, &head) &&
+                    rocl_varint_get(&at, past, &other);
+        if (good && (head & KIND_MASK) == STEP)
+            good = rocl_varint_get(&at, past, &ns);
+        if (!good)
+            return rocl_fail(err, ROCL_INTERNAL, "an operation of the path cannot be read");
+        *o = (operation){(uint32_t)(head >> FLAG_BITS), (uint32_t)other,
+                         (uint32_t)head & ((1u << FLAG_BITS) - 1), (int64_t)ns};
+        ++*count;
+    }
+    return st;
+}
+
+rocl_status rocl_path_walk(rocl_path *p, uint32_t slot, rocl_path_fn *fn, void *ctx,
+                           rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    int64_t now = p->times[slot];
+    for (size_t b = p->block_count; b-- && st == ROCL_OK && slot;) {
+        unsigned count;
+        st = read_block(p, b, &count, err);
+        for (unsigned i = count; i-- && st == ROCL_OK;) {
+            const operation *o = &p->operations[i];
+            const uint32_t kind = o->flags & KIND_MASK;
+            if (o->slot != slot)
+                continue;
+            if (kind == STEP) {
+                st = fn(ctx, now - o->ns, now, o->other, err);
+                now -= o->ns;
+            } else if (kind == COPY || (o->flags & LED)) {
+                slot = o->other;
+            }
+        }
+    }
+    return st;
+}
+
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* Rounded to whole nanoseconds, halves up. */
+static int64_t divide(int64_t ns, double factor)
+{
+    const double part = floor((double)ns / factor + 0.5);
+    return part < 0x1p63 ? (int64_t)part : INT64_MAX;
+}
+
+static void run_operation(const operation *o, const rocl_path_scenarios *s, int64_t *times)
+{
+    const unsigned n = s->n;
+    int64_t *to = times + (size_t)o->slot * n;
+    const int64_t *from = times + (size_t)o->other * n;
+    uint32_t changed = 0;
+    switch (o->flags & KIND_MASK) {
+    case COPY:
+        memcpy(to, from, n * sizeof *to);
+        break;
+    case WAIT:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = from[k] > to[k] ? from[k] : to[k];
+        break;
+    default:
+        if ((o->flags & VARIES) && o->other < s->count)
+            changed = s->changed[o->other];
+        for (unsigned k = 0; k < n; k++)
+            to[k] = add_saturated(to[k], changed >> k & 1 ? divide(o->ns, s->factors[k]) : o->ns);
+    }
+}
+
+rocl_status rocl_path_vary(rocl_path *p, uint32_t slot, const rocl_path_scenarios *s,
+                           int64_t *times, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    int64_t *all = calloc(p->slots, (s->n ? s->n : 1) * sizeof *all);
+    if (!all)
+        return rocl_fail_memory(err);
+    for (size_t b = 0; b < p->block_count && st == ROCL_OK; b++) {
+        unsigned count;
+        st = read_block(p, b, &count, err);
+        for (unsigned i = 0; i < count && st == ROCL_OK; i++)
+            run_operation(&p->operations[i], s, all);
+    }
+    memcpy(times, all + (size_t)slot * s->n, s->n * sizeof *times);
+    free(all);
+    return st;
+}

@@ -1,0 +1,177 @@
+#!/usr/bin/env bats
+# rocstats critical-path: traces of which the answer is known.
+
+load helper
+
+# Events, a line each, in microseconds: call|marker THREAD NAME BEGIN END CORRELATION, kernel|copy STREAM
+# NAME BEGIN END CORRELATION; to a trace of the rank, of PyTorch's form.
+trace() { # RANK
+    awk -v rank="$1" '
+        function common(cat, pid, tid) {
+            printf "%s{\"ph\": \"X\", \"cat\": \"%s\", \"pid\": %s, \"tid\": %s, \"name\": \"%s\", \"ts\": %d, \"dur\": %d, \"args\": {",
+                n++ ? ",\n" : "", cat, pid, tid, $3, $4, $5 - $4
+        }
+        BEGIN { printf "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": %d}, \"traceEvents\": [\n", rank }
+        $1 == "call" { common("cuda_runtime", 100 + rank, $2); printf "\"correlation\": %d}}", $6 }
+        $1 == "marker" { common("user_annotation", 100 + rank, $2); printf "}}" }
+        $1 == "kernel" { common("kernel", 0, $2); printf "\"device\": 0, \"stream\": %d, \"correlation\": %d}}", $2, $6 }
+        $1 == "copy" { common("gpu_memcpy", 0, $2); printf "\"device\": 0, \"stream\": %d, \"correlation\": %d, \"bytes\": 8}}", $2, $6 }
+        END { print "]}" }' >"rank$1.json"
+}
+
+# CLASS/NAME MICROSECONDS of each row, but those of 0.
+path() { # argument of rocstats...
+    rocstats critical-path -q --format json "$@" >path.json
+    jq -r '.tables[] | select(.key == "critical_path_names").rows[] |
+        "\(.class)/\(.name) \(.time_ns / 1000)"' path.json | sort | paste -sd'|'
+    # The whole time is on the path once.
+    jq -e '[.tables[] | select(.key == "critical_path_names").rows[].time_ns] as $ns |
+        [.tables[] | select(.key == "critical_path_timeline").rows[]] |
+        (last.end_ns - first.start_ns) == ($ns | add)' path.json >/dev/null
+}
+
+saves() { # NAME=2x FILE...: microseconds
+    local what=$1
+    shift
+    rocstats critical-path -q --format json --what-if "$what" "$@" |
+        jq -r '.tables[] | select(.key == "critical_path_what_if").rows[0].saved_ns / 1000'
+}
+
+@test "a chain: launches, two kernels behind each other, and the call that waits for them" {
+    trace 0 <<'END'
+call 1 hipLaunchKernel 0 10 1
+call 1 hipLaunchKernel 12 20 2
+kernel 7 first 15 115 1
+kernel 7 second 118 168 2
+call 1 hipDeviceSynchronize 25 175 0
+END
+    [ "$(path rank0.json)" = 'behind other work/second 3|kernels/first 100|kernels/second 50|launch/hipLaunchKernel 15|return from waiting/hipDeviceSynchronize 7' ]
+    [ "$(saves first=2x rank0.json)" = 50 ]
+    [ "$(saves second=2x rank0.json)" = 25 ]
+    # A launch of 10 us, half of which is saved; the second one is not on the path.
+    [ "$(saves hipLaunchKernel=2x rank0.json)" = 5 ]
+    [ "$(saves '*d=4x' rank0.json)" = 37.5 ]
+    # The host is done after 25 us: no kernel can be faster than that.
+    [ "$(saves first=1000x rank0.json)" = 99.9 ]
+}
+
+@test "two streams: what runs beside the path saves nothing, and saves only up to the other stream" {
+    trace 0 <<'END'
+call 1 hipLaunchKernel 0 10 1
+call 1 hipLaunchKernel 10 20 2
+kernel 7 long 20 220 1
+kernel 8 short 30 180 2
+call 1 hipDeviceSynchronize 20 230 0
+END
+    [ "$(path rank0.json)" = 'kernels/long 200|launch/hipLaunchKernel 20|return from waiting/hipDeviceSynchronize 10' ]
+    [ "$(saves short=2x rank0.json)" = 0 ]
+    # 100 us less for `long`, but `short` ends 40 us before it.
+    [ "$(saves long=2x rank0.json)" = 40 ]
+    # Both: `long` alone ends 120 us after the begin, and the call 10 us later.
+    [ "$(saves '*o[nr]*=2x' rank0.json)" = 100 ]
+}
+
+@test "bound by the host: kernels are not on the path, however many there are" {
+    for i in $(seq 0 9); do
+        echo "call 1 hipMalloc $((i * 100)) $((i * 100 + 60)) 0"
+        echo "call 1 hipLaunchKernel $((i * 100 + 70)) $((i * 100 + 90)) $((i + 1))"
+        echo "kernel 7 short $((i * 100 + 85)) $((i * 100 + 95)) $((i + 1))"
+    done | cat - <(echo "call 1 hipDeviceSynchronize 1000 1004 0") | trace 0
+    [ "$(path rank0.json)" = 'host calls/hipDeviceSynchronize 4|host calls/hipLaunchKernel 200|host calls/hipMalloc 600|host outside of calls/(no range is open) 200' ]
+    [ "$(saves short=2x rank0.json)" = 0 ]
+    [ "$(saves hipMalloc=2x rank0.json)" = 300 ]
+}
+
+@test "bound by waiting: the host launches, waits, and goes on" {
+    for i in 0 1 2; do
+        echo "marker 1 step $((i * 100)) $((i * 100 + 100))"
+        echo "call 1 hipLaunchKernel $((i * 100 + 5)) $((i * 100 + 10)) $((i + 1))"
+        echo "kernel 7 work $((i * 100 + 20)) $((i * 100 + 80)) $((i + 1))"
+        echo "call 1 hipStreamSynchronize $((i * 100 + 12)) $((i * 100 + 90)) 0"
+    done | trace 0
+    [ "$(path rank0.json)" = 'host outside of calls/step 45|kernels/work 180|launch/hipLaunchKernel 45|return from waiting/hipStreamSynchronize 30' ]
+    [ "$(saves work=2x rank0.json)" = 90 ]
+}
+
+@test "copies and kernels: a copy on a stream of its own, and hipMemcpy, which waits for its copy" {
+    trace 0 <<'END'
+call 1 hipMemcpyAsync 0 10 1
+copy 9 up 20 120 1
+call 1 hipStreamWaitEvent 12 14 0
+call 1 hipLaunchKernel 15 20 2
+kernel 7 compute 125 225 2
+call 1 hipMemcpy 30 290 3
+copy 7 down 230 280 3
+END
+    [ "$(path rank0.json)" = 'behind other work/compute 5|behind other work/down 5|copies/down 50|copies/up 100|kernels/compute 100|launch/hipMemcpyAsync 20|return from waiting/hipMemcpy 10' ]
+    [ "$(saves up=2x rank0.json)" = 50 ]
+    # Without the call before the launch, nothing says that the kernel waited for the copy.
+    sed -i /hipStreamWaitEvent/d rank0.json
+    [[ "$(path rank0.json)" == *"launch/hipLaunchKernel 110"* ]]
+    [ "$(saves up=2x rank0.json)" = 0 ]
+}
+
+@test "two ranks, one of them late: the path leads to what made it late" {
+    trace 0 <<'END'
+call 1 hipLaunchKernel 0 10 1
+kernel 7 compute 20 120 1
+call 1 hipLaunchKernel 12 16 2
+kernel 7 ncclDevKernel_AllReduce 122 330 2
+call 1 hipDeviceSynchronize 20 335 0
+END
+    trace 1 <<'END'
+call 1 hipLaunchKernel 0 10 1
+kernel 7 compute 20 270 1
+call 1 hipLaunchKernel 12 16 2
+kernel 7 ncclDevKernel_AllReduce 275 325 2
+call 1 hipDeviceSynchronize 20 328 0
+END
+    all='behind other work/ncclDevKernel_AllReduce 5|communication/ncclDevKernel_AllReduce 55|kernels/compute 250|launch/hipLaunchKernel 20|return from waiting/hipDeviceSynchronize 5'
+    [ "$(path rank0.json rank1.json)" = "$all" ]
+    path --by-rank rank0.json rank1.json
+    jq -e '[.tables[] | select(.key == "critical_path_names").rows[] | select(.class == "kernels") | [.rank, .time_ns]] == [[1, 250000]]' path.json
+    # Alone, rank 0 waits in its kernel for nobody knows whom.
+    [[ "$(path rank0.json)" == *"communication/ncclDevKernel_AllReduce 208"* ]]
+    # Both ranks compute in half of the time: the late one comes 125 us earlier.
+    [ "$(saves compute=2x rank0.json rank1.json)" = 125 ]
+    [ "$(rocstats critical-path -j1 --format csv rank0.json rank1.json)" = "$(rocstats critical-path -j5 --format csv rank1.json rank0.json)" ]
+}
+
+@test "a thread that asks now and then has no part in the end; the time without a call is not explained" {
+    trace 0 <<'END'
+call 1 hipLaunchKernel 50 60 1
+kernel 7 compute 70 170 1
+kernel 7 unknown 200 210 99
+call 2 hipEventQuery 0 1 0
+call 2 hipEventQuery 500 501 0
+END
+    [ "$(path rank0.json)" = 'kernels/compute 100|kernels/unknown 10|launch/hipLaunchKernel 20|not explained/(before the thread'"'"'s first range) 50|not explained/(before work without a call) 30' ]
+}
+
+@test "HTA's example: the copies, launches and waits that it found, to the nanosecond" {
+    file=$ROCLINE_DATA/kineto/hta_critical_path_simple_add.json.gz
+    [ -n "${ROCLINE_DATA-}" ] && [ -e "$file" ] || skip "needs ROCLINE_DATA"
+    rocstats critical-path -q --format json "$file" >path.json
+    # From HTA's overlaid trace of this input: its 16 copies, from the begins of their calls to theirs,
+    # from their ends to those of cudaStreamSynchronize, and the union of operators and calls outside
+    # these. The last launches, whose kernels end 235 us before the host calls cudaDeviceSynchronize,
+    # are on its path and not on ours.
+    jq -e '[.tables[] | select(.key == "critical_path").rows[] | {key: .class, value: [.count, .time_ns]}] | from_entries |
+        .copies == [16, 39080000] and .launch[1] == 1555000 and .["return from waiting"] == [16, 105000] and
+        .["host calls"][1] == 41394449000 and .kernels == [0, 0]' path.json
+}
+
+@test "--what-if: what it takes" {
+    trace 0 <<<'call 1 hipMalloc 0 10 0'
+    for bad in hipMalloc hipMalloc=2 =2x hipMalloc=x hipMalloc=0x hipMalloc=-1x hipMalloc=2xx hipMalloc=nanx; do
+        try 2 rocstats critical-path --what-if "$bad" rank0.json
+        says "--what-if: \"$bad\" is not of the form NAME=2x"
+    done
+    try 2 rocstats kernels --what-if hipMalloc=2x rank0.json
+    says '--what-if is only for the report critical-path'
+    try 0 rocstats --what-if hipMalloc=2x --what-if none=3x rank0.json
+    [[ $output == *"1 of the names are not in the trace"* ]]
+    mapfile -t many < <(seq -f '--what-if=n%g=2x' 33)
+    try 2 rocstats critical-path "${many[@]}" rank0.json
+    says '--what-if: more than 32 are given'
+}
