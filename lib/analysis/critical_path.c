@@ -15,6 +15,8 @@
  *                   process; without a launch in the trace on the same
  *     end of work   on its begin; of a collective on the last begin of its kernels on all ranks
  *     end of a call that waits (calls.h): on the work that it waits for, if it ended in the call
+ *     backward pass of PyTorch, on threads of its own: on the thread that launched work before; and
+ *                   what that thread does next, on the backward pass
  *
  * In memory are what goes on at a time, sums by name, and the path's operations (path.h). */
 #include <errno.h>
@@ -95,8 +97,12 @@ typedef struct thread {
     bool takes_part; /* it launched work, or waited for some */
     uint32_t slot, process;
     int64_t event_waited; /* when it last called hipStreamWaitEvent; -1: never */
-    uint32_t outside;     /* what: no range is open */
-    frame *open;          /* the outermost first */
+    int64_t last;         /* begin or end of a range */
+    /* Of PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
+     * process that does; 0: none. */
+    uint32_t caller_after, next_engine;
+    uint32_t outside; /* what: no range is open */
+    frame *open;      /* the outermost first */
     size_t depth, cap;
 } thread;
 
@@ -134,8 +140,10 @@ typedef struct work {
 } work;
 
 typedef struct process_state {
-    uint32_t slot;   /* what has ended in it; 0: nothing */
-    uint32_t latest; /* of its streams: where work ended last; 0: none */
+    uint32_t slot;         /* what has ended in it; 0: nothing */
+    uint32_t latest;       /* of its streams: where work ended last; 0: none */
+    uint32_t host_after;   /* thread, + 1, that last began a range, of those that launch work */
+    uint32_t engine_after; /* a thread, + 1, of PyTorch's backward pass; 0: none */
     int32_t rank;
 } process_state;
 
@@ -149,7 +157,7 @@ typedef struct pending {
 
 typedef struct group { /* a collective, while it goes on */
     uint32_t slot;
-    uint64_t left;
+    uint64_t number, left; /* left: kernels that have not ended */
 } group;
 
 typedef struct stretch {
@@ -191,7 +199,11 @@ typedef struct critical_path {
     size_t pending_count, pending_cap;
     group *groups;
     size_t group_cap;
-    uint32_t group_count;
+    size_t group_count; /* that were ever going on at once */
+    uint32_t *free_groups;
+    size_t free_group_count, free_group_cap;
+    rocl_map group_of; /* by number */
+    uint64_t collective_count;
     rocl_ids parts; /* by kernel */
     uint64_t numbers;
     int64_t origin;
@@ -213,7 +225,7 @@ typedef struct critical_path {
 enum { RANGE, LAUNCHED, BEGINS };
 
 /* Bits of a range's record. */
-enum { IS_MARKER = 1, WAITS_FOR_EVENT = 2, WAITS_SHIFT = 2 };
+enum { IS_MARKER = 1, WAITS_FOR_EVENT = 2, IS_BACKWARD = 4, WAITS_SHIFT = 3 };
 
 static bool find_call_bits(critical_path *p, unsigned worker, uint32_t name, uint32_t *bits)
 {
@@ -222,7 +234,8 @@ static bool find_call_bits(critical_path *p, unsigned worker, uint32_t name, uin
         return true;
     const char *call = rocl_str(p->c.trace, name);
     *bits = (uint32_t)rocl_call_waits_for(call) << WAITS_SHIFT |
-            (fnmatch("*StreamWaitEvent*", call, 0) ? 0 : WAITS_FOR_EVENT);
+            (fnmatch("*StreamWaitEvent*", call, 0) ? 0 : WAITS_FOR_EVENT) |
+            (fnmatch("autograd::engine::evaluate_function*", call, 0) ? 0 : IS_BACKWARD);
     return rocl_ids_put(&p->calls[worker], name, *bits);
 }
 
@@ -353,16 +366,16 @@ static rocl_status add_collective(void *ctx, const rocl_collective *k, rocl_erro
 {
     critical_path *p = ctx;
     rocl_status st = ROCL_OK;
-    if (!rocl_collective_is_whole(k) || k->count < 2 || p->group_count == UINT32_MAX - 1)
+    if (!rocl_collective_is_whole(k) || k->count < 2)
         return ROCL_OK;
     for (uint32_t i = 0; i < k->count && st == ROCL_OK; i++) {
         const rocl_collective_member *m = &k->members[i];
         const uint64_t key[4] = {(uint64_t)m->start, point_word(BEGINS, m->capture),
                                  rocl_row_word(m->row, ROCL_DISPATCH), 0};
-        const uint64_t numbers[] = {p->group_count, k->count};
+        const uint64_t numbers[] = {p->collective_count, k->count};
         st = rocl_add_numbers(p->points, 0, key, numbers, 2, err);
     }
-    p->group_count++;
+    p->collective_count++;
     return st;
 }
 
@@ -481,38 +494,99 @@ static void return_from_call(critical_path *p, thread *t, const frame *f, rocl_s
     }
 }
 
-/* Ends what ends up to a time, and goes on up to it. */
-static rocl_status follow_thread(critical_path *p, thread *t, int64_t until, rocl_error *err)
+static rocl_status end_ranges(critical_path *p, thread *t, int64_t until, rocl_error *err);
+
+/* Goes on when the threads that work for it are done. */
+static rocl_status resume(critical_path *p, thread *t, int64_t until, rocl_error *err)
+{
+    const uint32_t self_after = (uint32_t)(t - p->threads) + 1;
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = p->processes[t->process].engine_after; i && st == ROCL_OK;
+         i = p->threads[i - 1].next_engine) {
+        thread *u = &p->threads[i - 1];
+        if (u->caller_after != self_after)
+            continue;
+        st = end_ranges(p, u, until, err);
+        if (!u->depth)
+            rocl_path_wait(p->path, t->slot, u->slot);
+    }
+    return st;
+}
+
+/* Ends what ends up to a time. */
+static rocl_status end_ranges(critical_path *p, thread *t, int64_t until, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    while (t->depth && t->open[t->depth - 1].end <= until) {
-        frame *f = &t->open[--t->depth];
+    while (st == ROCL_OK && t->depth && t->open[t->depth - 1].end <= until) {
+        frame *f = &t->open[t->depth - 1];
+        if (!t->caller_after)
+            st = resume(p, t, f->end, err);
+        t->depth--;
         rocl_path_step(p->path, t->slot, f->end, f->what, true);
+        t->last = f->end > t->last ? f->end : t->last;
         /* One that crosses others may be met late. */
         if (f->waits && rocl_path_time(p->path, t->slot) == f->end)
             return_from_call(p, t, f, &st, err);
         release(p, &f->begun);
         leave_own(p, f->own_after, &st, err);
     }
-    if (until < INT64_MAX && t->depth)
+    return st;
+}
+
+/* Ends what ends up to a time, and goes on up to it. */
+static rocl_status follow_thread(critical_path *p, thread *t, int64_t until, rocl_error *err)
+{
+    rocl_status st = end_ranges(p, t, until, err);
+    if (until == INT64_MAX || st != ROCL_OK)
+        return st;
+    if (!t->caller_after)
+        st = resume(p, t, until, err);
+    if (t->depth)
         rocl_path_step(p->path, t->slot, until, t->open[t->depth - 1].what, true);
-    else if (until < INT64_MAX)
+    else
         rocl_path_step(p->path, t->slot, until, t->outside, false);
     return st;
 }
 
-static rocl_status begin_thread(critical_path *p, thread *t, uint32_t process, int64_t now,
-                                rocl_error *err)
+/* The backward pass begins, or goes on after another thread has done something: that one called. */
+static rocl_status call_engine(critical_path *p, thread *t, int64_t now, rocl_error *err)
+{
+    process_state *of = &p->processes[t->process];
+    const uint32_t self_after = (uint32_t)(t - p->threads) + 1, host_after = of->host_after;
+    if (!host_after || host_after == self_after)
+        return ROCL_OK;
+    thread *host = &p->threads[host_after - 1];
+    if (!t->caller_after) {
+        t->next_engine = of->engine_after;
+        of->engine_after = self_after;
+    }
+    t->caller_after = host_after;
+    rocl_status st = end_ranges(p, t, now, err);
+    if (st == ROCL_OK && !t->depth)
+        st = end_ranges(p, host, now, err);
+    if (st != ROCL_OK || t->depth || host->last < t->last)
+        return st;
+    st = follow_thread(p, host, now, err);
+    rocl_path_wait(p->path, t->slot, host->slot);
+    return st;
+}
+
+static rocl_status begin_thread(critical_path *p, thread *t, uint32_t process, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     t->seen = true;
     t->process = process;
-    t->event_waited = -1;
+    t->event_waited = t->last = -1;
     t->outside = find_what(p, OUTSIDE, NO_RANGE, 0, process, &st, err);
     gather(p, &t->slot, 0);
-    rocl_path_step(p->path, t->slot, now, find_what(p, UNEXPLAINED, NO_BEGIN, 0, process, &st, err),
-                   false);
     return st;
+}
+
+/* A thread that launches work has done something. */
+static void note_host(critical_path *p, const thread *t)
+{
+    if (t->takes_part && !t->caller_after)
+        p->processes[t->process].host_after = (uint32_t)(t - p->threads) + 1;
 }
 
 static rocl_status begin_range(critical_path *p, const rocl_sort_record *rec, int64_t now,
@@ -524,14 +598,22 @@ static rocl_status begin_range(critical_path *p, const rocl_sort_record *rec, in
     const size_t index = p->threads_of[capture] + v[2];
     const uint32_t of = (uint32_t)(p->processes_of[capture] + v[3]);
     thread *t = &p->threads[index];
-    rocl_status st = t->seen ? ROCL_OK : begin_thread(p, t, of, now, err);
+    const uint32_t bits = (uint32_t)v[1];
+    const bool first = !t->seen;
+    rocl_status st = first ? begin_thread(p, t, of, err) : ROCL_OK;
+    if (st == ROCL_OK && (bits & IS_BACKWARD))
+        st = call_engine(p, t, now, err);
+    if (first)
+        rocl_path_step(p->path, t->slot, now, find_what(p, UNEXPLAINED, NO_BEGIN, 0, of, &st, err),
+                       false);
     if (st == ROCL_OK)
         st = follow_thread(p, t, now, err);
+    t->last = now;
+    note_host(p, t);
     if (st == ROCL_OK && !ROCL_GROW(t->open, t->cap, t->depth + 1))
         st = rocl_fail_memory(err);
     if (st != ROCL_OK)
         return st;
-    const uint32_t bits = (uint32_t)v[1];
     frame f = {.start = now,
                .end = INT64_MAX - (int64_t)rec->key[2] - p->origin,
                .waits = (rocl_waits_for)(bits >> WAITS_SHIFT)};
@@ -559,6 +641,37 @@ static uint32_t new_work(critical_path *p, uint64_t number)
     }
     p->works[i] = (work){.number = number};
     return i;
+}
+
+/* A collective that goes on, + 1, made when it begins; 0: memory is out. */
+static uint32_t find_group(critical_path *p, uint64_t number, uint64_t count)
+{
+    uint32_t i = rocl_map_get(&p->group_of, number, ROCL_NONE);
+    if (i != ROCL_NONE)
+        return i + 1;
+    i = p->free_group_count ? p->free_groups[--p->free_group_count] : (uint32_t)p->group_count;
+    if (i == p->group_count) {
+        if (p->group_count >= UINT32_MAX - 1 ||
+            !ROCL_GROW(p->groups, p->group_cap, p->group_count + 1))
+            return 0;
+        p->group_count++;
+    }
+    p->groups[i] = (group){.number = number, .left = count};
+    return rocl_map_put(&p->group_of, number, i) ? i + 1 : 0;
+}
+
+/* One of its kernels has ended. False: memory is out. */
+static bool leave_group(critical_path *p, uint32_t group_after)
+{
+    group *g = &p->groups[group_after - 1];
+    if (--g->left)
+        return true;
+    release(p, &g->slot);
+    rocl_map_del(&p->group_of, g->number);
+    if (!ROCL_GROW(p->free_groups, p->free_group_cap, p->free_group_count + 1))
+        return false;
+    p->free_groups[p->free_group_count++] = group_after - 1;
+    return true;
 }
 
 /* It has not ended from here on, on its stream. */
@@ -623,6 +736,7 @@ static rocl_status launch_work(critical_path *p, const rocl_sort_record *rec, in
         return rocl_fail_memory(err);
     work *w = &p->works[index];
     t->takes_part = true;
+    note_host(p, t);
     w->launched = now;
     w->call = (uint32_t)v[1];
     w->call_end = now + (int64_t)v[0];
@@ -734,10 +848,9 @@ static rocl_status end_work(critical_path *p, uint32_t index, rocl_error *err)
     process_state *of = &p->processes[w->process];
     rocl_status st = ROCL_OK;
     if (w->collective_after) {
-        group *g = &p->groups[w->collective_after - 1];
-        rocl_path_wait(p->path, w->slot, g->slot);
-        if (!--g->left)
-            release(p, &g->slot);
+        rocl_path_wait(p->path, w->slot, p->groups[w->collective_after - 1].slot);
+        if (!leave_group(p, w->collective_after))
+            return rocl_fail_memory(err);
     }
     rocl_path_step(p->path, w->slot, w->end, w->what, true);
     for (unsigned i = 0; i < LANES; i++)
@@ -822,8 +935,6 @@ static rocl_status sweep(critical_path *p, rocl_error *err)
     rocl_sort_record rec;
     uint32_t collective_after = 0;
     rocl_status st = rocl_sorter_start(p->points, err);
-    if (!ROCL_GROW(p->groups, p->group_cap, (size_t)p->group_count + 1))
-        return rocl_fail_memory(err);
     while (rocl_next_record(p->points, &rec, &st, err)) {
         if (!p->begun)
             p->origin = (int64_t)rec.key[0];
@@ -840,9 +951,8 @@ static rocl_status sweep(critical_path *p, rocl_error *err)
         } else if (!rec.key[3]) {
             uint64_t v[2];
             rocl_read_numbers(&rec, v, 2);
-            collective_after = (uint32_t)v[0] + 1;
-            group *g = &p->groups[v[0]];
-            g->left = g->left ? g->left : v[1];
+            collective_after = find_group(p, v[0], v[1]);
+            st = collective_after ? ROCL_OK : rocl_fail_memory(err);
         } else {
             st = begin_work(p, &rec, now, collective_after, err);
             collective_after = 0;
@@ -1349,6 +1459,8 @@ static void close_critical_path(void *self)
     free(p->free_owns);
     free(p->heap);
     free(p->groups);
+    free(p->free_groups);
+    rocl_map_free(&p->group_of);
     free(p->sums);
     free(p->slice_sums);
 }

@@ -137,6 +137,22 @@ END
     [ "$(rocstats critical-path -j1 --format csv rank0.json rank1.json)" = "$(rocstats critical-path -j5 --format csv rank1.json rank0.json)" ]
 }
 
+@test "PyTorch: the backward pass is on a thread of its own, between what its caller does" {
+    for i in 0 1; do
+        echo "marker 1 step$i $((i * 200)) $((i * 200 + 190))"
+        echo "call 1 hipLaunchKernel $((i * 200 + 10)) $((i * 200 + 40)) $((2 * i + 1))"
+        echo "kernel 7 forward $((i * 200 + 30)) $((i * 200 + 50)) $((2 * i + 1))"
+        echo "call 2 autograd::engine::evaluate_function:first $((i * 200 + 50)) $((i * 200 + 80)) 0"
+        echo "call 2 autograd::engine::evaluate_function:second $((i * 200 + 85)) $((i * 200 + 140)) 0"
+        echo "call 2 hipLaunchKernel $((i * 200 + 100)) $((i * 200 + 130)) $((2 * i + 2))"
+        echo "kernel 7 backward $((i * 200 + 125)) $((i * 200 + 128)) $((2 * i + 2))"
+        echo "call 1 optimizer $((i * 200 + 150)) $((i * 200 + 180)) 0"
+    done | trace 0
+    [ "$(path rank0.json)" = 'host calls/autograd::engine::evaluate_function:first 60|host calls/autograd::engine::evaluate_function:second 50|host calls/hipLaunchKernel 120|host calls/optimizer 60|host outside of calls/(no range is open) 20|host outside of calls/step0 40|host outside of calls/step1 40' ]
+    [ "$(saves '*:second=2x' rank0.json)" = 25 ]
+    [ "$(saves 'optimizer=2x' rank0.json)" = 30 ]
+}
+
 @test "a thread that asks now and then has no part in the end; the time without a call is not explained" {
     trace 0 <<'END'
 call 1 hipLaunchKernel 50 60 1
