@@ -963,6 +963,7 @@ typedef struct rocl_growth {
  * not count, nor do domains below 0.1 % of all; see rocstats(1). */
 typedef struct rocl_gate {
     double average, total; /* limits in percent; infinite: not asked for */
+    bool totals;           /* the table of limits has those of totals, too */
     /* Names that are new, or whose average grew by more than the limit: significantly, or with too
      * few calls to be significant however much they grow. */
     rocl_growth grown, not_judged;
@@ -1004,10 +1005,11 @@ typedef enum rocl_table_format {
     ROCL_TABLE_CONSOLE, /* the report summary as `rocprofv3 -S` prints it */
     ROCL_TABLE_HTML,    /* one page with charts, for a browser */
     ROCL_TABLE_FOLDED,  /* the report attribution as lines "outer;inner;kernel NS" */
+    ROCL_TABLE_JUNIT,   /* the limits of a comparison as test cases in XML */
 } rocl_table_format;
 
 /* What users call them. */
-#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html|folded"
+#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html|folded|junit"
 /* The format that is called so. False: none is. */
 ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
 

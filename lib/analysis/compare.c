@@ -13,6 +13,7 @@
 #include "analysis/baseline.h"
 #include "analysis/causes.h"
 #include "analysis/compare_side.h"
+#include "analysis/limits.h"
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
 #include "analysis/report.h"
@@ -438,8 +439,8 @@ static const rocl_table_def class_table = {&rocl_compare_tab, "compare_classes",
                                            "Kernels from A to B by class",
                                            ROCL_COLUMNS(class_columns)};
 
-const rocl_table_def *const rocl_compare_tables[] = {&likeness_table, &rocl_causes_table,
-                                                     &compare_table, &class_table, NULL};
+const rocl_table_def *const rocl_compare_tables[] = {
+    &likeness_table, &rocl_causes_table, &compare_table, &class_table, &rocl_limits_table, NULL};
 
 static void add_pair(void *sum, const void *row)
 {
@@ -684,6 +685,110 @@ static bool is_small(int64_t part, int64_t whole)
     return part <= 0 || (double)part < SMALL * (double)whole;
 }
 
+/* ---- the same for each name, as a table ---- */
+
+static void sum_domains(const pairs *p, int64_t totals[ROCL_DOMAINS][SIDES], int64_t all[SIDES])
+{
+    memset(totals, 0, ROCL_DOMAINS * sizeof *totals);
+    memset(all, 0, SIDES * sizeof *all);
+    for (size_t i = 0; i < p->count; i++)
+        for (unsigned k = A; k <= B; k++) {
+            int64_t *total = &totals[p->all[i].domain][k];
+            *total = rocl_add_saturated(*total, p->all[i].of[k].total);
+        }
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
+        for (unsigned k = A; k <= B; k++)
+            all[k] = rocl_add_saturated(all[k], totals[d][k]);
+}
+
+static rocl_judgement judge_pair(const pair *p, const char *of, double before, double after,
+                                 double limit)
+{
+    const bool added = p->status == ADDED;
+    const double percent = added ? INFINITY : growth_of(before, after);
+    return (rocl_judgement){.rule = of,
+                            .domain = rocl_domain_name(p->domain),
+                            .name = p->name,
+                            .len = p->name_len,
+                            .before = before,
+                            .after = after,
+                            .percent = percent,
+                            .limit = limit,
+                            .verdict = percent > limit ? ROCL_VERDICT_FAILED : ROCL_VERDICT_PASSED,
+                            .reason = added ? "it is new" : NULL};
+}
+
+static void ignore_judgement(rocl_judgement *j, const pair *p)
+{
+    j->verdict = ROCL_VERDICT_IGNORED;
+    j->reason = p->status == REMOVED ? "it is not in B" : "below 0.1 % of its domain";
+}
+
+static void judge_average(rocl_limits *l, const pair *p, bool small, double limit)
+{
+    const rocl_distribution *a = &p->of[A], *b = &p->of[B];
+    rocl_judgement j = judge_pair(p, "average", a->taken ? rocl_distribution_average(a) : 0,
+                                  b->taken ? rocl_distribution_average(b) : 0, limit);
+    const bool grew = j.verdict == ROCL_VERDICT_FAILED && p->status != ADDED;
+    if (small)
+        ignore_judgement(&j, p);
+    else if (grew && !p->significant) {
+        const bool open = p->test.least >= LEVEL;
+        j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
+        j.reason = open ? "too few calls" : "not significant";
+    }
+    rocl_limits_add(l, &j);
+}
+
+static void judge_total(rocl_limits *l, const pair *p, bool small, double limit)
+{
+    rocl_judgement j =
+        judge_pair(p, "total", (double)p->of[A].total, (double)p->of[B].total, limit);
+    if (small)
+        ignore_judgement(&j, p);
+    rocl_limits_add(l, &j);
+}
+
+static void judge_domain(rocl_limits *l, const char *domain, const int64_t total[SIDES], bool small,
+                         double limit)
+{
+    const double percent = growth_of((double)total[A], (double)total[B]);
+    const bool failed = percent > limit && !small;
+    rocl_limits_add(l, &(rocl_judgement){.rule = "total",
+                                         .domain = domain,
+                                         .before = (double)total[A],
+                                         .after = (double)total[B],
+                                         .percent = percent,
+                                         .limit = limit,
+                                         .verdict = small    ? ROCL_VERDICT_IGNORED
+                                                    : failed ? ROCL_VERDICT_FAILED
+                                                             : ROCL_VERDICT_PASSED,
+                                         .reason = small ? "below 0.1 % of all domains" : NULL});
+}
+
+static void put_limits(const rocl_gate *g, const pairs *p, rocl_tables *out,
+                       const rocl_collector *c)
+{
+    rocl_limits limits = {0};
+    int64_t totals[ROCL_DOMAINS][SIDES], all[SIDES];
+    sum_domains(p, totals, all);
+    for (size_t i = 0; i < p->count; i++) {
+        const pair *pr = &p->all[i];
+        const bool small = is_small(pr->of[B].total, totals[pr->domain][B]);
+        if (isfinite(g->average))
+            judge_average(&limits, pr, small, g->average);
+        if (isfinite(g->total) && g->totals)
+            judge_total(&limits, pr, small, g->total);
+    }
+    for (unsigned d = 0; d < ROCL_DOMAINS && g->totals; d++)
+        if (totals[d][A] || totals[d][B])
+            judge_domain(&limits, rocl_domain_name((rocl_domain)d), totals[d],
+                         is_small(totals[d][B], all[B]), g->total);
+    if (g->totals)
+        judge_domain(&limits, NULL, all, false, g->total);
+    rocl_limits_put(&limits, out, c);
+}
+
 static void check_names(rocl_gate *g, rocl_tables *out, const pairs *p, int64_t (*totals)[SIDES])
 {
     rule average[] = {{&g->grown, .limit = g->average}, {&g->not_judged, .limit = g->average}};
@@ -717,16 +822,9 @@ static void check_names(rocl_gate *g, rocl_tables *out, const pairs *p, int64_t 
 
 static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
 {
-    int64_t totals[ROCL_DOMAINS][SIDES] = {{0}}, all[SIDES] = {0};
-    *g = (rocl_gate){.average = g->average, .total = g->total};
-    for (size_t i = 0; i < p->count; i++)
-        for (unsigned k = A; k <= B; k++) {
-            int64_t *total = &totals[p->all[i].domain][k];
-            *total = rocl_add_saturated(*total, p->all[i].of[k].total);
-        }
-    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
-        for (unsigned k = A; k <= B; k++)
-            all[k] = rocl_add_saturated(all[k], totals[d][k]);
+    int64_t totals[ROCL_DOMAINS][SIDES], all[SIDES];
+    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
+    sum_domains(p, totals, all);
     check_names(g, out, p, totals);
     /* Names that are small each can grow together. */
     rule domains = {&g->total_domains, .limit = g->total};
@@ -769,6 +867,8 @@ static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_opti
         put_tables(&p, sides, out, &c);
     if (st == ROCL_OK && gate)
         check_gate(gate, out, &p);
+    if (st == ROCL_OK && gate && o->comparability && (isfinite(gate->average) || gate->totals))
+        put_limits(gate, &p, out, &c);
     free(p.all);
     rocl_strings_free(p.keys);
     rocl_side_free(&sides[A]);

@@ -39,7 +39,7 @@ static const struct command_tables {
     const char *data; /* the schema of other data, members of its object; or NULL */
 } commands[] = {
     {"stats", rocl_report_defs, rocl_advice_tables, false, NULL},
-    {"compare", NULL, rocl_compare_tables, true, NULL},
+    {"compare", NULL, rocl_compare_tables, false, NULL},
     {"info", NULL, rocl_description_tables, false, NULL},
     {"show", NULL, rocl_show_tables, false, NULL},
     {"correlate", NULL, rocl_correlate_tables, false, NULL},

@@ -51,7 +51,16 @@ bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width);
 /* ---- the formats that have a file of their own; write.c has the others and the list ---------- */
 
 typedef void rocl_table_write_fn(rocl_table_writer *w);
-rocl_table_write_fn rocl_table_write_console, rocl_table_write_html, rocl_table_write_json;
+rocl_table_write_fn rocl_table_write_console, rocl_table_write_html, rocl_table_write_json,
+    rocl_table_write_junit;
+/* Markdown of a comparison. */
+rocl_table_write_fn rocl_table_write_comment;
+bool rocl_tables_are_comparison(const rocl_tables *all);
+/* Markdown: a table; a cell; a text with a backslash before what would be markup (markdown.c). */
+void rocl_table_put_markdown(rocl_table_writer *w, const rocl_table *t);
+void rocl_table_put_markdown_cell(rocl_table_writer *w, const rocl_table *t, const rocl_datum *d,
+                                  size_t column);
+void rocl_table_put_escaped(rocl_buf *to, const void *text, size_t n);
 void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t);
 
 /* A row alone, into w->buf. */

@@ -190,6 +190,80 @@ few() { # calls file slower
     done
 }
 
+@test "compare: JUnit XML has a case for each test, and what standard error says" {
+    needs jq xmllint
+    slower b.db
+    xpath() {
+        xmllint --xpath "$1" out.xml
+    }
+    try 1 rocstats compare --format junit -o out.xml --fail-over 50 --fail-over-total 30 "$a" b.db
+    [ -z "$output" ]
+    xmllint --noout out.xml
+    rocstats compare -q --format json --fail-over 50 --fail-over-total 30 "$a" b.db >out.json 2>err || true
+    jq -c '[.tables[] | select(.key == "compare_limits").rows[]]' out.json >limits.json
+    [ "$(xpath 'count(//testcase)')" -eq "$(jq length limits.json)" ]
+    [ "$(xpath 'string(/testsuites/@tests)')" -eq "$(jq length limits.json)" ]
+    for verdict in failed passed; do
+        jq -r --arg v $verdict '.[] | select(.verdict == $v) | [.rule, .domain // empty] | join(".")' limits.json | sort >wanted
+        [ $verdict = failed ] && is='failure' || is='not(*)'
+        xpath "//testcase[$is]/@classname" | sed 's/.*="\(.*\)"/\1/' | sort | diff wanted -
+    done
+    [ "$(xpath 'string(/testsuites/@failures)')" -eq "$(xpath 'count(//failure)')" ]
+    [ "$(xpath 'string(/testsuites/@skipped)')" -eq "$(xpath 'count(//skipped)')" ]
+    [ "$(xpath 'count(//failure[@type="average"])')" -eq 1 ]
+    [ "$(xpath 'string(//failure[@type="average"]/@message)')" = "average grew by 100.00 %, limit 50.00 %" ]
+    grep -q "1 name grew by more than 50 %" err
+    # Every row of a name is judged once by each rule.
+    for rule in average total; do
+        [ "$(jq --arg r $rule '[.[] | select(.rule == $r and .name != null)] | length' limits.json)" -eq \
+            "$(jq '[.tables[] | select(.key == "compare").rows[]] | length' out.json)" ]
+    done
+    # Without a limit there is nothing to test.
+    try 2 rocstats compare --format junit "$a" b.db
+    try 2 rocstats kernels --format junit "$a"
+    run ! jq -e '.tables[] | select(.key == "compare_limits")' <(rocstats compare --format json "$a" b.db)
+}
+
+@test "compare: verdicts of limits: new, gone, small, too few calls, not significant" {
+    needs jq
+    few 4 four.db slow4.db
+    verdict() { # a b name
+        rocstats compare -q --format json --fail-over 5 --include kernel "$1" "$2" 2>/dev/null |
+            jq -r --arg n "$3" '.tables[] | select(.key == "compare_limits").rows[] | select(.name | contains($n)) | .verdict + ": " + (.reason // "")'
+    }
+    [ "$(verdict four.db slow4.db Cijk_Ailk)" = "not tested: too few calls" ]
+    [ "$(verdict four.db four.db Cijk_Ailk)" = "passed: " ]
+    [ "$(verdict "$a" "$b" nccl)" = "failed: it is new" ]
+    [ "$(verdict "$b" "$a" nccl)" = "ignored: it is not in B" ]
+    slower b.db
+    [ "$(verdict "$a" b.db Cijk_Ailk)" = "failed: " ]
+}
+
+@test "compare: names of any bytes are valid XML" {
+    needs xmllint
+    for file in nasty-3.0.5 everything; do
+        rocstats compare -q --format junit --fail-over 5 --fail-over-total 5 "$a" "$FIXTURES/$file.db" >out.xml 2>/dev/null || true
+        xmllint --noout out.xml
+    done
+    grep -q '&lt;script&gt;' out.xml || rocstats compare -q --format junit --fail-over 5 "$a" "$FIXTURES/nasty-3.0.5.db" 2>/dev/null | grep -q '&lt;script&gt;'
+}
+
+@test "compare: Markdown is a comment: verdict, totals, changes, and all tables folded" {
+    slower b.db
+    try 1 rocstats compare --format md --fail-over 50 "$a" b.db
+    [ "${lines[0]}" = "## From A to B" ]
+    [[ "${lines[1]}" == "**Failed**: 1 failed, "* ]]
+    [[ "$output" == *"| Cijk_Ailk"*"| KERNELS | average | 83.6 us | 167 us | 100.00 | 50.00 |"* ]]
+    [[ "$output" == *"Wall time of GPUs: 3.87 ms in A, 3.87 ms in B, a difference of 0 ns (0.00 %)"*"| longer or shorter | GEMM | 836 us |"* ]]
+    [[ "$output" == *"Largest changes:"*"<details><summary>All tables</summary>"*"## Comparability"*"</details>" ]]
+    [ "$(sed '/<details>/,$d' <<<"$output" | wc -l)" -lt 50 ]
+    try 0 rocstats compare --format md --fail-over 50 "$a" "$a"
+    [[ "${lines[1]}" == "**Passed**: "* ]]
+    [[ "$output" == *"No name changed."* ]]
+    try 0 rocstats compare --format md "$a" "$b"
+    [[ "$output" != *"**"* ]]
+}
+
 @test "compare: a name cannot move the cursor" {
     cp "$a" b.db
     chmod u+w b.db

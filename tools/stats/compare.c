@@ -78,6 +78,7 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
         code = read_limit(cmp, "--fail-over-total", cmp->fail_over_total, &cmp->gate.total);
     if (code >= 0)
         return code;
+    cmp->gate.totals = cmp->fail_over_total != NULL;
     if (!cmp->fail_over_total)
         cmp->gate.total = cmp->gate.average; /* a word about it is due all the same */
     if (!cmp->wanted)

@@ -139,7 +139,8 @@ static const opt output_options[] = {
      "aligned text with units (text, the default) or Markdown (md or markdown) for people; CSV, "
      "TSV or JSON with exact values for programs; the summary as `rocprofv3 -S` prints it (table); "
      "a page with all reports and charts (html); attribution as folded stacks, in ns, for "
-     "flamegraph.pl and speedscope (folded)"},
+     "flamegraph.pl and speedscope (folded); what compare tested for --fail-over as JUnit XML "
+     "(junit)"},
     BUDGET_OPTION(offsetof(cli, budget)),
     {"timeline", 0, OPT_MAYBE, offsetof(cli, timeline), "[=first]", NULL, 0, 0,
      "html: add a timeline of all events to the page; with first, the page opens with it"},
@@ -245,7 +246,7 @@ static size_t rows_per_table(const cli *c)
 {
     if (c->top >= 0)
         return (size_t)c->top;
-    if (c->format != ROCL_TABLE_TEXT)
+    if (c->format != ROCL_TABLE_TEXT && (c->format != ROCL_TABLE_MARKDOWN || !c->compare.wanted))
         return 0;
     return c->stats.reports || c->compare.wanted ? TEXT_TOP : OVERVIEW_TOP;
 }
@@ -385,6 +386,10 @@ static int check_options(cli *c, size_t behind)
         c->stats.reports = REPORT(SUMMARY);
     if (c->format == ROCL_TABLE_CONSOLE && c->stats.reports != REPORT(SUMMARY))
         return usage_error("--format table is only for the report summary");
+    if (c->format == ROCL_TABLE_JUNIT &&
+        (!c->compare.wanted || (!c->compare.fail_over && !c->compare.fail_over_total)))
+        return usage_error("--format junit is only for compare with --fail-over or "
+                           "--fail-over-total");
     if (c->format == ROCL_TABLE_FOLDED && !c->stats.reports)
         c->stats.reports = REPORT(ATTRIBUTION);
     if (c->format == ROCL_TABLE_FOLDED &&

@@ -1,0 +1,135 @@
+/* A comparison as a comment of a CI system on a change: the verdict, the totals and what changed
+ * the most; all tables are folded below. */
+#include <stdlib.h>
+
+#include "table/format.h"
+
+enum { MOST_ROWS = 10, NAME_WIDTH = 80, MOST_COLUMNS = 8 };
+
+/* The first columns of names that are shortened. */
+static void put_name(rocl_table_writer *w, const rocl_buf *name)
+{
+    rocl_buf_str(&w->buf, "| ");
+    rocl_table_put_escaped(&w->buf, name->data, name->len);
+    rocl_buf_byte(&w->buf, ' ');
+}
+
+/* Some rows with the columns of these keys, of which the first is a name. */
+static void put_rows(rocl_table_writer *w, const rocl_table *t, const size_t *rows, size_t n,
+                     const char *const *keys)
+{
+    rocl_buf names[MOST_ROWS] = {{0}};
+    size_t columns[MOST_COLUMNS], count = 0;
+    for (; keys[count]; count++)
+        columns[count] = rocl_table_find_column(t, keys[count]);
+    for (size_t i = 0; i < n; i++)
+        rocl_datum_put_displayed(&names[i], rocl_table_cell(t, rows[i], columns[0]),
+                                 ROCL_UNIT_TEXT);
+    w->buf.failed |= !rocl_table_shorten(names, n, NAME_WIDTH);
+    for (size_t c = 0; c < count; c++) {
+        rocl_buf_str(&w->buf, "| ");
+        rocl_buf_str(&w->buf, t->columns[columns[c]].title);
+        rocl_buf_byte(&w->buf, ' ');
+    }
+    rocl_buf_str(&w->buf, "|\n");
+    for (size_t c = 0; c < count; c++)
+        rocl_buf_str(&w->buf, rocl_column_is_number(&t->columns[columns[c]]) ? "|---:" : "|---");
+    rocl_buf_str(&w->buf, "|\n");
+    for (size_t i = 0; i < n; i++) {
+        put_name(w, &names[i]);
+        for (size_t c = 1; c < count; c++)
+            rocl_table_put_markdown_cell(w, t, rocl_table_cell(t, rows[i], columns[c]), columns[c]);
+        rocl_buf_str(&w->buf, "|\n");
+        rocl_buf_free_into(&names[i], &w->buf);
+    }
+    rocl_buf_byte(&w->buf, '\n');
+}
+
+static bool is_cell(const rocl_table *t, size_t row, const char *key, const char *text)
+{
+    return !strcmp(rocl_datum_str(rocl_table_find_cell(t, row, key)), text);
+}
+
+static void put_limits(rocl_table_writer *w, const rocl_table *t)
+{
+    static const char *const keys[] = {"name",     "domain",         "rule",          "before_ns",
+                                       "after_ns", "growth_percent", "limit_percent", NULL};
+    size_t rows[MOST_ROWS], n = 0, failed = 0;
+    for (size_t i = 0; i < t->row_count; i++)
+        if (is_cell(t, i, "verdict", "failed")) {
+            failed++;
+            if (n < MOST_ROWS)
+                rows[n++] = i;
+        }
+    rocl_buf_printf(&w->buf, "**%s**: %s.\n\n", failed ? "Failed" : "Passed",
+                    t->note ? t->note : "");
+    if (n)
+        put_rows(w, t, rows, n, keys);
+}
+
+static void put_totals(rocl_table_writer *w, const rocl_table *causes)
+{
+    static const char *const keys[] = {"cause", "class", "change_ns", "change_percent", NULL};
+    size_t rows[MOST_ROWS], n = 0;
+    if (!causes->row_count)
+        return;
+    rocl_buf_str(&w->buf, "Wall time of GPUs: ");
+    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_a_ns"), ROCL_UNIT_NS);
+    rocl_buf_str(&w->buf, " in A, ");
+    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_b_ns"), ROCL_UNIT_NS);
+    rocl_buf_str(&w->buf, " in B, a difference of ");
+    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_ns"), ROCL_UNIT_NS);
+    if (rocl_datum_has_value(rocl_table_find_cell(causes, 0, "change_percent"))) {
+        rocl_buf_str(&w->buf, " (");
+        rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_percent"),
+                                 ROCL_UNIT_PERCENT);
+        rocl_buf_str(&w->buf, " %)");
+    }
+    rocl_buf_str(&w->buf, "; what it comes from:\n\n");
+    for (size_t i = 1; i < causes->row_count && n < MOST_ROWS / 2; i++)
+        rows[n++] = i;
+    put_rows(w, causes, rows, n, keys);
+}
+
+static void put_changes(rocl_table_writer *w, const rocl_table *t)
+{
+    static const char *const keys[] = {"name",           "domain",      "status",
+                                       "total_a_ns",     "total_b_ns",  "change_ns",
+                                       "change_percent", "significant", NULL};
+    size_t rows[MOST_ROWS], n = 0;
+    for (size_t i = 0; i < t->row_count && n < MOST_ROWS; i++)
+        if (!is_cell(t, i, "status", "same") && !is_cell(t, i, "status", ""))
+            rows[n++] = i;
+    rocl_buf_str(&w->buf, n ? "Largest changes:\n\n" : "No name changed.\n\n");
+    if (n)
+        put_rows(w, t, rows, n, keys);
+}
+
+bool rocl_tables_are_comparison(const rocl_tables *all)
+{
+    return rocl_tables_find(all, "compare") != NULL;
+}
+
+void rocl_table_write_comment(rocl_table_writer *w)
+{
+    const rocl_table *limits = rocl_tables_find(w->tables, "compare_limits");
+    const rocl_table *likeness = rocl_tables_find(w->tables, "comparability");
+    const rocl_table *causes = rocl_tables_find(w->tables, "compare_causes");
+    rocl_buf_str(&w->buf, "## From A to B\n\n");
+    if (limits)
+        put_limits(w, limits);
+    if (likeness && likeness->note) {
+        rocl_buf_str(&w->buf, "Comparability: ");
+        rocl_table_put_escaped(&w->buf, likeness->note, strlen(likeness->note));
+        rocl_buf_str(&w->buf, ".\n\n");
+    }
+    if (causes)
+        put_totals(w, causes);
+    put_changes(w, rocl_tables_find(w->tables, "compare"));
+    rocl_buf_str(&w->buf, "<details><summary>All tables</summary>\n");
+    for (size_t i = 0; i < w->tables->count; i++) {
+        rocl_buf_byte(&w->buf, '\n');
+        rocl_table_put_markdown(w, &w->tables->tables[i]);
+    }
+    rocl_buf_str(&w->buf, "\n</details>\n");
+}

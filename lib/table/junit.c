@@ -1,0 +1,132 @@
+/* JUnit XML for CI systems: a test case for each row of the table "compare_limits". */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "table/format.h"
+
+/* As an attribute: valid UTF-8, without characters that XML does not have. */
+static void put_xml(rocl_table_writer *w, const char *p, size_t n)
+{
+    rocl_buf *text = &w->scratch, *b = &w->buf;
+    text->len = 0;
+    rocl_utf8_put(text, p, n);
+    for (size_t i = 0; i < text->len; i++) {
+        const uint8_t *c = text->data + i;
+        const bool none = text->len - i > 2 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe;
+        if (*c == '&')
+            rocl_buf_str(b, "&amp;");
+        else if (*c == '<')
+            rocl_buf_str(b, "&lt;");
+        else if (*c == '>')
+            rocl_buf_str(b, "&gt;");
+        else if (*c == '"')
+            rocl_buf_str(b, "&quot;");
+        else if (*c < ' ' || *c == 0x7f || none)
+            rocl_buf_byte(b, '?');
+        else
+            rocl_buf_byte(b, *c);
+        i += none ? 2 : 0;
+    }
+}
+
+static void put_cell(rocl_table_writer *w, const rocl_table *t, size_t row, const char *key)
+{
+    const rocl_datum *d = rocl_table_find_cell(t, row, key);
+    rocl_buf text = {0};
+    if (rocl_datum_has_value(d)) {
+        rocl_cell_put_displayed(&text, t, d, rocl_table_find_column(t, key));
+        put_xml(w, (const char *)text.data, text.len);
+    }
+    rocl_buf_free_into(&text, &w->buf);
+}
+
+static bool is_verdict(const rocl_table *t, size_t row, const char *verdict)
+{
+    return !strcmp(rocl_datum_str(rocl_table_find_cell(t, row, "verdict")), verdict);
+}
+
+/* "average grew by 100.00 %, more than 50.00 %", or "average is new", or why it was not tested. */
+static void put_message(rocl_table_writer *w, const rocl_table *t, size_t row)
+{
+    rocl_buf *b = &w->buf;
+    const bool grew = rocl_datum_has_value(rocl_table_find_cell(t, row, "growth_percent"));
+    put_cell(w, t, row, "rule");
+    rocl_buf_str(b, grew ? " grew by " : " is more than ");
+    put_cell(w, t, row, "growth_percent");
+    rocl_buf_str(b, grew ? " %, limit " : "any limit, ");
+    put_cell(w, t, row, "limit_percent");
+    rocl_buf_str(b, " %");
+    if (rocl_datum_has_value(rocl_table_find_cell(t, row, "reason")))
+        rocl_buf_str(b, ": ");
+    put_cell(w, t, row, "reason");
+}
+
+static void put_figures(rocl_table_writer *w, const rocl_table *t, size_t row)
+{
+    static const char *const keys[] = {"before_ns", "after_ns"};
+    for (unsigned i = 0; i < 2; i++) {
+        rocl_buf_str(&w->buf, i ? "\nB: " : "A: ");
+        put_cell(w, t, row, keys[i]);
+        rocl_buf_str(&w->buf, " (");
+        rocl_datum_put_exact(&w->buf, rocl_table_find_cell(t, row, keys[i]));
+        rocl_buf_str(&w->buf, " ns)");
+    }
+    rocl_buf_byte(&w->buf, '\n');
+}
+
+static void put_case(rocl_table_writer *w, const rocl_table *t, size_t row)
+{
+    rocl_buf *b = &w->buf;
+    const rocl_datum *name = rocl_table_find_cell(t, row, "name");
+    const bool failed = is_verdict(t, row, "failed"), passed = is_verdict(t, row, "passed");
+    const bool whole = !rocl_datum_has_value(rocl_table_find_cell(t, row, "domain"));
+    rocl_buf_str(b, "    <testcase classname=\"");
+    put_cell(w, t, row, "rule");
+    rocl_buf_str(b, whole ? "" : ".");
+    put_cell(w, t, row, "domain");
+    rocl_buf_str(b, "\" name=\"");
+    if (!rocl_datum_has_value(name))
+        rocl_buf_str(b, whole ? "all domains together" : "all names together");
+    else if (name->len)
+        put_xml(w, name->text, name->len);
+    else
+        rocl_buf_str(b, "(no name)");
+    if (passed) {
+        rocl_buf_str(b, "\"/>\n");
+        return;
+    }
+    rocl_buf_str(b, failed ? "\">\n      <failure type=\"" : "\">\n      <skipped message=\"");
+    if (failed) {
+        put_cell(w, t, row, "rule");
+        rocl_buf_str(b, "\" message=\"");
+    }
+    put_message(w, t, row);
+    rocl_buf_str(b, failed ? "\">" : "\"/>\n");
+    if (failed) {
+        put_figures(w, t, row);
+        rocl_buf_str(b, "</failure>\n");
+    }
+    rocl_buf_str(b, "    </testcase>\n");
+}
+
+void rocl_table_write_junit(rocl_table_writer *w)
+{
+    const rocl_table *t = rocl_tables_find(w->tables, "compare_limits");
+    size_t failed = 0, skipped = 0;
+    const size_t n = t ? t->row_count : 0;
+    for (size_t i = 0; i < n; i++) {
+        failed += is_verdict(t, i, "failed");
+        skipped += !is_verdict(t, i, "failed") && !is_verdict(t, i, "passed");
+    }
+    rocl_buf_str(&w->buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    for (unsigned i = 0; i < 2; i++)
+        rocl_buf_printf(&w->buf,
+                        "%s name=\"rocstats compare\" tests=\"%zu\" failures=\"%zu\" "
+                        "errors=\"0\" skipped=\"%zu\">\n",
+                        i ? "  <testsuite" : "<testsuites", n, failed, skipped);
+    for (size_t i = 0; i < n; i++) {
+        put_case(w, t, i);
+        rocl_table_end_row(w);
+    }
+    rocl_buf_str(&w->buf, "  </testsuite>\n</testsuites>\n");
+}
