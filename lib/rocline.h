@@ -996,6 +996,21 @@ ROCL_API rocl_status rocl_compare_baseline(const rocl_baseline *a, rocl_trace *b
                                            const rocl_stats_options *o, rocl_gate *gate,
                                            rocl_tables **tables, rocl_error *err);
 
+/* Several runs of A and of B, each a sample: whether a difference is outside the noise from run to
+ * run. Add them one by one, from one thread; at least three in all, and one of each side. */
+typedef struct rocl_runs rocl_runs;
+ROCL_API rocl_status rocl_runs_new(rocl_runs **runs, rocl_error *err);
+/* Goes over the trace, which may be closed then. b: a run of B, else of A. ROCL_PARTIAL as of
+ * rocl_stats. */
+ROCL_API rocl_status rocl_runs_add(rocl_runs *runs, bool b, rocl_trace *t, rocl_error *err);
+ROCL_API rocl_status rocl_runs_add_baseline(rocl_runs *runs, bool b, const rocl_baseline *of,
+                                            rocl_error *err);
+/* The tables. t: one of them that is open, for its classes of kernels. Options and gate as of
+ * rocl_compare(): of the gate the names count, not totals of domains and traces. */
+ROCL_API rocl_status rocl_runs_compare(rocl_runs *runs, rocl_trace *t, const rocl_stats_options *o,
+                                       rocl_gate *gate, rocl_tables **tables, rocl_error *err);
+ROCL_API void rocl_runs_free(rocl_runs *runs);
+
 typedef enum rocl_table_format {
     ROCL_TABLE_TEXT,
     ROCL_TABLE_CSV,

@@ -580,7 +580,8 @@ static rocl_status read_durations(reader *r, uint32_t id, rocl_domain d, rocl_er
         if (d == ROCL_DOMAIN_KERNELS || d == ROCL_DOMAIN_MEMORY_COPIES)
             r->work += (rocl_i128)ns;
         const uint64_t key[2] = {id, ns << 1 | s->bit};
-        st = rocl_sorter_add(s->sorter, 0, key, NULL, 0, err);
+        if (s->sorter)
+            st = rocl_sorter_add(s->sorter, 0, key, NULL, 0, err);
     }
     return st;
 }
@@ -714,5 +715,5 @@ rocl_status rocl_side_read_baseline(rocl_side *s, const rocl_baseline *b, rocl_e
     if (st == ROCL_OK && (r.text.failed || s->gpus.failed || s->header_texts->incomplete))
         st = rocl_fail_memory(err);
     rocl_buf_free(&r.text);
-    return st == ROCL_OK ? rocl_sorter_seal(s->sorter, 0, err) : st;
+    return st == ROCL_OK && s->sorter ? rocl_sorter_seal(s->sorter, 0, err) : st;
 }

@@ -12,13 +12,14 @@
 
 #include "analysis/baseline.h"
 #include "analysis/causes.h"
+#include "analysis/compare_renamed.h"
 #include "analysis/compare_side.h"
+#include "analysis/compare_runs.h"
 #include "analysis/limits.h"
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
 #include "analysis/report.h"
 #include "analysis/mann_whitney.h"
-#include "analysis/similar_names.h"
 #include "base/array.h"
 #include "model/kernel_class.h"
 #include "model/steps.h"
@@ -90,57 +91,6 @@ static rocl_status make_pairs(pairs *p, const rocl_side *sides, rocl_error *err)
 
 /* ---- kernels that were renamed ---- */
 
-/* A kernel that only one of the traces has. */
-typedef struct lone_kernel {
-    pair *pair;
-    uint64_t ns;
-    double items;
-} lone_kernel;
-
-/* Those that take the most time first, as not all are looked at. */
-static int order_lone(const void *a, const void *b)
-{
-    const lone_kernel *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns > y->ns ? -1 : 1;
-    return rocl_compare_bytes(x->pair->name, x->pair->name_len, y->pair->name, y->pair->name_len);
-}
-
-/* An array that the caller frees; NULL: memory is out. */
-static lone_kernel *find_lone(const pairs *p, const rocl_side *sides, unsigned which, size_t *count)
-{
-    lone_kernel *all = NULL;
-    size_t cap = 0;
-    *count = 0;
-    if (!ROCL_GROW(all, cap, 1))
-        return NULL;
-    for (size_t i = 0; i < p->count; i++) {
-        pair *pr = &p->all[i];
-        if (pr->domain != ROCL_DOMAIN_KERNELS || !pr->of[which].count || pr->of[!which].count)
-            continue;
-        const rocl_side_name t = rocl_side_name_of(&sides[which], (uint32_t)(i + 1));
-        if (!ROCL_GROW(all, cap, *count + 1)) {
-            free(all);
-            return NULL;
-        }
-        all[(*count)++] = (lone_kernel){pr, t.ns, (double)t.items / (double)t.count};
-    }
-    qsort(all, *count, sizeof *all, order_lone);
-    return all;
-}
-
-static rocl_lone_name *name_lone(const lone_kernel *all, size_t n, const rocl_kernel_classes *k)
-{
-    rocl_lone_name *names = calloc(n + 1, sizeof *names);
-    for (size_t i = 0; names && i < n; i++)
-        names[i] = (rocl_lone_name){
-            .name = all[i].pair->name,
-            .len = all[i].pair->name_len,
-            .class = rocl_classify_kernel(k, all[i].pair->name, all[i].pair->name_len),
-            .items = all[i].items};
-    return names;
-}
-
 static void join_renamed(pair *gone, pair *added, unsigned likeness)
 {
     gone->name_b = added->name;
@@ -154,27 +104,12 @@ static void join_renamed(pair *gone, pair *added, unsigned likeness)
 static rocl_status match_renamed(pairs *p, const rocl_side *sides,
                                  const rocl_kernel_classes *classes, rocl_error *err)
 {
-    size_t count[SIDES] = {0};
-    lone_kernel *lone[SIDES];
-    rocl_lone_name *names[SIDES] = {NULL};
-    for (unsigned k = A; k <= B; k++) {
-        lone[k] = find_lone(p, sides, k, &count[k]);
-        if (lone[k])
-            names[k] = name_lone(lone[k], count[k], classes);
-    }
-    rocl_status st = names[A] && names[B]
-                         ? rocl_match_names(names[A], count[A], names[B], count[B], err)
-                         : rocl_fail_memory(err);
-    for (size_t i = 0; i < count[A] && st == ROCL_OK; i++)
-        if (names[A][i].partner) {
-            join_renamed(lone[A][i].pair, lone[B][names[A][i].partner - 1].pair,
-                         names[A][i].likeness);
-            p->renamed++;
-        }
-    for (unsigned k = A; k <= B; k++) {
-        free(lone[k]);
-        free(names[k]);
-    }
+    rocl_renamed *renamed;
+    rocl_status st = rocl_find_renamed(&renamed, &p->renamed, sides, classes, err);
+    for (size_t i = 0; i < p->count && st == ROCL_OK; i++)
+        if (renamed[i + 1].partner && p->all[i].of[A].count)
+            join_renamed(&p->all[i], &p->all[renamed[i + 1].partner - 1], renamed[i + 1].likeness);
+    free(renamed);
     return st;
 }
 
@@ -440,7 +375,8 @@ static const rocl_table_def class_table = {&rocl_compare_tab, "compare_classes",
                                            ROCL_COLUMNS(class_columns)};
 
 const rocl_table_def *const rocl_compare_tables[] = {
-    &likeness_table, &rocl_causes_table, &compare_table, &class_table, &rocl_limits_table, NULL};
+    &likeness_table,    &rocl_causes_table,   &compare_table,   &class_table,
+    &rocl_limits_table, &rocl_run_list_table, &rocl_runs_table, NULL};
 
 static void add_pair(void *sum, const void *row)
 {

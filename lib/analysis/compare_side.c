@@ -73,7 +73,8 @@ static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch 
         if (b->kind == ROCL_DISPATCH)
             sum->items += items_of(&b->dispatches[i]);
         const uint64_t key[2] = {id, (uint64_t)(e->end - e->start) << 1 | r->side->bit};
-        st = rocl_sorter_add(r->side->sorter, worker_index, key, NULL, 0, err);
+        if (r->side->sorter)
+            st = rocl_sorter_add(r->side->sorter, worker_index, key, NULL, 0, err);
     }
     return st;
 }
@@ -81,7 +82,8 @@ static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch 
 static rocl_status seal_sorters(void *self, unsigned worker_index, rocl_error *err)
 {
     reading *r = self;
-    rocl_status st = rocl_sorter_seal(r->side->sorter, worker_index, err);
+    rocl_status st =
+        r->side->sorter ? rocl_sorter_seal(r->side->sorter, worker_index, err) : ROCL_OK;
     return st == ROCL_OK ? rocl_sorter_seal(r->gpus.sorter, worker_index, err) : st;
 }
 

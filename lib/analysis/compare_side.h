@@ -15,7 +15,7 @@ typedef struct rocl_side_name {
 typedef struct rocl_side {
     /* Set by the caller: */
     rocl_strings *keys;  /* a byte for the domain, then the name */
-    rocl_sorter *sorter; /* of two words: id of the key; duration << 1 | bit */
+    rocl_sorter *sorter; /* of two words: id of the key; duration << 1 | bit; NULL: not wanted */
     unsigned bit;
     /* Read: */
     rocl_side_name *names; /* by id of the key */

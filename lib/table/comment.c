@@ -105,9 +105,27 @@ static void put_changes(rocl_table_writer *w, const rocl_table *t)
         put_rows(w, t, rows, n, keys);
 }
 
+static void put_run_changes(rocl_table_writer *w, const rocl_table *t)
+{
+    static const char *const keys[] = {"name",           "domain",         "status",
+                                       "mean_a_ns",      "deviation_a_ns", "mean_b_ns",
+                                       "deviation_b_ns", "change_percent", NULL};
+    size_t rows[MOST_ROWS], n = 0;
+    for (size_t i = 0; i < t->row_count && n < MOST_ROWS; i++)
+        if (is_cell(t, i, "significant", "yes"))
+            rows[n++] = i;
+    if (t->note) {
+        rocl_table_put_escaped(&w->buf, t->note, strlen(t->note));
+        rocl_buf_str(&w->buf, ".\n\n");
+    }
+    rocl_buf_str(&w->buf, n ? "Significant changes:\n\n" : "No significant change.\n\n");
+    if (n)
+        put_rows(w, t, rows, n, keys);
+}
+
 bool rocl_tables_are_comparison(const rocl_tables *all)
 {
-    return rocl_tables_find(all, "compare") != NULL;
+    return rocl_tables_find(all, "compare") || rocl_tables_find(all, "compare_runs");
 }
 
 void rocl_table_write_comment(rocl_table_writer *w)
@@ -115,6 +133,7 @@ void rocl_table_write_comment(rocl_table_writer *w)
     const rocl_table *limits = rocl_tables_find(w->tables, "compare_limits");
     const rocl_table *likeness = rocl_tables_find(w->tables, "comparability");
     const rocl_table *causes = rocl_tables_find(w->tables, "compare_causes");
+    const rocl_table *runs = rocl_tables_find(w->tables, "compare_runs");
     rocl_buf_str(&w->buf, "## From A to B\n\n");
     if (limits)
         put_limits(w, limits);
@@ -125,7 +144,10 @@ void rocl_table_write_comment(rocl_table_writer *w)
     }
     if (causes)
         put_totals(w, causes);
-    put_changes(w, rocl_tables_find(w->tables, "compare"));
+    if (runs)
+        put_run_changes(w, runs);
+    else
+        put_changes(w, rocl_tables_find(w->tables, "compare"));
     rocl_buf_str(&w->buf, "<details><summary>All tables</summary>\n");
     for (size_t i = 0; i < w->tables->count; i++) {
         rocl_buf_byte(&w->buf, '\n');

@@ -2,6 +2,7 @@
 #include "stats/compare.h"
 #include "common/output.h"
 
+#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,12 +62,68 @@ static bool is_baseline(const char *text)
     return is;
 }
 
+/* All that match the patterns of --a or --b, each a run. -1 to go on, else the exit code. */
+static int find_runs(strings *runs, const char *option)
+{
+    const strings patterns = *runs;
+    *runs = (strings){0};
+    for (size_t i = 0; i < patterns.n; i++) {
+        glob_t found;
+        const int code = glob(patterns.v[i], GLOB_ERR, NULL, &found);
+        if (code == GLOB_NOMATCH && is_baseline(patterns.v[i])) {
+            strings_add(runs, patterns.v[i]); /* FILE:NAME */
+            continue;
+        }
+        if (code)
+            return usage_error("%s: nothing matches \"%s\"", option, patterns.v[i]);
+        for (size_t k = 0; k < found.gl_pathc; k++)
+            strings_add(runs, found.gl_pathv[k]); /* they live as long as the program */
+    }
+    return -1;
+}
+
+/* One run of each side is compared as two inputs are. */
+static int check_runs(comparison *cmp, common *c)
+{
+    if (c->inputs.n)
+        return usage_error("with --a and --b there are no other inputs");
+    if (!cmp->runs_a.n || !cmp->runs_b.n)
+        return usage_error("--a and --b are given together");
+    if (cmp->baseline)
+        return usage_error("--baseline is given as --a FILE:NAME");
+    int code = find_runs(&cmp->runs_a, "--a");
+    if (code < 0)
+        code = find_runs(&cmp->runs_b, "--b");
+    if (code >= 0)
+        return code;
+    for (size_t i = 0; i < cmp->runs_b.n; i++)
+        if (is_baseline(cmp->runs_b.v[i]))
+            return usage_error("\"%s\" is a baseline, which only A can be", cmp->runs_b.v[i]);
+    strings_add(&c->inputs, cmp->runs_b.v[0]);
+    cmp->runs = cmp->runs_a.n + cmp->runs_b.n > 2;
+    if (!cmp->runs && is_baseline(cmp->runs_a.v[0]))
+        cmp->baseline = cmp->runs_a.v[0];
+    else if (!cmp->runs) {
+        c->inputs.v[0] = cmp->runs_a.v[0];
+        strings_add(&cmp->b, cmp->runs_b.v[0]);
+    }
+    return -1;
+}
+
 bool comparison_reads(const comparison *cmp, const char *path)
 {
     const char *name;
     char *file = cmp->baseline ? part_baseline(cmp->baseline, &name) : NULL;
-    const bool reads = file && same_file(file, path);
+    bool reads = file && same_file(file, path);
     free(file);
+    for (unsigned b = 0; b < 2; b++) {
+        const strings *runs = b ? &cmp->runs_b : &cmp->runs_a;
+        for (size_t i = 0; i < runs->n && !reads; i++) {
+            file = part_baseline(runs->v[i], &name);
+            reads = file && same_file(file, path);
+            free(file);
+        }
+    }
     return reads;
 }
 
@@ -81,6 +138,10 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
     cmp->gate.totals = cmp->fail_over_total != NULL;
     if (!cmp->fail_over_total)
         cmp->gate.total = cmp->gate.average; /* a word about it is due all the same */
+    if (!cmp->wanted && (cmp->runs_a.n || cmp->runs_b.n))
+        return usage_error("--a and --b are only for compare");
+    if (cmp->wanted && (cmp->runs_a.n || cmp->runs_b.n))
+        return check_runs(cmp, c);
     if (!cmp->wanted)
         return cmp->baseline ? usage_error("--baseline is only for compare") : -1;
     if (cmp->baseline)
@@ -203,11 +264,58 @@ static rocl_status compare_traces(comparison *cmp, const common *c, const rocl_s
     return s;
 }
 
+static rocl_status add_run(rocl_runs *runs, bool b, const char *path, const common *c,
+                           rocl_error *err)
+{
+    strings input = {0};
+    rocl_trace *t = NULL;
+    rocl_baseline *base = NULL;
+    rocl_status s;
+    if (is_baseline(path)) {
+        const char *name;
+        char *file = part_baseline(path, &name);
+        s = rocl_baseline_read(&base, file ? file : path, name, err);
+        if (s == ROCL_OK)
+            s = rocl_runs_add_baseline(runs, b, base, err);
+        rocl_baseline_free(base);
+        free(file);
+        return s;
+    }
+    strings_add(&input, path);
+    s = common_open(c, &input, &t, err);
+    if (s <= ROCL_PARTIAL)
+        s = rocl_runs_add(runs, b, t, err);
+    if (s <= ROCL_PARTIAL)
+        common_report(c, t);
+    rocl_trace_close(t);
+    free(input.v);
+    return s;
+}
+
+/* first: the first run of B. */
+static rocl_status compare_runs(comparison *cmp, const common *c, const rocl_stats_options *o,
+                                rocl_trace *first, rocl_tables **tables, rocl_error *err)
+{
+    rocl_runs *runs = NULL;
+    rocl_status s = rocl_runs_new(&runs, err);
+    for (size_t i = 0; i < cmp->runs_a.n && s <= ROCL_PARTIAL; i++)
+        s = add_run(runs, false, cmp->runs_a.v[i], c, err);
+    if (s <= ROCL_PARTIAL)
+        s = rocl_runs_add(runs, true, first, err);
+    for (size_t i = 1; i < cmp->runs_b.n && s <= ROCL_PARTIAL; i++)
+        s = add_run(runs, true, cmp->runs_b.v[i], c, err);
+    if (s <= ROCL_PARTIAL)
+        s = rocl_runs_compare(runs, first, o, &cmp->gate, tables, err);
+    rocl_runs_free(runs);
+    return s;
+}
+
 rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
                            rocl_trace *t, rocl_tables **tables, rocl_error *err)
 {
-    rocl_status s = cmp->baseline ? compare_baseline(cmp, o, t, tables, err)
-                                  : compare_traces(cmp, c, o, t, tables, err);
+    rocl_status s = cmp->runs       ? compare_runs(cmp, c, o, t, tables, err)
+                    : cmp->baseline ? compare_baseline(cmp, o, t, tables, err)
+                                    : compare_traces(cmp, c, o, t, tables, err);
     if (s > ROCL_PARTIAL)
         return s;
     report_undecided(cmp);

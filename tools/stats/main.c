@@ -119,6 +119,11 @@ static const opt report_options[] = {
     {"fail-over-total", 0, OPT_STRING, offsetof(cli, compare.fail_over_total), "PCT", NULL, 0, 0,
      "with compare: exit with 1 if the total time of a name, of a domain or of the trace grew by "
      "more than this percentage, or if a name is new, even with few calls"},
+    {"a", 0, OPT_LIST, offsetof(cli, compare.runs_a), "PATTERN", NULL, 0, 0,
+     "with compare and --b: each file or folder that matches is a run of A, such as 'base/*.db', "
+     "and may be a baseline; may be repeated. Several runs tell changes from the noise between "
+     "runs"},
+    {"b", 0, OPT_LIST, offsetof(cli, compare.runs_b), "PATTERN", NULL, 0, 0, "the same of B"},
     {"baseline", 0, OPT_STRING, offsetof(cli, compare.baseline), "FILE[:NAME]", NULL, 0, 0,
      "with compare: A is the baseline in this file, as rocstats baseline writes it; without a name "
      "the only one; it may also be the first input"},
@@ -395,7 +400,7 @@ static int check_options(cli *c, size_t behind)
     if (c->format == ROCL_TABLE_FOLDED &&
         (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->advice))
         return usage_error("--format folded is only for the report attribution");
-    if (c->common.inputs.n == 0)
+    if (c->common.inputs.n == 0 && !c->compare.runs_a.n && !c->compare.runs_b.n)
         return usage_error("no input is given");
     if (c->doctor && common_filters(&c->common))
         return usage_error("doctor is about whole traces; it cannot be used with filters");
@@ -445,7 +450,7 @@ static int check_options(cli *c, size_t behind)
         code = output_check(&c->common, c->path);
     if (code < 0)
         code = check_compare(c, behind);
-    if (code < 0 && c->compare.baseline && comparison_reads(&c->compare, c->path))
+    if (code < 0 && comparison_reads(&c->compare, c->path))
         code = usage_error("the output \"%s\" is an input", c->path);
     if (code >= 0)
         return code;
@@ -624,6 +629,7 @@ const program rocstats_program = {
                 "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
                 "  rocstats compare --fail-over 5 before.db after.db\n"
                 "  rocstats compare before/*.db -- after/*.db\n"
+                "  rocstats compare --a 'before/*.db' --b 'after/*.db'\n"
                 "  rocstats baseline -o base.json --baseline-name v1 before.db\n"
                 "  rocstats compare base.json:v1 after.db\n"
                 "  rocstats timeline --slices 100 4711_results.db\n"

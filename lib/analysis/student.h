@@ -1,0 +1,20 @@
+/* Welch's test: do two samples differ by more than their own scatter? */
+#ifndef ROCL_ANALYSIS_STUDENT_H
+#define ROCL_ANALYSIS_STUDENT_H
+
+#include <stddef.h>
+
+/* A sample. */
+typedef struct rocl_sample_mean {
+    size_t n;
+    double mean, deviation; /* of the sample, n - 1; not a number of fewer than two */
+} rocl_sample_mean;
+
+rocl_sample_mean rocl_sample_of(const double *values, size_t n);
+/* How likely |t| is at least so large by chance, with so many degrees of freedom (> 0). */
+double rocl_student_p(double t, double freedom);
+/* Two-sided. A sample of one is taken to scatter as the other does. Not a number: both are of one,
+ * or one is empty. */
+double rocl_welch_p(const rocl_sample_mean *a, const rocl_sample_mean *b);
+
+#endif
