@@ -2,7 +2,6 @@
 #include "stats/compare.h"
 #include "common/output.h"
 
-#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -63,22 +62,26 @@ static bool is_baseline(const char *text)
 }
 
 /* All that match the patterns of --a or --b, each a run. -1 to go on, else the exit code. */
-static int find_runs(strings *runs, const char *option)
+static int find_runs(strings *runs, glob_t *found, const char *option)
 {
     const strings patterns = *runs;
     *runs = (strings){0};
     for (size_t i = 0; i < patterns.n; i++) {
-        glob_t found;
-        const int code = glob(patterns.v[i], GLOB_ERR, NULL, &found);
+        size_t k = found->gl_pathc;
+        const int code = glob(patterns.v[i], GLOB_ERR | (k ? GLOB_APPEND : 0), NULL, found);
         if (code == GLOB_NOMATCH && is_baseline(patterns.v[i])) {
             strings_add(runs, patterns.v[i]); /* FILE:NAME */
             continue;
         }
-        if (code)
-            return usage_error("%s: nothing matches \"%s\"", option, patterns.v[i]);
-        for (size_t k = 0; k < found.gl_pathc; k++)
-            strings_add(runs, found.gl_pathv[k]); /* they live as long as the program */
+        if (code) {
+            const char *pattern = patterns.v[i];
+            free(patterns.v);
+            return usage_error("%s: nothing matches \"%s\"", option, pattern);
+        }
+        for (; k < found->gl_pathc; k++)
+            strings_add(runs, found->gl_pathv[k]);
     }
+    free(patterns.v);
     return -1;
 }
 
@@ -91,9 +94,9 @@ static int check_runs(comparison *cmp, common *c)
         return usage_error("--a and --b are given together");
     if (cmp->baseline)
         return usage_error("--baseline is given as --a FILE:NAME");
-    int code = find_runs(&cmp->runs_a, "--a");
+    int code = find_runs(&cmp->runs_a, &cmp->matches[0], "--a");
     if (code < 0)
-        code = find_runs(&cmp->runs_b, "--b");
+        code = find_runs(&cmp->runs_b, &cmp->matches[1], "--b");
     if (code >= 0)
         return code;
     for (size_t i = 0; i < cmp->runs_b.n; i++)
@@ -160,6 +163,7 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
             return usage_error("\"%s\" is a baseline, which only A can be", cmp->b.v[i]);
     if (c->inputs.n == 1 && is_baseline(c->inputs.v[0])) {
         cmp->baseline = c->inputs.v[0];
+        free(c->inputs.v);
         c->inputs = cmp->b;
     }
     return -1;

@@ -2,14 +2,17 @@
 #ifndef TOOLS_STATS_COMPARE_H
 #define TOOLS_STATS_COMPARE_H
 
+#include <glob.h>
+
 #include "common/common.h"
 
 typedef struct comparison {
     bool wanted;
     const char *fail_over, *fail_over_total; /* as given, or NULL */
     const char *baseline;                    /* FILE or FILE:NAME, or NULL */
-    strings runs_a, runs_b;                /* patterns as given; then the paths that match */
-    bool runs;                             /* several of them are compared */
+    strings runs_a, runs_b;                  /* patterns as given; then the paths that match */
+    glob_t matches[2];                       /* own these paths */
+    bool runs;                               /* several of them are compared */
     rocl_gate gate;
     strings b; /* inputs of the second trace; those of the first are the common ones */
 } comparison;
