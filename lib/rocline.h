@@ -510,13 +510,15 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
  * own rank. *team NULL: size is 0 or 1. */
 ROCL_API rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err);
 /* The processes that the launcher of an MPI has started with this one, if all of them have the same
- * `task`, their command line; else each is on its own. *team NULL: no launcher has started it, it
- * was the only one, or is on its own. ROCL_INTERNAL: there is a launcher, but the plugin for its
- * MPI cannot be used (see rocline(7)). */
-ROCL_API rocl_status rocl_team_join(rocl_team **team, const char *task, rocl_error *err);
-/* The rank that a launcher has given to this process, whether or not there will be a team; 0: the
- * first, or there is no launcher. */
-ROCL_API unsigned rocl_launched_rank(void);
+ * `task`, their command line; else each is on its own. Waits until all have called it. Unless it is
+ * `asked` for, only a process that the launcher has started itself, not by a script, does so. *team
+ * NULL: no launcher has started it, it was the only one, or is on its own. ROCL_INTERNAL: there is
+ * a launcher, but the plugin for its MPI cannot be used (see rocline(7)). */
+ROCL_API rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked,
+                                    rocl_error *err);
+/* The rank that a launcher has given to this process, whether or not there will be a team; -1: no
+ * launcher has started it itself. */
+ROCL_API int rocl_launched_rank(void);
 /* Without a team: 0 of 1. */
 ROCL_API unsigned rocl_team_rank(const rocl_team *team);
 ROCL_API unsigned rocl_team_size(const rocl_team *team);

@@ -35,11 +35,35 @@ static const launcher *find_launcher(void)
     return NULL;
 }
 
-unsigned rocl_launched_rank(void)
+/* Has the launcher started this process itself? A script that it has started may run us on one rank
+ * alone: to join there would wait for the others forever. */
+static bool is_launched_itself(void)
+{
+    static const char *const names[] = {"mpirun", "mpiexec",    "orte", "prte",
+                                        "hydra_", "slurmstepd", "pals"};
+    char path[64], name[64] = "";
+    snprintf(path, sizeof path, "/proc/%ld/comm", (long)getppid());
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    const bool known = fgets(name, sizeof name, f) != NULL;
+    fclose(f);
+    for (size_t i = 0; known && i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+static int rank_of(const launcher *l)
+{
+    const char *rank = getenv(l->rank);
+    return rank ? atoi(rank) : 0;
+}
+
+int rocl_launched_rank(void)
 {
     const launcher *l = find_launcher();
-    const char *rank = l ? getenv(l->rank) : NULL;
-    return rank ? (unsigned)strtoul(rank, NULL, 10) : 0;
+    return l && is_launched_itself() ? rank_of(l) : -1;
 }
 
 /* ---- the plugin ---- */
@@ -168,12 +192,12 @@ static rocl_status form_team(rocl_team **team, const char *task, rocl_error *err
     return st;
 }
 
-rocl_status rocl_team_join(rocl_team **team, const char *task, rocl_error *err)
+rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked, rocl_error *err)
 {
     const launcher *l = find_launcher();
     char why[512] = "";
     *team = NULL;
-    if (!l)
+    if (!l || !(asked || is_launched_itself()))
         return ROCL_OK;
     /* Threads that an MPI starts must not take signals of the program. */
     sigset_t all, before;
@@ -188,7 +212,7 @@ rocl_status rocl_team_join(rocl_team **team, const char *task, rocl_error *err)
         plugin = NULL;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!plugin || *why) {
-        if (!rocl_launched_rank()) /* the others need not say the same */
+        if (!rank_of(l)) /* the others need not say the same */
             rocl_fail(err, ROCL_INTERNAL, "no team of the ranks of %s: %s", l->name, why);
         return ROCL_INTERNAL;
     }

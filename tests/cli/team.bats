@@ -248,6 +248,11 @@ END
     for n in 0 1; do
         cmp r$n.csv <(rocstats --format csv kernels "$BATS_FILE_TMPDIR/m/rank$n.db")
     done
+    # One rank alone, by a script: nobody is waited for.
+    # shellcheck disable=SC2016 # the shell of each rank
+    "${start[@]}" 2 sh -c 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ]; then rocstats -o alone "$1"; fi' \
+        - "$BATS_FILE_TMPDIR/m/rank1.db" 2>other.err
+    cmp alone <(rocstats "$BATS_FILE_TMPDIR/m/rank1.db")
     # One message, of one rank, and its exit code.
     "${start[@]}" 3 rocstats -o out missing.db >other.out 2>other.err && fail "it is missing"
     [ "$(grep -c '^rocstats: missing.db' other.err)" -eq 1 ] || fail "$(cat other.err)"
@@ -290,21 +295,28 @@ kill_rank_of_mpi() {
 @test "a launcher whose plugin is not there is told plainly, and each rank works as without" {
     db=$FIXTURES/schema-3.0.0.db
     export OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 ROCLINE_MPI=$PWD/none.so
+    # Who is started by something else than a launcher is not looked after.
     try 0 rocstats "$db"
+    [ -z "$stderr" ]
+    plain=$output
+    # The name of a process that runs a script is that of the script.
+    printf '#!/bin/sh\n"$@"\nexit $?\n' >mpirun
+    chmod +x mpirun
+    try 0 ./mpirun rocstats "$db"
     one_line rocstats
     says "no team of the ranks of Open MPI: ROCLINE_MPI: $PWD/none.so: cannot open shared object file"
-    [ "$output" = "$(rocstats --team no "$db")" ]
+    [ "$output" = "$plain" ]
     try 5 rocstats --team mpi "$db"
     one_line rocstats
-    try 0 rocstats --team no "$db"
+    try 0 ./mpirun rocstats --team no "$db"
     [ -z "$stderr" ]
-    [ "$(OMPI_COMM_WORLD_RANK=1 rocstats "$db" 2>&1)" = "$output" ] # rank 0 has said it
-    try 2 rocstats --no-such-option
-    OMPI_COMM_WORLD_RANK=1 try 2 rocstats --no-such-option
+    [ "$(OMPI_COMM_WORLD_RANK=1 ./mpirun rocstats "$db" 2>&1)" = "$plain" ] # rank 0 has said it
+    try 2 ./mpirun rocstats --no-such-option
+    OMPI_COMM_WORLD_RANK=1 try 2 ./mpirun rocstats --no-such-option
     silent
     mkdir -p bin
     cp -L "$BUILD/bin/rocstats" bin
     unset ROCLINE_MPI
-    try 0 bin/rocstats "$db"
+    try 0 ./mpirun bin/rocstats "$db"
     says "librocline-mpi-openmpi.so is not installed"
 }

@@ -1,9 +1,11 @@
 /* --team: the processes that make one result together. */
 #include "common/team.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int arg_count;
 static char **args;
@@ -17,7 +19,7 @@ void team_mute_others(const program *p, int argc, char **argv)
         can |= *g == &team_group;
     for (int i = 1; i < argc; i++)
         asked |= !strncmp(argv[i], "--team", strlen("--team"));
-    msg_mute(can && !asked && rocl_launched_rank());
+    msg_mute(can && !asked && rocl_launched_rank() > 0);
 }
 
 /* The same of all ranks, however each of them was found. */
@@ -37,11 +39,55 @@ static char *command_line(void)
     return text;
 }
 
+/* ---- ranks that do not come ---- */
+
+enum { PATIENCE = 10 /* seconds */ };
+
+typedef struct waiting {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool over;
+} waiting;
+
+static void *say_who_is_missing(void *ctx)
+{
+    waiting *w = ctx;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE;
+    pthread_mutex_lock(&w->lock);
+    int rc = 0;
+    while (!w->over && rc == 0)
+        rc = pthread_cond_timedwait(&w->changed, &w->lock, &until);
+    if (!w->over)
+        msg_notice("waiting for the other ranks of the launcher; --team no: each on its own");
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* As rocl_team_join(); whoever waits for ranks that were started for something else is told. */
+static rocl_status join_all(rocl_team **team, const char *task, bool asked, rocl_error *err)
+{
+    waiting w = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    if (!asked && rocl_launched_rank() < 0)
+        return rocl_team_join(team, task, asked, err);
+    const bool watched = pthread_create(&w.thread, NULL, say_who_is_missing, &w) == 0;
+    const rocl_status s = rocl_team_join(team, task, asked, err);
+    pthread_mutex_lock(&w.lock);
+    w.over = true;
+    pthread_cond_signal(&w.changed);
+    pthread_mutex_unlock(&w.lock);
+    if (watched)
+        pthread_join(w.thread, NULL);
+    return s;
+}
+
 /* Where nobody has asked for a team, a launcher alone is no reason to fail. */
 static rocl_status join_launched(bool asked, rocl_team **team, rocl_error *err)
 {
     char *task = command_line();
-    const rocl_status s = rocl_team_join(team, task, err);
+    const rocl_status s = join_all(team, task, asked, err);
     free(task);
     if (s == ROCL_OK && *team && !asked && !rocl_team_rank(*team))
         msg_notice("a team of %u ranks (%s); --team no: each on its own", rocl_team_size(*team),
