@@ -144,7 +144,7 @@ static const opt output_options[] = {
      "aligned text with units (text, the default) or Markdown (md or markdown) for people; CSV, "
      "TSV or JSON with exact values for programs; the summary as `rocprofv3 -S` prints it (table); "
      "a page with all reports and charts (html); attribution as folded stacks, in ns, for "
-     "flamegraph.pl and speedscope (folded); what compare tested for --fail-over as JUnit XML "
+     "flamegraph.pl and speedscope (folded); what compare tested for a limit as JUnit XML "
      "(junit)"},
     BUDGET_OPTION(offsetof(cli, budget)),
     {"timeline", 0, OPT_MAYBE, offsetof(cli, timeline), "[=first]", NULL, 0, 0,
