@@ -942,6 +942,16 @@ typedef struct rocl_stats_options {
     const char *const *what_if;
 } rocl_stats_options;
 
+/* A rule of the advice, in sentences for people. */
+typedef struct rocl_advice_rule {
+    const char *name;      /* "idle GPU" */
+    const char *report;    /* that it looks at */
+    const char *threshold; /* beyond which it says something */
+    const char *meaning, *formula, *remedy;
+} rocl_advice_rule;
+/* The i-th, in the order of the advice; NULL: there are not so many. */
+ROCL_API const rocl_advice_rule *rocl_advice_rule_at(size_t i);
+
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. */
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                                 rocl_error *err);

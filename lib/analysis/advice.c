@@ -88,6 +88,7 @@ enum { SOME = 100, MANY = 1000 }; /* calls */
 
 static const char no_work[] = "no work of GPUs was recorded";
 static const char no_copies[] = "no copies were recorded";
+static const char no_calls[] = "no HIP calls were recorded";
 
 /* A GPU waits, most of the time for one cause: a class of gaps. */
 static const char *check_idle(adviser *a, const rocl_table *overlap)
@@ -394,6 +395,186 @@ static const char *check_critical_path(adviser *a, const rocl_table *t)
     return NULL;
 }
 
+/* ---- rules on queues, graphs and sequences --------------------------------------------------- */
+
+/* Nothing is outstanding in any stream of the process: others_ns is the time in which other streams
+ * have some. */
+static const char *check_empty_queues(adviser *a, const rocl_table *t)
+{
+    double most = 0;
+    size_t row = 0;
+    bool enough = false, launched = false;
+    for (size_t i = 0; i < t->row_count; i++) {
+        const double wall = number_in(t, i, "wall_ns"), kernels = number_in(t, i, "kernels");
+        const double empty = number_in(t, i, "empty_ns") - number_in(t, i, "others_ns");
+        if (is_rest(text_in(t, i, "name")) || kernels < SOME || wall <= 0)
+            continue;
+        enough = true;
+        if (number_in(t, i, "unlinked") >= kernels) /* nobody knows when they were launched */
+            continue;
+        launched = true;
+        row = empty / wall > most ? i : row;
+        most = fmax(most, empty / wall);
+    }
+    if (most > 0.3)
+        add_finding(a, "queues",
+                    "A program leaves its GPUs without work: launch it earlier, or as a graph",
+                    "process %.0f has no outstanding work in any stream for %.1f %% of %.1f ms",
+                    number_in(t, row, "pid"), 100 * most, number_in(t, row, "wall_ns") / 1e6);
+    return launched       ? NULL
+           : enough       ? no_calls
+           : t->row_count ? "no stream with 100 kernels"
+                          : no_work;
+}
+
+static const char *check_dependencies(adviser *a, const rocl_table *t)
+{
+    const rocl_table *lengths = rocl_tables_find(a->tables, "queue_lengths");
+    double wall = 0;
+    for (size_t i = 0; lengths && i < lengths->row_count; i++)
+        wall = fmax(wall, number_in(lengths, i, "wall_ns"));
+    for (size_t i = 0; i < t->row_count; i++) {
+        const double count = number_in(t, i, "count"), ns = number_in(t, i, "total_ns");
+        if (strcmp(text_in(t, i, "cause"), "dependency") != 0)
+            continue;
+        if (count >= SOME && wall > 0 && ns > 0.1 * wall)
+            add_finding(a, "queues",
+                        "Work waits though its stream has nothing before it: events, other queues",
+                        "%.0f launches wait for %.1f us on average", count, ns / count / 1000);
+    }
+    return t->row_count ? NULL : no_calls;
+}
+
+static const char *check_graph_gaps(adviser *a, const rocl_table *t)
+{
+    const double few = 10;
+    const char *why = t->row_count ? "no graph with 10 launches" : "no launches of graphs";
+    for (size_t i = 0; i < t->row_count; i++) {
+        const double launches = number_in(t, i, "launches"), gaps = number_in(t, i, "gaps_percent");
+        if (launches < few || is_rest(text_in(t, i, "graph")))
+            continue;
+        why = NULL;
+        if (gaps > 20)
+            add_finding(a, "graphs", "A graph leaves the GPU idle between its kernels",
+                        "graph %.60s: %.1f %% of %.1f us on average, %.0f launches",
+                        text_in(t, i, "graph"), gaps, number_in(t, i, "average_ns") / 1000,
+                        launches);
+    }
+    return why;
+}
+
+/* Where graphs run most of them, nothing is left to do. */
+static const char *check_sequences(adviser *a, const rocl_table *t)
+{
+    const double short_ns = 10000, much = 10;
+    const rocl_table *graphs = rocl_tables_find(a->tables, "graphs");
+    const double in_graphs = graphs ? sum_of(graphs, "kernels") : 0;
+    for (size_t i = 0; i < t->row_count; i++) {
+        const double calls = number_in(t, i, "calls"), length = number_in(t, i, "length");
+        const double each = number_in(t, i, "average_ns") / fmax(length, 1);
+        const char *name = text_in(t, i, "first_kernel");
+        const int n = name_part(name);
+        if (calls < SOME || number_in(t, i, "percent") < much || each >= short_ns ||
+            in_graphs * 2 >= calls * length)
+            continue;
+        add_finding(a, "sequences", "The same short kernels run again and again: make them a graph",
+                    "%.0f times %.0f kernels of %.2f us on average, from %.*s%s on", calls, length,
+                    each / 1000, n, name, name[n] ? "..." : "");
+        break;
+    }
+    return t->row_count ? NULL : "no kernels follow each other again";
+}
+
+/* ---- rules on steps and ranks ---------------------------------------------------------------- */
+
+static bool is_first_step(const rocl_table *t, size_t row)
+{
+    return !row || strcmp(text_in(t, row, "place"), text_in(t, row - 1, "place")) != 0 ||
+           strcmp(text_in(t, row, "marker"), text_in(t, row - 1, "marker")) != 0;
+}
+
+/* The step that takes the most times the median, of those that are slow outliers: of the first
+ * steps of ranks, or of the others. */
+static const char *check_steps(adviser *a, const rocl_table *t, bool first, const char *finding)
+{
+    double most = 0;
+    size_t row = 0, slow = 0;
+    for (size_t i = 0; i < t->row_count; i++) {
+        const double ratio = number_in(t, i, "of_median");
+        if (is_rest(text_in(t, i, "step")))
+            return "--top leaves out steps";
+        if (is_first_step(t, i) != first || strcmp(text_in(t, i, "outlier"), "slow") != 0 ||
+            !(ratio > 1.5))
+            continue;
+        slow++;
+        row = ratio > most ? i : row;
+        most = fmax(most, ratio);
+    }
+    if (slow)
+        add_finding(a, "steps", finding, "%zu of %zu; %.60s of %.40s takes %.2f times the median",
+                    slow, t->row_count, text_in(t, row, "step"), text_in(t, row, "place"), most);
+    return t->row_count >= 5 ? NULL : "fewer than 5 steps";
+}
+
+static const char *check_slow_steps(adviser *a, const rocl_table *t)
+{
+    return check_steps(a, t, false, "Steps take much longer than the others");
+}
+
+static const char *check_first_steps(adviser *a, const rocl_table *t)
+{
+    return check_steps(a, t, true, "The first step is not warmed up: leave it out by --warmup 1");
+}
+
+/* Who is late waits least. */
+static const char *check_late_rank(adviser *a, const rocl_table *t)
+{
+    double communication = 0, wait = 0, ranks = 0;
+    size_t late = 0;
+    for (size_t i = 0; i < t->row_count; i++) {
+        if (is_rest(text_in(t, i, "gpu")))
+            return "--top leaves out ranks";
+        if (number_in(t, i, "matched") < SOME)
+            continue;
+        ranks++;
+        late = ranks < 2 || number_in(t, i, "last") > number_in(t, late, "last") ? i : late;
+    }
+    if (ranks < 2)
+        return "fewer than two ranks with 100 collectives that all have";
+    for (size_t i = 0; i < t->row_count; i++) {
+        communication += i == late ? 0 : number_in(t, i, "communication_ns");
+        wait += i == late ? 0 : number_in(t, i, "total_wait_ns");
+    }
+    const double share = number_in(t, late, "last") / number_in(t, late, "matched");
+    if (communication > 0 && wait > 0.1 * communication && share > (ranks > 2 ? 0.5 : 0.75))
+        add_finding(a, "collectives", "A rank arrives late at collectives, and the others wait",
+                    "rank %.0f is the last in %.1f %%; the others wait for %.1f %% of their "
+                    "communication",
+                    number_in(t, late, "rank"), 100 * share, 100 * wait / communication);
+    return NULL;
+}
+
+static const char *check_roofline(adviser *a, const rocl_table *t)
+{
+    const double much = 10, low = 30; /* percent */
+    bool named = false;
+    for (size_t i = 0; i < t->row_count; i++) {
+        const rocl_datum *of_peak = rocl_table_find_cell(t, i, "peak_percent");
+        const char *name = text_in(t, i, "name");
+        const double share = number_in(t, i, "percent");
+        if (of_peak->type == ROCL_DATUM_NONE || is_rest(name))
+            continue;
+        named = true;
+        if (share >= much && rocl_datum_number(of_peak) < low)
+            add_finding(a, "roofline", "An operator with much of the time is far from the peak",
+                        "%.1f %% of the time: %.*s%s reaches %.1f %% of it", share, name_part(name),
+                        name, name[name_part(name)] ? "..." : "", rocl_datum_number(of_peak));
+    }
+    return named          ? NULL
+           : t->row_count ? "no peak is known: --peak names one"
+                          : "no operators with the shapes of their inputs were recorded";
+}
+
 static const rocl_table_tab tab = {"advice", "Advice"};
 static const rocl_column advice_columns[] = {
     {"finding", "Finding", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
@@ -426,53 +607,165 @@ static const rocl_table_def short_table = {&tab, "advice_rules", "Rules that did
                                            ROCL_COLUMNS(short_columns)};
 const rocl_table_def *const rocl_advice_tables[] = {&advice_table, &rule_table, NULL};
 
+/* In the order of the advice. A rule is checked where there is its table. */
+static const struct {
+    rocl_advice_rule pub;
+    const char *table;
+    const char *(*check)(adviser *a, const rocl_table *t);
+} rules[] = {
+    {{"idle GPU", "overlap", "idle for more than 30 % of its time",
+      "A GPU has no work for much of the time between its first and its last work.",
+      "idle_ns / wall_ns of each GPU; the cause is the class of gaps with the longest total",
+      "rocstats gaps says what the host did meanwhile: launch earlier, synchronize less often, "
+      "load data in other threads, use graphs"},
+     "overlap",
+     check_idle},
+    {{"exposed copies", "overlap", "more than 10 % of a GPU's time",
+      "Copies run while no kernel does.", "exposed_copy_ns / wall_ns of each GPU",
+      "copy from pinned memory with hipMemcpyAsync in a stream of its own, one step ahead"},
+     "overlap",
+     check_exposed_copies},
+    {{"exposed communication", "overlap", "more than 10 % of a GPU's time",
+      "Kernels that communicate run while no other kernel does.",
+      "exposed_communication_ns / wall_ns of each GPU",
+      "overlap it with the backward pass, use larger buckets, look at rocstats collectives for a "
+      "late rank"},
+     "overlap",
+     check_exposed_communication},
+    {{"short kernels", "kernels", "1000 kernels and more, below 10 us on average",
+      "To launch a kernel takes as long as to run it.", "sum of total_ns / sum of calls",
+      "fuse kernels, make batches larger, or launch them as a HIP graph"},
+     "kernels",
+     check_short_kernels},
+    {{"slow or small copies", "copies",
+      "1 MiB and more at below 8 GB/s; 1000 and more, below 64 KiB on average",
+      "Copies from or to the host do not reach what the link can do.",
+      "bandwidth, and bytes / calls, of each direction",
+      "allocate host memory with hipHostMalloc; gather small copies into large ones"},
+     "copies",
+     check_copies},
+    {{"allocations", "domains", "1000 and more, and 1 for 10 kernels",
+      "Memory is allocated and freed all the time, which may wait for the GPU.",
+      "calls of MEMORY_ALLOCATIONS / calls of KERNELS",
+      "keep buffers, or use a pool, hipMallocAsync or the caching allocator"},
+     "domains",
+     check_allocations},
+    {{"streams in sequence", "streams", "below 1.05 active at once",
+      "A program uses several streams, but their work does not run side by side.",
+      "average_busy of each GPU, where more streams than GPUs have 100 kernels and more",
+      "look for events, and for kernels that fill the GPU alone; GPU_MAX_HW_QUEUES sets how many "
+      "hardware queues streams share"},
+     "streams",
+     check_serial_streams},
+    {{"unequal GPUs", "overlap", "busy for more than 1.25 times the mean",
+      "One of several GPUs has more work than the others, which wait for it.",
+      "the largest busy_ns / the mean of all GPUs", "divide the work by its time, not by its size"},
+     "overlap",
+     check_balance_of_gpus},
+    {{"slow rank", "ranks", "more than 1.1 times the mean kernel time",
+      "One rank computes longer, and the others wait for it.",
+      "the largest kernels_ns / the mean of all ranks",
+      "compare that rank with another by rocstats compare: clocks, sizes, kernels"},
+     "ranks",
+     check_slow_rank},
+    {{"dominant kernel", "kernels", "more than 50 % of the kernel time",
+      "One kernel takes most of the time: it is the one to make faster.",
+      "total_ns / the sum of all total_ns", "rocstats occupancy and counters say what limits it"},
+     "kernels",
+     check_dominant_kernel},
+    {{"low occupancy", "occupancy",
+      "10 % of the kernel time: occupancy of 25 % and less, half of the GPU empty, or scratch",
+      "A kernel with much of the time keeps a GPU from having enough waves.",
+      "occupancy_percent with limit VGPRs or LDS, rounds below 0.5, scratch_bytes above 0",
+      "fewer registers (__launch_bounds__), less LDS, more workgroups"},
+     "occupancy",
+     check_occupancy},
+    {{"empty queues", "queues", "no outstanding work for more than 30 % of the time",
+      "The program has launched nothing that its GPUs have not done: they wait for it.",
+      "(empty_ns - others_ns) / wall_ns of a stream with 100 kernels and more",
+      "launch earlier, synchronize less often, use graphs; rocstats gaps says what the host did"},
+     "queue_lengths",
+     check_empty_queues},
+    {{"dependencies", "queues", "100 and more, together more than 10 % of the time",
+      "Launched work begins late, though the work before it in its stream has ended and its GPU is "
+      "idle.",
+      "total_ns of the cause dependency / the longest wall_ns of queue_lengths",
+      "look for hipStreamWaitEvent, host functions and streams that share a hardware queue"},
+     "delay_causes",
+     check_dependencies},
+    {{"gaps in graphs", "graphs", "10 launches and more, idle for more than 20 % of them",
+      "A HIP graph leaves its GPU idle between its kernels.", "gaps_percent of each graph",
+      "fewer dependencies between its nodes, larger kernels, fewer copies and fills"},
+     "graphs",
+     check_graph_gaps},
+    {{"repeated kernels", "sequences",
+      "100 times and more, 10 % of the kernel time, below 10 us each",
+      "The same short kernels run in the same order again and again, and not in a graph.",
+      "calls, percent and average_ns / length of each sequence",
+      "launch them as a HIP graph, or fuse them (torch.compile, Triton)"},
+     "sequences",
+     check_sequences},
+    {{"slow steps", "steps", "an outlier of more than 1.5 times the median",
+      "Some steps take much longer than the others; the first ones of ranks do not count.",
+      "of_median of the steps with the outlier slow",
+      "look at such a step with --step N: input data, garbage collection, checkpoints"},
+     "steps",
+     check_slow_steps},
+    {{"first steps", "steps", "an outlier of more than 1.5 times the median",
+      "The first step allocates, compiles and tunes: it tells nothing of the others.",
+      "of_median of the first step of each rank, if it has the outlier slow",
+      "leave it out by --warmup 1, or let the profiler begin later"},
+     "steps",
+     check_first_steps},
+    {{"late rank", "collectives",
+      "the last in more than 50 % (of two ranks 75 %), and waits above 10 % of communication",
+      "A rank arrives late at collectives, and the others wait for it.",
+      "last / matched of a rank; total_wait_ns / communication_ns of the others",
+      "look at what that rank does before collectives: data, host, clocks, work"},
+     "collective_ranks",
+     check_late_rank},
+    {{"far from the peak", "roofline", "10 % of the time, below 30 % of the peak",
+      "An operator with much of the time does not use what the GPU can do.",
+      "peak_percent of each operator and shape, with --peak",
+      "other shapes or types, another library or tuning, fusion with its neighbours"},
+     "roofline",
+     check_roofline},
+    {{"critical path", "critical-path",
+      "60 % of it on the host; a name that makes all 10 % shorter if it is twice as fast",
+      "The chain of calls and work that decides how long all takes.",
+      "percent of the host's classes; saved_percent of critical_path_what_if at factor 2",
+      "make that name faster; if it is the host, launch earlier, fuse, or use graphs"},
+     "critical_path",
+     check_critical_path},
+};
+
+enum { RULES = sizeof rules / sizeof *rules };
+
+const rocl_advice_rule *rocl_advice_rule_at(size_t i)
+{
+    return i < RULES ? &rules[i].pub : NULL;
+}
+
 rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_error *err)
 {
-    /* In the order of the advice. A rule is checked where there is its table. */
-    static const struct {
-        const char *table, *rule, *threshold;
-        const char *(*check)(adviser *a, const rocl_table *t);
-    } rules[] = {
-        {"overlap", "idle GPU", "idle for more than 30 % of its time", check_idle},
-        {"overlap", "exposed copies", "more than 10 % of a GPU's time", check_exposed_copies},
-        {"overlap", "exposed communication", "more than 10 % of a GPU's time",
-         check_exposed_communication},
-        {"kernels", "short kernels", "1000 kernels and more, below 10 us on average",
-         check_short_kernels},
-        {"copies", "slow or small copies",
-         "1 MiB and more at below 8 GB/s; 1000 and more, below 64 KiB on average", check_copies},
-        {"domains", "allocations", "1000 and more, and 1 for 10 kernels", check_allocations},
-        {"streams", "streams in sequence", "below 1.05 active at once", check_serial_streams},
-        {"overlap", "unequal GPUs", "busy for more than 1.25 times the mean",
-         check_balance_of_gpus},
-        {"ranks", "slow rank", "more than 1.1 times the mean kernel time", check_slow_rank},
-        {"kernels", "dominant kernel", "more than 50 % of the kernel time", check_dominant_kernel},
-        {"occupancy", "low occupancy",
-         "10 % of the kernel time: occupancy of 25 % and less, half of the GPU empty, or scratch",
-         check_occupancy},
-        {"critical_path", "critical path",
-         "60 % of it on the host; a name that makes all 10 % shorter if it is twice as fast",
-         check_critical_path},
-    };
-    enum { RULES = sizeof rules / sizeof *rules };
     const rocl_stats_options options = {.pictures = o->pictures};
     const rocl_collector c = {.options = &options};
     rule_row outcomes[RULES];
     char missing[RULES][64];
+    size_t without = 0; /* rules without their report */
     adviser a = {.tables = tables, .advice = rocl_begin_table(&c, tables, &advice_table, 0).table};
     if (!a.advice)
         return rocl_fail_memory(err);
     a.advice->essential = true;
     for (size_t i = 0; i < RULES; i++) {
+        const rocl_advice_rule *rule = &rules[i].pub;
         const rocl_table *t = rocl_tables_find(tables, rules[i].table);
-        a.threshold = rules[i].threshold;
+        a.threshold = rule->threshold;
         a.findings = 0;
-        snprintf(missing[i], sizeof missing[i], "it needs the report %s", rules[i].table);
-        /* The key of a table, as its report is called. */
-        for (char *at = missing[i]; (at = strchr(at, '_'));)
-            *at = '-';
+        snprintf(missing[i], sizeof missing[i], "it needs the report %s", rule->report);
         const char *why = t ? rules[i].check(&a, t) : missing[i];
-        outcomes[i] = (rule_row){rules[i].rule, rules[i].threshold,
+        without += why == missing[i];
+        outcomes[i] = (rule_row){rule->name, rule->threshold,
                                  why          ? "does not apply"
                                  : a.findings ? "stands out"
                                               : "does not stand out",
@@ -482,8 +775,16 @@ rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_e
         a.advice->note = "nothing stands out";
     const rocl_report_rows r =
         rocl_begin_table(&c, tables, o->brief ? &short_table : &rule_table, 0);
+    if (o->brief && without) {
+        rocl_set_note(&r,
+                      "%zu more are about other reports, such as queues and steps: name these, "
+                      "with --advice",
+                      without);
+        if (r.table)
+            r.table->why_empty = r.table->note;
+    }
     for (size_t i = 0; i < RULES; i++)
-        if (outcomes[i].why || !o->brief)
+        if (!o->brief || (outcomes[i].why && outcomes[i].why != missing[i]))
             rocl_add_row(&r, &outcomes[i]);
     return ROCL_OK;
 }

@@ -41,6 +41,7 @@ typedef struct step_row {
     int64_t start, wall;
     int64_t first, last, hidden; /* of the work; hidden: it ran while the range lasted */
     int64_t span, busy, compute, communication, copy, idle, no_gpu;
+    int64_t hidden_communication, hidden_copy, longest_gap;
     uint64_t kernels, copies, launches;
     double of_median; /* wall, of that of the series */
     const char *outlier;
@@ -215,6 +216,8 @@ static rocl_status end_step(steps *s, step_sweep *w, rocl_error *err)
         r->communication = w->covers[ROCL_UNION_KERNELS].measure - r->compute;
         r->copy = r->busy - w->covers[ROCL_UNION_KERNELS].measure;
         r->idle = r->span - r->busy;
+        r->hidden_communication = w->covers[ROCL_UNION_COMMUNICATION].measure - r->communication;
+        r->hidden_copy = w->covers[ROCL_UNION_COPY].measure - r->copy;
     }
     w->sum_count = 0;
     rocl_ids_free(&w->sum_of);
@@ -236,8 +239,10 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_sort_record 
         r->first = start;
         r->last = end;
     }
-    /* What no work before it covers, as far as the range reaches. */
     const int64_t until = w->covers[ROCL_UNION_ALL].until;
+    if (r->kernels + r->copies && start > until && start - until > r->longest_gap)
+        r->longest_gap = start - until;
+    /* What no work before it covers, as far as the range reaches. */
     int64_t from = start > until ? start : until, to = end < step->end ? end : step->end;
     from = from > step->start ? from : step->start;
     r->hidden += to > from ? to - from : 0;
@@ -351,6 +356,10 @@ static const rocl_column step_columns[] = {
     {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(kernels)},
     {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(copies)},
     {"launches", "Launch calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(launches)},
+    {"hidden_communication_ns", "Hidden comm.", ROCL_UNIT_NS, ROCL_MINOR,
+     CELL(hidden_communication)},
+    {"hidden_copy_ns", "Hidden copy", ROCL_UNIT_NS, ROCL_MINOR, CELL(hidden_copy)},
+    {"longest_gap_ns", "Longest gap", ROCL_UNIT_NS, ROCL_MINOR, CELL(longest_gap)},
 };
 
 /* Of a measure over the steps of a series, or of a rank. */

@@ -417,12 +417,35 @@ columns() { # argument of rocstats...
 @test "advice: thresholds, and rules that do not apply" {
     needs jq
     rocstats all --advice --format json "$FIXTURES/everything.db" >a.json
-    jq -e '[.tables[] | select(.key == "advice_rules").rows[]] | length == 12 and
+    jq -e '[.tables[] | select(.key == "advice_rules").rows[]] | length == 20 and
         all(.threshold != null and (.outcome == "does not apply") == (.why != null))' a.json
     jq -e '[.tables[] | select(.key == "advice").rows[].threshold] | all(length > 0)' a.json
     try 0 rocstats --include kernel "$FIXTURES/everything.db"
     [[ "$output" == *"Rules that did not apply"*"exposed copies"*"no copies were recorded"* ]]
     rocstats --include kernel "$FIXTURES/everything.db" | grep -q "recorded without HIP calls: record with --hip-trace to see why"
+}
+
+@test "--explain: what a rule of the advice means; rules are judged only where there is something to judge" {
+    needs jq
+    try 0 rocstats advice --explain idle-gpu
+    [[ "$output" == "idle GPU"*"meaning "*"threshold  idle for more than 30 % of its time"*"formula "*"try "* ]]
+    [ "$(rocstats --explain='Empty Queues' | head -1)" = "empty queues" ]
+    try 0 rocstats --explain list
+    [ "$(wc -l <<<"$output")" -eq 20 ]
+    try 2 rocstats --explain nothing
+    says '--explain: no rule of the advice is called "nothing"; these are:'
+    says 'late rank '
+    try 2 rocstats --explain
+    # Each rule of the table can be explained.
+    rocstats all --advice --format json "$FIXTURES/everything.db" >a.json
+    jq -r '.tables[] | select(.key == "advice_rules").rows[].rule' a.json >rules
+    while read -r rule; do
+        rocstats --explain "$rule" >/dev/null || fail "$rule"
+    done <rules
+    # Kernels without calls: nobody knows whether they waited for launches.
+    rocstats queues --advice --exclude region --format json "$FIXTURES/everything.db" >a.json
+    jq -e '.tables[] | select(.key == "advice_rules").rows[] | select(.rule == "dependencies") |
+        .outcome == "does not apply" and .why == "no HIP calls were recorded"' a.json
 }
 
 @test "ranks over time: steps, or slices that add up to the time of kernels" {

@@ -286,12 +286,158 @@ static void test_streams(void **state)
     }
 }
 
+static const rocl_table_column length_columns[] = {
+    {"name", "", ROCL_UNIT_TEXT},      {"pid", "", ROCL_UNIT_COUNT},
+    {"kernels", "", ROCL_UNIT_COUNT},  {"wall_ns", "", ROCL_UNIT_NS},
+    {"unlinked", "", ROCL_UNIT_COUNT}, {"empty_ns", "", ROCL_UNIT_NS},
+    {"others_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column cause_columns[] = {
+    {"cause", "", ROCL_UNIT_TEXT}, {"count", "", ROCL_UNIT_COUNT}, {"total_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column graph_columns[] = {{"graph", "", ROCL_UNIT_TEXT},
+                                                  {"launches", "", ROCL_UNIT_COUNT},
+                                                  {"gaps_percent", "", ROCL_UNIT_PERCENT},
+                                                  {"average_ns", "", ROCL_UNIT_NS},
+                                                  {"kernels", "", ROCL_UNIT_COUNT}};
+static const rocl_table_column sequence_columns[] = {{"first_kernel", "", ROCL_UNIT_TEXT},
+                                                     {"calls", "", ROCL_UNIT_COUNT},
+                                                     {"length", "", ROCL_UNIT_COUNT},
+                                                     {"average_ns", "", ROCL_UNIT_NS},
+                                                     {"percent", "", ROCL_UNIT_PERCENT}};
+static const rocl_table_column step_columns[] = {{"marker", "", ROCL_UNIT_TEXT},
+                                                 {"place", "", ROCL_UNIT_TEXT},
+                                                 {"step", "", ROCL_UNIT_TEXT},
+                                                 {"of_median", "", ROCL_UNIT_NUMBER},
+                                                 {"outlier", "", ROCL_UNIT_TEXT}};
+static const rocl_table_column wait_columns[] = {
+    {"gpu", "", ROCL_UNIT_TEXT},         {"rank", "", ROCL_UNIT_COUNT},
+    {"matched", "", ROCL_UNIT_COUNT},    {"last", "", ROCL_UNIT_COUNT},
+    {"total_wait_ns", "", ROCL_UNIT_NS}, {"communication_ns", "", ROCL_UNIT_NS}};
+static const rocl_table_column peak_columns[] = {{"name", "", ROCL_UNIT_TEXT},
+                                                 {"percent", "", ROCL_UNIT_PERCENT},
+                                                 {"peak_percent", "", ROCL_UNIT_PERCENT}};
+
+static void test_queues(void **state)
+{
+    static const struct {
+        int64_t kernels, unlinked, empty, others;
+        const char *finding, *evidence;
+    } cases[] = {{100, 0, 400, 99, "leaves its GPUs without work", "process 7 has no outstanding"},
+                 {100, 0, 400, 100, NULL, NULL},
+                 {99, 0, 900, 0, NULL, NULL},
+                 {100, 100, 900, 0, NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "queue_lengths", length_columns);
+        ROW(all, t, "Stream 1", NULL, 7, cases[i].kernels, 1000, cases[i].unlinked, cases[i].empty,
+            cases[i].others);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+    for (int64_t more = 0; more < 2; more++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "queue_lengths", length_columns);
+        ROW(all, t, "Stream 1", NULL, 7, 100, 1000000, 0, 0, 0);
+        t = TABLE(all, "delay_causes", cause_columns);
+        ROW(all, t, "queue", NULL, 1000, 900000);
+        ROW(all, t, "dependency", NULL, 100, 100000 + more);
+        check(all, more ? "has nothing before it" : NULL, "100 launches wait for 1.0 us");
+    }
+}
+
+static void test_repeats(void **state)
+{
+    static const struct {
+        int64_t launches, gaps, in_graphs, calls, each, percent;
+        const char *finding, *evidence;
+    } cases[] = {{10, 21, 0, 0, 0, 0, "A graph leaves the GPU idle", "graph 1: 21.0 % of 50.0 us"},
+                 {10, 20, 0, 0, 0, 0, NULL, NULL},
+                 {9, 50, 0, 0, 0, 0, NULL, NULL},
+                 {1, 0, 0, 100, 9999, 10, "run again and again", "100 times 4 kernels of 10.00 us"},
+                 {1, 0, 200, 100, 9999, 10, NULL, NULL},
+                 {1, 0, 0, 99, 9999, 10, NULL, NULL},
+                 {1, 0, 0, 100, 10000, 10, NULL, NULL},
+                 {1, 0, 0, 100, 9999, 9, NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "graphs", graph_columns);
+        ROW(all, t, "1", NULL, cases[i].launches, cases[i].gaps, 50000, cases[i].in_graphs);
+        t = TABLE(all, "sequences", sequence_columns);
+        ROW(all, t, "gemm", NULL, cases[i].calls, 4, 4 * cases[i].each, cases[i].percent);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+}
+
+/* Six steps of two ranks; one may be slow. */
+static void test_steps(void **state)
+{
+    static const struct {
+        size_t slow;
+        double ratio;
+        const char *finding, *evidence;
+    } cases[] = {{2, 1.51, "Steps take much longer", "step:2 of rank 0 takes 1.51 times"},
+                 {2, 1.5, NULL, NULL},
+                 {0, 4, "The first step is not warmed up", "step:0 of rank 0 takes 4.00 times"},
+                 {3, 4, "The first step is not warmed up", "step:0 of rank 1"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "steps", step_columns);
+        for (size_t k = 0; k < 6; k++) {
+            const char step[] = {'s', 't', 'e', 'p', ':', (char)('0' + k % 3), 0};
+            rocl_datum *r = rocl_table_row(t);
+            r[0] = rocl_datum_text(all, "step:", 5);
+            r[1] = rocl_datum_text(all, k < 3 ? "rank 0" : "rank 1", 6);
+            r[2] = rocl_datum_text(all, step, 6);
+            r[3] = rocl_datum_real(k == cases[i].slow ? cases[i].ratio : 1);
+            if (k == cases[i].slow)
+                r[4] = rocl_datum_text(all, "slow", 4);
+        }
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+}
+
+static void test_late_rank(void **state)
+{
+    static const struct {
+        int64_t matched, last, wait;
+        const char *finding, *evidence;
+    } cases[] = {{100, 51, 101, "A rank arrives late", "rank 2 is the last in 51.0 %"},
+                 {100, 50, 500, NULL, NULL},
+                 {100, 90, 100, NULL, NULL},
+                 {99, 90, 500, NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "collective_ranks", wait_columns);
+        for (int64_t rank = 0; rank < 3; rank++)
+            ROW(all, t, "GPU 0", NULL, rank, cases[i].matched, rank == 2 ? cases[i].last : 20,
+                rank == 2 ? 0 : cases[i].wait, 1000);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+}
+
+static void test_peak(void **state)
+{
+    (void)state;
+    for (int64_t share = 9; share <= 10; share++)
+        for (int64_t of_peak = 29; of_peak <= 30; of_peak++) {
+            rocl_tables *all = rocl_tables_new();
+            rocl_table *t = TABLE(all, "roofline", peak_columns);
+            ROW(all, t, "aten::mm", NULL, share, of_peak);
+            check(all, share == 10 && of_peak == 29 ? "far from the peak" : NULL,
+                  "10.0 % of the time: aten::mm reaches 29.0 % of it");
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels),     cmocka_unit_test(test_occupancy),
         cmocka_unit_test(test_gpus),        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_allocations), cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_ranks)};
+        cmocka_unit_test(test_ranks),       cmocka_unit_test(test_queues),
+        cmocka_unit_test(test_repeats),     cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_late_rank),   cmocka_unit_test(test_peak)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,53 +23,51 @@ static const char *const owners =
     "OVER (ORDER BY b, e ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (" table \
     ")))"
 
-static const char
-    *const
-        expected =
-            "CREATE TABLE expected AS SELECT name, start, \"end\" - start AS wall, "
-            "(SELECT coalesce(max(o.\"end\") - min(o.start), 0) FROM owned o WHERE o.owner = "
-            "s.host) AS "
-            "span, " UNION_OF(
-                "SELECT o.start AS b, o.\"end\" AS e FROM owned o WHERE o.owner = "
-                "s.host") " AS busy, " UNION_OF("SELECT o.start AS b, o.\"end\" AS e FROM owned o "
-                                                "WHERE o.owner = s.host AND NOT "
-                                                "o.copy") " AS compute, \"end\" - start "
-                                                          "- " UNION_OF("SELECT max(o.start, "
-                                                                        "s.start) "
-                                                                        "AS b, min(o.\"end\", "
-                                                                        "s.\"end\") AS e FROM "
-                                                                        "owned o "
-                                                                        "WHERE "
-                                                                        "o.owner = s.host AND "
-                                                                        "o.start "
-                                                                        "< s.\"end\" AND o.\"end\" "
-                                                                        "> "
-                                                                        "s.start") " AS no_gpu, "
-                                                                                   "(SELECT "
-                                                                                   "count(*) "
-                                                                                   "FROM owned o "
-                                                                                   "WHERE o.owner "
-                                                                                   "= "
-                                                                                   "s.host AND NOT "
-                                                                                   "o.copy) AS "
-                                                                                   "kernels, "
-                                                                                   "(SELECT "
-                                                                                   "count(*) "
-                                                                                   "FROM owned o "
-                                                                                   "WHERE o.owner "
-                                                                                   "= "
-                                                                                   "s.host AND "
-                                                                                   "o.copy) AS "
-                                                                                   "copies, "
-                                                                                   "(SELECT "
-                                                                                   "count(DISTINCT "
-                                                                                   "o.call) FROM "
-                                                                                   "owned o WHERE "
-                                                                                   "o.owner = "
-                                                                                   "s.host) "
-                                                                                   "AS launches "
-                                                                                   "FROM "
-                                                                                   "step s";
+static const char *const expected =
+    "CREATE TABLE expected AS SELECT name, start, \"end\" - start AS wall, "
+    "(SELECT coalesce(max(o.\"end\") - min(o.start), 0) FROM owned o WHERE o.owner = "
+    "s.host) AS "
+    "span, " UNION_OF(
+        "SELECT o.start AS b, o.\"end\" AS e FROM owned o WHERE o.owner = "
+        "s.host") " AS busy, " UNION_OF("SELECT o.start AS b, o.\"end\" AS e FROM owned o "
+                                        "WHERE o.owner = s.host AND NOT "
+                                        "o.copy") " AS compute, \"end\" - start "
+                                                  "- " UNION_OF("SELECT max(o.start, "
+                                                                "s.start) "
+                                                                "AS b, min(o.\"end\", "
+                                                                "s.\"end\") AS e FROM "
+                                                                "owned o "
+                                                                "WHERE "
+                                                                "o.owner = s.host AND "
+                                                                "o.start "
+                                                                "< s.\"end\" AND o.\"end\" "
+                                                                "> "
+                                                                "s.start") " AS no_gpu, "
+                                                                           "(SELECT "
+                                                                           "count(*) "
+                                                                           "FROM owned o "
+                                                                           "WHERE o.owner "
+                                                                           "= "
+                                                                           "s.host AND NOT "
+                                                                           "o.copy) AS "
+                                                                           "kernels, "
+                                                                           "(SELECT "
+                                                                           "count(*) "
+                                                                           "FROM owned o "
+                                                                           "WHERE o.owner "
+                                                                           "= "
+                                                                           "s.host AND "
+                                                                           "o.copy) AS "
+                                                                           "copies, "
+                                                                           "(SELECT "
+                                                                           "count(DISTINCT "
+                                                                           "o.call) FROM "
+                                                                           "owned o WHERE "
+                                                                           "o.owner = "
+                                                                           "s.host) "
+                                                                           "AS launches "
+                                                                           "FROM "
+                                                                           "step s";
 
 static void put_steps(sqlite3 *db, const rocl_table *t)
 {
@@ -90,6 +88,31 @@ static void put_steps(sqlite3 *db, const rocl_table *t)
         assert_int_equal(int_of(t, row, "gpu_busy_ns"),
                          int_of(t, row, "compute_ns") + int_of(t, row, "exposed_communication_ns") +
                              int_of(t, row, "exposed_copy_ns"));
+    }
+    sqlite3_finalize(add);
+}
+
+/* Copies, and the longest gap between what a step launched. */
+static void put_overlaps(sqlite3 *db, const rocl_table *t)
+{
+    run_sql(db, "CREATE TABLE overlap(name TEXT, start INT, wall INT, copies INT, gap INT); CREATE "
+                "TABLE expected_overlap AS SELECT name, start, \"end\" - start AS wall, " UNION_OF(
+                    "SELECT o.start AS b, o.\"end\" AS e FROM owned o WHERE o.owner = s.host AND "
+                    "o.copy") " AS copies, (SELECT coalesce(max(b - before), 0) FROM (SELECT "
+                              "o.start AS b, max(o.\"end\") OVER (ORDER BY o.start, o.\"end\" ROWS "
+                              "BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM owned o "
+                              "WHERE o.owner = s.host) WHERE before < b) AS gap FROM step s");
+    sqlite3_stmt *add = prepare(db, "INSERT INTO overlap VALUES (?, ?, ?, ?, ?)");
+    for (size_t row = 0; row < t->row_count; row++) {
+        sqlite3_bind_text(add, 1, cell(t, row, "step")->text, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int64(add, 2, int_of(t, row, "start_ns"));
+        sqlite3_bind_int64(add, 3, int_of(t, row, "wall_ns"));
+        sqlite3_bind_int64(add, 4,
+                           int_of(t, row, "hidden_copy_ns") + int_of(t, row, "exposed_copy_ns"));
+        sqlite3_bind_int64(add, 5, int_of(t, row, "longest_gap_ns"));
+        assert_int_equal(sqlite3_step(add), SQLITE_DONE);
+        sqlite3_reset(add);
+        assert_int_equal(int_of(t, row, "hidden_communication_ns"), 0);
     }
     sqlite3_finalize(add);
 }
@@ -177,6 +200,8 @@ static void check_trace(const char *names, const char *pattern, const char *list
     run_sql(db, expected);
     rocl_tables *all = stats_of(t, &o);
     put_steps(db, &all->tables[0]);
+    put_overlaps(db, &all->tables[0]);
+    check_same_rows(db, "SELECT * FROM overlap", "SELECT * FROM expected_overlap");
     check_same_rows(db, "SELECT *, count(*) FROM got GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
                     "SELECT *, count(*) FROM expected GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10");
     assert_int_equal(all->tables[0].row_count > 0, all->count > 1);

@@ -6,6 +6,7 @@
 #include "common/programs.h"
 
 #include "stats/compare.h"
+#include "stats/explain.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ typedef struct cli {
     comparison compare;
     bool baseline; /* one is written */
     const char *baseline_name;
+    const char *explain;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -60,6 +62,10 @@ enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLI
 static const opt report_options[] = {
     {"advice", 0, OPT_FLAG, offsetof(cli, advice), NULL, NULL, 0, 0,
      "add a table with findings that stand out (always in the overview and in html)"},
+    {"explain", 0, OPT_STRING, offsetof(cli, explain), "RULE", NULL, 0, 0,
+     "print what a rule of the advice means, its threshold, how it is computed and what to try, "
+     "and "
+     "read no input; list: the names of all"},
     {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
      "rows per table, the others are summed up in a last one; 0 prints all (default: for text 20, "
      "or 10 in the overview; 0 for the other formats)"},
@@ -607,6 +613,9 @@ static int run_rocstats(const program *p, int argc, char **argv)
     static cli c = {.top = -1};
     if (argc > 1 && !strcmp(argv[1], "view"))
         return view_program.run(&view_program, argc - 1, argv + 1);
+    const char *rule = find_explained(argc, argv);
+    if (rule)
+        return explain_rule(rule);
     fill_purpose();
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)

@@ -1,0 +1,10 @@
+/* rocstats --explain: what the rules of the advice mean. */
+#ifndef TOOLS_STATS_EXPLAIN_H
+#define TOOLS_STATS_EXPLAIN_H
+
+/* The RULE of --explain in a command line, "" where nothing follows it; NULL: it has none. */
+const char *find_explained(int argc, char **argv);
+/* Prints what is known of a rule, or of "list" the names of all. Returns the exit code. */
+int explain_rule(const char *name);
+
+#endif
