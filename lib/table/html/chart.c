@@ -63,8 +63,10 @@ static void put_rect(rocl_buf *b, const char *colour, double x, double to, int h
 /* The column "class" of a table of kernels; column_count: it has none. */
 static size_t class_column(const rocl_table *t)
 {
-    return strcmp(t->key, "gap_classes") != 0 ? rocl_table_find_column(t, "class")
-                                              : t->column_count;
+    /* Those of gaps and of the critical path are no classes of kernels. */
+    const bool of_kernels =
+        strcmp(t->key, "gap_classes") != 0 && strncmp(t->key, "critical_path", 13) != 0;
+    return of_kernels ? rocl_table_find_column(t, "class") : t->column_count;
 }
 
 /* ROCL_CLASSES: the row says none, such as that of the others. */
