@@ -91,9 +91,10 @@ void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row,
     for (size_t c = 0; c < past; c++) {
         const rocl_table_column *column = &t->columns[c];
         const rocl_datum *d = rocl_table_cell(t, row, c);
-        /* These numbers measure nothing. */
-        const bool says_which = !strcmp(column->key, "pid") || !strcmp(column->key, "rank") ||
-                                !strcmp(column->key, "from_bytes");
+        static const char *const numbers[] = {"pid", "rank", "from_bytes", "sequence", "place"};
+        bool says_which = false; /* it measures nothing */
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+            says_which |= !strcmp(column->key, numbers[i]);
         if (column->unit != ROCL_UNIT_TEXT && !says_which)
             break;
         if (!rocl_datum_has_value(d) || (d->type == ROCL_DATUM_TEXT && !d->len))
