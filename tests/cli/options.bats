@@ -140,7 +140,7 @@ END
         grep '^\.It' "$page" | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' | sort -u >page
         diff help page
         help_letters "$tool" >help
-        grep '^\.It' "$page" | grep -o 'Fl [A-Za-z] ' | sed 's/Fl \(.\) /-\1/' | sort -u >page
+        grep '^\.It' "$page" | sed 's/Fl Fl [a-z-]*//g' | grep -o 'Fl [A-Za-z] ' | sed 's/Fl \(.\) /-\1/' | sort -u >page
         diff help page
     done
 }
