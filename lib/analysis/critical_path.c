@@ -1369,7 +1369,6 @@ static rocl_status put_what_ifs(critical_path *p, rocl_tables *out, rocl_error *
 static void put_slices(const critical_path *p, rocl_tables *out)
 {
     const rocl_report_rows r = rocl_begin_table(&p->c, out, &slice_table, 0);
-    rocl_set_origin(&r, p->origin);
     for (uint64_t i = 0; p->slice_sums && i < p->slices.count; i++) {
         slice_row row = {.what = "critical path",
                          .start = rocl_slice_begin(&p->slices, i) + p->origin,

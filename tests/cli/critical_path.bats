@@ -191,3 +191,10 @@ END
     try 2 rocstats critical-path "${many[@]}" rank0.json
     says '--what-if: more than 32 are given'
 }
+
+@test "times over the path count from the begin of the trace, as elsewhere" {
+    local train=$TOP/tests/fixtures/chrome/train
+    rocstats critical-path -q --format html -o a.html "${train}0.json" "${train}1.json"
+    grep -q '<table id="critical_path_timeline">' a.html
+    run ! grep -qE '>[0-9]{6,}[0-9.]* s<' a.html
+}
