@@ -216,7 +216,8 @@ static void test_nothing(void **state)
     const rocl_options o = {.jobs = 2};
     rocl_trace *t = open_trace("empty-tables", &o);
     rocl_tables *all = NULL;
-    static const size_t tables_of[ROCL_REPORTS] = {1, 1, 1, 2, 3, 4, 2, 1, 3, 1, 1, 4, 2, 3, 4, 2, 2, 1, 1, 1, 5, 1};
+    static const size_t tables_of[ROCL_REPORTS] = {1, 1, 1, 2, 3, 4, 2, 1, 3, 1, 1, 4, 2,
+                                                   4, 4, 2, 3, 1, 1, 1, 5, 1, 7, 1, 2, 5};
     (void)state;
     for (uint32_t reports = 0; reports <= ALL_REPORTS; reports += ALL_REPORTS / 3500 | 1) {
         const rocl_stats_options s = {.reports = reports, .top = reports % 3, .by_rank = true};
