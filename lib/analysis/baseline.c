@@ -64,7 +64,7 @@ static rocl_status load_bytes(file *f, int fd, rocl_error *err)
     if (fstat(fd, &s))
         return rocl_fail_system(err, ROCL_INPUT, f->path, errno);
     if (!S_ISREG(s.st_mode))
-        return rocl_fail(err, ROCL_INPUT, "%s: is no file, which a baseline must be", f->path);
+        return rocl_fail(err, ROCL_INPUT, "%s: not a regular file: a baseline is one", f->path);
     if ((uint64_t)s.st_size > most_bytes)
         return rocl_fail(err, ROCL_INPUT, "%s: a baseline is 1 GiB at most", f->path);
     if (!rocl_buf_reserve(&f->bytes, (size_t)s.st_size + 1))
