@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test that was built: unit programs, command line tests, golden outputs, the
-# layers of the library, fuzz corpora.
+# layers of the library, fuzz corpora. JOBS programs at once, as many as there are processors.
 # Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, layers, golden, property, faults, fuzz, or the name of one test program
 # Everything speaks TAP; failed tests are printed with their output, then one line of totals.
 set -u
@@ -31,11 +31,11 @@ print_failures() {
     awk '/^(ok|not ok)/ { show = /^not ok/ } show { print "    " $0 }' "$1"
 }
 
-# Runs a program that prints TAP and adds up what it said.
-run_tap() { # name command...
-    local name=$1 log rc ok bad skip planned
-    log=$logs/$(basename "$name").tap
-    shift
+# Runs a program that prints TAP; what is to be said of it goes to standard output, what it counted to
+# FILE.count.
+run_tap() { # file name command...
+    local file=$1 name=$2 log=$1.tap rc ok bad skip planned died='' began=$SECONDS
+    shift 2
     "$@" >"$log" 2>&1
     rc=$?
     # cmocka 1.1.5 calls a skipped test "not ok N # SKIP name".
@@ -45,23 +45,50 @@ run_tap() { # name command...
     bad=$(count '^not ok ' "$log")
     planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$log" | head -1)
     # A program that died is one failure more, whatever it had said before.
-    local died=
     if [ "$rc" -ne 0 ] && [ "$bad" -eq 0 ]; then
         died="exit code $rc"
     elif [ -n "$planned" ] && [ $((ok + bad + skip)) -lt "$planned" ]; then
         died="$((planned - ok - bad - skip)) of $planned tests did not run (exit code $rc)"
     fi
     [ -z "$died" ] || bad=$((bad + 1))
-    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
     printf '  %-28s %4d passed' "$name" "$ok"
     [ "$skip" -eq 0 ] || printf ', %d skipped' "$skip"
     [ "$bad" -eq 0 ] || printf ', %d FAILED' "$bad"
+    [ $((SECONDS - began)) -lt 10 ] || printf ' (%d s)' $((SECONDS - began))
     echo
     [ "$bad" -eq 0 ] || print_failures "$log"
     if [ -n "$died" ]; then
         echo "    $name: $died; the end of its output:"
         tail -25 "$log" | sed 's/^/      /'
     fi
+    [[ $name != fuzz/* ]] || sed -n 's/^# /      /p' "$log"
+    echo "$ok $bad $skip" >"$file.count"
+}
+
+# As many at once as there are processors; what they say is printed in the order of their start.
+jobs=${JOBS:-$(nproc)}
+files=() told=0 running=0
+
+tell_finished() {
+    while [ "$told" -lt "${#files[@]}" ] && [ -f "${files[told]}.count" ]; do
+        cat "${files[told]}.said"
+        told=$((told + 1))
+    done
+}
+
+wait_for_one() {
+    wait -n
+    running=$((running - 1))
+    tell_finished
+}
+
+start() { # name command...
+    local file=$logs/${1//\//-}
+    rm -f "$file.count"
+    files+=("$file")
+    [ "$running" -lt "$jobs" ] || wait_for_one
+    run_tap "$file" "$@" >"$file.said" 2>&1 &
+    running=$((running + 1))
 }
 
 # A program whose source is gone is a leftover.
@@ -73,7 +100,7 @@ groups=("$@")
 for t in "$build"/tests/test_*; do
     built "$t" unit || continue
     wanted "$(basename "$t")" unit &&
-        run_tap "unit/$(basename "$t" | sed 's/^test_//')" timeout 300 "$t"
+        start "unit/$(basename "$t" | sed 's/^test_//')" timeout 300 "$t"
 done
 old_bats=
 bats --version 2>/dev/null | grep -qE '^Bats (0|1\.[0-4])\.' && old_bats="$(bats --version) is older than 1.5"
@@ -85,24 +112,31 @@ for t in tests/cli/*.bats; do
         printf '  %-28s skipped: %s\n' "cli/$(basename "$t" .bats)" "$old_bats"
         continue
     fi
-    run_tap "cli/$(basename "$t" .bats)" timeout 1200 bats --tap "$t"
+    start "cli/$(basename "$t" .bats)" timeout 1200 bats --tap "$t"
 done
-wanted layers layers && run_tap layers tests/layers.sh
+wanted layers layers && start layers tests/layers.sh
 if [ -x "$build/tests/soak" ] && wanted property property; then
-    run_tap property timeout 600 tests/property/soak.sh "$build" 60 1 --tap
+    start property timeout 600 tests/property/soak.sh "$build" 60 1 --tap
 fi
 if [ -x "$build/tests/faults" ] && wanted faults faults; then
-    run_tap faults timeout 600 tests/faults.sh "$build" --rounds 700 --seed 1 --tap
+    start faults timeout 600 tests/faults.sh "$build" --rounds 700 --seed 1 --tap
 fi
-wanted golden golden && run_tap golden timeout 600 tests/golden.sh "$build"
+wanted golden golden && start golden timeout 600 tests/golden.sh "$build"
 # A minute for the mutations of all targets.
 mapfile -t targets < <(printf '%s\n' "$build"/tests/fuzz_*)
 for t in "${targets[@]}"; do
     built "$t" fuzz || continue
     name=$(basename "$t")
     wanted "$name" fuzz || continue
-    run_tap "fuzz/${name#fuzz_}" timeout 300 "$t" --seconds "$((6000 / ${#targets[@]}))e-2" tests/fuzz/corpus/"$name"/*
-    sed -n 's/^# /      /p' "$logs/${name#fuzz_}.tap"
+    start "fuzz/${name#fuzz_}" timeout 300 "$t" --seconds "$((6000 / ${#targets[@]}))e-2" tests/fuzz/corpus/"$name"/*
+done
+while [ "$running" -gt 0 ]; do
+    wait_for_one
+done
+for file in "${files[@]}"; do
+    ok=0 bad=1 skip=0
+    read -r ok bad skip <"$file.count"
+    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
 done
 
 printf '%d passed, %d failed' "$passed" "$failed"
