@@ -117,8 +117,8 @@ static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_pro
                          ROCL_N(p->lost.count), ROCL_N(launches));
     else if (p->lost.count)
         rocl_doctor_find(d, ROCL_RULE_LAUNCHES_WITHOUT_KERNELS, s, p->lost.count, p->lost.event,
-                         "%llu of %llu launches, of which %llu are the last ones", ROCL_N(p->lost.count),
-                         ROCL_N(launches), ROCL_N(p->lost_in_a_row));
+                         "%llu of %llu launches, of which %llu are the last ones",
+                         ROCL_N(p->lost.count), ROCL_N(launches), ROCL_N(p->lost_in_a_row));
     if (p->lost_graphs.count)
         rocl_doctor_find(d, ROCL_RULE_GRAPHS_WITHOUT_KERNELS, s, p->lost_graphs.count,
                          p->lost_graphs.event, "%llu of %llu launches of graphs",

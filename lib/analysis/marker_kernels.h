@@ -1,5 +1,5 @@
-/* Kernels by the markers that were open where they were launched: for the report "attribution", which
- * knows them. */
+/* Kernels by the markers that were open where they were launched: for the report "attribution",
+ * which knows them. */
 #ifndef ROCL_ANALYSIS_MARKER_KERNELS_H
 #define ROCL_ANALYSIS_MARKER_KERNELS_H
 

@@ -483,8 +483,8 @@ static const rocl_column class_columns[] = {
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
 };
 
-static const rocl_table_def class_table = {&rocl_classes_report.tab, "classes",
-                                           "Kernels by class", ROCL_COLUMNS(class_columns)};
+static const rocl_table_def class_table = {&rocl_classes_report.tab, "classes", "Kernels by class",
+                                           ROCL_COLUMNS(class_columns)};
 
 const rocl_report_def rocl_summary_report = {
     "summary",

@@ -23,8 +23,8 @@
  *
  * Numbers are varints; differences of rows, stack ids and values are zigzagged. Cells are equal
  * parts of the time, PAGE_CELLS of them: they stand for the events outside of the window where a
- * page cannot have all. The last line holds JSON: what the page is of, its tracks, all texts, and of
- * each text a digit: its class, if it is the name of GPU work (model/kernel_class.h). */
+ * page cannot have all. The last line holds JSON: what the page is of, its tracks, all texts, and
+ * of each text a digit: its class, if it is the name of GPU work (model/kernel_class.h). */
 #ifndef ROCL_PAGE_PAGE_H
 #define ROCL_PAGE_PAGE_H
 

@@ -26,8 +26,8 @@
     X(COPY, "copies")                                                                              \
     X(ALLOC, "allocations")                                                                        \
     X(SCRATCH, "scratch memory")                                                                   \
-    X(GRAPH, "graphs") X(HIP_EVENT, "HIP events") X(BARRIER, "barriers") X(COUNTER, "counters")    \
-        X(SAMPLE, "samples")
+    X(GRAPH, "graphs")                                                                             \
+    X(HIP_EVENT, "HIP events") X(BARRIER, "barriers") X(COUNTER, "counters") X(SAMPLE, "samples")
 
 enum {
 #define KIND_ROW(kind, name) KIND_##kind,

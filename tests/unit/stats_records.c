@@ -23,7 +23,8 @@ static rocl_status keep_records(void *ctx, unsigned worker, const rocl_batch *b,
 records records_of(rocl_trace *t, uint32_t kinds)
 {
     records r = {.kinds = kinds, .lock = PTHREAD_MUTEX_INITIALIZER};
-    assert_true(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, keep_records, &r, NULL) <= ROCL_PARTIAL);
+    assert_true(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, keep_records, &r, NULL) <=
+                ROCL_PARTIAL);
     return r;
 }
 

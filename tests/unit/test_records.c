@@ -289,8 +289,10 @@ static void test_halves(void **unused)
         char *expected = read_trace(list, 1, 1, 0, ROCL_ALL_FIELDS);
         for (size_t k = 0; k < 4 * sizeof pieces / sizeof *pieces; k++) {
             set_sizes(pieces[k / 4], 4096);
-            char *got = read_trace(list, 1, 1 + k % 2, k % 4 < 2 ? 0 : 300,
-                                   k % 4 ? ROCL_ALL_FIELDS : ROCL_ALL_FIELDS & ~(ROCL_FIELD_PACKET | ROCL_FIELD_INSTANCES));
+            char *got =
+                read_trace(list, 1, 1 + k % 2, k % 4 < 2 ? 0 : 300,
+                           k % 4 ? ROCL_ALL_FIELDS
+                                 : ROCL_ALL_FIELDS & ~(ROCL_FIELD_PACKET | ROCL_FIELD_INSTANCES));
             if (strcmp(got, expected) != 0)
                 print_error("seed %u, pieces of %zu, way %zu\n", i, pieces[k / 4], k % 4);
             assert_string_equal(got, expected);

@@ -67,7 +67,8 @@ static void test_short_names(void **state)
     rocl_trace *t = open_fixtures("schema-3.0.0", &o);
     size_t seen = 0;
     (void)state;
-    assert_int_equal(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, see_short, &seen, NULL), ROCL_OK);
+    assert_int_equal(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, see_short, &seen, NULL),
+                     ROCL_OK);
     assert_true(seen > 0);
     rocl_trace_close(t);
 }
@@ -101,7 +102,8 @@ static void check_args(const char *file)
     rocl_trace *t = open_fixtures(file, &o);
     digest ours = {0}, d;
     base b;
-    assert_int_equal(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, see_args, &ours, NULL), ROCL_OK);
+    assert_int_equal(rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, see_args, &ours, NULL),
+                     ROCL_OK);
     open_base(&b, t, rocl_trace_capture(t, 0));
     query(&b,
           "SELECT x.id, row_number() OVER (PARTITION BY x.id ORDER BY coalesce(a.position, 0), "

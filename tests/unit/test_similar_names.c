@@ -229,10 +229,8 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_known),
-        cmocka_unit_test(test_manual),
-        cmocka_unit_test(test_ambiguous),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_known),
+        cmocka_unit_test(test_manual), cmocka_unit_test(test_ambiguous),
         cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests_name("similar names", tests, NULL, NULL);

@@ -97,8 +97,8 @@ static void make_job(job *j, uint64_t seed)
     for (int r = 0; r < j->ranks; r++)
         for (int s = 0; s < STEPS; s++) {
             j->steps[r][s][0] = 1000000 + (now - 1000000) * s / STEPS / 100 * 100 + r * 100;
-            j->steps[r][s][1] =
-                j->steps[r][s][0] + (now - 1000000) / STEPS / 100 * 100 - (int64_t)draw_from(&j->seed, 3) * 500;
+            j->steps[r][s][1] = j->steps[r][s][0] + (now - 1000000) / STEPS / 100 * 100 -
+                                (int64_t)draw_from(&j->seed, 3) * 500;
         }
     qsort(j->k, (size_t)j->n, sizeof *j->k, compare_kernels);
 }

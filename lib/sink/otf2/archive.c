@@ -95,8 +95,8 @@ static OTF2_ErrorCode keep_complaint(void *ctx, const char *file, uint64_t line,
     /* The callbacks for locks are libotf2's own: they only lack memory for a new one. */
     if (code != OTF2_SUCCESS)
         fail_archive(ctx, why,
-                     code == OTF2_ERROR_LOCKING_CALLBACK || code == OTF2_ERROR_MEM_FAULT || code == OTF2_ERROR_MEM_ALLOC_FAILED ||
-                         code == OTF2_ERROR_ENOMEM);
+                     code == OTF2_ERROR_LOCKING_CALLBACK || code == OTF2_ERROR_MEM_FAULT ||
+                         code == OTF2_ERROR_MEM_ALLOC_FAILED || code == OTF2_ERROR_ENOMEM);
     return code;
 }
 
@@ -473,7 +473,7 @@ static uint64_t file_size(const ot_archive *a, const ot_location *l, const char 
 }
 
 rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, rocl_out_set *outputs,
- uint64_t *bytes, rocl_error *err)
+                              uint64_t *bytes, rocl_error *err)
 {
     rocl_status st = ot_archive_status(a, err);
     if (st == ROCL_OK) {

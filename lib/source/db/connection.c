@@ -337,9 +337,8 @@ static rocl_status open_handle(rocl_db *db, rocl_error *err)
     sqlite3_limit(db->handle, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(db->handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
     sqlite3_limit(db->handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-    rc = db->has_log
-             ? sqlite3_exec(db->handle, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL)
-             : SQLITE_OK;
+    rc = db->has_log ? sqlite3_exec(db->handle, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL)
+                     : SQLITE_OK;
     return rc == SQLITE_OK ? ROCL_OK : rocl_sqlite_error(db->handle, db->name, err);
 }
 
