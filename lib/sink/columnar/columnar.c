@@ -401,7 +401,8 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
     if (st == ROCL_OK)
         st = format->open(&s->ctx, &s->run, err);
     if (st == ROCL_OK)
-        st = rocl_pipe_new(&s->run.pipe, t->opt.jobs, &format->pipe, s->ctx, err);
+        st =
+            rocl_pipe_new(&s->run.pipe, rocl_columnar_workers(&s->run), &format->pipe, s->ctx, err);
     rocl_sink pipeline = {
         .self = s, .events = add_events, .end_task = end_task, .end_capture = end_capture};
     for (size_t i = 0; i < rocl_relation_count; i++) {
@@ -437,7 +438,7 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
     if (st == ROCL_OK)
         st = format->open(&own, run, err);
     if (st == ROCL_OK)
-        st = rocl_pipe_new(&run->pipe, run->trace->opt.jobs, &format->pipe, own, err);
+        st = rocl_pipe_new(&run->pipe, rocl_columnar_workers(run), &format->pipe, own, err);
     if (st == ROCL_OK)
         st = format->begin_file(own, &f, err);
     while (st == ROCL_OK && (st = fill(ctx, &f, err)) == ROCL_OK && f.group_rows) {

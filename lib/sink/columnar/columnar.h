@@ -77,6 +77,13 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
  * out. The column has others then, of no meaning. */
 void rocl_columnar_take_cells(rocl_columnar_file *f, unsigned column, rocl_buf *to);
 
+/* How many workers encode: each holds up to 6 MiB of cells, six times what one that reads may. */
+static inline unsigned rocl_columnar_workers(const rocl_columnar_run *run)
+{
+    const unsigned jobs = run->trace->opt.jobs;
+    return jobs < 4 ? jobs : jobs < 24 ? 4 : jobs / 6;
+}
+
 /* A text as valid UTF-8: the text itself, or a copy in `scratch`. */
 const char *rocl_columnar_text(const rocl_strings *s, uint32_t text, size_t *len,
                                rocl_buf *scratch);

@@ -583,7 +583,7 @@ static rocl_status open_parquet(void **ctx, rocl_columnar_run *run, rocl_error *
         return rocl_fail_memory(err);
     *ctx = q;
     q->run = run;
-    q->count = run->trace->opt.jobs;
+    q->count = rocl_columnar_workers(run);
     if (o->level == ROCL_UNCOMPRESSED || o->codec == ROCL_CODEC_NONE)
         q->codec = CODEC_NONE;
     else if (o->codec == ROCL_CODEC_GZIP || (o->codec == ROCL_CODEC_DEFAULT && !rocl_has_zstd()))
