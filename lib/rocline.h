@@ -912,6 +912,7 @@ typedef struct rocl_stats_options {
     bool by_rank, by_agent, by_stream, by_dims; /* group also by these */
     rocl_sort_by sort;
     size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
+    size_t most;     /* the same where top is 0, of tables that show all rows then */
     int64_t min_gap; /* ns: shorter idle times are no gaps */
     rocl_between gaps_between;
     const char *const *domains; /* only these in the reports domains and summary; NULL: all */

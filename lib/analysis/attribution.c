@@ -460,14 +460,21 @@ static void share_out(const attribution *a, node *n)
     n->total_percent = rocl_share(n->total, a->all);
 }
 
+static bool is_work(const node *n)
+{
+    return n->key.kind == ROCL_DISPATCH || n->key.kind == ROCL_COPY;
+}
+
 /* False: memory is out. */
 static bool put_list(attribution *a, size_t count, rocl_tables *out)
 {
-    node *rows = malloc((count + 1) * sizeof *rows);
-    size_t n = 0, kept = 0;
+    size_t ranges = 0, n = 0, kept = 0;
+    for (size_t i = 1; i < count; i++)
+        ranges += !is_work(&a->nodes[i]);
+    node *rows = malloc((ranges + 1) * sizeof *rows);
     for (size_t i = 1; rows && i < count; i++) {
         const node *of = &a->nodes[i];
-        if (of->key.kind == ROCL_DISPATCH || of->key.kind == ROCL_COPY)
+        if (is_work(of))
             continue;
         rows[n] = *of;
         if (is_inside_its_like(a, of)) {
@@ -665,6 +672,7 @@ const rocl_collector_def rocl_attribution_collector = {
              ROCL_BIT(ROCL_COPY),
     .size = sizeof(attribution),
     .slow = true,
+    .large = true,
     .open = open_attribution,
     .add_batch = add_attribution_batch,
     .look_up_calls = look_up_calls,

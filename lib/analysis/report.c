@@ -200,7 +200,8 @@ void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n)
 
 size_t rocl_rows_shown(const rocl_stats_options *o, size_t n)
 {
-    return o->top && o->top < n ? o->top : n;
+    const size_t most = o->top ? o->top : o->most;
+    return most && most < n ? most : n;
 }
 
 /* Keeps the row of the others for every place where the table may be cut later: each is made of the

@@ -84,6 +84,8 @@ struct rocl_collector_def {
     size_t size;      /* of its struct, which is zeroed */
     bool by_stream;   /* it is made only with that option, and not in brief */
     bool slow;        /* to finish: begun before the others */
+    /* It needs much memory beside the space of its sorters then: one such after the other. */
+    bool large;
     rocl_status (*open)(void *self, rocl_error *err); /* close is called also when it fails */
     /* Concurrent: `worker` is below trace->opt.jobs, and each writes what is its own. */
     rocl_status (*add_batch)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);

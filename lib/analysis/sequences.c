@@ -617,6 +617,7 @@ const rocl_collector_def rocl_sequences_collector = {
     .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(sequences),
     .slow = true,
+    .large = true,
     .open = open_sequences,
     .add_batch = add_sequence_batch,
     .finish = finish_sequences,

@@ -1,4 +1,5 @@
 /* The reports that there are, and one pass over the trace for all that are wanted. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,8 +57,10 @@ typedef struct stats {
     rocl_collector *collectors[COLLECTORS];
     rocl_tables *tables[COLLECTORS]; /* of each */
     unsigned order[COLLECTORS];      /* in which they are finished */
+    bool with_calls[COLLECTORS];     /* it looks up calls, and is finished after these */
     unsigned count;
-    rocl_event_ids ids; /* of the trace, if they are wanted */
+    rocl_event_ids ids;    /* of the trace, if they are wanted */
+    pthread_mutex_t large; /* held by the collector of that kind that is being finished */
 } stats;
 
 const char *rocl_report_name(rocl_report r)
@@ -93,16 +96,17 @@ static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
     return st;
 }
 
-static void close_collectors(stats *s)
+static void close_collector(stats *s, unsigned i)
 {
-    for (unsigned i = 0; i < s->count; i++) {
-        rocl_collector *c = s->collectors[i];
-        if (c->def->close)
-            c->def->close(c);
-        for (unsigned k = 0; k < ROCL_COLLECTOR_SORTERS; k++)
-            rocl_sorter_free(c->sorters[k]);
-        free(c);
-    }
+    rocl_collector *c = s->collectors[i];
+    if (!c)
+        return;
+    if (c->def->close)
+        c->def->close(c);
+    for (unsigned k = 0; k < ROCL_COLLECTOR_SORTERS; k++)
+        rocl_sorter_free(c->sorters[k]);
+    free(c);
+    s->collectors[i] = NULL;
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
@@ -145,13 +149,23 @@ static rocl_status seal_sorters(void *self, unsigned worker, rocl_error *err)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* Closes it, too: what it holds is the next one's. */
 static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
 {
     rocl_collector *c = s->collectors[i];
+    const bool large = c->def->large;
+    rocl_status st = ROCL_OK;
     s->tables[i] = rocl_tables_new();
     if (!s->tables[i])
         return rocl_fail_memory(err);
-    return c->def->finish ? c->def->finish(c, s->tables[i], err) : ROCL_OK;
+    if (large)
+        pthread_mutex_lock(&s->large);
+    if (c->def->finish)
+        st = c->def->finish(c, s->tables[i], err);
+    close_collector(s, i);
+    if (large)
+        pthread_mutex_unlock(&s->large);
+    return st;
 }
 
 /* All that look up calls do so, these are resolved, and then they are finished. */
@@ -160,14 +174,14 @@ static rocl_status finish_with_calls(stats *s, rocl_error *err)
     rocl_calls *calls = NULL;
     rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
-        if (s->collectors[i]->needs_calls) {
+        if (s->with_calls[i]) {
             calls = (rocl_calls *)s->collectors[0];
             st = s->collectors[i]->def->look_up_calls(s->collectors[i], calls, err);
         }
     if (st == ROCL_OK && calls)
         st = rocl_calls_resolve(calls, err);
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
-        if (s->collectors[i]->needs_calls)
+        if (s->with_calls[i])
             st = finish_collector(s, i, err);
     return st;
 }
@@ -179,7 +193,7 @@ static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_err
     stats *s = ctx;
     unsigned i = s->order[task];
     (void)worker;
-    if (s->collectors[i]->needs_calls)
+    if (s->with_calls[i])
         return ROCL_OK;
     rocl_status st = i ? ROCL_OK : finish_with_calls(s, err);
     return st == ROCL_OK ? finish_collector(s, i, err) : st;
@@ -188,7 +202,7 @@ static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_err
 rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                        rocl_error *err)
 {
-    stats s = {0};
+    stats s = {.large = PTHREAD_MUTEX_INITIALIZER};
     rocl_sink sink = {.self = &s,
                       .events = add_collected_batch,
                       .history = add_collected_history,
@@ -211,6 +225,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         sink.fields |= s.collectors[i]->fields;
         sink.history_kinds |= s.collectors[i]->def->history_kinds;
         t->opt.args |= s.collectors[i]->needs_args;
+        s.with_calls[i] = s.collectors[i]->needs_calls;
     }
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
@@ -228,7 +243,9 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         st = rocl_advise(out, o, err);
     if (st == ROCL_OK)
         st = rocl_check_complete(out, t, err);
-    close_collectors(&s);
+    for (unsigned i = 0; i < s.count; i++)
+        close_collector(&s, i);
+    pthread_mutex_destroy(&s.large);
     rocl_event_ids_free(&s.ids);
     if (st != ROCL_OK) {
         rocl_tables_free(out);

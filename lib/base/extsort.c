@@ -192,6 +192,8 @@ rocl_status rocl_sorter_start_parts(rocl_sorter *s, const uint64_t *bounds, size
             return st;
     }
     s->bounds = count;
+    /* Most sorters of a space are filled at the same time, and read then. */
+    rocl_space_free_blocks(s->runs.space);
     return rocl_sort_parts_start(&s->runs, bounds, count, &s->parts, err);
 }
 

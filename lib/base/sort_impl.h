@@ -120,9 +120,10 @@ struct rocl_sort_space {
     uint8_t **slabs;
     size_t slab_count, slab_cap;
     struct rocl_sort_block *blocks; /* that are free */
-    _Atomic int fd;                 /* -1: none yet */
-    char *tmpdir;                   /* that was asked for, or NULL */
-    const char *dir;                /* of the file, for messages */
+    size_t blocks_used;
+    _Atomic int fd;  /* -1: none yet */
+    char *tmpdir;    /* that was asked for, or NULL */
+    const char *dir; /* of the file, for messages */
 };
 
 size_t rocl_space_buffer_max(const rocl_sort_space *s);
@@ -132,6 +133,8 @@ void rocl_space_unexpand(rocl_sort_space *s, size_t n);
 /* A block of space->block bytes and ROCL_SORT_SLACK more, expanded; NULL: the limit is reached. */
 uint8_t *rocl_space_block(rocl_sort_space *s);
 void rocl_space_unblock(rocl_sort_space *s, uint8_t *block); /* counted still */
+/* Gives the memory of blocks back to the system, if none is used. */
+void rocl_space_free_blocks(rocl_sort_space *s);
 /* Bytes that each of n read buffers may have. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n);
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err);

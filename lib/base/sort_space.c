@@ -138,8 +138,10 @@ uint8_t *rocl_space_block(rocl_sort_space *s)
             put_block(s, slab + i * each);
     }
     block *b = s->blocks;
-    if (b)
+    if (b) {
         s->blocks = b->next;
+        s->blocks_used++;
+    }
     pthread_mutex_unlock(&s->lock);
     if (!b)
         rocl_space_unexpand(s, s->block);
@@ -150,6 +152,18 @@ void rocl_space_unblock(rocl_sort_space *s, uint8_t *p)
 {
     pthread_mutex_lock(&s->lock);
     put_block(s, p);
+    s->blocks_used--;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void rocl_space_free_blocks(rocl_sort_space *s)
+{
+    pthread_mutex_lock(&s->lock);
+    if (!s->blocks_used) {
+        s->blocks = NULL;
+        while (s->slab_count)
+            free(s->slabs[--s->slab_count]);
+    }
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -45,6 +45,7 @@ bool rocl_tables_join(rocl_tables *all, rocl_tables *from)
     all->incomplete |= from->incomplete;
     from->count = 0; /* the cells are ours now */
     rocl_arena_join(&all->arena, &from->arena);
+    memset(from->recent, 0, sizeof from->recent); /* their texts are ours, too */
     return true;
 }
 
@@ -65,10 +66,26 @@ const char *rocl_tables_text(rocl_tables *all, const char *p, size_t n)
     return copy ? copy : "";
 }
 
+/* FNV-1a of the length and the last bytes: names of kernels begin alike. */
+static size_t hash_text(const char *p, size_t n)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ n;
+    for (size_t i = n > 32 ? n - 32 : 0; i < n; i++)
+        hash = (hash ^ (uint8_t)p[i]) * UINT64_C(0x100000001b3);
+    return hash % ROCL_RECENT_TEXTS;
+}
+
 rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n)
 {
-    const char *copy = rocl_tables_text(all, p, n);
-    return (rocl_datum){.type = ROCL_DATUM_TEXT, .text = copy, .len = all->incomplete ? 0 : n};
+    rocl_datum *recent = &all->recent[hash_text(p, n)];
+    if (recent->type == ROCL_DATUM_TEXT && recent->len == n && !memcmp(recent->text, p, n))
+        return *recent;
+    const char *copy = n <= UINT32_MAX ? rocl_tables_text(all, p, n) : NULL;
+    all->incomplete |= !copy;
+    if (all->incomplete)
+        return (rocl_datum){.type = ROCL_DATUM_TEXT, .text = ""};
+    *recent = (rocl_datum){.type = ROCL_DATUM_TEXT, .text = copy, .len = (uint32_t)n};
+    return *recent;
 }
 
 const rocl_table *rocl_tables_find(const rocl_tables *all, const char *key)

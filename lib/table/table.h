@@ -36,16 +36,18 @@ typedef enum rocl_datum_type {
     ROCL_DATUM_REAL,
 } rocl_datum_type;
 
-/* The content of a cell. */
+/* The content of a cell. Tables may have millions of them. */
 typedef struct rocl_datum {
     rocl_datum_type type;
+    uint32_t len; /* of the text */
     union {
         const char *text; /* owned by the tables */
         int64_t i;
         double r;
     };
-    size_t len; /* of the text */
 } rocl_datum;
+
+_Static_assert(sizeof(rocl_datum) == 16, "no holes");
 
 /* What a row that stands for several has in a column. */
 typedef enum rocl_fold {
@@ -90,11 +92,15 @@ typedef struct rocl_table {
     size_t rest_count;
 } rocl_table;
 
+enum { ROCL_RECENT_TEXTS = 512 };
+
 struct rocl_tables {
     rocl_arena arena;
     rocl_table *tables;
     size_t count, cap;
     bool incomplete; /* memory for a text was out: do not print them */
+    /* Texts of cells that were copied last, by a hash: rows often have the same names. */
+    rocl_datum recent[ROCL_RECENT_TEXTS];
 };
 
 /* ---- making tables --------------------------------------------------------------------------- */
@@ -111,7 +117,7 @@ bool rocl_tables_join(rocl_tables *all, rocl_tables *from);
 rocl_datum *rocl_table_row(rocl_table *t);
 /* A copy that lives as long as the tables; "" without memory, and they are incomplete. */
 const char *rocl_tables_text(rocl_tables *all, const char *p, size_t n);
-/* The text is copied. */
+/* The text is copied. One of 4 GiB or more is as one for which there is no memory. */
 rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n);
 
 static inline rocl_datum rocl_datum_int(int64_t v)

@@ -27,6 +27,18 @@ requires() {
     [[ "$output" == *"<table id=\"kernels\">"* && "$output" != *"<table id=\"overlap\">"* ]]
 }
 
+@test "a page has at most 1000 rows of a table, and what all others are together" {
+    for i in $(seq 1500); do
+        echo "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k$i\", \"pid\": 0, \"tid\": 1, \"ts\": $((i * 10)), \"dur\": 1}"
+    done | jq -s '{traceEvents: .}' >t.json
+    rocstats kernels --format html t.json >t.html
+    [ "$(grep -o '>k[0-9]*<' t.html | sort -u | wc -l)" -eq 1000 ]
+    grep -q '(500 others)' t.html
+    rocstats kernels --top 0 --format html t.json >t.html
+    [ "$(grep -o '>k[0-9]*<' t.html | sort -u | wc -l)" -eq 1500 ]
+    [ "$(rocstats kernels --format json t.json | jq '.tables[0].rows | length')" -eq 1500 ]
+}
+
 @test "every bar says what it is of" {
     needs python3
     rocstats all --format html -o a.html "$DB"

@@ -416,6 +416,28 @@ static void test_unknown_format(void **state)
 }
 
 /* Tables made apart: their texts live on, and so does what was wrong. */
+/* What cells have in common is kept once, whatever came between. */
+static void test_equal_texts_are_one(void **state)
+{
+    (void)state;
+    char name[64];
+    const rocl_datum a = rocl_datum_text(all, "gemm", 4), b = rocl_datum_text(all, "gemv", 4);
+    assert_ptr_not_equal(a.text, b.text);
+    assert_ptr_equal(rocl_datum_text(all, "gemm", 4).text, a.text);
+    assert_ptr_not_equal(rocl_datum_text(all, "gem", 3).text, a.text);
+    for (int i = 0; i < 5000; i++) {
+        const int n = snprintf(name, sizeof name, "kernel %d", i);
+        const rocl_datum d = rocl_datum_text(all, name, (size_t)n);
+        assert_int_equal(d.len, n);
+        assert_string_equal(d.text, name);
+    }
+    const rocl_datum zeros = rocl_datum_text(all, "a\0b", 3);
+    assert_int_equal(zeros.len, 3);
+    assert_memory_equal(zeros.text, "a\0b", 4);
+    assert_int_equal(rocl_datum_text(all, "a\0c", 3).text[2], 'c');
+    assert_int_equal(rocl_datum_text(all, "", 0).len, 0);
+}
+
 static void test_join(void **state)
 {
     (void)state;
@@ -531,6 +553,7 @@ int main(void)
         TEST(test_json_of_nothing),
         TEST(test_large_and_failing_output),
         TEST(test_unknown_format),
+        TEST(test_equal_texts_are_one),
         TEST(test_join),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

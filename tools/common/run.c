@@ -32,6 +32,9 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     /* The C library gives each of many threads a heap of its own, and what is freed in one heap is
      * of no use to the others. Workers allocate seldom: they can share a few. */
     mallopt(M_ARENA_MAX, 4);
+    /* Large blocks are the system's again when they are freed, whatever was freed before them. */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 20);
 #endif
     msg_init(p->name);
     c->level = MSG_NORMAL;

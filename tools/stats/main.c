@@ -46,7 +46,7 @@ _Static_assert(ROCL_STYLE_ROCPD == 0 && ROCL_STYLE_ROCPROF == 2, "--style lists 
 _Static_assert(ROCL_BETWEEN_KERNELS == 1 && ROCL_BETWEEN_COPIES == 2, "--gaps-between lists them");
 _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in order");
 
-enum { OVERVIEW_TOP = 10, TEXT_TOP = 20 };
+enum { OVERVIEW_TOP = 10, TEXT_TOP = 20, PAGE_MOST = 1000 };
 /* A timeline's row has LINE_REST columns beside its line. */
 enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLICES = 200 };
 
@@ -68,7 +68,7 @@ static const opt report_options[] = {
      "read no input; list: the names of all"},
     {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
      "rows per table, the others are summed up in a last one; 0 prints all (default: for text 20, "
-     "or 10 in the overview; 0 for the other formats)"},
+     "or 10 in the overview; for html 1000; 0 for the other formats)"},
     {"sort", 0, OPT_CHOICE, offsetof(cli, sort), "KEY", "total|calls|average|max|name", 0, 0,
      "sort rows by total time (total, the default), number of calls, average or longest time, the "
      "largest first, or by name"},
@@ -461,6 +461,7 @@ static int check_options(cli *c, size_t behind)
     if (code >= 0)
         return code;
     c->stats.top = rows_per_table(c);
+    c->stats.most = c->top < 0 && c->format == ROCL_TABLE_HTML ? PAGE_MOST : 0;
     c->common.wanted =
         c->stats.reports || c->compare.wanted || c->baseline ? EVENTS_SOME : EVENTS_ALL;
     if (c->doctor)

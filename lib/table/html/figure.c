@@ -110,7 +110,7 @@ void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row,
         if (!strcmp(column->key, "direction") && d->len > prefix &&
             !memcmp(d->text, "MEMORY_COPY_", prefix)) {
             part.text += prefix;
-            part.len -= prefix;
+            part.len -= (uint32_t)prefix;
         }
         rocl_datum_put_displayed(to, &part, column->unit);
     }
