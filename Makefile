@@ -463,7 +463,7 @@ print-%:
 	@echo '$($*)'
 
 FORCE:
-.PHONY: all mpi install-mpi tests units fixtures check soak check-tsan check-bare check-machines bench demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format html pictures \
+.PHONY: all mpi install-mpi tests units fixtures check soak check-tsan check-bare check-machines bench bench-scale demo fuzz fuzz-run coverage install install-tools install-library uninstall deps format html pictures \
         lint clean help FORCE
 # Objects are kept, or every test program would be compiled again.
 .SECONDARY:

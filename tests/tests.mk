@@ -161,6 +161,9 @@ bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read
 	@tests/bench/many.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 	@tests/bench/merge.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
 
+bench-scale: all $(GEN) $(PRELOADS) ## what more cores would bring: serial parts, locks, Amdahl's law (ROWS=)
+	@tests/bench/scale.sh $(O) $(or $(ROWS),1000000)
+
 fuzz: ## fuzz every target for FUZZ_TIME seconds, or all for TOTAL seconds together (needs clang)
 	@$(MAKE) CC=clang FUZZER=1 SAN=address,undefined O=$(O)/fuzz fuzz-run
 
