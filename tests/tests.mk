@@ -151,15 +151,14 @@ check-bare: ## README's commands in bare systems (SYSTEMS="bookworm trixie jammy
 check-machines: ## -pedantic, unit tests and outputs of clang, aarch64, s390x, musl (MACHINES="arm64 s390x musl"); needs root and debootstrap
 	@tests/machines.sh $(O) $(MACHINES)
 
-bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read of the same input (ROWS=, RUNS=)
-	@tests/bench/run.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
-	@tests/bench/cold.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
-	@tests/bench/text.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
-	@tests/bench/rocprofv3.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
-	@tests/bench/profilers.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
-	@tests/bench/capture.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
-	@tests/bench/many.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
-	@tests/bench/merge.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3)
+bench: all $(GEN) $(BENCHES) $(HELPERS) $(TRACED) ## measure against a bare read of the same input, and compare with the run before (ROWS=, RUNS=, KEEP=1)
+	@for b in run cold text rocprofv3 profilers capture many merge; do \
+	    tests/bench/$$b.sh $(O) $(or $(ROWS),1000000) $(or $(RUNS),3) || exit 1; done
+	@KEEP=$(KEEP) tests/bench/compare.sh $(O) $(or $(ROWS),1000000)
+
+.PHONY: bench-table
+bench-table: ## the table of speeds in README.md, of the last make bench on this machine
+	@tests/bench/table.sh
 
 bench-scale: all $(GEN) $(PRELOADS) ## what more cores would bring: serial parts, locks, Amdahl's law (ROWS=)
 	@tests/bench/scale.sh $(O) $(or $(ROWS),1000000)

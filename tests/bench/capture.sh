@@ -4,15 +4,17 @@
 # ns are CPU time of a thread per event, the smallest of RUNS.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build=$(realpath "${1:-build}") events=${2:-5000000} runs=${3:-3}
-dir=$build/bench/capture
+[ $# -ge 2 ] || set -- "${1:-build}" 5000000
+source tests/bench/measure.bash
+events=$rows dir=$dir/capture
 mkdir -p "$dir"
 cd "$dir"
 overhead=$build/tests/overhead
 
 smallest() { # command...
     local i
-    for ((i = 0; i < runs; i++)); do "$@"; done | sort -g | head -1
+    for ((i = 0; i < runs; i++)); do "$@"; done | sort -g >"$dir/samples"
+    head -1 "$dir/samples"
 }
 
 recorded() { # what threads
@@ -39,11 +41,19 @@ lttng_session() {
     lttng --no-sessiond start >/dev/null
 }
 
-row() { # name ns
+row() { # name ns, the smallest of the samples
+    local ns
     printf '%-44s %8s\n' "$1" "$2"
+    while read -r ns; do
+        printf '%s\t%s\t0\n' "$ns" "$ns" >"$dir/one"
+        keep "$1"
+    done <"$dir/samples"
+    : >"$dir/samples"
 }
 
 echo "$(nproc) cores, $events events a thread, $runs runs, load $(cut -d' ' -f1-3 /proc/loadavg)"
+for ((i = 0; i < runs; i++)); do yardstick; done
+: >"$dir/samples"
 row "" "ns/event"
 row "a loop that does nothing" "$(smallest "$overhead" nothing "$events")"
 row "reading the clock" "$(smallest recorded clock 1)"

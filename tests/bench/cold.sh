@@ -16,7 +16,7 @@ echo "cold: $(nproc) cores, $rows rows, $runs runs, load $(cut -d' ' -f1-3 /proc
 
 # name, then the command; appends "name cold warm" to the results.
 measure() {
-    local line=$1 state
+    local name=$1 line=$1 state
     shift
     for state in cold warm; do
         clear_out
@@ -24,12 +24,14 @@ measure() {
         [ $state = warm ] || echo 3 >$drop
         timed "$@"
         line+=$'\t'$(cut -f1 "$dir/one")
+        keep "$name, $state"
     done
     echo "$line" >>"$results"
 }
 
 : >"$results"
 for _ in $(seq "$runs"); do
+    yardstick
     measure dd dd bs=4M if="$db" of=/dev/null
     for jobs in 1 2; do
         measure "pftrace-j$jobs" "$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$dir/out/t.pftrace" "$db"

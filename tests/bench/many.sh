@@ -24,11 +24,12 @@ measure() {
     local name=$1 n=$2
     shift 2
     (ulimit -n 64 && timed "$@")
-    note "$name" "$n"
+    row="$name, $n inputs" note "$name" "$n"
 }
 
 : >"$results"
 for _ in $(seq "$runs"); do
+    yardstick
     for n in "${counts[@]}"; do
         in=("$dir/$rows.$n"/*.db)
         cat "${in[@]}" >/dev/null

@@ -2,6 +2,13 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 build=$(realpath "${1:-build}") rows=${2:-1000000} runs=${3:-3}
 dir=$build/bench
+yardstick_db=$dir/$rows.db
+# Every time that any of the scripts measured: script, row, wall, CPU time and peak. See compare.sh.
+group=$(basename "$0" .sh)
+run=$dir/run-$rows.tsv
+mkdir -p "$dir"
+touch "$run"
+sed -i "/^$group\t/d" "$run"
 
 # timed COMMAND...: wall and CPU seconds and the peak of memory, separated by tabs, are in $dir/one then.
 timed() {
@@ -12,9 +19,22 @@ timed() {
     sed -i 's/ /\t/g' "$dir/one"
 }
 
-# note WORD...: adds them and what was timed to the results, as a line.
+# keep ROW: adds what was timed to what compare.sh compares.
+keep() {
+    printf '%s\t%s\t%s\n' "$group" "$1" "$(<"$dir/one")" >>"$run"
+}
+
+# note WORD...: adds them and what was timed to the results, as a line. $row is what compare.sh calls it.
 note() {
     (IFS=$'\t'; printf '%s\t%s\n' "$*" "$(<"$dir/one")") >>"$results"
+    keep "${row:-$1}"
+}
+
+# Measures the speed of the machine, once for each run: times of two runs are compared as multiples of it.
+yardstick() {
+    make_database "$yardstick_db"
+    timed "$build/tests/floor" pftrace "$yardstick_db"
+    keep yardstick
 }
 
 # An empty $dir/out: an output of before is out of the way, as to replace a large one takes time.

@@ -29,6 +29,7 @@ measure() {
 
 : >"$results"
 for _ in $(seq "$runs"); do
+    yardstick
     for n in 1 4 64 256; do
         bytes=$(cat "$dir/$n"/*.db | wc -c)
         measure "$n" "$bytes" "$build/bin/rocmerge" -q -o "$dir/all.db" "$dir/$n"

@@ -69,7 +69,7 @@ measure() { # file size name command...
     local file=$1 size=$2 name=$3
     shift 3
     timed "$@"
-    note "$file" "$size" "$name"
+    row="$file $name" note "$file" "$size" "$name"
 }
 
 python=$(command -v python3 || true)
@@ -78,7 +78,8 @@ for one in python3 /usr/bin/python3; do
     [ -n "$pandas" ] || ! "$one" -c 'import pandas' 2>/dev/null || pandas=$one
 done
 : >"$results"
-for run in $(seq "$runs"); do
+for turn in $(seq "$runs"); do
+    yardstick
     while read -r name _ floor; do
         file=$made/$name size=$(stat -c %s "$made/$name")
         cat "$file" >/dev/null # from the page cache for everybody
@@ -86,7 +87,7 @@ for run in $(seq "$runs"); do
         for jobs in 1 2; do
             measure "$name" "$size" "j$jobs" "$build/bin/rocstats" -q -j"$jobs" summary "$file"
         done
-        [ "$run" = 1 ] || continue
+        [ "$turn" = 1 ] || continue
         [ -z "$python" ] || [ "$floor" = proto ] ||
             measure "$name" "$size" python "$python" tests/bench/profilers.py "$file"
         [ -z "$pandas" ] || [ "$name" = kineto.json ] || { [ "${name##*.}" != csv ] && [ "$floor" != json ]; } ||

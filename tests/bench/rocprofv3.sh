@@ -26,6 +26,7 @@ measure() { # name command...
 
 : >"$results"
 for _ in $(seq "$runs"); do
+    yardstick
     ! command -v python3 >/dev/null || measure python3 python3 -c '
 import collections, json, sys
 p = json.load(open(sys.argv[1]))["rocprofiler-sdk-tool"][0]

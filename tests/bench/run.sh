@@ -30,6 +30,7 @@ measure() {
 for _ in $(seq "$runs"); do
     rm -rf "$dir/archives"
     measure pftrace-floor "$build/tests/floor" pftrace "$db"
+    keep yardstick
     measure csv-floor "$build/tests/floor" csv "$db"
     for jobs in 1 2; do
         pftrace=("$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$dir/out/t.pftrace")
@@ -43,6 +44,7 @@ for _ in $(seq "$runs"); do
         done
         stats=("$build/bin/rocstats" -q -j"$jobs" --format json -o "$dir/out/stats.json")
         measure "summary-j$jobs" "${stats[@]}" summary "$db"
+        measure "overview-j$jobs" "$build/bin/rocstats" -q -j"$jobs" -o "$dir/out/overview.txt" "$db"
         measure "stats-j$jobs" "${stats[@]}" all "$db"
     done
     measure csv-sqlite-reader "$build/bin/rocpd2csv" -q -j1 --reader sqlite -d "$dir/out" "$db"

@@ -44,6 +44,7 @@ timeline=$(script rocm-timeline-generator.py python3 || true) report=$(script rp
     [ -z "$report" ] || measure rpt-script $report "$hcc"
 }
 for _ in $(seq "$runs"); do
+    yardstick
     measure json-wc wc -l "$rtg"
     measure rpt-wc wc -l "$hcc"
     for jobs in 1 2; do
