@@ -10,8 +10,8 @@ MAKEFLAGS += --no-builtin-rules
 DEBS_BUILD := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev \
               libotf2-trace-dev libedit-dev libncurses-dev
 # Not in every release: what they are for is left out without them.
-DEBS_OPTIONAL := libdeflate-dev libzstd-dev libotf2-trace-dev libedit-dev libncurses-dev otf2-tools tmux
-DEBS_TEST := libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools tmux
+DEBS_OPTIONAL := libdeflate-dev libzstd-dev libotf2-trace-dev libedit-dev libncurses-dev otf2-tools tmux valgrind
+DEBS_TEST := libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools tmux valgrind
 # The demo tests nothing.
 DEBS := $(DEBS_BUILD)
 ifneq ($(sort $(MAKECMDGOALS)),demo deps)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every test that was built: unit programs, command line tests, golden outputs, the
-# layers of the library, fuzz corpora. JOBS programs at once, as many as there are processors.
-# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, layers, golden, property, faults, fuzz, or the name of one test program
+# layers of the library, instructions that are taken, fuzz corpora. JOBS programs at once, as many as
+# there are processors.
+# Usage: tests/run.sh BUILD [GROUP...]   GROUP: unit, cli, layers, instructions, golden, property, faults, fuzz, or the name of one test program
 # Everything speaks TAP; failed tests are printed with their output, then one line of totals.
 set -u
 cd "$(dirname "$0")/.." || exit 5
@@ -115,6 +116,7 @@ for t in tests/cli/*.bats; do
     start "cli/$(basename "$t" .bats)" timeout 1200 bats --tap "$t"
 done
 wanted layers layers && start layers tests/layers.sh
+wanted instructions instructions && start instructions tests/instructions.sh "$build"
 if [ -x "$build/tests/soak" ] && wanted property property; then
     start property timeout 600 tests/property/soak.sh "$build" 60 1 --tap
 fi
