@@ -89,13 +89,19 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
     const pf_sink *s = p->sink;
     rocl_track_event *e = &p->part.event;
     pf_seq *q = &p->seq;
-    rocl_buf *b = pf_event_begin(q, PKT_TRACK_EVENT, e->time);
+    /* The name goes behind the stack id, which is another one in each event: see pf_event_end. */
+    rocl_buf *b =
+        pf_packet_begin(q, PKT_TRACK_EVENT, e->time, e->stack_id ? PF_IDS_LAST : PF_IDS_FIRST);
     uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
     (void)err;
     if (b->failed)
         return ROCL_OK;
     uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE,
                                    e->kind == ROCL_INSTANT ? TYPE_INSTANT : TYPE_BEGIN);
+    if (rocl_timeline_link(&p->part))
+        at = put_link(p, at, e->stack_id);
+    if (e->stack_id)
+        at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);
     at = rocl_pb_put_uint(at, EV_NAME_IID, pf_iid(q, PF_NAMES, name));
     if (e->category != ROCL_NONE && e->category)
         at = rocl_pb_put_uint(at, EV_CATEGORY_IID, pf_iid(q, PF_CATEGORIES, category_of(s, e)));
@@ -103,12 +109,8 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
         at = rocl_pb_put_uint(at, EV_TRACK, track);
     if (e->arg_count && !(at = write_args(p, b, at, e)))
         return ROCL_OK;
-    if (rocl_timeline_link(&p->part))
-        at = put_link(p, at, e->stack_id);
     if (p->part.flow_count && !(at = write_flows(p, b, at)))
         return ROCL_OK;
-    if (e->stack_id)
-        at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);
     b->len = (size_t)(at - b->data);
     if (s->opt.legacy_tracks && e->kind != ROCL_INSTANT) {
         pf_note_times(p, b, e);

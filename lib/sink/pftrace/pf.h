@@ -33,8 +33,19 @@ typedef struct pf_part pf_part;
 
 /* ---- sequence.c ---- */
 
-/* What a packet has before its event: two lengths and two ids with their tags. */
+/* What a packet has before its event: two lengths and two ids with their tags; and these ids. */
 #define PF_HEAD 24
+#define PF_IDS  16
+
+/* Where a packet has its ids: of its sequence and machine. */
+enum pf_ids { PF_IDS_FIRST, PF_IDS_LAST, PF_IDS_PLACES };
+
+/* What packets begin with, their lengths still 0. */
+typedef struct pf_head {
+    uint32_t field; /* that it ends with; 0: it has yet to be made */
+    uint8_t len;
+    uint8_t bytes[PF_HEAD];
+} pf_head;
 
 /* Bytes that are reserved for an event when it has begun. */
 #define PF_EVENT_BYTES 512
@@ -66,13 +77,14 @@ typedef struct pf_seq {
     uint32_t machine; /* machine_id of its packets, 0 the first */
     int64_t now;      /* time of the last packet, ns */
     uint32_t next_iid[PF_INTERNS];
-    rocl_buf pending; /* interned data to go with the next packet */
-    size_t packet;    /* where in the block the packet under construction begins */
-    size_t body;      /* and its event */
-    uint64_t delta;   /* of its time */
-    uint32_t field;   /* that head ends with; 0: none */
-    uint8_t head_len;
-    uint8_t head[PF_HEAD]; /* what packets begin with, their lengths still 0 */
+    rocl_buf pending;  /* interned data to go with the next packet */
+    size_t packet;     /* where in the block the packet under construction begins */
+    size_t body;       /* and its event */
+    uint64_t delta;    /* of its time */
+    enum pf_ids place; /* of its ids */
+    pf_head heads[PF_IDS_PLACES];
+    uint8_t ids_len;
+    uint8_t ids[PF_IDS];
 } pf_seq;
 
 /* Begins a sequence (in place of the one before) whose times are differences, the first to `from`;
@@ -81,38 +93,50 @@ void pf_seq_begin(pf_seq *q, uint32_t id, uint32_t machine, int64_t from, uint64
 void pf_seq_free(pf_seq *q);
 /* A packet whose lengths take more than a byte each, or with interned data that waits for it. */
 void pf_event_end_long(pf_seq *q);
-void pf_head_make(pf_seq *q, uint32_t field);
+void pf_head_make(pf_seq *q, uint32_t field, enum pf_ids place);
 
 /* Begins a packet with an event as its `field`, at `time` (>= the last one's): the buffer for the
  * event's fields, which unless it has failed has reserved PF_EVENT_BYTES bytes. No other packet can
  * be written before pf_event_end. */
-static inline rocl_buf *pf_event_begin(pf_seq *q, uint32_t field, int64_t time)
+static inline rocl_buf *pf_packet_begin(pf_seq *q, uint32_t field, int64_t time, enum pf_ids place)
 {
     rocl_buf *b = q->block;
     q->delta = (uint64_t)(time - q->now);
     q->now = time;
-    if (q->field != field)
-        pf_head_make(q, field);
+    q->place = place;
+    if (q->heads[place].field != field)
+        pf_head_make(q, field, place);
     if (rocl_buf_reserve(b, PF_HEAD + PF_EVENT_BYTES)) {
-        memcpy(b->data + b->len, q->head, PF_HEAD);
+        memcpy(b->data + b->len, q->heads[place].bytes, PF_HEAD);
         q->packet = b->len;
-        q->body = b->len += q->head_len;
+        q->body = b->len += q->heads[place].len;
     }
     return b;
 }
 
-/* What changes from packet to packet, ids and the time, goes to the end, and what does not to the
- * begin: compression finds longer repetitions, and less of them. */
+static inline rocl_buf *pf_event_begin(pf_seq *q, uint32_t field, int64_t time)
+{
+    return pf_packet_begin(q, field, time, PF_IDS_FIRST);
+}
+
+/* What changes from packet to packet, the time above all, goes to the end, and what does not to the
+ * begin: compression finds longer repetitions, and less of them. Where a number within the event
+ * changes as well, the ids follow the event: so one repetition reaches from behind the number to
+ * the time, and often over it. */
 static inline void pf_event_end(pf_seq *q)
 {
-    const size_t time_max = 1 + ROCL_VARINT_MAX;
+    const size_t rest_max = PF_IDS + 1 + ROCL_VARINT_MAX;
     rocl_buf *b = q->block;
     bool simple = !q->pending.len && !q->pending.failed && !b->failed;
-    if (!simple || b->len - q->packet + time_max > 0x80 || !rocl_buf_reserve(b, time_max)) {
+    if (!simple || b->len - q->packet + rest_max > 0x80 || !rocl_buf_reserve(b, rest_max)) {
         pf_event_end_long(q);
         return;
     }
     b->data[q->body - 1] = (uint8_t)(b->len - q->body);
+    if (q->place == PF_IDS_LAST) {
+        memcpy(b->data + b->len, q->ids, PF_IDS);
+        b->len += q->ids_len;
+    }
     b->len = (size_t)(rocl_pb_put_uint(b->data + b->len, PKT_TIMESTAMP, q->delta) - b->data);
     b->data[q->packet + 1] = (uint8_t)(b->len - q->packet - 2);
 }

@@ -11,7 +11,8 @@ void pf_seq_begin(pf_seq *q, uint32_t id, uint32_t machine, int64_t from, uint64
     q->id = id;
     q->machine = machine;
     q->now = from;
-    q->field = 0;
+    for (int i = 0; i < PF_IDS_PLACES; i++)
+        q->heads[i].field = 0;
     q->pending.len = 0;
     for (int i = 0; i < PF_INTERNS; i++)
         q->next_iid[i] = 1;
@@ -52,15 +53,19 @@ void pf_seq_free(pf_seq *q)
 }
 
 /* What every packet of the sequence says, up to the event itself. */
-void pf_head_make(pf_seq *q, uint32_t field)
+void pf_head_make(pf_seq *q, uint32_t field, enum pf_ids place)
 {
-    uint8_t *p = rocl_pb_open(q->head, TRACE_PACKET);
-    p = rocl_pb_put_uint(p, PKT_SEQUENCE_ID, q->id);
+    pf_head *head = &q->heads[place];
+    uint8_t *p = rocl_pb_put_uint(q->ids, PKT_SEQUENCE_ID, q->id);
     if (q->machine)
         p = rocl_pb_put_uint(p, PKT_MACHINE, q->machine);
+    q->ids_len = (uint8_t)(p - q->ids);
+    p = rocl_pb_open(head->bytes, TRACE_PACKET);
+    if (place == PF_IDS_FIRST)
+        p = mempcpy(p, q->ids, q->ids_len);
     p = rocl_pb_open(p, field);
-    q->head_len = (uint8_t)(p - q->head);
-    q->field = field;
+    head->len = (uint8_t)(p - head->bytes);
+    head->field = field;
 }
 
 void pf_event_end_long(pf_seq *q)
@@ -70,6 +75,8 @@ void pf_event_end_long(pf_seq *q)
     if (b->failed)
         return;
     rocl_pb_end(b, q->body);
+    if (q->place == PF_IDS_LAST)
+        rocl_buf_put(b, q->ids, q->ids_len);
     rocl_pb_uint(b, PKT_TIMESTAMP, q->delta);
     /* Interned data goes before all that the packet has already. */
     size_t at = q->packet + 2, n = b->len - at, more = q->pending.len + 1 + ROCL_VARINT_MAX;
