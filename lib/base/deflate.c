@@ -9,6 +9,16 @@
 #ifdef ROCL_LIBDEFLATE
 #include <libdeflate.h>
 #endif
+#ifdef ROCL_ISAL
+#include <isa-l.h>
+#define WITH_ISAL                                                                                  \
+    ", ISA-L " DIGITS(ISAL_MAJOR_VERSION) "." DIGITS(ISAL_MINOR_VERSION) "." DIGITS(               \
+        ISAL_PATCH_VERSION)
+#define DIGITS(n)  DIGITS_(n)
+#define DIGITS_(n) #n
+#else
+#define WITH_ISAL ""
+#endif
 #define ZLIB_CONST
 #include <zlib.h>
 
@@ -37,6 +47,17 @@ static rocl_status run_engine(engine *e, rocl_buf *to, const uint8_t *p, size_t 
     size_t done = libdeflate_deflate_compress(e, p, n, to->data + to->len, to->cap - to->len);
     to->len += done;
     return done ? ROCL_OK : rocl_fail(err, ROCL_INTERNAL, "deflate failed");
+}
+
+/* Checksums that use what the processor has; the result is the same. */
+static uint32_t sum_crc32(const void *p, size_t n)
+{
+    return libdeflate_crc32(0, p, n);
+}
+
+static uint32_t sum_adler32(const void *p, size_t n)
+{
+    return libdeflate_adler32(1, p, n);
 }
 
 #else /* zlib */
@@ -82,6 +103,16 @@ static rocl_status run_engine(engine *z, rocl_buf *to, const uint8_t *p, size_t 
         to->len += out - z->avail_out;
     }
     return ROCL_OK;
+}
+
+static uint32_t sum_crc32(const void *p, size_t n)
+{
+    return (uint32_t)crc32_z(0, p, n);
+}
+
+static uint32_t sum_adler32(const void *p, size_t n)
+{
+    return (uint32_t)adler32_z(1, p, n);
 }
 
 #endif
@@ -131,8 +162,57 @@ rocl_status rocl_zlib_unpack(rocl_buf *to, const void *p, size_t n, size_t most)
 
 const char *rocl_deflate_engine(void)
 {
-    return ENGINE;
+    return ENGINE WITH_ISAL;
 }
+
+/* ---- the fastest engine ------------------------------------------------------------------------
+ */
+
+#ifdef ROCL_ISAL
+
+/* Levels 0 and 1 are no faster. The smaller buffers make smaller blocks with codes of their own. */
+enum { ISAL_LEVEL = 2, ISAL_SPACE = ISAL_DEF_LVL2_SMALL };
+
+typedef struct fast_engine {
+    struct isal_zstream stream;
+    uint8_t space[ISAL_SPACE];
+} fast_engine;
+
+/* False: it cannot be done, and nothing was appended. */
+static bool run_fast(fast_engine *e, rocl_buf *to, const uint8_t *p, size_t n)
+{
+    const size_t most = n + n / 8 + 1024;
+    struct isal_zstream *z = &e->stream;
+    if (n > 1u << 30 || !rocl_buf_reserve(to, most))
+        return false;
+    isal_deflate_stateless_init(z);
+    z->level = ISAL_LEVEL;
+    z->level_buf = e->space;
+    z->level_buf_size = ISAL_SPACE;
+    z->end_of_stream = 1;
+    z->next_in = (uint8_t *)(uintptr_t)p; /* it is only read */
+    z->avail_in = (uint32_t)n;
+    z->next_out = to->data + to->len;
+    z->avail_out = (uint32_t)most;
+    if (isal_deflate_stateless(z) != COMP_OK || z->avail_in)
+        return false;
+    to->len += z->total_out;
+    return true;
+}
+
+#else
+
+typedef struct fast_engine {
+    int unused;
+} fast_engine;
+
+static bool run_fast(fast_engine *e, rocl_buf *to, const uint8_t *p, size_t n)
+{
+    (void)e, (void)to, (void)p, (void)n;
+    return false;
+}
+
+#endif
 
 /* ---- the engine of this thread -----------------------------------------------------------------
  */
@@ -142,16 +222,20 @@ const char *rocl_deflate_engine(void)
 static _Thread_local struct {
     engine *engine;
     int level;
+    fast_engine *fast;
 } cached;
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool have_key;
 
-static void free_cached(void *p)
+static void free_cached(void *unused)
 {
-    free_engine(p);
+    (void)unused;
+    free_engine(cached.engine);
+    free(cached.fast);
     cached.engine = NULL;
+    cached.fast = NULL;
 }
 
 static void make_key(void)
@@ -161,19 +245,23 @@ static void make_key(void)
 
 static rocl_status deflate_bytes(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
+    const void *bytes = n ? p : ""; /* nothing may be added to NULL, not even 0 */
     pthread_once(&key_once, make_key);
-    if (!have_key)
+    if (!have_key || pthread_setspecific(key, &cached) != 0)
         return rocl_fail_memory(err);
+    if (level == ROCL_FASTEST) {
+        if (!cached.fast)
+            cached.fast = malloc(sizeof *cached.fast);
+        if (cached.fast && run_fast(cached.fast, to, bytes, n))
+            return ROCL_OK;
+        level = 1;
+    }
     if (!cached.engine || cached.level != level) {
-        free_cached(cached.engine);
+        free_engine(cached.engine);
         cached.engine = new_engine(level);
         cached.level = level;
-        if (pthread_setspecific(key, cached.engine) != 0)
-            free_cached(cached.engine);
     }
-    /* Nothing may be added to NULL, not even 0. */
-    return cached.engine ? run_engine(cached.engine, to, n ? p : "", n, err)
-                         : rocl_fail_memory(err);
+    return cached.engine ? run_engine(cached.engine, to, bytes, n, err) : rocl_fail_memory(err);
 }
 
 /* ---- gzip and zlib ------------------------------------------------------------------------- */
@@ -181,10 +269,14 @@ static rocl_status deflate_bytes(rocl_buf *to, const void *p, size_t n, int leve
 rocl_status rocl_gzip_member(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
     /* extra flags: 2 the best, 4 the fastest; operating system: Unix */
-    const uint8_t head[10] = {0x1f, 0x8b, 8, [8] = level == 9 ? 2 : level == 1 ? 4 : 0, [9] = 3};
+    const uint8_t head[10] = {0x1f, 0x8b, 8,
+                              [8] = level == 9                            ? 2
+                                    : level == 1 || level == ROCL_FASTEST ? 4
+                                                                          : 0,
+                              [9] = 3};
     rocl_buf_put(to, head, sizeof head);
     rocl_status st = deflate_bytes(to, p, n, level, err);
-    const uint32_t foot[2] = {htole32((uint32_t)crc32_z(0, p, n)), htole32((uint32_t)n)};
+    const uint32_t foot[2] = {htole32(sum_crc32(n ? p : "", n)), htole32((uint32_t)n)};
     rocl_buf_put(to, foot, sizeof foot);
     return !st && to->failed ? rocl_fail_memory(err) : st;
 }
@@ -194,16 +286,16 @@ rocl_status rocl_zlib_stream(rocl_buf *to, const void *p, size_t n, int level, r
     /* 32 KiB window; the level as zlib itself notes it down */
     static const uint8_t flags[10] = {1, 1, 0x5e, 0x5e, 0x5e, 0x5e, 0x9c, 0xda, 0xda, 0xda};
     rocl_buf_byte(to, 0x78);
-    rocl_buf_byte(to, level >= 0 && level <= 9 ? flags[level] : 0x9c);
+    rocl_buf_byte(to, level >= 0 && level <= 9 ? flags[level] : level == ROCL_FASTEST ? 1 : 0x9c);
     rocl_status st = deflate_bytes(to, p, n, level, err);
-    const uint32_t sum = htobe32((uint32_t)adler32_z(1, p, n));
+    const uint32_t sum = htobe32(sum_adler32(n ? p : "", n));
     rocl_buf_put(to, &sum, sizeof sum);
     return !st && to->failed ? rocl_fail_memory(err) : st;
 }
 
 rocl_status rocl_check_level(int level, rocl_error *err)
 {
-    if (level >= ROCL_UNCOMPRESSED && level <= 9)
+    if (level >= ROCL_UNCOMPRESSED && level <= ROCL_FASTEST)
         return ROCL_OK;
     return rocl_fail(err, ROCL_USAGE, "compression level %d: 1 to 9", level);
 }

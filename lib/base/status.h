@@ -19,6 +19,8 @@ extern "C" {
 
 #define ROCL_NONE           UINT32_MAX
 #define ROCL_UNCOMPRESSED   (-1)               /* in place of a level of compression */
+#define ROCL_SMALLEST       9                  /* the highest such level */
+#define ROCL_FASTEST        10                 /* in place of one: see rocline.h */
 #define ROCL_DEFAULT_MEMORY ((size_t)48 << 20) /* bytes for sorting, where none are asked for */
 
 /* The values are the exit codes of the tools. */

@@ -15,6 +15,7 @@ bool rocl_has_zstd(void)
 rocl_status rocl_zstd_frame(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
     const size_t most = ZSTD_compressBound(n);
+    level = level == ROCL_FASTEST ? 1 : level;
     if (!rocl_buf_reserve(to, most))
         return rocl_fail_memory(err);
     const size_t len = ZSTD_compress(to->data + to->len, most, p, n, level);

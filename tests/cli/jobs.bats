@@ -15,6 +15,7 @@ csv-v3     rocpd2csv --style rocprofv3 -d {}
 csv-v1     rocpd2csv --style rocprof -d {}
 pftrace    rocpd2pftrace --args -o {}.pftrace
 plain      rocpd2pftrace -z0 --annotate-pmc -o {}.pftrace
+fast       rocpd2pftrace --compress fast -o {}.pftrace
 legacy     rocpd2pftrace --legacy-tracks -o {}.pftrace
 otf2       rocpd2otf2 --args -d {}
 chrome     rtg2json -f --layout trace --args -o {}.json

@@ -87,7 +87,7 @@ END
     try 2 rpt x -o
     says "-o needs a value"
     try 2 rtg2json -z 10 x
-    says '--compress: "10" is not a number from 0 to 9'
+    says '--compress: "10" is not a number from 0 to 9 or one of fast|small'
     try 2 rtg2json -q --rpt x
     says "--rpt must be the first option"
 }
@@ -106,11 +106,22 @@ END
     cmp c.txt "$TOP/tests/fixtures/rtg/calls.txt"
 }
 
-@test "levels of compression are from 0 to 9" {
+@test "levels of compression are from 0 to 9, fast and small" {
     for tool in "${TOOLS[@]}"; do
         try 2 "$tool" -z 10 x
-        says '--compress: "10" is not a number from 0 to 9'
+        says '--compress: "10" is not a number from 0 to 9 or one of fast|small'
+        try 2 "$tool" -z smal x
+        says '--compress: "smal" is not a number from 0 to 9 or one of fast|small'
     done
+    for level in fast small; do
+        rocpd2csv -q -z $level -d $level "$FIXTURES/rank0.db"
+        rtg2json -q -z $level -o $level.json "$FIXTURES/rank0.db"
+        rocline export -q -f jsonl -z $level -d $level-lines "$FIXTURES/rank0.db"
+        rocline export -q -f parquet -z $level -d $level-parquet "$FIXTURES/rank0.db"
+        gzip -t $level/*.csv.gz $level.json.gz $level-lines/*.gz
+    done
+    [ "$(cat fast/out_kernel_trace.csv.gz | gzip -d)" = "$(gzip -dc small/out_kernel_trace.csv.gz)" ]
+    [ "$(stat -c %s small/out_hip_api_trace.csv.gz)" -lt "$(stat -c %s fast/out_hip_api_trace.csv.gz)" ]
 }
 
 @test "-o - of rocpd2csv needs one kind" {

@@ -59,7 +59,7 @@ convert() {
 @test "compression changes the bytes only" {
     for db in "$FIXTURES/everything.db" "$FIXTURES/merged.db"; do
         rocpd2pftrace -z0 -o plain.pftrace "$db"
-        for option in -z1 -z9 ""; do
+        for option in -z1 -z9 -zfast --compress=small ""; do
             # shellcheck disable=SC2086
             rocpd2pftrace $option -o t.pftrace "$db"
             "$PFDUMP" plain t.pftrace | cmp - plain.pftrace

@@ -200,11 +200,14 @@ static void store_bool(const opt *o, void *to, const char *value)
 static int store_number(const opt *o, void *to, const char *value)
 {
     char *end;
+    bool needs;
+    const int word = o->choices ? choice_index(o->choices, value, strlen(value), &needs) : -1;
     errno = 0;
-    long n = strtol(value, &end, 10);
-    if (end == value || *end || errno || n < o->lo || n > o->hi) {
+    long n = word < 0 ? strtol(value, &end, 10) : (long)o->hi + 1 + word;
+    if (word < 0 && (end == value || *end || errno || n < o->lo || n > o->hi)) {
         char range[64];
-        snprintf(range, sizeof range, "a number from %d to %d", o->lo, o->hi);
+        snprintf(range, sizeof range, "a number from %d to %d%s%s", o->lo, o->hi,
+                 o->choices ? " or one of " : "", o->choices ? o->choices : "");
         return bad_value(o, value, range);
     }
     store_unsigned(to, (unsigned)n);
@@ -307,7 +310,8 @@ static int store_option(const program *p, const opt *o, char *values, const char
     void *to = values + o->to;
     bool needs;
     int choice = 0;
-    if (value && o->choices && o->kind != OPT_FURTHER && o->kind != OPT_MANY)
+    if (value && o->choices && o->kind != OPT_FURTHER && o->kind != OPT_MANY &&
+        o->kind != OPT_NUMBER)
         choice = choice_index(o->choices, value, strlen(value), &needs);
     if (choice < 0)
         return unknown_choice(o, value);
@@ -458,6 +462,9 @@ static cJSON *make_json_value(const opt *o, const void *at, bool *unset)
         *unset = !list->n;
         return list->n ? cJSON_CreateStringArray(list->v, (int)list->n) : NULL;
     case OPT_NUMBER:
+        if (o->choices && *(const int *)at > o->hi)
+            return cJSON_CreateString(
+                choice_word(o->choices, *(const unsigned *)at - (unsigned)o->hi - 1));
         *unset = o->lo >= 0 && *(const unsigned *)at > (unsigned)o->hi; /* -1: not given */
         return *unset ? NULL
                       : cJSON_CreateNumber(o->lo < 0 ? *(const int *)at

@@ -28,7 +28,8 @@ typedef enum opt_kind {
     OPT_LIST,   /* strings: every use adds one */
     OPT_WORDS,  /* strings: every use adds some, separated by commas */
     OPT_MANY, /* the same, of `choices` only, and words of them that follow belong to it as well */
-    OPT_NUMBER,  /* unsigned, or int where lo is negative: lo..hi */
+    OPT_NUMBER,  /* unsigned, or int where lo is negative: lo..hi, and the words in `choices`, if
+                  * there are any, for the numbers from hi + 1 on */
     OPT_SIZE,    /* size_t: bytes, with k, m or g */
     OPT_CHOICE,  /* unsigned: index of the word in `choices` */
     OPT_FURTHER, /* further: the same, plus lo; choices that need a value of their own say "word V"
@@ -51,7 +52,7 @@ typedef struct opt {
     opt_kind kind;
     size_t to;           /* offsetof the value in the tool's struct */
     const char *arg;     /* what help calls the value; FILE and DIR are completed as such */
-    const char *choices; /* "a|b|c": nothing else is taken */
+    const char *choices; /* "a|b|c": nothing else is taken, but for numbers */
     int lo, hi;
     const char *help;
 } opt;

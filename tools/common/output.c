@@ -113,7 +113,12 @@ int output_check(const common *c, const char *path)
 
 int compression_level(int z)
 {
-    return z < 0 ? 0 : z == 0 ? ROCL_UNCOMPRESSED : z;
+    enum { FAST = 10, SMALL }; /* the words of COMPRESS_OPTION */
+    return z < 0        ? 0
+           : z == 0     ? ROCL_UNCOMPRESSED
+           : z == FAST  ? ROCL_FASTEST
+           : z == SMALL ? ROCL_SMALLEST
+                        : z;
 }
 
 bool output_is_packed(bool gzip, int level, char *path, size_t size)

@@ -59,8 +59,13 @@ int output_check(const common *c, const char *path);
  * it is too long. */
 bool output_beside(const common *c, const char *suffix, char *path, size_t size);
 
-/* The level of a struct of options in rocline.h for what -z says: below 0, it was not given; 0: do
- * not compress. */
+/* The row of -z: an int, that is below 0 where it is not given. */
+#define COMPRESS_OPTION(to, help)                                                                  \
+    {                                                                                              \
+        "compress", 'z', OPT_NUMBER, to, "LEVEL", "fast|small", 0, 9, help                         \
+    }
+
+/* The level of a struct of options in rocline.h for what -z says. */
 int compression_level(int z);
 
 /* Is the output packed with gzip? An option says so (-z has a level from 0 on), else the name does.

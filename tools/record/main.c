@@ -18,9 +18,10 @@ static const opt output_options[] = {
      "format of the trace, whatever its name; with csv the name is that of a folder"},
     {"directory", 'd', OPT_STRING, offsetof(cli, folder), "DIR", NULL, 0, 0,
      "keep the files of the processes in this folder; without -o there is no other output"},
-    {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "compress the trace at this level, 1 to 9; 0 turns compression off (default: 2 for rocl and "
-     "pftrace, off for json and csv); not for rocpd and otf2"},
+    COMPRESS_OPTION(offsetof(cli, level),
+                    "compress the trace at this level: fast, small, or 1 to 9; 0 turns compression "
+                    "off (default: 2 for rocl, 1 for pftrace, off for json and csv); not for rocpd "
+                    "and otf2"),
     {"csv-safe", 0, OPT_FLAG, offsetof(common, csv_safe), NULL, NULL, 0, 0,
      "in CSV, write a ' before names that spreadsheets would take for formulas"},
     COMMON_END,

@@ -66,9 +66,9 @@ static const opt format_options[] = {
     FLAG("duration", 0, conversion.duration, "csv: add a column with the duration"),
     FLAG("bytes", 0, conversion.bytes, "csv: add a column with the size of copies"),
     FLAG("gzip", 0, conversion.gzip, "csv, json: compress the files with gzip"),
-    {"compress", 'z', OPT_NUMBER, offsetof(cli, conversion.level), "LEVEL", NULL, 0, 9,
-     "pftrace, csv, json: compress at this level, 1 to 9; 0 turns compression off (default: 2 for "
-     "pftrace, off for the others)"},
+    COMPRESS_OPTION(offsetof(cli, conversion.level),
+                    "pftrace, csv, json: compress at this level: fast, small, or 1 to 9; 0 turns "
+                    "compression off (default: 1 for pftrace, off for the others)"),
     COMMON_END,
 };
 

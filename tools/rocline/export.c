@@ -44,8 +44,8 @@ static const opt output_options[] = {
     {"codec", 0, OPT_CHOICE, offsetof(cli, codec), "CODEC", "default|none|gzip|zstd", 0, 0,
      "how to compress: parquet by zstd (the default), gzip or none, arrow and arrows by zstd or "
      "none (the default), jsonl by gzip or none (the default)"},
-    {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "compress at this level, 1 to 9; 0 turns compression off"},
+    COMPRESS_OPTION(offsetof(cli, level),
+                    "compress at this level: fast, small, or 1 to 9; 0 turns compression off"),
     COMMON_END,
 };
 static const opt_group output_group = {"Output", output_options};

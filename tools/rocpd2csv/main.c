@@ -38,8 +38,9 @@ static const opt output_options[] = {
      "add a column with the size of memory copies"},
     {"gzip", 0, OPT_FLAG, offsetof(cli, csv.gzip), NULL, NULL, 0, 0,
      "compress the files with gzip, as .csv.gz"},
-    {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "compress with gzip at this level, 1 to 9; 0 turns compression off"},
+    COMPRESS_OPTION(offsetof(cli, level),
+                    "compress with gzip at this level: fast, small, or 1 to 9; 0 turns compression "
+                    "off"),
     COMMON_END,
 };
 static const opt_group output_group = {"Output", output_options};

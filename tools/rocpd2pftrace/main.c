@@ -35,8 +35,9 @@ static const opt output_options[] = {
      "the same, under its name in AMD's converter"},
     {"annotate-pmc", 0, OPT_FLAG, offsetof(cli, pftrace.counters), NULL, NULL, 0, 0,
      "attach the values of counters to their kernels"},
-    {"compress", 'z', OPT_NUMBER, offsetof(cli, level), "LEVEL", NULL, 0, 9,
-     "compress packets at this level, 1 to 9 (default: 2); 0 turns compression off"},
+    COMPRESS_OPTION(offsetof(cli, level),
+                    "compress packets at this level: fast, small, or 1 to 9 (default: 1); 0 turns "
+                    "compression off"),
     {"zstd", 0, OPT_FLAG, offsetof(cli, pftrace.zstd), NULL, NULL, 0, 0,
      "compress packets with zstd, which Perfetto reads since version 58"},
     COMMON_END,

@@ -22,7 +22,7 @@ class Rocline(MakefilePackage):
 
     variant("otf2", default=True, description="Write OTF2 archives")
     variant("libdeflate", default=True, description="Compress with libdeflate: twice zlib's speed")
-    variant("isal", default=False, description="Read gzip with ISA-L: three times zlib's speed")
+    variant("isal", default=False, description="gzip with ISA-L: three times zlib's speed")
     variant("zstd", default=True, description="Read inputs that are compressed with zstd")
     variant("libedit", default=True, description="Edit lines in the shell of rocline query")
     variant("ncurses", default=True, description="Show traces on the terminal: rocstats view")
