@@ -592,6 +592,9 @@ enum {
     ROCL_FIELD_INSTANCES = 64,
     /* Nor this: rocl_counter_value.instance of a sum. */
     ROCL_FIELD_PLACES = 128,
+    /* Nor this: of the arguments of calls those that are called "stream" or "event", also without
+     * rocl_options.args; all of some inputs. */
+    ROCL_FIELD_HANDLES = 256,
 };
 
 /* One pass over the events of `kinds` that pass the filters: hands them to `fn`, concurrently from

@@ -11,6 +11,8 @@
 #ifndef ROCL_SOURCE_SOURCE_H
 #define ROCL_SOURCE_SOURCE_H
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/spool.h"
 #include "model/trace.h"
@@ -39,6 +41,18 @@ typedef struct rocl_emitter {
     bool quiet;      /* it is prefetched: by one worker, and without progress */
 } rocl_emitter;
 
+/* Are arguments wanted, all of them or only those of ROCL_FIELD_HANDLES? */
+static inline bool rocl_wants_args(const rocl_trace *t, const rocl_emitter *to)
+{
+    return t->opt.args || to->fields & ROCL_FIELD_HANDLES;
+}
+
+/* Is an argument of this name one of ROCL_FIELD_HANDLES? */
+static inline bool rocl_is_handle(const char *name, size_t n)
+{
+    return (n == 6 && !memcmp(name, "stream", 6)) || (n == 5 && !memcmp(name, "event", 5));
+}
+
 typedef enum rocl_property_of {
     ROCL_PROPERTIES_OF_AGENT,
     ROCL_PROPERTIES_OF_CODE_OBJECT,
@@ -56,8 +70,8 @@ typedef struct rocl_source_ops {
     /* Frees what open hung on a capture; NULL: nothing. */
     void (*free_capture)(rocl_model_capture *c);
     /* A capture is about to be scanned / is done: connections, caches. */
-    rocl_status (*begin)(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
-                         rocl_error *err);
+    rocl_status (*begin)(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                         rocl_plan *plan, rocl_error *err);
     rocl_status (*scan)(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
                         unsigned worker, const rocl_emitter *to, rocl_error *err);
     /* After all tasks: events that need several tables joined (counter values). */

@@ -215,7 +215,7 @@ static rocl_status run_capture(run *r, rocl_error *err)
     if (st == ROCL_OK && prefetched)
         st = use_prefetched(r, prefetched, err);
     else if (st == ROCL_OK &&
-             (st = ops->begin(r->trace, r->capture, r->emitter.kinds, &r->plan, err)) == ROCL_OK)
+             (st = ops->begin(r->trace, r->capture, &r->emitter, &r->plan, err)) == ROCL_OK)
         st = read_capture(r, err);
     if (st == ROCL_OK && sink->end_capture)
         st = sink->end_capture(sink->self, c, err);
@@ -234,7 +234,8 @@ static rocl_status run_capture(run *r, rocl_error *err)
 static rocl_prefetch *start_prefetch(const run *r)
 {
     rocl_trace *t = r->trace;
-    if (t->opt.args || t->opt.collectives || t->opt.explain || r->sink->takes)
+    if (t->opt.args || t->opt.collectives || t->opt.explain || r->sink->takes ||
+        r->sink->fields & ROCL_FIELD_HANDLES)
         return NULL;
     bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
     for (size_t i = 0; wanted && i < t->capture_count; i++)
@@ -495,8 +496,8 @@ rocl_status rocl_trace_scan(rocl_trace *t, uint32_t kinds, uint32_t fields, rocl
     scan_sink s = {fn, ctx};
     rocl_sink sink = {.self = &s,
                       .kinds = kinds & (ROCL_ALL_KINDS | ROCL_BIT(ROCL_FLOW)),
-                      .fields =
-                          fields & (ROCL_ALL_FIELDS | ROCL_FIELD_INSTANCES | ROCL_FIELD_PLACES),
+                      .fields = fields & (ROCL_ALL_FIELDS | ROCL_FIELD_INSTANCES |
+                                          ROCL_FIELD_PLACES | ROCL_FIELD_HANDLES),
                       .events = call_user};
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     return st ? st : rocl_trace_outcome(t);

@@ -94,7 +94,7 @@ static void prefetch_capture(const rocl_prefetch *a, size_t index)
     e->err = rocl_error_new();
     rocl_status st = e->err ? ROCL_OK : ROCL_INTERNAL;
     if (st == ROCL_OK)
-        st = ops->begin(a->trace, c, a->wanted.kinds, &e->plan, e->err);
+        st = ops->begin(a->trace, c, &to, &e->plan, e->err);
     e->whole = st == ROCL_OK && rocl_plan_rows(&e->plan) <= ROCL_PREFETCH_ROWS;
     for (size_t i = 0; e->whole && i < e->plan.count && st == ROCL_OK; i++) {
         st = ops->scan(a->trace, c, &e->plan.tasks[i], 0, &to, e->err);

@@ -18,7 +18,7 @@
 #include "trace/pipeline.h"
 
 /* Sinks that ask for these fields are handed other events: they are read for on their own. */
-#define OTHER_EVENTS (ROCL_FIELD_INSTANCES | ROCL_FIELD_PLACES)
+#define OTHER_EVENTS (ROCL_FIELD_INSTANCES | ROCL_FIELD_PLACES | ROCL_FIELD_HANDLES)
 
 struct together;
 

@@ -58,11 +58,11 @@ static inline uint32_t text(world *w, const char *s)
     return rocl_strings_put(w->trace.strings, s, strlen(s));
 }
 
-static inline rocl_status world_begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds,
+static inline rocl_status world_begin(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                                       rocl_plan *plan, rocl_error *err)
 {
     world *w = c->state;
-    (void)t, (void)kinds, (void)err;
+    (void)t, (void)to, (void)err;
     plan->count = w->tasks;
     plan->tasks = calloc(w->tasks, sizeof *plan->tasks);
     for (size_t i = 0; plan->tasks && i < w->tasks; i++)

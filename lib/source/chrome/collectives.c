@@ -131,9 +131,11 @@ rocl_status chrome_put_with_args(rocl_records *to, rocl_source_record *r,
                                  const chrome_event *e, rocl_error *err)
 {
     rocl_buf name = {0};
+    const bool call = e->cat.n > 5 && !memcmp(e->cat.p, "cuda_", 5);
     const bool wanted =
-        rocl_records_want_args(to) || (r->kind == ROCL_DISPATCH && !rocl_records_first_pass(to) &&
-                                       chrome_want_collectives(to) && is_collective(r->name));
+        (rocl_records_want_args(to) && (call || !rocl_records_want_only_handles(to))) ||
+        (r->kind == ROCL_DISPATCH && !rocl_records_first_pass(to) && chrome_want_collectives(to) &&
+         is_collective(r->name));
     if (!w->has_args || r->half == ROCL_ENDS || !wanted || !rocl_records_want(to, r->kind))
         return rocl_record_put(to, r, err);
     if (e->name_escaped) { /* its buffer is used for the arguments */

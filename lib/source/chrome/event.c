@@ -208,7 +208,9 @@ void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
         }
         if (r.wrong) /* what was skipped so far is looked at only now */
             return;
-        if (kind_of_record == ROCL_DISPATCH && is_part_of_dispatch(key.text))
+        if (kind_of_record == ROCL_DISPATCH
+                ? is_part_of_dispatch(key.text)
+                : rocl_records_want_only_handles(to) && !rocl_is_handle(key.text.p, key.text.n))
             continue;
         const rocl_view name = chrome_unescape(&w->text[0], key.text, key.escaped);
         const bool text = kind == ROCL_JSON_STRING;

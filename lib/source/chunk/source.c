@@ -136,15 +136,16 @@ rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err)
     return st;
 }
 
-static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
-                              rocl_error *err)
+static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                              rocl_plan *plan, rocl_error *err)
 {
+    const uint32_t kinds = to->kinds;
     chunk_process *p = c->state;
     rocl_status st = rocl_spool_resume(p->file->spool, err);
     if (st != ROCL_OK)
         return st;
     p->kinds = kinds;
-    p->args = t->opt.args;
+    p->args = rocl_wants_args(t, to);
     p->workers = calloc(t->opt.jobs, sizeof *p->workers);
     if (!p->workers)
         return rocl_fail_memory(err);

@@ -350,9 +350,10 @@ void rocl_records_count_faults(rocl_records_input *in)
 
 /* ---- the second pass, as a source ------------------------------------------------------------ */
 
-rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds,
+rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                                rocl_plan *plan, rocl_error *err)
 {
+    const uint32_t kinds = to->kinds;
     rocl_records_input *in = c->state;
     rocl_records_run *run = in->run;
     rocl_status st = ROCL_OK;
@@ -361,7 +362,8 @@ rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t ki
     if (st != ROCL_OK || (st = start_workers(in, false, err)) != ROCL_OK)
         return st;
     run->kinds = kinds;
-    run->args = t->opt.args;
+    run->args = rocl_wants_args(t, to);
+    run->only_handles = run->args && !t->opt.args;
     if (run->onces && !(run->unique = rocl_sorter_new(t->space, 3)))
         return rocl_fail_memory(err);
     if (run->allocs && kinds & (ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)))

@@ -31,6 +31,11 @@ bool rocl_records_want_args(const rocl_records *to)
     return !to->indexing && to->in->run->args;
 }
 
+bool rocl_records_want_only_handles(const rocl_records *to)
+{
+    return to->in->run->only_handles;
+}
+
 bool rocl_records_want_instances(const rocl_records *to)
 {
     return !to->indexing && to->out.to->fields & ROCL_FIELD_INSTANCES;

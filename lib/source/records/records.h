@@ -148,6 +148,8 @@ void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where);
 bool rocl_records_want(const rocl_records *to, rocl_kind kind);
 /* Are arguments wanted of the next record? */
 bool rocl_records_want_args(const rocl_records *to);
+/* If so, only those of ROCL_FIELD_HANDLES? Others do no harm. */
+bool rocl_records_want_only_handles(const rocl_records *to);
 /* Are packets wanted of dispatches and counters? */
 bool rocl_records_want_packets(const rocl_records *to);
 /* Is a value wanted for each instance of a counter, not their sum? */
@@ -307,7 +309,7 @@ void rocl_records_count_faults(rocl_records_input *in);
 
 /* The other functions of the ops of such a source; its `open` is the format's. */
 void rocl_records_close(rocl_source *s);
-rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, uint32_t kinds,
+rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                                rocl_plan *plan, rocl_error *err);
 rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
                               unsigned worker, const rocl_emitter *to, rocl_error *err);

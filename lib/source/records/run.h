@@ -114,11 +114,11 @@ typedef struct rocl_records_run {
     rocl_lookup *sizes;       /* by process and link, behind it */
     rocl_sorter *unique;      /* dispatches that go out once, during the second pass */
     rocl_allocs *allocations;
-    uint32_t kinds; /* second pass: wanted */
-    bool args;
-    unsigned file_users;  /* those that hold the files open */
-    bool holds_files;     /* the second pass does */
-    pthread_mutex_t lock; /* of the faults and file_users */
+    uint32_t kinds;          /* second pass: wanted */
+    bool args, only_handles; /* only those of ROCL_FIELD_HANDLES */
+    unsigned file_users;     /* those that hold the files open */
+    bool holds_files;        /* the second pass does */
+    pthread_mutex_t lock;    /* of the faults and file_users */
     uint64_t faults[ROCL_FAULTS];
     rocl_bad_record bad[ROCL_FAULTS_REPORTED];
     unsigned bad_count;

@@ -170,10 +170,12 @@ static rocl_status read_arg(const rocpd_row *r, void *ctx, rocl_error *err)
     if (!rocl_cell_int(r->rows, G_EVENT, r->row, &event, &bad))
         return rocpd_count_fault(r, ROCL_FAULT_ORPHAN_VALUE, err);
     rocl_cell_int(r->rows, G_POSITION, r->row, &position, &bad);
+    p = rocl_cell_text(r->rows, G_NAME, r->row, &n);
+    if (!r->set->trace->opt.args && !rocl_is_handle(p, n)) /* only these are wanted */
+        return ROCL_OK;
+    v.name = rocl_strings_put(strings, p, n);
     p = rocl_cell_text(r->rows, G_TYPE, r->row, &n);
     v.type = rocl_strings_put(strings, p, n);
-    p = rocl_cell_text(r->rows, G_NAME, r->row, &n);
-    v.name = rocl_strings_put(strings, p, n);
     p = rocl_cell_text(r->rows, G_VALUE, r->row, &n);
     scratch->len = 0;
     rocl_buf_put(scratch, &v, JOIN_ARG_SIZE);

@@ -196,17 +196,18 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
     return st;
 }
 
-static rocl_status plan_values(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_error *err)
+static rocl_status plan_values(rocpd_set *s, rocl_db *db, const rocl_emitter *to, rocl_plan *plan,
+                               rocl_error *err)
 {
+    const bool args = s->tables[ROCPD_ARG] && rocl_wants_args(s->trace, to);
     const uint32_t regions = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER);
     const uint32_t samples = s->tables[ROCPD_SAMPLE] ? ROCL_BIT(ROCL_INSTANT) : 0;
-    if (!(s->tables[ROCPD_PMC_EVENT] && (s->kinds & (ROCL_VALUE_KINDS | samples))) &&
-        !(s->tables[ROCPD_ARG] && s->trace->opt.args))
+    if (!(s->tables[ROCPD_PMC_EVENT] && (s->kinds & (ROCL_VALUE_KINDS | samples))) && !args)
         return ROCL_OK;
     rocl_status st = rocpd_join_new(&s->join, s, err);
     if (st == ROCL_OK && (s->kinds & ~regions))
         st = plan_table(s, db, ROCPD_PMC_EVENT, ROCL_BIT(ROCL_COUNTER), 0, plan, err);
-    if (st == ROCL_OK && s->trace->opt.args && (s->kinds & regions))
+    if (st == ROCL_OK && args && (s->kinds & regions))
         st = plan_table(s, db, ROCPD_ARG, regions, 0, plan, err);
     if (st == ROCL_OK && !plan->count) { /* no values at all */
         rocpd_join_free(s->join);
@@ -244,9 +245,10 @@ static rocl_status plan_events(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_
     return st || !samples ? st : plan_table(s, db, ROCPD_SAMPLE, samples, 2, plan, err);
 }
 
-static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
-                              rocl_error *err)
+static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                              rocl_plan *plan, rocl_error *err)
 {
+    const uint32_t kinds = to->kinds;
     rocpd_set *s = c->state;
     rocl_db *db;
     s->kinds = kinds;
@@ -255,7 +257,7 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kin
         return rocl_fail_memory(err);
     rocl_status st = open_connection(t, c->source, 0, &db, err);
     if (st == ROCL_OK)
-        st = plan_values(s, db, plan, err);
+        st = plan_values(s, db, to, plan, err);
     if (st == ROCL_OK && (kinds & rocpd_table_kinds(ROCPD_MEMORY_ALLOCATE)))
         st = rocl_allocs_new(&s->allocs, t, err);
     return st ? st : plan_events(s, db, plan, err);

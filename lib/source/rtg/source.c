@@ -138,15 +138,16 @@ static void close_file(rocl_source *src)
 
 /* ---- scanning ------------------------------------------------------------------------------- */
 
-static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, uint32_t kinds, rocl_plan *plan,
-                              rocl_error *err)
+static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                              rocl_plan *plan, rocl_error *err)
 {
+    const uint32_t kinds = to->kinds;
     rtg_file *f = c->state;
     rocl_status st = rocl_spool_resume(f->spool, err);
     if (st != ROCL_OK)
         return st;
     f->kinds = kinds;
-    f->args = t->opt.args;
+    f->args = rocl_wants_args(t, to);
     f->workers = calloc(t->opt.jobs, sizeof *f->workers);
     if (!f->workers)
         return rocl_fail_memory(err);
