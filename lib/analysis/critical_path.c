@@ -8,6 +8,7 @@
 
 #include "analysis/slices.h"
 #include "analysis/what_if.h"
+#include "base/map.h"
 
 enum { LONGEST = 20, DATA_SLICES = 1000 };
 
@@ -20,6 +21,8 @@ static const char *const class_names[ROCL_TIME_CLASSES] = {
     [ROCL_TIME_COPY] = "copies",
     [ROCL_TIME_QUEUE] = "behind other work",
     [ROCL_TIME_RETURN] = "return from waiting",
+    [ROCL_TIME_ELSEWHERE] = "waiting for another rank",
+    [ROCL_TIME_BEFORE] = "before the trace",
     [ROCL_TIME_UNEXPLAINED] = "not explained",
 };
 
@@ -34,6 +37,21 @@ typedef struct stretch {
     rocl_time_key key;
 } stretch;
 
+/* The path of a rank that stays in it. */
+typedef struct rank_path {
+    const char *rank;
+    int64_t wall, ns[ROCL_TIME_CLASSES];
+} rank_path;
+
+/* What a rank waits for another one on its path. */
+typedef struct rank_wait {
+    const char *rank;
+    uint32_t rank_index, late; /* late: text */
+    uint64_t count;
+    int64_t ns;
+    double percent;
+} rank_wait;
+
 typedef struct critical_path {
     rocl_collector c;
     rocl_dependencies *d;
@@ -43,6 +61,10 @@ typedef struct critical_path {
     int64_t (*slice_sums)[ROCL_TIME_CLASSES];
     stretch longest[LONGEST];
     unsigned longest_count;
+    rank_path *ranks; /* by rank */
+    rank_wait *waits;
+    size_t wait_count, wait_cap;
+    rocl_map wait_of; /* by rank and late one */
 } critical_path;
 
 /* ---- the path -------------------------------------------------------------------------------- */
@@ -94,6 +116,45 @@ static rocl_status walk_path(critical_path *p, rocl_error *err)
     return rocl_path_walk(p->d->path, p->d->end, add_time, p, err);
 }
 
+static rocl_status add_rank_time(void *ctx, size_t rank, int64_t start, int64_t end, uint32_t what,
+                                 rocl_error *err)
+{
+    critical_path *p = ctx;
+    const rocl_time_key *k = &p->sums[what].key;
+    const uint64_t key = (uint64_t)rank << 32 | k->name;
+    p->ranks[rank].ns[k->class] += end - start;
+    if (k->class != ROCL_TIME_ELSEWHERE)
+        return ROCL_OK;
+    uint32_t i = rocl_map_get(&p->wait_of, key, ROCL_NONE);
+    if (i == ROCL_NONE) {
+        i = (uint32_t)p->wait_count;
+        if (!ROCL_GROW(p->waits, p->wait_cap, p->wait_count + 1) ||
+            !rocl_map_put(&p->wait_of, key, i))
+            return rocl_fail_memory(err);
+        p->waits[p->wait_count++] = (rank_wait){.rank_index = (uint32_t)rank, .late = k->name};
+    }
+    p->waits[i].count++;
+    p->waits[i].ns += end - start;
+    return ROCL_OK;
+}
+
+/* Each rank on its own, if there are several. */
+static rocl_status walk_ranks(critical_path *p, rocl_error *err)
+{
+    const rocl_rank_list *list = p->d->ranks;
+    size_t ends = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        ends += p->d->rank_ends[i] > 0;
+    if (ends < 2)
+        return ROCL_OK;
+    p->ranks = calloc(list->count, sizeof *p->ranks);
+    if (!p->ranks)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < list->count; i++)
+        p->ranks[i].wall = rocl_path_time(p->d->path, p->d->rank_ends[i]);
+    return rocl_path_walk_each(p->d->path, p->d->rank_ends, list->count, add_rank_time, p, err);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static rocl_datum field_class_name(const rocl_report_rows *r, const void *field)
@@ -131,7 +192,6 @@ static const rocl_column name_columns[] = {
 };
 
 #undef CELL
-#undef CELL
 #define CELL(field) ROCL_CELL(stretch, field)
 static const rocl_column stretch_columns[] = {
     {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_key_name, stretch, key)},
@@ -162,7 +222,36 @@ static const rocl_column slice_columns[] = {
     {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COPY])},
     {"queue_ns", "Behind other work", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_QUEUE])},
     {"return_ns", "Return", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_RETURN])},
+    {"before_ns", "Before the trace", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_BEFORE])},
     {"unexplained_ns", "Not explained", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_UNEXPLAINED])},
+};
+
+#undef CELL
+#define CELL(field) ROCL_IN_REST, ROCL_CELL(rank_path, field)
+static const rocl_column rank_columns[] = {
+    {"place", "Rank", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(rank_path, rank)},
+    {"wall_ns", "Wall", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(rank_path, wall)},
+    {"elsewhere_ns", "Waits for ranks", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_ELSEWHERE])},
+    {"host_ns", "Host calls", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_HOST])},
+    {"outside_ns", "Outside", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_OUTSIDE])},
+    {"launch_ns", "Launch", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_LAUNCH])},
+    {"kernel_ns", "Kernels", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_KERNEL])},
+    {"communication_ns", "Communication", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COMMUNICATION])},
+    {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COPY])},
+    {"queue_ns", "Behind other work", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_QUEUE])},
+    {"return_ns", "Return", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_RETURN])},
+    {"before_ns", "Before the trace", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_BEFORE])},
+    {"unexplained_ns", "Not explained", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_UNEXPLAINED])},
+};
+
+#undef CELL
+#define CELL(field) ROCL_IN_REST, ROCL_CELL(rank_wait, field)
+static const rocl_column wait_columns[] = {
+    {"place", "Rank", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(rank_wait, rank)},
+    {"waits_for", "Waits for", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(rank_wait, late)},
+    {"count", "Count", ROCL_UNIT_COUNT, CELL(count)},
+    {"time_ns", "On its path", ROCL_UNIT_NS, CELL(ns)},
+    {"percent", "Wall %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(rank_wait, percent)},
 };
 
 static const rocl_table_def class_table = {&rocl_critical_path_report.tab, "critical_path",
@@ -173,6 +262,11 @@ static const rocl_table_def class_table = {&rocl_critical_path_report.tab, "crit
                                              "critical_path_longest",
                                              "Longest times on the critical path",
                                              ROCL_COLUMNS(stretch_columns)},
+                            rank_table = {&rocl_critical_path_report.tab, "critical_path_ranks",
+                                          "Critical path of each rank", ROCL_COLUMNS(rank_columns)},
+                            wait_table = {&rocl_critical_path_report.tab, "critical_path_waits",
+                                          "What ranks wait for on their paths",
+                                          ROCL_COLUMNS(wait_columns)},
                             slice_table = {&rocl_critical_path_report.tab, "critical_path_timeline",
                                            "Critical path over time", ROCL_COLUMNS(slice_columns)};
 
@@ -181,7 +275,7 @@ const rocl_report_def rocl_critical_path_report = {
     {"critical_path", "Critical path"},
     "what the end of the trace waited for, back to its begin, and what would make it shorter",
     (const rocl_table_def *const[]){&class_table, &rocl_what_if_table, &name_table, &stretch_table,
-                                    &slice_table, NULL}};
+                                    &rank_table, &wait_table, &slice_table, NULL}};
 
 static int compare_sums(const void *a, const void *b, void *ctx)
 {
@@ -235,14 +329,18 @@ static rocl_status put_classes(const critical_path *p, rocl_tables *out, int64_t
     for (size_t i = 0; i < count; i++)
         rows[i].percent = rocl_share(rows[i].ns, wall);
     const rocl_report_rows r = rocl_begin_table(&p->c, out, &class_table, 0);
-    char unlinked[96] = "";
+    char unlinked[96] = "", waits[128] = "";
     if (p->d->unlinked)
         snprintf(unlinked, sizeof unlinked,
                  "; the calls of %llu of %llu kernels and copies are not in the trace",
                  (unsigned long long)p->d->unlinked, (unsigned long long)p->d->work);
+    if (p->d->named < p->d->waits)
+        snprintf(waits, sizeof waits,
+                 "; %llu of %llu calls that wait for a stream or an event do not say for which",
+                 (unsigned long long)(p->d->waits - p->d->named), (unsigned long long)p->d->waits);
     if (count)
-        rocl_set_note(&r, "%.6f s from the first begin to the last end%s", (double)wall / 1e9,
-                      unlinked);
+        rocl_set_note(&r, "%.6f s from the first begin to the last end%s%s", (double)wall / 1e9,
+                      unlinked, waits);
     for (size_t i = 0; i < count; i++)
         rocl_add_row(&r, &rows[i]);
     free(rows);
@@ -268,6 +366,55 @@ static void add_nothing(void *sum, const void *row)
 {
     (void)sum;
     (void)row;
+}
+
+static void add_rank_path(void *into, const void *from)
+{
+    for (unsigned i = 0; i < ROCL_TIME_CLASSES; i++)
+        ((rank_path *)into)->ns[i] += ((const rank_path *)from)->ns[i];
+}
+
+/* By rank, the longest first. */
+static int compare_waits(const void *a, const void *b, void *ctx)
+{
+    const rank_wait *x = a, *y = b;
+    int c = rocl_number_order(x->rank_index, y->rank_index);
+    c = c ? c : rocl_number_order(y->ns, x->ns);
+    return c ? c : rocl_compare_texts(((const critical_path *)ctx)->c.trace, x->late, y->late);
+}
+
+static void add_wait(void *into, const void *from)
+{
+    ((rank_wait *)into)->count += ((const rank_wait *)from)->count;
+    ((rank_wait *)into)->ns += ((const rank_wait *)from)->ns;
+}
+
+static void put_ranks(critical_path *p, rocl_tables *out)
+{
+    const rocl_rank_list *list = p->d->ranks;
+    size_t n = 0;
+    for (size_t i = 0; i < p->wait_count; i++) {
+        rank_wait *w = &p->waits[i];
+        char name[48];
+        rocl_rank_name(&list->all[w->rank_index], name);
+        w->rank = rocl_tables_text(out, name, strlen(name));
+        w->percent = rocl_share(w->ns, p->ranks[w->rank_index].wall);
+    }
+    for (uint32_t i = 0; i < list->count; i++) { /* in place: nobody looks one up any more */
+        char name[48];
+        if (!p->d->rank_ends[i])
+            continue;
+        rocl_rank_name(&list->all[i], name);
+        p->ranks[n] = p->ranks[i];
+        p->ranks[n++].rank = rocl_tables_text(out, name, strlen(name));
+    }
+    rocl_report_rows r = rocl_begin_table(&p->c, out, &rank_table, 0);
+    rocl_set_note(&r, "what the end of each rank waited for, in the rank itself");
+    rocl_add_top_rows(&r, p->ranks, n, sizeof *p->ranks, add_rank_path);
+    if (p->wait_count)
+        qsort_r(p->waits, p->wait_count, sizeof *p->waits, compare_waits, p);
+    r = rocl_begin_table(&p->c, out, &wait_table, 0);
+    rocl_add_top_rows(&r, p->waits, p->wait_count, sizeof *p->waits, add_wait);
 }
 
 static void put_slices(const critical_path *p, rocl_tables *out)
@@ -308,6 +455,8 @@ static rocl_status finish_critical_path(void *self, rocl_tables *out, rocl_error
     rocl_status st = rocl_dependencies_follow(p->d, err);
     if (st == ROCL_OK)
         st = walk_path(p, err);
+    if (st == ROCL_OK)
+        st = walk_ranks(p, err);
     if (st != ROCL_OK)
         return st;
     const int64_t wall = rocl_path_time(p->d->path, p->d->end);
@@ -319,6 +468,8 @@ static rocl_status finish_critical_path(void *self, rocl_tables *out, rocl_error
     put_names(p, out, wall);
     const rocl_report_rows r = rocl_begin_table(&p->c, out, &stretch_table, 0);
     rocl_add_top_rows(&r, p->longest, p->longest_count, sizeof *p->longest, add_nothing);
+    if (p->ranks)
+        put_ranks(p, out);
     if (!p->c.options->pictures)
         put_slices(p, out);
     return ROCL_OK;
@@ -330,6 +481,9 @@ static void close_critical_path(void *self)
     rocl_dependencies_close(p->d);
     free(p->sums);
     free(p->slice_sums);
+    free(p->ranks);
+    free(p->waits);
+    rocl_map_free(&p->wait_of);
 }
 
 const rocl_collector_def rocl_critical_path_collector = {

@@ -21,16 +21,19 @@ typedef struct frame {
     int64_t start, end;
     uint32_t what;
     rocl_waits_for waits;
-    uint32_t begun;     /* slot of the thread when it began; of those that wait */
-    uint32_t own_after; /* in owns, + 1: work that it launched and waits for; 0: none */
+    uint32_t begun;      /* slot of the thread when it began; of those that wait */
+    uint32_t own_after;  /* in owns, + 1: work that it launched and waits for; 0: none */
+    uint32_t stream;     /* handle that it names; 0: none */
+    uint32_t mark_after; /* in marks, + 1: the event that it waits for; 0: not known */
 } frame;
 
 typedef struct thread {
     bool seen;
     bool takes_part; /* it launched work, or waited for some */
     uint32_t slot, process;
-    int64_t event_waited; /* when it last called hipStreamWaitEvent; -1: never */
-    int64_t last;         /* begin or end of a range */
+    int64_t
+        event_waited; /* when it last called hipStreamWaitEvent for nobody knows what; -1: never */
+    int64_t last;     /* begin or end of a range */
     /* Of PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
      * process that does; 0: none. */
     uint32_t caller_after, next_engine;
@@ -44,9 +47,9 @@ typedef struct own {
     uint32_t slot, users; /* slot 0: nothing has ended yet */
 } own;
 
-/* Of a process and GPU, a stream or a queue. */
+/* Of a process and GPU, a stream or a queue; all of the GPU; or a stream that only calls name. */
 typedef struct lane_key {
-    uint32_t queue; /* is it one? */
+    uint32_t kind;
     uint32_t capture, index, agent;
 } lane_key;
 
@@ -56,19 +59,53 @@ typedef struct lane {
     uint32_t ended_before, after; /* the process's streams by when work last ended; 0: none */
     bool listed;
     int64_t launched; /* when something was last launched into it; -1: never */
+    bool begun;       /* some work */
+    /* Of a GPU: the end of all that has begun, and the last time without any. */
+    int64_t until, quiet_from, quiet_to;
 } lane;
 
-enum { STREAM, HARDWARE_QUEUE, LANES };
+enum { STREAM, HARDWARE_QUEUE, GPU, LANES, NAMED_STREAM = LANES };
+
+/* A stream or an event, as the arguments of calls name them: an address, mostly. */
+typedef struct handle_key {
+    uint32_t capture, process;
+    uint32_t event; /* is it one? Behind it is the text */
+} handle_key;
+
+typedef struct handle {
+    uint32_t *lanes; /* of a stream: those of the work that was launched into it by this name */
+    size_t lane_count, lane_cap;
+    uint32_t waits;      /* of a stream: links to what its next work waits for, + 1 */
+    uint32_t mark_after; /* of an event: when it was last recorded */
+} handle;
+
+/* An event as it was recorded: after what had been launched into its stream by then. */
+typedef struct mark {
+    uint32_t slot, users;
+} mark;
+
+/* Of a list of marks. */
+typedef struct link {
+    uint32_t mark, next; /* next: + 1 */
+} link;
+
+/* Which places of an array are used. */
+typedef struct places {
+    uint32_t *unused;
+    size_t unused_count, unused_cap, count;
+} places;
 
 typedef struct work {
     uint64_t number; /* of all work; 0: free */
     uint32_t slot, what;
     uint32_t lanes[LANES]; /* 0: unknown */
     uint32_t process, own_after, collective_after;
-    uint32_t older, newer; /* on its stream, + 1 */
+    uint32_t older, newer;    /* on its stream, + 1 */
+    uint32_t waits, is_under; /* links, + 1: what it waits for, and what waits for it to end */
     int64_t launched, end;
-    bool waits_for_event;
-    uint32_t call; /* text */
+    bool waits_for_event; /* of any stream */
+    bool after_wait;      /* launched after all that began before the trace had ended */
+    uint32_t call;        /* text */
     int64_t call_end;
 } work;
 
@@ -78,18 +115,23 @@ typedef struct process_state {
     uint32_t host_after;   /* thread, + 1, that last began a range, of those that launch work */
     uint32_t engine_after; /* a thread, + 1, of PyTorch's backward pass; 0: none */
     int32_t rank;
+    uint32_t rank_index; /* in the list of ranks */
+    bool waited;         /* some call that waits for all has returned */
 } process_state;
 
 /* Something that ends while others begin. */
 typedef struct pending {
     int64_t time;
-    uint32_t calls; /* a thread's call that waits, after ends of work at the same time */
+    uint32_t calls; /* a thread's call that waits, after ends of work at the same time; or 0 */
     uint32_t index;
     uint64_t order;
 } pending;
 
+enum { WAITS_FOR_SOME = 1, WAITS_FOR_ALL };
+
 typedef struct group { /* a collective, while it goes on */
     uint32_t slot;
+    uint32_t last;         /* process whose kernel began last */
     uint64_t number, left; /* left: kernels that have not ended */
 } group;
 
@@ -100,29 +142,26 @@ typedef struct dependencies {
     rocl_sorter *collective_kernels, *collective_members, *work_of_calls, *points;
     rocl_ids *calls;                   /* by worker and name of a call: bits of its record */
     size_t *processes_of, *threads_of; /* by capture: index of the first */
-    rocl_strings *lane_keys;
+    uint32_t stream_word, event_word;  /* texts */
+    rocl_strings *lane_keys, *handle_keys;
+    handle *handles;      /* by id of the key */
+    uint32_t *rank_names; /* texts, by rank; 0: not made yet */
     process_state *processes;
     thread *threads;
     size_t process_count, thread_count;
     lane *lanes;
     size_t lane_cap;
     work *works;
-    size_t work_count, work_cap;
-    rocl_map work_of; /* by number, for those that were launched and have not begun */
-    uint32_t *free_works;
-    size_t free_count, free_cap;
     own *owns;
-    size_t own_count, own_cap;
-    uint32_t *free_owns;
-    size_t free_own_count, free_own_cap;
+    group *groups;
+    mark *marks;
+    link *links;
+    size_t work_cap, own_cap, group_cap, mark_cap, link_cap;
+    places work_places, own_places, group_places, mark_places, link_places;
+    rocl_map work_of;  /* by number, for those that were launched and have not begun */
+    rocl_map group_of; /* by number */
     pending *heap;
     size_t pending_count, pending_cap;
-    group *groups;
-    size_t group_cap;
-    size_t group_count; /* that were ever going on at once */
-    uint32_t *free_groups;
-    size_t free_group_count, free_group_cap;
-    rocl_map group_of; /* by number */
     uint64_t collective_count;
     rocl_ids parts; /* by kernel */
     bool begun;
@@ -139,7 +178,14 @@ static dependencies *self_of(rocl_dependencies *d)
 enum { RANGE, LAUNCHED, BEGINS };
 
 /* Bits of a range's record. */
-enum { IS_MARKER = 1, WAITS_FOR_EVENT = 2, IS_BACKWARD = 4, WAITS_SHIFT = 3 };
+enum {
+    IS_MARKER = 1,
+    WAITS_FOR_EVENT = 2,
+    IS_BACKWARD = 4,
+    RECORDS_EVENT = 8,
+    OF_HSA = 16, /* which knows no streams */
+    WAITS_SHIFT = 5
+};
 
 static bool find_call_bits(dependencies *d, unsigned worker, uint32_t name, uint32_t *bits)
 {
@@ -149,6 +195,10 @@ static bool find_call_bits(dependencies *d, unsigned worker, uint32_t name, uint
     const char *call = rocl_str(d->c->trace, name);
     *bits = (uint32_t)rocl_call_waits_for(call) << WAITS_SHIFT |
             (fnmatch("*StreamWaitEvent*", call, 0) ? 0 : WAITS_FOR_EVENT) |
+            (fnmatch("hipEventRecord*", call, 0) && fnmatch("cu*EventRecord*", call, 0)
+                 ? 0
+                 : RECORDS_EVENT) |
+            (fnmatch("hsa_*", call, 0) ? 0 : OF_HSA) |
             (fnmatch("autograd::engine::evaluate_function*", call, 0) ? 0 : IS_BACKWARD);
     return rocl_ids_put(&d->calls[worker], name, *bits);
 }
@@ -158,19 +208,61 @@ static uint64_t point_word(unsigned kind, uint32_t capture)
     return (uint64_t)kind << 32 | capture;
 }
 
+/* Does it do something with an event? */
+static bool uses_event(uint32_t bits)
+{
+    return bits & (WAITS_FOR_EVENT | RECORDS_EVENT) || bits >> WAITS_SHIFT == ROCL_WAITS_FOR_EVENT;
+}
+
+enum { MOST_HANDLE = 64 }; /* bytes of its text; longer ones are no handles */
+
+/* 0: it is none, or, with *ok false, memory is out. */
+static uint32_t find_handle(dependencies *d, const rocl_batch *b, const rocl_region *r, bool event,
+                            const rocl_arg *a, bool *ok)
+{
+    const handle_key key = {b->capture->index, r->e.process, event};
+    char bytes[sizeof key + MOST_HANDLE];
+    if (a->value_len > MOST_HANDLE)
+        return 0;
+    memcpy(bytes, &key, sizeof key);
+    memcpy(bytes + sizeof key, a->value, a->value_len);
+    const uint32_t id = rocl_strings_put(d->handle_keys, bytes, sizeof key + a->value_len);
+    *ok &= id != ROCL_NONE;
+    return *ok ? id : 0;
+}
+
+/* The stream and the event that a call names: in the lower and the upper half. */
+static bool find_handles(dependencies *d, const rocl_batch *b, const rocl_region *r, uint32_t bits,
+                         uint64_t *handles)
+{
+    bool ok = true;
+    *handles = 0;
+    for (uint32_t i = 0; i < r->arg_count; i++) {
+        const rocl_arg *a = &b->args[r->arg_first + i];
+        if (a->name == d->stream_word)
+            *handles |= find_handle(d, b, r, false, a, &ok);
+        else if (a->name == d->event_word && uses_event(bits))
+            *handles |= (uint64_t)find_handle(d, b, r, true, a, &ok) << 32;
+    }
+    return ok;
+}
+
 static rocl_status add_range(dependencies *d, unsigned worker, const rocl_batch *b,
                              const rocl_event *e, rocl_error *err)
 {
     uint32_t bits = IS_MARKER;
     if (e->thread >= b->capture->thread_count)
         return ROCL_OK;
-    if (b->kind == ROCL_REGION && !find_call_bits(d, worker, rocl_name_of(e), &bits))
+    uint64_t handles = 0;
+    if (b->kind == ROCL_REGION &&
+        (!find_call_bits(d, worker, rocl_name_of(e), &bits) ||
+         !find_handles(d, b, (const rocl_region *)(const void *)e, bits, &handles)))
         return rocl_fail_memory(err);
     /* Of ranges with one begin the longest first. */
     const uint64_t key[4] = {(uint64_t)e->start, point_word(RANGE, b->capture->index),
                              (uint64_t)(INT64_MAX - e->end), rocl_row_word(e->id, b->kind)};
-    const uint64_t numbers[] = {rocl_name_of(e), bits, e->thread, e->process};
-    return rocl_add_numbers(d->points, worker, key, numbers, 4, err);
+    const uint64_t numbers[] = {rocl_name_of(e), bits, e->thread, e->process, handles};
+    return rocl_add_numbers(d->points, worker, key, numbers, handles ? 5 : 4, err);
 }
 
 /* With a number in each half; ROCL_NONE is 0. */
@@ -220,10 +312,10 @@ rocl_status rocl_dependencies_add_batch(rocl_dependencies *self, unsigned worker
 /* ---- the calls of work ----------------------------------------------------------------------- */
 
 /* Lanes count from 1 on: the id of no bytes is 0. 0: it is not known, or memory is out. */
-static uint32_t find_lane(dependencies *d, bool queue, uint32_t capture, uint32_t index_after,
+static uint32_t find_lane(dependencies *d, uint32_t kind, uint32_t capture, uint32_t index_after,
                           uint32_t agent_after)
 {
-    const lane_key key = {queue, capture, index_after, agent_after};
+    const lane_key key = {kind, capture, index_after, agent_after};
     if (!index_after)
         return 0;
     const size_t before = rocl_strings_count(d->lane_keys);
@@ -231,7 +323,7 @@ static uint32_t find_lane(dependencies *d, bool queue, uint32_t capture, uint32_
     if (id == ROCL_NONE || !ROCL_GROW(d->lanes, d->lane_cap, (size_t)id + 1))
         return 0;
     if (id >= before)
-        d->lanes[id] = (lane){.launched = -1};
+        d->lanes[id] = (lane){.launched = -1, .until = -1};
     return id;
 }
 
@@ -247,9 +339,10 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
     uint64_t v[4]; /* duration, name, stream and queue, agent */
     rocl_read_numbers(question, v, 4);
     const uint32_t agent = (uint32_t)v[3];
-    const uint32_t stream = find_lane(d, false, index, (uint32_t)(v[2] >> 32), agent);
-    const uint32_t queue = find_lane(d, true, index, (uint32_t)v[2], agent);
-    if ((!stream && v[2] >> 32) || (!queue && (uint32_t)v[2]))
+    const uint32_t stream = find_lane(d, STREAM, index, (uint32_t)(v[2] >> 32), agent);
+    const uint32_t queue = find_lane(d, HARDWARE_QUEUE, index, (uint32_t)v[2], agent);
+    const uint32_t gpu = find_lane(d, GPU, index, process + 1, agent);
+    if ((!stream && v[2] >> 32) || (!queue && (uint32_t)v[2]) || !gpu)
         return rocl_fail_memory(err);
     const bool linked = call && call->thread < c->thread_count && call->start <= start;
     rocl_status st = ROCL_OK;
@@ -265,8 +358,8 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
     const bool copy = rocl_word_kind(question->key[3]) == ROCL_COPY;
     const uint64_t key[4] = {(uint64_t)start, point_word(BEGINS, index), question->key[3], number};
     const uint64_t numbers[] = {v[0], (uint64_t)v[1] << 2 | (uint64_t)copy << 1 | linked,
-                                (uint64_t)stream << 32 | queue, process};
-    return rocl_add_numbers(d->points, 0, key, numbers, 4, err);
+                                (uint64_t)stream << 32 | queue, process, gpu};
+    return rocl_add_numbers(d->points, 0, key, numbers, 5, err);
 }
 
 rocl_status rocl_dependencies_look_up_calls(rocl_dependencies *self, rocl_calls *calls,
@@ -323,11 +416,32 @@ static void release(dependencies *d, uint32_t *slot)
     *slot = 0;
 }
 
+/* ROCL_NONE: there are too many. */
+static uint32_t take_place(places *p)
+{
+    if (p->unused_count)
+        return p->unused[--p->unused_count];
+    return p->count < UINT32_MAX - 1 ? (uint32_t)p->count++ : ROCL_NONE;
+}
+
+static bool leave_place(places *p, uint32_t i)
+{
+    if (!ROCL_GROW(p->unused, p->unused_cap, p->unused_count + 1))
+        return false;
+    p->unused[p->unused_count++] = i;
+    return true;
+}
+
+/* A new element of an array, in *i; false: memory is out. */
+#define TAKE(d, array, i)                                                                          \
+    (((i) = take_place(&(d)->array##_places)) != ROCL_NONE &&                                      \
+     ROCL_GROW((d)->array##s, (d)->array##_cap, (size_t)(i) + 1))
+
 static bool ends_sooner(const pending *a, const pending *b)
 {
     if (a->time != b->time)
         return a->time < b->time;
-    return a->calls != b->calls ? a->calls < b->calls : a->order < b->order;
+    return !a->calls != !b->calls ? !a->calls : a->order < b->order;
 }
 
 static rocl_status push(dependencies *d, pending x, rocl_error *err)
@@ -356,45 +470,130 @@ static pending pop(dependencies *d)
     return first;
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
-
 static void leave_own(dependencies *d, uint32_t own_after, rocl_status *st, rocl_error *err)
 {
     own *o = own_after ? &d->owns[own_after - 1] : NULL;
     if (!o || --o->users)
         return;
     release(d, &o->slot);
-    if (ROCL_GROW(d->free_owns, d->free_own_cap, d->free_own_count + 1))
-        d->free_owns[d->free_own_count++] = own_after - 1;
-    else
+    if (!leave_place(&d->own_places, own_after - 1))
         *st = rocl_fail_memory(err);
 }
 
-/* The stream that a call waited for, where its name only says that it was one: of those where work
- * ended in the call the latest, unless more was launched into it before the call and goes on. */
+/* ---- events that are recorded ---------------------------------------------------------------- */
+
+static void leave_mark(dependencies *d, uint32_t mark_after, rocl_status *st, rocl_error *err)
+{
+    mark *m = mark_after ? &d->marks[mark_after - 1] : NULL;
+    if (!m || --m->users)
+        return;
+    release(d, &m->slot);
+    if (!leave_place(&d->mark_places, mark_after - 1))
+        *st = rocl_fail_memory(err);
+}
+
+static bool add_link(dependencies *d, uint32_t *list, uint32_t mark_after)
+{
+    uint32_t i;
+    if (!TAKE(d, link, i))
+        return false;
+    d->links[i] = (link){mark_after - 1, *list};
+    d->marks[mark_after - 1].users++;
+    *list = i + 1;
+    return true;
+}
+
+static void free_links(dependencies *d, uint32_t *list, rocl_status *st, rocl_error *err)
+{
+    while (*list) {
+        const uint32_t i = *list - 1;
+        *list = d->links[i].next;
+        leave_mark(d, d->links[i].mark + 1, st, err);
+        if (!leave_place(&d->link_places, i))
+            *st = rocl_fail_memory(err);
+    }
+}
+
+/* The event is behind all that was launched into the stream: of each lane of it the newest. */
+static rocl_status record_event(dependencies *d, uint32_t event, uint32_t stream, rocl_error *err)
+{
+    handle *e = &d->handles[event];
+    const handle *of = &d->handles[stream];
+    rocl_status st = ROCL_OK;
+    uint32_t i;
+    if (!TAKE(d, mark, i))
+        return rocl_fail_memory(err);
+    d->marks[i] = (mark){.users = 1};
+    leave_mark(d, e->mark_after, &st, err);
+    e->mark_after = i + 1;
+    for (size_t k = 0; k < of->lane_count && st == ROCL_OK; k++) {
+        const lane *l = &d->lanes[of->lanes[k]];
+        if (l->slot)
+            gather(d, &d->marks[i].slot, l->slot);
+        if (l->newest && !add_link(d, &d->works[l->newest - 1].is_under, i + 1))
+            st = rocl_fail_memory(err);
+    }
+    return st;
+}
+
+static bool has_lane(const handle *h, uint32_t of)
+{
+    for (size_t i = 0; i < h->lane_count; i++)
+        if (h->lanes[i] == of)
+            return true;
+    return false;
+}
+
+/* Work was launched into it. */
+static bool note_lane(handle *h, uint32_t of)
+{
+    if (has_lane(h, of))
+        return true;
+    if (!ROCL_GROW(h->lanes, h->lane_cap, h->lane_count + 1))
+        return false;
+    h->lanes[h->lane_count++] = of;
+    return true;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* What a call waited for of streams: where work ended last in it, but for streams that have more
+ * yet to do that was launched before. If it names its stream, of the lanes of that. */
 static uint32_t find_awaited(const dependencies *d, const frame *f, const process_state *of)
 {
-    bool any = false;
+    const handle *named = f->stream ? &d->handles[f->stream] : NULL;
+    uint32_t last = 0;
+    named = named && named->lane_count ? named : NULL;
     for (uint32_t i = of->latest; i; i = d->lanes[i].ended_before) {
         const lane *l = &d->lanes[i];
+        if (named && !has_lane(named, i))
+            continue;
+        last = last ? last : i;
         if (rocl_path_time(d->pub.path, l->slot) <= f->start)
             break;
-        any = true;
         if (!l->oldest || d->works[l->oldest - 1].launched >= f->start)
             return l->slot;
     }
-    return any ? 0 : of->slot;
+    const bool any = last && rocl_path_time(d->pub.path, d->lanes[last].slot) > f->start;
+    return named ? last ? d->lanes[last].slot : 0 : any ? 0 : of->slot;
+}
+
+/* 0: nothing. */
+static uint32_t find_awaited_slot(const dependencies *d, const frame *f, const process_state *of)
+{
+    const uint32_t own_slot = f->own_after ? d->owns[f->own_after - 1].slot : 0;
+    if (own_slot)
+        return own_slot;
+    if (f->mark_after)
+        return d->marks[f->mark_after - 1].slot;
+    return f->waits == ROCL_WAITS_FOR_STREAM ? find_awaited(d, f, of) : of->slot;
 }
 
 /* Its end, where the thread is: waited it for work? */
 static void return_from_call(dependencies *d, thread *t, const frame *f, rocl_status *st,
                              rocl_error *err)
 {
-    const process_state *of = &d->processes[t->process];
-    const uint32_t own_slot = f->own_after ? d->owns[f->own_after - 1].slot : 0;
-    const uint32_t awaited = own_slot                            ? own_slot
-                             : f->waits == ROCL_WAITS_FOR_STREAM ? find_awaited(d, f, of)
-                                                                 : of->slot;
+    const uint32_t awaited = find_awaited_slot(d, f, &d->processes[t->process]);
     if (!awaited)
         return;
     if (rocl_path_time(d->pub.path, awaited) > f->start) {
@@ -446,6 +645,7 @@ static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_er
             return_from_call(d, t, f, &st, err);
         release(d, &f->begun);
         leave_own(d, f->own_after, &st, err);
+        leave_mark(d, f->mark_after, &st, err);
     }
     return st;
 }
@@ -506,12 +706,54 @@ static void note_host(dependencies *d, const thread *t)
         d->processes[t->process].host_after = (uint32_t)(t - d->threads) + 1;
 }
 
+static uint32_t stream_of(uint64_t handles)
+{
+    return (uint32_t)handles;
+}
+
+static uint32_t event_of(uint64_t handles)
+{
+    return (uint32_t)(handles >> 32);
+}
+
+/* Calls that are about streams or events, and those that say about which. */
+static void count_waits(dependencies *d, uint32_t bits, uint64_t handles)
+{
+    const uint32_t waits = bits & OF_HSA ? 0 : bits >> WAITS_SHIFT;
+    if (bits & WAITS_FOR_EVENT || waits == ROCL_WAITS_FOR_EVENT) {
+        d->pub.waits++;
+        d->pub.named += event_of(handles) && (!(bits & WAITS_FOR_EVENT) || stream_of(handles));
+    } else if (waits == ROCL_WAITS_FOR_STREAM) {
+        d->pub.waits++;
+        d->pub.named += stream_of(handles) > 0;
+    }
+}
+
+/* What a call does with the stream and the event that it names. */
+static rocl_status use_handles(dependencies *d, frame *f, uint32_t bits, uint64_t handles,
+                               rocl_error *err)
+{
+    const uint32_t event = event_of(handles);
+    const uint32_t mark_after = event ? d->handles[event].mark_after : 0;
+    f->stream = stream_of(handles);
+    if (event && bits & RECORDS_EVENT)
+        return f->stream ? record_event(d, event, f->stream, err) : ROCL_OK;
+    if (mark_after && bits & WAITS_FOR_EVENT && f->stream)
+        return add_link(d, &d->handles[f->stream].waits, mark_after) ? ROCL_OK
+                                                                     : rocl_fail_memory(err);
+    if (mark_after && f->waits == ROCL_WAITS_FOR_EVENT) {
+        f->mark_after = mark_after;
+        d->marks[mark_after - 1].users++;
+    }
+    return ROCL_OK;
+}
+
 static rocl_status begin_range(dependencies *d, const rocl_sort_record *rec, int64_t now,
                                rocl_error *err)
 {
     const uint32_t capture = (uint32_t)rec->key[1];
-    uint64_t v[4]; /* name, bits, thread, process */
-    rocl_read_numbers(rec, v, 4);
+    uint64_t v[5]; /* name, bits, thread, process, handles */
+    rocl_read_numbers(rec, v, 5);
     const size_t index = d->threads_of[capture] + v[2];
     const uint32_t of = (uint32_t)(d->processes_of[capture] + v[3]);
     thread *t = &d->threads[index];
@@ -537,12 +779,19 @@ static rocl_status begin_range(dependencies *d, const rocl_sort_record *rec, int
                .waits = (rocl_waits_for)(bits >> WAITS_SHIFT)};
     f.what = find_what(d, bits & IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST, ROCL_TIME_NAMED,
                        (uint32_t)v[0], of, &st, err);
-    if (bits & WAITS_FOR_EVENT)
+    if (st == ROCL_OK && v[4])
+        st = use_handles(d, &f, bits, v[4], err);
+    if (bits & WAITS_FOR_EVENT && !(stream_of(v[4]) && event_of(v[4])))
         t->event_waited = now;
+    count_waits(d, bits, v[4]);
     if (f.waits) {
         gather(d, &f.begun, t->slot);
         if (st == ROCL_OK)
-            st = push(d, (pending){f.end, true, (uint32_t)index, index}, err);
+            st = push(d,
+                      (pending){f.end,
+                                f.waits == ROCL_WAITS_FOR_DEVICE ? WAITS_FOR_ALL : WAITS_FOR_SOME,
+                                (uint32_t)index, index},
+                      err);
     }
     t->open[t->depth++] = f;
     return st;
@@ -552,12 +801,9 @@ static rocl_status begin_range(dependencies *d, const rocl_sort_record *rec, int
 
 static uint32_t new_work(dependencies *d, uint64_t number)
 {
-    uint32_t i = d->free_count ? d->free_works[--d->free_count] : (uint32_t)d->work_count;
-    if (i == d->work_count) {
-        if (d->work_count >= UINT32_MAX - 1 || !ROCL_GROW(d->works, d->work_cap, d->work_count + 1))
-            return ROCL_NONE;
-        d->work_count++;
-    }
+    uint32_t i;
+    if (!TAKE(d, work, i))
+        return ROCL_NONE;
     d->works[i] = (work){.number = number};
     return i;
 }
@@ -568,13 +814,8 @@ static uint32_t find_group(dependencies *d, uint64_t number, uint64_t count)
     uint32_t i = rocl_map_get(&d->group_of, number, ROCL_NONE);
     if (i != ROCL_NONE)
         return i + 1;
-    i = d->free_group_count ? d->free_groups[--d->free_group_count] : (uint32_t)d->group_count;
-    if (i == d->group_count) {
-        if (d->group_count >= UINT32_MAX - 1 ||
-            !ROCL_GROW(d->groups, d->group_cap, d->group_count + 1))
-            return 0;
-        d->group_count++;
-    }
+    if (!TAKE(d, group, i))
+        return 0;
     d->groups[i] = (group){.number = number, .left = count};
     return rocl_map_put(&d->group_of, number, i) ? i + 1 : 0;
 }
@@ -587,10 +828,7 @@ static bool leave_group(dependencies *d, uint32_t group_after)
         return true;
     release(d, &g->slot);
     rocl_map_del(&d->group_of, g->number);
-    if (!ROCL_GROW(d->free_groups, d->free_group_cap, d->free_group_count + 1))
-        return false;
-    d->free_groups[d->free_group_count++] = group_after - 1;
-    return true;
+    return leave_place(&d->group_places, group_after - 1);
 }
 
 /* It has not ended from here on, on its stream. */
@@ -617,27 +855,44 @@ static void unlist_work(dependencies *d, const work *w)
     *(w->newer ? &d->works[w->newer - 1].older : &l->newest) = w->older;
 }
 
-/* Its call waits for it: what ends is kept until the call does. */
-static bool join_call(dependencies *d, work *w, thread *t, int64_t call_end)
+/* The call of the work that it launches, if it is open; NULL. */
+static frame *find_frame(const thread *t, int64_t start, int64_t end)
 {
-    frame *f = NULL;
-    for (size_t i = t->depth; i-- && !f && t->open[i].start == w->launched;)
-        f = t->open[i].end == call_end ? &t->open[i] : NULL;
+    for (size_t i = t->depth; i-- && t->open[i].start == start;)
+        if (t->open[i].end == end)
+            return &t->open[i];
+    return NULL;
+}
+
+/* Its call waits for it: what ends is kept until the call does. */
+static bool join_call(dependencies *d, work *w, frame *f)
+{
     if (!f || f->waits != ROCL_WAITS_FOR_COPY)
         return true;
     if (!f->own_after) {
-        uint32_t i = d->free_own_count ? d->free_owns[--d->free_own_count] : (uint32_t)d->own_count;
-        if (i == d->own_count) {
-            if (!ROCL_GROW(d->owns, d->own_cap, d->own_count + 1))
-                return false;
-            d->own_count++;
-        }
+        uint32_t i;
+        if (!TAKE(d, own, i))
+            return false;
         d->owns[i] = (own){.users = 1};
         f->own_after = i + 1;
     }
     d->owns[f->own_after - 1].users++;
     w->own_after = f->own_after;
     return true;
+}
+
+/* The stream that the call of the work names: it is where the work is, if the work itself does not
+ * say, and what the stream waits for is waited for by the work. */
+static bool enter_stream(dependencies *d, work *w, uint32_t stream, uint32_t capture)
+{
+    handle *h = &d->handles[stream];
+    if (!stream)
+        return true;
+    w->waits = h->waits;
+    h->waits = 0;
+    if (!w->lanes[STREAM])
+        w->lanes[STREAM] = find_lane(d, NAMED_STREAM, capture, stream + 1, 0);
+    return w->lanes[STREAM] && note_lane(h, w->lanes[STREAM]);
 }
 
 static rocl_status launch_work(dependencies *d, const rocl_sort_record *rec, int64_t now,
@@ -647,6 +902,9 @@ static rocl_status launch_work(dependencies *d, const rocl_sort_record *rec, int
     uint64_t v[4]; /* duration of the call, its name, thread, stream */
     rocl_read_numbers(rec, v, 4);
     thread *t = &d->threads[d->threads_of[capture] + v[2]];
+    const int64_t call_end = now + (int64_t)v[0];
+    const frame *call = find_frame(t, now, call_end); /* it may be shorter than a clock can tell */
+    const uint32_t stream = call ? call->stream : 0;
     rocl_status st = follow_thread(d, t, now, err);
     const uint32_t index = new_work(d, rec->key[3]);
     if (st != ROCL_OK)
@@ -658,16 +916,19 @@ static rocl_status launch_work(dependencies *d, const rocl_sort_record *rec, int
     note_host(d, t);
     w->launched = now;
     w->call = (uint32_t)v[1];
-    w->call_end = now + (int64_t)v[0];
+    w->call_end = call_end;
+    w->after_wait = d->processes[t->process].waited;
     w->lanes[STREAM] = (uint32_t)v[3];
     gather(d, &w->slot, t->slot);
+    if (!enter_stream(d, w, stream, capture))
+        return rocl_fail_memory(err);
     if (w->lanes[STREAM]) {
         lane *l = &d->lanes[w->lanes[STREAM]];
         w->waits_for_event = t->event_waited >= 0 && t->event_waited >= l->launched;
         l->launched = now;
     }
     list_work(d, index);
-    return join_call(d, w, t, w->call_end) ? ROCL_OK : rocl_fail_memory(err);
+    return join_call(d, w, find_frame(t, now, call_end)) ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status find_work_class(dependencies *d, bool copy, uint32_t name,
@@ -682,33 +943,76 @@ static rocl_status find_work_class(dependencies *d, bool copy, uint32_t name,
     return ROCL_OK;
 }
 
+/* The events that its stream waits for, if they have come: a clock may be late. */
+static bool wait_for_marks(dependencies *d, work *w)
+{
+    bool led = false;
+    for (uint32_t i = w->waits; i; i = d->links[i - 1].next) {
+        const mark *m = &d->marks[d->links[i - 1].mark];
+        if (m->slot)
+            led |= rocl_path_wait(d->pub.path, w->slot, m->slot);
+    }
+    return led;
+}
+
+/* A GPU begins something. */
+static void note_begin(lane *gpu, int64_t now, int64_t end)
+{
+    if (now > gpu->until) {
+        gpu->quiet_from = gpu->until;
+        gpu->quiet_to = now;
+    }
+    gpu->until = end > gpu->until ? end : gpu->until;
+}
+
+/* Real ones take up to 30 us where nothing is in their way. */
+enum { LONGEST_LAUNCH = 100000 };
+
+/* Nothing of the trace held it back. If it is the first of its stream, the GPU did nothing
+ * meanwhile, and nobody has waited yet for all that began before the trace, that is what did. */
+static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, rocl_status *st,
+                         rocl_error *err)
+{
+    const uint32_t launch =
+        find_what(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process, st, err);
+    const lane *gpu = &d->lanes[w->lanes[GPU]];
+    const lane *first = w->lanes[STREAM]           ? &d->lanes[w->lanes[STREAM]]
+                        : w->lanes[HARDWARE_QUEUE] ? &d->lanes[w->lanes[HARDWARE_QUEUE]]
+                                                   : gpu;
+    const int64_t from = gpu->quiet_from > w->call_end ? gpu->quiet_from : w->call_end;
+    rocl_path_step(d->pub.path, w->slot, w->call_end < now ? w->call_end : now, launch, true);
+    if (!first->begun && !w->after_wait && gpu->quiet_to - from > LONGEST_LAUNCH) {
+        rocl_path_step(d->pub.path, w->slot, from, launch, false);
+        rocl_path_step(d->pub.path, w->slot, gpu->quiet_to,
+                       find_what(d, ROCL_TIME_BEFORE, ROCL_TIME_NAMED, name, w->process, st, err),
+                       false);
+    }
+    rocl_path_step(d->pub.path, w->slot, now, launch, false);
+}
+
 /* What it waited for from its launch, or from the end of other work, until it began. */
 static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int64_t now,
                        rocl_status *st, rocl_error *err)
 {
     const process_state *of = &d->processes[w->process];
-    bool led = false;
-    for (unsigned i = 0; i < LANES; i++) {
+    bool led = wait_for_marks(d, w);
+    for (unsigned i = STREAM; i <= HARDWARE_QUEUE; i++) {
         const uint32_t slot = w->lanes[i] ? d->lanes[w->lanes[i]].slot : 0;
         if (slot)
             led |= rocl_path_wait(d->pub.path, w->slot, slot);
     }
     if (of->slot && (!linked || w->waits_for_event))
         led |= rocl_path_wait(d->pub.path, w->slot, of->slot);
-    if (!linked) {
+    if (!linked)
         rocl_path_step(
             d->pub.path, w->slot, now,
             find_what(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_CALL, 0, w->process, st, err), false);
-    } else if (led) {
+    else if (led)
         rocl_path_step(d->pub.path, w->slot, now,
                        find_what(d, ROCL_TIME_QUEUE, ROCL_TIME_NAMED, name, w->process, st, err),
                        false);
-    } else {
-        const uint32_t what =
-            find_what(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process, st, err);
-        rocl_path_step(d->pub.path, w->slot, w->call_end < now ? w->call_end : now, what, true);
-        rocl_path_step(d->pub.path, w->slot, now, what, false);
-    }
+    else
+        delay_launch(d, w, name, now, st, err);
 }
 
 static rocl_status begin_work(dependencies *d, const rocl_sort_record *rec, int64_t now,
@@ -716,8 +1020,8 @@ static rocl_status begin_work(dependencies *d, const rocl_sort_record *rec, int6
 {
     const uint32_t capture = (uint32_t)rec->key[1];
     const uint64_t number = rec->key[3];
-    uint64_t v[4]; /* duration; name, is it a copy, is its call known; lanes; process */
-    rocl_read_numbers(rec, v, 4);
+    uint64_t v[5]; /* duration; name, is it a copy, is its call known; lanes; process; GPU */
+    rocl_read_numbers(rec, v, 5);
     const bool linked = v[1] & 1;
     const uint32_t name = (uint32_t)(v[1] >> 2);
     uint32_t index = linked ? rocl_map_get(&d->work_of, number, ROCL_NONE) : new_work(d, number);
@@ -727,8 +1031,11 @@ static rocl_status begin_work(dependencies *d, const rocl_sort_record *rec, int6
     if (linked)
         rocl_map_del(&d->work_of, number);
     w->process = (uint32_t)(d->processes_of[capture] + v[3]);
-    w->lanes[STREAM] = (uint32_t)(v[2] >> 32);
+    if (v[2] >> 32)
+        w->lanes[STREAM] = (uint32_t)(v[2] >> 32);
     w->lanes[HARDWARE_QUEUE] = (uint32_t)v[2];
+    w->lanes[GPU] = (uint32_t)v[4];
+    note_begin(&d->lanes[w->lanes[GPU]], now, now + (int64_t)v[0]);
     w->collective_after = collective_after;
     w->end = now + (int64_t)v[0];
     if (!linked) {
@@ -739,10 +1046,14 @@ static rocl_status begin_work(dependencies *d, const rocl_sort_record *rec, int6
     rocl_time_class class = ROCL_TIME_KERNEL;
     rocl_status st = find_work_class(d, v[1] >> 1 & 1, name, &class, err);
     delay_work(d, w, linked, name, now, &st, err);
+    for (unsigned i = 0; i < LANES; i++)
+        if (w->lanes[i])
+            d->lanes[w->lanes[i]].begun = true;
+    free_links(d, &w->waits, &st, err);
     w->what = find_what(d, class, ROCL_TIME_NAMED, name, w->process, &st, err);
-    if (collective_after)
-        gather(d, &d->groups[collective_after - 1].slot, w->slot);
-    return st == ROCL_OK ? push(d, (pending){w->end, false, index, number}, err) : st;
+    if (collective_after && gather(d, &d->groups[collective_after - 1].slot, w->slot))
+        d->groups[collective_after - 1].last = w->process;
+    return st == ROCL_OK ? push(d, (pending){w->end, 0, index, number}, err) : st;
 }
 
 /* Its stream was the last on which something ended. */
@@ -764,31 +1075,60 @@ static void note_end(dependencies *d, uint32_t stream, process_state *of)
     of->latest = stream;
 }
 
+/* What of a rank waits for a collective: the name of the one that came last. */
+static uint32_t find_late_rank(dependencies *d, const group *g, uint32_t process, rocl_status *st,
+                               rocl_error *err)
+{
+    const uint32_t rank = d->processes[g->last].rank_index;
+    char name[48];
+    if (!d->rank_names[rank]) {
+        rocl_rank_name(&d->match.ranks.all[rank], name);
+        d->rank_names[rank] = rocl_strings_put(d->c->trace->strings, name, strlen(name));
+    }
+    if (d->rank_names[rank] == ROCL_NONE)
+        *st = rocl_fail_memory(err);
+    return find_what(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, d->rank_names[rank], process, st,
+                     err);
+}
+
+/* A kernel of a collective ends: it waited for the last of them to begin. */
+static rocl_status end_collective(dependencies *d, work *w, rocl_error *err)
+{
+    const group *g = &d->groups[w->collective_after - 1];
+    rocl_status st = ROCL_OK;
+    if (d->processes[g->last].rank_index == d->processes[w->process].rank_index)
+        rocl_path_wait(d->pub.path, w->slot, g->slot);
+    else
+        rocl_path_wait_elsewhere(d->pub.path, w->slot, g->slot,
+                                 find_late_rank(d, g, w->process, &st, err));
+    if (!leave_group(d, w->collective_after))
+        st = rocl_fail_memory(err);
+    return st;
+}
+
 static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
 {
     work *w = &d->works[index];
     process_state *of = &d->processes[w->process];
-    rocl_status st = ROCL_OK;
-    if (w->collective_after) {
-        rocl_path_wait(d->pub.path, w->slot, d->groups[w->collective_after - 1].slot);
-        if (!leave_group(d, w->collective_after))
-            return rocl_fail_memory(err);
-    }
+    rocl_status st = w->collective_after ? end_collective(d, w, err) : ROCL_OK;
     rocl_path_step(d->pub.path, w->slot, w->end, w->what, true);
-    for (unsigned i = 0; i < LANES; i++)
+    for (unsigned i = STREAM; i <= HARDWARE_QUEUE; i++)
         if (w->lanes[i])
             gather(d, &d->lanes[w->lanes[i]].slot, w->slot);
     gather(d, &of->slot, w->slot);
     if (w->lanes[STREAM])
         note_end(d, w->lanes[STREAM], of);
+    for (uint32_t i = w->is_under; i; i = d->links[i - 1].next) {
+        gather(d, &d->marks[d->links[i - 1].mark].slot, d->lanes[w->lanes[STREAM]].slot);
+    }
+    free_links(d, &w->is_under, &st, err);
     if (w->own_after)
         gather(d, &d->owns[w->own_after - 1].slot, w->slot);
     leave_own(d, w->own_after, &st, err);
     unlist_work(d, w);
     release(d, &w->slot);
-    if (!ROCL_GROW(d->free_works, d->free_cap, d->free_count + 1))
+    if (!leave_place(&d->work_places, index))
         return rocl_fail_memory(err);
-    d->free_works[d->free_count++] = index;
     return st;
 }
 
@@ -801,6 +1141,8 @@ static rocl_status end_pending(dependencies *d, int64_t until, rocl_error *err)
     while (d->pending_count && d->heap[0].time <= until && st == ROCL_OK) {
         const pending x = pop(d);
         thread *t = x.calls ? &d->threads[x.index] : NULL;
+        if (t && x.calls == WAITS_FOR_ALL)
+            d->processes[t->process].waited = true;
         st = t ? follow_thread(d, t, x.time, err) : end_work(d, x.index, err);
     }
     return st;
@@ -825,9 +1167,22 @@ static rocl_status count_all(dependencies *d, rocl_error *err)
     if (!d->processes || !d->threads)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < t->capture_count; i++)
-        for (uint32_t k = 0; k < t->captures[i]->pub.process_count; k++)
-            d->processes[d->processes_of[i] + k].rank = t->captures[i]->pub.processes[k].rank;
-    return ROCL_OK;
+        for (uint32_t k = 0; k < t->captures[i]->pub.process_count; k++) {
+            process_state *of = &d->processes[d->processes_of[i] + k];
+            of->rank = t->captures[i]->pub.processes[k].rank;
+            of->rank_index = d->match.ranks.of[i][k];
+        }
+    d->pub.ranks = &d->match.ranks;
+    d->handles = calloc(rocl_strings_count(d->handle_keys), sizeof *d->handles);
+    d->rank_names = calloc(d->match.ranks.count + 1, sizeof *d->rank_names);
+    d->pub.rank_ends = calloc(d->match.ranks.count + 1, sizeof *d->pub.rank_ends);
+    return d->handles && d->rank_names && d->pub.rank_ends ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void end_rank(dependencies *d, const process_state *of, uint32_t slot)
+{
+    rocl_path_wait(d->pub.path, d->pub.end, slot);
+    gather(d, &d->pub.rank_ends[of->rank_index], slot);
 }
 
 /* Where the path ends: where the last work does, or the last thread that had to do with any. Others
@@ -843,12 +1198,14 @@ static rocl_status find_end(dependencies *d, rocl_error *err)
     for (size_t i = 0; i < d->thread_count; i++)
         any |= d->threads[i].takes_part;
     gather(d, &d->pub.end, 0);
-    for (size_t i = 0; i < d->thread_count; i++)
-        if (d->threads[i].seen && (d->threads[i].takes_part || !any))
-            rocl_path_wait(d->pub.path, d->pub.end, d->threads[i].slot);
+    for (size_t i = 0; i < d->thread_count; i++) {
+        const thread *t = &d->threads[i];
+        if (t->seen && (t->takes_part || !any))
+            end_rank(d, &d->processes[t->process], t->slot);
+    }
     for (size_t i = 0; i < d->process_count; i++)
         if (d->processes[i].slot)
-            rocl_path_wait(d->pub.path, d->pub.end, d->processes[i].slot);
+            end_rank(d, &d->processes[i], d->processes[i].slot);
     return st;
 }
 
@@ -900,10 +1257,15 @@ rocl_status rocl_dependencies_open(rocl_dependencies **out, rocl_collector *c, r
     d->points = rocl_collector_sorter(c, 4);
     d->calls = calloc(c->trace->opt.jobs, sizeof *d->calls);
     d->pub.keys = rocl_strings_new();
+    d->handle_keys = rocl_strings_new();
+    d->stream_word = rocl_strings_put(c->trace->strings, "stream", 6);
+    d->event_word = rocl_strings_put(c->trace->strings, "event", 5);
+    c->fields |= ROCL_FIELD_HANDLES;
     d->lane_keys = rocl_strings_new();
     d->pub.path = rocl_path_new(c->trace->space);
     if (!d->collective_kernels || !d->collective_members || !d->work_of_calls || !d->points ||
-        !d->calls || !d->pub.keys || !d->lane_keys || !d->pub.path)
+        !d->calls || !d->pub.keys || !d->lane_keys || !d->handle_keys || !d->pub.path ||
+        d->stream_word == ROCL_NONE || d->event_word == ROCL_NONE)
         return rocl_fail_memory(err);
     return rocl_collectives_open(&d->match, c->trace, d->collective_kernels, d->collective_members,
                                  err);
@@ -938,6 +1300,12 @@ void rocl_dependencies_close(rocl_dependencies *self)
     rocl_path_free(d->pub.path);
     rocl_strings_free(d->pub.keys);
     rocl_strings_free(d->lane_keys);
+    for (size_t i = 0; d->handles && i < rocl_strings_count(d->handle_keys); i++)
+        free(d->handles[i].lanes);
+    rocl_strings_free(d->handle_keys);
+    free(d->handles);
+    free(d->rank_names);
+    free(d->pub.rank_ends);
     rocl_map_free(&d->work_of);
     rocl_ids_free(&d->parts);
     free(d->calls);
@@ -946,13 +1314,17 @@ void rocl_dependencies_close(rocl_dependencies *self)
     free(d->processes);
     free(d->threads);
     free(d->lanes);
-    free(d->works);
-    free(d->free_works);
-    free(d->owns);
-    free(d->free_owns);
-    free(d->heap);
-    free(d->groups);
-    free(d->free_groups);
     rocl_map_free(&d->group_of);
+    free(d->works);
+    free(d->owns);
+    free(d->groups);
+    free(d->marks);
+    free(d->links);
+    free(d->work_places.unused);
+    free(d->own_places.unused);
+    free(d->group_places.unused);
+    free(d->mark_places.unused);
+    free(d->link_places.unused);
+    free(d->heap);
     free(d);
 }

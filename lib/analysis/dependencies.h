@@ -14,6 +14,7 @@
 
 #include "analysis/calls.h"
 #include "analysis/path.h"
+#include "model/ranks.h"
 
 typedef enum rocl_time_class {
     ROCL_TIME_HOST,
@@ -24,6 +25,8 @@ typedef enum rocl_time_class {
     ROCL_TIME_COPY,
     ROCL_TIME_QUEUE,
     ROCL_TIME_RETURN,
+    ROCL_TIME_ELSEWHERE,
+    ROCL_TIME_BEFORE,
     ROCL_TIME_UNEXPLAINED,
     ROCL_TIME_CLASSES
 } rocl_time_class;
@@ -40,16 +43,19 @@ typedef enum rocl_time_detail {
  */
 typedef struct rocl_time_key {
     uint32_t class, detail;
-    uint32_t name; /* text */
+    uint32_t name; /* text; of ROCL_TIME_ELSEWHERE that of the rank */
     int32_t rank;  /* -1: unknown, or not wanted (--by-rank) */
 } rocl_time_key;
 
 typedef struct rocl_dependencies {
-    rocl_path *path;         /* its times count from the begin of the trace, ... */
-    int64_t origin;          /* ... which was then */
-    uint32_t end;            /* slot: where the path ends */
-    rocl_strings *keys;      /* rocl_time_key, by `what` */
+    rocl_path *path;    /* its times count from the begin of the trace, ... */
+    int64_t origin;     /* ... which was then */
+    uint32_t end;       /* slot: where the path ends */
+    rocl_strings *keys; /* rocl_time_key, by `what` */
+    const rocl_rank_list *ranks;
+    uint32_t *rank_ends; /* slots, by rank: where each ends; 0: it has nothing to do with the end */
     uint64_t work, unlinked; /* kernels and copies; those whose call is not in the trace */
+    uint64_t waits, named;   /* calls that wait for a stream or event; those that say for which */
 } rocl_dependencies;
 
 /* Of a collector of ranges, kernels and copies, whose sorters it has: all of them. */

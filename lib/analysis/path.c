@@ -10,13 +10,15 @@
 #include "base/error.h"
 
 /* An operation as it is kept: kind and flags in the lowest bits of a varint with the slot, then
- * the other slot, or what a step is of and its time. */
-enum { COPY, WAIT, STEP, KIND_MASK = 3, LED = 4, VARIES = 4, FLAG_BITS = 3 };
+ * the other slot, or what a step is of and its time; of a wait for what is elsewhere all of these.
+ */
+enum { COPY, WAIT, STEP, ELSEWHERE, KIND_MASK = 3, LED = 4, VARIES = 4, FLAG_BITS = 3 };
 enum { BLOCK = 4096 }; /* operations */
 
 typedef struct operation {
     uint32_t slot, other; /* other: of a step what it is of */
     uint32_t flags;       /* kind, and LED or VARIES */
+    uint32_t what;        /* of ELSEWHERE */
     int64_t ns;
 } operation;
 
@@ -111,13 +113,16 @@ static void end_block(rocl_path *p)
     p->filled = 0;
 }
 
-static void put(rocl_path *p, uint32_t flags, uint32_t slot, uint32_t other, int64_t ns)
+static void put_operation(rocl_path *p, const operation *o)
 {
-    uint8_t bytes[3 * ROCL_VARINT_MAX], *q = bytes;
-    q = rocl_varint_put(q, (uint64_t)slot << FLAG_BITS | flags);
-    q = rocl_varint_put(q, other);
-    if ((flags & KIND_MASK) == STEP)
-        q = rocl_varint_put(q, (uint64_t)ns);
+    uint8_t bytes[4 * ROCL_VARINT_MAX], *q = bytes;
+    const uint32_t kind = o->flags & KIND_MASK;
+    q = rocl_varint_put(q, (uint64_t)o->slot << FLAG_BITS | o->flags);
+    q = rocl_varint_put(q, o->other);
+    if (kind == STEP || kind == ELSEWHERE)
+        q = rocl_varint_put(q, (uint64_t)o->ns);
+    if (kind == ELSEWHERE)
+        q = rocl_varint_put(q, o->what);
     rocl_buf_put(&p->bytes, bytes, (size_t)(q - bytes));
     if (++p->filled == BLOCK)
         end_block(p);
@@ -128,7 +133,7 @@ void rocl_path_copy(rocl_path *p, uint32_t to, uint32_t from)
     if (!to)
         return;
     p->times[to] = p->times[from];
-    put(p, COPY, to, from, 0);
+    put_operation(p, &(operation){.slot = to, .other = from, .flags = COPY});
 }
 
 bool rocl_path_wait(rocl_path *p, uint32_t to, uint32_t from)
@@ -137,8 +142,21 @@ bool rocl_path_wait(rocl_path *p, uint32_t to, uint32_t from)
     if (led)
         p->times[to] = p->times[from];
     if (to)
-        put(p, WAIT | (led ? LED : 0), to, from, 0);
+        put_operation(p, &(operation){.slot = to, .other = from, .flags = WAIT | (led ? LED : 0)});
     return led;
+}
+
+void rocl_path_wait_elsewhere(rocl_path *p, uint32_t to, uint32_t from, uint32_t what)
+{
+    const int64_t ns = p->times[from] - p->times[to];
+    if (!to)
+        return;
+    p->times[to] += ns > 0 ? ns : 0;
+    put_operation(p, &(operation){.slot = to,
+                                  .other = from,
+                                  .flags = ELSEWHERE | (ns > 0 ? LED : 0),
+                                  .ns = ns > 0 ? ns : 0,
+                                  .what = what});
 }
 
 void rocl_path_step(rocl_path *p, uint32_t slot, int64_t until, uint32_t what, bool varies)
@@ -147,7 +165,9 @@ void rocl_path_step(rocl_path *p, uint32_t slot, int64_t until, uint32_t what, b
     if (!slot || ns <= 0)
         return;
     p->times[slot] = until;
-    put(p, STEP | (varies ? VARIES : 0), slot, what, ns);
+    put_operation(
+        p,
+        &(operation){.slot = slot, .other = what, .flags = STEP | (varies ? VARIES : 0), .ns = ns});
 }
 
 int64_t rocl_path_time(const rocl_path *p, uint32_t slot)
@@ -175,15 +195,17 @@ static rocl_status read_block(rocl_path *p, size_t i, unsigned *count, rocl_erro
     *count = 0;
     while (st == ROCL_OK && at < past) {
         operation *o = &p->operations[*count];
-        uint64_t head = 0, other = 0, ns = 0;
+        uint64_t head = 0, other = 0, ns = 0, what = 0;
         bool good = *count < BLOCK && rocl_varint_get(&at, past, &head) &&
                     rocl_varint_get(&at, past, &other);
-        if (good && (head & KIND_MASK) == STEP)
+        if (good && ((head & KIND_MASK) == STEP || (head & KIND_MASK) == ELSEWHERE))
             good = rocl_varint_get(&at, past, &ns);
+        if (good && (head & KIND_MASK) == ELSEWHERE)
+            good = rocl_varint_get(&at, past, &what);
         if (!good)
             return rocl_fail(err, ROCL_INTERNAL, "an operation of the path cannot be read");
         *o = (operation){(uint32_t)(head >> FLAG_BITS), (uint32_t)other,
-                         (uint32_t)head & ((1u << FLAG_BITS) - 1), (int64_t)ns};
+                         (uint32_t)head & ((1u << FLAG_BITS) - 1), (uint32_t)what, (int64_t)ns};
         ++*count;
     }
     return st;
@@ -213,6 +235,46 @@ rocl_status rocl_path_walk(rocl_path *p, uint32_t slot, rocl_path_fn *fn, void *
     return st;
 }
 
+typedef struct walker {
+    size_t i; /* of slots */
+    int64_t now;
+} walker;
+
+rocl_status rocl_path_walk_each(rocl_path *p, const uint32_t *slots, size_t n, rocl_paths_fn *fn,
+                                void *ctx, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    uint32_t *walker_at = calloc(p->slots, sizeof *walker_at); /* by slot, + 1 */
+    walker *walkers = calloc(n + 1, sizeof *walkers);
+    if (!walker_at || !walkers)
+        st = rocl_fail_memory(err);
+    for (size_t i = 0; st == ROCL_OK && i < n; i++) {
+        walkers[i] = (walker){i, p->times[slots[i]]};
+        walker_at[slots[i]] = slots[i] ? (uint32_t)i + 1 : 0;
+    }
+    for (size_t b = p->block_count; b-- && st == ROCL_OK;) {
+        unsigned count;
+        st = read_block(p, b, &count, err);
+        for (unsigned k = count; k-- && st == ROCL_OK;) {
+            const operation *o = &p->operations[k];
+            const uint32_t kind = o->flags & KIND_MASK, at = walker_at[o->slot];
+            if (!at)
+                continue;
+            walker *w = &walkers[at - 1];
+            if (kind == STEP || (kind == ELSEWHERE && o->ns)) {
+                st = fn(ctx, w->i, w->now - o->ns, w->now, kind == STEP ? o->other : o->what, err);
+                w->now -= o->ns;
+            } else if (kind == COPY || (kind == WAIT && o->flags & LED)) {
+                walker_at[o->slot] = 0;
+                walker_at[o->other] = o->other ? at : 0;
+            }
+        }
+    }
+    free(walker_at);
+    free(walkers);
+    return st;
+}
+
 static int64_t add_saturated(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -237,6 +299,7 @@ static void run_operation(const operation *o, const rocl_path_scenarios *s, int6
         memcpy(to, from, n * sizeof *to);
         break;
     case WAIT:
+    case ELSEWHERE:
         for (unsigned k = 0; k < n; k++)
             to[k] = from[k] > to[k] ? from[k] : to[k];
         break;

@@ -5,7 +5,8 @@
  * changes in three ways:
  *
  *     copy  to = from               what begins when another has come so far
- *     wait  to = max(to, from)      ... and not before a further one has
+ *     wait  to = max(to, from)      ... and not before a further one has; it may be elsewhere:
+ *                                   among slots that are another's
  *     step  slot = slot + time      something takes a time
  *
  * These operations are kept, and that is the graph. Read backwards from a slot, they give the path
@@ -38,6 +39,8 @@ void rocl_path_free_slot(rocl_path *p, uint32_t slot);
 void rocl_path_copy(rocl_path *p, uint32_t to, uint32_t from);
 /* True: `from` has come further, and the time of `to` is now its. */
 bool rocl_path_wait(rocl_path *p, uint32_t to, uint32_t from);
+/* The same for what is elsewhere: for paths that stay where they are it is a step of `what`. */
+void rocl_path_wait_elsewhere(rocl_path *p, uint32_t to, uint32_t from, uint32_t what);
 /* A step of the slot until a time, no earlier than its own. what: what the time is of; below 2^31.
  * varies: it takes another time in scenarios that change `what`. */
 void rocl_path_step(rocl_path *p, uint32_t slot, int64_t until, uint32_t what, bool varies);
@@ -51,6 +54,13 @@ typedef rocl_status rocl_path_fn(void *ctx, int64_t start, int64_t end, uint32_t
                                  rocl_error *err);
 rocl_status rocl_path_walk(rocl_path *p, uint32_t slot, rocl_path_fn *fn, void *ctx,
                            rocl_error *err);
+
+/* The paths to n slots, side by side, all of which stay where they are: none of them ever comes to
+ * a slot of another. i: of slots. */
+typedef rocl_status rocl_paths_fn(void *ctx, size_t i, int64_t start, int64_t end, uint32_t what,
+                                  rocl_error *err);
+rocl_status rocl_path_walk_each(rocl_path *p, const uint32_t *slots, size_t n, rocl_paths_fn *fn,
+                                void *ctx, rocl_error *err);
 
 /* What varies in n scenarios: the bits of `changed`, by what a step is of (below `count`), say in
  * which of them its time is divided by the scenario's factor, rounded to whole nanoseconds. times:

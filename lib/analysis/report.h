@@ -121,7 +121,7 @@ static inline bool rocl_next_record(rocl_sorter *s, rocl_sort_record *rec, rocl_
     return *st == ROCL_OK && more;
 }
 
-enum { ROCL_RECORD_NUMBERS = 4 };
+enum { ROCL_RECORD_NUMBERS = 5 };
 
 /* Adds a record whose data are n numbers, ROCL_RECORD_NUMBERS at most. */
 static inline rocl_status rocl_add_numbers(rocl_sorter *s, unsigned worker, const uint64_t *key,

@@ -60,6 +60,14 @@ bool rocl_takes_time(uint32_t class)
            class == ROCL_TIME_COMMUNICATION || class == ROCL_TIME_COPY;
 }
 
+/* Is it time that becomes shorter with what it is called after? */
+static bool is_made_of_name(const rocl_time_key *k)
+{
+    return k->detail == ROCL_TIME_NAMED &&
+           (rocl_takes_time(k->class) || k->class == ROCL_TIME_OUTSIDE ||
+            k->class == ROCL_TIME_LAUNCH);
+}
+
 typedef struct candidate {
     uint32_t name;
     int64_t ns;
@@ -143,8 +151,7 @@ static rocl_status vary_times(const what_ifs *w, what_if_row *rows, unsigned n, 
         s.factors[k] = r->factor;
         for (size_t i = 1; i < w->count; i++) {
             const rocl_time_key *key = &w->sums[i].key;
-            if (key->detail != ROCL_TIME_NAMED || key->class == ROCL_TIME_QUEUE ||
-                key->class == ROCL_TIME_RETURN || !is_meant(w, key, r->name))
+            if (!is_made_of_name(key) || !is_meant(w, key, r->name))
                 continue;
             changed[i] |= 1u << k;
             r->names++;

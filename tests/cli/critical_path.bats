@@ -4,7 +4,8 @@
 load helper
 
 # Events, a line each, in microseconds: call|marker THREAD NAME BEGIN END CORRELATION, kernel|copy STREAM
-# NAME BEGIN END CORRELATION; to a trace of the rank, of PyTorch's form.
+# NAME BEGIN END CORRELATION; to a trace of the rank, of PyTorch's form. Behind a call may stand the
+# stream, or - for none, and the event that it names.
 trace() { # RANK
     awk -v rank="$1" '
         function common(cat, pid, tid) {
@@ -12,7 +13,12 @@ trace() { # RANK
                 n++ ? ",\n" : "", cat, pid, tid, $3, $4, $5 - $4
         }
         BEGIN { printf "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": %d}, \"traceEvents\": [\n", rank }
-        $1 == "call" { common("cuda_runtime", 100 + rank, $2); printf "\"correlation\": %d}}", $6 }
+        $1 == "call" {
+            common("cuda_runtime", 100 + rank, $2)
+            if ($7 != "" && $7 != "-") printf "\"stream\": \"%s\", ", $7
+            if ($8 != "") printf "\"event\": \"%s\", ", $8
+            printf "\"correlation\": %d}}", $6
+        }
         $1 == "marker" { common("user_annotation", 100 + rank, $2); printf "}}" }
         $1 == "kernel" { common("kernel", 0, $2); printf "\"device\": 0, \"stream\": %d, \"correlation\": %d}}", $2, $6 }
         $1 == "copy" { common("gpu_memcpy", 0, $2); printf "\"device\": 0, \"stream\": %d, \"correlation\": %d, \"bytes\": 8}}", $2, $6 }
@@ -109,6 +115,152 @@ END
     sed -i /hipStreamWaitEvent/d rank0.json
     [[ "$(path rank0.json)" == *"launch/hipLaunchKernel 110"* ]]
     [ "$(saves up=2x rank0.json)" = 0 ]
+}
+
+@test "a call waits for the stream that it names; which one, is found by time where it does not say" {
+    trace 0 <<'END'
+call 1 hipLaunchKernel 0 10 1 0x7f
+call 1 hipLaunchKernel 10 20 2 0x80
+kernel 7 near 20 120 1
+kernel 8 far 30 180 2
+call 1 hipStreamSynchronize 20 190 0 0x7f
+call 1 hipMalloc 190 290 0
+END
+    [ "$(path rank0.json)" = 'host calls/hipMalloc 100|kernels/near 100|launch/hipLaunchKernel 20|return from waiting/hipStreamSynchronize 70' ]
+    [ "$(jq -r '.tables[] | select(.key == "critical_path").note' path.json)" = "0.000290 s from the first begin to the last end" ]
+    sed -i 's/"stream": "0x[0-9a-f]*", //' rank0.json
+    [ "$(path rank0.json)" = 'host calls/hipLaunchKernel 10|host calls/hipMalloc 100|kernels/far 150|launch/hipLaunchKernel 20|return from waiting/hipStreamSynchronize 10' ]
+    [[ "$(jq -r '.tables[] | select(.key == "critical_path").note' path.json)" == *"; 1 of 1 calls that wait for a stream or an event do not say for which" ]]
+}
+
+@test "an event is behind what was launched before it was recorded" {
+    trace 0 <<'END'
+call 1 hipLaunchKernel 0 4 1 a
+call 1 hipEventRecord 4 6 0 a e
+call 1 hipLaunchKernel 6 10 2 a
+call 1 hipStreamWaitEvent 10 12 0 b e
+call 1 hipLaunchKernel 12 16 3 b
+call 1 hipLaunchKernel 16 20 4 c
+kernel 7 first 20 120 1
+kernel 7 second 120 300 2
+kernel 8 third 125 325 3
+kernel 9 other 22 323 4
+call 1 hipDeviceSynchronize 20 330 0
+END
+    [ "$(path rank0.json)" = 'behind other work/third 5|kernels/first 100|kernels/third 200|launch/hipLaunchKernel 20|return from waiting/hipDeviceSynchronize 5' ]
+    [ "$(saves first=2x rank0.json)" = 2 ] # then `other` ends last
+    [ "$(saves second=2x rank0.json)" = 0 ]
+    # Who waits for an event that was recorded later waits for more.
+    sed -i 's/"ts": 4,/"ts": 7,/; s/"name": "third", "ts": 125, "dur": 200/"name": "third", "ts": 305, "dur": 20/' rank0.json
+    [[ "$(path rank0.json)" == *'kernels/first 100|kernels/second 180|kernels/third 20|'* ]]
+    # hipEventSynchronize waits for no more than that.
+    trace 0 <<'END'
+call 1 hipLaunchKernel 0 4 1 a
+call 1 hipEventRecord 4 6 0 a e
+call 1 hipLaunchKernel 6 10 2 a
+kernel 7 first 20 120 1
+kernel 7 second 120 128 2
+call 1 hipEventSynchronize 20 130 0 - e
+call 1 hipMalloc 130 230 0
+END
+    [ "$(path rank0.json)" = 'host calls/hipMalloc 100|kernels/first 100|launch/hipLaunchKernel 20|return from waiting/hipEventSynchronize 10' ]
+}
+
+@test "what began before the trace holds the first work back: from 100 us after its launch on" {
+    trace 0 <<'END'
+call 1 hipLaunchKernel 0 5 1
+call 1 hipLaunchKernel 6 9 2
+kernel 7 one 500 600 1
+kernel 8 two 505 700 2
+call 1 hipDeviceSynchronize 10 710 0
+END
+    [ "$(path rank0.json)" = 'before the trace/two 491|host calls/hipLaunchKernel 5|host outside of calls/(no range is open) 1|kernels/two 195|launch/hipLaunchKernel 8|return from waiting/hipDeviceSynchronize 10' ]
+    [ "$(saves two=2x rank0.json)" = 97.5 ]
+    # A launch takes up to 100 us.
+    printf '%s\n' 'call 1 hipLaunchKernel 0 5 1' 'kernel 7 one 105 120 1' 'call 1 hipDeviceSynchronize 5 125 0' | trace 0
+    [[ "$(path rank0.json)" == *'launch/hipLaunchKernel 105|'* ]]
+    printf '%s\n' 'call 1 hipLaunchKernel 0 5 1' 'kernel 7 one 106 120 1' 'call 1 hipDeviceSynchronize 5 125 0' | trace 0
+    [[ "$(path rank0.json)" == 'before the trace/one 101|'* ]]
+    # A call that has not returned has not launched it.
+    printf '%s\n' 'call 1 hipMemcpy 0 515 1' 'copy 7 one 500 510 1' | trace 0
+    [[ "$(path rank0.json)" == *'launch/hipMemcpy 500|'* ]]
+}
+
+# PLACE WALL CLASS TIME... of each rank, in microseconds.
+rank_paths() {
+    jq -r '.tables[] | select(.key == "critical_path_ranks").rows[] | [.place, .wall_ns / 1000] +
+        ([to_entries[] | select(.key != "wall_ns" and .key != "place" and .value > 0) | "\(.key) \(.value / 1000)"] | sort) | join(" ")' path.json
+    jq -e 'all(.tables[] | select(.key == "critical_path_ranks").rows[]; .wall_ns == ([to_entries[] | select(.key | endswith("_ns") and . != "wall_ns").value] | add))' path.json >/dev/null
+}
+
+@test "each rank on its own waits for the one that comes last" {
+    local i
+    # Compute until 120, 270 and 180; the collective until 330; then 30, 10 and 20 more.
+    for i in 0:120:30 1:270:10 2:180:20; do
+        IFS=: read -r rank compute more <<<"$i"
+        trace "$rank" <<END
+call 1 hipLaunchKernel 0 10 1
+kernel 7 compute 20 $compute 1
+call 1 hipLaunchKernel 12 16 2
+kernel 7 ncclDevKernel_AllReduce $((compute + 5)) 330 2
+call 1 hipLaunchKernel 17 20 3
+kernel 7 more 330 $((330 + more)) 3
+call 1 hipDeviceSynchronize 20 $((335 + more)) 0
+END
+    done
+    [ "$(path rank0.json rank1.json rank2.json)" = 'behind other work/ncclDevKernel_AllReduce 5|communication/ncclDevKernel_AllReduce 55|kernels/compute 250|kernels/more 30|launch/hipLaunchKernel 20|return from waiting/hipDeviceSynchronize 5' ]
+    [ "$(rank_paths)" = "$(printf '%s\n' \
+        'rank 0 365 communication_ns 55 elsewhere_ns 150 kernel_ns 130 launch_ns 20 queue_ns 5 return_ns 5' \
+        'rank 1 345 communication_ns 55 kernel_ns 260 launch_ns 20 queue_ns 5 return_ns 5' \
+        'rank 2 355 communication_ns 55 elsewhere_ns 90 kernel_ns 180 launch_ns 20 queue_ns 5 return_ns 5')" ]
+    [ "$(jq -c '[.tables[] | select(.key == "critical_path_waits").rows[] | [.place, .waits_for, .count, .time_ns]]' path.json)" = '[["rank 0","rank 1",1,150000],["rank 2","rank 1",1,90000]]' ]
+    # Of one rank there is nothing to compare.
+    path rank0.json
+    jq -e '[.tables[].key] | index("critical_path_ranks") == null' path.json
+    rocstats critical-path -q --format html -o a.html rank?.json
+    grep -q 'waiting for another rank: 41.1 %' a.html
+}
+
+@test "random ranks wait as long as their collectives say" {
+    needs python3
+    python3 - <<'END' >expected
+import json, random
+random.seed(7)
+ranks, collectives = 5, 40
+begin = [1000] * ranks
+events = [[] for _ in range(ranks)]
+waits = {}
+for c in range(collectives):
+    start = []
+    for r in range(ranks):
+        compute = random.randrange(1, 400)
+        events[r].append(("compute", begin[r], compute))
+        start.append(begin[r] + compute + random.randrange(0, 3))
+    last = max(start)
+    late = start.index(last)
+    for r in range(ranks):
+        end = last + 20 + random.randrange(0, 5)
+        events[r].append(("ncclDevKernel_AllReduce", start[r], end - start[r]))
+        begin[r] = end
+        if start[r] < last:
+            n, ns = waits.get((r, late), (0, 0))
+            waits[r, late] = n + 1, ns + last - start[r]
+for r in range(ranks):
+    out = []
+    for i, (name, ts, dur) in enumerate(events[r]):
+        out.append({"ph": "X", "cat": "cuda_runtime", "pid": r, "tid": 1, "name": "hipLaunchKernel", "ts": 5 * i, "dur": 4, "args": {"correlation": i + 1}})
+        out.append({"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "name": name, "ts": ts, "dur": dur, "args": {"device": 0, "stream": 7, "correlation": i + 1}})
+    json.dump({"schemaVersion": 1, "distributedInfo": {"rank": r}, "traceEvents": out}, open(f"rank{r}.json", "w"))
+rows = [[f"rank {r}", f"rank {late}", n, 1000 * ns] for (r, late), (n, ns) in waits.items()]
+print(json.dumps(sorted(rows, key=lambda x: (x[0], -x[3], x[1]))))
+END
+    path rank?.json >/dev/null
+    jq -c '[.tables[] | select(.key == "critical_path_waits").rows[] | [.place, .waits_for, .count, .time_ns]]' path.json >got
+    [ "$(jq -c . expected)" = "$(cat got)" ]
+    [ "$(jq length got)" -gt 12 ]
+    rank_paths >/dev/null
+    jq -e '([.tables[] | select(.key == "critical_path_ranks").rows[].elsewhere_ns] | add) == ([.tables[] | select(.key == "critical_path_waits").rows[].time_ns] | add)' path.json
+    [ "$(rocstats critical-path -j1 --memory 1m --format csv rank?.json)" = "$(rocstats critical-path -j5 --format csv rank?.json)" ]
 }
 
 @test "two ranks, one of them late: the path leads to what made it late" {

@@ -3,7 +3,7 @@
  * on random traces. Traces with a known answer are in tests/cli/critical_path.bats. */
 #include "tests/unit/stats_world.h"
 
-enum { THREADS = 3, MOST = 80, STREAMS = 3, FACTOR = 2 };
+enum { THREADS = 3, MOST = 80, STREAMS = 3, HANDLES = 3, EVENTS = 2, FACTOR = 2 };
 
 /* ---- a trace in memory, and in a database ---- */
 
@@ -12,26 +12,28 @@ enum { PLAIN, DEVICE, STREAM, EVENT, COPY };
 static const struct {
     const char *name;
     int waits;
-    bool stream_waits;
-} call_names[] = {{"hipLaunchKernel", PLAIN, false},
-                  {"hipMalloc", PLAIN, false},
-                  {"hipMemcpyAsync", PLAIN, false},
-                  {"hipStreamWaitEvent", PLAIN, true},
-                  {"hipMemcpy", COPY, false},
-                  {"hipStreamSynchronize", STREAM, false},
-                  {"hipEventSynchronize", EVENT, false},
-                  {"hipDeviceSynchronize", DEVICE, false}};
+    bool stream_waits, records, has_event;
+} call_names[] = {{"hipLaunchKernel", PLAIN, false, false, false},
+                  {"hipMalloc", PLAIN, false, false, false},
+                  {"hipMemcpyAsync", PLAIN, false, false, false},
+                  {"hipStreamWaitEvent", PLAIN, true, false, true},
+                  {"hipEventRecord", PLAIN, false, true, true},
+                  {"hipMemcpy", COPY, false, false, false},
+                  {"hipStreamSynchronize", STREAM, false, false, false},
+                  {"hipEventSynchronize", EVENT, false, false, true},
+                  {"hipDeviceSynchronize", DEVICE, false, false, false}};
 static const char *const kernel_names[] = {"k0", "k1", "ncclDevKernel_SendRecv"};
 
 typedef struct range {
-    int thread, name; /* of call_names; COUNT(call_names): a marker */
+    int thread, name;  /* of call_names; COUNT(call_names): a marker */
+    int handle, event; /* of the stream and the event that it names; -1: none */
     int64_t start, end, id;
     uint64_t stack;
 } range;
 
 typedef struct work {
     int name, stream, queue, agent,
-        call; /* queue: not of copies; call: of ranges; -1: none. A copy has the agent 2 */
+        call; /* queue: not of copies; stream and call, of ranges: -1: none */
     bool copy, waits_for_event;
     int64_t start, end, id;
     uint64_t stack;
@@ -75,6 +77,20 @@ static int compare_ranges(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* As rocprofv3 has them; some arguments that say nothing. */
+static void write_args(const range *r, world *w)
+{
+    static const char sql[] = "INSERT INTO rocpd_arg%%S(event_id, position, type, name, value) "
+                              "SELECT event_id, %d, '%s', "
+                              "'%s', '0x%x' FROM rocpd_region%%S WHERE id = %lld";
+    if (r->handle >= 0)
+        world_sql(w, sql, 1, "ihipStream_t*", "stream", 0x7f00 + r->handle, (long long)r->id);
+    if (r->event >= 0)
+        world_sql(w, sql, 2, "ihipEvent_t*", "event", 0x7f00 + r->event, (long long)r->id);
+    if (r->id % 3 == 0)
+        world_sql(w, sql, 0, "unsigned", "flags", r->name, (long long)r->id);
+}
+
 static void write_job(job *j, world *w)
 {
     static const int tids[] = {4200, 4207, 4210};
@@ -97,26 +113,30 @@ static void write_job(job *j, world *w)
                   (long long)r->id, tids[r->thread], (long long)r->start, (long long)r->end,
                   name_of(r));
     }
+    for (int i = 0; i < j->range_count; i++)
+        write_args(&j->ranges[i], w);
     for (int i = 0; i < j->work_count; i++) {
         const work *k = &j->works[i];
+        char stream[16] = "NULL"; /* of a copy */
+        if (k->stream >= 0)
+            snprintf(stream, sizeof stream, "%d", k->stream);
         world_sql(w, "INSERT INTO rocpd_event%%S(category_id, stack_id) VALUES (9000, %llu)",
                   (unsigned long long)k->stack);
         if (k->copy)
             world_sql(w,
                       "INSERT INTO rocpd_memory_copy%%S(id, nid, pid, start, \"end\", name_id, "
                       "src_agent_id, dst_agent_id, size, stream_id, event_id) SELECT %lld, nid, "
-                      "id, %lld, %lld, 9109, 0, %d, 100, %d, last_insert_rowid() FROM "
+                      "id, %lld, %lld, 9109, 0, %d, 100, %s, last_insert_rowid() FROM "
                       "rocpd_info_process%%S",
-                      (long long)k->id, (long long)k->start, (long long)k->end, k->agent,
-                      k->stream);
+                      (long long)k->id, (long long)k->start, (long long)k->end, k->agent, stream);
         else
             world_sql(w,
                       "INSERT INTO rocpd_kernel_dispatch%%S(id, nid, pid, agent_id, kernel_id, "
                       "dispatch_id, stream_id, queue_id, start, \"end\", workgroup_size_x, "
                       "workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, "
-                      "grid_size_z, event_id) SELECT %lld, nid, id, %d, %d, 1, %d, %d, %lld, "
+                      "grid_size_z, event_id) SELECT %lld, nid, id, %d, %d, 1, %s, %d, %lld, "
                       "%lld, 64, 1, 1, 64, 1, 1, last_insert_rowid() FROM rocpd_info_process%%S",
-                      (long long)k->id, k->agent, 9001 + k->name, k->stream, k->queue,
+                      (long long)k->id, k->agent, 9001 + k->name, stream, k->queue,
                       (long long)k->start, (long long)k->end);
     }
 }
@@ -140,28 +160,35 @@ static void make_job(job *j, world *w, int64_t steps)
                                            : 0};
         if (steps < 1000 && waits_of(r) == STREAM)
             r->name = 0; /* which stream is not said where ends are equal */
+        r->handle = steps < 1000 || marker || !draw(w, 4) ? -1 : (int)draw(w, HANDLES);
+        r->event = steps < 1000 || marker || !call_names[r->name].has_event || !draw(w, 4)
+                       ? -1
+                       : (int)draw(w, EVENTS);
         r->end = r->start + 4 * (int64_t)(1 + draw(w, marker ? (uint64_t)steps / 3 + 1
                                                              : (uint64_t)steps / 12 + 1));
     }
     for (int i = 0; i < n && j->work_count < MOST; i++) {
         const range *r = &j->ranges[draw(w, (uint64_t)n)];
         work *k = &j->works[j->work_count];
+        const int stream = (int)draw(w, STREAMS);
         *k = (work){.name = (int)draw(w, COUNT(kernel_names)),
-                    .stream = (int)draw(w, STREAMS),
+                    .stream = stream,
                     .queue = 16 + 16 * (int)draw(w, 3),
                     .agent = 2 + (int)draw(w, 2),
                     .copy = draw(w, 3) == 0,
                     .id = 700 + j->work_count,
                     .call = -1};
+        if (k->copy && steps > 1000 && !draw(w, 4))
+            k->stream = -1;
         const bool launched = r->stack && draw(w, 5);
-        const int64_t before = done[k->stream][k->agent - 2];
+        const int64_t before = done[stream][k->agent - 2];
         k->start = launched ? r->start + 4 * (int64_t)draw(w, (uint64_t)steps / 12 + 1)
                             : 4 * (int64_t)(1 + draw(w, (uint64_t)steps));
         if (launched && draw(w, 4) && k->start < before)
             k->start = before + 4 * (int64_t)draw(w, 3);
         k->end = k->start + 4 * (int64_t)(1 + draw(w, (uint64_t)steps / 8 + 1));
         k->stack = launched ? r->stack : 0;
-        done[k->stream][k->agent - 2] = k->end;
+        done[stream][k->agent - 2] = k->end;
         j->work_count++;
     }
     write_job(j, w);
@@ -192,9 +219,23 @@ static int64_t launch_of(const job *j, int k)
     return j->works[k].call < 0 ? j->works[k].start : j->ranges[j->works[k].call].start;
 }
 
+static int handle_of(const job *j, int k)
+{
+    return j->works[k].call < 0 ? -1 : j->ranges[j->works[k].call].handle;
+}
+
+/* Its stream on its GPU, else what its call names; -1: unknown. */
+static int stream_lane(const job *j, int k)
+{
+    const work *w = &j->works[k];
+    return w->stream >= 0         ? 2 * w->stream + w->agent - 2
+           : handle_of(j, k) >= 0 ? 2 * STREAMS + handle_of(j, k)
+                                  : -1;
+}
+
 static bool same_stream(const job *j, int a, int b)
 {
-    return j->works[a].stream == j->works[b].stream && j->works[a].agent == j->works[b].agent;
+    return stream_lane(j, a) >= 0 && stream_lane(j, a) == stream_lane(j, b);
 }
 
 static bool same_lane(const job *j, int a, int b)
@@ -204,32 +245,106 @@ static bool same_lane(const job *j, int a, int b)
            (!x->copy && !y->copy && x->queue == y->queue && x->agent == y->agent);
 }
 
-/* Does a call of hipStreamWaitEvent stand between the launch of the work and the one before it into
- * its stream? Launches at one time are in the order of stack ids. */
+/* Was the launch of i before that of k? Those of one time are in the order of stack ids. */
+static bool launched_before(const job *j, int i, int k)
+{
+    const work *o = &j->works[i], *w = &j->works[k];
+    if (i == k || o->call < 0)
+        return false;
+    if (launch_of(j, i) != launch_of(j, k))
+        return launch_of(j, i) < launch_of(j, k);
+    return o->stack != w->stack ? o->stack < w->stack : o->start < w->start;
+}
+
+/* Does a call of hipStreamWaitEvent that does not say for what stand between the launch of the work
+ * and the one before it into its stream? */
 static bool after_wait_for_event(const job *j, int k)
 {
     int64_t waited = -1, before = -1;
-    if (j->works[k].call < 0)
+    if (j->works[k].call < 0 || stream_lane(j, k) < 0)
         return false;
     const range *call = &j->ranges[j->works[k].call];
     for (int i = 0; i < j->range_count; i++) {
         const range *r = &j->ranges[i];
         if (r->thread == call->thread && !is_marker(r) && call_names[r->name].stream_waits &&
-            r->start <= call->start)
+            r->start <= call->start && (r->handle < 0 || r->event < 0))
             waited = r->start > waited ? r->start : waited;
     }
-    for (int i = 0; i < j->work_count; i++) {
-        const work *o = &j->works[i];
-        if (i == k || o->call < 0 || !same_stream(j, i, k) || launch_of(j, i) > call->start)
-            continue;
-        const work *w = &j->works[k];
-        const bool first = o->stack != w->stack   ? o->stack < w->stack
-                           : o->start != w->start ? o->start < w->start
-                                                  : false;
-        if (launch_of(j, i) < call->start || first)
+    for (int i = 0; i < j->work_count; i++)
+        if (same_stream(j, i, k) && launched_before(j, i, k))
             before = launch_of(j, i) > before ? launch_of(j, i) : before;
-    }
     return waited >= 0 && waited >= before;
+}
+
+/* Has the handle launched anything into the stream of a piece of work, up to a time? */
+static bool names_lane(const job *j, int handle, int of, int64_t time)
+{
+    for (int i = 0; i < j->work_count; i++)
+        if (handle >= 0 && handle_of(j, i) == handle && launch_of(j, i) <= time &&
+            same_stream(j, i, of))
+            return true;
+    return false;
+}
+
+/* The last record of an event up to a time; -1: none. */
+static int record_of(const job *j, int event, int64_t time)
+{
+    int last = -1;
+    for (int i = 0; i < j->range_count; i++) {
+        const range *r = &j->ranges[i];
+        if (!is_marker(r) && call_names[r->name].records && event >= 0 && r->event == event &&
+            r->handle >= 0 && r->start <= time && (last < 0 || r->start > j->ranges[last].start))
+            last = i;
+    }
+    return last;
+}
+
+/* What of the work that an event was recorded for has ended by a time. */
+static void find_recorded(const job *j, int record, int64_t time, bool *set)
+{
+    const range *r = &j->ranges[record];
+    for (int lane = 0; lane < 2 * STREAMS + HANDLES; lane++) {
+        int newest = -1, of = -1;
+        for (int i = 0; i < j->work_count; i++) {
+            const int64_t launched = launch_of(j, i); /* of work without a call its begin */
+            if (stream_lane(j, i) != lane || launched >= r->start || j->works[i].end <= r->start)
+                continue;
+            const bool later = newest < 0 || launched > launch_of(j, newest) ||
+                               (launched == launch_of(j, newest) && launched_before(j, newest, i));
+            newest = later ? i : newest;
+        }
+        for (int i = 0; i < j->work_count; i++)
+            of = stream_lane(j, i) == lane ? i : of;
+        if (of < 0 || !names_lane(j, r->handle, of, r->start - 1))
+            continue;
+        for (int i = 0; i < j->work_count; i++) {
+            if (stream_lane(j, i) != lane)
+                continue;
+            set[i] |= j->works[i].end <= r->start;
+            set[i] |= newest >= 0 && j->works[newest].end <= time &&
+                      j->works[i].end <= j->works[newest].end;
+        }
+    }
+}
+
+/* What a piece of work waits for since its stream waits for events. */
+static void find_events(const job *j, int k, bool *set)
+{
+    const int handle = handle_of(j, k);
+    int64_t before = -1;
+    memset(set, 0, MOST * sizeof *set);
+    for (int i = 0; i < j->work_count && handle >= 0; i++)
+        if (handle_of(j, i) == handle && launched_before(j, i, k))
+            before = launch_of(j, i) > before ? launch_of(j, i) : before;
+    for (int i = 0; i < j->range_count && handle >= 0; i++) {
+        const range *r = &j->ranges[i];
+        if (is_marker(r) || !call_names[r->name].stream_waits || r->handle != handle ||
+            r->start > launch_of(j, k) || r->start <= before)
+            continue;
+        const int record = record_of(j, r->event, r->start);
+        if (record >= 0)
+            find_recorded(j, record, j->works[k].start, set);
+    }
 }
 
 /* The work that ended last before a time, of a stream or of all; -1: none. */
@@ -243,45 +358,55 @@ static int last_ended(const job *j, int stream_of, int64_t time)
     return last;
 }
 
-enum { OWN = -1, ALL = -2, NOTHING = -3 };
-
-/* What a call that waits depends on: its own work, all, nothing, or the stream of a piece of work.
- */
-static int awaited_by(const job *j, int call)
+/* Has a stream something to do that was launched before the call? */
+static bool is_busy(const job *j, const range *r, int of)
 {
-    const range *r = &j->ranges[call];
-    for (int i = 0; i < j->work_count && waits_of(r) == COPY; i++)
-        if (j->works[i].call == call && j->works[i].end <= r->end)
-            return OWN;
-    if (last_ended(j, -1, r->end) < 0)
-        return NOTHING;
-    if (waits_of(r) != STREAM)
-        return ALL;
-    int best = -1;
-    bool any = false;
-    for (int i = 0; i < j->work_count; i++) {
-        const work *w = &j->works[i];
-        if (w->end > r->end || w->end <= r->start || last_ended(j, i, r->end) != i)
-            continue;
-        any = true;
-        bool busy = false;
-        for (int k = 0; k < j->work_count; k++) {
-            /* unlinked work is known when it begins */
-            const bool known = launch_of(j, k) <= r->end && launch_of(j, k) < r->start;
-            busy |= same_stream(j, k, i) && known && j->works[k].end > r->end;
-        }
-        if (!busy && (best < 0 || w->end > j->works[best].end))
-            best = i;
-    }
-    return best >= 0 ? best : any ? NOTHING : ALL;
+    for (int k = 0; k < j->work_count; k++) /* work without a call is known when it begins */
+        if (same_stream(j, k, of) && launch_of(j, k) < r->start && j->works[k].end > r->end)
+            return true;
+    return false;
 }
 
-static bool is_awaited(const job *j, int call, int awaited, int k)
+/* The work that a call waits for: all of it has ended when it returns. */
+static void find_awaited(const job *j, int call, bool *set)
 {
-    const work *w = &j->works[k];
-    if (w->end > j->ranges[call].end || awaited == NOTHING)
-        return false;
-    return awaited == OWN ? w->call == call : awaited == ALL || same_stream(j, k, awaited);
+    const range *r = &j->ranges[call];
+    bool own = false, named = false, any = false, ended = false;
+    memset(set, 0, MOST * sizeof *set);
+    for (int i = 0; i < j->work_count && waits_of(r) == COPY; i++) {
+        set[i] = j->works[i].call == call && j->works[i].end <= r->end;
+        own |= set[i];
+    }
+    if (own)
+        return;
+    const int record = waits_of(r) == EVENT ? record_of(j, r->event, r->start) : -1;
+    if (record >= 0) {
+        find_recorded(j, record, r->end, set);
+        return;
+    }
+    int best = -1, last = -1;
+    for (int i = 0; i < j->work_count && waits_of(r) == STREAM; i++) {
+        const work *w = &j->works[i];
+        named |= names_lane(j, r->handle, i, r->end);
+        if (w->end > r->end || stream_lane(j, i) < 0 || last_ended(j, i, r->end) != i)
+            continue;
+        ended |= w->end > r->start;
+    }
+    for (int i = 0; i < j->work_count && waits_of(r) == STREAM; i++) {
+        const work *w = &j->works[i];
+        if (w->end > r->end || stream_lane(j, i) < 0 || last_ended(j, i, r->end) != i ||
+            (named && !names_lane(j, r->handle, i, r->end)))
+            continue;
+        any = true;
+        last = last < 0 || w->end > j->works[last].end ? i : last;
+        if (w->end > r->start && !is_busy(j, r, i) && (best < 0 || w->end > j->works[best].end))
+            best = i;
+    }
+    best = best < 0 && named ? last : best;
+    for (int i = 0; i < j->work_count; i++)
+        set[i] = j->works[i].end <= r->end && (best >= 0      ? same_stream(j, i, best)
+                                               : any && ended ? false
+                                                              : !named);
 }
 
 /* Is it the innermost when it ends? */
@@ -307,11 +432,12 @@ static int64_t end_of_work(job *j, int k);
 /* The end of what was awaited, and in *was when that was. -1: nothing. */
 static int64_t end_of_awaited(job *j, int call, int64_t *was)
 {
-    const int awaited = awaited_by(j, call);
+    bool set[MOST];
     int64_t now = -1;
+    find_awaited(j, call, set);
     *was = -1;
     for (int i = 0; i < j->work_count; i++) {
-        if (!is_awaited(j, call, awaited, i))
+        if (!set[i])
             continue;
         const int64_t end = end_of_work(j, i);
         now = end > now ? end : now;
@@ -360,9 +486,11 @@ static int64_t begin_of_work(job *j, int k)
         return j->begin_of[k];
     int64_t launch = linked ? launch_of(j, k) : j->origin, was = launch;
     int64_t now = linked ? reach(j, j->ranges[w->call].thread, launch) : 0;
+    bool events[MOST];
+    find_events(j, k, events);
     for (int i = 0; i < j->work_count; i++) {
         if (i == k || j->works[i].end > w->start ||
-            !(same_lane(j, i, k) || !linked || after_wait_for_event(j, k)))
+            !(same_lane(j, i, k) || !linked || events[i] || after_wait_for_event(j, k)))
             continue;
         const int64_t end = end_of_work(j, i);
         now = end > now ? end : now;
@@ -430,10 +558,15 @@ static bool takes_part(const job *j, int thread)
     for (int i = 0; i < j->work_count; i++)
         if (j->works[i].call >= 0 && j->ranges[j->works[i].call].thread == thread)
             return true;
-    for (int i = 0; i < j->range_count; i++)
-        for (int k = 0; k < j->work_count && j->ranges[i].thread == thread && returns(j, i); k++)
-            if (is_awaited(j, i, awaited_by(j, i), k) && j->works[k].end > j->ranges[i].start)
+    for (int i = 0; i < j->range_count; i++) {
+        bool set[MOST];
+        if (j->ranges[i].thread != thread || !returns(j, i))
+            continue;
+        find_awaited(j, i, set);
+        for (int k = 0; k < j->work_count; k++)
+            if (set[k] && j->works[k].end > j->ranges[i].start)
                 return true;
+    }
     return false;
 }
 
@@ -500,11 +633,11 @@ static void follow_thread(const job *j, sums *s, int thread, int64_t time)
             const range *r = &j->ranges[i];
             if (r->thread != thread || r->end != points[at] || !returns(j, i))
                 continue;
-            const int awaited = awaited_by(j, i);
+            bool set[MOST];
             int last = -1;
+            find_awaited(j, i, set);
             for (int k = 0; k < j->work_count; k++)
-                if (is_awaited(j, i, awaited, k) &&
-                    (last < 0 || j->works[k].end > j->works[last].end))
+                if (set[k] && (last < 0 || j->works[k].end > j->works[last].end))
                     last = k;
             if (last >= 0 && j->works[last].end > r->start) {
                 add(s, "return from waiting", name_of(r), r->end - j->works[last].end);
@@ -523,6 +656,44 @@ static void follow_thread(const job *j, sums *s, int thread, int64_t time)
     }
 }
 
+static int compare_starts(const void *a, const void *b)
+{
+    const work *x = *(const work *const *)a, *y = *(const work *const *)b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* How long what began before the trace held back a piece of work. */
+static int64_t time_before_trace(const job *j, int k)
+{
+    const work *w = &j->works[k], *of_gpu[MOST];
+    const range *call = &j->ranges[w->call];
+    int64_t until = -1, from = -1, to = -1;
+    int n = 0;
+    for (int i = 0; i < j->range_count; i++)
+        if (waits_of(&j->ranges[i]) == DEVICE && j->ranges[i].end <= call->start)
+            return 0;
+    for (int i = 0; i < j->work_count; i++) {
+        const bool same_gpu = j->works[i].agent == w->agent;
+        const bool same = stream_lane(j, k) >= 0 ? same_stream(j, i, k)
+                          : w->copy              ? same_gpu
+                                                 : same_lane(j, i, k);
+        if (same && j->works[i].start < w->start)
+            return 0;
+        if (same_gpu && j->works[i].start <= w->start)
+            of_gpu[n++] = &j->works[i];
+    }
+    qsort(of_gpu, (size_t)n, sizeof *of_gpu, compare_starts);
+    for (int i = 0; i < n; i++) {
+        if (of_gpu[i]->start > until) {
+            from = until;
+            to = of_gpu[i]->start;
+        }
+        until = of_gpu[i]->end > until ? of_gpu[i]->end : until;
+    }
+    from = from > call->end ? from : call->end;
+    return to - from > 100000 ? to - from : 0;
+}
+
 static void follow_work(const job *j, sums *s, int k)
 {
     const work *w = &j->works[k];
@@ -534,9 +705,11 @@ static void follow_work(const job *j, sums *s, int k)
         name_of_work(w), w->end - w->start);
     int last = -1;
     const int64_t launch = linked ? launch_of(j, k) : j->origin;
+    bool events[MOST];
+    find_events(j, k, events);
     for (int i = 0; i < j->work_count; i++)
         if (i != k && j->works[i].end <= w->start &&
-            (same_lane(j, i, k) || !linked || after_wait_for_event(j, k)) &&
+            (same_lane(j, i, k) || !linked || events[i] || after_wait_for_event(j, k)) &&
             j->works[i].end > launch && (last < 0 || j->works[i].end > j->works[last].end))
             last = i;
     if (last >= 0) {
@@ -545,7 +718,10 @@ static void follow_work(const job *j, sums *s, int k)
             w->start - j->works[last].end);
         follow_work(j, s, last);
     } else if (linked) {
-        add(s, "launch", name_of(&j->ranges[w->call]), w->start - launch);
+        const range *call = &j->ranges[w->call];
+        const int64_t before = time_before_trace(j, k);
+        add(s, "before the trace", name_of_work(w), before);
+        add(s, "launch", name_of(call), w->start - launch - before);
         follow_thread(j, s, j->ranges[w->call].thread, launch);
     } else {
         add(s, "not explained", "(before work without a call)", w->start - launch);
@@ -632,7 +808,7 @@ static void check_job(job *j, const char *path, bool exact, unsigned jobs)
     assert_int_equal(sum_of(table_of(all, "critical_path"), "time_ns"), wall);
     const rocl_table *slices = table_of(all, "critical_path_timeline");
     int64_t sliced = 0;
-    for (size_t c = 3; c < slices->column_count; c++)
+    for (size_t c = 3; c < slices->column_count; c++) /* behind path, start and end */
         sliced += sum_of(slices, slices->columns[c].key);
     assert_int_equal(sliced, wall);
     if (exact) {

@@ -400,6 +400,20 @@ static void put_energy(rocl_buf *b, const rocl_table *t)
     put_parts(b, t, parts, sizeof parts / sizeof *parts);
 }
 
+static void put_rank_paths(rocl_buf *b, const rocl_table *t)
+{
+    static const part parts[] = {
+        {"c3", "waiting for another rank", .key = "elsewhere_ns"},
+        {"q0", "kernels", .key = "kernel_ns"},
+        {"q1", "communication", .key = "communication_ns"},
+        {"q2", "copies", .key = "copy_ns"},
+        {"q3", "host", .key = "host_ns", .more = "outside_ns"},
+        {"q5", "launch", .key = "launch_ns"},
+        {"q6", "behind other work, return from waiting", .key = "queue_ns", .more = "return_ns"},
+        {"q7", "not explained, before the trace", .key = "unexplained_ns", .more = "before_ns"}};
+    put_parts(b, t, parts, sizeof parts / sizeof *parts);
+}
+
 static void put_kernel_energy(rocl_buf *b, const rocl_table *t)
 {
     put_bars(b, t, rocl_table_find_column(t, "joules"), MOST_BARS);
@@ -632,7 +646,7 @@ static void put_critical_path(rocl_buf *b, const rocl_table *t)
         {"q4", "host outside of calls", .key = "outside_ns"},
         {"q5", "launch", .key = "launch_ns"},
         {"q6", "behind other work, return from waiting", .key = "queue_ns", .more = "return_ns"},
-        {"q7", "not explained", .key = "unexplained_ns"}};
+        {"q7", "not explained, before the trace", .key = "unexplained_ns", .more = "before_ns"}};
     put_areas(b, t, &(areas){parts, sizeof parts / sizeof *parts, OF_SLICE});
 }
 
@@ -1042,6 +1056,7 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"collectives", put_collectives},
                   {"critical_path_timeline", put_critical_path},
                   {"critical_path_what_if", put_savings},
+                  {"critical_path_ranks", put_rank_paths},
                   {"attribution_tree", rocl_html_put_flame}};
     if (!strcmp(t->key, "kernels")) {
         put_kernels(b, t, most);
