@@ -1,20 +1,13 @@
-/* What depends on what: see dependencies.h.
- *
- *     work     GPU work by process and stack id: looks up the calls that launched it
- *     points   ranges by begin, launches and begins of work, in the order of time; a sweep follows
- *              them with a slot (path.h) for each thread, stream, queue and process, and for each
- *              piece of work from its launch to its end
- *
- * In memory is what goes on at a time. */
+/* What depends on what: see dependencies.h. A sweep follows the points of the trace (points.h) with
+ * a slot (path.h) for each thread, stream, queue and process, and for each piece of work from its
+ * launch to its end. In memory is what goes on at a time. */
 #include "analysis/dependencies.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/parts.h"
 #include "base/map.h"
-#include "model/collectives.h"
 
 /* A range of a thread that is open. Times count from the begin of the trace from here on. */
 typedef struct frame {
@@ -47,12 +40,7 @@ typedef struct own {
     uint32_t slot, users; /* slot 0: nothing has ended yet */
 } own;
 
-/* Of a process and GPU, a stream or a queue; all of the GPU; or a stream that only calls name. */
-typedef struct lane_key {
-    uint32_t kind;
-    uint32_t capture, index, agent;
-} lane_key;
-
+/* A place of work (points.h), or a stream that only calls name. */
 typedef struct lane {
     uint32_t slot;                /* 0: nothing has ended on it */
     uint32_t oldest, newest;      /* work that has not ended, + 1, by launch; 0: none */
@@ -64,17 +52,14 @@ typedef struct lane {
     int64_t until, quiet_from, quiet_to;
 } lane;
 
-enum { STREAM, HARDWARE_QUEUE, GPU, LANES, NAMED_STREAM = LANES };
+static const lane fresh_lane = {.launched = -1, .until = -1};
 
-/* A stream or an event, as the arguments of calls name them: an address, mostly. */
-typedef struct handle_key {
-    uint32_t capture, process;
-    uint32_t event; /* is it one? Behind it is the text */
-} handle_key;
-
+/* A stream or an event that calls name. */
 typedef struct handle {
     uint32_t *lanes; /* of a stream: those of the work that was launched into it by this name */
     size_t lane_count, lane_cap;
+    uint32_t
+        own; /* lane of the work that does not say itself which it is in; 0: there is none yet */
     uint32_t waits;      /* of a stream: links to what its next work waits for, + 1 */
     uint32_t mark_after; /* of an event: when it was last recorded */
 } handle;
@@ -98,7 +83,7 @@ typedef struct places {
 typedef struct work {
     uint64_t number; /* of all work; 0: free */
     uint32_t slot, what;
-    uint32_t lanes[LANES]; /* 0: unknown */
+    uint32_t lanes[ROCL_PLACES]; /* 0: unknown */
     uint32_t process, own_after, collective_after;
     uint32_t older, newer;    /* on its stream, + 1 */
     uint32_t waits, is_under; /* links, + 1: what it waits for, and what waits for it to end */
@@ -138,19 +123,15 @@ typedef struct group { /* a collective, while it goes on */
 typedef struct dependencies {
     rocl_dependencies pub; /* first */
     rocl_collector *c;
-    rocl_collectives match;
-    rocl_sorter *collective_kernels, *collective_members, *work_of_calls, *points;
-    rocl_ids *calls;                   /* by worker and name of a call: bits of its record */
+    rocl_points *points;
     size_t *processes_of, *threads_of; /* by capture: index of the first */
-    uint32_t stream_word, event_word;  /* texts */
-    rocl_strings *lane_keys, *handle_keys;
-    handle *handles;      /* by id of the key */
-    uint32_t *rank_names; /* texts, by rank; 0: not made yet */
+    handle *handles;                   /* [0] is none */
+    uint32_t *rank_names;              /* texts, by rank; 0: not made yet */
     process_state *processes;
     thread *threads;
     size_t process_count, thread_count;
-    lane *lanes;
-    size_t lane_cap;
+    lane *lanes; /* [0] is none */
+    size_t lane_count, lane_cap;
     work *works;
     own *owns;
     group *groups;
@@ -162,7 +143,6 @@ typedef struct dependencies {
     rocl_map group_of; /* by number */
     pending *heap;
     size_t pending_count, pending_cap;
-    uint64_t collective_count;
     rocl_ids parts; /* by kernel */
     bool begun;
 } dependencies;
@@ -170,221 +150,6 @@ typedef struct dependencies {
 static dependencies *self_of(rocl_dependencies *d)
 {
     return (dependencies *)d;
-}
-
-/* ---- events ---------------------------------------------------------------------------------- */
-
-/* Kinds of points, in the order in which those of one time are taken. */
-enum { RANGE, LAUNCHED, BEGINS };
-
-/* Bits of a range's record. */
-enum {
-    IS_MARKER = 1,
-    WAITS_FOR_EVENT = 2,
-    IS_BACKWARD = 4,
-    RECORDS_EVENT = 8,
-    OF_HSA = 16, /* which knows no streams */
-    WAITS_SHIFT = 5
-};
-
-static bool find_call_bits(dependencies *d, unsigned worker, uint32_t name, uint32_t *bits)
-{
-    *bits = rocl_ids_get(&d->calls[worker], name);
-    if (*bits != ROCL_NONE)
-        return true;
-    const char *call = rocl_str(d->c->trace, name);
-    *bits = (uint32_t)rocl_call_waits_for(call) << WAITS_SHIFT |
-            (fnmatch("*StreamWaitEvent*", call, 0) ? 0 : WAITS_FOR_EVENT) |
-            (fnmatch("hipEventRecord*", call, 0) && fnmatch("cu*EventRecord*", call, 0)
-                 ? 0
-                 : RECORDS_EVENT) |
-            (fnmatch("hsa_*", call, 0) ? 0 : OF_HSA) |
-            (fnmatch("autograd::engine::evaluate_function*", call, 0) ? 0 : IS_BACKWARD);
-    return rocl_ids_put(&d->calls[worker], name, *bits);
-}
-
-static uint64_t point_word(unsigned kind, uint32_t capture)
-{
-    return (uint64_t)kind << 32 | capture;
-}
-
-/* Does it do something with an event? */
-static bool uses_event(uint32_t bits)
-{
-    return bits & (WAITS_FOR_EVENT | RECORDS_EVENT) || bits >> WAITS_SHIFT == ROCL_WAITS_FOR_EVENT;
-}
-
-enum { MOST_HANDLE = 64 }; /* bytes of its text; longer ones are no handles */
-
-/* 0: it is none, or, with *ok false, memory is out. */
-static uint32_t find_handle(dependencies *d, const rocl_batch *b, const rocl_region *r, bool event,
-                            const rocl_arg *a, bool *ok)
-{
-    const handle_key key = {b->capture->index, r->e.process, event};
-    char bytes[sizeof key + MOST_HANDLE];
-    if (a->value_len > MOST_HANDLE)
-        return 0;
-    memcpy(bytes, &key, sizeof key);
-    memcpy(bytes + sizeof key, a->value, a->value_len);
-    const uint32_t id = rocl_strings_put(d->handle_keys, bytes, sizeof key + a->value_len);
-    *ok &= id != ROCL_NONE;
-    return *ok ? id : 0;
-}
-
-/* The stream and the event that a call names: in the lower and the upper half. */
-static bool find_handles(dependencies *d, const rocl_batch *b, const rocl_region *r, uint32_t bits,
-                         uint64_t *handles)
-{
-    bool ok = true;
-    *handles = 0;
-    for (uint32_t i = 0; i < r->arg_count; i++) {
-        const rocl_arg *a = &b->args[r->arg_first + i];
-        if (a->name == d->stream_word)
-            *handles |= find_handle(d, b, r, false, a, &ok);
-        else if (a->name == d->event_word && uses_event(bits))
-            *handles |= (uint64_t)find_handle(d, b, r, true, a, &ok) << 32;
-    }
-    return ok;
-}
-
-static rocl_status add_range(dependencies *d, unsigned worker, const rocl_batch *b,
-                             const rocl_event *e, rocl_error *err)
-{
-    uint32_t bits = IS_MARKER;
-    if (e->thread >= b->capture->thread_count)
-        return ROCL_OK;
-    uint64_t handles = 0;
-    if (b->kind == ROCL_REGION &&
-        (!find_call_bits(d, worker, rocl_name_of(e), &bits) ||
-         !find_handles(d, b, (const rocl_region *)(const void *)e, bits, &handles)))
-        return rocl_fail_memory(err);
-    /* Of ranges with one begin the longest first. */
-    const uint64_t key[4] = {(uint64_t)e->start, point_word(RANGE, b->capture->index),
-                             (uint64_t)(INT64_MAX - e->end), rocl_row_word(e->id, b->kind)};
-    const uint64_t numbers[] = {rocl_name_of(e), bits, e->thread, e->process, handles};
-    return rocl_add_numbers(d->points, worker, key, numbers, handles ? 5 : 4, err);
-}
-
-/* With a number in each half; ROCL_NONE is 0. */
-static uint64_t pack_pair(uint32_t a, uint32_t b)
-{
-    return (uint64_t)(a + 1) << 32 | (uint32_t)(b + 1);
-}
-
-static uint32_t agent_of_copy(const rocl_capture *c, const rocl_copy *y)
-{
-    const bool src = y->src < c->agent_count && c->agents[y->src].type == ROCL_AGENT_GPU;
-    const bool dst = y->dst < c->agent_count && c->agents[y->dst].type == ROCL_AGENT_GPU;
-    return src ? y->src : dst ? y->dst : ROCL_NONE;
-}
-
-static rocl_status add_gpu_work(dependencies *d, unsigned worker, const rocl_batch *b, size_t i,
-                                rocl_error *err)
-{
-    const rocl_event *e = rocl_batch_event(b, i);
-    const bool copy = b->kind == ROCL_COPY;
-    const rocl_dispatch *k = copy ? NULL : &b->dispatches[i];
-    const rocl_copy *y = copy ? &b->copies[i] : NULL;
-    const uint32_t stream = copy ? y->stream : k->stream, queue = copy ? y->queue : k->queue;
-    const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id, (uint64_t)e->start,
-                             rocl_row_word(e->id, b->kind)};
-    const uint64_t numbers[] = {(uint64_t)(e->end - e->start), rocl_name_of(e),
-                                pack_pair(stream < b->capture->stream_count ? stream : ROCL_NONE,
-                                          queue < b->capture->queue_count ? queue : ROCL_NONE),
-                                (uint32_t)((copy ? agent_of_copy(b->capture, y) : k->agent) + 1)};
-    return rocl_add_numbers(d->work_of_calls, worker, key, numbers, 4, err);
-}
-
-rocl_status rocl_dependencies_add_batch(rocl_dependencies *self, unsigned worker,
-                                        const rocl_batch *b, rocl_error *err)
-{
-    dependencies *d = self_of(self);
-    const bool range = b->kind == ROCL_REGION || b->kind == ROCL_MARKER;
-    rocl_status st = ROCL_OK;
-    if (b->kind == ROCL_DISPATCH)
-        st = rocl_collectives_add(&d->match, worker, b, err);
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = range ? add_range(d, worker, b, rocl_batch_event(b, i), err)
-                   : add_gpu_work(d, worker, b, i, err);
-    return st;
-}
-
-/* ---- the calls of work ----------------------------------------------------------------------- */
-
-/* Lanes count from 1 on: the id of no bytes is 0. 0: it is not known, or memory is out. */
-static uint32_t find_lane(dependencies *d, uint32_t kind, uint32_t capture, uint32_t index_after,
-                          uint32_t agent_after)
-{
-    const lane_key key = {kind, capture, index_after, agent_after};
-    if (!index_after)
-        return 0;
-    const size_t before = rocl_strings_count(d->lane_keys);
-    const uint32_t id = rocl_strings_put(d->lane_keys, (const char *)&key, sizeof key);
-    if (id == ROCL_NONE || !ROCL_GROW(d->lanes, d->lane_cap, (size_t)id + 1))
-        return 0;
-    if (id >= before)
-        d->lanes[id] = (lane){.launched = -1, .until = -1};
-    return id;
-}
-
-static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const rocl_call *call,
-                              rocl_error *err)
-{
-    dependencies *d = ctx;
-    const uint32_t index = (uint32_t)(question->key[0] >> 32);
-    const rocl_capture *c = &d->c->trace->captures[index]->pub;
-    const uint32_t process = (uint32_t)question->key[0];
-    const int64_t start = (int64_t)question->key[2];
-    const uint64_t number = ++d->pub.work;
-    uint64_t v[4]; /* duration, name, stream and queue, agent */
-    rocl_read_numbers(question, v, 4);
-    const uint32_t agent = (uint32_t)v[3];
-    const uint32_t stream = find_lane(d, STREAM, index, (uint32_t)(v[2] >> 32), agent);
-    const uint32_t queue = find_lane(d, HARDWARE_QUEUE, index, (uint32_t)v[2], agent);
-    const uint32_t gpu = find_lane(d, GPU, index, process + 1, agent);
-    if ((!stream && v[2] >> 32) || (!queue && (uint32_t)v[2]) || !gpu)
-        return rocl_fail_memory(err);
-    const bool linked = call && call->thread < c->thread_count && call->start <= start;
-    rocl_status st = ROCL_OK;
-    d->pub.unlinked += !linked;
-    if (linked) {
-        const uint64_t key[4] = {(uint64_t)call->start, point_word(LAUNCHED, index), 0, number};
-        const uint64_t numbers[] = {(uint64_t)(call->end - call->start), call->name, call->thread,
-                                    stream};
-        st = rocl_add_numbers(d->points, 0, key, numbers, 4, err);
-    }
-    if (st != ROCL_OK)
-        return st;
-    const bool copy = rocl_word_kind(question->key[3]) == ROCL_COPY;
-    const uint64_t key[4] = {(uint64_t)start, point_word(BEGINS, index), question->key[3], number};
-    const uint64_t numbers[] = {v[0], (uint64_t)v[1] << 2 | (uint64_t)copy << 1 | linked,
-                                (uint64_t)stream << 32 | queue, process, gpu};
-    return rocl_add_numbers(d->points, 0, key, numbers, 5, err);
-}
-
-rocl_status rocl_dependencies_look_up_calls(rocl_dependencies *self, rocl_calls *calls,
-                                            rocl_error *err)
-{
-    dependencies *d = self_of(self);
-    return rocl_calls_look_up(calls, d->work_of_calls, add_launch, d, err);
-}
-
-/* A record before that of the begin of each of its kernels says that they are of one collective. */
-static rocl_status add_collective(void *ctx, const rocl_collective *k, rocl_error *err)
-{
-    dependencies *d = ctx;
-    rocl_status st = ROCL_OK;
-    if (!rocl_collective_is_whole(k) || k->count < 2)
-        return ROCL_OK;
-    for (uint32_t i = 0; i < k->count && st == ROCL_OK; i++) {
-        const rocl_collective_member *m = &k->members[i];
-        const uint64_t key[4] = {(uint64_t)m->start, point_word(BEGINS, m->capture),
-                                 rocl_row_word(m->row, ROCL_DISPATCH), 0};
-        const uint64_t numbers[] = {d->collective_count, k->count};
-        st = rocl_add_numbers(d->points, 0, key, numbers, 2, err);
-    }
-    d->collective_count++;
-    return st;
 }
 
 /* ---- what goes on ---------------------------------------------------------------------------- */
@@ -534,6 +299,15 @@ static rocl_status record_event(dependencies *d, uint32_t event, uint32_t stream
             st = rocl_fail_memory(err);
     }
     return st;
+}
+
+/* 0: memory is out. */
+static uint32_t add_lane(dependencies *d)
+{
+    if (d->lane_count >= UINT32_MAX || !ROCL_GROW(d->lanes, d->lane_cap, d->lane_count + 1))
+        return 0;
+    d->lanes[d->lane_count] = fresh_lane;
+    return (uint32_t)d->lane_count++;
 }
 
 static bool has_lane(const handle *h, uint32_t of)
@@ -706,61 +480,43 @@ static void note_host(dependencies *d, const thread *t)
         d->processes[t->process].host_after = (uint32_t)(t - d->threads) + 1;
 }
 
-static uint32_t stream_of(uint64_t handles)
-{
-    return (uint32_t)handles;
-}
-
-static uint32_t event_of(uint64_t handles)
-{
-    return (uint32_t)(handles >> 32);
-}
-
 /* Calls that are about streams or events, and those that say about which. */
-static void count_waits(dependencies *d, uint32_t bits, uint64_t handles)
+static void count_waits(dependencies *d, const rocl_point *p)
 {
-    const uint32_t waits = bits & OF_HSA ? 0 : bits >> WAITS_SHIFT;
-    if (bits & WAITS_FOR_EVENT || waits == ROCL_WAITS_FOR_EVENT) {
-        d->pub.waits++;
-        d->pub.named += event_of(handles) && (!(bits & WAITS_FOR_EVENT) || stream_of(handles));
-    } else if (waits == ROCL_WAITS_FOR_STREAM) {
-        d->pub.waits++;
-        d->pub.named += stream_of(handles) > 0;
-    }
+    const bool event = p->flags & ROCL_RANGE_WAITS_FOR_EVENT || p->waits == ROCL_WAITS_FOR_EVENT;
+    const bool stream = p->flags & ROCL_RANGE_WAITS_FOR_EVENT || p->waits == ROCL_WAITS_FOR_STREAM;
+    if (p->flags & ROCL_RANGE_IS_OF_HSA || !(event || stream))
+        return;
+    d->pub.waits++;
+    d->pub.named += (!event || p->event) && (!stream || p->stream);
 }
 
 /* What a call does with the stream and the event that it names. */
-static rocl_status use_handles(dependencies *d, frame *f, uint32_t bits, uint64_t handles,
-                               rocl_error *err)
+static rocl_status use_handles(dependencies *d, frame *f, const rocl_point *p, rocl_error *err)
 {
-    const uint32_t event = event_of(handles);
-    const uint32_t mark_after = event ? d->handles[event].mark_after : 0;
-    f->stream = stream_of(handles);
-    if (event && bits & RECORDS_EVENT)
-        return f->stream ? record_event(d, event, f->stream, err) : ROCL_OK;
-    if (mark_after && bits & WAITS_FOR_EVENT && f->stream)
-        return add_link(d, &d->handles[f->stream].waits, mark_after) ? ROCL_OK
+    const uint32_t mark_after = p->event ? d->handles[p->event].mark_after : 0;
+    f->stream = p->stream;
+    if (p->event && p->flags & ROCL_RANGE_RECORDS_EVENT)
+        return p->stream ? record_event(d, p->event, p->stream, err) : ROCL_OK;
+    if (mark_after && p->flags & ROCL_RANGE_WAITS_FOR_EVENT && p->stream)
+        return add_link(d, &d->handles[p->stream].waits, mark_after) ? ROCL_OK
                                                                      : rocl_fail_memory(err);
-    if (mark_after && f->waits == ROCL_WAITS_FOR_EVENT) {
+    if (mark_after && p->waits == ROCL_WAITS_FOR_EVENT) {
         f->mark_after = mark_after;
         d->marks[mark_after - 1].users++;
     }
     return ROCL_OK;
 }
 
-static rocl_status begin_range(dependencies *d, const rocl_sort_record *rec, int64_t now,
-                               rocl_error *err)
+static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error *err)
 {
-    const uint32_t capture = (uint32_t)rec->key[1];
-    uint64_t v[5]; /* name, bits, thread, process, handles */
-    rocl_read_numbers(rec, v, 5);
-    const size_t index = d->threads_of[capture] + v[2];
-    const uint32_t of = (uint32_t)(d->processes_of[capture] + v[3]);
+    const int64_t now = p->time;
+    const size_t index = d->threads_of[p->capture] + p->thread;
+    const uint32_t of = (uint32_t)(d->processes_of[p->capture] + p->process);
     thread *t = &d->threads[index];
-    const uint32_t bits = (uint32_t)v[1];
     const bool first = !t->seen;
     rocl_status st = first ? begin_thread(d, t, of, err) : ROCL_OK;
-    if (st == ROCL_OK && (bits & IS_BACKWARD))
+    if (st == ROCL_OK && p->flags & ROCL_RANGE_IS_BACKWARD)
         st = call_engine(d, t, now, err);
     if (first)
         rocl_path_step(d->pub.path, t->slot, now,
@@ -774,16 +530,14 @@ static rocl_status begin_range(dependencies *d, const rocl_sort_record *rec, int
         st = rocl_fail_memory(err);
     if (st != ROCL_OK)
         return st;
-    frame f = {.start = now,
-               .end = INT64_MAX - (int64_t)rec->key[2] - d->pub.origin,
-               .waits = (rocl_waits_for)(bits >> WAITS_SHIFT)};
-    f.what = find_what(d, bits & IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST, ROCL_TIME_NAMED,
-                       (uint32_t)v[0], of, &st, err);
-    if (st == ROCL_OK && v[4])
-        st = use_handles(d, &f, bits, v[4], err);
-    if (bits & WAITS_FOR_EVENT && !(stream_of(v[4]) && event_of(v[4])))
+    frame f = {.start = now, .end = p->end, .waits = p->waits};
+    f.what = find_what(d, p->flags & ROCL_RANGE_IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST,
+                       ROCL_TIME_NAMED, p->name, of, &st, err);
+    if (st == ROCL_OK && (p->stream || p->event))
+        st = use_handles(d, &f, p, err);
+    if (p->flags & ROCL_RANGE_WAITS_FOR_EVENT && !(p->stream && p->event))
         t->event_waited = now;
-    count_waits(d, bits, v[4]);
+    count_waits(d, p);
     if (f.waits) {
         gather(d, &f.begun, t->slot);
         if (st == ROCL_OK)
@@ -835,7 +589,7 @@ static bool leave_group(dependencies *d, uint32_t group_after)
 static void list_work(dependencies *d, uint32_t index)
 {
     work *w = &d->works[index];
-    lane *l = w->lanes[STREAM] ? &d->lanes[w->lanes[STREAM]] : NULL;
+    lane *l = w->lanes[ROCL_ON_STREAM] ? &d->lanes[w->lanes[ROCL_ON_STREAM]] : NULL;
     if (!l)
         return;
     w->older = l->newest;
@@ -848,7 +602,7 @@ static void list_work(dependencies *d, uint32_t index)
 
 static void unlist_work(dependencies *d, const work *w)
 {
-    lane *l = w->lanes[STREAM] ? &d->lanes[w->lanes[STREAM]] : NULL;
+    lane *l = w->lanes[ROCL_ON_STREAM] ? &d->lanes[w->lanes[ROCL_ON_STREAM]] : NULL;
     if (!l)
         return;
     *(w->older ? &d->works[w->older - 1].newer : &l->oldest) = w->newer;
@@ -883,52 +637,50 @@ static bool join_call(dependencies *d, work *w, frame *f)
 
 /* The stream that the call of the work names: it is where the work is, if the work itself does not
  * say, and what the stream waits for is waited for by the work. */
-static bool enter_stream(dependencies *d, work *w, uint32_t stream, uint32_t capture)
+static bool enter_stream(dependencies *d, work *w, uint32_t stream)
 {
     handle *h = &d->handles[stream];
     if (!stream)
         return true;
     w->waits = h->waits;
     h->waits = 0;
-    if (!w->lanes[STREAM])
-        w->lanes[STREAM] = find_lane(d, NAMED_STREAM, capture, stream + 1, 0);
-    return w->lanes[STREAM] && note_lane(h, w->lanes[STREAM]);
+    if (!w->lanes[ROCL_ON_STREAM]) {
+        h->own = h->own ? h->own : add_lane(d);
+        w->lanes[ROCL_ON_STREAM] = h->own;
+    }
+    return w->lanes[ROCL_ON_STREAM] && note_lane(h, w->lanes[ROCL_ON_STREAM]);
 }
 
-static rocl_status launch_work(dependencies *d, const rocl_sort_record *rec, int64_t now,
-                               rocl_error *err)
+static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error *err)
 {
-    const uint32_t capture = (uint32_t)rec->key[1];
-    uint64_t v[4]; /* duration of the call, its name, thread, stream */
-    rocl_read_numbers(rec, v, 4);
-    thread *t = &d->threads[d->threads_of[capture] + v[2]];
-    const int64_t call_end = now + (int64_t)v[0];
-    const frame *call = find_frame(t, now, call_end); /* it may be shorter than a clock can tell */
+    const int64_t now = p->time;
+    thread *t = &d->threads[d->threads_of[p->capture] + p->thread];
+    const frame *call = find_frame(t, now, p->end); /* it may be shorter than a clock can tell */
     const uint32_t stream = call ? call->stream : 0;
     rocl_status st = follow_thread(d, t, now, err);
-    const uint32_t index = new_work(d, rec->key[3]);
+    const uint32_t index = new_work(d, p->number);
     if (st != ROCL_OK)
         return st;
-    if (index == ROCL_NONE || !rocl_map_put(&d->work_of, rec->key[3], index))
+    if (index == ROCL_NONE || !rocl_map_put(&d->work_of, p->number, index))
         return rocl_fail_memory(err);
     work *w = &d->works[index];
     t->takes_part = true;
     note_host(d, t);
     w->launched = now;
-    w->call = (uint32_t)v[1];
-    w->call_end = call_end;
+    w->call = p->name;
+    w->call_end = p->end;
     w->after_wait = d->processes[t->process].waited;
-    w->lanes[STREAM] = (uint32_t)v[3];
+    w->lanes[ROCL_ON_STREAM] = p->places[ROCL_ON_STREAM];
     gather(d, &w->slot, t->slot);
-    if (!enter_stream(d, w, stream, capture))
+    if (!enter_stream(d, w, stream))
         return rocl_fail_memory(err);
-    if (w->lanes[STREAM]) {
-        lane *l = &d->lanes[w->lanes[STREAM]];
+    if (w->lanes[ROCL_ON_STREAM]) {
+        lane *l = &d->lanes[w->lanes[ROCL_ON_STREAM]];
         w->waits_for_event = t->event_waited >= 0 && t->event_waited >= l->launched;
         l->launched = now;
     }
     list_work(d, index);
-    return join_call(d, w, find_frame(t, now, call_end)) ? ROCL_OK : rocl_fail_memory(err);
+    return join_call(d, w, find_frame(t, now, p->end)) ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status find_work_class(dependencies *d, bool copy, uint32_t name,
@@ -975,10 +727,10 @@ static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, r
 {
     const uint32_t launch =
         find_what(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process, st, err);
-    const lane *gpu = &d->lanes[w->lanes[GPU]];
-    const lane *first = w->lanes[STREAM]           ? &d->lanes[w->lanes[STREAM]]
-                        : w->lanes[HARDWARE_QUEUE] ? &d->lanes[w->lanes[HARDWARE_QUEUE]]
-                                                   : gpu;
+    const lane *gpu = &d->lanes[w->lanes[ROCL_ON_GPU]];
+    const lane *first = w->lanes[ROCL_ON_STREAM]  ? &d->lanes[w->lanes[ROCL_ON_STREAM]]
+                        : w->lanes[ROCL_ON_QUEUE] ? &d->lanes[w->lanes[ROCL_ON_QUEUE]]
+                                                  : gpu;
     const int64_t from = gpu->quiet_from > w->call_end ? gpu->quiet_from : w->call_end;
     rocl_path_step(d->pub.path, w->slot, w->call_end < now ? w->call_end : now, launch, true);
     if (!first->begun && !w->after_wait && gpu->quiet_to - from > LONGEST_LAUNCH) {
@@ -996,7 +748,7 @@ static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int
 {
     const process_state *of = &d->processes[w->process];
     bool led = wait_for_marks(d, w);
-    for (unsigned i = STREAM; i <= HARDWARE_QUEUE; i++) {
+    for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++) {
         const uint32_t slot = w->lanes[i] ? d->lanes[w->lanes[i]].slot : 0;
         if (slot)
             led |= rocl_path_wait(d->pub.path, w->slot, slot);
@@ -1015,45 +767,41 @@ static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int
         delay_launch(d, w, name, now, st, err);
 }
 
-static rocl_status begin_work(dependencies *d, const rocl_sort_record *rec, int64_t now,
-                              uint32_t collective_after, rocl_error *err)
+static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t collective_after,
+                              rocl_error *err)
 {
-    const uint32_t capture = (uint32_t)rec->key[1];
-    const uint64_t number = rec->key[3];
-    uint64_t v[5]; /* duration; name, is it a copy, is its call known; lanes; process; GPU */
-    rocl_read_numbers(rec, v, 5);
-    const bool linked = v[1] & 1;
-    const uint32_t name = (uint32_t)(v[1] >> 2);
-    uint32_t index = linked ? rocl_map_get(&d->work_of, number, ROCL_NONE) : new_work(d, number);
+    const int64_t now = p->time;
+    uint32_t index =
+        p->is_launched ? rocl_map_get(&d->work_of, p->number, ROCL_NONE) : new_work(d, p->number);
     if (index == ROCL_NONE)
         return rocl_fail_memory(err);
     work *w = &d->works[index];
-    if (linked)
-        rocl_map_del(&d->work_of, number);
-    w->process = (uint32_t)(d->processes_of[capture] + v[3]);
-    if (v[2] >> 32)
-        w->lanes[STREAM] = (uint32_t)(v[2] >> 32);
-    w->lanes[HARDWARE_QUEUE] = (uint32_t)v[2];
-    w->lanes[GPU] = (uint32_t)v[4];
-    note_begin(&d->lanes[w->lanes[GPU]], now, now + (int64_t)v[0]);
+    const uint32_t named = w->lanes[ROCL_ON_STREAM];
+    if (p->is_launched)
+        rocl_map_del(&d->work_of, p->number);
+    w->process = (uint32_t)(d->processes_of[p->capture] + p->process);
+    memcpy(w->lanes, p->places, sizeof w->lanes);
+    if (!w->lanes[ROCL_ON_STREAM])
+        w->lanes[ROCL_ON_STREAM] = named;
+    note_begin(&d->lanes[w->lanes[ROCL_ON_GPU]], now, p->end);
     w->collective_after = collective_after;
-    w->end = now + (int64_t)v[0];
-    if (!linked) {
+    w->end = p->end;
+    if (!p->is_launched) {
         w->launched = now;
         gather(d, &w->slot, 0);
         list_work(d, index);
     }
     rocl_time_class class = ROCL_TIME_KERNEL;
-    rocl_status st = find_work_class(d, v[1] >> 1 & 1, name, &class, err);
-    delay_work(d, w, linked, name, now, &st, err);
-    for (unsigned i = 0; i < LANES; i++)
+    rocl_status st = find_work_class(d, p->is_copy, p->name, &class, err);
+    delay_work(d, w, p->is_launched, p->name, now, &st, err);
+    for (unsigned i = 0; i < ROCL_PLACES; i++)
         if (w->lanes[i])
             d->lanes[w->lanes[i]].begun = true;
     free_links(d, &w->waits, &st, err);
-    w->what = find_what(d, class, ROCL_TIME_NAMED, name, w->process, &st, err);
+    w->what = find_what(d, class, ROCL_TIME_NAMED, p->name, w->process, &st, err);
     if (collective_after && gather(d, &d->groups[collective_after - 1].slot, w->slot))
         d->groups[collective_after - 1].last = w->process;
-    return st == ROCL_OK ? push(d, (pending){w->end, 0, index, number}, err) : st;
+    return st == ROCL_OK ? push(d, (pending){w->end, 0, index, p->number}, err) : st;
 }
 
 /* Its stream was the last on which something ended. */
@@ -1082,7 +830,7 @@ static uint32_t find_late_rank(dependencies *d, const group *g, uint32_t process
     const uint32_t rank = d->processes[g->last].rank_index;
     char name[48];
     if (!d->rank_names[rank]) {
-        rocl_rank_name(&d->match.ranks.all[rank], name);
+        rocl_rank_name(&d->points->ranks->all[rank], name);
         d->rank_names[rank] = rocl_strings_put(d->c->trace->strings, name, strlen(name));
     }
     if (d->rank_names[rank] == ROCL_NONE)
@@ -1112,14 +860,14 @@ static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
     process_state *of = &d->processes[w->process];
     rocl_status st = w->collective_after ? end_collective(d, w, err) : ROCL_OK;
     rocl_path_step(d->pub.path, w->slot, w->end, w->what, true);
-    for (unsigned i = STREAM; i <= HARDWARE_QUEUE; i++)
+    for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++)
         if (w->lanes[i])
             gather(d, &d->lanes[w->lanes[i]].slot, w->slot);
     gather(d, &of->slot, w->slot);
-    if (w->lanes[STREAM])
-        note_end(d, w->lanes[STREAM], of);
+    if (w->lanes[ROCL_ON_STREAM])
+        note_end(d, w->lanes[ROCL_ON_STREAM], of);
     for (uint32_t i = w->is_under; i; i = d->links[i - 1].next) {
-        gather(d, &d->marks[d->links[i - 1].mark].slot, d->lanes[w->lanes[STREAM]].slot);
+        gather(d, &d->marks[d->links[i - 1].mark].slot, d->lanes[w->lanes[ROCL_ON_STREAM]].slot);
     }
     free_links(d, &w->is_under, &st, err);
     if (w->own_after)
@@ -1149,7 +897,7 @@ static rocl_status end_pending(dependencies *d, int64_t until, rocl_error *err)
 }
 
 /* Where processes and threads of each capture are among all. */
-static rocl_status count_all(dependencies *d, rocl_error *err)
+static rocl_status count_threads(dependencies *d, rocl_error *err)
 {
     const rocl_trace *t = d->c->trace;
     d->processes_of = calloc(t->capture_count + 1, sizeof *d->processes_of);
@@ -1164,19 +912,31 @@ static rocl_status count_all(dependencies *d, rocl_error *err)
     d->thread_count = d->threads_of[t->capture_count];
     d->processes = calloc(d->process_count + 1, sizeof *d->processes);
     d->threads = calloc(d->thread_count + 1, sizeof *d->threads);
-    if (!d->processes || !d->threads)
-        return rocl_fail_memory(err);
+    return d->processes && d->threads ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status begin_sweep(dependencies *d, rocl_error *err)
+{
+    const rocl_trace *t = d->c->trace;
+    const rocl_rank_list *ranks = d->pub.ranks = d->points->ranks;
+    rocl_status st = count_threads(d, err);
+    if (st != ROCL_OK)
+        return st;
     for (size_t i = 0; i < t->capture_count; i++)
         for (uint32_t k = 0; k < t->captures[i]->pub.process_count; k++) {
             process_state *of = &d->processes[d->processes_of[i] + k];
             of->rank = t->captures[i]->pub.processes[k].rank;
-            of->rank_index = d->match.ranks.of[i][k];
+            of->rank_index = ranks->of[i][k];
         }
-    d->pub.ranks = &d->match.ranks;
-    d->handles = calloc(rocl_strings_count(d->handle_keys), sizeof *d->handles);
-    d->rank_names = calloc(d->match.ranks.count + 1, sizeof *d->rank_names);
-    d->pub.rank_ends = calloc(d->match.ranks.count + 1, sizeof *d->pub.rank_ends);
-    return d->handles && d->rank_names && d->pub.rank_ends ? ROCL_OK : rocl_fail_memory(err);
+    d->handles = calloc(d->points->handle_count, sizeof *d->handles);
+    d->rank_names = calloc(ranks->count + 1, sizeof *d->rank_names);
+    d->pub.rank_ends = calloc(ranks->count + 1, sizeof *d->pub.rank_ends);
+    if (!d->handles || !d->rank_names || !d->pub.rank_ends ||
+        !ROCL_GROW(d->lanes, d->lane_cap, d->points->place_count))
+        return rocl_fail_memory(err);
+    while (d->lane_count < d->points->place_count)
+        d->lanes[d->lane_count++] = fresh_lane;
+    return ROCL_OK;
 }
 
 static void end_rank(dependencies *d, const process_state *of, uint32_t slot)
@@ -1209,31 +969,34 @@ static rocl_status find_end(dependencies *d, rocl_error *err)
     return st;
 }
 
-static rocl_status sweep(dependencies *d, rocl_error *err)
+static rocl_status sweep_points(dependencies *d, rocl_error *err)
 {
-    rocl_sort_record rec;
+    rocl_point p = {0};
     uint32_t collective_after = 0;
-    rocl_status st = rocl_sorter_start(d->points, err);
-    while (rocl_next_record(d->points, &rec, &st, err)) {
-        if (!d->begun)
-            d->pub.origin = (int64_t)rec.key[0];
-        d->begun = true;
-        const int64_t now = (int64_t)rec.key[0] - d->pub.origin;
-        const unsigned kind = (unsigned)(rec.key[1] >> 32);
-        st = end_pending(d, now, err);
+    bool begun = false;
+    rocl_status st = ROCL_OK;
+    while (rocl_points_next(d->points, &p, &st, err)) {
+        if (!begun)
+            d->pub.origin = p.time;
+        begun = true;
+        p.time -= d->pub.origin;
+        p.end -= d->pub.origin;
+        st = end_pending(d, p.time, err);
         if (st != ROCL_OK)
             break;
-        if (kind == RANGE) {
-            st = begin_range(d, &rec, now, err);
-        } else if (kind == LAUNCHED) {
-            st = launch_work(d, &rec, now, err);
-        } else if (!rec.key[3]) {
-            uint64_t v[2];
-            rocl_read_numbers(&rec, v, 2);
-            collective_after = find_group(d, v[0], v[1]);
+        switch (p.kind) {
+        case ROCL_POINT_RANGE:
+            st = begin_range(d, &p, err);
+            break;
+        case ROCL_POINT_LAUNCH:
+            st = launch_work(d, &p, err);
+            break;
+        case ROCL_POINT_COLLECTIVE: /* of the work that comes next */
+            collective_after = find_group(d, p.number, p.kernels);
             st = collective_after ? ROCL_OK : rocl_fail_memory(err);
-        } else {
-            st = begin_work(d, &rec, now, collective_after, err);
+            break;
+        case ROCL_POINT_WORK:
+            st = begin_work(d, &p, collective_after, err);
             collective_after = 0;
         }
     }
@@ -1251,39 +1014,33 @@ rocl_status rocl_dependencies_open(rocl_dependencies **out, rocl_collector *c, r
         return rocl_fail_memory(err);
     *out = &d->pub;
     d->c = c;
-    d->collective_kernels = rocl_collector_sorter(c, 4);
-    d->collective_members = rocl_collector_sorter(c, 4);
-    d->work_of_calls = rocl_collector_sorter(c, 4);
-    d->points = rocl_collector_sorter(c, 4);
-    d->calls = calloc(c->trace->opt.jobs, sizeof *d->calls);
     d->pub.keys = rocl_strings_new();
-    d->handle_keys = rocl_strings_new();
-    d->stream_word = rocl_strings_put(c->trace->strings, "stream", 6);
-    d->event_word = rocl_strings_put(c->trace->strings, "event", 5);
-    c->fields |= ROCL_FIELD_HANDLES;
-    d->lane_keys = rocl_strings_new();
     d->pub.path = rocl_path_new(c->trace->space);
-    if (!d->collective_kernels || !d->collective_members || !d->work_of_calls || !d->points ||
-        !d->calls || !d->pub.keys || !d->lane_keys || !d->handle_keys || !d->pub.path ||
-        d->stream_word == ROCL_NONE || d->event_word == ROCL_NONE)
-        return rocl_fail_memory(err);
-    return rocl_collectives_open(&d->match, c->trace, d->collective_kernels, d->collective_members,
-                                 err);
+    return d->pub.keys && d->pub.path ? rocl_points_open(&d->points, c, err)
+                                      : rocl_fail_memory(err);
+}
+
+rocl_status rocl_dependencies_add_batch(rocl_dependencies *d, unsigned worker, const rocl_batch *b,
+                                        rocl_error *err)
+{
+    return rocl_points_add_batch(self_of(d)->points, worker, b, err);
+}
+
+rocl_status rocl_dependencies_look_up_calls(rocl_dependencies *d, rocl_calls *calls,
+                                            rocl_error *err)
+{
+    return rocl_points_look_up_calls(self_of(d)->points, calls, err);
 }
 
 rocl_status rocl_dependencies_follow(rocl_dependencies *self, rocl_error *err)
 {
     dependencies *d = self_of(self);
-    rocl_collector_free_sorter(d->c, &d->work_of_calls);
-    rocl_status st = rocl_collectives_match(&d->match, add_collective, d, err);
-    rocl_collector_free_sorter(d->c, &d->collective_kernels);
-    rocl_collector_free_sorter(d->c, &d->collective_members);
+    d->pub.work = d->points->work;
+    d->pub.unlinked = d->points->unlinked;
+    rocl_status st = rocl_points_start(d->points, err);
     if (st == ROCL_OK)
-        st = count_all(d, err);
-    if (st == ROCL_OK)
-        st = sweep(d, err);
-    rocl_collector_free_sorter(d->c, &d->points);
-    return st;
+        st = begin_sweep(d, err);
+    return st == ROCL_OK ? sweep_points(d, err) : st;
 }
 
 void rocl_dependencies_close(rocl_dependencies *self)
@@ -1291,30 +1048,24 @@ void rocl_dependencies_close(rocl_dependencies *self)
     dependencies *d = self_of(self);
     if (!d)
         return;
-    for (unsigned w = 0; d->calls && w < d->c->trace->opt.jobs; w++)
-        rocl_ids_free(&d->calls[w]);
     for (size_t i = 0; d->threads && i < d->thread_count; i++)
         free(d->threads[i].open);
-    if (d->match.trace)
-        rocl_collectives_close(&d->match);
+    for (size_t i = 0; d->handles && i < d->points->handle_count; i++)
+        free(d->handles[i].lanes);
+    rocl_points_close(d->points);
     rocl_path_free(d->pub.path);
     rocl_strings_free(d->pub.keys);
-    rocl_strings_free(d->lane_keys);
-    for (size_t i = 0; d->handles && i < rocl_strings_count(d->handle_keys); i++)
-        free(d->handles[i].lanes);
-    rocl_strings_free(d->handle_keys);
+    rocl_map_free(&d->work_of);
+    rocl_map_free(&d->group_of);
+    rocl_ids_free(&d->parts);
     free(d->handles);
     free(d->rank_names);
     free(d->pub.rank_ends);
-    rocl_map_free(&d->work_of);
-    rocl_ids_free(&d->parts);
-    free(d->calls);
     free(d->processes_of);
     free(d->threads_of);
     free(d->processes);
     free(d->threads);
     free(d->lanes);
-    rocl_map_free(&d->group_of);
     free(d->works);
     free(d->owns);
     free(d->groups);

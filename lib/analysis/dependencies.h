@@ -12,9 +12,8 @@
 #ifndef ROCL_ANALYSIS_DEPENDENCIES_H
 #define ROCL_ANALYSIS_DEPENDENCIES_H
 
-#include "analysis/calls.h"
 #include "analysis/path.h"
-#include "model/ranks.h"
+#include "analysis/points.h"
 
 typedef enum rocl_time_class {
     ROCL_TIME_HOST,
