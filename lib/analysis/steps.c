@@ -5,6 +5,7 @@
  *     work     GPU work by process and stack id: looks up the calls that launched it
  *     owned    GPU work by step and start: a sweep measures each step
  *     sums     per step and name of the work: a distribution for each name
+ *     domains  all that takes time: events of each domain in each step (step_domains.h)
  *
  * Work belongs to the step that was open on the thread of its call when the call began; if none was
  * open there, to the one that was open on any thread of the process, since frameworks launch from
@@ -18,7 +19,9 @@
 
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
+#include "analysis/domains.h"
 #include "analysis/parts.h"
+#include "analysis/step_domains.h"
 #include "base/array.h"
 #include "model/ranks.h"
 #include "model/steps.h"
@@ -79,6 +82,7 @@ typedef struct steps {
     uint64_t last_call[2];         /* process and stack id of the last question */
     bool linked;                   /* the call of some work is known */
     uint64_t outside[MOST_SERIES]; /* pieces of work in no step of the series */
+    rocl_step_domains domains;
 } steps;
 
 static size_t series_measured(const steps *s)
@@ -91,11 +95,14 @@ static size_t series_measured(const steps *s)
 static rocl_status add_step_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     steps *s = self;
-    rocl_status st = ROCL_OK;
+    const bool work = b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY;
+    rocl_status st = work ? ROCL_OK : rocl_step_domains_add_batch(&s->domains, worker, b, err);
+    if (!work && b->kind != ROCL_MARKER)
+        return st;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         const uint64_t process = rocl_process_word(b->capture, e);
-        if (b->kind == ROCL_MARKER) {
+        if (!work) {
             const uint64_t key[4] = {process, (uint64_t)e->start, e->thread,
                                      rocl_row_word(e->id, b->kind)};
             const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e)};
@@ -250,6 +257,10 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_sort_record 
     r->kernels += kernel;
     r->copies += !kernel;
     rocl_covers_extend(w->covers, part, start, end);
+    if (!rocl_step_domains_add(&s->domains, w->of, s->steps.count,
+                               kernel ? ROCL_DOMAIN_KERNELS : ROCL_DOMAIN_MEMORY_COPIES,
+                               end - start))
+        return rocl_fail_memory(err);
     uint32_t i = rocl_ids_get(&w->sum_of, what);
     if (i == ROCL_NONE) {
         i = (uint32_t)w->sum_count;
@@ -416,6 +427,64 @@ static const rocl_column across_columns[] = {
     {"slowest", "Slowest", ROCL_UNIT_TEXT, CELL(slowest)},
 };
 
+/* A domain over the steps of a series, or of a rank. */
+typedef struct domain_row {
+    const char *marker, *rank, *domain, *outliers;
+    rocl_distribution events, d; /* per step: how many, and the sum of their durations */
+    uint64_t outlier_count;
+} domain_row;
+
+#undef CELL
+#define CELL(field)  ROCL_ALWAYS, ROCL_CELL(domain_row, field)
+#define MINOR(field) ROCL_MINOR, ROCL_CELL(domain_row, field)
+
+static const rocl_column domain_columns[] = {
+    {"marker", "Marker", ROCL_UNIT_TEXT, CELL(marker)},
+    {"place", "Rank", ROCL_UNIT_TEXT, ROCL_IF_RANK, ROCL_CELL(domain_row, rank)},
+    {"domain", "Domain", ROCL_UNIT_TEXT, CELL(domain)},
+    {"steps", "Steps", ROCL_UNIT_COUNT, CELL(d.taken)},
+    {"events", "Events", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(domain_row, events.total)},
+    {"events_average", "Per step", ROCL_UNIT_NUMBER, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_average, domain_row, events)},
+    {"events_median", "Median", ROCL_UNIT_COUNT, CELL(events.median)},
+    {"events_min", "Min", ROCL_UNIT_COUNT, CELL(events.min)},
+    {"events_max", "Max", ROCL_UNIT_COUNT, CELL(events.max)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM | ROCL_MINOR, ROCL_CELL(domain_row, d.total)},
+    {"average_ns", "Time per step", ROCL_UNIT_NS, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_average, domain_row, d)},
+    {"median_ns", "Median time", ROCL_UNIT_NS, CELL(d.median)},
+    {"p95_ns", "P95", ROCL_UNIT_NS, MINOR(d.p95)},
+    {"p99_ns", "P99", ROCL_UNIT_NS, CELL(d.p99)},
+    {"min_ns", "Shortest", ROCL_UNIT_NS, MINOR(d.min)},
+    {"max_ns", "Longest", ROCL_UNIT_NS, CELL(d.max)},
+    {"stddev_ns", "Std. dev.", ROCL_UNIT_NS, ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_stddev, domain_row, d)},
+    {"outliers", "Outliers", ROCL_UNIT_COUNT, CELL(outlier_count)},
+    {"outlier_steps", "Which", ROCL_UNIT_TEXT, CELL(outliers)},
+};
+
+/* A domain in a step. */
+typedef struct event_row {
+    const char *marker, *rank, *domain;
+    uint32_t name; /* text */
+    uint64_t number;
+    rocl_step_sum sum;
+} event_row;
+
+#undef CELL
+#undef MINOR
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(event_row, field)
+
+static const rocl_column event_columns[] = {
+    {"marker", "Marker", ROCL_UNIT_TEXT, CELL(marker)},
+    {"place", "Rank", ROCL_UNIT_TEXT, CELL(rank)},
+    {"step", "Step", ROCL_UNIT_TEXT, CELL(name)},
+    {"number", "Number", ROCL_UNIT_COUNT, CELL(number)},
+    {"domain", "Domain", ROCL_UNIT_TEXT, CELL(domain)},
+    {"events", "Events", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(event_row, sum.count)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(event_row, sum.ns)},
+};
+
 /* A name of kernels or copies over the steps that have it. */
 typedef struct name_row {
     uint32_t series, name; /* name: text */
@@ -456,6 +525,12 @@ static const rocl_table_def spread_table = {&rocl_steps_report.tab, "step_distri
                                             "Times per step", ROCL_COLUMNS(spread_columns)};
 static const rocl_table_def across_table = {&rocl_steps_report.tab, "step_ranks",
                                             "Steps over ranks", ROCL_COLUMNS(across_columns)};
+static const rocl_table_def domain_table = {&rocl_steps_report.tab, "step_domains",
+                                            "Events per step by domain",
+                                            ROCL_COLUMNS(domain_columns)};
+static const rocl_table_def event_table = {&rocl_steps_report.tab, "step_events",
+                                           "Events of each step by domain",
+                                           ROCL_COLUMNS(event_columns)};
 static const rocl_table_def name_table = {&rocl_steps_report.tab, "step_kernels",
                                           "Kernels and copies per step",
                                           ROCL_COLUMNS(name_columns)};
@@ -464,7 +539,8 @@ const rocl_report_def rocl_steps_report = {
     "steps",
     {"step", "Steps"},
     "steps of a program: their times, their kernels and copies, and which of them stand out",
-    (const rocl_table_def *const[]){&step_table, &spread_table, &across_table, &name_table, NULL}};
+    (const rocl_table_def *const[]){&step_table, &spread_table, &domain_table, &event_table,
+                                    &across_table, &name_table, NULL}};
 
 /* "step:7 on rank 1"; the rank only where there are several. */
 static void put_step_name(rocl_buf *to, const steps *s, const step_row *r, bool ranks)
@@ -634,6 +710,17 @@ static rocl_status put_steps(steps *s, rocl_tables *out, rocl_error *err)
 
 /* ---- the rows of distributions --------------------------------------------------------------- */
 
+/* The end of the steps from `from` on that are described together: with --by-rank those of one
+ * process. */
+static size_t end_of_group(const steps *s, const rocl_step_series *own, size_t from)
+{
+    size_t to = own->first + own->count;
+    for (size_t i = from + 1; i < to && s->c.options->by_rank; i++)
+        if (s->steps.all[i].process != s->steps.all[from].process)
+            to = i;
+    return to;
+}
+
 static void put_spreads(const steps *s, space *v, rocl_tables *out)
 {
     const rocl_report_rows t = rocl_begin_table(&s->c, out, &spread_table, 0);
@@ -646,9 +733,7 @@ static void put_spreads(const steps *s, space *v, rocl_tables *out)
         const size_t past = own->first + own->count;
         const bool ranks = has_several_ranks(s, own) && !s->c.options->by_rank;
         for (size_t from = own->first, to; from < past; from = to) {
-            for (to = from + 1; to < past; to++)
-                if (s->c.options->by_rank && s->steps.all[to].process != s->steps.all[from].process)
-                    break;
+            to = end_of_group(s, own, from);
             for (unsigned m = 0; m < MEASURES; m++) {
                 double limit;
                 spread_row r = {.marker = s->rows[from].marker,
@@ -663,6 +748,65 @@ static void put_spreads(const steps *s, space *v, rocl_tables *out)
                 rocl_add_row(&t, &r);
             }
         }
+    }
+}
+
+/* ---- the rows of domains --------------------------------------------------------------------- */
+
+/* The steps [from, to) of a series. */
+static void put_domain(const steps *s, space *v, const rocl_report_rows *t, rocl_domain domain,
+                       size_t from, size_t to, bool ranks)
+{
+    const rocl_step_sum *sums = s->domains.of[domain];
+    double limit;
+    domain_row r = {.marker = s->rows[from].marker,
+                    .rank = s->rows[from].rank,
+                    .domain = rocl_domain_name(domain)};
+    for (size_t i = from; i < to; i++)
+        v->values[i - from] = (step_value){.of = &s->rows[i], .value = (int64_t)sums[i].count};
+    describe_space(v, to - from, &r.events, &limit);
+    if (!r.events.total)
+        return;
+    for (size_t i = from; i < to; i++)
+        v->values[i - from] = (step_value){.of = &s->rows[i], .value = sums[i].ns};
+    describe_space(v, to - from, &r.d, &limit);
+    r.outliers =
+        name_outliers(s, t->out, v->values, to - from, r.d.median, limit, ranks, &r.outlier_count);
+    rocl_add_row(t, &r);
+}
+
+static void put_domains(const steps *s, space *v, rocl_tables *out)
+{
+    const rocl_report_rows t = rocl_begin_table(&s->c, out, &domain_table, 0);
+    if (s->domains.outside)
+        rocl_set_note(&t, "%llu other events than kernels and copies belong to no step",
+                      (unsigned long long)s->domains.outside);
+    for (size_t k = 0; k < series_measured(s); k++) {
+        const rocl_step_series *own = &s->steps.series[k];
+        const bool ranks = has_several_ranks(s, own) && !s->c.options->by_rank;
+        for (size_t from = own->first, to; from < own->first + own->count; from = to) {
+            to = end_of_group(s, own, from);
+            for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
+                if (s->domains.of[d])
+                    put_domain(s, v, &t, d, from, to, ranks);
+        }
+    }
+}
+
+static void put_events(const steps *s, rocl_tables *out)
+{
+    const rocl_report_rows t = rocl_begin_table(&s->c, out, &event_table, 0);
+    for (size_t k = 0; k < series_measured(s); k++) {
+        const rocl_step_series *own = &s->steps.series[k];
+        for (size_t i = own->first; i < own->first + own->count; i++)
+            for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
+                if (s->domains.of[d] && s->domains.of[d][i].count)
+                    rocl_add_row(&t, &(event_row){.marker = s->rows[i].marker,
+                                                  .rank = s->rows[i].rank,
+                                                  .name = s->rows[i].name,
+                                                  .number = s->rows[i].number,
+                                                  .domain = rocl_domain_name(d),
+                                                  .sum = s->domains.of[d][i]});
     }
 }
 
@@ -822,6 +966,9 @@ static rocl_status open_steps(void *self, rocl_error *err)
     s->work = rocl_collector_sorter(&s->c, 4);
     s->owned = rocl_collector_sorter(&s->c, 4);
     s->sums = rocl_collector_sorter(&s->c, 2);
+    const rocl_status st = rocl_step_domains_open(&s->domains, &s->c, err);
+    if (st != ROCL_OK)
+        return st;
     s->caches = calloc(s->c.trace->opt.jobs, sizeof *s->caches);
     return s->marks && s->work && s->owned && s->sums && s->caches ? ROCL_OK
                                                                    : rocl_fail_memory(err);
@@ -836,12 +983,17 @@ static rocl_status finish_steps(void *self, rocl_tables *out, rocl_error *err)
     rocl_collector_free_sorter(&s->c, &s->work);
     if (st == ROCL_OK)
         st = measure_steps(s, err);
+    if (st == ROCL_OK && s->steps.count)
+        st = rocl_step_domains_count(&s->domains, &s->steps, series_measured(s), err);
     if (st == ROCL_OK) {
         describe_steps(s, &v, out);
         st = put_steps(s, out, err);
     }
     if (st == ROCL_OK && s->steps.count) {
         put_spreads(s, &v, out);
+        put_domains(s, &v, out);
+        if (!s->c.options->pictures)
+            put_events(s, out);
         put_across(s, &v, out);
         st = put_names(s, &v, out, err);
     }
@@ -856,13 +1008,14 @@ static void close_steps(void *self)
     for (unsigned w = 0; s->caches && w < s->c.trace->opt.jobs; w++)
         free(s->caches[w].known);
     free(s->caches);
+    rocl_step_domains_close(&s->domains);
     rocl_steps_free(&s->steps);
     free(s->rows);
 }
 
 const rocl_collector_def rocl_steps_collector = {
     .reports = 1u << ROCL_REPORT_STEPS,
-    .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
+    .kinds = ROCL_TIMED_KINDS,
     .size = sizeof(steps),
     .slow = true,
     .open = open_steps,

@@ -610,6 +610,18 @@ END
     [[ $output == *"Steps: no marker counts steps"* ]]
 }
 
+@test "all reports are made for a single step" {
+    local train=$TOP/tests/fixtures/chrome/train
+    rocstats all -q --step 1 --format json "${train}0.json" "${train}1.json" >step.json
+    jq -e '[.tables[] | {(.key): .rows}] | add |
+        ([.kernels[].calls] | add) == 8 and [.steps[].number] == [1, 1] and
+        ([.domains[] | select(.name == "HIP").calls] == [18]) and
+        ([.step_domains[] | select(.domain == "HIP").events_max] == [9]) and
+        ([.collectives[].count] | add) == 2 and (.critical_path_ranks | length) == 2' step.json
+    # doctor is about whole traces.
+    try 2 rocstats doctor --step 1 "${train}0.json"
+}
+
 @test "--step, --warmup: what begins in some steps" {
     make_steps
     try 0 rocstats kernels --format csv --step 8 rank0.json rank1.json

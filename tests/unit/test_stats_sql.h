@@ -57,7 +57,8 @@ static const char *const host_and_work[] = {
     "INSERT INTO host SELECT %N, %T.pid, %T.tid, e.stack_id, x.id, x.start, x.\"end\", "
     "coalesce(c.string, '') GLOB 'MARKER*', CASE WHEN c.string GLOB 'MARKER*' THEN "
     "coalesce(json_extract(e.extdata, '$.message'), n.string) ELSE n.string END, " RANK
-    " FROM rocpd_region%S x" JOINS "LEFT JOIN %C c ON c.id = e.category_id LEFT JOIN "
+    ", coalesce(c.string, '') FROM rocpd_region%S x" JOINS
+    "LEFT JOIN %C c ON c.id = e.category_id LEFT JOIN "
     "rocpd_string%S n ON n.id = x.name_id" SOUND,
     "INSERT INTO work SELECT %N, %T.pid, e.stack_id, 0, x.start, x.\"end\", s.display_name, " AGENT
     ", (SELECT z.name FROM rocpd_info_stream%S z WHERE z.id = %T.stream_id), " RANK
@@ -113,7 +114,8 @@ static inline sqlite3 *events_of(const rocl_trace *t)
                                      NULL),
                      SQLITE_OK);
     run_sql(db, "CREATE TABLE host(cap INT, pid INT, tid INT, stack INT, id INT, start INT, "
-                "\"end\" INT, marker INT, name TEXT, rank INT); CREATE TABLE work(cap INT, pid "
+                "\"end\" INT, marker INT, name TEXT, rank INT, category TEXT); CREATE TABLE "
+                "work(cap INT, pid "
                 "INT, stack INT, copy INT, start INT, \"end\" INT, name TEXT, agent TEXT, stream "
                 "INT, rank INT)");
     for (size_t i = 0; i < rocl_trace_captures(t); i++)

@@ -188,6 +188,77 @@ static void check_names(sqlite3 *db, const rocl_table *t)
                     "NULL AND NOT copy GROUP BY series, name, owner) GROUP BY series, name");
 }
 
+/* Events of a domain in a step, by its number: of calls and markers the step that was open on their
+ * own thread, else that of any. */
+static const char *const expected_events =
+    "CREATE TABLE numbered AS SELECT *, row_number() OVER (PARTITION BY name, cap, pid ORDER BY "
+    "start, tid, id) - 1 AS n FROM step; "
+    "CREATE TABLE owned_calls AS SELECT s.name AS series, l.*, coalesce(" OWNER(
+        "AND p.tid = l.tid") ", " OWNER("") ") AS owner FROM (SELECT h.rowid AS host, h.*, h.start "
+                                            "AS t FROM host h) l, (SELECT DISTINCT name FROM step) "
+                                            "s; "
+                                            "CREATE TABLE expected_events AS SELECT n.name AS "
+                                            "marker, n.n AS number, x.domain AS domain, "
+                                            "count(*) AS events, sum(x.ns) AS ns FROM (SELECT "
+                                            "owner, \"end\" - start AS ns, CASE WHEN marker "
+                                            "THEN 'MARKERS' WHEN category GLOB 'HSA*' THEN 'HSA' "
+                                            "ELSE 'HIP' END AS domain FROM owned_calls "
+                                            "WHERE owner <> host UNION ALL SELECT owner, \"end\" - "
+                                            "start, CASE WHEN copy THEN "
+                                            "'MEMORY_COPIES' ELSE 'KERNELS' END FROM owned) x JOIN "
+                                            "numbered n ON n.host = x.owner GROUP BY "
+                                            "n.host, x.domain";
+
+static void check_events(sqlite3 *db, const rocl_table *t)
+{
+    run_sql(db, expected_events);
+    run_sql(db, "CREATE TABLE events(marker TEXT, number INT, domain TEXT, events INT, ns INT)");
+    sqlite3_stmt *add = prepare(db, "INSERT INTO events VALUES (?, ?, ?, ?, ?)");
+    for (size_t row = 0; row < t->row_count; row++) {
+        sqlite3_bind_text(add, 1, cell(t, row, "marker")->text, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int64(add, 2, int_of(t, row, "number"));
+        sqlite3_bind_text(add, 3, cell(t, row, "domain")->text, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int64(add, 4, int_of(t, row, "events"));
+        sqlite3_bind_int64(add, 5, int_of(t, row, "total_ns"));
+        assert_int_equal(sqlite3_step(add), SQLITE_DONE);
+        sqlite3_reset(add);
+    }
+    sqlite3_finalize(add);
+    check_same_rows(db, "SELECT * FROM events", "SELECT * FROM expected_events");
+}
+
+/* Steps without any count, too. */
+static void check_domains(sqlite3 *db, const rocl_table *t)
+{
+    size_t rows = 0;
+    for (size_t row = 0; row < t->row_count; row++, rows++) {
+        const char *marker = cell(t, row, "marker")->text, *domain = cell(t, row, "domain")->text;
+        static const char sql[] =
+            "SELECT coalesce((SELECT e.%s FROM expected_events e WHERE e.marker = "
+            "n.name AND e.number = n.n AND e.domain = %Q), 0) AS v FROM "
+            "numbered n WHERE n.name = %Q";
+        char *events = sqlite3_mprintf(sql, "events", domain, marker);
+        char *times = sqlite3_mprintf(sql, "ns", domain, marker);
+        char *count = sqlite3_mprintf("SELECT count(*) FROM (%s)", events);
+        char *sum = sqlite3_mprintf("SELECT sum(v) FROM (%s)", times);
+        const int64_t n = number(db, count);
+        assert_int_equal(int_of(t, row, "steps"), n);
+        assert_int_equal(int_of(t, row, "events_median"), median_of(db, events, n));
+        assert_int_equal(int_of(t, row, "events_min"), value_at(db, events, 1));
+        assert_int_equal(int_of(t, row, "events_max"), value_at(db, events, n));
+        assert_int_equal(int_of(t, row, "total_ns"), number(db, sum));
+        assert_int_equal(int_of(t, row, "median_ns"), median_of(db, times, n));
+        assert_int_equal(int_of(t, row, "p99_ns"), value_at(db, times, (n * 99 + 99) / 100));
+        sqlite3_free(events);
+        sqlite3_free(times);
+        sqlite3_free(count);
+        sqlite3_free(sum);
+    }
+    assert_int_equal(number(db, "SELECT count(*) FROM (SELECT DISTINCT marker, domain FROM "
+                                "expected_events)"),
+                     rows);
+}
+
 static void check_trace(const char *names, const char *pattern, const char *list)
 {
     const rocl_options open = {.jobs = 2, .memory = (size_t)256 << 10, .steps = pattern};
@@ -208,6 +279,8 @@ static void check_trace(const char *names, const char *pattern, const char *list
     if (all->count > 1) {
         assert_string_equal(all->tables[1].key, "step_distribution");
         check_distribution(db, &all->tables[1]);
+        check_events(db, table_of(all, "step_events"));
+        check_domains(db, table_of(all, "step_domains"));
         assert_string_equal(all->tables[all->count - 1].key, "step_kernels");
         check_names(db, &all->tables[all->count - 1]);
     }
@@ -227,6 +300,9 @@ static void test_random(void **state)
         world_begin(&w, seed);
         for (int i = 0; i < 150; i++)
             add_random(&w, steps, steps / 10, 2 + seed * 3);
+        world_sql(&w,
+                  "INSERT INTO rocpd_string%%S(id, string) VALUES (9010, 'HSA_TEST_API'); UPDATE "
+                  "rocpd_event%%S SET category_id = 9010 WHERE category_id = 9000 AND id %% 3 = 0");
         if (seed % 2)
             check_trace(world_end(&w), "^one$", "'one'");
         else

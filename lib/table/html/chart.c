@@ -495,6 +495,11 @@ static void put_delay_causes(rocl_buf *b, const rocl_table *t)
     put_groups(b, t, "cause", "total_ns", "", "q");
 }
 
+static void put_step_events(rocl_buf *b, const rocl_table *t)
+{
+    put_groups(b, t, "domain", "total_ns", "", "q");
+}
+
 static void put_gap_causes(rocl_buf *b, const rocl_table *t)
 {
     put_groups(b, t, "class", "total_ns", "", "q");
@@ -1038,6 +1043,7 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"rank_steps", put_rank_cells},
                   {"rank_timeline", put_rank_cells},
                   {"steps", put_rank_cells},
+                  {"step_events", put_step_events},
                   {"overlap", put_overlap},
                   {"concurrency", put_concurrency},
                   {"stream_concurrency", put_stream_concurrency},
