@@ -318,7 +318,7 @@ static bool has_few_waves(const rocl_table *t, size_t row, char why[96])
     const rocl_datum *occupancy = rocl_table_find_cell(t, row, "occupancy_percent");
     snprintf(why, 96, "%.1f %% occupancy, limited by %s", rocl_datum_number(occupancy), limit);
     return occupancy->type != ROCL_DATUM_NONE && rocl_datum_number(occupancy) <= few &&
-           (!strcmp(limit, "VGPRs") || !strcmp(limit, "LDS")) && !is_class(t, row, "GEMM") &&
+           (strstr(limit, "GPRs") || !strcmp(limit, "LDS")) && !is_class(t, row, "GEMM") &&
            !is_class(t, row, "attention") && !is_class(t, row, "convolution") &&
            !is_class(t, row, "communication");
 }

@@ -18,29 +18,32 @@ typedef struct gpu_limits {
     const char *arch;             /* it begins so */
     uint32_t wave, simds;         /* work-items of a wave; SIMDs of a unit */
     uint32_t waves;               /* of a SIMD */
-    uint32_t vgprs, vgpr_granule; /* vector registers of a SIMD, as a lane sees them */
+    uint32_t sgprs;               /* of a SIMD for all waves; 0: each has as many as it may use */
+    uint32_t vgprs, vgpr_granule; /* vector registers of a SIMD, as a lane sees them; 0: unknown */
     bool unified;                 /* accumulation registers are taken from them */
     uint32_t lds, lds_granule;    /* bytes */
     uint32_t workgroups;          /* of more than one wave */
     uint32_t cus;                 /* in a unit */
 } gpu_limits;
 
-enum { KIB = 1024 };
+enum { KIB = 1024, MOST_SGPRS = 112 /* of a wave, where a SIMD has some for all */ };
 
 /* Of several that match the first. */
 static const gpu_limits known_gpus[] = {
-    {"gfx908", 64, 4, 10, 256, 4, false, 64 * KIB, 512, 16, 1},
-    {"gfx90a", 64, 4, 8, 512, 8, true, 64 * KIB, 512, 16, 1},
-    {"gfx94", 64, 4, 8, 512, 8, true, 64 * KIB, 512, 16, 1},
-    {"gfx950", 64, 4, 8, 512, 8, true, 160 * KIB, 1280, 16, 1},
-    {"gfx90", 64, 4, 10, 256, 4, false, 64 * KIB, 512, 16, 1},
-    {"gfx101", 32, 4, 20, 1024, 8, false, 128 * KIB, 512, 32, 2},
-    {"gfx103", 32, 4, 16, 1024, 16, false, 128 * KIB, 512, 32, 2},
-    {"gfx1100", 32, 4, 16, 1536, 24, false, 128 * KIB, 512, 32, 2},
-    {"gfx1101", 32, 4, 16, 1536, 24, false, 128 * KIB, 512, 32, 2},
-    {"gfx1151", 32, 4, 16, 1536, 24, false, 128 * KIB, 512, 32, 2},
-    {"gfx11", 32, 4, 16, 1024, 16, false, 128 * KIB, 512, 32, 2},
-    {"gfx120", 32, 4, 16, 1536, 24, false, 128 * KIB, 512, 32, 2},
+    {"gfx908", 64, 4, 10, 800, 256, 4, false, 64 * KIB, 512, 16, 1},
+    {"gfx90a", 64, 4, 8, 800, 512, 8, true, 64 * KIB, 512, 16, 1},
+    {"gfx94", 64, 4, 8, 800, 512, 8, true, 64 * KIB, 512, 16, 1},
+    {"gfx950", 64, 4, 8, 800, 512, 8, true, 160 * KIB, 1280, 16, 1},
+    {"gfx90", 64, 4, 10, 800, 256, 4, false, 64 * KIB, 512, 16, 1},
+    {"gfx101", 32, 4, 20, 0, 1024, 8, false, 128 * KIB, 512, 32, 2},
+    {"gfx103", 32, 4, 16, 0, 1024, 16, false, 128 * KIB, 512, 32, 2},
+    {"gfx1100", 32, 4, 16, 0, 1536, 24, false, 128 * KIB, 512, 32, 2},
+    {"gfx1101", 32, 4, 16, 0, 1536, 24, false, 128 * KIB, 512, 32, 2},
+    {"gfx1151", 32, 4, 16, 0, 1536, 24, false, 128 * KIB, 512, 32, 2},
+    {"gfx11", 32, 4, 16, 0, 1024, 16, false, 128 * KIB, 512, 32, 2},
+    {"gfx120", 32, 4, 16, 0, 1536, 24, false, 128 * KIB, 512, 32, 2},
+    /* Profilers count its registers in blocks of another size than its code does. */
+    {"gfx125", 32, 4, 16, 0, 0, 0, false, 320 * KIB, 0, 0, 1},
 };
 
 /* What makes a row; interned as bytes, so without holes. */
@@ -206,12 +209,13 @@ static void compute_occupancy(const rocl_trace *t, shape_row *r)
     if (!g || items <= 0 || items > 1024)
         return;
     r->waves = (items + g->wave - 1) / g->wave;
-    r->most = g->waves;
-    if (!k->vgprs)
+    r->most = g->simds * (int64_t)g->waves;
+    if (!k->vgprs || !g->vgprs)
         return;
     const int64_t registers = g->unified                  ? (int64_t)k->vgprs + k->accum_vgprs
                               : k->vgprs > k->accum_vgprs ? k->vgprs
                                                           : k->accum_vgprs;
+    const int64_t scalars = k->sgprs < MOST_SGPRS ? k->sgprs : MOST_SGPRS;
     const int64_t by_registers = g->vgprs / round_up(registers, g->vgpr_granule);
     const struct {
         const char *name;
@@ -219,6 +223,7 @@ static void compute_occupancy(const rocl_trace *t, shape_row *r)
     } limits[] = {
         {"none", g->simds * (int64_t)g->waves / r->waves},
         {"VGPRs", g->simds * by_registers / r->waves},
+        {"SGPRs", scalars && g->sgprs ? g->simds * (g->sgprs / scalars) / r->waves : INT64_MAX},
         {"LDS", k->lds > 0 ? g->lds / round_up(k->lds, g->lds_granule) : INT64_MAX},
         {"workgroups", r->waves > 1 ? g->workgroups : INT64_MAX},
     };
@@ -229,11 +234,9 @@ static void compute_occupancy(const rocl_trace *t, shape_row *r)
             r->limit = limits[i].name;
         }
     r->resident = fit * r->waves;
-    const int64_t all = (int64_t)g->simds * g->waves;
-    r->occupancy = rocl_share(r->resident, all);
-    if (r->limit == limits[0].name && r->resident < all)
+    r->occupancy = rocl_share(r->resident, r->most);
+    if (r->limit == limits[0].name && r->resident < r->most)
         r->limit = "workgroup size"; /* another one would not fit as a whole */
-    r->most = all;
     /* Of how many fillings of the GPU a launch consists; below 1 the grid is the limit. */
     if (k->cus >= g->cus)
         r->rounds = rocl_ratio(r->workgroups, (double)fit * (k->cus / g->cus));

@@ -498,15 +498,24 @@ END
 }
 
 @test "occupancy: workgroups that fit, one by one, and the grid" {
-    needs python3 "$FIXTURES/everything.db"
-    for db in "$FIXTURES/everything.db" "$FIXTURES/schema-3.0.0.db" "$SHARED/rocpd/r9700_llama_bench.db"; do
+    needs python3 sqlite3 "$FIXTURES/everything.db"
+    # Kernels with few vector registers and many scalar ones.
+    cp "$FIXTURES/schema-3.0.0.db" mi100.db
+    local symbol=$(sqlite3 mi100.db "SELECT name FROM sqlite_master WHERE name GLOB 'rocpd_info_kernel_symbol_*'")
+    sqlite3 mi100.db "UPDATE $symbol SET arch_vgpr_count = 8, accum_vgpr_count = 0, sgpr_count = 64 + 16 * (id % 4);
+        UPDATE ${symbol/kernel_symbol/agent} SET name = 'gfx908' WHERE name = 'gfx942'"
+    cp mi100.db mi300.db
+    sqlite3 mi300.db "UPDATE ${symbol/kernel_symbol/agent} SET name = 'gfx942' WHERE name = 'gfx908'"
+    for db in "$FIXTURES/everything.db" "$FIXTURES/schema-3.0.0.db" mi100.db mi300.db "$SHARED/rocpd/r9700_llama_bench.db"; do
         [ -e "$db" ] || continue
         rocstats occupancy --format json "$db" >o.json
         python3 - "$db" <<'END'
 import json, math, sqlite3, sys
 # Registers of a SIMD and their granule, waves of a SIMD, LDS and its granule, workgroups, wave, units of so many CUs.
 GPUS = {'gfx942': (512, 8, 8, 65536, 512, 16, 64, 1), 'gfx90a': (512, 8, 8, 65536, 512, 16, 64, 1),
-        'gfx1201': (1536, 24, 16, 131072, 512, 32, 32, 2)}
+        'gfx908': (256, 4, 10, 65536, 512, 16, 64, 1), 'gfx1201': (1536, 24, 16, 131072, 512, 32, 32, 2)}
+def scalar_waves(sgprs): # of a SIMD, as compilers count them
+    return 10 if sgprs <= 80 else 9 if sgprs <= 88 else 8 if sgprs <= 100 else 7
 db = sqlite3.connect('file:%s?mode=ro' % sys.argv[1], uri=True)
 t = lambda name: next(r[0] for r in db.execute(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB ? || '*' ORDER BY length(name)", ['rocpd_' + name + '_']))
@@ -544,13 +553,15 @@ for r in got:
         continue
     registers, granule, waves, memory, grain, most, wave, unit = GPUS[arch]
     of_group = -(-items // wave)
-    a_wave = -(-(vgprs + (accum if arch[:4] == 'gfx9' else 0)) // granule) * granule
+    a_wave = -(-(max(vgprs, accum) if arch == 'gfx908' else vgprs + (accum if arch[:4] == 'gfx9' else 0)) // granule) * granule
+    scalar = 4 * scalar_waves(sgprs) if arch[:4] == 'gfx9' else 4 * waves
     # Put in one workgroup after the other, as long as all is there.
     slots, files, left, fit, stop = 4 * waves, 4 * (registers // a_wave), memory, 0, set()
     while True:
         stop = set()
         if (fit + 1) * of_group > slots: stop.add('none' if fit * of_group == slots else 'workgroup size')
         if (fit + 1) * of_group > files: stop.add('VGPRs')
+        if (fit + 1) * of_group > scalar: stop.add('SGPRs')
         if lds and left < -(-lds // grain) * grain: stop.add('LDS')
         if of_group > 1 and fit == most: stop.add('workgroups')
         if stop: break
@@ -565,6 +576,7 @@ for r in got:
     assert r['limit'] in stop, (r, stop)
 END
     done
+    rocstats occupancy --format json mi100.db mi300.db | jq -e '[.tables[0].rows[] | select(.limit == "SGPRs") | "\(.arch) \(.sgprs)"] | unique == ["gfx908 112", "gfx908 96", "gfx942 112"]'
     [ "$(rocstats occupancy -j1 --format json "$FIXTURES/everything.db")" = "$(rocstats occupancy -j7 --format json "$FIXTURES/everything.db")" ]
 }
 
