@@ -73,6 +73,14 @@ same() {
     says "4 records left out"
 }
 
+@test "a queue with a number above 2^63 is called by it" {
+    mkdir big
+    sed 's/queue-id(0)/queue-id(9223372036854775813)/' "$TEXTS/results.txt" >big/results.txt
+    rocstats streams -q --format csv big >s.csv || [ $? -eq 1 ]
+    grep -q '"Queue 9223372036854775813"' s.csv
+    run ! grep -q '"Queue -' s.csv
+}
+
 @test "numbers that are none are counted, in times, fields and grids" {
     local field file
     count() { (rocstats -q --format csv domains t | awk -F, '{ n += $2 } END { print n }') }

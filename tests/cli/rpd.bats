@@ -114,6 +114,13 @@ GPU 1 (node 1),0,512,68719476741'
     same "$(fields other_api_trace "Domain, Function" v3.rpd)" app,load
 }
 
+@test "a stream with an address above 2^63 is called by it" {
+    sqlite3 v2.rpd "UPDATE rocpd_kernelapi SET stream = '0xffff800000001234' WHERE api_ptr_id = 3"
+    rocstats streams -q --format csv v2.rpd >s.csv || [ $? -eq 1 ]
+    grep -q '"Stream 18446603336221200948"' s.csv
+    run ! grep -q '"Stream -' s.csv
+}
+
 @test "version 1: what was asked for is kept by operation" {
     same "$(fields kernel_trace "Grid_Size_X, Grid_Size_Y, Correlation_Id" v1.rpd)" 64,3,10
     same "$(fields memory_copy_trace "Source_Agent_Id, Bytes, Correlation_Id" v1.rpd)" 'GPU 0,8192,20'

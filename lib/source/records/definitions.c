@@ -116,7 +116,7 @@ static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *
     const int64_t number = (int64_t)(typed ? e->key.number & UINT32_MAX : e->key.number);
     const char *type = types[e->facts.type];
     char label[40];
-    snprintf(label, sizeof label, "%s %" PRId64, type, number);
+    snprintf(label, sizeof label, "%s %" PRIu64, type, (uint64_t)number);
     *(rocl_agent *)to = (rocl_agent){.id = (int64_t)e->key.number,
                                      .node = ROCL_NONE,
                                      .process = process_of(in, e),
@@ -128,15 +128,25 @@ static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *
                                      .label = intern_text(in->trace, label)};
 }
 
+/* Its number is an address, mostly; one that would be negative as an id is its name. */
+static void define_lane(rocl_records_input *in, const rocl_key_entry *e, const char *word,
+                        uint32_t name, rocl_queue *to)
+{
+    char label[40];
+    snprintf(label, sizeof label, "%s %" PRIu64, word, e->key.number);
+    *to = (rocl_queue){.id = (int64_t)e->key.number, .process = process_of(in, e), .name = name};
+    if (!name && to->id < 0)
+        to->name = intern_text(in->trace, label);
+}
+
 static void define_queue(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
-    *(rocl_queue *)to = (rocl_queue){.id = (int64_t)e->key.number, .process = process_of(in, e)};
+    define_lane(in, e, "Queue", 0, to);
 }
 
 static void define_stream(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
-    define_queue(in, e, to);
-    ((rocl_stream *)to)->name = name_of_key(in, ROCL_KEY_STREAM, e);
+    define_lane(in, e, "Stream", name_of_key(in, ROCL_KEY_STREAM, e), to);
 }
 
 static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void *to)
