@@ -127,6 +127,45 @@ EXPECTED
     grep -q '"(1000, 3, 1)"' text
 }
 
+@test "demangled names of kernels are those of their properties, as jq reads them" {
+    cp "$FIXTURES/rank0.db" t.db
+    s=$(suffix t.db)
+    {
+        echo '{"a":{"demangled_kernel_name":"inner"},"demangled_kernel_name":"plain(int)","b":[1]}'
+        echo '{"demangled_kernel_name":"a \"quoted\" name"}'
+        echo '{"demangled\u005fkernel_name":"by an escaped key"}'
+        echo '  { "x" : "\"demangled_kernel_name\":" , "demangled_kernel_name" : "blanks" }  '
+        echo '{"demangled_kernel_name":""}'
+        echo '{"demangled_kernel_name":7}'
+        echo '{}'
+    } >json
+    n=0
+    while IFS= read -r line; do
+        n=$((n + 1))
+        echo "UPDATE rocpd_info_kernel_symbol$s SET extdata = '${line//\'/\'\'}', display_name = 'display $n'
+            WHERE id = (SELECT kernel_id FROM rocpd_kernel_dispatch$s GROUP BY 1 LIMIT 1 OFFSET $((n - 1)));"
+    done <json | sqlite3 t.db
+    rocpd2pftrace -z0 -o t.pftrace t.db
+    decode t.pftrace | sed -n 's/^ *demangled_name: "\(.*\)"$/\1/p' | sed 's/\\"/"/g' | sort -u >got
+    n=0
+    while IFS= read -r line; do
+        n=$((n + 1))
+        want=$(jq -r '.demangled_kernel_name | strings' <<<"$line")
+        grep -qxF -- "${want:-display $n}" got || fail "of $line: $(cat got)"
+    done <json
+}
+
+@test "a small trace is written by one thread" {
+    needs strace
+    strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    for command in "rocpd2pftrace -o t.pftrace" "rocpd2csv -d csv" "rocstats -o s.txt"; do
+        # shellcheck disable=SC2086
+        strace -f -e trace=clone,clone3 -o calls $command -q -j8 "$FIXTURES/rank0.db"
+        # The one waits for signals.
+        [ "$(grep -c '^[0-9]* *clone' calls)" -le 1 ] || fail "$command: $(cat calls)"
+    done
+}
+
 # ---- slices --------------------------------------------------------------------------------------
 
 @test "host calls and markers: every row, with thread, category, name and stack id" {
