@@ -199,6 +199,17 @@ static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_err
     return st == ROCL_OK ? finish_collector(s, i, err) : st;
 }
 
+/* To wake another worker takes longer than to make tables of so many events. */
+#define FEW_EVENTS 4096
+
+static bool has_few_events(const rocl_trace *t)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < ROCL_KINDS; i++)
+        n += atomic_load_explicit(&t->events[i], memory_order_relaxed);
+    return n <= FEW_EVENTS;
+}
+
 rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                        rocl_error *err)
 {
@@ -233,7 +244,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     if (st == ROCL_OK && o->header)
         st = rocl_put_header(out, t, ROCL_HEADER, err);
     if (st == ROCL_OK)
-        st = rocl_run_tasks(t->opt.jobs, s.count, finish_task, &s, err);
+        st = rocl_run_tasks(has_few_events(t) ? 1 : t->opt.jobs, s.count, finish_task, &s, err);
     for (unsigned i = 0; i < s.count; i++) {
         if (st == ROCL_OK && !rocl_tables_join(out, s.tables[i]))
             st = rocl_fail_memory(err);

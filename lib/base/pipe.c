@@ -40,6 +40,7 @@ struct rocl_pipe {
     uint64_t put, taken, written;
     unsigned blocks, made, held; /* how many there may be, are, and the producer has */
     unsigned busy;               /* workers that are in transform or write */
+    unsigned started;            /* workers that there are, with the producer */
     unsigned *ring;              /* indexes of nodes */
     node *nodes, *free;
     bool writing; /* somebody is in ops->write */
@@ -206,14 +207,23 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
         free_pipe(p);
         return rocl_fail_memory(err);
     }
-    /* A thread that cannot be had is done without: the producer transforms when it waits. */
-    for (unsigned i = 1; i < workers; i++)
-        p->worker[i].running = rocl_thread_start(&p->worker[i].thread, run_worker, &p->worker[i]);
+    p->started = 1;
     *pipe = p;
     return ROCL_OK;
 }
 
 /* ---- the producer -------------------------------------------------------------------------- */
+
+/* One more thread where a block waits for it beside the last one, which the producer transforms if
+ * it is all that there is: a small output needs no thread. One that cannot be had is done without.
+ * With the lock held. */
+static void start_worker(rocl_pipe *p)
+{
+    if (p->started == p->workers || p->put - p->taken < 2)
+        return;
+    worker *w = &p->worker[p->started++];
+    w->running = rocl_thread_start(&w->thread, run_worker, w);
+}
 
 /* Makes progress while the producer has to wait. */
 static void help_or_wait(rocl_pipe *p)
@@ -262,6 +272,8 @@ rocl_status rocl_pipe_put(rocl_pipe *p, rocl_block *block, rocl_error *err)
         recycle_block(p, n);
     } else {
         p->ring[p->put++ % p->blocks] = (unsigned)(n - p->nodes);
+        if (block->in.len)
+            start_worker(p);
         pthread_cond_signal(&p->work);
         if (p->workers == 1)
             process_block(p, &p->worker[0]);

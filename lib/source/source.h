@@ -39,6 +39,7 @@ typedef struct rocl_emitter {
     uint32_t kinds;  /* what is wanted; other events need not be made */
     uint32_t fields; /* ROCL_FIELD_*s of what is wanted of them */
     bool quiet;      /* it is prefetched: by one worker, and without progress */
+    bool few;        /* there are so few rows that one worker is faster than several */
 } rocl_emitter;
 
 /* Are arguments wanted, all of them or only those of ROCL_FIELD_HANDLES? */

@@ -178,6 +178,7 @@ static rocl_status read_capture(run *r, rocl_error *err)
     rocl_status st = ROCL_OK;
     uint64_t rows = rocl_plan_rows(&r->plan);
     bool few = rows <= (r->prefetch ? ROCL_PREFETCH_ROWS : FEW_ROWS);
+    r->emitter.few = few;
     begin_reading(r->trace, &r->capture->pub, rows);
     for (size_t i = 0, next; i < r->plan.count && st == ROCL_OK; i = next) {
         for (next = i; next < r->plan.count && r->plan.tasks[next].stage == r->plan.tasks[i].stage;)

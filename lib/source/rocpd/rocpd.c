@@ -363,7 +363,7 @@ static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_
 {
     rocpd_set *s = c->state;
     last_tasks l = {s, to, s->allocs};
-    unsigned jobs = to->quiet ? 1 : t->opt.jobs;
+    unsigned jobs = to->quiet || to->few ? 1 : t->opt.jobs;
     size_t parts = 0;
     rocl_status st =
         s->join ? rocpd_join_start(s->join, jobs > 1 ? 4 * (size_t)jobs : 1, &parts, err) : ROCL_OK;
