@@ -106,8 +106,8 @@ void rocl_space_drop(rocl_sort_space *s, rocl_stored *b)
 /* Small beside a buffer: many sorters may be filled at once. */
 enum { BLOCK_MIN = 4 << 10, BLOCK_MAX = 64 << 10, SLAB_BLOCKS = 32 };
 
-/* Slabs are huge pages where the system has them: to ask for every 4 KiB of memory takes as long as
- * to fill it. */
+/* Slabs but the first are huge pages where the system has them: to ask for every 4 KiB of memory
+ * takes as long as to fill it. Of the first one there may be no more needed than some KiB. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 typedef struct rocl_sort_block {
@@ -126,26 +126,30 @@ uint8_t *rocl_space_block(rocl_sort_space *s)
 {
     if (!rocl_space_expand(s, s->block, false))
         return NULL;
+    const size_t each = s->block + ROCL_SORT_SLACK, size = SLAB_BLOCKS * each;
     pthread_mutex_lock(&s->lock);
-    if (!s->blocks && ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1)) {
-        size_t each = s->block + ROCL_SORT_SLACK, size = SLAB_BLOCKS * each;
+    if (!s->blocks && !s->fresh_count && ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1)) {
         uint8_t *slab = aligned_alloc(size < HUGE_PAGE ? BLOCK_MIN : HUGE_PAGE, size);
-        if (slab && size >= HUGE_PAGE)
+        if (slab && size >= HUGE_PAGE && s->slab_count)
             madvise(slab, size, MADV_HUGEPAGE);
-        if (slab)
-            s->slabs[s->slab_count++] = slab;
-        for (unsigned i = SLAB_BLOCKS; slab && i-- > 0;)
-            put_block(s, slab + i * each);
+        if (slab) {
+            s->slabs[s->slab_count++] = s->fresh = slab;
+            s->fresh_count = SLAB_BLOCKS;
+        }
     }
-    block *b = s->blocks;
-    if (b) {
-        s->blocks = b->next;
-        s->blocks_used++;
+    uint8_t *p = (uint8_t *)s->blocks;
+    if (p) {
+        s->blocks = s->blocks->next;
+    } else if (s->fresh_count) {
+        p = s->fresh;
+        s->fresh += each;
+        s->fresh_count--;
     }
+    s->blocks_used += p != NULL;
     pthread_mutex_unlock(&s->lock);
-    if (!b)
+    if (!p)
         rocl_space_unexpand(s, s->block);
-    return (uint8_t *)b;
+    return p;
 }
 
 void rocl_space_unblock(rocl_sort_space *s, uint8_t *p)
@@ -159,10 +163,12 @@ void rocl_space_unblock(rocl_sort_space *s, uint8_t *p)
 void rocl_space_free_blocks(rocl_sort_space *s)
 {
     pthread_mutex_lock(&s->lock);
-    if (!s->blocks_used) {
-        s->blocks = NULL;
-        while (s->slab_count)
+    if (!s->blocks_used && s->slab_count > 1) {
+        while (s->slab_count > 1)
             free(s->slabs[--s->slab_count]);
+        s->blocks = NULL;
+        s->fresh = s->slabs[0];
+        s->fresh_count = SLAB_BLOCKS;
     }
     pthread_mutex_unlock(&s->lock);
 }

@@ -21,7 +21,8 @@
 #include <zstd_errors.h>
 #endif
 
-enum { BLOCK = 256 << 10, MAGIC_SIZE = 4 };
+/* The first piece, which tells what is read, is small: most inputs are not compressed. */
+enum { BLOCK = 256 << 10, FIRST = 4 << 10, MAGIC_SIZE = 4 };
 
 typedef enum codec { PLAIN, GZIP, ZSTD } codec;
 
@@ -247,7 +248,7 @@ rocl_status rocl_unpack_open(rocl_unpack **out, int fd, const char *name, rocl_e
     u->name = name;
     rocl_status st = ROCL_OK;
     while (st == ROCL_OK && got && u->len < MAGIC_SIZE) {
-        st = read_some(u, u->raw + u->len, BLOCK - u->len, &got, err);
+        st = read_some(u, u->raw + u->len, FIRST - u->len, &got, err);
         u->len += got;
     }
     /* Of zstd a frame, or one that decompressors skip, with which some writers begin. */
