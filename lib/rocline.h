@@ -953,6 +953,9 @@ typedef struct rocl_advice_rule {
     const char *report;    /* that it looks at */
     const char *threshold; /* beyond which it says something */
     const char *meaning, *formula, *remedy;
+    /* An example: the evidence of a trace of a made-up program, what was done about it, and how
+     * long the program took before and after. */
+    const char *seen, *done, *changed;
 } rocl_advice_rule;
 /* The i-th, in the order of the advice; NULL: there are not so many. */
 ROCL_API const rocl_advice_rule *rocl_advice_rule_at(size_t i);

@@ -430,14 +430,68 @@ static void test_peak(void **state)
         }
 }
 
+static const rocl_table_column path_columns[] = {{"class", "", ROCL_UNIT_TEXT},
+                                                 {"count", "", ROCL_UNIT_COUNT},
+                                                 {"percent", "", ROCL_UNIT_PERCENT}};
+static const rocl_table_column what_if_columns[] = {{"name", "", ROCL_UNIT_TEXT},
+                                                    {"factor", "", ROCL_UNIT_NUMBER},
+                                                    {"saved_percent", "", ROCL_UNIT_PERCENT}};
+
+static void test_critical_path(void **state)
+{
+    static const struct {
+        int64_t parts, host, outside, factor, saved;
+        const char *work, *finding, *evidence;
+    } cases[] = {
+        {50, 40, 20, 2, 9, "kernels", "The host decides", "60.0 % of the critical path"},
+        {49, 40, 20, 2, 50, "kernels", NULL, NULL},
+        {50, 40, 19, 2, 9, "kernels", NULL, NULL},
+        {50, 40, 40, 2, 9, "copies", NULL, NULL}, /* nothing that the host could launch earlier */
+        {50, 10, 10, 2, 10, "kernels", "Making one name faster", "10.0 % less if this"},
+        {50, 10, 10, 3, 10, "kernels", NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rocl_tables *all = rocl_tables_new();
+        rocl_table *t = TABLE(all, "critical_path", path_columns);
+        ROW(all, t, "host calls", NULL, cases[i].parts, cases[i].host);
+        ROW(all, t, "host outside of calls", NULL, 0, cases[i].outside);
+        ROW(all, t, cases[i].work, NULL, 50, 20);
+        t = TABLE(all, "critical_path_what_if", what_if_columns);
+        ROW(all, t, "gemm", NULL, cases[i].factor, cases[i].saved);
+        ROW(all, t, "(7 others)", NULL, 2, 50);
+        check(all, cases[i].finding, cases[i].evidence);
+    }
+}
+
+/* Whoever adds a rule says all of it. */
+static void test_rules(void **state)
+{
+    const rocl_advice_rule *r, *other;
+    size_t count = 0;
+    (void)state;
+    for (; (r = rocl_advice_rule_at(count)); count++) {
+        const char *const parts[] = {r->name,   r->report, r->threshold, r->meaning, r->formula,
+                                     r->remedy, r->seen,   r->done,      r->changed};
+        for (size_t i = 0; i < COUNT(parts); i++)
+            if (!parts[i] || !*parts[i] || strchr(parts[i], '\n'))
+                fail_msg("part %zu of rule %zu", i, count);
+        assert_non_null(strpbrk(r->threshold, "0123456789"));
+        for (size_t i = 0; (other = rocl_advice_rule_at(i)) != r; i++)
+            assert_string_not_equal(r->name, other->name);
+    }
+    assert_true(count > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),     cmocka_unit_test(test_occupancy),
-        cmocka_unit_test(test_gpus),        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_allocations), cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_ranks),       cmocka_unit_test(test_queues),
-        cmocka_unit_test(test_repeats),     cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_late_rank),   cmocka_unit_test(test_peak)};
+        cmocka_unit_test(test_kernels),       cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_gpus),          cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_allocations),   cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_ranks),         cmocka_unit_test(test_queues),
+        cmocka_unit_test(test_repeats),       cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_late_rank),     cmocka_unit_test(test_peak),
+        cmocka_unit_test(test_critical_path), cmocka_unit_test(test_rules)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

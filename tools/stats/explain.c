@@ -44,8 +44,9 @@ int explain_rule(const char *name)
         if (!is_rule(r->name, name))
             continue;
         printf("%s\n  meaning    %s\n  report     rocstats %s --advice\n  threshold  %s\n  formula "
-               "   %s\n  try        %s\n",
-               r->name, r->meaning, r->report, r->threshold, r->formula, r->remedy);
+               "   %s\n  try        %s\n  example    %s\n             %s\n             %s\n",
+               r->name, r->meaning, r->report, r->threshold, r->formula, r->remedy, r->seen,
+               r->done, r->changed);
         return 0;
     }
     usage_error("--explain: no rule of the advice is called \"%s\"; these are:", name);
