@@ -127,6 +127,9 @@ END
     rocstats ranks --format json "${ranks[@]}" >r.json
     rocstats compare --format html -o c.html "${ranks[@]}"
     rocstats compare --format json "${ranks[@]}" >c.json
+    train=("$TOP"/tests/fixtures/chrome/train[01].json)
+    rocstats critical-path --format html -o p.html "${train[@]}"
+    rocstats critical-path --format json "${train[@]}" >p.json
     python3 - <<'END'
 import html, json, math, re
 def load(name):
@@ -181,6 +184,27 @@ for label, plot, value in rows(figure(page, 'Durations of kernels')):
     most = max(h['count'] for h in of_name)
     for h, drawn in zip(of_name, heights):
         near(drawn, 44 * h['count'] / most)
+# Stacks of columns: what launches take on average, and what the paths of ranks are made of.
+def check_stacks(fig, of_table, parts):
+    drawn = rows(fig)
+    assert len(drawn) == min(len(of_table), 32) and drawn
+    for r, (label, plot, value) in zip(of_table, drawn):
+        lengths = [(colour, sum(max(r[k] or 0, 0) for k in keys)) for colour, *keys in parts]
+        whole = sum(n for _, n in lengths)
+        assert value == '%.1f %%' % (100 * lengths[0][1] / whole), (r, value)
+        at = 0
+        for (colour, n), (c, x, width) in zip([p for p in lengths if p[1]], rects(plot)):
+            assert c == colour
+            near(x, at)
+            near(width, max(1000 * n / whole, 0.6))
+            at += 1000 * n / whole
+check_stacks(figure(page, 'Kernel launches'), tables['launch'],
+             [('q5', 'delay_average_ns'), ('q3', 'call_average_ns'), ('q0', 'kernel_average_ns')])
+path, of_path = load('p')
+check_stacks(figure(path, 'Critical path of each rank'), of_path['critical_path_ranks'],
+             [('q4', 'elsewhere_ns'), ('q0', 'kernel_ns'), ('q1', 'communication_ns'), ('q2', 'copy_ns'),
+              ('q3', 'host_ns', 'outside_ns'), ('q5', 'launch_ns'), ('q6', 'queue_ns', 'return_ns'),
+              ('q7', 'unexplained_ns', 'before_ns')])
 # Memory over time: the label on the right is the largest of the row.
 assert '<span class="y"' in figure(page, 'Memory over time')
 

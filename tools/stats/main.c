@@ -63,9 +63,8 @@ static const opt report_options[] = {
     {"advice", 0, OPT_FLAG, offsetof(cli, advice), NULL, NULL, 0, 0,
      "add a table with findings that stand out (always in the overview and in html)"},
     {"explain", 0, OPT_STRING, offsetof(cli, explain), "RULE", NULL, 0, 0,
-     "print what a rule of the advice means, its threshold, how it is computed and what to try, "
-     "and "
-     "read no input; list: the names of all"},
+     "print what a rule of the advice means, its threshold, how it is computed, what to try and an "
+     "example, and read no input; list: the names of all"},
     {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
      "rows per table, the others are summed up in a last one; 0 prints all (default: for text 20, "
      "or 10 in the overview; for html 1000; 0 for the other formats)"},

@@ -400,10 +400,18 @@ static void put_energy(rocl_buf *b, const rocl_table *t)
     put_parts(b, t, parts, sizeof parts / sizeof *parts);
 }
 
+static void put_launches(rocl_buf *b, const rocl_table *t)
+{
+    static const part parts[] = {{"q5", "delay", .key = "delay_average_ns"},
+                                 {"q3", "call", .key = "call_average_ns"},
+                                 {"q0", "kernel", .key = "kernel_average_ns"}};
+    put_parts(b, t, parts, sizeof parts / sizeof *parts);
+}
+
 static void put_rank_paths(rocl_buf *b, const rocl_table *t)
 {
     static const part parts[] = {
-        {"c3", "waiting for another rank", .key = "elsewhere_ns"},
+        {"q4", "waiting for another rank", .key = "elsewhere_ns"},
         {"q0", "kernels", .key = "kernel_ns"},
         {"q1", "communication", .key = "communication_ns"},
         {"q2", "copies", .key = "copy_ns"},
@@ -1045,6 +1053,7 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"steps", put_rank_cells},
                   {"step_events", put_step_events},
                   {"overlap", put_overlap},
+                  {"launch", put_launches},
                   {"concurrency", put_concurrency},
                   {"stream_concurrency", put_stream_concurrency},
                   {"queue_timeline", put_queue_lengths},
