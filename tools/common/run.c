@@ -19,6 +19,21 @@
 static const program *running; /* for --output-config */
 static rocl_team *team;        /* of this run; NULL: none */
 
+static void tune_allocator(void)
+{
+#ifdef __GLIBC__
+    /* The C library gives each of many threads a heap of its own, and what is freed in one heap is
+     * of no use to the others. Workers allocate seldom: they can share a few. */
+    mallopt(M_ARENA_MAX, 4);
+    /* What a small input has freed is kept for the next one: to give it back and get it again takes
+     * a fifth of its time. Large blocks are the system's when they are freed, always: where the
+     * thresholds are not set they grow. */
+    mallopt(M_TOP_PAD, 256 << 10);
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
+}
+
 int common_parse(const program *p, common *c, int argc, char **argv)
 {
     /* A file that is opened must not become standard output because the caller closed that. A
@@ -28,14 +43,7 @@ int common_parse(const program *p, common *c, int argc, char **argv)
         fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         close(fd);
-#ifdef M_ARENA_MAX
-    /* The C library gives each of many threads a heap of its own, and what is freed in one heap is
-     * of no use to the others. Workers allocate seldom: they can share a few. */
-    mallopt(M_ARENA_MAX, 4);
-    /* Large blocks are the system's again when they are freed, whatever was freed before them. */
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    mallopt(M_TRIM_THRESHOLD, 1 << 20);
-#endif
+    tune_allocator();
     msg_init(p->name);
     c->level = MSG_NORMAL;
     team_mute_others(p, argc, argv);
