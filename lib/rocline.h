@@ -478,9 +478,10 @@ typedef struct rocl_options {
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
-    rocl_team *team; /* who reads; NULL: this process alone. It is closed after the trace */
-    bool explain;    /* notices also of what is only slower than it could be */
-    bool note_times; /* for rocl_trace_times */
+    rocl_team *team;  /* who reads; NULL: this process alone. It is closed after the trace */
+    bool team_writes; /* the trace is for an output that the ranks write together */
+    bool explain;     /* notices also of what is only slower than it could be */
+    bool note_times;  /* for rocl_trace_times */
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
     void *ctx; /* for progress and notice */
@@ -504,7 +505,9 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
  * opens the trace with rocl_options.team, and makes the result; it reads what the others cannot.
  * The others call rocl_team_serve(): each opens and reads the databases that rank 0 deals to it,
  * and sends their events. A result is the same as without a team. Events are read by the team for
- * what takes them in any order: rocl_stats(), rocl_compare(), rocl_trace_scan(). */
+ * what takes them in any order: rocl_stats(), rocl_compare(), rocl_trace_scan(). With
+ * rocl_options.team_writes all ranks write what their captures become, for rocl_write_pftrace() and
+ * rocl_write_csv(): other writers, and what is no plain file, are rank 0's alone. */
 
 /* Forks, as long as the process has one thread: each of `size` processes returns with a team of its
  * own rank. *team NULL: size is 0 or 1. */
@@ -526,7 +529,12 @@ ROCL_API unsigned rocl_team_size(const rocl_team *team);
 ROCL_API const char *rocl_team_name(const rocl_team *team);
 /* A rank that is not 0 does what rank 0 asks for, until that closes the team. What fails here, rank
  * 0 is told and reports; a status other than ROCL_OK: rank 0 is gone. */
-ROCL_API rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_error *err);
+/* `write`: called with the rank's part of the trace, and `ctx`, when rank 0 writes an output that
+ * the ranks write together; it calls the writer that rank 0 has called, with the same options.
+ * NULL: there is none. */
+typedef rocl_status rocl_team_write_fn(rocl_trace *t, void *ctx, rocl_error *err);
+ROCL_API rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options,
+                                     rocl_team_write_fn *write, void *ctx, rocl_error *err);
 /* Ends the others, on rank 0; NULL is fine. */
 ROCL_API void rocl_team_close(rocl_team *team);
 

@@ -248,6 +248,24 @@ rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *p
     return st;
 }
 
+rocl_status rocl_destination_show(rocl_destination *pl, int fd, char **shown, const char *path,
+                                  rocl_error *err)
+{
+    *shown = NULL;
+    const rocl_status st = hide_file(pl, fd, path, err);
+    if (st != ROCL_OK)
+        return st;
+    char *folder = realpath(pl->folder, NULL);
+    if (!folder)
+        return fail_errno(err, path, "cannot create");
+    const int n = asprintf(shown, "%s/%s", folder, pl->hidden);
+    free(folder);
+    if (n >= 0)
+        return ROCL_OK;
+    *shown = NULL;
+    return rocl_fail_memory(err);
+}
+
 rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path, rocl_error *err)
 {
     rocl_status st = sync_bytes(pl, fd, path, err);

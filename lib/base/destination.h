@@ -28,6 +28,9 @@ rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path
 /* Gives the file a hidden name, so that it can be closed, and closes its folder. */
 rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *path,
                                      rocl_error *err);
+/* Gives it a hidden name as well, by which others can open it: *shown, to be freed. */
+rocl_status rocl_destination_show(rocl_destination *pl, int fd, char **shown, const char *path,
+                                  rocl_error *err);
 /* Opens the folder again. */
 rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl_error *err);
 /* Moves a hidden file over the target, and waits until its name is on disk; closes the folder. */

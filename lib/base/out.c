@@ -9,7 +9,9 @@
 #include "base/destination.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +30,8 @@ struct rocl_out {
     uint8_t *buffer; /* NULL: sealed */
     bool gzip;       /* a member for each buffer */
     bool terminal;   /* it gets '?' for control characters */
+    rocl_out_fn *write; /* NULL: there is a file */
+    void *ctx;
 };
 
 enum { GZIP_LEVEL = 6 };
@@ -89,6 +93,10 @@ rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err
 {
     rocl_status st = ROCL_OK;
     const uint8_t *from = p;
+    if (o->write) {
+        o->bytes += n;
+        return o->write(o->ctx, p, n, err);
+    }
     /* In pieces of the buffer's size, however it is called: the same bytes for the same text. */
     while ((o->gzip || o->terminal) && n && !st) {
         size_t part = n < BUFFER - o->used ? n : BUFFER - o->used;
@@ -157,6 +165,45 @@ rocl_status rocl_out_open_as_named(rocl_out **out, const char *path, rocl_error 
     return st;
 }
 
+rocl_status rocl_out_open_to(rocl_out **out, rocl_out_fn *write, void *ctx, rocl_error *err)
+{
+    rocl_out *o = *out = calloc(1, sizeof *o);
+    if (!o)
+        return rocl_fail_memory(err);
+    *o = (rocl_out){.fd = -1, .keep_open = true, .place = {.dir = -1}, .write = write, .ctx = ctx};
+    return ROCL_OK;
+}
+
+/* A file that is full later on would fail in the middle of a copy: here it fails at once, where the
+ * file system can say so. */
+static bool make_room(rocl_out *o, uint64_t bytes)
+{
+    if (!bytes || fallocate(o->fd, 0, 0, (off_t)bytes) == 0)
+        return true;
+    if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
+        return false;
+    return ftruncate(o->fd, (off_t)bytes) == 0;
+}
+
+rocl_status rocl_out_share(rocl_out *o, uint64_t bytes, bool here, char **path, rocl_error *err)
+{
+    *path = NULL;
+    if (!o->place.replaces)
+        return rocl_fail(err, ROCL_OUTPUT, "%s: is no file that several processes can write",
+                         o->path);
+    if (!make_room(o, bytes)) {
+        o->broken = errno;
+        return write_error(o, err);
+    }
+    o->bytes = bytes;
+    if (!here)
+        return rocl_destination_show(&o->place, o->fd, path, o->path, err);
+    if (asprintf(path, "/proc/%ld/fd/%d", (long)getpid(), o->fd) >= 0)
+        return ROCL_OK;
+    *path = NULL;
+    return rocl_fail_memory(err);
+}
+
 static rocl_status close_file(rocl_out *o, rocl_error *err)
 {
     if (o->keep_open)
@@ -172,6 +219,8 @@ static rocl_status close_file(rocl_out *o, rocl_error *err)
 
 rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
 {
+    if (o->write)
+        return ROCL_OK;
     rocl_status st = flush_buffer(o, err);
     if (!st && close)
         st = rocl_destination_suspend(&o->place, o->fd, o->path, err);

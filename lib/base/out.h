@@ -18,6 +18,11 @@ rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err);
  * most, since it is done by the thread that writes. */
 rocl_status rocl_out_open_as_named(rocl_out **out, const char *path, rocl_error *err);
 
+/* An output whose bytes go to a function, at once. It has no file, is never committed, and may be
+ * sealed and discarded as any. */
+typedef rocl_status rocl_out_fn(void *ctx, const void *p, size_t n, rocl_error *err);
+rocl_status rocl_out_open_to(rocl_out **out, rocl_out_fn *write, void *ctx, rocl_error *err);
+
 /* Buffered. ENOSPC, and EPIPE where the program ignores SIGPIPE, come back as ROCL_OUTPUT
  * "PATH: cannot write: ...", at the latest from commit. */
 rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err);
@@ -29,6 +34,11 @@ static inline bool rocl_out_is_gz(const char *path)
     size_t n = strlen(path);
     return n >= 3 && !strcmp(path + n - 3, ".gz");
 }
+
+/* In place of writes: makes room for `bytes`, which others write at offsets of the file *path,
+ * until it is committed or sealed. Only of regular files, once, before any write. here: they are
+ * processes of this machine; then a killed process leaves nothing behind. Free *path. */
+rocl_status rocl_out_share(rocl_out *o, uint64_t bytes, bool here, char **path, rocl_error *err);
 
 /* Nothing more will be written: frees the buffer, and with `close` closes the file until commit, so
  * that any number of them can wait (under a hidden name, which a killed process leaves behind).

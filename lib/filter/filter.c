@@ -5,31 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "filter/stages.h"
-
-/* What a worker needs of its own. Allocated one by one, so that they share no cache line. */
-typedef struct worker_state {
-    uint8_t *keep;
-    size_t cap;
-    rocl_kind_cache kinds;
-    rocl_name_cache names, kernel_names;
-} worker_state;
-
-struct rocl_filter {
-    rocl_trace *trace;
-    rocl_window window;
-    rocl_who who;
-    rocl_kinds kinds;
-    rocl_names names, kernel_names;
-    rocl_periods periods;
-    rocl_iterations iterations;
-    rocl_step_filter steps;
-    int64_t min_duration;
-    int64_t first, last; /* bounds of the trace */
-    bool resolved;
-    worker_state **workers;
-    unsigned worker_count;
-};
+#include "filter/state.h"
 
 /* ---- making ---- */
 
@@ -248,7 +224,7 @@ static rocl_status apply_stages(rocl_filter *f, unsigned worker, rocl_batch *b, 
 {
     if (worker >= f->worker_count)
         return fail_not_ready(f, err);
-    worker_state *w = f->workers[worker];
+    rocl_filter_worker *w = f->workers[worker];
     if (!ROCL_GROW(w->keep, w->cap, b->count))
         return rocl_fail_memory(err);
     memset(w->keep, 1, b->count);

@@ -61,6 +61,16 @@ int64_t rocl_filter_clip_time(const rocl_filter *f, int64_t time, bool begin);
 bool rocl_filter_has_window(const rocl_filter *f);
 rocl_status rocl_filter_within(const rocl_filter *f, int64_t first, int64_t last, rocl_error *err);
 
+/* For the ranks of a team, whose filters are made of the same options and definitions. What rank
+ * 0's has found in all events (it is resolved), as bytes; another rank's takes it, and is resolved
+ * then. ROCL_INTERNAL: it is damaged. */
+void rocl_filter_put_state(const rocl_filter *f, rocl_buf *to);
+rocl_status rocl_filter_take_state(rocl_filter *f, const uint8_t **p, const uint8_t *end,
+                                   rocl_error *err);
+/* What has been met, for rocl_filter_report(); false: it is damaged. */
+void rocl_filter_put_hits(rocl_filter *f, rocl_buf *to);
+bool rocl_filter_add_hits(rocl_filter *f, const uint8_t **p, const uint8_t *end);
+
 /* After the last event: a notice for every --include or --exclude word and every --name list that
  * matched nothing; ROCL_USAGE for a word that nobody knows. Nothing is said about words for what
  * was not read: kinds_read is the set of kinds that were. Call it once, not after a failure. */

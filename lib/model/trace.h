@@ -20,12 +20,13 @@ struct rocl_filter;
 struct rocl_deal;
 struct rocl_sink;
 struct rocl_out_set;
+struct rocl_parts;
 
 /* A capture with what only the library needs. `pub` is first: a rocl_capture * of ours is a
  * rocl_model_capture *. */
 typedef struct rocl_model_capture {
     rocl_capture pub;
-    struct rocl_source *source; /* who reads it */
+    struct rocl_source *source; /* who reads it; NULL: another rank of a team */
     void *state;                /* the source's own, per capture */
     rocl_arena arena;           /* of the definition arrays */
     bool has_untimed_values; /* of counters: they begin and end at 0, and find their dispatch by id
@@ -34,6 +35,7 @@ typedef struct rocl_model_capture {
                        added to those of its events */
     double drift;   /* that much more is added per ns since drift_from, a time before that */
     int64_t drift_from;
+    bool joins_next; /* it is small, and so is the next one: outputs may join what they become */
 } rocl_model_capture;
 
 /* Sets the clock of a time. False: it cannot be said. */
@@ -57,6 +59,10 @@ static inline int64_t rocl_unset_clock(const rocl_model_capture *c, int64_t time
                ? then - (int64_t)((double)(then - c->drift_from) * c->drift / (1 + c->drift))
                : then;
 }
+
+/* Sets the clock of a capture, which knows its offset and drift, in its definitions, once. Times
+ * that would then be before time began are unknown. */
+void rocl_set_clock_of(rocl_model_capture *c);
 
 typedef struct rocl_machine {
     uint32_t hostname, machine_id; /* texts; 0 unknown */
@@ -94,6 +100,7 @@ struct rocl_trace {
     rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
     struct rocl_deal *deal;     /* what other ranks of a team read; NULL: there are none */
+    struct rocl_parts *parts; /* of outputs that all ranks write; NULL: this process writes alone */
     struct rocl_kernel_classes *classes;
     struct rocl_step_names *steps; /* which markers are steps */
     atomic_uint_least64_t faults[ROCL_FAULTS];

@@ -2,7 +2,6 @@
 #include "sink/piped.h"
 
 #include "base/deflate.h"
-#include "base/out_set.h"
 #include "model/trace.h"
 
 enum { TEXT_BLOCK = 256 << 10 };
@@ -14,6 +13,23 @@ rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
     if (st == ROCL_OK)
         st = rocl_pipe_new(&s->pipe, jobs, ops, ctx, err);
     return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
+}
+
+rocl_status rocl_piped_open_parts(rocl_piped *s, rocl_trace *t, const char *path,
+                                  const rocl_pipe_ops *ops, void *ctx, rocl_error *err)
+{
+    rocl_status st = rocl_parts_open(t, path, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_out(t, &s->out, path, err);
+    if (st == ROCL_OK)
+        st = rocl_pipe_new(&s->pipe, t->opt.jobs, ops, ctx, err);
+    return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
+}
+
+rocl_status rocl_piped_end_part(rocl_piped *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_status st = rocl_piped_buf(s)->len ? rocl_piped_put(s, err) : ROCL_OK;
+    return st || !t->parts ? st : rocl_pipe_drain(s->pipe, err);
 }
 
 static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
@@ -104,10 +120,18 @@ rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err)
 
 rocl_status rocl_piped_commit(rocl_piped *s, rocl_trace *t, uint64_t *bytes, rocl_error *err)
 {
+    rocl_parts_sums sums = {0};
+    const rocl_status st = rocl_piped_commit_parts(s, t, &sums, err);
+    *bytes = sums.bytes;
+    return st;
+}
+
+rocl_status rocl_piped_commit_parts(rocl_piped *s, rocl_trace *t, rocl_parts_sums *sums,
+                                    rocl_error *err)
+{
     rocl_out *out = s->out;
     s->out = NULL;
-    *bytes = rocl_out_bytes(out);
-    return rocl_out_set_add(t->outputs, &out, 1, err);
+    return rocl_parts_commit(t, &out, 1, sums, err);
 }
 
 void rocl_piped_discard(rocl_piped *s)

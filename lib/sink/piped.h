@@ -4,6 +4,7 @@
 
 #include "base/out.h"
 #include "base/pool.h"
+#include "trace/parts.h"
 #include "trace/pipeline.h"
 
 /* Makes the text of a block, to `out`, of what was put into `in`. Concurrent; in the order of the
@@ -26,6 +27,12 @@ typedef struct rocl_piped {
 /* Opens the file and the pipe. Whatever comes of it, rocl_piped_discard frees s in the end. */
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err);
+
+/* The same of a file that the ranks of a team write together: see trace/parts.h. A sink calls
+ * rocl_piped_end_part() at the end of each capture that does not join the next one. */
+rocl_status rocl_piped_open_parts(rocl_piped *s, rocl_trace *t, const char *path,
+                                  const rocl_pipe_ops *ops, void *ctx, rocl_error *err);
+rocl_status rocl_piped_end_part(rocl_piped *s, rocl_trace *t, rocl_error *err);
 
 /* The same of a file whose blocks are written as they are, or packed by gzip: if that is wanted or
  * the name ends in .gz. level: of ROCL_*_LEVEL, or below 0. */
@@ -56,6 +63,9 @@ rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err);
 /* Gives the finished file its name, at once or with the other outputs of the reading; *bytes is its
  * size. */
 rocl_status rocl_piped_commit(rocl_piped *s, rocl_trace *t, uint64_t *bytes, rocl_error *err);
+/* The same, and what the ranks of a team have counted is summed. */
+rocl_status rocl_piped_commit_parts(rocl_piped *s, rocl_trace *t, rocl_parts_sums *sums,
+                                    rocl_error *err);
 /* Frees all of s, and leaves no trace of a file that is not committed. Zeros are fine. */
 void rocl_piped_discard(rocl_piped *s);
 

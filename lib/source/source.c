@@ -217,8 +217,8 @@ rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_erro
 
 void rocl_capture_free(rocl_model_capture *c)
 {
-    const rocl_source_ops *ops = c->source->ops;
-    if (ops->free_capture)
+    const rocl_source_ops *ops = c->source ? c->source->ops : NULL;
+    if (ops && ops->free_capture)
         ops->free_capture(c);
     rocl_arena_free(&c->arena);
     free(c);

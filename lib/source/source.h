@@ -113,6 +113,9 @@ typedef struct rocl_source {
     /* What open leaves, until it is added to that of the inputs before. */
     rocl_model_capture **captures;
     size_t capture_count;
+    size_t number;      /* among the sources of the trace, once that is open */
+    size_t total;       /* of its captures in the trace, once that is open */
+    uint64_t bytes;     /* of its file, 0 where it is no plain one; once the trace is open */
     const char *remark; /* NULL: none */
     char version[32];   /* of the format, as the input says it; "": it says none */
     const char *writer; /* the program that has written it; NULL: that of the format */

@@ -37,6 +37,13 @@ typedef enum rocl_team_message {
     ROCL_TEAM_END,    /* of a run: faults, by reason */
     ROCL_TEAM_HELLO,  /* of who joins: version, arguments */
     ROCL_TEAM_FORMED, /* to all who have: a team, or each on its own */
+    /* of outputs that all write, see trace/parts.h */
+    ROCL_TEAM_WRITE,  /* trace, its captures, flags, the state of the filter */
+    ROCL_TEAM_COUNTS, /* faults, events, times, what filters have met, texts that are not UTF-8 */
+    ROCL_TEAM_PARTS,  /* sums of the sink; how many outputs, of each the name and its parts */
+    ROCL_TEAM_PLACE,  /* output, file, whether to sync it, how many parts: capture and offset */
+    ROCL_TEAM_PLACED,
+    ROCL_TEAM_NAMED, /* all outputs have their names */
 } rocl_team_message;
 
 struct rocl_team {

@@ -67,6 +67,16 @@ void rocl_timeline_forget_capture(rocl_timeline *t)
     t->sorter = NULL;
 }
 
+/* One for each index that a kind of sequence may have, see rocl_sequence_kind; what is of no known
+ * process or counter has one more. */
+uint64_t rocl_timeline_sequences_max(const rocl_capture *c)
+{
+    const uint64_t processes = (uint64_t)c->process_count + 1;
+    const uint64_t hosts = c->thread_count + processes;
+    const uint64_t work = 2 * processes, bytes = 2 * processes;
+    return hosts + work + bytes + c->agent_count + 1 + c->counter_count + 1;
+}
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Parts are made until there are about so many, some of them only half as large: what it takes to

@@ -171,6 +171,10 @@ void rocl_timeline_forget_capture(rocl_timeline *t);
 /* What of a capture tracks follow from: done by begin_capture. */
 void rocl_timeline_set_capture(rocl_timeline *t, const rocl_capture *c);
 
+/* So many sequences a capture has at most, as far as its definitions tell, unless by_track is set.
+ */
+uint64_t rocl_timeline_sequences_max(const rocl_capture *c);
+
 /* The index of the sequence of GPU work; timeline: whose capture the event is of. */
 rocl_index_fn rocl_work_index;
 

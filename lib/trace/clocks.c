@@ -12,18 +12,6 @@
 
 /* ---- setting them ---- */
 
-void rocl_set_clock_of(rocl_model_capture *c)
-{
-    for (uint32_t i = 0; i < c->pub.process_count; i++) {
-        rocl_process *p = (rocl_process *)(uintptr_t)&c->pub.processes[i];
-        int64_t *const times[] = {&p->init, &p->fini, &p->start, &p->end};
-        for (size_t k = 0; k < sizeof times / sizeof *times; k++)
-            if (*times[k] > 0 && /* 0: unknown */
-                (!rocl_set_clock(c, times[k]) || *times[k] < 0))
-                *times[k] = 0;
-    }
-}
-
 rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
 {
     rocl_aligner *a = NULL;

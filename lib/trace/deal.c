@@ -2,12 +2,11 @@
  *
  * ROCL_TEAM_READ: trace, kinds, fields, whether arguments of all calls, or of collectives, are
  * read, how many captures; of each which path of the rank, which of its captures, its number here,
- * its clock (8 bytes each: offset, drift, since), its guid. */
+ * its guid, its clock. */
 #include "trace/deal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/pool.h"
@@ -27,107 +26,126 @@ typedef struct text_map {
     size_t former_count, former_cap;
 } text_map;
 
-typedef struct dealt_capture {
-    unsigned rank;  /* 0: it is read here */
-    uint32_t input; /* which of the rank's paths */
-    uint32_t nth;   /* of the captures of that */
-} dealt_capture;
-
 struct rocl_deal {
     rocl_team *team;
     unsigned number; /* of the trace */
-    dealt_capture *captures;
+    rocl_deal_place *captures;
     text_map *maps; /* by rank */
 };
 
 /* ---- who reads what -------------------------------------------------------------------------- */
 
-typedef struct dealt_source {
-    size_t source;
+/* Captures that outputs may join are dealt out together. */
+typedef struct unit {
+    size_t first, count; /* captures */
     uint64_t bytes;
     unsigned rank;
-} dealt_source;
+} unit;
 
 /* A plain file that can be opened and read without any other. */
-static bool may_be_dealt(const rocl_source *s, uint64_t *bytes)
+static bool may_be_dealt(const rocl_source *s)
 {
-    struct stat file;
-    *bytes = 0;
-    if (!s->opened || !s->ops || !(s->format->flags & ROCL_FORMAT_INDEPENDENT) || s->joined ||
-        s->slice || s->more_count || !strcmp(s->path, "-") || stat(s->path, &file) != 0 ||
-        !S_ISREG(file.st_mode))
-        return false;
-    *bytes = (uint64_t)file.st_size;
-    return true;
+    return s->opened && s->ops && (s->format->flags & ROCL_FORMAT_INDEPENDENT) && !s->joined &&
+           !s->slice && !s->more_count && s->bytes && strcmp(s->path, "-") != 0;
 }
 
 static int by_bytes(const void *a, const void *b)
 {
-    const dealt_source *x = a, *y = b;
+    const unit *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
-    return (x->source > y->source) - (x->source < y->source);
+    return (x->first > y->first) - (x->first < y->first);
 }
 
-static int by_source(const void *a, const void *b)
+/* Those of which all captures may be dealt out. */
+static size_t list_units(const rocl_trace *t, unit *units)
 {
-    const dealt_source *x = a, *y = b;
-    return (x->source > y->source) - (x->source < y->source);
+    size_t n = 0;
+    for (size_t i = 0; i < t->capture_count;) {
+        unit u = {.first = i};
+        bool may = true, more = true;
+        while (more) {
+            const rocl_model_capture *c = t->captures[i++];
+            may &= may_be_dealt(c->source);
+            u.count++;
+            u.bytes += c->source->bytes / c->source->total + 1;
+            more = c->joins_next;
+        }
+        if (may)
+            units[n++] = u;
+    }
+    return n;
 }
 
-/* The largest first, each to the rank that has least. Rank 0 reads none: it has to take in what all
- * others read. */
-static rocl_status choose_ranks(dealt_source *dealt, size_t count, unsigned size, rocl_error *err)
+/* The largest first, each to the rank that has least. Rank 0 has all that others cannot read; and
+ * where it has to take in what they read, it reads none of this. */
+static rocl_status choose_ranks(const rocl_trace *t, unit *units, size_t count, unsigned size,
+                                rocl_error *err)
 {
+    const unsigned first = t->opt.team_writes ? 0 : 1;
     uint64_t *loads = calloc(size, sizeof *loads);
     if (!loads)
         return rocl_fail_memory(err);
-    qsort(dealt, count, sizeof *dealt, by_bytes);
+    for (size_t i = 0; i < t->source_count; i++)
+        loads[0] += t->sources[i]->bytes;
+    for (size_t i = 0; i < count; i++)
+        loads[0] -= units[i].bytes < loads[0] ? units[i].bytes : loads[0];
+    qsort(units, count, sizeof *units, by_bytes);
     for (size_t i = 0; i < count; i++) {
-        unsigned least = 1;
-        for (unsigned r = 2; r < size; r++)
+        unsigned least = first;
+        for (unsigned r = first + 1; r < size; r++)
             least = loads[r] < loads[least] ? r : least;
-        dealt[i].rank = least;
-        loads[least] += dealt[i].bytes + 1;
+        units[i].rank = least;
+        loads[least] += units[i].bytes;
+        for (size_t k = 0; k < units[i].count; k++)
+            t->deal->captures[units[i].first + k].rank = least;
     }
-    qsort(dealt, count, sizeof *dealt, by_source);
     free(loads);
     return ROCL_OK;
 }
 
-static rocl_status send_paths(const rocl_trace *t, const dealt_source *dealt, size_t count,
-                              unsigned rank, rocl_error *err)
+/* The paths of the sources of which a rank reads captures, in their order, and where each of its
+ * captures is. The captures of an input come in the same order in every trace that has it. */
+static uint32_t list_paths(const rocl_trace *t, unsigned rank, rocl_buf *paths)
+{
+    uint32_t n = 0, *inputs = calloc(t->source_count + 1, sizeof *inputs);
+    uint32_t *seen = calloc(t->source_count + 1, sizeof *seen);
+    paths->failed |= !inputs || !seen;
+    for (size_t i = 0; !paths->failed && i < t->capture_count; i++)
+        inputs[t->captures[i]->source->number] |= t->deal->captures[i].rank == rank;
+    for (size_t i = 0; !paths->failed && i < t->source_count; i++) {
+        const char *path = t->sources[i]->path;
+        if (!inputs[i])
+            continue;
+        inputs[i] = n++;
+        rocl_team_put_text(paths, path, strlen(path));
+    }
+    for (size_t i = 0; !paths->failed && i < t->capture_count; i++) {
+        const size_t source = t->captures[i]->source->number;
+        rocl_deal_place *d = &t->deal->captures[i];
+        const uint32_t nth = seen[source]++;
+        if (d->rank == rank)
+            *d = (rocl_deal_place){rank, inputs[source], nth};
+    }
+    free(inputs);
+    free(seen);
+    return n;
+}
+
+static rocl_status send_paths(const rocl_trace *t, unsigned rank, rocl_error *err)
 {
     rocl_buf b = {0}, paths = {0};
-    uint64_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (dealt[i].rank == rank) {
-            const char *path = t->sources[dealt[i].source]->path;
-            rocl_team_put_text(&paths, path, strlen(path));
-            n++;
-        }
+    const uint32_t n = list_paths(t, rank, &paths);
     rocl_buf_byte(&b, ROCL_TEAM_OPEN);
     rocl_buf_varint(&b, t->deal->number);
     rocl_buf_varint(&b, n);
     rocl_buf_put(&b, paths.data, paths.len);
     rocl_buf_free_into(&paths, &b);
-    const rocl_status st = n ? rocl_team_send(t->deal->team, rank, &b, err) : ROCL_OK;
+    const rocl_status st = b.failed ? rocl_fail_memory(err)
+                           : n      ? rocl_team_send(t->deal->team, rank, &b, err)
+                                    : ROCL_OK;
     rocl_buf_free(&b);
     return st;
-}
-
-/* The captures of an input come in the same order in every trace that has it. */
-static void place_captures(const rocl_trace *t, const dealt_source *dealt, size_t count)
-{
-    rocl_deal *d = t->deal;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t nth = 0, input = 0;
-        for (size_t k = 0; k < i; k++)
-            input += dealt[k].rank == dealt[i].rank;
-        for (size_t k = 0; k < t->capture_count; k++)
-            if (t->captures[k]->source == t->sources[dealt[i].source])
-                d->captures[k] = (dealt_capture){dealt[i].rank, input, nth++};
-    }
 }
 
 rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err)
@@ -137,10 +155,9 @@ rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err)
     if (size < 2)
         return ROCL_OK;
     rocl_deal *d = calloc(1, sizeof *d);
-    dealt_source *dealt = calloc(t->source_count + 1, sizeof *dealt);
-    size_t count = 0;
+    unit *units = calloc(t->capture_count + 1, sizeof *units);
     t->deal = d;
-    rocl_status st = d && dealt ? ROCL_OK : rocl_fail_memory(err);
+    rocl_status st = d && units ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK) {
         d->team = team;
         d->number = team->traces++;
@@ -148,17 +165,11 @@ rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err)
         d->maps = calloc(size, sizeof *d->maps);
         st = d->captures && d->maps ? ROCL_OK : rocl_fail_memory(err);
     }
-    for (size_t i = 0; st == ROCL_OK && i < t->source_count; i++) {
-        dealt[count].source = i;
-        count += may_be_dealt(t->sources[i], &dealt[count].bytes);
-    }
     if (st == ROCL_OK)
-        st = choose_ranks(dealt, count, size, err);
-    if (st == ROCL_OK)
-        place_captures(t, dealt, count);
+        st = choose_ranks(t, units, list_units(t, units), size, err);
     for (unsigned r = 1; st == ROCL_OK && r < size; r++)
-        st = send_paths(t, dealt, count, r, err);
-    free(dealt);
+        st = send_paths(t, r, err);
+    free(units);
     return st;
 }
 
@@ -186,6 +197,23 @@ void rocl_deal_free(rocl_deal *d)
 bool rocl_is_dealt(const rocl_deal *d, uint32_t capture)
 {
     return d && d->captures[capture].rank > 0;
+}
+
+rocl_deal_place rocl_deal_place_of(const rocl_deal *d, uint32_t capture)
+{
+    return d->captures[capture];
+}
+
+unsigned rocl_deal_number(const rocl_deal *d)
+{
+    return d->number;
+}
+
+void rocl_deal_put_clock(rocl_buf *to, const rocl_model_capture *c)
+{
+    rocl_buf_put(to, &c->offset, sizeof c->offset);
+    rocl_buf_put(to, &c->drift, sizeof c->drift);
+    rocl_buf_put(to, &c->drift_from, sizeof c->drift_from);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
@@ -216,7 +244,7 @@ static rocl_status begin_rank(run *r, unsigned rank, rocl_error *err)
     rocl_buf b = {0}, list = {0};
     uint64_t n = 0;
     for (size_t i = 0; i < t->capture_count; i++) {
-        const dealt_capture *dealt = &r->deal->captures[i];
+        const rocl_deal_place *dealt = &r->deal->captures[i];
         const rocl_model_capture *c = t->captures[i];
         if (dealt->rank != rank || !r->read->wanted[i])
             continue;
@@ -225,10 +253,8 @@ static rocl_status begin_rank(run *r, unsigned rank, rocl_error *err)
         rocl_buf_varint(&list, dealt->input);
         rocl_buf_varint(&list, dealt->nth);
         rocl_buf_varint(&list, i);
-        rocl_buf_put(&list, &c->offset, sizeof c->offset);
-        rocl_buf_put(&list, &c->drift, sizeof c->drift);
-        rocl_buf_put(&list, &c->drift_from, sizeof c->drift_from);
         rocl_team_put_text(&list, guid, len);
+        rocl_deal_put_clock(&list, c);
         n++;
     }
     rocl_buf_byte(&b, ROCL_TEAM_READ);

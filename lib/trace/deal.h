@@ -7,14 +7,27 @@
 
 typedef struct rocl_deal rocl_deal;
 
-/* Deals out the inputs of a trace whose captures have their order, as options.team says: t->deal.
- * The others begin to open them. Inputs that only rank 0 can read are not dealt out: standard
+/* Deals out the captures of a trace, which have their order, as options.team says: t->deal. The
+ * others begin to open their inputs. Inputs that only rank 0 can read are not dealt out: standard
  * input, several files that are one run, formats that depend on other inputs. */
 rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err);
 void rocl_deal_free(rocl_deal *d);
 
 /* Is the capture another rank's to read? NULL is fine. */
 bool rocl_is_dealt(const rocl_deal *d, uint32_t capture);
+
+/* Who reads a capture, and where it is among the inputs of that rank. */
+typedef struct rocl_deal_place {
+    unsigned rank;  /* 0: it is read here */
+    uint32_t input; /* which of the rank's paths */
+    uint32_t nth;   /* of the captures of that */
+} rocl_deal_place;
+
+rocl_deal_place rocl_deal_place_of(const rocl_deal *d, uint32_t capture);
+unsigned rocl_deal_number(const rocl_deal *d); /* of the trace, among those of the team */
+
+/* Appends where the clock of a capture is set. */
+void rocl_deal_put_clock(rocl_buf *to, const rocl_model_capture *c);
 
 /* What is to be read, and who gets it. */
 typedef struct rocl_deal_read {

@@ -21,6 +21,7 @@
 #include "team/team.h"
 #include "trace/clocks.h"
 #include "trace/deal.h"
+#include "trace/parts.h"
 #include "trace/share.h"
 
 /* Processes that traced nothing leave text without a record. It may be skipped when some other
@@ -284,6 +285,38 @@ static rocl_status join_slices(rocl_trace *t, rocl_error *err)
     return ROCL_OK;
 }
 
+/* ---- small captures ---- */
+
+/* Captures below SMALL join, neighbours until they have JOINED bytes. */
+enum { SMALL = 1 << 20, JOINED = 4 << 20 };
+
+/* Of what its input takes on disk. What is no plain file is not small. */
+static uint64_t bytes_of_capture(const rocl_model_capture *c)
+{
+    return c->source->bytes ? c->source->bytes / c->source->total : SMALL;
+}
+
+/* And what of the sources is known then. */
+static void join_small_captures(rocl_trace *t)
+{
+    uint64_t joined = 0;
+    for (size_t i = 0; i < t->source_count; i++) {
+        struct stat file;
+        rocl_source *s = t->sources[i];
+        s->number = i;
+        s->total = 0;
+        s->bytes = stat(s->path, &file) == 0 && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
+    }
+    for (size_t i = 0; i < t->capture_count; i++)
+        t->captures[i]->source->total++;
+    for (size_t i = 0; i + 1 < t->capture_count; i++) {
+        joined += bytes_of_capture(t->captures[i]);
+        t->captures[i]->joins_next = joined < JOINED && bytes_of_capture(t->captures[i]) < SMALL &&
+                                     bytes_of_capture(t->captures[i + 1]) < SMALL;
+        joined = t->captures[i]->joins_next ? joined : 0;
+    }
+}
+
 /* ---- open and close -------------------------------------------------------------------------- */
 
 static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
@@ -317,6 +350,8 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
         st = rocl_trace_order(t, err);
     if (st == ROCL_OK)
         st = rocl_trace_label_queues(t, err);
+    if (st == ROCL_OK)
+        join_small_captures(t);
     if (st == ROCL_OK)
         st = rocl_deal_inputs(t, err);
     if (st == ROCL_OK)
@@ -358,6 +393,8 @@ rocl_status rocl_share_open(rocl_trace **trace, char *const *paths, size_t count
         st = rocl_sources_open(t, 0, t->source_count, err);
     if (st == ROCL_OK)
         st = rocl_trace_order(t, err);
+    if (st == ROCL_OK)
+        st = rocl_trace_label_queues(t, err);
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);
     if (st != ROCL_OK) {
@@ -422,6 +459,7 @@ void rocl_trace_close(rocl_trace *t)
 {
     if (!t)
         return;
+    rocl_parts_free(t->parts);
     rocl_deal_free(t->deal);
     rocl_filter_free(t->filter);
     rocl_kernel_classes_free(t->classes);

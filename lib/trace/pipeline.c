@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "trace/deal.h"
+#include "trace/parts.h"
 #include "trace/prefetch.h"
 #include "base/pool.h"
 #include "filter/filter.h"
@@ -27,6 +28,7 @@ typedef struct run {
     rocl_prefetch *prefetch; /* NULL: nothing is prefetched */
     const bool *wanted;      /* by capture; the others are not read here. NULL: all are wanted */
     bool raw;                /* events go to the sink as the source makes them */
+    rocl_parts *shared;      /* all ranks of a team run the sink; NULL: they do not */
 } run;
 
 /* Rows for which it takes longer to wake another worker than to read them. */
@@ -125,7 +127,9 @@ static void note_times(rocl_trace *t, const rocl_batch *b)
 static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     run *r = ctx;
-    rocl_status st = ROCL_OK;
+    rocl_status st = r->shared ? rocl_parts_look(r->shared, err) : ROCL_OK;
+    if (st != ROCL_OK)
+        return st;
     if (r->raw)
         return r->sink->events(r->sink->self, worker, b, err);
     if (rocl_kind_in(b->kind, ROCL_VALUE_KINDS))
@@ -261,9 +265,11 @@ static rocl_status read_captures(run *r, rocl_error *err)
         bool takes = (!r->wanted || r->wanted[i]) && rocl_filter_takes_capture(t->filter, c);
         if (takes && sink->takes)
             st = sink->takes(sink->self, c, &takes, err);
+        if (r->shared && takes)
+            rocl_parts_begin(r->shared, c, &takes);
         if (st == ROCL_OK && takes)
             st = run_capture(r, err);
-        else /* it may be the one after which its file is closed */
+        else if (r->capture->source) /* it may be the one after which its file is closed */
             r->capture->source->ops->end(t, r->capture);
     }
     rocl_prefetch_free(r->prefetch);
@@ -319,13 +325,32 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     run r = {.trace = t, .filter = filter, .sink = sink};
     r.emitter.kinds = kinds;
     r.emitter.fields = sink->fields;
-    if (!t->deal || !takes_dealt(sink))
+    /* While the others write, they read for nobody else. */
+    if (!t->deal || !takes_dealt(sink) || (t->parts && rocl_parts_started(t->parts)))
         return read_captures(&r, err);
     bool *wanted = calloc(2 * t->capture_count + 1, sizeof *wanted);
     rocl_status st =
         wanted ? read_with_team(&r, wanted, wanted + t->capture_count, err) : rocl_fail_memory(err);
     free(wanted);
     return st;
+}
+
+/* All ranks run the sink over captures of their own. What they have counted, rank 0 counts then. */
+static rocl_status run_shared(rocl_trace *t, const rocl_sink *sink, uint32_t kinds, rocl_error *err)
+{
+    run r = {.trace = t,
+             .filter = t->filter,
+             .sink = sink,
+             .wanted = rocl_parts_own(t->parts),
+             .shared = t->parts};
+    r.emitter.kinds = kinds;
+    r.emitter.fields = sink->fields;
+    rocl_status st = rocl_parts_leads(t->parts) ? rocl_parts_start(t->parts, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = read_captures(&r, err);
+    if (st == ROCL_OK && !rocl_strings_complete(t->strings))
+        st = rocl_fail_memory(err);
+    return rocl_parts_read(t->parts, st, err);
 }
 
 /* ---- what filters must know before the first event passes ---- */
@@ -467,8 +492,12 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
         if (st == ROCL_OK)
             st = rocl_filter_resolve(t->filter, err);
     }
-    if (st == ROCL_OK)
+    if (st == ROCL_OK && t->parts)
+        st = run_shared(t, sink, kinds, err);
+    else if (st == ROCL_OK)
         st = run_captures(t, t->filter, sink, kinds, err);
+    if (st == ROCL_OK && t->parts && !rocl_parts_leads(t->parts))
+        return st; /* the rest is for rank 0 to say */
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
@@ -507,6 +536,19 @@ rocl_status rocl_trace_scan(rocl_trace *t, uint32_t kinds, uint32_t fields, rocl
 unsigned rocl_trace_jobs(const rocl_trace *t)
 {
     return t->opt.jobs;
+}
+
+bool rocl_trace_takes(const rocl_trace *t, const rocl_capture *c)
+{
+    return rocl_filter_takes_capture(t->filter, c);
+}
+
+bool rocl_trace_joins_next(const rocl_trace *t, const rocl_capture *c)
+{
+    for (size_t i = c->index; t->captures[i]->joins_next; i++)
+        if (rocl_trace_takes(t, &t->captures[i + 1]->pub))
+            return true;
+    return false;
 }
 
 void rocl_trace_window(const rocl_trace *t, int64_t *from, int64_t *to)

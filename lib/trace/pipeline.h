@@ -38,6 +38,11 @@ rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_erro
 rocl_status rocl_pipeline_read(rocl_trace *t, const bool *wanted, const rocl_sink *sink,
                                rocl_error *err);
 
+/* Do the filters leave the capture? Known before the run. */
+bool rocl_trace_takes(const rocl_trace *t, const rocl_capture *c);
+/* May what it becomes be joined with what the next one becomes, of those that the filters leave? */
+bool rocl_trace_joins_next(const rocl_trace *t, const rocl_capture *c);
+
 /* Makes the time window known without a run, for who copies what is in it. ROCL_USAGE: it is none
  * of the trace. */
 rocl_status rocl_pipeline_find_window(rocl_trace *t, rocl_error *err);

@@ -6,9 +6,11 @@
 #include "base/array.h"
 #include "source/source.h"
 #include "team/wire.h"
-#include "trace/clocks.h"
+#include "filter/filter.h"
+#include "trace/parts.h"
 #include "trace/pipeline.h"
 #include "trace/share.h"
+#include "trace/world.h"
 
 /* A trace that is open on rank 0, as far as it is this rank's. */
 typedef struct share {
@@ -26,6 +28,8 @@ typedef struct share {
 typedef struct server {
     rocl_team *team;
     rocl_options options;
+    rocl_team_write_fn *write; /* NULL: there is nothing to write */
+    void *write_ctx;
     share *shares;
     size_t share_count, share_cap;
     rocl_buf message; /* that is received */
@@ -143,6 +147,12 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     return send_to_0(s, &b, err);
 }
 
+static uint32_t capture_at_hand(const server *s)
+{
+    const rocl_trace *t = s->share->trace;
+    return t && t->parts ? rocl_parts_capture(t->parts) : s->capture;
+}
+
 /* What is said while inputs are opened, rank 0 has said. */
 static void send_notice(void *ctx, const char *text)
 {
@@ -151,7 +161,7 @@ static void send_notice(void *ctx, const char *text)
     if (!s->share)
         return;
     rocl_buf_byte(&b, ROCL_TEAM_NOTICE);
-    rocl_buf_varint(&b, s->capture);
+    rocl_buf_varint(&b, capture_at_hand(s));
     rocl_team_put_text(&b, text, strlen(text));
     (void)send_to_0(s, &b, NULL); /* what comes next fails as well */
 }
@@ -160,7 +170,7 @@ static rocl_status send_error(server *s, rocl_status status, const char *text, r
 {
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_ERROR);
-    rocl_buf_varint(&b, s->capture);
+    rocl_buf_varint(&b, capture_at_hand(s));
     rocl_buf_varint(&b, status);
     rocl_team_put_text(&b, text, strlen(text));
     return send_to_0(s, &b, err);
@@ -242,10 +252,6 @@ static rocl_status read_list(server *s, rocl_team_reader *r, bool *wanted, rocl_
     for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
         const uint64_t input = rocl_team_number(r), nth = rocl_team_number(r);
         const uint64_t number = rocl_team_number(r);
-        rocl_model_capture clock;
-        const uint8_t *offset = rocl_team_bytes(r, sizeof clock.offset);
-        const uint8_t *drift = rocl_team_bytes(r, sizeof clock.drift);
-        const uint8_t *from = rocl_team_bytes(r, sizeof clock.drift_from);
         const uint64_t len = rocl_team_number(r);
         const uint8_t *guid = rocl_team_bytes(r, len);
         if (r->bad)
@@ -254,16 +260,7 @@ static rocl_status read_list(server *s, rocl_team_reader *r, bool *wanted, rocl_
         rocl_model_capture *c = find_capture(h, input, nth, (const char *)guid, len);
         if (!c)
             return rocl_fail_changed(err, h->paths[input < h->path_count ? input : 0]);
-        memcpy(&clock.offset, offset, sizeof clock.offset);
-        memcpy(&clock.drift, drift, sizeof clock.drift);
-        memcpy(&clock.drift_from, from, sizeof clock.drift_from);
-        if (c->offset != clock.offset || c->drift != clock.drift ||
-            c->drift_from != clock.drift_from) {
-            c->offset = clock.offset;
-            c->drift = clock.drift;
-            c->drift_from = clock.drift_from;
-            rocl_set_clock_of(c); /* once: rank 0 does not change it either */
-        }
+        rocl_world_take_clock(c, r);
         wanted[c->pub.index] = true;
         s->numbers[c->pub.index] = (uint32_t)number;
     }
@@ -322,6 +319,64 @@ static rocl_status serve_read(server *s, rocl_team_reader *r, rocl_error *err)
     return told;
 }
 
+/* ---- what all write ---- */
+
+static rocl_model_capture *find_own(void *ctx, uint64_t input, uint64_t nth, const char *guid,
+                                    size_t len)
+{
+    return find_capture(((const server *)ctx)->share, input, nth, guid, len);
+}
+
+/* The trace becomes rank 0's, as far as it is known here, and has rank 0's filter. */
+static rocl_status make_world(server *s, rocl_team_reader *r, rocl_error *err)
+{
+    rocl_trace *t = s->share->trace;
+    bool *own;
+    const uint8_t *flags = rocl_team_bytes(r, 2);
+    if (!flags)
+        return rocl_team_bad_message(err);
+    t->opt.args = flags[0];
+    t->opt.collectives = flags[1];
+    t->opt.notice = NULL; /* what there is to say of options, rank 0 has said */
+    atomic_store(&t->utf8_reported, true);
+    rocl_status st = rocl_world_take(t, r, find_own, s, &own, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_join(t, s->team, own, err);
+    if (st == ROCL_OK)
+        st = rocl_filter_new(&t->filter, t, err);
+    if (st == ROCL_OK)
+        st = rocl_filter_take_state(t->filter, &r->p, r->end, err);
+    t->opt.notice = send_notice;
+    return st;
+}
+
+static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
+{
+    share *h = find_share(s, rocl_team_number(r));
+    if (!h || !s->write)
+        return rocl_team_bad_message(err);
+    rocl_error *why = rocl_error_new();
+    s->share = h;
+    s->capture = 0;
+    rocl_status st = h->trace ? make_world(s, r, why) : h->status;
+    if (st == ROCL_OK)
+        st = s->write(h->trace, s->write_ctx, why);
+    rocl_status told = ROCL_OK;
+    const bool stopped = h->trace && h->trace->parts && rocl_parts_stopped(h->trace->parts);
+    if (st > ROCL_PARTIAL && !stopped)
+        told = send_error(s, st, h->trace ? rocl_error_text(why) : h->why, err);
+    if (told == ROCL_OK && !s->team->broken) {
+        rocl_buf b = {0};
+        rocl_buf_byte(&b, ROCL_TEAM_END);
+        told = send_to_0(s, &b, err);
+    }
+    if (h->trace)
+        rocl_parts_free(h->trace->parts);
+    s->share = NULL;
+    rocl_error_free(why);
+    return s->team->broken ? ROCL_INTERNAL : told;
+}
+
 static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
 {
     rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
@@ -333,6 +388,14 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
         rocl_buf own = s->message; /* a stop is received while it is read */
         s->message = (rocl_buf){0};
         const rocl_status st = serve_read(s, &r, err);
+        rocl_buf_free(&own);
+        return st;
+    }
+    case ROCL_TEAM_WRITE: {
+        rocl_buf own = s->message;
+        s->message = (rocl_buf){0};
+        r = (rocl_team_reader){own.data + 1, own.data + own.len, false};
+        const rocl_status st = serve_write(s, &r, err);
         rocl_buf_free(&own);
         return st;
     }
@@ -350,9 +413,10 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
     }
 }
 
-rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_error *err)
+rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_team_write_fn *write,
+                            void *ctx, rocl_error *err)
 {
-    server s = {.team = team, .options = *options};
+    server s = {.team = team, .options = *options, .write = write, .write_ctx = ctx};
     rocl_status st = ROCL_OK;
     bool bye = false;
     s.options.team = NULL;

@@ -195,7 +195,7 @@ pause() {
         try 2 rocstats --team "$value" "$FIXTURES/schema-3.0.0.db"
         says "--team: \"$value\" is not known"
     done
-    try 2 rocpd2csv --team 2 "$FIXTURES/schema-3.0.0.db"
+    try 2 rocpd2otf2 --team 2 "$FIXTURES/schema-3.0.0.db"
     try 2 rocstats view --team 2 "$FIXTURES/schema-3.0.0.db"
     [ "$(rocstats --team mpi "$FIXTURES/schema-3.0.0.db" 2>err)" = "$(rocstats "$FIXTURES/schema-3.0.0.db")" ]
     grep -q 'no other rank was started with this one' err
@@ -212,12 +212,12 @@ needs_mpi() {
     case $1 in
     openmpi)
         needs mpirun.openmpi
-        start=(timeout 100 mpirun.openmpi --oversubscribe --allow-run-as-root --mca btl self,vader --mca
+        start=(timeout -k 1 100 mpirun.openmpi --oversubscribe --allow-run-as-root --mca btl self,vader --mca
             plm isolated -q -n)
         ;;
     mpich)
         needs mpiexec.mpich
-        start=(timeout 100 mpiexec.mpich -n)
+        start=(timeout -k 1 100 mpiexec.mpich -n)
         ;;
     esac
     "${start[@]}" 2 true >/dev/null 2>&1 || skip "$1 cannot start programs here"

@@ -32,6 +32,7 @@ typedef struct common {
     bool to_stdout;       /* the tool sets it when stdout is data */
     bool note_times;      /* the same, for rocl_trace_times */
     bool copy_packets;    /* and this one of rocl_options */
+    bool team_writes;     /* and this one when all ranks write its output together */
     bool teams;           /* and this one when its reports can be made by a team */
     bool reported;        /* and this one when it has called common_report() itself */
     wanted_events wanted; /* the tool sets it */
@@ -40,6 +41,7 @@ typedef struct common {
 /* Parts of the option tables; their offsets count from a `common`. */
 extern const opt_group input_group, names_group, filter_group, run_group, other_group;
 extern const opt_group team_group; /* of tools that set common.teams */
+bool common_is_other_rank(void); /* of a team: what is to be made beside the output, rank 0 makes */
 /* Of AMD's converter to Perfetto: accepted, without effect. */
 extern const opt_group perfetto_group;
 

@@ -33,6 +33,8 @@ int name_too_long(void)
 
 rocl_status output_make_folder(const char *path)
 {
+    if (common_is_other_rank())
+        return ROCL_OK;
     rocl_error *err = must_have(rocl_error_new());
     rocl_status s = rocl_make_dirs(path, err);
     if (s != ROCL_OK)

@@ -65,6 +65,11 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     return c->inputs.n ? -1 : usage_error("no input is given");
 }
 
+bool common_is_other_rank(void)
+{
+    return rocl_team_rank(team) > 0;
+}
+
 static void on_notice(void *ctx, const char *text)
 {
     (void)ctx;
@@ -109,6 +114,7 @@ static rocl_options library_options(const common *c)
         .tmpdir = c->tmpdir,
         .reader = c->reader,
         .team = team,
+        .team_writes = c->team_writes,
         .explain = c->level >= MSG_VERBOSE,
         .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
         .note_times = c->note_times || answer_is_wanted(),
@@ -230,7 +236,9 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     msg_mute(rocl_team_rank(team));
     if (s == ROCL_OK && rocl_team_rank(team)) {
         const rocl_options options = library_options(c);
-        s = rocl_team_serve(team, &options, err);
+        s = rocl_team_serve(team, &options, c->team_writes ? write : NULL, ctx, err);
+        if (s > ROCL_PARTIAL)
+            rocl_remove_empty_dirs();
         rocl_team_close(team);
         team = NULL;
         rocl_error_free(err);

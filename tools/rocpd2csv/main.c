@@ -46,7 +46,7 @@ static const opt output_options[] = {
 static const opt_group output_group = {"Output", output_options};
 
 static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
-                                          &run_group,   &other_group,  NULL};
+                                          &run_group,   &team_group,   &other_group, NULL};
 
 static const opt_words words[] = {{"kinds", rocl_csv_kind_word}, {NULL, NULL}};
 
@@ -161,7 +161,7 @@ static int check_options(cli *c)
 
 static int run_rocpd2csv(const program *p, int argc, char **argv)
 {
-    static cli c = {.level = -1};
+    static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = output_fill_names(&c.common);

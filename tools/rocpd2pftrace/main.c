@@ -47,7 +47,7 @@ static const opt_group output_group = {"Output", output_options};
 
 static const opt_group *const groups[] = {&input_group,  &output_group, &names_group,
                                           &filter_group, &run_group,    &perfetto_group,
-                                          &other_group,  NULL};
+                                          &team_group,   &other_group,  NULL};
 
 static bool is_file_name(const char *name)
 {
@@ -103,7 +103,7 @@ static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
 
 static int run_rocpd2pftrace(const program *p, int argc, char **argv)
 {
-    static cli c = {.level = -1};
+    static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = output_fill_names(&c.common);

@@ -10,6 +10,7 @@
 #include "base/out.h"
 #include "base/pool.h"
 #include "sink/rocprof/rocprof.h"
+#include "trace/parts.h"
 #include "trace/pipeline.h"
 
 #include <inttypes.h>
@@ -324,6 +325,8 @@ static rocl_status open_run(rocl_csv_run *r, rocl_error *err)
     const rocl_csv_options *o = r->opt;
     rocl_csv_out *out;
     rocl_status st = rocl_csv_select(&r->files, o, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_open(r->trace, o->path, err);
     if (st)
         return st;
     r->workers = rocl_cache_line_calloc(r->jobs, sizeof *r->workers);
@@ -390,10 +393,11 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
     if (barriers) /* AMD's layouts have no file for them */
         rocl_notice(t, "%" PRIu64 " barrier%s left out: CSV has no file for them", barriers,
                     barriers == 1 ? "" : "s");
-    if (report)
-        *report = rocl_csv_outs_report(&r.outs);
+    rocl_written written = {0};
     if (st == ROCL_OK)
-        st = rocl_csv_outs_commit(&r.outs, err);
+        st = rocl_csv_outs_commit(&r.outs, &written, err);
+    if (report)
+        *report = written;
     close_run(&r);
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -254,7 +254,7 @@ typedef struct rocl_csv_out {
 } rocl_csv_out;
 
 typedef struct rocl_csv_outs {
-    const rocl_trace *trace;
+    rocl_trace *trace;
     const rocl_csv_options *options;
     const rocl_csv_plan *plans; /* CSV_FILES of them */
     rocl_csv_out **all;
@@ -268,9 +268,8 @@ rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const 
                               uint32_t process, rocl_csv_out **out, rocl_error *err);
 /* All is written of a capture: files of its processes need not stay open. */
 rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err);
-rocl_written rocl_csv_outs_report(const rocl_csv_outs *outs);
 /* Gives the files their names, or leaves no trace of them. */
-rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err);
+rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_written *report, rocl_error *err);
 void rocl_csv_outs_discard(rocl_csv_outs *outs);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/deflate.h"
-#include "base/out_set.h"
+#include "trace/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static rocl_status open_file(const rocl_csv_outs *outs, rocl_csv_out *out, const
     const char *prefix = o->prefix ? o->prefix : "";
     char name[64], process[48] = "", node[256] = "", *path = NULL, *folder = NULL;
     if (o->path)
-        return rocl_out_open(&out->out, o->path, err);
+        return rocl_parts_out(outs->trace, &out->out, o->path, err);
     rocl_csv_file_name(name, sizeof name, out->file, o->style);
     if (o->style == ROCL_CSV_ROCPROFV3) {
         make_node_folder(outs, c, node, sizeof node);
@@ -65,14 +65,14 @@ static rocl_status open_file(const rocl_csv_outs *outs, rocl_csv_out *out, const
     }
     if (asprintf(&folder, "%s/%s", directory, node) < 0)
         return rocl_fail_memory(err);
-    rocl_status st = rocl_make_dirs(folder, err);
+    rocl_status st = outs->trace->parts ? ROCL_OK : rocl_make_dirs(folder, err);
     if (st == ROCL_OK && asprintf(&path, "%s%s%s%s%s.csv%s", folder, prefix, *prefix ? "_" : "",
                                   process, name, o->gzip ? ".gz" : "") < 0) {
         path = NULL;
         st = rocl_fail_memory(err);
     }
     if (st == ROCL_OK)
-        st = rocl_out_open(&out->out, path, err);
+        st = rocl_parts_out(outs->trace, &out->out, path, err);
     free(folder);
     free(path);
     return st;
@@ -97,7 +97,7 @@ static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl
         st = rocl_gzip_member(&packed, text.data, text.len,
                               rocl_level_or(opt->level, ROCL_GZIP_LEVEL), err);
     if (st == ROCL_OK)
-        st = rocl_out_write(o->out, header->data, header->len, err);
+        st = rocl_parts_head(outs->trace, o->out, header->data, header->len, err);
     rocl_buf_free(&text);
     rocl_buf_free(&packed);
     return st;
@@ -143,15 +143,7 @@ rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err)
     return st;
 }
 
-rocl_written rocl_csv_outs_report(const rocl_csv_outs *outs)
-{
-    rocl_written r = {.files = outs->count};
-    for (size_t i = 0; i < outs->count; i++)
-        r.bytes += outs->all[i]->out ? rocl_out_bytes(outs->all[i]->out) : 0;
-    return r;
-}
-
-rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err)
+rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_written *report, rocl_error *err)
 {
     rocl_out **files = calloc(outs->count + 1, sizeof *files);
     if (!files)
@@ -160,8 +152,10 @@ rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_error *err)
         files[i] = outs->all[i]->out;
         outs->all[i]->out = NULL;
     }
-    rocl_status st = rocl_out_set_add(outs->trace->outputs, files, outs->count, err);
+    rocl_parts_sums sums = {0};
+    rocl_status st = rocl_parts_commit(outs->trace, files, outs->count, &sums, err);
     free(files);
+    *report = (rocl_written){.files = sums.files, .bytes = sums.bytes};
     return st;
 }
 

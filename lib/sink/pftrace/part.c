@@ -27,13 +27,14 @@ static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_e
     pf_part *p = pf_part_of(base);
     const pf_sink *s = p->sink;
     const pf_world *w = &s->world;
+    const uint64_t sequence = w->at->first_sequence + base->at;
+    const uint64_t nth = sequence - w->places[0].first_sequence; /* of the trace */
     (void)err;
-    p->uuids.next = w->next_uuid + base->at;
-    p->specs.next = w->next_spec + base->at;
-    p->uuids.step = p->specs.step = s->timeline.sequence_count;
+    p->uuids = (pf_numbers){w->first_track + nth, w->sequences};
+    p->specs = (pf_numbers){1 + nth, w->sequences};
     p->default_track =
         base->event.sequence == ROCL_SEQUENCE_HOST ? w->host_tracks[base->event.index] : 0;
-    pf_seq_begin(&p->seq, w->next_seq + (uint32_t)base->at, w->machine, from, p->default_track);
+    pf_seq_begin(&p->seq, (uint32_t)sequence, w->machine, from, p->default_track);
     if (base->event.sequence == ROCL_SEQUENCE_PMC)
         pf_begin_counters(p);
     else if (s->timeline.ops->work_overlaps && (base->event.sequence == ROCL_SEQUENCE_GPU ||
@@ -168,15 +169,9 @@ static rocl_status open_parts(pf_sink *p, rocl_error *err)
 
 static void close_parts(pf_sink *p)
 {
-    pf_world *w = &p->world;
-    w->next_seq += (uint32_t)p->timeline.sequence_count;
     for (size_t i = 0; i < p->part_count; i++) {
         pf_part *part = &p->parts[i];
         rocl_timeline_counts_add(&p->counts, &part->part.counts);
-        if (w->next_uuid < part->uuids.beyond)
-            w->next_uuid = part->uuids.beyond;
-        if (w->next_spec < part->specs.beyond)
-            w->next_spec = part->specs.beyond;
         rocl_timeline_part_free(&part->part);
         pf_seq_free(&part->seq);
         pthread_cond_destroy(&part->turns->moved);
@@ -240,6 +235,8 @@ static rocl_status write_parts(pf_sink *p, rocl_error *err)
 rocl_status pf_write_sequences(pf_sink *p, rocl_error *err)
 {
     const rocl_timeline *t = &p->timeline;
+    if (t->sequence_count > rocl_timeline_sequences_max(p->world.capture))
+        return rocl_fail(err, ROCL_INTERNAL, "a capture has more sequences than it can have");
     for (size_t i = 0; i < t->sequence_count; i++)
         if (rocl_sequence_kind_of(t->sequences[i].number) == ROCL_SEQUENCE_HOST)
             pf_describe_host(&p->world, rocl_sequence_index(t->sequences[i].number));

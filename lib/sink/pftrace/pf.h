@@ -182,19 +182,28 @@ typedef struct pf_process {
     uint32_t context; /* iid of its GPU work */
 } pf_process;
 
+/* The numbers of a capture: they follow from definitions alone, so that any capture can be written
+ * without those before it. */
+typedef struct pf_place {
+    uint64_t first_process;  /* how many processes the captures before it have */
+    uint64_t first_host;     /* uuid of the track of its first host sequence */
+    uint64_t first_sequence; /* id */
+    bool describes;          /* of those of its machine it is the first */
+} pf_place;
+
 typedef struct pf_world {
     rocl_trace *trace;
     rocl_piped *file;
     rocl_gpus gpus;
-    uint64_t next_uuid;
-    uint32_t next_seq;
-    uint32_t next_context; /* iids unique over the whole trace */
-    uint64_t next_spec;
-    rocl_map pids;   /* (machine, pid) in use */
-    bool *described; /* by machine: a filter may take any of its captures */
+    pf_place *places;     /* by capture */
+    int64_t *pids;        /* by process of the trace, as written */
+    uint64_t first_track; /* uuid of what is no process and no host sequence */
+    uint64_t sequences;   /* that all captures can have */
+    bool *described;      /* by machine: a filter may take any of its captures */
     size_t process_total;
     /* of the capture at hand */
     const rocl_capture *capture;
+    const pf_place *at;
     uint32_t machine; /* id of its machine; 0: there is one */
     pf_process *processes;
     uint64_t *host_tracks; /* uuids by the index of host sequences */
@@ -300,19 +309,16 @@ rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, const pf_packing *how
 
 /* ---- part.c ---- */
 
-/* Numbers that are unique in the trace, whoever takes the next: each sequence has its own residue
- * class of them. */
+/* Numbers that are unique in the trace, whoever takes the next: each sequence of the trace has its
+ * own residue class of them. */
 typedef struct pf_numbers {
     uint64_t next, step;
-    uint64_t beyond; /* all that any sequence of the part took */
 } pf_numbers;
 
 static inline uint64_t pf_number(pf_numbers *n)
 {
     uint64_t v = n->next;
     n->next += n->step;
-    if (n->beyond <= v)
-        n->beyond = v + 1;
     return v;
 }
 

@@ -79,6 +79,8 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         st = rocl_timeline_end_capture(&p->timeline, err);
     if (st == ROCL_OK)
         st = pf_write_sequences(p, err);
+    if (st == ROCL_OK && !rocl_trace_joins_next(p->trace, c))
+        st = rocl_piped_end_part(&p->file, p->trace, err);
     rocl_timeline_forget_capture(&p->timeline);
     return st;
 }
@@ -94,7 +96,7 @@ static rocl_status open_sink(pf_sink *p, rocl_error *err)
     for (int i = 0; i < PF_WORDS; i++)
         if ((p->words[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
-    st = rocl_piped_open(&p->file, p->opt.path, t->opt.jobs, &pipe_ops, p, err);
+    st = rocl_piped_open_parts(&p->file, t, p->opt.path, &pipe_ops, p, err);
     return st ? st : pf_world_open(&p->world, t, &p->file, err);
 }
 
@@ -117,7 +119,7 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
                                  .ops = o->legacy_tracks ? &pf_legacy_ops : &pf_typed_ops,
                                  .by_queue = o->group_by_queue,
                                  .link_calls = true};
-    uint64_t bytes = 0;
+    rocl_parts_sums sums = {0};
     rocl_sink sink = rocl_encoder_sink(&p.timeline.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
@@ -131,14 +133,17 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
         st = pf_flush(&p.file, true, err);
     if (st == ROCL_OK)
         st = rocl_piped_finish(&p.file, err);
+    uint64_t counts[] = {p.counts.slices, p.counts.values, p.counts.lanes, p.counts.moved};
+    sums.own = counts;
+    sums.own_count = sizeof counts / sizeof *counts;
     if (st == ROCL_OK)
-        st = rocl_piped_commit(&p.file, t, &bytes, err);
+        st = rocl_piped_commit_parts(&p.file, t, &sums, err);
     close_sink(&p);
     if (report)
-        *report = (rocl_written){.bytes = bytes,
-                                 .slices = p.counts.slices,
-                                 .values = p.counts.values,
-                                 .lanes = p.counts.lanes,
-                                 .moved = p.counts.moved};
+        *report = (rocl_written){.bytes = sums.bytes,
+                                 .slices = counts[0],
+                                 .values = counts[1],
+                                 .lanes = counts[2],
+                                 .moved = counts[3]};
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sink/pftrace/pf.h"
+#include "trace/pipeline.h"
 
 /* Descriptors go to a sequence of their own, with absolute times. */
 #define DESCRIPTOR_SEQUENCE 1
@@ -44,7 +45,6 @@ static void describe_machine(pf_world *w)
     uint32_t machine = c->machine;
     size_t packet, at;
     bool any = false;
-    w->described[machine] = true;
     if (w->machine && c->node_count) {
         packet = begin_packet(w, b);
         at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
@@ -66,18 +66,6 @@ static void describe_machine(pf_world *w)
 }
 
 /* ---- processes and threads ---- */
-
-/* 0: memory is out. */
-static int64_t take_unused_pid(pf_world *w, int64_t pid)
-{
-    uint64_t machine = (uint64_t)w->capture->machine << 40;
-    int64_t beyond = PF_PID_BEYOND + 1;
-    if (pid <= 0 || pid > INT32_MAX)
-        pid = beyond;
-    while (rocl_map_get(&w->pids, machine | (uint64_t)pid, ROCL_NONE) != ROCL_NONE)
-        pid = pid >= beyond ? pid + 1 : beyond;
-    return rocl_map_put(&w->pids, machine | (uint64_t)pid, 1) ? pid : 0;
-}
 
 /* Readers take the command line from the process tree only. */
 static void describe_command(pf_world *w, uint32_t index, int64_t start)
@@ -166,7 +154,7 @@ void pf_describe_host(pf_world *w, uint32_t index)
         if (tid <= 0)
             tid = (int64_t)3 * PF_PID_BEYOND + thread;
     }
-    w->host_tracks[index] = w->next_uuid++;
+    w->host_tracks[index] = w->at->first_host + index;
     rocl_buf *b = rocl_piped_buf(w->file);
     size_t packet = begin_packet(w, b);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
@@ -205,20 +193,83 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
     return uuid;
 }
 
+/* ---- numbers ---- */
+
+/* The pid itself, or of a machine that has it already one beyond all pids. 0: memory is out. */
+static int64_t take_unused_pid(rocl_map *taken, uint32_t machine, int64_t pid)
+{
+    const uint64_t of = (uint64_t)machine << 40;
+    int64_t beyond = PF_PID_BEYOND + 1;
+    if (pid <= 0 || pid > INT32_MAX)
+        pid = beyond;
+    while (rocl_map_get(taken, of | (uint64_t)pid, ROCL_NONE) != ROCL_NONE)
+        pid = pid >= beyond ? pid + 1 : beyond;
+    return rocl_map_put(taken, of | (uint64_t)pid, 1) ? pid : 0;
+}
+
+static uint64_t count_hosts(const rocl_capture *c)
+{
+    return (uint64_t)c->thread_count + c->process_count + 1;
+}
+
+/* Sums of what the captures before each have; the sums of all come last. */
+static void number_captures(pf_world *w)
+{
+    const rocl_trace *t = w->trace;
+    pf_place sum = {.first_sequence = DESCRIPTOR_SEQUENCE + 1};
+    for (size_t i = 0; i <= t->capture_count; i++) {
+        w->places[i] = sum;
+        if (i == t->capture_count || !rocl_trace_takes(t, &t->captures[i]->pub))
+            continue;
+        const rocl_capture *c = &t->captures[i]->pub;
+        w->places[i].describes = c->process_count && !w->described[c->machine];
+        w->described[c->machine] |= w->places[i].describes;
+        sum.first_process += c->process_count;
+        sum.first_host += count_hosts(c);
+        sum.first_sequence += rocl_timeline_sequences_max(c);
+    }
+    w->sequences = sum.first_sequence - w->places[0].first_sequence;
+    /* Tracks of processes come first, then those of threads, then all others. */
+    for (size_t i = 0; i <= t->capture_count; i++)
+        w->places[i].first_host += 1 + sum.first_process;
+    w->first_track = w->places[t->capture_count].first_host;
+}
+
+static rocl_status number_processes(pf_world *w, rocl_error *err)
+{
+    const rocl_trace *t = w->trace;
+    rocl_map taken = {0};
+    rocl_status st = ROCL_OK;
+    w->pids = calloc(w->places[t->capture_count].first_process + 1, sizeof *w->pids);
+    for (size_t i = 0; w->pids && i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        int64_t *pids = w->pids + w->places[i].first_process;
+        for (uint32_t k = 0; st == ROCL_OK && rocl_trace_takes(t, c) && k < c->process_count; k++)
+            if (!(pids[k] = take_unused_pid(&taken, c->machine, c->processes[k].pid)))
+                st = rocl_fail_memory(err);
+    }
+    rocl_map_free(&taken);
+    return w->pids ? st : rocl_fail_memory(err);
+}
+
 /* ---- open, next capture, close ---- */
 
 rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_error *err)
 {
-    *w = (pf_world){.trace = t,
-                    .file = file,
-                    .next_uuid = 1,
-                    .next_seq = DESCRIPTOR_SEQUENCE + 1,
-                    .next_context = 1,
-                    .next_spec = 1};
+    *w = (pf_world){.trace = t, .file = file};
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
     w->described = calloc(t->machine_count + 1, sizeof *w->described);
-    return w->described ? rocl_gpus_collect(&w->gpus, t, err) : rocl_fail_memory(err);
+    w->places = calloc(t->capture_count + 1, sizeof *w->places);
+    if (!w->described || !w->places)
+        return rocl_fail_memory(err);
+    number_captures(w);
+    if (w->sequences > UINT32_MAX - DESCRIPTOR_SEQUENCE - 1)
+        return rocl_fail(err, ROCL_INPUT,
+                         "more threads, GPUs and counters than Perfetto has "
+                         "numbers for: choose ranks");
+    const rocl_status st = number_processes(w, err);
+    return st ? st : rocl_gpus_collect(&w->gpus, t, err);
 }
 
 static void forget_capture(pf_world *w)
@@ -236,18 +287,20 @@ void pf_world_close(pf_world *w)
     forget_capture(w);
     rocl_gpus_free(&w->gpus);
     free(w->described);
-    rocl_map_free(&w->pids);
+    free(w->places);
+    free(w->pids);
 }
 
 rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err)
 {
     forget_capture(w);
     w->capture = c;
+    w->at = &w->places[c->index];
     /* 0 is the reader's own idea of "this machine" and never labelled: used for one machine only.
      */
     w->machine = w->trace->machine_count > 1 ? c->machine + 1 : 0;
     w->processes = calloc(c->process_count + 1, sizeof *w->processes);
-    w->host_tracks = calloc(c->thread_count + (size_t)c->process_count + 1, sizeof *w->host_tracks);
+    w->host_tracks = calloc(count_hosts(c), sizeof *w->host_tracks);
     w->agent_gpus = calloc(c->agent_count + 1, sizeof *w->agent_gpus);
     if (!w->processes || !w->host_tracks || !w->agent_gpus)
         return rocl_fail_memory(err);
@@ -256,13 +309,11 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
         w->agent_gpus[i] = g ? g->id : ROCL_NONE;
     }
     for (uint32_t i = 0; i < c->process_count; i++) {
-        w->processes[i].uuid = w->next_uuid++;
-        w->processes[i].pid = take_unused_pid(w, c->processes[i].pid);
-        if (!w->processes[i].pid)
-            return rocl_fail_memory(err);
-        w->processes[i].context = w->next_context++;
+        const uint64_t number = 1 + w->at->first_process + i;
+        w->processes[i] = (pf_process){
+            .uuid = number, .pid = w->pids[w->at->first_process + i], .context = (uint32_t)number};
         describe_process(w, i);
-        if (i == 0 && !w->described[c->machine])
+        if (i == 0 && w->at->describes)
             describe_machine(w);
     }
     return ROCL_OK;

@@ -1,0 +1,206 @@
+/* What ranks of a team tell each other of their filters. All have made theirs from the same options
+ * and the same definitions; what follows from events of the whole trace, rank 0 has found, and what
+ * a filter has met, each rank has met of its own. */
+#include "filter/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter/state.h"
+
+typedef struct bytes {
+    const uint8_t *p, *end;
+    bool bad;
+} bytes;
+
+static uint64_t take_number(bytes *b)
+{
+    uint64_t v = 0;
+    if (!rocl_varint_get(&b->p, b->end, &v))
+        b->bad = true;
+    return b->bad ? 0 : v;
+}
+
+static void take_bytes(bytes *b, void *to, size_t n)
+{
+    b->bad |= n > (size_t)(b->end - b->p);
+    if (b->bad)
+        return;
+    memcpy(to, b->p, n);
+    b->p += n;
+}
+
+/* ---- what follows from all events ------------------------------------------------------------ */
+
+/* What is as it is in memory: both ends are this program. */
+#define STATE_FIELDS(X)                                                                            \
+    X(f->first)                                                                                    \
+    X(f->last)                                                                                     \
+    X(f->window.from)                                                                              \
+    X(f->window.to) X(f->periods.first) X(f->iterations.group_count) X(f->iterations.span_count)   \
+        X(f->steps.time_count)
+
+void rocl_filter_put_state(const rocl_filter *f, rocl_buf *to)
+{
+    if (!f)
+        return;
+#define PUT(field) rocl_buf_put(to, &(field), sizeof(field));
+    STATE_FIELDS(PUT)
+#undef PUT
+    for (size_t i = 0; i < f->iterations.group_count; i++) {
+        const rocl_iteration_group *g = &f->iterations.groups[i];
+        size_t n;
+        const char *name = rocl_strings_get(f->trace->strings, g->name, &n);
+        rocl_buf_varint(to, g->process);
+        rocl_buf_varint(to, g->spans);
+        rocl_buf_varint(to, g->name == ROCL_NONE ? 0 : n + 1);
+        rocl_buf_put(to, name, g->name == ROCL_NONE ? 0 : n);
+    }
+    rocl_buf_put(to, f->iterations.spans, f->iterations.span_count * sizeof *f->iterations.spans);
+    rocl_buf_put(to, f->steps.times, f->steps.time_count * sizeof *f->steps.times);
+}
+
+/* Groups are in the order of their names' ids, which are ours: sorted anew, each with its spans. */
+typedef struct taken_group {
+    rocl_iteration_group group;
+    size_t end; /* of its spans */
+} taken_group;
+
+static int compare_groups(const void *a, const void *b)
+{
+    const rocl_iteration_group *x = &((const taken_group *)a)->group;
+    const rocl_iteration_group *y = &((const taken_group *)b)->group;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+static rocl_status sort_groups(rocl_iterations *it, rocl_error *err)
+{
+    const size_t n = it->group_count ? it->group_count - 1 : 0; /* the last is an end */
+    taken_group *all = calloc(n + 1, sizeof *all);
+    rocl_iteration_span *spans = calloc(it->span_count + 1, sizeof *spans);
+    size_t used = 0;
+    if (!all || !spans) {
+        free(all);
+        free(spans);
+        return rocl_fail_memory(err);
+    }
+    for (size_t i = 0; i < n; i++)
+        all[i] = (taken_group){it->groups[i], it->groups[i + 1].spans};
+    qsort(all, n, sizeof *all, compare_groups);
+    for (size_t i = 0; i < n; i++) {
+        it->groups[i] = all[i].group;
+        it->groups[i].spans = used;
+        for (size_t k = all[i].group.spans; k < all[i].end && used < it->span_count; k++)
+            spans[used++] = it->spans[k];
+    }
+    free(all);
+    free(it->spans);
+    it->spans = spans;
+    return ROCL_OK;
+}
+
+static rocl_status take_iterations(rocl_filter *f, bytes *b, rocl_error *err)
+{
+    rocl_iterations *it = &f->iterations;
+    const size_t left = (size_t)(b->end - b->p);
+    if (it->group_count > left || it->span_count > left)
+        b->bad = true;
+    rocl_sorter_free(it->seen);
+    it->seen = NULL;
+    it->groups = b->bad ? NULL : calloc(it->group_count + 1, sizeof *it->groups);
+    it->spans = b->bad ? NULL : calloc(it->span_count + 1, sizeof *it->spans);
+    if (!it->groups || !it->spans)
+        return b->bad ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; i < it->group_count && !b->bad; i++) {
+        rocl_iteration_group *g = &it->groups[i];
+        g->process = take_number(b);
+        g->spans = (size_t)take_number(b);
+        const uint64_t n = take_number(b);
+        b->bad |= g->spans > it->span_count || n > (uint64_t)(b->end - b->p) + 1;
+        if (b->bad)
+            break;
+        g->name = n ? rocl_strings_put(f->trace->strings, (const char *)b->p, n - 1) : ROCL_NONE;
+        b->p += n ? n - 1 : 0;
+    }
+    take_bytes(b, it->spans, it->span_count * sizeof *it->spans);
+    return b->bad ? ROCL_OK : sort_groups(it, err);
+}
+
+rocl_status rocl_filter_take_state(rocl_filter *f, const uint8_t **p, const uint8_t *end,
+                                   rocl_error *err)
+{
+    bytes b = {*p, end, false};
+    if (!f)
+        return ROCL_OK;
+#define TAKE(field) take_bytes(&b, &(field), sizeof(field));
+    STATE_FIELDS(TAKE)
+#undef TAKE
+    rocl_status st = take_iterations(f, &b, err);
+    const size_t bytes_of_times = f->steps.time_count * sizeof *f->steps.times;
+    b.bad |= f->steps.time_count > (size_t)(b.end - b.p);
+    f->steps.times = b.bad ? NULL : malloc(bytes_of_times + 1);
+    if (st == ROCL_OK && !b.bad && !f->steps.times)
+        st = rocl_fail_memory(err);
+    if (f->steps.times)
+        take_bytes(&b, f->steps.times, bytes_of_times);
+    *p = b.p;
+    f->resolved = true;
+    if (!b.bad || st != ROCL_OK)
+        return st;
+    f->iterations.group_count = f->steps.time_count = 0;
+    return rocl_fail(err, ROCL_INTERNAL, "the state of a filter is damaged");
+}
+
+/* ---- what was met ---------------------------------------------------------------------------- */
+
+/* In an order that follows from the options. */
+static size_t list_flags(rocl_filter *f, atomic_bool **flags)
+{
+    rocl_kind_words *const words[] = {&f->kinds.include, &f->kinds.exclude};
+    rocl_names *const names[] = {&f->names, &f->kernel_names};
+    size_t n = 0;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < words[i]->count; k++, n++)
+            if (flags)
+                flags[n] = &words[i]->words[k].hit;
+    for (size_t i = 0; i < 2; i++, n += 2)
+        if (flags) {
+            flags[n] = &names[i]->tested;
+            flags[n + 1] = &names[i]->hit;
+        }
+    return n;
+}
+
+void rocl_filter_put_hits(rocl_filter *f, rocl_buf *to)
+{
+    const size_t n = f ? list_flags(f, NULL) : 0;
+    atomic_bool **flags = calloc(n + 1, sizeof(atomic_bool *));
+    to->failed |= !flags;
+    if (flags && f)
+        list_flags(f, flags);
+    rocl_buf_varint(to, n);
+    for (size_t i = 0; flags && i < n; i++)
+        rocl_buf_byte(to, atomic_load(flags[i]));
+    free(flags);
+}
+
+bool rocl_filter_add_hits(rocl_filter *f, const uint8_t **p, const uint8_t *end)
+{
+    const size_t n = f ? list_flags(f, NULL) : 0;
+    atomic_bool **flags = calloc(n + 1, sizeof(atomic_bool *));
+    bytes b = {*p, end, !flags};
+    b.bad |= take_number(&b) != n;
+    if (flags && f)
+        list_flags(f, flags);
+    for (size_t i = 0; i < n && !b.bad; i++) {
+        uint8_t hit = 0;
+        take_bytes(&b, &hit, 1);
+        if (hit)
+            atomic_store(flags[i], true);
+    }
+    free(flags);
+    *p = b.p;
+    return !b.bad;
+}

@@ -1,0 +1,80 @@
+/* Outputs that all ranks of a team write. Each rank runs the sink over its own captures, and what
+ * they become goes to a temporary file of its machine. When all are done, rank 0 makes the outputs
+ * and says where in them the part of each capture belongs; each rank copies its parts to there.
+ *
+ *     rank 0                                  rank r
+ *     knows all definitions, clocks
+ *     and filters          -- WRITE world -->
+ *     runs the sink                           runs the sink
+ *                         <-- NOTICE, DONE --
+ *                          <-- COUNTS --      has read all
+ *                          <-- PARTS --       has written all: outputs, bytes of each capture
+ *     makes an output      -- PLACE offsets -->
+ *     copies its parts     <-- PLACED --      copies its parts
+ *     gives all their names -- NAMED -->
+ *                          <-- END --
+ *
+ * A rank that fails sends ERROR in place of what would follow, and END; rank 0 then sends STOP to
+ * the others, which go on only with captures before the one that failed: so the first failure is
+ * that of one process.
+ *
+ * Without a team, or for what is no plain file, these functions do what rocl_out_open() and
+ * rocl_out_set_add() do. */
+#ifndef ROCL_TRACE_PARTS_H
+#define ROCL_TRACE_PARTS_H
+
+#include "base/out.h"
+#include "model/trace.h"
+#include "team/team.h"
+
+typedef struct rocl_parts rocl_parts;
+
+/* ---- for sinks ------------------------------------------------------------------------------- */
+
+/* The sink is going to write its outputs by the functions below: what it writes of a capture, it
+ * writes before the next one begins (but where the capture joins_next), and it depends on
+ * definitions and on nothing else of other captures. path: the only output; NULL: they are files.
+ */
+rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err);
+rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err);
+/* What comes before all captures, once it is opened: every rank writes the same. */
+rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *p, size_t n, rocl_error *err);
+
+typedef struct rocl_parts_sums {
+    uint64_t files, bytes;
+    uint64_t *own; /* the sink's: of this rank, on rank 0 then of all. NULL: there are none */
+    size_t own_count;
+} rocl_parts_sums;
+
+/* Gives the outputs their names, at once or with the other outputs of the reading. They are freed,
+ * also after a failure, and the pointers NULL. */
+rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_parts_sums *sums,
+                              rocl_error *err);
+
+/* ---- for the pipeline ------------------------------------------------------------------------ */
+
+/* By capture: what this rank reads. */
+const bool *rocl_parts_own(const rocl_parts *p);
+bool rocl_parts_leads(const rocl_parts *p); /* it is rank 0's */
+/* On rank 0, whose filter is resolved: the others begin. */
+rocl_status rocl_parts_start(rocl_parts *p, rocl_error *err);
+bool rocl_parts_started(const rocl_parts *p);
+/* A capture is at hand; *goes false: another one before it has failed. */
+void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes);
+/* Takes in what other ranks have sent, without waiting. A failure: there is no use to go on. Any
+ * thread, now and then. */
+rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err);
+/* All captures have been read, with this status: the failure of the first one to fail, or all has
+ * been counted (on rank 0: of all ranks). */
+rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err);
+/* Waits for the others, after a failure. NULL is fine. */
+void rocl_parts_free(rocl_parts *p);
+
+/* ---- for another rank ------------------------------------------------------------------------ */
+
+/* For a trace that rocl_world_take() has made; `own` becomes theirs. */
+rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_error *err);
+uint32_t rocl_parts_capture(const rocl_parts *p); /* at hand */
+bool rocl_parts_stopped(const rocl_parts *p);     /* rank 0 has said so, or is gone */
+
+#endif
