@@ -66,9 +66,10 @@ struct rocl_parts {
     atomic_uint_least64_t stop_at; /* captures from this one on need not be written */
     rocl_buf message;
     /* rank 0 */
-    rank_state *ranks; /* NULL: this is another rank's */
-    bool started;
-    rocl_status status; /* of the first capture, in their order, that failed */
+    rank_state *ranks;     /* NULL: this is another rank's */
+    bool started, waiting; /* all of its own is read */
+    uint64_t done;         /* captures of others */
+    rocl_status status;    /* of the first capture, in their order, that failed */
     uint64_t failed;
     rocl_error *err;
     rocl_notice_fn *notice; /* the user's: notices wait for their turn meanwhile */
@@ -406,6 +407,9 @@ static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader
         add_notice(p, capture, rocl_team_text(r));
         return ROCL_OK;
     case ROCL_TEAM_DONE:
+        p->done++;
+        if (p->waiting)
+            rocl_progress(p->trace, 1);
         return ROCL_OK;
     case ROCL_TEAM_COUNTS:
         s->read = true;
@@ -545,6 +549,17 @@ void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes)
     *goes = *goes && c->index < p->stop_at;
 }
 
+/* Rank 0 shows how far the others are. */
+rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, rocl_error *err)
+{
+    rocl_buf b = {0};
+    if (p->ranks)
+        return ROCL_OK;
+    rocl_buf_byte(&b, ROCL_TEAM_DONE);
+    rocl_buf_varint(&b, c->index);
+    return send_to_0(p, &b, err);
+}
+
 rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -557,6 +572,18 @@ rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err)
                : st;
 }
 
+/* From here on the progress is that of the other ranks. */
+static void show_others(rocl_parts *p)
+{
+    uint64_t others = 0;
+    for (size_t i = 0; i < p->trace->capture_count; i++)
+        others +=
+            !p->own[i] && rocl_filter_takes_capture(p->trace->filter, &p->trace->captures[i]->pub);
+    rocl_progress_phase(p->trace, "other ranks", others);
+    rocl_progress(p->trace, p->done);
+    p->waiting = true;
+}
+
 rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err)
 {
     if (!p->ranks) {
@@ -565,6 +592,7 @@ rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err)
     }
     if (st != ROCL_OK && p->at < p->stop_at)
         note_failure(p, p->at, st, err);
+    show_others(p);
     st = wait_for_all(p, offsetof(rank_state, read), err);
     give_notices(p);
     return st;
@@ -640,8 +668,25 @@ static void sort_parts(output *o)
         qsort(o->parts, o->count, sizeof *o->parts, by_number);
 }
 
+/* By the kernel, which need not move the bytes twice; *n and the offsets are of what is left. Where
+ * it cannot, nothing is. */
+static void copy_in_kernel(int from, uint64_t *at, int to, uint64_t *offset, uint64_t *n)
+{
+    ssize_t done = 1;
+    while (*n && done > 0) {
+        off_t in = (off_t)*at, out = (off_t)*offset;
+        done = copy_file_range(from, &in, to, &out, *n, 0);
+        if (done <= 0)
+            return;
+        *at += (uint64_t)done;
+        *offset += (uint64_t)done;
+        *n -= (uint64_t)done;
+    }
+}
+
 static bool copy_bytes(int from, uint64_t at, int to, uint64_t offset, uint64_t n, void *buffer)
 {
+    copy_in_kernel(from, &at, to, &offset, &n);
     while (n) {
         const size_t some = n < COPY_BYTES ? (size_t)n : COPY_BYTES;
         errno = EIO;

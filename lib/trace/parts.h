@@ -61,6 +61,8 @@ rocl_status rocl_parts_start(rocl_parts *p, rocl_error *err);
 bool rocl_parts_started(const rocl_parts *p);
 /* A capture is at hand; *goes false: another one before it has failed. */
 void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes);
+/* It has become its parts. */
+rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, rocl_error *err);
 /* Takes in what other ranks have sent, without waiting. A failure: there is no use to go on. Any
  * thread, now and then. */
 rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err);

@@ -224,6 +224,8 @@ static rocl_status run_capture(run *r, rocl_error *err)
         st = read_capture(r, err);
     if (st == ROCL_OK && sink->end_capture)
         st = sink->end_capture(sink->self, c, err);
+    if (st == ROCL_OK && r->shared)
+        st = rocl_parts_end(r->shared, c, err);
     ops->end(r->trace, r->capture);
     if (prefetched) {
         r->plan = prefetched->plan;

@@ -186,6 +186,7 @@ one_process() {
 }
 
 @test "a container" {
+    # shellcheck disable=SC2016 # the shell in the container
     printf '#!/bin/sh\nwhile [ "$1" != "$IMAGE" ]; do shift; done\nshift\nexec "$@"\n' >apptainer
     chmod +x apptainer
     one_process
