@@ -300,16 +300,90 @@ static void test_make_dirs(void **state)
     assert_fails(rocl_make_dirs("", err), "", "not a folder name");
 }
 
+/* ---- others write ---- */
+
+/* As another process would. */
+static void put_at(const char *path, off_t at, const char *text)
+{
+    const int fd = open(path, O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, text, strlen(text), at), strlen(text));
+    close(fd);
+}
+
+/* here: the file has no name until it is committed; else a hidden one. */
+static void check_shared(bool here, bool commit)
+{
+    rocl_out *o = NULL;
+    char *path;
+    put_file("shared", "former");
+    assert_int_equal(rocl_out_open(&o, "shared", err), ROCL_OK);
+    assert_int_equal(rocl_out_share(o, 6, here, &path, err), ROCL_OK);
+    assert_int_equal(rocl_out_bytes(o), 6);
+    put_at(path, 3, "def");
+    put_at(path, 0, "abc");
+    assert_int_equal(count_files(), here ? 1 : 2);
+    assert_int_equal(strstr(path, "/.rocline-") != NULL, !here);
+    free(path);
+    if (commit)
+        assert_int_equal(rocl_out_commit(o, err), ROCL_OK);
+    else
+        rocl_out_discard(o);
+    check_file("shared", commit ? "abcdef" : "former");
+    assert_int_equal(count_files(), 1);
+}
+
+static void shared_files_appear_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        check_shared(i & 1, i & 2);
+    rocl_out *o = NULL;
+    char *path;
+    assert_int_equal(rocl_out_open(&o, "/dev/null", err), ROCL_OK);
+    assert_fails(rocl_out_share(o, 6, true, &path, err), "/dev/null", "several processes");
+    assert_null(path);
+    rocl_out_discard(o);
+}
+
+static rocl_status take_bytes(void *ctx, const void *p, size_t n, rocl_error *e)
+{
+    strncat(ctx, p, n);
+    return n == 1 ? rocl_fail(e, ROCL_OUTPUT, "one byte: enough") : ROCL_OK;
+}
+
+static void outputs_that_are_a_function_hand_on_what_is_written(void **state)
+{
+    (void)state;
+    char got[20] = "";
+    rocl_out *o;
+    assert_int_equal(rocl_out_open_to(&o, take_bytes, got, err), ROCL_OK);
+    assert_int_equal(rocl_out_write(o, "ab", 2, err), ROCL_OK);
+    assert_int_equal(rocl_out_seal(o, true, err), ROCL_OK);
+    assert_fails(rocl_out_write(o, "c", 1, err), "one byte", "enough");
+    assert_int_equal(rocl_out_bytes(o), 3);
+    rocl_out_discard(o);
+    assert_string_equal(got, "abc");
+    assert_int_equal(count_files(), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, enter, leave)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_new_file),        TEST(test_discard_and_replace),
-        TEST(test_links),           TEST(test_bad_paths),
-        TEST(test_folder_vanishes), TEST(test_together),
-        TEST(test_planted_link),    TEST(test_full),
-        TEST(test_sizes),           TEST(test_standard_output),
+        TEST(shared_files_appear_whole_or_not_at_all),
+        TEST(outputs_that_are_a_function_hand_on_what_is_written),
+        TEST(test_new_file),
+        TEST(test_discard_and_replace),
+        TEST(test_links),
+        TEST(test_bad_paths),
+        TEST(test_folder_vanishes),
+        TEST(test_together),
+        TEST(test_planted_link),
+        TEST(test_full),
+        TEST(test_sizes),
+        TEST(test_standard_output),
         TEST(test_make_dirs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
