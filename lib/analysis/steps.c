@@ -1,15 +1,9 @@
 /* The steps of a program: how long each took, what the GPUs did for it, and which of them stand
  * out.
  *
- *     marks    ranges of markers that are steps (model/steps.h has the rules)
- *     work     GPU work by process and stack id: looks up the calls that launched it
- *     owned    GPU work by step and start: a sweep measures each step
+ *     work     which GPU work is whose (step_work.h): a sweep measures each step
  *     sums     per step and name of the work: a distribution for each name
  *     domains  all that takes time: events of each domain in each step (step_domains.h)
- *
- * Work belongs to the step that was open on the thread of its call when the call began; if none was
- * open there, to the one that was open on any thread of the process, since frameworks launch from
- * threads of their own (the backward pass of PyTorch). Without a call the begin of the work counts.
  *
  * In memory are the steps, and the work of one name in each of them. */
 #include <math.h>
@@ -17,21 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calls.h"
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
 #include "analysis/parts.h"
 #include "analysis/step_domains.h"
+#include "analysis/step_work.h"
 #include "base/array.h"
 #include "model/ranks.h"
-#include "model/steps.h"
 
-enum {
-    MOST_STEPS = 100000, /* with more the report has no rows */
-    MOST_SERIES = 16,    /* those with the most time */
-    NAMED_OUTLIERS = 3,
-    LEAST_FOR_OUTLIERS = 5
-};
+enum { NAMED_OUTLIERS = 3, LEAST_FOR_OUTLIERS = 5 };
 
 /* A step: its range, and its work. */
 typedef struct step_row {
@@ -75,20 +63,10 @@ static int64_t measure_of(const step_row *r, unsigned m)
 typedef struct steps {
     rocl_collector c;
     rocl_sorter *marks, *work, *owned, *sums;
-    rocl_step_cache *caches; /* by worker */
-    rocl_steps steps;
-    step_row *rows;                /* as steps.all */
-    uint64_t mark_count;           /* also of those that are too many */
-    uint64_t last_call[2];         /* process and stack id of the last question */
-    bool linked;                   /* the call of some work is known */
-    uint64_t outside[MOST_SERIES]; /* pieces of work in no step of the series */
+    rocl_step_work of;
+    step_row *rows; /* as of.steps.all */
     rocl_step_domains domains;
 } steps;
-
-static size_t series_measured(const steps *s)
-{
-    return s->steps.series_count < MOST_SERIES ? s->steps.series_count : MOST_SERIES;
-}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -96,93 +74,21 @@ static rocl_status add_step_batch(void *self, unsigned worker, const rocl_batch 
 {
     steps *s = self;
     const bool work = b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY;
-    rocl_status st = work ? ROCL_OK : rocl_step_domains_add_batch(&s->domains, worker, b, err);
-    if (!work && b->kind != ROCL_MARKER)
-        return st;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        const rocl_event *e = rocl_batch_event(b, i);
-        const uint64_t process = rocl_process_word(b->capture, e);
-        if (!work) {
-            const uint64_t key[4] = {process, (uint64_t)e->start, e->thread,
-                                     rocl_row_word(e->id, b->kind)};
-            const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e)};
-            bool is;
-            st = rocl_is_step(s->c.trace, &s->caches[worker], e->name, &is, err);
-            if (st == ROCL_OK && is)
-                st = rocl_add_numbers(s->marks, worker, key, numbers, 2, err);
-        } else {
-            const uint64_t key[4] = {process, e->stack_id, (uint64_t)e->start,
-                                     rocl_row_word(e->id, b->kind)};
-            const uint64_t numbers[] = {(uint64_t)(e->end - e->start),
-                                        (uint64_t)rocl_name_of(e) << 8 | b->kind};
-            st = rocl_add_numbers(s->work, worker, key, numbers, 2, err);
-        }
-    }
-    return st;
-}
-
-/* In the word of kind and name. */
-#define WITHOUT_CALL UINT64_C(0x80)
-_Static_assert(ROCL_KINDS < WITHOUT_CALL, "kinds and the bit are in one byte");
-
-/* ---- the work of steps ----------------------------------------------------------------------- */
-
-static rocl_status add_work(void *ctx, const rocl_sort_record *question, const rocl_call *call,
-                            rocl_error *err)
-{
-    steps *s = ctx;
-    uint64_t v[2]; /* duration, kind and name */
-    rocl_read_numbers(question, v, 2);
-    const int64_t start = (int64_t)question->key[2];
-    s->linked |= call != NULL;
-    const bool same_call =
-        call && s->last_call[0] == question->key[0] && s->last_call[1] == question->key[1];
-    memcpy(s->last_call, question->key, sizeof s->last_call);
-    for (size_t k = 0; k < series_measured(s); k++) {
-        const size_t of =
-            rocl_steps_find(&s->steps, &s->steps.series[k], question->key[0],
-                            call ? call->thread : ROCL_NONE, call ? call->start : start);
-        if (of == SIZE_MAX) {
-            s->outside[k]++;
-            continue;
-        }
-        const uint64_t key[4] = {of, question->key[2], question->key[2] + v[0], question->key[3]};
-        s->rows[of].launches += call && !same_call;
-        const uint64_t what = v[1] | (call ? 0 : WITHOUT_CALL);
-        const rocl_status st = rocl_add_numbers(s->owned, 0, key, &what, 1, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    return ROCL_OK;
+    const rocl_status st =
+        work ? ROCL_OK : rocl_step_domains_add_batch(&s->domains, worker, b, err);
+    return st == ROCL_OK && (work || b->kind == ROCL_MARKER)
+               ? rocl_step_work_add_batch(&s->of, worker, b, err)
+               : st;
 }
 
 static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 {
     steps *s = self;
-    rocl_sort_record rec;
-    rocl_status st = rocl_sorter_start(s->marks, err);
-    while (rocl_next_record(s->marks, &rec, &st, err)) {
-        uint64_t v[2]; /* end, name */
-        rocl_read_numbers(&rec, v, 2);
-        const rocl_step step = {.process = rec.key[0],
-                                .start = (int64_t)rec.key[1],
-                                .thread = (uint32_t)rec.key[2],
-                                .row = rec.key[3],
-                                .end = (int64_t)v[0],
-                                .name = (uint32_t)v[1]};
-        if (s->mark_count++ < MOST_STEPS && !rocl_steps_add(&s->steps, &step))
-            st = rocl_fail_memory(err);
-    }
-    if (s->mark_count > MOST_STEPS)
-        s->steps.count = 0;
-    if (st == ROCL_OK)
-        st = rocl_steps_resolve(&s->steps, s->c.trace, err);
-    if (st == ROCL_OK && !(s->rows = calloc(s->steps.count + 1, sizeof *s->rows)))
+    rocl_status st = rocl_step_work_resolve(&s->of, err);
+    if (st == ROCL_OK && !(s->rows = calloc(s->of.steps.count + 1, sizeof *s->rows)))
         st = rocl_fail_memory(err);
     rocl_collector_free_sorter(&s->c, &s->marks);
-    if (st != ROCL_OK || !s->steps.count)
-        return st;
-    return rocl_calls_look_up(calls, s->work, add_work, s, err);
+    return st == ROCL_OK && s->of.steps.count ? rocl_step_work_look_up(&s->of, calls, err) : st;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -211,7 +117,7 @@ static rocl_status end_step(steps *s, step_sweep *w, rocl_error *err)
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < w->sum_count && st == ROCL_OK; i++) {
         const uint64_t key[2] = {
-            (uint64_t)s->steps.all[w->of].series << SUM_SERIES_SHIFT | w->sums[i].what, w->of};
+            (uint64_t)s->of.steps.all[w->of].series << SUM_SERIES_SHIFT | w->sums[i].what, w->of};
         const uint64_t numbers[] = {w->sums[i].count, (uint64_t)w->sums[i].ns};
         st = rocl_add_numbers(s->sums, 0, key, numbers, 2, err);
     }
@@ -232,15 +138,15 @@ static rocl_status end_step(steps *s, step_sweep *w, rocl_error *err)
     return st;
 }
 
-static rocl_status measure_work(steps *s, step_sweep *w, const rocl_sort_record *rec, uint64_t what,
-                                rocl_error *err)
+static rocl_status measure_work(steps *s, step_sweep *w, const rocl_step_piece *p, rocl_error *err)
 {
-    const rocl_step *step = &s->steps.all[w->of];
+    const rocl_step *step = &s->of.steps.all[w->of];
     step_row *r = &s->rows[w->of];
-    const int64_t start = (int64_t)rec->key[1], end = (int64_t)rec->key[2];
+    const int64_t start = p->start, end = p->end;
+    const uint64_t what = (uint64_t)p->name << 8 | p->kind;
     rocl_part part = ROCL_PART_COPY;
-    const bool kernel = (what & 0xff) == ROCL_DISPATCH;
-    if (kernel && !rocl_find_part(s->c.trace, &w->parts, (uint32_t)(what >> 8), &part))
+    const bool kernel = p->kind == ROCL_DISPATCH;
+    if (kernel && !rocl_find_part(s->c.trace, &w->parts, p->name, &part))
         return rocl_fail_memory(err);
     if (!(r->kernels + r->copies)) {
         r->first = start;
@@ -257,7 +163,7 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_sort_record 
     r->kernels += kernel;
     r->copies += !kernel;
     rocl_covers_extend(w->covers, part, start, end);
-    if (!rocl_step_domains_add(&s->domains, w->of, s->steps.count,
+    if (!rocl_step_domains_add(&s->domains, w->of, s->of.steps.count,
                                kernel ? ROCL_DOMAIN_KERNELS : ROCL_DOMAIN_MEMORY_COPIES,
                                end - start))
         return rocl_fail_memory(err);
@@ -275,29 +181,17 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_sort_record 
 
 static rocl_status measure_steps(steps *s, rocl_error *err)
 {
-    const rocl_options *o = &s->c.trace->opt;
-    /* Where what is earlier is filtered out, calls are that launched work which begins later: it is
-     * of no step that is left. */
-    const bool drop = s->linked && (o->start || o->start_marker || o->step || o->warmup ||
-                                    (o->periods && o->periods[0]));
     step_sweep w = {.of = SIZE_MAX};
-    rocl_sort_record rec;
+    rocl_step_piece p;
     rocl_status st = rocl_sorter_start(s->owned, err);
-    while (rocl_next_record(s->owned, &rec, &st, err)) {
-        uint64_t what;
-        rocl_read_numbers(&rec, &what, 1);
-        if (drop && what & WITHOUT_CALL) {
-            const uint32_t of = s->steps.all[rec.key[0]].series;
-            s->outside[of]++;
-            continue;
-        }
-        if (rec.key[0] != w.of) {
+    while (rocl_step_work_next(&s->of, &p, &st, err)) {
+        if (p.step != w.of) {
             st = end_step(s, &w, err);
-            w.of = rec.key[0];
+            w.of = p.step;
             rocl_covers_begin(w.covers);
         }
         if (st == ROCL_OK)
-            st = measure_work(s, &w, &rec, what & ~WITHOUT_CALL, err);
+            st = measure_work(s, &w, &p, err);
     }
     if (st == ROCL_OK)
         st = end_step(s, &w, err);
@@ -620,17 +514,17 @@ static void describe_space(space *v, size_t n, rocl_distribution *d, double *lim
 
 static void describe_steps(steps *s, space *v, rocl_tables *out)
 {
-    for (size_t i = 0; i < s->steps.count; i++) {
-        const rocl_step *p = &s->steps.all[i];
+    for (size_t i = 0; i < s->of.steps.count; i++) {
+        const rocl_step *p = &s->of.steps.all[i];
         step_row *r = &s->rows[i];
         const rocl_capture *c = &s->c.trace->captures[p->process >> 32]->pub;
         const rocl_process *of = &c->processes[(uint32_t)p->process];
         char label[48];
         rocl_rank_name(&(rocl_rank){.number = of->rank, .pid = of->pid}, label);
-        const bool same = i && s->steps.all[i - 1].process == p->process;
+        const bool same = i && s->of.steps.all[i - 1].process == p->process;
         r->step = p;
         r->rank = same ? r[-1].rank : rocl_tables_text(out, label, strlen(label));
-        r->marker = i && s->steps.all[i - 1].series == p->series
+        r->marker = i && s->of.steps.all[i - 1].series == p->series
                         ? r[-1].marker
                         : rocl_tables_text(out, p->stem, p->stem_len);
         r->rank_number = of->rank;
@@ -640,10 +534,11 @@ static void describe_steps(steps *s, space *v, rocl_tables *out)
         r->number = p->number;
         r->start = p->start;
         r->wall = p->end - p->start;
+        r->launches = s->of.launches[i];
         r->no_gpu = r->wall - r->hidden;
     }
-    for (size_t k = 0; k < s->steps.series_count; k++) {
-        const rocl_step_series *own = &s->steps.series[k];
+    for (size_t k = 0; k < s->of.steps.series_count; k++) {
+        const rocl_step_series *own = &s->of.steps.series[k];
         rocl_distribution d;
         double limit;
         for (size_t i = 0; i < own->count; i++)
@@ -673,36 +568,38 @@ static void add_step(void *into, const void *from)
 
 static bool has_several_ranks(const steps *s, const rocl_step_series *own)
 {
-    return s->steps.all[own->first].process != s->steps.all[own->first + own->count - 1].process;
+    return s->of.steps.all[own->first].process !=
+           s->of.steps.all[own->first + own->count - 1].process;
 }
 
 static rocl_status put_steps(steps *s, rocl_tables *out, rocl_error *err)
 {
-    step_row *rows = calloc(s->steps.count + 1, sizeof *rows);
+    step_row *rows = calloc(s->of.steps.count + 1, sizeof *rows);
     size_t n = 0;
     if (!rows)
         return rocl_fail_memory(err);
-    for (size_t k = 0; k < series_measured(s); k++) {
-        const rocl_step_series *own = &s->steps.series[k];
+    for (size_t k = 0; k < s->of.series_count; k++) {
+        const rocl_step_series *own = &s->of.steps.series[k];
         memcpy(rows + n, s->rows + own->first, own->count * sizeof *rows);
         n += own->count;
     }
     const rocl_report_rows r = rocl_begin_table(&s->c, out, &step_table, 0);
-    const char *others =
-        s->steps.series_count > MOST_SERIES ? "; only the 16 markers with the most time" : "";
-    _Static_assert(MOST_SERIES == 16, "the text says so");
+    const char *others = s->of.steps.series_count > ROCL_STEP_SERIES_MOST
+                             ? "; only the 16 markers with the most time"
+                             : "";
+    _Static_assert(ROCL_STEP_SERIES_MOST == 16, "the text says so");
     if (!n && r.table)
         r.table->why_empty =
-            s->mark_count > MOST_STEPS
+            s->of.mark_count > ROCL_STEPS_MOST
                 ? "more than 100000 markers are steps; --steps REGEX says which of them are"
             : s->c.trace->opt.steps
                 ? "no marker has a name that --steps matches"
                 : "no marker counts steps, as ProfilerStep#3 or step:3 do; --steps REGEX says "
                   "which markers are steps";
-    _Static_assert(MOST_STEPS == 100000, "the text says so");
-    if (n && (s->outside[0] || *others))
+    _Static_assert(ROCL_STEPS_MOST == 100000, "the text says so");
+    if (n && (s->of.outside[0] || *others))
         rocl_set_note(&r, "%llu kernels and copies belong to no step%s",
-                      (unsigned long long)s->outside[0], others);
+                      (unsigned long long)s->of.outside[0], others);
     rocl_add_top_rows(&r, rows, n, sizeof *rows, add_step);
     free(rows);
     return ROCL_OK;
@@ -716,7 +613,7 @@ static size_t end_of_group(const steps *s, const rocl_step_series *own, size_t f
 {
     size_t to = own->first + own->count;
     for (size_t i = from + 1; i < to && s->c.options->by_rank; i++)
-        if (s->steps.all[i].process != s->steps.all[from].process)
+        if (s->of.steps.all[i].process != s->of.steps.all[from].process)
             to = i;
     return to;
 }
@@ -728,8 +625,8 @@ static void put_spreads(const steps *s, space *v, rocl_tables *out)
                   "outliers: from %d steps on, further from the median than 3.5 x 1.4826 x "
                   "MAD and than 5 %%",
                   LEAST_FOR_OUTLIERS);
-    for (size_t k = 0; k < series_measured(s); k++) {
-        const rocl_step_series *own = &s->steps.series[k];
+    for (size_t k = 0; k < s->of.series_count; k++) {
+        const rocl_step_series *own = &s->of.steps.series[k];
         const size_t past = own->first + own->count;
         const bool ranks = has_several_ranks(s, own) && !s->c.options->by_rank;
         for (size_t from = own->first, to; from < past; from = to) {
@@ -781,8 +678,8 @@ static void put_domains(const steps *s, space *v, rocl_tables *out)
     if (s->domains.outside)
         rocl_set_note(&t, "%llu other events than kernels and copies belong to no step",
                       (unsigned long long)s->domains.outside);
-    for (size_t k = 0; k < series_measured(s); k++) {
-        const rocl_step_series *own = &s->steps.series[k];
+    for (size_t k = 0; k < s->of.series_count; k++) {
+        const rocl_step_series *own = &s->of.steps.series[k];
         const bool ranks = has_several_ranks(s, own) && !s->c.options->by_rank;
         for (size_t from = own->first, to; from < own->first + own->count; from = to) {
             to = end_of_group(s, own, from);
@@ -796,8 +693,8 @@ static void put_domains(const steps *s, space *v, rocl_tables *out)
 static void put_events(const steps *s, rocl_tables *out)
 {
     const rocl_report_rows t = rocl_begin_table(&s->c, out, &event_table, 0);
-    for (size_t k = 0; k < series_measured(s); k++) {
-        const rocl_step_series *own = &s->steps.series[k];
+    for (size_t k = 0; k < s->of.series_count; k++) {
+        const rocl_step_series *own = &s->of.steps.series[k];
         for (size_t i = own->first; i < own->first + own->count; i++)
             for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
                 if (s->domains.of[d] && s->domains.of[d][i].count)
@@ -824,8 +721,8 @@ static int compare_numbers(const void *a, const void *b)
 static void put_across(const steps *s, space *v, rocl_tables *out)
 {
     rocl_report_rows t = {0};
-    for (size_t k = 0; k < series_measured(s); k++) {
-        const rocl_step_series *own = &s->steps.series[k];
+    for (size_t k = 0; k < s->of.series_count; k++) {
+        const rocl_step_series *own = &s->of.steps.series[k];
         if (!has_several_ranks(s, own))
             continue;
         if (!t.table)
@@ -890,7 +787,7 @@ static void add_name(void *into, const void *from)
 /* One name of a series, of which the n values are. */
 static void describe_name(const steps *s, space *v, size_t n, name_row *r, rocl_tables *out)
 {
-    const rocl_step_series *own = &s->steps.series[r->series];
+    const rocl_step_series *own = &s->of.steps.series[r->series];
     const bool ranks = has_several_ranks(s, own);
     const step_value *longest = v->values;
     rocl_buf b = {0};
@@ -909,7 +806,7 @@ static rocl_status put_names(steps *s, space *v, rocl_tables *out, rocl_error *e
 {
     name_row *rows = NULL;
     size_t count = 0, cap = 0, n = 0;
-    int64_t all[MOST_SERIES] = {0};
+    int64_t all[ROCL_STEP_SERIES_MOST] = {0};
     uint64_t last = 0;
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->sums, err);
@@ -966,30 +863,28 @@ static rocl_status open_steps(void *self, rocl_error *err)
     s->work = rocl_collector_sorter(&s->c, 4);
     s->owned = rocl_collector_sorter(&s->c, 4);
     s->sums = rocl_collector_sorter(&s->c, 2);
-    const rocl_status st = rocl_step_domains_open(&s->domains, &s->c, err);
-    if (st != ROCL_OK)
-        return st;
-    s->caches = calloc(s->c.trace->opt.jobs, sizeof *s->caches);
-    return s->marks && s->work && s->owned && s->sums && s->caches ? ROCL_OK
-                                                                   : rocl_fail_memory(err);
+    rocl_status st = rocl_step_work_open(&s->of, s->c.trace, s->marks, s->work, s->owned, err);
+    if (st == ROCL_OK)
+        st = rocl_step_domains_open(&s->domains, &s->c, err);
+    return st == ROCL_OK && !s->sums ? rocl_fail_memory(err) : st;
 }
 
 static rocl_status finish_steps(void *self, rocl_tables *out, rocl_error *err)
 {
     steps *s = self;
-    space v = {malloc((s->steps.count + 1) * sizeof *v.values),
-               malloc((s->steps.count + 1) * sizeof *v.sorted)};
+    space v = {malloc((s->of.steps.count + 1) * sizeof *v.values),
+               malloc((s->of.steps.count + 1) * sizeof *v.sorted)};
     rocl_status st = v.values && v.sorted ? ROCL_OK : rocl_fail_memory(err);
     rocl_collector_free_sorter(&s->c, &s->work);
     if (st == ROCL_OK)
         st = measure_steps(s, err);
-    if (st == ROCL_OK && s->steps.count)
-        st = rocl_step_domains_count(&s->domains, &s->steps, series_measured(s), err);
+    if (st == ROCL_OK && s->of.steps.count)
+        st = rocl_step_domains_count(&s->domains, &s->of.steps, s->of.series_count, err);
     if (st == ROCL_OK) {
         describe_steps(s, &v, out);
         st = put_steps(s, out, err);
     }
-    if (st == ROCL_OK && s->steps.count) {
+    if (st == ROCL_OK && s->of.steps.count) {
         put_spreads(s, &v, out);
         put_domains(s, &v, out);
         if (!s->c.options->pictures)
@@ -1005,11 +900,8 @@ static rocl_status finish_steps(void *self, rocl_tables *out, rocl_error *err)
 static void close_steps(void *self)
 {
     steps *s = self;
-    for (unsigned w = 0; s->caches && w < s->c.trace->opt.jobs; w++)
-        free(s->caches[w].known);
-    free(s->caches);
+    rocl_step_work_close(&s->of);
     rocl_step_domains_close(&s->domains);
-    rocl_steps_free(&s->steps);
     free(s->rows);
 }
 
