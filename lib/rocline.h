@@ -947,8 +947,8 @@ typedef struct rocl_stats_options {
     bool by_marker;          /* another table: SAMPLES while the ranges of each marker lasted */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
     bool ids;                /* columns with ids of single events, for rocl_show_event() */
-    bool comparability; /* of rocl_compare(): a table before the others says what differs but times
-                         */
+    bool comparability; /* of rocl_compare(): all tables, also those of what may be compared, of
+                           causes, classes and limits; else only the one by name */
     /* Of CRITICAL_PATH: "NAME=2x" each: how long all would be if what has this name, or one that
      * the pattern (fnmatch) matches, was twice as fast; 32 at most. NULL: the names with the
      * largest shares. */
@@ -972,6 +972,15 @@ ROCL_API const rocl_advice_rule *rocl_advice_rule_at(size_t i);
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                                 rocl_error *err);
 ROCL_API void rocl_tables_free(rocl_tables *t);
+
+/* The i-th key of a table that rocl_stats() or rocl_compare() may make; NULL: there are not so
+ * many. */
+ROCL_API const char *rocl_table_word(const void *ctx, size_t i);
+/* Is there a table with this key? */
+ROCL_API bool rocl_tables_have(const rocl_tables *t, const char *key);
+/* Keeps only the tables with these keys, NULL at the end, and headers; in the order in which they
+ * are. */
+ROCL_API void rocl_tables_keep(rocl_tables *t, const char *const *keys);
 
 /* What ROCL_REPORT_DOCTOR says of the trace; SOUND where it was not made, or nothing was checked.
  */

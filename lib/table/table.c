@@ -49,6 +49,30 @@ bool rocl_tables_join(rocl_tables *all, rocl_tables *from)
     return true;
 }
 
+bool rocl_tables_have(const rocl_tables *t, const char *key)
+{
+    return rocl_tables_find(t, key);
+}
+
+static bool is_listed(const char *const *keys, const char *key)
+{
+    while (*keys && strcmp(*keys, key) != 0)
+        keys++;
+    return *keys;
+}
+
+void rocl_tables_keep(rocl_tables *t, const char *const *keys)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->tables[i].header || is_listed(keys, t->tables[i].key))
+            t->tables[n++] = t->tables[i];
+        else
+            free(t->tables[i].cells);
+    }
+    t->count = n;
+}
+
 rocl_datum *rocl_table_row(rocl_table *t)
 {
     size_t used = t->row_count * t->column_count;

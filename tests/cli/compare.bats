@@ -264,6 +264,37 @@ few() { # calls file slower
     [[ "$output" != *"**"* ]]
 }
 
+@test "compare: tables as CSV: one, some or all of them" {
+    try 0 rocstats compare --format csv "$a" "$b"
+    [[ "${lines[0]}" == domain,name,status,* ]]
+    default=$output
+    [ "$(rocstats compare --format csv --table compare "$a" "$b")" = "$default" ]
+    try 0 rocstats compare --format csv --table all "$a" "$b"
+    [ "$(grep '^report,' <<<"$output" | wc -l)" -eq 4 ]
+    [ "$(sed -n 's/^compare,//p' <<<"$output")" = "$(tail -n +2 <<<"$default")" ]
+    [ "$(grep -v '^report,' <<<"$output" | cut -d, -f1 | uniq | tr '\n' ' ')" = \
+        "comparability  compare_causes  compare  compare_classes " ]
+    for table in compare_causes compare_classes; do
+        rocstats compare --format csv --table $table "$a" "$b" >one.csv
+        sed -n "s/^$table,//p" <<<"$output" | diff <(tail -n +2 one.csv) -
+    done
+    [ "$(rocstats compare --format tsv --table compare_causes,compare_classes "$a" "$b" | grep -c '^report	')" -eq 2 ]
+    rocstats steps --format csv --table step_kernels "$a" | tail -n +2 | diff - <(rocstats steps --format csv "$a" | sed -n 's/^step_kernels,//p')
+    # The example of rocstats(1).
+    rocstats compare --format csv --table compare_classes "$a" "$b" | head -2 | while read -r line; do
+        grep -qxF "$line" "$TOP/man/rocstats.1" || fail "$line"
+    done
+    # What is not there is told.
+    try 0 rocstats compare --table step_kernels,compare_causes "$a" "$b"
+    one_line rocstats
+    says "there is no table step_kernels"
+    [[ "$output" == "What the difference comes from"* ]]
+    try 2 rocstats compare --table compare_caus "$a" "$b"
+    says '"compare_caus" is no table; did you mean compare_causes?'
+    try 2 rocstats summary --style rocpd --table summary "$a"
+    try 2 rocstats baseline -o x.json --table compare "$a"
+}
+
 @test "compare: a name cannot move the cursor" {
     cp "$a" b.db
     chmod u+w b.db

@@ -17,6 +17,7 @@ typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
     strings domains, summary_groups, derive, what_if;
+    strings only; /* tables */
     const char *format_name;
     rocl_table_format format;
     unsigned sort, style, between;
@@ -151,6 +152,10 @@ static const opt output_options[] = {
      "a page with all reports and charts (html); attribution as folded stacks, in ns, for "
      "flamegraph.pl and speedscope (folded); what compare tested for a limit as JUnit XML "
      "(junit)"},
+    {"table", 0, OPT_WORDS, offsetof(cli, only), "LIST", NULL, 0, 0,
+     "print only these tables, such as step_distribution or compare_causes; all: every one, also "
+     "as "
+     "CSV and TSV, where compare prints one only"},
     BUDGET_OPTION(offsetof(cli, budget)),
     {"timeline", 0, OPT_MAYBE, offsetof(cli, timeline), "[=first]", NULL, 0, 0,
      "html: add a timeline of all events to the page; with first, the page opens with it"},
@@ -184,8 +189,16 @@ static const char *report_word(const void *ctx, size_t i)
     return others[i - ROCL_REPORTS];
 }
 
-static const opt_words words[] = {
-    {"domain", rocl_domain_word}, {"region-categories", rocl_domain_word}, {NULL, NULL}};
+/* What --table takes. */
+static const char *table_word(const void *ctx, size_t i)
+{
+    return i ? rocl_table_word(ctx, i - 1) : "all";
+}
+
+static const opt_words words[] = {{"domain", rocl_domain_word},
+                                  {"region-categories", rocl_domain_word},
+                                  {"table", table_word},
+                                  {NULL, NULL}};
 
 /* What --help begins with; its list of reports is that of the library. */
 static char purpose[1024];
@@ -354,13 +367,41 @@ static int check_compare(cli *c, size_t behind)
     return comparison_check(&c->compare, &c->common, behind);
 }
 
+/* Only some tables are printed. */
+static bool picks_tables(const cli *c)
+{
+    for (size_t i = 0; i < c->only.n; i++)
+        if (!strcmp(c->only.v[i], "all"))
+            return false;
+    return c->only.n;
+}
+
+static int check_tables(const cli *c)
+{
+    for (size_t i = 0; i < c->only.n; i++) {
+        const char *name = c->only.v[i], *word;
+        size_t k = 0;
+        while ((word = table_word(NULL, k)) && strcmp(word, name) != 0)
+            k++;
+        if (word)
+            continue;
+        const char *near = rocl_nearest_word(name, strlen(name), table_word, NULL);
+        return near ? usage_error("--table: \"%s\" is no table; did you mean %s?", name, near)
+                    : usage_error("--table: \"%s\" is no table; rocstats(5) lists them", name);
+    }
+    if (c->only.n && (c->style || c->format == ROCL_TABLE_CONSOLE ||
+                      c->format == ROCL_TABLE_FOLDED || c->format == ROCL_TABLE_JUNIT))
+        return usage_error("--table is not for --style and the formats table, folded and junit");
+    return -1;
+}
+
 static int check_baseline(const cli *c)
 {
     if (!c->baseline)
         return c->baseline_name ? usage_error("--baseline-name is only for baseline") : -1;
     if (c->format_name || c->style || c->advice || c->timeline || c->stats.by_rank ||
         c->stats.by_agent || c->stats.by_stream || c->stats.by_dims || c->sort || c->summary ||
-        c->per_domain || c->summary_file || c->budget)
+        c->per_domain || c->summary_file || c->budget || c->only.n)
         return usage_error("baseline writes JSON of its own, and takes no options of reports");
     return -1;
 }
@@ -434,7 +475,10 @@ static int check_options(cli *c, size_t behind)
     if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))
         return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
                            c->min_gap);
-    int code = budget_check(&(table_output){.budget = c->budget, .table.format = c->format});
+    int code = check_tables(c);
+    if (code >= 0)
+        return code;
+    code = budget_check(&(table_output){.budget = c->budget, .table.format = c->format});
     if (code >= 0)
         return code;
     c->path = c->common.output_file ? c->common.output_file : "-";
@@ -486,7 +530,10 @@ static int check_options(cli *c, size_t behind)
                       (c->format == ROCL_TABLE_JSON && !answer_is_wanted()) ||
                       (overview && c->stats.pictures);
     c->common.note_times |= c->stats.header || c->stats.pictures;
-    c->stats.comparability = c->format != ROCL_TABLE_CSV && c->format != ROCL_TABLE_TSV;
+    if (picks_tables(c) && c->stats.pictures)
+        c->stats.header = false;
+    c->stats.comparability =
+        c->only.n || (c->format != ROCL_TABLE_CSV && c->format != ROCL_TABLE_TSV);
     if (c->compare.wanted)
         answer_set_command("compare");
     return -1;
@@ -556,6 +603,17 @@ static rocl_status run_reports(cli *c, rocl_trace *t, rocl_tables **tables, rocl
     return rocl_stats(t, &c->stats, tables, err);
 }
 
+/* Only the tables that are asked for; those that are not there are told. */
+static void pick_tables(const cli *c, rocl_tables *tables)
+{
+    if (!picks_tables(c))
+        return;
+    for (size_t i = 0; i < c->only.n; i++)
+        if (!rocl_tables_have(tables, c->only.v[i]))
+            msg_notice("there is no table %s of these reports and inputs", c->only.v[i]);
+    rocl_tables_keep(tables, c->only.v);
+}
+
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
@@ -583,7 +641,10 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_status s = c->compare.wanted
                         ? comparison_run(&c->compare, &c->common, &c->stats, t, &tables, err)
                         : run_reports(c, t, &tables, err);
+    const rocl_trust trust =
+        c->doctor && s <= ROCL_PARTIAL ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
     if (s <= ROCL_PARTIAL) {
+        pick_tables(c, tables);
         rocl_status written = c->style ? write_files(c, t, tables, err) : ROCL_OK;
         const bool reports = !c->style || wants_summary(c);
         if (written == ROCL_OK && reports && (c->common.job || c->summary_file))
@@ -596,7 +657,6 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
             s = ROCL_PARTIAL;
             written = ROCL_OK;
         }
-        const rocl_trust trust = c->doctor ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
         if (written != ROCL_OK || trust == ROCL_TRUST_UNUSABLE)
             s = written != ROCL_OK ? written : ROCL_INPUT;
         else if (trust == ROCL_TRUST_DOUBTS)
