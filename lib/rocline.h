@@ -948,7 +948,7 @@ typedef struct rocl_stats_options {
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
     bool ids;                /* columns with ids of single events, for rocl_show_event() */
     bool comparability; /* of rocl_compare(): all tables, also those of what may be compared, of
-                           causes, classes and limits; else only the one by name */
+                           causes, classes, steps and limits; else only the one by name */
     /* Of CRITICAL_PATH: "NAME=2x" each: how long all would be if what has this name, or one that
      * the pattern (fnmatch) matches, was twice as fast; 32 at most. NULL: the names with the
      * largest shares. */

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/baseline_order.h"
+#include "analysis/baseline_text.h"
 #include "analysis/causes.h"
 #include "analysis/domains.h"
 #include "base/array.h"
@@ -198,27 +200,6 @@ static void flush_text(writer *w, size_t above)
     w->text.len = 0;
 }
 
-static void put_string(writer *w, const char *p, size_t n)
-{
-    rocl_buf_byte(&w->text, '"');
-    rocl_json_put(&w->text, p, n);
-    rocl_buf_byte(&w->text, '"');
-}
-
-/* Names that are not UTF-8 are the same again when they are read. */
-static void put_name(writer *w, const char *name, size_t n)
-{
-    if (rocl_utf8_valid(name, n)) {
-        rocl_buf_str(&w->text, "\"name\":");
-        put_string(w, name, n);
-        return;
-    }
-    rocl_buf_str(&w->text, "\"bytes\":\"");
-    for (size_t i = 0; i < n; i++)
-        rocl_buf_printf(&w->text, "%02x", (unsigned)(uint8_t)name[i]);
-    rocl_buf_byte(&w->text, '"');
-}
-
 static void put_header(writer *w, const rocl_side *s)
 {
     bool first = true;
@@ -230,7 +211,7 @@ static void put_header(writer *w, const rocl_side *s)
         rocl_buf_printf(&w->text, "%s\"%s\":", first ? "" : ",", rocl_header_key(i));
         first = false;
         if (d->type == ROCL_DATUM_TEXT)
-            put_string(w, d->text, d->len);
+            rocl_baseline_put_string(&w->text, d->text, d->len);
         else
             rocl_buf_printf(&w->text, "%" PRId64, d->i);
     }
@@ -319,7 +300,7 @@ static void put_durations(writer *w, const rocl_side *s, const named_key *names,
             const named_key *k = &names[rec.key[0]];
             rocl_buf_printf(&w->text, "%s{\"domain\":\"%s\",", at == UINT64_MAX ? "\n" : "]},\n",
                             rocl_domain_name(rocl_key_domain(k->key)));
-            put_name(w, k->key + 1, k->len - 1);
+            rocl_baseline_put_text(&w->text, "name", k->key + 1, k->len - 1);
             rocl_buf_printf(&w->text, ",\"items\":%" PRIu64 ",\"durations\":[",
                             rocl_side_name_of(s, k->id).items);
             before = 0;
@@ -329,20 +310,40 @@ static void put_durations(writer *w, const rocl_side *s, const named_key *names,
         before = rec.key[1];
         flush_text(w, FLUSH);
     }
-    rocl_buf_str(&w->text, at == UINT64_MAX ? "]}" : "]}\n]}");
+    rocl_buf_str(&w->text, at == UINT64_MAX ? "]" : "]}\n]");
+}
+
+/* number: by key, which name of the file it is. */
+static void put_order(writer *w, const rocl_side *s, const named_key *names)
+{
+    const size_t n = rocl_strings_count(s->keys);
+    uint32_t *number = calloc(n, sizeof *number), next = 0;
+    if (!number) {
+        w->text.failed = true;
+        return;
+    }
+    for (size_t i = 0; i + 1 < n; i++)
+        if (rocl_side_name_of(s, names[i].id).count)
+            number[names[i].id] = next++;
+    rocl_buf_str(&w->text, ",\n\"order\":");
+    rocl_baseline_put_order(&w->text, &s->steps, number);
+    free(number);
 }
 
 static void put_side(writer *w, const rocl_side *s, const char *name, const named_key *names,
                      rocl_sorter *sorted)
 {
     rocl_buf_str(&w->text, "{\"name\":");
-    put_string(w, name, strlen(name));
+    rocl_baseline_put_string(&w->text, name, strlen(name));
     put_header(w, s);
     rocl_buf_str(&w->text, ",\n\"gpus\":");
-    put_string(w, (const char *)s->gpus.data, s->gpus.len);
+    rocl_baseline_put_string(&w->text, (const char *)s->gpus.data, s->gpus.len);
     rocl_buf_printf(&w->text, ",\"processes\":%" PRIu64, s->processes);
     put_gpu_time(w, &s->gpu_time);
     put_durations(w, s, names, sorted);
+    put_order(w, s, names);
+    rocl_buf_byte(&w->text, '}');
+    flush_text(w, FLUSH);
 }
 
 /* The file with this baseline in the place of one of that name, or behind all others. */
@@ -397,6 +398,7 @@ rocl_status rocl_baseline_write(rocl_trace *t, const char *path, const char *nam
     rocl_status st = strcmp(path, "-") ? open_file(&old, path, &exists, err) : ROCL_OK;
     rocl_sort_space *space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     rocl_side side = {.keys = rocl_strings_new(),
+                      .wants_steps = true,
                       .sorter = space ? rocl_sorter_new(space, 2) : NULL};
     if (st == ROCL_OK && (!side.keys || !side.sorter))
         st = rocl_fail_memory(err);
@@ -481,6 +483,8 @@ typedef struct reader {
     rocl_json json;
     rocl_side *side;
     rocl_buf text;
+    uint32_t *ids; /* by number of a name: its key */
+    size_t id_count, id_cap;
     rocl_i128 work; /* of kernels and copies */
     bool has_times;
 } reader;
@@ -546,19 +550,6 @@ static rocl_status read_times(reader *r, rocl_error *err)
     return ROCL_OK;
 }
 
-static bool read_bytes(rocl_buf *to, rocl_view hex)
-{
-    for (size_t i = 0; i + 1 < hex.n; i += 2) {
-        const char pair[3] = {hex.p[i], hex.p[i + 1], '\0'};
-        char *end;
-        const unsigned long byte = strtoul(pair, &end, 16);
-        if (end != pair + 2 || pair[0] == '-' || pair[0] == '+' || pair[0] == ' ')
-            return false;
-        rocl_buf_byte(to, (uint8_t)byte);
-    }
-    return hex.n % 2 == 0;
-}
-
 static rocl_status read_durations(reader *r, uint32_t id, rocl_domain d, rocl_error *err)
 {
     rocl_side *s = r->side;
@@ -613,11 +604,7 @@ static rocl_status read_name(reader *r, rocl_error *err)
     for (int key; st == ROCL_OK && (key = rocl_json_member(&r->json, keys, KEYS, &v)) >= 0;) {
         if (key == NAME || key == BYTES) {
             r->text.len = 0;
-            named = v.kind == ROCL_JSON_STRING;
-            if (named && key == NAME)
-                rocl_json_unescape(&r->text, v.text);
-            else
-                named = named && read_bytes(&r->text, v.text);
+            named = rocl_baseline_read_text(&r->text, &v, key == BYTES);
         } else if (key == DOMAIN) {
             d = v.kind == ROCL_JSON_STRING ? domain_named(v.text) : ROCL_DOMAINS;
         } else if (key == ITEMS) {
@@ -630,9 +617,13 @@ static rocl_status read_name(reader *r, rocl_error *err)
                 r->text.failed
                     ? ROCL_NONE
                     : rocl_side_key(r->side->keys, d, (const char *)r->text.data, r->text.len);
-            st = id == ROCL_NONE ? rocl_fail_memory(err) : read_durations(r, id, d, err);
-            if (st == ROCL_OK)
-                r->side->names[id].items += items;
+            st = id == ROCL_NONE || !ROCL_GROW(r->ids, r->id_cap, r->id_count + 1)
+                     ? rocl_fail_memory(err)
+                     : read_durations(r, id, d, err);
+            if (st != ROCL_OK)
+                break;
+            r->ids[r->id_count++] = id;
+            r->side->names[id].items += items;
         }
     }
     return st;
@@ -649,6 +640,14 @@ static rocl_status read_names(reader *r, rocl_error *err)
     return st;
 }
 
+static rocl_status read_order(reader *r, rocl_error *err)
+{
+    const char *what;
+    const rocl_status st =
+        rocl_baseline_read_order(&r->json, &r->side->steps, r->ids, r->id_count, &what, err);
+    return what ? fail_here(r, what, err) : st;
+}
+
 /* Else causes would not sum to the whole. */
 static rocl_status check_sums(const reader *r, rocl_error *err)
 {
@@ -663,12 +662,11 @@ static rocl_status check_sums(const reader *r, rocl_error *err)
 
 static rocl_status read_members(reader *r, rocl_error *err)
 {
-    enum { HEADER, GPUS_TEXT, PROCESSES, TIMES_KEY, NAMES, KEYS };
-    static const rocl_view keys[KEYS] = {[HEADER] = ROCL_JSON_KEY("header"),
-                                         [GPUS_TEXT] = ROCL_JSON_KEY("gpus"),
-                                         [PROCESSES] = ROCL_JSON_KEY("processes"),
-                                         [TIMES_KEY] = ROCL_JSON_KEY("gpu_time"),
-                                         [NAMES] = ROCL_JSON_KEY("names")};
+    enum { HEADER, GPUS_TEXT, PROCESSES, TIMES_KEY, NAMES, ORDER, KEYS };
+    static const rocl_view keys[KEYS] = {
+        [HEADER] = ROCL_JSON_KEY("header"),       [GPUS_TEXT] = ROCL_JSON_KEY("gpus"),
+        [PROCESSES] = ROCL_JSON_KEY("processes"), [TIMES_KEY] = ROCL_JSON_KEY("gpu_time"),
+        [NAMES] = ROCL_JSON_KEY("names"),         [ORDER] = ROCL_JSON_KEY("order")};
     rocl_json_token v;
     rocl_status st = ROCL_OK;
     for (int key; st == ROCL_OK && (key = rocl_json_member(&r->json, keys, KEYS, &v)) >= 0;)
@@ -684,6 +682,10 @@ static rocl_status read_members(reader *r, rocl_error *err)
         case PROCESSES:
             if (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &r->side->processes))
                 st = fail_here(r, "processes are no number", err);
+            break;
+        case ORDER:
+            if (r->side->wants_steps)
+                st = read_order(r, err);
             break;
         case TIMES_KEY:
             st = read_times(r, err);
@@ -701,6 +703,7 @@ rocl_status rocl_side_read_baseline(rocl_side *s, const rocl_baseline *b, rocl_e
     reader r = {.file = &b->file, .side = s};
     rocl_json_token v;
     s->header_texts = rocl_tables_new();
+    s->steps = (rocl_side_steps){.chosen = SIZE_MAX, .lack = ROCL_LACKS_MEMBERS};
     rocl_status st = s->header_texts ? ROCL_OK : rocl_fail_memory(err);
     rocl_json_open(&r.json, text.p, text.n, (uint64_t)(text.p - begin), 0);
     if (st == ROCL_OK &&
@@ -715,5 +718,6 @@ rocl_status rocl_side_read_baseline(rocl_side *s, const rocl_baseline *b, rocl_e
     if (st == ROCL_OK && (r.text.failed || s->gpus.failed || s->header_texts->incomplete))
         st = rocl_fail_memory(err);
     rocl_buf_free(&r.text);
+    free(r.ids);
     return st == ROCL_OK && s->sorter ? rocl_sorter_seal(s->sorter, 0, err) : st;
 }

@@ -1,5 +1,6 @@
 /* Host calls, looked up by the work that they launched: a merge of all calls with the questions. */
 #include <fnmatch.h>
+#include <stdlib.h>
 
 #include "analysis/calls.h"
 
@@ -42,9 +43,9 @@ struct rocl_calls {
     unsigned count;
 };
 
-static rocl_status add_call_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+rocl_status rocl_calls_add_batch(rocl_calls *c, unsigned worker, const rocl_batch *b,
+                                 rocl_error *err)
 {
-    rocl_calls *c = self;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = &b->regions[i].e;
@@ -117,6 +118,30 @@ rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err)
         st = resolve_until(&c->look_ups[i], NULL, NULL, err);
     rocl_collector_free_sorter(&c->c, &c->calls); /* others need its memory */
     return st;
+}
+
+rocl_calls *rocl_calls_new(rocl_sorter *calls)
+{
+    rocl_calls *c = calloc(1, sizeof *c);
+    if (c)
+        c->calls = calls;
+    else
+        rocl_sorter_free(calls);
+    return c;
+}
+
+void rocl_calls_free(rocl_calls *c)
+{
+    if (c)
+        rocl_sorter_free(c->calls);
+    free(c);
+}
+
+/* ---- the collector --------------------------------------------------------------------------- */
+
+static rocl_status add_call_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    return rocl_calls_add_batch(self, worker, b, err);
 }
 
 static rocl_status open_calls(void *self, rocl_error *err)

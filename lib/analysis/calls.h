@@ -46,4 +46,12 @@ rocl_status rocl_calls_look_up(rocl_calls *c, rocl_sorter *questions, rocl_call_
 /* After all look-ups. */
 rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err);
 
+/* For a pass over a trace that is no report. Takes the sorter, of four key words, which the caller
+ * seals, and which resolve frees. NULL: memory is out, and the sorter is freed. */
+rocl_calls *rocl_calls_new(rocl_sorter *calls);
+/* Concurrent. Wants ROCL_REGION. */
+rocl_status rocl_calls_add_batch(rocl_calls *c, unsigned worker, const rocl_batch *b,
+                                 rocl_error *err);
+void rocl_calls_free(rocl_calls *c);
+
 #endif

@@ -4,6 +4,7 @@
  * what comes out is the merge of two sorted samples for each name, from which percentiles and Mann
  * and Whitney's U follow exactly, in bounded memory. The durations of kernels that were renamed are
  * set aside, and sorted once more under one name. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +14,10 @@
 #include "analysis/baseline.h"
 #include "analysis/causes.h"
 #include "analysis/compare_renamed.h"
-#include "analysis/compare_side.h"
 #include "analysis/compare_runs.h"
+#include "analysis/compare_sequence.h"
+#include "analysis/compare_side.h"
+#include "analysis/compare_steps.h"
 #include "analysis/limits.h"
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
@@ -47,7 +50,8 @@ typedef struct pair {
     rocl_probability test;
     status status;
     bool significant;
-    bool differ;                                   /* not the same durations, each as often */
+    bool differ;       /* not the same durations, each as often */
+    bool further_step; /* only B has it, but it is a step, of which A has others */
     int64_t change, calls_change, duration_change; /* the latter of those that are in both */
     double change_percent, average_percent;
     const char *class; /* of a kernel */
@@ -64,7 +68,8 @@ typedef struct pairs {
     rocl_strings *keys; /* a byte for the domain, then the name */
     pair *all;          /* by id of the key, from 1 */
     size_t count;
-    size_t renamed;
+    size_t renamed, by_place; /* by_place: of the former those whose names alone would not do */
+    uint32_t *same;           /* by key: the key that it counts as, of a new name that in A */
 } pairs;
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -106,9 +111,17 @@ static rocl_status match_renamed(pairs *p, const rocl_side *sides,
 {
     rocl_renamed *renamed;
     rocl_status st = rocl_find_renamed(&renamed, &p->renamed, sides, classes, err);
-    for (size_t i = 0; i < p->count && st == ROCL_OK; i++)
-        if (renamed[i + 1].partner && p->all[i].of[A].count)
-            join_renamed(&p->all[i], &p->all[renamed[i + 1].partner - 1], renamed[i + 1].likeness);
+    p->same = malloc((p->count + 1) * sizeof *p->same);
+    if (st == ROCL_OK && !p->same)
+        st = rocl_fail_memory(err);
+    for (uint32_t id = 0; id <= p->count && st == ROCL_OK; id++) {
+        const uint32_t partner = renamed[id].partner;
+        p->same[id] = partner && !rocl_side_name_of(&sides[A], id).count ? partner : id;
+        if (!partner || p->same[id] != id)
+            continue;
+        join_renamed(&p->all[id - 1], &p->all[partner - 1], renamed[id].likeness);
+        p->by_place += renamed[id].by_place;
+    }
     free(renamed);
     return st;
 }
@@ -199,6 +212,17 @@ static void describe_pair(pair *p)
     }
 }
 
+/* Is it called like the steps of A but for the number? */
+static bool is_like_steps(const pair *p, const rocl_side_steps *a)
+{
+    const size_t n = a->marker_len;
+    size_t digits = n;
+    while (digits < p->name_len && isdigit((unsigned char)p->name[digits]))
+        digits++;
+    return a->marker && p->domain == ROCL_DOMAIN_MARKERS && p->name_len > n &&
+           !memcmp(p->name, a->marker, n) && digits == p->name_len;
+}
+
 static int order_pairs(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
@@ -228,7 +252,11 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
     p->keys = rocl_strings_new();
     rocl_status st = sorter && p->keys ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned k = A; k <= B && st == ROCL_OK; k++) {
-        sides[k] = (rocl_side){.keys = p->keys, .sorter = sorter, .bit = k};
+        sides[k] = (rocl_side){.keys = p->keys,
+                               .sorter = sorter,
+                               .bit = k,
+                               .wants_steps = true,
+                               .other = k == B ? &sides[A].steps : NULL};
         st = read_side(&sides[k], &of[k], space, err);
     }
     if (st == ROCL_OK)
@@ -242,8 +270,11 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
     if (st == ROCL_OK && aside)
         st = fill_pairs(p, aside, NULL, err);
     remove_second_names(p);
-    for (size_t i = 0; i < p->count && st == ROCL_OK; i++)
-        describe_pair(&p->all[i]);
+    for (size_t i = 0; i < p->count && st == ROCL_OK; i++) {
+        pair *pr = &p->all[i];
+        describe_pair(pr);
+        pr->further_step = pr->status == ADDED && is_like_steps(pr, &sides[A].steps);
+    }
     if (st == ROCL_OK)
         qsort(p->all, p->count, sizeof *p->all, order_pairs);
     rocl_sorter_free(sorter);
@@ -374,9 +405,16 @@ static const rocl_table_def class_table = {&rocl_compare_tab, "compare_classes",
                                            "Kernels from A to B by class",
                                            ROCL_COLUMNS(class_columns)};
 
-const rocl_table_def *const rocl_compare_tables[] = {
-    &likeness_table,    &rocl_causes_table,   &compare_table,   &class_table,
-    &rocl_limits_table, &rocl_run_list_table, &rocl_runs_table, NULL};
+const rocl_table_def *const rocl_compare_tables[] = {&likeness_table,
+                                                     &rocl_causes_table,
+                                                     &compare_table,
+                                                     &class_table,
+                                                     &rocl_compare_steps_table,
+                                                     &rocl_compare_sequence_table,
+                                                     &rocl_limits_table,
+                                                     &rocl_run_list_table,
+                                                     &rocl_runs_table,
+                                                     NULL};
 
 static void add_pair(void *sum, const void *row)
 {
@@ -391,11 +429,15 @@ static void put_pairs(const pairs *p, rocl_tables *out, const rocl_collector *c)
 {
     const bool two_names = p->renamed || !c->options->brief;
     rocl_report_rows r = rocl_begin_table(c, out, &compare_table, two_names ? ROCL_IF_OWN : 0);
-    char renamed[96] = "";
-    if (p->renamed)
-        snprintf(renamed, sizeof renamed, "; %zu kernel%s matched by similar names", p->renamed,
-                 p->renamed == 1 ? " is" : "s are");
-    rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test%s", renamed);
+    const size_t by_name = p->renamed - p->by_place;
+    char names[64] = "", places[64] = "";
+    if (by_name)
+        snprintf(names, sizeof names, "; %zu kernel%s matched by similar names", by_name,
+                 by_name == 1 ? " is" : "s are");
+    if (p->by_place)
+        snprintf(places, sizeof places, "; %zu kernel%s matched by place", p->by_place,
+                 p->by_place == 1 ? " is" : "s are");
+    rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test%s%s", names, places);
     rocl_add_top_rows(&r, p->all, p->count, sizeof *p->all, add_pair);
 }
 
@@ -657,7 +699,9 @@ static rocl_judgement judge_pair(const pair *p, const char *of, double before, d
 static void ignore_judgement(rocl_judgement *j, const pair *p)
 {
     j->verdict = ROCL_VERDICT_IGNORED;
-    j->reason = p->status == REMOVED ? "it is not in B" : "below 0.1 % of its domain";
+    j->reason = p->status == REMOVED ? "it is not in B"
+                : p->further_step    ? "a step, of which A has others"
+                                     : "below 0.1 % of its domain";
 }
 
 static void judge_average(rocl_limits *l, const pair *p, bool small, double limit)
@@ -710,7 +754,7 @@ static void put_limits(const rocl_gate *g, const pairs *p, rocl_tables *out,
     sum_domains(p, totals, all);
     for (size_t i = 0; i < p->count; i++) {
         const pair *pr = &p->all[i];
-        const bool small = is_small(pr->of[B].total, totals[pr->domain][B]);
+        const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
         if (isfinite(g->average))
             judge_average(&limits, pr, small, g->average);
         if (isfinite(g->total) && g->totals)
@@ -734,7 +778,7 @@ static void check_names(rocl_gate *g, rocl_tables *out, const pairs *p, int64_t 
         const rocl_distribution *a = &pr->of[A], *b = &pr->of[B];
         const char *domain = rocl_domain_name(pr->domain);
         const bool added = pr->status == ADDED;
-        if (is_small(b->total, totals[pr->domain][B]))
+        if (pr->further_step || is_small(b->total, totals[pr->domain][B]))
             continue;
         /* Where the largest difference there can be of so few calls is not significant, nothing can
          * be said of the average. */
@@ -773,8 +817,21 @@ static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static void put_tables(const pairs *p, const rocl_side *sides, rocl_tables *out,
-                       const rocl_collector *c)
+/* The steps, and the kernels of one of them, if there are any kernels at all. */
+static rocl_status put_order(const pairs *p, const rocl_side *sides, rocl_tables *out,
+                             const rocl_collector *c, rocl_error *err)
+{
+    const rocl_side_steps *a = &sides[A].steps, *b = &sides[B].steps;
+    bool kernels = false;
+    for (size_t i = 0; i < p->count && !kernels; i++)
+        kernels = p->all[i].domain == ROCL_DOMAIN_KERNELS;
+    rocl_status st = rocl_compare_steps_put(a, b, out, c, err);
+    return st == ROCL_OK && kernels ? rocl_compare_sequence_put(a, b, p->keys, p->same, out, c, err)
+                                    : st;
+}
+
+static rocl_status put_tables(const pairs *p, const rocl_side *sides, rocl_tables *out,
+                              const rocl_collector *c, rocl_error *err)
 {
     const rocl_stats_options *o = c->options;
     for (unsigned k = A; k <= B && o->header; k++)
@@ -784,8 +841,10 @@ static void put_tables(const pairs *p, const rocl_side *sides, rocl_tables *out,
         put_causes(p, sides, out, c);
     }
     put_pairs(p, out, c);
-    if (o->comparability)
-        put_classes(p, c->trace->classes, out, c);
+    if (!o->comparability)
+        return ROCL_OK;
+    put_classes(p, c->trace->classes, out, c);
+    return put_order(p, sides, out, c, err);
 }
 
 static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_options *o,
@@ -800,12 +859,13 @@ static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_opti
     if (st == ROCL_OK)
         st = collect_pairs(&p, sides, of, err);
     if (st == ROCL_OK)
-        put_tables(&p, sides, out, &c);
+        st = put_tables(&p, sides, out, &c, err);
     if (st == ROCL_OK && gate)
         check_gate(gate, out, &p);
     if (st == ROCL_OK && gate && o->comparability && (isfinite(gate->average) || gate->totals))
         put_limits(gate, &p, out, &c);
     free(p.all);
+    free(p.same);
     rocl_strings_free(p.keys);
     rocl_side_free(&sides[A]);
     rocl_side_free(&sides[B]);

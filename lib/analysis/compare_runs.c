@@ -13,6 +13,7 @@
 #include "analysis/limits.h"
 #include "analysis/student.h"
 #include "base/array.h"
+#include "model/steps.h"
 
 #define LEVEL 0.01  /* of significance */
 #define SMALL 0.001 /* what is below this share of its domain is no reason to fail */
@@ -391,7 +392,26 @@ static void put_rows(const run_rows *rows, rocl_tables *out, const rocl_collecto
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-static rocl_judgement judge_row(const run_row *row, const char *rule, double limit, double domain)
+/* Only B has it, but it is a step, of which A has others. */
+static bool is_further_step(const run_rows *rows, const run_row *row)
+{
+    size_t stem, other;
+    uint64_t number;
+    if (row->runs[A] || row->place != ROCL_DOMAIN_MARKERS ||
+        !rocl_read_step(row->name, row->name_len, &stem, &number))
+        return false;
+    for (size_t i = 0; i < rows->count; i++) {
+        const run_row *r = &rows->all[i];
+        if (r->runs[A] && r->place == ROCL_DOMAIN_MARKERS &&
+            rocl_read_step(r->name, r->name_len, &other, &number) && other == stem &&
+            !memcmp(r->name, row->name, stem))
+            return true;
+    }
+    return false;
+}
+
+static rocl_judgement judge_row(const run_rows *rows, const run_row *row, const char *rule,
+                                double limit, double domain)
 {
     const bool added = !row->runs[A];
     const double before = row->of[A].mean, after = row->of[B].mean;
@@ -404,9 +424,12 @@ static rocl_judgement judge_row(const run_row *row, const char *rule, double lim
                         .limit = limit,
                         .verdict = ROCL_VERDICT_PASSED};
     j.percent = after <= before ? 0 : before > 0 ? 100 * (after - before) / before : INFINITY;
-    if (!row->runs[B] || after <= 0 || after < SMALL * domain) {
+    const bool further_step = is_further_step(rows, row);
+    if (!row->runs[B] || after <= 0 || after < SMALL * domain || further_step) {
         j.verdict = ROCL_VERDICT_IGNORED;
-        j.reason = row->runs[B] ? "below 0.1 % of its domain" : "it is not in B";
+        j.reason = !row->runs[B]  ? "it is not in B"
+                   : further_step ? "a step, of which A has others"
+                                  : "below 0.1 % of its domain";
     } else if (j.percent > limit && !added && !row->significant && !strcmp(rule, "average"))
         j.reason = "within the noise of runs";
     else if (j.percent > limit)
@@ -445,12 +468,12 @@ static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
         const double domain = domains[row->place];
         const bool added = !row->runs[A];
         if (row->judged && isfinite(g->average)) {
-            const rocl_judgement j = judge_row(row, "average", g->average, domain);
+            const rocl_judgement j = judge_row(rows, row, "average", g->average, domain);
             count_growth(&g->grown, &j, added, &worst[0], out);
             rocl_limits_add(&limits, &j);
         }
         if (row->judged && g->totals) {
-            const rocl_judgement j = judge_row(row, "total", g->total, domain);
+            const rocl_judgement j = judge_row(rows, row, "total", g->total, domain);
             count_growth(&g->total_names, &j, added, &worst[1], out);
             rocl_limits_add(&limits, &j);
         }

@@ -19,22 +19,11 @@ typedef struct reading {
     rocl_side *side;
     rocl_trace *trace;
     rocl_gpu_time gpus;
+    rocl_step_reader *steps; /* NULL: they are not wanted */
     worker *workers;
 } reading;
 
 /* ---- names ----------------------------------------------------------------------------------- */
-
-uint32_t rocl_side_key(rocl_strings *keys, rocl_domain d, const char *name, size_t n)
-{
-    char *key = malloc(n + 1);
-    if (!key)
-        return ROCL_NONE;
-    key[0] = (char)d;
-    memcpy(key + 1, name, n);
-    const uint32_t id = rocl_strings_put(keys, key, n + 1);
-    free(key);
-    return id;
-}
 
 /* ROCL_NONE: memory is out. */
 static uint32_t intern_key(const reading *r, worker *w, rocl_domain d, uint32_t name)
@@ -61,6 +50,8 @@ static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch 
     reading *r = self;
     worker *w = &r->workers[worker_index];
     rocl_status st = rocl_gpu_time_add_batch(&r->gpus, worker_index, b, err);
+    if (st == ROCL_OK && r->steps)
+        st = rocl_step_reader_add_batch(r->steps, worker_index, b, err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         rocl_domain d = rocl_domain_of(r->trace, b->kind, e->category);
@@ -84,6 +75,8 @@ static rocl_status seal_sorters(void *self, unsigned worker_index, rocl_error *e
     reading *r = self;
     rocl_status st =
         r->side->sorter ? rocl_sorter_seal(r->side->sorter, worker_index, err) : ROCL_OK;
+    if (st == ROCL_OK && r->steps)
+        st = rocl_step_reader_seal(r->steps, worker_index, err);
     return st == ROCL_OK ? rocl_sorter_seal(r->gpus.sorter, worker_index, err) : st;
 }
 
@@ -148,10 +141,14 @@ rocl_status rocl_side_read(rocl_side *s, rocl_trace *t, rocl_sort_space *space, 
     r.workers = calloc(t->opt.jobs, sizeof *r.workers);
     rocl_status st =
         work && r.workers ? rocl_gpu_time_open(&r.gpus, t, work, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK && s->wants_steps)
+        st = rocl_step_reader_open(&r.steps, t, space, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = rocl_gpu_time_sum(&r.gpus, &s->gpu_time, err);
+    if (st == ROCL_OK && s->wants_steps)
+        st = rocl_step_reader_finish(r.steps, &s->steps, s->other, s->keys, err);
     if (st == ROCL_OK)
         st = join_names(s, &r, err);
     if (st == ROCL_OK)
@@ -162,6 +159,7 @@ rocl_status rocl_side_read(rocl_side *s, rocl_trace *t, rocl_sort_space *space, 
     }
     free(r.workers);
     rocl_gpu_time_close(&r.gpus);
+    rocl_step_reader_close(r.steps);
     rocl_sorter_free(work);
     return st;
 }
@@ -169,6 +167,7 @@ rocl_status rocl_side_read(rocl_side *s, rocl_trace *t, rocl_sort_space *space, 
 void rocl_side_free(rocl_side *s)
 {
     free(s->names);
+    rocl_side_steps_free(&s->steps);
     rocl_buf_free(&s->gpus);
     rocl_tables_free(s->header_texts);
 }

@@ -5,6 +5,8 @@
 
 #include "analysis/gpu_time.h"
 #include "analysis/report.h"
+#include "analysis/side_key.h"
+#include "analysis/side_steps.h"
 
 /* What is known of a name before its durations are in order: percentiles need the number of them,
  * the rest tells which names may be the same kernel. Sums modulo 2^64. */
@@ -17,10 +19,13 @@ typedef struct rocl_side {
     rocl_strings *keys;  /* a byte for the domain, then the name */
     rocl_sorter *sorter; /* of two words: id of the key; duration << 1 | bit; NULL: not wanted */
     unsigned bit;
+    bool wants_steps;
+    const rocl_side_steps *other; /* of B: the steps of A; else NULL */
     /* Read: */
     rocl_side_name *names; /* by id of the key */
     size_t name_cap;
     rocl_gpu_sums gpu_time;
+    rocl_side_steps steps; /* if they are wanted */
     uint64_t processes;
     rocl_buf gpus;                         /* "2 x gfx942, 1 x gfx90a" */
     rocl_tables *header_texts;             /* owns the texts of ... */
@@ -36,13 +41,6 @@ void rocl_side_free(rocl_side *s);
 static inline rocl_side_name rocl_side_name_of(const rocl_side *s, uint32_t id)
 {
     return id < s->name_cap ? s->names[id] : (rocl_side_name){0};
-}
-
-/* The id of a name in a domain; ROCL_NONE: memory is out. */
-uint32_t rocl_side_key(rocl_strings *keys, rocl_domain d, const char *name, size_t n);
-static inline rocl_domain rocl_key_domain(const char *key)
-{
-    return (rocl_domain)key[0];
 }
 
 #endif

@@ -113,8 +113,9 @@ typedef struct candidate {
 
 _Static_assert(ROCL_SIMILAR_MOST <= UINT16_MAX, "indices of candidates have 16 bits");
 
+/* 0: it is not the same class, or certainly less than `least`. */
 static unsigned likeness_of(const rocl_lone_name *x, const tokens *a, const rocl_lone_name *y,
-                            const tokens *b)
+                            const tokens *b, unsigned least)
 {
     const double all = (double)(a->weight + b->weight);
     const double less = (double)(a->weight < b->weight ? a->weight : b->weight);
@@ -125,7 +126,7 @@ static unsigned likeness_of(const rocl_lone_name *x, const tokens *a, const rocl
                         : x->items < y->items ? x->items / y->items
                                               : y->items / x->items;
     const double part = grids ? 0.9 : 1, more = grids ? 0.1 * grid : 0;
-    if (1e4 * (part * 2 * less / all + more) + 1 < ROCL_SIMILAR)
+    if (1e4 * (part * 2 * less / all + more) + 1 < least)
         return 0; /* even if all words of the shorter one are in the other */
     const double words = 2 * (double)shared_weight(a, b) / all;
     return (unsigned)(1e4 * (part * words + more) + 0.5);
@@ -174,6 +175,41 @@ static void settle_candidates(const candidate *c, size_t count, rocl_lone_name *
     }
 }
 
+/* ---- places ---- */
+
+/* Names that are never where the other one is are not the same kernel. */
+static bool may_be_same(const rocl_lone_name *x, const rocl_lone_name *y)
+{
+    if (!x->place_count || !y->place_count)
+        return true;
+    for (size_t i = 0, k = 0; i < x->place_count && k < y->place_count;) {
+        if (x->places[i] == y->places[k])
+            return true;
+        i += x->places[i] < y->places[k];
+        k += i < x->place_count && x->places[i] > y->places[k];
+    }
+    return false;
+}
+
+static void match_places(rocl_lone_name *gone, size_t n, rocl_lone_name *added, size_t m,
+                         const tokens *of_gone, const tokens *of_added, state *states)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = gone[i].stands_for - 1; /* of 0 it is too large */
+        if (k >= m || added[k].stands_for != i + 1)
+            continue;
+        const unsigned least = gone[i].says_what ? ROCL_SIMILAR : ROCL_SIMILAR_IN_PLACE;
+        const unsigned likeness =
+            likeness_of(&gone[i], &of_gone[i], &added[k], &of_added[k], least);
+        if (likeness < least)
+            continue;
+        gone[i].partner = k + 1;
+        added[k].partner = i + 1;
+        gone[i].likeness = added[k].likeness = likeness;
+        states[i].settled = states[n + k].settled = true;
+    }
+}
+
 static tokens *read_names(const rocl_lone_name *names, size_t n, rocl_strings *texts)
 {
     tokens *all = calloc(n + 1, sizeof *all);
@@ -206,10 +242,13 @@ rocl_status rocl_match_names(rocl_lone_name *gone, size_t n, rocl_lone_name *add
     tokens *of_added = texts ? read_names(added, m, texts) : NULL;
     state *states = calloc(n + m, sizeof *states);
     bool good = of_gone && of_added && states && rocl_strings_complete(texts);
+    if (good)
+        match_places(gone, n, added, m, of_gone, of_added, states);
     for (size_t i = 0; i < n && good; i++)
         for (size_t k = 0; k < m && good; k++) {
-            const unsigned likeness = likeness_of(&gone[i], &of_gone[i], &added[k], &of_added[k]);
-            if (likeness < ROCL_SIMILAR)
+            const unsigned likeness =
+                likeness_of(&gone[i], &of_gone[i], &added[k], &of_added[k], ROCL_SIMILAR);
+            if (likeness < ROCL_SIMILAR || !may_be_same(&gone[i], &added[k]))
                 continue;
             good = ROCL_GROW(all, cap, count + 1);
             if (good)

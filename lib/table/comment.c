@@ -123,6 +123,25 @@ static void put_run_changes(rocl_table_writer *w, const rocl_table *t)
         put_rows(w, t, rows, n, keys);
 }
 
+/* What differs in the order of kernels: those rows stand first, behind that of all. */
+static void put_edits(rocl_table_writer *w, const rocl_table *t)
+{
+    static const char *const keys[] = {"name",       "name_b",     "edit",      "times",
+                                       "total_a_ns", "total_b_ns", "change_ns", NULL};
+    size_t rows[MOST_ROWS], n = 0;
+    for (size_t i = 1; i < t->row_count && n < MOST_ROWS / 2; i++)
+        if (!is_cell(t, i, "edit", "same") &&
+            rocl_datum_has_value(rocl_table_find_cell(t, i, "times")))
+            rows[n++] = i;
+    if (!t->row_count || !t->note)
+        return;
+    rocl_buf_str(&w->buf, "Kernels in their order, ");
+    rocl_table_put_escaped(&w->buf, t->note, strlen(t->note));
+    rocl_buf_str(&w->buf, n ? ":\n\n" : ".\n\n");
+    if (n)
+        put_rows(w, t, rows, n, keys);
+}
+
 bool rocl_tables_are_comparison(const rocl_tables *all)
 {
     return rocl_tables_find(all, "compare") || rocl_tables_find(all, "compare_runs");
@@ -134,6 +153,7 @@ void rocl_table_write_comment(rocl_table_writer *w)
     const rocl_table *likeness = rocl_tables_find(w->tables, "comparability");
     const rocl_table *causes = rocl_tables_find(w->tables, "compare_causes");
     const rocl_table *runs = rocl_tables_find(w->tables, "compare_runs");
+    const rocl_table *sequence = rocl_tables_find(w->tables, "compare_sequence");
     rocl_buf_str(&w->buf, "## From A to B\n\n");
     if (limits)
         put_limits(w, limits);
@@ -148,6 +168,8 @@ void rocl_table_write_comment(rocl_table_writer *w)
         put_run_changes(w, runs);
     else
         put_changes(w, rocl_tables_find(w->tables, "compare"));
+    if (sequence)
+        put_edits(w, sequence);
     rocl_buf_str(&w->buf, "<details><summary>All tables</summary>\n");
     for (size_t i = 0; i < w->tables->count; i++) {
         rocl_buf_byte(&w->buf, '\n');

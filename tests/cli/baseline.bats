@@ -12,7 +12,8 @@ b=$FIXTURES/rank1.db
 
 @test "baseline: a comparison is that with the trace itself" {
     for pair in "$a $b" "$b $a" "$a $a" "$FIXTURES/node-rank2.db $a" "$FIXTURES/empty-tables.db $a" "$a $FIXTURES/empty-tables.db" \
-        "$FIXTURES/schema-4.1.0.db $FIXTURES/sampled-4.1.0.db" "$FIXTURES/job.rpdb $a"; do
+        "$FIXTURES/schema-4.1.0.db $FIXTURES/sampled-4.1.0.db" "$FIXTURES/job.rpdb $a" \
+        "$TOP/tests/fixtures/chrome/train0.json $TOP/tests/fixtures/chrome/train0-after.json"; do
         # shellcheck disable=SC2086
         set -- $pair
         rm -f base.json
@@ -127,6 +128,25 @@ b=$FIXTURES/rank1.db
     breaks '.baselines[0].names[0].durations = [9223372036854775807, 1]' "a duration is none"
     breaks '.baselines[0].names[0].items = "x"' "items are no number"
     breaks '.baselines[0].processes = 1.5' "processes are no number"
+    breaks '.baselines[0].order = 1' "the order is no object"
+    breaks '.baselines[0].order.processes[0] = [-2, 1]' "a process of the order is none"
+    breaks '.baselines[0].order.processes[0] = [1]' "a process of the order is none"
+    breaks '.baselines[0].order.steps[0][0] = 1' "a step of the order is none"
+    breaks '.baselines[0].order.steps[0][2] = -1' "a step of the order is none"
+    breaks '.baselines[0].order.lanes[0] = [9, "x"]' "a lane of the order is none"
+    breaks '.baselines[0].order.lanes[0] = [0, 1]' "a lane of the order is none"
+    breaks '.baselines[0].order.lanes = [range(65) | [0, "x"]]' "a lane of the order is none"
+    breaks '.baselines[0].order.kernels[0] = 1000000' "a kernel of the order is none"
+    breaks '.baselines[0].order.kernels[1] = 64' "a kernel of the order is none"
+    breaks '.baselines[0].order.kernels |= .[:-1]' "a kernel of the order is none"
+    breaks '.baselines[0].order.kernels[2] += 1' "the order does not add up"
+    breaks '.baselines[0].order.kernels |= .[:-3]' "the order does not add up"
+    breaks '.baselines[0].order.chosen = 1' "the order does not add up"
+    breaks '.baselines[0].order.chosen = -1' "a number of the order is none"
+    breaks '.baselines[0].order.marker = 1' "the marker of the order is none"
+    breaks 'del(.baselines[0].order.marker)' "the order does not add up"
+    breaks '.baselines[0].order as $o | del(.baselines[0].order) | .baselines[0] = {order: $o} + .baselines[0] | .baselines[0] |= {name, order} + .' \
+        "a kernel of the order is none"
     # Cut off anywhere.
     size=$(stat -c %s base.json)
     for ((n = 20; n < size - 4; n += size / 40)); do

@@ -264,21 +264,169 @@ few() { # calls file slower
     [[ "$output" != *"**"* ]]
 }
 
+train=$TOP/tests/fixtures/chrome/train0
+
+# Rows of a table as JSON.
+rows_of() { # key, arguments of compare
+    local key=$1
+    shift
+    rocstats compare -q --format json "$@" | jq -c --arg k "$key" '[.tables[] | select(.key == $k).rows[]]'
+}
+
+@test "compare: the example of rocstats(1): steps and the kernels of one, whose changes have the difference as their sum" {
+    needs jq
+    [ "$(rows_of compare_steps "$train".json "$train-after.json" |
+        jq -c '.[] | [.number_a, .number_b, .aligned, .wall_change_ns, .kernel_a_ns, .kernel_b_ns]')" = \
+        '[0,null,null,null,665000,null]
+[1,1,"number",-20000,665000,565000]
+[2,2,"number",-40000,665000,568000]
+[null,3,null,null,null,571000]
+[null,4,null,null,null,574000]' ]
+    rows_of compare_sequence "$train".json "$train-after.json" >rows
+    [ "$(jq -c '.[] | [.edit, .total_a_ns, .total_b_ns, .change_ns, .place_a, .place_b]' rows)" = \
+        '["all together",665000,571000,-94000,null,null]
+["deleted",65000,0,-65000,1,null]
+["renamed",200000,153000,-47000,2,3]
+["inserted",0,12000,12000,null,1]
+["same",100000,113000,13000,2,1]
+["same",300000,293000,-7000,1,2]' ]
+    for number in "665 and 571" "-94 us" "-65 us" "-47 us" "likeness of 70 %" "12 us" "13 and -7 us"; do
+        grep -q -e "$number" "$TOP/man/rocstats.1" || fail "$number"
+    done
+    [ "$(rows_of compare "$train".json "$train-after.json" | jq -c '.[] | select(.status == "renamed") | .likeness')" = 70 ]
+    [[ "$(rocstats compare "$train".json "$train-after.json")" == *"; 1 kernel is matched by place"* ]]
+}
+
+@test "compare: kernels of a step as a database has them, changed by hand" {
+    needs jq
+    cp "$a" b.db
+    chmod u+w b.db
+    s=$(suffix b.db)
+    # Of a kernel that the step has eight times the last one is gone, and all last 7 ns longer.
+    sqlite3 b.db "DELETE FROM \"rocpd_kernel_dispatch$s\" WHERE id = (SELECT max(x.id) FROM \"rocpd_kernel_dispatch$s\" x JOIN
+        \"rocpd_info_kernel_symbol$s\" k ON k.id = x.kernel_id WHERE display_name LIKE 'Cijk_Ailk%');
+        UPDATE \"rocpd_kernel_dispatch$s\" SET \"end\" = \"end\" + 7"
+    rows_of compare_sequence "$a" b.db >rows
+    gone=$(($(jq '.[0].kernels_a' rows) - $(jq '.[0].kernels_b' rows)))
+    [ "$gone" -le 1 ]
+    [ "$(jq '[.[1:][] | select(.edit == "same").change_ns] | add' rows)" = "$(jq '.[0].kernels_b * 7' rows)" ]
+    [ "$(jq '[.[1:][].change_ns] | add' rows)" = "$(jq '.[0].change_ns' rows)" ]
+    [ "$(jq -c '[.[1:][] | select(.edit != "same") | .edit, .times]' rows)" = "$([ "$gone" = 1 ] && echo '["deleted",1]' || echo '[]')" ]
+}
+
+@test "compare: two ranks of a training have the same kernels in the same order" {
+    needs jq
+    ranks=${ROCLINE_DATA:-$TOP/../shared/data}/kineto/two_ranks
+    [ -f "$ranks/rank0.json.gz" ] || skip "no $ranks"
+    for file in "$ranks"/rank[01].json.gz; do
+        rocstats steps -q --format json "$file" | jq -c '[.tables[] | select(.key == "steps").rows[] | [.number, .wall_ns, .gpu_busy_ns, .kernels]]'
+    done >steps
+    rows_of compare_steps "$ranks"/rank[01].json.gz >rows
+    for side in a b; do
+        jq -c --arg s $side '[.[] | [.["number_" + $s], .["wall_" + $s + "_ns"], .["busy_" + $s + "_ns"], .["kernels_" + $s]]]' rows
+    done | diff steps -
+    rows_of compare_sequence "$ranks"/rank[01].json.gz >rows
+    [ "$(jq -c '[.[1:][].edit] | unique' rows)" = '["same"]' ]
+    [ "$(jq -c '.[0] | [.kernels_a, .kernels_b]' rows)" = '[581,581]' ]
+    [ "$(jq '[.[1:][].change_ns] | add' rows)" = "$(jq '.[0].change_ns' rows)" ]
+}
+
+@test "compare: why there are no kernels in their order" {
+    why() { # text, arguments
+        local text=$1
+        shift
+        [[ "$(rocstats compare -q --table compare_sequence "$@" 2>/dev/null)" == *": $text" ]] || fail "$text"
+        [[ "$(rocstats compare -q --format json --table compare_sequence "$@" 2>/dev/null | jq -r '.tables[0].note')" == "$text" ]] || fail "$text"
+    }
+    needs jq
+    why 'B has no steps "optimizer.step ", as A has; --steps REGEX says which markers are steps' "$a" "$train".json
+    why "B has no kernels" --steps nothing "$a" "$FIXTURES/empty-tables.db"
+    why "A has no kernels" "$FIXTURES/empty-tables.db" "$a"
+    rocstats baseline -o new.json "$a"
+    jq -c 'del(.baselines[].order)' new.json >old.json
+    why "the baseline is of an older rocline, and has no order of kernels" old.json "$b"
+    jq -c '.baselines[].order |= {lacks: "fewer kernels"}' new.json >many.json
+    why "A has more than 65536 kernels, and no steps; --steps REGEX says which markers are steps" many.json "$b"
+    jq -c '.baselines[].order |= {lacks: "fewer steps"}' new.json >many.json
+    why "more than 100000 markers of A are steps; --steps REGEX says which of them are" many.json "$b"
+    # Without markers there are no steps: all kernels.
+    [[ "$(rocstats compare --include kernel "$a" "$a")" == *"in their order: without steps, of all kernels: 39 of 39 and 39 "* ]]
+    # Nothing of the kind without kernels.
+    [[ "$(rocstats compare --exclude kernel "$a" "$b")" != *"in their order"* ]]
+}
+
+@test "compare: of a step with very many kernels the first ones are aligned, and all are counted" {
+    needs jq
+    step() { # kernels, every so many is left out
+        awk -v n="$1" -v skip="$2" 'BEGIN {
+            print "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#1\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":" n * 10 + 10 ",\"args\":{}}"
+            for (i = 1; i <= n; i++)
+                if (i % skip)
+                    printf ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k%d\",\"pid\":0,\"tid\":0,\"ts\":%d,\"dur\":3,\"args\":{\"device\":0,\"stream\":0,\"correlation\":%d}}\n", i * i % 97, i * 10, i
+            print "]}"
+        }'
+    }
+    step 66000 100000 >a.json
+    step 66000 1000 >b.json
+    rows_of compare_sequence a.json b.json >rows
+    [ "$(jq -c '.[0] | [.kernels_a, .kernels_b, .total_a_ns, .total_b_ns]' rows)" = "[66000,65934,$((66000 * 3000)),$((65934 * 3000))]" ]
+    [ "$(jq -c '[.[1:] | (map(.kernels_a) | add), (map(.kernels_b) | add), (map(.change_ns) | add)]' rows)" = "[66000,65934,$((-66 * 3000))]" ]
+    [ "$(jq -c '.[] | select(.edit == "not aligned") | [.kernels_a, .kernels_b, .total_b_ns]' rows)" = "[464,398,$((398 * 3000))]" ]
+    # 65 are gone among the first 65536, which makes room for as many at the end.
+    [ "$(jq '[.[] | select(.edit == "same").times] | add' rows)" -eq $((65536 - 65)) ]
+    # A baseline has the same.
+    rocstats baseline -o base.json a.json
+    rows_of compare_sequence base.json b.json | diff rows -
+}
+
+@test "compare: very many streams: those from the 64th on are one" {
+    needs jq
+    awk 'BEGIN {
+        print "{\"traceEvents\":["
+        for (i = 0; i < 300; i++)
+            printf "%s{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k%d\",\"pid\":0,\"tid\":0,\"ts\":%d,\"dur\":1,\"args\":{\"device\":0,\"stream\":%d,\"correlation\":%d}}\n",
+                i ? "," : "", i % 7, i, i % 100, i + 1
+        print "]}"
+    }' >a.json
+    rocstats baseline -o base.json a.json
+    [ "$(jq '.baselines[0].order.lanes | length' base.json)" -eq 64 ]
+    [ "$(jq '.baselines[0].order.kernels | [.[range(1; 900; 3)] | select(. == 63)] | length' base.json)" -eq $((3 * 37)) ]
+    rows_of compare_sequence a.json a.json >rows
+    [ "$(jq -c '[.[1:][] | .edit] | unique' rows)" = '["same"]' ]
+    [ "$(jq -c '.[0] | [.kernels_a, .kernels_b, .change_ns]' rows)" = '[300,300,0]' ]
+}
+
+@test "compare: steps with other numbers are no new names for limits" {
+    needs jq
+    for rule in fail-over fail-over-total; do
+        try 1 rocstats compare --$rule 1000 "$train".json "$train-after.json"
+        says "the worst: KERNELS vectorized_elementwise_kernel"
+        [[ "$stderr" != *MARKERS* ]]
+        try 0 rocstats compare --$rule 1000 --name ProfilerStep --name Alik "$train".json "$train-after.json"
+    done
+    rocstats compare -q --format json --fail-over 5 "$train".json "$train-after.json" >out.json 2>/dev/null || true
+    [ "$(jq -c '[.tables[] | select(.key == "compare_limits").rows[] | select(.name | startswith("ProfilerStep")) | .verdict + ": " + (.reason // "")] | unique' out.json)" = \
+        '["ignored: a step, of which A has others","ignored: it is not in B","passed: "]' ]
+    # The same of several runs.
+    rocstats compare -q --format json --fail-over 5 --a "$train".json --a "$train".json --b "$train-after.json" >out.json 2>/dev/null || true
+    [ "$(jq -c '[.tables[] | select(.key == "compare_limits").rows[] | select(.name == "ProfilerStep#3").reason]' out.json)" = '["a step, of which A has others"]' ]
+}
+
 @test "compare: tables as CSV: one, some or all of them" {
     try 0 rocstats compare --format csv "$a" "$b"
     [[ "${lines[0]}" == domain,name,status,* ]]
     default=$output
     [ "$(rocstats compare --format csv --table compare "$a" "$b")" = "$default" ]
     try 0 rocstats compare --format csv --table all "$a" "$b"
-    [ "$(grep '^report,' <<<"$output" | wc -l)" -eq 4 ]
+    [ "$(grep '^report,' <<<"$output" | wc -l)" -eq 6 ]
     [ "$(sed -n 's/^compare,//p' <<<"$output")" = "$(tail -n +2 <<<"$default")" ]
     [ "$(grep -v '^report,' <<<"$output" | cut -d, -f1 | uniq | tr '\n' ' ')" = \
-        "comparability  compare_causes  compare  compare_classes " ]
-    for table in compare_causes compare_classes; do
+        "comparability  compare_causes  compare  compare_classes  compare_steps  compare_sequence " ]
+    for table in compare_causes compare_sequence; do
         rocstats compare --format csv --table $table "$a" "$b" >one.csv
         sed -n "s/^$table,//p" <<<"$output" | diff <(tail -n +2 one.csv) -
     done
-    [ "$(rocstats compare --format tsv --table compare_causes,compare_classes "$a" "$b" | grep -c '^report	')" -eq 2 ]
+    [ "$(rocstats compare --format tsv --table compare_steps,compare_classes "$a" "$b" | grep -c '^report	')" -eq 2 ]
     rocstats steps --format csv --table step_kernels "$a" | tail -n +2 | diff - <(rocstats steps --format csv "$a" | sed -n 's/^step_kernels,//p')
     # The example of rocstats(1).
     rocstats compare --format csv --table compare_classes "$a" "$b" | head -2 | while read -r line; do

@@ -126,6 +126,30 @@ static inline sqlite3 *events_of(const rocl_trace *t)
     return db;
 }
 
+/* ---- steps ---- */
+
+/* Ranges of the markers that --steps names, each with its series; and all work with its step of
+ * each series. Steps of the same begin count in the order of threads and rows. */
+#define OWNER(more)                                                                                \
+    "(SELECT p.host FROM step p WHERE p.name = s.name AND p.cap = l.cap AND p.pid = l.pid " more   \
+    " AND (p.start = t OR p.start < t AND p.\"end\" > t) ORDER BY p.start DESC, p.tid DESC, p.id " \
+    "DESC LIMIT 1)"
+
+/* For sqlite3_mprintf: a list of quoted names. */
+#define STEP_OWNERS                                                                                \
+    "CREATE TABLE step AS SELECT rowid AS host, * FROM host WHERE marker AND name IN (%s); "       \
+    "CREATE TABLE owned AS SELECT s.name AS series, l.*, coalesce(" OWNER(                         \
+        "AND p.tid = l.caller") ", " OWNER("") ") AS owner FROM (SELECT w.*, coalesce(c.start, "   \
+                                               "w.start) AS t, c.tid AS caller FROM launched w "   \
+                                               "LEFT JOIN host c ON c.rowid = w.call) l, "         \
+                                               "(SELECT DISTINCT name FROM step) s"
+
+/* The length of a union: of each row what is beyond all rows before it. */
+#define UNION_OF(table)                                                                            \
+    "(SELECT coalesce(sum(max(0, e - max(b, coalesce(before, b)))), 0) FROM (SELECT b, e, max(e) " \
+    "OVER (ORDER BY b, e ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (" table \
+    ")))"
+
 /* ---- traces that a profiler would not write ---- */
 
 /* Names and kernels are 9001 to 9003, and categories 9000 (of calls) and 9009 (of markers). */

@@ -2,27 +2,6 @@
  * work it is by a search through all ranges, and unions as sums over rows in order. */
 #include "test_stats_sql.h"
 
-/* Ranges of the markers that --steps names, each with its series; and all work with its step of
- * each series. Steps of the same begin count in the order of threads and rows. */
-#define OWNER(more)                                                                                \
-    "(SELECT p.host FROM step p WHERE p.name = s.name AND p.cap = l.cap AND p.pid = l.pid " more   \
-    " AND (p.start = t OR p.start < t AND p.\"end\" > t) ORDER BY p.start DESC, p.tid DESC, p.id " \
-    "DESC LIMIT 1)"
-
-static const char *const owners =
-    "CREATE TABLE step AS SELECT rowid AS host, * FROM host WHERE marker AND name IN (%s); "
-    "CREATE TABLE owned AS SELECT s.name AS series, l.*, coalesce(" OWNER(
-        "AND p.tid = l.caller") ", " OWNER("") ") AS owner FROM (SELECT w.*, coalesce(c.start, "
-                                               "w.start) AS t, c.tid AS caller FROM launched w "
-                                               "LEFT JOIN host c ON c.rowid = w.call) l, "
-                                               "(SELECT DISTINCT name FROM step) s";
-
-/* The length of a union: of each row what is beyond all rows before it. */
-#define UNION_OF(table)                                                                            \
-    "(SELECT coalesce(sum(max(0, e - max(b, coalesce(before, b)))), 0) FROM (SELECT b, e, max(e) " \
-    "OVER (ORDER BY b, e ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (" table \
-    ")))"
-
 static const char *const expected =
     "CREATE TABLE expected AS SELECT name, start, \"end\" - start AS wall, "
     "(SELECT coalesce(max(o.\"end\") - min(o.start), 0) FROM owned o WHERE o.owner = "
@@ -265,7 +244,7 @@ static void check_trace(const char *names, const char *pattern, const char *list
     const rocl_stats_options o = {.reports = 1u << ROCL_REPORT_STEPS};
     rocl_trace *t = open_trace(names, &open);
     sqlite3 *db = events_of(t);
-    char *sql = sqlite3_mprintf(owners, list);
+    char *sql = sqlite3_mprintf(STEP_OWNERS, list);
     run_sql(db, sql);
     sqlite3_free(sql);
     run_sql(db, expected);

@@ -1,0 +1,14 @@
+/* Texts of a baseline: those that are not UTF-8 are the same again when they are read. */
+#ifndef ROCL_ANALYSIS_BASELINE_TEXT_H
+#define ROCL_ANALYSIS_BASELINE_TEXT_H
+
+#include "base/json.h"
+
+/* Adds "..." to JSON. */
+void rocl_baseline_put_string(rocl_buf *to, const char *p, size_t n);
+/* Adds a member: "KEY":"..." or, of a text that is not UTF-8, "bytes":"HEX". */
+void rocl_baseline_put_text(rocl_buf *to, const char *key, const char *p, size_t n);
+/* Appends the value of such a member. False: it is none. */
+bool rocl_baseline_read_text(rocl_buf *to, const rocl_json_token *v, bool hex);
+
+#endif

@@ -1,0 +1,444 @@
+/* The kernels of two steps, aligned (alignment.h), as a table. Every kernel of both is in exactly
+ * one row, so that the changes of the rows have the whole change as their sum. Equal edits are one
+ * row: a model with many layers has each of its edits as often as layers. */
+#include "analysis/compare_sequence.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/alignment.h"
+#include "analysis/causes.h"
+#include "analysis/side_key.h"
+#include "base/array.h"
+#include "model/ranks.h"
+
+enum { A, B, SIDES };
+enum { MOST_NAMES = 8 }; /* that are written of a row */
+
+typedef enum edit { SAME, RENAMED, MOVED, REPLACED, DELETED, INSERTED, LEFT_OUT, ALL } edit;
+
+/* Equal edits; a row of the table as well. */
+typedef struct edit_row {
+    edit edit;
+    uint64_t times, kernels[SIDES];
+    rocl_i128 sum[SIDES];
+    size_t order; /* in which rows came first */
+    /* Of the first one, in the texts: */
+    uint32_t place[SIDES];         /* its first kernel, + 1; 0: none */
+    uint32_t previous_at, next_at; /* neighbours in the text of side `of`, + 1; 0: none */
+    unsigned of;
+    /* For the table: */
+    const char *names[SIDES], *lane[SIDES], *previous, *next;
+    int64_t total[SIDES], change, number[SIDES];
+    double percent;
+} edit_row;
+
+typedef struct edits {
+    rocl_alignment g;
+    const rocl_strings *keys;
+    rocl_strings *groups; /* by what is edited: words, see group_key */
+    rocl_ids row_of;      /* by id of the group */
+    rocl_buf key;
+    edit_row *rows;
+    size_t count, cap;
+} edits;
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static void put_word(rocl_buf *to, uint32_t word)
+{
+    rocl_buf_put(to, &word, sizeof word);
+}
+
+/* The row of what is in e->key. NULL: memory is out. */
+static edit_row *find_row(edits *e, edit is)
+{
+    const uint32_t id = e->key.failed
+                            ? ROCL_NONE
+                            : rocl_strings_put(e->groups, (const char *)e->key.data, e->key.len);
+    if (id == ROCL_NONE)
+        return NULL;
+    uint32_t i = rocl_ids_get(&e->row_of, id);
+    if (i == ROCL_NONE) {
+        i = (uint32_t)e->count;
+        if (!ROCL_GROW(e->rows, e->cap, e->count + 1) || !rocl_ids_put(&e->row_of, id, i))
+            return NULL;
+        e->rows[e->count++] = (edit_row){.edit = is, .order = i};
+    }
+    return &e->rows[i];
+}
+
+static void add_kernel(edits *e, edit_row *row, unsigned k, uint32_t place)
+{
+    row->kernels[k]++;
+    row->sum[k] += rocl_aligned_kernel(&e->g, k, place)->ns;
+    if (!row->place[k])
+        row->place[k] = place + 1;
+}
+
+/* Kernels of a name that are in both. */
+static bool add_partners(edits *e)
+{
+    for (uint32_t i = 0; i < e->g.side[A]->kernel_count; i++) {
+        if (!e->g.partner[A][i])
+            continue;
+        const uint32_t k = e->g.partner[A][i] - 1;
+        const uint32_t a = rocl_aligned_kernel(&e->g, A, i)->key;
+        const uint32_t b = rocl_aligned_kernel(&e->g, B, k)->key;
+        const edit is = e->g.moved[A][i] ? MOVED : a == b ? SAME : RENAMED;
+        e->key.len = 0;
+        put_word(&e->key, is);
+        put_word(&e->key, a);
+        edit_row *row = find_row(e, is);
+        if (!row)
+            return false;
+        row->times++;
+        add_kernel(e, row, A, i);
+        add_kernel(e, row, B, k);
+    }
+    return true;
+}
+
+/* The names of a hunk that have not moved, after their number. */
+static uint32_t put_names(edits *e, const rocl_hunk *h, unsigned k)
+{
+    const size_t at = e->key.len;
+    uint32_t n = 0;
+    put_word(&e->key, 0);
+    for (uint32_t i = h->begin[k]; i < h->end[k]; i++)
+        if (!e->g.moved[k][i]) {
+            put_word(&e->key, rocl_aligned_kernel(&e->g, k, i)->key);
+            n++;
+        }
+    if (!e->key.failed)
+        memcpy(e->key.data + at, &n, sizeof n);
+    return n;
+}
+
+/* What stands on either side of a hunk in its lane. */
+static void set_neighbours(const edits *e, edit_row *row, const rocl_hunk *h)
+{
+    const unsigned k = h->begin[A] < h->end[A] ? A : B;
+    const rocl_alignment *g = &e->g;
+    const uint32_t lane = rocl_aligned_kernel(g, k, h->begin[k])->lane;
+    row->of = k;
+    row->previous_at = h->begin[k] > g->lane_begin[k][lane] ? h->begin[k] : 0;
+    row->next_at = h->end[k] < g->lane_begin[k][lane + 1] ? h->end[k] + 1 : 0;
+}
+
+static bool add_hunk(edits *e, const rocl_hunk *h)
+{
+    uint32_t n[SIDES];
+    e->key.len = 0;
+    put_word(&e->key, REPLACED);
+    for (unsigned k = A; k <= B; k++)
+        n[k] = put_names(e, h, k);
+    if (!n[A] && !n[B])
+        return !e->key.failed;
+    edit_row *row = find_row(e, !n[A] ? INSERTED : !n[B] ? DELETED : REPLACED);
+    if (!row)
+        return false;
+    if (!row->times++)
+        set_neighbours(e, row, h);
+    for (unsigned k = A; k <= B; k++)
+        for (uint32_t i = h->begin[k]; i < h->end[k]; i++)
+            if (!e->g.moved[k][i])
+                add_kernel(e, row, k, i);
+    return true;
+}
+
+/* Those beyond the most that are aligned. */
+static bool add_left_out(edits *e)
+{
+    const rocl_side_steps *a = e->g.side[A], *b = e->g.side[B];
+    if (!a->left_out && !b->left_out)
+        return true;
+    if (!ROCL_GROW(e->rows, e->cap, e->count + 1))
+        return false;
+    e->rows[e->count] = (edit_row){.edit = LEFT_OUT,
+                                   .order = e->count,
+                                   .kernels = {a->left_out, b->left_out},
+                                   .sum = {a->left_ns, b->left_ns}};
+    e->count++;
+    return true;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void put_name(rocl_buf *to, const edits *e, uint32_t key)
+{
+    size_t n;
+    const char *name = rocl_strings_get(e->keys, key, &n);
+    rocl_buf_put(to, name + 1, n - 1);
+}
+
+static const char *keep_text(rocl_tables *out, rocl_buf *b)
+{
+    out->incomplete |= b->failed;
+    const char *text = b->failed ? NULL : rocl_tables_text(out, (const char *)b->data, b->len);
+    rocl_buf_free(b);
+    return text;
+}
+
+/* "first | second"; those of a hunk follow each other, but for some that have moved. */
+static const char *list_names(const edits *e, const edit_row *row, unsigned k, rocl_tables *out)
+{
+    const bool one = row->edit <= MOVED;
+    rocl_buf b = {0};
+    if (!row->place[k] || (k == B && (row->edit == SAME || row->edit == MOVED)))
+        return NULL;
+    const uint64_t n = one ? 1 : row->kernels[k] / row->times;
+    uint64_t put = 0;
+    for (uint32_t i = row->place[k] - 1; put < n && put < MOST_NAMES; i++) {
+        if (!one && e->g.moved[k][i])
+            continue;
+        rocl_buf_str(&b, put++ ? " | " : "");
+        put_name(&b, e, rocl_aligned_kernel(&e->g, k, i)->key);
+    }
+    if (n > MOST_NAMES)
+        rocl_buf_printf(&b, " | and %" PRIu64 " more", n - MOST_NAMES);
+    return keep_text(out, &b);
+}
+
+static const char *neighbour(const edits *e, const edit_row *row, uint32_t at, rocl_tables *out)
+{
+    rocl_buf b = {0};
+    if (!at)
+        return NULL;
+    put_name(&b, e, rocl_aligned_kernel(&e->g, row->of, at - 1)->key);
+    return keep_text(out, &b);
+}
+
+static void describe_row(const edits *e, edit_row *row, rocl_i128 whole, rocl_tables *out)
+{
+    for (unsigned k = A; k <= B; k++) {
+        row->total[k] = rocl_narrow(row->sum[k]);
+        row->names[k] = list_names(e, row, k, out);
+        if (!row->place[k])
+            continue;
+        const uint32_t lane = rocl_aligned_kernel(&e->g, k, row->place[k] - 1)->lane;
+        row->lane[k] = e->g.side[k]->lanes[lane].name; /* lives as long as the sides */
+        row->number[k] = (int64_t)row->place[k] - e->g.lane_begin[k][lane];
+    }
+    row->change = rocl_narrow(row->sum[B] - row->sum[A]);
+    row->percent = rocl_share(row->change, rocl_narrow(whole));
+    row->previous = neighbour(e, row, row->previous_at, out);
+    row->next = neighbour(e, row, row->next_at, out);
+}
+
+static uint64_t size_of(int64_t v)
+{
+    return v < 0 ? -(uint64_t)v : (uint64_t)v;
+}
+
+/* What differs stands before what is the same, by its change. */
+static int order_rows(const void *a, const void *b)
+{
+    const edit_row *x = a, *y = b;
+    if ((x->edit == SAME) != (y->edit == SAME))
+        return x->edit == SAME ? 1 : -1;
+    const uint64_t p = size_of(x->change), q = size_of(y->change);
+    if (p != q)
+        return p > q ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void add_row(void *into, const void *from)
+{
+    edit_row *sum = into;
+    const edit_row *row = from;
+    sum->times += row->times;
+    for (unsigned k = A; k <= B; k++) {
+        sum->kernels[k] += row->kernels[k];
+        sum->total[k] = rocl_narrow((rocl_i128)sum->total[k] + row->total[k]);
+    }
+    sum->change = rocl_narrow((rocl_i128)sum->change + row->change);
+    sum->percent += row->percent;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static rocl_datum field_edit(const rocl_report_rows *r, const void *field)
+{
+    static const char *const names[] = {
+        [SAME] = "same",
+        [RENAMED] = "renamed",
+        [MOVED] = "moved",
+        [REPLACED] = "replaced",
+        [DELETED] = "deleted",
+        [INSERTED] = "inserted",
+        [LEFT_OUT] = "not aligned",
+        [ALL] = "all together",
+    };
+    const char *name = names[*(const edit *)field];
+    return rocl_datum_text(r->out, name, strlen(name));
+}
+
+static rocl_datum field_count(const rocl_report_rows *r, const void *field)
+{
+    const uint64_t n = *(const uint64_t *)field;
+    (void)r;
+    return n ? rocl_datum_int((int64_t)n) : (rocl_datum){0};
+}
+
+#define CELL(field)  ROCL_CELL(edit_row, field)
+#define COUNT(field) ROCL_CELL_BY(field_count, edit_row, field)
+
+static const rocl_column columns[] = {
+    {"edit", "Edit", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_edit, edit_row, edit)},
+    {"name", "Kernel", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(names[A])},
+    {"name_b", "Kernel of B", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(names[B])},
+    {"times", "Times", ROCL_UNIT_COUNT, ROCL_IN_REST, COUNT(times)},
+    {"kernels_a", "Kernels A", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(kernels[A])},
+    {"kernels_b", "Kernels B", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(kernels[B])},
+    {"total_a_ns", "Total A", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total[A])},
+    {"total_b_ns", "Total B", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total[B])},
+    {"change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, CELL(change)},
+    {"change_percent", "Of A %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"place_a", "Place A", ROCL_UNIT_COUNT, ROCL_ALWAYS, COUNT(number[A])},
+    {"place_b", "Place B", ROCL_UNIT_COUNT, ROCL_ALWAYS, COUNT(number[B])},
+    {"previous", "Previous", ROCL_UNIT_TEXT, ROCL_MINOR, CELL(previous)},
+    {"next", "Next", ROCL_UNIT_TEXT, ROCL_MINOR, CELL(next)},
+    {"stream_a", "Stream A", ROCL_UNIT_TEXT, ROCL_MINOR, CELL(lane[A])},
+    {"stream_b", "Stream B", ROCL_UNIT_TEXT, ROCL_MINOR, CELL(lane[B])},
+};
+
+const rocl_table_def rocl_compare_sequence_table = {&rocl_compare_tab, "compare_sequence",
+                                                    "Kernels from A to B in their order",
+                                                    ROCL_COLUMNS(columns)};
+
+/* ---- what it is of, or why it is not there --------------------------------------------------- */
+
+/* "step 5 of rank 0" */
+static void put_step(char *to, size_t size, const rocl_side_steps *s)
+{
+    char rank[48];
+    const rocl_side_step *step = &s->steps[s->chosen];
+    const rocl_side_process *p = &s->processes[step->process];
+    rocl_rank_name(&(rocl_rank){.number = p->rank, .pid = p->pid}, rank);
+    snprintf(to, size, "step %" PRIu64 " of %s", step->number, rank);
+}
+
+static void put_note(const rocl_report_rows *r, const edits *e)
+{
+    const rocl_side_steps *a = e->g.side[A], *b = e->g.side[B];
+    char of[SIDES][80] = {"", ""};
+    uint64_t staying = 0;
+    for (uint32_t i = 0; i < a->kernel_count; i++)
+        staying += e->g.partner[A][i] && !e->g.moved[A][i];
+    const char *cut = e->g.minimal ? "" : "; with so many differences there may be more";
+    if (a->marker) {
+        put_step(of[A], sizeof of[A], a);
+        put_step(of[B], sizeof of[B], b);
+        rocl_set_note(r,
+                      "%s in A and %s in B, each of the median wall time: %" PRIu64
+                      " of %zu and %zu kernels are the same in the same order%s",
+                      of[A], of[B], staying, a->kernel_count, b->kernel_count, cut);
+    } else
+        rocl_set_note(r,
+                      "without steps, of all kernels: %" PRIu64
+                      " of %zu and %zu are the same in the same order%s",
+                      staying, a->kernel_count, b->kernel_count, cut);
+}
+
+static const char *why_lacking(rocl_side_lack lack, unsigned k)
+{
+    static const char *const why[][SIDES] = {
+        [ROCL_LACKS_MEMBERS] = {"the baseline is of an older rocline, and has no order of kernels",
+                                "the baseline is of an older rocline, and has no order of kernels"},
+        [ROCL_LACKS_STEPS_TOO_MANY] =
+            {"more than 100000 markers of A are steps; --steps REGEX says "
+             "which of them are",
+             "more than 100000 markers of B are steps; --steps REGEX says "
+             "which of them are"},
+        [ROCL_LACKS_KERNELS_TOO_MANY] =
+            {"A has more than 65536 kernels, and no steps; --steps REGEX "
+             "says which markers are steps",
+             "B has more than 65536 kernels, and A no steps; --steps "
+             "REGEX says which markers are steps"},
+    };
+    _Static_assert(ROCL_STEPS_MOST == 100000 && ROCL_SEQUENCE_MOST == 65536, "the texts say so");
+    return why[lack][k];
+}
+
+/* NULL: there are kernels to align. */
+static const char *why_not(const rocl_side_steps *a, const rocl_side_steps *b, rocl_tables *out)
+{
+    char marker[200], text[300];
+    if (a->lack)
+        return why_lacking(a->lack, A);
+    if (b->lack)
+        return why_lacking(b->lack, B);
+    if (a->marker && !b->marker) {
+        rocl_print_marker(marker, sizeof marker, a);
+        const int n = snprintf(text, sizeof text,
+                               "B has no steps \"%s\", as A has; --steps REGEX says which markers "
+                               "are steps",
+                               marker);
+        return rocl_tables_text(out, text, (size_t)n);
+    }
+    if (!a->kernel_count)
+        return a->marker ? "no step of A has kernels" : "A has no kernels";
+    if (!b->kernel_count)
+        return b->marker ? "no step of B has kernels, in the process that is that of A"
+                         : "B has no kernels";
+    return NULL;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static bool make_rows(edits *e, rocl_tables *out)
+{
+    edit_row all = {.edit = ALL};
+    bool good = add_partners(e);
+    for (size_t i = 0; good && i < e->g.hunk_count; i++)
+        good = add_hunk(e, &e->g.hunks[i]);
+    good = good && add_left_out(e) && ROCL_GROW(e->rows, e->cap, e->count + 1);
+    for (size_t i = 0; good && i < e->count; i++)
+        for (unsigned k = A; k <= B; k++) {
+            all.kernels[k] += e->rows[i].kernels[k];
+            all.sum[k] += e->rows[i].sum[k];
+        }
+    for (size_t i = 0; good && i < e->count; i++)
+        describe_row(e, &e->rows[i], all.sum[A], out);
+    if (!good)
+        return false;
+    if (e->count)
+        qsort(e->rows, e->count, sizeof *e->rows, order_rows);
+    describe_row(e, &all, all.sum[A], out);
+    memmove(e->rows + 1, e->rows, e->count++ * sizeof *e->rows);
+    e->rows[0] = all;
+    return true;
+}
+
+rocl_status rocl_compare_sequence_put(const rocl_side_steps *a, const rocl_side_steps *b,
+                                      const rocl_strings *keys, const uint32_t *same,
+                                      rocl_tables *out, const rocl_collector *c, rocl_error *err)
+{
+    edits e = {.keys = keys};
+    const rocl_report_rows r = rocl_begin_table(c, out, &rocl_compare_sequence_table, 0);
+    const char *why = why_not(a, b, out);
+    if (why) {
+        rocl_set_note(&r, "%s", why);
+        if (r.table)
+            r.table->why_empty = why;
+        return ROCL_OK;
+    }
+    e.groups = rocl_strings_new();
+    rocl_status st = e.groups ? rocl_alignment_make(&e.g, a, b, same, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK && !make_rows(&e, out))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK) {
+        put_note(&r, &e);
+        rocl_add_top_rows(&r, e.rows, e.count, sizeof *e.rows, add_row);
+    }
+    rocl_alignment_free(&e.g);
+    rocl_strings_free(e.groups);
+    rocl_ids_free(&e.row_of);
+    rocl_buf_free(&e.key);
+    free(e.rows);
+    return st;
+}

@@ -1,0 +1,330 @@
+/* The steps of A and of B side by side. Those of a process of A are aligned with those of its
+ * partner (rocl_partner_process): by their numbers, the second step of a number with the second
+ * one, if at least half of the shorter list finds a partner so; else by their order. */
+#include "analysis/compare_steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/causes.h"
+#include "analysis/distribution.h"
+#include "base/array.h"
+#include "model/ranks.h"
+
+enum { A, B, SIDES };
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* Steps of both sides, or SIZE_MAX where a side has none. */
+typedef struct step_pair {
+    size_t of[SIDES];
+    bool by_number;
+} step_pair;
+
+typedef struct step_pairs {
+    const rocl_side_steps *side[SIDES];
+    step_pair *all;
+    size_t count, cap;
+    size_t by_number, by_order;
+} step_pairs;
+
+/* The steps of a process. */
+typedef struct stretch {
+    size_t begin, end;
+} stretch;
+
+/* By process; the caller's. NULL: memory is out. */
+static stretch *part_steps(const rocl_side_steps *s)
+{
+    stretch *all = calloc(s->process_count + 1, sizeof *all);
+    for (size_t i = 0; all && i < s->step_count; i++) {
+        stretch *r = &all[s->steps[i].process];
+        r->begin = r->end ? r->begin : i;
+        r->end = i + 1;
+    }
+    return all;
+}
+
+typedef struct numbered {
+    uint64_t number;
+    size_t step;
+} numbered;
+
+static int order_numbers(const void *a, const void *b)
+{
+    const numbered *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->step < y->step ? -1 : x->step > y->step;
+}
+
+static numbered *sort_numbers(const rocl_side_steps *s, stretch r)
+{
+    numbered *all = malloc((r.end - r.begin + 1) * sizeof *all);
+    for (size_t i = r.begin; all && i < r.end; i++)
+        all[i - r.begin] = (numbered){s->steps[i].number, i};
+    if (all && r.end > r.begin)
+        qsort(all, r.end - r.begin, sizeof *all, order_numbers);
+    return all;
+}
+
+/* partner: by step of A, from a.begin on. Returns how many have one; SIZE_MAX: memory is out. */
+static size_t match_numbers(const step_pairs *p, stretch a, stretch b, size_t *partner)
+{
+    numbered *x = sort_numbers(p->side[A], a), *y = sort_numbers(p->side[B], b);
+    const size_t n = a.end - a.begin, m = b.end - b.begin;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        partner[i] = SIZE_MAX;
+    for (size_t i = 0, k = 0; x && y && i < n && k < m;) {
+        const uint64_t u = x[i].number, v = y[k].number;
+        if (u == v) {
+            partner[x[i].step - a.begin] = y[k].step;
+            found++;
+        }
+        i += u <= v;
+        k += u >= v;
+    }
+    const bool good = x && y;
+    free(x);
+    free(y);
+    return good ? found : SIZE_MAX;
+}
+
+static bool add_pair(step_pairs *p, size_t a, size_t b, bool by_number)
+{
+    if (!ROCL_GROW(p->all, p->cap, p->count + 1))
+        return false;
+    p->all[p->count++] = (step_pair){{a, b}, by_number};
+    if (a != SIZE_MAX && b != SIZE_MAX)
+        *(by_number ? &p->by_number : &p->by_order) += 1;
+    return true;
+}
+
+/* In the order of A; steps that only B has stand before the next one of B that A has, too. */
+static bool pair_steps(step_pairs *p, stretch a, stretch b)
+{
+    const size_t n = a.end - a.begin, m = b.end - b.begin, shorter = n < m ? n : m;
+    size_t *partner = malloc((n + 1) * sizeof *partner);
+    bool *has = calloc(m + 1, sizeof *has); /* a step of B has a partner, or is in the list */
+    size_t found = partner ? match_numbers(p, a, b, partner) : SIZE_MAX;
+    bool good = has && found != SIZE_MAX;
+    const bool by_number = good && found > 0 && found * 2 >= shorter;
+    for (size_t i = 0; good && i < n && !by_number; i++)
+        partner[i] = i < m ? b.begin + i : SIZE_MAX;
+    for (size_t i = 0; good && i < n; i++)
+        if (partner[i] != SIZE_MAX)
+            has[partner[i] - b.begin] = true;
+    size_t next = b.begin;
+    for (size_t i = 0; good && i < n; i++) {
+        for (; good && partner[i] != SIZE_MAX && next < partner[i]; next++)
+            good = has[next - b.begin] || add_pair(p, SIZE_MAX, next, by_number);
+        good = good && add_pair(p, a.begin + i, partner[i], by_number);
+    }
+    for (; good && next < b.end; next++)
+        good = has[next - b.begin] || add_pair(p, SIZE_MAX, next, by_number);
+    free(partner);
+    free(has);
+    return good;
+}
+
+static bool pair_all(step_pairs *p)
+{
+    const rocl_side_steps *a = p->side[A], *b = p->side[B];
+    stretch *of_a = part_steps(a), *of_b = part_steps(b);
+    bool *has = calloc(b->process_count + 1, sizeof *has);
+    bool good = of_a && of_b && has;
+    for (uint32_t i = 0; good && i < a->process_count; i++) {
+        const uint32_t other = rocl_partner_process(a, i, b);
+        if (other != ROCL_NONE)
+            has[other] = true;
+        good = pair_steps(p, of_a[i], other != ROCL_NONE ? of_b[other] : (stretch){0, 0});
+    }
+    for (uint32_t k = 0; good && k < b->process_count; k++)
+        if (!has[k])
+            good = pair_steps(p, (stretch){0, 0}, of_b[k]);
+    free(of_a);
+    free(of_b);
+    free(has);
+    return good;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* Sums where it stands for several: changes of those that both have. */
+typedef struct step_row {
+    const rocl_side_steps *side[SIDES];
+    size_t of[SIDES]; /* SIZE_MAX: none */
+    const char *aligned;
+    int64_t wall[SIDES], busy[SIDES], kernel_ns[SIDES];
+    int64_t wall_change, busy_change, kernel_change;
+    uint64_t kernels[SIDES];
+    double percent;
+    bool has[SIDES];
+} step_row;
+
+static rocl_datum put_place(const rocl_report_rows *r, const step_row *row, unsigned k)
+{
+    char label[48];
+    if (!row->has[k])
+        return (rocl_datum){0};
+    const rocl_side_process *p = &row->side[k]->processes[row->side[k]->steps[row->of[k]].process];
+    rocl_rank_name(&(rocl_rank){.number = p->rank, .pid = p->pid}, label);
+    return rocl_datum_text(r->out, label, strlen(label));
+}
+
+static rocl_datum field_place_a(const rocl_report_rows *r, const void *row)
+{
+    return put_place(r, row, A);
+}
+
+static rocl_datum field_place_b(const rocl_report_rows *r, const void *row)
+{
+    return put_place(r, row, B);
+}
+
+static rocl_datum number_of(const step_row *row, unsigned k)
+{
+    return row->has[k] ? rocl_datum_int((int64_t)row->side[k]->steps[row->of[k]].number)
+                       : (rocl_datum){0};
+}
+
+static rocl_datum field_number_a(const rocl_report_rows *r, const void *row)
+{
+    (void)r;
+    return number_of(row, A);
+}
+
+static rocl_datum field_number_b(const rocl_report_rows *r, const void *row)
+{
+    (void)r;
+    return number_of(row, B);
+}
+
+/* Of an array of both sides that begins at `field`. */
+#define FIELD_OF_SIDE(name, side, member)                                                          \
+    static rocl_datum name(const rocl_report_rows *r, const void *row)                             \
+    {                                                                                              \
+        const step_row *s = row;                                                                   \
+        (void)r;                                                                                   \
+        return s->has[side] ? rocl_datum_int((int64_t)s->member[side]) : (rocl_datum){0};          \
+    }
+#define FIELD_OF_BOTH(name, member)                                                                \
+    static rocl_datum name(const rocl_report_rows *r, const void *row)                             \
+    {                                                                                              \
+        const step_row *s = row;                                                                   \
+        (void)r;                                                                                   \
+        return s->has[A] && s->has[B] ? rocl_datum_int(s->member) : (rocl_datum){0};               \
+    }
+
+FIELD_OF_SIDE(field_wall_a, A, wall)
+FIELD_OF_SIDE(field_wall_b, B, wall)
+FIELD_OF_SIDE(field_busy_a, A, busy)
+FIELD_OF_SIDE(field_busy_b, B, busy)
+FIELD_OF_SIDE(field_kernel_a, A, kernel_ns)
+FIELD_OF_SIDE(field_kernel_b, B, kernel_ns)
+FIELD_OF_SIDE(field_kernels_a, A, kernels)
+FIELD_OF_SIDE(field_kernels_b, B, kernels)
+FIELD_OF_BOTH(field_wall_change, wall_change)
+FIELD_OF_BOTH(field_busy_change, busy_change)
+FIELD_OF_BOTH(field_kernel_change, kernel_change)
+
+static const rocl_column columns[] = {
+    {"place_a", "Rank A", ROCL_UNIT_TEXT, ROCL_OTHERS, field_place_a, 0},
+    {"place_b", "Rank B", ROCL_UNIT_TEXT, ROCL_ALWAYS, field_place_b, 0},
+    {"number_a", "Step A", ROCL_UNIT_COUNT, ROCL_ALWAYS, field_number_a, 0},
+    {"number_b", "Step B", ROCL_UNIT_COUNT, ROCL_ALWAYS, field_number_b, 0},
+    {"aligned", "Aligned by", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL(step_row, aligned)},
+    {"wall_a_ns", "Wall A", ROCL_UNIT_NS, ROCL_IN_REST, field_wall_a, 0},
+    {"wall_b_ns", "Wall B", ROCL_UNIT_NS, ROCL_IN_REST, field_wall_b, 0},
+    {"wall_change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, field_wall_change, 0},
+    {"wall_change_percent", "Change %", ROCL_UNIT_PERCENT, ROCL_ALWAYS,
+     ROCL_CELL(step_row, percent)},
+    {"busy_a_ns", "Busy A", ROCL_UNIT_NS, ROCL_IN_REST, field_busy_a, 0},
+    {"busy_b_ns", "Busy B", ROCL_UNIT_NS, ROCL_IN_REST, field_busy_b, 0},
+    {"busy_change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, field_busy_change, 0},
+    {"kernel_a_ns", "Kernel time A", ROCL_UNIT_NS, ROCL_IN_REST, field_kernel_a, 0},
+    {"kernel_b_ns", "Kernel time B", ROCL_UNIT_NS, ROCL_IN_REST, field_kernel_b, 0},
+    {"kernel_change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, field_kernel_change, 0},
+    {"kernels_a", "Kernels A", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, field_kernels_a, 0},
+    {"kernels_b", "Kernels B", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, field_kernels_b, 0},
+};
+
+const rocl_table_def rocl_compare_steps_table = {&rocl_compare_tab, "compare_steps",
+                                                 "Steps from A to B", ROCL_COLUMNS(columns)};
+
+static step_row describe_pair(const step_pairs *p, const step_pair *pair)
+{
+    step_row row = {
+        .side = {p->side[A], p->side[B]}, .of = {pair->of[A], pair->of[B]}, .percent = NAN};
+    for (unsigned k = A; k <= B; k++) {
+        if (pair->of[k] == SIZE_MAX)
+            continue;
+        const rocl_side_step *s = &p->side[k]->steps[pair->of[k]];
+        row.has[k] = true;
+        row.wall[k] = s->wall;
+        row.busy[k] = s->busy;
+        row.kernel_ns[k] = s->kernel_ns;
+        row.kernels[k] = s->kernels;
+    }
+    if (row.has[A] && row.has[B]) {
+        row.aligned = pair->by_number ? "number" : "order";
+        row.wall_change = row.wall[B] - row.wall[A];
+        row.busy_change = row.busy[B] - row.busy[A];
+        row.kernel_change = row.kernel_ns[B] - row.kernel_ns[A];
+        row.percent = rocl_share(row.wall_change, row.wall[A]);
+    }
+    return row;
+}
+
+static void add_row(void *into, const void *from)
+{
+    step_row *sum = into;
+    const step_row *row = from;
+    for (unsigned k = A; k <= B; k++) {
+        sum->has[k] |= row->has[k];
+        sum->wall[k] = rocl_add_saturated(sum->wall[k], row->wall[k]);
+        sum->busy[k] = rocl_add_saturated(sum->busy[k], row->busy[k]);
+        sum->kernel_ns[k] = rocl_add_saturated(sum->kernel_ns[k], row->kernel_ns[k]);
+        sum->kernels[k] += row->kernels[k];
+    }
+    sum->wall_change = rocl_narrow((rocl_i128)sum->wall_change + row->wall_change);
+    sum->busy_change = rocl_narrow((rocl_i128)sum->busy_change + row->busy_change);
+    sum->kernel_change = rocl_narrow((rocl_i128)sum->kernel_change + row->kernel_change);
+}
+
+static void put_note(const rocl_report_rows *r, const step_pairs *p)
+{
+    const rocl_side_steps *a = p->side[A];
+    char marker[200], number[48] = "", order[48] = "";
+    rocl_print_marker(marker, sizeof marker, a);
+    if (p->by_number)
+        snprintf(number, sizeof number, ", %zu aligned by number", p->by_number);
+    if (p->by_order)
+        snprintf(order, sizeof order, ", %zu aligned by order", p->by_order);
+    rocl_set_note(r, "\"%s\": %zu step%s of A and %zu of B%s%s", marker, a->step_count,
+                  a->step_count == 1 ? "" : "s", p->side[B]->step_count, number, order);
+}
+
+rocl_status rocl_compare_steps_put(const rocl_side_steps *a, const rocl_side_steps *b,
+                                   rocl_tables *out, const rocl_collector *c, rocl_error *err)
+{
+    step_pairs p = {.side = {a, b}};
+    if (!a->marker || !b->marker)
+        return ROCL_OK;
+    step_row *rows = NULL;
+    bool good = pair_all(&p);
+    if (good && (rows = malloc((p.count + 1) * sizeof *rows))) {
+        for (size_t i = 0; i < p.count; i++)
+            rows[i] = describe_pair(&p, &p.all[i]);
+        const rocl_report_rows r = rocl_begin_table(c, out, &rocl_compare_steps_table, 0);
+        put_note(&r, &p);
+        rocl_add_top_rows(&r, rows, p.count, sizeof *rows, add_row);
+    }
+    good = rows;
+    free(rows);
+    free(p.all);
+    return good ? ROCL_OK : rocl_fail_memory(err);
+}

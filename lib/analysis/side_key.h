@@ -1,0 +1,17 @@
+/* Names in a comparison: both sides have the same ids for them. */
+#ifndef ROCL_ANALYSIS_SIDE_KEY_H
+#define ROCL_ANALYSIS_SIDE_KEY_H
+
+#include "base/strings.h"
+#include "model/trace.h"
+
+/* The id of a name in a domain; ROCL_NONE: memory is out. keys: of both sides, each a byte for the
+ * domain, then the name. */
+uint32_t rocl_side_key(rocl_strings *keys, rocl_domain d, const char *name, size_t n);
+
+static inline rocl_domain rocl_key_domain(const char *key)
+{
+    return (rocl_domain)key[0];
+}
+
+#endif
