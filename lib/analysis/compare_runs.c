@@ -97,6 +97,7 @@ typedef struct run_row {
     double calls[SIDES];  /* of a run, on average */
     rocl_sample_mean of[SIDES];
     double change, percent, p;
+    double low, high; /* of the interval in which the change is */
     bool significant;
 } run_row;
 
@@ -114,6 +115,9 @@ static void describe_row(run_row *row, const run_rows *rows)
     row->change = row->of[B].mean - row->of[A].mean;
     row->percent = row->of[A].mean > 0 ? 100 * row->change / row->of[A].mean : NAN;
     row->p = rocl_welch_p(&row->of[A], &row->of[B]);
+    const double margin = rocl_welch_margin(&row->of[A], &row->of[B], LEVEL);
+    row->low = row->change - margin;
+    row->high = row->change + margin;
     row->significant = row->p < LEVEL;
 }
 
@@ -316,6 +320,8 @@ static const rocl_column columns[] = {
     {"class", "Class", ROCL_UNIT_TEXT, FULL(class)},
     {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, field_name_b, 0},
     {"likeness", "Likeness %", ROCL_UNIT_PERCENT, ROCL_IF_OWN, ROCL_CELL(run_row, likeness)},
+    {"change_low_ns", "Change from", ROCL_UNIT_NS, FULL(low)},
+    {"change_high_ns", "Change to", ROCL_UNIT_NS, FULL(high)},
 };
 
 const rocl_table_def rocl_runs_table = {&rocl_compare_tab, "compare_runs",

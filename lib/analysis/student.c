@@ -3,6 +3,7 @@
 #include "analysis/student.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 rocl_sample_mean rocl_sample_of(const double *values, size_t n)
 {
@@ -61,24 +62,71 @@ double rocl_student_p(double t, double freedom)
     return beta_share(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
-double rocl_welch_p(const rocl_sample_mean *a, const rocl_sample_mean *b)
+/* Newton's method between two bounds. */
+double rocl_student_t(double p, double freedom)
+{
+    int sign;
+    const double log_front =
+        lgamma_r((freedom + 1) / 2, &sign) - lgamma_r(freedom / 2, &sign) - log(freedom * M_PI) / 2;
+    double low = 0, high = 1, t;
+    while (rocl_student_p(high, freedom) > p && high < 1e150)
+        high *= 2;
+    t = low + (high - low) / 2;
+    for (int i = 0; i < 100; i++) {
+        const double off = rocl_student_p(t, freedom) - p;
+        const double density = exp(log_front - (freedom + 1) / 2 * log1p(t * t / freedom));
+        double next = t + off / (2 * density);
+        if (off > 0)
+            low = t;
+        else
+            high = t;
+        if (!(next > low && next < high))
+            next = low + (high - low) / 2;
+        if (fabs(next - t) <= 1e-14 * t)
+            return next;
+        t = next;
+    }
+    return t;
+}
+
+/* The standard error of the difference of both means, and its degrees of freedom. False: nothing is
+ * known of them. */
+static bool find_error(const rocl_sample_mean *a, const rocl_sample_mean *b, double *error,
+                       double *freedom)
 {
     const rocl_sample_mean *of[2] = {a, b};
-    double share[2], all = 0, freedom = 0;
+    double share[2], all = 0;
     if (!a->n || !b->n || (a->n < 2 && b->n < 2))
-        return NAN;
+        return false;
     for (unsigned i = 0; i < 2; i++) {
         const double s = of[i]->n > 1 ? of[i]->deviation : of[!i]->deviation;
         share[i] = s * s / (double)of[i]->n;
         all += share[i];
     }
-    if (all <= 0) /* neither scatters at all */
-        return a->mean < b->mean || a->mean > b->mean ? 0 : 1;
-    if (a->n < 2 || b->n < 2)
-        freedom = (double)(a->n + b->n - 2);
+    *error = sqrt(all);
+    if (a->n < 2 || b->n < 2 || all <= 0)
+        *freedom = (double)(a->n + b->n - 2);
     else
-        freedom =
+        *freedom =
             all * all /
             (share[0] * share[0] / (double)(a->n - 1) + share[1] * share[1] / (double)(b->n - 1));
-    return rocl_student_p((b->mean - a->mean) / sqrt(all), freedom);
+    return true;
+}
+
+double rocl_welch_p(const rocl_sample_mean *a, const rocl_sample_mean *b)
+{
+    double error, freedom;
+    if (!find_error(a, b, &error, &freedom))
+        return NAN;
+    if (error <= 0) /* neither scatters at all */
+        return a->mean < b->mean || a->mean > b->mean ? 0 : 1;
+    return rocl_student_p((b->mean - a->mean) / error, freedom);
+}
+
+double rocl_welch_margin(const rocl_sample_mean *a, const rocl_sample_mean *b, double p)
+{
+    double error, freedom;
+    if (!find_error(a, b, &error, &freedom))
+        return NAN;
+    return error > 0 ? rocl_student_t(p, freedom) * error : 0;
 }

@@ -258,6 +258,79 @@ near(steps[-1][1] + steps[-1][2], (causes[0]['total_b_ns'] - least) * scale, 1.5
 END
 }
 
+@test "pictures of comparisons: steps of both, edits of kernels, changes of runs with their intervals" {
+    needs python3 sqlite3 "$FIXTURES/rank0.db"
+    train=$TOP/tests/fixtures/chrome/train0
+    for i in 1 2 3 4; do
+        cp "$FIXTURES/rank0.db" run$i.db
+        chmod u+w run$i.db
+        s=$(suffix run$i.db)
+        sqlite3 run$i.db "UPDATE \"rocpd_kernel_dispatch$s\" SET \"end\" = \"end\" + (\"end\" - start) * (kernel_id % 3 + $i % 2 + $((i / 3 * 20))) / 100"
+    done
+    for format in html json; do
+        rocstats compare -q --format $format -o steps.$format "$train".json "$train-after.json"
+        rocstats compare -q --format $format -o runs.$format --a run1.db --a run2.db --b run3.db --b run4.db
+    done
+    python3 - <<'END'
+import html, json, re
+def load(stem):
+    tables = {t['key']: t['rows'] for t in json.load(open(stem + '.json'))['tables']}
+    return open(stem + '.html', encoding='utf-8').read(), tables
+def figure(page, title):
+    return re.search(r'<figure aria-label="%s">(.*?)</figure>' % re.escape(title), page, re.S).group(1)
+def rows(body):
+    return re.findall(r'<div class="l" title="([^"]*)">[^<]*</div><div class="p"><svg[^>]*>(.*?)</svg>.*?</div><div class="v">([^<]*)</div>', body, re.S)
+def near(x, y, d=0.2):
+    assert abs(x - y) <= d, (x, y)
+
+# A dot for each step of either side, one after the other: the longer, the higher.
+page, tables = load('steps')
+steps = tables['compare_steps']
+[(label, plot, value)] = rows(figure(page, 'Steps from A to B'))
+assert label == 'rank 0' and value == '%.1f %%' % (100 * -60000 / 1800000)
+dots = [(m[0], float(m[1]), float(m[2]), html.unescape(m[3])) for m in
+        re.findall(r'class="dot (q\d)" d="M([\d.]+) ([\d.]+)h0"><title>([^<]*)</title>', plot)]
+drawn = [(c, i, r['wall_%s_ns' % s], r['number_%s' % s]) for c, s in (('q0', 'a'), ('q1', 'b'))
+         for i, r in enumerate(steps) if r['wall_%s_ns' % s]]
+assert len(dots) == len(drawn) == 7
+for (colour, x, y, title), (c, i, wall, number) in zip(dots, drawn):
+    assert colour == c and title == '%s, step %d: %d us' % ('AB'[c == 'q1'], number, wall // 1000)
+    near(x, 1000 * (i + 1) / (len(steps) + 1))
+(y0, w0), (y1, w1) = [(d[2], w[2]) for d, w in (min(zip(dots, drawn), key=lambda p: p[1][2]), max(zip(dots, drawn), key=lambda p: p[1][2]))]
+for d, w in zip(dots, drawn):
+    near(d[2], y0 + (y1 - y0) * (w[2] - w0) / (w1 - w0))
+assert y1 < y0 and len(re.findall(r'class="line q[01]"', plot)) == 2
+
+# The waterfall of edits: all of them, the largest change first.
+edits = sorted(tables['compare_sequence'][1:], key=lambda r: -abs(r['change_ns']))
+found = rows(figure(page, 'What the difference of the kernels comes from'))
+assert [html.unescape(label) for label, _, _ in found[1:-1]] == \
+    [': '.join([r['edit']] + [r[k] for k in ('name', 'name_b') if r[k]]) for r in edits]
+assert found[0][2] == '665 us' and found[-1][2] == '571 us'
+
+# A dot for each change, between the ends of its interval; where 0 is in it, it is not significant.
+page, tables = load('runs')
+found, last = rows(figure(page, 'From the runs of A to those of B')), None
+changed = [r for r in tables['compare_runs'] if r['mean_a_ns'] and (r['change_low_ns'] < 0 or r['change_high_ns'] > 0)][:15]
+assert len(found) == len(changed) > 3
+places = []
+for (label, plot, value), r in zip(found, changed):
+    assert html.unescape(label) == r['domain'] + ' · ' + r['name']
+    share = [100 * r[k] / r['mean_a_ns'] for k in ('change_low_ns', 'change_ns', 'change_high_ns')]
+    zero = float(re.search(r'class="w" d="M([\d.]+) 0', plot).group(1))
+    c, low, high = re.search(r'class="line (q\d)" d="M([\d.]+) [\d.]+H([\d.]+)"', plot).groups()
+    dot = float(re.search(r'class="dot q\d" d="M([\d.]+) ', plot).group(1))
+    assert c == ('q3' if r['significant'] == 'no' else 'q1' if r['change_ns'] > 0 else 'q2')
+    assert (r['change_low_ns'] <= 0 <= r['change_high_ns']) == (r['significant'] == 'no')
+    assert value == '%s%.1f %%' % ('+' if share[1] > 0 else '', share[1])
+    places += [(share[1], dot)] + [(s, float(x)) for s, x in ((share[0], low), (share[2], high)) if 0 < float(x) < 1000]
+    places.append((0, zero))
+least, most = min(places), max(places)
+for v, x in places:
+    near(x, least[1] + (most[1] - least[1]) * (v - least[0]) / (most[0] - least[0]), 0.3)
+END
+}
+
 @test "a page of markers alone shows markers" {
     rocstats --include marker --format html -o a.html "$DB"
     grep -q '<a href="#markers">Markers that take the most time</a>' a.html

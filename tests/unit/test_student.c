@@ -54,7 +54,14 @@ static void test_table(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(fabs(rocl_student_p(rows[i].five, rows[i].v) - 0.05) < 1e-4);
         assert_true(fabs(rocl_student_p(rows[i].one, rows[i].v) - 0.01) < 1e-4);
+        assert_true(fabs(rocl_student_t(0.05, rows[i].v) - rows[i].five) < 6e-4);
+        assert_true(fabs(rocl_student_t(0.01, rows[i].v) - rows[i].one) < 6e-4);
     }
+    for (double v = 1; v < 400; v *= 1.3)
+        for (double p = 1e-9; p < 1; p = p < 0.01 ? p * 7 : p + 0.07) {
+            const double t = rocl_student_t(p, v);
+            assert_true(fabs(rocl_student_p(t, v) - p) <= 1e-9 * p);
+        }
     assert_true(fabs(rocl_student_p(1, 1) - 0.5) < 1e-14);
     assert_true(fabs(rocl_student_p(0, 5) - 1) < 1e-14);
     assert_true(rocl_student_p(INFINITY, 5) <= 0);
@@ -94,6 +101,11 @@ static void test_welch(void **state)
                 : pow(a + b, 2) / (a * a / (double)(n[0] - 1) + b * b / (double)(n[1] - 1));
         assert_true(fabs(p - rocl_student_p((mean[1] - mean[0]) / sqrt(a + b), freedom)) < 1e-9);
         assert_true(fabs(p - rocl_welch_p(&s[1], &s[0])) < 1e-12);
+        /* The change is at the edge of the interval that leaves out as much. */
+        const double t = rocl_student_t(0.01, freedom);
+        assert_true(fabs(rocl_welch_margin(&s[0], &s[1], 0.01) - t * sqrt(a + b)) <
+                    1e-9 * (1 + t * sqrt(a + b)));
+        assert_int_equal(p<0.01, fabs(mean[1] - mean[0])> rocl_welch_margin(&s[0], &s[1], 0.01));
     }
 }
 
@@ -111,6 +123,10 @@ static void test_known(void **state)
     assert_true(rocl_welch_p(&same, &other) <= 0);
     assert_true(rocl_welch_p(&same, &same) >= 1);
     assert_true(isnan(rocl_welch_p(&one, &one)));
+    /* 10 +- 7.6921: t is 5.9582 for 1 % and 2.9412 degrees of freedom. */
+    assert_true(fabs(rocl_welch_margin(&a, &b, 0.01) - 7.6921) < 1e-3);
+    assert_true(rocl_welch_margin(&same, &other, 0.01) <= 0);
+    assert_true(isnan(rocl_welch_margin(&one, &one, 0.01)));
 }
 
 int main(void)

@@ -936,7 +936,7 @@ typedef struct waterfall {
     size_t *rows; /* the largest change first */
     size_t count;
     double a;         /* of all */
-    size_t labels[2]; /* columns; the second may be behind the last: none */
+    size_t labels[3]; /* columns; those behind the last are none */
     bool cut;         /* the axis need not begin at 0 */
 } waterfall;
 
@@ -961,7 +961,7 @@ static void put_waterfall(rocl_buf *b, const waterfall *w)
         return;
     rocl_buf_str(&f.full[0], w->first);
     for (size_t i = 0; i < named; i++)
-        for (unsigned k = 0; k < 2 && w->labels[k] < w->table->column_count; k++) {
+        for (unsigned k = 0; k < 3 && w->labels[k] < w->table->column_count; k++) {
             const rocl_datum *label = rocl_table_cell(w->table, w->rows[i], w->labels[k]);
             if (k && rocl_datum_has_value(label))
                 rocl_buf_str(&f.full[i + 1], ": ");
@@ -998,7 +998,7 @@ static void put_kernel_changes(rocl_buf *b, const rocl_table *t)
                    .whole = "all kernels",
                    .table = t,
                    .rows = malloc((t->row_count + 1) * sizeof *w.rows),
-                   .labels = {rocl_table_find_column(t, "name"), t->column_count}};
+                   .labels = {rocl_table_find_column(t, "name"), t->column_count, t->column_count}};
     b->failed |= !w.rows;
     for (size_t i = 0; w.rows && i < t->row_count; i++) {
         if (!is_text(rocl_table_cell(t, i, domain), "KERNELS"))
@@ -1013,29 +1013,224 @@ static void put_kernel_changes(rocl_buf *b, const rocl_table *t)
     free(w.rows);
 }
 
-/* From the wall time of the GPUs of A to that of B. The first row of the table is that of all. */
+/* Of a table whose first row is that of all, and the others' changes have its change as their sum.
+ * Columns of labels may be the same. */
+static void put_sums(rocl_buf *b, const rocl_table *t, const char *title, const char *axis_title,
+                     const char *label, const char *second, const char *third)
+{
+    waterfall w = {.title = title,
+                   .axis_title = axis_title,
+                   .first = "A",
+                   .last = "B",
+                   .whole = "all together",
+                   .table = t,
+                   .rows = malloc((t->row_count + 1) * sizeof *w.rows),
+                   .labels = {rocl_table_find_column(t, label), rocl_table_find_column(t, second),
+                              rocl_table_find_column(t, third)},
+                   .cut = true};
+    b->failed |= !w.rows;
+    if (w.rows && t->row_count > 1) {
+        w.a = number_of(t, 0, rocl_table_find_column(t, "total_a_ns"));
+        for (size_t i = 1; i < t->row_count; i++)
+            w.rows[w.count++] = i;
+        qsort_r(w.rows, w.count, sizeof *w.rows, compare_changes, (void *)(uintptr_t)t);
+        put_waterfall(b, &w);
+    }
+    free(w.rows);
+}
+
+/* From the wall time of the GPUs of A to that of B. */
 static void put_causes(rocl_buf *b, const rocl_table *t)
 {
-    waterfall w = {
-        .title = "What the difference comes from",
-        .axis_title = "wall time of GPUs: from A, step by step, to B",
-        .first = "A",
-        .last = "B",
-        .whole = "all together",
-        .table = t,
-        .rows = malloc((t->row_count + 1) * sizeof *w.rows),
-        .labels = {rocl_table_find_column(t, "cause"), rocl_table_find_column(t, "class")},
-        .cut = true};
-    b->failed |= !w.rows;
-    if (!w.rows || t->row_count < 2) {
-        free(w.rows);
-        return;
+    put_sums(b, t, "What the difference comes from",
+             "wall time of GPUs: from A, step by step, to B", "cause", "class", "");
+}
+
+/* The kernels of a step of A and of one of B. The first row of the table is that of all. */
+static void put_sequence(rocl_buf *b, const rocl_table *t)
+{
+    put_sums(b, t, "What the difference of the kernels comes from",
+             "time of kernels: from A, step by step, to B", "edit", "name", "name_b");
+}
+
+/* Of rows of compare_steps: A's rank says it, or B's where A has none. */
+static bool is_same_rank(const rocl_table *t, size_t a, size_t b, const size_t place[2])
+{
+    for (unsigned k = 0; k < 2; k++)
+        if (rocl_datum_has_value(rocl_table_cell(t, a, place[k])) &&
+            rocl_datum_has_value(rocl_table_cell(t, b, place[k])))
+            return is_same_cell(t, a, b, place[k]);
+    /* One side each: neighbours of one list of steps. */
+    return true;
+}
+
+static double step_x(size_t i, size_t longest)
+{
+    return ((double)i + 1) / ((double)longest + 1) * FIGURE_WIDTH;
+}
+
+static void put_step_line(rocl_buf *b, const rocl_table *t, size_t from, size_t to, size_t longest,
+                          size_t column, const rocl_axis *upright, const char *colour)
+{
+    bool drawn = false;
+    rocl_html_put(b, "<path class=\"line %s\" d=\"", colour);
+    for (size_t i = from; i < to; i++) {
+        const bool has = rocl_datum_has_value(rocl_table_cell(t, i, column));
+        if (has)
+            rocl_html_put(b, "%s%.1f %.1f", drawn ? "L" : "M", step_x(i - from, longest),
+                          rocl_axis_y(upright, length_of(t, i, column), HIGH_AREA));
+        drawn = has;
     }
-    w.a = number_of(t, 0, rocl_table_find_column(t, "total_a_ns"));
-    for (size_t i = 1; i < t->row_count; i++)
-        w.rows[w.count++] = i;
-    put_waterfall(b, &w);
-    free(w.rows);
+    rocl_buf_str(b, "\"/>");
+}
+
+/* With what they are, where there are not too many of them. */
+static void put_step_dots(rocl_buf *b, const rocl_table *t, size_t from, size_t to, size_t longest,
+                          size_t number, size_t column, const rocl_axis *upright,
+                          const rocl_legend *side)
+{
+    enum { MOST_DOTS = 200 };
+    for (size_t i = from; i < to && longest <= MOST_DOTS; i++) {
+        if (!rocl_datum_has_value(rocl_table_cell(t, i, column)))
+            continue;
+        rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>%s, step ", side->colour,
+                      step_x(i - from, longest),
+                      rocl_axis_y(upright, length_of(t, i, column), HIGH_AREA), side->title);
+        rocl_html_put_cell(b, t, i, number);
+        rocl_buf_str(b, ": ");
+        rocl_html_put_cell(b, t, i, column);
+        rocl_buf_str(b, "</title></path>");
+    }
+}
+
+/* Of all steps that both have. */
+static void put_step_change(rocl_buf *b, const rocl_table *t, size_t from, size_t to)
+{
+    const size_t wall = rocl_table_find_column(t, "wall_a_ns");
+    const size_t change = rocl_table_find_column(t, "wall_change_ns");
+    double sum = 0, more = 0;
+    for (size_t i = from; i < to; i++)
+        if (rocl_datum_has_value(rocl_table_cell(t, i, change))) {
+            sum += length_of(t, i, wall);
+            more += number_of(t, i, change);
+        }
+    if (sum > 0)
+        rocl_html_put(b, "%s%.1f %%", more > 0 ? "+" : "", 100 * more / sum);
+}
+
+/* Both sides of each step, as lines over the steps of a rank, in their order. What only one side
+ * has is a gap in the other line. */
+static void put_compared_steps(rocl_buf *b, const rocl_table *t)
+{
+    static const rocl_legend legend[] = {{"q0", "A"}, {"q1", "B"}};
+    const size_t place[] = {rocl_table_find_column(t, "place_a"),
+                            rocl_table_find_column(t, "place_b")};
+    const size_t number[] = {rocl_table_find_column(t, "number_a"),
+                             rocl_table_find_column(t, "number_b")};
+    const size_t wall[] = {rocl_table_find_column(t, "wall_a_ns"),
+                           rocl_table_find_column(t, "wall_b_ns")};
+    size_t rows[MOST_ROWS + 1], count = 0, longest = 1, past = 0;
+    double least = INFINITY, most = 0;
+    rocl_figure f;
+    for (; past < t->row_count; past++) {
+        const bool numbered = rocl_datum_has_value(rocl_table_cell(t, past, number[0])) ||
+                              rocl_datum_has_value(rocl_table_cell(t, past, number[1]));
+        const bool begins = !past || !is_same_rank(t, past - 1, past, place);
+        if (!numbered || (begins && count == MOST_ROWS))
+            break; /* the row of the others */
+        if (begins)
+            rows[count++] = past;
+        longest = past + 1 - rows[count - 1] > longest ? past + 1 - rows[count - 1] : longest;
+        for (unsigned k = 0; k < 2; k++)
+            if (rocl_datum_has_value(rocl_table_cell(t, past, wall[k]))) {
+                least = fmin(least, length_of(t, past, wall[k]));
+                most = fmax(most, length_of(t, past, wall[k]));
+            }
+    }
+    rows[count] = past;
+    const double margin = fmax((most - least) * 0.1, most * 0.01);
+    const rocl_axis upright = {fmax(least - margin, 0), most + margin, ROCL_UNIT_NS, false};
+    if (!count || most <= 0 || !rocl_figure_open(&f, b, count, HIGH_AREA, NULL))
+        return;
+    for (size_t r = 0; r < count; r++)
+        for (unsigned k = 0; k < 2; k++)
+            if (!f.full[r].len && rocl_datum_has_value(rocl_table_cell(t, rows[r], place[k])))
+                rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], place[k]),
+                                         ROCL_UNIT_TEXT);
+    f.upright = &upright;
+    if (!rocl_figure_begin(&f, t->title))
+        return;
+    rocl_figure_put_legend(&f, legend, 2);
+    for (size_t r = 0; r < count; r++) {
+        rocl_figure_begin_row(&f);
+        for (unsigned k = 0; k < 2; k++)
+            put_step_line(b, t, rows[r], rows[r + 1], longest, wall[k], &upright, legend[k].colour);
+        for (unsigned k = 0; k < 2; k++)
+            put_step_dots(b, t, rows[r], rows[r + 1], longest, number[k], wall[k], &upright,
+                          &legend[k]);
+        rocl_figure_end_plot(&f);
+        put_step_change(b, t, rows[r], rows[r + 1]);
+        rocl_figure_end_row(&f);
+    }
+    rocl_figure_end(&f,
+                    "wall time of aligned steps, one after the other; on the right the change of "
+                    "those that both have");
+}
+
+/* The change of each name over runs, in percent, with the interval in which it is. */
+static void put_run_changes(rocl_buf *b, const rocl_table *t)
+{
+    static const rocl_legend legend[] = {
+        {"q1", "longer in B"}, {"q2", "shorter in B"}, {"q3", "not significant"}};
+    const size_t mean = rocl_table_find_column(t, "mean_a_ns");
+    const size_t change = rocl_table_find_column(t, "change_ns");
+    const size_t low = rocl_table_find_column(t, "change_low_ns");
+    const size_t high = rocl_table_find_column(t, "change_high_ns");
+    const size_t significant = rocl_table_find_column(t, "significant");
+    size_t rows[MOST_BARS], n = 0;
+    double from = 0, to = 0;
+    rocl_figure f;
+    for (size_t i = 0; i < t->row_count && n < MOST_BARS; i++) {
+        const double whole = number_of(t, i, mean);
+        if (whole <= 0 || !rocl_datum_has_value(rocl_table_cell(t, i, low)) ||
+            !(number_of(t, i, low) < 0 || number_of(t, i, high) > 0))
+            continue; /* nothing is known, or nothing changed at all */
+        rows[n++] = i;
+        /* An interval that is very wide says no more where it is cut off. */
+        from = fmin(from, fmax(100 * number_of(t, i, low) / whole, -100));
+        to = fmax(to, fmin(100 * number_of(t, i, high) / whole, 200));
+        from = fmin(from, fmax(100 * number_of(t, i, change) / whole, -100));
+        to = fmax(to, fmin(100 * number_of(t, i, change) / whole, 1000));
+    }
+    const double margin = (to - from) * 0.03;
+    const rocl_axis axis = {from - margin, to + margin, ROCL_UNIT_PERCENT, false};
+    if (to <= from || !rocl_figure_open(&f, b, n, BAR, &axis))
+        return;
+    for (size_t i = 0; i < n; i++)
+        rocl_figure_put_label_before(&f.full[i], t, rows[i], rocl_table_find_column(t, "status"));
+    if (!rocl_figure_begin(&f, t->title))
+        return;
+    rocl_figure_put_legend(&f, legend, 3);
+    for (size_t i = 0; i < n; i++) {
+        const double whole = number_of(t, rows[i], mean) / 100;
+        const double v = number_of(t, rows[i], change) / whole;
+        const bool sure = is_text(rocl_table_cell(t, rows[i], significant), "yes");
+        const char *colour = legend[!sure ? 2 : v > 0 ? 0 : 1].colour;
+        const double zero = rocl_axis_x(&axis, 0), y = BAR / 2.0;
+        rocl_figure_begin_row(&f);
+        rocl_html_put(b, "<path class=\"w\" d=\"M%.1f 0V%d\"/>", zero, BAR);
+        rocl_html_put(b, "<path class=\"line %s\" d=\"M%.1f %.1fH%.1f\"/>", colour,
+                      rocl_axis_x(&axis, number_of(t, rows[i], low) / whole), y,
+                      rocl_axis_x(&axis, number_of(t, rows[i], high) / whole));
+        rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"/>", colour,
+                      rocl_axis_x(&axis, v), y);
+        rocl_figure_end_plot(&f);
+        rocl_html_put(b, "%s%.1f %%", v > 0 ? "+" : "", v);
+        rocl_figure_end_row(&f);
+    }
+    rocl_figure_end(&f,
+                    "change of the mean in percent of A, and the interval in which it is with a "
+                    "probability of 99 %");
 }
 
 /* ---- which chart ----------------------------------------------------------------------------- */
@@ -1064,6 +1259,9 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"histogram", put_histogram},
                   {"compare", put_kernel_changes},
                   {"compare_causes", put_causes},
+                  {"compare_sequence", put_sequence},
+                  {"compare_steps", put_compared_steps},
+                  {"compare_runs", put_run_changes},
                   {"sample_timeline", put_samples},
                   {"energy", put_energy},
                   {"kernel_energy", put_kernel_energy},

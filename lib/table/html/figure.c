@@ -64,7 +64,7 @@ static void put_tick(rocl_buf *b, double v, rocl_unit unit)
     rocl_buf_byte(&text, '\0');
     if (!text.failed) {
         char *number = (char *)text.data, *point = strchr(number, '.');
-        const size_t n = strspn(number, "0123456789.");
+        const size_t n = strspn(number, "-0123456789.");
         size_t keep = n;
         while (point && keep && number[keep - 1] == '0')
             keep--;
