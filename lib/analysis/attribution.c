@@ -78,10 +78,8 @@ static rocl_status add_attribution_batch(void *self, unsigned worker, const rocl
         const rocl_event *e = rocl_batch_event(b, i);
         const uint64_t what = (uint64_t)rocl_name_of(e) << 8 | b->kind;
         if (!range) {
-            const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start,
-                                     rocl_row_word(e->id, b->kind)};
             const uint64_t numbers[] = {(uint64_t)(e->end - e->start), what};
-            st = rocl_add_numbers(a->work, worker, key, numbers, 2, err);
+            st = rocl_calls_ask(a->work, worker, b, e, numbers, 2, err);
         } else if (e->thread < c->thread_count) { /* of ranges with one start the longest first */
             const uint64_t key[4] = {thread_word(c, e->thread), (uint64_t)e->start,
                                      (uint64_t)(INT64_MAX - e->end), rocl_row_word(e->id, b->kind)};
@@ -411,13 +409,6 @@ const rocl_report_def rocl_attribution_report = {
     "tree",
     (const rocl_table_def *const[]){&tree_table, &list_table, &rocl_marker_kernel_table, NULL}};
 
-/* The totals of rows overlap: their sum would say nothing. */
-static void add_nothing(void *sum, const void *row)
-{
-    (void)sum;
-    (void)row;
-}
-
 /* ---- the list -------------------------------------------------------------------------------- */
 
 static int compare_names(const void *x, const void *y, void *ctx)
@@ -510,7 +501,8 @@ static bool put_list(attribution *a, size_t count, rocl_tables *out)
     rocl_set_note(&r, "own: launched inside it and inside nothing else but calls%s",
                   a->without_call ? "; the calls of some kernels or copies are not in the trace"
                                   : "");
-    rocl_add_top_rows(&r, rows, kept, sizeof *rows, add_nothing);
+    /* Totals overlap: their sum would say nothing. */
+    rocl_add_top_rows(&r, rows, kept, sizeof *rows, NULL);
     free(rows);
     return true;
 }

@@ -59,6 +59,15 @@ rocl_status rocl_calls_add_batch(rocl_calls *c, unsigned worker, const rocl_batc
     return st;
 }
 
+rocl_status rocl_calls_ask(rocl_sorter *questions, unsigned worker, const rocl_batch *b,
+                           const rocl_event *work, const uint64_t *numbers, unsigned n,
+                           rocl_error *err)
+{
+    const uint64_t key[4] = {rocl_process_word(b->capture, work), work->stack_id,
+                             (uint64_t)work->start, rocl_row_word(work->id, b->kind)};
+    return rocl_add_numbers(questions, worker, key, numbers, n, err);
+}
+
 rocl_status rocl_calls_look_up(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *fn, void *ctx,
                                rocl_error *err)
 {

@@ -38,9 +38,14 @@ rocl_waits_for rocl_call_waits_for(const char *call);
 typedef rocl_status rocl_call_fn(void *ctx, const rocl_sort_record *question, const rocl_call *call,
                                  rocl_error *err);
 
-/* Questions are records whose key begins with the process word and the stack id; fn is called for
- * each, in their order. To be called in look_up_calls; the sorter stays the caller's, who may free
- * it in `finish`. */
+/* A question: which call launched this work? Its key is the process word, the stack id, the start
+ * and the row word; `numbers` go with it. */
+rocl_status rocl_calls_ask(rocl_sorter *questions, unsigned worker, const rocl_batch *b,
+                           const rocl_event *work, const uint64_t *numbers, unsigned n,
+                           rocl_error *err);
+/* fn is called for each question, in the order of their keys, of which the first two words have to
+ * be these. To be called in look_up_calls; the sorter stays the caller's, who may free it in
+ * `finish`. */
 rocl_status rocl_calls_look_up(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *fn, void *ctx,
                                rocl_error *err);
 /* After all look-ups. */

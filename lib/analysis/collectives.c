@@ -741,12 +741,6 @@ static void put_steps(collectives *k, rocl_tables *out)
     rocl_add_top_rows(&r, k->all_steps, n, sizeof *k->all_steps, add_step);
 }
 
-static void add_nothing(void *sum, const void *row)
-{
-    (void)sum;
-    (void)row;
-}
-
 static void add_communicator(void *sum, const void *row)
 {
     communicator_row *s = sum;
@@ -808,7 +802,7 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
     put_ranks(k, out);
     put_steps(k, out);
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &instance_table, 0);
-    rocl_add_top_rows(&r, k->worst, k->worst_count, sizeof *k->worst, add_nothing);
+    rocl_add_top_rows(&r, k->worst, k->worst_count, sizeof *k->worst, NULL);
     put_communicators(k, out);
     return ROCL_OK;
 }

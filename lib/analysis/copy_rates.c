@@ -31,16 +31,12 @@ typedef struct link {
     double average, wall_average, active_percent, peak, median, slice_ns;
 } link;
 
-typedef struct span {
-    int64_t first, last; /* first > last: none */
-} span;
-
 typedef struct copy_rates {
     rocl_collector c;
     rocl_strings *keys; /* their ids are the links */
     rocl_sorter *copies;
-    span *spans; /* by worker and machine; in the end those of worker 0 hold for all */
-    link *links; /* [0] is none */
+    rocl_extent *spans; /* by worker and machine; in the end those of worker 0 hold for all */
+    link *links;        /* [0] is none */
     size_t link_count;
     uint64_t slice_count;
     double *sorted; /* space for the rates of a link */
@@ -52,7 +48,7 @@ static rocl_status add_copy_batch(void *self, unsigned worker, const rocl_batch 
 {
     copy_rates *r = self;
     const rocl_capture *c = b->capture;
-    span *seen = &r->spans[worker * r->c.trace->machine_count + c->machine];
+    rocl_extent *seen = &r->spans[worker * r->c.trace->machine_count + c->machine];
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_copy *copy = &b->copies[i];
@@ -67,8 +63,7 @@ static rocl_status add_copy_batch(void *self, unsigned worker, const rocl_batch 
         const uint32_t id = rocl_strings_put(r->keys, (const char *)&k, sizeof k);
         if (id == ROCL_NONE)
             return rocl_fail_memory(err);
-        seen->first = e->start < seen->first ? e->start : seen->first;
-        seen->last = e->end > seen->last ? e->end : seen->last;
+        rocl_extent_add(seen, e->start, e->end);
         /* Equal records are the same to us. */
         const uint64_t key[4] = {id, (uint64_t)e->start, (uint64_t)e->end, (uint64_t)copy->size};
         st = rocl_sorter_add(r->copies, worker, key, NULL, 0, err);
@@ -80,7 +75,7 @@ static rocl_status add_copy_batch(void *self, unsigned worker, const rocl_batch 
 
 static rocl_slices slices_of(const copy_rates *r, const link *l)
 {
-    const span *all = &r->spans[l->key.machine];
+    const rocl_extent *all = &r->spans[l->key.machine];
     return rocl_slices_of(all->first, all->last, r->slice_count);
 }
 
@@ -240,16 +235,10 @@ static rocl_status finish_copy_rates(void *self, rocl_tables *out, rocl_error *e
 {
     copy_rates *r = self;
     const rocl_trace *t = r->c.trace;
-    const size_t machines = t->machine_count;
     r->links = rocl_groups_new(r->keys, sizeof(link_key), sizeof *r->links, &r->link_count);
     if (!r->links)
         return rocl_fail_memory(err);
-    for (size_t i = machines; i < machines * t->opt.jobs; i++) {
-        span *all = &r->spans[i % machines];
-        const span *s = &r->spans[i];
-        all->first = s->first < all->first ? s->first : all->first;
-        all->last = s->last > all->last ? s->last : all->last;
-    }
+    rocl_extents_join(r->spans, t->machine_count, t->opt.jobs);
     const rocl_status st = sweep_copies(r, err);
     if (st != ROCL_OK)
         return st;
@@ -285,8 +274,6 @@ static rocl_status open_copy_rates(void *self, rocl_error *err)
     r->copies = rocl_collector_sorter(&r->c, 4);
     r->spans = calloc(spans + 1, sizeof *r->spans);
     r->sorted = calloc(r->slice_count, sizeof *r->sorted);
-    for (size_t i = 0; r->spans && i < spans; i++)
-        r->spans[i] = (span){INT64_MAX, INT64_MIN};
     return r->keys && r->copies && r->spans && r->sorted ? ROCL_OK : rocl_fail_memory(err);
 }
 

@@ -362,12 +362,6 @@ static void put_names(critical_path *p, rocl_tables *out, int64_t wall)
     rocl_add_top_rows(&r, p->sums, n, sizeof *p->sums, add_sum);
 }
 
-static void add_nothing(void *sum, const void *row)
-{
-    (void)sum;
-    (void)row;
-}
-
 static void add_rank_path(void *into, const void *from)
 {
     for (unsigned i = 0; i < ROCL_TIME_CLASSES; i++)
@@ -467,7 +461,7 @@ static rocl_status finish_critical_path(void *self, rocl_tables *out, rocl_error
         return st;
     put_names(p, out, wall);
     const rocl_report_rows r = rocl_begin_table(&p->c, out, &stretch_table, 0);
-    rocl_add_top_rows(&r, p->longest, p->longest_count, sizeof *p->longest, add_nothing);
+    rocl_add_top_rows(&r, p->longest, p->longest_count, sizeof *p->longest, NULL);
     if (p->ranks)
         put_ranks(p, out);
     if (!p->c.options->pictures)

@@ -154,8 +154,8 @@ static dependencies *self_of(rocl_dependencies *d)
 
 /* ---- what goes on ---------------------------------------------------------------------------- */
 
-static uint32_t find_what(dependencies *d, rocl_time_class class, rocl_time_detail detail,
-                          uint32_t name, uint32_t process, rocl_status *st, rocl_error *err)
+static uint32_t find_time_key(dependencies *d, rocl_time_class class, rocl_time_detail detail,
+                              uint32_t name, uint32_t process, rocl_status *st, rocl_error *err)
 {
     const rocl_time_key key = {class, detail, name,
                                d->c->options->by_rank ? d->processes[process].rank : -1};
@@ -166,7 +166,7 @@ static uint32_t find_what(dependencies *d, rocl_time_class class, rocl_time_deta
 }
 
 /* What has come so far waits for another; the first time it is a copy. */
-static bool gather(dependencies *d, uint32_t *slot, uint32_t from)
+static bool join_slot(dependencies *d, uint32_t *slot, uint32_t from)
 {
     if (*slot)
         return rocl_path_wait(d->pub.path, *slot, from);
@@ -175,7 +175,7 @@ static bool gather(dependencies *d, uint32_t *slot, uint32_t from)
     return true;
 }
 
-static void release(dependencies *d, uint32_t *slot)
+static void free_slot(dependencies *d, uint32_t *slot)
 {
     rocl_path_free_slot(d->pub.path, *slot);
     *slot = 0;
@@ -209,7 +209,7 @@ static bool ends_sooner(const pending *a, const pending *b)
     return !a->calls != !b->calls ? !a->calls : a->order < b->order;
 }
 
-static rocl_status push(dependencies *d, pending x, rocl_error *err)
+static rocl_status add_pending(dependencies *d, pending x, rocl_error *err)
 {
     if (!ROCL_GROW(d->heap, d->pending_cap, d->pending_count + 1))
         return rocl_fail_memory(err);
@@ -220,7 +220,7 @@ static rocl_status push(dependencies *d, pending x, rocl_error *err)
     return ROCL_OK;
 }
 
-static pending pop(dependencies *d)
+static pending take_pending(dependencies *d)
 {
     const pending first = d->heap[0], x = d->heap[--d->pending_count];
     size_t at = 0;
@@ -240,7 +240,7 @@ static void leave_own(dependencies *d, uint32_t own_after, rocl_status *st, rocl
     own *o = own_after ? &d->owns[own_after - 1] : NULL;
     if (!o || --o->users)
         return;
-    release(d, &o->slot);
+    free_slot(d, &o->slot);
     if (!leave_place(&d->own_places, own_after - 1))
         *st = rocl_fail_memory(err);
 }
@@ -252,7 +252,7 @@ static void leave_mark(dependencies *d, uint32_t mark_after, rocl_status *st, ro
     mark *m = mark_after ? &d->marks[mark_after - 1] : NULL;
     if (!m || --m->users)
         return;
-    release(d, &m->slot);
+    free_slot(d, &m->slot);
     if (!leave_place(&d->mark_places, mark_after - 1))
         *st = rocl_fail_memory(err);
 }
@@ -294,7 +294,7 @@ static rocl_status record_event(dependencies *d, uint32_t event, uint32_t stream
     for (size_t k = 0; k < of->lane_count && st == ROCL_OK; k++) {
         const lane *l = &d->lanes[of->lanes[k]];
         if (l->slot)
-            gather(d, &d->marks[i].slot, l->slot);
+            join_slot(d, &d->marks[i].slot, l->slot);
         if (l->newest && !add_link(d, &d->works[l->newest - 1].is_under, i + 1))
             st = rocl_fail_memory(err);
     }
@@ -376,9 +376,10 @@ static void return_from_call(dependencies *d, thread *t, const frame *f, rocl_st
         rocl_path_wait(d->pub.path, t->slot, awaited);
         rocl_time_key k;
         memcpy(&k, rocl_strings_get(d->pub.keys, f->what, NULL), sizeof k);
-        rocl_path_step(d->pub.path, t->slot, f->end,
-                       find_what(d, ROCL_TIME_RETURN, ROCL_TIME_NAMED, k.name, t->process, st, err),
-                       false);
+        rocl_path_step(
+            d->pub.path, t->slot, f->end,
+            find_time_key(d, ROCL_TIME_RETURN, ROCL_TIME_NAMED, k.name, t->process, st, err),
+            false);
     } else { /* it had nothing to wait for, but could have */
         rocl_path_wait(d->pub.path, t->slot, awaited);
     }
@@ -387,7 +388,7 @@ static void return_from_call(dependencies *d, thread *t, const frame *f, rocl_st
 static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_error *err);
 
 /* Goes on when the threads that work for it are done. */
-static rocl_status resume(dependencies *d, thread *t, int64_t until, rocl_error *err)
+static rocl_status await_engines(dependencies *d, thread *t, int64_t until, rocl_error *err)
 {
     const uint32_t self_after = (uint32_t)(t - d->threads) + 1;
     rocl_status st = ROCL_OK;
@@ -410,14 +411,14 @@ static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_er
     while (st == ROCL_OK && t->depth && t->open[t->depth - 1].end <= until) {
         frame *f = &t->open[t->depth - 1];
         if (!t->caller_after)
-            st = resume(d, t, f->end, err);
+            st = await_engines(d, t, f->end, err);
         t->depth--;
         rocl_path_step(d->pub.path, t->slot, f->end, f->what, true);
         t->last = f->end > t->last ? f->end : t->last;
         /* One that crosses others may be met late. */
         if (f->waits && rocl_path_time(d->pub.path, t->slot) == f->end)
             return_from_call(d, t, f, &st, err);
-        release(d, &f->begun);
+        free_slot(d, &f->begun);
         leave_own(d, f->own_after, &st, err);
         leave_mark(d, f->mark_after, &st, err);
     }
@@ -431,7 +432,7 @@ static rocl_status follow_thread(dependencies *d, thread *t, int64_t until, rocl
     if (until == INT64_MAX || st != ROCL_OK)
         return st;
     if (!t->caller_after)
-        st = resume(d, t, until, err);
+        st = await_engines(d, t, until, err);
     if (t->depth)
         rocl_path_step(d->pub.path, t->slot, until, t->open[t->depth - 1].what, true);
     else
@@ -468,8 +469,8 @@ static rocl_status begin_thread(dependencies *d, thread *t, uint32_t process, ro
     t->seen = true;
     t->process = process;
     t->event_waited = t->last = -1;
-    t->outside = find_what(d, ROCL_TIME_OUTSIDE, ROCL_TIME_NO_RANGE, 0, process, &st, err);
-    gather(d, &t->slot, 0);
+    t->outside = find_time_key(d, ROCL_TIME_OUTSIDE, ROCL_TIME_NO_RANGE, 0, process, &st, err);
+    join_slot(d, &t->slot, 0);
     return st;
 }
 
@@ -520,7 +521,7 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
         st = call_engine(d, t, now, err);
     if (first)
         rocl_path_step(d->pub.path, t->slot, now,
-                       find_what(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_BEGIN, 0, of, &st, err),
+                       find_time_key(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_BEGIN, 0, of, &st, err),
                        false);
     if (st == ROCL_OK)
         st = follow_thread(d, t, now, err);
@@ -531,21 +532,21 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
     if (st != ROCL_OK)
         return st;
     frame f = {.start = now, .end = p->end, .waits = p->waits};
-    f.what = find_what(d, p->flags & ROCL_RANGE_IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST,
-                       ROCL_TIME_NAMED, p->name, of, &st, err);
+    f.what = find_time_key(d, p->flags & ROCL_RANGE_IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST,
+                           ROCL_TIME_NAMED, p->name, of, &st, err);
     if (st == ROCL_OK && (p->stream || p->event))
         st = use_handles(d, &f, p, err);
     if (p->flags & ROCL_RANGE_WAITS_FOR_EVENT && !(p->stream && p->event))
         t->event_waited = now;
     count_waits(d, p);
     if (f.waits) {
-        gather(d, &f.begun, t->slot);
+        join_slot(d, &f.begun, t->slot);
         if (st == ROCL_OK)
-            st = push(d,
-                      (pending){f.end,
-                                f.waits == ROCL_WAITS_FOR_DEVICE ? WAITS_FOR_ALL : WAITS_FOR_SOME,
-                                (uint32_t)index, index},
-                      err);
+            st = add_pending(
+                d,
+                (pending){f.end, f.waits == ROCL_WAITS_FOR_DEVICE ? WAITS_FOR_ALL : WAITS_FOR_SOME,
+                          (uint32_t)index, index},
+                err);
     }
     t->open[t->depth++] = f;
     return st;
@@ -580,7 +581,7 @@ static bool leave_group(dependencies *d, uint32_t group_after)
     group *g = &d->groups[group_after - 1];
     if (--g->left)
         return true;
-    release(d, &g->slot);
+    free_slot(d, &g->slot);
     rocl_map_del(&d->group_of, g->number);
     return leave_place(&d->group_places, group_after - 1);
 }
@@ -671,7 +672,7 @@ static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error 
     w->call_end = p->end;
     w->after_wait = d->processes[t->process].waited;
     w->lanes[ROCL_ON_STREAM] = p->places[ROCL_ON_STREAM];
-    gather(d, &w->slot, t->slot);
+    join_slot(d, &w->slot, t->slot);
     if (!enter_stream(d, w, stream))
         return rocl_fail_memory(err);
     if (w->lanes[ROCL_ON_STREAM]) {
@@ -726,7 +727,7 @@ static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, r
                          rocl_error *err)
 {
     const uint32_t launch =
-        find_what(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process, st, err);
+        find_time_key(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process, st, err);
     const lane *gpu = &d->lanes[w->lanes[ROCL_ON_GPU]];
     const lane *first = w->lanes[ROCL_ON_STREAM]  ? &d->lanes[w->lanes[ROCL_ON_STREAM]]
                         : w->lanes[ROCL_ON_QUEUE] ? &d->lanes[w->lanes[ROCL_ON_QUEUE]]
@@ -735,9 +736,9 @@ static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, r
     rocl_path_step(d->pub.path, w->slot, w->call_end < now ? w->call_end : now, launch, true);
     if (!first->begun && !w->after_wait && gpu->quiet_to - from > LONGEST_LAUNCH) {
         rocl_path_step(d->pub.path, w->slot, from, launch, false);
-        rocl_path_step(d->pub.path, w->slot, gpu->quiet_to,
-                       find_what(d, ROCL_TIME_BEFORE, ROCL_TIME_NAMED, name, w->process, st, err),
-                       false);
+        rocl_path_step(
+            d->pub.path, w->slot, gpu->quiet_to,
+            find_time_key(d, ROCL_TIME_BEFORE, ROCL_TIME_NAMED, name, w->process, st, err), false);
     }
     rocl_path_step(d->pub.path, w->slot, now, launch, false);
 }
@@ -758,11 +759,12 @@ static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int
     if (!linked)
         rocl_path_step(
             d->pub.path, w->slot, now,
-            find_what(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_CALL, 0, w->process, st, err), false);
+            find_time_key(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_CALL, 0, w->process, st, err),
+            false);
     else if (led)
-        rocl_path_step(d->pub.path, w->slot, now,
-                       find_what(d, ROCL_TIME_QUEUE, ROCL_TIME_NAMED, name, w->process, st, err),
-                       false);
+        rocl_path_step(
+            d->pub.path, w->slot, now,
+            find_time_key(d, ROCL_TIME_QUEUE, ROCL_TIME_NAMED, name, w->process, st, err), false);
     else
         delay_launch(d, w, name, now, st, err);
 }
@@ -788,7 +790,7 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
     w->end = p->end;
     if (!p->is_launched) {
         w->launched = now;
-        gather(d, &w->slot, 0);
+        join_slot(d, &w->slot, 0);
         list_work(d, index);
     }
     rocl_time_class class = ROCL_TIME_KERNEL;
@@ -798,10 +800,10 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
         if (w->lanes[i])
             d->lanes[w->lanes[i]].begun = true;
     free_links(d, &w->waits, &st, err);
-    w->what = find_what(d, class, ROCL_TIME_NAMED, p->name, w->process, &st, err);
-    if (collective_after && gather(d, &d->groups[collective_after - 1].slot, w->slot))
+    w->what = find_time_key(d, class, ROCL_TIME_NAMED, p->name, w->process, &st, err);
+    if (collective_after && join_slot(d, &d->groups[collective_after - 1].slot, w->slot))
         d->groups[collective_after - 1].last = w->process;
-    return st == ROCL_OK ? push(d, (pending){w->end, 0, index, p->number}, err) : st;
+    return st == ROCL_OK ? add_pending(d, (pending){w->end, 0, index, p->number}, err) : st;
 }
 
 /* Its stream was the last on which something ended. */
@@ -835,8 +837,8 @@ static uint32_t find_late_rank(dependencies *d, const group *g, uint32_t process
     }
     if (d->rank_names[rank] == ROCL_NONE)
         *st = rocl_fail_memory(err);
-    return find_what(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, d->rank_names[rank], process, st,
-                     err);
+    return find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, d->rank_names[rank], process, st,
+                         err);
 }
 
 /* A kernel of a collective ends: it waited for the last of them to begin. */
@@ -862,19 +864,19 @@ static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
     rocl_path_step(d->pub.path, w->slot, w->end, w->what, true);
     for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++)
         if (w->lanes[i])
-            gather(d, &d->lanes[w->lanes[i]].slot, w->slot);
-    gather(d, &of->slot, w->slot);
+            join_slot(d, &d->lanes[w->lanes[i]].slot, w->slot);
+    join_slot(d, &of->slot, w->slot);
     if (w->lanes[ROCL_ON_STREAM])
         note_end(d, w->lanes[ROCL_ON_STREAM], of);
     for (uint32_t i = w->is_under; i; i = d->links[i - 1].next) {
-        gather(d, &d->marks[d->links[i - 1].mark].slot, d->lanes[w->lanes[ROCL_ON_STREAM]].slot);
+        join_slot(d, &d->marks[d->links[i - 1].mark].slot, d->lanes[w->lanes[ROCL_ON_STREAM]].slot);
     }
     free_links(d, &w->is_under, &st, err);
     if (w->own_after)
-        gather(d, &d->owns[w->own_after - 1].slot, w->slot);
+        join_slot(d, &d->owns[w->own_after - 1].slot, w->slot);
     leave_own(d, w->own_after, &st, err);
     unlist_work(d, w);
-    release(d, &w->slot);
+    free_slot(d, &w->slot);
     if (!leave_place(&d->work_places, index))
         return rocl_fail_memory(err);
     return st;
@@ -887,7 +889,7 @@ static rocl_status end_pending(dependencies *d, int64_t until, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     while (d->pending_count && d->heap[0].time <= until && st == ROCL_OK) {
-        const pending x = pop(d);
+        const pending x = take_pending(d);
         thread *t = x.calls ? &d->threads[x.index] : NULL;
         if (t && x.calls == WAITS_FOR_ALL)
             d->processes[t->process].waited = true;
@@ -942,7 +944,7 @@ static rocl_status begin_sweep(dependencies *d, rocl_error *err)
 static void end_rank(dependencies *d, const process_state *of, uint32_t slot)
 {
     rocl_path_wait(d->pub.path, d->pub.end, slot);
-    gather(d, &d->pub.rank_ends[of->rank_index], slot);
+    join_slot(d, &d->pub.rank_ends[of->rank_index], slot);
 }
 
 /* Where the path ends: where the last work does, or the last thread that had to do with any. Others
@@ -957,7 +959,7 @@ static rocl_status find_end(dependencies *d, rocl_error *err)
             st = follow_thread(d, &d->threads[i], INT64_MAX, err);
     for (size_t i = 0; i < d->thread_count; i++)
         any |= d->threads[i].takes_part;
-    gather(d, &d->pub.end, 0);
+    join_slot(d, &d->pub.end, 0);
     for (size_t i = 0; i < d->thread_count; i++) {
         const thread *t = &d->threads[i];
         if (t->seen && (t->takes_part || !any))

@@ -8,17 +8,6 @@
 #include "analysis/calls.h"
 #include "base/array.h"
 
-void rocl_extent_join(rocl_extent *to, const rocl_extent *from)
-{
-    if (!from->count)
-        return;
-    if (!to->count || from->first < to->first)
-        to->first = from->first;
-    if (!to->count || from->last > to->last)
-        to->last = from->last;
-    to->count += from->count;
-}
-
 rocl_extent rocl_extent_of_all(const rocl_process_facts *p)
 {
     rocl_extent all = {0};
@@ -195,7 +184,7 @@ static rocl_status note_call(rocl_facts *f, unsigned worker, const rocl_batch *b
         return rocl_fail_memory(err);
     if (class != ROCL_CALL_FOREIGN) {
         to->calls[class]++;
-        rocl_extent_join(&to->runtime, &(rocl_extent){1, r->e.start, r->e.end});
+        rocl_extent_add(&to->runtime, r->e.start, r->e.end);
     }
     return r->e.stack_id ? add_link(f, worker, b, &r->e, class, err) : ROCL_OK;
 }
@@ -212,7 +201,7 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
             join_batch(f, b, &facts);
             facts = (batch_facts){.process = e->process};
         }
-        rocl_extent_join(&facts.all, &(rocl_extent){1, e->start, e->end});
+        rocl_extent_add(&facts.all, e->start, e->end);
         if (b->kind == ROCL_DISPATCH) {
             note_kernel(f, b, i, &facts);
             st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);

@@ -7,12 +7,7 @@
 #include <stdatomic.h>
 
 #include "analysis/report.h"
-
-/* From the first start to the last end. */
-typedef struct rocl_extent {
-    uint64_t count; /* 0: the times mean nothing */
-    int64_t first, last;
-} rocl_extent;
+#include "analysis/slices.h"
 
 /* What a function of the HIP (or CUDA) runtime does, by its name. */
 typedef enum rocl_call_class {
@@ -83,7 +78,5 @@ void rocl_facts_free(rocl_facts *f);
 
 /* Of all events that took time. */
 rocl_extent rocl_extent_of_all(const rocl_process_facts *p);
-/* Adds what is in `from`. */
-void rocl_extent_join(rocl_extent *to, const rocl_extent *from);
 
 #endif

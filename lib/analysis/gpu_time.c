@@ -16,11 +16,6 @@ rocl_status rocl_gpu_time_open(rocl_gpu_time *g, rocl_trace *t, rocl_sorter *sor
     return st == ROCL_OK && !g->extents ? rocl_fail_memory(err) : st;
 }
 
-static void extend(rocl_extent *x, const rocl_event *e)
-{
-    rocl_extent_join(x, &(rocl_extent){1, e->start, e->end});
-}
-
 static rocl_extent *extents_of(const rocl_gpu_time *g, unsigned worker, uint32_t machine)
 {
     return g->extents + (worker * (g->trace->machine_count + 1) + machine) * ROCL_WALLS;
@@ -37,7 +32,7 @@ rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const roc
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
         const rocl_gpu *used[2];
-        extend(&all, e);
+        rocl_extent_add(&all, e->start, e->end);
         if (!work)
             continue;
         const uint64_t gpu = rocl_gpus_of(&g->gpus, b, i, used) ? (uint64_t)(used[0] - g->gpus.all)

@@ -105,23 +105,16 @@ static rocl_status add_graph_batch(void *self, unsigned worker, const rocl_batch
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id, (uint64_t)e->start,
-                                 rocl_row_word(e->id, b->kind)};
         const uint64_t numbers[] = {(uint64_t)(e->end - e->start),
-                                    (uint64_t)rocl_name_of(e) << ROCL_KIND_BITS | b->kind,
+                                    rocl_row_word(rocl_name_of(e), b->kind),
                                     b->kind == ROCL_DISPATCH ? b->dispatches[i].graph_exec_id : 0};
         if (e->stack_id)
-            st = rocl_add_numbers(g->work, worker, key, numbers, 3, err);
+            st = rocl_calls_ask(g->work, worker, b, e, numbers, 3, err);
     }
     return st;
 }
 
 /* ---- a launch -------------------------------------------------------------------------------- */
-
-static rocl_kind kind_of(uint64_t what)
-{
-    return rocl_word_kind(what);
-}
 
 static int compare_slots(const void *a, const void *b, void *ctx)
 {
@@ -247,8 +240,8 @@ static rocl_status add_work(void *ctx, const rocl_sort_record *question, const r
     u->gap = start - u->last > u->gap ? start - u->last : u->gap;
     u->last = end > u->last ? end : u->last;
     rocl_cover_extend(&u->busy, start, end);
-    u->kernels += kind_of(v[1]) == ROCL_DISPATCH;
-    u->copies += kind_of(v[1]) == ROCL_COPY;
+    u->kernels += rocl_word_kind(v[1]) == ROCL_DISPATCH;
+    u->copies += rocl_word_kind(v[1]) == ROCL_COPY;
     u->kernel_ns = rocl_add_saturated(u->kernel_ns, end - start);
     uint32_t i = rocl_ids_get(&g->slot_of, v[1]);
     if (i == ROCL_NONE) {
@@ -420,7 +413,7 @@ static void put_members(graphs *g, rocl_tables *out)
     for (size_t i = 0; i + 1 < count; i++) {
         m[i].of = &g->all[m[i].key.graph];
         m[i].graph = m[i].of->name;
-        m[i].kind = kind_of(m[i].key.what) == ROCL_DISPATCH ? "kernel" : "copy";
+        m[i].kind = rocl_word_kind(m[i].key.what) == ROCL_DISPATCH ? "kernel" : "copy";
         m[i].name = (uint32_t)(m[i].key.what >> ROCL_KIND_BITS);
         m[i].per_launch = rocl_mean((int64_t)m[i].d.taken, m[i].of->launches);
         m[i].percent = rocl_share(m[i].d.total, m[i].of->kernel_ns);

@@ -61,12 +61,6 @@ static int order_judgements(const void *a, const void *b)
              : rocl_compare_bytes(x->name ? x->name : "", x->len, y->name ? y->name : "", y->len);
 }
 
-static void add_nothing(void *sum, const void *row)
-{
-    (void)sum;
-    (void)row;
-}
-
 void rocl_limits_put(rocl_limits *l, rocl_tables *out, const rocl_collector *c)
 {
     const rocl_report_rows r = rocl_begin_table(c, out, &rocl_limits_table, 0);
@@ -79,7 +73,7 @@ void rocl_limits_put(rocl_limits *l, rocl_tables *out, const rocl_collector *c)
                   of[ROCL_VERDICT_IGNORED]);
     if (l->count)
         qsort(l->all, l->count, sizeof *l->all, order_judgements);
-    rocl_add_top_rows(&r, l->all, l->count, sizeof *l->all, add_nothing);
+    rocl_add_top_rows(&r, l->all, l->count, sizeof *l->all, NULL);
     free(l->all);
     *l = (rocl_limits){0};
 }

@@ -141,7 +141,7 @@ static rocl_status open_occupancy(void *self, rocl_error *err)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static uint32_t register_count(int64_t n)
+static uint32_t read_registers(int64_t n)
 {
     return n > 0 && n < 1 << 16 ? (uint32_t)n : 0;
 }
@@ -160,9 +160,9 @@ static rocl_status add_occupancy_batch(void *self, unsigned worker, const rocl_b
         launch_shape key = {.name = d->e.name == ROCL_NONE ? 0 : d->e.name,
                             .arch = gpu->arch,
                             .cus = gpu->cus,
-                            .vgprs = k ? register_count(k->arch_vgpr) : 0,
-                            .accum_vgprs = k ? register_count(k->accum_vgpr) : 0,
-                            .sgprs = k ? register_count(k->sgpr) : 0,
+                            .vgprs = k ? read_registers(k->arch_vgpr) : 0,
+                            .accum_vgprs = k ? read_registers(k->accum_vgpr) : 0,
+                            .sgprs = k ? read_registers(k->sgpr) : 0,
                             .lds = d->group_segment,
                             .scratch = d->private_segment};
         memcpy(key.workgroup, d->workgroup, sizeof key.workgroup);

@@ -133,7 +133,7 @@ static double product_of(const shape *s, int from, int to)
     return n;
 }
 
-static double elements(const shape *s)
+static double count_elements(const shape *s)
 {
     return s->rank < 0 ? 0 : product_of(s, 0, s->rank);
 }
@@ -148,10 +148,10 @@ static bool compute_product(const op_call *c, const op_model *m, rocl_op_work *w
     if (r != b->rank || r < 2 || r > 3 || a->size[r - 1] != b->size[r - 2] ||
         (r == 3 && a->size[0] != b->size[0]))
         return false;
-    const double out = elements(a) / (a->size[r - 1] ? a->size[r - 1] : 1) * b->size[r - 1];
-    const double bias = m->bias < 0 ? 0 : elements(&c->in[m->bias]);
+    const double out = count_elements(a) / (a->size[r - 1] ? a->size[r - 1] : 1) * b->size[r - 1];
+    const double bias = m->bias < 0 ? 0 : count_elements(&c->in[m->bias]);
     w->flops = 2 * out * a->size[r - 1] + (m->bias < 0 ? 0 : out);
-    w->bytes = c->item * (elements(a) + elements(b) + bias + out);
+    w->bytes = c->item * (count_elements(a) + count_elements(b) + bias + out);
     return true;
 }
 
@@ -162,9 +162,9 @@ static bool compute_linear(const op_call *c, const op_model *m, rocl_op_work *w)
     if (a->rank < 1 || b->rank != 2 || a->size[a->rank - 1] != b->size[1])
         return false;
     const double out = product_of(a, 0, a->rank - 1) * b->size[0];
-    const double bias = c->in[m->bias].rank > 0 ? elements(&c->in[m->bias]) : 0;
+    const double bias = c->in[m->bias].rank > 0 ? count_elements(&c->in[m->bias]) : 0;
     w->flops = 2 * out * b->size[1] + (bias > 0 ? out : 0);
-    w->bytes = c->item * (elements(a) + elements(b) + bias + out);
+    w->bytes = c->item * (count_elements(a) + count_elements(b) + bias + out);
     return true;
 }
 
@@ -179,7 +179,7 @@ static bool compute_attention(const op_call *c, const op_model *m, rocl_op_work 
     const double pairs = q->size[0] * q->size[heads] * q->size[sequence] * k->size[sequence];
     const double out = product_of(q, 0, 3) * v->size[3];
     w->flops = m->factor * 2 * pairs * (q->size[3] + v->size[3]) / (is_true(c, m->at[0]) ? 2 : 1);
-    w->bytes = c->item * (elements(q) + elements(k) + elements(v) + out);
+    w->bytes = c->item * (count_elements(q) + count_elements(k) + count_elements(v) + out);
     return true;
 }
 
@@ -216,8 +216,8 @@ static bool compute_convolution(const op_call *c, const op_model *m, rocl_op_wor
     /* Each number of the output, or of the input of a transposed one, is met by a kernel of all
      * channels of its group. */
     w->flops = m->factor * 2 * kernel *
-               (transposed ? elements(in) * weight->size[1] : out * weight->size[1]);
-    w->bytes = c->item * (elements(in) + elements(weight) + out);
+               (transposed ? count_elements(in) * weight->size[1] : out * weight->size[1]);
+    w->bytes = c->item * (count_elements(in) + count_elements(weight) + out);
     return true;
 }
 
@@ -231,7 +231,7 @@ static bool compute_elementwise(const op_call *c, const op_model *m, rocl_op_wor
         const shape *s = &c->in[i];
         if (s->rank < 1)
             continue;
-        in += elements(s);
+        in += count_elements(s);
         for (int k = 0; k < s->rank; k++) {
             double *size = &out.size[DIMS - 1 - k];
             const double own = s->size[s->rank - 1 - k];

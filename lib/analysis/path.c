@@ -71,7 +71,7 @@ void rocl_path_free(rocl_path *p)
     free(p);
 }
 
-static void fail(rocl_path *p)
+static void note_failure(rocl_path *p)
 {
     if (p->status == ROCL_OK)
         p->status = rocl_fail_memory(p->failure);
@@ -82,7 +82,7 @@ uint32_t rocl_path_new_slot(rocl_path *p)
     if (p->unused_count)
         return p->unused[--p->unused_count];
     if (p->slots >= UINT32_MAX || !ROCL_GROW(p->times, p->slot_cap, p->slots + 1)) {
-        fail(p);
+        note_failure(p);
         return 0;
     }
     return (uint32_t)p->slots++;
@@ -95,7 +95,7 @@ void rocl_path_free_slot(rocl_path *p, uint32_t slot)
     if (ROCL_GROW(p->unused, p->unused_cap, p->unused_count + 1))
         p->unused[p->unused_count++] = slot;
     else
-        fail(p);
+        note_failure(p);
 }
 
 static void end_block(rocl_path *p)
@@ -103,7 +103,7 @@ static void end_block(rocl_path *p)
     if (!p->filled || p->status != ROCL_OK)
         return;
     if (p->bytes.failed || !ROCL_GROW(p->blocks, p->block_cap, p->block_count + 1)) {
-        fail(p);
+        note_failure(p);
         return;
     }
     p->status = rocl_space_store(p->space, &p->blocks[p->block_count], p->bytes.data, p->bytes.len,
@@ -282,7 +282,7 @@ static int64_t add_saturated(int64_t a, int64_t b)
 }
 
 /* Rounded to whole nanoseconds, halves up. */
-static int64_t divide(int64_t ns, double factor)
+static int64_t divide_time(int64_t ns, double factor)
 {
     const double part = floor((double)ns / factor + 0.5);
     return part < 0x1p63 ? (int64_t)part : INT64_MAX;
@@ -307,7 +307,8 @@ static void run_operation(const operation *o, const rocl_path_scenarios *s, int6
         if ((o->flags & VARIES) && o->other < s->count)
             changed = s->changed[o->other];
         for (unsigned k = 0; k < n; k++)
-            to[k] = add_saturated(to[k], changed >> k & 1 ? divide(o->ns, s->factors[k]) : o->ns);
+            to[k] =
+                add_saturated(to[k], changed >> k & 1 ? divide_time(o->ns, s->factors[k]) : o->ns);
     }
 }
 

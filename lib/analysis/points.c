@@ -141,13 +141,11 @@ static rocl_status add_gpu_work(points *p, unsigned worker, const rocl_batch *b,
     const rocl_dispatch *k = copy ? NULL : &b->dispatches[i];
     const rocl_copy *y = copy ? &b->copies[i] : NULL;
     const uint32_t stream = copy ? y->stream : k->stream, queue = copy ? y->queue : k->queue;
-    const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id, (uint64_t)e->start,
-                             rocl_row_word(e->id, b->kind)};
     const uint64_t numbers[] = {(uint64_t)(e->end - e->start), rocl_name_of(e),
                                 pack_pair(stream < b->capture->stream_count ? stream : ROCL_NONE,
                                           queue < b->capture->queue_count ? queue : ROCL_NONE),
                                 (uint32_t)((copy ? agent_of_copy(b->capture, y) : k->agent) + 1)};
-    return rocl_add_numbers(p->work_of_calls, worker, key, numbers, 4, err);
+    return rocl_calls_ask(p->work_of_calls, worker, b, e, numbers, 4, err);
 }
 
 rocl_status rocl_points_add_batch(rocl_points *self, unsigned worker, const rocl_batch *b,

@@ -73,12 +73,6 @@ typedef struct lane {
     rocl_distribution delay;
 } lane;
 
-/* Times of work, by machine. */
-typedef struct span {
-    int64_t first, last;
-    bool any;
-} span;
-
 typedef struct queues {
     rocl_collector c;
     rocl_gpus gpus;
@@ -87,9 +81,9 @@ typedef struct queues {
     rocl_samples *delays; /* by lane and cause */
     lane *lanes;          /* [0] is none */
     size_t lane_count;
-    uint32_t *order;    /* lanes as they are printed */
-    uint64_t *gpu_lane; /* by GPU: the lane of all of its work, UINT64_MAX: of several */
-    span *spans;
+    uint32_t *order;       /* lanes as they are printed */
+    uint64_t *gpu_lane;    /* by GPU: the lane of all of its work, UINT64_MAX: of several */
+    rocl_extent *spans;    /* of work, by machine */
     uint64_t last_call[2]; /* process and stack id of the last question */
     uint64_t unlinked, drawn, slice_count;
     rocl_slices *time; /* by machine */
@@ -110,24 +104,15 @@ static rocl_status add_queues_batch(void *self, unsigned worker, const rocl_batc
         const unsigned n = rocl_gpus_of(&q->gpus, b, i, gpus);
         if (id == ROCL_NONE)
             return rocl_fail_memory(err);
-        const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id, (uint64_t)e->start,
-                                 rocl_row_word(e->id, b->kind)};
         const uint64_t numbers[] = {(uint64_t)(e->end - e->start), id,
                                     n > 0 ? (uint64_t)(gpus[0] - q->gpus.all) + 1 : 0,
                                     n > 1 ? (uint64_t)(gpus[1] - q->gpus.all) + 1 : 0};
-        st = rocl_add_numbers(q->work, worker, key, numbers, 4, err);
+        st = rocl_calls_ask(q->work, worker, b, e, numbers, 4, err);
     }
     return st;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
-
-static void widen_span(span *s, int64_t first, int64_t last)
-{
-    s->first = s->any && s->first < first ? s->first : first;
-    s->last = s->any && s->last > last ? s->last : last;
-    s->any = true;
-}
 
 /* In the fourth word of `edges`: a begin; ends come first. */
 enum { ENDS, BEGINS };
@@ -154,7 +139,7 @@ static rocl_status add_work(void *ctx, const rocl_sort_record *question, const r
             uint64_t *of = &q->gpu_lane[v[i] - 1];
             *of = !*of || *of == v[1] ? v[1] : UINT64_MAX;
         }
-    widen_span(&q->spans[q->c.trace->captures[l->key.capture]->pub.machine], from, end);
+    rocl_extent_add(&q->spans[q->c.trace->captures[l->key.capture]->pub.machine], from, end);
     for (unsigned i = ENDS; i <= BEGINS && from < end && st == ROCL_OK; i++) {
         const uint64_t key[4] = {question->key[0], (uint64_t)(i == ENDS ? end : from), i, v[1]};
         st = rocl_sorter_add(q->edges, 0, key, NULL, 0, err);
@@ -556,11 +541,6 @@ static void add_cause(void *into, const void *from)
     sum->delay.max = r->delay.max > sum->delay.max ? r->delay.max : sum->delay.max;
 }
 
-static uint32_t conditions(const queues *q)
-{
-    return q->c.trace->machine_count > 1 ? ROCL_IF_OWN : 0;
-}
-
 static void put_slices(queues *q, rocl_tables *out)
 {
     const rocl_trace *t = q->c.trace;
@@ -615,7 +595,7 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
     }
     if (st == ROCL_OK && sum != all.total)
         st = rocl_fail(err, ROCL_INTERNAL, "causes of delays do not add up");
-    r = rocl_begin_table(&q->c, out, &delay_table, conditions(q));
+    r = rocl_begin_table(&q->c, out, &delay_table, rocl_lane_conditions(q->c.trace));
     lane *lanes = calloc(q->lane_count, sizeof *lanes);
     size_t n = 0, count = 0;
     if (!lanes && st == ROCL_OK)
@@ -638,7 +618,7 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
     }
     if (st == ROCL_OK) {
         rocl_add_top_rows(&r, lanes, n, sizeof *lanes, add_lane);
-        r = rocl_begin_table(&q->c, out, &lane_cause_table, conditions(q));
+        r = rocl_begin_table(&q->c, out, &lane_cause_table, rocl_lane_conditions(q->c.trace));
         rocl_add_top_rows(&r, rows, count, sizeof *rows, add_cause);
     }
     free(lanes);
@@ -648,7 +628,8 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
 
 static rocl_status put_lengths(queues *q, rocl_tables *out, rocl_error *err)
 {
-    const rocl_report_rows r = rocl_begin_table(&q->c, out, &length_table, conditions(q));
+    const rocl_report_rows r =
+        rocl_begin_table(&q->c, out, &length_table, rocl_lane_conditions(q->c.trace));
     const size_t n = q->lane_count - 1;
     lane *rows = calloc(q->lane_count, sizeof *rows);
     if (!rows)

@@ -222,7 +222,7 @@ static void keep_rests(const rocl_report_rows *r, const char *rows, size_t n, si
         memset(rests, 0, count * cells * sizeof *rests);
         for (size_t k = n; k-- > 0;) {
             memcpy(sum, rows + k * size, size);
-            if (k < n - 1)
+            if (k < n - 1 && add)
                 add(sum, next);
             if (k < count)
                 put_cells(r, rests + k * cells, sum, n - k);
@@ -251,7 +251,7 @@ void rocl_add_top_rows(const rocl_report_rows *r, const void *rows, size_t n, si
     if (!sum)
         return;
     memcpy(sum, row + shown * size, size);
-    for (size_t i = shown + 1; i < n; i++)
+    for (size_t i = shown + 1; i < n && add; i++)
         add(sum, row + i * size);
     rocl_add_rest(r, sum, n - shown);
     free(sum);

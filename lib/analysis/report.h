@@ -252,7 +252,7 @@ void rocl_add_row(const rocl_report_rows *r, const void *row);
 /* The row of what is cut off: `sum` of n rows. */
 void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n);
 /* The first rows of an array, as many as --top allows; the others are added up by `add`, from the
- * first of them on, for the rest row. */
+ * first of them on, for the rest row; NULL: that has no sums. */
 void rocl_add_top_rows(const rocl_report_rows *r, const void *rows, size_t n, size_t size,
                        void (*add)(void *sum, const void *row));
 /* How many of n rows --top leaves. */

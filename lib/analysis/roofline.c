@@ -118,10 +118,8 @@ static rocl_status add_roofline_batch(void *self, unsigned worker, const rocl_ba
             continue;
         }
         const rocl_event *e = rocl_batch_event(b, i);
-        const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id, (uint64_t)e->start,
-                                 rocl_row_word(e->id, b->kind)};
         const uint64_t end = (uint64_t)e->end;
-        st = rocl_add_numbers(f->work, worker, key, &end, 1, err);
+        st = rocl_calls_ask(f->work, worker, b, e, &end, 1, err);
     }
     return st;
 }

@@ -439,7 +439,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 }
 
 /* Are most of its kernels in sequences that are shown? */
-static bool is_known(const sequences *s, const sequence *q, const uint8_t *known)
+static bool is_mostly_shown(const sequences *s, const sequence *q, const uint8_t *known)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < q->calls; i++)
@@ -462,7 +462,7 @@ static void choose_sequences(sequences *s)
     for (unsigned i = 0; i < s->found_count && kept < MOST_SEQUENCES; i++) {
         sequence q = s->found[i];
         measure_sequence(s, &q);
-        if (q.calls < 2 || is_known(s, &q, known))
+        if (q.calls < 2 || is_mostly_shown(s, &q, known))
             continue;
         for (uint64_t k = 0; k < q.calls; k++)
             memset(known + s->at[k], 1, q.length);

@@ -1,10 +1,39 @@
-/* Time cut into equal slices, in whole nanoseconds. */
+/* Time from a first begin to a last end, and time cut into equal slices, in whole nanoseconds. */
 #ifndef ROCL_ANALYSIS_SLICES_H
 #define ROCL_ANALYSIS_SLICES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/wide.h"
+
+typedef struct rocl_extent {
+    uint64_t count; /* of events; 0: the times mean nothing */
+    int64_t first, last;
+} rocl_extent;
+
+static inline void rocl_extent_join(rocl_extent *to, const rocl_extent *from)
+{
+    if (!from->count)
+        return;
+    if (!to->count || from->first < to->first)
+        to->first = from->first;
+    if (!to->count || from->last > to->last)
+        to->last = from->last;
+    to->count += from->count;
+}
+
+static inline void rocl_extent_add(rocl_extent *x, int64_t start, int64_t end)
+{
+    rocl_extent_join(x, &(rocl_extent){1, start, end});
+}
+
+/* Extents by worker and machine: those of the first worker become those of all. */
+static inline void rocl_extents_join(rocl_extent *x, size_t machines, size_t workers)
+{
+    for (size_t i = machines; i < machines * workers; i++)
+        rocl_extent_join(&x[i % machines], &x[i]);
+}
 
 typedef struct rocl_slices {
     int64_t first;

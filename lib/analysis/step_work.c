@@ -60,11 +60,9 @@ rocl_status rocl_step_work_add_batch(rocl_step_work *w, unsigned worker, const r
             if (lane == ROCL_NONE)
                 return rocl_fail_memory(err);
         }
-        const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id, (uint64_t)e->start,
-                                 rocl_row_word(e->id, b->kind)};
         const uint64_t numbers[] = {(uint64_t)(e->end - e->start),
                                     (uint64_t)rocl_name_of(e) << 8 | b->kind, lane};
-        st = rocl_add_numbers(w->work, worker, key, numbers, lane ? 3 : 2, err);
+        st = rocl_calls_ask(w->work, worker, b, e, numbers, lane ? 3 : 2, err);
     }
     return st;
 }

@@ -306,7 +306,7 @@ static void put_stream_tables(streams *s, rocl_tables *out)
     size_t n = 0, count = s->lane_count - 1;
     lane *l = s->lanes + 1;
     int64_t all[2] = {0};
-    uint32_t hosts = s->c.trace->machine_count > 1 ? ROCL_IF_OWN : 0;
+    const uint32_t hosts = rocl_lane_conditions(s->c.trace);
     for (size_t i = 0; i < count; i++) {
         all[l[i].key.table] = rocl_add_saturated(all[l[i].key.table], l[i].busy);
         if (!i || l[i].first < s->first)

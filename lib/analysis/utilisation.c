@@ -13,12 +13,6 @@ enum { PEOPLE_SLICES = 60, DATA_SLICES = 1000 };
 
 typedef enum part { KERNEL, COPY, EITHER, PARTS } part;
 
-/* Of the work on a machine. */
-typedef struct span {
-    int64_t first, last;
-    bool any;
-} span;
-
 typedef struct slice {
     int64_t ns[PARTS];
     int64_t kernels; /* started in it */
@@ -28,7 +22,7 @@ typedef struct utilisation {
     rocl_collector c;
     rocl_gpus gpus;
     rocl_sorter *sorter; /* by GPU, start, end, part: equal records are the same work to us */
-    span *spans;         /* by worker and machine; in the end those of worker 0 hold for all */
+    rocl_extent *spans;  /* by worker and machine; in the end those of worker 0 hold for all */
     size_t cap;          /* how many slices */
     /* The GPU that is swept: */
     uint64_t gpu;
@@ -39,20 +33,11 @@ typedef struct utilisation {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static void widen_span(span *s, int64_t first, int64_t last)
-{
-    if (!s->any || first < s->first)
-        s->first = first;
-    if (!s->any || last > s->last)
-        s->last = last;
-    s->any = true;
-}
-
 static rocl_status add_utilisation_batch(void *self, unsigned worker, const rocl_batch *b,
                                          rocl_error *err)
 {
     utilisation *u = self;
-    span *spans = &u->spans[worker * u->c.trace->machine_count];
+    rocl_extent *spans = &u->spans[worker * u->c.trace->machine_count];
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
@@ -61,7 +46,7 @@ static rocl_status add_utilisation_batch(void *self, unsigned worker, const rocl
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
             const uint64_t key[4] = {(uint64_t)(gpus[k] - u->gpus.all), (uint64_t)e->start,
                                      (uint64_t)e->end, b->kind == ROCL_COPY ? COPY : KERNEL};
-            widen_span(&spans[gpus[k]->machine], e->start, e->end);
+            rocl_extent_add(&spans[gpus[k]->machine], e->start, e->end);
             st = rocl_sorter_add(u->sorter, worker, key, NULL, 0, err);
         }
     }
@@ -203,9 +188,7 @@ static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *
     rocl_report_rows r = rocl_begin_table(&u->c, out, pictures ? &line_table : &slice_table, 0);
     size_t machines = u->c.trace->machine_count;
     rocl_sort_record rec;
-    for (size_t i = machines; i < machines * u->c.trace->opt.jobs; i++)
-        if (u->spans[i].any)
-            widen_span(&u->spans[i % machines], u->spans[i].first, u->spans[i].last);
+    rocl_extents_join(u->spans, machines, u->c.trace->opt.jobs);
     rocl_status st = rocl_sorter_start(u->sorter, err);
     while (rocl_next_record(u->sorter, &rec, &st, err)) {
         int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
@@ -214,7 +197,7 @@ static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *
             uint64_t gpu = rec.key[0];
             if (any)
                 st = (pictures ? add_line_rows : add_slice_rows)(u, &r, err);
-            const span *all = &u->spans[u->gpus.all[gpu].machine];
+            const rocl_extent *all = &u->spans[u->gpus.all[gpu].machine];
             u->gpu = gpu;
             u->time = rocl_slices_of(all->first, all->last, u->cap);
             for (part k = 0; k < PARTS; k++)

@@ -193,12 +193,6 @@ static int compare_what_ifs(const void *a, const void *b, void *ctx)
     return c ? c : rocl_compare_texts(ctx, x->name, y->name);
 }
 
-static void add_nothing(void *sum, const void *row)
-{
-    (void)sum;
-    (void)row;
-}
-
 rocl_status rocl_what_ifs_put(const rocl_collector *c, rocl_dependencies *d,
                               const rocl_time_sum *sums, size_t count, rocl_tables *out,
                               rocl_error *err)
@@ -221,6 +215,6 @@ rocl_status rocl_what_ifs_put(const rocl_collector *c, rocl_dependencies *d,
         rocl_set_note(&r, "%u of the names are not in the trace", unknown);
     else if (n)
         rocl_set_note(&r, "the path is found anew for each: another one may be as long soon");
-    rocl_add_top_rows(&r, rows, n, sizeof *rows, add_nothing);
+    rocl_add_top_rows(&r, rows, n, sizeof *rows, NULL);
     return ROCL_OK;
 }
