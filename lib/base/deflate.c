@@ -186,6 +186,7 @@ static bool run_fast(fast_engine *e, rocl_buf *to, const uint8_t *p, size_t n)
     if (n > 1u << 30 || !rocl_buf_reserve(to, most))
         return false;
     isal_deflate_stateless_init(z);
+    z->hist_bits = 0; /* repetitions from as far as can be: the line before leaves it as it is */
     z->level = ISAL_LEVEL;
     z->level_buf = e->space;
     z->level_buf_size = ISAL_SPACE;
@@ -251,7 +252,7 @@ static rocl_status deflate_bytes(rocl_buf *to, const void *p, size_t n, int leve
         return rocl_fail_memory(err);
     if (level == ROCL_FASTEST) {
         if (!cached.fast)
-            cached.fast = malloc(sizeof *cached.fast);
+            cached.fast = calloc(1, sizeof *cached.fast); /* not all of it is set by run_fast */
         if (cached.fast && run_fast(cached.fast, to, bytes, n))
             return ROCL_OK;
         level = 1;

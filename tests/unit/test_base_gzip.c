@@ -18,7 +18,7 @@ typedef rocl_status compress_fn(rocl_buf *, const void *, size_t, int, rocl_erro
 
 enum { SIZE = 300000 };
 
-/* Half text, half noise. */
+/* Half text, which is the same again from far behind, half noise. */
 static uint8_t *make_data(void)
 {
     uint8_t *p = malloc(SIZE);
@@ -26,6 +26,8 @@ static uint8_t *make_data(void)
     for (size_t i = 0; i < SIZE; i++) {
         x = x * 1664525 + 1013904223;
         p[i] = i / 50000 % 2 ? (uint8_t)(x >> 24) : (uint8_t) "kernel dispatch "[i % 16];
+        if (i >= 20000 && i % 50000 < 6000)
+            p[i] = p[i - 20000];
     }
     return p;
 }
@@ -132,6 +134,66 @@ static void test_random_bytes(void **state)
     free(back);
 }
 
+/* What was compressed before, what follows in memory, and where it lies: none of it changes the
+ * bytes. */
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    uint8_t *data = make_data(), *room = malloc(SIZE + 64);
+    for (int level = 1; level <= ROCL_FASTEST; level += level == 1 ? 1 : level == 2 ? 4 : 2) {
+        for (unsigned i = 0; i < 40; i++) {
+            rocl_buf first = {0}, again = {0};
+            const size_t n = SIZE / 8 + 997 * i, at = i % 17;
+            rocl_zlib_stream(&first, data, n, level, NULL);
+            again.len = 0;
+            rocl_zlib_stream(&again, data + n / 2, SIZE / 3 - 1000 * i, level, NULL);
+            again.len = 0;
+            memset(room, (int)i, SIZE + 64);
+            memcpy(room + at, data, n);
+            rocl_zlib_stream(&again, room + at, n, level, NULL);
+            assert_int_equal(again.len, first.len);
+            assert_memory_equal(again.data, first.data, first.len);
+            rocl_buf_free(&first);
+            rocl_buf_free(&again);
+        }
+    }
+    free(data);
+    free(room);
+}
+
+/* What lay in the memory that a thread's engine gets changes nothing either. */
+static void *compress_on_used_memory(void *arg)
+{
+    rocl_buf *b = arg;
+    uint8_t *data = make_data();
+    for (int i = 0; i < 2; i++) { /* the first one is given back to the system */
+        const size_t n = 1u << 20;
+        uint16_t *used = malloc(n);
+        for (size_t k = 0; k < n / sizeof *used; k++)
+            used[k] = 9;
+        free(used);
+    }
+    rocl_zlib_stream(b, data, SIZE, ROCL_FASTEST, NULL);
+    free(data);
+    return NULL;
+}
+
+static void test_used_memory(void **state)
+{
+    (void)state;
+    uint8_t *data = make_data();
+    rocl_buf want = {0}, got = {0};
+    pthread_t thread;
+    rocl_zlib_stream(&want, data, SIZE, ROCL_FASTEST, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, compress_on_used_memory, &got), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(got.len, want.len);
+    assert_memory_equal(got.data, want.data, want.len);
+    rocl_buf_free(&want);
+    rocl_buf_free(&got);
+    free(data);
+}
+
 static void *compress_some(void *arg)
 {
     rocl_buf *b = arg;
@@ -166,7 +228,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gzip),         cmocka_unit_test(test_zlib),
         cmocka_unit_test(test_same_as_zlib), cmocka_unit_test(test_members_join),
-        cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_used_memory),  cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
