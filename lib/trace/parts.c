@@ -563,8 +563,8 @@ rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, rocl_error *err
 rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    if (!p->team->broken && pthread_mutex_trylock(&p->team->receiving) == 0) {
-        st = take_messages(p, 0, err);
+    if (pthread_mutex_trylock(&p->team->receiving) == 0) {
+        st = p->team->broken ? ROCL_OK : take_messages(p, 0, err);
         pthread_mutex_unlock(&p->team->receiving);
     }
     return st == ROCL_OK && p->at >= p->stop_at
