@@ -135,9 +135,9 @@ says("Attribution", f"In the demo {sum(r['calls'] for r in pairs)} kernels are l
 
 if os.path.exists("bert.json"):
     r = next(r for r in load("bert")["roofline"] if r["shapes"] == "[[512],[141,512],[512,512]]")
-    says("Roofline", f"{r['calls']} calls of addmm with [[512],[141,512],[512,512]]", f"= {r['flop']:.0f} operations",
-         f"In {t(r['total_ns'])} these are {digits(r['flops'] / 1e12)} TFLOP/s and {digits(r['bandwidth'] / 1e9)} GB/s, at "
-         f"{digits(r['intensity'])} operations", f"reach {r['peak_percent']:.2f} %")
+    says("Roofline", f"{r['calls']} calls of addmm with [[512],[141,512],[512,512]]", f"= {r['flops']:.0f} operations",
+         f"In {t(r['total_ns'])} these are {digits(r['tflops_per_s'])} TFLOP/s and {digits(r['bandwidth'] / 1e9)} GB/s, at "
+         f"{digits(r['flops_per_byte'])} operations", f"reach {r['peak_percent']:.2f} %")
 
 attention = load("attention")
 s, = attention["steps"]

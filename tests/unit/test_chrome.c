@@ -492,7 +492,7 @@ static void test_bad_options(void **state)
     world w;
     world_open(&w, 1, NULL, 0);
     rocl_error *err = rocl_error_new();
-    rocl_chrome_options o = {.path = "/nonexistent/x.json", .level = 10};
+    rocl_chrome_options o = {.path = "/nonexistent/x.json", .level = ROCL_FASTEST + 1};
     assert_int_equal(rocl_write_chrome(&w.trace, &o, NULL, err), ROCL_USAGE);
     o.level = 0;
     assert_int_equal(rocl_write_chrome(&w.trace, &o, NULL, err), ROCL_OUTPUT);
