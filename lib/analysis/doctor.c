@@ -134,11 +134,14 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
                          ROCL_N(kernels));
         return;
     }
-    if (p->unlinked.count)
+    if (kernels && !p->call_ids)
+        rocl_doctor_find(d, ROCL_RULE_NO_LINKS, s, kernels, ROCL_NO_EVENT,
+                         "%llu kernels, no call with an id", ROCL_N(kernels));
+    else if (p->unlinked.count)
         rocl_doctor_find(d, ROCL_RULE_KERNELS_WITHOUT_CALLS, s, p->unlinked.count,
                          p->unlinked.event, "%llu of %llu kernels", ROCL_N(p->unlinked.count),
                          ROCL_N(kernels));
-    if (p->unlinked_before.count)
+    if (p->call_ids && p->unlinked_before.count)
         rocl_doctor_find(d, ROCL_RULE_LAUNCHED_BEFORE, s, p->unlinked_before.count,
                          p->unlinked_before.event, "%llu of %llu kernels",
                          ROCL_N(p->unlinked_before.count), ROCL_N(kernels));
@@ -152,7 +155,7 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
     if (p->ids > HOLE_LEAST && p->hole >= HOLE_LEAST &&
         p->steps_of_one + p->ids / 100 >= p->ids - 1)
         rocl_doctor_find(d, ROCL_RULE_MISSING_IDS, s, p->hole, ROCL_NO_EVENT,
-                         "%llu in a row, of %llu calls whose ids follow each other",
+                         "%llu in a row, of %llu calls and markers whose ids follow each other",
                          ROCL_N(p->hole), ROCL_N(p->ids));
 }
 

@@ -125,13 +125,14 @@ static void join_batch(rocl_facts *f, const rocl_batch *b, const batch_facts *fr
     pthread_mutex_unlock(&f->lock);
 }
 
-/* A call, a kernel or a copy, to be matched by stack ids. Calls come first, by their start. */
-enum { WORK_BIT = 63 };
+/* A call, a marker, a kernel or a copy, to be matched by stack ids. Calls and markers come first,
+ * by their start; markers launch nothing, but their ids are of the same numbers. */
+enum { WORK_BIT = 63, CLASS_OF_MARKERS = ROCL_CALL_FOREIGN + 1 };
 
 static rocl_status add_link(rocl_facts *f, unsigned worker, const rocl_batch *b,
-                            const rocl_event *e, rocl_call_class class, rocl_error *err)
+                            const rocl_event *e, unsigned class, rocl_error *err)
 {
-    const bool work = b->kind != ROCL_REGION;
+    const bool work = b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY;
     const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id,
                              (uint64_t)e->start | (uint64_t)work << WORK_BIT, e->id};
     const uint64_t number = work ? (uint64_t)b->kind : (uint64_t) class;
@@ -214,6 +215,8 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
             note_counter(f, b, i);
         } else if (b->kind == ROCL_REGION) {
             st = note_call(f, worker, b, i, &facts, err);
+        } else if ((b->kind == ROCL_MARKER || b->kind == ROCL_INSTANT) && e->stack_id) {
+            st = add_link(f, worker, b, e, CLASS_OF_MARKERS, err);
         }
     }
     join_batch(f, b, &facts);
@@ -233,8 +236,8 @@ enum { OTHER_IDS = 1 << 24 };
 typedef struct stack {
     rocl_process_facts *facts; /* NULL: none has come */
     uint64_t process, id, kernels;
-    bool called;
-    int64_t start; /* of its first call */
+    bool called, counted; /* counted: as an id of a call or marker */
+    int64_t start;        /* of its first call */
     rocl_call_class class;
     rocl_event_ref call;
 } stack;
@@ -256,10 +259,36 @@ static void end_stack(const stack *s)
     }
 }
 
+/* Of the calls and markers of a process: those whose ids follow each other are a run. */
+typedef struct id_run {
+    uint64_t last, length;
+    uint64_t before; /* how many are missing before it, and the run before that was long enough */
+} id_run;
+
+/* Ids are missing only between runs: numbers that stand alone are of another kind. */
+enum { LEAST_RUN = 10 };
+
+static void count_id(stack *s, id_run *r)
+{
+    rocl_process_facts *p = s->facts;
+    const uint64_t missing = r->last ? s->id - r->last - 1 : 0;
+    s->counted = true;
+    p->ids++;
+    p->steps_of_one += r->last && !missing;
+    if (missing)
+        *r = (id_run){.before = r->length >= LEAST_RUN && missing < OTHER_IDS ? missing : 0};
+    if (++r->length == LEAST_RUN && r->before > p->hole)
+        p->hole = r->before;
+    r->last = s->id;
+}
+
 static void match_call(stack *s, const rocl_sort_record *rec)
 {
     uint64_t class;
     rocl_read_numbers(rec, &class, 1);
+    if (class == CLASS_OF_MARKERS)
+        return;
+    s->facts->call_ids += !s->called;
     if (!s->called) {
         s->called = true;
         s->start = (int64_t)rec->key[2];
@@ -288,7 +317,7 @@ static void match_work(stack *s, const rocl_sort_record *rec)
         if (one.amount > CLOCK_NS)
             join_sighting(&p->early, &one);
     } else if (kind == ROCL_DISPATCH) {
-        join_sighting(s->id && !p->ids ? &p->unlinked_before : &p->unlinked, &one);
+        join_sighting(s->id && !p->call_ids ? &p->unlinked_before : &p->unlinked, &one);
     }
 }
 
@@ -296,13 +325,13 @@ rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err)
 {
     rocl_sort_record rec;
     stack s = {0};
-    uint64_t last_id = 0; /* of a call of the process */
+    id_run ids = {0};
     rocl_status st = rocl_sorter_start(f->links, err);
     while (rocl_next_record(f->links, &rec, &st, err)) {
         if (!s.facts || rec.key[0] != s.process || rec.key[1] != s.id) {
             end_stack(&s);
             if (rec.key[0] != s.process)
-                last_id = 0;
+                ids = (id_run){0};
             s = (stack){
                 .facts = &f->processes[f->first_process[rec.key[0] >> 32] + (uint32_t)rec.key[0]],
                 .process = rec.key[0],
@@ -312,14 +341,8 @@ rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err)
             match_work(&s, &rec);
             continue;
         }
-        if (!s.called) {
-            const uint64_t missing = last_id ? s.id - last_id - 1 : 0;
-            s.facts->ids++;
-            s.facts->steps_of_one += last_id && !missing;
-            if (missing > s.facts->hole && missing < OTHER_IDS)
-                s.facts->hole = missing;
-            last_id = s.id;
-        }
+        if (!s.counted)
+            count_id(&s, &ids);
         match_call(&s, &rec);
     }
     end_stack(&s);

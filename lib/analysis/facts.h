@@ -45,7 +45,8 @@ typedef struct rocl_process_facts {
     rocl_sighting lost;            /* launches without a kernel, ... */
     uint64_t lost_in_a_row;        /* ... and how many of them are the last launches of all */
     rocl_sighting lost_graphs;
-    uint64_t ids, steps_of_one; /* stack ids of calls; how many follow the last one directly */
+    uint64_t call_ids;          /* stack ids of calls, ... */
+    uint64_t ids, steps_of_one; /* ... and of markers; how many follow the last one directly */
     uint64_t hole;              /* the most that are missing in a row */
 } rocl_process_facts;
 

@@ -147,6 +147,10 @@ static const struct {
                                    "Kernels were launched before the recording began",
                                    "the recording begins in the middle of the program", ROCL_NOTE,
                                    NOTHING},
+    [ROCL_RULE_NO_LINKS] = {"no-links", "No call says which kernels it launched",
+                            "the format has no ids for it: what launches cost, and why GPUs were "
+                            "idle, cannot be told",
+                            ROCL_NOTE, RECORD_ALL},
     [ROCL_RULE_NO_CALLS] = {"no-calls", "No calls of the HIP runtime were recorded",
                             "only GPU work was traced: why GPUs were idle, and what launches cost, "
                             "cannot be told",

@@ -143,6 +143,32 @@ END
     }' >ids.json
     [ "$(found ids.json)" = missing-ids ] || fail "$(found ids.json)"
     rocstats doctor ids.json | grep -q '120 in a row, of 280 calls'
+    # Numbers that stand alone are of another kind: of records of the profiler, for example.
+    awk 'BEGIN {
+        print "{\"schemaVersion\": 1, \"traceEvents\": ["
+        for (i = 1; i <= 400; i++)
+            printf "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"hipFree\",\"pid\":7,\"tid\":7,\"ts\":%d,\"dur\":1,\"args\":{\"correlation\":%d}}%s\n", 2 * i, (i > 397 ? 1000 * (i - 396) : i), (i < 400 ? "," : "")
+        print "]}"
+    }' >alone.json
+    [ -z "$(found alone.json)" ] || fail "$(found alone.json)"
+    # Markers have numbers of the same kind.
+    awk 'BEGIN {
+        h = "\"Domain\",\"Function\",\"Process_Id\",\"Thread_Id\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\""
+        print h >"out_hip_api_trace.csv"
+        print h >"out_marker_api_trace.csv"
+        for (i = 1; i <= 400; i++)
+            if (i <= 150 || i > 270)
+                print "\"HIP_RUNTIME_API_EXT\",\"hipFree\",7,7," i "," 2 * i "," 2 * i + 1 >"out_hip_api_trace.csv"
+            else
+                print "\"MARKER_CORE_RANGE_API\",\"step\",7,7," i "," 2 * i "," 2 * i + 1 >"out_marker_api_trace.csv"
+    }'
+    [ -z "$(found out_hip_api_trace.csv out_marker_api_trace.csv)" ] || fail "$(found out_*.csv)"
+    [ "$(found out_hip_api_trace.csv)" = missing-ids ]
+}
+
+@test "kernels of a format whose calls have no ids" {
+    [ "$(found "$TOP/tests/fixtures/rtg/calls.txt")" = no-links ]
+    rocstats doctor "$TOP/tests/fixtures/rtg/calls.txt" | grep -q '2 kernels, no call with an id'
 }
 
 @test "nothing at all, and what filters hide" {
@@ -175,7 +201,8 @@ END
 @test "real traces" {
     needs "$SHARED/kineto"
     for trace in "$SHARED"/rocpd/*.db "$SHARED"/kineto/mi*.json.gz "$SHARED/kineto/two_ranks" \
-        "$SHARED"/amd/e4.db "$SHARED/rpd/matmul_result.rpd" "$SHARED/rocprof-v1/kokkos-a"; do
+        "$SHARED"/amd/e4.db "$SHARED"/amd/e4/csv/out_memory_allocation_trace.csv "$SHARED"/rpd/*.rpd* \
+        "$SHARED"/rtg/{01,02,03,12,25}_*/in/rtg* "$SHARED/rocprof-v1/kokkos-a"; do
         [ "$(verdict "$trace")" = sound ] || fail "$trace: $(found "$trace")"
     done
 }

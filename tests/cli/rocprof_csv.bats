@@ -113,6 +113,8 @@ column() { # file column-title
             rocstats domains copies kernels -q --format csv "$FIXTURES/$name.db" >a || [ $? -eq 1 ]
             rocstats domains copies kernels -q --format csv made/*.csv >b || [ $? -eq 1 ]
             cmp a b
+            # An agent that is not known, of frees, is nothing to repair.
+            [ "$name" = nasty-3.0.5 ] || rocstats domains -q made/*.csv >/dev/null
         done
     done
 }
