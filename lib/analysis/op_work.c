@@ -148,7 +148,8 @@ static bool compute_product(const op_call *c, const op_model *m, rocl_op_work *w
     if (r != b->rank || r < 2 || r > 3 || a->size[r - 1] != b->size[r - 2] ||
         (r == 3 && a->size[0] != b->size[0]))
         return false;
-    const double out = count_elements(a) / (a->size[r - 1] > 0 ? a->size[r - 1] : 1) * b->size[r - 1];
+    const double out =
+        count_elements(a) / (a->size[r - 1] > 0 ? a->size[r - 1] : 1) * b->size[r - 1];
     const double bias = m->bias < 0 ? 0 : count_elements(&c->in[m->bias]);
     w->flops = 2 * out * a->size[r - 1] + (m->bias < 0 ? 0 : out);
     w->bytes = c->item * (count_elements(a) + count_elements(b) + bias + out);

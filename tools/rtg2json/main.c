@@ -20,9 +20,10 @@ static const opt output_options[] = {
     {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0,
      "compress the output with gzip, and end its name in .gz; a name that ends in .gz does the "
      "same"},
-    COMPRESS_OPTION(offsetof(cli, gzip_level),
-                    "compress with gzip at this level: fast, small, or 1 to 9 (default: 6); 0 turns "
-                    "compression off"),
+    COMPRESS_OPTION(
+        offsetof(cli, gzip_level),
+        "compress with gzip at this level: fast, small, or 1 to 9 (default: 6); 0 turns "
+        "compression off"),
     {"flow", 'f', OPT_FLAG, offsetof(cli, flows), NULL, NULL, 0, 0,
      "write arrows from host events to the GPU work that they launched"},
     {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME",
