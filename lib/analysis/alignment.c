@@ -225,7 +225,8 @@ static bool find_moved(rocl_alignment *g, uint32_t *const symbols[SIDES])
 
 /* ---- hunks ----------------------------------------------------------------------------------- */
 
-static bool stays(const rocl_alignment *g, unsigned k, uint32_t place)
+/* Has it a partner in its order? */
+static bool keeps_place(const rocl_alignment *g, unsigned k, uint32_t place)
 {
     return g->partner[k][place] && !g->moved[k][place];
 }
@@ -238,7 +239,7 @@ static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint
         rocl_hunk h;
         for (unsigned k = A; k <= B; k++) {
             h.begin[k] = at[k];
-            while (at[k] < end[k] && !stays(g, k, at[k]))
+            while (at[k] < end[k] && !keeps_place(g, k, at[k]))
                 at[k]++;
             h.end[k] = at[k];
         }
@@ -247,7 +248,8 @@ static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint
                 return false;
             g->hunks[g->hunk_count++] = h;
         }
-        for (; at[A] < end[A] && stays(g, A, at[A]) && at[B] < end[B] && stays(g, B, at[B]);)
+        for (; at[A] < end[A] && keeps_place(g, A, at[A]) && at[B] < end[B] &&
+               keeps_place(g, B, at[B]);)
             at[A]++, at[B]++;
     }
     return true;

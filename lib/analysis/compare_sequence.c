@@ -203,7 +203,9 @@ static const char *list_names(const edits *e, const edit_row *row, unsigned k, r
     return keep_text(out, &b);
 }
 
-static const char *neighbour(const edits *e, const edit_row *row, uint32_t at, rocl_tables *out)
+/* The name of the kernel before a place; NULL: it is the first. */
+static const char *name_kernel_before(const edits *e, const edit_row *row, uint32_t at,
+                                      rocl_tables *out)
 {
     rocl_buf b = {0};
     if (!at)
@@ -225,8 +227,8 @@ static void describe_row(const edits *e, edit_row *row, rocl_i128 whole, rocl_ta
     }
     row->change = rocl_narrow(row->sum[B] - row->sum[A]);
     row->percent = rocl_share(row->change, rocl_narrow(whole));
-    row->previous = neighbour(e, row, row->previous_at, out);
-    row->next = neighbour(e, row, row->next_at, out);
+    row->previous = name_kernel_before(e, row, row->previous_at, out);
+    row->next = name_kernel_before(e, row, row->next_at, out);
 }
 
 static uint64_t size_of(int64_t v)

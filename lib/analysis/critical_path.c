@@ -202,6 +202,21 @@ static const rocl_column stretch_columns[] = {
     {"length_ns", "Length", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(ns)},
 };
 
+/* What tables that cut the time into classes have in common; CELL is that of their rows. */
+#define TIME_COLUMNS                                                                               \
+    {"host_ns", "Host calls", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_HOST])},                             \
+        {"outside_ns", "Outside", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_OUTSIDE])},                      \
+        {"launch_ns", "Launch", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_LAUNCH])},                         \
+        {"kernel_ns", "Kernels", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_KERNEL])},                        \
+        {"communication_ns", "Communication", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COMMUNICATION])},    \
+        {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COPY])},                             \
+        {"queue_ns", "Behind other work", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_QUEUE])},                \
+        {"return_ns", "Return", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_RETURN])},                         \
+        {"before_ns", "Before the trace", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_BEFORE])},               \
+    {                                                                                              \
+        "unexplained_ns", "Not explained", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_UNEXPLAINED])           \
+    }
+
 /* A slice of the time. */
 typedef struct slice_row {
     const char *what;
@@ -214,16 +229,7 @@ static const rocl_column slice_columns[] = {
     {"path", "Path", ROCL_UNIT_TEXT, CELL(what)},
     {"start_ns", "Start", ROCL_UNIT_TIME, CELL(start)},
     {"end_ns", "End", ROCL_UNIT_TIME, CELL(end)},
-    {"host_ns", "Host calls", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_HOST])},
-    {"outside_ns", "Outside", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_OUTSIDE])},
-    {"launch_ns", "Launch", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_LAUNCH])},
-    {"kernel_ns", "Kernels", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_KERNEL])},
-    {"communication_ns", "Communication", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COMMUNICATION])},
-    {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COPY])},
-    {"queue_ns", "Behind other work", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_QUEUE])},
-    {"return_ns", "Return", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_RETURN])},
-    {"before_ns", "Before the trace", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_BEFORE])},
-    {"unexplained_ns", "Not explained", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_UNEXPLAINED])},
+    TIME_COLUMNS,
 };
 
 #undef CELL
@@ -232,16 +238,7 @@ static const rocl_column rank_columns[] = {
     {"place", "Rank", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(rank_path, rank)},
     {"wall_ns", "Wall", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(rank_path, wall)},
     {"elsewhere_ns", "Waits for ranks", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_ELSEWHERE])},
-    {"host_ns", "Host calls", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_HOST])},
-    {"outside_ns", "Outside", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_OUTSIDE])},
-    {"launch_ns", "Launch", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_LAUNCH])},
-    {"kernel_ns", "Kernels", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_KERNEL])},
-    {"communication_ns", "Communication", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COMMUNICATION])},
-    {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COPY])},
-    {"queue_ns", "Behind other work", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_QUEUE])},
-    {"return_ns", "Return", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_RETURN])},
-    {"before_ns", "Before the trace", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_BEFORE])},
-    {"unexplained_ns", "Not explained", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_UNEXPLAINED])},
+    TIME_COLUMNS,
 };
 
 #undef CELL

@@ -178,20 +178,29 @@ static rocl_status write_part(void *ctx, const void *bytes, size_t n, rocl_error
     return st ? st : append_part(o, o->all->at + 1, bytes, n, err);
 }
 
+/* NULL: memory is out. */
+static output *add_output(rocl_parts *p, const char *path)
+{
+    output *o = calloc(1, sizeof *o);
+    if (!o || !(o->path = strdup(path)) ||
+        !ROCL_GROW(p->outputs, p->output_cap, p->output_count + 1)) {
+        free(o ? o->path : NULL);
+        free(o);
+        return NULL;
+    }
+    p->outputs[p->output_count++] = o;
+    return o;
+}
+
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err)
 {
     rocl_parts *p = t->parts;
     *out = NULL;
     if (!p)
         return rocl_out_open(out, path, err);
-    output *o = calloc(1, sizeof *o);
-    if (!o || !(o->path = strdup(path)) ||
-        !ROCL_GROW(p->outputs, p->output_cap, p->output_count + 1)) {
-        free(o ? o->path : NULL);
-        free(o);
+    output *o = add_output(p, path);
+    if (!o)
         return rocl_fail_memory(err);
-    }
-    p->outputs[p->output_count++] = o;
     o->all = p;
     const rocl_status st = rocl_out_open_to(out, write_part, o, err);
     o->out = *out;
@@ -935,14 +944,8 @@ static rocl_status list_outputs(rocl_parts *p, rocl_error *err)
             const char *path = p->ranks[r].outputs[i].path;
             if (find_output(p->outputs, p->output_count, path))
                 continue;
-            output *o = calloc(1, sizeof *o);
-            if (!o || !(o->path = strdup(path)) ||
-                !ROCL_GROW(p->outputs, p->output_cap, p->output_count + 1)) {
-                free(o ? o->path : NULL);
-                free(o);
+            if (!add_output(p, path))
                 return rocl_fail_memory(err);
-            }
-            p->outputs[p->output_count++] = o;
         }
     return ROCL_OK;
 }
