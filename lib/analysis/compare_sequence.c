@@ -203,8 +203,8 @@ static const char *list_names(const edits *e, const edit_row *row, unsigned k, r
     return keep_text(out, &b);
 }
 
-/* The name of the kernel before a place; NULL: it is the first. */
-static const char *name_kernel_before(const edits *e, const edit_row *row, uint32_t at,
+/* The name of the kernel at a place, which counts from 1; NULL at 0: there is none. */
+static const char *name_neighbour(const edits *e, const edit_row *row, uint32_t at,
                                       rocl_tables *out)
 {
     rocl_buf b = {0};
@@ -227,8 +227,8 @@ static void describe_row(const edits *e, edit_row *row, rocl_i128 whole, rocl_ta
     }
     row->change = rocl_narrow(row->sum[B] - row->sum[A]);
     row->percent = rocl_share(row->change, rocl_narrow(whole));
-    row->previous = name_kernel_before(e, row, row->previous_at, out);
-    row->next = name_kernel_before(e, row, row->next_at, out);
+    row->previous = name_neighbour(e, row, row->previous_at, out);
+    row->next = name_neighbour(e, row, row->next_at, out);
 }
 
 static uint64_t size_of(int64_t v)
