@@ -205,7 +205,7 @@ static const char *list_names(const edits *e, const edit_row *row, unsigned k, r
 
 /* The name of the kernel at a place, which counts from 1; NULL at 0: there is none. */
 static const char *name_neighbour(const edits *e, const edit_row *row, uint32_t at,
-                                      rocl_tables *out)
+                                  rocl_tables *out)
 {
     rocl_buf b = {0};
     if (!at)

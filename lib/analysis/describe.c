@@ -15,7 +15,8 @@ typedef struct total_row {
 
 typedef struct file_row {
     const char *path, *format, *version, *writer, *modified;
-    uint64_t bytes, processes;
+    int64_t bytes; /* -1: not known */
+    uint64_t processes;
 } file_row;
 
 typedef struct host_row {
@@ -77,7 +78,7 @@ static const rocl_column file_columns[] = {
     {"version", "Version", ROCL_UNIT_TEXT, CELL(file_row, version)},
     {"writer", "Written by", ROCL_UNIT_TEXT, CELL(file_row, writer)},
     {"modified", "Modified (UTC)", ROCL_UNIT_TEXT, CELL(file_row, modified)},
-    {"bytes", "Size", ROCL_UNIT_BYTES, CELL(file_row, bytes)},
+    {"bytes", "Size", ROCL_UNIT_BYTES, KNOWN(file_row, bytes)},
     {"captures", "Captures", ROCL_UNIT_COUNT, CELL(file_row, processes)},
 };
 
@@ -148,7 +149,9 @@ static void put_files(const rocl_trace *t, const rocl_report_rows *r, total_row 
         const time_t at = (time_t)in.modified;
         if (at && gmtime_r(&at, &tm))
             strftime(modified, sizeof modified, "%Y-%m-%dT%H:%M:%SZ", &tm);
-        rocl_add_row(r, &(file_row){in.path, in.format, in.version, in.writer, modified, in.bytes,
+        /* A pipe has neither; nor has a file that is gone by now. */
+        const int64_t bytes = in.modified || in.bytes ? (int64_t)in.bytes : -1;
+        rocl_add_row(r, &(file_row){in.path, in.format, in.version, in.writer, modified, bytes,
                                     in.captures});
     }
 }

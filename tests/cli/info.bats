@@ -112,3 +112,8 @@ load helper
     [ -s b/usr/share/man/man1/rocpd.1 ]
     [ -s b/usr/share/bash-completion/completions/rocpd ]
 }
+
+@test "a size that is not known is no size" {
+    run -0 bash -c 'rocline info --format json - <"$1" | jq -c "[.. | objects | select(has(\"modified\")) | .bytes] | unique"' bash "$FIXTURES/rank0.db"
+    [ "$output" = '[null]' ]
+}
