@@ -213,10 +213,8 @@ restored() { # exit code
     for signal in TERM INT HUP QUIT SEGV ABRT; do
         start "$db"
         wait_for ' events = '
-        # The last one that was started in this terminal.
-        kill -"$signal" "$(ps -o pid= -t "$(tmux -S "$sockets/s" display -p '#{pane_tty}')" -C rocstats |
-            sort -n | tail -1)" 2>/dev/null ||
-            kill -"$signal" "$(pgrep -nx rocstats -t "$(tmux -S "$sockets/s" display -p '#{pane_tty}' | sed 's|/dev/||')")"
+        # The one of this terminal alone: other tests run programs of this name at the same time.
+        kill -"$signal" "$(pgrep -nx rocstats -t "$(tmux -S "$sockets/s" display -p '#{pane_tty}' | sed 's|/dev/||')")"
         if [ "$signal" = INT ]; then # bash gives up the rest of the line
             wait_gone 'q leave'
             [ "$(tmux -S "$sockets/s" display -p '#{alternate_on}#{cursor_flag}')" = 01 ]
