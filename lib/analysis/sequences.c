@@ -5,7 +5,7 @@
  * repetition of a shorter one; and of these, by time, those that are not nearly always a part of
  * one that was taken before.
  *
- * In memory are 50 bytes for each kernel, of at most MOST_KERNELS. */
+ * In memory are 37 bytes for each kernel, of at most MOST_KERNELS. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +29,8 @@ enum {
 
 /* A kernel of the text. Those of a lane follow each other; behind them is one without a name. */
 typedef struct position {
-    int64_t ns;       /* of the kernels before it, of all of the text */
-    int64_t gap;      /* of the gaps before its own start, likewise */
-    int64_t estimate; /* as ns, if each kernel took the mean of its name */
+    int64_t ns;  /* of the kernels before it, of all of the text */
+    int64_t gap; /* of the gaps before its own start, likewise */
 } position;
 
 /* A sequence that repeats: its occurrences are a part of the sorted suffixes. */
@@ -70,7 +69,8 @@ typedef struct sequences {
     /* The text, by position: */
     uint32_t *symbols; /* equal where names are; 0 behind lanes: of those no two are equal */
     position *sums;
-    uint32_t *suffixes, *ranks, *space, *order;
+    uint32_t *suffixes, *ranks, *order;
+    uint32_t *space; /* to sort; then occurrences of the sequence at hand, by position */
     uint8_t *common; /* of a suffix with the one before it in the order */
     uint32_t count;
     uint32_t *names;  /* by symbol: texts */
@@ -80,7 +80,6 @@ typedef struct sequences {
     int64_t all;       /* time of the text */
     sequence found[CANDIDATES + 1];
     unsigned found_count;
-    uint32_t *at;    /* occurrences of the sequence at hand, by position */
     uint64_t *marks; /* a bit for each position */
 } sequences;
 
@@ -112,11 +111,10 @@ static bool make_text(sequences *s, size_t n)
     s->ranks = malloc(n * sizeof *s->ranks);
     s->space = malloc(n * sizeof *s->space);
     s->order = malloc((n + 2) * sizeof *s->order);
-    s->at = malloc(n * sizeof *s->at);
     s->common = calloc(n + 1, sizeof *s->common);
     s->marks = calloc(n / 64 + 1, sizeof *s->marks);
-    return s->symbols && s->sums && s->suffixes && s->ranks && s->space && s->order && s->at &&
-           s->common && s->marks;
+    return s->symbols && s->sums && s->suffixes && s->ranks && s->space && s->order && s->common &&
+           s->marks;
 }
 
 static rocl_status put_kernel(sequences *s, rocl_ids *symbol_of, uint32_t name, int64_t ns,
@@ -134,7 +132,7 @@ static rocl_status put_kernel(sequences *s, rocl_ids *symbol_of, uint32_t name, 
     const position *at = &s->sums[s->count];
     s->symbols[s->count] = symbol;
     s->sums[s->count].gap += gap;
-    s->sums[s->count + 1] = (position){rocl_add_saturated(at->ns, ns), at->gap, 0};
+    s->sums[s->count + 1] = (position){rocl_add_saturated(at->ns, ns), at->gap};
     if (symbol) {
         s->times[symbol].calls++;
         s->times[symbol].ns = rocl_add_saturated(s->times[symbol].ns, ns);
@@ -215,16 +213,6 @@ static uint32_t rank_suffixes(sequences *s, uint32_t length)
     s->space = s->ranks;
     s->ranks = to;
     return ranks + 1;
-}
-
-static void estimate_times(sequences *s)
-{
-    /* In the order of the text, which does not change what comes out. */
-    for (uint32_t i = 0; i < s->count; i++) {
-        position *p = &s->sums[i];
-        const name_time *t = &s->times[s->symbols[i]];
-        p[1].estimate = rocl_add_saturated(p->estimate, t->calls ? t->ns / (int64_t)t->calls : 0);
-    }
 }
 
 static void sort_suffixes(sequences *s)
@@ -340,6 +328,17 @@ static uint32_t symbol_before(const sequences *s, uint32_t at)
     return at ? s->symbols[at - 1] : 0;
 }
 
+/* If each kernel took the mean of its name, in the order of the text, which does not change it. */
+static int64_t estimate_time(const sequences *s, uint32_t at, uint32_t length)
+{
+    int64_t ns = 0;
+    for (uint32_t i = at; i < at + length; i++) {
+        const name_time *t = &s->times[s->symbols[i]];
+        ns = rocl_add_saturated(ns, t->calls ? t->ns / (int64_t)t->calls : 0);
+    }
+    return ns;
+}
+
 static void end_stretch(sequences *s, const stretch *t, uint32_t past)
 {
     sequence q = {.from = t->from, .count = past - t->from, .length = t->length};
@@ -350,8 +349,7 @@ static void end_stretch(sequences *s, const stretch *t, uint32_t past)
     if (period * 2 <= q.length || (q.length == MOST_LENGTH && period < q.length))
         return; /* a repetition of a shorter one */
     /* Occurrences overlap where one begins after each period. */
-    const position *first = &s->sums[q.at], *behind = first + q.length;
-    const rocl_u128 all = (rocl_u128)(behind->estimate - first->estimate) * q.count;
+    const rocl_u128 all = (rocl_u128)estimate_time(s, q.at, q.length) * q.count;
     const rocl_u128 apart = all / q.length * period;
     q.estimate = apart > INT64_MAX ? INT64_MAX : (int64_t)apart;
     keep_candidate(s, &q);
@@ -385,7 +383,7 @@ static void find_repeats(sequences *s)
 
 /* ---- those that are shown -------------------------------------------------------------------- */
 
-/* Puts the positions of all occurrences into `at`, in order. */
+/* Puts the positions of all occurrences into `space`, in order. */
 static void find_occurrences(sequences *s, const sequence *q)
 {
     uint32_t n = 0;
@@ -393,10 +391,10 @@ static void find_occurrences(sequences *s, const sequence *q)
         s->marks[s->suffixes[i] / 64] |= UINT64_C(1) << s->suffixes[i] % 64;
     for (uint32_t w = 0; n < q->count; w++)
         for (; s->marks[w]; s->marks[w] &= s->marks[w] - 1)
-            s->at[n++] = w * 64 + (uint32_t)__builtin_ctzll(s->marks[w]);
+            s->space[n++] = w * 64 + (uint32_t)__builtin_ctzll(s->marks[w]);
 }
 
-/* The occurrences that do not overlap, from the first on, into `at`. */
+/* The occurrences that do not overlap, from the first on, into `space`. */
 static void measure_sequence(sequences *s, sequence *q)
 {
     uint32_t n = 0, until = 0, lane_until = 0;
@@ -404,11 +402,11 @@ static void measure_sequence(sequences *s, sequence *q)
     q->total = q->gaps = 0;
     q->lanes = 0;
     for (uint32_t i = 0; i < q->count; i++) {
-        const uint32_t a = s->at[i], past = a + q->length;
+        const uint32_t a = s->space[i], past = a + q->length;
         if (a < until)
             continue;
         until = past;
-        s->at[n++] = a;
+        s->space[n++] = a;
         q->total = rocl_add_saturated(q->total, s->sums[past].ns - s->sums[a].ns);
         q->gaps = rocl_add_saturated(q->gaps, s->sums[past - 1].gap - s->sums[a].gap);
         if (a >= lane_until) {
@@ -444,7 +442,7 @@ static bool is_mostly_shown(const sequences *s, const sequence *q, const uint8_t
     uint64_t n = 0;
     for (uint64_t i = 0; i < q->calls; i++)
         for (uint32_t k = 0; k < q->length; k++)
-            n += known[s->at[i] + k];
+            n += known[s->space[i] + k];
     return n * 2 > q->calls * q->length;
 }
 
@@ -465,7 +463,7 @@ static void choose_sequences(sequences *s)
         if (q.calls < 2 || is_mostly_shown(s, &q, known))
             continue;
         for (uint64_t k = 0; k < q.calls; k++)
-            memset(known + s->at[k], 1, q.length);
+            memset(known + s->space[k], 1, q.length);
         s->found[kept++] = q;
     }
     s->found_count = kept;
@@ -524,7 +522,7 @@ static size_t describe_places(sequences *s, sequence *q, place_row *rows)
         *row = (place_row){
             .number = q->number, .place = n + 1, .calls = q->calls, .name = name_at(s, q->at + n)};
         for (uint64_t i = 0; i < q->calls; i++) {
-            const position *p = &s->sums[s->at[i] + n];
+            const position *p = &s->sums[s->space[i] + n];
             row->total = rocl_add_saturated(row->total, p[1].ns - p[0].ns);
             row->gap += n ? p[0].gap - p[-1].gap : 0;
         }
@@ -548,7 +546,6 @@ static rocl_status finish_sequences(void *self, rocl_tables *out, rocl_error *er
     if (st != ROCL_OK)
         return st;
     if (s->count) {
-        estimate_times(s);
         sort_suffixes(s);
         find_common(s);
         find_repeats(s);
@@ -605,7 +602,6 @@ static void close_sequences(void *self)
     free(s->ranks);
     free(s->space);
     free(s->order);
-    free(s->at);
     free(s->common);
     free(s->marks);
     free(s->names);

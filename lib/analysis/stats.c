@@ -1,5 +1,8 @@
 /* The reports that there are, and one pass over the trace for all that are wanted. */
 #include <pthread.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +63,7 @@ typedef struct stats {
     bool with_calls[COLLECTORS];     /* it looks up calls, and is finished after these */
     unsigned count;
     rocl_event_ids ids;    /* of the trace, if they are wanted */
+    bool few;              /* events came */
     pthread_mutex_t large; /* held by the collector of that kind that is being finished */
 } stats;
 
@@ -149,6 +153,15 @@ static rocl_status seal_sorters(void *self, unsigned worker, rocl_error *err)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* What is free lies in pages of the heap between those that are kept: the system gets back those
+ * that are free as a whole. */
+static void give_memory_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 /* Closes it, too: what it holds is the next one's. */
 static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
 {
@@ -158,8 +171,11 @@ static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
     s->tables[i] = rocl_tables_new();
     if (!s->tables[i])
         return rocl_fail_memory(err);
-    if (large)
+    if (large) {
         pthread_mutex_lock(&s->large);
+        if (!s->few)
+            give_memory_back();
+    }
     if (c->def->finish)
         st = c->def->finish(c, s->tables[i], err);
     close_collector(s, i);
@@ -241,10 +257,13 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     t->opt.args = args;
+    s.few = has_few_events(t);
+    if (!s.few) /* what many workers needed to read */
+        give_memory_back();
     if (st == ROCL_OK && o->header)
         st = rocl_put_header(out, t, ROCL_HEADER, err);
     if (st == ROCL_OK)
-        st = rocl_run_tasks(has_few_events(t) ? 1 : t->opt.jobs, s.count, finish_task, &s, err);
+        st = rocl_run_tasks(s.few ? 1 : t->opt.jobs, s.count, finish_task, &s, err);
     for (unsigned i = 0; i < s.count; i++) {
         if (st == ROCL_OK && !rocl_tables_join(out, s.tables[i]))
             st = rocl_fail_memory(err);
