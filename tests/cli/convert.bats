@@ -583,6 +583,14 @@ END
     [[ "$output" != *$'\x1b'* ]]
 }
 
+@test "a message is written at once: programs that run together share standard error" {
+    needs strace
+    strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+    strace -f -e trace=write -o calls rocpd2csv missing.db 2>/dev/null || true
+    [ "$(grep -c 'write(2, "rocpd2csv: missing.db: no such' calls)" -eq 1 ]
+    [ "$(grep -c 'write(2,' calls)" -eq 1 ]
+}
+
 @test "counter values and arguments, so many that several threads join them with their events" {
     "$BUILD/tests/rocpd-gen" -o t.db --rows 120000 --args --seed 5
     rocpd2csv -q -j1 -d one t.db

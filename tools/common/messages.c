@@ -46,23 +46,29 @@ static void clear_status(void)
     status_shown = false;
 }
 
-/* `colour` is an SGR number for the name, NULL for a line without the name. */
+/* `colour` is an SGR number for the name, NULL for a line without the name. The line is written at
+ * once: ranks of a job share standard error. */
 static void write_line(const char *colour, const char *fmt, va_list ap)
 {
+    /* No memory is asked for: there may be none. */
+    char line[16384];
+    size_t at = 0;
     if (muted)
         return;
+    if (colour && *program)
+        at = (size_t)snprintf(line, 256,
+                              colours ? "\033[%s%s%s:\033[0m " : "%s%s%s: ", colours ? colour : "",
+                              colours ? "m" : "", program);
+    at = at < 256 ? at : 255;
+    const size_t space = sizeof line - 1 - at;
+    const int n = vsnprintf(line + at, space, fmt, ap);
+    const size_t used = n < 0 ? 0 : (size_t)n < space ? (size_t)n : space - 1;
+    /* Names of files, options and events are in it. */
+    at += rocl_hide_controls(line + at, used, true);
+    line[at++] = '\n';
     pthread_mutex_lock(&lock);
     clear_status();
-    if (colour && colours)
-        fprintf(stderr, "\033[%sm%s:\033[0m ", colour, program);
-    else if (colour && *program)
-        fprintf(stderr, "%s: ", program);
-    /* Names of files, options and events are in it. No memory is asked for: there may be none. */
-    char text[16384];
-    int n = vsnprintf(text, sizeof text, fmt, ap);
-    size_t used = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    fwrite(text, 1, rocl_hide_controls(text, used, true), stderr);
-    fputc('\n', stderr);
+    fwrite(line, 1, at, stderr);
     pthread_mutex_unlock(&lock);
 }
 
