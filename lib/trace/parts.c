@@ -45,6 +45,8 @@ typedef struct rank_state {
     size_t output_count;
     uint64_t *sums;
     size_t sum_count;
+    rocl_buf facts;
+    uint64_t bytes; /* that it has placed */
 } rank_state;
 
 typedef struct notice {
@@ -76,10 +78,11 @@ struct rocl_parts {
     void *notice_ctx;
     notice *notices;
     size_t notice_count, notice_cap;
+    char *all_folder; /* in which all ranks write files; NULL: none */
     /* another rank */
     rocl_buf place; /* PLACE that has come and is not done */
     bool named;
-    rocl_unfinished shown; /* the output that rank 0 has shown */
+    rocl_unfinished shown; /* the output, or the folder, that rank 0 has shown */
 };
 
 /* ---- the sink's ------------------------------------------------------------------------------ */
@@ -134,9 +137,22 @@ rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
     return p->ranks ? ROCL_OK : rocl_fail_memory(err);
 }
 
-rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_error *err)
+static void note_shown(rocl_parts *p, const char *file);
+
+rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
+                            rocl_error *err)
 {
-    return open_parts(t, team, own, err);
+    char *folder = rocl_team_text(from);
+    rocl_status st = open_parts(t, team, own, err);
+    if (st == ROCL_OK && !folder)
+        st = from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
+    if (st != ROCL_OK || !*folder) {
+        free(folder);
+        return st;
+    }
+    t->parts->all_folder = folder;
+    note_shown(t->parts, folder);
+    return ROCL_OK;
 }
 
 /* Parts that follow each other in the file become one. */
@@ -401,8 +417,10 @@ static rocl_status take_parts(rank_state *s, rocl_team_reader *r, rocl_error *er
     }
     if (r->bad)
         return rocl_team_bad_message(err);
+    rocl_buf_put(&s->facts, r->p, (size_t)(r->end - r->p));
+    r->p = r->end;
     s->written = true;
-    return s->sums && s->outputs ? ROCL_OK : rocl_fail_memory(err);
+    return s->sums && s->outputs && !s->facts.failed ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader *r,
@@ -427,6 +445,7 @@ static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader
         return take_parts(s, r, err);
     case ROCL_TEAM_PLACED:
         s->placed = true;
+        s->bytes = rocl_team_number(r);
         return ROCL_OK;
     case ROCL_TEAM_ERROR:
         take_error(p, r);
@@ -529,6 +548,8 @@ static rocl_status start_rank(rocl_parts *p, unsigned rank, rocl_error *err)
     rocl_buf_byte(&b, t->opt.args);
     rocl_buf_byte(&b, t->opt.collectives);
     rocl_world_put(&b, t, rank);
+    rocl_team_put_text(&b, p->all_folder ? p->all_folder : "",
+                       p->all_folder ? strlen(p->all_folder) : 0);
     rocl_filter_put_state(t->filter, &b);
     const rocl_status st = rocl_team_send(p->team, rank, &b, err);
     p->ranks[rank].asked = st == ROCL_OK;
@@ -623,22 +644,28 @@ static void free_output(output *o)
     free(o->parts);
 }
 
+void rocl_parts_end_all(rocl_parts *p)
+{
+    if (!p || !p->ranks || !p->started)
+        return;
+    if (!all_have(p, offsetof(rank_state, ended)))
+        stop_ranks(p, 0); /* no use to go on */
+    while (!p->team->broken && !all_have(p, offsetof(rank_state, ended)))
+        wait_for_messages(p, NULL);
+    give_notices(p);
+}
+
 void rocl_parts_free(rocl_parts *p)
 {
     if (!p)
         return;
-    if (p->ranks && p->started) {
-        if (!all_have(p, offsetof(rank_state, ended)))
-            stop_ranks(p, 0); /* no use to go on */
-        while (!p->team->broken && !all_have(p, offsetof(rank_state, ended)))
-            wait_for_messages(p, NULL);
-        give_notices(p);
-    }
+    rocl_parts_end_all(p);
     for (unsigned r = 0; p->ranks && r < rocl_team_size(p->team); r++) {
         for (size_t i = 0; i < p->ranks[r].output_count; i++)
             free_output(&p->ranks[r].outputs[i]);
         free(p->ranks[r].outputs);
         free(p->ranks[r].sums);
+        rocl_buf_free(&p->ranks[r].facts);
     }
     for (size_t i = 0; i < p->output_count; i++) {
         free_output(p->outputs[i]);
@@ -654,6 +681,7 @@ void rocl_parts_free(rocl_parts *p)
     pthread_mutex_destroy(&p->lock);
     rocl_error_free(p->err);
     p->trace->parts = NULL;
+    free(p->all_folder);
     free(p->outputs);
     free(p->ranks);
     free(p->own);
@@ -745,7 +773,8 @@ static output *find_output(output *const *all, size_t count, const char *path)
 
 /* ---- on another rank ---- */
 
-static rocl_status send_parts(rocl_parts *p, const rocl_parts_sums *sums, rocl_error *err)
+static rocl_status send_parts(rocl_parts *p, const rocl_parts_sums *sums, const rocl_buf *facts,
+                              rocl_error *err)
 {
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_PARTS);
@@ -762,6 +791,8 @@ static rocl_status send_parts(rocl_parts *p, const rocl_parts_sums *sums, rocl_e
             rocl_buf_varint(&b, o->parts[k].length);
         }
     }
+    if (facts)
+        rocl_buf_put(&b, facts->data, facts->len);
     return send_to_0(p, &b, err);
 }
 
@@ -774,6 +805,14 @@ static void note_shown(rocl_parts *p, const char *file)
     rocl_unfinished_hold();
     rocl_unfinished_add(&p->shown, file);
     rocl_unfinished_release();
+}
+
+static rocl_status send_placed(rocl_parts *p, uint64_t bytes, rocl_error *err)
+{
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_PLACED);
+    rocl_buf_varint(&b, bytes);
+    return send_to_0(p, &b, err);
 }
 
 static rocl_status do_place(rocl_parts *p, rocl_error *err)
@@ -799,20 +838,28 @@ static rocl_status do_place(rocl_parts *p, rocl_error *err)
     free(path);
     free(file);
     p->place.len = 0;
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_PLACED);
-    return st ? st : send_to_0(p, &b, err);
+    return st ? st : send_placed(p, 0, err);
+}
+
+/* Until PLACE has come, or all is named. */
+static rocl_status wait_for_rank_0(rocl_parts *p, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    while (st == ROCL_OK && !p->named && !p->place.len) {
+        st = wait_for_messages(p, err);
+        if (st == ROCL_OK && p->stop_at == 0)
+            st = rocl_fail(err, ROCL_INTERNAL, "stopped");
+    }
+    return st;
 }
 
 static rocl_status commit_on_other(rocl_parts *p, const rocl_parts_sums *sums, rocl_error *err)
 {
     for (size_t i = 0; i < p->output_count; i++)
         sort_parts(p->outputs[i]);
-    rocl_status st = send_parts(p, sums, err);
+    rocl_status st = send_parts(p, sums, NULL, err);
     while (st == ROCL_OK && !p->named) {
-        st = wait_for_messages(p, err);
-        if (st == ROCL_OK && p->stop_at == 0)
-            st = rocl_fail(err, ROCL_INTERNAL, "stopped");
+        st = wait_for_rank_0(p, err);
         if (st == ROCL_OK && p->place.len)
             st = do_place(p, err);
     }
@@ -977,25 +1024,35 @@ static rocl_status make_outputs(rocl_parts *p, rocl_parts_sums *sums, rocl_error
     return st;
 }
 
-static rocl_status commit_on_rank_0(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
+static rocl_status wait_for_parts(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
 {
-    rocl_status st = wait_for_all(p, offsetof(rank_state, written), err);
+    const rocl_status st = wait_for_all(p, offsetof(rank_state, written), err);
     for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++)
         for (size_t i = 0; i < sums->own_count && i < p->ranks[r].sum_count; i++)
             sums->own[i] += p->ranks[r].sums[i];
-    if (st == ROCL_OK)
-        st = make_outputs(p, sums, err);
-    if (st != ROCL_OK) {
-        note_failure(p, 0, st, err);
-        return st;
-    }
+    return st;
+}
+
+static void send_named(rocl_parts *p)
+{
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_NAMED);
     for (unsigned r = 1; r < rocl_team_size(p->team) && !p->team->broken; r++)
         if (p->ranks[r].asked)
             (void)rocl_team_send(p->team, r, &b, NULL);
     rocl_buf_free(&b);
-    return ROCL_OK;
+}
+
+static rocl_status commit_on_rank_0(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
+{
+    rocl_status st = wait_for_parts(p, sums, err);
+    if (st == ROCL_OK)
+        st = make_outputs(p, sums, err);
+    if (st == ROCL_OK)
+        send_named(p);
+    else
+        note_failure(p, 0, st, err);
+    return st;
 }
 
 rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_parts_sums *sums,
@@ -1017,4 +1074,89 @@ rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_par
     sums->bytes = 0;
     return t->parts->ranks ? commit_on_rank_0(t->parts, sums, err)
                            : commit_on_other(t->parts, sums, err);
+}
+
+/* ---- files in a folder of all ---------------------------------------------------------------- */
+
+rocl_status rocl_parts_set_folder(rocl_parts *p, const char *path, rocl_error *err)
+{
+    p->all_folder = strdup(path);
+    return p->all_folder ? ROCL_OK : rocl_fail_memory(err);
+}
+
+const char *rocl_parts_folder(const rocl_parts *p)
+{
+    return p->all_folder;
+}
+
+unsigned rocl_parts_rank(const rocl_parts *p)
+{
+    return rocl_team_rank(p->team);
+}
+
+unsigned rocl_parts_size(const rocl_parts *p)
+{
+    return rocl_team_size(p->team);
+}
+
+bool rocl_parts_far(const rocl_parts *p)
+{
+    return p->team->transport.local != rocl_team_size(p->team);
+}
+
+rocl_status rocl_parts_tell(rocl_parts *p, const rocl_parts_sums *sums, const rocl_buf *facts,
+                            rocl_team_reader *answer, rocl_error *err)
+{
+    rocl_status st = send_parts(p, sums, facts, err);
+    if (st == ROCL_OK)
+        st = wait_for_rank_0(p, err);
+    if (st == ROCL_OK && !p->place.len)
+        st = rocl_team_bad_message(err);
+    if (st == ROCL_OK)
+        *answer = (rocl_team_reader){p->place.data + 1, p->place.data + p->place.len, false};
+    return st;
+}
+
+rocl_status rocl_parts_placed(rocl_parts *p, uint64_t bytes, rocl_error *err)
+{
+    rocl_unfinished_drop(&p->shown); /* from now on it is rank 0's alone */
+    p->place.len = 0;
+    const rocl_status st = send_placed(p, bytes, err);
+    return st ? st : wait_for_rank_0(p, err);
+}
+
+rocl_status rocl_parts_gather(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
+{
+    for (unsigned r = 0; r < rocl_team_size(p->team); r++)
+        p->ranks[r].placed = true;
+    return wait_for_parts(p, sums, err);
+}
+
+const rocl_buf *rocl_parts_facts(const rocl_parts *p, unsigned rank)
+{
+    return &p->ranks[rank].facts;
+}
+
+rocl_status rocl_parts_answer(rocl_parts *p, unsigned rank, const rocl_buf *answer, rocl_error *err)
+{
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_PLACE);
+    rocl_buf_put(&b, answer->data, answer->len);
+    p->ranks[rank].placed = false;
+    const rocl_status st = rocl_team_send(p->team, rank, &b, err);
+    rocl_buf_free(&b);
+    return st;
+}
+
+rocl_status rocl_parts_wait_placed(rocl_parts *p, uint64_t *bytes, rocl_error *err)
+{
+    const rocl_status st = wait_for_all(p, offsetof(rank_state, placed), err);
+    for (unsigned r = 1; r < rocl_team_size(p->team); r++)
+        *bytes += p->ranks[r].bytes;
+    return st;
+}
+
+void rocl_parts_named(rocl_parts *p)
+{
+    send_named(p);
 }

@@ -51,6 +51,43 @@ typedef struct rocl_parts_sums {
 rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_parts_sums *sums,
                               rocl_error *err);
 
+/* ---- for sinks whose outputs are files in a folder -------------------------------------------
+ *
+ * Rank 0 makes the hidden folder, and each rank writes what it likes below it. The others tell what
+ * they have written, rank 0 answers what is to become of it, they do that, and rank 0 gives all its
+ * name.
+ *
+ *     rank 0                              rank r
+ *     rocl_parts_set_folder() --WRITE-->  rocl_parts_folder()
+ *     rocl_parts_gather()    <--PARTS--   rocl_parts_tell()
+ *     rocl_parts_answer()     --PLACE-->
+ *     rocl_parts_wait_placed() <--PLACED-- rocl_parts_placed()
+ *     rocl_parts_named()      --NAMED-->
+ */
+
+unsigned rocl_parts_rank(const rocl_parts *p);
+unsigned rocl_parts_size(const rocl_parts *p);
+bool rocl_parts_far(const rocl_parts *p); /* ranks are on several machines, or this is not known */
+
+/* Before the run. On the other ranks it is removed when rank 0 is gone. */
+rocl_status rocl_parts_set_folder(rocl_parts *p, const char *path, rocl_error *err);
+const char *rocl_parts_folder(const rocl_parts *p);
+
+/* On another rank. The answer is there until rocl_parts_placed(). */
+rocl_status rocl_parts_tell(rocl_parts *p, const rocl_parts_sums *sums, const rocl_buf *facts,
+                            rocl_team_reader *answer, rocl_error *err);
+rocl_status rocl_parts_placed(rocl_parts *p, uint64_t bytes, rocl_error *err);
+
+/* On rank 0. */
+rocl_status rocl_parts_gather(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err);
+const rocl_buf *rocl_parts_facts(const rocl_parts *p, unsigned rank); /* empty: it has told none */
+rocl_status rocl_parts_answer(rocl_parts *p, unsigned rank, const rocl_buf *answer,
+                              rocl_error *err);
+rocl_status rocl_parts_wait_placed(rocl_parts *p, uint64_t *bytes, rocl_error *err); /* += theirs */
+void rocl_parts_named(rocl_parts *p);
+/* After a failure: the others write nothing more when it returns. NULL is fine. */
+void rocl_parts_end_all(rocl_parts *p);
+
 /* ---- for the pipeline ------------------------------------------------------------------------ */
 
 /* By capture: what this rank reads. */
@@ -74,8 +111,9 @@ void rocl_parts_free(rocl_parts *p);
 
 /* ---- for another rank ------------------------------------------------------------------------ */
 
-/* For a trace that rocl_world_take() has made; `own` becomes theirs. */
-rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_error *err);
+/* For a trace that rocl_world_take() has made; `own` becomes theirs. Reads the folder of all. */
+rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
+                            rocl_error *err);
 uint32_t rocl_parts_capture(const rocl_parts *p); /* at hand */
 bool rocl_parts_stopped(const rocl_parts *p);     /* rank 0 has said so, or is gone */
 

@@ -341,7 +341,7 @@ static rocl_status make_world(server *s, rocl_team_reader *r, rocl_error *err)
     atomic_store(&t->utf8_reported, true);
     rocl_status st = rocl_world_take(t, r, find_own, s, &own, err);
     if (st == ROCL_OK)
-        st = rocl_parts_join(t, s->team, own, err);
+        st = rocl_parts_join(t, s->team, own, r, err);
     if (st == ROCL_OK)
         st = rocl_filter_new(&t->filter, t, err);
     if (st == ROCL_OK)

@@ -34,7 +34,7 @@ static const opt output_options[] = {
 static const opt_group output_group = {"Output", output_options};
 
 static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
-                                          &run_group,   &other_group,  NULL};
+                                          &run_group,   &team_group,   &other_group, NULL};
 
 static int check_options(cli *c)
 {
@@ -82,7 +82,7 @@ static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
 
 static int run_rocpd2otf2(const program *p, int argc, char **argv)
 {
-    static cli c;
+    static cli c = {.common = {.teams = true, .team_writes = true}};
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = output_fill_names(&c.common);

@@ -5,9 +5,17 @@
  *     x.def       global definitions
  *     x.marker    markers
  *     x/N.evt     the events of location N
- *     x/N.def     its definitions: empty, or the mapping of its references to the global ones */
+ *     x/N.def     its definitions: empty, or the mapping of its references to the global ones
+ *
+ * A rank of a team writes such an archive of its own in rankR/ beside that. When all ranks are
+ * done, they move the files of their locations into x/, where those get other numbers; the rest of
+ * it is of no use. Rank 0 makes one more in whole/, which has all definitions and markers, and
+ * moves it as a whole. libotf2 could let all ranks write one archive, but only with numbers of
+ * locations and definitions that are known before the first event; and it refuses a folder that is
+ * there. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -20,7 +28,9 @@
 #include "base/error.h"
 #include "base/out_tree.h"
 #include "base/unfinished.h"
+#include "base/sync.h"
 #include "sink/otf2/otf2.h"
+#include "trace/parts.h"
 
 #include <otf2/OTF2_Pthread_Locks.h>
 
@@ -38,7 +48,10 @@ struct ot_archive {
     OTF2_MarkerWriter *markers;
     OTF2_GlobalDefWriter *definitions;
     OTF2_ErrorCallback former;
-    rocl_out_tree *tree;
+    rocl_out_tree *tree; /* NULL: of another rank of a team */
+    char *all;           /* the hidden folder */
+    char *folder;        /* in which files are written: that, or a rank's in it */
+    size_t chunk_size;
     char *path;          /* of the anchor, for messages */
     char *names[FILES];  /* below the folder that the archive appears in */
     _Atomic bool failed; /* set by any thread that writes events */
@@ -64,6 +77,13 @@ static void fail_archive(ot_archive *a, const char *why, bool out_of_memory)
 static void fail_archive_system(ot_archive *a, int why)
 {
     fail_archive(a, strerror(why), why == ENOMEM);
+}
+
+rocl_status ot_archive_fail(const ot_archive *a, int why, rocl_error *err)
+{
+    if (why == ENOMEM)
+        return rocl_fail_memory(err);
+    return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path, strerror(why));
 }
 
 rocl_status ot_archive_status(ot_archive *a, rocl_error *err)
@@ -198,25 +218,32 @@ static rocl_status check_folder(const char *path, rocl_error *err)
     return st;
 }
 
-/* "dir/x.otf2": names the files "x", "x.def", "x.marker" and "x.otf2", checks what has these names
- * in "dir/", and opens the hidden folder there. */
-static rocl_status open_tree(ot_archive *a, const rocl_trace *t, rocl_error *err)
+/* "dir/x.otf2": names the files "x", "x.def", "x.marker" and "x.otf2". *folder: bytes of "dir/". */
+static rocl_status name_files(ot_archive *a, int *folder, rocl_error *err)
 {
     static const char *const ends[FILES] = {
         [FOLDER] = "", [DEFINITIONS] = ".def", [MARKERS] = ".marker", [ANCHOR] = ".otf2"};
     const char *slash = strrchr(a->path, '/'), *name = slash ? slash + 1 : a->path;
-    int folder = (int)(name - a->path), stem = (int)strlen(name) - 5;
-    char whole[8192];
-    rocl_status st = ROCL_OK;
+    const int stem = (int)strlen(name) - 5;
+    *folder = (int)(name - a->path);
     if (stem <= 0 || strcmp(name + stem, ".otf2") != 0)
         return rocl_fail(err, ROCL_USAGE, "%s: the name of an archive must end in .otf2", a->path);
     if (strlen(a->path) >= 4096)
         return rocl_fail(err, ROCL_OUTPUT, "%s: the name is too long", a->path);
-    for (int i = 0; i < FILES && st == ROCL_OK; i++) {
+    for (int i = 0; i < FILES; i++)
         if (asprintf(&a->names[i], "%.*s%s", stem, name, ends[i]) < 0) {
             a->names[i] = NULL;
             return rocl_fail_memory(err);
         }
+    return ROCL_OK;
+}
+
+/* Checks what has these names in "dir/", and opens the hidden folder there. */
+static rocl_status open_tree(ot_archive *a, const rocl_trace *t, int folder, rocl_error *err)
+{
+    char whole[8192];
+    rocl_status st = ROCL_OK;
+    for (int i = 0; i < FILES && st == ROCL_OK; i++) {
         snprintf(whole, sizeof whole, "%.*s%s", folder, a->path, a->names[i]);
         st = rocl_refuse_input(t, whole, err);
     }
@@ -225,22 +252,60 @@ static rocl_status open_tree(ot_archive *a, const rocl_trace *t, rocl_error *err
         st = i == FOLDER ? check_folder(whole, err) : rocl_out_tree_check(whole, err);
     }
     snprintf(whole, sizeof whole, "%.*s", folder, a->path);
-    return st ? st : rocl_out_tree_open(&a->tree, whole, err);
+    if (st == ROCL_OK)
+        st = rocl_out_tree_open(&a->tree, whole, err);
+    if (st == ROCL_OK && !(a->all = strdup(rocl_out_tree_path(a->tree))))
+        st = rocl_fail_memory(err);
+    return st;
+}
+
+/* "HIDDEN/NAME", of which it makes the folder. */
+static rocl_status make_folder(ot_archive *a, const char *name, rocl_error *err)
+{
+    free(a->folder);
+    if (asprintf(&a->folder, "%s/%s", a->all, name) < 0) {
+        a->folder = NULL;
+        return rocl_fail_memory(err);
+    }
+    return mkdir(a->folder, 0777) == 0 ? ROCL_OK : ot_archive_fail(a, errno, err);
+}
+
+/* The hidden folder is rank 0's, and each rank has one in it. */
+static rocl_status open_folders(ot_archive *a, const rocl_trace *t, rocl_error *err)
+{
+    rocl_parts *parts = t->parts;
+    const char *shown = parts ? rocl_parts_folder(parts) : NULL;
+    int folder;
+    rocl_status st = name_files(a, &folder, err);
+    if (st == ROCL_OK && !shown)
+        st = open_tree(a, t, folder, err);
+    else if (st == ROCL_OK && !(a->all = strdup(shown)))
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK && parts && !shown)
+        st = rocl_parts_set_folder(parts, a->all, err);
+    if (st != ROCL_OK)
+        return st;
+    if (!parts)
+        return (a->folder = strdup(a->all)) ? ROCL_OK : rocl_fail_memory(err);
+    char name[32];
+    snprintf(name, sizeof name, "rank%u", rocl_parts_rank(parts));
+    return make_folder(a, name, err);
 }
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
 /* libotf2 makes folders here, the hidden one too if it has gone: it must not go meanwhile. */
-static rocl_status open_otf2(ot_archive *a, size_t wanted, rocl_error *err)
+static rocl_status open_otf2(ot_archive *a, rocl_error *err)
 {
     static const OTF2_MemoryCallbacks memory = {new_chunk, free_chunk};
     static const OTF2_FlushCallbacks flush = {before_flush, NULL};
+    const size_t wanted = a->chunk_size;
     uint64_t size = OTF2_CHUNK_SIZE_MIN; /* powers of two times this divide 4 MiB or are greater */
     while (size * 2 <= (wanted ? wanted : OTF2_CHUNK_SIZE_EVENTS_DEFAULT))
         size *= 2;
     rocl_unfinished_hold();
-    a->otf2 = OTF2_Archive_Open(rocl_out_tree_path(a->tree), a->names[FOLDER], OTF2_FILEMODE_WRITE,
-                                size, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
+    a->otf2 = OTF2_Archive_Open(a->folder, a->names[FOLDER], OTF2_FILEMODE_WRITE, size,
+                                OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
                                 OTF2_COMPRESSION_NONE);
     if (a->otf2) {
         OTF2_Archive_SetFlushCallbacks(a->otf2, &flush, a);
@@ -264,9 +329,10 @@ rocl_status ot_archive_open(ot_archive **out, const rocl_trace *t, const char *p
     }
     pthread_mutex_init(&a->lock, NULL);
     a->former = OTF2_Error_RegisterCallback(keep_complaint, a);
-    rocl_status st = open_tree(a, t, err);
+    a->chunk_size = chunk_size;
+    rocl_status st = open_folders(a, t, err);
     if (st == ROCL_OK)
-        st = open_otf2(a, chunk_size, err);
+        st = open_otf2(a, err);
     if (st == ROCL_OK)
         *out = a;
     else
@@ -319,8 +385,7 @@ static bool make_path(char path[PATH_SIZE], const ot_archive *a, const ot_locati
     char number[16] = "";
     if (l)
         snprintf(number, sizeof number, "/%" PRIu32, l->number);
-    int n = snprintf(path, PATH_SIZE, "%s/%s%s%s", rocl_out_tree_path(a->tree), a->names[FOLDER],
-                     number, end);
+    int n = snprintf(path, PATH_SIZE, "%s/%s%s%s", a->folder, a->names[FOLDER], number, end);
     errno = ENAMETOOLONG;
     return n > 0 && n < PATH_SIZE;
 }
@@ -337,7 +402,8 @@ static bool write_mapping(const ot_archive *a, const ot_location *l, const ot_ma
     static const OTF2_MappingType types[OT_MAPPED] = {[OT_STRINGS] = OTF2_MAPPING_STRING,
                                                       [OT_ATTRIBUTES] = OTF2_MAPPING_ATTRIBUTE,
                                                       [OT_REGIONS] = OTF2_MAPPING_REGION,
-                                                      [OT_METRICS] = OTF2_MAPPING_METRIC};
+                                                      [OT_METRICS] = OTF2_MAPPING_METRIC,
+                                                      [OT_WINDOWS] = OTF2_MAPPING_RMA_WIN};
     OTF2_DefWriter *w = OTF2_Archive_GetDefWriter(a->otf2, l->number);
     bool good = w;
     for (unsigned i = 0; i < OT_MAPPED && good && m; i++) {
@@ -426,6 +492,8 @@ static void free_archive(ot_archive *a)
     for (void *chunk; (chunk = pop_chunk(a, &a->spare_definitions));)
         free(chunk);
     pthread_mutex_destroy(&a->lock);
+    free(a->folder);
+    free(a->all);
     free(a->path);
     free(a);
 }
@@ -472,30 +540,129 @@ static uint64_t file_size(const ot_archive *a, const ot_location *l, const char 
     return make_path(path, a, l, end) && stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
 
-rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, rocl_out_set *outputs,
-                              uint64_t *bytes, rocl_error *err)
+static uint64_t size_of_locations(const ot_archive *a, const ot_summary *u)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < u->location_count; i++)
+        bytes += file_size(a, &u->locations[i], ".evt") + file_size(a, &u->locations[i], ".def");
+    return bytes;
+}
+
+/* ---- ranks of a team ------------------------------------------------------------------------- */
+
+static bool make_side_path(char path[PATH_SIZE], const ot_archive *a, unsigned rank)
+{
+    const int n = snprintf(path, PATH_SIZE, "%s/rank%u/markers", a->all, rank);
+    errno = ENAMETOOLONG;
+    return n > 0 && n < PATH_SIZE;
+}
+
+FILE *ot_archive_side_file(const ot_archive *a, unsigned rank, const char *mode)
+{
+    char path[PATH_SIZE];
+    return make_side_path(path, a, rank) ? fopen(path, mode) : NULL;
+}
+
+void ot_archive_remove_side_file(const ot_archive *a, unsigned rank)
+{
+    char path[PATH_SIZE];
+    if (make_side_path(path, a, rank))
+        unlink(path);
+}
+
+rocl_status ot_archive_make_folder(const ot_archive *a, rocl_error *err)
+{
+    char path[PATH_SIZE];
+    const int n = snprintf(path, sizeof path, "%s/%s", a->all, a->names[FOLDER]);
+    errno = ENAMETOOLONG;
+    return n < PATH_SIZE && mkdir(path, 0777) == 0 ? ROCL_OK : ot_archive_fail(a, errno, err);
+}
+
+/* From "rankR/x/7.evt" to "x/12.evt". */
+static bool move_location(const ot_archive *a, const ot_location *l, uint32_t number,
+                          const char *end)
+{
+    char from[PATH_SIZE], to[PATH_SIZE];
+    const int n =
+        snprintf(to, sizeof to, "%s/%s/%" PRIu32 "%s", a->all, a->names[FOLDER], number, end);
+    errno = ENAMETOOLONG;
+    return n < PATH_SIZE && make_path(from, a, l, end) && rename(from, to) == 0;
+}
+
+static void move_locations(ot_archive *a, const ot_summary *u, const uint32_t *numbers)
+{
+    for (uint32_t i = 0; i < u->location_count && !a->failed; i++) {
+        const ot_location *l = &u->locations[i];
+        const uint32_t number = numbers ? numbers[l->number] : l->number;
+        if (!move_location(a, l, number, ".evt") || !move_location(a, l, number, ".def"))
+            fail_archive_system(a, errno);
+    }
+}
+
+/* From "whole/x.def" to "x.def". There may be no markers. */
+static void move_files(ot_archive *a)
+{
+    for (int i = DEFINITIONS; i < FILES && !a->failed; i++) {
+        char from[PATH_SIZE], to[PATH_SIZE];
+        const int n = snprintf(from, sizeof from, "%s/%s", a->folder, a->names[i]);
+        snprintf(to, sizeof to, "%s/%s", a->all, a->names[i]);
+        errno = ENAMETOOLONG;
+        if (n >= PATH_SIZE || (rename(from, to) != 0 && (errno != ENOENT || i != MARKERS)))
+            fail_archive_system(a, errno);
+    }
+}
+
+rocl_status ot_archive_hand_in(ot_archive *a, const ot_summary *u, const uint32_t *numbers,
+                               bool far, uint64_t *bytes, rocl_error *err)
 {
     rocl_status st = ot_archive_status(a, err);
-    if (st == ROCL_OK) {
-        OTF2_Archive_SetMachineName(a->otf2, u->machine);
-        write_location_definitions(a, u);
-        bool complete = !a->failed;
-        close_otf2(a);
-        if (complete && !a->failed && !set_identity(a, u->identity))
-            fail_archive_system(a, errno);
-        *bytes = file_size(a, NULL, ".def") + file_size(a, NULL, ".marker") +
-                 file_size(a, NULL, ".otf2");
-        for (uint32_t i = 0; i < u->location_count; i++)
-            *bytes +=
-                file_size(a, &u->locations[i], ".evt") + file_size(a, &u->locations[i], ".def");
-        if (a->failed)
-            st = ot_archive_status(a, err);
-    }
-    if (st != ROCL_OK) {
-        ot_archive_discard(a);
+    if (st != ROCL_OK)
         return st;
+    write_location_definitions(a, u);
+    if (!a->failed)
+        close_otf2(a);
+    *bytes = size_of_locations(a, u);
+    if (far && !a->failed && !rocl_sync_tree(AT_FDCWD, a->folder))
+        fail_archive_system(a, errno);
+    move_locations(a, u, numbers);
+    if (a->failed)
+        return ot_archive_status(a, err);
+    if (!a->tree)
+        return ROCL_OK;
+    st = make_folder(a, "whole", err);
+    return st ? st : open_otf2(a, err);
+}
+
+/* ---- the end -----------------------------------------------------------------------------------
+ */
+
+rocl_status ot_archive_complete(ot_archive *a, const ot_summary *u, uint64_t *bytes,
+                                rocl_error *err)
+{
+    rocl_status st = ot_archive_status(a, err);
+    if (st != ROCL_OK)
+        return st;
+    OTF2_Archive_SetMachineName(a->otf2, u->machine);
+    write_location_definitions(a, u);
+    const bool complete = !a->failed;
+    close_otf2(a);
+    if (complete && !a->failed && !set_identity(a, u->identity))
+        fail_archive_system(a, errno);
+    *bytes = file_size(a, NULL, ".def") + file_size(a, NULL, ".marker") +
+             file_size(a, NULL, ".otf2") + size_of_locations(a, u);
+    if (strcmp(a->folder, a->all) != 0) {
+        move_locations(a, u, NULL);
+        move_files(a);
     }
-    st = rocl_out_set_add_tree(outputs, a->tree, (const char *const *)a->names, FILES, err);
+    return a->failed ? ot_archive_status(a, err) : ROCL_OK;
+}
+
+rocl_status ot_archive_commit(ot_archive *a, rocl_out_set *outputs, rocl_error *err)
+{
+    rocl_out_tree *tree = a->tree;
+    a->tree = NULL;
+    const rocl_status st =
+        rocl_out_set_add_tree(outputs, tree, (const char *const *)a->names, FILES, err);
     free_archive(a);
     return st;
 }

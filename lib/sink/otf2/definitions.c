@@ -8,7 +8,7 @@
 
 void ot_defs_free(ot_defs *d)
 {
-    for (unsigned i = 0; i < OT_MAPPED; i++) {
+    for (unsigned i = 0; i < OT_LISTS; i++) {
         free(d->lists[i].items);
         rocl_map_free(&d->lists[i].index);
     }
@@ -134,27 +134,47 @@ static uint32_t join_item(ot_defs *all, const ot_defs *part, ot_kind kind, uint3
     }
 }
 
-rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_mapping *m, rocl_error *err)
+bool ot_mapping_open(ot_mapping *m, const uint32_t counts[OT_MAPPED])
 {
+    bool good = true;
     *m = (ot_mapping){0};
-    if (part->failed)
-        return rocl_fail_memory(err);
     for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
-        uint32_t count = m->counts[kind] = part->lists[kind].count;
-        uint32_t *refs = m->refs[kind] = reallocarray(NULL, count + (size_t)1, sizeof *refs);
+        m->refs[kind] = reallocarray(NULL, counts[kind] + (size_t)1, sizeof(uint32_t));
+        good &= m->refs[kind] != NULL;
+    }
+    return good;
+}
+
+void ot_defs_add(ot_defs *all, const ot_defs *part, const uint32_t upto[OT_LISTS], ot_mapping *m)
+{
+    for (unsigned kind = 0; kind < OT_LISTS; kind++)
+        for (uint32_t *i = &m->counts[kind]; *i < upto[kind]; (*i)++)
+            m->refs[kind][*i] = join_item(all, part, (ot_kind)kind, *i);
+}
+
+void ot_mapping_close(ot_mapping *m)
+{
+    for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
         bool same = true;
-        if (!refs)
-            return rocl_fail_memory(err);
-        for (uint32_t i = 0; i < count; i++) {
-            refs[i] = join_item(all, part, (ot_kind)kind, i);
-            same &= refs[i] == i;
-        }
+        for (uint32_t i = 0; i < m->counts[kind]; i++)
+            same &= m->refs[kind][i] == i;
+        m->needed |= !same;
         if (same) {
-            free(refs);
+            free(m->refs[kind]);
             m->refs[kind] = NULL;
         }
-        m->needed |= !same;
     }
+}
+
+rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_mapping *m, rocl_error *err)
+{
+    uint32_t counts[OT_MAPPED] = {0};
+    for (unsigned kind = 0; kind < OT_LISTS; kind++)
+        counts[kind] = part->lists[kind].count;
+    if (!ot_mapping_open(m, counts) || part->failed)
+        return rocl_fail_memory(err);
+    ot_defs_add(all, part, counts, m);
+    ot_mapping_close(m);
     return ROCL_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "sink/otf2/otf2.h"
+#include "trace/parts.h"
 #include "trace/pipeline.h"
 
 /* ---- a pass: written in parts side by side --------------------------------------------------- */
@@ -38,6 +39,8 @@ static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_err
             st = rocl_fail_memory(err);
         if (n % PROGRESS == 0 && !pass->tracks)
             rocl_progress(p->sink->trace, PROGRESS);
+        if (n % PROGRESS == 0 && p->sink->trace->parts && st == ROCL_OK)
+            st = rocl_parts_look(p->sink->trace->parts, err);
     }
     ot_end_track(&p->part);
     return st;
@@ -90,8 +93,22 @@ static void free_pass(ot_pass *pass)
 
 /* ---- parts are joined ------------------------------------------------------------------------ */
 
-/* Gives a location to each track of the first pass, in an order that no number of threads changes.
- */
+/* Gives a location to each track, in their order. */
+rocl_status ot_locate_tracks(ot_sink *s, rocl_error *err)
+{
+    for (uint32_t i = 0; i < s->track_count; i++) {
+        ot_track *t = &s->tracks[i];
+        t->location =
+            t->base == i ? ot_track_location(&s->system, &t->track)
+                         : ot_lane_location(&s->system, s->tracks[t->base].location, t->track.lane);
+        if (t->number == ROCL_NONE)
+            t->number = s->next_number++;
+        s->system.locations[t->location].number = t->number;
+    }
+    return s->defs.failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+/* The tracks of the first pass, in an order that no number of threads changes. */
 static rocl_status join_tracks(ot_sink *s, const ot_pass *pass, rocl_error *err)
 {
     size_t count = 0;
@@ -109,16 +126,16 @@ static rocl_status join_tracks(ot_sink *s, const ot_pass *pass, rocl_error *err)
         }
     }
     s->next_number += (uint32_t)pass->timeline->sequence_count;
-    for (uint32_t i = 0; i < s->track_count; i++) {
-        ot_track *t = &s->tracks[i];
-        t->location =
-            t->base == i ? ot_track_location(&s->system, &t->track)
-                         : ot_lane_location(&s->system, s->tracks[t->base].location, t->track.lane);
-        if (t->number == ROCL_NONE)
-            t->number = s->next_number++;
-        s->system.locations[t->location].number = t->number;
-    }
-    return s->defs.failed ? rocl_fail_memory(err) : ROCL_OK;
+    return ot_locate_tracks(s, err);
+}
+
+/* An instance of a metric gets the number of its location, and its group. */
+void ot_settle_metric(ot_sink *s, ot_metric *m, const ot_track *recorder)
+{
+    m->group = m->process == OT_AS_RECORDER ? s->system.locations[recorder->location].group
+                                            : ot_agent_group(&s->system, m->process, m->agent);
+    m->recorder = recorder->number;
+    m->joined = true;
 }
 
 /* Adds the definitions of a part to the archive's. Where its references differ, the mapping is that
@@ -151,17 +168,10 @@ static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
     for (size_t i = 0; i < pass->part_count && st == ROCL_OK; i++) {
         const ot_part *p = &pass->parts[i];
         const ot_list *metrics = &p->defs->lists[OT_METRICS];
-        /* Instances of metrics get the number of their location, and their group. */
         for (uint32_t k = 0; k < metrics->count; k++) {
             ot_metric *m = (ot_metric *)metrics->items + k;
-            if (m->class == ROCL_NONE || m->joined)
-                continue;
-            const ot_track *t = &s->tracks[p->first_track + m->recorder];
-            m->group = m->process == OT_AS_RECORDER
-                           ? s->system.locations[t->location].group
-                           : ot_agent_group(&s->system, m->process, m->agent);
-            m->recorder = t->number;
-            m->joined = true;
+            if (m->class != ROCL_NONE && !m->joined)
+                ot_settle_metric(s, m, &s->tracks[p->first_track + m->recorder]);
         }
         if (p->defs != &s->defs)
             st = join_definitions(s, p, err);
@@ -180,37 +190,48 @@ static uint32_t peer_process(uint64_t peer)
     return (uint32_t)(peer >> 32);
 }
 
+/* e->all: the peers, sorted, each once. False: memory is out. */
+bool ot_number_peers(ot_sink *s)
+{
+    ot_peers *e = &s->peers;
+    const size_t processes = s->system.capture->process_count;
+    uint32_t rank = 0;
+    e->windows = calloc(processes + 1, sizeof *e->windows);
+    e->used = calloc(processes + 1, sizeof *e->used);
+    if (!e->windows || !e->used)
+        return false;
+    for (size_t i = 0; i < e->count; i++) {
+        const uint64_t peer = e->all[i];
+        if (!i || peer_process(e->all[i - 1]) != peer_process(peer)) {
+            rank = 0;
+            e->windows[peer_process(peer)] = e->next_window++;
+        }
+        if (!rocl_map_put(&e->ranks, peer, rank++))
+            return false;
+    }
+    return true;
+}
+
 /* Ranks the peers that all workers have noted while records were collected. */
 static rocl_status rank_peers(ot_sink *s, rocl_error *err)
 {
     ot_peers *e = &s->peers;
-    size_t processes = s->system.capture->process_count, noted = 0, count = 0;
+    size_t noted = 0, count = 0;
     const rocl_encoder_worker *workers = s->timeline.encoder.workers;
-    uint32_t one, rank = 0;
+    uint32_t one;
     for (unsigned w = 0; w < s->trace->opt.jobs; w++)
         noted += workers[w].ends.count;
     e->all = reallocarray(NULL, noted + 1, sizeof *e->all);
-    e->windows = calloc(processes + 1, sizeof *e->windows);
-    e->used = calloc(processes + 1, sizeof *e->used);
-    if (!e->all || !e->windows || !e->used)
+    if (!e->all)
         return rocl_fail_memory(err);
     for (unsigned w = 0; w < s->trace->opt.jobs; w++)
         for (size_t at = 0; rocl_map_next(&workers[w].ends, &at, &e->all[count], &one);)
             count++;
     qsort(e->all, count, sizeof *e->all, ot_compare_numbers);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t peer = e->all[i];
-        if (e->count && e->all[e->count - 1] == peer)
-            continue;
-        if (!e->count || peer_process(e->all[e->count - 1]) != peer_process(peer)) {
-            rank = 0;
-            e->windows[peer_process(peer)] = e->next_window++;
-        }
-        e->all[e->count++] = peer;
-        if (!rocl_map_put(&e->ranks, peer, rank++))
-            return rocl_fail_memory(err);
-    }
-    return ROCL_OK;
+    for (size_t i = 0; i < count; i++)
+        if (!e->count || e->all[e->count - 1] != e->all[i])
+            e->all[e->count++] = e->all[i];
+    return ot_number_peers(s) ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Gives locations the ranks that copies have named, in the same order, then ranks to the locations
@@ -237,27 +258,32 @@ static void rank_locations(ot_sink *s)
 
 /* ---- a capture ------------------------------------------------------------------------------- */
 
-static void forget_capture(ot_sink *s)
+void ot_forget_tracks(ot_sink *s)
 {
     ot_peers *e = &s->peers;
+    free(s->tracks);
+    free(e->all);
+    free(e->windows);
+    free(e->used);
+    rocl_map_free(&e->ranks);
+    *e = (ot_peers){.next_window = e->next_window};
+    s->tracks = NULL;
+    s->track_count = 0;
+}
+
+static void forget_capture(ot_sink *s)
+{
     free_pass(&s->passes[0]);
     free_pass(&s->passes[1]);
     rocl_timeline_forget_capture(&s->timeline);
     free(s->settled.sequences);
     rocl_sorter_free(s->deferred);
     rocl_sorter_free(s->markers);
-    free(s->tracks);
     free(s->labels);
-    free(e->all);
-    free(e->windows);
-    free(e->used);
-    rocl_map_free(&e->ranks);
-    *e = (ot_peers){.next_window = e->next_window};
+    ot_forget_tracks(s);
     s->deferred = s->markers = NULL;
-    s->tracks = NULL;
     s->labels = NULL;
     s->settled = (rocl_timeline){0};
-    s->track_count = 0;
 }
 
 /* Makes the labels of queues and streams, each once, for events that name theirs. */
@@ -281,6 +307,9 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
 {
     ot_sink *s = self;
     forget_capture(s);
+    s->first_number = s->next_number;
+    s->first_window = s->peers.next_window;
+    s->side_first = s->side_bytes;
     rocl_status st = rocl_timeline_begin_capture(&s->timeline, c, err);
     if (st == ROCL_OK)
         st = ot_system_begin_capture(&s->system, c, err);
@@ -343,21 +372,27 @@ static rocl_status write_second_pass(ot_sink *s, rocl_error *err)
     return st ? st : join_pass(s, pass, err);
 }
 
+void ot_settle_capture(ot_sink *s)
+{
+    for (uint32_t i = 0; i < s->track_count; i++)
+        s->system.locations[s->tracks[i].location].events = s->tracks[i].events;
+    rank_locations(s);
+}
+
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     ot_sink *s = self;
-    (void)c;
     rocl_status st = rocl_timeline_end_capture(&s->timeline, err);
     if (st == ROCL_OK)
         st = write_first_pass(s, err);
     if (st == ROCL_OK)
         st = write_second_pass(s, err);
     if (st == ROCL_OK) {
-        for (uint32_t i = 0; i < s->track_count; i++)
-            s->system.locations[s->tracks[i].location].events = s->tracks[i].events;
-        rank_locations(s);
+        ot_settle_capture(s);
         st = ot_write_markers(s, err);
     }
+    if (st == ROCL_OK && s->trace->parts)
+        st = ot_note_capture(s, c, err);
     forget_capture(s);
     return st;
 }
@@ -366,7 +401,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 
 /* Makes what readers want even where nothing happened: a process, a location in each group, and a
  * file of each location. */
-static rocl_status complete_locations(ot_sink *s, rocl_error *err)
+rocl_status ot_complete_locations(ot_sink *s, rocl_error *err)
 {
     ot_system *y = &s->system;
     for (size_t i = 0; i < s->trace->capture_count && !y->group_count; i++) {
@@ -406,29 +441,37 @@ static uint64_t trace_identity(const ot_sink *s)
     return h;
 }
 
-static rocl_status complete_archive(ot_sink *s, rocl_error *err)
+ot_summary ot_summarize(const ot_sink *s)
 {
     const ot_system *y = &s->system;
-    rocl_status st = complete_locations(s, err);
-    if (st == ROCL_OK)
-        st = ot_write_definitions(s, err);
-    if (st == ROCL_OK && s->defs.failed)
-        st = rocl_fail_memory(err);
-    if (st != ROCL_OK)
-        return st;
     const char *machine = "";
     for (uint32_t i = y->tree_count; i-- > 0;)
         if (y->trees[i].domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY)
             machine = rocl_str(s->trace, y->trees[i].name);
-    const ot_summary summary = {.machine = machine,
-                                .identity = trace_identity(s),
-                                .locations = y->locations,
-                                .location_count = y->location_count,
-                                .mappings = s->mappings,
-                                .mapping_count = s->mapping_count};
+    return (ot_summary){.machine = machine,
+                        .identity = trace_identity(s),
+                        .locations = y->locations,
+                        .location_count = y->location_count,
+                        .mappings = s->mappings,
+                        .mapping_count = s->mapping_count};
+}
+
+static rocl_status complete_archive(ot_sink *s, rocl_error *err)
+{
+    rocl_status st = ot_complete_locations(s, err);
+    if (st == ROCL_OK)
+        st = ot_write_definitions(s, err);
+    if (st == ROCL_OK && s->defs.failed)
+        st = rocl_fail_memory(err);
+    const ot_summary summary = ot_summarize(s);
+    s->all_locations = summary.location_count;
+    if (st == ROCL_OK)
+        st = ot_archive_complete(s->archive, &summary, &s->bytes, err);
+    if (st != ROCL_OK)
+        return st;
     ot_archive *a = s->archive;
     s->archive = NULL;
-    return ot_archive_commit(a, &summary, s->trace->outputs, &s->bytes, err);
+    return ot_archive_commit(a, s->trace->outputs, err);
 }
 
 static rocl_status open_sink(ot_sink *s, rocl_error *err)
@@ -444,6 +487,8 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
     for (int i = 0; i < OT_WORD_COUNT && st == ROCL_OK; i++)
         s->words[i] = ot_text(&s->defs, words[i]);
     if (st == ROCL_OK)
+        st = rocl_parts_open(t, s->opt.path, err);
+    if (st == ROCL_OK)
         st = ot_system_open(&s->system, t, &s->defs, err);
     return st ? st : ot_archive_open(&s->archive, t, s->opt.path, chunk, err);
 }
@@ -451,7 +496,13 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
 static void close_sink(ot_sink *s)
 {
     forget_capture(s);
+    if (s->archive) /* others write in its folder */
+        rocl_parts_end_all(s->trace->parts);
     ot_archive_discard(s->archive);
+    if (s->side)
+        fclose(s->side);
+    rocl_buf_free(&s->captures);
+    free(s->begins);
     ot_system_close(&s->system);
     ot_defs_free(&s->defs);
     rocl_encoder_close(&s->timeline.encoder);
@@ -484,7 +535,7 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_writ
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = complete_archive(&s, err);
+        st = t->parts ? ot_complete_together(&s, err) : complete_archive(&s, err);
     if (st == ROCL_OK && s.defs.cut) {
         rocl_notice(t, "%" PRIu64 " text%s longer than 1 MiB: truncated", s.defs.cut,
                     s.defs.cut == 1 ? "" : "s");
@@ -495,7 +546,7 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_writ
                                   .slices = s.counts.slices,
                                   .instants = s.counts.instants,
                                   .values = s.counts.values,
-                                  .locations = s.system.location_count,
+                                  .locations = s.all_locations,
                                   .lanes = s.counts.lanes,
                                   .moved = s.counts.moved};
     close_sink(&s);

@@ -7,6 +7,7 @@
  *     definitions.c  strings, attributes, regions and metrics, each defined once
  *     global.c       all definitions -> the archive, when everything is known
  *     archive.c      the archive: files, memory and errors of libotf2
+ *     team.c         what each rank of a team has written -> one archive
  *
  * Records are sorted by (sequence, time): one location is written after the other, by as many
  * threads as there are, each with one writer of libotf2 at a time, whatever the number of
@@ -32,6 +33,7 @@
 
 #include <otf2/otf2.h>
 #include <stdalign.h>
+#include <stdio.h>
 
 #include "base/array.h"
 #include "base/map.h"
@@ -42,7 +44,15 @@
 
 /* ---- definitions.c: references, given out in the order of first use -------------------------- */
 
-typedef enum ot_kind { OT_STRINGS, OT_ATTRIBUTES, OT_REGIONS, OT_METRICS, OT_MAPPED } ot_kind;
+typedef enum ot_kind {
+    OT_STRINGS,
+    OT_ATTRIBUTES,
+    OT_REGIONS,
+    OT_METRICS,
+    OT_LISTS,
+    OT_WINDOWS = OT_LISTS, /* of RMA: numbers alone, which only other ranks of a team map */
+    OT_MAPPED
+} ot_kind;
 
 /* Items are compared as bytes: they have no padding. */
 typedef struct ot_region {
@@ -85,10 +95,10 @@ typedef struct ot_list {
 
 typedef struct ot_defs {
     rocl_trace *trace;
-    ot_list lists[OT_MAPPED]; /* of uint32_t (texts), ot_attribute, ot_region, ot_metric */
-    ot_list members;          /* of ot_member */
-    uint64_t cut;             /* texts that were too long */
-    bool failed;              /* memory is out; the next step reports it */
+    ot_list lists[OT_LISTS]; /* of uint32_t (texts), ot_attribute, ot_region, ot_metric */
+    ot_list members;         /* of ot_member */
+    uint64_t cut;            /* texts that were too long */
+    bool failed;             /* memory is out; the next step reports it */
 } ot_defs;
 
 void ot_defs_free(ot_defs *d);
@@ -112,6 +122,11 @@ typedef struct ot_mapping {
 /* Adds the definitions of a part to those of the archive, and makes the mapping, which is to be
  * freed in any case. */
 rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_mapping *m, rocl_error *err);
+/* The same in steps: a mapping with room for so many references, some of the part's definitions
+ * (m->counts says which are there), and its end. */
+bool ot_mapping_open(ot_mapping *m, const uint32_t counts[OT_MAPPED]);
+void ot_defs_add(ot_defs *all, const ot_defs *part, const uint32_t upto[OT_LISTS], ot_mapping *m);
+void ot_mapping_close(ot_mapping *m);
 void ot_mapping_free(ot_mapping *m);
 
 /* ---- system.c -------------------------------------------------------------------------------- */
@@ -186,7 +201,8 @@ void ot_rank_location(ot_system *y, uint32_t location);
 
 typedef struct ot_archive ot_archive;
 
-/* path: of the anchor file. ROCL_USAGE when a file of the archive would replace an input. */
+/* path: of the anchor file. ROCL_USAGE when a file of the archive would replace an input. Each rank
+ * of a team opens one of its own, and hands it in to rank 0's. */
 rocl_status ot_archive_open(ot_archive **a, const rocl_trace *t, const char *path,
                             size_t chunk_size, rocl_error *err);
 void ot_archive_discard(ot_archive *a); /* NULL is fine */
@@ -208,9 +224,22 @@ typedef struct ot_summary {
     uint32_t location_count, mapping_count;
 } ot_summary;
 
-/* Completes the files, and gives them their names. *bytes: the size of all. Frees a. */
-rocl_status ot_archive_commit(ot_archive *a, const ot_summary *u, rocl_out_set *outputs,
-                              uint64_t *bytes, rocl_error *err);
+/* Completes the files. *bytes: the size of all. */
+rocl_status ot_archive_complete(ot_archive *a, const ot_summary *u, uint64_t *bytes,
+                                rocl_error *err);
+/* Gives them their names. Frees a. */
+rocl_status ot_archive_commit(ot_archive *a, rocl_out_set *outputs, rocl_error *err);
+
+/* The files of a rank of a team become those of the locations of the archive of all; numbers: by
+ * the number in the rank's; far: other machines look at them. On rank 0, a is that archive then. */
+rocl_status ot_archive_hand_in(ot_archive *a, const ot_summary *u, const uint32_t *numbers,
+                               bool far, uint64_t *bytes, rocl_error *err);
+/* A file of a rank beside its archive. NULL: it cannot be opened. */
+FILE *ot_archive_side_file(const ot_archive *a, unsigned rank, const char *mode);
+void ot_archive_remove_side_file(const ot_archive *a, unsigned rank);
+rocl_status ot_archive_fail(const ot_archive *a, int why, rocl_error *err); /* errno */
+/* Makes the folder of all locations, before ranks hand in theirs. */
+rocl_status ot_archive_make_folder(const ot_archive *a, rocl_error *err);
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 
@@ -338,7 +367,15 @@ struct ot_sink {
     int64_t earliest, latest;
     rocl_timeline_counts counts;
     uint64_t bytes; /* of all files, once they are complete */
+    uint32_t all_locations;
+    /* of a rank of a team: see team.c */
+    rocl_buf captures; /* what it has told of each */
+    uint32_t *begins;  /* the number of the first location of each */
+    size_t begin_count, begin_capacity;
+    FILE *side; /* its markers */
+    uint64_t side_bytes, side_first;
     /* of the current capture */
+    uint32_t first_number, first_window;
     ot_pass passes[2];
     rocl_timeline settled; /* of the second pass, with sequences of its own */
     rocl_sorter *deferred; /* the input of the second pass */
@@ -354,14 +391,40 @@ struct ot_sink {
 extern const rocl_timeline_ops ot_ops;
 /* Ends the events of the track that is written, if there is one. */
 void ot_end_track(rocl_timeline_part *p);
-/* Writes the markers that the passes have kept. */
+typedef struct ot_marker {
+    uint64_t location, time, duration;
+    uint32_t name; /* text */
+} ot_marker;
+
+/* Writes the markers that the passes have kept; a rank of a team, beside its archive. */
 rocl_status ot_write_markers(ot_sink *s, rocl_error *err);
+rocl_status ot_write_marker(ot_sink *s, const ot_marker *m, rocl_buf *text, rocl_error *err);
 
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
 /* Of the current event. */
 OTF2_RegionRef ot_event_region(ot_part *p);
 OTF2_AttributeList *ot_event_attributes(ot_part *p); /* NULL: it has none */
+
+/* ---- otf2.c ---------------------------------------------------------------------------------- */
+
+/* Of the current capture, in this order, once its events are written: */
+bool ot_number_peers(ot_sink *s);                          /* windows and ranks of s->peers.all */
+rocl_status ot_locate_tracks(ot_sink *s, rocl_error *err); /* locations of s->tracks */
+void ot_settle_metric(ot_sink *s, ot_metric *m, const ot_track *recorder);
+void ot_settle_capture(ot_sink *s); /* counts of events, ranks of locations */
+void ot_forget_tracks(ot_sink *s);
+
+rocl_status ot_complete_locations(ot_sink *s, rocl_error *err);
+ot_summary ot_summarize(const ot_sink *s);
+
+/* ---- team.c ---------------------------------------------------------------------------------- */
+
+/* Notes what rank 0 must know of the current capture. */
+rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err);
+rocl_status ot_store_marker(ot_sink *s, const ot_marker *m, rocl_error *err);
+/* In place of the end of an archive: makes all ranks' archives one. */
+rocl_status ot_complete_together(ot_sink *s, rocl_error *err);
 
 /* ---- global.c -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,717 @@
+/* An archive that the ranks of a team write together. Each writes its own captures as if they were
+ * all there is: locations, definitions and windows have the numbers of the rank. What it has
+ * written it tells rank 0, which does again what depends on captures before, in the order of all
+ * captures: so definitions and locations get the numbers that they have in one process. Each rank
+ * then writes the mapping of its references beside its events.
+ *
+ *     what a rank tells     the definitions that it has given references to; of each capture how
+ *                           many of them there were then, its tracks, the ends of its copies, where
+ *                           its markers are
+ *     what rank 0 answers   the number of the first location of each capture; the references
+ *     rankR/markers         of each marker its location, times and name; next to the archive of the
+ *                           rank, since there may be many */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "sink/otf2/otf2.h"
+#include "team/team.h"
+#include "trace/parts.h"
+
+/* ---- what a rank tells ----------------------------------------------------------------------- */
+
+static const rocl_track_kind last_track_kind = ROCL_TRACK_SAMPLES;
+
+static void put_peers(rocl_buf *b, const ot_peers *e)
+{
+    rocl_buf_varint(b, e->count);
+    for (size_t i = 0; i < e->count; i++)
+        rocl_buf_varint(b, e->all[i]);
+}
+
+/* Numbers that may be ROCL_NONE are put with 1 added, as 32 bits. */
+static void put_ref(rocl_buf *b, uint32_t ref)
+{
+    rocl_buf_varint(b, (uint32_t)(ref + 1));
+}
+
+static uint32_t take_ref(rocl_team_reader *r)
+{
+    return (uint32_t)rocl_team_number(r) - 1;
+}
+
+static void put_track(rocl_buf *b, const ot_sink *s, const ot_track *t)
+{
+    rocl_buf_varint(b, t->track.kind);
+    rocl_buf_varint(b, t->track.process);
+    put_ref(b, t->track.thread);
+    put_ref(b, t->track.agent);
+    put_ref(b, t->track.id);
+    rocl_buf_varint(b, t->track.lane);
+    rocl_buf_varint(b, t->base);
+    rocl_buf_varint(b, t->number - s->first_number);
+    rocl_buf_varint(b, t->events);
+    rocl_buf_byte(b, t->copies);
+}
+
+rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err)
+{
+    rocl_buf *b = &s->captures;
+    if (!ROCL_GROW(s->begins, s->begin_capacity, s->begin_count + 1))
+        return rocl_fail_memory(err);
+    s->begins[s->begin_count++] = s->first_number;
+    rocl_buf_varint(b, c->index);
+    rocl_buf_varint(b, s->first_number);
+    rocl_buf_varint(b, s->next_number - s->first_number);
+    for (unsigned kind = 0; kind < OT_LISTS; kind++)
+        rocl_buf_varint(b, s->defs.lists[kind].count);
+    rocl_buf_varint(b, s->side_first);
+    rocl_buf_varint(b, s->side_bytes - s->side_first);
+    put_peers(b, &s->peers);
+    rocl_buf_varint(b, s->track_count);
+    for (uint32_t i = 0; i < s->track_count; i++)
+        put_track(b, s, &s->tracks[i]);
+    return b->failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+static void put_text(rocl_buf *b, const ot_sink *s, uint32_t text)
+{
+    size_t n;
+    const char *p = rocl_strings_get(s->trace->strings, text, &n);
+    rocl_team_put_text(b, p, n);
+}
+
+static void put_definitions(rocl_buf *b, const ot_sink *s)
+{
+    const ot_defs *d = &s->defs;
+    const uint32_t *strings = d->lists[OT_STRINGS].items;
+    const ot_attribute *attributes = d->lists[OT_ATTRIBUTES].items;
+    const ot_region *regions = d->lists[OT_REGIONS].items;
+    const ot_member *members = d->members.items;
+    const ot_metric *metrics = d->lists[OT_METRICS].items;
+    for (unsigned kind = 0; kind < OT_LISTS; kind++)
+        rocl_buf_varint(b, d->lists[kind].count);
+    rocl_buf_varint(b, s->peers.next_window);
+    for (uint32_t i = 0; i < d->lists[OT_STRINGS].count; i++)
+        put_text(b, s, strings[i]);
+    for (uint32_t i = 0; i < d->lists[OT_ATTRIBUTES].count; i++) {
+        put_text(b, s, attributes[i].name);
+        rocl_buf_varint(b, attributes[i].type);
+    }
+    for (uint32_t i = 0; i < d->lists[OT_REGIONS].count; i++) {
+        put_text(b, s, regions[i].name);
+        put_text(b, s, regions[i].category);
+        rocl_buf_varint(b, regions[i].paradigm);
+        rocl_buf_varint(b, regions[i].role);
+    }
+    rocl_buf_varint(b, d->members.count);
+    for (uint32_t i = 0; i < d->members.count; i++) {
+        put_text(b, s, members[i].name);
+        put_text(b, s, members[i].description);
+        put_text(b, s, members[i].unit);
+        rocl_buf_varint(b, members[i].type);
+        rocl_buf_varint(b, members[i].mode);
+    }
+    for (uint32_t i = 0; i < d->lists[OT_METRICS].count; i++) {
+        put_ref(b, metrics[i].class);
+        rocl_buf_varint(b, metrics[i].member);
+        rocl_buf_varint(b, metrics[i].recorder);
+        put_ref(b, metrics[i].process);
+        put_ref(b, metrics[i].agent);
+    }
+}
+
+static void put_facts(rocl_buf *b, const ot_sink *s)
+{
+    const int64_t times[] = {s->earliest, s->latest};
+    rocl_buf_put(b, times, sizeof times);
+    put_definitions(b, s);
+    rocl_buf_put(b, s->captures.data, s->captures.len);
+    b->failed |= s->defs.failed;
+}
+
+/* ---- markers --------------------------------------------------------------------------------- */
+
+/* Behind it stands its name. */
+typedef struct side_marker {
+    uint64_t location, time, duration, length;
+} side_marker;
+
+rocl_status ot_store_marker(ot_sink *s, const ot_marker *m, rocl_error *err)
+{
+    size_t n;
+    const char *name = rocl_strings_get(s->trace->strings, m->name, &n);
+    const side_marker side = {m->location, m->time, m->duration, n};
+    if (!s->side)
+        s->side = ot_archive_side_file(s->archive, rocl_parts_rank(s->trace->parts), "wb");
+    if (!s->side || fwrite(&side, sizeof side, 1, s->side) != 1 ||
+        (n && fwrite(name, n, 1, s->side) != 1))
+        return ot_archive_fail(s->archive, errno, err);
+    s->side_bytes += sizeof side + n;
+    return ROCL_OK;
+}
+
+static rocl_status close_side(ot_sink *s, rocl_error *err)
+{
+    FILE *side = s->side;
+    s->side = NULL;
+    return side && fclose(side) != 0 ? ot_archive_fail(s->archive, errno, err) : ROCL_OK;
+}
+
+/* ---- all captures again, on rank 0 ----------------------------------------------------------- */
+
+/* What a rank has told, as far as it has been taken. */
+typedef struct teller {
+    rocl_team_reader r; /* at the capture after `capture` */
+    uint64_t capture;   /* UINT64_MAX: no more */
+    ot_defs defs;       /* the rank's, in texts of this one */
+    ot_mapping to;      /* from its references to the archive's */
+    rocl_buf numbers;   /* of the first location of each of its captures */
+    uint64_t captures;
+} teller;
+
+/* The markers of a capture. */
+typedef struct side_part {
+    unsigned rank;
+    uint32_t from, to; /* the first number of its locations, in the rank and in the archive */
+    uint64_t at, bytes;
+} side_part;
+
+typedef struct whole {
+    ot_sink s; /* the archive of all: definitions, locations */
+    teller *ranks;
+    unsigned rank_count;
+    side_part *parts;
+    size_t part_count, part_capacity;
+} whole;
+
+static uint32_t take_text(rocl_trace *t, rocl_team_reader *r)
+{
+    const uint64_t n = rocl_team_number(r);
+    const char *p = (const char *)rocl_team_bytes(r, n);
+    return p ? rocl_strings_put(t->strings, p, n) : 0;
+}
+
+/* Room for n items, each of which is one byte at least. */
+static void *new_items(ot_list *l, uint64_t n, size_t size, const rocl_team_reader *r)
+{
+    l->items = n <= (uint64_t)(r->end - r->p) ? calloc(n + 1, size) : NULL;
+    l->count = l->items ? (uint32_t)n : 0;
+    return l->items;
+}
+
+static bool take_definitions(teller *f, rocl_trace *t)
+{
+    rocl_team_reader *r = &f->r;
+    ot_defs *d = &f->defs;
+    uint32_t counts[OT_MAPPED];
+    for (unsigned kind = 0; kind < OT_MAPPED; kind++)
+        counts[kind] = (uint32_t)rocl_team_number(r);
+    if (r->bad || !ot_mapping_open(&f->to, counts))
+        return false;
+    uint32_t *strings = new_items(&d->lists[OT_STRINGS], counts[OT_STRINGS], sizeof *strings, r);
+    for (uint32_t i = 0; i < d->lists[OT_STRINGS].count; i++)
+        strings[i] = take_text(t, r);
+    ot_attribute *attributes =
+        new_items(&d->lists[OT_ATTRIBUTES], counts[OT_ATTRIBUTES], sizeof *attributes, r);
+    for (uint32_t i = 0; i < d->lists[OT_ATTRIBUTES].count; i++) {
+        attributes[i].name = take_text(t, r);
+        attributes[i].type = (uint32_t)rocl_team_number(r);
+    }
+    ot_region *regions = new_items(&d->lists[OT_REGIONS], counts[OT_REGIONS], sizeof *regions, r);
+    for (uint32_t i = 0; i < d->lists[OT_REGIONS].count; i++) {
+        regions[i].name = take_text(t, r);
+        regions[i].category = take_text(t, r);
+        regions[i].paradigm = (uint16_t)rocl_team_number(r);
+        regions[i].role = (uint16_t)rocl_team_number(r);
+    }
+    ot_member *members = new_items(&d->members, rocl_team_number(r), sizeof *members, r);
+    for (uint32_t i = 0; i < d->members.count; i++) {
+        members[i].name = take_text(t, r);
+        members[i].description = take_text(t, r);
+        members[i].unit = take_text(t, r);
+        members[i].type = (uint16_t)rocl_team_number(r);
+        members[i].mode = (uint16_t)rocl_team_number(r);
+    }
+    ot_metric *metrics = new_items(&d->lists[OT_METRICS], counts[OT_METRICS], sizeof *metrics, r);
+    for (uint32_t i = 0; i < d->lists[OT_METRICS].count; i++) {
+        ot_metric *m = &metrics[i];
+        m->class = take_ref(r);
+        m->member = (uint32_t)rocl_team_number(r);
+        m->recorder = (uint32_t)rocl_team_number(r);
+        m->process = take_ref(r);
+        m->agent = take_ref(r);
+        r->bad |= m->class == ROCL_NONE ? m->member >= d->members.count : m->class >= i;
+    }
+    return strings && attributes && regions && members && metrics;
+}
+
+static void next_capture(teller *f, const rocl_trace *t)
+{
+    const bool more = f->r.p < f->r.end;
+    f->capture = more ? rocl_team_number(&f->r) : UINT64_MAX;
+    f->r.bad |= more && f->capture >= t->capture_count;
+}
+
+static rocl_status open_teller(teller *f, ot_sink *all, const rocl_buf *facts, rocl_error *err)
+{
+    int64_t times[2];
+    f->r = (rocl_team_reader){facts->data, facts->data + facts->len, false};
+    f->capture = UINT64_MAX;
+    f->defs.trace = all->trace;
+    if (!facts->len) /* it had nothing to read */
+        return ROCL_OK;
+    const uint8_t *at = rocl_team_bytes(&f->r, sizeof times);
+    if (!at)
+        return rocl_team_bad_message(err);
+    memcpy(times, at, sizeof times);
+    all->earliest = times[0] < all->earliest ? times[0] : all->earliest;
+    all->latest = times[1] > all->latest ? times[1] : all->latest;
+    const bool good = take_definitions(f, all->trace);
+    next_capture(f, all->trace);
+    return f->r.bad ? rocl_team_bad_message(err) : good ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status take_peers(ot_sink *s, rocl_team_reader *r, rocl_error *err)
+{
+    const uint64_t n = rocl_team_number(r);
+    ot_peers *e = &s->peers;
+    if (r->bad || n > (uint64_t)(r->end - r->p))
+        return rocl_team_bad_message(err);
+    e->all = reallocarray(NULL, n + 1, sizeof *e->all);
+    for (; e->all && e->count < n; e->count++) {
+        e->all[e->count] = rocl_team_number(r);
+        r->bad |= e->all[e->count] >> 32 >= s->system.capture->process_count;
+    }
+    if (r->bad)
+        return rocl_team_bad_message(err);
+    return e->all && ot_number_peers(s) ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static void take_track(ot_sink *s, ot_track *t, uint32_t nth, uint32_t numbers, rocl_team_reader *r)
+{
+    const rocl_capture *c = s->system.capture;
+    t->track.kind = (rocl_track_kind)rocl_team_number(r);
+    t->track.process = (uint32_t)rocl_team_number(r);
+    t->track.thread = take_ref(r);
+    t->track.agent = take_ref(r);
+    t->track.id = take_ref(r);
+    t->track.lane = (uint32_t)rocl_team_number(r);
+    t->base = (uint32_t)rocl_team_number(r);
+    const uint64_t number = rocl_team_number(r);
+    t->number = s->next_number + (uint32_t)number;
+    t->events = rocl_team_number(r);
+    const uint8_t *copies = rocl_team_bytes(r, 1);
+    t->copies = copies && *copies;
+    r->bad |= t->track.kind > last_track_kind || t->track.process >= c->process_count ||
+              (t->track.thread != ROCL_NONE && t->track.thread >= c->thread_count) ||
+              (t->track.agent != ROCL_NONE && t->track.agent >= c->agent_count) || t->base > nth ||
+              number >= numbers;
+}
+
+/* The numbers of the archive are next_number and what follows. */
+static rocl_status take_tracks(ot_sink *s, rocl_team_reader *r, uint32_t numbers, rocl_error *err)
+{
+    const uint64_t n = rocl_team_number(r);
+    if (r->bad || n > (uint64_t)(r->end - r->p))
+        return rocl_team_bad_message(err);
+    s->tracks = calloc(n + 1, sizeof *s->tracks);
+    for (; s->tracks && s->track_count < n && !r->bad; s->track_count++)
+        take_track(s, &s->tracks[s->track_count], s->track_count, numbers, r);
+    if (r->bad)
+        return rocl_team_bad_message(err);
+    s->next_number += numbers;
+    return s->tracks ? ot_locate_tracks(s, err) : rocl_fail_memory(err);
+}
+
+/* Instances of metrics name their location by the number that the rank gave it: the first one of
+ * the capture is `from` there and `to` here. */
+static rocl_status settle_metrics(ot_sink *s, teller *f, uint32_t upto, uint32_t from, uint32_t to,
+                                  rocl_error *err)
+{
+    ot_metric *metrics = f->defs.lists[OT_METRICS].items;
+    const uint32_t numbers = s->next_number - to;
+    const ot_track **tracks = calloc(numbers + (size_t)1, sizeof *tracks); /* by number */
+    if (!tracks)
+        return rocl_fail_memory(err);
+    for (uint32_t i = 0; i < s->track_count; i++)
+        tracks[s->tracks[i].number - to] = &s->tracks[i];
+    for (uint32_t i = f->to.counts[OT_METRICS]; i < upto; i++) {
+        const uint32_t nth = metrics[i].recorder - from;
+        if (metrics[i].class == ROCL_NONE)
+            continue;
+        if (nth < numbers && tracks[nth])
+            ot_settle_metric(s, &metrics[i], tracks[nth]);
+        else
+            f->r.bad = true;
+    }
+    free(tracks);
+    return f->r.bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+/* The next capture of a rank, as end_capture() has it in one process. */
+static rocl_status take_capture(whole *w, unsigned rank, rocl_error *err)
+{
+    teller *f = &w->ranks[rank];
+    ot_sink *s = &w->s;
+    rocl_team_reader *r = &f->r;
+    uint32_t upto[OT_LISTS];
+    const uint32_t from = (uint32_t)rocl_team_number(r), numbers = (uint32_t)rocl_team_number(r);
+    for (unsigned kind = 0; kind < OT_LISTS; kind++) {
+        upto[kind] = (uint32_t)rocl_team_number(r);
+        r->bad |= upto[kind] > f->defs.lists[kind].count;
+    }
+    const uint64_t at = rocl_team_number(r), bytes = rocl_team_number(r);
+    if (r->bad)
+        return rocl_team_bad_message(err);
+    if (!ROCL_GROW(w->parts, w->part_capacity, w->part_count + 1))
+        return rocl_fail_memory(err);
+    const uint32_t to = s->next_number, window = s->peers.next_window;
+    w->parts[w->part_count++] = (side_part){rank, from, to, at, bytes};
+    rocl_buf_varint(&f->numbers, to);
+    f->captures++;
+    rocl_status st = ot_system_begin_capture(&s->system, &s->trace->captures[f->capture]->pub, err);
+    if (st == ROCL_OK)
+        st = take_peers(s, r, err);
+    if (st == ROCL_OK)
+        st = take_tracks(s, r, numbers, err);
+    if (st == ROCL_OK)
+        st = settle_metrics(s, f, upto[OT_METRICS], from, to, err);
+    if (st == ROCL_OK) {
+        ot_defs_add(&s->defs, &f->defs, upto, &f->to);
+        for (uint32_t i = window; i < s->peers.next_window; i++)
+            f->to.refs[OT_WINDOWS][f->to.counts[OT_WINDOWS]++] = i;
+        ot_settle_capture(s);
+    }
+    ot_forget_tracks(s);
+    next_capture(f, s->trace);
+    return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
+}
+
+/* In the order of all captures. */
+static rocl_status take_captures(whole *w, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (;;) {
+        unsigned least = 0;
+        for (unsigned r = 1; r < w->rank_count; r++)
+            least = w->ranks[r].capture < w->ranks[least].capture ? r : least;
+        if (st != ROCL_OK || w->ranks[least].capture == UINT64_MAX)
+            break;
+        st = take_capture(w, least, err);
+    }
+    for (unsigned r = 0; r < w->rank_count; r++)
+        ot_mapping_close(&w->ranks[r].to);
+    return st == ROCL_OK && w->s.defs.failed ? rocl_fail_memory(err) : st;
+}
+
+static void put_answer(rocl_buf *b, const teller *f)
+{
+    rocl_buf_varint(b, f->captures);
+    rocl_buf_put(b, f->numbers.data, f->numbers.len);
+    for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
+        const uint32_t n = f->to.refs[kind] ? f->to.counts[kind] : 0;
+        rocl_buf_varint(b, n);
+        for (uint32_t i = 0; i < n; i++)
+            rocl_buf_varint(b, f->to.refs[kind][i]);
+    }
+    b->failed |= f->numbers.failed;
+}
+
+/* ---- what rank 0 has answered, on every rank ------------------------------------------------- */
+
+/* By number of a location in the rank: that in the archive. NULL: memory is out, or it is bad. */
+static uint32_t *take_numbers(const ot_sink *s, rocl_team_reader *r)
+{
+    uint32_t *numbers = calloc(s->next_number + (size_t)1, sizeof *numbers);
+    r->bad |= rocl_team_number(r) != s->begin_count;
+    for (size_t i = 0; i < s->begin_count && numbers && !r->bad; i++) {
+        const uint32_t to = (uint32_t)rocl_team_number(r), from = s->begins[i];
+        const uint32_t end = i + 1 < s->begin_count ? s->begins[i + 1] : s->next_number;
+        for (uint32_t k = from; k < end; k++)
+            numbers[k] = to + (k - from);
+    }
+    return numbers;
+}
+
+static bool take_mapping(ot_mapping *m, rocl_team_reader *r)
+{
+    bool good = true;
+    for (unsigned kind = 0; kind < OT_MAPPED && good; kind++) {
+        const uint64_t n = rocl_team_number(r);
+        if (r->bad || n > (uint64_t)(r->end - r->p))
+            return false;
+        m->counts[kind] = (uint32_t)n;
+        m->needed |= n > 0;
+        if (!n)
+            continue;
+        m->refs[kind] = reallocarray(NULL, n, sizeof(uint32_t));
+        good = m->refs[kind];
+        for (uint64_t i = 0; i < n && good; i++)
+            m->refs[kind][i] = (uint32_t)rocl_team_number(r);
+    }
+    return good;
+}
+
+/* From a part's references to the rank's, and on to the archive's. */
+static bool map_further(ot_mapping *m, const ot_mapping *to)
+{
+    for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
+        if (!to->refs[kind])
+            continue;
+        if (!m->refs[kind]) { /* a part has the first of the rank's, or all */
+            const uint32_t n = m->counts[kind] = to->counts[kind];
+            m->refs[kind] = reallocarray(NULL, n + (size_t)1, sizeof(uint32_t));
+            if (!m->refs[kind])
+                return false;
+            memcpy(m->refs[kind], to->refs[kind], n * sizeof(uint32_t));
+            continue;
+        }
+        for (uint32_t i = 0; i < m->counts[kind]; i++)
+            m->refs[kind][i] = to->refs[kind][m->refs[kind][i]];
+    }
+    return true;
+}
+
+/* The locations that have events, with the mapping of their references to the archive's. */
+static ot_location *list_written(const ot_sink *s, uint32_t mapping, uint32_t *count)
+{
+    const ot_system *y = &s->system;
+    ot_location *all = reallocarray(NULL, y->location_count + (size_t)1, sizeof *all);
+    for (uint32_t i = 0; all && i < y->location_count; i++) {
+        if (y->locations[i].number == ROCL_NONE)
+            continue;
+        all[*count] = y->locations[i];
+        if (all[*count].mapping == ROCL_NONE)
+            all[*count].mapping = mapping;
+        (*count)++;
+    }
+    return all;
+}
+
+static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes, rocl_error *err)
+{
+    ot_mapping to = {0};
+    uint32_t *numbers = take_numbers(s, answer);
+    bool good = numbers && take_mapping(&to, answer);
+    rocl_status st = answer->bad ? rocl_team_bad_message(err)
+                     : good      ? ROCL_OK
+                                 : rocl_fail_memory(err);
+    for (uint32_t i = 0; i < s->mapping_count && good; i++)
+        good = map_further(&s->mappings[i], &to);
+    uint32_t mapping = ROCL_NONE;
+    if (good && to.needed) {
+        good = ROCL_GROW(s->mappings, s->mapping_capacity, s->mapping_count + (size_t)1);
+        if (good) {
+            s->mappings[mapping = s->mapping_count++] = to;
+            to = (ot_mapping){0};
+        }
+    }
+    ot_summary u = {.mappings = s->mappings, .mapping_count = s->mapping_count};
+    ot_location *written =
+        st == ROCL_OK && good ? list_written(s, mapping, &u.location_count) : NULL;
+    u.locations = written;
+    if (st == ROCL_OK && !written)
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = ot_archive_hand_in(s->archive, &u, numbers, rocl_parts_far(s->trace->parts), bytes,
+                                err);
+    ot_mapping_free(&to);
+    free(written);
+    free(numbers);
+    return st;
+}
+
+static rocl_status complete_on_other(ot_sink *s, const rocl_parts_sums *sums, rocl_error *err)
+{
+    rocl_parts *parts = s->trace->parts;
+    rocl_buf facts = {0};
+    rocl_team_reader answer;
+    uint64_t bytes = 0;
+    put_facts(&facts, s);
+    rocl_status st =
+        facts.failed ? rocl_fail_memory(err) : rocl_parts_tell(parts, sums, &facts, &answer, err);
+    rocl_buf_free(&facts);
+    if (st == ROCL_OK)
+        st = hand_in(s, &answer, &bytes, err);
+    return st ? st : rocl_parts_placed(parts, bytes, err);
+}
+
+/* ---- the end, on rank 0 ---------------------------------------------------------------------- */
+
+static rocl_status open_whole(whole *w, const ot_sink *own, rocl_error *err)
+{
+    rocl_trace *t = own->trace;
+    const rocl_parts *parts = t->parts;
+    rocl_buf facts = {0};
+    w->s = (ot_sink){.trace = t, .earliest = INT64_MAX, .latest = -1};
+    w->s.defs.trace = t;
+    w->rank_count = rocl_parts_size(parts);
+    w->ranks = calloc(w->rank_count, sizeof *w->ranks);
+    rocl_status st = ot_system_open(&w->s.system, t, &w->s.defs, err);
+    put_facts(&facts, own);
+    if (!w->ranks || facts.failed)
+        st = rocl_fail_memory(err);
+    for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
+        st = open_teller(&w->ranks[r], &w->s, r ? rocl_parts_facts(parts, r) : &facts, err);
+    if (st == ROCL_OK)
+        st = take_captures(w, err);
+    rocl_buf_free(&facts);
+    return st;
+}
+
+static void close_whole(whole *w)
+{
+    ot_forget_tracks(&w->s);
+    ot_system_close(&w->s.system);
+    ot_defs_free(&w->s.defs);
+    for (unsigned r = 0; w->ranks && r < w->rank_count; r++) {
+        ot_defs_free(&w->ranks[r].defs);
+        ot_mapping_free(&w->ranks[r].to);
+        rocl_buf_free(&w->ranks[r].numbers);
+    }
+    free(w->ranks);
+    free(w->parts);
+}
+
+/* All ranks hand in their files, and this one too: its archive is that of all then. */
+static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_error *err)
+{
+    rocl_parts *parts = own->trace->parts;
+    rocl_buf answer = {0};
+    rocl_status st = ot_archive_make_folder(own->archive, err);
+    for (unsigned r = w->rank_count; r-- > 0 && st == ROCL_OK;) {
+        if (r && !rocl_parts_facts(parts, r)->len)
+            continue;
+        answer.len = 0;
+        put_answer(&answer, &w->ranks[r]);
+        if (answer.failed)
+            st = rocl_fail_memory(err);
+        else if (r)
+            st = rocl_parts_answer(parts, r, &answer, err);
+    }
+    rocl_team_reader r = {answer.data, answer.data + answer.len, false};
+    if (st == ROCL_OK)
+        st = hand_in(own, &r, bytes, err);
+    rocl_buf_free(&answer);
+    return st;
+}
+
+static rocl_status write_side_part(ot_sink *s, const side_part *p, rocl_buf *name, rocl_buf *text,
+                                   rocl_error *err)
+{
+    FILE *f = ot_archive_side_file(s->archive, p->rank, "rb");
+    bool good = f && fseeko(f, (off_t)p->at, SEEK_SET) == 0;
+    rocl_status st = ROCL_OK;
+    for (uint64_t left = p->bytes; left && good && st == ROCL_OK;) {
+        side_marker side;
+        name->len = 0;
+        errno = EIO;
+        good = fread(&side, sizeof side, 1, f) == 1 && side.length <= left - sizeof side &&
+               rocl_buf_reserve(name, side.length + 1) &&
+               (!side.length || fread(name->data, side.length, 1, f) == 1);
+        if (!good)
+            break;
+        left -= sizeof side + side.length;
+        const ot_marker m = {
+            .location = side.location - p->from + p->to,
+            .time = side.time,
+            .duration = side.duration,
+            .name = rocl_strings_put(s->trace->strings, (const char *)name->data, side.length)};
+        st = m.name == ROCL_NONE ? rocl_fail_memory(err) : ot_write_marker(s, &m, text, err);
+    }
+    if (!good)
+        st = ot_archive_fail(s->archive, errno, err);
+    if (f)
+        fclose(f);
+    return st;
+}
+
+static rocl_status write_side_parts(const whole *w, ot_sink *s, rocl_error *err)
+{
+    rocl_buf name = {0}, text = {0};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < w->part_count && st == ROCL_OK; i++)
+        if (w->parts[i].bytes)
+            st = write_side_part(s, &w->parts[i], &name, &text, err);
+    for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
+        ot_archive_remove_side_file(s->archive, r);
+    rocl_buf_free(&name);
+    rocl_buf_free(&text);
+    return st;
+}
+
+/* Definitions, markers, and the locations that nobody has written. */
+static rocl_status write_rest(whole *w, uint64_t *bytes, rocl_error *err)
+{
+    ot_sink *s = &w->s;
+    const uint32_t first = s->next_number;
+    rocl_status st = write_side_parts(w, s, err);
+    if (st == ROCL_OK)
+        st = ot_complete_locations(s, err);
+    if (st == ROCL_OK)
+        st = ot_write_definitions(s, err);
+    if (st == ROCL_OK && s->defs.failed)
+        st = rocl_fail_memory(err);
+    if (st != ROCL_OK)
+        return st;
+    ot_summary u = ot_summarize(s);
+    ot_location *empty = reallocarray(NULL, u.location_count + (size_t)1, sizeof *empty);
+    if (!empty)
+        return rocl_fail_memory(err);
+    u.locations = empty;
+    u.location_count = 0;
+    for (uint32_t i = 0; i < s->system.location_count; i++)
+        if (s->system.locations[i].number >= first)
+            empty[u.location_count++] = s->system.locations[i];
+    st = ot_archive_complete(s->archive, &u, bytes, err);
+    free(empty);
+    return st;
+}
+
+static rocl_status complete_on_rank_0(ot_sink *s, rocl_parts_sums *sums, rocl_error *err)
+{
+    rocl_parts *parts = s->trace->parts;
+    whole w = {0};
+    uint64_t own = 0;
+    rocl_status st = rocl_parts_gather(parts, sums, err);
+    if (st == ROCL_OK)
+        st = open_whole(&w, s, err);
+    if (st == ROCL_OK)
+        st = hand_in_all(&w, s, &own, err);
+    if (st == ROCL_OK) {
+        w.s.archive = s->archive;
+        st = write_rest(&w, &s->bytes, err);
+        s->bytes += own;
+        s->defs.cut = w.s.defs.cut;
+    }
+    if (st == ROCL_OK)
+        st = rocl_parts_wait_placed(parts, &s->bytes, err);
+    if (st == ROCL_OK) {
+        ot_archive *a = s->archive;
+        s->archive = NULL;
+        st = ot_archive_commit(a, s->trace->outputs, err);
+    }
+    if (st == ROCL_OK)
+        rocl_parts_named(parts);
+    s->all_locations = w.s.system.location_count;
+    close_whole(&w);
+    return st;
+}
+
+rocl_status ot_complete_together(ot_sink *s, rocl_error *err)
+{
+    uint64_t counts[] = {s->counts.slices, s->counts.instants, s->counts.values, s->counts.lanes,
+                         s->counts.moved};
+    rocl_parts_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    rocl_status st = close_side(s, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_leads(s->trace->parts) ? complete_on_rank_0(s, &sums, err)
+                                               : complete_on_other(s, &sums, err);
+    s->counts = (rocl_timeline_counts){.slices = counts[0],
+                                       .instants = counts[1],
+                                       .values = counts[2],
+                                       .lanes = counts[3],
+                                       .moved = counts[4]};
+    return st;
+}
