@@ -4,50 +4,13 @@
 # shellcheck disable=SC2154 # bats sets status, output and stderr
 
 load helper
+load teams
 
-requires() {
-    needs jq
-    # A launcher around these tests is not theirs.
-    unset "${!OMPI_@}" "${!PMI_@}" "${!PMIX_@}" "${!SLURM_@}" ROCLINE_MPI
-}
-
-# Small databases of all versions on several nodes, and one that is much larger.
 setup_file() {
-    local gen first=0 schema
-    BUILD=$(realpath "${BUILD:-$BATS_TEST_DIRNAME/../../build}")
-    gen=$BUILD/tests/rocpd-gen
-    cd "$BATS_FILE_TMPDIR" || return
-    mkdir m
-    for schema in 3.0.0 3.0.5 4.1.0 lz4; do
-        "$gen" -o "m/rank%r.db" --rows 60 --kernels 4 --gpus 2 --threads 2 --schema "$schema" \
-            --processes 12 --nodes 3 --first-rank $first --args
-        first=$((first + 12))
-    done
-    "$gen" -o m/large.db --rows 40000 --kernels 20 --seed 99 --args
-}
-
-# same SIZE... -- ARGUMENT...: rocstats prints the same, and has the same exit code, for each size.
-same() {
-    local size sizes=() rc=0 other
-    while [ "$1" != -- ]; do
-        sizes+=("$1")
-        shift
-    done
-    shift
-    rocstats --team no "$@" >one.out 2>one.err || rc=$?
-    for size in "${sizes[@]}"; do
-        other=0
-        timeout 120 rocstats --team "$size" "$@" >other.out 2>other.err || other=$?
-        [ "$rc" -eq "$other" ] || fail "--team $size $*: exit code $other, not $rc: $(cat other.err)"
-        cmp one.out other.out || fail "--team $size $*"
-        diff one.err other.err || fail "--team $size $*"
-    done
-    [ "$rc" -le 1 ] || failed=$((failed + 1))
-    compared=$((compared + ${#sizes[@]}))
+    make_inputs 12 40000
 }
 
 @test "every input: the same bytes of all reports in every form, whatever the size" {
-    compared=0 failed=0
     local sizes=(2 3 7 16) formats=(text csv json html md) i=0 input format
     for input in "$FIXTURES"/*.db "$FIXTURES"/*.json "$FIXTURES"/{job.rpdb,index.yaml} \
         "$TOP"/tests/fixtures/rtg/calls.txt "$TOP"/tests/fixtures/chrome/kineto.json; do
@@ -56,62 +19,52 @@ same() {
             [ -n "${SOAK:-}" ] || [ $((i % 3)) -eq 0 ] || continue
             # shellcheck disable=SC2046 # words
             same $([ -n "${SOAK:-}" ] && echo 1 "${sizes[@]}" || echo "${sizes[i / 3 % 4]}") -- \
-                all --format "$format" --ids -j$((1 + i % 3)) "$input"
+                rocstats all --format "$format" --ids -j$((1 + i % 3)) "$input"
         done
-        same 2 -- "$input"
-        same 3 -- doctor "$input"
+        same 2 -- rocstats "$input"
+        same 3 -- rocstats doctor "$input"
     done
     [ "$failed" -lt $((compared / 3)) ] # inputs that are broken
     echo "# team: $compared comparisons, $failed of inputs that cannot be read" >&3
 }
 
 @test "many inputs of all versions and a large one: the same with filters, clocks, by rank" {
-    compared=0 failed=0
-    local sizes=(3 16) args
+    local sizes=(3 16)
     [ -z "${SOAK:-}" ] || sizes=(1 2 3 7 16)
-    while read -r args; do
-        # shellcheck disable=SC2086 # words
-        same "${sizes[@]}" -- $args "$BATS_FILE_TMPDIR"/m/*.db
-    done <<'END'
-all --format json -j2
-all --format json -j1 --reader sqlite
-all --format csv --by-rank --by-agent --by-stream --ids
-all --format html --align start
-all --format json --start 20% --end 60% --clip
-all --format json --kernel-iterations 1,3 --rank 0-20
-all --format json --include kernel,copy --name k --min-duration 1us
-collectives steps overlap --format json --memory 2m
--v
-doctor --format json
+    same_each "${sizes[@]}" -- "$BATS_FILE_TMPDIR"/m/*.db <<'END'
+rocstats all --format json -j2
+rocstats all --format json -j1 --reader sqlite
+rocstats all --format csv --by-rank --by-agent --by-stream --ids
+rocstats all --format html --align start
+rocstats all --format json --start 20% --end 60% --clip
+rocstats all --format json --kernel-iterations 1,3 --rank 0-20
+rocstats all --format json --include kernel,copy --name k --min-duration 1us
+rocstats collectives steps overlap --format json --memory 2m
+rocstats -v
+rocstats doctor --format json
 END
-    same 7 -- compare --format json "$BATS_FILE_TMPDIR"/m/rank[0-3].db -- "$BATS_FILE_TMPDIR"/m/rank1[0-3].db
+    same 7 -- rocstats compare --format json "$BATS_FILE_TMPDIR"/m/rank[0-3].db -- "$BATS_FILE_TMPDIR"/m/rank1[0-3].db
     [ "$failed" -eq 0 ]
 }
 
 @test "inputs that only rank 0 can read, beside those that others read" {
-    compared=0 failed=0
     gzip -c "$BATS_FILE_TMPDIR/m/rank1.db" >z.db.gz
     rocpd2pftrace -q -o t.pftrace "$BATS_FILE_TMPDIR/m/rank2.db"
-    same 3 -- all --format json z.db.gz t.pftrace "$BATS_FILE_TMPDIR"/m/rank[4-7].db
-    rocstats all --format json --team no "$BATS_FILE_TMPDIR/m/rank1.db" >one
-    rocstats all --format json --team 3 - <"$BATS_FILE_TMPDIR/m/rank1.db" >other
-    diff <(jq .tables one) <(jq .tables other)
+    same 3 -- rocstats all --format json "$PWD/z.db.gz" "$PWD/t.pftrace" "$BATS_FILE_TMPDIR"/m/rank[4-7].db
+    rocstats all --format json --team no "$BATS_FILE_TMPDIR/m/rank1.db" >one.json
+    rocstats all --format json --team 3 - <"$BATS_FILE_TMPDIR/m/rank1.db" >other.json
+    diff <(jq .tables one.json) <(jq .tables other.json)
     [ "$failed" -eq 0 ]
 }
 
 @test "an input that is broken: the same words, whoever reads it" {
-    compared=0 failed=0
-    same 2 3 7 -- all --strict "$BATS_FILE_TMPDIR"/m/rank[1-4].db "$FIXTURES/nasty-sys.db"
-    same 2 3 7 -- all "$BATS_FILE_TMPDIR"/m/rank[1-4].db "$FIXTURES/truncated.db"
-    same 3 -- all "$BATS_FILE_TMPDIR"/m/rank[1-4].db missing.db
-    same 3 -- all "$BATS_FILE_TMPDIR"/m/rank[1-4].db "$BATS_FILE_TMPDIR"/m/rank1.db
-    # Damage that is met only when events are read, in two inputs: that of the first one is told.
-    local i
-    for i in 2 3; do
-        cp "$BATS_FILE_TMPDIR/m/large.db" "d$i.db"
-        dd if=/dev/urandom of="d$i.db" bs=4096 seek=$((400 + i)) count=300 conv=notrunc 2>/dev/null
-    done
-    run --separate-stderr rocstats --team 3 d2.db "$BATS_FILE_TMPDIR"/m/rank[1-4].db
+    same 2 3 7 -- rocstats all --strict "$BATS_FILE_TMPDIR"/m/rank[1-4].db "$FIXTURES/nasty-sys.db"
+    same 2 3 7 -- rocstats all "$BATS_FILE_TMPDIR"/m/rank[1-4].db "$FIXTURES/truncated.db"
+    same 3 -- rocstats all "$BATS_FILE_TMPDIR"/m/rank[1-4].db missing.db
+    same 3 -- rocstats all "$BATS_FILE_TMPDIR"/m/rank[1-4].db "$BATS_FILE_TMPDIR"/m/rank1.db
+    # In two inputs: that of the first one is told.
+    make_damaged d2.db d3.db
+    run --separate-stderr rocstats --team 3 d2.db d3.db "$BATS_FILE_TMPDIR"/m/rank[1-4].db
     [ "$status" -eq 3 ] || fail "damage was not noticed"
     one_line rocstats
     says d2.db
@@ -119,43 +72,10 @@ END
 
 # ---- ranks that are gone -----------------------------------------------------------------------------
 
-# ms: a random pause.
-pause() {
-    sleep "0.$(printf %03d $((RANDOM % $1)))"
-}
-
 @test "a rank that is killed ends the team with one line, and leaves nothing" {
-    local rounds=12 i pid victims rc killed=0 now
+    local rounds=12
     [ -z "${SOAK:-}" ] || rounds=50
-    rocstats all -q --format json --team no "$BATS_FILE_TMPDIR"/m/*.db >whole
-    for ((i = 0; i < rounds; i++)); do
-        rm -f out.json
-        rocstats all -q --format json --team $((2 + i % 4)) -o out.json "$BATS_FILE_TMPDIR"/m/*.db \
-            2>messages 3>&- &
-        pid=$!
-        pause 400
-        mapfile -t victims < <(pgrep -P "$pid")
-        if [ "${#victims[@]}" -gt 0 ]; then
-            kill -KILL "${victims[RANDOM % ${#victims[@]}]}" 2>/dev/null || true
-        fi
-        now=$SECONDS rc=0
-        wait "$pid" || rc=$?
-        [ $((SECONDS - now)) -le 10 ] || fail "it took $((SECONDS - now)) s"
-        if [ "$rc" -eq 0 ]; then # the blow came when it had read all
-            cmp out.json whole
-        else
-            killed=$((killed + 1))
-            [ "$rc" -eq 5 ] || fail "exit code $rc: $(cat messages)"
-            [ "$(wc -l <messages)" -eq 1 ] || fail "$(cat messages)"
-            grep -q '^rocstats: rank [1-9]* of the team was ended by signal 9' messages || fail "$(cat messages)"
-            [ ! -e out.json ]
-        fi
-        [ -z "$(find . -name '.*' ! -name .)" ] || fail "$(find . -name '.*')"
-        for pid in "${victims[@]}"; do
-            ! kill -0 "$pid" 2>/dev/null || fail "process $pid is left"
-        done
-    done
-    echo "# team: $killed of $rounds were killed in time" >&3
+    kill_some $rounds rocstats all --format json -o @/out.json
 }
 
 @test "when rank 0 is killed or interrupted, the others end" {
@@ -195,7 +115,7 @@ pause() {
         try 2 rocstats --team "$value" "$FIXTURES/schema-3.0.0.db"
         says "--team: \"$value\" is not known"
     done
-    try 2 rocpd2otf2 --team 2 "$FIXTURES/schema-3.0.0.db"
+    try 2 rtg2json --team 2 "$FIXTURES/schema-3.0.0.db"
     try 2 rocstats view --team 2 "$FIXTURES/schema-3.0.0.db"
     [ "$(rocstats --team mpi "$FIXTURES/schema-3.0.0.db" 2>err)" = "$(rocstats "$FIXTURES/schema-3.0.0.db")" ]
     grep -q 'no other rank was started with this one' err
@@ -204,24 +124,6 @@ pause() {
 }
 
 # ---- MPI ---------------------------------------------------------------------------------------------
-
-# needs_mpi openmpi|mpich: sets `start`, the command before a number of ranks.
-needs_mpi() {
-    needs "$BUILD/lib/rocline/librocline-mpi-$1.so"
-    ! nm -D "$BUILD/bin/rocstats" | grep -qE '__(asan|tsan)' || skip "sanitizers are on: the MPI is not made for them"
-    case $1 in
-    openmpi)
-        needs mpirun.openmpi
-        start=(timeout -k 1 100 mpirun.openmpi --oversubscribe --allow-run-as-root --mca btl self,vader --mca
-            plm isolated -q -n)
-        ;;
-    mpich)
-        needs mpiexec.mpich
-        start=(timeout -k 1 100 mpiexec.mpich -n)
-        ;;
-    esac
-    "${start[@]}" 2 true >/dev/null 2>&1 || skip "$1 cannot start programs here"
-}
 
 ranks_of_mpi() {
     local n args name=$1
