@@ -50,6 +50,10 @@ rocpd2otf2 -v -j2 --args
 rocpd2otf2 -v -j1 --group-by-queue --start 20% --end 60% --clip
 rocpd2otf2 --rank 3,5,7,20-30 --min-duration 1us --memory 2m
 rocpd2otf2 --align start --include marker,copy
+rocline export -v -f jsonl -j2
+rocline export -f jsonl --codec gzip --all-columns --start 20% --end 60% --clip
+rocline export -f jsonl -o x.jsonl --kinds kernel,process
+rocline export -f parquet --kinds kernel
 END
     [ "$failed" -eq 0 ]
     # What is wrong with options, and with the trace, in the same words.

@@ -52,7 +52,7 @@ same() {
     shift
     rm -rf one
     mkdir one
-    [ "$1" = rocstats ] || set -- "$1" --no-sync "${@:2}" # the disk is not what is compared
+    [ "$1" = rocstats ] || set -- "$@" --no-sync # the disk is not what is compared
     (cd one && "$@" --team no >out 2>err) || rc=$?
     (cd one && print_archives)
     for size in "${sizes[@]}"; do

@@ -51,7 +51,7 @@ static const opt output_options[] = {
 static const opt_group output_group = {"Output", output_options};
 
 static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
-                                          &run_group,   &other_group,  NULL};
+                                          &run_group,   &team_group,   &other_group, NULL};
 
 static const opt_words words[] = {{"kinds", rocl_export_kind_word}, {NULL, NULL}};
 
@@ -161,7 +161,7 @@ static int check_options(cli *c)
 
 static int run_export(const program *p, int argc, char **argv)
 {
-    static cli c = {.level = -1};
+    static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--columns") != 0)
             continue;

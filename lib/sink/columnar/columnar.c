@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/zstd.h"
 #include "sink/columnar/record.h"
+#include "trace/parts.h"
 #include "trace/pipeline.h"
 
 enum {
@@ -125,12 +126,12 @@ static rocl_status open_file(sink *s, rocl_columnar_file *f, rocl_error *err)
         /* Relations that share a stream share what it is written to. */
         for (size_t i = 0; i < rocl_relation_count && !f->out; i++)
             f->out = s->files[i].out;
-        st = f->out ? ROCL_OK : rocl_out_open(&f->out, o->path, err);
-    } else if ((st = rocl_make_dirs(folder, err)) == ROCL_OK) {
+        st = f->out ? ROCL_OK : rocl_parts_out(s->run.trace, &f->out, o->path, err);
+    } else if ((st = s->run.trace->parts ? ROCL_OK : rocl_make_dirs(folder, err)) == ROCL_OK) {
         if (asprintf(&path, "%s/%s%s%s%s%s", folder, prefix, *prefix ? "_" : "", f->relation->name,
                      s->format->ending, gzip ? ".gz" : "") < 0)
             return rocl_fail_memory(err);
-        st = rocl_out_open(&f->out, path, err);
+        st = rocl_parts_out(s->run.trace, &f->out, path, err);
         free(path);
     }
     return st == ROCL_OK ? s->format->begin_file(s->ctx, f, err) : st;
@@ -288,6 +289,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         const rocl_sorter *sorter = atomic_load(&s->sorters[i]);
         rows += sorter ? rocl_sorter_count(sorter) : 0;
     }
+    const size_t rest = s->format->apart && !rocl_trace_joins_next(s->run.trace, c) ? 1 : REST_ROWS;
     rocl_progress_phase(s->run.trace, "writing", rows);
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
         rocl_columnar_file *f = &s->files[i];
@@ -303,13 +305,13 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
             rocl_sorter_free(sorter);
             atomic_store(&s->sorters[i], NULL);
         }
-        if (st == ROCL_OK && f->group_rows >= REST_ROWS)
+        if (st == ROCL_OK && f->group_rows >= rest)
             st = put_group(s, f, err);
         /* A large group takes up to 40 MiB: only one relation at a time has one. */
         if (!f->group_rows && f->capacity > REST_ROWS)
             free_cells(f);
     }
-    return st;
+    return st == ROCL_OK && s->run.trace->parts ? rocl_pipe_drain(s->run.pipe, err) : st;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -320,7 +322,8 @@ static rocl_status finish_files(sink *s, rocl_error *err)
     const rocl_export_options *o = s->run.options;
     rocl_out *outs[RELATIONS];
     size_t count = 0;
-    uint64_t bytes = 0;
+    uint64_t rows = 0;
+    rocl_parts_sums sums = {.own = &rows, .own_count = 1};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
         rocl_columnar_file *f = &s->files[i];
@@ -338,7 +341,7 @@ static rocl_status finish_files(sink *s, rocl_error *err)
         rocl_out *out = NULL;
         for (size_t i = 0; i < rocl_relation_count && !out; i++)
             out = s->files[i].out;
-        st = out ? ROCL_OK : rocl_out_open(&s->files[0].out, o->path, err);
+        st = out ? ROCL_OK : rocl_parts_out(s->run.trace, &s->files[0].out, o->path, err);
     }
     if (st != ROCL_OK)
         return st;
@@ -348,13 +351,13 @@ static rocl_status finish_files(sink *s, rocl_error *err)
         if (!out || (count && outs[count - 1] == out))
             continue;
         outs[count++] = out;
-        bytes += rocl_out_bytes(out);
     }
+    for (size_t i = 0; i < rocl_relation_count; i++)
+        rows += s->files[i].rows;
+    st = rocl_parts_commit(s->run.trace, outs, count, &sums, err);
     if (s->written)
-        *s->written = (rocl_written){.files = count, .bytes = bytes};
-    for (size_t i = 0; s->written && i < rocl_relation_count; i++)
-        s->written->rows += s->files[i].rows;
-    return rocl_out_commit_all(outs, count, err);
+        *s->written = (rocl_written){.files = sums.files, .bytes = sums.bytes, .rows = rows};
+    return st;
 }
 
 static void close_sink(sink *s)
@@ -398,6 +401,8 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
     rocl_status st = s->records ? select_relations(s, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_check_level(o->level, err);
+    if (st == ROCL_OK && format->apart)
+        st = rocl_parts_open(t, o->path, err);
     if (st == ROCL_OK)
         st = format->open(&s->ctx, &s->run, err);
     if (st == ROCL_OK)

@@ -46,6 +46,8 @@ typedef struct rocl_columnar_format {
     const char *ending; /* of files: ".parquet" */
     size_t group_rows;  /* at most in a group */
     bool joined;        /* several relations may go to one stream */
+    bool apart; /* of groups nothing is left in the file: captures are apart in them, and ranks of a
+                   team write theirs */
     /* What goes through the pipe: blocks that put_group makes. `ctx` is that of `open`. */
     rocl_pipe_ops pipe;
     /* Of the run; *ctx is passed to all others, and freed by `close` (also when open fails). */

@@ -155,6 +155,7 @@ const rocl_columnar_format rocl_jsonl_format = {
     .ending = ".jsonl",
     .group_rows = GROUP_ROWS,
     .joined = true,
+    .apart = true,
     .pipe = {format_block, write_block},
     .open = open_jsonl,
     .close = close_jsonl,
