@@ -44,25 +44,29 @@ print_archives() {
 # team. It is run in another folder: inputs have their whole names.
 compared=0 failed=0
 same() {
-    local size sizes=() rc=0 other
+    local size sizes=() command=() rc=0 other
     while [ "$1" != -- ]; do
         sizes+=("$1")
         shift
     done
     shift
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do # options come before that
+        command+=("$1")
+        shift
+    done
     rm -rf one
     mkdir one
-    [ "$1" = rocstats ] || set -- "$@" --no-sync # the disk is not what is compared
-    (cd one && "$@" --team no >out 2>err) || rc=$?
+    [ "${command[0]}" = rocstats ] || command+=(--no-sync) # the disk is not what is compared
+    (cd one && "${command[@]}" --team no "$@" >out 2>err) || rc=$?
     (cd one && print_archives)
     for size in "${sizes[@]}"; do
         rm -rf other
         mkdir other
         other=0
-        (cd other && timeout 120 "$@" --team "$size" >out 2>err) || other=$?
-        [ "$rc" -eq "$other" ] || fail "--team $size $*: exit code $other, not $rc: $(cat other/err)"
+        (cd other && timeout 120 "${command[@]}" --team "$size" "$@" >out 2>err) || other=$?
+        [ "$rc" -eq "$other" ] || fail "--team $size ${command[*]} $*: exit code $other, not $rc: $(cat other/err)"
         (cd other && print_archives)
-        diff -r one other || fail "--team $size $*"
+        diff -r one other || fail "--team $size ${command[*]} $*"
     done
     [ "$rc" -le 1 ] || failed=$((failed + 1))
     compared=$((compared + ${#sizes[@]}))
