@@ -479,9 +479,11 @@ typedef struct rocl_options {
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
     rocl_team *team;  /* who reads; NULL: this process alone. It is closed after the trace */
-    bool team_writes; /* the trace is for an output that the ranks write together */
-    bool explain;     /* notices also of what is only slower than it could be */
-    bool note_times;  /* for rocl_trace_times */
+    bool team_writes; /* all ranks make the result together: rank 0 reads a share, too */
+    bool
+        team_collects; /* they make statistics: what rocl_team_serve() calls is rocl_stats_rank() */
+    bool explain;      /* notices also of what is only slower than it could be */
+    bool note_times;   /* for rocl_trace_times */
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
     void *ctx; /* for progress and notice */
@@ -508,7 +510,8 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
  * what takes them in any order: rocl_stats(), rocl_compare(), rocl_trace_scan(). With
  * rocl_options.team_writes all ranks write what their captures become, for rocl_write_pftrace(),
  * rocl_write_otf2(), rocl_write_csv() and JSON lines: other writers, and what is no plain file, are
- * rank 0's alone. */
+ * rank 0's alone. With rocl_options.team_collects rocl_stats() has the ranks collect what they can,
+ * and their sums come to rank 0 in place of their events. */
 
 /* Forks, as long as the process has one thread: each of `size` processes returns with a team of its
  * own rank. *team NULL: size is 0 or 1. */
@@ -972,6 +975,12 @@ ROCL_API const rocl_advice_rule *rocl_advice_rule_at(size_t i);
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. */
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                                 rocl_error *err);
+/* Of a team, all of whose ranks may collect (rocl_options.team_collects): the part of another rank,
+ * for rocl_team_serve(). ctx is not used. */
+ROCL_API rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err);
+/* Do the ranks collect all that these reports are made of? Else their events come to rank 0 for
+ * those that they do not. */
+ROCL_API bool rocl_stats_collects(const rocl_stats_options *o);
 ROCL_API void rocl_tables_free(rocl_tables *t);
 
 /* The i-th key of a table that rocl_stats() or rocl_compare() may make; NULL: there are not so

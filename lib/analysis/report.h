@@ -59,6 +59,7 @@
 typedef struct rocl_calls rocl_calls;
 typedef struct rocl_collector_def rocl_collector_def;
 typedef struct rocl_report_def rocl_report_def;
+typedef struct rocl_gather_def rocl_gather_def;
 
 /* ---- collectors ------------------------------------------------------------------------------ */
 
@@ -97,6 +98,8 @@ struct rocl_collector_def {
     /* Adds the tables. Runs beside the `finish` of other collectors. */
     rocl_status (*finish)(void *self, rocl_tables *out, rocl_error *err);
     void (*close)(void *self); /* frees what the struct points to */
+    /* How the ranks of a team collect for it (gather.h); NULL: their events come to rank 0. */
+    const rocl_gather_def *gather;
 };
 
 static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/pool.h"
 
 #define WIDE UINT32_MAX
 
@@ -58,11 +59,28 @@ static group *add_group(worker *w, uint32_t group_index)
     return &w->groups[w->count - 1];
 }
 
+/* The groups of another rank, in the order in which it has put them. */
+typedef struct rank_groups {
+    uint32_t *groups;
+    size_t count, cap;
+} rank_groups;
+
+struct search; /* see below */
+
 struct rocl_samples {
     rocl_sort_space *space;
     unsigned worker_count;
     worker *workers;
     uint32_t *scratch; /* a block out of the file */
+    /* Of a team. On another rank what it has put, on rank 0 by rank: */
+    rank_groups *ranks;
+    size_t rank_cap;
+    /* On rank 0, of groups that have values on other ranks: */
+    struct search *searches;
+    uint32_t *search_of; /* by group: which + 1 */
+    size_t search_count, search_cap, group_cap;
+    size_t first, past; /* those that are asked now */
+    bool asked;
 };
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -128,9 +146,9 @@ rocl_status rocl_samples_add(rocl_samples *s, unsigned worker_index, uint32_t gr
 
 typedef void words_fn(void *ctx, const uint32_t *words, uint32_t n);
 
-/* Calls fn with all blocks of a group, of all workers. */
-static rocl_status each_block(rocl_samples *s, uint32_t group_index, words_fn *fn, void *ctx,
-                              rocl_error *err)
+/* Calls fn with all blocks of a group, of all workers. scratch: of one block. */
+static rocl_status each_block(rocl_samples *s, uint32_t group_index, uint32_t *scratch,
+                              words_fn *fn, void *ctx, rocl_error *err)
 {
     for (unsigned w = 0; w < s->worker_count; w++) {
         const group *g = find_group(&s->workers[w], group_index);
@@ -140,11 +158,11 @@ static rocl_status each_block(rocl_samples *s, uint32_t group_index, words_fn *f
             const block *b = &g->blocks[i];
             rocl_status st = b->memory
                                  ? ROCL_OK
-                                 : rocl_space_read(s->space, (uint8_t *)s->scratch,
-                                                   b->words * sizeof *s->scratch, b->offset, err);
+                                 : rocl_space_read(s->space, (uint8_t *)scratch,
+                                                   b->words * sizeof *scratch, b->offset, err);
             if (st != ROCL_OK)
                 return st;
-            fn(ctx, b->memory ? b->memory : s->scratch, b->words);
+            fn(ctx, b->memory ? b->memory : scratch, b->words);
         }
         fn(ctx, g->open, g->words);
     }
@@ -186,7 +204,7 @@ static rocl_status sort_few(rocl_samples *s, uint32_t group_index, const uint64_
                             int64_t *values, rocl_error *err)
 {
     few f = {.n = 0};
-    rocl_status st = each_block(s, group_index, copy_values, &f, err);
+    rocl_status st = each_block(s, group_index, s->scratch, copy_values, &f, err);
     qsort(f.v, f.n, sizeof *f.v, order_values);
     for (int i = 0; i < ROCL_RANKS; i++)
         values[i] = (int64_t)f.v[ranks[i] - 1];
@@ -199,7 +217,7 @@ enum { BITS = 11, DIGITS = 1 << BITS };
 
 /* Ranks are ascending, and so are the prefixes of their values: those with one prefix share a table
  * of counts. */
-typedef struct search {
+typedef struct digits {
     uint64_t prefix[ROCL_RANKS]; /* the digits that are known of each value */
     uint64_t rank[ROCL_RANKS];   /* among the values with this prefix, from 1 */
     unsigned table[ROCL_RANKS];
@@ -207,11 +225,11 @@ typedef struct search {
     unsigned tables; /* so many */
     uint64_t prefix_of_table[ROCL_RANKS];
     uint64_t counts[ROCL_RANKS][DIGITS]; /* by table and digit */
-} search;
+} digits;
 
 static void count_digits(void *ctx, const uint32_t *words, uint32_t n)
 {
-    search *s = ctx;
+    digits *s = ctx;
     for (uint32_t i = 0; i < n;) {
         uint64_t v = next_value(words, &i) >> s->shift;
         for (unsigned t = 0; t < s->tables; t++)
@@ -225,14 +243,14 @@ static void count_digits(void *ctx, const uint32_t *words, uint32_t n)
 static rocl_status search_many(rocl_samples *s, uint32_t group_index, int64_t max,
                                const uint64_t *ranks, int64_t *values, rocl_error *err)
 {
-    search *f = calloc(1, sizeof *f);
+    digits *f = calloc(1, sizeof *f);
     if (!f)
         return rocl_fail_memory(err);
     memcpy(f->rank, ranks, sizeof f->rank);
     rocl_status st = ROCL_OK;
     const unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)max | 1);
-    for (unsigned digits = (bits + BITS - 1) / BITS; st == ROCL_OK && digits--;) {
-        f->shift = digits * BITS;
+    for (unsigned left = (bits + BITS - 1) / BITS; st == ROCL_OK && left--;) {
+        f->shift = left * BITS;
         f->tables = 0;
         for (int i = 0; i < ROCL_RANKS; i++) {
             if (!i || f->prefix[i] != f->prefix[i - 1]) {
@@ -241,7 +259,7 @@ static rocl_status search_many(rocl_samples *s, uint32_t group_index, int64_t ma
             }
             f->table[i] = f->tables - 1;
         }
-        st = each_block(s, group_index, count_digits, f, err);
+        st = each_block(s, group_index, s->scratch, count_digits, f, err);
         for (int i = 0; st == ROCL_OK && i < ROCL_RANKS; i++) {
             const uint64_t *counts = f->counts[f->table[i]];
             unsigned digit = 0;
@@ -256,19 +274,429 @@ static rocl_status search_many(rocl_samples *s, uint32_t group_index, int64_t ma
     return st;
 }
 
+/* Without percentiles. */
+static rocl_distribution sum_up(const rocl_samples *s, uint32_t group_index)
+{
+    rocl_distribution d = {0};
+    for (unsigned w = 0; w < s->worker_count; w++) {
+        const group *g = find_group(&s->workers[w], group_index);
+        if (g)
+            rocl_distribution_merge(&d, &g->d);
+    }
+    return d;
+}
+
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+/* A range is cut into so many parts, or has at most so many values, which are listed. */
+enum { PART_BITS = 8, PARTS = 1 << PART_BITS };
+/* Bytes of the numbers of all ranges that are asked at once, and values for which it takes longer
+ * to wake another worker than to count them. */
+#define ASKED_BYTES ((size_t)16 << 20)
+#define FEW_VALUES  65536
+
+/* Values from `low`, below low + 2^bits. */
+typedef struct range {
+    uint64_t low;
+    unsigned bits;
+    bool lists;        /* its values, not how many are in each part */
+    uint32_t n;        /* values listed so far */
+    uint64_t count;    /* of values of all ranks; known on rank 0 */
+    uint64_t *numbers; /* PARTS of them */
+} range;
+
+/* The percentiles of a group. Their ranks ascend, and so do the ranges. */
+typedef struct search {
+    uint32_t group;
+    unsigned range_count; /* 0: all are known */
+    range ranges[ROCL_RANKS];
+    unsigned range_of[ROCL_RANKS];
+    uint64_t rank[ROCL_RANKS]; /* in its range, from 1; 0: the value is known */
+    int64_t values[ROCL_RANKS];
+} search;
+
+static void free_ranges(search *f)
+{
+    for (unsigned i = 0; i < f->range_count; i++)
+        free(f->ranges[i].numbers);
+    f->range_count = 0;
+}
+
+static unsigned part_shift(const range *r)
+{
+    return r->bits > PART_BITS ? r->bits - PART_BITS : 0;
+}
+
+/* What one pass over the values of a group counts; also on another rank. */
+static void count_in_ranges(void *ctx, const uint32_t *words, uint32_t n)
+{
+    search *f = ctx;
+    for (uint32_t i = 0; i < n;) {
+        const uint64_t v = next_value(words, &i);
+        for (unsigned k = 0; k < f->range_count; k++) {
+            range *r = &f->ranges[k];
+            const uint64_t at = v - r->low;
+            if (at >> r->bits)
+                continue;
+            if (!r->lists)
+                r->numbers[at >> part_shift(r)]++;
+            else if (r->n < PARTS)
+                r->numbers[r->n++] = v;
+            break;
+        }
+    }
+}
+
+static bool make_numbers(search *f)
+{
+    bool good = true;
+    for (unsigned k = 0; k < f->range_count; k++)
+        good &= (f->ranges[k].numbers = calloc(PARTS, sizeof(uint64_t))) != NULL;
+    return good;
+}
+
+typedef struct counting {
+    rocl_samples *samples;
+    search *searches;
+    uint32_t **scratch; /* by worker */
+} counting;
+
+static rocl_status count_task(void *ctx, unsigned worker_index, size_t i, rocl_error *err)
+{
+    counting *c = ctx;
+    search *f = &c->searches[i];
+    if (!f->range_count)
+        return ROCL_OK;
+    if (!c->scratch[worker_index] && !(c->scratch[worker_index] = malloc(BLOCK * sizeof(uint32_t))))
+        return rocl_fail_memory(err);
+    return each_block(c->samples, f->group, c->scratch[worker_index], count_in_ranges, f, err);
+}
+
+static rocl_status count_values(rocl_samples *s, search *searches, size_t n, rocl_error *err)
+{
+    counting c = {s, searches, calloc(s->worker_count, sizeof *c.scratch)};
+    uint64_t values = 0;
+    if (!c.scratch)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        values += sum_up(s, searches[i].group).taken;
+    const unsigned workers = values < FEW_VALUES ? 1 : s->worker_count;
+    const rocl_status st = rocl_run_tasks(workers, n, count_task, &c, err);
+    for (unsigned w = 0; w < s->worker_count; w++)
+        free(c.scratch[w]);
+    free(c.scratch);
+    return st;
+}
+
+/* ---- rank 0 ---- */
+
+/* A range for each percentile whose value is not known, one for those that have the same. */
+static rocl_status set_ranges(search *f, const range *of, rocl_error *err)
+{
+    free_ranges(f);
+    for (int k = 0; k < ROCL_RANKS; k++) {
+        if (!f->rank[k])
+            continue;
+        const range *last = f->range_count ? &f->ranges[f->range_count - 1] : NULL;
+        if (!last || last->low != of[k].low || last->bits != of[k].bits)
+            f->ranges[f->range_count++] = (range){.low = of[k].low,
+                                                  .bits = of[k].bits,
+                                                  .count = of[k].count,
+                                                  .lists = of[k].count <= PARTS};
+        f->range_of[k] = f->range_count - 1;
+    }
+    return make_numbers(f) ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status begin_search(const rocl_samples *s, search *f, rocl_error *err)
+{
+    const rocl_distribution d = sum_up(s, f->group);
+    const uint64_t span = (uint64_t)d.max - (uint64_t)d.min;
+    const range all = {.low = (uint64_t)d.min,
+                       .bits = span ? 64 - (unsigned)__builtin_clzll(span) : 0,
+                       .count = d.taken};
+    range of[ROCL_RANKS];
+    rocl_distribution_ranks(d.taken, f->rank);
+    for (int k = 0; k < ROCL_RANKS; k++) {
+        of[k] = all;
+        f->values[k] = d.min;
+        f->rank[k] = span ? f->rank[k] : 0;
+    }
+    return set_ranges(f, of, err);
+}
+
+/* What was counted or listed of a range is all of it. */
+static bool is_complete(const range *r)
+{
+    uint64_t sum = r->n;
+    for (unsigned i = 0; i < PARTS && !r->lists; i++)
+        sum += r->numbers[i];
+    return sum == r->count;
+}
+
+static rocl_status narrow_search(search *f, rocl_error *err)
+{
+    range of[ROCL_RANKS] = {{0}};
+    for (unsigned i = 0; i < f->range_count; i++) {
+        range *r = &f->ranges[i];
+        if (!is_complete(r))
+            return rocl_fail(err, ROCL_INTERNAL, "ranks of the team have lost values of a group");
+        if (r->lists)
+            qsort(r->numbers, r->n, sizeof *r->numbers, order_values);
+    }
+    for (int k = 0; k < ROCL_RANKS; k++) {
+        const range *r = f->rank[k] ? &f->ranges[f->range_of[k]] : NULL;
+        if (r && r->lists) {
+            f->values[k] = (int64_t)r->numbers[f->rank[k] - 1];
+            f->rank[k] = 0;
+        } else if (r) {
+            unsigned part = 0;
+            while (f->rank[k] > r->numbers[part])
+                f->rank[k] -= r->numbers[part++];
+            of[k] = (range){.low = r->low + ((uint64_t)part << part_shift(r)),
+                            .bits = part_shift(r),
+                            .count = r->numbers[part]};
+            f->values[k] = (int64_t)of[k].low;
+            f->rank[k] = of[k].bits ? f->rank[k] : 0;
+        }
+    }
+    return set_ranges(f, of, err);
+}
+
+rocl_status rocl_samples_prepare(rocl_samples *s, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    bool more = false;
+    s->asked = true;
+    for (size_t i = s->first; i < s->past && st == ROCL_OK; i++) {
+        if (s->searches[i].range_count)
+            st = narrow_search(&s->searches[i], err);
+        more |= s->searches[i].range_count > 0;
+    }
+    size_t bytes = 0;
+    if (!more)
+        s->first = s->past;
+    while (!more && s->past < s->search_count && bytes < ASKED_BYTES && st == ROCL_OK) {
+        st = begin_search(s, &s->searches[s->past], err);
+        bytes += s->searches[s->past++].range_count * PARTS * sizeof(uint64_t);
+    }
+    return st;
+}
+
+bool rocl_samples_asked(const rocl_samples *s)
+{
+    return s->asked;
+}
+
+/* NULL: it is not asked about. */
+static search *search_of(const rocl_samples *s, uint32_t group_index)
+{
+    const size_t i = s->search_of[group_index];
+    search *f = i > s->first && i <= s->past ? &s->searches[i - 1] : NULL;
+    return f && f->range_count ? f : NULL;
+}
+
+void rocl_samples_ask(rocl_samples *s, unsigned rank, rocl_put *to)
+{
+    const rank_groups *groups = rank < s->rank_cap ? &s->ranks[rank] : NULL;
+    size_t last = 0;
+    for (size_t i = 0; groups && s->first < s->past && i < groups->count; i++) {
+        const search *f = search_of(s, groups->groups[i]);
+        if (!f)
+            continue;
+        rocl_put_number(to, i - last);
+        rocl_put_number(to, f->range_count);
+        for (unsigned k = 0; k < f->range_count; k++) {
+            rocl_put_number(to, f->ranges[k].low);
+            rocl_put_number(to, f->ranges[k].bits << 1 | f->ranges[k].lists);
+        }
+        last = i;
+    }
+}
+
+rocl_status rocl_samples_answer_own(rocl_samples *s, rocl_error *err)
+{
+    return count_values(s, s->searches + s->first, s->past - s->first, err);
+}
+
+static void hear_range(range *r, rocl_taken *from)
+{
+    uint64_t n = rocl_take_number(from), at = 0;
+    for (; n && !from->r.bad; n--) {
+        at += rocl_take_number(from);
+        if (r->lists ? r->n >= PARTS : at >= PARTS)
+            from->r.bad = true;
+        else if (r->lists)
+            r->numbers[r->n++] = r->low + at;
+        else
+            r->numbers[at] += rocl_take_number(from);
+    }
+}
+
+rocl_status rocl_samples_hear(rocl_samples *s, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    const rank_groups *groups = rank < s->rank_cap ? &s->ranks[rank] : NULL;
+    for (size_t i = 0; groups && i < groups->count && !from->r.bad; i++) {
+        search *f = search_of(s, groups->groups[i]);
+        for (unsigned k = 0; f && k < f->range_count; k++)
+            hear_range(&f->ranges[k], from);
+    }
+    return rocl_taken_all(from) && !from->r.bad ? ROCL_OK : rocl_team_bad_message(err);
+}
+
+/* ---- sums ---- */
+
+static void put_wide(rocl_put *to, rocl_u128 v)
+{
+    rocl_put_number(to, (uint64_t)v);
+    rocl_put_number(to, (uint64_t)(v >> 64));
+}
+
+static rocl_u128 take_wide(rocl_taken *from)
+{
+    const uint64_t low = rocl_take_number(from);
+    return (rocl_u128)rocl_take_number(from) << 64 | low;
+}
+
+static rank_groups *groups_of(rocl_samples *s, unsigned rank)
+{
+    if (!ROCL_GROW(s->ranks, s->rank_cap, (size_t)rank + 1))
+        return NULL;
+    rank_groups *g = &s->ranks[rank];
+    return ROCL_GROW(g->groups, g->cap, g->count + 1) ? g : NULL;
+}
+
+void rocl_samples_put(rocl_samples *s, uint32_t group_index, rocl_put *to)
+{
+    const rocl_distribution d = sum_up(s, group_index);
+    rank_groups *g = groups_of(s, 0);
+    if (!g) {
+        to->b.failed = true;
+        return;
+    }
+    g->groups[g->count++] = group_index;
+    rocl_put_number(to, d.taken);
+    rocl_put_number(to, (uint64_t)d.min);
+    rocl_put_number(to, (uint64_t)(d.max - d.min));
+    put_wide(to, d.sum);
+    put_wide(to, d.squares);
+    rocl_put_number(to, d.squares_high);
+}
+
+static rocl_status add_search(rocl_samples *s, uint32_t group_index, rocl_error *err)
+{
+    if (!ROCL_GROW(s->search_of, s->group_cap, (size_t)group_index + 1))
+        return rocl_fail_memory(err);
+    if (s->search_of[group_index])
+        return ROCL_OK;
+    if (!ROCL_GROW(s->searches, s->search_cap, s->search_count + 1))
+        return rocl_fail_memory(err);
+    s->searches[s->search_count++].group = group_index;
+    s->search_of[group_index] = (uint32_t)s->search_count;
+    return ROCL_OK;
+}
+
+rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group_index,
+                              rocl_taken *from, rocl_error *err)
+{
+    rocl_distribution d = {.taken = rocl_take_number(from)};
+    d.min = (int64_t)rocl_take_number(from);
+    d.max = (int64_t)((uint64_t)d.min + rocl_take_number(from));
+    d.sum = take_wide(from);
+    d.squares = take_wide(from);
+    d.squares_high = rocl_take_number(from);
+    d.total = d.sum > INT64_MAX ? INT64_MAX : (int64_t)d.sum;
+    if (from->r.bad || !d.taken || d.min < 0 || d.max < d.min)
+        return rocl_team_bad_message(err);
+    worker *w = &s->workers[0];
+    group *g = find_group(w, group_index);
+    rank_groups *groups = groups_of(s, rank);
+    if (!groups || (!g && !(g = add_group(w, group_index))))
+        return rocl_fail_memory(err);
+    groups->groups[groups->count++] = group_index;
+    rocl_distribution_merge(&g->d, &d);
+    return add_search(s, group_index, err);
+}
+
+/* ---- another rank ---- */
+
+static rocl_status take_question(const rocl_samples *s, rocl_taken *from, search **list, size_t *n,
+                                 rocl_error *err)
+{
+    size_t cap = 0;
+    uint64_t at = 0;
+    while (!rocl_taken_all(from)) {
+        at += rocl_take_number(from);
+        const uint64_t ranges = rocl_take_number(from);
+        if (from->r.bad || !s->ranks || at >= s->ranks->count || ranges > ROCL_RANKS)
+            return rocl_team_bad_message(err);
+        if (!ROCL_GROW(*list, cap, *n + 1))
+            return rocl_fail_memory(err);
+        search *f = &(*list)[(*n)++];
+        *f = (search){.group = s->ranks->groups[at], .range_count = (unsigned)ranges};
+        for (unsigned k = 0; k < ranges; k++) {
+            f->ranges[k].low = rocl_take_number(from);
+            const uint64_t how = rocl_take_number(from);
+            f->ranges[k].lists = how & 1;
+            f->ranges[k].bits = how >> 1 & 63;
+        }
+        if (!make_numbers(f))
+            return rocl_fail_memory(err);
+    }
+    return from->r.bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+static void put_range(rocl_put *to, const range *r)
+{
+    uint64_t last = 0;
+    uint32_t n = r->n;
+    if (r->lists)
+        qsort(r->numbers, n, sizeof *r->numbers, order_values);
+    for (unsigned i = 0; i < PARTS && !r->lists; i++)
+        n += r->numbers[i] != 0;
+    rocl_put_number(to, n);
+    for (uint32_t i = 0; r->lists && i < n; i++) {
+        rocl_put_number(to, r->numbers[i] - r->low - last);
+        last = r->numbers[i] - r->low;
+    }
+    for (unsigned i = 0; i < PARTS && !r->lists; i++)
+        if (r->numbers[i]) {
+            rocl_put_number(to, i - last);
+            rocl_put_number(to, r->numbers[i]);
+            last = i;
+        }
+}
+
+rocl_status rocl_samples_answer(rocl_samples *s, rocl_taken *from, rocl_put *to, rocl_error *err)
+{
+    search *list = NULL;
+    size_t n = 0;
+    rocl_status st = take_question(s, from, &list, &n, err);
+    if (st == ROCL_OK)
+        st = count_values(s, list, n, err);
+    for (size_t i = 0; i < n; i++) {
+        for (unsigned k = 0; k < list[i].range_count && st == ROCL_OK; k++)
+            put_range(to, &list[i].ranges[k]);
+        free_ranges(&list[i]);
+    }
+    free(list);
+    return st;
+}
+
+/* ---- what all say ---------------------------------------------------------------------------- */
+
 rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group_index, rocl_distribution *d,
                                   rocl_error *err)
 {
     uint64_t ranks[ROCL_RANKS];
     int64_t values[ROCL_RANKS];
-    *d = (rocl_distribution){0};
-    for (unsigned w = 0; w < s->worker_count; w++) {
-        const group *g = find_group(&s->workers[w], group_index);
-        if (g)
-            rocl_distribution_merge(d, &g->d);
-    }
+    *d = sum_up(s, group_index);
     if (!d->taken)
         return ROCL_OK;
+    if (group_index < s->group_cap && s->search_of[group_index]) {
+        rocl_distribution_percentiles(d, s->searches[s->search_of[group_index] - 1].values);
+        return ROCL_OK;
+    }
     rocl_distribution_ranks(d->taken, ranks);
     rocl_status st = d->taken <= FEW ? sort_few(s, group_index, ranks, values, err)
                                      : search_many(s, group_index, d->max, ranks, values, err);
@@ -310,6 +738,13 @@ void rocl_samples_free(rocl_samples *s)
         free(s->workers[w].groups);
         free(s->workers[w].after);
     }
+    for (size_t i = 0; i < s->search_count; i++)
+        free_ranges(&s->searches[i]);
+    for (size_t i = 0; i < s->rank_cap; i++)
+        free(s->ranks[i].groups);
+    free(s->ranks);
+    free(s->searches);
+    free(s->search_of);
     free(s->workers);
     free(s->scratch);
     free(s);

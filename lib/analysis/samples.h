@@ -5,7 +5,7 @@
 #define ROCL_ANALYSIS_SAMPLES_H
 
 #include "analysis/distribution.h"
-#include "analysis/report.h"
+#include "analysis/gather.h"
 
 typedef struct rocl_samples rocl_samples;
 
@@ -18,5 +18,25 @@ rocl_status rocl_samples_add(rocl_samples *s, unsigned worker, uint32_t group, i
 /* The distribution of a group; all zero where it has no values. */
 rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group, rocl_distribution *d,
                                   rocl_error *err);
+
+/* ---- of a team ----
+ * The sums of a group come to rank 0; values stay where they are. So percentiles are looked for in
+ * rounds: rank 0 asks how many values lie in each part of a range, which becomes smaller, for many
+ * groups at once; where few values are left in it, for these. What is exchanged does not grow with
+ * the number of values. */
+
+/* On another rank: the sums of a group, which has values; rank 0 asks for groups by the order in
+ * which they were put. */
+void rocl_samples_put(rocl_samples *s, uint32_t group, rocl_put *to);
+/* On rank 0, in that order; the group is one of this rank. */
+rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group, rocl_taken *from,
+                              rocl_error *err);
+/* Then for each round, as of a rocl_gather_def. Nothing is put: it is the last one. */
+rocl_status rocl_samples_prepare(rocl_samples *s, rocl_error *err);
+bool rocl_samples_asked(const rocl_samples *s); /* it was called */
+void rocl_samples_ask(rocl_samples *s, unsigned rank, rocl_put *to);
+rocl_status rocl_samples_answer_own(rocl_samples *s, rocl_error *err);
+rocl_status rocl_samples_answer(rocl_samples *s, rocl_taken *from, rocl_put *to, rocl_error *err);
+rocl_status rocl_samples_hear(rocl_samples *s, unsigned rank, rocl_taken *from, rocl_error *err);
 
 #endif

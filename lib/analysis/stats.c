@@ -9,6 +9,8 @@
 #include "analysis/domains.h"
 #include "analysis/calls.h"
 #include "analysis/event_id.h"
+#include "analysis/gather.h"
+#include "base/array.h"
 #include "base/pool.h"
 #include "trace/pipeline.h"
 
@@ -58,9 +60,12 @@ enum { COLLECTORS = sizeof collectors / sizeof *collectors };
 
 typedef struct stats {
     rocl_collector *collectors[COLLECTORS];
-    rocl_tables *tables[COLLECTORS]; /* of each */
-    unsigned order[COLLECTORS];      /* in which they are finished */
-    bool with_calls[COLLECTORS];     /* it looks up calls, and is finished after these */
+    rocl_collector *gathered[COLLECTORS]; /* by place in the list above: of all ranks of a team */
+    bool gets[COLLECTORS];                /* it gets events of the run at hand */
+    rocl_tables *tables[COLLECTORS];      /* of each */
+    unsigned order[COLLECTORS];           /* in which they are finished */
+    bool with_calls[COLLECTORS];          /* it looks up calls, and is finished after these */
+    bool looked_up;                       /* they are resolved */
     unsigned count;
     rocl_event_ids ids;    /* of the trace, if they are wanted */
     bool few;              /* events came */
@@ -74,13 +79,33 @@ const char *rocl_report_name(rocl_report r)
 
 /* ---- collectors ------------------------------------------------------------------------------ */
 
-static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_options *o,
+static bool is_wanted(const rocl_collector_def *def, const rocl_stats_options *o)
+{
+    return (o->reports & def->reports) && (!def->by_stream || (o->by_stream && !o->brief));
+}
+
+/* Calls are collected wherever they are looked up. */
+static bool is_gathered(const rocl_collector_def *def)
+{
+    return def->gather || def == &rocl_calls_collector;
+}
+
+bool rocl_stats_collects(const rocl_stats_options *o)
+{
+    bool all = true;
+    for (size_t i = 0; i < COLLECTORS; i++)
+        all &= !is_wanted(collectors[i], o) || is_gathered(collectors[i]);
+    return all;
+}
+
+/* here: only those that are gathered from ranks. */
+static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_options *o, bool here,
                                    rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < COLLECTORS && st == ROCL_OK; i++) {
         const rocl_collector_def *def = collectors[i];
-        if (!(o->reports & def->reports) || (def->by_stream && (!o->by_stream || o->brief)))
+        if (!is_wanted(def, o) || (here && !is_gathered(def)))
             continue;
         rocl_collector *c = calloc(1, def->size);
         if (!c)
@@ -94,8 +119,11 @@ static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
         if (def->slow)
             memmove(s->order + 1, s->order, s->count * sizeof *s->order);
         s->order[def->slow ? 0 : s->count] = s->count;
+        s->gathered[i] = def->gather ? c : NULL;
+        s->gets[s->count] = true;
         s->collectors[s->count++] = c;
         st = def->open(c, err);
+        s->with_calls[s->count - 1] = c->needs_calls;
     }
     return st;
 }
@@ -121,7 +149,7 @@ static rocl_status add_collected_batch(void *self, unsigned worker, rocl_batch *
     rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++) {
         rocl_collector *c = s->collectors[i];
-        if (c->kinds & ROCL_BIT(b->kind))
+        if (s->gets[i] && (c->kinds & ROCL_BIT(b->kind)))
             st = c->def->add_batch(c, worker, b, err);
     }
     return st;
@@ -134,7 +162,7 @@ static rocl_status add_collected_history(void *self, unsigned worker, rocl_batch
     rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++) {
         rocl_collector *c = s->collectors[i];
-        if (c->def->history_kinds & ROCL_BIT(b->kind))
+        if (s->gets[i] && (c->def->history_kinds & ROCL_BIT(b->kind)))
             st = c->def->add_history(c, worker, b, err);
     }
     return st;
@@ -184,9 +212,10 @@ static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
     return st;
 }
 
-/* All that look up calls do so, these are resolved, and then they are finished. */
-static rocl_status finish_with_calls(stats *s, rocl_error *err)
+/* All that look up calls do so, and these are resolved. */
+static rocl_status look_up_calls(void *ctx, rocl_error *err)
 {
+    stats *s = ctx;
     rocl_calls *calls = NULL;
     rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
@@ -194,8 +223,12 @@ static rocl_status finish_with_calls(stats *s, rocl_error *err)
             calls = (rocl_calls *)s->collectors[0];
             st = s->collectors[i]->def->look_up_calls(s->collectors[i], calls, err);
         }
-    if (st == ROCL_OK && calls)
-        st = rocl_calls_resolve(calls, err);
+    return st == ROCL_OK && calls ? rocl_calls_resolve(calls, err) : st;
+}
+
+static rocl_status finish_with_calls(stats *s, rocl_error *err)
+{
+    rocl_status st = s->looked_up ? ROCL_OK : look_up_calls(s, err);
     for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
         if (s->with_calls[i])
             st = finish_collector(s, i, err);
@@ -226,14 +259,204 @@ static bool has_few_events(const rocl_trace *t)
     return n <= FEW_EVENTS;
 }
 
+/* Concurrent functions of a sink for all collectors that get events. */
+static rocl_sink make_sink(stats *s)
+{
+    rocl_sink sink = {.self = s,
+                      .events = add_collected_batch,
+                      .history = add_collected_history,
+                      .end_task = seal_sorters};
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->gets[i]) {
+            sink.kinds |= s->collectors[i]->kinds;
+            sink.fields |= s->collectors[i]->fields;
+            sink.history_kinds |= s->collectors[i]->def->history_kinds;
+        }
+    return sink;
+}
+
+/* ---- a team ---------------------------------------------------------------------------------- */
+
+/* Of rocl_stats_options: those that are lists of texts, and texts. */
+#define OPTION_LISTS(X) X(domains) X(summary_groups) X(derive) X(what_if)
+#define OPTION_TEXTS(X) X(derive_arch) X(peak) X(peaks)
+
+static void put_text(rocl_buf *to, const char *text)
+{
+    rocl_buf_byte(to, text != NULL);
+    if (text)
+        rocl_buf_put(to, text, strlen(text) + 1);
+}
+
+/* What the other ranks are to collect: the options, and what is read. */
+static void put_request(rocl_buf *to, const rocl_stats_options *o, const rocl_sink *sink)
+{
+    rocl_buf_put(to, o, sizeof *o);
+    rocl_buf_varint(to, sink->kinds);
+    rocl_buf_varint(to, sink->fields);
+#define PUT_TEXT(field) put_text(to, o->field);
+    OPTION_TEXTS(PUT_TEXT)
+#undef PUT_TEXT
+#define PUT_LIST(field)                                                                            \
+    for (const char *const *p = o->field; p && *p; p++)                                            \
+        put_text(to, *p);                                                                          \
+    put_text(to, NULL);
+    OPTION_LISTS(PUT_LIST)
+#undef PUT_LIST
+}
+
+/* It stays in the message. */
+static const char *take_text(rocl_team_reader *from)
+{
+    const uint8_t *there = rocl_team_bytes(from, 1);
+    if (!there || !*there)
+        return NULL;
+    const uint8_t *past = memchr(from->p, 0, (size_t)(from->end - from->p));
+    return (const char *)rocl_team_bytes(from, past ? (size_t)(past - from->p) + 1
+                                                    : (uint64_t)(from->end - from->p) + 1);
+}
+
+static const char *const *take_list(rocl_team_reader *from, const char *const *list,
+                                    rocl_arena *arena)
+{
+    const size_t most = (size_t)(from->end - from->p) + 1;
+    const char **made = list ? rocl_arena_alloc(arena, most * sizeof *made) : NULL;
+    size_t n = 0;
+    for (const char *text; (text = take_text(from));)
+        if (made)
+            made[n++] = text;
+    if (made)
+        made[n] = NULL;
+    from->bad |= list && !made;
+    return made;
+}
+
+static bool take_request(rocl_team_reader *from, rocl_stats_options *o, rocl_sink *sink,
+                         rocl_arena *arena)
+{
+    const uint8_t *p = rocl_team_bytes(from, sizeof *o);
+    if (p)
+        memcpy(o, p, sizeof *o);
+    sink->kinds = (uint32_t)rocl_team_number(from);
+    sink->fields = (uint32_t)rocl_team_number(from);
+#define TAKE_TEXT(field) o->field = take_text(from);
+    OPTION_TEXTS(TAKE_TEXT)
+#undef TAKE_TEXT
+#define TAKE_LIST(field) o->field = take_list(from, from->bad ? NULL : o->field, arena);
+    OPTION_LISTS(TAKE_LIST)
+#undef TAKE_LIST
+    return !from->bad;
+}
+
+rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    stats s = {.large = PTHREAD_MUTEX_INITIALIZER};
+    rocl_stats_options o;
+    rocl_arena arena = {0};
+    rocl_gather *g = NULL;
+    rocl_sink sink = {0};
+    rocl_team_reader request = rocl_parts_request(t->parts);
+    (void)ctx;
+    rocl_status st = take_request(&request, &o, &sink, &arena)
+                         ? open_collectors(&s, t, &o, true, err)
+                         : rocl_team_bad_message(err);
+    const rocl_sink own = make_sink(&s);
+    sink = (rocl_sink){.self = own.self,
+                       .kinds = sink.kinds,
+                       .fields = sink.fields,
+                       .events = own.events,
+                       .end_task = own.end_task};
+    if (st == ROCL_OK)
+        st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK)
+        st = rocl_gather_new(&g, t, s.gathered, COLLECTORS, err);
+    if (st == ROCL_OK)
+        st = rocl_gather_answer(g, look_up_calls, &s, err);
+    rocl_gather_free(g);
+    for (unsigned i = 0; i < s.count; i++)
+        close_collector(&s, i);
+    pthread_mutex_destroy(&s.large);
+    rocl_arena_free(&arena);
+    return st;
+}
+
+/* Chooses which collectors get the events of a run: those that the ranks collect for, or the
+ * others. Calls go with the first run that looks them up. False: there are none. */
+static bool choose_collectors(stats *s, bool gathered)
+{
+    bool some = false, plain_calls = false;
+    for (unsigned i = 0; i < s->count; i++)
+        plain_calls |= s->with_calls[i] && !s->collectors[i]->def->gather;
+    for (unsigned i = 0; i < s->count; i++) {
+        const bool calls = s->collectors[i]->def == &rocl_calls_collector;
+        s->gets[i] = (calls ? !plain_calls : s->collectors[i]->def->gather != NULL) == gathered;
+        some |= s->gets[i] && !calls;
+    }
+    return some;
+}
+
+/* What other ranks have collected comes here. */
+static rocl_status gather_from_ranks(stats *s, rocl_trace *t, rocl_error *err)
+{
+    rocl_gather *g;
+    rocl_status st = rocl_gather_new(&g, t, s->gathered, COLLECTORS, err);
+    if (st == ROCL_OK)
+        st = rocl_gather_run(g, ROCL_BEFORE_CALLS, err);
+    if (st == ROCL_OK)
+        st = rocl_gather_look_up_calls(g, look_up_calls, s, err);
+    s->looked_up = true;
+    if (st == ROCL_OK)
+        st = rocl_gather_run(g, ROCL_AFTER_CALLS, err);
+    rocl_gather_free(g);
+    return st;
+}
+
+/* All ranks collect; what they do not collect for, comes as events in a run before that. Both read
+ * the same kinds, so that the first failure is that of one process, and the last one counts. */
+static rocl_status collect_with_team(stats *s, rocl_trace *t, const rocl_stats_options *o,
+                                     rocl_error *err)
+{
+    const rocl_sink all = make_sink(s);
+    rocl_buf request = {0};
+    bool leads = false;
+    rocl_status st = ROCL_OK;
+    put_request(&request, o, &all);
+    if (choose_collectors(s, false)) {
+        const rocl_sink sink = make_sink(s);
+        st = rocl_pipeline_run_first(t, &sink, all.kinds, err);
+    }
+    if (st == ROCL_OK)
+        st = rocl_parts_collect(t, &request, &leads, err);
+    choose_collectors(s, true);
+    rocl_sink sink = make_sink(s);
+    sink.kinds = all.kinds;
+    sink.fields = all.fields;
+    if (st == ROCL_OK)
+        st = rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK && leads)
+        st = gather_from_ranks(s, t, err);
+    if (leads)
+        rocl_parts_free(t->parts);
+    rocl_buf_free(&request);
+    return st;
+}
+
+/* With --strict the first fault is that of one process only where all is read at once. */
+static bool may_collect(const stats *s, const rocl_trace *t, const rocl_stats_options *o)
+{
+    bool any = false;
+    for (unsigned i = 0; i < COLLECTORS; i++)
+        any |= s->gathered[i] != NULL;
+    return any && t->opt.team_collects && t->deal && !t->parts && !t->run_sink && !t->outputs &&
+           (!t->opt.strict || rocl_stats_collects(o));
+}
+
+/* ---- the reports ----------------------------------------------------------------------------- */
+
 rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                        rocl_error *err)
 {
     stats s = {.large = PTHREAD_MUTEX_INITIALIZER};
-    rocl_sink sink = {.self = &s,
-                      .events = add_collected_batch,
-                      .history = add_collected_history,
-                      .end_task = seal_sorters};
     uint32_t domains;
     const bool args = t->opt.args;
     rocl_tables *out = rocl_tables_new();
@@ -246,16 +469,13 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     if (st == ROCL_OK && o->ids)
         st = rocl_event_ids_open(&s.ids, t, err);
     if (st == ROCL_OK)
-        st = open_collectors(&s, t, o, err);
-    for (unsigned i = 0; i < s.count; i++) {
-        sink.kinds |= s.collectors[i]->kinds;
-        sink.fields |= s.collectors[i]->fields;
-        sink.history_kinds |= s.collectors[i]->def->history_kinds;
+        st = open_collectors(&s, t, o, false, err);
+    for (unsigned i = 0; i < s.count; i++)
         t->opt.args |= s.collectors[i]->needs_args;
-        s.with_calls[i] = s.collectors[i]->needs_calls;
-    }
+    const rocl_sink sink = make_sink(&s);
     if (st == ROCL_OK)
-        st = rocl_pipeline_run(t, &sink, err);
+        st = may_collect(&s, t, o) ? collect_with_team(&s, t, o, err)
+                                   : rocl_pipeline_run(t, &sink, err);
     t->opt.args = args;
     s.few = has_few_events(t);
     if (!s.few) /* what many workers needed to read */

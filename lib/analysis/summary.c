@@ -254,6 +254,26 @@ static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_bat
     return st;
 }
 
+/* Of all workers. */
+static copied copied_of(const summary *s, uint32_t group)
+{
+    copied sum = {0};
+    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
+        if (group < s->workers[w].cap)
+            add_copied(&sum, s->workers[w].copied[group].bytes,
+                       s->workers[w].copied[group].best_rate);
+    return sum;
+}
+
+static longest longest_of(const summary *s, uint32_t group)
+{
+    longest l = {0};
+    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
+        if (group < s->workers[w].longest_cap)
+            keep_longest(&l, &s->workers[w].longest[group]);
+    return l;
+}
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 static rocl_status open_groups(summary *s, rocl_error *err)
@@ -264,13 +284,8 @@ static rocl_status open_groups(summary *s, rocl_error *err)
         return rocl_fail_memory(err);
     for (uint32_t i = 1; i < s->group_count && st == ROCL_OK; i++) {
         summary_group *g = &s->groups[i];
-        for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
-            if (i < s->workers[w].cap)
-                add_copied(&g->copied, s->workers[w].copied[i].bytes,
-                           s->workers[w].copied[i].best_rate);
-        for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
-            if (i < s->workers[w].longest_cap)
-                keep_longest(&g->longest, &s->workers[w].longest[i]);
+        g->copied = copied_of(s, i);
+        g->longest = longest_of(s, i);
         st = rocl_samples_describe(s->samples, i, &g->d, err);
     }
     return st;
@@ -640,6 +655,140 @@ static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *er
     return put_groups(s, &r, copies, OF_COPY_SIZES, NULL, err);
 }
 
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+/* Questions begin with what they are about: first groups, then values. */
+enum { ASK_GROUPS, ASK_VALUES };
+
+static void put_key(const summary *s, const summary_key *k, rocl_put *to)
+{
+    rocl_put_number(to, k->of);
+    rocl_put_signed(to, k->size_class);
+    rocl_put_number(to, k->domain);
+    rocl_put_text(to, k->name);
+    rocl_put_text(to, k->agent);
+    rocl_put_text(to, k->other_agent);
+    rocl_put_text(to, k->stream);
+    rocl_put_signed(to, k->rank);
+    if (s->c.options->by_dims)
+        rocl_put_bytes(to, k->workgroup, sizeof k->workgroup + sizeof k->grid);
+}
+
+static summary_key take_key(const summary *s, rocl_taken *from)
+{
+    summary_key k = {.of = (uint32_t)rocl_take_number(from)};
+    k.size_class = (int32_t)rocl_take_signed(from);
+    k.domain = (uint32_t)rocl_take_number(from);
+    k.name = rocl_take_text(from);
+    k.agent = rocl_take_text(from);
+    k.other_agent = rocl_take_text(from);
+    k.stream = rocl_take_text(from);
+    k.rank = (int32_t)rocl_take_signed(from);
+    if (s->c.options->by_dims)
+        rocl_take_bytes(from, k.workgroup, sizeof k.workgroup + sizeof k.grid);
+    from->r.bad |= k.of > OF_COPY_SIZES || k.domain >= ROCL_DOMAINS;
+    return k;
+}
+
+static rocl_status put_group_sums(summary *s, rocl_put *to, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = 1; i < rocl_strings_count(s->keys) && st == ROCL_OK; i++) {
+        summary_key k;
+        memcpy(&k, rocl_strings_get(s->keys, i, NULL), sizeof k);
+        put_key(s, &k, to);
+        if (k.of != OF_NAMES) {
+            const copied c = copied_of(s, i);
+            rocl_put_number(to, (uint64_t)c.bytes);
+            rocl_put_bytes(to, &c.best_rate, sizeof c.best_rate);
+        }
+        if (s->c.ids) {
+            const longest l = longest_of(s, i);
+            rocl_put_bytes(to, &l, sizeof l);
+        }
+        rocl_samples_put(s->samples, i, to);
+        st = rocl_put_piece(to, err);
+    }
+    return st;
+}
+
+static rocl_status take_group_sums(summary *s, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    summary_worker *w = &s->workers[0];
+    rocl_status st = ROCL_OK;
+    while (!rocl_taken_all(from) && st == ROCL_OK) {
+        const summary_key k = take_key(s, from);
+        const uint32_t group = rocl_strings_put(s->keys, (const char *)&k, sizeof k);
+        if (group == ROCL_NONE)
+            return rocl_fail_memory(err);
+        if (k.of != OF_NAMES) {
+            copied c = {.bytes = (int64_t)rocl_take_number(from)};
+            rocl_take_bytes(from, &c.best_rate, sizeof c.best_rate);
+            if (!ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
+                return rocl_fail_memory(err);
+            add_copied(&w->copied[group], c.bytes, c.best_rate);
+        }
+        if (s->c.ids) {
+            longest l;
+            rocl_take_bytes(from, &l, sizeof l);
+            if (!ROCL_GROW(w->longest, w->longest_cap, (size_t)group + 1))
+                return rocl_fail_memory(err);
+            keep_longest(&w->longest[group], &l);
+        }
+        st = rocl_samples_take(s->samples, rank, group, from, err);
+    }
+    return st;
+}
+
+static rocl_status prepare_summary(void *self, rocl_gather_stage stage, unsigned round,
+                                   rocl_error *err)
+{
+    summary *s = self;
+    return stage == ROCL_AFTER_CALLS && round ? rocl_samples_prepare(s->samples, err) : ROCL_OK;
+}
+
+static void ask_summary(void *self, rocl_gather_stage stage, unsigned round, unsigned rank,
+                        rocl_put *to)
+{
+    summary *s = self;
+    if (stage != ROCL_AFTER_CALLS)
+        return;
+    rocl_put_number(to, round ? ASK_VALUES : ASK_GROUPS);
+    const size_t empty = to->b.len;
+    if (round)
+        rocl_samples_ask(s->samples, rank, to);
+    if (round && to->b.len == empty)
+        to->b.len = 0;
+}
+
+static rocl_status answer_own_summary(void *self, rocl_gather_stage stage, unsigned round,
+                                      rocl_error *err)
+{
+    summary *s = self;
+    return stage == ROCL_AFTER_CALLS && round ? rocl_samples_answer_own(s->samples, err) : ROCL_OK;
+}
+
+static rocl_status answer_summary(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
+{
+    summary *s = self;
+    return rocl_take_number(question) == ASK_VALUES
+               ? rocl_samples_answer(s->samples, question, to, err)
+               : put_group_sums(s, to, err);
+}
+
+static rocl_status hear_summary(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
+{
+    summary *s = self;
+    return rocl_samples_asked(s->samples) ? rocl_samples_hear(s->samples, rank, answer, err)
+                                          : take_group_sums(s, rank, answer, err);
+}
+
+static const rocl_gather_def gather_summary = {.prepare = prepare_summary,
+                                               .ask = ask_summary,
+                                               .answer_own = answer_own_summary,
+                                               .answer = answer_summary,
+                                               .hear = hear_summary};
+
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_summary(void *self, rocl_error *err)
@@ -705,4 +854,5 @@ const rocl_collector_def rocl_summary_collector = {
     .add_batch = add_summary_batch,
     .finish = finish_summary,
     .close = close_summary,
+    .gather = &gather_summary,
 };

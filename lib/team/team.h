@@ -44,6 +44,9 @@ typedef enum rocl_team_message {
     ROCL_TEAM_PLACE,  /* output, file, whether to sync it, how many parts: capture and offset */
     ROCL_TEAM_PLACED,
     ROCL_TEAM_NAMED, /* all outputs have their names */
+    /* of what all collect, see analysis/gather.h */
+    ROCL_TEAM_ASK,    /* how many questions; collector, length and bytes of each */
+    ROCL_TEAM_ANSWER, /* texts, as of TEXTS; collector; what it has put. Empty: that is all */
 } rocl_team_message;
 
 struct rocl_team {

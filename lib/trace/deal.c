@@ -1,8 +1,8 @@
 /* Rank 0 of a team: who reads what, and what comes back.
  *
- * ROCL_TEAM_READ: trace, kinds, fields, whether arguments of all calls, or of collectives, are
- * read, how many captures; of each which path of the rank, which of its captures, its number here,
- * its guid, its clock. */
+ * ROCL_TEAM_READ: trace, kinds, those that are sent, fields, whether arguments of all calls, or of
+ * collectives, are read, how many captures; of each which path of the rank, which of its captures,
+ * its number here, its guid, its clock. */
 #include "trace/deal.h"
 
 #include <stdlib.h>
@@ -260,6 +260,7 @@ static rocl_status begin_rank(run *r, unsigned rank, rocl_error *err)
     rocl_buf_byte(&b, ROCL_TEAM_READ);
     rocl_buf_varint(&b, r->deal->number);
     rocl_buf_varint(&b, r->read->kinds);
+    rocl_buf_varint(&b, r->read->sent);
     rocl_buf_varint(&b, r->read->fields);
     rocl_buf_byte(&b, t->opt.args);
     rocl_buf_byte(&b, t->opt.collectives);

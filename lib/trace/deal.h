@@ -33,6 +33,7 @@ void rocl_deal_put_clock(rocl_buf *to, const rocl_model_capture *c);
 typedef struct rocl_deal_read {
     const bool *wanted; /* by capture: of those that are dealt out */
     uint32_t kinds, fields;
+    uint32_t sent; /* of these kinds events come back; the others are only read */
     /* As of an emitter and a sink; of one worker, batches of several captures come by turns. */
     rocl_status (*batch)(void *ctx, unsigned worker, rocl_batch *batch, rocl_error *err);
     rocl_status (*end_task)(void *ctx, unsigned worker, rocl_error *err);

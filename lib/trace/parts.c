@@ -41,6 +41,7 @@ typedef struct output {
 typedef struct rank_state {
     bool asked; /* it was sent WRITE */
     bool read, written, placed, ended;
+    bool answered; /* the last question, if there was any */
     output *outputs;
     size_t output_count;
     uint64_t *sums;
@@ -74,13 +75,17 @@ struct rocl_parts {
     rocl_status status;    /* of the first capture, in their order, that failed */
     uint64_t failed;
     rocl_error *err;
+    rocl_parts_hear_fn *hear; /* of answers, while they are waited for */
+    void *hear_ctx;
     rocl_notice_fn *notice; /* the user's: notices wait for their turn meanwhile */
     void *notice_ctx;
     notice *notices;
     size_t notice_count, notice_cap;
     char *all_folder; /* in which all ranks write files; NULL: none */
+    rocl_buf request; /* what goes with WRITE, for sinks that write nothing; another rank: as it
+                         came */
     /* another rank */
-    rocl_buf place; /* PLACE that has come and is not done */
+    rocl_buf place; /* PLACE or ASK that has come and is not done */
     bool named;
     rocl_unfinished shown; /* the output, or the folder, that rank 0 has shown */
 };
@@ -113,17 +118,16 @@ static bool is_plain_file(const char *path)
 
 static void keep_notice(void *ctx, const char *text);
 
-rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
+/* *leads false: rank 0 reads all. */
+static rocl_status lead_parts(rocl_trace *t, bool *leads, rocl_error *err)
 {
-    bool any = false;
-    if (t->parts || !t->deal || !t->opt.team_writes || t->outputs || (path && !is_plain_file(path)))
-        return ROCL_OK;
     bool *own = calloc(t->capture_count + 1, sizeof *own);
+    *leads = !own;
     for (size_t i = 0; own && i < t->capture_count; i++) {
         own[i] = !rocl_is_dealt(t->deal, (uint32_t)i);
-        any |= !own[i];
+        *leads |= !own[i];
     }
-    if (own && !any) { /* rank 0 reads all */
+    if (!*leads) {
         free(own);
         return ROCL_OK;
     }
@@ -138,6 +142,14 @@ rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
 }
 
 static void note_shown(rocl_parts *p, const char *file);
+
+rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
+{
+    bool leads;
+    if (t->parts || !t->deal || !t->opt.team_writes || t->outputs || (path && !is_plain_file(path)))
+        return ROCL_OK;
+    return lead_parts(t, &leads, err);
+}
 
 rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
                             rocl_error *err)
@@ -447,6 +459,9 @@ static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader
         s->placed = true;
         s->bytes = rocl_team_number(r);
         return ROCL_OK;
+    case ROCL_TEAM_ANSWER:
+        s->answered = r->p == r->end;
+        return s->answered || !p->hear ? ROCL_OK : p->hear(p->hear_ctx, rank, r, err);
     case ROCL_TEAM_ERROR:
         take_error(p, r);
         return ROCL_OK;
@@ -467,6 +482,7 @@ static rocl_status take_on_other(rocl_parts *p, rocl_team_reader *r, rocl_error 
         if (at < p->stop_at)
             p->stop_at = at;
         return ROCL_OK;
+    case ROCL_TEAM_ASK:
     case ROCL_TEAM_PLACE: {
         const rocl_buf done = p->place;
         p->place = p->message;
@@ -551,8 +567,10 @@ static rocl_status start_rank(rocl_parts *p, unsigned rank, rocl_error *err)
     rocl_team_put_text(&b, p->all_folder ? p->all_folder : "",
                        p->all_folder ? strlen(p->all_folder) : 0);
     rocl_filter_put_state(t->filter, &b);
+    rocl_buf_put(&b, p->request.data, p->request.len);
     const rocl_status st = rocl_team_send(p->team, rank, &b, err);
     p->ranks[rank].asked = st == ROCL_OK;
+    p->ranks[rank].answered = true;
     rocl_buf_free(&b);
     return st;
 }
@@ -678,6 +696,7 @@ void rocl_parts_free(rocl_parts *p)
     rocl_unfinished_drop(&p->shown);
     rocl_buf_free(&p->message);
     rocl_buf_free(&p->place);
+    rocl_buf_free(&p->request);
     pthread_mutex_destroy(&p->lock);
     rocl_error_free(p->err);
     p->trace->parts = NULL;
@@ -1137,7 +1156,7 @@ const rocl_buf *rocl_parts_facts(const rocl_parts *p, unsigned rank)
     return &p->ranks[rank].facts;
 }
 
-rocl_status rocl_parts_answer(rocl_parts *p, unsigned rank, const rocl_buf *answer, rocl_error *err)
+rocl_status rocl_parts_place(rocl_parts *p, unsigned rank, const rocl_buf *answer, rocl_error *err)
 {
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_PLACE);
@@ -1159,4 +1178,69 @@ rocl_status rocl_parts_wait_placed(rocl_parts *p, uint64_t *bytes, rocl_error *e
 void rocl_parts_named(rocl_parts *p)
 {
     send_named(p);
+}
+
+/* ---- what they collect ----------------------------------------------------------------------- */
+
+rocl_status rocl_parts_collect(rocl_trace *t, rocl_buf *request, bool *leads, rocl_error *err)
+{
+    rocl_status st = request->failed ? rocl_fail_memory(err) : lead_parts(t, leads, err);
+    if (st == ROCL_OK && *leads) {
+        t->parts->request = *request;
+        *request = (rocl_buf){0};
+    }
+    rocl_buf_free(request);
+    return st;
+}
+
+void rocl_parts_set_request(rocl_parts *p, const uint8_t *bytes, size_t n)
+{
+    rocl_buf_put(&p->request, bytes, n);
+}
+
+rocl_team_reader rocl_parts_request(const rocl_parts *p)
+{
+    return (rocl_team_reader){p->request.data,
+                              p->request.data ? p->request.data + p->request.len : NULL,
+                              p->request.failed};
+}
+
+bool rocl_parts_reads(const rocl_parts *p, unsigned rank)
+{
+    return p->ranks[rank].asked;
+}
+
+rocl_status rocl_parts_ask(rocl_parts *p, unsigned rank, const rocl_buf *question, rocl_error *err)
+{
+    const rocl_status st = rocl_team_send(p->team, rank, question, err);
+    p->ranks[rank].answered = false;
+    if (st != ROCL_OK)
+        note_failure(p, 0, st, err);
+    return st;
+}
+
+rocl_status rocl_parts_hear(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx, rocl_error *err)
+{
+    p->hear = hear;
+    p->hear_ctx = ctx;
+    const rocl_status st = wait_for_all(p, offsetof(rank_state, answered), err);
+    p->hear = NULL;
+    return st;
+}
+
+rocl_status rocl_parts_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    p->place.len = 0;
+    while (st == ROCL_OK && !p->place.len && p->stop_at)
+        st = wait_for_messages(p, err);
+    *question = (rocl_team_reader){NULL, NULL, false};
+    if (st == ROCL_OK && p->place.len)
+        *question = (rocl_team_reader){p->place.data + 1, p->place.data + p->place.len, false};
+    return st;
+}
+
+rocl_status rocl_parts_answer(rocl_parts *p, rocl_buf *answer, rocl_error *err)
+{
+    return send_to_0(p, answer, err);
 }

@@ -18,6 +18,13 @@
  * the others, which go on only with captures before the one that failed: so the first failure is
  * that of one process.
  *
+ * Reports use the same run (analysis/gather.h): there is nothing to place then, but questions.
+ *
+ *     asks                  -- ASK -->
+ *                          <-- ANSWER ... --   the last one is empty
+ *     has all it needs      -- STOP -->
+ *                          <-- END --
+ *
  * Without a team, or for what is no plain file, these functions do what rocl_out_open() and
  * rocl_out_set_add() do. */
 #ifndef ROCL_TRACE_PARTS_H
@@ -60,7 +67,7 @@ rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_par
  *     rank 0                              rank r
  *     rocl_parts_set_folder() --WRITE-->  rocl_parts_folder()
  *     rocl_parts_gather()    <--PARTS--   rocl_parts_tell()
- *     rocl_parts_answer()     --PLACE-->
+ *     rocl_parts_place()      --PLACE-->
  *     rocl_parts_wait_placed() <--PLACED-- rocl_parts_placed()
  *     rocl_parts_named()      --NAMED-->
  */
@@ -81,8 +88,7 @@ rocl_status rocl_parts_placed(rocl_parts *p, uint64_t bytes, rocl_error *err);
 /* On rank 0. */
 rocl_status rocl_parts_gather(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err);
 const rocl_buf *rocl_parts_facts(const rocl_parts *p, unsigned rank); /* empty: it has told none */
-rocl_status rocl_parts_answer(rocl_parts *p, unsigned rank, const rocl_buf *answer,
-                              rocl_error *err);
+rocl_status rocl_parts_place(rocl_parts *p, unsigned rank, const rocl_buf *answer, rocl_error *err);
 rocl_status rocl_parts_wait_placed(rocl_parts *p, uint64_t *bytes, rocl_error *err); /* += theirs */
 void rocl_parts_named(rocl_parts *p);
 /* After a failure: the others write nothing more when it returns. NULL is fine. */
@@ -109,11 +115,32 @@ rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err);
 /* Waits for the others, after a failure. NULL is fine. */
 void rocl_parts_free(rocl_parts *p);
 
+/* ---- for what all ranks collect -------------------------------------------------------------- */
+
+/* On rank 0: the others are going to run a sink of their own over their captures when the pipeline
+ * runs, with the function that they gave to rocl_team_serve(), which finds the request. It is
+ * freed. *leads false: there are no others that read. */
+rocl_status rocl_parts_collect(rocl_trace *t, rocl_buf *request, bool *leads, rocl_error *err);
+rocl_team_reader rocl_parts_request(const rocl_parts *p);
+
+/* When all has been read. On rank 0: does another rank read anything? Asks it, once: a message of
+ * ROCL_TEAM_ASK. Takes the answers of all that were asked, as they come. */
+typedef rocl_status rocl_parts_hear_fn(void *ctx, unsigned rank, rocl_team_reader *answer,
+                                       rocl_error *err);
+bool rocl_parts_reads(const rocl_parts *p, unsigned rank);
+rocl_status rocl_parts_ask(rocl_parts *p, unsigned rank, const rocl_buf *question, rocl_error *err);
+rocl_status rocl_parts_hear(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx, rocl_error *err);
+/* On another rank: waits for a question, which is good until the next one; NULL: there are no more.
+ * Messages of ROCL_TEAM_ANSWER, any number of them; then one that is empty. It is freed. */
+rocl_status rocl_parts_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err);
+rocl_status rocl_parts_answer(rocl_parts *p, rocl_buf *answer, rocl_error *err);
+
 /* ---- for another rank ------------------------------------------------------------------------ */
 
 /* For a trace that rocl_world_take() has made; `own` becomes theirs. Reads the folder of all. */
 rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
                             rocl_error *err);
+void rocl_parts_set_request(rocl_parts *p, const uint8_t *bytes, size_t n);
 uint32_t rocl_parts_capture(const rocl_parts *p); /* at hand */
 bool rocl_parts_stopped(const rocl_parts *p);     /* rank 0 has said so, or is gone */
 

@@ -312,6 +312,7 @@ static rocl_status read_with_team(run *r, bool *mine, bool *theirs, rocl_error *
     }
     const rocl_deal_read dealt = {.wanted = theirs,
                                   .kinds = r->emitter.kinds,
+                                  .sent = r->emitter.kinds & r->sink->kinds,
                                   .fields = r->emitter.fields,
                                   .batch = pass_dealt_batch,
                                   .end_task = end_dealt_task,
@@ -481,19 +482,30 @@ rocl_status rocl_pipeline_find_window(rocl_trace *t, rocl_error *err)
     return st;
 }
 
+/* *kinds: what can pass of them. */
+static rocl_status begin_run(rocl_trace *t, uint32_t *kinds, rocl_error *err)
+{
+    reset_counts(t);
+    if (!t->filter)
+        return ROCL_OK;
+    *kinds &= rocl_filter_kinds(t->filter) | ROCL_BIT(ROCL_FLOW); /* it tests those by itself */
+    const rocl_status st = survey_trace(t, err);
+    return st == ROCL_OK ? rocl_filter_resolve(t->filter, err) : st;
+}
+
+rocl_status rocl_pipeline_run_first(rocl_trace *t, const rocl_sink *sink, uint32_t kinds,
+                                    rocl_error *err)
+{
+    const rocl_status st = begin_run(t, &kinds, err);
+    return st == ROCL_OK ? run_captures(t, t->filter, sink, kinds, err) : st;
+}
+
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
 {
     uint32_t kinds = sink->kinds;
-    rocl_status st = ROCL_OK;
     if (t->run_sink)
         return t->run_sink(t->run_sink_ctx, sink, err);
-    reset_counts(t);
-    if (t->filter) {
-        kinds &= rocl_filter_kinds(t->filter) | ROCL_BIT(ROCL_FLOW); /* it tests those by itself */
-        st = survey_trace(t, err);
-        if (st == ROCL_OK)
-            st = rocl_filter_resolve(t->filter, err);
-    }
+    rocl_status st = begin_run(t, &kinds, err);
     if (st == ROCL_OK && t->parts)
         st = run_shared(t, sink, kinds, err);
     else if (st == ROCL_OK)

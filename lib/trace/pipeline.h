@@ -29,6 +29,11 @@ typedef struct rocl_sink {
 /* Runs source -> filters -> sink over every capture that the filters leave. */
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 
+/* A run before that of the same kinds, for another sink, which gets only what it wants of them; so
+ * it fails as that run would. What it counts, that counts again. */
+rocl_status rocl_pipeline_run_first(rocl_trace *t, const rocl_sink *sink, uint32_t kinds,
+                                    rocl_error *err);
+
 /* A run of its own before that, without filters, for what must be known of all events first. The
  * counts of the trace stay empty. */
 rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err);

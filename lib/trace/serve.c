@@ -20,6 +20,9 @@ typedef struct share {
     char *why;
     char **paths;
     size_t path_count;
+    rocl_model_capture **opened; /* as they were, also those that others read */
+    uint32_t *inputs;            /* of each: which of the paths it is in */
+    size_t opened_count;
     uint8_t *sent; /* by text: rank 0 has it */
     size_t sent_cap;
     rocl_wire_texts *texts; /* by worker: those that it knows to be sent */
@@ -39,6 +42,7 @@ typedef struct server {
     uint32_t capture;  /* that is read, by rank 0's number */
     uint64_t stop_at;  /* captures from this one on are not read */
     bool stopped;
+    uint32_t sent;     /* kinds of which rank 0 wants the events */
     rocl_buf *batches; /* by worker */
 } server;
 
@@ -104,6 +108,8 @@ static rocl_status send_batch(void *self, unsigned worker, rocl_batch *b, rocl_e
     server *s = self;
     rocl_buf *to = &s->batches[worker];
     rocl_wire_texts *texts = &s->share->texts[worker];
+    if (!(s->sent & ROCL_BIT(b->kind)))
+        return ROCL_OK;
     to->len = 0;
     rocl_buf_byte(to, ROCL_TEAM_BATCH);
     rocl_buf_varint(to, s->numbers[b->capture->index]);
@@ -196,6 +202,8 @@ static void free_share(share *h)
     for (size_t i = 0; i < h->path_count; i++)
         free(h->paths[i]);
     free(h->paths);
+    free(h->opened);
+    free(h->inputs);
     free(h->sent);
     free(h->why);
     *h = (share){0};
@@ -224,24 +232,40 @@ static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
         return r->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
     rocl_error *why = rocl_error_new();
     h->status = rocl_share_open(&h->trace, h->paths, n, &s->options, why);
-    if (h->status == ROCL_OK && !(h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts)))
-        return rocl_fail_memory(err);
+    if (h->status == ROCL_OK) {
+        h->opened_count = h->trace->capture_count;
+        h->opened = calloc(h->opened_count + 1, sizeof *h->opened);
+        h->inputs = calloc(h->opened_count + 1, sizeof *h->inputs);
+        h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts);
+        if (!h->opened || !h->inputs || !h->texts)
+            return rocl_fail_memory(err);
+        for (size_t i = 0; i < h->opened_count; i++) {
+            h->opened[i] = h->trace->captures[i];
+            while (h->trace->sources[h->inputs[i]] != h->opened[i]->source)
+                h->inputs[i]++;
+        }
+    }
     if (h->status != ROCL_OK && !(h->why = strdup(rocl_error_text(why))))
         h->status = rocl_fail_memory(err);
     rocl_error_free(why);
     return h->status != ROCL_OK && !h->why ? h->status : ROCL_OK;
 }
 
-/* The capture that rank 0 means: the nth of an input. NULL: there is none. */
+/* The capture that rank 0 means: the nth of an input. NULL: there is none. Those that others read
+ * are gone, once there is a world. */
 static rocl_model_capture *find_capture(const share *h, uint64_t input, uint64_t nth,
                                         const char *guid, size_t len)
 {
     const rocl_trace *t = h->trace;
-    for (size_t i = 0; i < t->capture_count && input < t->source_count; i++)
-        if (t->captures[i]->source == t->sources[input] && nth-- == 0) {
+    for (size_t i = 0; i < h->opened_count && input < t->source_count; i++)
+        if (h->inputs[i] == input && nth-- == 0) {
             size_t n;
-            const char *own = rocl_strings_get(t->strings, t->captures[i]->pub.guid, &n);
-            return n == len && !memcmp(own, guid, n) ? t->captures[i] : NULL;
+            rocl_model_capture *c = h->opened[i];
+            bool there = false;
+            for (size_t k = 0; k < t->capture_count && !there; k++)
+                there = t->captures[k] == c && c->source == t->sources[input];
+            const char *own = there ? rocl_strings_get(t->strings, c->pub.guid, &n) : NULL;
+            return own && n == len && !memcmp(own, guid, n) ? c : NULL;
         }
     return NULL;
 }
@@ -275,6 +299,7 @@ static rocl_status read_share(server *s, rocl_team_reader *r, rocl_error *err)
                       .events = send_batch,
                       .end_capture = end_capture};
     sink.kinds = (uint32_t)rocl_team_number(r);
+    s->sent = (uint32_t)rocl_team_number(r);
     sink.fields = (uint32_t)rocl_team_number(r);
     const uint8_t *flags = rocl_team_bytes(r, 2);
     bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
@@ -342,10 +367,14 @@ static rocl_status make_world(server *s, rocl_team_reader *r, rocl_error *err)
     rocl_status st = rocl_world_take(t, r, find_own, s, &own, err);
     if (st == ROCL_OK)
         st = rocl_parts_join(t, s->team, own, r, err);
+    rocl_filter_free(t->filter); /* of a former run */
+    t->filter = NULL;
     if (st == ROCL_OK)
         st = rocl_filter_new(&t->filter, t, err);
     if (st == ROCL_OK)
         st = rocl_filter_take_state(t->filter, &r->p, r->end, err);
+    if (st == ROCL_OK)
+        rocl_parts_set_request(t->parts, r->p, (size_t)(r->end - r->p));
     t->opt.notice = send_notice;
     return st;
 }

@@ -115,6 +115,7 @@ static rocl_options library_options(const common *c)
         .reader = c->reader,
         .team = team,
         .team_writes = c->team_writes,
+        .team_collects = c->team_collects != NULL,
         .explain = c->level >= MSG_VERBOSE,
         .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
         .note_times = c->note_times || answer_is_wanted(),
@@ -236,7 +237,10 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     msg_mute(rocl_team_rank(team));
     if (s == ROCL_OK && rocl_team_rank(team)) {
         const rocl_options options = library_options(c);
-        s = rocl_team_serve(team, &options, c->team_writes ? write : NULL, ctx, err);
+        rocl_team_write_fn *const work = c->team_collects ? c->team_collects
+                                         : c->team_writes ? write
+                                                          : NULL;
+        s = rocl_team_serve(team, &options, work, ctx, err);
         if (s > ROCL_PARTIAL)
             rocl_remove_empty_dirs();
         rocl_team_close(team);

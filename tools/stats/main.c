@@ -681,6 +681,10 @@ static int run_rocstats(const program *p, int argc, char **argv)
     if (code < 0)
         code = check_options(&c, words_after_dashes(argc, argv));
     c.common.teams = true;
+    if (!c.compare.wanted && !c.baseline) {
+        c.common.team_collects = rocl_stats_rank;
+        c.common.team_writes = rocl_stats_collects(&c.stats);
+    }
     return code < 0 ? common_run(&c.common, write_reports, &c) : code;
 }
 

@@ -588,7 +588,7 @@ static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_err
         if (answer.failed)
             st = rocl_fail_memory(err);
         else if (r)
-            st = rocl_parts_answer(parts, r, &answer, err);
+            st = rocl_parts_place(parts, r, &answer, err);
     }
     rocl_team_reader r = {answer.data, answer.data + answer.len, false};
     if (st == ROCL_OK)

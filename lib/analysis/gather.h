@@ -1,0 +1,123 @@
+/* What the ranks of a team collect, put together on rank 0. Each rank runs collectors over its own
+ * captures; then rank 0 asks in rounds, and takes what they answer. A collector that can do this
+ * has a rocl_gather_def; events for others come to rank 0.
+ *
+ *     rank 0                                 rank r
+ *     prepare, ask          -- question -->  answer
+ *     hear                <-- texts, bytes --
+ *     ... until no collector asks any more; then all look up calls, and the same once more
+ *
+ * Captures have the same numbers on all ranks, and so have GPUs. Texts have not. */
+#ifndef ROCL_ANALYSIS_GATHER_H
+#define ROCL_ANALYSIS_GATHER_H
+
+#include "analysis/report.h"
+#include "trace/parts.h"
+
+typedef struct rocl_gather rocl_gather;
+
+/* ---- what is put, and taken ------------------------------------------------------------------ */
+
+typedef struct rocl_put {
+    rocl_gather *g;
+    rocl_buf b;
+} rocl_put;
+
+static inline void rocl_put_number(rocl_put *p, uint64_t v)
+{
+    rocl_buf_varint(&p->b, v);
+}
+
+static inline void rocl_put_signed(rocl_put *p, int64_t v)
+{
+    rocl_buf_varint(&p->b, rocl_zigzag(v));
+}
+
+static inline void rocl_put_bytes(rocl_put *p, const void *bytes, size_t n)
+{
+    rocl_buf_put(&p->b, bytes, n);
+}
+
+/* Of another rank's trace; may be ROCL_NONE. */
+void rocl_put_text(rocl_put *p, uint32_t text);
+/* Sends what has been put, if it is much: `hear` is called for each piece of an answer. */
+rocl_status rocl_put_piece(rocl_put *p, rocl_error *err);
+
+typedef struct rocl_taken {
+    rocl_team_reader r;
+    const uint32_t *texts; /* ours by theirs */
+    size_t text_count;
+} rocl_taken;
+
+/* What is not there is 0, and fails when the function returns. */
+static inline uint64_t rocl_take_number(rocl_taken *t)
+{
+    return rocl_team_number(&t->r);
+}
+
+static inline int64_t rocl_take_signed(rocl_taken *t)
+{
+    return rocl_unzigzag(rocl_team_number(&t->r));
+}
+
+static inline void rocl_take_bytes(rocl_taken *t, void *to, size_t n)
+{
+    const uint8_t *p = rocl_team_bytes(&t->r, n);
+    if (p)
+        memcpy(to, p, n);
+    else
+        memset(to, 0, n);
+}
+
+static inline uint32_t rocl_take_text(rocl_taken *t)
+{
+    const uint64_t v = rocl_team_number(&t->r);
+    if (v <= 1)
+        return v ? 0 : ROCL_NONE;
+    t->r.bad |= v - 1 >= t->text_count;
+    return t->r.bad ? 0 : t->texts[v - 1];
+}
+
+static inline bool rocl_taken_all(const rocl_taken *t)
+{
+    return t->r.bad || t->r.p == t->r.end;
+}
+
+/* ---- collectors ------------------------------------------------------------------------------ */
+
+typedef enum rocl_gather_stage { ROCL_BEFORE_CALLS, ROCL_AFTER_CALLS } rocl_gather_stage;
+
+/* `self` is the collector's struct; rounds of a stage count from 0. */
+struct rocl_gather_def {
+    /* On rank 0. What is to be asked of all; may be NULL. */
+    rocl_status (*prepare)(void *self, rocl_gather_stage stage, unsigned round, rocl_error *err);
+    /* The question for a rank; nothing is put: there is none. */
+    void (*ask)(void *self, rocl_gather_stage stage, unsigned round, unsigned rank, rocl_put *to);
+    /* On rank 0, while the others answer: the same of what it has read itself; may be NULL. */
+    rocl_status (*answer_own)(void *self, rocl_gather_stage stage, unsigned round, rocl_error *err);
+    /* On another rank. */
+    rocl_status (*answer)(void *self, rocl_taken *question, rocl_put *to, rocl_error *err);
+    /* On rank 0, for each piece of an answer, and not where nothing was put. */
+    rocl_status (*hear)(void *self, unsigned rank, rocl_taken *answer, rocl_error *err);
+};
+
+/* ---- for stats.c ----------------------------------------------------------------------------- */
+
+/* collectors: by a number that is the same on all ranks; NULL: not made, or not gathered. They stay
+ * the caller's. */
+rocl_status rocl_gather_new(rocl_gather **g, rocl_trace *t, rocl_collector *const *collectors,
+                            unsigned count, rocl_error *err);
+void rocl_gather_free(rocl_gather *g);
+
+/* On rank 0: all rounds of a stage. */
+rocl_status rocl_gather_run(rocl_gather *g, rocl_gather_stage stage, rocl_error *err);
+/* All ranks look up calls; this one by that function. */
+typedef rocl_status rocl_look_up_fn(void *ctx, rocl_error *err);
+rocl_status rocl_gather_look_up_calls(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
+                                      rocl_error *err);
+
+/* On another rank, until rank 0 has all it needs. */
+rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
+                               rocl_error *err);
+
+#endif
