@@ -8,11 +8,13 @@
  *     exposed copy = all - (compute or communication)
  *     wall         = compute + exposed communication + exposed copy + idle
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/gaps.h"
 #include "analysis/parts.h"
+#include "analysis/samples.h"
 #include "base/array.h"
 
 /* How long how many kernels ran at once. */
@@ -45,7 +47,16 @@ typedef struct busy {
     sweep *sweeps;   /* of tracks that did anything, in their order */
     size_t sweep_count, sweep_cap;
     rocl_gaps *gaps; /* NULL: not wanted */
+    bool swept;
+    /* Of a team, where tracks are GPUs: */
+    bool *seen;        /* by worker and GPU: it had work */
+    unsigned *seen_by; /* on rank 0, by GPU: the rank that has its work + 1, or SEVERAL */
+    bool *sent;        /* on another rank, by GPU: others have work of it, too: rank 0 sweeps it */
+    bool heard_tracks; /* on rank 0: what comes now is work, and then sweeps */
+    bool heard_work;
 } busy;
+
+enum { SEVERAL = UINT_MAX };
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
@@ -74,7 +85,8 @@ static rocl_status number_lanes(busy *b, rocl_error *err)
 
 static rocl_gap_track describe_track(const busy *b, uint64_t track)
 {
-    rocl_gap_track p = {&b->gpus.all[b->lanes ? track >> GPU_SHIFT : track], -1, NULL, 0};
+    rocl_gap_track p = {
+        .gpu = &b->gpus.all[b->lanes ? track >> GPU_SHIFT : track], .pid = -1, .order = track};
     if (!b->lanes)
         return p;
     bool queue = track & QUEUE_BIT;
@@ -139,6 +151,7 @@ static rocl_status add_busy_batch(void *self, unsigned worker, const rocl_batch 
         const unsigned n = rocl_gpus_of(&b->gpus, batch, i, gpus);
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
             const uint64_t gpu = (uint64_t)(gpus[k] - b->gpus.all), lanes = gpu << GPU_SHIFT;
+            b->seen[worker * b->gpus.count + gpu] = true;
             if (!b->lanes)
                 st = add_to_track(b, worker, c, &w, gpu, err);
             else if (w.stream < c->stream_count)
@@ -189,6 +202,12 @@ static rocl_status pass_ends(busy *b, sweep *s, int64_t until, rocl_error *err)
 static rocl_status begin_track(busy *b, uint64_t track, rocl_error *err)
 {
     const rocl_gap_track t = describe_track(b, track);
+    rocl_status st = ROCL_OK;
+    while (st == ROCL_OK && b->more_ends &&
+           b->end[0] < track) /* of a track that is not swept here */
+        st = read_next_end(b, err);
+    if (st != ROCL_OK)
+        return st;
     if (!ROCL_GROW(b->sweeps, b->sweep_cap, b->sweep_count + 1))
         return rocl_fail_memory(err);
     sweep *s = &b->sweeps[b->sweep_count++];
@@ -228,32 +247,49 @@ static rocl_status sweep_work(busy *b, sweep *s, rocl_part p, const rocl_gpu_wor
     return st;
 }
 
-static rocl_status sweep_all(busy *b, rocl_error *err)
+/* Work as it stands in the sorter. */
+typedef struct sorted_work {
+    uint64_t track;
+    rocl_part part;
+    rocl_gpu_work w;
+} sorted_work;
+
+static sorted_work read_work(const rocl_sort_record *rec)
+{
+    uint64_t v[4];
+    rocl_read_numbers(rec, v, 4);
+    return (sorted_work){rec->key[0],
+                         (rocl_part)v[0],
+                         {v[0] == ROCL_PART_COPY, (int64_t)rec->key[1], (int64_t)rec->key[2],
+                          (uint32_t)v[1], v[2], v[3], rec->key[3] ^ v[2] >> 32 << 48}};
+}
+
+static void put_work(const busy *b, const rocl_sort_record *rec, rocl_put *to);
+
+/* to: of tracks that rank 0 sweeps, their work is put there; NULL: there are none. */
+static rocl_status sweep_all(busy *b, rocl_put *to, rocl_error *err)
 {
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(b->sorter, err);
+    b->swept = true;
     if (st == ROCL_OK && b->ends)
         st = rocl_sorter_start(b->ends, err);
     if (st == ROCL_OK && b->ends)
         st = read_next_end(b, err);
     while (rocl_next_record(b->sorter, &rec, &st, err)) {
-        uint64_t v[4];
-        rocl_read_numbers(&rec, v, 4);
-        const rocl_gpu_work w = {v[0] == ROCL_PART_COPY,
-                                 (int64_t)rec.key[1],
-                                 (int64_t)rec.key[2],
-                                 (uint32_t)v[1],
-                                 v[2],
-                                 v[3],
-                                 rec.key[3] ^ v[2] >> 32 << 48};
-        if (!b->sweep_count || b->sweeps[b->sweep_count - 1].track != rec.key[0]) {
-            uint64_t track = rec.key[0];
+        if (to && b->sent[rec.key[0]]) {
+            put_work(b, &rec, to);
+            st = rocl_put_piece(to, err);
+            continue;
+        }
+        const sorted_work s = read_work(&rec);
+        if (!b->sweep_count || b->sweeps[b->sweep_count - 1].track != s.track) {
             st = end_track(b, err);
             if (st == ROCL_OK)
-                st = begin_track(b, track, err);
+                st = begin_track(b, s.track, err);
         }
         if (st == ROCL_OK)
-            st = sweep_work(b, &b->sweeps[b->sweep_count - 1], (rocl_part)v[0], &w, err);
+            st = sweep_work(b, &b->sweeps[b->sweep_count - 1], s.part, &s.w, err);
     }
     return st == ROCL_OK ? end_track(b, err) : st;
 }
@@ -417,7 +453,10 @@ static rocl_status open_sweeps(busy *b, rocl_error *err)
         if (!(b->gaps = rocl_gaps_new(&b->c, b->lanes)))
             return rocl_fail_memory(err);
     }
-    return rocl_gpus_collect(&b->gpus, t, err);
+    rocl_status st = rocl_gpus_collect(&b->gpus, t, err);
+    if (st == ROCL_OK && !(b->seen = calloc(t->opt.jobs * b->gpus.count + 1, sizeof *b->seen)))
+        st = rocl_fail_memory(err);
+    return st;
 }
 
 static rocl_status open_busy(void *self, rocl_error *err)
@@ -440,14 +479,23 @@ static rocl_status open_lanes(void *self, rocl_error *err)
 static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 {
     busy *b = self;
-    rocl_status st = sweep_all(b, err);
+    rocl_status st = b->swept ? ROCL_OK : sweep_all(b, NULL, err);
     return st == ROCL_OK ? rocl_gaps_look_up_calls(b->gaps, calls, err) : st;
+}
+
+/* Those of other ranks come behind our own. */
+static int compare_sweeps(const void *a, const void *b)
+{
+    const sweep *x = a, *y = b;
+    return (x->track > y->track) - (x->track < y->track);
 }
 
 static rocl_status finish_busy(void *self, rocl_tables *out, rocl_error *err)
 {
     busy *b = self;
-    rocl_status st = b->gaps ? ROCL_OK : sweep_all(b, err); /* else look_up_calls has done it */
+    rocl_status st = b->swept ? ROCL_OK : sweep_all(b, NULL, err);
+    if (st == ROCL_OK && b->sweep_count)
+        qsort(b->sweeps, b->sweep_count, sizeof *b->sweeps, compare_sweeps);
     if (st == ROCL_OK && b->ends)
         st = put_overlap(b, out, err);
     return st == ROCL_OK && b->gaps ? rocl_gaps_put_tables(b->gaps, out, err) : st;
@@ -463,8 +511,313 @@ static void close_busy(void *self)
     for (unsigned w = 0; b->parts && w < b->c.trace->opt.jobs; w++)
         rocl_ids_free(&b->parts[w]);
     free(b->parts);
+    free(b->seen);
+    free(b->seen_by);
+    free(b->sent);
     rocl_gaps_free(b->gaps);
 }
+
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+/* A GPU whose work one rank has alone is swept there. Work of one that several ranks have, such as
+ * processes that share it, comes to rank 0. A stream or a queue belongs to one process. */
+
+enum {
+    ASK_TRACKS, /* which GPUs had work; when processes ended */
+    ASK_WORK,   /* GPUs of which rank 0 wants the work; all others are swept */
+    ASK_CAUSES, /* of gaps */
+    ASK_SWEEPS,
+    ASK_VALUES /* lengths of gaps */
+};
+
+static void put_work(const busy *b, const rocl_sort_record *rec, rocl_put *to)
+{
+    const sorted_work s = read_work(rec);
+    rocl_put_number(to, s.track);
+    rocl_put_number(to, s.part);
+    rocl_put_signed(to, s.w.start);
+    rocl_put_number(to, (uint64_t)(s.w.end - s.w.start));
+    if (!b->gaps)
+        return;
+    rocl_put_text(to, s.w.name);
+    rocl_put_number(to, s.w.process);
+    rocl_put_number(to, s.w.stack_id);
+    rocl_put_number(to, rec->key[3]);
+}
+
+static rocl_status take_work(busy *b, rocl_taken *from, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    while (!rocl_taken_all(from) && st == ROCL_OK) {
+        uint64_t key[4] = {rocl_take_number(from)};
+        uint64_t numbers[4] = {rocl_take_number(from)};
+        key[1] = (uint64_t)rocl_take_signed(from);
+        key[2] = key[1] + rocl_take_number(from);
+        if (b->gaps) {
+            numbers[1] = rocl_take_text(from);
+            numbers[2] = rocl_take_number(from);
+            numbers[3] = rocl_take_number(from);
+            key[3] = rocl_take_number(from);
+        }
+        if (from->r.bad || key[0] >= b->gpus.count || numbers[0] >= ROCL_PARTS ||
+            numbers[2] >> 32 >= b->c.trace->capture_count)
+            return rocl_team_bad_message(err);
+        if (b->ends && numbers[0] != ROCL_PART_COPY)
+            st = rocl_sorter_add(b->ends, 0, (const uint64_t[]){key[0], key[2]}, NULL, 0, err);
+        if (st == ROCL_OK)
+            st = rocl_add_numbers(b->sorter, 0, key, numbers, b->gaps ? 4 : 2, err);
+    }
+    return st;
+}
+
+static void see_gpu(busy *b, size_t gpu, unsigned rank)
+{
+    b->seen_by[gpu] = b->seen_by[gpu] ? SEVERAL : rank + 1;
+}
+
+static bool has_work(const busy *b, size_t gpu)
+{
+    bool has = false;
+    for (unsigned w = 0; w < b->c.trace->opt.jobs; w++)
+        has |= b->seen[w * b->gpus.count + gpu];
+    return has;
+}
+
+static void put_tracks(const busy *b, rocl_put *to)
+{
+    for (size_t i = 0; i < b->gpus.count; i++)
+        if (has_work(b, i))
+            rocl_put_number(to, i + 1);
+    rocl_put_number(to, 0);
+    if (b->gaps)
+        rocl_gaps_put_ends(b->gaps, to);
+}
+
+static rocl_status take_tracks(busy *b, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    uint64_t gpu;
+    while ((gpu = rocl_take_number(from))) {
+        if (gpu > b->gpus.count)
+            return rocl_team_bad_message(err);
+        see_gpu(b, gpu - 1, rank);
+    }
+    return b->gaps ? rocl_gaps_take_ends(b->gaps, from, err) : ROCL_OK;
+}
+
+static rocl_status begin_gathering(busy *b, rocl_error *err)
+{
+    b->seen_by = calloc(b->gpus.count + 1, sizeof *b->seen_by);
+    for (size_t i = 0; b->seen_by && i < b->gpus.count; i++)
+        if (has_work(b, i))
+            see_gpu(b, i, 0);
+    return b->seen_by ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status answer_work(busy *b, rocl_taken *question, rocl_put *to, rocl_error *err)
+{
+    uint64_t gpu;
+    b->sent = calloc(b->gpus.count + 1, sizeof *b->sent);
+    if (!b->sent)
+        return rocl_fail_memory(err);
+    while ((gpu = rocl_take_number(question)))
+        if (gpu <= b->gpus.count)
+            b->sent[gpu - 1] = true;
+    return sweep_all(b, b->lanes ? NULL : to, err);
+}
+
+/* A lane is named by what it is in its capture: numbers of lanes are not the same on all ranks. */
+static void put_track(const busy *b, uint64_t track, rocl_put *to)
+{
+    rocl_put_number(to, b->lanes ? track >> GPU_SHIFT : track);
+    if (!b->lanes)
+        return;
+    const bool queue = track & QUEUE_BIT;
+    const uint64_t *first = queue ? b->first_queue : b->first_stream;
+    const uint64_t at = track & (QUEUE_BIT - 1);
+    size_t i = 0;
+    while (at >= first[i + 1])
+        i++;
+    rocl_put_number(to, queue);
+    rocl_put_number(to, i);
+    rocl_put_number(to, at - first[i]);
+}
+
+static uint64_t take_track(const busy *b, rocl_taken *from)
+{
+    const uint64_t gpu = rocl_take_number(from);
+    from->r.bad |= gpu >= b->gpus.count;
+    if (!b->lanes || from->r.bad)
+        return gpu;
+    const bool queue = rocl_take_number(from);
+    const uint64_t capture = rocl_take_number(from), at = rocl_take_number(from);
+    const uint64_t *first = queue ? b->first_queue : b->first_stream;
+    from->r.bad |= capture >= b->c.trace->capture_count;
+    from->r.bad |= !from->r.bad && at >= first[capture + 1] - first[capture];
+    return from->r.bad ? 0 : gpu << GPU_SHIFT | (queue ? QUEUE_BIT : 0) | (first[capture] + at);
+}
+
+static void put_sweep(const sweep *s, rocl_put *to)
+{
+    for (unsigned i = 0; i < ROCL_UNIONS; i++)
+        rocl_put_number(to, (uint64_t)s->covers[i].measure);
+    for (unsigned i = 0; i <= LEVELS; i++)
+        if (s->levels.ns[i]) {
+            rocl_put_number(to, i + 1);
+            rocl_put_number(to, (uint64_t)s->levels.ns[i]);
+        }
+    rocl_put_number(to, 0);
+    rocl_put_signed(to, s->first);
+    rocl_put_number(to, (uint64_t)(s->last - s->first));
+    rocl_put_number(to, s->kernels);
+    rocl_put_number(to, s->copies);
+    rocl_put_number(to, s->communications);
+}
+
+static void take_sweep(sweep *s, rocl_taken *from)
+{
+    uint64_t level;
+    for (unsigned i = 0; i < ROCL_UNIONS; i++)
+        s->covers[i].measure = (int64_t)rocl_take_number(from);
+    while ((level = rocl_take_number(from))) {
+        const int64_t ns = (int64_t)rocl_take_number(from);
+        if (level <= LEVELS + 1)
+            s->levels.ns[level - 1] = ns;
+    }
+    s->first = rocl_take_signed(from);
+    s->last = s->first + (int64_t)rocl_take_number(from);
+    s->kernels = rocl_take_number(from);
+    s->copies = rocl_take_number(from);
+    s->communications = rocl_take_number(from);
+}
+
+/* The gaps of a track stand behind its sweep: each has begun the other. */
+static rocl_status put_sweeps(busy *b, rocl_put *to, rocl_error *err)
+{
+    rocl_status st = b->gaps ? rocl_gaps_find_causes(b->gaps, err) : ROCL_OK;
+    if (st == ROCL_OK && b->gaps)
+        rocl_gaps_put_causes(b->gaps, to);
+    rocl_put_number(to, b->sweep_count);
+    for (size_t i = 0; i < b->sweep_count && st == ROCL_OK; i++) {
+        put_track(b, b->sweeps[i].track, to);
+        put_sweep(&b->sweeps[i], to);
+        if (b->gaps)
+            rocl_gaps_put_track(b->gaps, i, to);
+    }
+    return st;
+}
+
+static rocl_status take_sweeps(busy *b, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    rocl_status st = b->gaps ? rocl_gaps_take_causes(b->gaps, from, err) : ROCL_OK;
+    for (uint64_t n = rocl_take_number(from); n && st == ROCL_OK && !from->r.bad; n--) {
+        if (!ROCL_GROW(b->sweeps, b->sweep_cap, b->sweep_count + 1))
+            return rocl_fail_memory(err);
+        sweep *s = &b->sweeps[b->sweep_count++];
+        *s = (sweep){.track = take_track(b, from)};
+        take_sweep(s, from);
+        if (from->r.bad)
+            return rocl_team_bad_message(err);
+        const rocl_gap_track t = describe_track(b, s->track);
+        if (b->gaps)
+            st = rocl_gaps_take_track(b->gaps, rank, &t, from, err);
+    }
+    return st;
+}
+
+/* ---- the rounds: tracks, work, causes; when calls are resolved, sweeps, then values ---- */
+
+static rocl_status prepare_busy(void *self, rocl_gather_stage stage, unsigned round,
+                                rocl_error *err)
+{
+    busy *b = self;
+    if (stage == ROCL_BEFORE_CALLS && round == 0)
+        return begin_gathering(b, err);
+    if (stage == ROCL_BEFORE_CALLS && round == 2)
+        return sweep_all(b, NULL, err);
+    return stage == ROCL_AFTER_CALLS && round && b->gaps
+               ? rocl_samples_prepare(rocl_gaps_lengths(b->gaps), err)
+               : ROCL_OK;
+}
+
+static rocl_status ask_busy(void *self, rocl_gather_stage stage, unsigned round, unsigned rank,
+                            rocl_put *to, rocl_error *err)
+{
+    busy *b = self;
+    rocl_status st = ROCL_OK;
+    bool asks = true;
+    if (stage == ROCL_BEFORE_CALLS && round < 2) {
+        rocl_put_number(to, round ? ASK_WORK : ASK_TRACKS);
+        b->heard_tracks = round;
+        for (size_t i = 0; round && i < b->gpus.count; i++)
+            if (b->seen_by[i] == SEVERAL)
+                rocl_put_number(to, i + 1);
+        rocl_put_number(to, 0);
+    } else if (stage == ROCL_BEFORE_CALLS && b->gaps) {
+        rocl_put_number(to, ASK_CAUSES);
+        const size_t empty = to->b.len;
+        st = rocl_gaps_ask_causes(b->gaps, rank, to, err);
+        asks = to->b.len > empty;
+    } else if (stage == ROCL_AFTER_CALLS && !round) {
+        b->heard_work = true;
+        rocl_put_number(to, ASK_SWEEPS);
+    } else if (stage == ROCL_AFTER_CALLS && b->gaps) {
+        rocl_put_number(to, ASK_VALUES);
+        asks = rocl_samples_ask(rocl_gaps_lengths(b->gaps), rank, to);
+    }
+    if (!asks)
+        to->b.len = 0;
+    return st;
+}
+
+static rocl_status answer_own_busy(void *self, rocl_gather_stage stage, unsigned round,
+                                   rocl_error *err)
+{
+    busy *b = self;
+    return stage == ROCL_AFTER_CALLS && round && b->gaps
+               ? rocl_samples_answer_own(rocl_gaps_lengths(b->gaps), err)
+               : ROCL_OK;
+}
+
+static rocl_status answer_busy(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
+{
+    busy *b = self;
+    switch (rocl_take_number(question)) {
+    case ASK_TRACKS:
+        put_tracks(b, to);
+        return ROCL_OK;
+    case ASK_WORK:
+        return answer_work(b, question, to, err);
+    case ASK_CAUSES:
+        return b->gaps ? rocl_gaps_take_questions(b->gaps, question, err) : ROCL_OK;
+    case ASK_SWEEPS:
+        return put_sweeps(b, to, err);
+    case ASK_VALUES:
+        return b->gaps ? rocl_samples_answer(rocl_gaps_lengths(b->gaps), question, to, err)
+                       : ROCL_OK;
+    default:
+        return rocl_team_bad_message(err);
+    }
+}
+
+static rocl_status hear_busy(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
+{
+    busy *b = self;
+    if (!b->heard_tracks)
+        return take_tracks(b, rank, answer, err);
+    if (!b->heard_work)
+        return take_work(b, answer, err);
+    return b->gaps && rocl_samples_asked(rocl_gaps_lengths(b->gaps))
+               ? rocl_samples_hear(rocl_gaps_lengths(b->gaps), rank, answer, err)
+               : take_sweeps(b, rank, answer, err);
+}
+
+static const rocl_gather_def gather_busy = {.prepare = prepare_busy,
+                                            .ask = ask_busy,
+                                            .answer_own = answer_own_busy,
+                                            .answer = answer_busy,
+                                            .hear = hear_busy};
+
+/* ---- what is known of them ------------------------------------------------------------------- */
 
 const rocl_collector_def rocl_busy_collector = {
     .reports = 1u << ROCL_REPORT_OVERLAP | 1u << ROCL_REPORT_GAPS,
@@ -475,6 +828,7 @@ const rocl_collector_def rocl_busy_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_busy,
     .close = close_busy,
+    .gather = &gather_busy,
 };
 
 const rocl_collector_def rocl_lane_gaps_collector = {
@@ -487,4 +841,5 @@ const rocl_collector_def rocl_lane_gaps_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_busy,
     .close = close_busy,
+    .gather = &gather_busy,
 };

@@ -9,6 +9,7 @@
 #include "analysis/host.h"
 #include "analysis/samples.h"
 #include "base/array.h"
+#include "trace/deal.h"
 
 enum { LONGEST_GAPS = 20, BRIEF_GAPS = 3, BUCKETS = 8 };
 
@@ -40,6 +41,9 @@ typedef struct gap_sum {
 
 typedef struct track_gaps {
     rocl_gap_track track;
+    uint32_t group; /* of its lengths */
+    uint64_t asked; /* on another rank: the track of rank 0 that this stands for, + 1; 0: it is
+                       swept here */
     bool any;
     int64_t first, last; /* of the work between which they are */
     uint32_t last_name;  /* of the piece that ends last so far */
@@ -58,6 +62,8 @@ struct rocl_gaps {
     bool lanes;
     rocl_samples *lengths;  /* by track */
     rocl_sorter *questions; /* gaps by process and stack id, track, start */
+    rocl_sorter *elsewhere; /* on rank 0: those that other ranks answer, by rank, track, start */
+    bool asking;            /* it is read */
     rocl_host *host;
     int64_t *ends;   /* by worker and capture: of its last event; in the end those of worker 0 */
     bool ends_known; /* hold for all */
@@ -95,7 +101,9 @@ rocl_status rocl_gaps_begin_track(rocl_gaps *g, const rocl_gap_track *track, roc
     join_ends(g);
     if (!ROCL_GROW(g->tracks, g->cap, g->count + 1))
         return rocl_fail_memory(err);
-    g->tracks[g->count++] = (track_gaps){.track = *track, .copies.until = INT64_MIN};
+    g->tracks[g->count] =
+        (track_gaps){.track = *track, .group = (uint32_t)g->count, .copies.until = INT64_MIN};
+    g->count++;
     return ROCL_OK;
 }
 
@@ -119,6 +127,23 @@ static int64_t cover_before(const rocl_cover *c, int64_t t)
 static rocl_event_ref refer_to(const rocl_gpu_work *w)
 {
     return (rocl_event_ref){(uint32_t)(w->process >> 32) + 1, w->row};
+}
+
+/* Who knows the calls of a process. */
+static unsigned rank_of(const rocl_gaps *g, uint64_t process)
+{
+    const rocl_trace *t = g->c->trace;
+    return t->deal && t->parts ? rocl_deal_place_of(t->deal, (uint32_t)(process >> 32)).rank : 0;
+}
+
+static rocl_status add_elsewhere(rocl_gaps *g, const rocl_gpu_work *w, uint64_t track,
+                                 const gap *new_gap, int64_t copied, rocl_error *err)
+{
+    const uint64_t key[4] = {rank_of(g, w->process), track, (uint64_t)new_gap->start, w->process};
+    const uint64_t numbers[] = {w->stack_id, (uint64_t)new_gap->length, (uint64_t)copied};
+    if (!g->elsewhere && !(g->elsewhere = rocl_collector_sorter(g->c, 4)))
+        return rocl_fail_memory(err);
+    return rocl_add_numbers(g->elsewhere, 0, key, numbers, 3, err);
 }
 
 /* A gap that the work ends. */
@@ -145,6 +170,8 @@ static rocl_status add_gap(rocl_gaps *g, track_gaps *p, const rocl_gpu_work *w, 
     rocl_keep_first(p->longest, &p->longest_count, LONGEST_GAPS, sizeof *p->longest, &new_gap,
                     compare_lengths);
     rocl_status st = rocl_samples_add(g->lengths, 0, (uint32_t)track, length, err);
+    if (st == ROCL_OK && rank_of(g, w->process))
+        return add_elsewhere(g, w, track, &new_gap, copied, err);
     const uint64_t key[4] = {w->process, w->stack_id, track, (uint64_t)new_gap.start};
     const uint64_t numbers[] = {(uint64_t)length, (uint64_t)copied};
     return st == ROCL_OK ? rocl_add_numbers(g->questions, 0, key, numbers, 2, err) : st;
@@ -378,7 +405,7 @@ static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_
         rocl_distribution d;
         gaps_row row = {p->track, p->all, rocl_share(p->all.total, p->last - p->first), -1, -1, -1,
                         -1,       -1};
-        st = rocl_samples_describe(g->lengths, (uint32_t)i, &d, err);
+        st = rocl_samples_describe(g->lengths, p->group, &d, err);
         if (p->all.count) {
             row.min = d.min;
             row.median = d.median;
@@ -445,6 +472,12 @@ static void put_longest(const rocl_gaps *g, const rocl_report_rows *r)
         }
 }
 
+static int compare_tracks(const void *a, const void *b)
+{
+    const track_gaps *x = a, *y = b;
+    return (x->track.order > y->track.order) - (x->track.order < y->track.order);
+}
+
 rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err)
 {
     uint32_t lanes = g->lanes ? IF_LANES : 0;
@@ -452,6 +485,8 @@ rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err
     rocl_status st = rocl_host_resolve(g->host, on_host_time, g, err);
     if (st != ROCL_OK)
         return st;
+    if (g->count)
+        qsort(g->tracks, g->count, sizeof *g->tracks, compare_tracks);
     rocl_report_rows r = rocl_begin_table(g->c, out, &gap_tables[g->lanes], lanes);
     st = put_gaps(g, &r, err);
     if (!g->c->options->brief) {
@@ -469,6 +504,273 @@ rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err
     r = rocl_begin_table(g->c, out, &longest_tables[g->lanes], lanes);
     put_longest(g, &r);
     return st;
+}
+
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+/* Bytes of the questions of a round. */
+#define QUESTIONS ((size_t)4 << 20)
+
+void rocl_gaps_put_ends(const rocl_gaps *g, rocl_put *to)
+{
+    const rocl_trace *t = g->c->trace;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        int64_t end = INT64_MIN;
+        for (unsigned w = 0; w < t->opt.jobs; w++) {
+            const int64_t e = g->ends[w * t->capture_count + i];
+            end = e > end ? e : end;
+        }
+        if (end == INT64_MIN)
+            continue;
+        rocl_put_number(to, i + 1);
+        rocl_put_signed(to, end);
+    }
+    rocl_put_number(to, 0);
+}
+
+rocl_status rocl_gaps_take_ends(rocl_gaps *g, rocl_taken *from, rocl_error *err)
+{
+    uint64_t capture;
+    while ((capture = rocl_take_number(from))) {
+        if (capture > g->c->trace->capture_count)
+            return rocl_team_bad_message(err);
+        g->ends[capture - 1] = rocl_take_signed(from);
+    }
+    return ROCL_OK;
+}
+
+/* ---- causes ---- */
+
+static rocl_status start_asking(rocl_gaps *g, rocl_error *err)
+{
+    const unsigned size = rocl_team_size(g->c->trace->opt.team);
+    uint64_t *bounds = calloc(size, sizeof *bounds);
+    if (!bounds)
+        return rocl_fail_memory(err);
+    for (unsigned r = 1; r < size; r++)
+        bounds[r - 1] = r;
+    const rocl_status st = rocl_sorter_start_parts(g->elsewhere, bounds, size - 1, err);
+    free(bounds);
+    g->asking = true;
+    return st;
+}
+
+rocl_status rocl_gaps_ask_causes(rocl_gaps *g, unsigned rank, rocl_put *to, rocl_error *err)
+{
+    const size_t empty = to->b.len;
+    rocl_status st = !g->elsewhere || g->asking ? ROCL_OK : start_asking(g, err);
+    bool more = g->elsewhere;
+    while (st == ROCL_OK && more && to->b.len - empty < QUESTIONS) {
+        rocl_sort_record rec;
+        uint64_t v[3];
+        st = rocl_sorter_next_of(g->elsewhere, rank, &rec, &more, err);
+        if (st != ROCL_OK || !more)
+            break;
+        rocl_read_numbers(&rec, v, 3);
+        rocl_put_number(to, rec.key[1]);
+        rocl_put_number(to, rec.key[2]);
+        rocl_put_number(to, rec.key[3]);
+        for (unsigned i = 0; i < 3; i++)
+            rocl_put_number(to, v[i]);
+        rocl_put_number(to, find_longest(g, rec.key[1], (int64_t)rec.key[2]) != NULL);
+    }
+    return st;
+}
+
+/* The track here that stands for one of rank 0; its questions follow each other. NULL: memory is
+ * out. */
+static track_gaps *find_asked(rocl_gaps *g, uint64_t asked)
+{
+    track_gaps *last = g->count ? &g->tracks[g->count - 1] : NULL;
+    if (last && last->asked == asked + 1)
+        return last;
+    if (!ROCL_GROW(g->tracks, g->cap, g->count + 1))
+        return NULL;
+    g->tracks[g->count] = (track_gaps){.asked = asked + 1};
+    return &g->tracks[g->count++];
+}
+
+rocl_status rocl_gaps_take_questions(rocl_gaps *g, rocl_taken *from, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    while (!rocl_taken_all(from) && st == ROCL_OK) {
+        track_gaps *p = find_asked(g, rocl_take_number(from));
+        const uint64_t start = rocl_take_number(from), process = rocl_take_number(from);
+        const uint64_t stack_id = rocl_take_number(from);
+        const uint64_t numbers[] = {rocl_take_number(from), rocl_take_number(from)};
+        const bool longest = rocl_take_number(from);
+        if (!p)
+            return rocl_fail_memory(err);
+        if (from->r.bad || (longest && p->longest_count == LONGEST_GAPS))
+            return rocl_team_bad_message(err);
+        if (longest)
+            p->longest[p->longest_count++] = (gap){
+                .start = (int64_t)start, .why = GAP_UNKNOWN, .call = ROCL_NONE, .host = ROCL_NONE};
+        const uint64_t key[4] = {process, stack_id, (uint64_t)(p - g->tracks), start};
+        st = rocl_add_numbers(g->questions, 0, key, numbers, 2, err);
+    }
+    return st;
+}
+
+rocl_status rocl_gaps_find_causes(rocl_gaps *g, rocl_error *err)
+{
+    rocl_collector_free_sorter(g->c, &g->questions);
+    return rocl_host_resolve(g->host, on_host_time, g, err);
+}
+
+static void put_sums(const gap_sum *sums, size_t n, rocl_put *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        rocl_put_number(to, sums[i].count);
+        rocl_put_number(to, (uint64_t)sums[i].total);
+    }
+}
+
+static void add_taken_sums(gap_sum *sums, size_t n, rocl_taken *from)
+{
+    for (size_t i = 0; i < n; i++) {
+        sums[i].count += rocl_take_number(from);
+        sums[i].total += (int64_t)rocl_take_number(from);
+    }
+}
+
+static void put_cause(const gap *l, rocl_put *to)
+{
+    rocl_put_number(to, l->why);
+    rocl_put_text(to, l->call);
+    rocl_put_text(to, l->host);
+    rocl_put_signed(to, l->host_ns);
+}
+
+static void take_cause(gap *l, rocl_taken *from)
+{
+    l->why = (gap_class)rocl_take_number(from);
+    from->r.bad |= l->why >= GAP_CLASSES;
+    l->why = from->r.bad ? GAP_UNKNOWN : l->why;
+    l->call = rocl_take_text(from);
+    l->host = rocl_take_text(from);
+    l->host_ns = rocl_take_signed(from);
+}
+
+void rocl_gaps_put_causes(const rocl_gaps *g, rocl_put *to)
+{
+    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++) {
+        if (!p->asked)
+            continue;
+        rocl_put_number(to, p->asked);
+        put_sums(p->classes, GAP_CLASSES, to);
+        rocl_put_number(to, p->longest_count);
+        for (unsigned i = 0; i < p->longest_count; i++) {
+            rocl_put_signed(to, p->longest[i].start);
+            put_cause(&p->longest[i], to);
+        }
+    }
+    rocl_put_number(to, 0);
+}
+
+rocl_status rocl_gaps_take_causes(rocl_gaps *g, rocl_taken *from, rocl_error *err)
+{
+    uint64_t asked;
+    while ((asked = rocl_take_number(from))) {
+        if (asked > g->count)
+            return rocl_team_bad_message(err);
+        add_taken_sums(g->tracks[asked - 1].classes, GAP_CLASSES, from);
+        for (uint64_t n = rocl_take_number(from); n && !from->r.bad; n--) {
+            gap cause;
+            gap *l = find_longest(g, asked - 1, rocl_take_signed(from));
+            take_cause(l ? l : &cause, from);
+            from->r.bad |= !l;
+        }
+    }
+    return from->r.bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+/* ---- tracks ---- */
+
+size_t rocl_gaps_tracks(const rocl_gaps *g)
+{
+    size_t n = 0;
+    while (n < g->count && !g->tracks[n].asked)
+        n++;
+    return n;
+}
+
+uint64_t rocl_gaps_track_order(const rocl_gaps *g, size_t i)
+{
+    return g->tracks[i].track.order;
+}
+
+static void put_event(const rocl_event_ref *e, rocl_put *to)
+{
+    rocl_put_number(to, e->capture_after);
+    rocl_put_number(to, e->row);
+}
+
+static rocl_event_ref take_event(rocl_taken *from)
+{
+    rocl_event_ref e = {.capture_after = (uint32_t)rocl_take_number(from)};
+    e.row = rocl_take_number(from);
+    return e;
+}
+
+void rocl_gaps_put_track(rocl_gaps *g, size_t i, rocl_put *to)
+{
+    const track_gaps *p = &g->tracks[i];
+    rocl_put_number(to, p->any);
+    rocl_put_signed(to, p->first);
+    rocl_put_signed(to, p->last);
+    rocl_put_signed(to, p->program_end);
+    put_sums(&p->all, 1, to);
+    put_sums(p->buckets, BUCKETS, to);
+    put_sums(p->classes, GAP_CLASSES, to);
+    rocl_put_number(to, p->longest_count);
+    for (unsigned k = 0; k < p->longest_count; k++) {
+        const gap *l = &p->longest[k];
+        rocl_put_signed(to, l->start);
+        rocl_put_signed(to, l->length);
+        rocl_put_text(to, l->before);
+        rocl_put_text(to, l->after);
+        put_event(&l->before_event, to);
+        put_event(&l->after_event, to);
+        put_cause(l, to);
+    }
+    if (p->all.count)
+        rocl_samples_put(g->lengths, p->group, to);
+}
+
+rocl_status rocl_gaps_take_track(rocl_gaps *g, unsigned rank, const rocl_gap_track *track,
+                                 rocl_taken *from, rocl_error *err)
+{
+    rocl_status st = rocl_gaps_begin_track(g, track, err);
+    if (st != ROCL_OK)
+        return st;
+    track_gaps *p = &g->tracks[g->count - 1];
+    p->any = rocl_take_number(from);
+    p->first = rocl_take_signed(from);
+    p->last = rocl_take_signed(from);
+    p->program_end = rocl_take_signed(from);
+    add_taken_sums(&p->all, 1, from);
+    add_taken_sums(p->buckets, BUCKETS, from);
+    add_taken_sums(p->classes, GAP_CLASSES, from);
+    const uint64_t n = rocl_take_number(from);
+    if (from->r.bad || n > LONGEST_GAPS)
+        return rocl_team_bad_message(err);
+    for (p->longest_count = 0; p->longest_count < n; p->longest_count++) {
+        gap *l = &p->longest[p->longest_count];
+        l->start = rocl_take_signed(from);
+        l->length = rocl_take_signed(from);
+        l->before = rocl_take_text(from);
+        l->after = rocl_take_text(from);
+        l->before_event = take_event(from);
+        l->after_event = take_event(from);
+        take_cause(l, from);
+    }
+    return p->all.count ? rocl_samples_take(g->lengths, rank, p->group, from, err) : ROCL_OK;
+}
+
+rocl_samples *rocl_gaps_lengths(const rocl_gaps *g)
+{
+    return g->lengths;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #define ROCL_ANALYSIS_GAPS_H
 
 #include "analysis/calls.h"
+#include "analysis/gather.h"
 
 /* Work that begins later than this after what was before it waited for something else, where it had
  * been given before. */
@@ -24,6 +25,7 @@ typedef struct rocl_gap_track {
     int64_t pid;      /* of a lane; -1: unknown */
     const char *lane; /* "stream" or "queue" */
     uint32_t name;    /* text: of the stream or queue */
+    uint64_t order;   /* among all: that of the rows */
 } rocl_gap_track;
 
 /* A kernel or a copy as a sweep meets it. */
@@ -47,5 +49,29 @@ rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error 
 rocl_status rocl_gaps_look_up_calls(rocl_gaps *g, rocl_calls *calls, rocl_error *err);
 /* Fails with INTERNAL when times do not add up. */
 rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err);
+
+/* ---- of a team ----
+ * A track is swept by the rank that has all of its work, or else by rank 0; the cause of a gap is
+ * known to the rank that has read the process of the work that ended it. */
+
+/* Another rank, and rank 0: when its processes ended. Before any sweep. */
+void rocl_gaps_put_ends(const rocl_gaps *g, rocl_put *to);
+rocl_status rocl_gaps_take_ends(rocl_gaps *g, rocl_taken *from, rocl_error *err);
+/* Rank 0, when it has swept: asks for causes; again as long as something is put. And another rank,
+ * before calls are looked up. */
+rocl_status rocl_gaps_ask_causes(rocl_gaps *g, unsigned rank, rocl_put *to, rocl_error *err);
+rocl_status rocl_gaps_take_questions(rocl_gaps *g, rocl_taken *from, rocl_error *err);
+/* Another rank, when calls are resolved; then the causes that it was asked for, and its own tracks:
+ * i < rocl_gaps_tracks(). Rank 0 takes them; it puts its rows in order then. */
+rocl_status rocl_gaps_find_causes(rocl_gaps *g, rocl_error *err);
+void rocl_gaps_put_causes(const rocl_gaps *g, rocl_put *to);
+rocl_status rocl_gaps_take_causes(rocl_gaps *g, rocl_taken *from, rocl_error *err);
+size_t rocl_gaps_tracks(const rocl_gaps *g);
+uint64_t rocl_gaps_track_order(const rocl_gaps *g, size_t i);
+void rocl_gaps_put_track(rocl_gaps *g, size_t i, rocl_put *to);
+rocl_status rocl_gaps_take_track(rocl_gaps *g, unsigned rank, const rocl_gap_track *track,
+                                 rocl_taken *from, rocl_error *err);
+/* The lengths of gaps, whose percentiles are looked for after that. */
+struct rocl_samples *rocl_gaps_lengths(const rocl_gaps *g);
 
 #endif

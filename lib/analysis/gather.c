@@ -94,11 +94,12 @@ static rocl_status ask_rank(rocl_gather *g, rocl_gather_stage stage, unsigned ro
     rocl_put question = {.g = g};
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
-    for (unsigned i = 0; i < g->count; i++) {
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < g->count && st == ROCL_OK; i++) {
         rocl_collector *c = g->collectors[i];
         question.b.len = 0;
         if (c)
-            c->def->gather->ask(c, stage, round, rank, &question);
+            st = c->def->gather->ask(c, stage, round, rank, &question, err);
         if (!question.b.len)
             continue;
         rocl_buf_varint(&b, i + 1);
@@ -107,8 +108,8 @@ static rocl_status ask_rank(rocl_gather *g, rocl_gather_stage stage, unsigned ro
     }
     rocl_buf_free_into(&question.b, &b);
     const bool asks = b.len > 1;
-    const rocl_status st =
-        asks || b.failed ? rocl_parts_ask(g->trace->parts, rank, &b, err) : ROCL_OK;
+    if (st == ROCL_OK && (asks || b.failed))
+        st = rocl_parts_ask(g->trace->parts, rank, &b, err);
     *any |= asks;
     rocl_buf_free(&b);
     return st;

@@ -92,7 +92,8 @@ struct rocl_gather_def {
     /* On rank 0. What is to be asked of all; may be NULL. */
     rocl_status (*prepare)(void *self, rocl_gather_stage stage, unsigned round, rocl_error *err);
     /* The question for a rank; nothing is put: there is none. */
-    void (*ask)(void *self, rocl_gather_stage stage, unsigned round, unsigned rank, rocl_put *to);
+    rocl_status (*ask)(void *self, rocl_gather_stage stage, unsigned round, unsigned rank,
+                       rocl_put *to, rocl_error *err);
     /* On rank 0, while the others answer: the same of what it has read itself; may be NULL. */
     rocl_status (*answer_own)(void *self, rocl_gather_stage stage, unsigned round, rocl_error *err);
     /* On another rank. */

@@ -496,9 +496,10 @@ static search *search_of(const rocl_samples *s, uint32_t group_index)
     return f && f->range_count ? f : NULL;
 }
 
-void rocl_samples_ask(rocl_samples *s, unsigned rank, rocl_put *to)
+bool rocl_samples_ask(rocl_samples *s, unsigned rank, rocl_put *to)
 {
     const rank_groups *groups = rank < s->rank_cap ? &s->ranks[rank] : NULL;
+    const size_t empty = to->b.len;
     size_t last = 0;
     for (size_t i = 0; groups && s->first < s->past && i < groups->count; i++) {
         const search *f = search_of(s, groups->groups[i]);
@@ -512,6 +513,7 @@ void rocl_samples_ask(rocl_samples *s, unsigned rank, rocl_put *to)
         }
         last = i;
     }
+    return to->b.len > empty;
 }
 
 rocl_status rocl_samples_answer_own(rocl_samples *s, rocl_error *err)

@@ -747,18 +747,17 @@ static rocl_status prepare_summary(void *self, rocl_gather_stage stage, unsigned
     return stage == ROCL_AFTER_CALLS && round ? rocl_samples_prepare(s->samples, err) : ROCL_OK;
 }
 
-static void ask_summary(void *self, rocl_gather_stage stage, unsigned round, unsigned rank,
-                        rocl_put *to)
+static rocl_status ask_summary(void *self, rocl_gather_stage stage, unsigned round, unsigned rank,
+                               rocl_put *to, rocl_error *err)
 {
     summary *s = self;
+    (void)err;
     if (stage != ROCL_AFTER_CALLS)
-        return;
+        return ROCL_OK;
     rocl_put_number(to, round ? ASK_VALUES : ASK_GROUPS);
-    const size_t empty = to->b.len;
-    if (round)
-        rocl_samples_ask(s->samples, rank, to);
-    if (round && to->b.len == empty)
+    if (round && !rocl_samples_ask(s->samples, rank, to))
         to->b.len = 0;
+    return ROCL_OK;
 }
 
 static rocl_status answer_own_summary(void *self, rocl_gather_stage stage, unsigned round,
