@@ -52,8 +52,7 @@ typedef struct busy {
     bool *seen;        /* by worker and GPU: it had work */
     unsigned *seen_by; /* on rank 0, by GPU: the rank that has its work + 1, or SEVERAL */
     bool *sent;        /* on another rank, by GPU: others have work of it, too: rank 0 sweeps it */
-    bool heard_tracks; /* on rank 0: what comes now is work, and then sweeps */
-    bool heard_work;
+    unsigned asked;    /* on rank 0: the round */
 } busy;
 
 enum { SEVERAL = UINT_MAX };
@@ -525,9 +524,7 @@ static void close_busy(void *self)
 enum {
     ASK_TRACKS, /* which GPUs had work; when processes ended */
     ASK_WORK,   /* GPUs of which rank 0 wants the work; all others are swept */
-    ASK_CAUSES, /* of gaps */
-    ASK_SWEEPS,
-    ASK_VALUES /* lengths of gaps */
+    ASK_CAUSES  /* of gaps */
 };
 
 static void put_work(const busy *b, const rocl_sort_record *rec, rocl_put *to)
@@ -691,8 +688,9 @@ static void take_sweep(sweep *s, rocl_taken *from)
 }
 
 /* The gaps of a track stand behind its sweep: each has begun the other. */
-static rocl_status put_sweeps(busy *b, rocl_put *to, rocl_error *err)
+static rocl_status put_sweeps(void *self, rocl_put *to, rocl_error *err)
 {
+    busy *b = self;
     rocl_status st = b->gaps ? rocl_gaps_find_causes(b->gaps, err) : ROCL_OK;
     if (st == ROCL_OK && b->gaps)
         rocl_gaps_put_causes(b->gaps, to);
@@ -706,8 +704,9 @@ static rocl_status put_sweeps(busy *b, rocl_put *to, rocl_error *err)
     return st;
 }
 
-static rocl_status take_sweeps(busy *b, unsigned rank, rocl_taken *from, rocl_error *err)
+static rocl_status take_sweeps(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
 {
+    busy *b = self;
     rocl_status st = b->gaps ? rocl_gaps_take_causes(b->gaps, from, err) : ROCL_OK;
     for (uint64_t n = rocl_take_number(from); n && st == ROCL_OK && !from->r.bad; n--) {
         if (!ROCL_GROW(b->sweeps, b->sweep_cap, b->sweep_count + 1))
@@ -724,58 +723,27 @@ static rocl_status take_sweeps(busy *b, unsigned rank, rocl_taken *from, rocl_er
     return st;
 }
 
-/* ---- the rounds: tracks, work, causes; when calls are resolved, sweeps, then values ---- */
-
-static rocl_status prepare_busy(void *self, rocl_gather_stage stage, unsigned round,
-                                rocl_error *err)
+static rocl_status prepare_busy(void *self, unsigned round, rocl_error *err)
 {
     busy *b = self;
-    if (stage == ROCL_BEFORE_CALLS && round == 0)
-        return begin_gathering(b, err);
-    if (stage == ROCL_BEFORE_CALLS && round == 2)
-        return sweep_all(b, NULL, err);
-    return stage == ROCL_AFTER_CALLS && round && b->gaps
-               ? rocl_samples_prepare(rocl_gaps_lengths(b->gaps), err)
-               : ROCL_OK;
+    return round == ASK_TRACKS   ? begin_gathering(b, err)
+           : round == ASK_CAUSES ? sweep_all(b, NULL, err) /* all work is here */
+                                 : ROCL_OK;
 }
 
-static rocl_status ask_busy(void *self, rocl_gather_stage stage, unsigned round, unsigned rank,
-                            rocl_put *to, rocl_error *err)
+static rocl_status ask_busy(void *self, unsigned round, unsigned rank, rocl_put *to,
+                            rocl_error *err)
 {
     busy *b = self;
-    rocl_status st = ROCL_OK;
-    bool asks = true;
-    if (stage == ROCL_BEFORE_CALLS && round < 2) {
-        rocl_put_number(to, round ? ASK_WORK : ASK_TRACKS);
-        b->heard_tracks = round;
-        for (size_t i = 0; round && i < b->gpus.count; i++)
-            if (b->seen_by[i] == SEVERAL)
-                rocl_put_number(to, i + 1);
-        rocl_put_number(to, 0);
-    } else if (stage == ROCL_BEFORE_CALLS && b->gaps) {
-        rocl_put_number(to, ASK_CAUSES);
-        const size_t empty = to->b.len;
-        st = rocl_gaps_ask_causes(b->gaps, rank, to, err);
-        asks = to->b.len > empty;
-    } else if (stage == ROCL_AFTER_CALLS && !round) {
-        b->heard_work = true;
-        rocl_put_number(to, ASK_SWEEPS);
-    } else if (stage == ROCL_AFTER_CALLS && b->gaps) {
-        rocl_put_number(to, ASK_VALUES);
-        asks = rocl_samples_ask(rocl_gaps_lengths(b->gaps), rank, to);
-    }
-    if (!asks)
-        to->b.len = 0;
-    return st;
-}
-
-static rocl_status answer_own_busy(void *self, rocl_gather_stage stage, unsigned round,
-                                   rocl_error *err)
-{
-    busy *b = self;
-    return stage == ROCL_AFTER_CALLS && round && b->gaps
-               ? rocl_samples_answer_own(rocl_gaps_lengths(b->gaps), err)
-               : ROCL_OK;
+    b->asked = round;
+    if (round >= ASK_CAUSES)
+        return b->gaps ? rocl_gaps_ask_causes(b->gaps, ASK_CAUSES, rank, to, err) : ROCL_OK;
+    rocl_put_number(to, round);
+    for (size_t i = 0; round == ASK_WORK && i < b->gpus.count; i++)
+        if (b->seen_by[i] == SEVERAL)
+            rocl_put_number(to, i + 1);
+    rocl_put_number(to, 0);
+    return ROCL_OK;
 }
 
 static rocl_status answer_busy(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
@@ -787,35 +755,31 @@ static rocl_status answer_busy(void *self, rocl_taken *question, rocl_put *to, r
         return ROCL_OK;
     case ASK_WORK:
         return answer_work(b, question, to, err);
-    case ASK_CAUSES:
-        return b->gaps ? rocl_gaps_take_questions(b->gaps, question, err) : ROCL_OK;
-    case ASK_SWEEPS:
-        return put_sweeps(b, to, err);
-    case ASK_VALUES:
-        return b->gaps ? rocl_samples_answer(rocl_gaps_lengths(b->gaps), question, to, err)
-                       : ROCL_OK;
     default:
-        return rocl_team_bad_message(err);
+        return b->gaps ? rocl_gaps_take_questions(b->gaps, question, err)
+                       : rocl_team_bad_message(err);
     }
 }
 
 static rocl_status hear_busy(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
 {
     busy *b = self;
-    if (!b->heard_tracks)
-        return take_tracks(b, rank, answer, err);
-    if (!b->heard_work)
-        return take_work(b, answer, err);
-    return b->gaps && rocl_samples_asked(rocl_gaps_lengths(b->gaps))
-               ? rocl_samples_hear(rocl_gaps_lengths(b->gaps), rank, answer, err)
-               : take_sweeps(b, rank, answer, err);
+    return b->asked == ASK_TRACKS ? take_tracks(b, rank, answer, err) : take_work(b, answer, err);
+}
+
+static rocl_samples *samples_of(void *self)
+{
+    const busy *b = self;
+    return b->gaps ? rocl_gaps_lengths(b->gaps) : NULL;
 }
 
 static const rocl_gather_def gather_busy = {.prepare = prepare_busy,
                                             .ask = ask_busy,
-                                            .answer_own = answer_own_busy,
                                             .answer = answer_busy,
-                                            .hear = hear_busy};
+                                            .hear = hear_busy,
+                                            .put = put_sweeps,
+                                            .take = take_sweeps,
+                                            .samples = samples_of};
 
 /* ---- what is known of them ------------------------------------------------------------------- */
 

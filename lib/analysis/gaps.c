@@ -555,7 +555,8 @@ static rocl_status start_asking(rocl_gaps *g, rocl_error *err)
     return st;
 }
 
-rocl_status rocl_gaps_ask_causes(rocl_gaps *g, unsigned rank, rocl_put *to, rocl_error *err)
+rocl_status rocl_gaps_ask_causes(rocl_gaps *g, uint64_t number, unsigned rank, rocl_put *to,
+                                 rocl_error *err)
 {
     const size_t empty = to->b.len;
     rocl_status st = !g->elsewhere || g->asking ? ROCL_OK : start_asking(g, err);
@@ -567,6 +568,8 @@ rocl_status rocl_gaps_ask_causes(rocl_gaps *g, unsigned rank, rocl_put *to, rocl
         if (st != ROCL_OK || !more)
             break;
         rocl_read_numbers(&rec, v, 3);
+        if (to->b.len == empty)
+            rocl_put_number(to, number);
         rocl_put_number(to, rec.key[1]);
         rocl_put_number(to, rec.key[2]);
         rocl_put_number(to, rec.key[3]);

@@ -57,9 +57,10 @@ rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err
 /* Another rank, and rank 0: when its processes ended. Before any sweep. */
 void rocl_gaps_put_ends(const rocl_gaps *g, rocl_put *to);
 rocl_status rocl_gaps_take_ends(rocl_gaps *g, rocl_taken *from, rocl_error *err);
-/* Rank 0, when it has swept: asks for causes; again as long as something is put. And another rank,
- * before calls are looked up. */
-rocl_status rocl_gaps_ask_causes(rocl_gaps *g, unsigned rank, rocl_put *to, rocl_error *err);
+/* Rank 0, when it has swept: asks for causes, with a number before the first; again as long as
+ * something is put. And another rank, before calls are looked up. */
+rocl_status rocl_gaps_ask_causes(rocl_gaps *g, uint64_t number, unsigned rank, rocl_put *to,
+                                 rocl_error *err);
 rocl_status rocl_gaps_take_questions(rocl_gaps *g, rocl_taken *from, rocl_error *err);
 /* Another rank, when calls are resolved; then the causes that it was asked for, and its own tracks:
  * i < rocl_gaps_tracks(). Rank 0 takes them; it puts its rows in order then. */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/samples.h"
+
 #include "base/array.h"
 
 /* Bytes of an answer after which it is cut. */
@@ -10,6 +12,9 @@
 
 /* In the place of a collector: calls are to be looked up. */
 #define CALLS UINT64_C(0)
+
+/* What a question to a collector is about. */
+typedef enum about { OWN, SUMS, VALUES } about;
 
 typedef struct text_map {
     uint32_t *ids; /* ours by theirs */
@@ -21,6 +26,7 @@ struct rocl_gather {
     rocl_collector *const *collectors;
     unsigned count;
     text_map *maps; /* on rank 0: by rank */
+    about about;    /* the same: what is asked in this round */
     /* On another rank: */
     uint8_t *sent; /* by text: rank 0 has it */
     size_t sent_cap;
@@ -82,25 +88,50 @@ static rocl_status hear_piece(void *ctx, unsigned rank, rocl_team_reader *answer
     if (number >= g->count || !g->collectors[number])
         return rocl_team_bad_message(err);
     rocl_collector *c = g->collectors[number];
+    const rocl_gather_def *def = c->def->gather;
     rocl_taken taken = {*answer, g->maps[rank].ids, g->maps[rank].cap};
-    st = c->def->gather->hear(c, rank, &taken, err);
+    st = g->about == OWN    ? def->hear(c, rank, &taken, err)
+         : g->about == SUMS ? def->take(c, rank, &taken, err)
+                            : rocl_samples_hear(def->samples(c), rank, &taken, err);
     return st == ROCL_OK && taken.r.bad ? rocl_team_bad_message(err) : st;
 }
 
+/* NULL: it looks for no percentiles. */
+static rocl_samples *samples_of(rocl_collector *c)
+{
+    return c->def->gather->samples ? c->def->gather->samples(c) : NULL;
+}
+
+/* *asks: it has a question for the rank. */
+static rocl_status ask_one(const rocl_gather *g, rocl_collector *c, unsigned round, unsigned rank,
+                           rocl_put *to, bool *asks, rocl_error *err)
+{
+    const rocl_gather_def *def = c->def->gather;
+    rocl_status st = ROCL_OK;
+    rocl_put_number(to, g->about);
+    const size_t empty = to->b.len;
+    if (g->about == OWN && def->ask)
+        st = def->ask(c, round, rank, to, err);
+    if (g->about == VALUES && samples_of(c))
+        rocl_samples_ask(samples_of(c), rank, to);
+    *asks = g->about == SUMS || to->b.len > empty;
+    return st;
+}
+
 /* What all collectors ask of a rank. *any: that is something. */
-static rocl_status ask_rank(rocl_gather *g, rocl_gather_stage stage, unsigned round, unsigned rank,
-                            bool *any, rocl_error *err)
+static rocl_status ask_rank(rocl_gather *g, unsigned round, unsigned rank, bool *any,
+                            rocl_error *err)
 {
     rocl_put question = {.g = g};
     rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_ASK);
     rocl_status st = ROCL_OK;
+    rocl_buf_byte(&b, ROCL_TEAM_ASK);
     for (unsigned i = 0; i < g->count && st == ROCL_OK; i++) {
-        rocl_collector *c = g->collectors[i];
+        bool asks = false;
         question.b.len = 0;
-        if (c)
-            st = c->def->gather->ask(c, stage, round, rank, &question, err);
-        if (!question.b.len)
+        if (g->collectors[i])
+            st = ask_one(g, g->collectors[i], round, rank, &question, &asks, err);
+        if (!asks)
             continue;
         rocl_buf_varint(&b, i + 1);
         rocl_buf_varint(&b, question.b.len);
@@ -115,33 +146,49 @@ static rocl_status ask_rank(rocl_gather *g, rocl_gather_stage stage, unsigned ro
     return st;
 }
 
-/* A function of all collectors that have it. */
-#define EACH(g, function, ...)                                                                     \
-    for (unsigned i = 0; i < (g)->count && st == ROCL_OK; i++)                                     \
-        if ((g)->collectors[i] && (g)->collectors[i]->def->gather->function)                       \
-            st = (g)->collectors[i]->def->gather->function((g)->collectors[i], __VA_ARGS__);
-
-rocl_status rocl_gather_run(rocl_gather *g, rocl_gather_stage stage, rocl_error *err)
+/* What is to be asked; or, while others answer, the same of what was collected here. */
+static rocl_status work_here(const rocl_gather *g, unsigned round, bool answers, rocl_error *err)
 {
-    rocl_parts *p = g->trace->parts;
     rocl_status st = ROCL_OK;
-    bool any = true;
-    for (unsigned round = 0; any && st == ROCL_OK; round++) {
-        any = false;
-        EACH(g, prepare, stage, round, err)
-        for (unsigned r = 1; r < rocl_team_size(g->trace->opt.team) && st == ROCL_OK; r++)
-            if (rocl_parts_reads(p, r))
-                st = ask_rank(g, stage, round, r, &any, err);
-        if (any)
-            EACH(g, answer_own, stage, round, err)
-        if (st == ROCL_OK && any)
-            st = rocl_parts_hear(p, hear_piece, g, err);
+    for (unsigned i = 0; i < g->count && st == ROCL_OK; i++) {
+        rocl_collector *c = g->collectors[i];
+        const rocl_gather_def *def = c ? c->def->gather : NULL;
+        if (def && g->about == VALUES && samples_of(c))
+            st = (answers ? rocl_samples_answer_own : rocl_samples_prepare)(samples_of(c), err);
+        else if (def && g->about == OWN && def->prepare && !answers)
+            st = def->prepare(c, round, err);
     }
     return st;
 }
 
-rocl_status rocl_gather_look_up_calls(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
-                                      rocl_error *err)
+/* *any false: nothing was asked. */
+static rocl_status run_round(rocl_gather *g, unsigned round, bool *any, rocl_error *err)
+{
+    rocl_status st = work_here(g, round, false, err);
+    *any = false;
+    for (unsigned r = 1; r < rocl_team_size(g->trace->opt.team) && st == ROCL_OK; r++)
+        if (rocl_parts_reads(g->trace->parts, r))
+            st = ask_rank(g, round, r, any, err);
+    if (st == ROCL_OK && *any)
+        st = work_here(g, round, true, err);
+    return st == ROCL_OK && *any ? rocl_parts_hear(g->trace->parts, hear_piece, g, err) : st;
+}
+
+static rocl_status run_rounds(rocl_gather *g, about what, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    bool any = true;
+    g->about = what;
+    for (unsigned round = 0; any && st == ROCL_OK; round++) {
+        st = run_round(g, round, &any, err);
+        any &= what != SUMS;
+    }
+    return st;
+}
+
+/* All ranks do that at once. */
+static rocl_status look_up_all_calls(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
+                                     rocl_error *err)
 {
     rocl_buf b = {0};
     rocl_status st = ROCL_OK;
@@ -154,6 +201,17 @@ rocl_status rocl_gather_look_up_calls(rocl_gather *g, rocl_look_up_fn *look_up_c
     if (st == ROCL_OK)
         st = look_up_calls(ctx, err);
     return st == ROCL_OK ? rocl_parts_hear(g->trace->parts, hear_piece, g, err) : st;
+}
+
+rocl_status rocl_gather_run(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
+                            rocl_error *err)
+{
+    rocl_status st = run_rounds(g, OWN, err);
+    if (st == ROCL_OK)
+        st = look_up_all_calls(g, look_up_calls, ctx, err);
+    if (st == ROCL_OK)
+        st = run_rounds(g, SUMS, err);
+    return st == ROCL_OK ? run_rounds(g, VALUES, err) : st;
 }
 
 /* ---- on another rank ------------------------------------------------------------------------- */
@@ -207,7 +265,13 @@ static rocl_status answer_one(rocl_gather *g, uint64_t number, rocl_taken *quest
         return rocl_team_bad_message(err);
     rocl_collector *c = g->collectors[number];
     g->at = (unsigned)number;
-    rocl_status st = c->def->gather->answer(c, question, &to, err);
+    const rocl_gather_def *def = c->def->gather;
+    const uint64_t what = rocl_take_number(question);
+    rocl_status st = what == OWN && def->answer ? def->answer(c, question, &to, err)
+                     : what == SUMS             ? def->put(c, &to, err)
+                     : what == VALUES && samples_of(c)
+                         ? rocl_samples_answer(samples_of(c), question, &to, err)
+                         : rocl_team_bad_message(err);
     if (st == ROCL_OK && question->r.bad)
         st = rocl_team_bad_message(err);
     if (st == ROCL_OK && (to.b.len || to.b.failed))

@@ -1,13 +1,13 @@
 /* What the ranks of a team collect, put together on rank 0. Each rank runs collectors over its own
- * captures; then rank 0 asks in rounds, and takes what they answer. A collector that can do this
- * has a rocl_gather_def; events for others come to rank 0.
+ * captures; then rank 0 asks in rounds, and takes what they answer:
  *
- *     rank 0                                 rank r
- *     prepare, ask          -- question -->  answer
- *     hear                <-- texts, bytes --
- *     ... until no collector asks any more; then all look up calls, and the same once more
+ *     1. what a collector has questions of its own about, as long as it asks
+ *     2. all ranks look up calls
+ *     3. the sums of all collectors
+ *     4. values of which percentiles are looked for (samples.h), as long as any are not known
  *
- * Captures have the same numbers on all ranks, and so have GPUs. Texts have not. */
+ * A collector that can do this has a rocl_gather_def; events for others come to rank 0. Captures
+ * have the same numbers on all ranks, and so have GPUs. Texts have not. */
 #ifndef ROCL_ANALYSIS_GATHER_H
 #define ROCL_ANALYSIS_GATHER_H
 
@@ -85,21 +85,23 @@ static inline bool rocl_taken_all(const rocl_taken *t)
 
 /* ---- collectors ------------------------------------------------------------------------------ */
 
-typedef enum rocl_gather_stage { ROCL_BEFORE_CALLS, ROCL_AFTER_CALLS } rocl_gather_stage;
-
-/* `self` is the collector's struct; rounds of a stage count from 0. */
+/* `self` is the collector's struct. Functions of questions of its own may be NULL, and `samples`.
+ */
 struct rocl_gather_def {
-    /* On rank 0. What is to be asked of all; may be NULL. */
-    rocl_status (*prepare)(void *self, rocl_gather_stage stage, unsigned round, rocl_error *err);
+    /* On rank 0, before each round, from 0 on. */
+    rocl_status (*prepare)(void *self, unsigned round, rocl_error *err);
     /* The question for a rank; nothing is put: there is none. */
-    rocl_status (*ask)(void *self, rocl_gather_stage stage, unsigned round, unsigned rank,
-                       rocl_put *to, rocl_error *err);
-    /* On rank 0, while the others answer: the same of what it has read itself; may be NULL. */
-    rocl_status (*answer_own)(void *self, rocl_gather_stage stage, unsigned round, rocl_error *err);
+    rocl_status (*ask)(void *self, unsigned round, unsigned rank, rocl_put *to, rocl_error *err);
     /* On another rank. */
     rocl_status (*answer)(void *self, rocl_taken *question, rocl_put *to, rocl_error *err);
     /* On rank 0, for each piece of an answer, and not where nothing was put. */
     rocl_status (*hear)(void *self, unsigned rank, rocl_taken *answer, rocl_error *err);
+    /* On another rank, when calls are resolved: all that was collected. On rank 0: it is added to
+     * what was collected here; for each piece. */
+    rocl_status (*put)(void *self, rocl_put *to, rocl_error *err);
+    rocl_status (*take)(void *self, unsigned rank, rocl_taken *from, rocl_error *err);
+    /* Of which `put` and `take` have put and taken groups; NULL: there are none. */
+    struct rocl_samples *(*samples)(void *self);
 };
 
 /* ---- for stats.c ----------------------------------------------------------------------------- */
@@ -110,13 +112,11 @@ rocl_status rocl_gather_new(rocl_gather **g, rocl_trace *t, rocl_collector *cons
                             unsigned count, rocl_error *err);
 void rocl_gather_free(rocl_gather *g);
 
-/* On rank 0: all rounds of a stage. */
-rocl_status rocl_gather_run(rocl_gather *g, rocl_gather_stage stage, rocl_error *err);
-/* All ranks look up calls; this one by that function. */
 typedef rocl_status rocl_look_up_fn(void *ctx, rocl_error *err);
-rocl_status rocl_gather_look_up_calls(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
-                                      rocl_error *err);
 
+/* On rank 0: all rounds. */
+rocl_status rocl_gather_run(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
+                            rocl_error *err);
 /* On another rank, until rank 0 has all it needs. */
 rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
                                rocl_error *err);

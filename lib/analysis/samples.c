@@ -80,7 +80,6 @@ struct rocl_samples {
     uint32_t *search_of; /* by group: which + 1 */
     size_t search_count, search_cap, group_cap;
     size_t first, past; /* those that are asked now */
-    bool asked;
 };
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -467,7 +466,6 @@ rocl_status rocl_samples_prepare(rocl_samples *s, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     bool more = false;
-    s->asked = true;
     for (size_t i = s->first; i < s->past && st == ROCL_OK; i++) {
         if (s->searches[i].range_count)
             st = narrow_search(&s->searches[i], err);
@@ -483,11 +481,6 @@ rocl_status rocl_samples_prepare(rocl_samples *s, rocl_error *err)
     return st;
 }
 
-bool rocl_samples_asked(const rocl_samples *s)
-{
-    return s->asked;
-}
-
 /* NULL: it is not asked about. */
 static search *search_of(const rocl_samples *s, uint32_t group_index)
 {
@@ -496,10 +489,9 @@ static search *search_of(const rocl_samples *s, uint32_t group_index)
     return f && f->range_count ? f : NULL;
 }
 
-bool rocl_samples_ask(rocl_samples *s, unsigned rank, rocl_put *to)
+void rocl_samples_ask(const rocl_samples *s, unsigned rank, rocl_put *to)
 {
     const rank_groups *groups = rank < s->rank_cap ? &s->ranks[rank] : NULL;
-    const size_t empty = to->b.len;
     size_t last = 0;
     for (size_t i = 0; groups && s->first < s->past && i < groups->count; i++) {
         const search *f = search_of(s, groups->groups[i]);
@@ -513,7 +505,6 @@ bool rocl_samples_ask(rocl_samples *s, unsigned rank, rocl_put *to)
         }
         last = i;
     }
-    return to->b.len > empty;
 }
 
 rocl_status rocl_samples_answer_own(rocl_samples *s, rocl_error *err)

@@ -31,10 +31,10 @@ void rocl_samples_put(rocl_samples *s, uint32_t group, rocl_put *to);
 /* On rank 0, in that order; the group is one of this rank. */
 rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group, rocl_taken *from,
                               rocl_error *err);
-/* Then for each round, as of a rocl_gather_def. */
+/* For each round: on rank 0 prepare, ask all ranks, which answer, as it does itself, and hear each.
+ * The first one in which nothing is put is the last. */
 rocl_status rocl_samples_prepare(rocl_samples *s, rocl_error *err);
-bool rocl_samples_asked(const rocl_samples *s);                      /* it was called */
-bool rocl_samples_ask(rocl_samples *s, unsigned rank, rocl_put *to); /* false: nothing is asked */
+void rocl_samples_ask(const rocl_samples *s, unsigned rank, rocl_put *to);
 rocl_status rocl_samples_answer_own(rocl_samples *s, rocl_error *err);
 rocl_status rocl_samples_answer(rocl_samples *s, rocl_taken *from, rocl_put *to, rocl_error *err);
 rocl_status rocl_samples_hear(rocl_samples *s, unsigned rank, rocl_taken *from, rocl_error *err);

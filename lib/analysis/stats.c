@@ -401,12 +401,8 @@ static rocl_status gather_from_ranks(stats *s, rocl_trace *t, rocl_error *err)
     rocl_gather *g;
     rocl_status st = rocl_gather_new(&g, t, s->gathered, COLLECTORS, err);
     if (st == ROCL_OK)
-        st = rocl_gather_run(g, ROCL_BEFORE_CALLS, err);
-    if (st == ROCL_OK)
-        st = rocl_gather_look_up_calls(g, look_up_calls, s, err);
+        st = rocl_gather_run(g, look_up_calls, s, err);
     s->looked_up = true;
-    if (st == ROCL_OK)
-        st = rocl_gather_run(g, ROCL_AFTER_CALLS, err);
     rocl_gather_free(g);
     return st;
 }

@@ -657,9 +657,6 @@ static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *er
 
 /* ---- of a team ------------------------------------------------------------------------------- */
 
-/* Questions begin with what they are about: first groups, then values. */
-enum { ASK_GROUPS, ASK_VALUES };
-
 static void put_key(const summary *s, const summary_key *k, rocl_put *to)
 {
     rocl_put_number(to, k->of);
@@ -690,8 +687,9 @@ static summary_key take_key(const summary *s, rocl_taken *from)
     return k;
 }
 
-static rocl_status put_group_sums(summary *s, rocl_put *to, rocl_error *err)
+static rocl_status put_group_sums(void *self, rocl_put *to, rocl_error *err)
 {
+    summary *s = self;
     rocl_status st = ROCL_OK;
     for (uint32_t i = 1; i < rocl_strings_count(s->keys) && st == ROCL_OK; i++) {
         summary_key k;
@@ -712,8 +710,9 @@ static rocl_status put_group_sums(summary *s, rocl_put *to, rocl_error *err)
     return st;
 }
 
-static rocl_status take_group_sums(summary *s, unsigned rank, rocl_taken *from, rocl_error *err)
+static rocl_status take_group_sums(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
 {
+    summary *s = self;
     summary_worker *w = &s->workers[0];
     rocl_status st = ROCL_OK;
     while (!rocl_taken_all(from) && st == ROCL_OK) {
@@ -740,53 +739,13 @@ static rocl_status take_group_sums(summary *s, unsigned rank, rocl_taken *from, 
     return st;
 }
 
-static rocl_status prepare_summary(void *self, rocl_gather_stage stage, unsigned round,
-                                   rocl_error *err)
+static rocl_samples *samples_of(void *self)
 {
-    summary *s = self;
-    return stage == ROCL_AFTER_CALLS && round ? rocl_samples_prepare(s->samples, err) : ROCL_OK;
+    return ((summary *)self)->samples;
 }
 
-static rocl_status ask_summary(void *self, rocl_gather_stage stage, unsigned round, unsigned rank,
-                               rocl_put *to, rocl_error *err)
-{
-    summary *s = self;
-    (void)err;
-    if (stage != ROCL_AFTER_CALLS)
-        return ROCL_OK;
-    rocl_put_number(to, round ? ASK_VALUES : ASK_GROUPS);
-    if (round && !rocl_samples_ask(s->samples, rank, to))
-        to->b.len = 0;
-    return ROCL_OK;
-}
-
-static rocl_status answer_own_summary(void *self, rocl_gather_stage stage, unsigned round,
-                                      rocl_error *err)
-{
-    summary *s = self;
-    return stage == ROCL_AFTER_CALLS && round ? rocl_samples_answer_own(s->samples, err) : ROCL_OK;
-}
-
-static rocl_status answer_summary(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
-{
-    summary *s = self;
-    return rocl_take_number(question) == ASK_VALUES
-               ? rocl_samples_answer(s->samples, question, to, err)
-               : put_group_sums(s, to, err);
-}
-
-static rocl_status hear_summary(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
-{
-    summary *s = self;
-    return rocl_samples_asked(s->samples) ? rocl_samples_hear(s->samples, rank, answer, err)
-                                          : take_group_sums(s, rank, answer, err);
-}
-
-static const rocl_gather_def gather_summary = {.prepare = prepare_summary,
-                                               .ask = ask_summary,
-                                               .answer_own = answer_own_summary,
-                                               .answer = answer_summary,
-                                               .hear = hear_summary};
+static const rocl_gather_def gather_summary = {
+    .put = put_group_sums, .take = take_group_sums, .samples = samples_of};
 
 /* ---- the collector --------------------------------------------------------------------------- */
 

@@ -14,6 +14,9 @@
 #include "source/source.h"
 #include "team/wire.h"
 
+/* A rank may have 1/LITTLE more to read, so that others have captures of whole machines. */
+#define LITTLE 8
+
 /* Events after which a worker seals its sorters. */
 #define TASK_EVENTS 32768
 
@@ -57,8 +60,9 @@ static int by_bytes(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Those of which all captures may be dealt out. */
-static size_t list_units(const rocl_trace *t, unit *units)
+/* Those of which all captures may be dealt out. by_machine: captures of a machine, which have their
+ * GPUs in common, are a unit. */
+static size_t list_units(const rocl_trace *t, bool by_machine, unit *units)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->capture_count;) {
@@ -69,7 +73,8 @@ static size_t list_units(const rocl_trace *t, unit *units)
             may &= may_be_dealt(c->source);
             u.count++;
             u.bytes += c->source->bytes / c->source->total + 1;
-            more = c->joins_next;
+            more = c->joins_next || (by_machine && i < t->capture_count &&
+                                     t->captures[i]->pub.machine == c->pub.machine);
         }
         if (may)
             units[n++] = u;
@@ -78,14 +83,14 @@ static size_t list_units(const rocl_trace *t, unit *units)
 }
 
 /* The largest first, each to the rank that has least. Rank 0 has all that others cannot read; and
- * where it has to take in what they read, it reads none of this. */
-static rocl_status choose_ranks(const rocl_trace *t, unit *units, size_t count, unsigned size,
-                                rocl_error *err)
+ * where it has to take in what they read, it reads none of this. Returns what the rank has that has
+ * most. */
+static uint64_t choose_ranks(const rocl_trace *t, unit *units, size_t count, uint64_t *loads,
+                             unsigned size)
 {
     const unsigned first = t->opt.team_writes ? 0 : 1;
-    uint64_t *loads = calloc(size, sizeof *loads);
-    if (!loads)
-        return rocl_fail_memory(err);
+    uint64_t most = 0;
+    memset(loads, 0, size * sizeof *loads);
     for (size_t i = 0; i < t->source_count; i++)
         loads[0] += t->sources[i]->bytes;
     for (size_t i = 0; i < count; i++)
@@ -97,10 +102,37 @@ static rocl_status choose_ranks(const rocl_trace *t, unit *units, size_t count, 
             least = loads[r] < loads[least] ? r : least;
         units[i].rank = least;
         loads[least] += units[i].bytes;
-        for (size_t k = 0; k < units[i].count; k++)
-            t->deal->captures[units[i].first + k].rank = least;
+        most = loads[least] > most ? loads[least] : most;
     }
+    return most;
+}
+
+/* Statistics of a GPU need all that ran on it: where it costs little, one rank has all captures of
+ * a machine. */
+static rocl_status deal_captures(const rocl_trace *t, unsigned size, rocl_error *err)
+{
+    unit *units = calloc(2 * t->capture_count + 1, sizeof *units), *chosen = units;
+    uint64_t *loads = calloc(size, sizeof *loads);
+    if (!units || !loads) {
+        free(units);
+        free(loads);
+        return rocl_fail_memory(err);
+    }
+    size_t n = list_units(t, false, units);
+    const uint64_t most = choose_ranks(t, units, n, loads, size);
+    if (t->opt.team_collects) {
+        unit *machines = units + t->capture_count;
+        const size_t count = list_units(t, true, machines);
+        if (choose_ranks(t, machines, count, loads, size) <= most + most / LITTLE) {
+            chosen = machines;
+            n = count;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < chosen[i].count; k++)
+            t->deal->captures[chosen[i].first + k].rank = chosen[i].rank;
     free(loads);
+    free(units);
     return ROCL_OK;
 }
 
@@ -155,9 +187,8 @@ rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err)
     if (size < 2)
         return ROCL_OK;
     rocl_deal *d = calloc(1, sizeof *d);
-    unit *units = calloc(t->capture_count + 1, sizeof *units);
     t->deal = d;
-    rocl_status st = d && units ? ROCL_OK : rocl_fail_memory(err);
+    rocl_status st = d ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK) {
         d->team = team;
         d->number = team->traces++;
@@ -166,10 +197,9 @@ rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err)
         st = d->captures && d->maps ? ROCL_OK : rocl_fail_memory(err);
     }
     if (st == ROCL_OK)
-        st = choose_ranks(t, units, list_units(t, units), size, err);
+        st = deal_captures(t, size, err);
     for (unsigned r = 1; st == ROCL_OK && r < size; r++)
         st = send_paths(t, r, err);
-    free(units);
     return st;
 }
 
