@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
-#include "analysis/report.h"
+#include "analysis/gather.h"
 #include "base/array.h"
 #include "base/map.h"
 
@@ -225,6 +225,48 @@ static rocl_status finish_histogram(void *self, rocl_tables *out, rocl_error *er
     return ROCL_OK;
 }
 
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+static rocl_status put_classes(void *self, rocl_put *to, rocl_error *err)
+{
+    const histogram *h = self;
+    rocl_status st = ROCL_OK;
+    for (unsigned w = 0; w < h->c.trace->opt.jobs; w++) {
+        const tally *t = &h->tallies[w];
+        size_t pos = 0;
+        uint64_t key;
+        uint32_t index;
+        while (st == ROCL_OK && rocl_map_next(&t->index, &pos, &key, &index)) {
+            rocl_put_text(to, (uint32_t)(key >> CLASS_BITS));
+            rocl_put_number(to, key & ((1 << CLASS_BITS) - 1));
+            rocl_put_number(to, (uint64_t)t->classes[index].count);
+            rocl_put_number(to, (uint64_t)t->classes[index].total);
+            st = rocl_put_piece(to, err);
+        }
+    }
+    return st;
+}
+
+static rocl_status take_classes(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    histogram *h = self;
+    (void)rank;
+    while (!rocl_taken_all(from)) {
+        const uint32_t name = rocl_take_text(from);
+        const uint64_t n = rocl_take_number(from);
+        const class taken = {(int64_t)rocl_take_number(from), (int64_t)rocl_take_number(from)};
+        if (from->r.bad || n >= CLASSES)
+            return rocl_team_bad_message(err);
+        class *c = find_class(&h->tallies[0], name, (unsigned)n);
+        if (!c)
+            return rocl_fail_memory(err);
+        add_class(c, &taken);
+    }
+    return ROCL_OK;
+}
+
+static const rocl_gather_def gather_histogram = {.put = put_classes, .take = take_classes};
+
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_histogram(void *self, rocl_error *err)
@@ -261,4 +303,5 @@ const rocl_collector_def rocl_histogram_collector = {
     .add_batch = add_dispatches,
     .finish = finish_histogram,
     .close = close_histogram,
+    .gather = &gather_histogram,
 };

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
-#include "analysis/report.h"
+#include "analysis/gather.h"
 #include "base/array.h"
 
 /* What makes a group; interned as bytes, so without holes. */
@@ -38,6 +38,8 @@ typedef struct markers {
     rocl_sorter *calls, *links, *ranges;
     marker_group *groups;
     size_t group_count;
+    marker_group *taken; /* of other ranks, by group */
+    size_t taken_count;
 } markers;
 
 /* In the word of a start: GPU work, after all else. */
@@ -319,6 +321,9 @@ static void add_marker_group(void *into, const void *from)
 {
     marker_group *sum = into;
     const marker_group *g = from;
+    const bool known = sum->count;
+    if (!g->count)
+        return;
     sum->count += g->count;
     sum->kernels += g->kernels;
     sum->copies += g->copies;
@@ -326,8 +331,8 @@ static void add_marker_group(void *into, const void *from)
     sum->span = rocl_add_saturated(sum->span, g->span);
     sum->busy = rocl_add_saturated(sum->busy, g->busy);
     sum->exposed = rocl_add_saturated(sum->exposed, g->exposed);
-    sum->min = g->min < sum->min ? g->min : sum->min;
-    sum->max = g->max > sum->max ? g->max : sum->max;
+    sum->min = known && sum->min < g->min ? sum->min : g->min;
+    sum->max = known && sum->max > g->max ? sum->max : g->max;
     sum->average = rocl_mean(sum->total, sum->count);
 }
 
@@ -343,17 +348,23 @@ static rocl_status open_markers(void *self, rocl_error *err)
     return m->calls && m->links && m->ranges && m->keys ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status finish_markers(void *self, rocl_tables *out, rocl_error *err)
+static rocl_status measure_groups(markers *m, rocl_error *err)
 {
-    markers *m = self;
     m->groups = rocl_groups_new(m->keys, sizeof(marker_key), sizeof *m->groups, &m->group_count);
     rocl_status st = m->groups ? nest_calls(m, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = link_work(m, err);
-    if (st == ROCL_OK)
-        st = measure_ranges(m, err);
+    return st == ROCL_OK ? measure_ranges(m, err) : st;
+}
+
+static rocl_status finish_markers(void *self, rocl_tables *out, rocl_error *err)
+{
+    markers *m = self;
+    const rocl_status st = measure_groups(m, err);
     if (st != ROCL_OK)
         return st;
+    for (size_t i = 0; i < m->taken_count && i < m->group_count; i++)
+        add_marker_group(&m->groups[i], &m->taken[i]);
     size_t n = 0;
     for (size_t i = 0; i < m->group_count; i++) {
         m->groups[i].average = rocl_mean(m->groups[i].total, m->groups[i].count);
@@ -371,7 +382,59 @@ static void close_markers(void *self)
     markers *m = self;
     rocl_strings_free(m->keys);
     free(m->groups);
+    free(m->taken);
 }
+
+/* Ranges, calls and their work are of one process: other ranks measure their own. */
+static rocl_status put_markers(void *self, rocl_put *to, rocl_error *err)
+{
+    markers *m = self;
+    rocl_status st = measure_groups(m, err);
+    for (size_t i = 1; i < m->group_count && st == ROCL_OK; i++) {
+        const marker_group *g = &m->groups[i];
+        if (!g->count)
+            continue;
+        rocl_put_text(to, g->key.name);
+        rocl_put_signed(to, g->key.rank);
+        rocl_put_number(to, g->count);
+        rocl_put_number(to, g->kernels);
+        rocl_put_number(to, g->copies);
+        rocl_put_number(to, (uint64_t)g->total);
+        rocl_put_number(to, (uint64_t)g->min);
+        rocl_put_number(to, (uint64_t)g->max);
+        rocl_put_number(to, (uint64_t)g->span);
+        rocl_put_number(to, (uint64_t)g->busy);
+        rocl_put_number(to, (uint64_t)g->exposed);
+        st = rocl_put_piece(to, err);
+    }
+    return st;
+}
+
+static rocl_status take_markers(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    markers *m = self;
+    (void)rank;
+    while (!rocl_taken_all(from)) {
+        marker_group g = {.key.name = rocl_take_text(from)};
+        g.key.rank = (int32_t)rocl_take_signed(from);
+        g.count = rocl_take_number(from);
+        g.kernels = rocl_take_number(from);
+        g.copies = rocl_take_number(from);
+        g.total = (int64_t)rocl_take_number(from);
+        g.min = (int64_t)rocl_take_number(from);
+        g.max = (int64_t)rocl_take_number(from);
+        g.span = (int64_t)rocl_take_number(from);
+        g.busy = (int64_t)rocl_take_number(from);
+        g.exposed = (int64_t)rocl_take_number(from);
+        const uint32_t id = rocl_strings_put(m->keys, (const char *)&g.key, sizeof g.key);
+        if (id == ROCL_NONE || !ROCL_GROW(m->taken, m->taken_count, (size_t)id + 1))
+            return rocl_fail_memory(err);
+        add_marker_group(&m->taken[id], &g);
+    }
+    return ROCL_OK;
+}
+
+static const rocl_gather_def gather_markers = {.put = put_markers, .take = take_markers};
 
 const rocl_collector_def rocl_markers_collector = {
     .reports = 1u << ROCL_REPORT_MARKERS,
@@ -383,4 +446,5 @@ const rocl_collector_def rocl_markers_collector = {
     .add_batch = add_marker_batch,
     .finish = finish_markers,
     .close = close_markers,
+    .gather = &gather_markers,
 };
