@@ -550,7 +550,7 @@ bool rocl_parts_leads(const rocl_parts *p)
     return p->ranks;
 }
 
-static rocl_status start_rank(rocl_parts *p, unsigned rank, rocl_error *err)
+static rocl_status start_rank(rocl_parts *p, const rocl_world *w, unsigned rank, rocl_error *err)
 {
     const rocl_trace *t = p->trace;
     rocl_buf b = {0};
@@ -563,7 +563,7 @@ static rocl_status start_rank(rocl_parts *p, unsigned rank, rocl_error *err)
     rocl_buf_varint(&b, rocl_deal_number(t->deal));
     rocl_buf_byte(&b, t->opt.args);
     rocl_buf_byte(&b, t->opt.collectives);
-    rocl_world_put(&b, t, rank);
+    rocl_world_put(&b, w, t, rank);
     rocl_team_put_text(&b, p->all_folder ? p->all_folder : "",
                        p->all_folder ? strlen(p->all_folder) : 0);
     rocl_filter_put_state(t->filter, &b);
@@ -577,10 +577,12 @@ static rocl_status start_rank(rocl_parts *p, unsigned rank, rocl_error *err)
 
 rocl_status rocl_parts_start(rocl_parts *p, rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
+    rocl_world w = {0};
+    rocl_status st = rocl_world_make(&w, p->trace, err);
     p->started = true;
     for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++)
-        st = start_rank(p, r, err);
+        st = start_rank(p, &w, r, err);
+    rocl_world_free(&w);
     p->trace->opt.notice = p->notice ? keep_notice : NULL;
     p->trace->opt.ctx = p;
     return st;

@@ -109,39 +109,62 @@ void rocl_world_take_clock(rocl_model_capture *c, rocl_team_reader *from)
     rocl_set_clock_of(c);
 }
 
-/* Behind 1: which of the rank's own it is. Behind 0: its definitions. */
-static void put_capture(rocl_buf *to, const rocl_trace *t, const rocl_model_capture *c,
-                        unsigned rank)
+static void put_definitions(rocl_buf *to, const rocl_trace *t, const rocl_capture *c)
 {
-    const rocl_deal_place place = rocl_deal_place_of(t->deal, c->pub.index);
+    rocl_team_put_text(to, c->path, strlen(c->path));
+    rocl_buf_varint(to, c->thread_count);
+    rocl_buf_varint(to, c->counter_count);
+    rocl_buf_varint(to, (uint32_t)(c->rank + 1));
+    put_records(to, t, &nodes, c->nodes, c->node_count);
+    put_records(to, t, &processes, c->processes, c->process_count);
+    put_records(to, t, &agents, c->agents, c->agent_count);
+}
+
+rocl_status rocl_world_make(rocl_world *w, const rocl_trace *t, rocl_error *err)
+{
+    w->ends = calloc(t->capture_count + 1, sizeof *w->ends);
+    for (size_t i = 0; w->ends && i < t->capture_count; i++) {
+        put_definitions(&w->bytes, t, &t->captures[i]->pub);
+        w->ends[i] = w->bytes.len;
+    }
+    return w->ends && !w->bytes.failed ? ROCL_OK : rocl_fail_memory(err);
+}
+
+void rocl_world_free(rocl_world *w)
+{
+    rocl_buf_free(&w->bytes);
+    free(w->ends);
+}
+
+/* Behind 1: which of the rank's own it is. Behind 0: its definitions. */
+static void put_capture(rocl_buf *to, const rocl_world *w, const rocl_trace *t,
+                        const rocl_model_capture *c, unsigned rank)
+{
+    const uint32_t i = c->pub.index;
+    const rocl_deal_place place = rocl_deal_place_of(t->deal, i);
     const bool own = place.rank == rank;
+    const size_t begin = i ? w->ends[i - 1] : 0;
     size_t n;
     const char *guid = rocl_strings_get(t->strings, c->pub.guid, &n);
     rocl_buf_byte(to, own);
     rocl_buf_byte(to, c->joins_next);
     rocl_buf_varint(to, c->pub.machine);
     rocl_team_put_text(to, guid, n);
-    if (own) {
-        rocl_buf_varint(to, place.input);
-        rocl_buf_varint(to, place.nth);
-        rocl_deal_put_clock(to, c);
+    if (!own) {
+        rocl_buf_put(to, w->bytes.data + begin, w->ends[i] - begin);
         return;
     }
-    rocl_team_put_text(to, c->pub.path, strlen(c->pub.path));
-    rocl_buf_varint(to, c->pub.thread_count);
-    rocl_buf_varint(to, c->pub.counter_count);
-    rocl_buf_varint(to, (uint32_t)(c->pub.rank + 1));
-    put_records(to, t, &nodes, c->pub.nodes, c->pub.node_count);
-    put_records(to, t, &processes, c->pub.processes, c->pub.process_count);
-    put_records(to, t, &agents, c->pub.agents, c->pub.agent_count);
+    rocl_buf_varint(to, place.input);
+    rocl_buf_varint(to, place.nth);
+    rocl_deal_put_clock(to, c);
 }
 
-void rocl_world_put(rocl_buf *to, const rocl_trace *t, unsigned rank)
+void rocl_world_put(rocl_buf *to, const rocl_world *w, const rocl_trace *t, unsigned rank)
 {
     put_records(to, t, &machines, t->machines, t->machine_count);
     rocl_buf_varint(to, t->capture_count);
     for (size_t i = 0; i < t->capture_count; i++)
-        put_capture(to, t, t->captures[i], rank);
+        put_capture(to, w, t, t->captures[i], rank);
 }
 
 /* Its threads and counters are only counted: nobody looks at those of another rank's capture. */

@@ -7,8 +7,16 @@
 #include "model/trace.h"
 #include "team/team.h"
 
+/* The definitions of all captures as bytes, for any number of ranks. Zeroed at first. */
+typedef struct rocl_world {
+    rocl_buf bytes;
+    size_t *ends; /* by capture */
+} rocl_world;
+
+rocl_status rocl_world_make(rocl_world *w, const rocl_trace *t, rocl_error *err);
+void rocl_world_free(rocl_world *w);
 /* Appends the captures of rank 0's trace, and which of them the rank reads. */
-void rocl_world_put(rocl_buf *to, const rocl_trace *t, unsigned rank);
+void rocl_world_put(rocl_buf *to, const rocl_world *w, const rocl_trace *t, unsigned rank);
 
 /* Finds a capture of the rank's own trace: the nth of an input, with that guid. NULL: there is
  * none. */
