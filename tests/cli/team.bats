@@ -23,6 +23,8 @@ setup_file() {
         done
         same 2 -- rocstats "$input"
         same 3 -- rocstats doctor "$input"
+        same "${sizes[i % 4]}" -- rocstats summary kernels copies overlap gaps launch markers ranks \
+            histogram --format "${formats[i % 5]}" --ids "$input"
     done
     [ "$failed" -lt $((compared / 3)) ] # inputs that are broken
     echo "# team: $compared comparisons, $failed of inputs that cannot be read" >&3
@@ -42,8 +44,36 @@ rocstats all --format json --include kernel,copy --name k --min-duration 1us
 rocstats collectives steps overlap --format json --memory 2m
 rocstats -v
 rocstats doctor --format json
+rocstats domains summary kernels copies classes overlap gaps launch markers ranks histogram --format json --ids
+rocstats domains summary kernels copies classes overlap gaps launch markers ranks histogram --format html -j2
+rocstats summary copies launch ranks markers --format csv --by-rank --by-agent --by-stream --by-dims --ids
+rocstats overlap gaps --format json --by-stream --ids --min-gap 2us
+rocstats gaps --gaps-between kernels --format json --start 20% --end 60% --memory 2m -j2
+rocstats overlap kernels --format csv --rank 3-9 --align start
+rocstats summary kernels --format text --sort average --top 3
 END
     same 7 -- rocstats compare --format json "$BATS_FILE_TMPDIR"/m/rank[0-3].db -- "$BATS_FILE_TMPDIR"/m/rank1[0-3].db
+    [ "$failed" -eq 0 ]
+}
+
+# Databases whose processes share their GPUs, and more ranks than inputs.
+@test "ranks that collect: GPUs of one rank or of several, ranks without inputs, strict" {
+    local sizes=(2 5) args
+    [ -z "${SOAK:-}" ] || sizes=(1 2 3 5 7 16)
+    while read -r args; do
+        # shellcheck disable=SC2086 # words
+        same "${sizes[@]}" -- rocstats $args --format json "$BATS_FILE_TMPDIR"/m/rank[0-7].db
+        # shellcheck disable=SC2086 # words
+        same 16 -- rocstats $args --format json "$BATS_FILE_TMPDIR"/m/rank[0-2].db "$BATS_FILE_TMPDIR"/m/large.db
+    done <<'END'
+overlap
+gaps --ids
+overlap gaps --strict --by-stream
+summary launch --strict
+END
+    # A trace without GPU work is read for two overviews, one after the other.
+    same 3 -- rocstats --include marker,region "$BATS_FILE_TMPDIR"/m/rank[0-7].db
+    same 3 -- rocstats --include hip "$BATS_FILE_TMPDIR"/m/rank[0-7].db
     [ "$failed" -eq 0 ]
 }
 
@@ -75,7 +105,8 @@ END
 @test "a rank that is killed ends the team with one line, and leaves nothing" {
     local rounds=12
     [ -z "${SOAK:-}" ] || rounds=50
-    kill_some $rounds rocstats all --format json -o @/out.json
+    kill_some $((rounds / 2)) rocstats all --format json -o @/out.json
+    kill_some $((rounds / 2)) rocstats summary overlap gaps launch ranks --format json -o @/out.json
 }
 
 @test "when rank 0 is killed or interrupted, the others end" {
@@ -141,6 +172,7 @@ ranks_of_mpi() {
 all --format json -j2
 -j2
 all --format html --align start -j1
+summary overlap gaps launch ranks markers histogram --by-stream --ids --format json
 END
     done
     # What each is started for alone stays so.

@@ -141,9 +141,155 @@ static void test_equal(void **unused)
     rocl_sort_space_free(space);
 }
 
+/* ---- of a team: values on several ranks, sums and percentiles on rank 0 ---- */
+
+enum { RANKS = 4 };
+
+static rocl_taken taken_of(const rocl_put *p)
+{
+    return (rocl_taken){{p->b.data, p->b.data ? p->b.data + p->b.len : NULL, false}, NULL, 0};
+}
+
+/* All rounds, as the messages of a team would carry them. Returns the bytes to rank 0. */
+static size_t find_together(rocl_samples **ranks)
+{
+    size_t bytes = 0;
+    for (bool any = true; any;) {
+        any = false;
+        assert_int_equal(rocl_samples_prepare(ranks[0], NULL), ROCL_OK);
+        rocl_put answers[RANKS] = {{0}};
+        for (unsigned r = 1; r < RANKS; r++) {
+            rocl_put question = {0};
+            rocl_samples_ask(ranks[0], r, &question);
+            if (question.b.len) {
+                rocl_taken q = taken_of(&question);
+                assert_int_equal(rocl_samples_answer(ranks[r], &q, &answers[r], NULL), ROCL_OK);
+                any = true;
+            }
+            rocl_buf_free(&question.b);
+        }
+        if (any)
+            assert_int_equal(rocl_samples_answer_own(ranks[0], NULL), ROCL_OK);
+        for (unsigned r = RANKS - 1; r > 0; r--) { /* they come in any order */
+            rocl_taken a = taken_of(&answers[r]);
+            if (answers[r].b.len)
+                assert_int_equal(rocl_samples_hear(ranks[0], r, &a, NULL), ROCL_OK);
+            bytes += answers[r].b.len;
+            rocl_buf_free(&answers[r].b);
+        }
+    }
+    return bytes;
+}
+
+/* Group g of rank r has the number g * 3 + r there, and 100 + g on rank 0; a rank has some of them.
+ */
+static size_t check_team(size_t most, unsigned bits, size_t memory)
+{
+    rocl_sort_space *space = rocl_sort_space_new(memory, WORKERS, NULL);
+    rocl_samples *ranks[RANKS];
+    int64_t *values[GROUPS];
+    size_t counts[GROUPS] = {0}, of_rank[RANKS][GROUPS] = {{0}}, bytes = 0;
+    for (int r = 0; r < RANKS; r++)
+        assert_non_null(ranks[r] = rocl_samples_new(space, WORKERS));
+    for (int g = 0; g < GROUPS; g++)
+        assert_non_null(values[g] = calloc(most + 1, sizeof **values));
+    for (size_t i = 0; i < most; i++) {
+        const uint32_t g = (uint32_t)(draw() % GROUPS * (draw() % 2));
+        const uint32_t r = (uint32_t)(draw() % (g == 1 ? 1 : g == 2 ? 2 : RANKS));
+        const int64_t ns = duration(bits) + (g == 3 ? INT64_C(1) << 40 : 0);
+        values[g][counts[g]++] = ns;
+        of_rank[r][g]++;
+        assert_int_equal(rocl_samples_add(ranks[r], (unsigned)(draw() % WORKERS),
+                                          r ? g * 3 + r : 100 + g, ns, NULL),
+                         ROCL_OK);
+    }
+    for (unsigned r = 1; r < RANKS; r++)
+        for (uint32_t k = 0; k < GROUPS; k++) {
+            const uint32_t g = (k + r) % GROUPS; /* each in an order of its own */
+            rocl_put sums = {0};
+            if (!of_rank[r][g])
+                continue;
+            rocl_samples_put(ranks[r], g * 3 + r, &sums);
+            rocl_taken t = taken_of(&sums);
+            assert_int_equal(rocl_samples_take(ranks[0], r, 100 + g, &t, NULL), ROCL_OK);
+            assert_true(rocl_taken_all(&t));
+            bytes += sums.b.len;
+            rocl_buf_free(&sums.b);
+        }
+    bytes += find_together(ranks);
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        rocl_distribution d;
+        assert_int_equal(rocl_samples_describe(ranks[0], 100 + g, &d, NULL), ROCL_OK);
+        check(&d, values[g], counts[g]);
+        free(values[g]);
+    }
+    for (int r = 0; r < RANKS; r++)
+        rocl_samples_free(ranks[r]);
+    rocl_sort_space_free(space);
+    return bytes;
+}
+
+static void test_team(void **unused)
+{
+    static const size_t sizes[] = {0, 1, 2, 7, 40, 255, 256, 257, 600, 1500, 9000};
+    (void)unused;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned bits = 1; bits <= 61; bits += 10)
+            check_team(sizes[i], bits, (size_t)64 << 20);
+    check_team(100000, 40, 4096);
+}
+
+/* Bytes to rank 0 are bounded by groups and ranks, whatever the number of values: of a range at
+ * most 256 parts, 5 ranges in a round, and 8 bits a round. */
+static void test_team_bytes(void **unused)
+{
+    (void)unused;
+    for (unsigned bits = 8; bits <= 48; bits += 20) {
+        const size_t few = check_team(100000, bits, (size_t)64 << 20);
+        const size_t many = check_team(800000, bits, (size_t)64 << 20);
+        assert_true(many < 2 * few && many < 800000 / 20);
+    }
+}
+
+/* What a rank says that has lost a value, or has another group, is refused. */
+static void test_team_damage(void **unused)
+{
+    rocl_sort_space *space = rocl_sort_space_new((size_t)1 << 20, 1, NULL);
+    (void)unused;
+    for (int round = 0; round < 300; round++) {
+        rocl_samples *a = rocl_samples_new(space, 1), *b = rocl_samples_new(space, 1);
+        rocl_put sums = {0}, question = {0}, answer = {0};
+        const int n = 300 + (int)(draw() % 100);
+        for (int i = 0; i < n; i++)
+            assert_int_equal(rocl_samples_add(b, 0, 1, duration(20), NULL), ROCL_OK);
+        rocl_samples_put(b, 1, &sums);
+        rocl_taken t = taken_of(&sums);
+        assert_int_equal(rocl_samples_take(a, 1, 5, &t, NULL), ROCL_OK);
+        assert_int_equal(rocl_samples_prepare(a, NULL), ROCL_OK);
+        rocl_samples_ask(a, 1, &question);
+        t = taken_of(&question);
+        assert_int_equal(rocl_samples_answer(b, &t, &answer, NULL), ROCL_OK);
+        if (round % 2)
+            answer.b.len = draw() % answer.b.len;
+        else /* a value less: the last count of the list stands at its end */
+            answer.b.data[answer.b.len - 1] ^= (uint8_t)(1 + draw() % 127);
+        t = taken_of(&answer);
+        assert_true(rocl_samples_hear(a, 1, &t, NULL) != ROCL_OK ||
+                    rocl_samples_prepare(a, NULL) != ROCL_OK);
+        rocl_buf_free(&sums.b);
+        rocl_buf_free(&question.b);
+        rocl_buf_free(&answer.b);
+        rocl_samples_free(a);
+        rocl_samples_free(b);
+    }
+    rocl_sort_space_free(space);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_spilled),
-                                       cmocka_unit_test(test_equal)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_spilled),
+        cmocka_unit_test(test_equal),      cmocka_unit_test(test_team),
+        cmocka_unit_test(test_team_bytes), cmocka_unit_test(test_team_damage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
