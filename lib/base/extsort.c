@@ -181,16 +181,29 @@ uint64_t rocl_sorter_count(const rocl_sorter *s)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-rocl_status rocl_sorter_start_parts(rocl_sorter *s, const uint64_t *bounds, size_t count,
+static rocl_status seal_all(rocl_sorter *s, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < s->workers && st == ROCL_OK; i++)
+        st = rocl_sorter_seal(s, i, err);
+    return st;
+}
+
+rocl_status rocl_sorter_least(rocl_sorter *s, rocl_sort_bound from, rocl_sort_bound to,
+                              uint64_t *least, rocl_error *err)
+{
+    const rocl_status st = seal_all(s, err);
+    return st ? st : rocl_sort_find_least(&s->runs, from, to, least, err);
+}
+
+rocl_status rocl_sorter_start_parts(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
                                     rocl_error *err)
 {
     if (s->parts)
         return rocl_fail(err, ROCL_INTERNAL, "a sorter is started twice");
-    for (unsigned i = 0; i < s->workers; i++) {
-        rocl_status st = rocl_sorter_seal(s, i, err);
-        if (st)
-            return st;
-    }
+    const rocl_status st = seal_all(s, err);
+    if (st)
+        return st;
     s->bounds = count;
     /* Most sorters of a space are filled at the same time, and read then. */
     rocl_space_free_blocks(s->runs.space);

@@ -79,10 +79,21 @@ typedef struct rocl_sort_record {
 /* The next record in order; *more false at the end. */
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err);
 
-/* The same in count + 1 parts, by as many threads as one likes: part i has the records whose first
- * key word is at least bounds[i - 1], and less than bounds[i]; bounds ascend. */
-rocl_status rocl_sorter_start_parts(rocl_sorter *s, const uint64_t *bounds, size_t count,
+/* A place between records: those whose first two key words are less come before it. */
+typedef struct rocl_sort_bound {
+    uint64_t word[2];
+} rocl_sort_bound;
+
+/* The same in count + 1 parts, by as many threads as one likes: part i has the records from
+ * bounds[i - 1] up to bounds[i]; bounds ascend. */
+rocl_status rocl_sorter_start_parts(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
                                     rocl_error *err);
+
+/* Before it is read, of keys of 3 words at least: the least third word of all records from `from`
+ * up to `to`, or UINT64_MAX. Few records are read for it: only of runs that one of these is in. */
+rocl_status rocl_sorter_least(rocl_sorter *s, rocl_sort_bound from, rocl_sort_bound to,
+                              uint64_t *least, rocl_error *err);
+
 rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_sort_record *rec, bool *more,
                                 rocl_error *err);
 

@@ -175,6 +175,12 @@ static inline bool rocl_sort_less(const uint64_t *a, const uint64_t *b, unsigned
     return false;
 }
 
+/* The third of the words, or the former least where there is none. */
+static inline uint64_t rocl_sort_least(uint64_t least, const uint64_t *key, unsigned words)
+{
+    return words > 2 && key[2] < least ? key[2] : least;
+}
+
 /* ---- runs (sort_write.c) ------------------------------------------------------------------- */
 
 typedef struct rocl_sort_run {
@@ -183,7 +189,8 @@ typedef struct rocl_sort_run {
     uint64_t offset;
     size_t size;
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX]; /* unused words are 0 */
-    size_t next; /* run that follows in the chain, ROCL_NO_RUN at its end */
+    uint64_t least; /* third word of its keys; not known of pieces of runs */
+    size_t next;    /* run that follows in the chain, ROCL_NO_RUN at its end */
 } rocl_sort_run;
 
 #define ROCL_NO_RUN SIZE_MAX
@@ -225,6 +232,7 @@ void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 typedef struct rocl_sort_strand {
     uint8_t *memory, *at, *end; /* a block */
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX];
+    uint64_t least; /* as of a run */
 } rocl_sort_strand;
 
 typedef struct rocl_sort_strands {
@@ -248,9 +256,12 @@ void rocl_strands_drop(rocl_sort_runs *to, rocl_sort_strands *s);
 /* One of the parts of an array that a sort is read in. */
 typedef struct rocl_sort_part rocl_sort_part;
 
+/* rocl_sorter_least of runs. */
+rocl_status rocl_sort_find_least(const rocl_sort_runs *runs, rocl_sort_bound from,
+                                 rocl_sort_bound to, uint64_t *least, rocl_error *err);
 /* Gives the runs to count + 1 parts, cuts those that are of several, and starts the merges. *parts
  * is set also after an error. */
-rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const uint64_t *bounds, size_t count,
+rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *bounds, size_t count,
                                   rocl_sort_part **parts, rocl_error *err);
 rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_record *rec, bool *more,
                                  rocl_error *err);

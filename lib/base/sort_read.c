@@ -313,6 +313,12 @@ static rocl_status next_of_merge(merge *m, rocl_sort_record *rec, bool *more, ro
     return ROCL_OK;
 }
 
+/* Does the key come before the bound? Unused words are 0. */
+static inline bool is_before(const uint64_t *key, const rocl_sort_bound *b)
+{
+    return key[0] != b->word[0] ? key[0] < b->word[0] : key[1] < b->word[1];
+}
+
 static void free_merge(merge *m)
 {
     for (size_t i = 0; m->readers && i < m->count; i++) {
@@ -321,6 +327,47 @@ static void free_merge(merge *m)
     }
     free(m->readers);
     free(m->tree);
+}
+
+/* ---- the least third word in a range -----------------------------------------------------------
+ */
+
+/* Reads a run that is not all in the range. The run stays: no record is asked for behind its last.
+ */
+static rocl_status read_least(const rocl_sort_runs *runs, const rocl_sort_run *of,
+                              const rocl_sort_bound *from, const rocl_sort_bound *to,
+                              uint64_t *least, rocl_error *err)
+{
+    rocl_sort_run run = *of;
+    merge m = {.space = runs->space, .runs = &run, .words = runs->words};
+    reader r = {0};
+    m.read_buffer = rocl_space_read_buffer(runs->space, 1);
+    rocl_status st = ROCL_OK;
+    open_run(&m, &r, 0);
+    while (st == ROCL_OK && (r.left || r.at < r.end) &&
+           (st = read_record(&m, &r, err)) == ROCL_OK && is_before(r.key, to))
+        if (!is_before(r.key, from))
+            *least = rocl_sort_least(*least, r.key, m.words);
+    rocl_space_unexpand(m.space, r.cap);
+    free(r.buffer);
+    return st;
+}
+
+rocl_status rocl_sort_find_least(const rocl_sort_runs *runs, rocl_sort_bound from,
+                                 rocl_sort_bound to, uint64_t *least, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    *least = UINT64_MAX;
+    for (size_t i = 0; i < runs->count && st == ROCL_OK; i++) {
+        const rocl_sort_run *run = &runs->all[i];
+        if (is_before(run->last, &from) || !is_before(run->first, &to))
+            continue;
+        if (!is_before(run->first, &from) && is_before(run->last, &to))
+            *least = run->least < *least ? run->least : *least;
+        else if (run->least < *least)
+            st = read_least(runs, run, &from, &to, least, err);
+    }
+    return st;
 }
 
 /* ---- a run of several parts ------------------------------------------------------------------ */
@@ -342,22 +389,22 @@ static rocl_status end_piece(piece *p, rocl_error *err)
     return st;
 }
 
-static size_t find_part(uint64_t key, const uint64_t *bounds, size_t count)
+static size_t find_part(const uint64_t *key, const rocl_sort_bound *bounds, size_t count)
 {
     size_t lo = 0, hi = count;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (bounds[mid] <= key)
-            lo = mid + 1;
-        else
+        if (is_before(key, &bounds[mid]))
             hi = mid;
+        else
+            lo = mid + 1;
     }
     return lo;
 }
 
 /* Encodes the records of a run anew, to a run for each part. Takes the run. */
 static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts,
-                           const uint64_t *bounds, size_t count, rocl_error *err)
+                           const rocl_sort_bound *bounds, size_t count, rocl_error *err)
 {
     const size_t head = 0;
     merge m = {.space = from->space, .runs = run, .words = from->words};
@@ -367,7 +414,7 @@ static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts
     bool more = true;
     rocl_status st = start_merge(&m, &head, 1, err);
     while (st == ROCL_OK && (st = next_of_merge(&m, &rec, &more, err)) == ROCL_OK && more) {
-        part *to = &parts[find_part(rec.key[0], bounds, count)];
+        part *to = &parts[find_part(rec.key, bounds, count)];
         if (to != p.to) {
             st = end_piece(&p, err);
             /* Encoded anew, only the first record may take more than it did. */
@@ -429,7 +476,7 @@ rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_reco
     return next_of_merge(&parts[i].merge, rec, more, err);
 }
 
-rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const uint64_t *bounds, size_t count,
+rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *bounds, size_t count,
                                   rocl_sort_part **out, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -442,8 +489,8 @@ rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const uint64_t *bounds, 
         st = rocl_fail_memory(err);
     for (size_t i = 0; i < from->count && st == ROCL_OK; i++) {
         rocl_sort_run *run = &from->all[i];
-        size_t first = find_part(run->first[0], bounds, count);
-        if (first != find_part(run->last[0], bounds, count))
+        size_t first = find_part(run->first, bounds, count);
+        if (first != find_part(run->last, bounds, count))
             st = cut_run(from, run, parts, bounds, count, err);
         else if (rocl_sort_runs_add(&parts[first].runs, run))
             run->memory = NULL;

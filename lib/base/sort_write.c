@@ -103,6 +103,7 @@ void rocl_sort_runs_free(rocl_sort_runs *runs)
 typedef struct encoder {
     uint8_t *at;
     uint64_t prev[ROCL_SORT_KEYS_MAX];
+    uint64_t least;
     unsigned words;
 } encoder;
 
@@ -112,6 +113,7 @@ static size_t encode_record(encoder *p, const uint64_t *record)
     uint32_t len;
     const uint8_t *payload = (const uint8_t *)(record + p->words) + sizeof len;
     memcpy(&len, record + p->words, sizeof len);
+    p->least = rocl_sort_least(p->least, record, p->words);
     p->at = rocl_sort_encode_head(p->at, record, p->prev, p->words, len);
     memcpy(p->at, payload, len);
     p->at += len;
@@ -127,7 +129,7 @@ static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const 
     uint8_t *encoded = malloc(bytes + n * more + ROCL_SORT_SLACK);
     if (!encoded)
         return rocl_fail_memory(err);
-    encoder p = {.at = encoded, .words = to->words};
+    encoder p = {.at = encoded, .least = UINT64_MAX, .words = to->words};
     const uint64_t *r = records;
     for (size_t i = 0; i < n && e; i++) {
         if (i + PREFETCH < n)
@@ -136,7 +138,8 @@ static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const 
     }
     for (size_t i = 0; i < n && !e; i++)
         r += encode_record(&p, r);
-    rocl_sort_run run = {.memory = encoded, .size = (size_t)(p.at - encoded), .next = ROCL_NO_RUN};
+    rocl_sort_run run = {
+        .memory = encoded, .size = (size_t)(p.at - encoded), .least = p.least, .next = ROCL_NO_RUN};
     memcpy(run.first, e ? records + e[0].at : records, to->words * sizeof *records);
     memcpy(run.last, p.prev, sizeof run.last);
     return rocl_sort_keep_run(to, &run, err);
@@ -177,7 +180,8 @@ static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key, size_t
     uint8_t *block = need <= to->space->block ? rocl_space_block(to->space) : NULL;
     if (!block)
         return false;
-    *t = (strand){.memory = block, .at = block, .end = block + to->space->block};
+    *t = (strand){
+        .memory = block, .at = block, .end = block + to->space->block, .least = UINT64_MAX};
     memcpy(t->first, key, to->words * sizeof *key);
     return true;
 }
@@ -187,6 +191,7 @@ static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
     rocl_sort_run run = {.memory = t->memory,
                          .block = true,
                          .size = (size_t)(t->at - t->memory),
+                         .least = t->least,
                          .next = ROCL_NO_RUN};
     memcpy(run.first, t->first, sizeof run.first);
     memcpy(run.last, t->last, sizeof run.last);
@@ -207,6 +212,7 @@ static size_t find_strand(const strands *s, const uint64_t *key, unsigned words)
 static inline void append_record(strand *t, const uint64_t *key, unsigned words,
                                  const void *payload, size_t len)
 {
+    t->least = rocl_sort_least(t->least, key, words);
     t->at = rocl_sort_encode_head(t->at, key, t->last, words, (uint32_t)len);
     if (len)
         memcpy(t->at, payload, len);

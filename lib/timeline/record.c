@@ -69,17 +69,25 @@ static void make_key(uint64_t key[4], rocl_sequence_kind sequence, uint32_t inde
     key[3] = rocl_row_word(row, kind);
 }
 
+static inline void count_record(rocl_sequence *s, uint64_t time)
+{
+    s->records++;
+    s->first = time < s->first ? time : s->first;
+    s->last = time > s->last ? time : s->last;
+}
+
 /* The count of a sequence that was not used lately. */
-static __attribute__((noinline)) bool count_other(rocl_sequence_counts *c, uint64_t sequence)
+static __attribute__((noinline)) bool count_other(rocl_sequence_counts *c, uint64_t sequence,
+                                                  uint64_t time)
 {
     uint32_t i = rocl_map_get(&c->index, sequence, ROCL_NONE);
     if (i == ROCL_NONE) {
         i = (uint32_t)c->count;
         if (!ROCL_GROW(c->all, c->cap, c->count + 1) || !rocl_map_put(&c->index, sequence, i))
             return false;
-        c->all[c->count++] = (rocl_sequence){.number = sequence};
+        c->all[c->count++] = (rocl_sequence){.number = sequence, .first = time, .last = time};
     }
-    c->all[i].records++;
+    count_record(&c->all[i], time);
     c->recent[sequence % ROCL_SEQUENCES_RECENT] = i;
     return true;
 }
@@ -91,8 +99,8 @@ static inline rocl_status add_record(rocl_encoder *p, unsigned worker, const uin
     uint64_t sequence = rocl_sequence_of(key);
     uint32_t i = c->recent[sequence % ROCL_SEQUENCES_RECENT];
     if (i < c->count && c->all[i].number == sequence)
-        c->all[i].records++;
-    else if (!count_other(c, sequence))
+        count_record(&c->all[i], key[1]);
+    else if (!count_other(c, sequence, key[1]))
         return rocl_fail_memory(err);
     return rocl_sorter_add(p->sorter, worker, key, payload, (size_t)(end - payload), err);
 }
@@ -418,11 +426,16 @@ rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, s
             s[n++] = p->workers[w].counts.all[i];
     if (n)
         qsort(s, n, sizeof *s, by_number);
-    for (size_t i = 0; i < n; i++)
-        if (*count && s[*count - 1].number == s[i].number)
-            s[*count - 1].records += s[i].records;
-        else
+    for (size_t i = 0; i < n; i++) {
+        rocl_sequence *last = *count ? &s[*count - 1] : NULL;
+        if (!last || last->number != s[i].number) {
             s[(*count)++] = s[i];
+            continue;
+        }
+        last->records += s[i].records;
+        last->first = s[i].first < last->first ? s[i].first : last->first;
+        last->last = s[i].last > last->last ? s[i].last : last->last;
+    }
     return ROCL_OK;
 }
 

@@ -67,6 +67,7 @@ typedef uint32_t rocl_index_fn(const void *ctx, rocl_kind kind, const rocl_event
 typedef struct rocl_sequence {
     uint64_t number;
     uint64_t records;
+    uint64_t first, last; /* times of its records */
 } rocl_sequence;
 
 #define ROCL_SEQUENCES_RECENT 16
@@ -133,6 +134,8 @@ rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, s
 typedef struct rocl_part_range {
     size_t first, last; /* of the sequences, the last one is not in it */
     uint64_t weight;
+    unsigned piece;        /* 0: it begins with the first sequence; else with the n-th cut of it */
+    rocl_sort_bound begin; /* of a piece */
 } rocl_part_range;
 
 #define ROCL_PARTS_MAX 16 /* at most */
@@ -143,6 +146,11 @@ typedef struct rocl_part_range {
 size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
                       uint64_t (*weight)(const rocl_sequence *), uint64_t least,
                       rocl_part_range parts[ROCL_PARTS_MAX]);
+/* Cuts parts that weigh more further: the sequence of a thread that has nearly all of it, at times
+ * where no slice of it is open, also none that ends just then. Where, depends on nothing but the
+ * records. All pieces but the first are parts of their own. */
+rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, uint64_t least,
+                            rocl_part_range parts[ROCL_PARTS_MAX], size_t *count, rocl_error *err);
 /* Starts to read a sorter in these parts. */
 rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,
                              size_t count, rocl_error *err);
@@ -160,6 +168,13 @@ rocl_status rocl_encoder_events(void *self, unsigned worker, rocl_batch *b, rocl
 static inline uint64_t rocl_sequence_of(const uint64_t *key)
 {
     return key[0] >> ROCL_SEQUENCE_SHIFT;
+}
+
+/* Before all records of a sequence that begin at a time or later. */
+static inline rocl_sort_bound rocl_sequence_bound(uint64_t number, uint64_t time)
+{
+    return (rocl_sort_bound){
+        {number << ROCL_SEQUENCE_SHIFT | time >> (64 - ROCL_SEQUENCE_SHIFT), time}};
 }
 
 static inline uint64_t rocl_sequence_number(rocl_sequence_kind kind, uint32_t index)

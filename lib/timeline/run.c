@@ -83,6 +83,12 @@ uint64_t rocl_timeline_sequences_max(const rocl_capture *c)
  * keep some ten cores busy, and little enough to hold what is at hand of each. */
 #define WANTED (ROCL_PARTS_MAX / 2)
 
+/* What a part is to weigh. */
+static uint64_t share_of(uint64_t total, uint64_t least)
+{
+    return total / WANTED > least ? total / WANTED : least;
+}
+
 size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
                       uint64_t (*weight)(const rocl_sequence *), uint64_t least,
                       rocl_part_range parts[ROCL_PARTS_MAX])
@@ -91,7 +97,7 @@ size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
     size_t n = 1;
     for (size_t i = 0; i < count; i++)
         total += weight(&all[i]);
-    uint64_t enough = total / WANTED > least ? total / WANTED : least;
+    const uint64_t enough = share_of(total, least);
     rocl_part_range *p = parts;
     *p = (rocl_part_range){0};
     for (size_t i = 0; i < count; i++) {
@@ -107,12 +113,92 @@ size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
     return n;
 }
 
+/* Ends of slices that are looked at for a time at which none is open, one after the other. */
+#define HOPS_MAX 64
+
+/* Looks for the first time from *time on, and before `until`, at which no slice of the sequence is
+ * open that began before it: *time then. Slices may begin at it, but none ends: a reader could take
+ * both in the other order. *found false: there is none up to *time. */
+static rocl_status find_gap(rocl_sorter *s, uint64_t sequence, uint64_t *time, uint64_t until,
+                            bool *found, rocl_error *err)
+{
+    rocl_sort_bound from = rocl_sequence_bound(sequence, 0);
+    uint64_t reach = 0; /* of all that begin before `from` */
+    rocl_status st = ROCL_OK;
+    *found = false;
+    for (unsigned hop = 0; hop < HOPS_MAX && *time < until && st == ROCL_OK; hop++) {
+        const rocl_sort_bound to = rocl_sequence_bound(sequence, *time);
+        uint64_t least;
+        if ((st = rocl_sorter_least(s, from, to, &least, err)) != ROCL_OK)
+            break;
+        reach = ~least > reach ? ~least : reach; /* word 2 has ~end */
+        *found = reach < *time;
+        if (*found)
+            return ROCL_OK;
+        from = to;
+        *time = reach + 1;
+    }
+    return st;
+}
+
+/* A part whose last sequence is a thread's: that one is cut to `pieces` of about the same time. */
+static rocl_status cut_thread(rocl_sorter *s, const rocl_sequence *q, uint64_t pieces,
+                              rocl_part_range *parts, size_t *count, rocl_error *err)
+{
+    const uint64_t step = (q->last - q->first) / pieces, weight = parts[*count - 1].weight;
+    const size_t first = *count - 1, at = parts[first].last - 1;
+    uint64_t time = 0;
+    rocl_status st = ROCL_OK;
+    for (uint64_t i = 1; i < pieces && step && st == ROCL_OK; i++) {
+        bool found;
+        if (time > q->first + i * step)
+            continue;
+        time = q->first + i * step;
+        st = find_gap(s, q->number, &time, q->last, &found, err);
+        if (st == ROCL_OK && found) {
+            parts[*count] = (rocl_part_range){.first = at,
+                                              .last = at + 1,
+                                              .piece = (unsigned)(*count - first),
+                                              .begin = rocl_sequence_bound(q->number, time)};
+            ++*count;
+        }
+    }
+    for (size_t i = first; i < *count; i++)
+        parts[i].weight = weight / (*count - first);
+    return st;
+}
+
+rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, uint64_t least,
+                            rocl_part_range parts[ROCL_PARTS_MAX], size_t *count, rocl_error *err)
+{
+    const size_t whole = *count;
+    rocl_part_range from[ROCL_PARTS_MAX];
+    rocl_status st = ROCL_OK;
+    uint64_t total = 0;
+    for (size_t i = 0; i < whole; i++) {
+        from[i] = parts[i];
+        total += parts[i].weight;
+    }
+    const uint64_t enough = share_of(total, least);
+    *count = 0;
+    for (size_t i = 0; i < whole && st == ROCL_OK; i++) {
+        const rocl_sequence *q = from[i].last ? &all[from[i].last - 1] : NULL;
+        const size_t free = ROCL_PARTS_MAX - *count - (whole - i);
+        const uint64_t pieces = from[i].weight / enough;
+        parts[(*count)++] = from[i];
+        if (pieces > 1 && free && q && rocl_sequence_kind_of(q->number) == ROCL_SEQUENCE_HOST)
+            st = cut_thread(s, q, pieces <= free ? pieces : free + 1, parts, count, err);
+    }
+    return st;
+}
+
 rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,
                              size_t count, rocl_error *err)
 {
-    uint64_t bounds[ROCL_PARTS_MAX];
+    rocl_sort_bound bounds[ROCL_PARTS_MAX];
     for (size_t i = 1; i < count; i++)
-        bounds[i - 1] = all[parts[i].first].number << ROCL_SEQUENCE_SHIFT;
+        bounds[i - 1] =
+            parts[i].piece ? parts[i].begin : rocl_sequence_bound(all[parts[i].first].number, 0);
     return rocl_sorter_start_parts(s, bounds, count - 1, err);
 }
 
@@ -161,6 +247,7 @@ static rocl_status begin_sequence(rocl_timeline_part *p, rocl_error *err)
     if (e->sequence == ROCL_SEQUENCE_ALLOCATED && from < t->from)
         from = t->from;
     p->process = find_process(p);
+    p->lanes_before = p->counts.lanes;
     p->finish = NULL;
     if (t->ops->begin)
         st = t->ops->begin(p, from, err);

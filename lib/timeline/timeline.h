@@ -247,6 +247,7 @@ struct rocl_timeline_part {
     rocl_status (*slice)(rocl_timeline_part *p, uint64_t track, rocl_error *err); /* of its ops */
     rocl_status (*finish)(rocl_timeline_part *p, rocl_error *err); /* after the last one */
     uint32_t process;
+    uint64_t lanes_before; /* counts.lanes at its begin */
     rocl_lanes lanes;
     rocl_map track_index; /* key of a track -> group of lanes, or meter */
     rocl_track *tracks;   /* by group; base: what it is called */

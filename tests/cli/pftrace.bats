@@ -207,6 +207,25 @@ EXPECTED
     same ours theirs
 }
 
+@test "a thread with nearly all calls is written in pieces: the same bytes with any number of jobs, every row" {
+    "$BUILD/tests/rocpd-gen" -o thread.db --rows 300000 --threads 1 --gpus 1 --no-pmc
+    for mode in "" "-z0 --args" --legacy-tracks; do
+        # shellcheck disable=SC2086
+        rocpd2pftrace $mode -j1 -o one.pftrace thread.db
+        for how in -j2 -j7 "-j3 --memory 4M"; do
+            # shellcheck disable=SC2086
+            rocpd2pftrace $mode $how -o t.pftrace thread.db
+            cmp one.pftrace t.pftrace
+        done
+    done
+    convert thread.db # pfdump finds slices that are open at both sides of a cut
+    "$PFDUMP" sequences t.pftrace >order
+    [ "$(sort order | uniq -c | awk '$1 > 20000' | wc -l)" -ge 5 ]
+    lines slice 2,3,4,5,7,8,9 >ours
+    ask "$HOST" thread.db >theirs
+    same ours theirs
+}
+
 @test "-v tells how many slices and values there are" {
     for mode in "${MODES[@]}"; do
         # shellcheck disable=SC2086

@@ -141,14 +141,21 @@ typedef struct open_slice {
     span name, category;
 } open_slice;
 
+/* What one sequence writes on a track. */
+typedef struct strip {
+    uint32_t sequence;
+    uint64_t first, now;
+    open_slice *open;
+    size_t depth, cap;
+    struct strip *next;
+} strip;
+
 typedef struct track {
-    uint64_t uuid, parent, now;
-    uint32_t sequence; /* that writes slices on it */
+    uint64_t uuid, parent;
+    strip *strips;
     int64_t pid, tid;
     span name, unit;
     bool counter;
-    open_slice *open;
-    size_t depth, cap;
     struct track *next;
 } track;
 
@@ -366,7 +373,7 @@ static double real(uint64_t bits)
     return d;
 }
 
-static void begin_slice(track *t, const open_slice *s)
+static void begin_slice(strip *t, const open_slice *s)
 {
     if (t->depth == t->cap) {
         t->cap = t->cap ? 2 * t->cap : 8;
@@ -375,16 +382,35 @@ static void begin_slice(track *t, const open_slice *s)
     t->open[t->depth++] = *s;
 }
 
-/* Slices of a track come from one sequence, in order of time. */
-static void check_order(track *t, const sequence *s, uint64_t time)
+/* Slices of a track come from a sequence in order of time. */
+static strip *find_strip(track *t, const sequence *s, uint64_t time)
 {
-    if (t->sequence && t->sequence != s->id)
-        BAD("packet %" PRIu64 ": track %" PRIu64 " gets slices from sequences %u and %u", packets,
-            t->uuid, t->sequence, s->id);
-    if (time < t->now)
+    strip *p = t->strips;
+    while (p && p->sequence != s->id)
+        p = p->next;
+    if (!p) {
+        p = must(calloc(1, sizeof *p));
+        *p = (strip){.sequence = s->id, .first = time, .now = time, .next = t->strips};
+        t->strips = p;
+    }
+    if (time < p->now)
         BAD("packet %" PRIu64 ": time runs backwards on track %" PRIu64, packets, t->uuid);
-    t->sequence = s->id;
-    t->now = time;
+    p->now = time;
+    return p;
+}
+
+/* Several sequences may write on a track one after the other. Where one ends and another begins at
+ * one time, a reader could take the begin first. */
+static void check_strips(const track *t)
+{
+    for (const strip *a = t->strips; a; a = a->next) {
+        if (a->depth)
+            BAD("track %" PRIu64 ": %zu slices do not end", t->uuid, a->depth);
+        for (const strip *b = a->next; b; b = b->next)
+            if (a->first <= b->now && b->first <= a->now)
+                BAD("track %" PRIu64 ": sequences %u and %u write on it at one time", t->uuid,
+                    a->sequence, b->sequence);
+    }
 }
 
 static void take_note(const sequence *s, span data, open_slice *slice)
@@ -469,13 +495,13 @@ static void take_event(const sequence *s, span data, uint64_t time)
         put_value(time, t->pid, -1, t->name, t->unit, e.number);
         return;
     }
-    check_order(t, s, time);
+    strip *p = find_strip(t, s, time);
     if (e.type == 1)
-        begin_slice(t, &e.slice);
+        begin_slice(p, &e.slice);
     else if (e.type == 3)
         put_slice("instant", t, &e.slice, time);
-    else if (e.type == 2 && t->depth)
-        put_slice("slice", t, &t->open[--t->depth], time);
+    else if (e.type == 2 && p->depth)
+        put_slice("slice", t, &p->open[--p->depth], time);
     else
         BAD("packet %" PRIu64 ": an end without a begin on track %" PRIu64, packets, t->uuid);
 }
@@ -638,8 +664,7 @@ static void check_closed(void)
 {
     for (size_t i = 0; i < BUCKETS; i++)
         for (const track *t = tracks[i]; t; t = t->next)
-            if (t->depth)
-                BAD("track %" PRIu64 ": %zu slices do not end", t->uuid, t->depth);
+            check_strips(t);
 }
 
 /* ---- files ---- */

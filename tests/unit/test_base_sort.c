@@ -157,25 +157,53 @@ static void check_part(rocl_sorter *s, size_t part, const config *c, const item 
 
 enum { BOUNDS_MAX = 64 };
 
-/* Keys that cut the sorted items: of items, between them, some twice, and outside of all. */
-static void make_bounds(const config *c, const item *items, uint64_t *bounds)
+static bool is_before(const uint64_t *key, const uint64_t *bound)
 {
+    return key[0] != bound[0] ? key[0] < bound[0] : key[1] < bound[1];
+}
+
+/* Keys that cut the sorted items: of items, between them, some twice, and outside of all. Every
+ * third is within what has one first word. */
+static void make_bounds(const config *c, const item *items, rocl_sort_bound *bounds)
+{
+    static const uint64_t none[2];
     for (size_t i = 0; i < c->bounds; i++) {
-        size_t at = i * c->n / c->bounds;
-        bounds[i] = (c->n ? items[at].key[0] : 0) + i % 2;
-        if (i && bounds[i] < bounds[i - 1])
+        const uint64_t *key = c->n ? items[i * c->n / c->bounds].key : none;
+        bounds[i] = (rocl_sort_bound){{key[0] + i % 2, i % 3 ? 0 : key[1]}};
+        if (i && is_before(bounds[i].word, bounds[i - 1].word))
             bounds[i] = bounds[i - 1];
     }
     if (c->bounds > 2)
-        bounds[c->bounds - 1] = UINT64_MAX;
+        bounds[c->bounds - 1] = (rocl_sort_bound){{UINT64_MAX, 0}};
 }
 
-static void check_output(rocl_sorter *s, const config *c, const item *want, const uint64_t *bounds)
+/* The least third word between any two of some bounds. */
+static void check_least(rocl_sorter *s, const config *c, const item *items)
+{
+    rocl_sort_bound bounds[8];
+    config few = *c;
+    few.bounds = sizeof bounds / sizeof *bounds;
+    make_bounds(&few, items, bounds);
+    for (size_t from = 0; from < few.bounds; from++)
+        for (size_t to = 0; to < few.bounds; to++) {
+            uint64_t want = UINT64_MAX, got;
+            for (size_t i = 0; i < c->n; i++)
+                if (!is_before(items[i].key, bounds[from].word) &&
+                    is_before(items[i].key, bounds[to].word) && items[i].key[2] < want)
+                    want = items[i].key[2];
+            assert_int_equal(rocl_sorter_least(s, bounds[from], bounds[to], &got, NULL), ROCL_OK);
+            assert_int_equal(got, want);
+        }
+}
+
+static void check_output(rocl_sorter *s, const config *c, const item *want,
+                         const rocl_sort_bound *bounds)
 {
     size_t at = 0;
     for (size_t part = 0; part <= c->bounds; part++) {
         size_t n = 0;
-        while (at + n < c->n && (part == c->bounds || want[at + n].key[0] < bounds[part]))
+        while (at + n < c->n &&
+               (part == c->bounds || is_before(want[at + n].key, bounds[part].word)))
             n++;
         check_part(s, part, c, want + at, n);
         at += n;
@@ -194,8 +222,10 @@ static uint64_t check(const config *c)
     assert_int_equal(rocl_run_tasks(c->workers, (c->n + TASK - 1) / TASK, add_some, &r, err), 0);
     assert_int_equal(rocl_sorter_count(r.sorter), c->n);
     qsort(items, c->n, sizeof *items, compare);
-    uint64_t bounds[BOUNDS_MAX];
+    rocl_sort_bound bounds[BOUNDS_MAX];
     make_bounds(c, items, bounds);
+    if (c->words > 2)
+        check_least(r.sorter, c, items);
     assert_int_equal(rocl_sorter_start_parts(r.sorter, bounds, c->bounds, err), ROCL_OK);
     check_output(r.sorter, c, items, bounds);
     uint64_t key[ROCL_SORT_KEYS_MAX] = {0};

@@ -115,12 +115,108 @@ static void test_read(void **state)
     rocl_sort_space_free(space);
 }
 
+/* ---- pieces of a thread ---- */
+
+/* Calls of a thread behind those of two others. `kind` 0: short ones with gaps; 1: with a marker
+ * around each hundred; 2: back to back; 3: a marker around all; 4: the first half back to back. */
+enum { CALLS = 20000, CALL = 1000 };
+
+typedef struct thread_call {
+    uint64_t start, end;
+} thread_call;
+
+static thread_call make_call(unsigned kind, uint64_t i)
+{
+    const bool tight = kind == 2 || (kind == 4 && i < CALLS / 2);
+    if (kind == 3 && i == 0)
+        return (thread_call){0, CALLS * CALL};
+    if (kind == 1 && i % 100 == 0)
+        return (thread_call){i * CALL, (i + 100) * CALL - 1};
+    return (thread_call){i * CALL + 1, (i + 1) * CALL - (tight ? 0 : 2) + tight};
+}
+
+static void add_call(rocl_sorter *s, unsigned worker, uint64_t thread, thread_call c, uint64_t row)
+{
+    const rocl_sort_bound b =
+        rocl_sequence_bound(rocl_sequence_number(ROCL_SEQUENCE_HOST, (uint32_t)thread), c.start);
+    const uint64_t key[4] = {b.word[0], b.word[1], ~c.end, row};
+    assert_int_equal(rocl_sorter_add(s, worker, key, NULL, 0, NULL), ROCL_OK);
+}
+
+/* Cuts them, filled by so many workers in rows of any order, and reads the parts. */
+static size_t cut_calls(unsigned kind, unsigned workers, bool shuffled, rocl_part_range *parts)
+{
+    rocl_sequence all[3];
+    rocl_sort_space *space = rocl_sort_space_new(workers == 2 ? 64 << 10 : 64 << 20, workers, NULL);
+    rocl_sorter *s = rocl_sorter_new(space, 4);
+    rocl_sorter_group(s, ROCL_SEQUENCE_SHIFT);
+    for (uint32_t i = 0; i < 3; i++)
+        all[i] = (rocl_sequence){.number = rocl_sequence_number(ROCL_SEQUENCE_HOST, i),
+                                 .records = i == 2 ? CALLS : 100,
+                                 .first = i == 2 ? make_call(kind, 0).start : 0,
+                                 .last = make_call(kind, i == 2 ? CALLS - 1 : 99).start};
+    for (uint64_t i = 0; i < CALLS; i++) {
+        const uint64_t row = shuffled ? i * 7919 % CALLS : i;
+        if (i < 100)
+            for (uint64_t thread = 0; thread < 2; thread++)
+                add_call(s, 0, thread, make_call(0, i), i);
+        add_call(s, (unsigned)(i / 500 % workers), 2, make_call(kind, row), row);
+    }
+    size_t count = rocl_cut_parts(all, 3, records, 1000, parts);
+    assert_int_equal(count, 1);
+    assert_int_equal(rocl_cut_pieces(s, all, 1000, parts, &count, NULL), ROCL_OK);
+    assert_in_range(count, 1, ROCL_PARTS_MAX);
+    assert_int_equal(rocl_start_parts(s, all, parts, count, NULL), ROCL_OK);
+    uint64_t reach = 0, n = 0;
+    for (size_t i = 0; i < count; i++) {
+        rocl_sort_record rec;
+        bool more = true;
+        assert_int_equal(parts[i].piece, i);
+        for (bool first = true; rocl_sorter_next_of(s, i, &rec, &more, NULL) == ROCL_OK && more;
+             first = false) {
+            const uint64_t thread = rocl_sequence_index(rocl_sequence_of(rec.key));
+            n++;
+            if (thread < 2) {
+                assert_int_equal(i, 0);
+                continue;
+            }
+            if (first && i)
+                assert_true(rec.key[1] > reach); /* nothing is open, nor ends just then */
+            reach = ~rec.key[2] > reach ? ~rec.key[2] : reach;
+        }
+    }
+    assert_int_equal(n, CALLS + 200);
+    rocl_sorter_free(s);
+    rocl_sort_space_free(space);
+    return count;
+}
+
+/* Pieces are the same whoever brought which record, and about as many as there can be. */
+static void test_pieces(void **state)
+{
+    static const size_t wanted[] = {8, 8, 1, 1, 5};
+    (void)state;
+    for (unsigned kind = 0; kind < 5; kind++) {
+        rocl_part_range one[ROCL_PARTS_MAX], parts[ROCL_PARTS_MAX];
+        const size_t n = cut_calls(kind, 1, false, one);
+        if (n != wanted[kind])
+            fail_msg("calls of kind %u: %zu pieces", kind, n);
+        for (unsigned workers = 1; workers < 4; workers++) {
+            assert_int_equal(cut_calls(kind, workers, workers > 1, parts), n);
+            for (size_t i = 0; i < n; i++)
+                assert_memory_equal(parts[i].begin.word, one[i].begin.word,
+                                    sizeof one[i].begin.word);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_cover),
         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,8 @@ static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_e
     p->specs = (pf_numbers){1 + nth, w->sequences};
     p->default_track =
         base->event.sequence == ROCL_SEQUENCE_HOST ? w->host_tracks[base->event.index] : 0;
-    pf_seq_begin(&p->seq, (uint32_t)sequence, w->machine, from, p->default_track);
+    pf_seq_begin(&p->seq, p->piece_id ? p->piece_id : (uint32_t)sequence, w->machine, from,
+                 p->default_track);
     if (base->event.sequence == ROCL_SEQUENCE_PMC)
         pf_begin_counters(p);
     else if (s->timeline.ops->work_overlaps && (base->event.sequence == ROCL_SEQUENCE_GPU ||
@@ -148,6 +149,9 @@ static rocl_status open_parts(pf_sink *p, rocl_error *err)
     rocl_part_range cuts[ROCL_PARTS_MAX];
     size_t count =
         rocl_cut_parts(t->sequences, t->sequence_count, estimate_bytes, LEAST_PART_BYTES, cuts);
+    rocl_status st = rocl_cut_pieces(t->sorter, t->sequences, LEAST_PART_BYTES, cuts, &count, err);
+    if (st != ROCL_OK)
+        return st;
     p->parts = rocl_cache_line_calloc(count, sizeof *p->parts);
     if (!p->parts)
         return rocl_fail_memory(err);
@@ -160,6 +164,7 @@ static rocl_status open_parts(pf_sink *p, rocl_error *err)
         p->parts[p->part_count++] = (pf_part){
             .part = {.timeline = t, .number = i, .at = cuts[i].first, .last = cuts[i].last},
             .sink = p,
+            .piece_id = cuts[i].piece ? (uint32_t)(p->world.at->first_piece + i) : 0,
             .bytes = cuts[i].weight,
             .seq = {.trace = p->trace},
             .turns = turns};
@@ -169,9 +174,14 @@ static rocl_status open_parts(pf_sink *p, rocl_error *err)
 
 static void close_parts(pf_sink *p)
 {
+    uint64_t lanes = 0; /* of a thread, in the pieces so far: they share them */
     for (size_t i = 0; i < p->part_count; i++) {
         pf_part *part = &p->parts[i];
+        const uint64_t here = part->part.counts.lanes - part->part.lanes_before;
         rocl_timeline_counts_add(&p->counts, &part->part.counts);
+        if (part->piece_id)
+            p->counts.lanes -= here < lanes ? here : lanes;
+        lanes = part->piece_id && lanes > here ? lanes : here;
         rocl_timeline_part_free(&part->part);
         pf_seq_free(&part->seq);
         pthread_cond_destroy(&part->turns->moved);

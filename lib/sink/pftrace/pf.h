@@ -188,6 +188,7 @@ typedef struct pf_place {
     uint64_t first_process;  /* how many processes the captures before it have */
     uint64_t first_host;     /* uuid of the track of its first host sequence */
     uint64_t first_sequence; /* id */
+    uint64_t first_piece;    /* id, of a sequence that goes on in another part */
     bool describes;          /* of those of its machine it is the first */
 } pf_place;
 
@@ -326,8 +327,9 @@ struct pf_part {
     alignas(ROCL_CACHE_LINE) rocl_timeline_part part; /* first */
     pf_sink *sink;                                    /* read only */
     pf_seq seq;
-    bool begun;     /* the first record has been read */
-    uint64_t bytes; /* that it will write, about */
+    uint32_t piece_id; /* id of the packet sequence of a piece; 0: its first sequence is whole */
+    bool begun;        /* the first record has been read */
+    uint64_t bytes;    /* that it will write, about */
     pf_numbers uuids, specs;
     struct pf_turns *turns;
     /* of the sequence at hand */
@@ -341,8 +343,8 @@ static inline pf_part *pf_part_of(rocl_timeline_part *p)
     return (pf_part *)p;
 }
 
-/* Writes the sequences of the capture at hand, in parts. How they are cut depends on how many
- * records they have, and on nothing else. */
+/* Writes the sequences of the capture at hand, in parts. How they are cut depends on their records,
+ * and on nothing else. */
 rocl_status pf_write_sequences(pf_sink *p, rocl_error *err);
 /* Puts a full block of the file in its pipe, or any. Call it now and then. */
 rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);

@@ -227,11 +227,14 @@ static void number_captures(pf_world *w)
         sum.first_process += c->process_count;
         sum.first_host += count_hosts(c);
         sum.first_sequence += rocl_timeline_sequences_max(c);
+        sum.first_piece += ROCL_PARTS_MAX;
     }
     w->sequences = sum.first_sequence - w->places[0].first_sequence;
     /* Tracks of processes come first, then those of threads, then all others. */
-    for (size_t i = 0; i <= t->capture_count; i++)
+    for (size_t i = 0; i <= t->capture_count; i++) {
         w->places[i].first_host += 1 + sum.first_process;
+        w->places[i].first_piece += sum.first_sequence;
+    }
     w->first_track = w->places[t->capture_count].first_host;
 }
 
@@ -264,7 +267,7 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_err
     if (!w->described || !w->places)
         return rocl_fail_memory(err);
     number_captures(w);
-    if (w->sequences > UINT32_MAX - DESCRIPTOR_SEQUENCE - 1)
+    if (w->places[t->capture_count].first_piece > UINT32_MAX)
         return rocl_fail(err, ROCL_INPUT,
                          "more threads, GPUs and counters than Perfetto has "
                          "numbers for: choose ranks");

@@ -619,7 +619,8 @@ rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, r
 rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err)
 {
     join_owners sums[JOIN_CLASSES];
-    uint64_t bounds[PARTS_MAX], total = 0;
+    rocl_sort_bound bounds[PARTS_MAX];
+    uint64_t total = 0;
     size_t n = 0;
     most = most < PARTS_MAX ? most : PARTS_MAX;
     for (unsigned k = 0; k < JOIN_CLASSES; k++) {
@@ -640,7 +641,7 @@ rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_err
         uint64_t pieces = sums[k].values / share;
         uint64_t step = pieces ? (sums[k].last - sums[k].first) / pieces : 0;
         for (uint64_t i = 1; i < pieces && step && n < most - 1; i++)
-            bounds[n++] = sums[k].first + i * step;
+            bounds[n++] = (rocl_sort_bound){{sums[k].first + i * step, 0}};
     }
     *parts = n + 1;
     rocl_status st = rocl_sorter_start_parts(j->values, bounds, n, err);
