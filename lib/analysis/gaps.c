@@ -544,11 +544,11 @@ rocl_status rocl_gaps_take_ends(rocl_gaps *g, rocl_taken *from, rocl_error *err)
 static rocl_status start_asking(rocl_gaps *g, rocl_error *err)
 {
     const unsigned size = rocl_team_size(g->c->trace->opt.team);
-    uint64_t *bounds = calloc(size, sizeof *bounds);
+    rocl_sort_bound *bounds = calloc(size, sizeof *bounds);
     if (!bounds)
         return rocl_fail_memory(err);
     for (unsigned r = 1; r < size; r++)
-        bounds[r - 1] = r;
+        bounds[r - 1].word[0] = r;
     const rocl_status st = rocl_sorter_start_parts(g->elsewhere, bounds, size - 1, err);
     free(bounds);
     g->asking = true;
