@@ -479,9 +479,10 @@ typedef struct rocl_options {
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
     rocl_team *team;  /* who reads; NULL: this process alone. It is closed after the trace */
-    bool team_writes; /* all ranks make the result together: rank 0 reads a share, too */
+    bool team_writes; /* the trace is for an output that the ranks write together */
     bool
         team_collects; /* they make statistics: what rocl_team_serve() calls is rocl_stats_rank() */
+    bool local;        /* each node of the team has inputs by these names, which its ranks find */
     bool explain;      /* notices also of what is only slower than it could be */
     bool note_times;   /* for rocl_trace_times */
     rocl_progress_fn *progress;
@@ -493,7 +494,8 @@ typedef struct rocl_options {
 
 /* Opens inputs: databases, chunks (rocl(5)), legacy text (of rtg_tracer, HCC_PROFILE=2, strace;
  * these two also gzipped, from a pipe, or "-" for standard input), globs, directories, .rpdb
- * folders, index.yaml. Reads definitions, checks options. Captures are in the order of their nodes,
+ * folders, index.yaml; with a team "HOST:PATH", too, of which a rank on that node reads PATH.
+ * Reads definitions, checks options. Captures are in the order of their nodes,
  * ranks and pids, however the inputs are named; see rocline(7). To align START or MARKER reads all
  * events once. `options` is copied, the strings in it must outlive the trace. */
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,

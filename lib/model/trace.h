@@ -93,6 +93,8 @@ struct rocl_trace {
     rocl_spool_store spooled; /* inputs that are no plain files */
     struct rocl_source **sources;
     size_t source_count;
+    struct rocl_source **node_sources; /* of other ranks, until their definitions are there */
+    size_t node_source_count;
     rocl_model_capture **captures; /* see rocl_trace_order */
     size_t capture_count;
     rocl_machine *machines;

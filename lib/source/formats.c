@@ -269,6 +269,17 @@ const rocl_format *rocl_format_of(const char *head, size_t n, bool whole)
     return NULL;
 }
 
+const rocl_format *rocl_format_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof databases / sizeof *databases; i++)
+        if (databases[i].format.ops && !strcmp(databases[i].format.name, name))
+            return &databases[i].format;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].format.ops && !strcmp(rows[i].format.name, name))
+            return &rows[i].format;
+    return NULL;
+}
+
 rocl_status rocl_fail_format(const char *path, const rocl_format *f, rocl_error *err)
 {
     return rocl_fail(err, ROCL_INPUT, "%s: this is %s: %s", path, f->name, f->advice);

@@ -52,6 +52,8 @@ typedef struct rocl_format {
 /* The format of a file that begins so; NULL: unknown. `whole`: the head is all there is. Of a
  * database it is a row without ops, until rocl_format_of_tables() says more. */
 const rocl_format *rocl_format_of(const char *head, size_t n, bool whole);
+/* One that is read, by its name; NULL: there is none. */
+const rocl_format *rocl_format_named(const char *name);
 const rocl_format *rocl_format_of_tables(const rocl_db_object *objects, size_t count);
 
 /* Fails with the name of the file, what it is or looks like, and what to do. */

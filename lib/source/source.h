@@ -119,6 +119,9 @@ typedef struct rocl_source {
     const char *remark; /* NULL: none */
     char version[32];   /* of the format, as the input says it; "": it says none */
     const char *writer; /* the program that has written it; NULL: that of the format */
+    unsigned rank;      /* of a team that has opened it, and reads it; 0: this process */
+    uint32_t input;     /* among those that this rank has opened */
+    int64_t modified;   /* s; of such an input */
     bool truncated;     /* of its input something is left out that cannot be counted */
     bool single;        /* it has one capture */
     bool joined;        /* made of slices, in a temporary file */

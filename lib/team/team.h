@@ -24,7 +24,7 @@
 
 /* What a message begins with: a byte. Numbers behind it are varints. */
 typedef enum rocl_team_message {
-    ROCL_TEAM_OPEN,  /* trace, how many paths, each with its length */
+    ROCL_TEAM_OPEN,  /* trace, how many paths, each with its length; whether it answers DEFINED */
     ROCL_TEAM_READ,  /* see trace/deal.c */
     ROCL_TEAM_STOP,  /* captures from this one on need not be read */
     ROCL_TEAM_CLOSE, /* trace */
@@ -47,6 +47,10 @@ typedef enum rocl_team_message {
     /* of what all collect, see analysis/gather.h */
     ROCL_TEAM_ASK,    /* how many questions; collector, length and bytes of each */
     ROCL_TEAM_ANSWER, /* texts, as of TEXTS; collector; what it has put. Empty: that is all */
+    /* of inputs that nodes find, see trace/nodes.h */
+    ROCL_TEAM_FIND,    /* how many names, each with whether it must be there */
+    ROCL_TEAM_FOUND,   /* host, status, text, how many files, of each its name and state */
+    ROCL_TEAM_DEFINED, /* status; then text, or sources, times, notices, inputs left out in part */
 } rocl_team_message;
 
 struct rocl_team {

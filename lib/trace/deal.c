@@ -164,15 +164,23 @@ static uint32_t list_paths(const rocl_trace *t, unsigned rank, rocl_buf *paths)
     return n;
 }
 
+void rocl_deal_put_open(rocl_buf *to, unsigned trace, uint64_t count, const rocl_buf *paths,
+                        bool define)
+{
+    rocl_buf_byte(to, ROCL_TEAM_OPEN);
+    rocl_buf_varint(to, trace);
+    rocl_buf_varint(to, count);
+    rocl_buf_put(to, paths->data, paths->len);
+    rocl_buf_byte(to, define);
+    to->failed |= paths->failed;
+}
+
 static rocl_status send_paths(const rocl_trace *t, unsigned rank, rocl_error *err)
 {
     rocl_buf b = {0}, paths = {0};
     const uint32_t n = list_paths(t, rank, &paths);
-    rocl_buf_byte(&b, ROCL_TEAM_OPEN);
-    rocl_buf_varint(&b, t->deal->number);
-    rocl_buf_varint(&b, n);
-    rocl_buf_put(&b, paths.data, paths.len);
-    rocl_buf_free_into(&paths, &b);
+    rocl_deal_put_open(&b, t->deal->number, n, &paths, false);
+    rocl_buf_free(&paths);
     const rocl_status st = b.failed ? rocl_fail_memory(err)
                            : n      ? rocl_team_send(t->deal->team, rank, &b, err)
                                     : ROCL_OK;
@@ -180,24 +188,46 @@ static rocl_status send_paths(const rocl_trace *t, unsigned rank, rocl_error *er
     return st;
 }
 
+rocl_status rocl_deal_open(rocl_trace *t, rocl_error *err)
+{
+    rocl_deal *d = t->deal = calloc(1, sizeof *d);
+    if (!d)
+        return rocl_fail_memory(err);
+    d->team = t->opt.team;
+    d->number = d->team->traces++;
+    d->maps = calloc(rocl_team_size(d->team), sizeof *d->maps);
+    return d->maps ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* As the nodes have found them. */
+static rocl_status place_found(const rocl_trace *t, rocl_error *err)
+{
+    uint32_t *seen = calloc(t->source_count + 1, sizeof *seen);
+    if (!seen)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_source *s = t->captures[i]->source;
+        t->deal->captures[i] = (rocl_deal_place){s->rank, s->input, seen[s->number]++};
+    }
+    free(seen);
+    return ROCL_OK;
+}
+
 rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err)
 {
-    rocl_team *team = t->opt.team;
-    const unsigned size = rocl_team_size(team);
+    const unsigned size = rocl_team_size(t->opt.team);
     if (size < 2)
         return ROCL_OK;
-    rocl_deal *d = calloc(1, sizeof *d);
-    t->deal = d;
-    rocl_status st = d ? ROCL_OK : rocl_fail_memory(err);
-    if (st == ROCL_OK) {
-        d->team = team;
-        d->number = team->traces++;
-        d->captures = calloc(t->capture_count + 1, sizeof *d->captures);
-        d->maps = calloc(size, sizeof *d->maps);
-        st = d->captures && d->maps ? ROCL_OK : rocl_fail_memory(err);
-    }
-    if (st == ROCL_OK)
-        st = deal_captures(t, size, err);
+    const bool found = t->deal;
+    rocl_status st = found ? ROCL_OK : rocl_deal_open(t, err);
+    if (st != ROCL_OK)
+        return st;
+    t->deal->captures = calloc(t->capture_count + 1, sizeof *t->deal->captures);
+    if (!t->deal->captures)
+        return rocl_fail_memory(err);
+    if (found)
+        return place_found(t, err);
+    st = deal_captures(t, size, err);
     for (unsigned r = 1; st == ROCL_OK && r < size; r++)
         st = send_paths(t, r, err);
     return st;

@@ -13,6 +13,12 @@ typedef struct rocl_deal rocl_deal;
 rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err);
 void rocl_deal_free(rocl_deal *d);
 
+/* Before that, for inputs that other ranks open: the trace has its number then. */
+rocl_status rocl_deal_open(rocl_trace *t, rocl_error *err);
+/* Appends ROCL_TEAM_OPEN. define: the rank answers with what they define. */
+void rocl_deal_put_open(rocl_buf *to, unsigned trace, uint64_t count, const rocl_buf *paths,
+                        bool define);
+
 /* Is the capture another rank's to read? NULL is fine. */
 bool rocl_is_dealt(const rocl_deal *d, uint32_t capture);
 

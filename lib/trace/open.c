@@ -21,6 +21,7 @@
 #include "team/team.h"
 #include "trace/clocks.h"
 #include "trace/deal.h"
+#include "trace/nodes.h"
 #include "trace/parts.h"
 #include "trace/share.h"
 
@@ -305,14 +306,18 @@ static void join_small_captures(rocl_trace *t)
         rocl_source *s = t->sources[i];
         s->number = i;
         s->total = 0;
+        if (rocl_nodes_has(s))
+            continue;
         s->bytes = stat(s->path, &file) == 0 && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
     }
     for (size_t i = 0; i < t->capture_count; i++)
         t->captures[i]->source->total++;
     for (size_t i = 0; i + 1 < t->capture_count; i++) {
         joined += bytes_of_capture(t->captures[i]);
-        t->captures[i]->joins_next = joined < JOINED && bytes_of_capture(t->captures[i]) < SMALL &&
-                                     bytes_of_capture(t->captures[i + 1]) < SMALL;
+        t->captures[i]->joins_next =
+            joined < JOINED && bytes_of_capture(t->captures[i]) < SMALL &&
+            bytes_of_capture(t->captures[i + 1]) < SMALL &&
+            t->captures[i]->source->rank == t->captures[i + 1]->source->rank;
         joined = t->captures[i]->joins_next ? joined : 0;
     }
 }
@@ -332,14 +337,18 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
         st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
     if (st == ROCL_OK)
         st = rocl_step_names_new(&t->steps, t->opt.steps, err);
+    const bool nodes = st == ROCL_OK && !separate && rocl_nodes_wanted(t, inputs, count);
     if (st == ROCL_OK)
-        st = rocl_inputs_expand(&in, inputs, count, err);
-    if (st == ROCL_OK && !in.count)
+        st = nodes ? rocl_nodes_find(t, inputs, count, &in, err)
+                   : rocl_inputs_expand(&in, inputs, count, err);
+    if (st == ROCL_OK && !in.count && !nodes)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
     if (st == ROCL_OK) {
         report_unread_inputs(t, &in);
         st = open_inputs(t, &in, err);
     }
+    if (st == ROCL_OK && nodes)
+        st = rocl_nodes_take(t, err);
     if (st == ROCL_OK && !separate)
         st = join_slices(t, err);
     if (st == ROCL_OK && !separate)
@@ -445,7 +454,12 @@ rocl_input rocl_trace_input(const rocl_trace *t, size_t i)
                      .writer = s->writer                        ? s->writer
                                : s->format && s->format->writer ? s->format->writer
                                                                 : ""};
-    add_file(&in, in.path);
+    if (rocl_nodes_has(s)) {
+        in.bytes = s->bytes;
+        in.modified = s->modified;
+    } else {
+        add_file(&in, in.path);
+    }
     for (size_t k = 0; k < s->more_count; k++)
         add_file(&in, s->more[k].path);
     for (size_t k = 0; k < t->capture_count; k++)
@@ -470,6 +484,9 @@ void rocl_trace_close(rocl_trace *t)
     for (size_t i = 0; i < t->source_count; i++)
         rocl_source_free(t->sources[i]);
     free(t->sources);
+    for (size_t i = 0; i < t->node_source_count; i++)
+        rocl_source_free(t->node_sources[i]);
+    free(t->node_sources);
     if (t->joined) {
         for (size_t i = 0; i < t->joined->count; i++)
             free(t->joined->paths[i]);

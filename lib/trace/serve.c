@@ -7,6 +7,7 @@
 #include "source/source.h"
 #include "team/wire.h"
 #include "filter/filter.h"
+#include "trace/nodes.h"
 #include "trace/parts.h"
 #include "trace/pipeline.h"
 #include "trace/share.h"
@@ -23,6 +24,7 @@ typedef struct share {
     rocl_model_capture **opened; /* as they were, also those that others read */
     uint32_t *inputs;            /* of each: which of the paths it is in */
     size_t opened_count;
+    bool found;    /* by this node: messages say which that is */
     uint8_t *sent; /* by text: rank 0 has it */
     size_t sent_cap;
     rocl_wire_texts *texts; /* by worker: those that it knows to be sent */
@@ -159,6 +161,12 @@ static uint32_t capture_at_hand(const server *s)
     return t && t->parts ? rocl_parts_capture(t->parts) : s->capture;
 }
 
+static void put_message(rocl_buf *b, const server *s, const char *text)
+{
+    const share *h = s->share;
+    rocl_nodes_put_message(b, s->team, h->paths, h->found ? h->path_count : 0, text);
+}
+
 /* What is said while inputs are opened, rank 0 has said. */
 static void send_notice(void *ctx, const char *text)
 {
@@ -168,7 +176,7 @@ static void send_notice(void *ctx, const char *text)
         return;
     rocl_buf_byte(&b, ROCL_TEAM_NOTICE);
     rocl_buf_varint(&b, capture_at_hand(s));
-    rocl_team_put_text(&b, text, strlen(text));
+    put_message(&b, s, text);
     (void)send_to_0(s, &b, NULL); /* what comes next fails as well */
 }
 
@@ -178,7 +186,7 @@ static rocl_status send_error(server *s, rocl_status status, const char *text, r
     rocl_buf_byte(&b, ROCL_TEAM_ERROR);
     rocl_buf_varint(&b, capture_at_hand(s));
     rocl_buf_varint(&b, status);
-    rocl_team_put_text(&b, text, strlen(text));
+    put_message(&b, s, text);
     return send_to_0(s, &b, err);
 }
 
@@ -230,6 +238,7 @@ static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
         h->path_count++;
     if (r->bad || !h->paths || h->path_count < n)
         return r->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
+    h->found = rocl_team_number(r);
     rocl_error *why = rocl_error_new();
     h->status = rocl_share_open(&h->trace, h->paths, n, &s->options, why);
     if (h->status == ROCL_OK) {
@@ -248,7 +257,11 @@ static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
     if (h->status != ROCL_OK && !(h->why = strdup(rocl_error_text(why))))
         h->status = rocl_fail_memory(err);
     rocl_error_free(why);
-    return h->status != ROCL_OK && !h->why ? h->status : ROCL_OK;
+    if (h->status != ROCL_OK && !h->why)
+        return h->status;
+    return h->found
+               ? rocl_nodes_send_definitions(s->team, h->trace, h->status, h->paths, n, h->why, err)
+               : ROCL_OK;
 }
 
 /* The capture that rank 0 means: the nth of an input. NULL: there is none. Those that others read
@@ -428,6 +441,8 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
         rocl_buf_free(&own);
         return st;
     }
+    case ROCL_TEAM_FIND:
+        return rocl_nodes_serve_find(s->team, &r, err);
     case ROCL_TEAM_CLOSE:
         if ((h = find_share(s, rocl_team_number(&r))))
             free_share(h);

@@ -31,12 +31,26 @@ static const size_t agent_texts[] = {
     offsetof(rocl_agent, type_name), offsetof(rocl_agent, name),    offsetof(rocl_agent, model),
     offsetof(rocl_agent, vendor),    offsetof(rocl_agent, product), offsetof(rocl_agent, user_name),
     offsetof(rocl_agent, label)};
+static const size_t thread_texts[] = {offsetof(rocl_thread, name)};
+static const size_t queue_texts[] = {offsetof(rocl_queue, name), offsetof(rocl_queue, label)};
+static const size_t kernel_texts[] = {offsetof(rocl_kernel, mangled),
+                                      offsetof(rocl_kernel, display), offsetof(rocl_kernel, shown)};
+static const size_t counter_texts[] = {
+    offsetof(rocl_counter, name),        offsetof(rocl_counter, symbol),
+    offsetof(rocl_counter, description), offsetof(rocl_counter, component),
+    offsetof(rocl_counter, units),       offsetof(rocl_counter, value_type),
+    offsetof(rocl_counter, block)};
 static const size_t machine_texts[] = {offsetof(rocl_machine, hostname),
                                        offsetof(rocl_machine, machine_id)};
 
 static const record_def nodes = RECORD(rocl_node, node_texts);
 static const record_def processes = RECORD(rocl_process, process_texts);
 static const record_def agents = RECORD(rocl_agent, agent_texts);
+static const record_def threads = RECORD(rocl_thread, thread_texts);
+static const record_def queues = RECORD(rocl_queue, queue_texts);
+static const record_def code_objects = {sizeof(rocl_code_object), NULL, 0};
+static const record_def kernels = RECORD(rocl_kernel, kernel_texts);
+static const record_def counters = RECORD(rocl_counter, counter_texts);
 static const record_def machines = RECORD(rocl_machine, machine_texts);
 
 static void put_text(rocl_buf *to, const rocl_trace *t, uint32_t text)
@@ -216,6 +230,59 @@ static rocl_status take_capture(rocl_trace *t, rocl_team_reader *from, rocl_worl
         (*c)->joins_next = flags[1];
     }
     return st == ROCL_OK && from->bad ? rocl_team_bad_message(err) : st;
+}
+
+/* ---- all definitions of a capture -------------------------------------------------------------
+ */
+
+void rocl_world_put_definitions(rocl_buf *to, const rocl_trace *t, const rocl_model_capture *c)
+{
+    const rocl_capture *p = &c->pub;
+    size_t n;
+    const char *guid = rocl_strings_get(t->strings, p->guid, &n);
+    rocl_team_put_text(to, guid, n);
+    rocl_buf_varint(to, (uint32_t)(p->rank + 1));
+    rocl_buf_varint(to, (uint32_t)p->rocm_end);
+    rocl_buf_byte(to, c->has_untimed_values);
+    put_records(to, t, &nodes, p->nodes, p->node_count);
+    put_records(to, t, &processes, p->processes, p->process_count);
+    put_records(to, t, &threads, p->threads, p->thread_count);
+    put_records(to, t, &agents, p->agents, p->agent_count);
+    put_records(to, t, &queues, p->queues, p->queue_count);
+    put_records(to, t, &queues, p->streams, p->stream_count);
+    put_records(to, t, &code_objects, p->code_objects, p->code_object_count);
+    put_records(to, t, &kernels, p->kernels, p->kernel_count);
+    put_records(to, t, &counters, p->counters, p->counter_count);
+}
+
+rocl_status rocl_world_take_definitions(rocl_trace *t, rocl_team_reader *from,
+                                        rocl_model_capture *c, rocl_error *err)
+{
+    rocl_capture *p = &c->pub;
+    const uint64_t n = rocl_team_number(from);
+    const char *guid = (const char *)rocl_team_bytes(from, n);
+    if (!guid)
+        return rocl_team_bad_message(err);
+    p->guid = rocl_strings_put(t->strings, guid, n);
+    p->rank = (int32_t)rocl_team_number(from) - 1;
+    p->rocm_end = (int32_t)rocl_team_number(from);
+    const uint8_t *untimed = rocl_team_bytes(from, 1);
+    c->has_untimed_values = untimed && *untimed;
+    p->nodes = take_records(t, from, &nodes, &c->arena, &p->node_count);
+    p->processes = take_records(t, from, &processes, &c->arena, &p->process_count);
+    p->threads = take_records(t, from, &threads, &c->arena, &p->thread_count);
+    p->agents = take_records(t, from, &agents, &c->arena, &p->agent_count);
+    p->queues = take_records(t, from, &queues, &c->arena, &p->queue_count);
+    p->streams = take_records(t, from, &queues, &c->arena, &p->stream_count);
+    p->code_objects = take_records(t, from, &code_objects, &c->arena, &p->code_object_count);
+    p->kernels = take_records(t, from, &kernels, &c->arena, &p->kernel_count);
+    p->counters = take_records(t, from, &counters, &c->arena, &p->counter_count);
+    if (from->bad)
+        return rocl_team_bad_message(err);
+    return p->nodes && p->processes && p->threads && p->agents && p->queues && p->streams &&
+                   p->code_objects && p->kernels && p->counters
+               ? ROCL_OK
+               : rocl_fail_memory(err);
 }
 
 /* What the rank has opened but others read. */

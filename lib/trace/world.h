@@ -29,6 +29,12 @@ typedef rocl_model_capture *rocl_world_find_fn(void *ctx, uint64_t input, uint64
 rocl_status rocl_world_take(rocl_trace *t, rocl_team_reader *from, rocl_world_find_fn *find,
                             void *ctx, bool **own, rocl_error *err);
 
+/* Appends all definitions of a capture, whose clock is not set yet; and reads them into a new one.
+ */
+void rocl_world_put_definitions(rocl_buf *to, const rocl_trace *t, const rocl_model_capture *c);
+rocl_status rocl_world_take_definitions(rocl_trace *t, rocl_team_reader *from,
+                                        rocl_model_capture *c, rocl_error *err);
+
 /* Sets the clock of a capture as rocl_deal_put_clock() has put it, once. */
 void rocl_world_take_clock(rocl_model_capture *c, rocl_team_reader *from);
 

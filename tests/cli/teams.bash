@@ -40,33 +40,38 @@ print_archives() {
     rm archives
 }
 
+# in_team SIZE|no TOOL ARGUMENT...: the disk is not what is compared.
+in_team() {
+    local size=$1 words=1
+    shift
+    [ "$1" != rocline ] || words=2 # rocline export
+    set -- "${@:1:words}" --team "$size" "${@:words+1}"
+    [ "$1" = rocstats ] || set -- "${@:1:words}" --no-sync "${@:words+1}"
+    timeout 120 "$@"
+}
+
 # same SIZE... -- TOOL ARGUMENT...: the same output, files, messages and exit code for each size of a
 # team. It is run in another folder: inputs have their whole names.
 compared=0 failed=0
 same() {
-    local size sizes=() command=() rc=0 other
+    local size sizes=() rc=0 other
     while [ "$1" != -- ]; do
         sizes+=("$1")
         shift
     done
     shift
-    while [ $# -gt 0 ] && [ "$1" != -- ]; do # options come before that
-        command+=("$1")
-        shift
-    done
     rm -rf one
     mkdir one
-    [ "${command[0]}" = rocstats ] || command+=(--no-sync) # the disk is not what is compared
-    (cd one && "${command[@]}" --team no "$@" >out 2>err) || rc=$?
+    (cd one && in_team no "$@" >out 2>err) || rc=$?
     (cd one && print_archives)
     for size in "${sizes[@]}"; do
         rm -rf other
         mkdir other
         other=0
-        (cd other && timeout 120 "${command[@]}" --team "$size" "$@" >out 2>err) || other=$?
-        [ "$rc" -eq "$other" ] || fail "--team $size ${command[*]} $*: exit code $other, not $rc: $(cat other/err)"
+        (cd other && in_team "$size" "$@" >out 2>err) || other=$?
+        [ "$rc" -eq "$other" ] || fail "--team $size $*: exit code $other, not $rc: $(cat other/err)"
         (cd other && print_archives)
-        diff -r one other || fail "--team $size ${command[*]} $*"
+        diff -r one other || fail "--team $size $*"
     done
     [ "$rc" -le 1 ] || failed=$((failed + 1))
     compared=$((compared + ${#sizes[@]}))

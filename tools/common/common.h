@@ -34,6 +34,7 @@ typedef struct common {
     bool copy_packets;                 /* and this one of rocl_options */
     bool team_writes;                  /* and this one when all ranks make its output together */
     rocl_team_write_fn *team_collects; /* and this one to what ranks do that make statistics */
+    bool local;                        /* --local */
     bool teams;                        /* and this one when its reports can be made by a team */
     bool reported;                     /* and this one when it has called common_report() itself */
     wanted_events wanted;              /* the tool sets it */

@@ -139,6 +139,9 @@ static const opt team_options[] = {
            "processes that make the result together: N of this machine, those that mpirun or srun "
            "has started (mpi; the default if they have the same command line), or this one alone "
            "(no)"),
+    FLAG("local", 0, local,
+         "inputs are on disks that only their nodes see: each node of the team finds those that "
+         "have these names there; HOST:PATH is one of that node"),
     COMMON_END,
 };
 

@@ -116,6 +116,7 @@ static rocl_options library_options(const common *c)
         .team = team,
         .team_writes = c->team_writes,
         .team_collects = c->team_collects != NULL,
+        .local = c->local,
         .explain = c->level >= MSG_VERBOSE,
         .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
         .note_times = c->note_times || answer_is_wanted(),
