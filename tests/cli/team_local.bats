@@ -106,3 +106,10 @@ END
     # Without a team it is one process.
     try 0 rocstats kernels --local m/rank1.db
 }
+
+@test "a rank that is killed while it looks for inputs or writes them: one line, and nothing left" {
+    local rounds=4
+    [ -z "${SOAK:-}" ] || rounds=50
+    export ROCLINE_TEAM_HOSTS=n1,n2,n2,n3,n3
+    kill_some $rounds rocpd2csv --local -d @
+}

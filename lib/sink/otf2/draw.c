@@ -183,48 +183,6 @@ static rocl_status keep_marker(ot_part *p, rocl_error *err)
     return rocl_sorter_add(s->markers, p->worker, key, text, (size_t)(end - text), err);
 }
 
-rocl_status ot_write_marker(ot_sink *s, const ot_marker *m, rocl_buf *text, rocl_error *err)
-{
-    OTF2_MarkerWriter *w = ot_archive_markers(s->archive);
-    if (w && !s->markers_defined)
-        OTF2_MarkerWriter_WriteDefMarker(w, 0, "ROCTx", "Marks and ranges", OTF2_SEVERITY_NONE);
-    s->markers_defined = true;
-    text->len = 0;
-    ot_put_text(text, &s->defs, m->name);
-    if (text->failed)
-        return rocl_fail_memory(err);
-    if (w)
-        OTF2_MarkerWriter_WriteMarker(w, m->time, m->duration, 0, OTF2_MARKER_SCOPE_LOCATION,
-                                      m->location, (const char *)text->data);
-    return ot_archive_status(s->archive, err);
-}
-
-rocl_status ot_write_markers(ot_sink *s, rocl_error *err)
-{
-    rocl_buf text = {0};
-    rocl_status st = rocl_sorter_start(s->markers, err);
-    while (st == ROCL_OK) {
-        rocl_sort_record rec;
-        uint64_t name;
-        bool more;
-        st = rocl_sorter_next(s->markers, &rec, &more, err);
-        if (st != ROCL_OK || !more)
-            break;
-        const uint8_t *at = rec.data;
-        if (!rocl_varint_get(&at, at + rec.len, &name)) {
-            st = rocl_fail(err, ROCL_INTERNAL, "a sorted marker came back broken");
-            break;
-        }
-        const ot_marker m = {.location = rec.key[0],
-                             .time = rec.key[1],
-                             .duration = ~rec.key[2] - rec.key[1],
-                             .name = (uint32_t)name};
-        st = s->trace->parts ? ot_store_marker(s, &m, err) : ot_write_marker(s, &m, &text, err);
-    }
-    rocl_buf_free(&text);
-    return st;
-}
-
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /* Keeps the current record for the second pass, where records of a track are a sequence. Its index

@@ -6,6 +6,7 @@
  *     system.c       the system tree, location groups, locations, ranks
  *     definitions.c  strings, attributes, regions and metrics, each defined once
  *     global.c       all definitions -> the archive, when everything is known
+ *     locations.c    a capture whose events are written -> its locations; those of all captures
  *     archive.c      the archive: files, memory and errors of libotf2
  *     team.c         what each rank of a team has written -> one archive
  *
@@ -391,22 +392,13 @@ struct ot_sink {
 extern const rocl_timeline_ops ot_ops;
 /* Ends the events of the track that is written, if there is one. */
 void ot_end_track(rocl_timeline_part *p);
-typedef struct ot_marker {
-    uint64_t location, time, duration;
-    uint32_t name; /* text */
-} ot_marker;
-
-/* Writes the markers that the passes have kept; a rank of a team, beside its archive. */
-rocl_status ot_write_markers(ot_sink *s, rocl_error *err);
-rocl_status ot_write_marker(ot_sink *s, const ot_marker *m, rocl_buf *text, rocl_error *err);
-
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
 /* Of the current event. */
 OTF2_RegionRef ot_event_region(ot_part *p);
 OTF2_AttributeList *ot_event_attributes(ot_part *p); /* NULL: it has none */
 
-/* ---- otf2.c ---------------------------------------------------------------------------------- */
+/* ---- locations.c ----------------------------------------------------------------------------- */
 
 /* Of the current capture, in this order, once its events are written: */
 bool ot_number_peers(ot_sink *s);                          /* windows and ranks of s->peers.all */
@@ -414,6 +406,13 @@ rocl_status ot_locate_tracks(ot_sink *s, rocl_error *err); /* locations of s->tr
 void ot_settle_metric(ot_sink *s, ot_metric *m, const ot_track *recorder);
 void ot_settle_capture(ot_sink *s); /* counts of events, ranks of locations */
 void ot_forget_tracks(ot_sink *s);
+
+typedef struct ot_marker {
+    uint64_t location, time, duration;
+    uint32_t name; /* text */
+} ot_marker;
+
+rocl_status ot_write_marker(ot_sink *s, const ot_marker *m, rocl_buf *text, rocl_error *err);
 
 rocl_status ot_complete_locations(ot_sink *s, rocl_error *err);
 ot_summary ot_summarize(const ot_sink *s);
