@@ -157,3 +157,22 @@ with_mpi() {
 @test "MPICH: three ranks write the bytes of one" {
     with_mpi mpich
 }
+
+@test "the disk of one rank is full: one line, its exit code, and nothing left" {
+    needs_mpi mpich
+    [ "$(id -u)" -eq 0 ] || skip "only root can mount a small file system"
+    mkdir small
+    mount -t tmpfs -o size=40k none small 2>/dev/null || skip "nothing can be mounted here"
+    local tool rc
+    for tool in rocpd2csv rocpd2pftrace; do
+        rc=0
+        # shellcheck disable=SC2016 # the shell of each rank
+        "${start[@]}" 3 sh -c '[ "$PMI_RANK" != 1 ] || export TMPDIR=$PWD/small
+            tool=$1; shift; exec "$tool" -q --team mpi -d out "$@"' - $tool "$BATS_FILE_TMPDIR"/m/*.db 2>messages || rc=$?
+        [ "$rc" -eq 4 ] && [ "$(grep -c "^$tool: temporary file in .*small: No space left" messages)" -eq 1 ] || break
+        [ ! -e out ] && [ -z "$(find . -name '.rocline*')" ] || break
+        rc=0
+    done
+    umount small
+    [ "$rc" -eq 0 ] || fail "$tool: exit code $rc: $(cat messages)"
+}
