@@ -8,13 +8,13 @@
  *     exposed copy = all - (compute or communication)
  *     wall         = compute + exposed communication + exposed copy + idle
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/gaps.h"
 #include "analysis/parts.h"
 #include "analysis/samples.h"
+#include "analysis/shares.h"
 #include "base/array.h"
 
 /* How long how many kernels ran at once. */
@@ -48,14 +48,9 @@ typedef struct busy {
     size_t sweep_count, sweep_cap;
     rocl_gaps *gaps; /* NULL: not wanted */
     bool swept;
-    /* Of a team, where tracks are GPUs: */
-    bool *seen;        /* by worker and GPU: it had work */
-    unsigned *seen_by; /* on rank 0, by GPU: the rank that has its work + 1, or SEVERAL */
-    bool *sent;        /* on another rank, by GPU: others have work of it, too: rank 0 sweeps it */
-    unsigned asked;    /* on rank 0: the round */
+    rocl_shares shares; /* of a team: GPUs */
+    unsigned asked;     /* of a team, on rank 0: the round */
 } busy;
-
-enum { SEVERAL = UINT_MAX };
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
@@ -150,7 +145,7 @@ static rocl_status add_busy_batch(void *self, unsigned worker, const rocl_batch 
         const unsigned n = rocl_gpus_of(&b->gpus, batch, i, gpus);
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
             const uint64_t gpu = (uint64_t)(gpus[k] - b->gpus.all), lanes = gpu << GPU_SHIFT;
-            b->seen[worker * b->gpus.count + gpu] = true;
+            rocl_shares_note(&b->shares, worker, gpu);
             if (!b->lanes)
                 st = add_to_track(b, worker, c, &w, gpu, err);
             else if (w.stream < c->stream_count)
@@ -276,7 +271,7 @@ static rocl_status sweep_all(busy *b, rocl_put *to, rocl_error *err)
     if (st == ROCL_OK && b->ends)
         st = read_next_end(b, err);
     while (rocl_next_record(b->sorter, &rec, &st, err)) {
-        if (to && b->sent[rec.key[0]]) {
+        if (to && b->shares.sent[rec.key[0]]) {
             put_work(b, &rec, to);
             st = rocl_put_piece(to, err);
             continue;
@@ -453,7 +448,7 @@ static rocl_status open_sweeps(busy *b, rocl_error *err)
             return rocl_fail_memory(err);
     }
     rocl_status st = rocl_gpus_collect(&b->gpus, t, err);
-    if (st == ROCL_OK && !(b->seen = calloc(t->opt.jobs * b->gpus.count + 1, sizeof *b->seen)))
+    if (st == ROCL_OK && !rocl_shares_open(&b->shares, b->gpus.count, t->opt.jobs))
         st = rocl_fail_memory(err);
     return st;
 }
@@ -510,9 +505,7 @@ static void close_busy(void *self)
     for (unsigned w = 0; b->parts && w < b->c.trace->opt.jobs; w++)
         rocl_ids_free(&b->parts[w]);
     free(b->parts);
-    free(b->seen);
-    free(b->seen_by);
-    free(b->sent);
+    rocl_shares_close(&b->shares);
     rocl_gaps_free(b->gaps);
 }
 
@@ -567,58 +560,22 @@ static rocl_status take_work(busy *b, rocl_taken *from, rocl_error *err)
     return st;
 }
 
-static void see_gpu(busy *b, size_t gpu, unsigned rank)
-{
-    b->seen_by[gpu] = b->seen_by[gpu] ? SEVERAL : rank + 1;
-}
-
-static bool has_work(const busy *b, size_t gpu)
-{
-    bool has = false;
-    for (unsigned w = 0; w < b->c.trace->opt.jobs; w++)
-        has |= b->seen[w * b->gpus.count + gpu];
-    return has;
-}
-
 static void put_tracks(const busy *b, rocl_put *to)
 {
-    for (size_t i = 0; i < b->gpus.count; i++)
-        if (has_work(b, i))
-            rocl_put_number(to, i + 1);
-    rocl_put_number(to, 0);
+    rocl_shares_put(&b->shares, to);
     if (b->gaps)
         rocl_gaps_put_ends(b->gaps, to);
 }
 
 static rocl_status take_tracks(busy *b, unsigned rank, rocl_taken *from, rocl_error *err)
 {
-    uint64_t gpu;
-    while ((gpu = rocl_take_number(from))) {
-        if (gpu > b->gpus.count)
-            return rocl_team_bad_message(err);
-        see_gpu(b, gpu - 1, rank);
-    }
-    return b->gaps ? rocl_gaps_take_ends(b->gaps, from, err) : ROCL_OK;
-}
-
-static rocl_status begin_gathering(busy *b, rocl_error *err)
-{
-    b->seen_by = calloc(b->gpus.count + 1, sizeof *b->seen_by);
-    for (size_t i = 0; b->seen_by && i < b->gpus.count; i++)
-        if (has_work(b, i))
-            see_gpu(b, i, 0);
-    return b->seen_by ? ROCL_OK : rocl_fail_memory(err);
+    const rocl_status st = rocl_shares_take(&b->shares, rank, from, err);
+    return st == ROCL_OK && b->gaps ? rocl_gaps_take_ends(b->gaps, from, err) : st;
 }
 
 static rocl_status answer_work(busy *b, rocl_taken *question, rocl_put *to, rocl_error *err)
 {
-    uint64_t gpu;
-    b->sent = calloc(b->gpus.count + 1, sizeof *b->sent);
-    if (!b->sent)
-        return rocl_fail_memory(err);
-    while ((gpu = rocl_take_number(question)))
-        if (gpu <= b->gpus.count)
-            b->sent[gpu - 1] = true;
+    rocl_shares_take_shared(&b->shares, question);
     return sweep_all(b, b->lanes ? NULL : to, err);
 }
 
@@ -725,10 +682,7 @@ static rocl_status take_sweeps(void *self, unsigned rank, rocl_taken *from, rocl
 
 static rocl_status prepare_busy(void *self, unsigned round, rocl_error *err)
 {
-    busy *b = self;
-    return round == ASK_TRACKS   ? begin_gathering(b, err)
-           : round == ASK_CAUSES ? sweep_all(b, NULL, err) /* all work is here */
-                                 : ROCL_OK;
+    return round == ASK_CAUSES ? sweep_all(self, NULL, err) : ROCL_OK; /* all work is here */
 }
 
 static rocl_status ask_busy(void *self, unsigned round, unsigned rank, rocl_put *to,
@@ -739,10 +693,8 @@ static rocl_status ask_busy(void *self, unsigned round, unsigned rank, rocl_put 
     if (round >= ASK_CAUSES)
         return b->gaps ? rocl_gaps_ask_causes(b->gaps, ASK_CAUSES, rank, to, err) : ROCL_OK;
     rocl_put_number(to, round);
-    for (size_t i = 0; round == ASK_WORK && i < b->gpus.count; i++)
-        if (b->seen_by[i] == SEVERAL)
-            rocl_put_number(to, i + 1);
-    rocl_put_number(to, 0);
+    if (round == ASK_WORK)
+        rocl_shares_put_shared(&b->shares, to);
     return ROCL_OK;
 }
 

@@ -6,6 +6,8 @@
 
 #include "analysis/distribution.h"
 #include "analysis/lanes.h"
+#include "analysis/shares.h"
+#include "base/array.h"
 
 /* Interned as bytes: no holes. */
 typedef struct lane_key {
@@ -53,10 +55,13 @@ typedef struct streams {
     rocl_strings *keys; /* their ids are the lanes */
     rocl_sorter *sorter, *edges;
     lane *lanes;
-    size_t lane_count;
+    size_t lane_count, lane_cap;
     piece *pieces; /* by GPU, of the lane that is swept */
     activity *activities;
     int64_t first; /* of all work */
+    /* Of a team: */
+    rocl_shares shares; /* GPUs */
+    unsigned asked;     /* on rank 0: the round */
 } streams;
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -90,6 +95,8 @@ static rocl_status add_stream_batch(void *self, unsigned worker, const rocl_batc
         uint64_t numbers[2];
         for (unsigned k = 0; k < n; k++)
             numbers[k] = (uint64_t)(gpus[k] - s->gpus.all);
+        for (unsigned k = 0; k < n; k++)
+            rocl_shares_note(&s->shares, worker, numbers[k]);
         const lane_key of_queue = {1, {ROCL_LANE_QUEUE, c->index, e->process, queue}};
         const lane_key of_stream = {0, rocl_lane_of(b, i)};
         if (queue < c->queue_count)
@@ -174,11 +181,24 @@ static rocl_status sweep_lanes(streams *s, rocl_error *err)
     return st == ROCL_OK ? end_lane(s, err) : st;
 }
 
-static rocl_status sweep_edges(streams *s, rocl_error *err)
+static void put_edge(const rocl_sort_record *rec, rocl_put *to)
+{
+    rocl_put_number(to, rec->key[0]);
+    rocl_put_signed(to, (int64_t)rec->key[1]);
+    rocl_put_number(to, rec->key[2]);
+}
+
+/* to: of GPUs that rank 0 sweeps, their edges are put there. */
+static rocl_status sweep_edges(streams *s, rocl_put *to, rocl_error *err)
 {
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->edges, err);
     while (rocl_next_record(s->edges, &rec, &st, err)) {
+        if (to && s->shares.sent[rec.key[0]]) {
+            put_edge(&rec, to);
+            st = rocl_put_piece(to, err);
+            continue;
+        }
         activity *a = &s->activities[rec.key[0]];
         int64_t time = (int64_t)rec.key[1], ns = time - a->until;
         if (a->active) {
@@ -357,30 +377,193 @@ static rocl_status open_streams(void *self, rocl_error *err)
     s->edges = rocl_collector_sorter(&s->c, 3);
     if (!s->keys || !s->sorter || !s->edges)
         return rocl_fail_memory(err);
-    return rocl_gpus_collect(&s->gpus, s->c.trace, err);
+    const rocl_status st = rocl_gpus_collect(&s->gpus, s->c.trace, err);
+    return st == ROCL_OK && !rocl_shares_open(&s->shares, s->gpus.count, s->c.trace->opt.jobs)
+               ? rocl_fail_memory(err)
+               : st;
+}
+
+/* Lanes and the edges of what they cover. */
+static rocl_status measure_lanes(streams *s, rocl_error *err)
+{
+    s->lanes = rocl_groups_new(s->keys, sizeof(lane_key), sizeof *s->lanes, &s->lane_count);
+    s->lane_cap = s->lane_count;
+    s->pieces = calloc(s->gpus.count + 1, sizeof *s->pieces);
+    s->activities = calloc(s->gpus.count + 1, sizeof *s->activities);
+    if (!s->lanes || !s->pieces || !s->activities)
+        return rocl_fail_memory(err);
+    return sweep_lanes(s, err);
 }
 
 static rocl_status finish_streams(void *self, rocl_tables *out, rocl_error *err)
 {
     streams *s = self;
-    s->lanes = rocl_groups_new(s->keys, sizeof(lane_key), sizeof *s->lanes, &s->lane_count);
-    s->pieces = calloc(s->gpus.count + 1, sizeof *s->pieces);
-    s->activities = calloc(s->gpus.count + 1, sizeof *s->activities);
-    if (!s->lanes || !s->pieces || !s->activities)
-        return rocl_fail_memory(err);
-    rocl_status st = sweep_lanes(s, err);
+    rocl_status st = s->lanes ? ROCL_OK : measure_lanes(s, err);
     if (st == ROCL_OK)
-        st = sweep_edges(s, err);
+        st = sweep_edges(s, NULL, err);
     if (st == ROCL_OK)
         put_stream_tables(s, out);
     return st;
 }
+
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+/* First which GPUs had work; then edges of those that several ranks have. */
+enum { ASK_GPUS, ASK_EDGES };
+
+static rocl_status prepare_streams(void *self, unsigned round, rocl_error *err)
+{
+    return round == ASK_GPUS ? measure_lanes(self, err) : ROCL_OK;
+}
+
+static rocl_status ask_streams(void *self, unsigned round, unsigned rank, rocl_put *to,
+                               rocl_error *err)
+{
+    streams *s = self;
+    (void)rank, (void)err;
+    if (round > ASK_EDGES)
+        return ROCL_OK;
+    s->asked = round;
+    rocl_put_number(to, round);
+    if (round == ASK_EDGES)
+        rocl_shares_put_shared(&s->shares, to);
+    return ROCL_OK;
+}
+
+static rocl_status answer_streams(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
+{
+    streams *s = self;
+    if (rocl_take_number(question) == ASK_GPUS) {
+        rocl_shares_put(&s->shares, to);
+        return ROCL_OK;
+    }
+    rocl_shares_take_shared(&s->shares, question);
+    rocl_status st = measure_lanes(s, err);
+    return st == ROCL_OK ? sweep_edges(s, to, err) : st;
+}
+
+static rocl_status hear_streams(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
+{
+    streams *s = self;
+    rocl_status st = ROCL_OK;
+    if (s->asked == ASK_GPUS)
+        return rocl_shares_take(&s->shares, rank, answer, err);
+    while (!rocl_taken_all(answer) && st == ROCL_OK) {
+        uint64_t key[3] = {rocl_take_number(answer)};
+        key[1] = (uint64_t)rocl_take_signed(answer);
+        key[2] = rocl_take_number(answer);
+        if (answer->r.bad || key[0] >= s->gpus.count)
+            return rocl_team_bad_message(err);
+        st = rocl_sorter_add(s->edges, 0, key, NULL, 0, err);
+    }
+    return st;
+}
+
+/* Of a GPU that rank 0 sweeps, only from when to when it had work. */
+static void put_activity(const streams *s, size_t gpu, rocl_put *to)
+{
+    const activity *a = &s->activities[gpu];
+    rocl_put_number(to, gpu + 1);
+    rocl_put_signed(to, a->first);
+    rocl_put_number(to, (uint64_t)(a->last - a->first));
+    if (s->shares.sent[gpu])
+        return;
+    rocl_put_number(to, a->most);
+    rocl_put_number(to, (uint64_t)a->busy);
+    rocl_put_signed(to, a->at);
+    rocl_put_bytes(to, &a->sum, sizeof a->sum);
+    for (unsigned k = 0; k <= LEVELS; k++)
+        if (a->ns[k]) {
+            rocl_put_number(to, k + 1);
+            rocl_put_number(to, (uint64_t)a->ns[k]);
+        }
+    rocl_put_number(to, 0);
+}
+
+static void take_activity(streams *s, size_t gpu, rocl_taken *from)
+{
+    activity *a = &s->activities[gpu];
+    const int64_t first = rocl_take_signed(from), last = first + (int64_t)rocl_take_number(from);
+    uint64_t level;
+    a->first = !a->any || first < a->first ? first : a->first;
+    a->last = !a->any || last > a->last ? last : a->last;
+    a->any = true;
+    if (rocl_shares_several(&s->shares, gpu))
+        return;
+    a->most = rocl_take_number(from);
+    a->busy = (int64_t)rocl_take_number(from);
+    a->at = rocl_take_signed(from);
+    rocl_take_bytes(from, &a->sum, sizeof a->sum);
+    while ((level = rocl_take_number(from))) {
+        from->r.bad |= level > LEVELS + 1;
+        if (!from->r.bad)
+            a->ns[level - 1] = (int64_t)rocl_take_number(from);
+    }
+}
+
+/* A lane is of one process, and so of one rank. */
+static rocl_status put_lanes(void *self, rocl_put *to, rocl_error *err)
+{
+    streams *s = self;
+    (void)err;
+    for (size_t i = 0; i < s->gpus.count; i++)
+        if (s->activities[i].any)
+            put_activity(s, i, to);
+    rocl_put_number(to, 0);
+    for (size_t i = 1; i < s->lane_count; i++) {
+        const lane *l = &s->lanes[i];
+        rocl_put_bytes(to, &l->key, sizeof l->key);
+        rocl_put_number(to, l->kernels);
+        rocl_put_number(to, l->copies);
+        rocl_put_signed(to, l->first);
+        rocl_put_number(to, (uint64_t)(l->last - l->first));
+        rocl_put_number(to, (uint64_t)l->busy);
+        rocl_put_number(to, (uint64_t)l->gap);
+    }
+    return ROCL_OK;
+}
+
+static rocl_status take_lanes(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    streams *s = self;
+    uint64_t gpu;
+    (void)rank;
+    while ((gpu = rocl_take_number(from))) {
+        if (gpu > s->gpus.count)
+            return rocl_team_bad_message(err);
+        take_activity(s, gpu - 1, from);
+    }
+    while (!rocl_taken_all(from)) {
+        if (!ROCL_GROW(s->lanes, s->lane_cap, s->lane_count + 1))
+            return rocl_fail_memory(err);
+        lane *l = &s->lanes[s->lane_count++];
+        *l = (lane){0};
+        rocl_take_bytes(from, &l->key, sizeof l->key);
+        l->kernels = rocl_take_number(from);
+        l->copies = rocl_take_number(from);
+        l->first = rocl_take_signed(from);
+        l->last = l->first + (int64_t)rocl_take_number(from);
+        l->busy = (int64_t)rocl_take_number(from);
+        l->gap = (int64_t)rocl_take_number(from);
+        if (from->r.bad || l->key.table > 1 || l->key.lane.capture >= s->c.trace->capture_count)
+            return rocl_team_bad_message(err);
+    }
+    return ROCL_OK;
+}
+
+static const rocl_gather_def gather_streams = {.prepare = prepare_streams,
+                                               .ask = ask_streams,
+                                               .answer = answer_streams,
+                                               .hear = hear_streams,
+                                               .put = put_lanes,
+                                               .take = take_lanes};
 
 static void close_streams(void *self)
 {
     streams *s = self;
     rocl_gpus_free(&s->gpus);
     rocl_strings_free(s->keys);
+    rocl_shares_close(&s->shares);
     free(s->lanes);
     free(s->pieces);
     free(s->activities);
@@ -394,4 +577,5 @@ const rocl_collector_def rocl_streams_collector = {
     .add_batch = add_stream_batch,
     .finish = finish_streams,
     .close = close_streams,
+    .gather = &gather_streams,
 };

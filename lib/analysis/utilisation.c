@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report.h"
+#include "analysis/shares.h"
+#include "base/array.h"
 #include "base/wide.h"
 #include "analysis/slices.h"
 
@@ -18,6 +19,12 @@ typedef struct slice {
     int64_t kernels; /* started in it */
 } slice;
 
+/* A GPU that was swept, as other ranks of a team send it. */
+typedef struct swept_gpu {
+    uint64_t gpu;
+    slice *slices;
+} swept_gpu;
+
 typedef struct utilisation {
     rocl_collector c;
     rocl_gpus gpus;
@@ -29,6 +36,12 @@ typedef struct utilisation {
     rocl_slices time;
     int64_t until[PARTS]; /* covered up to here */
     slice *slices;
+    /* Of a team: */
+    rocl_shares shares;   /* GPUs */
+    unsigned asked;       /* on rank 0: the round */
+    swept_gpu *elsewhere; /* there of other ranks, here those that rank 0 is to have; by GPU */
+    size_t elsewhere_count, elsewhere_cap;
+    size_t shown; /* of them */
 } utilisation;
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -47,6 +60,7 @@ static rocl_status add_utilisation_batch(void *self, unsigned worker, const rocl
             const uint64_t key[4] = {(uint64_t)(gpus[k] - u->gpus.all), (uint64_t)e->start,
                                      (uint64_t)e->end, b->kind == ROCL_COPY ? COPY : KERNEL};
             rocl_extent_add(&spans[gpus[k]->machine], e->start, e->end);
+            rocl_shares_note(&u->shares, worker, key[0]);
             st = rocl_sorter_add(u->sorter, worker, key, NULL, 0, err);
         }
     }
@@ -181,25 +195,70 @@ static void extend_union(utilisation *u, part p, int64_t start, int64_t end)
     u->until[p] = end > u->until[p] ? end : u->until[p];
 }
 
-static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *err)
+static void begin_gpu(utilisation *u, uint64_t gpu)
 {
-    utilisation *u = self;
-    bool pictures = u->c.options->pictures, any = false;
-    rocl_report_rows r = rocl_begin_table(&u->c, out, pictures ? &line_table : &slice_table, 0);
-    size_t machines = u->c.trace->machine_count;
+    const rocl_extent *all = &u->spans[u->gpus.all[gpu].machine];
+    u->gpu = gpu;
+    u->time = rocl_slices_of(all->first, all->last, u->cap);
+}
+
+static rocl_status add_rows(utilisation *u, const rocl_report_rows *r, rocl_error *err)
+{
+    return (u->c.options->pictures ? add_line_rows : add_slice_rows)(u, r, err);
+}
+
+/* Of the GPUs before one those that other ranks have swept. */
+static rocl_status add_rows_before(utilisation *u, uint64_t gpu, const rocl_report_rows *r,
+                                   rocl_error *err)
+{
+    slice *own = u->slices;
+    rocl_status st = ROCL_OK;
+    for (; u->shown < u->elsewhere_count && u->elsewhere[u->shown].gpu < gpu && st == ROCL_OK;
+         u->shown++) {
+        begin_gpu(u, u->elsewhere[u->shown].gpu);
+        u->slices = u->elsewhere[u->shown].slices;
+        st = add_rows(u, r, err);
+    }
+    u->slices = own;
+    return st;
+}
+
+/* Where a GPU has been swept: into rows, or to another rank's store. */
+typedef rocl_status end_gpu_fn(utilisation *u, void *ctx, rocl_error *err);
+
+static rocl_status show_gpu(utilisation *u, void *ctx, rocl_error *err)
+{
+    const uint64_t gpu = u->gpu;
+    const rocl_slices time = u->time;
+    const rocl_status st = add_rows_before(u, gpu, ctx, err);
+    u->gpu = gpu;
+    u->time = time;
+    return st == ROCL_OK ? add_rows(u, ctx, err) : st;
+}
+
+/* to: of GPUs that rank 0 sweeps, their work is put there. */
+static rocl_status sweep_gpus(utilisation *u, rocl_put *to, end_gpu_fn *end_gpu, void *ctx,
+                              rocl_error *err)
+{
+    bool any = false;
     rocl_sort_record rec;
-    rocl_extents_join(u->spans, machines, u->c.trace->opt.jobs);
     rocl_status st = rocl_sorter_start(u->sorter, err);
     while (rocl_next_record(u->sorter, &rec, &st, err)) {
         int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
         part p = (part)rec.key[3];
+        if (to && u->shares.sent[rec.key[0]]) {
+            rocl_put_number(to, rec.key[0]);
+            rocl_put_signed(to, start);
+            rocl_put_number(to, (uint64_t)(end - start));
+            rocl_put_number(to, p);
+            st = rocl_put_piece(to, err);
+            continue;
+        }
         if (!any || rec.key[0] != u->gpu) {
             uint64_t gpu = rec.key[0];
             if (any)
-                st = (pictures ? add_line_rows : add_slice_rows)(u, &r, err);
-            const rocl_extent *all = &u->spans[u->gpus.all[gpu].machine];
-            u->gpu = gpu;
-            u->time = rocl_slices_of(all->first, all->last, u->cap);
+                st = end_gpu(u, ctx, err);
+            begin_gpu(u, gpu);
             for (part k = 0; k < PARTS; k++)
                 u->until[k] = u->time.first;
             memset(u->slices, 0, u->cap * sizeof *u->slices);
@@ -209,8 +268,167 @@ static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *
         extend_union(u, p, start, end);
         extend_union(u, EITHER, start, end);
     }
-    return st == ROCL_OK && any ? (pictures ? add_line_rows : add_slice_rows)(u, &r, err) : st;
+    return st == ROCL_OK && any ? end_gpu(u, ctx, err) : st;
 }
+
+static int compare_swept(const void *a, const void *b)
+{
+    const swept_gpu *x = a, *y = b;
+    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
+}
+
+static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *err)
+{
+    utilisation *u = self;
+    rocl_report_rows r =
+        rocl_begin_table(&u->c, out, u->c.options->pictures ? &line_table : &slice_table, 0);
+    rocl_extents_join(u->spans, u->c.trace->machine_count, u->c.trace->opt.jobs);
+    if (u->elsewhere_count)
+        qsort(u->elsewhere, u->elsewhere_count, sizeof *u->elsewhere, compare_swept);
+    rocl_status st = sweep_gpus(u, NULL, show_gpu, &r, err);
+    return st == ROCL_OK ? add_rows_before(u, UINT64_MAX, &r, err) : st;
+}
+
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+/* First which GPUs had work, and when all work of a machine was; then work, or slices. */
+enum { ASK_GPUS, ASK_WORK };
+
+static void put_spans(const utilisation *u, rocl_put *to)
+{
+    rocl_put_bytes(to, u->spans, u->c.trace->machine_count * sizeof *u->spans);
+}
+
+static rocl_status ask_utilisation(void *self, unsigned round, unsigned rank, rocl_put *to,
+                                   rocl_error *err)
+{
+    utilisation *u = self;
+    (void)rank, (void)err;
+    if (round > ASK_WORK)
+        return ROCL_OK;
+    u->asked = round;
+    rocl_put_number(to, round);
+    if (round == ASK_GPUS)
+        return ROCL_OK;
+    rocl_extents_join(u->spans, u->c.trace->machine_count, u->c.trace->opt.jobs);
+    put_spans(u, to);
+    rocl_shares_put_shared(&u->shares, to);
+    return ROCL_OK;
+}
+
+/* NULL: memory is out. */
+static swept_gpu *add_elsewhere(utilisation *u, uint64_t gpu)
+{
+    if (!ROCL_GROW(u->elsewhere, u->elsewhere_cap, u->elsewhere_count + 1))
+        return NULL;
+    swept_gpu *s = &u->elsewhere[u->elsewhere_count];
+    *s = (swept_gpu){gpu, calloc(u->cap, sizeof *s->slices)};
+    u->elsewhere_count += s->slices != NULL;
+    return s->slices ? s : NULL;
+}
+
+static rocl_status keep_gpu(utilisation *u, void *ctx, rocl_error *err)
+{
+    swept_gpu *s = add_elsewhere(u, u->gpu);
+    (void)ctx;
+    if (!s)
+        return rocl_fail_memory(err);
+    memcpy(s->slices, u->slices, u->cap * sizeof *s->slices);
+    return ROCL_OK;
+}
+
+static rocl_status answer_utilisation(void *self, rocl_taken *question, rocl_put *to,
+                                      rocl_error *err)
+{
+    utilisation *u = self;
+    if (rocl_take_number(question) == ASK_GPUS) {
+        rocl_extents_join(u->spans, u->c.trace->machine_count, u->c.trace->opt.jobs);
+        put_spans(u, to);
+        rocl_shares_put(&u->shares, to);
+        return ROCL_OK;
+    }
+    rocl_take_bytes(question, u->spans, u->c.trace->machine_count * sizeof *u->spans);
+    rocl_shares_take_shared(&u->shares, question);
+    return sweep_gpus(u, to, keep_gpu, NULL, err);
+}
+
+static rocl_status hear_utilisation(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
+{
+    utilisation *u = self;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; u->asked == ASK_GPUS && i < u->c.trace->machine_count; i++) {
+        rocl_extent x;
+        rocl_take_bytes(answer, &x, sizeof x);
+        rocl_extent_join(&u->spans[i], &x);
+    }
+    if (u->asked == ASK_GPUS)
+        return rocl_shares_take(&u->shares, rank, answer, err);
+    while (!rocl_taken_all(answer) && st == ROCL_OK) {
+        uint64_t key[4] = {rocl_take_number(answer)};
+        key[1] = (uint64_t)rocl_take_signed(answer);
+        key[2] = key[1] + rocl_take_number(answer);
+        key[3] = rocl_take_number(answer);
+        if (answer->r.bad || key[0] >= u->gpus.count || key[3] > COPY)
+            return rocl_team_bad_message(err);
+        st = rocl_sorter_add(u->sorter, 0, key, NULL, 0, err);
+    }
+    return st;
+}
+
+/* Slices in which nothing was are left out. */
+static rocl_status put_slices(void *self, rocl_put *to, rocl_error *err)
+{
+    static const slice none;
+    utilisation *u = self;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < u->elsewhere_count && st == ROCL_OK; i++) {
+        const swept_gpu *s = &u->elsewhere[i];
+        size_t last = 0;
+        rocl_put_number(to, s->gpu);
+        for (size_t k = 0; k < u->cap; k++) {
+            if (!memcmp(&s->slices[k], &none, sizeof none))
+                continue;
+            rocl_put_number(to, k - last + 1);
+            for (part p = 0; p < PARTS; p++)
+                rocl_put_number(to, (uint64_t)s->slices[k].ns[p]);
+            rocl_put_number(to, (uint64_t)s->slices[k].kernels);
+            last = k;
+        }
+        rocl_put_number(to, 0);
+        st = rocl_put_piece(to, err);
+    }
+    return st;
+}
+
+static rocl_status take_slices(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    utilisation *u = self;
+    (void)rank;
+    while (!rocl_taken_all(from)) {
+        const uint64_t gpu = rocl_take_number(from);
+        if (gpu >= u->gpus.count)
+            return rocl_team_bad_message(err);
+        swept_gpu *s = add_elsewhere(u, gpu);
+        uint64_t step, k = 0;
+        if (!s)
+            return rocl_fail_memory(err);
+        while ((step = rocl_take_number(from))) {
+            k += step - 1;
+            if (k >= u->cap)
+                return rocl_team_bad_message(err);
+            for (part p = 0; p < PARTS; p++)
+                s->slices[k].ns[p] = (int64_t)rocl_take_number(from);
+            s->slices[k].kernels = (int64_t)rocl_take_number(from);
+        }
+    }
+    return ROCL_OK;
+}
+
+static const rocl_gather_def gather_utilisation = {.ask = ask_utilisation,
+                                                   .answer = answer_utilisation,
+                                                   .hear = hear_utilisation,
+                                                   .put = put_slices,
+                                                   .take = take_slices};
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
@@ -225,13 +443,20 @@ static rocl_status open_utilisation(void *self, rocl_error *err)
     u->slices = calloc(u->cap, sizeof *u->slices);
     if (!u->sorter || !u->spans || !u->slices)
         return rocl_fail_memory(err);
-    return rocl_gpus_collect(&u->gpus, t, err);
+    const rocl_status st = rocl_gpus_collect(&u->gpus, t, err);
+    return st == ROCL_OK && !rocl_shares_open(&u->shares, u->gpus.count, t->opt.jobs)
+               ? rocl_fail_memory(err)
+               : st;
 }
 
 static void close_utilisation(void *self)
 {
     utilisation *u = self;
     rocl_gpus_free(&u->gpus);
+    rocl_shares_close(&u->shares);
+    for (size_t i = 0; i < u->elsewhere_count; i++)
+        free(u->elsewhere[i].slices);
+    free(u->elsewhere);
     free(u->spans);
     free(u->slices);
 }
@@ -244,4 +469,5 @@ const rocl_collector_def rocl_utilisation_collector = {
     .add_batch = add_utilisation_batch,
     .finish = finish_utilisation,
     .close = close_utilisation,
+    .gather = &gather_utilisation,
 };
