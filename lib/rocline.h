@@ -478,13 +478,12 @@ typedef struct rocl_options {
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
-    rocl_team *team;  /* who reads; NULL: this process alone. It is closed after the trace */
-    bool team_writes; /* the trace is for an output that the ranks write together */
-    bool
-        team_collects; /* they make statistics: what rocl_team_serve() calls is rocl_stats_rank() */
-    bool local;        /* each node of the team has inputs by these names, which its ranks find */
-    bool explain;      /* notices also of what is only slower than it could be */
-    bool note_times;   /* for rocl_trace_times */
+    rocl_team *team;    /* who reads; NULL: this process alone. It is closed after the trace */
+    bool team_writes;   /* the trace is for an output that the ranks write together */
+    bool team_collects; /* the other ranks are served by rocl_stats_rank() */
+    bool local;         /* each node of the team has inputs by these names, which its ranks find */
+    bool explain;       /* notices also of what is only slower than it could be */
+    bool note_times;    /* for rocl_trace_times */
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
     void *ctx; /* for progress and notice */

@@ -768,7 +768,7 @@ rocl_status rocl_gaps_take_track(rocl_gaps *g, unsigned rank, const rocl_gap_tra
         l->after_event = take_event(from);
         take_cause(l, from);
     }
-    return p->all.count ? rocl_samples_take(g->lengths, rank, p->group, from, err) : ROCL_OK;
+    return p->all.count ? rocl_samples_take(g->lengths, rank, p->group, true, from, err) : ROCL_OK;
 }
 
 rocl_samples *rocl_gaps_lengths(const rocl_gaps *g)

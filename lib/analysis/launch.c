@@ -345,7 +345,7 @@ static rocl_status take_launches(void *self, unsigned rank, rocl_taken *from, ro
         g->kernels = rocl_add_saturated(g->kernels, (int64_t)rocl_take_number(from));
         g->all = rocl_add_saturated(g->all, (int64_t)rocl_take_number(from));
         if (key.call != ROCL_NONE)
-            st = rocl_samples_take(l->delays, rank, id, from, err);
+            st = rocl_samples_take(l->delays, rank, id, true, from, err);
     }
     if (st != ROCL_OK || count)
         return st;

@@ -273,8 +273,7 @@ static rocl_status search_many(rocl_samples *s, uint32_t group_index, int64_t ma
     return st;
 }
 
-/* Without percentiles. */
-static rocl_distribution sum_up(const rocl_samples *s, uint32_t group_index)
+rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group_index)
 {
     rocl_distribution d = {0};
     for (unsigned w = 0; w < s->worker_count; w++) {
@@ -378,7 +377,7 @@ static rocl_status count_values(rocl_samples *s, search *searches, size_t n, roc
     if (!c.scratch)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < n; i++)
-        values += sum_up(s, searches[i].group).taken;
+        values += rocl_samples_sum(s, searches[i].group).taken;
     const unsigned workers = values < FEW_VALUES ? 1 : s->worker_count;
     const rocl_status st = rocl_run_tasks(workers, n, count_task, &c, err);
     for (unsigned w = 0; w < s->worker_count; w++)
@@ -409,7 +408,7 @@ static rocl_status set_ranges(search *f, const range *of, rocl_error *err)
 
 static rocl_status begin_search(const rocl_samples *s, search *f, rocl_error *err)
 {
-    const rocl_distribution d = sum_up(s, f->group);
+    const rocl_distribution d = rocl_samples_sum(s, f->group);
     const uint64_t span = (uint64_t)d.max - (uint64_t)d.min;
     const range all = {.low = (uint64_t)d.min,
                        .bits = span ? 64 - (unsigned)__builtin_clzll(span) : 0,
@@ -484,7 +483,7 @@ rocl_status rocl_samples_prepare(rocl_samples *s, rocl_error *err)
 /* NULL: it is not asked about. */
 static search *search_of(const rocl_samples *s, uint32_t group_index)
 {
-    const size_t i = s->search_of[group_index];
+    const size_t i = group_index < s->group_cap ? s->search_of[group_index] : 0;
     search *f = i > s->first && i <= s->past ? &s->searches[i - 1] : NULL;
     return f && f->range_count ? f : NULL;
 }
@@ -561,7 +560,7 @@ static rank_groups *groups_of(rocl_samples *s, unsigned rank)
 
 void rocl_samples_put(rocl_samples *s, uint32_t group_index, rocl_put *to)
 {
-    const rocl_distribution d = sum_up(s, group_index);
+    const rocl_distribution d = rocl_samples_sum(s, group_index);
     rank_groups *g = groups_of(s, 0);
     if (!g) {
         to->b.failed = true;
@@ -590,7 +589,7 @@ static rocl_status add_search(rocl_samples *s, uint32_t group_index, rocl_error 
 }
 
 rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group_index,
-                              rocl_taken *from, rocl_error *err)
+                              bool percentiles, rocl_taken *from, rocl_error *err)
 {
     rocl_distribution d = {.taken = rocl_take_number(from)};
     d.min = (int64_t)rocl_take_number(from);
@@ -608,7 +607,7 @@ rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group_ind
         return rocl_fail_memory(err);
     groups->groups[groups->count++] = group_index;
     rocl_distribution_merge(&g->d, &d);
-    return add_search(s, group_index, err);
+    return percentiles ? add_search(s, group_index, err) : ROCL_OK;
 }
 
 /* ---- another rank ---- */
@@ -683,7 +682,7 @@ rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group_index, rocl_di
 {
     uint64_t ranks[ROCL_RANKS];
     int64_t values[ROCL_RANKS];
-    *d = sum_up(s, group_index);
+    *d = rocl_samples_sum(s, group_index);
     if (!d->taken)
         return ROCL_OK;
     if (group_index < s->group_cap && s->search_of[group_index]) {

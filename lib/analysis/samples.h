@@ -18,6 +18,8 @@ rocl_status rocl_samples_add(rocl_samples *s, unsigned worker, uint32_t group, i
 /* The distribution of a group; all zero where it has no values. */
 rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group, rocl_distribution *d,
                                   rocl_error *err);
+/* The same without its percentiles, which take time. */
+rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group);
 
 /* ---- of a team ----
  * The sums of a group come to rank 0; values stay where they are. So percentiles are looked for in
@@ -28,9 +30,9 @@ rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group, rocl_distribu
 /* On another rank: the sums of a group, which has values; rank 0 asks for groups by the order in
  * which they were put. */
 void rocl_samples_put(rocl_samples *s, uint32_t group, rocl_put *to);
-/* On rank 0, in that order; the group is one of this rank. */
-rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group, rocl_taken *from,
-                              rocl_error *err);
+/* On rank 0, in that order; the group is one of this rank. percentiles: they are looked for. */
+rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group, bool percentiles,
+                              rocl_taken *from, rocl_error *err);
 /* For each round: on rank 0 prepare, ask all ranks, which answer, as it does itself, and hear each.
  * The first one in which nothing is put is the last. */
 rocl_status rocl_samples_prepare(rocl_samples *s, rocl_error *err);

@@ -276,6 +276,14 @@ static longest longest_of(const summary *s, uint32_t group)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
+/* Does a table show them? That of domains does not. */
+static bool has_percentiles(const summary *s, const summary_key *k)
+{
+    const rocl_stats_options *o = s->c.options;
+    return k->of != OF_NAMES || rocl_report_wanted(o, ROCL_REPORT_SUMMARY) ||
+           (k->domain == ROCL_DOMAIN_KERNELS && rocl_report_wanted(o, ROCL_REPORT_KERNELS));
+}
+
 static rocl_status open_groups(summary *s, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -286,7 +294,10 @@ static rocl_status open_groups(summary *s, rocl_error *err)
         summary_group *g = &s->groups[i];
         g->copied = copied_of(s, i);
         g->longest = longest_of(s, i);
-        st = rocl_samples_describe(s->samples, i, &g->d, err);
+        if (has_percentiles(s, &g->key))
+            st = rocl_samples_describe(s->samples, i, &g->d, err);
+        else
+            g->d = rocl_samples_sum(s->samples, i);
     }
     return st;
 }
@@ -734,7 +745,7 @@ static rocl_status take_group_sums(void *self, unsigned rank, rocl_taken *from, 
                 return rocl_fail_memory(err);
             keep_longest(&w->longest[group], &l);
         }
-        st = rocl_samples_take(s->samples, rank, group, from, err);
+        st = rocl_samples_take(s->samples, rank, group, has_percentiles(s, &k), from, err);
     }
     return st;
 }

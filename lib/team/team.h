@@ -11,7 +11,8 @@
  *                           -- CLOSE, BYE -->
  *
  * Events come to rank 0 before clocks, filters and reports, which therefore know nothing of teams,
- * and do what they do in one process. */
+ * and do what they do in one process. Outputs that all ranks write, and reports that all collect, are
+ * made otherwise: see trace/parts.h and analysis/gather.h. */
 #ifndef ROCL_TEAM_TEAM_H
 #define ROCL_TEAM_TEAM_H
 

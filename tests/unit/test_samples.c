@@ -211,7 +211,7 @@ static size_t check_team(size_t most, unsigned bits, size_t memory)
                 continue;
             rocl_samples_put(ranks[r], g * 3 + r, &sums);
             rocl_taken t = taken_of(&sums);
-            assert_int_equal(rocl_samples_take(ranks[0], r, 100 + g, &t, NULL), ROCL_OK);
+            assert_int_equal(rocl_samples_take(ranks[0], r, 100 + g, true, &t, NULL), ROCL_OK);
             assert_true(rocl_taken_all(&t));
             bytes += sums.b.len;
             rocl_buf_free(&sums.b);
@@ -264,7 +264,7 @@ static void test_team_damage(void **unused)
             assert_int_equal(rocl_samples_add(b, 0, 1, duration(20), NULL), ROCL_OK);
         rocl_samples_put(b, 1, &sums);
         rocl_taken t = taken_of(&sums);
-        assert_int_equal(rocl_samples_take(a, 1, 5, &t, NULL), ROCL_OK);
+        assert_int_equal(rocl_samples_take(a, 1, 5, true, &t, NULL), ROCL_OK);
         assert_int_equal(rocl_samples_prepare(a, NULL), ROCL_OK);
         rocl_samples_ask(a, 1, &question);
         t = taken_of(&question);
