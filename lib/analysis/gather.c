@@ -16,9 +16,10 @@
 /* What a question to a collector is about. */
 typedef enum about { OWN, SUMS, VALUES } about;
 
+/* Texts have numbers in the order in which they are sent. */
 typedef struct text_map {
-    uint32_t *ids; /* ours by theirs */
-    size_t cap;
+    uint32_t *ids; /* ours, by number */
+    size_t count, cap;
 } text_map;
 
 struct rocl_gather {
@@ -28,9 +29,10 @@ struct rocl_gather {
     text_map *maps; /* on rank 0: by rank */
     about about;    /* the same: what is asked in this round */
     /* On another rank: */
-    uint8_t *sent; /* by text: rank 0 has it */
-    size_t sent_cap;
-    rocl_buf fresh; /* texts that rank 0 has not: id, length, bytes of each */
+    uint32_t *numbers; /* by text: of those that rank 0 has, + 1 */
+    size_t number_cap;
+    uint32_t sent;  /* so many */
+    rocl_buf fresh; /* texts that rank 0 has not yet: length and bytes of each */
     uint64_t fresh_count;
     unsigned at; /* the collector that answers */
 };
@@ -55,7 +57,7 @@ void rocl_gather_free(rocl_gather *g)
     for (unsigned r = 0; g->maps && r < rocl_team_size(g->trace->opt.team); r++)
         free(g->maps[r].ids);
     free(g->maps);
-    free(g->sent);
+    free(g->numbers);
     rocl_buf_free(&g->fresh);
     free(g);
 }
@@ -67,13 +69,13 @@ static rocl_status take_texts(rocl_gather *g, unsigned rank, rocl_team_reader *f
 {
     text_map *m = &g->maps[rank];
     for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
-        const uint64_t id = rocl_team_number(from), len = rocl_team_number(from);
+        const uint64_t len = rocl_team_number(from);
         const uint8_t *p = rocl_team_bytes(from, len);
-        if (!p || id >= ROCL_NONE)
+        if (!p)
             return rocl_team_bad_message(err);
-        if (!ROCL_GROW(m->ids, m->cap, (size_t)id + 1))
+        if (!ROCL_GROW(m->ids, m->cap, m->count + 1))
             return rocl_fail_memory(err);
-        m->ids[id] = rocl_strings_put(g->trace->strings, (const char *)p, len);
+        m->ids[m->count++] = rocl_strings_put(g->trace->strings, (const char *)p, len);
     }
     return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
@@ -89,7 +91,7 @@ static rocl_status hear_piece(void *ctx, unsigned rank, rocl_team_reader *answer
         return rocl_team_bad_message(err);
     rocl_collector *c = g->collectors[number];
     const rocl_gather_def *def = c->def->gather;
-    rocl_taken taken = {*answer, g->maps[rank].ids, g->maps[rank].cap};
+    rocl_taken taken = {*answer, g->maps[rank].ids, g->maps[rank].count};
     st = g->about == OWN    ? def->hear(c, rank, &taken, err)
          : g->about == SUMS ? def->take(c, rank, &taken, err)
                             : rocl_samples_hear(def->samples(c), rank, &taken, err);
@@ -216,24 +218,26 @@ rocl_status rocl_gather_run(rocl_gather *g, rocl_look_up_fn *look_up_calls, void
 
 /* ---- on another rank ------------------------------------------------------------------------- */
 
+/* ROCL_NONE is 0, "" is 1, others follow. */
 void rocl_put_text(rocl_put *p, uint32_t text)
 {
     rocl_gather *g = p->g;
-    rocl_put_number(p, (uint32_t)(text + 1));
-    if (text == 0 || text == ROCL_NONE)
+    if (text == 0 || text == ROCL_NONE) {
+        rocl_put_number(p, text == 0);
         return;
-    if (!ROCL_GROW(g->sent, g->sent_cap, (size_t)text + 1)) {
+    }
+    if (!ROCL_GROW(g->numbers, g->number_cap, (size_t)text + 1)) {
         p->b.failed = true;
         return;
     }
-    if (g->sent[text])
-        return;
-    size_t len;
-    const char *bytes = rocl_strings_get(g->trace->strings, text, &len);
-    g->sent[text] = 1;
-    rocl_buf_varint(&g->fresh, text);
-    rocl_team_put_text(&g->fresh, bytes, len);
-    g->fresh_count++;
+    if (!g->numbers[text]) {
+        size_t len;
+        const char *bytes = rocl_strings_get(g->trace->strings, text, &len);
+        g->numbers[text] = ++g->sent;
+        rocl_team_put_text(&g->fresh, bytes, len);
+        g->fresh_count++;
+    }
+    rocl_put_number(p, (uint64_t)g->numbers[text] + 1);
 }
 
 static rocl_status send_piece(rocl_put *p, rocl_error *err)

@@ -45,7 +45,7 @@ rocl_status rocl_put_piece(rocl_put *p, rocl_error *err);
 
 typedef struct rocl_taken {
     rocl_team_reader r;
-    const uint32_t *texts; /* ours by theirs */
+    const uint32_t *texts; /* by number, as rocl_put_text() has it */
     size_t text_count;
 } rocl_taken;
 
@@ -74,8 +74,8 @@ static inline uint32_t rocl_take_text(rocl_taken *t)
     const uint64_t v = rocl_team_number(&t->r);
     if (v <= 1)
         return v ? 0 : ROCL_NONE;
-    t->r.bad |= v - 1 >= t->text_count;
-    return t->r.bad ? 0 : t->texts[v - 1];
+    t->r.bad |= v - 2 >= t->text_count;
+    return t->r.bad ? 0 : t->texts[v - 2];
 }
 
 static inline bool rocl_taken_all(const rocl_taken *t)

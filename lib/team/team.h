@@ -11,8 +11,8 @@
  *                           -- CLOSE, BYE -->
  *
  * Events come to rank 0 before clocks, filters and reports, which therefore know nothing of teams,
- * and do what they do in one process. Outputs that all ranks write, and reports that all collect, are
- * made otherwise: see trace/parts.h and analysis/gather.h. */
+ * and do what they do in one process. Outputs that all ranks write, and reports that all collect,
+ * are made otherwise: see trace/parts.h and analysis/gather.h. */
 #ifndef ROCL_TEAM_TEAM_H
 #define ROCL_TEAM_TEAM_H
 
@@ -47,7 +47,8 @@ typedef enum rocl_team_message {
     ROCL_TEAM_NAMED, /* all outputs have their names */
     /* of what all collect, see analysis/gather.h */
     ROCL_TEAM_ASK,    /* how many questions; collector, length and bytes of each */
-    ROCL_TEAM_ANSWER, /* texts, as of TEXTS; collector; what it has put. Empty: that is all */
+    ROCL_TEAM_ANSWER, /* how many texts; of each length and bytes; collector; what it has put.
+                         Empty: that is all */
     /* of inputs that nodes find, see trace/nodes.h */
     ROCL_TEAM_FIND,    /* how many names, each with whether it must be there */
     ROCL_TEAM_FOUND,   /* host, status, text, how many files, of each its name and state */
