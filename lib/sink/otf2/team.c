@@ -166,6 +166,7 @@ typedef struct teller {
     uint64_t capture;   /* UINT64_MAX: no more */
     ot_defs defs;       /* the rank's, in texts of this one */
     ot_mapping to;      /* from its references to the archive's */
+    uint32_t windows;   /* that `to` has room for */
     rocl_buf numbers;   /* of the first location of each of its captures */
     uint64_t captures;
 } teller;
@@ -209,6 +210,7 @@ static bool take_definitions(teller *f, rocl_trace *t)
         counts[kind] = (uint32_t)rocl_team_number(r);
     if (r->bad || !ot_mapping_open(&f->to, counts))
         return false;
+    f->windows = counts[OT_WINDOWS];
     uint32_t *strings = new_items(&d->lists[OT_STRINGS], counts[OT_STRINGS], sizeof *strings, r);
     for (uint32_t i = 0; i < d->lists[OT_STRINGS].count; i++)
         strings[i] = take_text(t, r);
@@ -380,7 +382,8 @@ static rocl_status take_capture(whole *w, unsigned rank, rocl_error *err)
     if (st == ROCL_OK) {
         ot_defs_add(&s->defs, &f->defs, upto, &f->to);
         for (uint32_t i = window; i < s->peers.next_window; i++)
-            f->to.refs[OT_WINDOWS][f->to.counts[OT_WINDOWS]++] = i;
+            if (f->to.counts[OT_WINDOWS] < f->windows)
+                f->to.refs[OT_WINDOWS][f->to.counts[OT_WINDOWS]++] = i;
         ot_settle_capture(s);
     }
     ot_forget_tracks(s);
