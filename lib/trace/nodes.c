@@ -620,6 +620,28 @@ rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t coun
     return st;
 }
 
+rocl_status rocl_nodes_find_alone(const rocl_trace *t, const char *const *names, size_t count,
+                                  rocl_inputs *in, rocl_error *err)
+{
+    char host[HOST_MAX], **own = calloc(count + 1, sizeof *own);
+    rocl_status st = own ? ROCL_OK : rocl_fail_memory(err);
+    name_host(t->opt.team, host);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        const size_t n = host_length(names[i]);
+        const bool here = n && strlen(host) == n && memcmp(names[i], host, n) == 0;
+        const char *name = names[i] + (here ? n + 1 : 0);
+        own[i] = here || t->opt.local ? put_host_in(name, host) : strdup(name);
+        if (!own[i])
+            st = rocl_fail_memory(err);
+    }
+    if (st == ROCL_OK)
+        st = rocl_inputs_expand(in, (const char *const *)own, count, err);
+    for (size_t i = 0; own && i < count; i++)
+        free(own[i]);
+    free(own);
+    return st;
+}
+
 /* ---- sources of other ranks, on rank 0 ------------------------------------------------------- */
 
 /* What its rank has looked up of a capture. */

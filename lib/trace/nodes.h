@@ -24,6 +24,9 @@ bool rocl_nodes_wanted(const rocl_trace *t, const char *const *names, size_t cou
 /* What rank 0 is to open itself; the others have begun to open theirs. */
 rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t count, rocl_inputs *in,
                             rocl_error *err);
+/* The same without other ranks: names of this node. */
+rocl_status rocl_nodes_find_alone(const rocl_trace *t, const char *const *names, size_t count,
+                                  rocl_inputs *in, rocl_error *err);
 /* Adds the sources and captures of the others, when rank 0 has opened its own. */
 rocl_status rocl_nodes_take(rocl_trace *t, rocl_error *err);
 

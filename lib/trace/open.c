@@ -340,7 +340,7 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     const bool nodes = st == ROCL_OK && !separate && rocl_nodes_wanted(t, inputs, count);
     if (st == ROCL_OK)
         st = nodes ? rocl_nodes_find(t, inputs, count, &in, err)
-                   : rocl_inputs_expand(&in, inputs, count, err);
+                   : rocl_nodes_find_alone(t, inputs, count, &in, err);
     if (st == ROCL_OK && !in.count && !nodes)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
     if (st == ROCL_OK) {

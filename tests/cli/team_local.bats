@@ -103,8 +103,11 @@ END
     try 2 rocpd2pftrace -q --team 5 --local -o - "%hostname%/run"
     says "is on its node"
     [ ! -e out ]
-    # Without a team it is one process.
-    try 0 rocstats kernels --local m/rank1.db
+    # Without a team there is one node.
+    try 0 rocstats kernels --local "%hostname%/run"
+    try 0 rocstats kernels n1:n1/run
+    try 3 rocstats kernels n2:n2/run
+    says "n2:n2/run: no such file"
 }
 
 @test "a rank that is killed while it looks for inputs or writes them: one line, and nothing left" {
