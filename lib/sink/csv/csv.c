@@ -227,8 +227,12 @@ static rocl_status feed_record(feed *f, const rocl_sort_record *rec, rocl_error 
     rocl_status st = get_block(f, err);
     if (st)
         return st;
-    rocl_buf_put(&f->block->in, rec->key, CSV_TIMES);
-    rocl_buf_put(&f->block->in, rec->data, rec->len);
+    rocl_buf *in = &f->block->in;
+    if (!rocl_buf_reserve(in, CSV_TIMES + rec->len))
+        return rocl_fail_memory(err);
+    memcpy(in->data + in->len, rec->key, CSV_TIMES);
+    memcpy(in->data + in->len + CSV_TIMES, rec->data, rec->len);
+    in->len += CSV_TIMES + rec->len;
     const uint8_t *p = rec->data;
     uint64_t name; /* begins every record */
     size_t n = 0;

@@ -41,14 +41,14 @@ typedef enum rocl_csv_op {
     CSV_FLAGS,   /* a number, which AMD's 1.1 takes for text */
     CSV_VALUE,   /* a double */
     CSV_UNIT,    /* a number, -1 unknown */
-    CSV_PROCESS, /* from here on the field is the index of a definition */
+    CSV_PROCESS, /* from here on the field is the index of a definition, up to SGPR a number's */
     CSV_THREAD,
-    CSV_AGENT,
     CSV_QUEUE,
     CSV_STREAM,
     CSV_VGPR, /* of a kernel */
     CSV_ACCUM_VGPR,
     CSV_SGPR,
+    CSV_AGENT, /* a text's */
     CSV_COUNTER_NAME,
     CSV_COUNTER_UNITS,
     CSV_START, /* of the times */
@@ -217,6 +217,17 @@ typedef struct rocl_csv_word {
 /* Direct-mapped by text id. */
 enum { CSV_WORDS = 256 };
 
+/* The number of a definition as text, empty where it is unknown: rows name few definitions, again
+ * and again. */
+typedef struct rocl_csv_number {
+    uint32_t after; /* index + 1; 0: ROCL_NONE */
+    uint32_t len;
+    char bytes[ROCL_NUM_MAX];
+} rocl_csv_number;
+
+/* Of each kind of definition, direct-mapped by index. */
+enum { CSV_NUMBERS = 16, CSV_NUMBER_OPS = CSV_SGPR - CSV_PROCESS + 1 };
+
 /* What a worker formats with. */
 typedef struct rocl_csv_formatter {
     rocl_text_cache quotes; /* rocl_csv_quote */
@@ -227,7 +238,9 @@ typedef struct rocl_csv_formatter {
     rocl_csv_style style;
     rocl_upper_digits time; /* of the last one */
     rocl_csv_word words[CSV_WORDS];
-    rocl_csv_word guid_word; /* empty: it is longer */
+    rocl_csv_word guid_word;      /* empty: it is longer */
+    const rocl_capture *numbered; /* that the numbers are of */
+    rocl_csv_number numbers[CSV_NUMBER_OPS][CSV_NUMBERS];
 } rocl_csv_formatter;
 
 /* A record in a block: the two words of its key that are times, then the fields. */

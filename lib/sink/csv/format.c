@@ -139,26 +139,17 @@ static char *put_python(char *p, double v)
 
 /* ---- definitions: an unknown number is an empty field ---- */
 
-static char *put_definition(rocl_csv_formatter *f, rocl_csv_op op, const uint64_t *v, char *p,
-                            uint32_t i)
+static char *format_number(char *p, const rocl_capture *c, rocl_csv_op op, uint32_t i)
 {
-    const rocl_capture *c = f->capture;
     switch (op) {
     case CSV_PROCESS:
         return i < c->process_count ? rocl_put_i64(p, c->processes[i].pid) : p;
     case CSV_THREAD:
         return i < c->thread_count ? rocl_put_i64(p, c->threads[i].tid) : p;
-    case CSV_AGENT:
-        return put_quoted(f, p, i < c->agent_count ? c->agents[i].label : ROCL_NONE);
     case CSV_QUEUE:
         return i < c->queue_count ? rocl_put_i64(p, c->queues[i].id) : p;
     case CSV_STREAM:
         return i < c->stream_count ? rocl_put_i64(p, c->streams[i].id) : p;
-    case CSV_COUNTER_NAME: /* of an unknown counter the name of the event */
-        return put_quoted(f, p,
-                          i < c->counter_count ? c->counters[i].name : (uint32_t)v[CSV_F_NAME] - 1);
-    case CSV_COUNTER_UNITS:
-        return put_quoted(f, p, i < c->counter_count ? c->counters[i].units : ROCL_NONE);
     case CSV_VGPR:
         return i < c->kernel_count ? rocl_put_i64(p, c->kernels[i].arch_vgpr) : p;
     case CSV_ACCUM_VGPR:
@@ -166,6 +157,27 @@ static char *put_definition(rocl_csv_formatter *f, rocl_csv_op op, const uint64_
     default:
         return i < c->kernel_count ? rocl_put_i64(p, c->kernels[i].sgpr) : p;
     }
+}
+
+static inline char *put_number(rocl_csv_formatter *f, rocl_csv_op op, uint32_t i, char *p)
+{
+    rocl_csv_number *n = &f->numbers[op - CSV_PROCESS][i % CSV_NUMBERS];
+    if (n->after != i + 1) {
+        n->after = i + 1;
+        n->len = (uint32_t)(format_number(n->bytes, f->capture, op, i) - n->bytes);
+    }
+    memcpy(p, n->bytes, sizeof n->bytes);
+    return p + n->len;
+}
+
+/* An unknown counter is called as its event is. */
+static uint32_t find_text(const rocl_capture *c, rocl_csv_op op, const uint64_t *v, uint32_t i)
+{
+    if (op == CSV_AGENT)
+        return i < c->agent_count ? c->agents[i].label : ROCL_NONE;
+    if (op == CSV_COUNTER_NAME)
+        return i < c->counter_count ? c->counters[i].name : (uint32_t)v[CSV_F_NAME] - 1;
+    return i < c->counter_count ? c->counters[i].units : ROCL_NONE;
 }
 
 /* ---- rows ---- */
@@ -227,8 +239,16 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
         return put_time(f, p, (int64_t)v[CSV_F_END]);
     case CSV_DURATION:
         return rocl_put_u64(p, v[CSV_F_END] - v[CSV_F_START]);
+    case CSV_PROCESS:
+    case CSV_THREAD:
+    case CSV_QUEUE:
+    case CSV_STREAM:
+    case CSV_VGPR:
+    case CSV_ACCUM_VGPR:
+    case CSV_SGPR:
+        return put_number(f, c->op, (uint32_t)x - 1, p);
     default:
-        return put_definition(f, c->op, v, p, (uint32_t)x - 1);
+        return put_quoted(f, p, find_text(f->capture, c->op, v, (uint32_t)x - 1));
     }
 }
 
@@ -256,6 +276,9 @@ rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
 {
     rocl_buf *out = f->out;
     uint64_t v[CSV_FIELDS_MAX] = {0};
+    if (f->numbered != f->capture)
+        memset(f->numbers, 0, sizeof f->numbers);
+    f->numbered = f->capture;
     f->guid_word.text = 0;
     make_word(&f->guid_word, 0, f->guid, f->guid_len);
     while (in < end && !out->failed) {
