@@ -146,10 +146,11 @@ typedef struct rocl_part_range {
 size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
                       uint64_t (*weight)(const rocl_sequence *), uint64_t least,
                       rocl_part_range parts[ROCL_PARTS_MAX]);
-/* Cuts parts that weigh more further: the sequence of a thread that has nearly all of it, at times
- * where no slice of it is open, also none that ends just then. Where, depends on nothing but the
- * records. All pieces but the first are parts of their own. */
-rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, uint64_t least,
+/* Cuts parts that weigh more further: a sequence that has nearly all of it. That of a thread at
+ * times where no slice of it is open, also none that ends just then; that of GPU work anywhere, if
+ * the sink does not mind. Where, depends on nothing but the records. All pieces but the first are
+ * parts of their own. */
+rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
                             rocl_part_range parts[ROCL_PARTS_MAX], size_t *count, rocl_error *err);
 /* Starts to read a sorter in these parts. */
 rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,

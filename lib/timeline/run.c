@@ -141,20 +141,21 @@ static rocl_status find_gap(rocl_sorter *s, uint64_t sequence, uint64_t *time, u
     return st;
 }
 
-/* A part whose last sequence is a thread's: that one is cut to `pieces` of about the same time. */
-static rocl_status cut_thread(rocl_sorter *s, const rocl_sequence *q, uint64_t pieces,
-                              rocl_part_range *parts, size_t *count, rocl_error *err)
+/* A part's last sequence is cut to `pieces` of about the same time. */
+static rocl_status cut_sequence(rocl_sorter *s, const rocl_sequence *q, uint64_t pieces,
+                                rocl_part_range *parts, size_t *count, rocl_error *err)
 {
     const uint64_t step = (q->last - q->first) / pieces, weight = parts[*count - 1].weight;
     const size_t first = *count - 1, at = parts[first].last - 1;
     uint64_t time = 0;
     rocl_status st = ROCL_OK;
     for (uint64_t i = 1; i < pieces && step && st == ROCL_OK; i++) {
-        bool found;
-        if (time > q->first + i * step)
+        bool found = true;
+        if (time >= q->first + i * step)
             continue;
         time = q->first + i * step;
-        st = find_gap(s, q->number, &time, q->last, &found, err);
+        if (rocl_sequence_kind_of(q->number) == ROCL_SEQUENCE_HOST)
+            st = find_gap(s, q->number, &time, q->last, &found, err);
         if (st == ROCL_OK && found) {
             parts[*count] = (rocl_part_range){.first = at,
                                               .last = at + 1,
@@ -168,9 +169,10 @@ static rocl_status cut_thread(rocl_sorter *s, const rocl_sequence *q, uint64_t p
     return st;
 }
 
-rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, uint64_t least,
+rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
                             rocl_part_range parts[ROCL_PARTS_MAX], size_t *count, rocl_error *err)
 {
+    const rocl_sequence_kind most = work ? ROCL_SEQUENCE_GPU : ROCL_SEQUENCE_HOST;
     const size_t whole = *count;
     rocl_part_range from[ROCL_PARTS_MAX];
     rocl_status st = ROCL_OK;
@@ -186,8 +188,8 @@ rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, uint64_t l
         const size_t free = ROCL_PARTS_MAX - *count - (whole - i);
         const uint64_t pieces = from[i].weight / enough;
         parts[(*count)++] = from[i];
-        if (pieces > 1 && free && q && rocl_sequence_kind_of(q->number) == ROCL_SEQUENCE_HOST)
-            st = cut_thread(s, q, pieces <= free ? pieces : free + 1, parts, count, err);
+        if (pieces > 1 && free && q && rocl_sequence_kind_of(q->number) <= most)
+            st = cut_sequence(s, q, pieces <= free ? pieces : free + 1, parts, count, err);
     }
     return st;
 }

@@ -12,8 +12,9 @@
  *
  * Records are sorted by (sequence, time). A sequence is what is drawn from begin to end by one
  * thread: a host thread, the GPU work of a process (or, with by_track, of one track), the values
- * of a counter. A part is some neighbouring sequences. How sequences are cut to parts depends on
- * their sizes alone, and what a part draws on no other part: output is the same for any number of
+ * of a counter. A part is some neighbouring sequences, or a piece of a thread's that has nearly all
+ * records: it is cut where no slice is open. How sequences are cut to parts depends on their
+ * records alone, and what a part draws on no other part: output is the same for any number of
  * workers.
  *
  * Lifetimes: a rocl_timeline lives as long as its sink, with the state of one capture at a time; it

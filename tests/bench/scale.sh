@@ -9,9 +9,12 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source tests/bench/measure.bash
 db=$dir/$rows.db
+# One thread has all host calls, and one GPU all work.
+alone=$dir/alone-$rows.db
 mkdir -p "$dir"
 make_database "$db"
-cat "$db" >/dev/null
+[ -f "$alone" ] || "$build/tests/rocpd-gen" -o "$alone" --rows "$rows" --threads 1 --gpus 1 --no-pmc
+cat "$db" "$alone" >/dev/null
 most=$(nproc)
 out=$dir/out
 
@@ -20,6 +23,7 @@ tools=(
     "CSV, gzip|rocpd2csv --no-sync --gzip -d $out"
     "pftrace|rocpd2pftrace --no-sync -o $out/t.pftrace"
     "pftrace -z 0|rocpd2pftrace --no-sync -z0 -o $out/t.pftrace"
+    "one thread|rocpd2pftrace --no-sync -z0 -o $out/t.pftrace $alone"
     "OTF2|rocpd2otf2 --no-sync -o $out/t.otf2"
     "Chrome JSON|rtg2json --no-sync -f -o $out/t.json"
     "Parquet|rocline export --no-sync -d $out"
@@ -27,15 +31,17 @@ tools=(
     "all reports|rocstats --format json -o $out/t.json all"
 )
 
-# observe JOBS WORD...: main and all CPU seconds, and how long the lock that was held longest was.
+# observe JOBS WORD...: main and all CPU seconds, and how long the lock that was held longest was. The
+# input is the last of them, or else $db.
 observe() {
     local jobs=$1 command
     shift
     command=$1
     shift
+    [[ ${*: -1} = *.db ]] || set -- "$@" "$db"
     clear_out
     THREADS_LOG=$dir/threads LD_PRELOAD=$build/tests/threads.so \
-        "$build/bin/$command" "$@" -q --memory 1g -j"$jobs" "$db" >"$dir/log" 2>&1 || [ $? -eq 1 ] ||
+        "$build/bin/$command" "$@" -q --memory 1g -j"$jobs" >"$dir/log" 2>&1 || [ $? -eq 1 ] ||
         { echo "$command failed:" >&2; cat "$dir/log" >&2; exit 1; }
     awk '$1 == "cpu" { main = $2; all = $3 } $1 == "lock" && NR == 2 { held = $2 }
         END { print main, all, held + 0 }' "$dir/threads"

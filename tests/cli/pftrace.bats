@@ -207,7 +207,7 @@ EXPECTED
     same ours theirs
 }
 
-@test "a thread with nearly all calls is written in pieces: the same bytes with any number of jobs, every row" {
+@test "a thread with nearly all calls, or GPU work, is written in pieces: the same bytes with any number of jobs, every row" {
     "$BUILD/tests/rocpd-gen" -o thread.db --rows 300000 --threads 1 --gpus 1 --no-pmc
     for mode in "" "-z0 --args" --legacy-tracks; do
         # shellcheck disable=SC2086
@@ -220,10 +220,20 @@ EXPECTED
     done
     convert thread.db # pfdump finds slices that are open at both sides of a cut
     "$PFDUMP" sequences t.pftrace >order
-    [ "$(sort order | uniq -c | awk '$1 > 20000' | wc -l)" -ge 5 ]
+    [ "$(sort order | uniq -c | awk '$1 > 10000' | wc -l)" -ge 6 ]
     lines slice 2,3,4,5,7,8,9 >ours
     ask "$HOST" thread.db >theirs
     same ours theirs
+    stages Kernel >ours
+    ask "$kernels" thread.db >theirs
+    same ours theirs
+    # the reader draws a row for each iid and name: all pieces of GPU work have the same ones
+    "$PFDUMP" specs t.pftrace >specs
+    awk -F'\t' '!seen[$2, $3]++ { all[$3]++ }
+        ++here[$1, $3] > most[$3] { most[$3] = here[$1, $3] }
+        $3 == "Kernel" { pieces++ }
+        END { for (name in all) if (all[name] != most[name]) exit 1; exit pieces < 2 }' specs ||
+        fail "$(sort specs)"
 }
 
 @test "-v tells how many slices and values there are" {

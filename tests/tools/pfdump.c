@@ -2,6 +2,7 @@
  *
  *   pfdump plain FILE    the trace with compressed packets taken apart (and gunzipped), for protoc
  *   pfdump sequences FILE  the id of each packet's sequence, a line each
+ *   pfdump specs FILE      each queue or stage that a sequence declares: its id, the iid, the name
  *   pfdump events FILE   one line per event, tab-separated, names and times resolved:
  *     slice    BEGIN END PID TID TRACK CATEGORY NAME STACK_ID LINK
  *     instant  TIME  -   PID TID TRACK CATEGORY NAME STACK_ID LINK
@@ -728,6 +729,29 @@ static void print_sequence(span packet)
             printf("%" PRIu64 "\n", f.value);
 }
 
+/* The queues and stages of GPU work that it declares. */
+static void print_specs(span packet)
+{
+    field f, g, h;
+    uint64_t id = 0;
+    span rest = packet;
+    while (next(&rest, &f))
+        id = f.number == 10 ? f.value : id;
+    while (next(&packet, &f))
+        while (f.number == 12 && next(&f.bytes, &g)) {
+            uint64_t iid = 0;
+            span name = {NULL, NULL};
+            if (g.number != 24)
+                continue;
+            while (next(&g.bytes, &h)) {
+                iid = h.number == 1 ? h.value : iid;
+                name = h.number == 2 ? h.bytes : name;
+            }
+            printf("%" PRIu64 "\t%" PRIu64 "\t%.*s\n", id, iid, (int)(name.end - name.p),
+                   (const char *)name.p);
+        }
+}
+
 /* All of a file, gunzipped when it is gzip. */
 static span read_file(const char *path)
 {
@@ -751,7 +775,10 @@ static span read_file(const char *path)
 static const struct {
     const char *name;
     packet_fn *take;
-} commands[] = {{"plain", copy_packet}, {"sequences", print_sequence}, {"events", take_packet}};
+} commands[] = {{"plain", copy_packet},
+                {"sequences", print_sequence},
+                {"specs", print_specs},
+                {"events", take_packet}};
 
 int main(int argc, char **argv)
 {
@@ -760,7 +787,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], commands[i].name))
             take = commands[i].take;
     if (!take) {
-        fputs("usage: pfdump plain|sequences|events FILE\n", stderr);
+        fputs("usage: pfdump plain|sequences|specs|events FILE\n", stderr);
         return 2;
     }
     dump = take == take_packet;

@@ -21,11 +21,37 @@ void pf_begin_stages(pf_part *p)
 }
 
 /* Queues and stages share one space of iids, and the reader merges queues of one iid and name over
- * processes: so iids never repeat within the trace. */
-static uint32_t add_spec(pf_part *p, const char *name, unsigned category)
+ * processes: so iids never repeat within the trace. Those of a sequence that is cut have a number
+ * each, for its pieces must give a queue the same iid, whichever of them each meets first: kinds of
+ * stages, then tracks. */
+static uint64_t count_ids(const rocl_capture *c) /* of a kind of track on an agent */
+{
+    return (uint64_t)c->stream_count + c->queue_count + c->thread_count + 1;
+}
+
+static uint64_t number_track(const rocl_capture *c, const rocl_track *t)
+{
+    const uint32_t id = t->thread != ROCL_NONE ? t->thread : t->id;
+    const uint64_t agent = t->agent == ROCL_NONE ? c->agent_count : t->agent;
+    const uint64_t on_agent = id == ROCL_NONE ? count_ids(c) - 1 : id;
+    return ROCL_KINDS + (t->kind * ((uint64_t)c->agent_count + 1) + agent) * count_ids(c) +
+           on_agent;
+}
+
+bool pf_can_cut_work(const pf_sink *p)
+{
+    const rocl_capture *c = p->world.capture;
+    const uint64_t on_agent = ROCL_TRACK_WORK_KINDS * count_ids(c);
+    return p->timeline.ops->work_overlaps &&
+           ROCL_KINDS + on_agent * ((uint64_t)c->agent_count + 1) <
+               UINT32_MAX / (p->world.sequences + 1);
+}
+
+static uint32_t add_spec(pf_part *p, uint64_t number, const char *name, unsigned category)
 {
     rocl_buf *b = &p->seq.pending;
-    uint32_t iid = (uint32_t)pf_number(&p->specs);
+    uint32_t iid =
+        (uint32_t)(p->first_spec ? p->first_spec + number * p->specs.step : pf_number(&p->specs));
     size_t at = rocl_pb_begin(b, INTERNED_SPECS);
     rocl_pb_uint(b, IID, iid);
     pf_string(b, SPEC_NAME, name, strlen(name));
@@ -45,7 +71,7 @@ uint64_t pf_define_queue(pf_part *p, const rocl_track *t)
     /* It must be shown on some GPU. */
     const char *unknown = queue && t->agent == ROCL_NONE ? " (unknown agent)" : "";
     snprintf(name, sizeof name, "%s%s%s", own, pid, unknown);
-    return add_spec(p, name, queue ? SPEC_COMPUTE : SPEC_OTHER);
+    return add_spec(p, number_track(w->capture, t), name, queue ? SPEC_COMPUTE : SPEC_OTHER);
 }
 
 /* More bytes than an argument takes; an event has a dozen at most, and fits in PF_EVENT_BYTES. */
@@ -243,7 +269,8 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
     at = rocl_pb_put_uint(at, STAGE_GPU, gpu);
     at = rocl_pb_put_uint(at, STAGE_QUEUE_IID, queue);
     if (!*stage)
-        *stage = add_spec(p, stages[e->kind], e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
+        *stage = add_spec(p, e->kind, stages[e->kind],
+                          e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
     at = rocl_pb_put_uint(at, STAGE_IID, *stage);
     if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
         at = rocl_pb_put_uint(at, STAGE_KERNEL_IID, kernel_iid(p, e->kernel, e->agent));

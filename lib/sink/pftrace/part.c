@@ -32,6 +32,7 @@ static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_e
     (void)err;
     p->uuids = (pf_numbers){w->first_track + nth, w->sequences};
     p->specs = (pf_numbers){1 + nth, w->sequences};
+    p->first_spec = base->at == p->cut ? p->specs.next : 0;
     p->default_track =
         base->event.sequence == ROCL_SEQUENCE_HOST ? w->host_tracks[base->event.index] : 0;
     pf_seq_begin(&p->seq, p->piece_id ? p->piece_id : (uint32_t)sequence, w->machine, from,
@@ -149,7 +150,8 @@ static rocl_status open_parts(pf_sink *p, rocl_error *err)
     rocl_part_range cuts[ROCL_PARTS_MAX];
     size_t count =
         rocl_cut_parts(t->sequences, t->sequence_count, estimate_bytes, LEAST_PART_BYTES, cuts);
-    rocl_status st = rocl_cut_pieces(t->sorter, t->sequences, LEAST_PART_BYTES, cuts, &count, err);
+    rocl_status st = rocl_cut_pieces(t->sorter, t->sequences, pf_can_cut_work(p), LEAST_PART_BYTES,
+                                     cuts, &count, err);
     if (st != ROCL_OK)
         return st;
     p->parts = rocl_cache_line_calloc(count, sizeof *p->parts);
@@ -164,6 +166,9 @@ static rocl_status open_parts(pf_sink *p, rocl_error *err)
         p->parts[p->part_count++] = (pf_part){
             .part = {.timeline = t, .number = i, .at = cuts[i].first, .last = cuts[i].last},
             .sink = p,
+            .cut = cuts[i].piece                        ? cuts[i].first
+                   : i + 1 < count && cuts[i + 1].piece ? cuts[i].last - 1
+                                                        : SIZE_MAX,
             .piece_id = cuts[i].piece ? (uint32_t)(p->world.at->first_piece + i) : 0,
             .bytes = cuts[i].weight,
             .seq = {.trace = p->trace},

@@ -330,7 +330,9 @@ struct pf_part {
     uint32_t piece_id; /* id of the packet sequence of a piece; 0: its first sequence is whole */
     bool begun;        /* the first record has been read */
     uint64_t bytes;    /* that it will write, about */
+    size_t cut;        /* the sequence that other parts have pieces of, too; SIZE_MAX: none */
     pf_numbers uuids, specs;
+    uint64_t first_spec; /* iid of what is called 0; 0: not cut, they are taken from specs */
     struct pf_turns *turns;
     /* of the sequence at hand */
     uint64_t default_track;      /* of its events; 0: none */
@@ -364,6 +366,8 @@ rocl_status pf_write_flow(rocl_timeline_part *p, uint64_t track, const rocl_flow
 void pf_begin_stages(pf_part *p);
 uint64_t pf_define_queue(pf_part *p, const rocl_track *t);
 rocl_status pf_write_stage(rocl_timeline_part *p, uint64_t queue, rocl_error *err);
+/* Can sequences of GPU work be cut: are there iids enough? */
+bool pf_can_cut_work(const pf_sink *p);
 
 /* "Agent 2" as AMD's "Agent [2]", with its type "Agent [2] (GPU)"; false: its label is none such.
  */
