@@ -41,6 +41,7 @@ typedef struct worker {
     size_t count, cap;
     uint32_t *after; /* 0: the worker has seen nothing of the group */
     size_t after_cap;
+    uint32_t *scratch; /* a block out of the file; NULL: none was read */
 } worker;
 
 static group *find_group(const worker *w, uint32_t group_index)
@@ -71,7 +72,6 @@ struct rocl_samples {
     rocl_sort_space *space;
     unsigned worker_count;
     worker *workers;
-    uint32_t *scratch; /* a block out of the file */
     /* Of a team. On another rank what it has put, on rank 0 by rank: */
     rank_groups *ranks;
     size_t rank_cap;
@@ -81,6 +81,16 @@ struct rocl_samples {
     size_t search_count, search_cap, group_cap;
     size_t first, past; /* those that are asked now */
 };
+
+/* For fewer values it takes longer to wake another worker than to count them. */
+#define FEW_VALUES 65536
+
+/* Where a worker reads values of a group, which may be of any worker. */
+typedef struct reader {
+    rocl_samples *samples;
+    unsigned worker;
+    uint32_t group;
+} reader;
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
@@ -145,23 +155,33 @@ rocl_status rocl_samples_add(rocl_samples *s, unsigned worker_index, uint32_t gr
 
 typedef void words_fn(void *ctx, const uint32_t *words, uint32_t n);
 
-/* Calls fn with all blocks of a group, of all workers. scratch: of one block. */
-static rocl_status each_block(rocl_samples *s, uint32_t group_index, uint32_t *scratch,
-                              words_fn *fn, void *ctx, rocl_error *err)
+static rocl_status load_block(const reader *r, const block *b, const uint32_t **words,
+                              rocl_error *err)
 {
-    for (unsigned w = 0; w < s->worker_count; w++) {
-        const group *g = find_group(&s->workers[w], group_index);
+    worker *own = &r->samples->workers[r->worker];
+    *words = b->memory;
+    if (*words)
+        return ROCL_OK;
+    if (!own->scratch && !(own->scratch = malloc(BLOCK * sizeof *own->scratch)))
+        return rocl_fail_memory(err);
+    *words = own->scratch;
+    return rocl_space_read(r->samples->space, (uint8_t *)own->scratch,
+                           b->words * sizeof *own->scratch, b->offset, err);
+}
+
+/* Calls fn with all blocks of a group, of all workers. */
+static rocl_status each_block(const reader *r, words_fn *fn, void *ctx, rocl_error *err)
+{
+    for (unsigned w = 0; w < r->samples->worker_count; w++) {
+        const group *g = find_group(&r->samples->workers[w], r->group);
         if (!g)
             continue;
         for (size_t i = 0; i < g->count; i++) {
-            const block *b = &g->blocks[i];
-            rocl_status st = b->memory
-                                 ? ROCL_OK
-                                 : rocl_space_read(s->space, (uint8_t *)scratch,
-                                                   b->words * sizeof *scratch, b->offset, err);
+            const uint32_t *words;
+            rocl_status st = load_block(r, &g->blocks[i], &words, err);
             if (st != ROCL_OK)
                 return st;
-            fn(ctx, b->memory ? b->memory : scratch, b->words);
+            fn(ctx, words, g->blocks[i].words);
         }
         fn(ctx, g->open, g->words);
     }
@@ -199,11 +219,12 @@ static int order_values(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static rocl_status sort_few(rocl_samples *s, uint32_t group_index, const uint64_t *ranks,
-                            int64_t *values, rocl_error *err)
+static rocl_status sort_few(const reader *r, const uint64_t *ranks, int64_t *values,
+                            rocl_error *err)
 {
-    few f = {.n = 0};
-    rocl_status st = each_block(s, group_index, s->scratch, copy_values, &f, err);
+    few f;
+    f.n = 0; /* no zeros for the values */
+    rocl_status st = each_block(r, copy_values, &f, err);
     qsort(f.v, f.n, sizeof *f.v, order_values);
     for (int i = 0; i < ROCL_RANKS; i++)
         values[i] = (int64_t)f.v[ranks[i] - 1];
@@ -239,8 +260,8 @@ static void count_digits(void *ctx, const uint32_t *words, uint32_t n)
     }
 }
 
-static rocl_status search_many(rocl_samples *s, uint32_t group_index, int64_t max,
-                               const uint64_t *ranks, int64_t *values, rocl_error *err)
+static rocl_status search_many(const reader *r, int64_t max, const uint64_t *ranks, int64_t *values,
+                               rocl_error *err)
 {
     digits *f = calloc(1, sizeof *f);
     if (!f)
@@ -258,7 +279,7 @@ static rocl_status search_many(rocl_samples *s, uint32_t group_index, int64_t ma
             }
             f->table[i] = f->tables - 1;
         }
-        st = each_block(s, group_index, s->scratch, count_digits, f, err);
+        st = each_block(r, count_digits, f, err);
         for (int i = 0; st == ROCL_OK && i < ROCL_RANKS; i++) {
             const uint64_t *counts = f->counts[f->table[i]];
             unsigned digit = 0;
@@ -288,10 +309,8 @@ rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group_index)
 
 /* A range is cut into so many parts, or has at most so many values, which are listed. */
 enum { PART_BITS = 8, PARTS = 1 << PART_BITS };
-/* Bytes of the numbers of all ranges that are asked at once, and values for which it takes longer
- * to wake another worker than to count them. */
+/* Bytes of the numbers of all ranges that are asked at once. */
 #define ASKED_BYTES ((size_t)16 << 20)
-#define FEW_VALUES  65536
 
 /* Values from `low`, below low + 2^bits. */
 typedef struct range {
@@ -356,7 +375,6 @@ static bool make_numbers(search *f)
 typedef struct counting {
     rocl_samples *samples;
     search *searches;
-    uint32_t **scratch; /* by worker */
 } counting;
 
 static rocl_status count_task(void *ctx, unsigned worker_index, size_t i, rocl_error *err)
@@ -365,25 +383,17 @@ static rocl_status count_task(void *ctx, unsigned worker_index, size_t i, rocl_e
     search *f = &c->searches[i];
     if (!f->range_count)
         return ROCL_OK;
-    if (!c->scratch[worker_index] && !(c->scratch[worker_index] = malloc(BLOCK * sizeof(uint32_t))))
-        return rocl_fail_memory(err);
-    return each_block(c->samples, f->group, c->scratch[worker_index], count_in_ranges, f, err);
+    return each_block(&(reader){c->samples, worker_index, f->group}, count_in_ranges, f, err);
 }
 
 static rocl_status count_values(rocl_samples *s, search *searches, size_t n, rocl_error *err)
 {
-    counting c = {s, searches, calloc(s->worker_count, sizeof *c.scratch)};
+    counting c = {s, searches};
     uint64_t values = 0;
-    if (!c.scratch)
-        return rocl_fail_memory(err);
     for (size_t i = 0; i < n; i++)
         values += rocl_samples_sum(s, searches[i].group).taken;
     const unsigned workers = values < FEW_VALUES ? 1 : s->worker_count;
-    const rocl_status st = rocl_run_tasks(workers, n, count_task, &c, err);
-    for (unsigned w = 0; w < s->worker_count; w++)
-        free(c.scratch[w]);
-    free(c.scratch);
-    return st;
+    return rocl_run_tasks(workers, n, count_task, &c, err);
 }
 
 /* ---- rank 0 ---- */
@@ -677,24 +687,63 @@ rocl_status rocl_samples_answer(rocl_samples *s, rocl_taken *from, rocl_put *to,
 
 /* ---- what all say ---------------------------------------------------------------------------- */
 
-rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group_index, rocl_distribution *d,
-                                  rocl_error *err)
+static rocl_status describe_group(const reader *r, rocl_distribution *d, rocl_error *err)
 {
+    const rocl_samples *s = r->samples;
     uint64_t ranks[ROCL_RANKS];
     int64_t values[ROCL_RANKS];
-    *d = rocl_samples_sum(s, group_index);
+    *d = rocl_samples_sum(s, r->group);
     if (!d->taken)
         return ROCL_OK;
-    if (group_index < s->group_cap && s->search_of[group_index]) {
-        rocl_distribution_percentiles(d, s->searches[s->search_of[group_index] - 1].values);
+    if (r->group < s->group_cap && s->search_of[r->group]) {
+        rocl_distribution_percentiles(d, s->searches[s->search_of[r->group] - 1].values);
         return ROCL_OK;
     }
     rocl_distribution_ranks(d->taken, ranks);
-    rocl_status st = d->taken <= FEW ? sort_few(s, group_index, ranks, values, err)
-                                     : search_many(s, group_index, d->max, ranks, values, err);
+    rocl_status st = d->taken <= FEW ? sort_few(r, ranks, values, err)
+                                     : search_many(r, d->max, ranks, values, err);
     if (st == ROCL_OK)
         rocl_distribution_percentiles(d, values);
     return st;
+}
+
+rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group_index, rocl_distribution *d,
+                                  rocl_error *err)
+{
+    return describe_group(&(reader){s, 0, group_index}, d, err);
+}
+
+/* ---- many groups side by side ---------------------------------------------------------------- */
+
+/* Tasks for each worker: groups differ in size. */
+enum { TASKS_EACH = 16 };
+
+typedef struct describe_run {
+    rocl_samples *samples;
+    const rocl_described *groups;
+    size_t count, each; /* groups in all, and in a task */
+} describe_run;
+
+static rocl_status describe_some(void *ctx, unsigned number, size_t task, rocl_error *err)
+{
+    const describe_run *r = ctx;
+    rocl_status st = ROCL_OK;
+    for (size_t i = task * r->each; i < (task + 1) * r->each && i < r->count && !st; i++)
+        st = describe_group(&(reader){r->samples, number, r->groups[i].group}, r->groups[i].d, err);
+    return st;
+}
+
+rocl_status rocl_samples_describe_all(rocl_samples *s, const rocl_described *groups, size_t count,
+                                      rocl_error *err)
+{
+    uint64_t values = 0;
+    for (unsigned w = 0; w < s->worker_count; w++)
+        for (size_t i = 0; i < s->workers[w].count; i++)
+            values += s->workers[w].groups[i].d.taken;
+    const unsigned workers = values < FEW_VALUES ? 1 : s->worker_count;
+    const size_t each = count / ((size_t)workers * TASKS_EACH) + 1;
+    describe_run run = {s, groups, count, each};
+    return rocl_run_tasks(workers, (count + each - 1) / each, describe_some, &run, err);
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -707,8 +756,7 @@ rocl_samples *rocl_samples_new(rocl_sort_space *space, unsigned workers)
     s->space = space;
     s->worker_count = workers;
     s->workers = calloc(workers, sizeof *s->workers);
-    s->scratch = malloc(BLOCK * sizeof *s->scratch);
-    if (s->workers && s->scratch)
+    if (s->workers)
         return s;
     rocl_samples_free(s);
     return NULL;
@@ -729,6 +777,7 @@ void rocl_samples_free(rocl_samples *s)
         }
         free(s->workers[w].groups);
         free(s->workers[w].after);
+        free(s->workers[w].scratch);
     }
     for (size_t i = 0; i < s->search_count; i++)
         free_ranges(&s->searches[i]);
@@ -738,6 +787,5 @@ void rocl_samples_free(rocl_samples *s)
     free(s->searches);
     free(s->search_of);
     free(s->workers);
-    free(s->scratch);
     free(s);
 }

@@ -18,6 +18,13 @@ rocl_status rocl_samples_add(rocl_samples *s, unsigned worker, uint32_t group, i
 /* The distribution of a group; all zero where it has no values. */
 rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group, rocl_distribution *d,
                                   rocl_error *err);
+/* The same for many groups, by all workers where there are many values. */
+typedef struct rocl_described {
+    uint32_t group;
+    rocl_distribution *d;
+} rocl_described;
+rocl_status rocl_samples_describe_all(rocl_samples *s, const rocl_described *groups, size_t count,
+                                      rocl_error *err);
 /* The same without its percentiles, which take time. */
 rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group);
 

@@ -286,19 +286,23 @@ static bool has_percentiles(const summary *s, const summary_key *k)
 
 static rocl_status open_groups(summary *s, rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
+    size_t n = 0;
     s->groups = rocl_groups_new(s->keys, sizeof(summary_key), sizeof *s->groups, &s->group_count);
-    if (!s->groups)
+    rocl_described *described =
+        s->groups ? reallocarray(NULL, s->group_count + 1, sizeof *described) : NULL;
+    if (!described)
         return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < s->group_count && st == ROCL_OK; i++) {
+    for (uint32_t i = 1; i < s->group_count; i++) {
         summary_group *g = &s->groups[i];
         g->copied = copied_of(s, i);
         g->longest = longest_of(s, i);
         if (has_percentiles(s, &g->key))
-            st = rocl_samples_describe(s->samples, i, &g->d, err);
+            described[n++] = (rocl_described){i, &g->d};
         else
             g->d = rocl_samples_sum(s->samples, i);
     }
+    const rocl_status st = rocl_samples_describe_all(s->samples, described, n, err);
+    free(described);
     return st;
 }
 
