@@ -93,10 +93,19 @@ static void check_sizes(size_t most, unsigned bits, size_t memory)
         assert_int_equal(rocl_samples_add(s, (unsigned)(draw() % WORKERS), g * 7, ns, NULL),
                          ROCL_OK);
     }
+    struct {
+        char before;
+        rocl_distribution d;
+    } all[GROUPS * 7];
+    assert_int_equal(rocl_samples_describe_all(s, 0, GROUPS * 7, &all[0].d, sizeof *all, NULL),
+                     ROCL_OK);
     for (uint32_t g = 0; g < GROUPS; g++) {
         rocl_distribution d;
         assert_int_equal(rocl_samples_describe(s, g * 7, &d, NULL), ROCL_OK);
         check(&d, values[g], counts[g]);
+        check(&all[g * 7].d, values[g], counts[g]);
+        for (uint32_t i = 1; i < 7; i++)
+            assert_int_equal(all[g * 7 + i].d.taken, 0);
         free(values[g]);
     }
     assert_int_equal(rocl_sort_space_spilled(space) > 0, memory < 4 * most);
