@@ -93,19 +93,18 @@ static void check_sizes(size_t most, unsigned bits, size_t memory)
         assert_int_equal(rocl_samples_add(s, (unsigned)(draw() % WORKERS), g * 7, ns, NULL),
                          ROCL_OK);
     }
-    struct {
-        char before;
-        rocl_distribution d;
-    } all[GROUPS * 7];
-    assert_int_equal(rocl_samples_describe_all(s, 0, GROUPS * 7, &all[0].d, sizeof *all, NULL),
-                     ROCL_OK);
+    rocl_distribution all[GROUPS * 7];
+    rocl_described described[GROUPS * 7];
+    for (uint32_t i = 0; i < GROUPS * 7; i++)
+        described[i] = (rocl_described){GROUPS * 7 - 1 - i, &all[GROUPS * 7 - 1 - i]};
+    assert_int_equal(rocl_samples_describe_all(s, described, GROUPS * 7, NULL), ROCL_OK);
     for (uint32_t g = 0; g < GROUPS; g++) {
         rocl_distribution d;
         assert_int_equal(rocl_samples_describe(s, g * 7, &d, NULL), ROCL_OK);
         check(&d, values[g], counts[g]);
-        check(&all[g * 7].d, values[g], counts[g]);
+        check(&all[g * 7], values[g], counts[g]);
         for (uint32_t i = 1; i < 7; i++)
-            assert_int_equal(all[g * 7 + i].d.taken, 0);
+            assert_int_equal(all[g * 7 + i].taken, 0);
         free(values[g]);
     }
     assert_int_equal(rocl_sort_space_spilled(space) > 0, memory < 4 * most);
