@@ -15,10 +15,12 @@ typedef struct rocl_shares {
 bool rocl_shares_open(rocl_shares *s, size_t count, size_t workers); /* false: memory is out */
 void rocl_shares_close(rocl_shares *s);
 
-/* Concurrent. */
+/* Concurrent. Written once: workers are next to each other. */
 static inline void rocl_shares_note(rocl_shares *s, unsigned worker, uint64_t thing)
 {
-    s->noted[worker * s->count + thing] = true;
+    bool *noted = &s->noted[worker * s->count + thing];
+    if (!*noted)
+        *noted = true;
 }
 
 /* Another rank puts what it has, rank 0 takes that. */

@@ -360,12 +360,10 @@ rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_status st = take_request(&request, &o, &sink, &arena)
                          ? open_collectors(&s, t, &o, true, err)
                          : rocl_team_bad_message(err);
-    const rocl_sink own = make_sink(&s);
-    sink = (rocl_sink){.self = own.self,
-                       .kinds = sink.kinds,
-                       .fields = sink.fields,
-                       .events = own.events,
-                       .end_task = own.end_task};
+    const uint32_t kinds = sink.kinds, fields = sink.fields;
+    sink = make_sink(&s);
+    sink.kinds = kinds;
+    sink.fields = fields;
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)

@@ -1,5 +1,5 @@
 /* A rank of a team that is not 0: it opens and reads what rank 0 deals to it, and sends the events
- * as they are; see team/team.h. */
+ * as they are, or makes its part of an output or of reports; see team/team.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -77,6 +77,17 @@ END
     [ "$failed" -eq 0 ]
 }
 
+@test "a thousand databases of 128 nodes" {
+    [ -n "${SOAK:-}" ] || skip "SOAK=1 runs it"
+    compared=0 failed=0
+    mkdir k
+    "$BUILD/tests/rocpd-gen" -o k/rank%r.db --rows 100 --kernels 10 --gpus 8 --processes 1024 --nodes 128
+    same 2 16 64 -- -j1 k
+    same 16 -- summary launch gaps overlap ranks collectives --format json -j1 k
+    rm -r k
+    [ "$failed" -eq 0 ]
+}
+
 @test "inputs that only rank 0 can read, beside those that others read" {
     gzip -c "$BATS_FILE_TMPDIR/m/rank1.db" >z.db.gz
     rocpd2pftrace -q -o t.pftrace "$BATS_FILE_TMPDIR/m/rank2.db"
