@@ -851,6 +851,34 @@ static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *
     return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
 }
 
+/* Without the host. */
+static const char *path_on_node(const rocl_source *s)
+{
+    return s->rank ? strchr(s->path, ':') + 1 : s->path;
+}
+
+/* Puts the sources of the others, which are in the order of their names, between rank 0's. */
+static rocl_status join_sources(rocl_trace *t, rocl_error *err)
+{
+    size_t i = t->source_count, k = t->node_source_count, n = i + k;
+    rocl_source **all = realloc(t->sources, (n + 1) * sizeof *all);
+    if (!all)
+        return rocl_fail_memory(err);
+    t->sources = all;
+    t->source_count = n;
+    while (k) {
+        rocl_source *own = i ? all[i - 1] : NULL, *other = t->node_sources[k - 1];
+        const bool last = own && strverscmp(own->path, path_on_node(other)) > 0;
+        all[--n] = last ? own : other;
+        if (last)
+            i--;
+        else
+            k--;
+    }
+    t->node_source_count = 0;
+    return ROCL_OK;
+}
+
 rocl_status rocl_nodes_take(rocl_trace *t, rocl_error *err)
 {
     const unsigned size = rocl_team_size(t->opt.team);
@@ -880,13 +908,5 @@ rocl_status rocl_nodes_take(rocl_trace *t, rocl_error *err)
         rocl_buf_free(&messages[r]);
     free(messages);
     free(asked);
-    rocl_source **more =
-        realloc(t->sources, (t->source_count + t->node_source_count + 1) * sizeof *more);
-    if (!more)
-        return rocl_fail_memory(err);
-    t->sources = more;
-    for (size_t i = 0; i < t->node_source_count; i++)
-        t->sources[t->source_count++] = t->node_sources[i];
-    t->node_source_count = 0;
-    return st;
+    return st == ROCL_OK ? join_sources(t, err) : st;
 }

@@ -50,6 +50,10 @@ all
 all --align start --start 20% --end 60% --clip
 collectives steps --rank 3,5,7
 END
+    # Also the names of inputs and their order, where all nodes see the same ones.
+    rocstats -q --team no --format json "$BATS_FILE_TMPDIR/all" >one.json
+    in_nodes rocstats --format json --local "$BATS_FILE_TMPDIR/all" >other.json
+    cmp one.json other.json
 }
 
 @test "HOST:PATH, with and without --local, and beside what is named plainly" {
