@@ -1,5 +1,5 @@
 # For tests of teams: inputs, comparisons with one process, ranks that are killed.
-# shellcheck shell=bash disable=SC2034,SC2154,SC2164
+# shellcheck shell=bash disable=SC2034,SC2054,SC2154,SC2164
 
 requires() {
     needs jq otf2-print
