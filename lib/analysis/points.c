@@ -86,19 +86,22 @@ static uint32_t find_handle(points *p, const rocl_batch *b, const rocl_region *r
     return *ok ? id : 0;
 }
 
-/* The stream and the event that a call names: in the lower and the upper half. */
+/* The stream and the event that a call names, of several the first: in the lower and the upper
+ * half.
+ */
 static bool find_handles(points *p, const rocl_batch *b, const rocl_region *r, uint32_t bits,
                          uint64_t *handles)
 {
     bool ok = true;
-    *handles = 0;
+    uint32_t stream = 0, event = 0;
     for (uint32_t i = 0; i < r->arg_count; i++) {
         const rocl_arg *a = &b->args[r->arg_first + i];
-        if (a->name == p->stream_word)
-            *handles |= find_handle(p, b, r, false, a, &ok);
-        else if (a->name == p->event_word && uses_event(bits))
-            *handles |= (uint64_t)find_handle(p, b, r, true, a, &ok) << 32;
+        if (a->name == p->stream_word && !stream)
+            stream = find_handle(p, b, r, false, a, &ok);
+        else if (a->name == p->event_word && !event && uses_event(bits))
+            event = find_handle(p, b, r, true, a, &ok);
     }
+    *handles = (uint64_t)event << 32 | stream;
     return ok;
 }
 
