@@ -181,8 +181,8 @@ static rocl_status seal_sorters(void *self, unsigned worker, rocl_error *err)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* What is free lies in pages of the heap between those that are kept: the system gets back those
- * that are free as a whole. */
+/* What many workers needed to read is free, but lies between what is kept: the system gets back the
+ * pages that are free as a whole. */
 static void give_memory_back(void)
 {
 #ifdef __GLIBC__
@@ -472,8 +472,6 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
                                    : rocl_pipeline_run(t, &sink, err);
     t->opt.args = args;
     s.few = has_few_events(t);
-    if (!s.few) /* what many workers needed to read */
-        give_memory_back();
     if (st == ROCL_OK && o->header)
         st = rocl_put_header(out, t, ROCL_HEADER, err);
     if (st == ROCL_OK)
