@@ -50,8 +50,8 @@ typedef enum rocl_team_message {
     ROCL_TEAM_ANSWER, /* how many texts; of each length and bytes; collector; what it has put.
                          Empty: that is all */
     /* of inputs that nodes find, see trace/nodes.h */
-    ROCL_TEAM_FIND,    /* how many names, each with whether it must be there */
-    ROCL_TEAM_FOUND,   /* host, status, text, how many files, of each its name and state */
+    ROCL_TEAM_FIND,    /* how many names; of each its number, itself, whether it must be there */
+    ROCL_TEAM_FOUND,   /* host, status, text, how many files, of each which name, path and state */
     ROCL_TEAM_DEFINED, /* status; then text, or sources, times, notices, inputs left out in part */
 } rocl_team_message;
 

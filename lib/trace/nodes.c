@@ -62,6 +62,7 @@ typedef struct found {
     char *path;
     uint64_t bytes, device, inode;
     int64_t modified, modified_ns;
+    size_t name;   /* by which of the names it was found */
     unsigned host; /* on rank 0: the first rank on it */
     unsigned rank; /* who opens it */
 } found;
@@ -92,9 +93,9 @@ static rocl_status add_found(finds *f, const found *what, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status add_path(finds *f, const char *path, rocl_error *err)
+static rocl_status add_path(finds *f, size_t number, const char *path, rocl_error *err)
 {
-    found what = {.path = strdup(path)};
+    found what = {.path = strdup(path), .name = number};
     struct stat file;
     if (stat(path, &file) == 0) {
         what.bytes = S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
@@ -122,8 +123,9 @@ static char *put_host_in(const char *name, const char *host)
     return (char *)b.data;
 }
 
-/* must: it was named as an input of this node. Of others it is enough that one node has them. */
-static rocl_status find_name(finds *f, const char *name, const char *host, bool must,
+/* must: it was named as an input of this node. Of others it is enough that one node has them.
+ * number: which of the names it is. */
+static rocl_status find_name(finds *f, size_t number, const char *name, const char *host, bool must,
                              rocl_error *err)
 {
     rocl_inputs in = {0};
@@ -132,7 +134,7 @@ static rocl_status find_name(finds *f, const char *name, const char *host, bool 
     const char *const names[] = {own};
     rocl_status st = own && why ? rocl_inputs_expand(&in, names, 1, why) : rocl_fail_memory(why);
     for (size_t i = 0; st == ROCL_OK && i < in.count; i++)
-        st = add_path(f, in.paths[i], why);
+        st = add_path(f, number, in.paths[i], why);
     if (st == ROCL_INPUT && !must) {
         if (!f->why)
             f->why = strdup(rocl_error_text(why));
@@ -150,6 +152,7 @@ static void put_found(rocl_buf *b, const found *f)
 {
     const uint64_t facts[] = {f->bytes, f->device, f->inode, (uint64_t)f->modified,
                               (uint64_t)f->modified_ns};
+    rocl_buf_varint(b, f->name);
     rocl_team_put_text(b, f->path, strlen(f->path));
     rocl_buf_put(b, facts, sizeof facts);
 }
@@ -190,9 +193,10 @@ rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_team_reader *from, rocl_
     rocl_status st = why ? ROCL_OK : rocl_fail_memory(err);
     name_host(team, host);
     for (uint64_t n = rocl_team_number(from); n && !from->bad && st == ROCL_OK; n--) {
+        const size_t number = rocl_team_number(from);
         char *name = rocl_team_text(from);
         const bool must = rocl_team_number(from);
-        st = name ? find_name(&f, name, host, must, why) : rocl_fail_memory(why);
+        st = name ? find_name(&f, number, name, host, must, why) : rocl_fail_memory(why);
         free(name);
     }
     const char *text = st != ROCL_OK ? rocl_error_text(why) : f.why ? f.why : "";
@@ -360,7 +364,9 @@ static rocl_status take_found(finds *f, const hosts *h, unsigned rank, rocl_team
     if (st == ROCL_OK && *text && !f->why && asprintf(&f->why, "%s:%s", host, text) < 0)
         st = rocl_fail_memory(err);
     for (; n && st == ROCL_OK; n--) {
-        found what = {.path = rocl_team_text(r), .host = h->firsts[rank]};
+        found what = {.host = h->firsts[rank]};
+        what.name = rocl_team_number(r);
+        what.path = rocl_team_text(r);
         const uint8_t *p = rocl_team_bytes(r, sizeof facts);
         if (!p) {
             free(what.path);
@@ -396,6 +402,7 @@ static rocl_status ask_ranks(rocl_team *team, const hosts *h, finds *f, const ch
             if (at ? strlen(h->names[r]) != at || memcmp(names[i], h->names[r], at) != 0 : !local)
                 continue;
             const char *name = names[i] + (at ? at + 1 : 0);
+            rocl_buf_varint(&list, i);
             rocl_team_put_text(&list, name, strlen(name));
             rocl_buf_varint(&list, at > 0);
             n++;
@@ -577,6 +584,32 @@ static rocl_status send_paths(rocl_trace *t, const finds *f, unsigned rank, rocl
     return st;
 }
 
+/* Each name must have inputs on one of the nodes. What is wrong with it is said of rank 0's. */
+static rocl_status refuse_missing(const finds *f, const char *const *names, size_t count,
+                                  const char *host, rocl_error *err)
+{
+    bool *there = calloc(count + 1, sizeof *there);
+    rocl_status st = there ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; there && i < f->count; i++)
+        if (f->all[i].name < count)
+            there[f->all[i].name] = true;
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        finds own = {0};
+        rocl_error *why = there[i] ? NULL : rocl_error_new();
+        if (there[i])
+            continue;
+        st = why ? find_name(&own, i, names[i], host, true, why) : rocl_fail_memory(err);
+        if (st == ROCL_OK)
+            st = rocl_fail(err, ROCL_INPUT, "%s: no node has an input by this name", names[i]);
+        else if (why)
+            st = rocl_fail(err, st, "%s:%s", host, rocl_error_text(why));
+        free_finds(&own);
+        rocl_error_free(why);
+    }
+    free(there);
+    return st;
+}
+
 rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t count, rocl_inputs *in,
                             rocl_error *err)
 {
@@ -592,7 +625,7 @@ rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t coun
         const size_t n = host_length(names[i]);
         if (n && (strlen(h.names[0]) != n || memcmp(names[i], h.names[0], n) != 0))
             continue;
-        st = find_name(&f, names[i] + (n ? n + 1 : 0), h.names[0], n || !t->opt.local, err);
+        st = find_name(&f, i, names[i] + (n ? n + 1 : 0), h.names[0], n || !t->opt.local, err);
     }
     if (f.why) {
         char *own = f.why;
@@ -604,8 +637,8 @@ rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t coun
     }
     if (st == ROCL_OK)
         st = ask_ranks(team, &h, &f, names, count, t->opt.local, err);
-    if (st == ROCL_OK && !f.count)
-        st = rocl_fail(err, ROCL_INPUT, "%s", f.why ? f.why : "no node has an input");
+    if (st == ROCL_OK)
+        st = refuse_missing(&f, names, count, h.names[0], err);
     if (st == ROCL_OK && f.why)
         rocl_notice(t, "%s; others have inputs", f.why);
     if (st == ROCL_OK)

@@ -73,6 +73,7 @@ END
 }
 
 @test "what is not there, and what cannot be read on other nodes" {
+    local tool
     cd "$BATS_FILE_TMPDIR"
     export ROCLINE_TEAM_HOSTS=n1,n2,n2,n3,n3
     try 3 rocpd2csv -q --team 5 -d out n9:n1/run
@@ -84,6 +85,14 @@ END
     try 3 rocstats -q --team 5 --local missing.db
     one_line rocstats
     says "n1:missing.db: no such file"
+    # Each name must be somewhere, also beside others.
+    for tool in "rocstats" "rocpd2csv -d out" "rocpd2otf2 -d out" "rocpd2pftrace -d out"; do
+        # shellcheck disable=SC2086 # words
+        try 3 $tool -q --team 5 --local "%hostname%/run" missing.db
+        one_line ${tool%% *}
+        says "n1:missing.db: no such file"
+        [ ! -e out ]
+    done
     # A node without any is told.
     try 0 rocstats kernels --team 5 --local "%hostname%/run/large.db"
     says "no such file; others have inputs"
