@@ -110,7 +110,6 @@ typedef struct collectives {
     uint64_t kernels;
     /* Of a team: */
     rocl_shares shares;  /* ranks of the trace */
-    unsigned asked;      /* on rank 0: the round */
     measured *elsewhere; /* by other ranks */
     size_t elsewhere_count, elsewhere_cap;
 } collectives;
@@ -878,19 +877,12 @@ static void close_collectives(void *self)
 /* Kernels of communication come to rank 0, since those of all ranks are matched there. What is
  * exposed of them is measured where all work of a rank of the trace was read; work of one that
  * several ranks of the team have read comes to rank 0 as well. */
-enum { ASK_RANKS, ASK_WORK };
-
 static rocl_status ask_collectives(void *self, unsigned round, unsigned rank, rocl_put *to,
                                    rocl_error *err)
 {
     collectives *k = self;
     (void)rank, (void)err;
-    if (round > ASK_WORK)
-        return ROCL_OK;
-    k->asked = round;
-    rocl_put_number(to, round);
-    if (round == ASK_WORK)
-        rocl_shares_put_shared(&k->shares, to);
+    rocl_shares_ask(&k->shares, round, to);
     return ROCL_OK;
 }
 
@@ -912,11 +904,8 @@ static rocl_status answer_collectives(void *self, rocl_taken *question, rocl_put
                                       rocl_error *err)
 {
     collectives *k = self;
-    if (rocl_take_number(question) == ASK_RANKS) {
-        rocl_shares_put(&k->shares, to);
+    if (rocl_shares_answer_who(&k->shares, question, to))
         return ROCL_OK;
-    }
-    rocl_shares_take_shared(&k->shares, question);
     rocl_status st = rocl_collectives_list(&k->match, err);
     if (st == ROCL_OK)
         st = prepare_sums(k, err);
@@ -927,7 +916,7 @@ static rocl_status hear_collectives(void *self, unsigned rank, rocl_taken *answe
 {
     collectives *k = self;
     rocl_status st = ROCL_OK;
-    if (k->asked == ASK_RANKS)
+    if (k->shares.asked == ROCL_ASK_WHO)
         return rocl_shares_take(&k->shares, rank, answer, err);
     while (!rocl_taken_all(answer) && st == ROCL_OK) {
         uint64_t key[4], v[3];

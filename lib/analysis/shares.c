@@ -69,3 +69,23 @@ void rocl_shares_take_shared(rocl_shares *s, rocl_taken *from)
         if (thing <= s->count)
             s->sent[thing - 1] = true;
 }
+
+void rocl_shares_ask(rocl_shares *s, unsigned round, rocl_put *to)
+{
+    if (round > ROCL_ASK_WORK)
+        return;
+    s->asked = round;
+    rocl_put_number(to, round);
+    if (round == ROCL_ASK_WORK)
+        rocl_shares_put_shared(s, to);
+}
+
+bool rocl_shares_answer_who(rocl_shares *s, rocl_taken *question, rocl_put *to)
+{
+    const bool who = rocl_take_number(question) == ROCL_ASK_WHO;
+    if (who)
+        rocl_shares_put(s, to);
+    else
+        rocl_shares_take_shared(s, question);
+    return who;
+}

@@ -10,6 +10,7 @@ typedef struct rocl_shares {
     bool *noted;      /* by worker and thing: there was work of it here */
     unsigned *had_by; /* on rank 0, by thing: the rank that has it + 1, or several; 0: nobody */
     bool *sent;       /* on another rank, by thing: rank 0 wants its work */
+    unsigned asked;   /* on rank 0: the round */
 } rocl_shares;
 
 bool rocl_shares_open(rocl_shares *s, size_t count, size_t workers); /* false: memory is out */
@@ -28,6 +29,13 @@ void rocl_shares_put(const rocl_shares *s, rocl_put *to);
 rocl_status rocl_shares_take(rocl_shares *s, unsigned rank, rocl_taken *from, rocl_error *err);
 /* Then, on rank 0: do several have it, rank 0 among them? */
 bool rocl_shares_several(const rocl_shares *s, size_t thing);
+/* The question of a round: who has what; then for the work of what several have. None after that.
+ */
+enum { ROCL_ASK_WHO, ROCL_ASK_WORK };
+void rocl_shares_ask(rocl_shares *s, unsigned round, rocl_put *to);
+/* On another rank: has it been asked who has what? That is put. Else it is asked for work. */
+bool rocl_shares_answer_who(rocl_shares *s, rocl_taken *question, rocl_put *to);
+
 /* Rank 0 puts what several have, another rank takes that: s->sent. */
 void rocl_shares_put_shared(const rocl_shares *s, rocl_put *to);
 void rocl_shares_take_shared(rocl_shares *s, rocl_taken *from);

@@ -61,7 +61,6 @@ typedef struct streams {
     int64_t first; /* of all work */
     /* Of a team: */
     rocl_shares shares; /* GPUs */
-    unsigned asked;     /* on rank 0: the round */
 } streams;
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -409,11 +408,9 @@ static rocl_status finish_streams(void *self, rocl_tables *out, rocl_error *err)
 /* ---- of a team ------------------------------------------------------------------------------- */
 
 /* First which GPUs had work; then edges of those that several ranks have. */
-enum { ASK_GPUS, ASK_EDGES };
-
 static rocl_status prepare_streams(void *self, unsigned round, rocl_error *err)
 {
-    return round == ASK_GPUS ? measure_lanes(self, err) : ROCL_OK;
+    return round == ROCL_ASK_WHO ? measure_lanes(self, err) : ROCL_OK;
 }
 
 static rocl_status ask_streams(void *self, unsigned round, unsigned rank, rocl_put *to,
@@ -421,23 +418,15 @@ static rocl_status ask_streams(void *self, unsigned round, unsigned rank, rocl_p
 {
     streams *s = self;
     (void)rank, (void)err;
-    if (round > ASK_EDGES)
-        return ROCL_OK;
-    s->asked = round;
-    rocl_put_number(to, round);
-    if (round == ASK_EDGES)
-        rocl_shares_put_shared(&s->shares, to);
+    rocl_shares_ask(&s->shares, round, to);
     return ROCL_OK;
 }
 
 static rocl_status answer_streams(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
 {
     streams *s = self;
-    if (rocl_take_number(question) == ASK_GPUS) {
-        rocl_shares_put(&s->shares, to);
+    if (rocl_shares_answer_who(&s->shares, question, to))
         return ROCL_OK;
-    }
-    rocl_shares_take_shared(&s->shares, question);
     rocl_status st = measure_lanes(s, err);
     return st == ROCL_OK ? sweep_edges(s, to, err) : st;
 }
@@ -446,7 +435,7 @@ static rocl_status hear_streams(void *self, unsigned rank, rocl_taken *answer, r
 {
     streams *s = self;
     rocl_status st = ROCL_OK;
-    if (s->asked == ASK_GPUS)
+    if (s->shares.asked == ROCL_ASK_WHO)
         return rocl_shares_take(&s->shares, rank, answer, err);
     while (!rocl_taken_all(answer) && st == ROCL_OK) {
         uint64_t key[3] = {rocl_take_number(answer)};

@@ -38,7 +38,6 @@ typedef struct utilisation {
     slice *slices;
     /* Of a team: */
     rocl_shares shares;   /* GPUs */
-    unsigned asked;       /* on rank 0: the round */
     swept_gpu *elsewhere; /* there of other ranks, here those that rank 0 is to have; by GPU */
     size_t elsewhere_count, elsewhere_cap;
     size_t shown; /* of them */
@@ -292,8 +291,6 @@ static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *
 /* ---- of a team ------------------------------------------------------------------------------- */
 
 /* First which GPUs had work, and when all work of a machine was; then work, or slices. */
-enum { ASK_GPUS, ASK_WORK };
-
 static void put_spans(const utilisation *u, rocl_put *to)
 {
     rocl_put_bytes(to, u->spans, u->c.trace->machine_count * sizeof *u->spans);
@@ -304,15 +301,11 @@ static rocl_status ask_utilisation(void *self, unsigned round, unsigned rank, ro
 {
     utilisation *u = self;
     (void)rank, (void)err;
-    if (round > ASK_WORK)
-        return ROCL_OK;
-    u->asked = round;
-    rocl_put_number(to, round);
-    if (round == ASK_GPUS)
+    rocl_shares_ask(&u->shares, round, to);
+    if (round != ROCL_ASK_WORK)
         return ROCL_OK;
     rocl_extents_join(u->spans, u->c.trace->machine_count, u->c.trace->opt.jobs);
     put_spans(u, to);
-    rocl_shares_put_shared(&u->shares, to);
     return ROCL_OK;
 }
 
@@ -341,14 +334,12 @@ static rocl_status answer_utilisation(void *self, rocl_taken *question, rocl_put
                                       rocl_error *err)
 {
     utilisation *u = self;
-    if (rocl_take_number(question) == ASK_GPUS) {
+    if (rocl_shares_answer_who(&u->shares, question, to)) {
         rocl_extents_join(u->spans, u->c.trace->machine_count, u->c.trace->opt.jobs);
         put_spans(u, to);
-        rocl_shares_put(&u->shares, to);
         return ROCL_OK;
     }
     rocl_take_bytes(question, u->spans, u->c.trace->machine_count * sizeof *u->spans);
-    rocl_shares_take_shared(&u->shares, question);
     return sweep_gpus(u, to, keep_gpu, NULL, err);
 }
 
@@ -356,13 +347,15 @@ static rocl_status hear_utilisation(void *self, unsigned rank, rocl_taken *answe
 {
     utilisation *u = self;
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; u->asked == ASK_GPUS && i < u->c.trace->machine_count; i++) {
-        rocl_extent x;
-        rocl_take_bytes(answer, &x, sizeof x);
-        rocl_extent_join(&u->spans[i], &x);
+    if (u->shares.asked == ROCL_ASK_WHO) {
+        st = rocl_shares_take(&u->shares, rank, answer, err);
+        for (size_t i = 0; i < u->c.trace->machine_count && st == ROCL_OK; i++) {
+            rocl_extent x;
+            rocl_take_bytes(answer, &x, sizeof x);
+            rocl_extent_join(&u->spans[i], &x);
+        }
+        return st;
     }
-    if (u->asked == ASK_GPUS)
-        return rocl_shares_take(&u->shares, rank, answer, err);
     while (!rocl_taken_all(answer) && st == ROCL_OK) {
         uint64_t key[4] = {rocl_take_number(answer)};
         key[1] = (uint64_t)rocl_take_signed(answer);
