@@ -29,12 +29,12 @@ typedef struct common {
     const char *job;                       /* the file that --job names, or NULL */
     bool checking; /* of several jobs each is checked, up to where its work would begin */
     bool output_config;
+    bool local;                        /* --local */
     bool to_stdout;                    /* the tool sets it when stdout is data */
     bool note_times;                   /* the same, for rocl_trace_times */
     bool copy_packets;                 /* and this one of rocl_options */
     bool team_writes;                  /* and this one when all ranks make its output together */
     rocl_team_write_fn *team_collects; /* and this one to what ranks do that make statistics */
-    bool local;                        /* --local */
     bool teams;                        /* and this one when its reports can be made by a team */
     bool reported;                     /* and this one when it has called common_report() itself */
     wanted_events wanted;              /* the tool sets it */
