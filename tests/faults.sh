@@ -71,6 +71,12 @@ commands() {
 = rocstats -q -jN --style rocprofv3 -d out in/a.db
 = rocstats -q -jN all in/many
 = rocstats -q -jN domains in/app in/calls.txt
+= rocpd2pftrace -q --team 2 -d out/new in/big.db in/c.db
+= rocpd2csv -q --team 2 -d out in/big.db in/c.db
+= rocpd2otf2 -q --team 2 -d out/new in/a.db in/c.db
+= rocline export -q --team 2 -f jsonl -d out in/a.db in/c.db
+= rocstats -q --team 2 all in/big.db in/c.db
+= rocstats -q --team 2 --local --format json -o out/s.json all in/a.db in/c.db
 = rocmerge -q -jN -o out/m.db in/a.db in/c.db
 = rocmerge -q -jN --flat -o out/m.db in/a.db in/c.db
 = rocmerge -q -jN --rebuild -o out/m.db in/a.db in/calls.txt

@@ -302,7 +302,8 @@ rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, v
             rocl_taken question = {{bytes, bytes ? bytes + len : NULL, !bytes}, NULL, 0};
             st = answer_one(g, number - 1, &question, err);
         }
-        rocl_buf end = {0};
+        uint8_t space[1];
+        rocl_buf end = ROCL_BUF_IN(space);
         rocl_buf_byte(&end, ROCL_TEAM_ANSWER);
         if (st == ROCL_OK && q.bad)
             st = rocl_team_bad_message(err);

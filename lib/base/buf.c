@@ -15,7 +15,7 @@ bool rocl_buf_grow(rocl_buf *b, size_t n)
         cap = need;
     if (cap < 256)
         cap = 256;
-    uint8_t *data = possible ? realloc(b->data, cap) : NULL;
+    uint8_t *data = possible && !b->fixed ? realloc(b->data, cap) : NULL;
     if (!data) {
         b->failed = true;
         return false;
@@ -60,6 +60,7 @@ void rocl_buf_free_into(rocl_buf *b, rocl_buf *into)
 
 void rocl_buf_free(rocl_buf *b)
 {
-    free(b->data);
+    if (!b->fixed)
+        free(b->data);
     *b = (rocl_buf){0};
 }

@@ -14,7 +14,15 @@ typedef struct rocl_buf {
     size_t len;
     size_t cap;
     bool failed; /* sticky: an allocation failed and bytes are missing; check before use */
+    bool fixed;  /* the bytes are the caller's: they do not grow, and are not freed */
 } rocl_buf;
+
+/* A buffer in an array: for what has to be said also when memory is out. */
+#define ROCL_BUF_IN(array)                                                                         \
+    (rocl_buf)                                                                                     \
+    {                                                                                              \
+        .data = (array), .cap = sizeof(array), .fixed = true                                       \
+    }
 
 #define ROCL_VARINT_MAX 10
 

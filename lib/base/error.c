@@ -9,12 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A fixed buffer: reporting a failure must not need memory, of which there may be none. */
-#define TEXT_SIZE 4096
-
 struct rocl_error {
     rocl_status status;
-    char text[TEXT_SIZE];
+    char text[ROCL_ERROR_SIZE]; /* to report a failure must not need memory: there may be none */
 };
 
 rocl_error *rocl_error_new(void)
@@ -34,18 +31,18 @@ rocl_status rocl_error_status(const rocl_error *e)
 
 const char *rocl_error_text(const rocl_error *e)
 {
-    return e ? e->text : "";
+    return e ? e->text : "out of memory"; /* of which there was none for an error */
 }
 
 /* Names from a hostile file end up in messages: no newline, no terminal escape gets through. A text
  * that is cut ends with "...", without half a UTF-8 character before it. */
 static void format_text(char *text, const char *fmt, va_list args)
 {
-    int n = vsnprintf(text, TEXT_SIZE, fmt, args);
+    int n = vsnprintf(text, ROCL_ERROR_SIZE, fmt, args);
     if (n < 0)
         text[0] = '\0';
-    if (n >= TEXT_SIZE) {
-        size_t at = TEXT_SIZE - 4;
+    if (n >= ROCL_ERROR_SIZE) {
+        size_t at = ROCL_ERROR_SIZE - 4;
         while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
             at--;
         memcpy(text + at, "...", 4);
@@ -58,7 +55,7 @@ rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
     if (!err)
         return status;
     /* Not into err itself: an argument may be its text. */
-    char text[TEXT_SIZE];
+    char text[ROCL_ERROR_SIZE];
     va_list args;
     va_start(args, fmt);
     format_text(text, fmt, args);
@@ -87,7 +84,7 @@ rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...)
         return ROCL_INTERNAL;
     if (err->status == ROCL_OK)
         return ROCL_OK;
-    char text[TEXT_SIZE];
+    char text[ROCL_ERROR_SIZE];
     va_list args;
     va_start(args, fmt);
     format_text(text, fmt, args);
@@ -107,8 +104,12 @@ void rocl_error_rename(rocl_error *err, const char *from, const char *to)
 
 void rocl_error_copy(rocl_error *to, const rocl_error *from)
 {
-    if (!to || !from || to == from)
+    if (!to || to == from)
         return;
+    if (!from) {
+        rocl_fail_memory(to);
+        return;
+    }
     to->status = from->status;
     memcpy(to->text, from->text, strlen(from->text) + 1);
 }

@@ -4,6 +4,9 @@
 
 #include "base/status.h"
 
+/* Of the longest message, with its 0. */
+enum { ROCL_ERROR_SIZE = 4096 };
+
 /* Sets status and message (replacing any former one) and returns `status`, so that a caller can
  * write `return rocl_fail(err, ROCL_INPUT, "...")`. `err` may be NULL. Texts longer than some KB
  * are cut ("..."); control characters in them (newline, escape) become '?'. */
@@ -19,7 +22,8 @@ rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...) __attribute__((form
  * that the user knows. */
 void rocl_error_rename(rocl_error *err, const char *from, const char *to);
 
-/* Copies `from` into `to` (both may be NULL): a worker's error becomes the run's error. */
+/* Copies `from` into `to`: a worker's error becomes the run's error. `to` NULL: nobody asks. `from`
+ * NULL: there was no memory for an error, and so that is what is said. */
 void rocl_error_copy(rocl_error *to, const rocl_error *from);
 
 /* Shorthand: ROCL_INTERNAL "out of memory". */

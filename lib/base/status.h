@@ -38,7 +38,8 @@ typedef struct rocl_error rocl_error;
 ROCL_API rocl_error *rocl_error_new(void);
 ROCL_API void rocl_error_free(rocl_error *e);
 ROCL_API rocl_status rocl_error_status(const rocl_error *e);
-/* One line "outermost place: ...: what is wrong", no newline; "" when nothing is. Owned by e. */
+/* One line "outermost place: ...: what is wrong", no newline; "" when nothing is. Owned by e.
+ * NULL: "out of memory", as there was not enough for it. */
 ROCL_API const char *rocl_error_text(const rocl_error *e);
 
 /* Replaces control characters by '?', in place: U+0000 to U+001F, U+007F to U+009F, bytes 0x80 to

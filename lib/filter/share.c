@@ -38,8 +38,8 @@ static void take_bytes(bytes *b, void *to, size_t n)
     X(f->last)                                                                                     \
     X(f->window.from)                                                                              \
     X(f->window.to)                                                                                \
-    X(f->periods.first) X(f->iterations.group_count) X(f->iterations.span_count)                   \
-        X(f->steps.time_count)
+    X(f->periods.first)                                                                            \
+    X(f->iterations.group_count) X(f->iterations.span_count) X(f->steps.time_count)
 
 void rocl_filter_put_state(const rocl_filter *f, rocl_buf *to)
 {

@@ -107,8 +107,7 @@ static int report_failure(event_cursor *c, rocl_status st, rocl_error *err)
     sqlite3_vtab *vtab = c->base.pVtab;
     const bool interrupted = !strcmp(rocl_error_text(err), "interrupted");
     sqlite3_free(vtab->zErrMsg);
-    vtab->zErrMsg =
-        sqlite3_mprintf("%s", st == ROCL_INTERNAL && !err ? "out of memory" : rocl_error_text(err));
+    vtab->zErrMsg = sqlite3_mprintf("%s", rocl_error_text(err));
     rocl_error_free(err);
     c->block = NULL;
     rocl_status *failed = ((rocl_event_table *)vtab)->host->failed;

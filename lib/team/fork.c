@@ -214,16 +214,12 @@ rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err)
     rocl_status st = f->peers && f->polls && f->ranks ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned r = 0; st == ROCL_OK && r < size; r++)
         f->peers[r].fd = -1;
-    fflush(NULL); /* or what is buffered is written by each */
-    for (unsigned r = 1; st == ROCL_OK && f->rank == 0 && r < size; r++)
-        st = fork_rank(f, r, err);
     if (st != ROCL_OK) {
-        f->size = f->peers ? f->size : 0;
+        f->size = 0;
         close_forks(f);
         return st;
     }
-    const rocl_transport t = {.rank = f->rank,
-                              .size = size,
+    const rocl_transport t = {.size = size,
                               .local = size,
                               .self = f,
                               .send = send_message,
@@ -231,6 +227,17 @@ rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err)
                               .take = take_message,
                               .why = why,
                               .close = close_forks};
-    *team = rocl_team_new(&t, "processes of this machine");
-    return *team ? ROCL_OK : rocl_fail_memory(err);
+    /* Before there are others: one that could not make it would take itself for rank 0. */
+    rocl_team *made = rocl_team_new(&t, "processes of this machine");
+    if (!made)
+        return rocl_fail_memory(err);
+    fflush(NULL); /* or what is buffered is written by each */
+    for (unsigned r = 1; st == ROCL_OK && f->rank == 0 && r < size; r++)
+        st = fork_rank(f, r, err);
+    made->transport.rank = f->rank;
+    if (st == ROCL_OK)
+        *team = made;
+    else
+        rocl_team_close(made);
+    return st;
 }

@@ -78,6 +78,17 @@ rocl_status rocl_team_send(rocl_team *team, unsigned to, const rocl_buf *b, rocl
 rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *message, unsigned *from,
                               bool *there, rocl_error *err);
 
+/* A message of a byte and a number, in an array: it can be sent when memory is out, too. */
+enum { ROCL_TEAM_SHORT = 1 + ROCL_VARINT_MAX };
+static inline rocl_buf rocl_team_short(uint8_t space[ROCL_TEAM_SHORT], rocl_team_message what,
+                                       uint64_t number)
+{
+    rocl_buf b = {.data = space, .cap = ROCL_TEAM_SHORT, .fixed = true};
+    rocl_buf_byte(&b, (uint8_t)what);
+    rocl_buf_varint(&b, number);
+    return b;
+}
+
 /* The rest of a message while it is read. */
 typedef struct rocl_team_reader {
     const uint8_t *p, *end;

@@ -237,9 +237,8 @@ void rocl_deal_free(rocl_deal *d)
 {
     if (!d)
         return;
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_CLOSE);
-    rocl_buf_varint(&b, d->number);
+    uint8_t space[ROCL_TEAM_SHORT];
+    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_CLOSE, d->number);
     for (unsigned r = 0; d->maps && r < rocl_team_size(d->team); r++) {
         if (r && !d->team->broken)
             (void)rocl_team_send(d->team, r, &b, NULL);
@@ -248,7 +247,6 @@ void rocl_deal_free(rocl_deal *d)
         free(d->maps[r].former);
         free(d->maps[r].ids);
     }
-    rocl_buf_free(&b);
     free(d->maps);
     free(d->captures);
     free(d);
@@ -337,24 +335,23 @@ static rocl_status begin_rank(run *r, unsigned rank, rocl_error *err)
 /* Captures from this one on need not be read any more. */
 static void stop_ranks(run *r, uint64_t from)
 {
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_STOP);
-    rocl_buf_varint(&b, from);
+    uint8_t space[ROCL_TEAM_SHORT];
+    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_STOP, from);
     for (unsigned k = 1; k < rocl_team_size(r->deal->team) && !r->deal->team->broken; k++)
         if (r->reads[k])
             (void)rocl_team_send(r->deal->team, k, &b, NULL);
-    rocl_buf_free(&b);
 }
 
-/* Of what fails here, no capture is to blame. */
-static void note_failure(run *r, uint64_t capture, rocl_status st, const rocl_error *err)
+/* Is it the first capture, in their order, that has failed? Of what fails here, none is to blame.
+ */
+static bool note_status(run *r, uint64_t capture, rocl_status st)
 {
     if (r->status != ROCL_OK && capture >= r->failed)
-        return;
+        return false;
     r->status = st;
     r->failed = capture;
-    rocl_error_copy(r->err, err);
     stop_ranks(r, capture);
+    return true;
 }
 
 static rocl_status take_texts(run *r, unsigned rank, rocl_team_reader *from, rocl_error *err)
@@ -399,15 +396,12 @@ static rocl_status take_notice(run *r, rocl_team_reader *from, rocl_error *err)
 static rocl_status take_error(run *r, rocl_team_reader *from, rocl_error *err)
 {
     const uint64_t capture = rocl_team_number(from), status = rocl_team_number(from);
-    char *text = rocl_team_text(from);
+    const uint64_t n = rocl_team_number(from);
+    const uint8_t *text = rocl_team_bytes(from, n);
     if (!text)
-        return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
-    rocl_error *what = rocl_error_new();
-    const rocl_status st =
-        what ? rocl_fail(what, (rocl_status)status, "%s", text) : rocl_fail_memory(err);
-    note_failure(r, capture, st, what ? what : err);
-    rocl_error_free(what);
-    free(text);
+        return rocl_team_bad_message(err);
+    if (note_status(r, capture, (rocl_status)status))
+        rocl_fail(r->err, (rocl_status)status, "%.*s", (int)n, (const char *)text);
     return ROCL_OK;
 }
 
@@ -495,7 +489,8 @@ static rocl_status receive_one(run *r, receiver *v, unsigned worker, bool *more,
         st = take_batch(r, v, worker, &from, &texts, err);
     if (st != ROCL_OK) {
         pthread_mutex_lock(&team->receiving);
-        note_failure(r, 0, st, err);
+        if (note_status(r, 0, st))
+            rocl_error_copy(r->err, err);
         r->stop = true;
         pthread_mutex_unlock(&team->receiving);
     }

@@ -865,10 +865,10 @@ static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *
     const rocl_status status = (rocl_status)rocl_team_number(r);
     rocl_status st = ROCL_OK;
     if (status != ROCL_OK) {
-        char *why = rocl_team_text(r);
-        st = why ? rocl_fail(err, status, "%s", why) : rocl_team_bad_message(err);
-        free(why);
-        return st;
+        const uint64_t n = rocl_team_number(r);
+        const uint8_t *why = rocl_team_bytes(r, n);
+        return why ? rocl_fail(err, status, "%.*s", (int)n, (const char *)why)
+                   : rocl_team_bad_message(err);
     }
     for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++)
         if (t->node_sources[i]->rank == rank)

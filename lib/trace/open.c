@@ -1,5 +1,6 @@
 /* Opening and closing a trace: inputs -> sources -> captures with their definitions, in order ->
  * filters -> clocks. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,7 +299,7 @@ static uint64_t bytes_of_capture(const rocl_model_capture *c)
 }
 
 /* And what of the sources is known then. */
-static void join_small_captures(rocl_trace *t)
+static rocl_status join_small_captures(rocl_trace *t, rocl_error *err)
 {
     uint64_t joined = 0;
     for (size_t i = 0; i < t->source_count; i++) {
@@ -308,7 +309,10 @@ static void join_small_captures(rocl_trace *t)
         s->total = 0;
         if (rocl_nodes_has(s))
             continue;
-        s->bytes = stat(s->path, &file) == 0 && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
+        const bool there = stat(s->path, &file) == 0;
+        if (!there && errno != ENOENT && errno != ENOTDIR) /* of those it is a name for people */
+            return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
+        s->bytes = there && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
     }
     for (size_t i = 0; i < t->capture_count; i++)
         t->captures[i]->source->total++;
@@ -320,6 +324,7 @@ static void join_small_captures(rocl_trace *t)
             t->captures[i]->source->rank == t->captures[i + 1]->source->rank;
         joined = t->captures[i]->joins_next ? joined : 0;
     }
+    return ROCL_OK;
 }
 
 /* ---- open and close -------------------------------------------------------------------------- */
@@ -360,7 +365,7 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK)
         st = rocl_trace_label_queues(t, err);
     if (st == ROCL_OK)
-        join_small_captures(t);
+        st = join_small_captures(t, err);
     if (st == ROCL_OK)
         st = rocl_deal_inputs(t, err);
     if (st == ROCL_OK)

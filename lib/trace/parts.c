@@ -258,26 +258,30 @@ static bool all_have(const rocl_parts *p, size_t flag)
 
 static void stop_ranks(rocl_parts *p, uint64_t from)
 {
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_STOP);
-    rocl_buf_varint(&b, from);
+    uint8_t space[ROCL_TEAM_SHORT];
+    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_STOP, from);
     for (unsigned r = 1; r < rocl_team_size(p->team) && !p->team->broken; r++)
         if (p->ranks[r].asked && !p->ranks[r].ended)
             (void)rocl_team_send(p->team, r, &b, NULL);
-    rocl_buf_free(&b);
 }
 
-/* Of what is no capture's fault, all is to end. */
-static void note_failure(rocl_parts *p, uint64_t capture, rocl_status st, const rocl_error *err)
+/* Of what is no capture's fault, all is to end. Is it the first one, whose text counts? */
+static bool note_status(rocl_parts *p, uint64_t capture, rocl_status st)
 {
     if (p->status != ROCL_OK && capture >= p->failed)
-        return;
+        return false;
     p->status = st;
     p->failed = capture;
-    rocl_error_copy(p->err, err);
     if (capture < p->stop_at)
         p->stop_at = capture;
     stop_ranks(p, capture);
+    return true;
+}
+
+static void note_failure(rocl_parts *p, uint64_t capture, rocl_status st, const rocl_error *err)
+{
+    if (note_status(p, capture, st))
+        rocl_error_copy(p->err, err);
 }
 
 /* What the user is told. */
@@ -396,13 +400,10 @@ static rocl_status take_counts(rocl_parts *p, rocl_team_reader *r, rocl_error *e
 static void take_error(rocl_parts *p, rocl_team_reader *r)
 {
     const uint64_t capture = rocl_team_number(r), status = rocl_team_number(r);
-    char *text = rocl_team_text(r);
-    rocl_error *what = rocl_error_new();
-    const rocl_status st =
-        text && what ? rocl_fail(what, (rocl_status)status, "%s", text) : rocl_fail_memory(what);
-    note_failure(p, capture, st, what);
-    rocl_error_free(what);
-    free(text);
+    const uint64_t n = rocl_team_number(r);
+    const uint8_t *text = rocl_team_bytes(r, n);
+    if (text && note_status(p, capture, (rocl_status)status))
+        rocl_fail(p->err, (rocl_status)status, "%.*s", (int)n, (const char *)text);
 }
 
 static rocl_status take_parts(rank_state *s, rocl_team_reader *r, rocl_error *err)
@@ -602,12 +603,9 @@ void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes)
 /* Rank 0 shows how far the others are. */
 rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, rocl_error *err)
 {
-    rocl_buf b = {0};
-    if (p->ranks)
-        return ROCL_OK;
-    rocl_buf_byte(&b, ROCL_TEAM_DONE);
-    rocl_buf_varint(&b, c->index);
-    return send_to_0(p, &b, err);
+    uint8_t space[ROCL_TEAM_SHORT];
+    rocl_buf b = rocl_team_short(space, ROCL_TEAM_DONE, c->index);
+    return p->ranks ? ROCL_OK : send_to_0(p, &b, err);
 }
 
 rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err)
@@ -830,9 +828,8 @@ static void note_shown(rocl_parts *p, const char *file)
 
 static rocl_status send_placed(rocl_parts *p, uint64_t bytes, rocl_error *err)
 {
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_PLACED);
-    rocl_buf_varint(&b, bytes);
+    uint8_t space[ROCL_TEAM_SHORT];
+    rocl_buf b = rocl_team_short(space, ROCL_TEAM_PLACED, bytes);
     return send_to_0(p, &b, err);
 }
 
@@ -1056,12 +1053,11 @@ static rocl_status wait_for_parts(rocl_parts *p, rocl_parts_sums *sums, rocl_err
 
 static void send_named(rocl_parts *p)
 {
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_NAMED);
+    uint8_t space[ROCL_TEAM_SHORT];
+    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_NAMED, 0);
     for (unsigned r = 1; r < rocl_team_size(p->team) && !p->team->broken; r++)
         if (p->ranks[r].asked)
             (void)rocl_team_send(p->team, r, &b, NULL);
-    rocl_buf_free(&b);
 }
 
 static rocl_status commit_on_rank_0(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)

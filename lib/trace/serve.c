@@ -149,9 +149,8 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     server *s = self;
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_DONE);
-    rocl_buf_varint(&b, s->numbers[c->index]);
+    uint8_t space[ROCL_TEAM_SHORT];
+    rocl_buf b = rocl_team_short(space, ROCL_TEAM_DONE, s->numbers[c->index]);
     return send_to_0(s, &b, err);
 }
 
@@ -182,7 +181,8 @@ static void send_notice(void *ctx, const char *text)
 
 static rocl_status send_error(server *s, rocl_status status, const char *text, rocl_error *err)
 {
-    rocl_buf b = {0};
+    uint8_t space[ROCL_ERROR_SIZE + 512]; /* the name of a host may stand before it */
+    rocl_buf b = ROCL_BUF_IN(space);
     rocl_buf_byte(&b, ROCL_TEAM_ERROR);
     rocl_buf_varint(&b, capture_at_hand(s));
     rocl_buf_varint(&b, status);
@@ -192,7 +192,8 @@ static rocl_status send_error(server *s, rocl_status status, const char *text, r
 
 static rocl_status send_end(server *s, const rocl_trace *t, rocl_error *err)
 {
-    rocl_buf b = {0};
+    uint8_t space[1 + ROCL_FAULTS * ROCL_VARINT_MAX];
+    rocl_buf b = ROCL_BUF_IN(space);
     rocl_buf_byte(&b, ROCL_TEAM_END);
     for (int f = 0; f < ROCL_FAULTS; f++)
         rocl_buf_varint(&b, t ? t->faults[f] : 0);
@@ -408,8 +409,8 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
     if (st > ROCL_PARTIAL && !stopped)
         told = send_error(s, st, h->trace ? rocl_error_text(why) : h->why, err);
     if (told == ROCL_OK && !s->team->broken) {
-        rocl_buf b = {0};
-        rocl_buf_byte(&b, ROCL_TEAM_END);
+        uint8_t space[ROCL_TEAM_SHORT];
+        rocl_buf b = rocl_team_short(space, ROCL_TEAM_END, 0);
         told = send_to_0(s, &b, err);
     }
     if (h->trace)

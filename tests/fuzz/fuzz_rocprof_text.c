@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size)
         return 0;
-    /* At most 64 pieces and some hundred reads: a byte at a time is 20 times slower and finds no more. */
+    /* At most 64 pieces and some hundred reads: a byte at a time is 20 times slower and finds no
+     * more. */
     const unsigned least = 1 + (unsigned)(size / 64);
     rocl_piece_bytes = least + (data[0] & 15) * 40u;
     rtg_sizes_used = (rtg_sizes){

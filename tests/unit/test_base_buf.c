@@ -36,6 +36,22 @@ static void test_buf(void **state)
     rocl_buf_free(&b);
 }
 
+/* One in an array holds what fits and is never freed. */
+static void test_array(void **state)
+{
+    (void)state;
+    uint8_t space[4];
+    rocl_buf b = ROCL_BUF_IN(space);
+    rocl_buf_put(&b, "abcd", 4);
+    assert_false(b.failed);
+    assert_memory_equal(space, "abcd", 4);
+    rocl_buf_byte(&b, 'e');
+    assert_true(b.failed);
+    assert_int_equal(b.len, 4);
+    rocl_buf_free(&b);
+    assert_null(b.data);
+}
+
 /* Texts that fit, that do not, and that are exactly as long as there is space. */
 static void test_printf(void **state)
 {
@@ -153,11 +169,9 @@ static void test_arena(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_buf),
-        cmocka_unit_test(test_printf),
-        cmocka_unit_test(test_varint),
-        cmocka_unit_test(test_zigzag),
-        cmocka_unit_test(test_varint_too_long),
+        cmocka_unit_test(test_buf),    cmocka_unit_test(test_array),
+        cmocka_unit_test(test_printf), cmocka_unit_test(test_varint),
+        cmocka_unit_test(test_zigzag), cmocka_unit_test(test_varint_too_long),
         cmocka_unit_test(test_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

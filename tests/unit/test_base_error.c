@@ -38,7 +38,7 @@ static void test_null(void **state)
     assert_int_not_equal(rocl_wrap(NULL, "x"), ROCL_OK);
     assert_int_equal(rocl_fail_memory(NULL), ROCL_INTERNAL);
     assert_int_equal(rocl_error_status(NULL), ROCL_OK);
-    assert_string_equal(rocl_error_text(NULL), "");
+    assert_string_equal(rocl_error_text(NULL), "out of memory"); /* for an error */
     rocl_error_copy(NULL, NULL);
     rocl_error_free(NULL);
 }
@@ -49,11 +49,13 @@ static void test_copy(void **state)
     rocl_error *a = rocl_error_new(), *b = rocl_error_new();
     rocl_fail(a, ROCL_INPUT, "a");
     rocl_error_copy(b, a);
-    rocl_error_copy(b, NULL);
     rocl_error_copy(b, b);
     rocl_fail(a, ROCL_USAGE, "changed");
     assert_int_equal(rocl_error_status(b), ROCL_INPUT);
     assert_string_equal(rocl_error_text(b), "a");
+    rocl_error_copy(b, NULL); /* a worker's, for which there was no memory */
+    assert_int_equal(rocl_error_status(b), ROCL_INTERNAL);
+    assert_string_equal(rocl_error_text(b), "out of memory");
     rocl_error_free(a);
     rocl_error_free(b);
 }
