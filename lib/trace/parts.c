@@ -21,7 +21,8 @@
 
 #define COPY_BYTES ((size_t)1 << 20)
 
-/* What stands before all captures is the part of number 0, that of a capture of its number + 1. */
+/* What stands before all captures is the part of number 0, that of a capture of its number + 1,
+ * what stands behind them all is of the number of captures + 1. */
 typedef struct part {
     uint64_t number;
     uint64_t at; /* in the temporary file; of another rank's: where it belongs in the output */
@@ -66,6 +67,7 @@ struct rocl_parts {
     output **outputs;
     size_t output_count, output_cap;
     atomic_uint_least64_t at;      /* the capture at hand */
+    atomic_uint_least64_t number;  /* of the part that is written */
     atomic_uint_least64_t stop_at; /* captures from this one on need not be written */
     rocl_buf message;
     /* rank 0 */
@@ -203,7 +205,7 @@ static rocl_status write_part(void *ctx, const void *bytes, size_t n, rocl_error
 {
     output *o = ctx;
     const rocl_status st = rocl_parts_look(o->all, err);
-    return st ? st : append_part(o, o->all->at + 1, bytes, n, err);
+    return st ? st : append_part(o, o->all->number, bytes, n, err);
 }
 
 /* NULL: memory is out. */
@@ -243,6 +245,16 @@ rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *bytes, siz
         if (p->outputs[i]->out == out)
             return append_part(p->outputs[i], 0, bytes, n, err);
     return rocl_out_write(out, bytes, n, err);
+}
+
+void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c)
+{
+    p->number = c->index + (uint64_t)1;
+}
+
+void rocl_parts_tail(rocl_parts *p)
+{
+    p->number = p->trace->capture_count + 1;
 }
 
 /* ---- failures, on rank 0 --------------------------------------------------------------------- */
@@ -597,6 +609,7 @@ bool rocl_parts_started(const rocl_parts *p)
 void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes)
 {
     p->at = c->index;
+    p->number = p->at + 1;
     *goes = *goes && c->index < p->stop_at;
 }
 
@@ -875,6 +888,7 @@ static rocl_status commit_on_other(rocl_parts *p, const rocl_parts_sums *sums, r
 {
     for (size_t i = 0; i < p->output_count; i++)
         sort_parts(p->outputs[i]);
+    p->place.len = 0; /* a question that was answered */
     rocl_status st = send_parts(p, sums, NULL, err);
     while (st == ROCL_OK && !p->named) {
         st = wait_for_rank_0(p, err);

@@ -46,6 +46,10 @@ rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err);
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err);
 /* What comes before all captures, once it is opened: every rank writes the same. */
 rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *p, size_t n, rocl_error *err);
+/* On rank 0, when all has been read: what is written from here on stands behind what there is of
+ * this capture, or behind all captures. */
+void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c);
+void rocl_parts_tail(rocl_parts *p);
 
 typedef struct rocl_parts_sums {
     uint64_t files, bytes;
@@ -115,7 +119,8 @@ rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err);
 /* Waits for the others, after a failure. NULL is fine. */
 void rocl_parts_free(rocl_parts *p);
 
-/* ---- for what all ranks collect -------------------------------------------------------------- */
+/* ---- for what all ranks collect, or tell before they commit -----------------------------------
+ */
 
 /* On rank 0: the others are going to run a sink of their own over their captures when the pipeline
  * runs, with the function that they gave to rocl_team_serve(), which finds the request. It is

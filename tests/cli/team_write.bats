@@ -22,6 +22,8 @@ setup_file() {
             same "$@" -- rocpd2csv -v "$BATS_FILE_TMPDIR/m/large.db" "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
         [ -z "${SOAK:-}" ] && [ $((i % 6)) -ne 5 ] ||
             same "$@" -- rocpd2otf2 -v -j$((1 + i % 3)) --args "$BATS_FILE_TMPDIR/m/large.db" "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
+        [ -z "${SOAK:-}" ] && [ $((i % 6)) -ne 2 ] ||
+            same "$@" -- rocline export -v -j$((1 + i % 3)) --all-columns "$BATS_FILE_TMPDIR"/m/{rank6,large}.db "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
     done
     [ "$failed" -lt $((compared / 3)) ] # inputs that are broken
     echo "# team: $compared comparisons, $failed of inputs that cannot be read" >&3
@@ -53,7 +55,12 @@ rocpd2otf2 --align start --include marker,copy
 rocline export -v -f jsonl -j2
 rocline export -f jsonl --codec gzip --all-columns --start 20% --end 60% --clip
 rocline export -f jsonl -o x.jsonl --kinds kernel,process
-rocline export -f parquet --kinds kernel
+rocline export -v -f parquet -j2 --all-columns
+rocline export -f parquet --codec gzip --start 20% --end 60% --clip --memory 1m
+rocline export -f parquet --kinds kernel,process --rank 3,5,7,20-30 --reader sqlite
+rocline export -o x.parquet --kinds kernel
+rocline export -o x.parquet --kinds kernel --name nonesuch
+rocline export -f arrow --kinds kernel
 END
     [ "$failed" -eq 0 ]
     # What is wrong with options, and with the trace, in the same words.
@@ -65,6 +72,8 @@ END
     same 4 -- rocpd2csv -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 3 -- rocpd2otf2 -v "$BATS_FILE_TMPDIR/merged.db"
     same 4 -- rocpd2otf2 -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
+    same 2 3 -- rocline export -v "$BATS_FILE_TMPDIR/merged.db"
+    same 4 -- rocline export -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     [ "$failed" -eq 3 ]
 }
 
@@ -77,11 +86,11 @@ END
     # In two inputs: that of the first one is told.
     make_damaged d2.db d3.db
     local tool
-    for tool in "rocpd2pftrace -o t.pftrace" "rocpd2otf2 -o t.otf2"; do
+    for tool in "rocpd2pftrace -o t.pftrace" "rocpd2otf2 -o t.otf2" "rocline export -o t"; do
         # shellcheck disable=SC2086 # words
         run --separate-stderr $tool --team 3 "$m"/rank[1-4].db d2.db d3.db
         [ "$status" -eq 3 ] || fail "damage was not noticed"
-        one_line "${tool%% *}"
+        one_line "${tool%% -*}"
         says d2.db
         [ -z "$(find . -name 't*' -o -name '.rocline*')" ]
     done
@@ -93,6 +102,7 @@ END
     kill_some $rounds rocpd2pftrace -d @
     kill_some $rounds rocpd2csv -d @
     kill_some $rounds rocpd2otf2 -d @
+    kill_some $rounds rocline export -d @
 }
 
 @test "a disk that is full, of temporary files or of the output" {
@@ -107,13 +117,15 @@ END
     mkdir small
     mount -t tmpfs -o size=160k none small 2>/dev/null || skip "nothing can be mounted here"
     local tool
-    for tool in "rocpd2pftrace -o small/t.pftrace" "rocpd2otf2 -o small/t.otf2"; do
+    for tool in "rocpd2pftrace -o small/t.pftrace" "rocpd2otf2 -o small/t.otf2" \
+        "rocline export --codec none -d small"; do
         # shellcheck disable=SC2086 # words
         run --separate-stderr $tool -q --team 3 "$BATS_FILE_TMPDIR"/m/*.db
         [ -z "$(ls -A small)" ] || { umount small; fail "something is left"; }
         [ "$status" -eq 4 ] || { umount small; fail "it was not full"; }
-        one_line "${tool%% *}"
-        says "${tool##* }: cannot write: "
+        one_line "${tool%% -*}"
+        says "${tool##* }"
+        says ": cannot write: "
     done
     umount small
 }
@@ -140,8 +152,10 @@ END
 with_mpi() {
     needs_mpi "$1"
     local tool
-    for tool in rocpd2pftrace rocpd2csv rocpd2otf2; do
+    for tool in rocpd2pftrace rocpd2csv rocpd2otf2 "rocline export"; do
+        # shellcheck disable=SC2086 # words
         $tool -q -d one "$BATS_FILE_TMPDIR"/m/*.db
+        # shellcheck disable=SC2086 # words
         "${start[@]}" 3 $tool -q -d other "$BATS_FILE_TMPDIR"/m/*.db
     done
     (cd one && print_archives)

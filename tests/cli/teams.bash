@@ -110,6 +110,7 @@ pause() {
 kill_some() {
     local rounds=$1 i pid victims rc killed=0 now tool=$2
     shift
+    [ "$tool" != rocline ] || tool="rocline $2"
     rm -rf whole
     mkdir whole
     "${@/@/whole}" -q --team no "$BATS_FILE_TMPDIR"/m/*.db

@@ -20,10 +20,23 @@
 enum {
     RELATIONS = 64,        /* at most */
     PIECE = 512,           /* records that are decoded at once */
-    REST_ROWS = 8192,      /* fewer wait for those of the next capture */
+    FEW_ROWS = 8192,       /* fewer of a capture wait for those of the next one */
     LONG_TEXT = 4096,      /* bytes; others cannot make a group too large */
     LONG_TEXTS = 64 << 20, /* bytes of longer ones in a group, about */
 };
+
+/* What rank 0 is told of a capture and a relation: which relation, what it is, how many rows. */
+typedef enum note_kind {
+    NOTE_GROUPS, /* what the format says of its groups */
+    NOTE_ROWS,   /* rows, and more of them follow */
+    NOTE_LAST,   /* the last rows of the capture */
+} note_kind;
+
+typedef struct note {
+    uint32_t capture;
+    size_t number; /* of notes of a capture: in this order */
+    rocl_stored bytes;
+} note;
 
 typedef struct sink {
     rocl_columnar_run run;
@@ -36,6 +49,11 @@ typedef struct sink {
     pthread_mutex_t lock;    /* to make sorters under */
     _Atomic(rocl_sorter *) sorters[RELATIONS];
     rocl_any_record *records; /* PIECE of them, memory of */
+    bool notes_rows;          /* those at hand go to rank 0 */
+    bool joins;               /* this is rank 0, which has heard of all */
+    note *notes;
+    size_t note_count, note_capacity;
+    rocl_buf made; /* a note */
 } sink;
 
 /* ---- relations and columns ------------------------------------------------------------------- */
@@ -102,6 +120,8 @@ static rocl_status select_relations(sink *s, rocl_error *err)
         for (unsigned c = 0; c < r->column_count; c++)
             if (o->all_columns || !rocl_relation_is_detail(r, r->columns[c].name))
                 f->columns[f->column_count++] = &r->columns[c];
+        while (f->names < f->column_count && strcmp(f->columns[f->names]->name, "name") != 0)
+            f->names++;
         for (unsigned k = 0; k < ROCL_KINDS; k++)
             if (rocl_kind_in((rocl_kind)k, r->kinds))
                 s->of_kind[k] = (int)i;
@@ -137,22 +157,85 @@ static rocl_status open_file(sink *s, rocl_columnar_file *f, rocl_error *err)
     return st == ROCL_OK ? s->format->begin_file(s->ctx, f, err) : st;
 }
 
+/* The rows of the group are gone. */
+static void empty_group(rocl_columnar_file *f)
+{
+    f->group_rows = 0;
+    f->long_texts = 0;
+    f->last = NULL;
+}
+
+/* Of captures that are joined it stands behind what there is of the last of them. */
 static rocl_status put_group(sink *s, rocl_columnar_file *f, rocl_error *err)
 {
     rocl_status st = f->out ? ROCL_OK : open_file(s, f, err);
+    if (s->joins && f->last)
+        rocl_parts_join_capture(s->run.trace->parts, f->last);
     if (st == ROCL_OK && f->group_rows)
         st = s->format->put_group(s->ctx, f, err);
+    if (st == ROCL_OK && s->joins)
+        st = rocl_pipe_drain(s->run.pipe, err);
     f->rows += f->group_rows;
-    f->group_rows = 0;
-    f->long_texts = 0;
-    f->captures = 0;
-    f->last = NULL;
+    empty_group(f);
     return st;
 }
 
+/* ---- what rank 0 is told --------------------------------------------------------------------- */
+
+static void begin_note(sink *s, const rocl_columnar_file *f, note_kind kind, uint64_t rows)
+{
+    s->made.len = 0;
+    rocl_buf_varint(&s->made, (uint64_t)(f - s->files));
+    rocl_buf_byte(&s->made, (uint8_t)kind);
+    rocl_buf_varint(&s->made, rows);
+}
+
+static rocl_status add_note(sink *s, uint32_t capture, const void *p, size_t n, rocl_error *err)
+{
+    if (!ROCL_GROW(s->notes, s->note_capacity, s->note_count + 1))
+        return rocl_fail_memory(err);
+    note *to = &s->notes[s->note_count];
+    *to = (note){.capture = capture, .number = s->note_count};
+    s->note_count++;
+    return rocl_space_store(s->run.space, &to->bytes, p, n, err);
+}
+
+static rocl_status end_note(sink *s, const rocl_capture *c, rocl_error *err)
+{
+    return s->made.failed ? rocl_fail_memory(err)
+                          : add_note(s, c->index, s->made.data, s->made.len, err);
+}
+
+static rocl_status note_rows(sink *s, rocl_columnar_file *f, note_kind kind, const rocl_capture *c,
+                             rocl_error *err)
+{
+    begin_note(s, f, kind, f->group_rows);
+    rocl_columnar_put_rows(&s->made, f, s->run.strings);
+    empty_group(f);
+    return end_note(s, c, err);
+}
+
+/* All its groups are written. */
+static rocl_status note_groups(sink *s, const rocl_capture *c, rocl_error *err)
+{
+    rocl_status st = rocl_pipe_drain(s->run.pipe, err);
+    for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
+        rocl_columnar_file *f = &s->files[i];
+        if (!f->rows)
+            continue;
+        begin_note(s, f, NOTE_GROUPS, f->rows);
+        s->format->put_groups(s->ctx, f, &s->made);
+        f->rows = 0;
+        st = end_note(s, c, err);
+    }
+    return st;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
 static rocl_status reserve_cells(sink *s, rocl_columnar_file *f, size_t rows, rocl_error *err)
 {
-    size_t most = f->capacity ? f->capacity : REST_ROWS;
+    size_t most = f->capacity ? f->capacity : FEW_ROWS;
     if (rows <= f->capacity)
         return ROCL_OK;
     while (most < rows)
@@ -177,30 +260,62 @@ static void free_cells(rocl_columnar_file *f)
     f->capacity = 0;
 }
 
+/* Behind the rows of the group there are n of a capture: as many as fit become its own. */
+static rocl_status keep_rows(sink *s, rocl_columnar_file *f, const rocl_capture *c, size_t *n,
+                             rocl_error *err)
+{
+    const int64_t *names = f->names < f->column_count ? f->cells[f->names] + f->group_rows : NULL;
+    for (size_t i = 0; names && i < *n; i++) {
+        size_t len = 0;
+        if (names[i] != ROCL_CELL_NULL)
+            rocl_strings_get(s->run.strings, (uint32_t)names[i], &len);
+        f->long_texts += len > LONG_TEXT ? len : 0;
+        if (f->long_texts > LONG_TEXTS)
+            *n = i + 1;
+    }
+    f->last = c;
+    f->group_rows += *n;
+    if (f->group_rows < s->format->group_rows && f->long_texts <= LONG_TEXTS)
+        return ROCL_OK;
+    return s->notes_rows ? note_rows(s, f, NOTE_ROWS, c, err) : put_group(s, f, err);
+}
+
+static size_t limit_rows(const sink *s, const rocl_columnar_file *f, size_t n)
+{
+    const size_t left = s->format->group_rows - f->group_rows;
+    n = n < left ? n : left;
+    return n < PIECE ? n : PIECE;
+}
+
 /* Adds the rows of records or definitions of one kind. */
 static rocl_status add_rows(sink *s, rocl_columnar_file *f, const rocl_batch *b, rocl_error *err)
 {
-    const rocl_trace *t = s->run.trace;
     rocl_status st = ROCL_OK;
     for (size_t first = 0; first < b->count && st == ROCL_OK;) {
-        size_t n = b->count - first, left = s->format->group_rows - f->group_rows;
-        n = n < left ? n : left;
-        n = n < PIECE ? n : PIECE;
+        size_t n = limit_rows(s, f, b->count - first);
         if ((st = reserve_cells(s, f, f->group_rows + n, err)) != ROCL_OK)
             return st;
         for (unsigned i = 0; i < f->column_count; i++)
             f->columns[i]->fill(s->run.trace, b, first, n, f->cells[i] + f->group_rows);
-        for (size_t i = 0; f->relation->kinds && i < n; i++) {
-            size_t len;
-            rocl_strings_get(t->strings, rocl_batch_event(b, first + i)->name, &len);
-            f->long_texts += len > LONG_TEXT ? len : 0;
-        }
-        f->captures += f->last != b->capture;
-        f->last = b->capture;
-        f->group_rows += n;
+        st = keep_rows(s, f, b->capture, &n, err);
         first += n;
-        if (f->group_rows == s->format->group_rows || f->long_texts > LONG_TEXTS)
-            st = put_group(s, f, err);
+    }
+    return st;
+}
+
+/* Adds rows that another rank has read. */
+static rocl_status add_cells(sink *s, rocl_columnar_file *f, const rocl_capture *c,
+                             const int64_t *cells, size_t count, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t first = 0; first < count && st == ROCL_OK;) {
+        size_t n = limit_rows(s, f, count - first);
+        if ((st = reserve_cells(s, f, f->group_rows + n, err)) != ROCL_OK)
+            return st;
+        for (unsigned i = 0; i < f->column_count; i++)
+            memcpy(f->cells[i] + f->group_rows, cells + i * count + first, n * sizeof *cells);
+        st = keep_rows(s, f, c, &n, err);
+        first += n;
     }
     return st;
 }
@@ -280,6 +395,42 @@ static rocl_status write_sorted(sink *s, rocl_columnar_file *f, rocl_sorter *sor
     return st;
 }
 
+static rocl_status write_rows(sink *s, rocl_columnar_file *f, rocl_sorter *sorter,
+                              const rocl_batch *definitions, const rocl_capture *c, rocl_error *err)
+{
+    return !f->relation->kinds ? add_rows(s, f, definitions, err)
+           : sorter            ? write_sorted(s, f, sorter, c, err)
+                               : ROCL_OK;
+}
+
+/* What a capture has of a relation. Where groups are apart, its rest is written at once, if nothing
+ * is joined with it. */
+static rocl_status write_relation(sink *s, size_t relation, const rocl_capture *c, rocl_error *err)
+{
+    rocl_columnar_file *f = &s->files[relation];
+    rocl_sorter *sorter = atomic_load(&s->sorters[relation]);
+    rocl_batch definitions = {.capture = c};
+    rocl_status st = ROCL_OK;
+    if (!f->relation->kinds)
+        f->relation->list(&definitions);
+    const uint64_t rows = sorter ? rocl_sorter_count(sorter) : definitions.count;
+    const bool apart = s->format->apart, many = !apart && rows >= FEW_ROWS;
+    const bool all = many || (apart && !rocl_trace_joins_next(s->run.trace, c));
+    s->notes_rows = s->run.trace->parts && !apart && !many;
+    if (many && f->group_rows) /* of captures before */
+        st = put_group(s, f, err);
+    if (st == ROCL_OK)
+        st = write_rows(s, f, sorter, &definitions, c, err);
+    rocl_sorter_free(sorter);
+    atomic_store(&s->sorters[relation], NULL);
+    if (st == ROCL_OK && s->notes_rows)
+        st = rows ? note_rows(s, f, NOTE_LAST, c, err) : ROCL_OK;
+    else if (st == ROCL_OK && f->group_rows && (all || f->group_rows >= FEW_ROWS))
+        st = put_group(s, f, err);
+    s->notes_rows = false;
+    return st;
+}
+
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     sink *s = self;
@@ -289,41 +440,144 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         const rocl_sorter *sorter = atomic_load(&s->sorters[i]);
         rows += sorter ? rocl_sorter_count(sorter) : 0;
     }
-    const size_t rest = s->format->apart && !rocl_trace_joins_next(s->run.trace, c) ? 1 : REST_ROWS;
     rocl_progress_phase(s->run.trace, "writing", rows);
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
         rocl_columnar_file *f = &s->files[i];
-        rocl_sorter *sorter = atomic_load(&s->sorters[i]);
         if (!s->wanted[i])
             continue;
-        if (!f->relation->kinds) {
-            rocl_batch b = {.capture = c};
-            f->relation->list(&b);
-            st = add_rows(s, f, &b, err);
-        } else if (sorter) {
-            st = write_sorted(s, f, sorter, c, err);
-            rocl_sorter_free(sorter);
-            atomic_store(&s->sorters[i], NULL);
-        }
-        if (st == ROCL_OK && f->group_rows >= rest)
-            st = put_group(s, f, err);
+        st = write_relation(s, i, c, err);
         /* A large group takes up to 40 MiB: only one relation at a time has one. */
-        if (!f->group_rows && f->capacity > REST_ROWS)
+        if (!f->group_rows && f->capacity > FEW_ROWS)
             free_cells(f);
     }
-    return st == ROCL_OK && s->run.trace->parts ? rocl_pipe_drain(s->run.pipe, err) : st;
+    if (st != ROCL_OK || !s->run.trace->parts)
+        return st;
+    return s->format->apart ? rocl_pipe_drain(s->run.pipe, err) : note_groups(s, c, err);
+}
+
+/* ---- what rank 0 does with what it is told --------------------------------------------------- */
+
+static rocl_status hear_note(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
+{
+    sink *s = ctx;
+    (void)rank;
+    const uint64_t capture = rocl_team_number(r);
+    if (r->bad || capture >= s->run.trace->capture_count)
+        return rocl_team_bad_message(err);
+    return add_note(s, (uint32_t)capture, r->p, (size_t)(r->end - r->p), err);
+}
+
+static rocl_status ask_for_notes(sink *s, rocl_error *err)
+{
+    rocl_parts *parts = s->run.trace->parts;
+    rocl_buf b = {0};
+    rocl_status st = ROCL_OK;
+    rocl_buf_byte(&b, ROCL_TEAM_ASK);
+    for (unsigned r = 1; r < rocl_parts_size(parts) && st == ROCL_OK; r++)
+        if (rocl_parts_reads(parts, r))
+            st = rocl_parts_ask(parts, r, &b, err);
+    rocl_buf_free(&b);
+    return st ? st : rocl_parts_hear(parts, hear_note, s, err);
+}
+
+static rocl_status answer_with_notes(sink *s, rocl_error *err)
+{
+    rocl_parts *parts = s->run.trace->parts;
+    rocl_team_reader question;
+    rocl_buf scratch = {0}, b = {0};
+    rocl_status st = rocl_parts_question(parts, &question, err);
+    if (st == ROCL_OK && !question.p)
+        st = rocl_fail(err, ROCL_INTERNAL, "stopped");
+    for (size_t i = 0; i < s->note_count && st == ROCL_OK; i++) {
+        const uint8_t *bytes;
+        st = rocl_space_load(s->run.space, &s->notes[i].bytes, &scratch, &bytes, err);
+        if (st != ROCL_OK)
+            break;
+        rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
+        rocl_buf_varint(&b, s->notes[i].capture);
+        rocl_buf_put(&b, bytes, s->notes[i].bytes.size);
+        st = rocl_parts_answer(parts, &b, err);
+        rocl_space_drop(s->run.space, &s->notes[i].bytes);
+    }
+    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
+    if (st == ROCL_OK)
+        st = rocl_parts_answer(parts, &b, err);
+    rocl_buf_free(&b);
+    rocl_buf_free(&scratch);
+    return st;
+}
+
+static int by_capture(const void *a, const void *b)
+{
+    const note *x = a, *y = b;
+    if (x->capture != y->capture)
+        return x->capture < y->capture ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static rocl_status take_rows(sink *s, rocl_columnar_file *f, const rocl_capture *c, note_kind kind,
+                             uint64_t rows, rocl_team_reader *r, rocl_error *err)
+{
+    int64_t *cells = NULL;
+    rocl_status st = rows <= FEW_ROWS ? rocl_columnar_take_rows(r, f, s->run.trace->strings,
+                                                                (size_t)rows, &cells, err)
+                                      : rocl_team_bad_message(err);
+    if (st == ROCL_OK)
+        st = add_cells(s, f, c, cells, (size_t)rows, err);
+    free(cells);
+    return st == ROCL_OK && kind == NOTE_LAST && f->group_rows >= FEW_ROWS
+               ? put_group(s, f, err)
+               : st;
+}
+
+static rocl_status take_note(sink *s, const note *n, rocl_buf *scratch, rocl_error *err)
+{
+    const uint8_t *bytes;
+    rocl_status st = rocl_space_load(s->run.space, &n->bytes, scratch, &bytes, err);
+    if (st != ROCL_OK)
+        return st;
+    const rocl_capture *c = &s->run.trace->captures[n->capture]->pub;
+    rocl_team_reader r = {bytes, bytes + n->bytes.size, false};
+    const uint64_t relation = rocl_team_number(&r), kind = rocl_team_number(&r);
+    const uint64_t rows = rocl_team_number(&r);
+    if (r.bad || relation >= rocl_relation_count || !s->wanted[relation])
+        return rocl_team_bad_message(err);
+    rocl_columnar_file *f = &s->files[relation];
+    if (kind != NOTE_GROUPS)
+        return take_rows(s, f, c, (note_kind)kind, rows, &r, err);
+    if (f->group_rows)
+        st = put_group(s, f, err);
+    if (st == ROCL_OK && !f->out)
+        st = open_file(s, f, err);
+    f->rows += rows;
+    if (st == ROCL_OK)
+        st = s->format->take_groups(s->ctx, f, &r, err);
+    return st == ROCL_OK && r.bad ? rocl_team_bad_message(err) : st;
+}
+
+/* In the order of captures, as one process does it. */
+static rocl_status join_captures(sink *s, rocl_error *err)
+{
+    rocl_buf scratch = {0};
+    rocl_status st = ask_for_notes(s, err);
+    s->joins = true;
+    if (st == ROCL_OK && s->note_count)
+        qsort(s->notes, s->note_count, sizeof *s->notes, by_capture);
+    for (size_t i = 0; i < s->note_count && st == ROCL_OK; i++) {
+        st = take_note(s, &s->notes[i], &scratch, err);
+        rocl_space_drop(s->run.space, &s->notes[i].bytes);
+    }
+    rocl_buf_free(&scratch);
+    return st;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Rests of groups, ends of files; then all files get their names. */
-static rocl_status finish_files(sink *s, rocl_error *err)
+/* Rests of groups, and ends of files. */
+static rocl_status end_files(sink *s, rocl_error *err)
 {
     const rocl_export_options *o = s->run.options;
-    rocl_out *outs[RELATIONS];
-    size_t count = 0;
-    uint64_t rows = 0;
-    rocl_parts_sums sums = {.own = &rows, .own_count = 1};
+    rocl_parts *parts = s->run.trace->parts;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
         rocl_columnar_file *f = &s->files[i];
@@ -333,9 +587,28 @@ static rocl_status finish_files(sink *s, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = rocl_pipe_drain(s->run.pipe, err);
+    if (st == ROCL_OK && parts)
+        rocl_parts_tail(parts);
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
         if (s->files[i].own)
             st = s->format->end_file(s->ctx, &s->files[i], err);
+    return st;
+}
+
+/* All files are complete, and get their names. */
+static rocl_status finish_files(sink *s, rocl_error *err)
+{
+    const rocl_export_options *o = s->run.options;
+    rocl_parts *parts = s->run.trace->parts;
+    rocl_out *outs[RELATIONS];
+    size_t count = 0;
+    uint64_t rows = 0;
+    rocl_parts_sums sums = {.own = &rows, .own_count = 1};
+    rocl_status st = ROCL_OK;
+    if (parts && !s->format->apart)
+        st = rocl_parts_leads(parts) ? join_captures(s, err) : answer_with_notes(s, err);
+    if (st == ROCL_OK && (!parts || s->format->apart || rocl_parts_leads(parts)))
+        st = end_files(s, err);
     /* An empty stream is one all the same. */
     if (st == ROCL_OK && o->path && s->format->joined) {
         rocl_out *out = NULL;
@@ -378,6 +651,10 @@ static void close_sink(sink *s)
     }
     if (s->ctx)
         s->format->close(s->ctx);
+    for (size_t i = 0; i < s->note_count; i++)
+        rocl_space_drop(s->run.space, &s->notes[i].bytes);
+    free(s->notes);
+    rocl_buf_free(&s->made);
     free(s->records);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -401,7 +678,7 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
     rocl_status st = s->records ? select_relations(s, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_check_level(o->level, err);
-    if (st == ROCL_OK && format->apart)
+    if (st == ROCL_OK && (format->apart || format->put_groups))
         st = rocl_parts_open(t, o->path, err);
     if (st == ROCL_OK)
         st = format->open(&s->ctx, &s->run, err);
@@ -508,30 +785,4 @@ bool rocl_columnar_metadata(unsigned i, const char **key, const char **value)
     *key = pairs[i][0];
     *value = pairs[i][1];
     return true;
-}
-
-bool rocl_dictionary_grow(rocl_dictionary *d, uint32_t text)
-{
-    if (!ROCL_GROW(d->index_of, d->index_capacity, (size_t)text + 1) ||
-        !ROCL_GROW(d->texts, d->capacity, d->count + 1))
-        return false;
-    if (!d->index_of[text]) {
-        d->texts[d->count++] = text;
-        d->index_of[text] = (uint32_t)d->count;
-    }
-    return true;
-}
-
-void rocl_dictionary_clear(rocl_dictionary *d)
-{
-    for (size_t i = 0; i < d->count; i++)
-        d->index_of[d->texts[i]] = 0;
-    d->count = 0;
-}
-
-void rocl_dictionary_free(rocl_dictionary *d)
-{
-    free(d->index_of);
-    free(d->texts);
-    *d = (rocl_dictionary){0};
 }

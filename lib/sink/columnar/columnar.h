@@ -5,14 +5,20 @@
  *             -> a pipe of workers -> files
  *
  * Rows of a capture follow those of the one before. A group has at most the rows that the format
- * asks for, and of one capture, if it is not a small rest that others add to. What it holds, and
- * so every byte of the files, does not depend on the number of workers. */
+ * asks for. A capture that has many rows has groups of its own; those of captures that have few are
+ * joined, until they are many. What a group holds, and so every byte of the files, does not depend
+ * on the number of workers.
+ *
+ * In a team each rank makes the groups of its captures that have many rows. When all are read, rank
+ * 0 asks for the rows of the others, and for what it must know of those groups (note.c), joins all
+ * in the order of captures, and ends the files. */
 #ifndef ROCL_SINK_COLUMNAR_COLUMNAR_H
 #define ROCL_SINK_COLUMNAR_COLUMNAR_H
 
 #include "base/out.h"
 #include "base/pool.h"
 #include "relation/relation.h"
+#include "team/team.h"
 
 /* Rows of a group, of formats that encode column by column. */
 enum { ROCL_COLUMNAR_GROUP_ROWS = 128 << 10 };
@@ -29,9 +35,9 @@ typedef struct rocl_columnar_file {
     int64_t **cells; /* by column */
     size_t group_rows;
     size_t capacity;   /* rows that the cells are malloced for; 0: they are somebody else's */
-    size_t long_texts; /* bytes of texts that are very long, in it */
-    uint64_t captures; /* that have rows in it */
-    const rocl_capture *last; /* of them */
+    unsigned names;    /* its column of names; column_count: it has none */
+    size_t long_texts; /* bytes of those that are very long, in it */
+    const rocl_capture *last; /* that has rows in it */
 } rocl_columnar_file;
 
 typedef struct rocl_columnar_run {
@@ -59,6 +65,12 @@ typedef struct rocl_columnar_format {
     /* All blocks are through the pipe. */
     rocl_status (*end_file)(void *ctx, rocl_columnar_file *f, rocl_error *err);
     void (*free_file)(void *ctx, rocl_columnar_file *f);
+    /* In a team, when the blocks of a capture are through the pipe: what rank 0 must know of its
+     * groups. Nobody else remembers them then. On rank 0, in the order of captures: they are to be
+     * in the file. NULL: one rank writes such files, if groups are not apart. */
+    void (*put_groups)(void *ctx, rocl_columnar_file *f, rocl_buf *to);
+    rocl_status (*take_groups)(void *ctx, rocl_columnar_file *f, rocl_team_reader *from,
+                               rocl_error *err);
 } rocl_columnar_format;
 
 rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
@@ -113,6 +125,16 @@ static inline bool rocl_dictionary_add(rocl_dictionary *d, uint32_t text, uint32
 }
 void rocl_dictionary_clear(rocl_dictionary *d); /* empty; its memory is kept */
 void rocl_dictionary_free(rocl_dictionary *d);
+
+/* ---- what rank 0 of a team is told, in note.c ---- */
+
+/* The rows of the group. */
+void rocl_columnar_put_rows(rocl_buf *to, const rocl_columnar_file *f, const rocl_strings *strings);
+/* The same n rows as cells, column after column; their texts become those of `strings`. Free
+ * *cells, also after a failure. */
+rocl_status rocl_columnar_take_rows(rocl_team_reader *from, const rocl_columnar_file *f,
+                                    rocl_strings *strings, size_t n, int64_t **cells,
+                                    rocl_error *err);
 
 /* ---- formats ---- */
 

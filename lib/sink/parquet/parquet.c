@@ -13,6 +13,7 @@
 #include "base/zstd.h"
 #include "sink/columnar/columnar.h"
 #include "sink/parquet/encode.h"
+#include "trace/parts.h"
 
 enum {
     FEW_VALUES = 256, /* of numbers, in a dictionary */
@@ -22,6 +23,9 @@ enum {
     PAGE_MAX = 1 << 30,
     RUN_LEAST = 8, /* rows that are a run for themselves */
 };
+
+#define MAGIC "PAR1"
+enum { MAGIC_SIZE = sizeof MAGIC - 1 };
 
 enum { TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
 enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
@@ -35,7 +39,7 @@ typedef struct chunk {
     size_t rows, nulls;
     bool has_dictionary, has_bounds;
     uint8_t encoding;
-    uint64_t offset;          /* in the file */
+    uint64_t offset;          /* in the file, when all are known */
     uint64_t dictionary_size; /* of its page */
     uint64_t size, unpacked;  /* of all pages, with their headers */
     uint8_t least[STATISTIC], greatest[STATISTIC];
@@ -51,7 +55,6 @@ typedef struct group {
 typedef struct parquet_file {
     group *groups;
     size_t count, capacity;
-    uint64_t written;
 } parquet_file;
 
 typedef struct worker {
@@ -367,11 +370,8 @@ static rocl_status encode_chunk(void *ctx, unsigned number, rocl_block *block, r
 
 static rocl_status write_chunk(void *ctx, rocl_block *block, rocl_error *err)
 {
-    chunk *c = block->user;
-    parquet_file *p = c->file->own;
+    const chunk *c = block->user;
     (void)ctx;
-    c->offset = p->written;
-    p->written += block->out.len;
     return rocl_out_write(c->file->out, block->out.data, block->out.len, err);
 }
 
@@ -379,13 +379,12 @@ static rocl_status write_chunk(void *ctx, rocl_block *block, rocl_error *err)
 
 static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
+    const parquet *q = ctx;
     parquet_file *p = calloc(1, sizeof *p);
-    (void)ctx;
     if (!p)
         return rocl_fail_memory(err);
     f->own = p;
-    p->written = 4;
-    return rocl_out_write(f->out, "PAR1", 4, err);
+    return rocl_parts_head(q->run->trace, f->out, MAGIC, MAGIC_SIZE, err);
 }
 
 static bool is_sorted(const rocl_columnar_file *f)
@@ -400,26 +399,36 @@ static bool is_sorted(const rocl_columnar_file *f)
     return start != NULL;
 }
 
-static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
+/* Empty; NULL: memory is out. */
+static group *add_group(rocl_columnar_file *f, size_t rows, bool sorted)
 {
-    parquet *q = ctx;
     parquet_file *p = f->own;
-    rocl_status st = ROCL_OK;
     chunk **chunks = calloc(f->column_count, sizeof *chunks);
     if (!chunks || !ROCL_GROW(p->groups, p->capacity, p->count + 1)) {
         free(chunks);
-        return rocl_fail_memory(err);
+        return NULL;
     }
-    p->groups[p->count++] = (group){chunks, f->group_rows, is_sorted(f)};
+    group *g = &p->groups[p->count++];
+    *g = (group){chunks, rows, sorted};
+    for (unsigned i = 0; i < f->column_count; i++) {
+        if (!(chunks[i] = calloc(1, sizeof **chunks)))
+            return NULL;
+        *chunks[i] = (chunk){.file = f, .type = f->columns[i]->type, .rows = rows};
+    }
+    return g;
+}
+
+static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
+{
+    parquet *q = ctx;
+    const group *g = add_group(f, f->group_rows, is_sorted(f));
+    rocl_status st = g ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
         rocl_block *block;
-        if (!(chunks[i] = calloc(1, sizeof **chunks)))
-            return rocl_fail_memory(err);
-        *chunks[i] = (chunk){.file = f, .type = f->columns[i]->type, .rows = f->group_rows};
         st = rocl_pipe_get(q->run->pipe, &block, err);
         if (st != ROCL_OK)
             break;
-        block->user = chunks[i];
+        block->user = g->chunks[i];
         rocl_columnar_take_cells(f, i, &block->in);
         st = rocl_pipe_put(q->run->pipe, block, err);
     }
@@ -518,6 +527,18 @@ static void put_schema(rocl_buf *to, const rocl_columnar_file *f)
     }
 }
 
+/* Pages follow each other. */
+static void set_offsets(const rocl_columnar_file *f)
+{
+    const parquet_file *p = f->own;
+    uint64_t at = MAGIC_SIZE;
+    for (size_t i = 0; i < p->count; i++)
+        for (unsigned c = 0; c < f->column_count; c++) {
+            p->groups[i].chunks[c]->offset = at;
+            at += p->groups[i].chunks[c]->size;
+        }
+}
+
 static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     const parquet *q = ctx;
@@ -526,6 +547,7 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     const char *key, *value;
     unsigned pairs = 0;
     int last = 0;
+    set_offsets(f);
     put_int(&to, &last, 1, T_I32, 1);
     put_list(&to, &last, 2, T_STRUCT, f->column_count + 1);
     put_schema(&to, f);
@@ -553,24 +575,98 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     }
     end_struct(&to);
     rocl_buf_le32(&to, (uint32_t)to.len);
-    rocl_buf_str(&to, "PAR1");
+    rocl_buf_str(&to, MAGIC);
     rocl_status st =
         to.failed ? rocl_fail_memory(err) : rocl_out_write(f->out, to.data, to.len, err);
     rocl_buf_free(&to);
     return st;
 }
 
-static void free_file(void *ctx, rocl_columnar_file *f)
+static void forget_groups(rocl_columnar_file *f)
 {
-    (void)ctx;
     parquet_file *p = f->own;
     for (size_t i = 0; i < p->count; i++) {
         for (unsigned c = 0; c < f->column_count; c++)
             free(p->groups[i].chunks[c]);
         free(p->groups[i].chunks);
     }
+    p->count = 0;
+}
+
+static void free_file(void *ctx, rocl_columnar_file *f)
+{
+    (void)ctx;
+    parquet_file *p = f->own;
+    forget_groups(f);
     free(p->groups);
     free(p);
+}
+
+/* ---- in a team ------------------------------------------------------------------------------- */
+
+static void put_chunk(rocl_buf *to, const chunk *c)
+{
+    rocl_buf_varint(to, c->nulls);
+    rocl_buf_byte(to, c->has_dictionary);
+    rocl_buf_byte(to, c->has_bounds);
+    rocl_buf_byte(to, c->encoding);
+    rocl_buf_varint(to, c->dictionary_size);
+    rocl_buf_varint(to, c->size);
+    rocl_buf_varint(to, c->unpacked);
+    put_binary(to, c->least, c->least_size);
+    put_binary(to, c->greatest, c->greatest_size);
+}
+
+static uint32_t take_bound(rocl_team_reader *r, uint8_t *to)
+{
+    const uint64_t n = rocl_team_number(r);
+    const uint8_t *p = n <= STATISTIC ? rocl_team_bytes(r, n) : NULL;
+    r->bad |= !p;
+    if (p)
+        memcpy(to, p, n);
+    return p ? (uint32_t)n : 0;
+}
+
+static void take_chunk(rocl_team_reader *r, chunk *c)
+{
+    c->nulls = (size_t)rocl_team_number(r);
+    c->has_dictionary = rocl_team_number(r);
+    c->has_bounds = rocl_team_number(r);
+    c->encoding = (uint8_t)rocl_team_number(r);
+    c->dictionary_size = rocl_team_number(r);
+    c->size = rocl_team_number(r);
+    c->unpacked = rocl_team_number(r);
+    c->least_size = take_bound(r, c->least);
+    c->greatest_size = take_bound(r, c->greatest);
+}
+
+static void put_groups(void *ctx, rocl_columnar_file *f, rocl_buf *to)
+{
+    const parquet_file *p = f->own;
+    (void)ctx;
+    rocl_buf_varint(to, p->count);
+    for (size_t i = 0; i < p->count; i++) {
+        rocl_buf_varint(to, p->groups[i].rows);
+        rocl_buf_byte(to, p->groups[i].sorted);
+        for (unsigned c = 0; c < f->column_count; c++)
+            put_chunk(to, p->groups[i].chunks[c]);
+    }
+    forget_groups(f);
+}
+
+static rocl_status take_groups(void *ctx, rocl_columnar_file *f, rocl_team_reader *from,
+                               rocl_error *err)
+{
+    (void)ctx;
+    for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
+        const size_t rows = (size_t)rocl_team_number(from);
+        const group *g = add_group(f, rows, rocl_team_number(from));
+        if (!g)
+            return rocl_fail_memory(err);
+        for (unsigned c = 0; c < f->column_count; c++)
+            take_chunk(from, g->chunks[c]);
+    }
+    return ROCL_OK;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -624,4 +720,6 @@ const rocl_columnar_format rocl_parquet_format = {
     .put_group = put_group,
     .end_file = end_file,
     .free_file = free_file,
+    .put_groups = put_groups,
+    .take_groups = take_groups,
 };
