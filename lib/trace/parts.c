@@ -247,6 +247,11 @@ rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *bytes, siz
     return rocl_out_write(out, bytes, n, err);
 }
 
+void rocl_parts_front(rocl_parts *p)
+{
+    p->number = 0;
+}
+
 void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c)
 {
     p->number = c->index + (uint64_t)1;
@@ -1231,10 +1236,15 @@ rocl_status rocl_parts_ask(rocl_parts *p, unsigned rank, const rocl_buf *questio
     return st;
 }
 
-rocl_status rocl_parts_hear(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx, rocl_error *err)
+void rocl_parts_listen(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx)
 {
     p->hear = hear;
     p->hear_ctx = ctx;
+}
+
+rocl_status rocl_parts_hear(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx, rocl_error *err)
+{
+    rocl_parts_listen(p, hear, ctx);
     const rocl_status st = wait_for_all(p, offsetof(rank_state, answered), err);
     p->hear = NULL;
     return st;

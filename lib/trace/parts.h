@@ -46,9 +46,10 @@ rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err);
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err);
 /* What comes before all captures, once it is opened: every rank writes the same. */
 rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *p, size_t n, rocl_error *err);
-/* On rank 0, when all has been read: what is written from here on stands behind what there is of
- * this capture, or behind all captures. */
+/* When all has been read: what is written from here on stands behind what there is of this capture.
+ * On rank 0: before all captures, in place of the head, or behind them all. */
 void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c);
+void rocl_parts_front(rocl_parts *p);
 void rocl_parts_tail(rocl_parts *p);
 
 typedef struct rocl_parts_sums {
@@ -135,6 +136,9 @@ typedef rocl_status rocl_parts_hear_fn(void *ctx, unsigned rank, rocl_team_reade
 bool rocl_parts_reads(const rocl_parts *p, unsigned rank);
 rocl_status rocl_parts_ask(rocl_parts *p, unsigned rank, const rocl_buf *question, rocl_error *err);
 rocl_status rocl_parts_hear(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx, rocl_error *err);
+/* Before a question, where rank 0 writes while others answer: `hear` may be called from then on, by
+ * one thread at a time. */
+void rocl_parts_listen(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx);
 /* On another rank: waits for a question, which is good until the next one; NULL: there are no more.
  * Messages of ROCL_TEAM_ANSWER, any number of them; then one that is empty. It is freed. */
 rocl_status rocl_parts_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err);

@@ -11,7 +11,7 @@ setup_file() {
 }
 
 @test "every input beside a large one: the same bytes, whatever the size" {
-    local sizes=(2 3 7 16) i=0 input
+    local sizes=(2 3 7 16) forms=(parquet arrow arrows parquet) i=0 input
     for input in "$FIXTURES"/*.db "$FIXTURES"/{job.rpdb,index.yaml}; do
         i=$((i + 1))
         # shellcheck disable=SC2046 # words
@@ -23,7 +23,7 @@ setup_file() {
         [ -z "${SOAK:-}" ] && [ $((i % 6)) -ne 5 ] ||
             same "$@" -- rocpd2otf2 -v -j$((1 + i % 3)) --args "$BATS_FILE_TMPDIR/m/large.db" "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
         [ -z "${SOAK:-}" ] && [ $((i % 6)) -ne 2 ] ||
-            same "$@" -- rocline export -v -j$((1 + i % 3)) --all-columns "$BATS_FILE_TMPDIR"/m/{rank6,large}.db "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
+            same "$@" -- rocline export -f "${forms[i / 6 % 4]}" -v -j$((1 + i % 3)) --all-columns "$BATS_FILE_TMPDIR"/m/{rank6,large}.db "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
     done
     [ "$failed" -lt $((compared / 3)) ] # inputs that are broken
     echo "# team: $compared comparisons, $failed of inputs that cannot be read" >&3
@@ -60,7 +60,9 @@ rocline export -f parquet --codec gzip --start 20% --end 60% --clip --memory 1m
 rocline export -f parquet --kinds kernel,process --rank 3,5,7,20-30 --reader sqlite
 rocline export -o x.parquet --kinds kernel
 rocline export -o x.parquet --kinds kernel --name nonesuch
-rocline export -f arrow --kinds kernel
+rocline export -v -f arrow -j2 --all-columns
+rocline export -f arrows --codec zstd --start 20% --end 60% --clip --memory 1m
+rocline export -f arrow -o - --kinds kernel
 END
     [ "$failed" -eq 0 ]
     # What is wrong with options, and with the trace, in the same words.
@@ -74,6 +76,7 @@ END
     same 4 -- rocpd2otf2 -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 3 -- rocline export -v "$BATS_FILE_TMPDIR/merged.db"
     same 4 -- rocline export -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
+    same 2 4 -- rocline export -v -f arrow "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     [ "$failed" -eq 3 ]
 }
 
@@ -103,6 +106,7 @@ END
     kill_some $rounds rocpd2csv -d @
     kill_some $rounds rocpd2otf2 -d @
     kill_some $rounds rocline export -d @
+    kill_some $rounds rocline export -f arrow -d @
 }
 
 @test "a disk that is full, of temporary files or of the output" {
@@ -118,7 +122,7 @@ END
     mount -t tmpfs -o size=160k none small 2>/dev/null || skip "nothing can be mounted here"
     local tool
     for tool in "rocpd2pftrace -o small/t.pftrace" "rocpd2otf2 -o small/t.otf2" \
-        "rocline export --codec none -d small"; do
+        "rocline export --codec none -d small" "rocline export -f arrow -d small"; do
         # shellcheck disable=SC2086 # words
         run --separate-stderr $tool -q --team 3 "$BATS_FILE_TMPDIR"/m/*.db
         [ -z "$(ls -A small)" ] || { umount small; fail "something is left"; }
@@ -152,7 +156,7 @@ END
 with_mpi() {
     needs_mpi "$1"
     local tool
-    for tool in rocpd2pftrace rocpd2csv rocpd2otf2 "rocline export"; do
+    for tool in rocpd2pftrace rocpd2csv rocpd2otf2 "rocline export" "rocline export -f arrow"; do
         # shellcheck disable=SC2086 # words
         $tool -q -d one "$BATS_FILE_TMPDIR"/m/*.db
         # shellcheck disable=SC2086 # words

@@ -6,7 +6,12 @@
  *
  *     message   ff ff ff ff | i32 bytes of the flatbuffer, padded | flatbuffer | body
  *     stream    messages | ff ff ff ff 00 00 00 00
- *     file      "ARROW1" 00 00 | stream | footer | i32 its bytes | "ARROW1" */
+ *     file      "ARROW1" 00 00 | stream | footer | i32 its bytes | "ARROW1"
+ *
+ * In a team the texts of a rank are those of its own batches first. Rank 0 is told them, capture by
+ * capture, makes the dictionaries of the file, and says which index in them each text has; then the
+ * ranks make and write their batches, and rank 0 all that is around them. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -15,6 +20,7 @@
 #include "base/zstd.h"
 #include "sink/arrow/flat.h"
 #include "sink/columnar/columnar.h"
+#include "trace/parts.h"
 
 enum {
     ALIGN = 64, /* of buffers in a body, for readers that map the file */
@@ -25,6 +31,9 @@ enum { VERSION_5 = 4 };
 enum { SCHEMA = 1, DICTIONARY_BATCH = 2, RECORD_BATCH = 3 };
 enum { TYPE_INT = 2, TYPE_FLOATING_POINT = 3, TYPE_UTF8 = 5 };
 enum { VALIDITY, VALUES, BUFFERS };
+
+/* In place of a rank: batches of captures that have few rows. */
+#define JOINED UINT_MAX
 
 typedef struct array { /* a column of a batch */
     rocl_columnar_file *file;
@@ -37,11 +46,11 @@ typedef struct array { /* a column of a batch */
 typedef struct batch {
     array *columns;
     size_t rows;
+    const rocl_capture *last; /* that has rows in it */
 } batch;
 
-/* Where a message is, for the footer. */
+/* How long a message is, for the footer: it stands behind the one before. */
 typedef struct message {
-    uint64_t offset;
     uint32_t head;
     uint64_t body;
 } message;
@@ -51,11 +60,32 @@ typedef struct messages {
     size_t count, capacity;
 } messages;
 
+/* Indexes in the dictionaries of the file, by index of a rank. */
+typedef struct index_map {
+    uint32_t *indexes;
+    size_t count, capacity;
+} index_map;
+
+/* Batches that follow each other in the file. */
+typedef struct batches_of {
+    unsigned rank;
+    size_t count;
+} batches_of;
+
 typedef struct arrow_file {
     rocl_dictionary *texts; /* by column */
     batch *batches;
     size_t count, capacity;
+    uint64_t begin; /* where the first dictionary is */
     messages dictionaries, records;
+    /* in a team: */
+    size_t *told; /* by column: texts that rank 0 knows */
+    size_t told_batches;
+    rocl_dictionary *all; /* on rank 0: the texts of the file, by column */
+    index_map *maps;      /* the same: by rank and column */
+    messages *written;    /* the same: by rank, batches */
+    batches_of *order;    /* the same: of the file */
+    size_t order_count, order_capacity;
 } arrow_file;
 
 typedef struct arrow {
@@ -126,35 +156,75 @@ static rocl_status keep_column(void *ctx, rocl_block *block, rocl_error *err)
     return st;
 }
 
+/* In a team its indexes are not yet known: it waits as 32 bits of its index in this rank, + 1, or
+ * 0. */
+static rocl_status keep_indexes(const arrow *a, array *c, const int64_t *cells, rocl_error *err)
+{
+    uint32_t *indexes = malloc((c->rows + 1) * sizeof *indexes);
+    if (!indexes)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < c->rows; i++)
+        indexes[i] = cells[i] == ROCL_CELL_NULL ? 0 : (uint32_t)cells[i] + 1;
+    const rocl_status st = rocl_space_store(a->run->space, &c->buffers[VALUES], indexes,
+                                            c->rows * sizeof *indexes, err);
+    free(indexes);
+    return st;
+}
+
+static rocl_status index_texts(rocl_dictionary *d, int64_t *cells, size_t n, rocl_error *err)
+{
+    for (size_t row = 0; row < n; row++) {
+        uint32_t index;
+        if (cells[row] == ROCL_CELL_NULL)
+            continue;
+        if (!rocl_dictionary_add(d, (uint32_t)cells[row], &index))
+            return rocl_fail_memory(err);
+        cells[row] = index;
+    }
+    return ROCL_OK;
+}
+
+static rocl_status note_order(arrow_file *p, unsigned rank, size_t count, rocl_error *err)
+{
+    if (!ROCL_GROW(p->order, p->order_capacity, p->order_count + 1))
+        return rocl_fail_memory(err);
+    p->order[p->order_count++] = (batches_of){rank, count};
+    return ROCL_OK;
+}
+
+static rocl_status put_column(const arrow *a, rocl_columnar_file *f, unsigned i, array *c,
+                              rocl_error *err)
+{
+    rocl_block *block;
+    rocl_status st = rocl_pipe_get(a->run->pipe, &block, err);
+    if (st != ROCL_OK)
+        return st;
+    block->user = c;
+    rocl_columnar_take_cells(f, i, &block->in);
+    return rocl_pipe_put(a->run->pipe, block, err);
+}
+
 static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
-    arrow *a = ctx;
+    const arrow *a = ctx;
     arrow_file *p = f->own;
+    const bool waits = a->run->trace->parts && !a->run->joins;
+    rocl_dictionary *texts = a->run->joins ? p->all : p->texts;
     array *columns = calloc(f->column_count, sizeof *columns);
-    rocl_status st = ROCL_OK;
     if (!columns || !ROCL_GROW(p->batches, p->capacity, p->count + 1)) {
         free(columns);
         return rocl_fail_memory(err);
     }
-    p->batches[p->count++] = (batch){columns, f->group_rows};
+    p->batches[p->count++] = (batch){columns, f->group_rows, f->last};
+    rocl_status st = a->run->joins ? note_order(p, JOINED, 1, err) : ROCL_OK;
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
         const bool text = f->columns[i]->type == ROCL_CELL_TEXT;
-        rocl_block *block;
-        for (size_t row = 0; text && row < f->group_rows; row++) {
-            uint32_t index;
-            if (f->cells[i][row] == ROCL_CELL_NULL)
-                continue;
-            if (!rocl_dictionary_add(&p->texts[i], (uint32_t)f->cells[i][row], &index))
-                return rocl_fail_memory(err);
-            f->cells[i][row] = index;
-        }
         columns[i] = (array){.file = f, .type = f->columns[i]->type, .rows = f->group_rows};
-        st = rocl_pipe_get(a->run->pipe, &block, err);
-        if (st != ROCL_OK)
-            break;
-        block->user = &columns[i];
-        rocl_columnar_take_cells(f, i, &block->in);
-        st = rocl_pipe_put(a->run->pipe, block, err);
+        if (text)
+            st = index_texts(&texts[i], f->cells[i], f->group_rows, err);
+        if (st == ROCL_OK)
+            st = text && waits ? keep_indexes(a, &columns[i], f->cells[i], err)
+                               : put_column(a, f, i, &columns[i], err);
     }
     return st;
 }
@@ -267,18 +337,28 @@ static void put_batch(rocl_buf *b, size_t from, const arrow *a, size_t rows, con
     }
 }
 
-/* Writes the head of a message, and says where it is. Its body, if any, must follow. */
+static rocl_status add_message(messages *to, uint64_t head, uint64_t body, rocl_error *err)
+{
+    if (!ROCL_GROW(to->all, to->capacity, to->count + 1))
+        return rocl_fail_memory(err);
+    to->all[to->count++] = (message){(uint32_t)head, body};
+    return ROCL_OK;
+}
+
+enum { PREFIX = 8 }; /* bytes before a flatbuffer */
+
+/* Writes the head of a message. Its body, if any, must follow. */
 static rocl_status write_head(rocl_columnar_file *f, rocl_buf *head, messages *to, uint64_t body,
                               rocl_error *err)
 {
     static const uint8_t zeros[ALIGN];
-    const size_t prefix = 8, padded = padded_size(head->len + prefix) - prefix;
+    const size_t padded = padded_size(head->len + PREFIX) - PREFIX;
     const uint32_t marks[2] = {UINT32_MAX, htole32((uint32_t)padded)};
-    if (head->failed || (to && !ROCL_GROW(to->all, to->capacity, to->count + 1)))
-        return rocl_fail_memory(err);
-    if (to)
-        to->all[to->count++] = (message){rocl_out_bytes(f->out), (uint32_t)(padded + prefix), body};
-    rocl_status st = rocl_out_write(f->out, marks, sizeof marks, err);
+    rocl_status st = head->failed ? rocl_fail_memory(err)
+                     : to         ? add_message(to, padded + PREFIX, body, err)
+                                  : ROCL_OK;
+    if (st == ROCL_OK)
+        st = rocl_out_write(f->out, marks, sizeof marks, err);
     if (st == ROCL_OK)
         st = rocl_out_write(f->out, head->data, head->len, err);
     return st ? st : rocl_out_write(f->out, zeros, padded - head->len, err);
@@ -293,8 +373,10 @@ static rocl_status write_buffer(rocl_columnar_file *f, const void *p, size_t n, 
 
 static rocl_status write_schema(rocl_columnar_file *f, rocl_error *err)
 {
+    arrow_file *p = f->own;
     rocl_buf head = {0};
     put_schema(&head, begin_message(&head, SCHEMA, 0), f);
+    p->begin += padded_size(head.len + PREFIX);
     rocl_status st = write_head(f, &head, NULL, 0, err);
     rocl_buf_free(&head);
     return st;
@@ -304,7 +386,7 @@ static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsig
                                     rocl_error *err)
 {
     arrow_file *p = f->own;
-    const rocl_dictionary *d = &p->texts[column];
+    const rocl_dictionary *d = a->run->joins ? &p->all[column] : &p->texts[column];
     rocl_buf bytes = {0}, offsets = {0}, body = {0}, head = {0}, scratch = {0};
     size_t sizes[3] = {0}, none = 0;
     rocl_status st = ROCL_OK;
@@ -346,10 +428,9 @@ static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsig
     return st;
 }
 
-static rocl_status write_batch(const arrow *a, rocl_columnar_file *f, const batch *b,
+static rocl_status write_batch(const arrow *a, rocl_columnar_file *f, const batch *b, messages *to,
                                rocl_error *err)
 {
-    arrow_file *p = f->own;
     size_t *nulls = calloc(f->column_count, sizeof *nulls);
     size_t *sizes = calloc((size_t)BUFFERS * f->column_count, sizeof *sizes);
     uint64_t body = 0;
@@ -368,7 +449,7 @@ static rocl_status write_batch(const arrow *a, rocl_columnar_file *f, const batc
     }
     put_batch(&head, begin_message(&head, RECORD_BATCH, body), a, b->rows, nulls, f->column_count,
               sizes, (size_t)BUFFERS * f->column_count);
-    rocl_status st = write_head(f, &head, &p->records, body, err);
+    rocl_status st = write_head(f, &head, to, body, err);
     for (size_t i = 0; i < (size_t)BUFFERS * f->column_count && st == ROCL_OK; i++) {
         const rocl_stored *from = &b->columns[i / BUFFERS].buffers[i % BUFFERS];
         const uint8_t *bytes;
@@ -383,11 +464,12 @@ static rocl_status write_batch(const arrow *a, rocl_columnar_file *f, const batc
     return st;
 }
 
-static void put_blocks(rocl_buf *b, size_t from, const messages *m)
+static void put_blocks(rocl_buf *b, size_t from, const messages *m, uint64_t *offset)
 {
     size_t at = rocl_flat_put_vector(b, from, m->count, 24, 8);
     for (size_t i = 0; i < m->count; i++, at += 24) {
-        rocl_flat_set(b, at, 8, (int64_t)m->all[i].offset);
+        rocl_flat_set(b, at, 8, (int64_t)*offset);
+        *offset += m->all[i].head + m->all[i].body;
         rocl_flat_set(b, at + 8, 4, m->all[i].head);
         rocl_flat_set(b, at + 16, 8, (int64_t)m->all[i].body);
     }
@@ -396,14 +478,15 @@ static void put_blocks(rocl_buf *b, size_t from, const messages *m)
 static rocl_status write_footer(rocl_columnar_file *f, rocl_error *err)
 {
     const arrow_file *p = f->own;
+    uint64_t offset = p->begin;
     rocl_buf b = {0};
     rocl_buf_put(&b, "\0\0\0", 4);
     const rocl_flat_table t = rocl_flat_put_table(&b, "2444");
     rocl_flat_set(&b, 0, 4, (int64_t)t.at);
     rocl_flat_set(&b, t.fields[0], 2, VERSION_5);
     put_schema(&b, t.fields[1], f);
-    put_blocks(&b, t.fields[2], &p->dictionaries);
-    put_blocks(&b, t.fields[3], &p->records);
+    put_blocks(&b, t.fields[2], &p->dictionaries, &offset);
+    put_blocks(&b, t.fields[3], &p->records, &offset);
     rocl_buf_le32(&b, (uint32_t)b.len);
     rocl_buf_str(&b, "ARROW1");
     rocl_status st = b.failed ? rocl_fail_memory(err) : rocl_out_write(f->out, b.data, b.len, err);
@@ -413,23 +496,70 @@ static rocl_status write_footer(rocl_columnar_file *f, rocl_error *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+static bool open_team(const arrow *a, const rocl_columnar_file *f, arrow_file *p)
+{
+    const rocl_parts *parts = a->run->trace->parts;
+    const size_t ranks = parts ? rocl_parts_size(parts) : 0;
+    p->told = calloc(f->column_count, sizeof *p->told);
+    p->all = calloc(f->column_count, sizeof *p->all);
+    p->maps = calloc(ranks * f->column_count + 1, sizeof *p->maps);
+    p->written = calloc(ranks + 1, sizeof *p->written);
+    return p->told && p->all && p->maps && p->written;
+}
+
 static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     arrow_file *p = f->own = calloc(1, sizeof *p);
-    (void)ctx;
     if (p)
         p->texts = calloc(f->column_count, sizeof *p->texts);
-    return p && p->texts ? ROCL_OK : rocl_fail_memory(err);
+    return p && p->texts && open_team(ctx, f, p) ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* In a team those that ranks write are written already. */
+static rocl_status write_batches(const arrow *a, rocl_columnar_file *f, rocl_error *err)
+{
+    arrow_file *p = f->own;
+    messages *to = a->run->joins ? &p->written[rocl_parts_size(a->run->trace->parts)] : &p->records;
+    rocl_status st = ROCL_OK;
+    for (size_t i = p->told_batches; i < p->count && st == ROCL_OK; i++) {
+        if (a->run->joins)
+            rocl_parts_join_capture(a->run->trace->parts, p->batches[i].last);
+        st = write_batch(a, f, &p->batches[i], to, err);
+    }
+    return st;
+}
+
+/* All batches in the order of the file. */
+static rocl_status order_batches(const arrow *a, const rocl_columnar_file *f, rocl_error *err)
+{
+    arrow_file *p = f->own;
+    const unsigned ranks = rocl_parts_size(a->run->trace->parts);
+    size_t *next = calloc(ranks + (size_t)1, sizeof *next);
+    rocl_status st = next ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; i < p->order_count && st == ROCL_OK; i++) {
+        const unsigned from = p->order[i].rank == JOINED ? ranks : p->order[i].rank;
+        for (size_t k = 0; k < p->order[i].count && st == ROCL_OK; k++) {
+            const message *m = &p->written[from].all[next[from]];
+            st = next[from]++ < p->written[from].count
+                     ? add_message(&p->records, m->head, m->body, err)
+                     : rocl_team_bad_message(err);
+        }
+    }
+    free(next);
+    return st;
 }
 
 static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     const arrow *a = ctx;
-    const arrow_file *p = f->own;
+    arrow_file *p = f->own;
     const uint32_t end[2] = {UINT32_MAX, 0};
     rocl_status st = ROCL_OK;
+    if (a->run->joins)
+        rocl_parts_front(a->run->trace->parts);
     if (!a->is_stream) {
         static const char magic[ALIGN] = "ARROW1";
+        p->begin = 8;
         st = rocl_out_write(f->out, magic, 8, err);
     }
     if (st == ROCL_OK)
@@ -437,30 +567,200 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
         if (f->columns[i]->type == ROCL_CELL_TEXT)
             st = write_dictionary(a, f, i, err);
-    for (size_t i = 0; i < p->count && st == ROCL_OK; i++)
-        st = write_batch(a, f, &p->batches[i], err);
+    if (st == ROCL_OK)
+        st = write_batches(a, f, err);
+    if (st == ROCL_OK && a->run->joins) {
+        rocl_parts_tail(a->run->trace->parts);
+        st = order_batches(a, f, err);
+    }
     if (st == ROCL_OK)
         st = rocl_out_write(f->out, end, sizeof end, err);
     return st || a->is_stream ? st : write_footer(f, err);
+}
+
+static void forget_batch(const arrow *a, const rocl_columnar_file *f, batch *b)
+{
+    for (size_t k = 0; b->columns && k < (size_t)BUFFERS * f->column_count; k++)
+        rocl_space_drop(a->run->space, &b->columns[k / BUFFERS].buffers[k % BUFFERS]);
+    free(b->columns);
+    b->columns = NULL;
 }
 
 static void free_file(void *ctx, rocl_columnar_file *f)
 {
     const arrow *a = ctx;
     arrow_file *p = f->own;
+    const size_t ranks = a->run->trace->parts ? rocl_parts_size(a->run->trace->parts) : 0;
     for (unsigned i = 0; p->texts && i < f->column_count; i++)
         rocl_dictionary_free(&p->texts[i]);
-    for (size_t i = 0; i < p->count; i++) {
-        for (size_t k = 0; k < (size_t)BUFFERS * f->column_count; k++)
-            rocl_space_drop(a->run->space,
-                            &p->batches[i].columns[k / BUFFERS].buffers[k % BUFFERS]);
-        free(p->batches[i].columns);
-    }
+    for (unsigned i = 0; p->all && i < f->column_count; i++)
+        rocl_dictionary_free(&p->all[i]);
+    for (size_t i = 0; p->maps && i < ranks * f->column_count; i++)
+        free(p->maps[i].indexes);
+    for (size_t i = 0; p->written && i <= ranks; i++)
+        free(p->written[i].all);
+    for (size_t i = 0; i < p->count; i++)
+        forget_batch(a, f, &p->batches[i]);
     free(p->texts);
+    free(p->told);
+    free(p->all);
+    free(p->maps);
+    free(p->written);
+    free(p->order);
     free(p->batches);
     free(p->dictionaries.all);
     free(p->records.all);
     free(p);
+}
+
+/* ---- in a team ------------------------------------------------------------------------------- */
+
+/* How many batches, and the texts of each column that were not there before. */
+static void put_groups(void *ctx, rocl_columnar_file *f, rocl_buf *to)
+{
+    const arrow *a = ctx;
+    arrow_file *p = f->own;
+    rocl_buf_varint(to, p->count - p->told_batches);
+    p->told_batches = p->count;
+    for (unsigned i = 0; i < f->column_count; i++) {
+        rocl_buf_varint(to, p->texts[i].count - p->told[i]);
+        for (; p->told[i] < p->texts[i].count; p->told[i]++) {
+            size_t n;
+            const char *text = rocl_strings_get(a->run->strings, p->texts[i].texts[p->told[i]], &n);
+            rocl_team_put_text(to, text, n);
+        }
+    }
+}
+
+static rocl_status take_groups(void *ctx, rocl_columnar_file *f, unsigned rank,
+                               rocl_team_reader *from, rocl_error *err)
+{
+    const arrow *a = ctx;
+    arrow_file *p = f->own;
+    rocl_status st = note_order(p, rank, (size_t)rocl_team_number(from), err);
+    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
+        index_map *map = &p->maps[rank * f->column_count + i];
+        for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
+            const uint64_t len = rocl_team_number(from);
+            const uint8_t *text = rocl_team_bytes(from, len);
+            if (!text)
+                break;
+            const uint32_t id = rocl_strings_put(a->run->trace->strings, (const char *)text, len);
+            if (id == ROCL_NONE || !ROCL_GROW(map->indexes, map->capacity, map->count + 1) ||
+                !rocl_dictionary_add(&p->all[i], id, &map->indexes[map->count]))
+                return rocl_fail_memory(err);
+            map->count++;
+        }
+    }
+    return st;
+}
+
+/* Of each column the indexes in the file. */
+static void put_others(void *ctx, rocl_columnar_file *f, unsigned rank, rocl_buf *to)
+{
+    const arrow_file *p = f->own;
+    size_t batches = 0;
+    (void)ctx;
+    for (size_t i = 0; i < p->order_count; i++)
+        batches += p->order[i].rank == rank ? p->order[i].count : 0;
+    for (unsigned i = 0; batches && i < f->column_count; i++) {
+        const index_map *map = &p->maps[rank * f->column_count + i];
+        rocl_buf_varint(to, map->count);
+        for (size_t k = 0; k < map->count; k++)
+            rocl_buf_varint(to, map->indexes[k]);
+    }
+}
+
+static rocl_status take_map(rocl_team_reader *from, index_map *map, rocl_error *err)
+{
+    const uint64_t n = rocl_team_number(from);
+    if (from->bad || n > (uint64_t)(from->end - from->p))
+        return rocl_team_bad_message(err);
+    free(map->indexes);
+    *map = (index_map){.indexes = malloc((n + 1) * sizeof *map->indexes)};
+    if (!map->indexes)
+        return rocl_fail_memory(err);
+    while (map->count < n)
+        map->indexes[map->count++] = (uint32_t)rocl_team_number(from);
+    return ROCL_OK;
+}
+
+/* Now its indexes are known. */
+static rocl_status put_indexes(const arrow *a, array *c, const index_map *map, rocl_buf *scratch,
+                               rocl_error *err)
+{
+    const uint8_t *bytes;
+    rocl_block *block;
+    rocl_status st = rocl_space_load(a->run->space, &c->buffers[VALUES], scratch, &bytes, err);
+    if (st != ROCL_OK || (st = rocl_pipe_get(a->run->pipe, &block, err)) != ROCL_OK)
+        return st;
+    block->user = c;
+    if (rocl_buf_reserve(&block->in, c->rows * sizeof(int64_t))) {
+        int64_t *cells = (int64_t *)(void *)block->in.data;
+        for (size_t i = 0; i < c->rows; i++) {
+            uint32_t index;
+            memcpy(&index, bytes + i * sizeof index, sizeof index);
+            cells[i] = index && index <= map->count ? map->indexes[index - 1] : ROCL_CELL_NULL;
+        }
+        block->in.len = c->rows * sizeof *cells;
+    }
+    rocl_space_drop(a->run->space, &c->buffers[VALUES]);
+    return rocl_pipe_put(a->run->pipe, block, err);
+}
+
+static rocl_status write_waiting(const arrow *a, rocl_columnar_file *f, batch *b,
+                                 const index_map *maps, messages *to, rocl_error *err)
+{
+    rocl_buf scratch = {0};
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
+        if (f->columns[i]->type == ROCL_CELL_TEXT)
+            st = put_indexes(a, &b->columns[i], &maps[i], &scratch, err);
+    if (st == ROCL_OK)
+        st = rocl_pipe_drain(a->run->pipe, err);
+    rocl_parts_join_capture(a->run->trace->parts, b->last);
+    if (st == ROCL_OK)
+        st = write_batch(a, f, b, to, err);
+    forget_batch(a, f, b);
+    rocl_buf_free(&scratch);
+    return st;
+}
+
+static rocl_status write_groups(void *ctx, rocl_columnar_file *f, rocl_team_reader *others,
+                                rocl_buf *to, rocl_error *err)
+{
+    const arrow *a = ctx;
+    arrow_file *p = f->own;
+    index_map *maps = calloc(f->column_count, sizeof *maps);
+    messages written = {0};
+    rocl_status st = maps ? ROCL_OK : rocl_fail_memory(err);
+    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
+        st = take_map(others, &maps[i], err);
+    for (size_t i = 0; i < p->told_batches && st == ROCL_OK; i++)
+        st = write_waiting(a, f, &p->batches[i], maps, &written, err);
+    rocl_buf_varint(to, written.count);
+    for (size_t i = 0; i < written.count; i++) {
+        rocl_buf_varint(to, written.all[i].head);
+        rocl_buf_varint(to, written.all[i].body);
+    }
+    for (unsigned i = 0; maps && i < f->column_count; i++)
+        free(maps[i].indexes);
+    free(maps);
+    free(written.all);
+    return st;
+}
+
+static rocl_status take_written(void *ctx, rocl_columnar_file *f, unsigned rank,
+                                rocl_team_reader *from, rocl_error *err)
+{
+    arrow_file *p = f->own;
+    rocl_status st = ROCL_OK;
+    (void)ctx;
+    for (uint64_t n = rocl_team_number(from); n && !from->bad && st == ROCL_OK; n--) {
+        const uint64_t head = rocl_team_number(from), body = rocl_team_number(from);
+        st = add_message(&p->written[rank], head, body, err);
+    }
+    return st;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -488,7 +788,8 @@ static rocl_status open_arrow(void **ctx, rocl_columnar_run *run, rocl_error *er
         .ending = name, .group_rows = ROCL_COLUMNAR_GROUP_ROWS,                                    \
         .pipe = {encode_column, keep_column}, .open = open_arrow, .close = free,                   \
         .begin_file = begin_file, .put_group = put_group, .end_file = end_file,                    \
-        .free_file = free_file                                                                     \
+        .free_file = free_file, .put_groups = put_groups, .take_groups = take_groups,              \
+        .put_others = put_others, .write_groups = write_groups, .take_written = take_written       \
     }
 
 const rocl_columnar_format rocl_arrow_format = ARROW_FORMAT(".arrow");

@@ -34,6 +34,7 @@ typedef enum note_kind {
 
 typedef struct note {
     uint32_t capture;
+    unsigned rank; /* that has read it */
     size_t number; /* of notes of a capture: in this order */
     rocl_stored bytes;
 } note;
@@ -50,7 +51,6 @@ typedef struct sink {
     _Atomic(rocl_sorter *) sorters[RELATIONS];
     rocl_any_record *records; /* PIECE of them, memory of */
     bool notes_rows;          /* those at hand go to rank 0 */
-    bool joins;               /* this is rank 0, which has heard of all */
     note *notes;
     size_t note_count, note_capacity;
     rocl_buf made; /* a note */
@@ -169,11 +169,11 @@ static void empty_group(rocl_columnar_file *f)
 static rocl_status put_group(sink *s, rocl_columnar_file *f, rocl_error *err)
 {
     rocl_status st = f->out ? ROCL_OK : open_file(s, f, err);
-    if (s->joins && f->last)
+    if (s->run.joins && f->last)
         rocl_parts_join_capture(s->run.trace->parts, f->last);
     if (st == ROCL_OK && f->group_rows)
         st = s->format->put_group(s->ctx, f, err);
-    if (st == ROCL_OK && s->joins)
+    if (st == ROCL_OK && s->run.joins)
         st = rocl_pipe_drain(s->run.pipe, err);
     f->rows += f->group_rows;
     empty_group(f);
@@ -190,12 +190,13 @@ static void begin_note(sink *s, const rocl_columnar_file *f, note_kind kind, uin
     rocl_buf_varint(&s->made, rows);
 }
 
-static rocl_status add_note(sink *s, uint32_t capture, const void *p, size_t n, rocl_error *err)
+static rocl_status add_note(sink *s, unsigned rank, uint32_t capture, const void *p, size_t n,
+                            rocl_error *err)
 {
     if (!ROCL_GROW(s->notes, s->note_capacity, s->note_count + 1))
         return rocl_fail_memory(err);
     note *to = &s->notes[s->note_count];
-    *to = (note){.capture = capture, .number = s->note_count};
+    *to = (note){.capture = capture, .rank = rank, .number = s->note_count};
     s->note_count++;
     return rocl_space_store(s->run.space, &to->bytes, p, n, err);
 }
@@ -203,7 +204,7 @@ static rocl_status add_note(sink *s, uint32_t capture, const void *p, size_t n, 
 static rocl_status end_note(sink *s, const rocl_capture *c, rocl_error *err)
 {
     return s->made.failed ? rocl_fail_memory(err)
-                          : add_note(s, c->index, s->made.data, s->made.len, err);
+                          : add_note(s, 0, c->index, s->made.data, s->made.len, err);
 }
 
 static rocl_status note_rows(sink *s, rocl_columnar_file *f, note_kind kind, const rocl_capture *c,
@@ -460,11 +461,10 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 static rocl_status hear_note(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
 {
     sink *s = ctx;
-    (void)rank;
     const uint64_t capture = rocl_team_number(r);
     if (r->bad || capture >= s->run.trace->capture_count)
         return rocl_team_bad_message(err);
-    return add_note(s, (uint32_t)capture, r->p, (size_t)(r->end - r->p), err);
+    return add_note(s, rank, (uint32_t)capture, r->p, (size_t)(r->end - r->p), err);
 }
 
 static rocl_status ask_for_notes(sink *s, rocl_error *err)
@@ -480,14 +480,25 @@ static rocl_status ask_for_notes(sink *s, rocl_error *err)
     return st ? st : rocl_parts_hear(parts, hear_note, s, err);
 }
 
+static rocl_status wait_for_question(sink *s, rocl_team_reader *question, rocl_error *err)
+{
+    const rocl_status st = rocl_parts_question(s->run.trace->parts, question, err);
+    return st == ROCL_OK && !question->p ? rocl_fail(err, ROCL_INTERNAL, "stopped") : st;
+}
+
+/* That was all. */
+static rocl_status end_answer(sink *s, rocl_error *err)
+{
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
+    return rocl_parts_answer(s->run.trace->parts, &b, err);
+}
+
 static rocl_status answer_with_notes(sink *s, rocl_error *err)
 {
-    rocl_parts *parts = s->run.trace->parts;
     rocl_team_reader question;
     rocl_buf scratch = {0}, b = {0};
-    rocl_status st = rocl_parts_question(parts, &question, err);
-    if (st == ROCL_OK && !question.p)
-        st = rocl_fail(err, ROCL_INTERNAL, "stopped");
+    rocl_status st = wait_for_question(s, &question, err);
     for (size_t i = 0; i < s->note_count && st == ROCL_OK; i++) {
         const uint8_t *bytes;
         st = rocl_space_load(s->run.space, &s->notes[i].bytes, &scratch, &bytes, err);
@@ -496,15 +507,11 @@ static rocl_status answer_with_notes(sink *s, rocl_error *err)
         rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
         rocl_buf_varint(&b, s->notes[i].capture);
         rocl_buf_put(&b, bytes, s->notes[i].bytes.size);
-        st = rocl_parts_answer(parts, &b, err);
+        st = rocl_parts_answer(s->run.trace->parts, &b, err);
         rocl_space_drop(s->run.space, &s->notes[i].bytes);
     }
-    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
-    if (st == ROCL_OK)
-        st = rocl_parts_answer(parts, &b, err);
-    rocl_buf_free(&b);
     rocl_buf_free(&scratch);
-    return st;
+    return st ? st : end_answer(s, err);
 }
 
 static int by_capture(const void *a, const void *b)
@@ -525,9 +532,8 @@ static rocl_status take_rows(sink *s, rocl_columnar_file *f, const rocl_capture 
     if (st == ROCL_OK)
         st = add_cells(s, f, c, cells, (size_t)rows, err);
     free(cells);
-    return st == ROCL_OK && kind == NOTE_LAST && f->group_rows >= FEW_ROWS
-               ? put_group(s, f, err)
-               : st;
+    return st == ROCL_OK && kind == NOTE_LAST && f->group_rows >= FEW_ROWS ? put_group(s, f, err)
+                                                                           : st;
 }
 
 static rocl_status take_note(sink *s, const note *n, rocl_buf *scratch, rocl_error *err)
@@ -551,7 +557,7 @@ static rocl_status take_note(sink *s, const note *n, rocl_buf *scratch, rocl_err
         st = open_file(s, f, err);
     f->rows += rows;
     if (st == ROCL_OK)
-        st = s->format->take_groups(s->ctx, f, &r, err);
+        st = s->format->take_groups(s->ctx, f, n->rank, &r, err);
     return st == ROCL_OK && r.bad ? rocl_team_bad_message(err) : st;
 }
 
@@ -560,7 +566,7 @@ static rocl_status join_captures(sink *s, rocl_error *err)
 {
     rocl_buf scratch = {0};
     rocl_status st = ask_for_notes(s, err);
-    s->joins = true;
+    s->run.joins = true;
     if (st == ROCL_OK && s->note_count)
         qsort(s->notes, s->note_count, sizeof *s->notes, by_capture);
     for (size_t i = 0; i < s->note_count && st == ROCL_OK; i++) {
@@ -569,6 +575,110 @@ static rocl_status join_captures(sink *s, rocl_error *err)
     }
     rocl_buf_free(&scratch);
     return st;
+}
+
+/* ---- groups that depend on those of other ranks ---------------------------------------------- */
+
+static rocl_columnar_file *file_of(sink *s, rocl_team_reader *r)
+{
+    const uint64_t relation = rocl_team_number(r);
+    rocl_columnar_file *f = relation < rocl_relation_count ? &s->files[relation] : NULL;
+    return r->bad || !f || !f->own ? NULL : f;
+}
+
+/* Of a file: what rank 0 says of the others, and what it hears then. */
+static rocl_status answer_with_groups(sink *s, rocl_error *err)
+{
+    rocl_team_reader r;
+    rocl_status st = wait_for_question(s, &r, err);
+    while (st == ROCL_OK && r.p < r.end) {
+        rocl_columnar_file *f = file_of(s, &r);
+        const uint64_t n = rocl_team_number(&r);
+        const uint8_t *p = rocl_team_bytes(&r, n);
+        rocl_team_reader others = {p, p ? p + n : NULL, false};
+        rocl_buf b = {0};
+        if (!f || !p)
+            return rocl_team_bad_message(err);
+        rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
+        rocl_buf_varint(&b, (uint64_t)(f - s->files));
+        st = s->format->write_groups(s->ctx, f, &others, &b, err);
+        if (st == ROCL_OK && others.bad)
+            st = rocl_team_bad_message(err);
+        if (st == ROCL_OK)
+            st = rocl_parts_answer(s->run.trace->parts, &b, err);
+        rocl_buf_free(&b);
+    }
+    return st ? st : end_answer(s, err);
+}
+
+static rocl_status hear_written(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
+{
+    sink *s = ctx;
+    rocl_columnar_file *f = file_of(s, r);
+    if (!f)
+        return rocl_team_bad_message(err);
+    const rocl_status st = s->format->take_written(s->ctx, f, rank, r, err);
+    return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
+}
+
+static rocl_status tell_others(sink *s, unsigned rank, rocl_error *err)
+{
+    rocl_buf b = {0}, others = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_ASK);
+    for (size_t i = 0; i < rocl_relation_count; i++) {
+        others.len = 0;
+        if (s->files[i].own)
+            s->format->put_others(s->ctx, &s->files[i], rank, &others);
+        if (!others.len)
+            continue;
+        rocl_buf_varint(&b, i);
+        rocl_buf_varint(&b, others.len);
+        rocl_buf_put(&b, others.data, others.len);
+    }
+    rocl_buf_free_into(&others, &b);
+    const rocl_status st = rocl_parts_ask(s->run.trace->parts, rank, &b, err);
+    rocl_buf_free(&b);
+    return st;
+}
+
+/* The same of rank 0's own. */
+static rocl_status write_own_groups(sink *s, rocl_columnar_file *f, rocl_error *err)
+{
+    rocl_buf others = {0}, written = {0};
+    s->format->put_others(s->ctx, f, 0, &others);
+    rocl_status st = others.failed ? rocl_fail_memory(err) : ROCL_OK;
+    rocl_team_reader r = {others.data, others.data + others.len, false};
+    if (st == ROCL_OK && others.len)
+        st = s->format->write_groups(s->ctx, f, &r, &written, err);
+    if (st == ROCL_OK && written.failed)
+        st = rocl_fail_memory(err);
+    r = (rocl_team_reader){written.data, written.data + written.len, false};
+    if (st == ROCL_OK && others.len)
+        st = s->format->take_written(s->ctx, f, 0, &r, err);
+    rocl_buf_free(&others);
+    rocl_buf_free(&written);
+    return st;
+}
+
+/* All ranks do so at once. */
+static rocl_status have_groups_written(sink *s, rocl_error *err)
+{
+    rocl_parts *parts = s->run.trace->parts;
+    rocl_status st = ROCL_OK;
+    rocl_parts_listen(parts, hear_written, s);
+    for (unsigned r = 1; r < rocl_parts_size(parts) && st == ROCL_OK; r++)
+        if (rocl_parts_reads(parts, r))
+            st = tell_others(s, r, err);
+    for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
+        if (s->files[i].own)
+            st = write_own_groups(s, &s->files[i], err);
+    return st ? st : rocl_parts_hear(parts, hear_written, s, err);
+}
+
+static rocl_status answer_rank_0(sink *s, rocl_error *err)
+{
+    const rocl_status st = answer_with_notes(s, err);
+    return st == ROCL_OK && s->format->put_others ? answer_with_groups(s, err) : st;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -587,6 +697,8 @@ static rocl_status end_files(sink *s, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = rocl_pipe_drain(s->run.pipe, err);
+    if (st == ROCL_OK && parts && s->format->put_others)
+        st = have_groups_written(s, err);
     if (st == ROCL_OK && parts)
         rocl_parts_tail(parts);
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
@@ -606,7 +718,7 @@ static rocl_status finish_files(sink *s, rocl_error *err)
     rocl_parts_sums sums = {.own = &rows, .own_count = 1};
     rocl_status st = ROCL_OK;
     if (parts && !s->format->apart)
-        st = rocl_parts_leads(parts) ? join_captures(s, err) : answer_with_notes(s, err);
+        st = rocl_parts_leads(parts) ? join_captures(s, err) : answer_rank_0(s, err);
     if (st == ROCL_OK && (!parts || s->format->apart || rocl_parts_leads(parts)))
         st = end_files(s, err);
     /* An empty stream is one all the same. */

@@ -11,7 +11,8 @@
  *
  * In a team each rank makes the groups of its captures that have many rows. When all are read, rank
  * 0 asks for the rows of the others, and for what it must know of those groups (note.c), joins all
- * in the order of captures, and ends the files. */
+ * in the order of captures, and ends the files. Groups that need more than what their rank knows
+ * (put_others) are written between. */
 #ifndef ROCL_SINK_COLUMNAR_COLUMNAR_H
 #define ROCL_SINK_COLUMNAR_COLUMNAR_H
 
@@ -46,6 +47,7 @@ typedef struct rocl_columnar_run {
     const rocl_strings *strings; /* that cells of texts refer to */
     rocl_sort_space *space;      /* for what must wait */
     rocl_pipe *pipe;
+    bool joins; /* this is rank 0 of a team, and joins what all have read */
 } rocl_columnar_run;
 
 typedef struct rocl_columnar_format {
@@ -66,11 +68,18 @@ typedef struct rocl_columnar_format {
     rocl_status (*end_file)(void *ctx, rocl_columnar_file *f, rocl_error *err);
     void (*free_file)(void *ctx, rocl_columnar_file *f);
     /* In a team, when the blocks of a capture are through the pipe: what rank 0 must know of its
-     * groups. Nobody else remembers them then. On rank 0, in the order of captures: they are to be
-     * in the file. NULL: one rank writes such files, if groups are not apart. */
+     * groups. There, in the order of captures: they are to be in the file. NULL: one rank writes
+     * such files, if groups are not apart. */
     void (*put_groups)(void *ctx, rocl_columnar_file *f, rocl_buf *to);
-    rocl_status (*take_groups)(void *ctx, rocl_columnar_file *f, rocl_team_reader *from,
-                               rocl_error *err);
+    rocl_status (*take_groups)(void *ctx, rocl_columnar_file *f, unsigned rank,
+                               rocl_team_reader *from, rocl_error *err);
+    /* Where groups depend on those of others, else NULL: what a rank must know of these, when all
+     * have been taken; it writes its groups then, and says so; and rank 0 hears that. */
+    void (*put_others)(void *ctx, rocl_columnar_file *f, unsigned rank, rocl_buf *to);
+    rocl_status (*write_groups)(void *ctx, rocl_columnar_file *f, rocl_team_reader *others,
+                                rocl_buf *to, rocl_error *err);
+    rocl_status (*take_written)(void *ctx, rocl_columnar_file *f, unsigned rank,
+                                rocl_team_reader *from, rocl_error *err);
 } rocl_columnar_format;
 
 rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,

@@ -654,10 +654,10 @@ static void put_groups(void *ctx, rocl_columnar_file *f, rocl_buf *to)
     forget_groups(f);
 }
 
-static rocl_status take_groups(void *ctx, rocl_columnar_file *f, rocl_team_reader *from,
-                               rocl_error *err)
+static rocl_status take_groups(void *ctx, rocl_columnar_file *f, unsigned rank,
+                               rocl_team_reader *from, rocl_error *err)
 {
-    (void)ctx;
+    (void)ctx, (void)rank;
     for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
         const size_t rows = (size_t)rocl_team_number(from);
         const group *g = add_group(f, rows, rocl_team_number(from));
