@@ -94,11 +94,16 @@ static rocl_status number_machine(rocl_trace *t, rocl_capture *c, rocl_error *er
     return ROCL_OK;
 }
 
+void rocl_captures_sort(rocl_model_capture **captures, size_t count)
+{
+    if (count)
+        qsort(captures, count, sizeof *captures, compare_captures);
+}
+
 rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    if (t->capture_count)
-        qsort(t->captures, t->capture_count, sizeof(rocl_model_capture *), compare_captures);
+    rocl_captures_sort(t->captures, t->capture_count);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         t->captures[i]->pub.index = (uint32_t)i;
         st = number_machine(t, &t->captures[i]->pub, err);

@@ -93,7 +93,7 @@ struct rocl_trace {
     rocl_spool_store spooled; /* inputs that are no plain files */
     struct rocl_source **sources;
     size_t source_count;
-    struct rocl_source **node_sources; /* of other ranks, until their definitions are there */
+    struct rocl_source **node_sources; /* that a team has opened, until they are among those */
     size_t node_source_count;
     rocl_model_capture **captures; /* see rocl_trace_order */
     size_t capture_count;
@@ -158,6 +158,8 @@ void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows);
 /* Puts the captures in the order of all outputs, by node, rank and pid, whatever the order of the
  * inputs, and numbers captures and machines. Once, when all have their definitions. */
 rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err);
+/* Puts captures of one input in that order. */
+void rocl_captures_sort(rocl_model_capture **captures, size_t count);
 /* Sets the labels of queues and streams: one name each, in every output and report. */
 rocl_status rocl_trace_label_queues(rocl_trace *t, rocl_error *err);
 

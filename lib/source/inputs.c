@@ -26,8 +26,7 @@
 
 /* What makes a path the same file as another. */
 typedef struct identity {
-    dev_t dev;
-    ino_t ino;
+    uint64_t device, inode;
     size_t index; /* in paths */
     size_t first; /* index of the first that is the same */
     size_t kept;  /* index among those that stay */
@@ -37,7 +36,7 @@ typedef struct walk {
     rocl_inputs *in;
     bool databases_only; /* of directories */
     identity *ids;       /* as many as paths */
-    size_t path_cap, id_cap;
+    size_t path_cap, file_cap, id_cap;
     rocl_error *err;
 } walk;
 
@@ -58,13 +57,23 @@ static rocl_status fail_access(walk *w, const char *path, const char *what)
 
 /* ---- lists of paths -------------------------------------------------------------------------- */
 
-static rocl_status add_path(walk *w, const char *path, dev_t dev, ino_t ino)
+/* file: NULL: it is standard input. */
+static rocl_status add_path(walk *w, const char *path, const struct stat *file)
 {
     rocl_inputs *in = w->in;
     if (!ROCL_GROW(in->paths, w->path_cap, in->count + 1) ||
+        !ROCL_GROW(in->files, w->file_cap, in->count + 1) ||
         !ROCL_GROW(w->ids, w->id_cap, in->count + 1) || !w->ids)
         return rocl_fail_memory(w->err);
-    w->ids[in->count] = (identity){.dev = dev, .ino = ino, .index = in->count};
+    rocl_input_file *f = &in->files[in->count];
+    *f = (rocl_input_file){.device = UINT64_MAX, .inode = UINT64_MAX};
+    if (file)
+        *f = (rocl_input_file){.device = file->st_dev,
+                               .inode = file->st_ino,
+                               .bytes = S_ISREG(file->st_mode) ? (uint64_t)file->st_size : 0,
+                               .modified = file->st_mtim.tv_sec,
+                               .modified_ns = file->st_mtim.tv_nsec};
+    w->ids[in->count] = (identity){.device = f->device, .inode = f->inode, .index = in->count};
     in->paths[in->count] = strdup(path);
     if (!in->paths[in->count])
         return rocl_fail_memory(w->err);
@@ -219,7 +228,7 @@ static rocl_status add_listed(walk *w, const char *path)
     if (S_ISDIR(s.st_mode))
         return rocl_fail(w->err, ROCL_INPUT, "%s: a directory", path);
     rocl_status st = refuse_streams(w, path, s.st_mode);
-    return st == ROCL_OK ? add_path(w, path, s.st_dev, s.st_ino) : st;
+    return st == ROCL_OK ? add_path(w, path, &s) : st;
 }
 
 /* A name as it stands if there is such a file, else as a glob. *found false: neither. */
@@ -321,7 +330,7 @@ static rocl_status add_if_database(walk *w, const char *path)
     if (st != ROCL_OK || !wanted)
         return st;
     if (!is_blank(path))
-        return add_path(w, path, s.st_dev, s.st_ino);
+        return add_path(w, path, &s);
     if (w->in->blank++ == 0 && !(w->in->blank_name = strdup(path)))
         return rocl_fail_memory(w->err);
     return ROCL_OK;
@@ -396,8 +405,7 @@ typedef struct run_file {
     unsigned kind; /* one of ROCL_FORMAT_RUN_FILES; lower ones say more */
     bool raw;      /* a text that is called as rocprof calls it: all that it wrote there */
     char *run;     /* what the files of its run have in their names */
-    dev_t dev;
-    ino_t ino;
+    struct stat file;
 } run_file;
 
 typedef struct run_files {
@@ -464,8 +472,7 @@ static rocl_status add_if_run_file(walk *w, const char *path, run_files *files)
                    .kind = f->flags & ROCL_FORMAT_RUN_FILES,
                    .raw = f->flags & ROCL_FORMAT_V1_TEXT && f->ops->same_run(path, path),
                    .run = name_run(path),
-                   .dev = s.st_dev,
-                   .ino = s.st_ino};
+                   .file = s};
     const run_file *file = &files->all[files->count - 1];
     return file->path && file->run ? ROCL_OK : rocl_fail_memory(w->err);
 }
@@ -509,7 +516,7 @@ static rocl_status add_run_files(walk *w, run_files *files)
             if (in->copies++ == 0 && !(in->copy_name = strdup(f->path)))
                 st = rocl_fail_memory(w->err);
         } else {
-            st = add_path(w, f->path, f->dev, f->ino);
+            st = add_path(w, f->path, &f->file);
         }
     }
     return st;
@@ -622,8 +629,7 @@ static rocl_status add_named_path(walk *w, const char *path)
     rocl_status st = yaml && S_ISREG(s.st_mode) ? begins_as_trace(w, path, &other) : ROCL_OK;
     if (st != ROCL_OK)
         return st;
-    return yaml && S_ISREG(s.st_mode) && !other ? add_index(w, path)
-                                                : add_path(w, path, s.st_dev, s.st_ino);
+    return yaml && S_ISREG(s.st_mode) && !other ? add_index(w, path) : add_path(w, path, &s);
 }
 
 static rocl_status add_matched_path(walk *w, const char *path)
@@ -640,7 +646,7 @@ static rocl_status add_input(walk *w, const char *name)
     struct stat s;
     bool matched;
     if (strcmp(name, "-") == 0)
-        return add_path(w, name, (dev_t)-1, (ino_t)-1);
+        return add_path(w, name, NULL);
     if (!*name)
         return rocl_fail(w->err, ROCL_INPUT, "the name of an input is empty");
     if (!has_wildcard(name) || stat(name, &s) == 0 || !is_missing(errno))
@@ -654,10 +660,10 @@ static rocl_status add_input(walk *w, const char *name)
 static int compare_ids(const void *a, const void *b)
 {
     const identity *x = a, *y = b;
-    if (x->dev != y->dev)
-        return x->dev < y->dev ? -1 : 1;
-    if (x->ino != y->ino)
-        return x->ino < y->ino ? -1 : 1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->inode != y->inode)
+        return x->inode < y->inode ? -1 : 1;
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -679,7 +685,7 @@ static rocl_status drop_repeated(walk *w)
     qsort(w->ids, count, sizeof *w->ids, compare_ids);
     for (size_t i = 0; i < count; i++) {
         const identity *before = i ? &w->ids[i - 1] : NULL;
-        bool same = i && before->dev == w->ids[i].dev && before->ino == w->ids[i].ino;
+        bool same = i && before->device == w->ids[i].device && before->inode == w->ids[i].inode;
         w->ids[i].first = same ? before->first : w->ids[i].index;
     }
     qsort(w->ids, count, sizeof *w->ids, compare_indexes);
@@ -688,6 +694,7 @@ static rocl_status drop_repeated(walk *w)
         char *path = in->paths[i];
         if (w->ids[i].first == i) {
             w->ids[i].kept = in->count;
+            in->files[in->count] = in->files[i];
             in->paths[in->count++] = path;
             continue;
         }
@@ -738,6 +745,7 @@ void rocl_inputs_free(rocl_inputs *in)
     for (size_t i = 0; i < in->count; i++)
         free(in->paths[i]);
     free(in->paths);
+    free(in->files);
     free(in->again);
     free(in->first);
     free(in->blank_name);

@@ -6,8 +6,17 @@
 
 enum { ROCL_UNNEEDED_NAMED = 8 }; /* as many of those files as are named */
 
+/* A file when it was found. */
+typedef struct rocl_input_file {
+    uint64_t device, inode; /* UINT64_MAX: standard input */
+    uint64_t bytes;         /* 0: it is no plain file */
+    int64_t modified;       /* s */
+    int64_t modified_ns;    /* and so much more */
+} rocl_input_file;
+
 typedef struct rocl_inputs {
-    char **paths; /* in the order given; within a directory or glob sorted by name */
+    char **paths;           /* in the order given; within a directory or glob sorted by name */
+    rocl_input_file *files; /* of each */
     size_t count;
     size_t repeated;     /* how often a file came once more; it is in paths once */
     char *again, *first; /* the first such name, and the one under which the file is in paths */

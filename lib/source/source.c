@@ -39,23 +39,29 @@ static rocl_status search_text(rocl_trace *t, rocl_spool *spool, const rocl_form
     return st;
 }
 
-static rocl_status add_source(rocl_trace *t, const char *path, const rocl_format *f,
-                              rocl_spool *spool, rocl_error *err)
+rocl_status rocl_source_add(rocl_trace *t, rocl_source *s, rocl_error *err)
+{
+    rocl_source **more = realloc(t->sources, (t->source_count + 1) * sizeof *more);
+    if (!more)
+        return rocl_fail_memory(err);
+    t->sources = more;
+    t->sources[t->source_count++] = s;
+    return ROCL_OK;
+}
+
+/* NULL: memory is out. */
+static rocl_source *make_source(const char *path, const rocl_format *f, rocl_spool *spool)
 {
     rocl_source *s = calloc(1, sizeof *s);
-    rocl_source **more = realloc(t->sources, (t->source_count + 1) * sizeof *more);
-    if (more)
-        t->sources = more;
-    if (!s || !more || !(s->path = strdup(path))) {
+    if (!s || !(s->path = strdup(path))) {
         free(s);
-        return rocl_fail_memory(err);
+        return NULL;
     }
     s->format = f;
     s->ops = f->ops;
     s->spool = spool;
     s->deferred = f->ops && f->ops->same_run;
-    t->sources[t->source_count++] = s;
-    return ROCL_OK;
+    return s;
 }
 
 /* Adds a file to the source of its run, if there is one already. The files of a run are sorted by
@@ -92,38 +98,57 @@ static rocl_status join_run(rocl_trace *t, const char *path, const rocl_format *
     return ROCL_OK;
 }
 
-rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *err)
+/* After a failure there is no spool. */
+static rocl_status open_spool(rocl_trace *t, const char *path, rocl_spool **spool,
+                              const rocl_format **f, rocl_error *err)
 {
-    rocl_spool *spool = NULL;
     size_t n;
     bool whole;
+    *spool = NULL;
     if (!strcmp(path, "-") && isatty(STDIN_FILENO))
         return rocl_fail(err, ROCL_USAGE, "-: standard input is a terminal: name a file");
-    rocl_status st = rocl_spool_open(&spool, path, err);
+    rocl_status st = rocl_spool_open(spool, path, err);
     if (st != ROCL_OK)
         return st;
-    const char *head = rocl_spool_head(spool, &n, &whole);
-    const rocl_format *f = rocl_format_of(head, n, whole);
-    if (!f && n == ROCL_SPOOL_HEAD && !memchr(head, 0, n)) {
-        st = search_text(t, spool, &f, err);
-        if (st == ROCL_OK && !f)
+    const char *head = rocl_spool_head(*spool, &n, &whole);
+    *f = rocl_format_of(head, n, whole);
+    if (!*f && n == ROCL_SPOOL_HEAD && !memchr(head, 0, n)) {
+        st = search_text(t, *spool, f, err);
+        if (st == ROCL_OK && !*f)
             st = rocl_fail_foreign(path, "text", 4, true, err);
-    } else if (!f || f->advice) {
+    } else if (!*f || (*f)->advice) {
         st = rocl_fail_foreign(path, head, n, whole, err);
     }
-    if (st == ROCL_OK && f->flags & ROCL_FORMAT_DATABASE)
-        st = rocl_spool_to_file(spool, t->opt.tmpdir, err);
+    if (st == ROCL_OK && (*f)->flags & ROCL_FORMAT_DATABASE)
+        st = rocl_spool_to_file(*spool, t->opt.tmpdir, err);
+    if (st != ROCL_OK) {
+        rocl_spool_close(*spool);
+        *spool = NULL;
+    }
+    return st;
+}
+
+rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *err)
+{
+    rocl_spool *spool;
+    const rocl_format *f;
     bool joined = false;
-    if (st == ROCL_OK && f->ops && f->ops->same_run) {
+    rocl_status st = open_spool(t, path, &spool, &f, err);
+    if (st != ROCL_OK)
+        return st;
+    if (f->ops && f->ops->same_run) {
         st = rocl_spool_fill(spool, &t->spooled, t->opt.tmpdir, err);
         if (st == ROCL_OK)
             rocl_spool_suspend(spool);
         if (st == ROCL_OK)
             st = join_run(t, path, f, spool, &joined, err);
     }
+    rocl_source *s = st == ROCL_OK && !joined ? make_source(path, f, spool) : NULL;
     if (st == ROCL_OK && !joined)
-        st = add_source(t, path, f, spool, err);
-    if (st != ROCL_OK)
+        st = s ? rocl_source_add(t, s, err) : rocl_fail_memory(err);
+    if (st != ROCL_OK && s)
+        rocl_source_free(s);
+    else if (st != ROCL_OK)
         rocl_spool_close(spool);
     return st;
 }
@@ -175,25 +200,29 @@ static rocl_status open_database(rocl_source *s, rocl_trace *t, rocl_error *err)
     return st;
 }
 
-static rocl_status open_source(void *ctx, unsigned worker, size_t index, rocl_error *err)
+static rocl_status open_source(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
-    opening *o = ctx;
-    rocl_source *s = o->trace->sources[o->first + index];
-    (void)worker;
     if (s->deferred || s->opened)
         return ROCL_OK;
     if (!s->was.file[1])
         rocl_db_state_read(s->path, &s->was);
-    rocl_status st = s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, o->trace, err)
-                                                             : s->ops->open(s, o->trace, err);
+    rocl_status st = s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, t, err)
+                                                             : s->ops->open(s, t, err);
     s->opened = !s->deferred;
     return rocl_source_explain(s, st, err);
+}
+
+static rocl_status open_one(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    const opening *o = ctx;
+    (void)worker;
+    return open_source(o->trace->sources[o->first + index], o->trace, err);
 }
 
 rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err)
 {
     opening o = {t, first};
-    rocl_status st = rocl_run_tasks(t->opt.jobs, end - first, open_source, &o, err);
+    rocl_status st = rocl_run_tasks(t->opt.jobs, end - first, open_one, &o, err);
     for (size_t i = first; i < end && st == ROCL_OK; i++) {
         rocl_source *s = t->sources[i];
         size_t n = t->capture_count + s->capture_count;
@@ -213,6 +242,71 @@ rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_erro
         t->left_out += s->truncated;
     }
     return st;
+}
+
+/* ---- one by one ---- */
+
+typedef struct opening_alone {
+    rocl_trace *trace;
+    rocl_opened *all;
+} opening_alone;
+
+/* Notes a failure. */
+static rocl_status refuse_opened(rocl_opened *o, rocl_status st, const rocl_error *why,
+                                 rocl_error *err)
+{
+    if (o->source)
+        rocl_source_free(o->source);
+    o->source = NULL;
+    o->status = st;
+    return (o->why = strdup(rocl_error_text(why))) ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status open_alone(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    const opening_alone *all = ctx;
+    rocl_opened *o = &all->all[index];
+    rocl_source *s = o->source;
+    (void)worker;
+    if (!s)
+        return ROCL_OK;
+    rocl_error *why = rocl_error_new();
+    if (!why)
+        return rocl_fail_memory(err);
+    rocl_status st =
+        s->format->flags & ROCL_FORMAT_INDEPENDENT ? open_source(s, all->trace, why) : ROCL_OK;
+    if (st == ROCL_OK && (!s->opened || s->slice))
+        st = rocl_fail(why, ROCL_INPUT,
+                       "%s: is %s%s: it can be read only where rank 0 is; on other nodes, "
+                       "databases are",
+                       s->path, s->format->name, s->slice ? ", and a slice of it" : "");
+    s->single = s->capture_count == 1;
+    o->remark = s->remark;
+    if (st != ROCL_OK)
+        st = refuse_opened(o, st, why, err);
+    rocl_error_free(why);
+    return st;
+}
+
+rocl_status rocl_sources_open_alone(rocl_trace *t, char *const *paths, size_t n, rocl_opened *all,
+                                    rocl_error *err)
+{
+    rocl_error *why = rocl_error_new();
+    rocl_status st = why ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; i < n && st == ROCL_OK; i++) {
+        rocl_spool *spool;
+        const rocl_format *f;
+        const rocl_status found = open_spool(t, paths[i], &spool, &f, why);
+        if (found != ROCL_OK) {
+            st = refuse_opened(&all[i], found, why, err);
+        } else if (!(all[i].source = make_source(paths[i], f, spool))) {
+            rocl_spool_close(spool);
+            st = rocl_fail_memory(err);
+        }
+    }
+    rocl_error_free(why);
+    return st == ROCL_OK ? rocl_run_tasks(t->opt.jobs, n, open_alone, &(opening_alone){t, all}, err)
+                         : st;
 }
 
 void rocl_capture_free(rocl_model_capture *c)

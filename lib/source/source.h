@@ -113,19 +113,21 @@ typedef struct rocl_source {
     /* What open leaves, until it is added to that of the inputs before. */
     rocl_model_capture **captures;
     size_t capture_count;
-    size_t number;      /* among the sources of the trace, once that is open */
-    size_t total;       /* of its captures in the trace, once that is open */
-    uint64_t bytes;     /* of its file, 0 where it is no plain one; once the trace is open */
-    const char *remark; /* NULL: none */
-    char version[32];   /* of the format, as the input says it; "": it says none */
-    const char *writer; /* the program that has written it; NULL: that of the format */
-    unsigned rank;      /* of a team that has opened it, and reads it; 0: this process */
-    uint32_t input;     /* among those that this rank has opened */
-    int64_t modified;   /* s; of such an input */
-    bool truncated;     /* of its input something is left out that cannot be counted */
-    bool single;        /* it has one capture */
-    bool joined;        /* made of slices, in a temporary file */
-    bool slice;         /* others may hold more of its processes */
+    size_t number;       /* among the sources of the trace, once that is open */
+    size_t total;        /* of its captures in the trace, once that is open */
+    uint64_t bytes;      /* of its file, 0 where it is no plain one; once the trace is open */
+    const char *remark;  /* NULL: none */
+    char version[32];    /* of the format, as the input says it; "": it says none */
+    const char *writer;  /* the program that has written it; NULL: that of the format */
+    unsigned rank;       /* of a team that has opened it; 0: this process */
+    uint32_t input;      /* among those that this rank was told to open */
+    int64_t modified;    /* s; of such an input */
+    rocl_status refused; /* that rank could not open it; the remark says why */
+    bool on_node;        /* only ranks of its node see it */
+    bool truncated;      /* of its input something is left out that cannot be counted */
+    bool single;         /* it has one capture */
+    bool joined;         /* made of slices, in a temporary file */
+    bool slice;          /* others may hold more of its processes */
     bool opened;
     bool deferred; /* not opened before all inputs are recognised: more files may come */
 } rocl_source;
@@ -142,6 +144,22 @@ rocl_status rocl_sources_explain(const rocl_trace *t, rocl_status st, rocl_error
 /* Opens the sources of the trace from `first` on, before `end`. Their captures come in their order,
  * and a failure is that of the first to fail. */
 rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err);
+
+/* An input that is opened by itself, without what comes of those before it. */
+typedef struct rocl_opened {
+    rocl_source *source; /* with its captures: the caller's. NULL: it could not be opened so */
+    rocl_status status;
+    char *why;          /* the caller's to free; NULL: it was opened */
+    const char *remark; /* the source's, which gives it away when its captures are added */
+} rocl_opened;
+
+/* Opens inputs by themselves, all that can be. `all` is zeroed. Fails only without memory. */
+rocl_status rocl_sources_open_alone(rocl_trace *t, char *const *paths, size_t n, rocl_opened *all,
+                                    rocl_error *err);
+/* Adds a source to the trace, which owns it then. Where it is open, rocl_sources_open() adds its
+ * captures. */
+rocl_status rocl_source_add(rocl_trace *t, rocl_source *s, rocl_error *err);
+
 void rocl_source_free(rocl_source *s);         /* with captures that no trace has yet */
 void rocl_capture_free(rocl_model_capture *c); /* while its source is there */
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 rocl_team *rocl_team_new(const rocl_transport *transport, const char *name)
 {
     rocl_team *team = calloc(1, sizeof *team);
@@ -121,6 +123,30 @@ void rocl_team_put_text(rocl_buf *b, const char *text, size_t n)
 {
     rocl_buf_varint(b, n);
     rocl_buf_put(b, text, n);
+}
+
+void rocl_team_put_bad_texts(rocl_buf *b, const rocl_strings *texts)
+{
+    uint32_t left = rocl_strings_not_utf8(texts);
+    rocl_buf_varint(b, left);
+    for (uint32_t i = 0; left && i < rocl_strings_count(texts); i++) {
+        size_t n;
+        const char *p = rocl_strings_get(texts, i, &n);
+        if (rocl_utf8_valid(p, n))
+            continue;
+        rocl_team_put_text(b, p, n);
+        left--;
+    }
+}
+
+void rocl_team_take_bad_texts(rocl_strings *texts, rocl_team_reader *r)
+{
+    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
+        const uint64_t len = rocl_team_number(r);
+        const uint8_t *text = rocl_team_bytes(r, len);
+        if (text)
+            rocl_strings_put(texts, (const char *)text, len);
+    }
 }
 
 rocl_status rocl_team_bad_message(rocl_error *err)

@@ -1,8 +1,9 @@
-/* A team: processes that make one result together. Rank 0 opens all inputs, deals them out, puts
- * together what comes back, and writes. The others read their share.
+/* A team: processes that make one result together. Rank 0 finds the inputs, deals them out, puts
+ * together what comes back, and writes. All open and read their share.
  *
  *     rank 0                                      rank r
- *     opens all, deals      -- OPEN paths -->     opens its share
+ *     finds inputs, deals   -- OPEN paths -->     opens its share
+ *     orders captures      <-- DEFINED --         what its inputs define
  *     a run over events     -- READ captures -->  scans them with all its threads
  *     decodes, filters,    <-- TEXTS, BATCH --    events as the source makes them
  *     collects, finishes   <-- NOTICE, DONE --
@@ -20,12 +21,13 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/strings.h"
 #include "rocline.h"
 #include "team/transport.h"
 
 /* What a message begins with: a byte. Numbers behind it are varints. */
 typedef enum rocl_team_message {
-    ROCL_TEAM_OPEN,  /* trace, how many paths, each with its length; whether it answers DEFINED */
+    ROCL_TEAM_OPEN,  /* trace, flags, paths, each with its length: see trace/deal.h */
     ROCL_TEAM_READ,  /* see trace/deal.c */
     ROCL_TEAM_STOP,  /* captures from this one on need not be read */
     ROCL_TEAM_CLOSE, /* trace */
@@ -35,7 +37,7 @@ typedef enum rocl_team_message {
     ROCL_TEAM_NOTICE, /* capture, text */
     ROCL_TEAM_DONE,   /* capture */
     ROCL_TEAM_ERROR,  /* capture, status, text */
-    ROCL_TEAM_END,    /* of a run: faults, by reason */
+    ROCL_TEAM_END,    /* of a run: faults, by reason; texts that are not UTF-8 */
     ROCL_TEAM_HELLO,  /* of who joins: version, arguments */
     ROCL_TEAM_FORMED, /* to all who have: a team, or each on its own */
     /* of outputs that all write, see trace/parts.h */
@@ -52,7 +54,7 @@ typedef enum rocl_team_message {
     /* of inputs that nodes find, see trace/nodes.h */
     ROCL_TEAM_FIND,    /* how many names; of each its number, itself, whether it must be there */
     ROCL_TEAM_FOUND,   /* host, status, text, how many files, of each which name, path and state */
-    ROCL_TEAM_DEFINED, /* status; then text, or sources, times, notices, inputs left out in part */
+    ROCL_TEAM_DEFINED, /* of each input a status, and why, or what it defines; agents */
 } rocl_team_message;
 
 struct rocl_team {
@@ -62,6 +64,7 @@ struct rocl_team {
     pthread_mutex_t sending; /* of a rank that is not 0 */
     pthread_mutex_t receiving;
     unsigned traces; /* opened so far: numbers of traces */
+    unsigned owed;   /* FOUND and DEFINED that were asked for and have not come */
     bool broken;     /* a rank is gone */
 };
 
@@ -108,6 +111,9 @@ const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n);
 /* A text with its length before it, copied; NULL: memory is out, or the message is bad. */
 char *rocl_team_text(rocl_team_reader *r);
 void rocl_team_put_text(rocl_buf *b, const char *text, size_t n);
+/* Texts that are not UTF-8 are counted once for the whole trace: so they are sent. */
+void rocl_team_put_bad_texts(rocl_buf *b, const rocl_strings *texts);
+void rocl_team_take_bad_texts(rocl_strings *texts, rocl_team_reader *r);
 rocl_status rocl_team_bad_message(rocl_error *err);
 
 #endif

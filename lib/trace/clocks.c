@@ -59,18 +59,28 @@ static void widen_span(span *s, int64_t first, int64_t last)
     s->last = last > s->last ? last : s->last;
 }
 
+static bool has_times(const rocl_process *p)
+{
+    return p->init > 0 && p->fini >= p->init;
+}
+
+bool rocl_needs_peeked_times(const rocl_model_capture *c)
+{
+    bool known = c->pub.process_count > 0;
+    for (uint32_t i = 0; i < c->pub.process_count; i++)
+        known &= has_times(&c->pub.processes[i]);
+    return !known && c->source->ops->peek_times;
+}
+
 /* From the begin to the end of its processes; where a profiler did not note them, some events. */
 static void widen_to_capture(rocl_trace *t, rocl_model_capture *c, span *s)
 {
-    bool known = c->pub.process_count > 0, any = false;
+    bool any = false;
     int64_t first = 0, last = 0;
-    for (uint32_t i = 0; i < c->pub.process_count; i++) {
-        const rocl_process *p = &c->pub.processes[i];
-        known &= p->init > 0 && p->fini >= p->init;
-        if (p->init > 0 && p->fini >= p->init)
-            widen_span(s, p->init, p->fini);
-    }
-    if (known || !c->source->ops->peek_times)
+    for (uint32_t i = 0; i < c->pub.process_count; i++)
+        if (has_times(&c->pub.processes[i]))
+            widen_span(s, c->pub.processes[i].init, c->pub.processes[i].fini);
+    if (!rocl_needs_peeked_times(c))
         return;
     /* Errors are reported when the events are read. */
     if (c->source->ops->peek_times(t, c, &first, &last, &any, NULL) == ROCL_OK && any)

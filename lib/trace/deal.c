@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/map.h"
 #include "base/pool.h"
 #include "source/formats.h"
 #include "source/source.h"
@@ -34,7 +35,54 @@ struct rocl_deal {
     unsigned number; /* of the trace */
     rocl_deal_place *captures;
     text_map *maps; /* by rank */
+    uint32_t *told; /* by rank: how many inputs it was told to open */
 };
+
+/* ---- captures that outputs may join ---------------------------------------------------------- */
+
+/* Captures below SMALL join, neighbours until they have JOINED bytes. */
+enum { SMALL = 1 << 20, JOINED = 4 << 20 };
+
+bool rocl_deal_joins(uint64_t *joined, uint64_t bytes, uint64_t next)
+{
+    *joined += bytes;
+    if (*joined < JOINED && bytes < SMALL && next < SMALL)
+        return true;
+    *joined = 0;
+    return false;
+}
+
+/* A plain file that can be opened and read without any other. */
+static bool may_be_dealt(const rocl_source *s)
+{
+    return s->opened && s->ops && (s->format->flags & ROCL_FORMAT_INDEPENDENT) && !s->joined &&
+           !s->slice && !s->more_count && s->bytes && strcmp(s->path, "-") != 0;
+}
+
+/* Of what its input takes on disk. What is no plain file is not small. */
+static uint64_t bytes_of(const rocl_model_capture *c)
+{
+    return c->source->bytes ? c->source->bytes / c->source->total : SMALL;
+}
+
+/* Whoever reads one can read the other. */
+static bool may_join(const rocl_source *a, const rocl_source *b)
+{
+    return may_be_dealt(a) == may_be_dealt(b) &&
+           (a->rank == b->rank || !(a->on_node || b->on_node));
+}
+
+void rocl_deal_join_small(rocl_trace *t)
+{
+    uint64_t joined = 0;
+    for (size_t i = 0; i + 1 < t->capture_count; i++) {
+        rocl_model_capture *c = t->captures[i];
+        const rocl_model_capture *next = t->captures[i + 1];
+        c->joins_next = rocl_deal_joins(&joined, bytes_of(c), bytes_of(next)) &&
+                        may_join(c->source, next->source);
+        joined = c->joins_next ? joined : 0;
+    }
+}
 
 /* ---- who reads what -------------------------------------------------------------------------- */
 
@@ -45,13 +93,6 @@ typedef struct unit {
     unsigned rank;
 } unit;
 
-/* A plain file that can be opened and read without any other. */
-static bool may_be_dealt(const rocl_source *s)
-{
-    return s->opened && s->ops && (s->format->flags & ROCL_FORMAT_INDEPENDENT) && !s->joined &&
-           !s->slice && !s->more_count && s->bytes && strcmp(s->path, "-") != 0;
-}
-
 static int by_bytes(const void *a, const void *b)
 {
     const unit *x = a, *y = b;
@@ -60,55 +101,77 @@ static int by_bytes(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Those of which all captures may be dealt out. by_machine: captures of a machine, which have their
- * GPUs in common, are a unit. */
+/* One of several captures of an input, which others than who has opened it can read. */
+static bool is_one_of_several(const rocl_source *s)
+{
+    return s->total > 1 && may_be_dealt(s) && !s->on_node;
+}
+
+/* What is not read by who has opened it: neighbours of which several ranks have opened some, and
+ * captures of an input that has several. by_machine: those of a machine, which have their GPUs in
+ * common, are a unit. */
 static size_t list_units(const rocl_trace *t, bool by_machine, unit *units)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->capture_count;) {
         unit u = {.first = i};
-        bool may = true, more = true;
+        bool settled = true, more = true;
         while (more) {
             const rocl_model_capture *c = t->captures[i++];
-            may &= may_be_dealt(c->source);
+            const rocl_source *s = c->source;
+            const rocl_model_capture *next = i < t->capture_count ? t->captures[i] : NULL;
+            settled &= s->rank == t->captures[u.first]->source->rank && !is_one_of_several(s);
             u.count++;
-            u.bytes += c->source->bytes / c->source->total + 1;
-            more = c->joins_next || (by_machine && i < t->capture_count &&
-                                     t->captures[i]->pub.machine == c->pub.machine);
+            u.bytes += s->bytes / s->total + 1;
+            more = c->joins_next || (by_machine && next && next->pub.machine == c->pub.machine &&
+                                     is_one_of_several(s) && is_one_of_several(next->source));
         }
-        if (may)
+        if (!settled)
             units[n++] = u;
     }
     return n;
 }
 
-/* The largest first, each to the rank that has least. Rank 0 has all that others cannot read; and
- * where it has to take in what they read, it reads none of this. Returns what the rank has that has
- * most. */
+/* Rank 0 opens nothing that another has opened. */
+static bool is_opened_here(const rocl_trace *t, const unit *u)
+{
+    bool here = true;
+    for (size_t i = 0; i < u->count; i++)
+        here &= t->captures[u->first + i]->source->rank == 0;
+    return here;
+}
+
+/* The largest first, each to the rank that has least. Where rank 0 has to take in what the others
+ * read, it reads none of this. Returns what the rank has that has most. */
 static uint64_t choose_ranks(const rocl_trace *t, unit *units, size_t count, uint64_t *loads,
                              unsigned size)
 {
-    const unsigned first = t->opt.team_writes ? 0 : 1;
     uint64_t most = 0;
     memset(loads, 0, size * sizeof *loads);
     for (size_t i = 0; i < t->source_count; i++)
-        loads[0] += t->sources[i]->bytes;
+        loads[t->sources[i]->rank] += t->sources[i]->bytes;
     for (size_t i = 0; i < count; i++)
-        loads[0] -= units[i].bytes < loads[0] ? units[i].bytes : loads[0];
-    qsort(units, count, sizeof *units, by_bytes);
+        for (size_t k = 0; k < units[i].count; k++) {
+            const rocl_source *s = t->captures[units[i].first + k]->source;
+            const uint64_t bytes = s->bytes / s->total;
+            loads[s->rank] -= bytes < loads[s->rank] ? bytes : loads[s->rank];
+        }
+    if (count)
+        qsort(units, count, sizeof *units, by_bytes);
     for (size_t i = 0; i < count; i++) {
-        unsigned least = first;
-        for (unsigned r = first + 1; r < size; r++)
+        unsigned least = t->opt.team_writes && is_opened_here(t, &units[i]) ? 0 : 1;
+        for (unsigned r = least + 1; r < size; r++)
             least = loads[r] < loads[least] ? r : least;
         units[i].rank = least;
         loads[least] += units[i].bytes;
-        most = loads[least] > most ? loads[least] : most;
     }
+    for (unsigned r = 0; r < size; r++)
+        most = loads[r] > most ? loads[r] : most;
     return most;
 }
 
-/* Statistics of a GPU need all that ran on it: where it costs little, one rank has all captures of
- * a machine. */
+/* Who has opened an input reads its captures, but for these units. Statistics of a GPU need all
+ * that ran on it: where it costs little, one rank has all captures of a machine. */
 static rocl_status deal_captures(const rocl_trace *t, unsigned size, rocl_error *err)
 {
     unit *units = calloc(2 * t->capture_count + 1, sizeof *units), *chosen = units;
@@ -120,7 +183,7 @@ static rocl_status deal_captures(const rocl_trace *t, unsigned size, rocl_error 
     }
     size_t n = list_units(t, false, units);
     const uint64_t most = choose_ranks(t, units, n, loads, size);
-    if (t->opt.team_collects) {
+    if (n && t->opt.team_collects) {
         unit *machines = units + t->capture_count;
         const size_t count = list_units(t, true, machines);
         if (choose_ranks(t, machines, count, loads, size) <= most + most / LITTLE) {
@@ -128,6 +191,8 @@ static rocl_status deal_captures(const rocl_trace *t, unsigned size, rocl_error 
             n = count;
         }
     }
+    for (size_t i = 0; i < t->capture_count; i++)
+        t->deal->captures[i].rank = t->captures[i]->source->rank;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < chosen[i].count; k++)
             t->deal->captures[chosen[i].first + k].rank = chosen[i].rank;
@@ -136,54 +201,45 @@ static rocl_status deal_captures(const rocl_trace *t, unsigned size, rocl_error 
     return ROCL_OK;
 }
 
-/* The paths of the sources of which a rank reads captures, in their order, and where each of its
- * captures is. The captures of an input come in the same order in every trace that has it. */
-static uint32_t list_paths(const rocl_trace *t, unsigned rank, rocl_buf *paths)
+/* Finds where captures are among the inputs of their ranks. paths: by rank; those that it has not
+ * opened. The captures of an input come in the same order in every trace that has it. */
+static rocl_status place_captures(const rocl_trace *t, rocl_buf *paths, rocl_error *err)
 {
-    uint32_t n = 0, *inputs = calloc(t->source_count + 1, sizeof *inputs);
     uint32_t *seen = calloc(t->source_count + 1, sizeof *seen);
-    paths->failed |= !inputs || !seen;
-    for (size_t i = 0; !paths->failed && i < t->capture_count; i++)
-        inputs[t->captures[i]->source->number] |= t->deal->captures[i].rank == rank;
-    for (size_t i = 0; !paths->failed && i < t->source_count; i++) {
-        const char *path = t->sources[i]->path;
-        if (!inputs[i])
-            continue;
-        inputs[i] = n++;
-        rocl_team_put_text(paths, path, strlen(path));
-    }
-    for (size_t i = 0; !paths->failed && i < t->capture_count; i++) {
-        const size_t source = t->captures[i]->source->number;
+    rocl_map opened = {0}; /* by rank and source */
+    bool good = seen != NULL;
+    for (size_t i = 0; i < t->capture_count && good; i++) {
+        const rocl_source *s = t->captures[i]->source;
         rocl_deal_place *d = &t->deal->captures[i];
-        const uint32_t nth = seen[source]++;
-        if (d->rank == rank)
-            *d = (rocl_deal_place){rank, inputs[source], nth};
+        d->nth = seen[s->number]++;
+        d->input = s->input;
+        if (d->rank == s->rank)
+            continue;
+        const uint64_t key = (uint64_t)d->rank << 32 | s->number;
+        d->input = rocl_map_get(&opened, key, ROCL_NONE);
+        if (d->input != ROCL_NONE)
+            continue;
+        d->input = rocl_deal_tell(t->deal, d->rank);
+        rocl_team_put_text(&paths[d->rank], s->path, strlen(s->path));
+        good = rocl_map_put(&opened, key, d->input);
     }
-    free(inputs);
+    rocl_map_free(&opened);
     free(seen);
-    return n;
+    return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-void rocl_deal_put_open(rocl_buf *to, unsigned trace, uint64_t count, const rocl_buf *paths,
-                        bool define)
+rocl_status rocl_deal_send_open(const rocl_trace *t, unsigned rank, const rocl_buf *paths,
+                                unsigned flags, rocl_error *err)
 {
-    rocl_buf_byte(to, ROCL_TEAM_OPEN);
-    rocl_buf_varint(to, trace);
-    rocl_buf_varint(to, count);
-    rocl_buf_put(to, paths->data, paths->len);
-    rocl_buf_byte(to, define);
-    to->failed |= paths->failed;
-}
-
-static rocl_status send_paths(const rocl_trace *t, unsigned rank, rocl_error *err)
-{
-    rocl_buf b = {0}, paths = {0};
-    const uint32_t n = list_paths(t, rank, &paths);
-    rocl_deal_put_open(&b, t->deal->number, n, &paths, false);
-    rocl_buf_free(&paths);
-    const rocl_status st = b.failed ? rocl_fail_memory(err)
-                           : n      ? rocl_team_send(t->deal->team, rank, &b, err)
-                                    : ROCL_OK;
+    rocl_buf b = {0};
+    if (!paths->len && !paths->failed)
+        return ROCL_OK;
+    rocl_buf_byte(&b, ROCL_TEAM_OPEN);
+    rocl_buf_varint(&b, t->deal->number);
+    rocl_buf_byte(&b, (uint8_t)flags);
+    rocl_buf_put(&b, paths->data, paths->len);
+    b.failed |= paths->failed;
+    const rocl_status st = rocl_team_send(t->deal->team, rank, &b, err);
     rocl_buf_free(&b);
     return st;
 }
@@ -196,40 +252,33 @@ rocl_status rocl_deal_open(rocl_trace *t, rocl_error *err)
     d->team = t->opt.team;
     d->number = d->team->traces++;
     d->maps = calloc(rocl_team_size(d->team), sizeof *d->maps);
-    return d->maps ? ROCL_OK : rocl_fail_memory(err);
+    d->told = calloc(rocl_team_size(d->team), sizeof *d->told);
+    return d->maps && d->told ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* As the nodes have found them. */
-static rocl_status place_found(const rocl_trace *t, rocl_error *err)
+uint32_t rocl_deal_tell(rocl_deal *d, unsigned rank)
 {
-    uint32_t *seen = calloc(t->source_count + 1, sizeof *seen);
-    if (!seen)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_source *s = t->captures[i]->source;
-        t->deal->captures[i] = (rocl_deal_place){s->rank, s->input, seen[s->number]++};
-    }
-    free(seen);
-    return ROCL_OK;
+    return d->told[rank]++;
 }
 
 rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err)
 {
     const unsigned size = rocl_team_size(t->opt.team);
-    if (size < 2)
+    if (!t->deal)
         return ROCL_OK;
-    const bool found = t->deal;
-    rocl_status st = found ? ROCL_OK : rocl_deal_open(t, err);
-    if (st != ROCL_OK)
-        return st;
     t->deal->captures = calloc(t->capture_count + 1, sizeof *t->deal->captures);
     if (!t->deal->captures)
         return rocl_fail_memory(err);
-    if (found)
-        return place_found(t, err);
-    st = deal_captures(t, size, err);
-    for (unsigned r = 1; st == ROCL_OK && r < size; r++)
-        st = send_paths(t, r, err);
+    rocl_buf *paths = calloc(size, sizeof *paths);
+    rocl_status st = paths ? deal_captures(t, size, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = place_captures(t, paths, err);
+    for (unsigned r = 0; paths && r < size; r++) {
+        if (st == ROCL_OK)
+            st = rocl_deal_send_open(t, r, &paths[r], 0, err);
+        rocl_buf_free(&paths[r]);
+    }
+    free(paths);
     return st;
 }
 
@@ -248,6 +297,7 @@ void rocl_deal_free(rocl_deal *d)
         free(d->maps[r].ids);
     }
     free(d->maps);
+    free(d->told);
     free(d->captures);
     free(d);
 }
@@ -405,13 +455,15 @@ static rocl_status take_error(run *r, rocl_team_reader *from, rocl_error *err)
     return ROCL_OK;
 }
 
-static void take_end(run *r, unsigned rank, rocl_team_reader *from)
+static rocl_status take_end(run *r, unsigned rank, rocl_team_reader *from, rocl_error *err)
 {
     for (int f = 0; f < ROCL_FAULTS; f++)
         atomic_fetch_add_explicit(&r->trace->faults[f], rocl_team_number(from),
                                   memory_order_relaxed);
+    rocl_team_take_bad_texts(r->trace->strings, from);
     r->left -= r->reads[rank];
     r->reads[rank] = false;
+    return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
 /* All messages but batches, in the order in which they come. */
@@ -427,8 +479,7 @@ static rocl_status take_message(run *r, unsigned rank, rocl_team_message type,
     case ROCL_TEAM_ERROR:
         return take_error(r, from, err);
     case ROCL_TEAM_END:
-        take_end(r, rank, from);
-        break;
+        return take_end(r, rank, from, err);
     case ROCL_TEAM_DONE:
         rocl_progress(r->trace, 1);
         break;

@@ -7,17 +7,28 @@
 
 typedef struct rocl_deal rocl_deal;
 
-/* Deals out the captures of a trace, which have their order, as options.team says: t->deal. The
- * others begin to open their inputs. Inputs that only rank 0 can read are not dealt out: standard
- * input, several files that are one run, formats that depend on other inputs. */
-rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err);
+/* Makes t->deal, for a trace that a team opens: it has its number then. */
+rocl_status rocl_deal_open(rocl_trace *t, rocl_error *err);
 void rocl_deal_free(rocl_deal *d);
 
-/* Before that, for inputs that other ranks open: the trace has its number then. */
-rocl_status rocl_deal_open(rocl_trace *t, rocl_error *err);
-/* Appends ROCL_TEAM_OPEN. define: the rank answers with what they define. */
-void rocl_deal_put_open(rocl_buf *to, unsigned trace, uint64_t count, const rocl_buf *paths,
-                        bool define);
+/* Deals out the captures of a trace, which have their order and are joined. Who has opened an input
+ * reads it; where others are to, they begin to open it. Without t->deal: does nothing. */
+rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err);
+
+/* Sets joins_next of all captures, which have their order. */
+void rocl_deal_join_small(rocl_trace *t);
+/* The rule of that: does one with so many bytes join the next one? *joined: 0 at first. */
+bool rocl_deal_joins(uint64_t *joined, uint64_t bytes, uint64_t next);
+
+/* A rank is told to open an input: its number there. */
+uint32_t rocl_deal_tell(rocl_deal *d, unsigned rank);
+enum {
+    ROCL_OPEN_DEFINES = 1, /* the rank answers with what the inputs define */
+    ROCL_OPEN_ON_NODE = 2, /* messages say on which node inputs are */
+};
+/* Has a rank open inputs: texts with their lengths; none: does nothing. */
+rocl_status rocl_deal_send_open(const rocl_trace *t, unsigned rank, const rocl_buf *paths,
+                                unsigned flags, rocl_error *err);
 
 /* Is the capture another rank's to read? NULL is fine. */
 bool rocl_is_dealt(const rocl_deal *d, uint32_t capture);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "source/formats.h"
+#include "source/reader.h"
+#include "trace/clocks.h"
 #include "trace/deal.h"
 #include "trace/share.h"
 #include "trace/world.h"
@@ -47,12 +50,13 @@ static size_t host_length(const char *name)
     return n && name[n] == ':' && name[n + 1] && stat(name, &file) != 0 ? n : 0;
 }
 
-bool rocl_nodes_wanted(const rocl_trace *t, const char *const *names, size_t count)
+/* Are there inputs that ranks find on their nodes: by options.local, or "HOST:PATH"? */
+static bool are_on_nodes(const rocl_trace *t, const char *const *names, size_t count)
 {
-    bool wanted = t->opt.local;
+    bool are = t->opt.local;
     for (size_t i = 0; i < count; i++)
-        wanted |= host_length(names[i]) > 0;
-    return wanted && rocl_team_size(t->opt.team) > 1;
+        are |= host_length(names[i]) > 0;
+    return are;
 }
 
 /* ---- what a node has ------------------------------------------------------------------------- */
@@ -60,9 +64,8 @@ bool rocl_nodes_wanted(const rocl_trace *t, const char *const *names, size_t cou
 /* A file as one of its ranks sees it. */
 typedef struct found {
     char *path;
-    uint64_t bytes, device, inode;
-    int64_t modified, modified_ns;
-    size_t name;   /* by which of the names it was found */
+    rocl_input_file file;
+    size_t name;   /* by which of the names it was found; which input it is, where all see all */
     unsigned host; /* on rank 0: the first rank on it */
     unsigned rank; /* who opens it */
 } found;
@@ -93,17 +96,10 @@ static rocl_status add_found(finds *f, const found *what, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status add_path(finds *f, size_t number, const char *path, rocl_error *err)
+static rocl_status add_path(finds *f, size_t number, const rocl_inputs *in, size_t i,
+                            rocl_error *err)
 {
-    found what = {.path = strdup(path), .name = number};
-    struct stat file;
-    if (stat(path, &file) == 0) {
-        what.bytes = S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
-        what.device = file.st_dev;
-        what.inode = file.st_ino;
-        what.modified = file.st_mtim.tv_sec;
-        what.modified_ns = file.st_mtim.tv_nsec;
-    }
+    const found what = {.path = strdup(in->paths[i]), .file = in->files[i], .name = number};
     return add_found(f, &what, err);
 }
 
@@ -134,7 +130,7 @@ static rocl_status find_name(finds *f, size_t number, const char *name, const ch
     const char *const names[] = {own};
     rocl_status st = own && why ? rocl_inputs_expand(&in, names, 1, why) : rocl_fail_memory(why);
     for (size_t i = 0; st == ROCL_OK && i < in.count; i++)
-        st = add_path(f, number, in.paths[i], why);
+        st = add_path(f, number, &in, i, why);
     if (st == ROCL_INPUT && !must) {
         if (!f->why)
             f->why = strdup(rocl_error_text(why));
@@ -150,11 +146,9 @@ static rocl_status find_name(finds *f, size_t number, const char *name, const ch
 
 static void put_found(rocl_buf *b, const found *f)
 {
-    const uint64_t facts[] = {f->bytes, f->device, f->inode, (uint64_t)f->modified,
-                              (uint64_t)f->modified_ns};
     rocl_buf_varint(b, f->name);
     rocl_team_put_text(b, f->path, strlen(f->path));
-    rocl_buf_put(b, facts, sizeof facts);
+    rocl_buf_put(b, &f->file, sizeof f->file);
 }
 
 /* ---- messages, on another rank --------------------------------------------------------------- */
@@ -213,38 +207,35 @@ rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_team_reader *from, rocl_
     return from->bad ? rocl_team_bad_message(err) : send_to_0(team, &b, err);
 }
 
-static void put_source(rocl_buf *b, const rocl_trace *t, const rocl_source *s)
+/* A capture with its times as the source has them, before any clock is set. */
+static void put_capture(rocl_buf *b, rocl_trace *t, rocl_model_capture *c)
 {
+    int64_t times[2] = {0};
+    bool any = false;
+    const rocl_source_ops *ops = c->source->ops;
+    rocl_world_put_definitions(b, t, c);
+    if (rocl_needs_peeked_times(c) &&
+        ops->peek_times(t, c, &times[0], &times[1], &any, NULL) != ROCL_OK)
+        any = false;
+    rocl_buf_byte(b, any);
+    rocl_buf_put(b, times, sizeof times);
+}
+
+static void put_source(rocl_buf *b, rocl_trace *t, const rocl_opened *o)
+{
+    const rocl_source *s = o->source;
     uint64_t captures = 0;
     for (size_t i = 0; i < t->capture_count; i++)
         captures += t->captures[i]->source == s;
-    rocl_team_put_text(b, s->format->name, strlen(s->format->name));
-    rocl_team_put_text(b, s->version, strlen(s->version));
-    const char *writer = s->writer ? s->writer : "";
-    rocl_team_put_text(b, writer, strlen(writer));
-    rocl_buf_byte(b, s->slice);
+    const char *texts[] = {s->format->name, s->version, s->writer ? s->writer : "",
+                           o->remark ? o->remark : ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        rocl_team_put_text(b, texts[i], strlen(texts[i]));
+    rocl_buf_byte(b, s->truncated);
     rocl_buf_varint(b, captures);
     for (size_t i = 0; i < t->capture_count; i++)
         if (t->captures[i]->source == s)
-            rocl_world_put_definitions(b, t, t->captures[i]);
-}
-
-/* Times as the source has them, before any clock is set. */
-static void put_times(rocl_buf *b, rocl_trace *t)
-{
-    for (size_t i = 0; i < t->source_count; i++)
-        for (size_t k = 0; k < t->capture_count; k++) {
-            rocl_model_capture *c = t->captures[k];
-            int64_t times[2] = {0};
-            bool any = false;
-            if (c->source != t->sources[i])
-                continue;
-            if (c->source->ops->peek_times &&
-                c->source->ops->peek_times(t, c, &times[0], &times[1], &any, NULL) != ROCL_OK)
-                any = false;
-            rocl_buf_byte(b, any);
-            rocl_buf_put(b, times, sizeof times);
-        }
+            put_capture(b, t, t->captures[i]);
 }
 
 static rocl_status put_agents_of(rocl_buf *b, rocl_trace *t, const rocl_capture *c, rocl_map *sent,
@@ -282,46 +273,30 @@ static rocl_status put_agents(rocl_buf *b, rocl_trace *t, rocl_error *err)
     return st;
 }
 
-static void put_notices(rocl_buf *b, const rocl_trace *t)
-{
-    for (size_t i = 0; i < ROCL_DEFERRED_NOTICES; i++) {
-        const rocl_deferred_notice *n = &t->deferred[i];
-        if (!n->count)
-            continue;
-        rocl_buf_varint(b, n->count);
-        rocl_team_put_text(b, n->text, strlen(n->text));
-        for (size_t k = 0; k < n->count && k < 3; k++)
-            rocl_team_put_text(b, n->paths[k], strlen(n->paths[k]));
-    }
-    rocl_buf_varint(b, 0);
-}
-
-rocl_status rocl_nodes_send_definitions(rocl_team *team, rocl_trace *t, rocl_status status,
-                                        char *const *paths, size_t count, const char *why,
+rocl_status rocl_nodes_send_definitions(rocl_team *team, rocl_trace *t, const rocl_opened *all,
+                                        char *const *paths, size_t count, bool on_node,
                                         rocl_error *err)
 {
     rocl_buf b = {0}, agents = {0};
-    rocl_error *of_agents = rocl_error_new();
-    if (status == ROCL_OK) {
-        status = put_agents(&agents, t, of_agents);
-        why = rocl_error_text(of_agents);
-    }
+    rocl_error *why = rocl_error_new();
+    /* What fails here, fails as that of the first input. */
+    rocl_status of_agents = why ? put_agents(&agents, t, why) : rocl_fail_memory(err);
     rocl_buf_byte(&b, ROCL_TEAM_DEFINED);
-    rocl_buf_varint(&b, status);
-    if (status != ROCL_OK) {
-        rocl_nodes_put_message(&b, team, paths, count, why);
-        rocl_buf_free(&agents);
-        rocl_error_free(of_agents);
-        return send_to_0(team, &b, err);
+    for (size_t i = 0; i < count; i++) {
+        const rocl_status st = of_agents != ROCL_OK ? of_agents : all[i].status;
+        rocl_buf_varint(&b, st);
+        if (st == ROCL_OK)
+            put_source(&b, t, &all[i]);
+        else
+            rocl_nodes_put_message(&b, team, paths, on_node ? count : 0,
+                                   of_agents != ROCL_OK ? rocl_error_text(why) : all[i].why);
     }
-    rocl_error_free(of_agents);
-    for (size_t i = 0; i < t->source_count; i++)
-        put_source(&b, t, t->sources[i]);
-    put_times(&b, t);
-    rocl_buf_put(&b, agents.data, agents.len);
-    rocl_buf_free_into(&agents, &b);
-    put_notices(&b, t);
-    rocl_buf_varint(&b, t->left_out);
+    if (of_agents == ROCL_OK)
+        rocl_buf_put(&b, agents.data, agents.len);
+    rocl_team_put_bad_texts(&b, t->strings);
+    b.failed |= agents.failed;
+    rocl_buf_free(&agents);
+    rocl_error_free(why);
     return send_to_0(team, &b, err);
 }
 
@@ -339,12 +314,13 @@ static rocl_status receive_from(rocl_team *team, rocl_team_message type, unsigne
     pthread_mutex_unlock(&team->receiving);
     if (st == ROCL_OK && message->data[0] != type)
         st = rocl_team_bad_message(err);
+    team->owed -= st == ROCL_OK;
     *r = (rocl_team_reader){message->data + 1, message->data + message->len, false};
     return st;
 }
 
 typedef struct hosts {
-    char (*names)[HOST_MAX]; /* by rank */
+    char (*names)[HOST_MAX]; /* by rank; NULL: all ranks see all inputs */
     unsigned *firsts;        /* by rank: the first one on its host */
     unsigned size;
 } hosts;
@@ -355,7 +331,7 @@ static rocl_status take_found(finds *f, const hosts *h, unsigned rank, rocl_team
     char *host = rocl_team_text(r);
     const rocl_status status = (rocl_status)rocl_team_number(r);
     char *text = rocl_team_text(r);
-    uint64_t n = rocl_team_number(r), facts[5];
+    uint64_t n = rocl_team_number(r);
     rocl_status st = host && text && !r->bad ? ROCL_OK : rocl_team_bad_message(err);
     if (st == ROCL_OK)
         snprintf(h->names[rank], HOST_MAX, "%s", host);
@@ -367,18 +343,13 @@ static rocl_status take_found(finds *f, const hosts *h, unsigned rank, rocl_team
         found what = {.host = h->firsts[rank]};
         what.name = rocl_team_number(r);
         what.path = rocl_team_text(r);
-        const uint8_t *p = rocl_team_bytes(r, sizeof facts);
+        const uint8_t *p = rocl_team_bytes(r, sizeof what.file);
         if (!p) {
             free(what.path);
             st = rocl_team_bad_message(err);
             break;
         }
-        memcpy(facts, p, sizeof facts);
-        what.bytes = facts[0];
-        what.device = facts[1];
-        what.inode = facts[2];
-        what.modified = (int64_t)facts[3];
-        what.modified_ns = (int64_t)facts[4];
+        memcpy(&what.file, p, sizeof what.file);
         st = add_found(f, &what, err);
     }
     free(host);
@@ -393,7 +364,6 @@ static rocl_status ask_ranks(rocl_team *team, const hosts *h, finds *f, const ch
 {
     rocl_buf message = {0};
     rocl_status st = ROCL_OK;
-    unsigned asked = 0;
     for (unsigned r = 1; r < h->size && st == ROCL_OK; r++) {
         rocl_buf b = {0}, list = {0};
         uint64_t n = 0;
@@ -411,13 +381,12 @@ static rocl_status ask_ranks(rocl_team *team, const hosts *h, finds *f, const ch
         rocl_buf_varint(&b, n);
         rocl_buf_put(&b, list.data, list.len);
         rocl_buf_free_into(&list, &b);
-        if (n || !count) {
+        if (n || !count)
             st = rocl_team_send(team, r, &b, err);
-            asked++;
-        }
+        team->owed += st == ROCL_OK && (n || !count);
         rocl_buf_free(&b);
     }
-    for (; asked && st == ROCL_OK; asked--) {
+    while (team->owed && st == ROCL_OK) {
         rocl_team_reader r;
         unsigned rank;
         st = receive_from(team, ROCL_TEAM_FOUND, &rank, &message, &r, err);
@@ -475,34 +444,30 @@ static rocl_status check_hosts(const hosts *h, const char *const *names, size_t 
 static int by_path(const void *a, const void *b)
 {
     const found *x = a, *y = b;
-    const int by = strverscmp(x->path, y->path);
-    return by ? by : (x->host > y->host) - (x->host < y->host);
+    int by = strverscmp(x->path, y->path);
+    by = by ? by : (x->host > y->host) - (x->host < y->host);
+    return by ? by : (x->name > y->name) - (x->name < y->name);
 }
 
 /* Several names of a file on a node, or a file that several nodes see: it is one input. */
 static bool is_same_file(const found *a, const found *b)
 {
-    if (a->inode != b->inode || a->bytes != b->bytes || a->modified != b->modified ||
-        a->modified_ns != b->modified_ns || !a->inode)
+    const rocl_input_file *x = &a->file, *y = &b->file;
+    if (x->inode != y->inode || x->bytes != y->bytes || x->modified != y->modified ||
+        x->modified_ns != y->modified_ns || !x->inode)
         return false;
-    return a->host == b->host ? a->device == b->device : !strcmp(a->path, b->path);
+    return a->host == b->host ? x->device == y->device : !strcmp(a->path, b->path);
 }
 
-/* Each file to the rank of its node that has least. Rank 0 of a report takes in what others read,
- * and reads nothing where others can. */
-static rocl_status choose_ranks(const rocl_trace *t, const hosts *h, finds *f, rocl_error *err)
+/* Files that are in order: each stays once. */
+static rocl_status drop_repeated(finds *f, rocl_error *err)
 {
-    uint64_t *loads = calloc(h->size, sizeof *loads);
     rocl_map seen = {0};
     size_t n = 0;
     bool good = true;
-    if (!loads)
-        return rocl_fail_memory(err);
-    if (f->count)
-        qsort(f->all, f->count, sizeof *f->all, by_path);
     for (size_t i = 0; i < f->count; i++) {
         const found what = f->all[i];
-        uint64_t key = rocl_mix64(what.inode ^ rocl_mix64((uint64_t)what.modified_ns));
+        uint64_t key = rocl_mix64(what.file.inode ^ rocl_mix64((uint64_t)what.file.modified_ns));
         uint32_t at; /* of one with that key; another file takes the next key */
         while ((at = rocl_map_get(&seen, key, ROCL_NONE)) != ROCL_NONE &&
                !is_same_file(&f->all[at], &what))
@@ -516,71 +481,135 @@ static rocl_status choose_ranks(const rocl_trace *t, const hosts *h, finds *f, r
     }
     rocl_map_free(&seen);
     f->count = n;
+    return good ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* Neighbours that one rank opens: outputs may join them, and they are often of one machine. */
+typedef struct run {
+    size_t first, count;
+    uint64_t bytes;
+} run;
+
+/* A rank has about so many. */
+#define RUNS 8
+
+static size_t list_runs(const finds *f, uint64_t most, run *runs)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->count;) {
+        run r = {.first = i};
+        uint64_t joined = 0;
+        bool more = true;
+        while (more) {
+            const found *what = &f->all[i++], *next = i < f->count ? &f->all[i] : NULL;
+            r.count++;
+            r.bytes += what->file.bytes + 1;
+            more = next && next->host == what->host &&
+                   (rocl_deal_joins(&joined, what->file.bytes, next->file.bytes) ||
+                    r.bytes + next->file.bytes <= most);
+        }
+        runs[n++] = r;
+    }
+    return n;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const run *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* The largest first, each to the rank of its node that has least. Rank 0 of a report takes in what
+ * others read, and reads nothing where others can. */
+static rocl_status choose_ranks(const rocl_trace *t, const hosts *h, finds *f, rocl_error *err)
+{
+    uint64_t *loads = calloc(h->size, sizeof *loads), bytes = 0;
+    run *runs = calloc(f->count + 1, sizeof *runs);
+    for (size_t i = 0; i < f->count; i++)
+        bytes += f->all[i].file.bytes;
+    const size_t n = loads && runs ? list_runs(f, bytes / h->size / RUNS, runs) : 0;
+    if (n)
+        qsort(runs, n, sizeof *runs, by_bytes);
     for (size_t i = 0; i < n; i++) {
-        const unsigned host = f->all[i].host;
+        const unsigned host = f->all[runs[i].first].host;
         unsigned least = host;
         for (unsigned r = host + 1; r < h->size; r++)
             if (h->firsts[r] == host &&
                 (loads[r] < loads[least] || (least == 0 && !t->opt.team_writes)))
                 least = r;
-        f->all[i].rank = least;
-        loads[least] += f->all[i].bytes + 1;
+        for (size_t k = 0; k < runs[i].count; k++)
+            f->all[runs[i].first + k].rank = least;
+        loads[least] += runs[i].bytes;
     }
+    const bool good = loads && runs;
     free(loads);
+    free(runs);
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Sources that others will open, in the order in which these are told of them. */
+/* A source that is not open yet. NULL: memory is out. */
+static rocl_source *make_source(rocl_trace *t, const hosts *h, const found *what, size_t named)
+{
+    rocl_source *s = calloc(1, sizeof *s);
+    const char *host = h->names && what->rank ? h->names[what->rank] : "";
+    if (!s || asprintf(&s->path, "%s%s%s", host, *host ? ":" : "", what->path) < 0) {
+        free(s);
+        return NULL;
+    }
+    s->named = named;
+    s->bytes = what->file.bytes;
+    s->modified = what->file.modified;
+    s->rank = what->rank;
+    s->on_node = h->names;
+    s->input = rocl_deal_tell(t->deal, what->rank);
+    return s;
+}
+
+/* Sources of all that is dealt out, in the order in which ranks are told of them. Pipes are opened
+ * by rank 0 when it is their turn. */
 static rocl_status add_sources(rocl_trace *t, const hosts *h, const finds *f, rocl_inputs *in,
                                rocl_error *err)
 {
-    uint32_t *inputs = calloc(h->size, sizeof *inputs);
-    rocl_status st = inputs ? ROCL_OK : rocl_fail_memory(err);
-    in->paths = calloc(f->count + 1, sizeof *in->paths);
-    if (!in->paths)
-        st = rocl_fail_memory(err);
+    rocl_status st = ROCL_OK;
+    t->node_sources = calloc(f->count + 1, sizeof(rocl_source *));
+    t->node_source_count = t->node_sources ? f->count : 0;
+    if (h->names) {
+        in->paths = calloc(f->count + 1, sizeof *in->paths);
+        in->files = calloc(f->count + 1, sizeof *in->files);
+    }
+    if (!t->node_sources || !in->paths || !in->files)
+        return rocl_fail_memory(err);
     for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {
         const found *what = &f->all[i];
-        if (!what->rank) {
-            if (!(in->paths[in->count] = strdup(what->path)))
-                st = rocl_fail_memory(err);
-            else
-                in->count++;
-            continue;
+        if (h->names) {
+            in->files[i] = what->file;
+            if (!(in->paths[i] = strdup(what->path)))
+                return rocl_fail_memory(err);
+            in->count++;
         }
-        rocl_source *s = calloc(1, sizeof *s);
-        rocl_source **more = realloc(t->node_sources, (t->node_source_count + 1) * sizeof *more);
-        if (more)
-            t->node_sources = more;
-        if (!s || !more || asprintf(&s->path, "%s:%s", h->names[what->rank], what->path) < 0) {
-            free(s);
+        if ((what->rank || what->file.bytes) &&
+            !(t->node_sources[i] = make_source(t, h, what, h->names ? i : what->name)))
             st = rocl_fail_memory(err);
-            break;
-        }
-        s->named = i;
-        s->bytes = what->bytes;
-        s->modified = what->modified;
-        s->rank = what->rank;
-        s->input = inputs[what->rank]++;
-        t->node_sources[t->node_source_count++] = s;
     }
-    free(inputs);
     return st;
 }
 
-static rocl_status send_paths(rocl_trace *t, const finds *f, unsigned rank, rocl_error *err)
+static rocl_status send_all_paths(rocl_trace *t, const hosts *h, const finds *f, rocl_error *err)
 {
-    rocl_buf b = {0}, paths = {0};
-    uint64_t n = 0;
-    for (size_t i = 0; i < f->count; i++)
-        if (f->all[i].rank == rank) {
-            rocl_team_put_text(&paths, f->all[i].path, strlen(f->all[i].path));
-            n++;
-        }
-    rocl_deal_put_open(&b, rocl_deal_number(t->deal), n, &paths, true);
-    rocl_buf_free(&paths);
-    const rocl_status st = n ? rocl_team_send(t->opt.team, rank, &b, err) : ROCL_OK;
-    rocl_buf_free(&b);
+    rocl_buf *paths = calloc(h->size, sizeof *paths);
+    rocl_status st = paths ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; paths && i < f->count; i++)
+        rocl_team_put_text(&paths[f->all[i].rank], f->all[i].path, strlen(f->all[i].path));
+    for (unsigned r = 1; r < h->size && st == ROCL_OK; r++) {
+        st = rocl_deal_send_open(t, r, &paths[r],
+                                 ROCL_OPEN_DEFINES | (h->names ? ROCL_OPEN_ON_NODE : 0), err);
+        t->opt.team->owed += st == ROCL_OK && paths[r].len;
+    }
+    for (unsigned r = 0; paths && r < h->size; r++)
+        rocl_buf_free(&paths[r]);
+    free(paths);
     return st;
 }
 
@@ -610,43 +639,70 @@ static rocl_status refuse_missing(const finds *f, const char *const *names, size
     return st;
 }
 
-rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t count, rocl_inputs *in,
-                            rocl_error *err)
+/* What ranks find on their nodes. */
+static rocl_status find_on_nodes(rocl_trace *t, hosts *h, const char *const *names, size_t count,
+                                 finds *f, rocl_error *err)
 {
     rocl_team *team = t->opt.team;
-    hosts h = {0};
-    finds f = {0};
-    rocl_status st = rocl_deal_open(t, err);
+    rocl_status st = list_hosts(team, h, err);
     if (st == ROCL_OK)
-        st = list_hosts(team, &h, err);
-    if (st == ROCL_OK)
-        st = check_hosts(&h, names, count, err);
+        st = check_hosts(h, names, count, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
         const size_t n = host_length(names[i]);
-        if (n && (strlen(h.names[0]) != n || memcmp(names[i], h.names[0], n) != 0))
+        if (n && (strlen(h->names[0]) != n || memcmp(names[i], h->names[0], n) != 0))
             continue;
-        st = find_name(&f, i, names[i] + (n ? n + 1 : 0), h.names[0], n || !t->opt.local, err);
+        st = find_name(f, i, names[i] + (n ? n + 1 : 0), h->names[0], n || !t->opt.local, err);
     }
-    if (f.why) {
-        char *own = f.why;
-        if (asprintf(&f.why, "%s:%s", h.names[0], own) < 0) {
-            f.why = NULL;
+    if (f->why) {
+        char *own = f->why;
+        if (asprintf(&f->why, "%s:%s", h->names[0], own) < 0) {
+            f->why = NULL;
             st = rocl_fail_memory(err);
         }
         free(own);
     }
     if (st == ROCL_OK)
-        st = ask_ranks(team, &h, &f, names, count, t->opt.local, err);
+        st = ask_ranks(team, h, f, names, count, t->opt.local, err);
     if (st == ROCL_OK)
-        st = refuse_missing(&f, names, count, h.names[0], err);
-    if (st == ROCL_OK && f.why)
-        rocl_notice(t, "%s; others have inputs", f.why);
+        st = refuse_missing(f, names, count, h->names[0], err);
+    if (st == ROCL_OK && f->why)
+        rocl_notice(t, "%s; others have inputs", f->why);
+    return st;
+}
+
+/* What all ranks see. */
+static rocl_status find_here(const rocl_trace *t, hosts *h, const char *const *names, size_t count,
+                             finds *f, rocl_inputs *in, rocl_error *err)
+{
+    h->size = rocl_team_size(t->opt.team);
+    h->firsts = calloc(h->size, sizeof *h->firsts);
+    rocl_status st =
+        h->firsts ? rocl_nodes_find_alone(t, names, count, in, err) : rocl_fail_memory(err);
+    for (size_t i = 0; st == ROCL_OK && i < in->count; i++)
+        st = add_path(f, i, in, i, err);
+    return st;
+}
+
+rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t count, rocl_inputs *in,
+                            rocl_error *err)
+{
+    hosts h = {0};
+    finds f = {0};
+    const bool on_nodes = are_on_nodes(t, names, count);
+    rocl_status st = rocl_deal_open(t, err);
+    if (st == ROCL_OK)
+        st = on_nodes ? find_on_nodes(t, &h, names, count, &f, err)
+                      : find_here(t, &h, names, count, &f, in, err);
+    if (st == ROCL_OK && f.count)
+        qsort(f.all, f.count, sizeof *f.all, by_path);
+    if (st == ROCL_OK && on_nodes)
+        st = drop_repeated(&f, err);
     if (st == ROCL_OK)
         st = choose_ranks(t, &h, &f, err);
     if (st == ROCL_OK)
         st = add_sources(t, &h, &f, in, err);
-    for (unsigned r = 1; r < h.size && st == ROCL_OK; r++)
-        st = send_paths(t, &f, r, err);
+    if (st == ROCL_OK)
+        st = send_all_paths(t, &h, &f, err);
     free_finds(&f);
     free(h.names);
     free(h.firsts);
@@ -684,57 +740,196 @@ typedef struct peeked {
     uint32_t *agents; /* JSON of each (texts); NULL: nobody asks */
 } peeked;
 
+/* One that rank 0 sees is opened after all where rank 0 must read it itself: for an output that it
+ * writes alone. That is done under a lock; whoever has begun a capture then finds it without. */
+static pthread_mutex_t opening_here = PTHREAD_MUTEX_INITIALIZER;
+
 static void close_remote(rocl_source *s)
 {
-    (void)s;
+    if (s->state)
+        rocl_source_free(s->state);
+}
+
+/* Which of the captures of the source it is. */
+static rocl_model_capture *own_capture(const rocl_model_capture *c)
+{
+    const rocl_source *own = c->source->state;
+    const rocl_trace *t = c->pub.trace;
+    size_t nth = 0;
+    for (size_t i = 0; t->captures[i] != c; i++)
+        nth += t->captures[i]->source == c->source;
+    return own->captures[nth];
+}
+
+static rocl_status open_here(rocl_trace *t, const rocl_source *s, rocl_opened *o, rocl_error *err)
+{
+    rocl_status st = rocl_sources_open_alone(t, &s->path, 1, o, err);
+    if (st == ROCL_OK && o->status != ROCL_OK)
+        st = rocl_fail(err, o->status, "%s", o->why);
+    free(o->why);
+    return st;
+}
+
+/* Captures are as the trace has ordered them, and have their clocks. */
+static rocl_status take_over(rocl_trace *t, rocl_source *s, rocl_source *own, rocl_error *err)
+{
+    s->state = own;
+    if (own->capture_count != s->total)
+        return rocl_fail_changed(err, s->path);
+    rocl_captures_sort(own->captures, own->capture_count);
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_model_capture *c = t->captures[i];
+        if (c->source != s)
+            continue;
+        rocl_model_capture *mine = own_capture(c);
+        if (mine->pub.guid != c->pub.guid)
+            return rocl_fail_changed(err, s->path);
+        mine->pub.index = c->pub.index;
+        mine->pub.machine = c->pub.machine;
+        mine->offset = c->offset;
+        mine->drift = c->drift;
+        mine->drift_from = c->drift_from;
+    }
+    return ROCL_OK;
+}
+
+/* *own: the capture of rank 0's own. */
+static rocl_status open_own(rocl_trace *t, const rocl_model_capture *c, rocl_model_capture **own,
+                            rocl_error *err)
+{
+    rocl_source *s = c->source;
+    rocl_opened o = {0};
+    rocl_status st = ROCL_OK;
+    if (s->on_node)
+        return rocl_fail(err, ROCL_USAGE,
+                         "%s: is on its node, and this output is written by rank 0 alone: read it "
+                         "there, or from where all nodes see it",
+                         s->path);
+    pthread_mutex_lock(&opening_here);
+    if (!s->state) {
+        st = open_here(t, s, &o, err);
+        if (st == ROCL_OK)
+            st = take_over(t, s, o.source, err);
+    }
+    pthread_mutex_unlock(&opening_here);
+    if (st == ROCL_OK)
+        *own = own_capture(c);
+    return st;
+}
+
+/* Events of rank 0's own capture as those of the one that all know. */
+typedef struct passing {
+    const rocl_emitter *to;
+    const rocl_capture *capture;
+} passing;
+
+static rocl_status pass_on(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
+{
+    const passing *p = ctx;
+    b->capture = p->capture;
+    return p->to->emit(p->to->ctx, worker, b, err);
+}
+
+static rocl_emitter make_emitter(const rocl_emitter *to, passing *p)
+{
+    rocl_emitter own = *to;
+    own.emit = pass_on;
+    own.ctx = p;
+    return own;
 }
 
 static rocl_status begin_remote(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                                 rocl_plan *plan, rocl_error *err)
 {
-    (void)t, (void)to, (void)plan;
-    return rocl_fail(err, ROCL_USAGE,
-                     "%s: is on its node, and this output is written by rank 0 alone: read it "
-                     "there, or from where all nodes see it",
-                     c->source->path);
+    rocl_model_capture *own;
+    passing p = {to, &c->pub};
+    const rocl_emitter emitter = make_emitter(to, &p);
+    const rocl_status st = open_own(t, c, &own, err);
+    return st == ROCL_OK ? own->source->ops->begin(t, own, &emitter, plan, err) : st;
+}
+
+static rocl_status scan_remote(rocl_trace *t, rocl_model_capture *c, const rocl_task *task,
+                               unsigned worker, const rocl_emitter *to, rocl_error *err)
+{
+    rocl_model_capture *own = own_capture(c);
+    passing p = {to, &c->pub};
+    const rocl_emitter emitter = make_emitter(to, &p);
+    return own->source->ops->scan(t, own, task, worker, &emitter, err);
+}
+
+static rocl_status finish_remote(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
+                                 rocl_error *err)
+{
+    rocl_model_capture *own = own_capture(c);
+    passing p = {to, &c->pub};
+    const rocl_emitter emitter = make_emitter(to, &p);
+    const rocl_status st = own->source->ops->finish(t, own, &emitter, err);
+    return rocl_source_explain(own->source, st, err);
 }
 
 static void end_remote(rocl_trace *t, rocl_model_capture *c)
 {
-    (void)t, (void)c;
+    if (!c->source->state)
+        return;
+    rocl_model_capture *own = own_capture(c);
+    own->source->ops->end(t, own);
+}
+
+static rocl_status remote_unchanged(rocl_trace *t, rocl_model_capture *c, rocl_error *err)
+{
+    rocl_model_capture *own = own_capture(c);
+    return own->source->ops->unchanged(t, own, err);
 }
 
 static void free_remote(rocl_model_capture *c)
 {
-    free(((peeked *)c->state)->agents);
-    free(c->state);
+    peeked *p = c->state;
+    free(p ? p->agents : NULL);
+    free(p);
 }
 
 static rocl_status remote_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
                                      uint32_t index, rocl_buf *json, rocl_error *err)
 {
     const peeked *p = c->state;
-    (void)err;
-    if (of == ROCL_PROPERTIES_OF_AGENT && p->agents)
+    rocl_model_capture *own;
+    if (of == ROCL_PROPERTIES_OF_AGENT && p->agents) {
         rocl_buf_str(json, rocl_str(t, p->agents[index]));
-    return ROCL_OK;
+        return ROCL_OK;
+    }
+    if (c->source->on_node)
+        return ROCL_OK;
+    const rocl_status st = open_own(t, c, &own, err);
+    return st == ROCL_OK && own->source->ops->properties
+               ? own->source->ops->properties(t, own, of, index, json, err)
+               : st;
 }
 
 static rocl_status peek_remote(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
                                bool *any, rocl_error *err)
 {
     const peeked *p = c->state;
-    (void)t, (void)err;
-    *first = p->first;
-    *last = p->last;
-    *any = p->any;
-    return ROCL_OK;
+    rocl_model_capture *own;
+    *any = false;
+    if (p->any || c->source->on_node || rocl_needs_peeked_times(c)) {
+        *first = p->first;
+        *last = p->last;
+        *any = p->any;
+        return ROCL_OK;
+    }
+    const rocl_status st = open_own(t, c, &own, err); /* its rank did not look */
+    return st == ROCL_OK && own->source->ops->peek_times
+               ? own->source->ops->peek_times(t, own, first, last, any, err)
+               : st;
 }
 
 static const rocl_source_ops remote_ops = {.close = close_remote,
                                            .free_capture = free_remote,
                                            .begin = begin_remote,
+                                           .scan = scan_remote,
+                                           .finish = finish_remote,
                                            .end = end_remote,
+                                           .unchanged = remote_unchanged,
                                            .peek_times = peek_remote,
                                            .properties = remote_properties};
 
@@ -756,190 +951,153 @@ static const char *keep_text(rocl_trace *t, rocl_team_reader *r)
     return rocl_str(t, take_text(t, r));
 }
 
+static rocl_status take_capture(rocl_trace *t, rocl_source *s, rocl_team_reader *r, rocl_error *err)
+{
+    rocl_model_capture *c = rocl_trace_add_capture(t, s, err);
+    peeked *p = c ? c->state = calloc(1, sizeof *p) : NULL;
+    if (!p)
+        return rocl_fail_memory(err);
+    const rocl_status st = rocl_world_take_definitions(t, r, c, err);
+    const uint8_t *any = rocl_team_bytes(r, 1);
+    const uint8_t *times = rocl_team_bytes(r, 2 * sizeof(int64_t));
+    if (!times)
+        return st == ROCL_OK ? rocl_team_bad_message(err) : st;
+    p->any = *any;
+    memcpy(&p->first, times, sizeof p->first);
+    memcpy(&p->last, times + sizeof p->first, sizeof p->last);
+    return st;
+}
+
 static rocl_status take_source(rocl_trace *t, rocl_source *s, rocl_team_reader *r, rocl_error *err)
 {
     s->format = rocl_format_named(keep_text(t, r));
     snprintf(s->version, sizeof s->version, "%s", keep_text(t, r));
-    const char *writer = keep_text(t, r);
+    const char *writer = keep_text(t, r), *remark = keep_text(t, r);
     s->writer = *writer ? writer : NULL;
-    const uint8_t *slice = rocl_team_bytes(r, 1);
+    s->remark = *remark ? remark : NULL;
+    const uint8_t *truncated = rocl_team_bytes(r, 1);
     const uint64_t n = rocl_team_number(r);
+    rocl_status st = ROCL_OK;
     if (r->bad || !s->format || n > (uint64_t)(r->end - r->p))
         return rocl_team_bad_message(err);
-    if (!(s->format->flags & ROCL_FORMAT_INDEPENDENT) || *slice)
-        return rocl_fail(err, ROCL_INPUT,
-                         "%s: is %s%s: it can be read only where rank 0 is; on other nodes, "
-                         "databases are",
-                         s->path, s->format->name, *slice ? ", and a slice of it" : "");
     s->ops = &remote_ops;
+    s->truncated = *truncated;
     s->opened = true;
-    s->single = n == 1;
-    s->number = t->capture_count; /* its first capture, and how many; until the trace is open */
-    s->total = (size_t)n;
-    for (uint64_t i = 0; i < n; i++) {
-        rocl_model_capture **more = realloc(t->captures, (t->capture_count + 1) * sizeof *more), *c;
-        if (more)
-            t->captures = more;
-        c = more ? calloc(1, sizeof *c) : NULL;
-        peeked *state = c ? calloc(1, sizeof *state) : NULL;
-        if (!state) {
-            free(c);
-            return rocl_fail_memory(err);
-        }
-        c->source = s;
-        c->state = state;
-        c->pub.trace = t;
-        c->pub.path = s->path;
-        c->pub.index = (uint32_t)t->capture_count;
-        t->captures[t->capture_count++] = c;
-        rocl_status st = rocl_world_take_definitions(t, r, c, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    return ROCL_OK;
-}
-
-static void take_times(const rocl_trace *t, const rocl_source *s, rocl_team_reader *r)
-{
-    for (size_t i = s->number; i < s->number + s->total; i++) {
-        peeked *p = t->captures[i]->state;
-        const uint8_t *any = rocl_team_bytes(r, 1);
-        const uint8_t *times = rocl_team_bytes(r, 2 * sizeof(int64_t));
-        if (!times)
-            return;
-        p->any = *any;
-        memcpy(&p->first, times, sizeof p->first);
-        memcpy(&p->last, times + sizeof p->first, sizeof p->last);
-    }
-}
-
-static rocl_status take_agents(rocl_trace *t, unsigned rank, rocl_team_reader *r, rocl_error *err)
-{
-    uint32_t *texts = NULL;
-    size_t count = 0, cap = 0;
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK && !t->opt.team_writes; i++) {
-        rocl_model_capture *c = t->captures[i];
-        peeked *p = c->state;
-        if (c->source->rank != rank)
-            continue;
-        p->agents = calloc(c->pub.agent_count + (size_t)1, sizeof *p->agents);
-        if (!p->agents)
-            st = rocl_fail_memory(err);
-        for (uint32_t k = 0; k < c->pub.agent_count && st == ROCL_OK; k++) {
-            const uint64_t number = rocl_team_number(r);
-            if (number > count || r->bad)
-                st = rocl_team_bad_message(err);
-            else if (number == count && !ROCL_GROW(texts, cap, count + 1))
-                st = rocl_fail_memory(err);
-            if (st != ROCL_OK)
-                break;
-            if (number == count)
-                texts[count++] = take_text(t, r);
-            p->agents[k] = texts[number];
-        }
-    }
-    free(texts);
+    for (uint64_t i = 0; i < n && st == ROCL_OK; i++)
+        st = take_capture(t, s, r, err);
     return st;
 }
 
-static void take_notices(rocl_trace *t, unsigned rank, rocl_team_reader *r)
+/* What could not be opened, rank 0 tries when it is its turn, if it sees it: it may need what comes
+ * before, and if it cannot be opened, that is told as by one process. */
+static rocl_status take_input(rocl_trace *t, rocl_source **s, rocl_team_reader *r, rocl_error *err)
 {
-    for (uint64_t n = rocl_team_number(r); n && !r->bad; n = rocl_team_number(r)) {
-        const char *text = keep_text(t, r), *path = "";
-        for (uint64_t i = 0; i < n && !r->bad; i++) {
-            const char *own = i < 3 ? keep_text(t, r) : NULL;
-            for (size_t k = 0; own && k < t->node_source_count; k++) {
-                const rocl_source *s = t->node_sources[k];
-                const char *behind = strchr(s->path, ':') + 1;
-                if (s->rank == rank && !strcmp(behind, own))
-                    path = s->path;
-            }
-            rocl_notice_defer(t, path, text);
-        }
+    const rocl_status status = (rocl_status)rocl_team_number(r);
+    if (status == ROCL_OK)
+        return take_source(t, *s, r, err);
+    (*s)->refused = status;
+    (*s)->remark = keep_text(t, r);
+    if (!(*s)->on_node) {
+        rocl_source_free(*s);
+        *s = NULL;
     }
+    return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+static rocl_status take_agents_of(rocl_trace *t, rocl_model_capture *c, uint32_t **texts,
+                                  size_t *count, size_t *cap, rocl_team_reader *r, rocl_error *err)
+{
+    peeked *p = c->state;
+    p->agents = calloc(c->pub.agent_count + (size_t)1, sizeof *p->agents);
+    if (!p->agents)
+        return rocl_fail_memory(err);
+    for (uint32_t k = 0; k < c->pub.agent_count; k++) {
+        const uint64_t number = rocl_team_number(r);
+        if (number > *count || r->bad)
+            return rocl_team_bad_message(err);
+        if (number == *count) {
+            if (!ROCL_GROW(*texts, *cap, *count + 1))
+                return rocl_fail_memory(err);
+            (*texts)[(*count)++] = take_text(t, r);
+        }
+        p->agents[k] = (*texts)[number];
+    }
+    return ROCL_OK;
 }
 
 static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *r, rocl_error *err)
 {
-    const rocl_status status = (rocl_status)rocl_team_number(r);
+    uint32_t *texts = NULL;
+    size_t count = 0, cap = 0;
     rocl_status st = ROCL_OK;
-    if (status != ROCL_OK) {
-        const uint64_t n = rocl_team_number(r);
-        const uint8_t *why = rocl_team_bytes(r, n);
-        return why ? rocl_fail(err, status, "%.*s", (int)n, (const char *)why)
-                   : rocl_team_bad_message(err);
+    for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++)
+        if (t->node_sources[i] && t->node_sources[i]->rank == rank)
+            st = take_input(t, &t->node_sources[i], r, err);
+    for (size_t i = 0; i < t->node_source_count && !t->opt.team_writes; i++) {
+        const rocl_source *s = t->node_sources[i];
+        for (size_t k = 0; s && s->rank == rank && k < s->capture_count && st == ROCL_OK; k++)
+            st = take_agents_of(t, s->captures[k], &texts, &count, &cap, r, err);
     }
-    for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++)
-        if (t->node_sources[i]->rank == rank)
-            st = take_source(t, t->node_sources[i], r, err);
-    for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++)
-        if (t->node_sources[i]->rank == rank)
-            take_times(t, t->node_sources[i], r);
-    if (st == ROCL_OK)
-        st = take_agents(t, rank, r, err);
-    if (st == ROCL_OK)
-        take_notices(t, rank, r);
-    t->left_out += rocl_team_number(r);
+    free(texts);
+    rocl_team_take_bad_texts(t->strings, r);
     return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
 }
 
-/* Without the host. */
-static const char *path_on_node(const rocl_source *s)
+/* Rank 0's own share. */
+static rocl_status open_share(rocl_trace *t, rocl_error *err)
 {
-    return s->rank ? strchr(s->path, ':') + 1 : s->path;
+    const size_t n = t->node_source_count;
+    char **paths = calloc(n + 1, sizeof *paths);
+    rocl_opened *all = calloc(n + 1, sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; paths && i < n; i++)
+        if (t->node_sources[i] && !t->node_sources[i]->rank)
+            paths[count++] = t->node_sources[i]->path;
+    rocl_status st =
+        paths && all ? rocl_sources_open_alone(t, paths, count, all, err) : rocl_fail_memory(err);
+    for (size_t i = 0, k = 0; all && k < count; i++) {
+        rocl_source *s = t->node_sources[i], *own;
+        if (!s || s->rank)
+            continue;
+        own = all[k].source;
+        free(all[k++].why);
+        if (own) {
+            own->named = s->named;
+            own->bytes = s->bytes;
+            own->on_node = s->on_node;
+        }
+        rocl_source_free(s);
+        t->node_sources[i] = own;
+    }
+    free(paths);
+    free(all);
+    return st;
 }
 
-/* Puts the sources of the others, which are in the order of their names, between rank 0's. */
-static rocl_status join_sources(rocl_trace *t, rocl_error *err)
+rocl_status rocl_nodes_open(rocl_trace *t, rocl_error *err)
 {
-    size_t i = t->source_count, k = t->node_source_count, n = i + k;
-    rocl_source **all = realloc(t->sources, (n + 1) * sizeof *all);
-    if (!all)
-        return rocl_fail_memory(err);
-    t->sources = all;
-    t->source_count = n;
-    while (k) {
-        rocl_source *own = i ? all[i - 1] : NULL, *other = t->node_sources[k - 1];
-        const bool last = own && strverscmp(own->path, path_on_node(other)) > 0;
-        all[--n] = last ? own : other;
-        if (last)
-            i--;
-        else
-            k--;
-    }
-    t->node_source_count = 0;
-    return ROCL_OK;
-}
-
-rocl_status rocl_nodes_take(rocl_trace *t, rocl_error *err)
-{
-    const unsigned size = rocl_team_size(t->opt.team);
-    rocl_buf *messages = calloc(size, sizeof *messages);
-    bool *asked = calloc(size, sizeof *asked);
-    rocl_status st = messages && asked ? ROCL_OK : rocl_fail_memory(err);
-    unsigned left = 0;
-    for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++) {
-        left += !asked[t->node_sources[i]->rank];
-        asked[t->node_sources[i]->rank] = true;
-    }
-    for (; left && st == ROCL_OK; left--) { /* in whatever order they come */
-        rocl_buf message = {0};
-        rocl_team_reader r;
-        unsigned rank = 0;
+    rocl_buf message = {0};
+    rocl_team_reader r;
+    unsigned rank;
+    rocl_status st = open_share(t, err);
+    while (t->opt.team->owed && st == ROCL_OK) { /* in whatever order they come */
         st = receive_from(t->opt.team, ROCL_TEAM_DEFINED, &rank, &message, &r, err);
-        rocl_buf_free(&messages[rank]);
-        messages[rank] = message;
-    }
-    for (unsigned rank = 1; rank < size && st == ROCL_OK; rank++) { /* taken in theirs */
-        rocl_team_reader r = {messages[rank].data + 1, messages[rank].data + messages[rank].len,
-                              false};
-        if (asked[rank])
+        if (st == ROCL_OK)
             st = take_defined(t, rank, &r, err);
     }
-    for (unsigned r = 0; messages && r < size; r++)
-        rocl_buf_free(&messages[r]);
-    free(messages);
-    free(asked);
-    return st == ROCL_OK ? join_sources(t, err) : st;
+    rocl_buf_free(&message);
+    return st;
+}
+
+void rocl_nodes_drain(rocl_team *team)
+{
+    rocl_buf message = {0};
+    rocl_status st = ROCL_OK;
+    while (team->owed && !team->broken && st == ROCL_OK) {
+        unsigned rank;
+        bool there;
+        st = rocl_team_receive(team, 100, &message, &rank, &there, NULL);
+        team->owed -= there && st == ROCL_OK;
+    }
+    rocl_buf_free(&message);
 }

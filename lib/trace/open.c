@@ -78,19 +78,38 @@ static int by_path(const void *a, const void *b, void *paths)
     return by ? by : (x > y) - (x < y);
 }
 
+/* One that the team has opened takes its place among the others. */
+static rocl_status take_opened(rocl_trace *t, rocl_source **s, size_t *opened, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    if ((*s)->refused) {
+        st = rocl_sources_open(t, *opened, t->source_count, err);
+        return st == ROCL_OK ? rocl_fail(err, (*s)->refused, "%s", (*s)->remark) : st;
+    }
+    st = rocl_source_add(t, *s, err);
+    if (st == ROCL_OK)
+        *s = NULL;
+    return st;
+}
+
 /* In the order of their names: numbers that are given while opening do not depend on the order in
  * which the inputs were named. */
 static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
 {
     size_t *order = malloc((in->count + 1) * sizeof *order), opened = 0;
-    rocl_status st = order ? ROCL_OK : rocl_fail_memory(err);
+    rocl_source ***ready = calloc(in->count + 1, sizeof *ready); /* by input */
+    rocl_status st = order && ready ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; order && i < in->count; i++)
         order[i] = i;
-    t->opt.copy_packets &= in->count == 1;
     if (order)
         qsort_r(order, in->count, sizeof *order, by_path, in->paths);
+    for (size_t i = 0; ready && i < t->node_source_count; i++)
+        if (t->node_sources[i])
+            ready[t->node_sources[i]->named] = &t->node_sources[i];
     for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
-        st = open_input(t, in, order[i], &opened, err);
+        st = ready[order[i]] ? take_opened(t, ready[order[i]], &opened, err)
+                             : open_input(t, in, order[i], &opened, err);
+    free(ready);
     if (st == ROCL_OK)
         st = rocl_sources_open(t, opened, t->source_count, err);
     /* Those that waited for further files of their run, or that use all workers to open. */
@@ -287,27 +306,17 @@ static rocl_status join_slices(rocl_trace *t, rocl_error *err)
     return ROCL_OK;
 }
 
-/* ---- small captures ---- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
-/* Captures below SMALL join, neighbours until they have JOINED bytes. */
-enum { SMALL = 1 << 20, JOINED = 4 << 20 };
-
-/* Of what its input takes on disk. What is no plain file is not small. */
-static uint64_t bytes_of_capture(const rocl_model_capture *c)
+/* What is known of the sources when all are open. */
+static rocl_status number_sources(rocl_trace *t, rocl_error *err)
 {
-    return c->source->bytes ? c->source->bytes / c->source->total : SMALL;
-}
-
-/* And what of the sources is known then. */
-static rocl_status join_small_captures(rocl_trace *t, rocl_error *err)
-{
-    uint64_t joined = 0;
     for (size_t i = 0; i < t->source_count; i++) {
         struct stat file;
         rocl_source *s = t->sources[i];
         s->number = i;
         s->total = 0;
-        if (rocl_nodes_has(s))
+        if (s->bytes || rocl_nodes_has(s))
             continue;
         const bool there = stat(s->path, &file) == 0;
         if (!there && errno != ENOENT && errno != ENOTDIR) /* of those it is a name for people */
@@ -316,18 +325,8 @@ static rocl_status join_small_captures(rocl_trace *t, rocl_error *err)
     }
     for (size_t i = 0; i < t->capture_count; i++)
         t->captures[i]->source->total++;
-    for (size_t i = 0; i + 1 < t->capture_count; i++) {
-        joined += bytes_of_capture(t->captures[i]);
-        t->captures[i]->joins_next =
-            joined < JOINED && bytes_of_capture(t->captures[i]) < SMALL &&
-            bytes_of_capture(t->captures[i + 1]) < SMALL &&
-            t->captures[i]->source->rank == t->captures[i + 1]->source->rank;
-        joined = t->captures[i]->joins_next ? joined : 0;
-    }
     return ROCL_OK;
 }
-
-/* ---- open and close -------------------------------------------------------------------------- */
 
 static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
                               const rocl_options *options, bool separate, rocl_error *err)
@@ -342,18 +341,19 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
         st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
     if (st == ROCL_OK)
         st = rocl_step_names_new(&t->steps, t->opt.steps, err);
-    const bool nodes = st == ROCL_OK && !separate && rocl_nodes_wanted(t, inputs, count);
+    const bool team = !separate && rocl_team_size(t->opt.team) > 1;
     if (st == ROCL_OK)
-        st = nodes ? rocl_nodes_find(t, inputs, count, &in, err)
-                   : rocl_nodes_find_alone(t, inputs, count, &in, err);
-    if (st == ROCL_OK && !in.count && !nodes)
+        st = team ? rocl_nodes_find(t, inputs, count, &in, err)
+                  : rocl_nodes_find_alone(t, inputs, count, &in, err);
+    if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input given");
     if (st == ROCL_OK) {
         report_unread_inputs(t, &in);
-        st = open_inputs(t, &in, err);
+        t->opt.copy_packets &= in.count == 1;
+        st = team ? rocl_nodes_open(t, err) : ROCL_OK;
     }
-    if (st == ROCL_OK && nodes)
-        st = rocl_nodes_take(t, err);
+    if (st == ROCL_OK)
+        st = open_inputs(t, &in, err);
     if (st == ROCL_OK && !separate)
         st = join_slices(t, err);
     if (st == ROCL_OK && !separate)
@@ -365,9 +365,11 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK)
         st = rocl_trace_label_queues(t, err);
     if (st == ROCL_OK)
-        st = join_small_captures(t, err);
-    if (st == ROCL_OK)
+        st = number_sources(t, err);
+    if (st == ROCL_OK) {
+        rocl_deal_join_small(t);
         st = rocl_deal_inputs(t, err);
+    }
     if (st == ROCL_OK)
         st = rocl_filter_new(&filter, t, err);
     if (st == ROCL_OK)
@@ -379,6 +381,8 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
         st = rocl_fail_memory(err);
     rocl_inputs_free(&in);
     if (st != ROCL_OK) {
+        if (team)
+            rocl_nodes_drain(t->opt.team);
         rocl_trace_close(t);
         return st;
     }
@@ -386,8 +390,7 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     return ROCL_OK;
 }
 
-rocl_status rocl_share_open(rocl_trace **trace, char *const *paths, size_t count,
-                            const rocl_options *options, rocl_error *err)
+rocl_status rocl_share_open(rocl_trace **trace, const rocl_options *options, rocl_error *err)
 {
     rocl_trace *t = calloc(1, sizeof *t);
     if (!t)
@@ -398,25 +401,35 @@ rocl_status rocl_share_open(rocl_trace **trace, char *const *paths, size_t count
         st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
     if (st == ROCL_OK)
         st = rocl_step_names_new(&t->steps, t->opt.steps, err);
-    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
-        st = rocl_source_recognise(t, paths[i], err);
-        if (st == ROCL_OK && t->source_count != i + 1)
-            st = rocl_fail_changed(err, paths[i]);
-    }
-    if (st == ROCL_OK)
-        st = rocl_sources_open(t, 0, t->source_count, err);
-    if (st == ROCL_OK)
-        st = rocl_trace_order(t, err);
-    if (st == ROCL_OK)
-        st = rocl_trace_label_queues(t, err);
-    if (st == ROCL_OK && !rocl_strings_complete(t->strings))
-        st = rocl_fail_memory(err);
     if (st != ROCL_OK) {
         rocl_trace_close(t);
         return st;
     }
     *trace = t;
     return ROCL_OK;
+}
+
+rocl_status rocl_share_add(rocl_trace *t, char *const *paths, size_t count, uint32_t number,
+                           rocl_opened *all, rocl_error *err)
+{
+    const size_t first = t->source_count;
+    rocl_status st = rocl_sources_open_alone(t, paths, count, all, err);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        rocl_source *s = all[i].source;
+        if (!s)
+            continue;
+        s->input = number + (uint32_t)i;
+        st = rocl_source_add(t, s, err);
+        if (st != ROCL_OK)
+            rocl_source_free(s);
+    }
+    if (st == ROCL_OK)
+        st = rocl_sources_open(t, first, t->source_count, err);
+    if (st == ROCL_OK)
+        st = rocl_trace_order(t, err);
+    if (st == ROCL_OK)
+        st = rocl_trace_label_queues(t, err);
+    return st == ROCL_OK && !rocl_strings_complete(t->strings) ? rocl_fail_memory(err) : st;
 }
 
 rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
@@ -490,7 +503,8 @@ void rocl_trace_close(rocl_trace *t)
         rocl_source_free(t->sources[i]);
     free(t->sources);
     for (size_t i = 0; i < t->node_source_count; i++)
-        rocl_source_free(t->node_sources[i]);
+        if (t->node_sources[i])
+            rocl_source_free(t->node_sources[i]);
     free(t->node_sources);
     if (t->joined) {
         for (size_t i = 0; i < t->joined->count; i++)

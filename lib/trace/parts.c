@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/out_set.h"
 #include "base/sync.h"
-#include "base/text.h"
 #include "base/unfinished.h"
 #include "filter/filter.h"
 #include "trace/deal.h"
@@ -358,21 +357,6 @@ static rocl_status send_to_0(rocl_parts *p, rocl_buf *b, rocl_error *err)
     return st;
 }
 
-/* Texts that are not UTF-8 are counted once for the whole trace: so they are sent. */
-static void put_bad_texts(rocl_buf *to, const rocl_trace *t)
-{
-    uint32_t left = rocl_strings_not_utf8(t->strings);
-    rocl_buf_varint(to, left);
-    for (uint32_t i = 0; left && i < rocl_strings_count(t->strings); i++) {
-        size_t n;
-        const char *p = rocl_strings_get(t->strings, i, &n);
-        if (rocl_utf8_valid(p, n))
-            continue;
-        rocl_team_put_text(to, p, n);
-        left--;
-    }
-}
-
 static rocl_status send_counts(rocl_parts *p, rocl_error *err)
 {
     const rocl_trace *t = p->trace;
@@ -385,7 +369,7 @@ static rocl_status send_counts(rocl_parts *p, rocl_error *err)
         rocl_buf_varint(&b, t->events[k]);
     rocl_buf_put(&b, times, sizeof times);
     rocl_filter_put_hits(t->filter, &b);
-    put_bad_texts(&b, t);
+    rocl_team_put_bad_texts(&b, t->strings);
     return send_to_0(p, &b, err);
 }
 
@@ -405,12 +389,7 @@ static rocl_status take_counts(rocl_parts *p, rocl_team_reader *r, rocl_error *e
     t->last = times[1] > t->last ? times[1] : t->last;
     if (!rocl_filter_add_hits(t->filter, &r->p, r->end))
         return rocl_team_bad_message(err);
-    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
-        const uint64_t len = rocl_team_number(r);
-        const uint8_t *text = rocl_team_bytes(r, len);
-        if (text)
-            rocl_strings_put(t->strings, (const char *)text, len);
-    }
+    rocl_team_take_bad_texts(t->strings, r);
     return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "source/source.h"
 #include "team/wire.h"
 #include "filter/filter.h"
+#include "trace/deal.h"
 #include "trace/nodes.h"
 #include "trace/parts.h"
 #include "trace/pipeline.h"
@@ -16,15 +17,15 @@
 /* A trace that is open on rank 0, as far as it is this rank's. */
 typedef struct share {
     unsigned number;
-    rocl_trace *trace;  /* NULL: it could not be opened */
-    rocl_status status; /* why not */
+    rocl_trace *trace;
+    rocl_status status; /* not ROCL_OK: it cannot be read */
     char *why;
-    char **paths;
-    size_t path_count;
+    char **paths; /* by number of the input */
+    size_t path_count, path_cap;
     rocl_model_capture **opened; /* as they were, also those that others read */
     uint32_t *inputs;            /* of each: which of the paths it is in */
     size_t opened_count;
-    bool found;    /* by this node: messages say which that is */
+    bool on_node;  /* messages say which that is */
     uint8_t *sent; /* by text: rank 0 has it */
     size_t sent_cap;
     rocl_wire_texts *texts; /* by worker: those that it knows to be sent */
@@ -163,7 +164,7 @@ static uint32_t capture_at_hand(const server *s)
 static void put_message(rocl_buf *b, const server *s, const char *text)
 {
     const share *h = s->share;
-    rocl_nodes_put_message(b, s->team, h->paths, h->found ? h->path_count : 0, text);
+    rocl_nodes_put_message(b, s->team, h->paths, h->on_node ? h->path_count : 0, text);
 }
 
 /* What is said while inputs are opened, rank 0 has said. */
@@ -196,7 +197,8 @@ static rocl_status send_end(server *s, const rocl_trace *t, rocl_error *err)
     rocl_buf b = ROCL_BUF_IN(space);
     rocl_buf_byte(&b, ROCL_TEAM_END);
     for (int f = 0; f < ROCL_FAULTS; f++)
-        rocl_buf_varint(&b, t ? t->faults[f] : 0);
+        rocl_buf_varint(&b, t->faults[f]);
+    rocl_team_put_bad_texts(&b, t->strings);
     return send_to_0(s, &b, err);
 }
 
@@ -221,48 +223,97 @@ static void free_share(share *h)
 static share *find_share(server *s, uint64_t number)
 {
     for (size_t i = 0; i < s->share_count; i++)
-        if (s->shares[i].number == number && (s->shares[i].trace || s->shares[i].why))
+        if (s->shares[i].number == number && s->shares[i].trace)
             return &s->shares[i];
     return NULL;
 }
 
-/* A failure to open is told when the trace is read. */
+/* The one that has this number, or a new one. NULL: memory is out, or it is wrong. */
+static share *make_share(server *s, unsigned number, rocl_error *err)
+{
+    share *h = find_share(s, number);
+    if (h)
+        return h;
+    if (!ROCL_GROW(s->shares, s->share_cap, s->share_count + 1)) {
+        rocl_fail_memory(err);
+        return NULL;
+    }
+    h = &s->shares[s->share_count];
+    *h = (share){.number = number};
+    if (rocl_share_open(&h->trace, &s->options, err) != ROCL_OK)
+        return NULL;
+    s->share_count++;
+    h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts);
+    if (!h->texts)
+        rocl_fail_memory(err);
+    return h->texts ? h : NULL;
+}
+
+/* Captures as they are before there is a world. */
+static rocl_status note_opened(share *h, rocl_error *err)
+{
+    free(h->opened);
+    free(h->inputs);
+    h->opened_count = h->trace->capture_count;
+    h->opened = calloc(h->opened_count + 1, sizeof *h->opened);
+    h->inputs = calloc(h->opened_count + 1, sizeof *h->inputs);
+    if (!h->opened || !h->inputs)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < h->opened_count; i++) {
+        h->opened[i] = h->trace->captures[i];
+        h->inputs[i] = h->opened[i]->source->input;
+    }
+    return ROCL_OK;
+}
+
+static rocl_status read_paths(share *h, rocl_team_reader *r, rocl_error *err)
+{
+    while (!r->bad && r->p < r->end) {
+        if (!ROCL_GROW(h->paths, h->path_cap, h->path_count + 1))
+            return rocl_fail_memory(err);
+        if (!(h->paths[h->path_count] = rocl_team_text(r)))
+            return r->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
+        h->path_count++;
+    }
+    return ROCL_OK;
+}
+
+/* What cannot be opened by itself is rank 0's; but where it need not be told, it has been opened
+ * before: then that is told when the trace is read. */
+static rocl_status open_inputs(server *s, share *h, size_t first, bool define, rocl_error *err)
+{
+    const size_t n = h->path_count - first;
+    rocl_opened *all = calloc(n + 1, sizeof *all);
+    rocl_status st = all ? rocl_share_add(h->trace, h->paths + first, n, (uint32_t)first, all, err)
+                         : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = note_opened(h, err);
+    if (st == ROCL_OK && define)
+        st = rocl_nodes_send_definitions(s->team, h->trace, all, h->paths + first, n, h->on_node,
+                                         err);
+    for (size_t i = 0; all && i < n; i++) {
+        if (!define && all[i].status != ROCL_OK && !h->why) {
+            h->status = all[i].status;
+            h->why = all[i].why;
+            continue;
+        }
+        free(all[i].why);
+    }
+    free(all);
+    return st;
+}
+
 static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
 {
-    if (!ROCL_GROW(s->shares, s->share_cap, s->share_count + 1))
-        return rocl_fail_memory(err);
-    share *h = &s->shares[s->share_count++];
-    h->number = (unsigned)rocl_team_number(r);
-    const uint64_t n = rocl_team_number(r);
-    h->paths = r->bad || n > (uint64_t)(r->end - r->p) ? NULL : calloc(n + 1, sizeof *h->paths);
-    while (h->paths && h->path_count < n && (h->paths[h->path_count] = rocl_team_text(r)) != NULL)
-        h->path_count++;
-    if (r->bad || !h->paths || h->path_count < n)
-        return r->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
-    h->found = rocl_team_number(r);
-    rocl_error *why = rocl_error_new();
-    h->status = rocl_share_open(&h->trace, h->paths, n, &s->options, why);
-    if (h->status == ROCL_OK) {
-        h->opened_count = h->trace->capture_count;
-        h->opened = calloc(h->opened_count + 1, sizeof *h->opened);
-        h->inputs = calloc(h->opened_count + 1, sizeof *h->inputs);
-        h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts);
-        if (!h->opened || !h->inputs || !h->texts)
-            return rocl_fail_memory(err);
-        for (size_t i = 0; i < h->opened_count; i++) {
-            h->opened[i] = h->trace->captures[i];
-            while (h->trace->sources[h->inputs[i]] != h->opened[i]->source)
-                h->inputs[i]++;
-        }
-    }
-    if (h->status != ROCL_OK && !(h->why = strdup(rocl_error_text(why))))
-        h->status = rocl_fail_memory(err);
-    rocl_error_free(why);
-    if (h->status != ROCL_OK && !h->why)
-        return h->status;
-    return h->found
-               ? rocl_nodes_send_definitions(s->team, h->trace, h->status, h->paths, n, h->why, err)
-               : ROCL_OK;
+    const unsigned number = (unsigned)rocl_team_number(r);
+    const uint8_t *flags = rocl_team_bytes(r, 1);
+    share *h = flags ? make_share(s, number, err) : NULL;
+    if (!h)
+        return flags ? ROCL_INTERNAL : rocl_team_bad_message(err);
+    const size_t first = h->path_count;
+    const rocl_status st = read_paths(h, r, err);
+    h->on_node |= *flags & ROCL_OPEN_ON_NODE;
+    return st == ROCL_OK ? open_inputs(s, h, first, *flags & ROCL_OPEN_DEFINES, err) : st;
 }
 
 /* The capture that rank 0 means: the nth of an input. NULL: there is none. Those that others read
@@ -271,13 +322,13 @@ static rocl_model_capture *find_capture(const share *h, uint64_t input, uint64_t
                                         const char *guid, size_t len)
 {
     const rocl_trace *t = h->trace;
-    for (size_t i = 0; i < h->opened_count && input < t->source_count; i++)
+    for (size_t i = 0; i < h->opened_count; i++)
         if (h->inputs[i] == input && nth-- == 0) {
             size_t n;
             rocl_model_capture *c = h->opened[i];
             bool there = false;
             for (size_t k = 0; k < t->capture_count && !there; k++)
-                there = t->captures[k] == c && c->source == t->sources[input];
+                there = t->captures[k] == c && c->source;
             const char *own = there ? rocl_strings_get(t->strings, c->pub.guid, &n) : NULL;
             return own && n == len && !memcmp(own, guid, n) ? c : NULL;
         }
@@ -347,10 +398,10 @@ static rocl_status serve_read(server *s, rocl_team_reader *r, rocl_error *err)
     s->capture = 0;
     s->stopped = false;
     s->share = h;
-    const rocl_status st = h->trace ? read_share(s, r, why) : h->status;
+    const rocl_status st = h->status == ROCL_OK ? read_share(s, r, why) : h->status;
     rocl_status told = ROCL_OK;
     if (st != ROCL_OK && !s->stopped && !s->team->broken)
-        told = send_error(s, st, h->trace ? rocl_error_text(why) : h->why, err);
+        told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
     if (told == ROCL_OK)
         told = send_end(s, h->trace, err);
     s->share = NULL;
@@ -401,20 +452,19 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
     rocl_error *why = rocl_error_new();
     s->share = h;
     s->capture = 0;
-    rocl_status st = h->trace ? make_world(s, r, why) : h->status;
+    rocl_status st = h->status == ROCL_OK ? make_world(s, r, why) : h->status;
     if (st == ROCL_OK)
         st = s->write(h->trace, s->write_ctx, why);
     rocl_status told = ROCL_OK;
-    const bool stopped = h->trace && h->trace->parts && rocl_parts_stopped(h->trace->parts);
+    const bool stopped = h->trace->parts && rocl_parts_stopped(h->trace->parts);
     if (st > ROCL_PARTIAL && !stopped)
-        told = send_error(s, st, h->trace ? rocl_error_text(why) : h->why, err);
+        told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
     if (told == ROCL_OK && !s->team->broken) {
         uint8_t space[ROCL_TEAM_SHORT];
         rocl_buf b = rocl_team_short(space, ROCL_TEAM_END, 0);
         told = send_to_0(s, &b, err);
     }
-    if (h->trace)
-        rocl_parts_free(h->trace->parts);
+    rocl_parts_free(h->trace->parts);
     s->share = NULL;
     rocl_error_free(why);
     return s->team->broken ? ROCL_INTERNAL : told;

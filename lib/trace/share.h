@@ -3,10 +3,14 @@
 #define ROCL_TRACE_SHARE_H
 
 #include "model/trace.h"
+#include "source/source.h"
 
-/* Opens files that rank 0 has opened, too: sources in this order, captures with their definitions.
- * No filters, no clocks: these are rank 0's. */
-rocl_status rocl_share_open(rocl_trace **trace, char *const *paths, size_t count,
-                            const rocl_options *options, rocl_error *err);
+/* An empty trace. No filters, no clocks: these are rank 0's. */
+rocl_status rocl_share_open(rocl_trace **trace, const rocl_options *options, rocl_error *err);
+/* Opens inputs, as far as they can be by themselves: sources with numbers from this one on,
+ * captures with their definitions. all: zeroed; the sources are the trace's, texts the caller's to
+ * free. */
+rocl_status rocl_share_add(rocl_trace *t, char *const *paths, size_t count, uint32_t number,
+                           rocl_opened *all, rocl_error *err);
 
 #endif

@@ -205,6 +205,14 @@ static rocl_status take_definitions(rocl_trace *t, rocl_team_reader *from, const
                                                                             : rocl_fail_memory(err);
 }
 
+static const char *path_of(const rocl_trace *t, uint64_t input)
+{
+    for (size_t i = 0; i < t->source_count; i++)
+        if (t->sources[i]->input == input)
+            return t->sources[i]->path;
+    return "an input";
+}
+
 static rocl_status take_capture(rocl_trace *t, rocl_team_reader *from, rocl_world_find_fn *find,
                                 void *ctx, rocl_model_capture **c, bool *own, rocl_error *err)
 {
@@ -220,7 +228,7 @@ static rocl_status take_capture(rocl_trace *t, rocl_team_reader *from, rocl_worl
         const uint64_t input = rocl_team_number(from), nth = rocl_team_number(from);
         *c = find(ctx, input, nth, guid, len);
         if (!*c)
-            return rocl_fail_changed(err, t->sources[input < t->source_count ? input : 0]->path);
+            return rocl_fail_changed(err, path_of(t, input));
         rocl_world_take_clock(*c, from);
     } else {
         st = take_definitions(t, from, guid, len, c, err);
