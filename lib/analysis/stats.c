@@ -462,6 +462,9 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         st = rocl_domains_matching(*g, &domains, err);
     if (st == ROCL_OK && o->ids)
         st = rocl_event_ids_open(&s.ids, t, err);
+    /* Where all is collected by the ranks, no event comes here. */
+    if (st == ROCL_OK && !(t->opt.team_collects && rocl_stats_collects(o) && !t->run_sink))
+        st = rocl_pipeline_complete(t, err);
     if (st == ROCL_OK)
         st = open_collectors(&s, t, o, false, err);
     for (unsigned i = 0; i < s.count; i++)

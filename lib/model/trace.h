@@ -97,6 +97,10 @@ struct rocl_trace {
     size_t node_source_count;
     rocl_model_capture **captures; /* see rocl_trace_order */
     size_t capture_count;
+    rocl_model_capture **former; /* of a rank of a team: that it has opened, and others read */
+    size_t former_count;
+    rocl_arena shared; /* definitions that several captures have */
+    bool brief;        /* of a team's captures that others have opened, kernels are not here yet */
     rocl_machine *machines;
     size_t machine_count;
     rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */

@@ -132,6 +132,21 @@ typedef struct rocl_source {
     bool deferred; /* not opened before all inputs are recognised: more files may come */
 } rocl_source;
 
+/* Does the process say when it ran? */
+static inline bool rocl_knows_times(const rocl_process *p)
+{
+    return p->init > 0 && p->fini >= p->init;
+}
+
+/* Are times of events peeked at, since processes do not say when they ran? */
+static inline bool rocl_peeks_at_times(const rocl_model_capture *c)
+{
+    bool known = c->pub.process_count > 0;
+    for (uint32_t i = 0; i < c->pub.process_count; i++)
+        known &= rocl_knows_times(&c->pub.processes[i]);
+    return !known && c->source->ops->peek_times;
+}
+
 /* Recognises an input and adds a source for it to the trace. */
 rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *err);
 

@@ -54,7 +54,8 @@ typedef enum rocl_team_message {
     /* of inputs that nodes find, see trace/nodes.h */
     ROCL_TEAM_FIND,    /* how many names; of each its number, itself, whether it must be there */
     ROCL_TEAM_FOUND,   /* host, status, text, how many files, of each which name, path and state */
-    ROCL_TEAM_DEFINED, /* of each input a status, and why, or what it defines; agents */
+    ROCL_TEAM_DEFINED, /* definitions; of each input a status, and why, or its captures; agents */
+    ROCL_TEAM_KERNELS, /* trace. Back: how many captures, of each input, which of its, kernels */
 } rocl_team_message;
 
 struct rocl_team {
@@ -64,7 +65,7 @@ struct rocl_team {
     pthread_mutex_t sending; /* of a rank that is not 0 */
     pthread_mutex_t receiving;
     unsigned traces; /* opened so far: numbers of traces */
-    unsigned owed;   /* FOUND and DEFINED that were asked for and have not come */
+    unsigned owed;   /* FOUND, DEFINED, KERNELS that were asked for and have not come */
     bool broken;     /* a rank is gone */
 };
 

@@ -7,6 +7,7 @@
 #include "filter/align.h"
 #include "filter/filter.h"
 #include "trace/collective_clocks.h"
+#include "trace/nodes.h"
 #include "trace/pipeline.h"
 #include "source/source.h"
 
@@ -59,28 +60,15 @@ static void widen_span(span *s, int64_t first, int64_t last)
     s->last = last > s->last ? last : s->last;
 }
 
-static bool has_times(const rocl_process *p)
-{
-    return p->init > 0 && p->fini >= p->init;
-}
-
-bool rocl_needs_peeked_times(const rocl_model_capture *c)
-{
-    bool known = c->pub.process_count > 0;
-    for (uint32_t i = 0; i < c->pub.process_count; i++)
-        known &= has_times(&c->pub.processes[i]);
-    return !known && c->source->ops->peek_times;
-}
-
 /* From the begin to the end of its processes; where a profiler did not note them, some events. */
 static void widen_to_capture(rocl_trace *t, rocl_model_capture *c, span *s)
 {
     bool any = false;
     int64_t first = 0, last = 0;
     for (uint32_t i = 0; i < c->pub.process_count; i++)
-        if (has_times(&c->pub.processes[i]))
+        if (rocl_knows_times(&c->pub.processes[i]))
             widen_span(s, c->pub.processes[i].init, c->pub.processes[i].fini);
-    if (!rocl_needs_peeked_times(c))
+    if (!rocl_peeks_at_times(c))
         return;
     /* Errors are reported when the events are read. */
     if (c->source->ops->peek_times(t, c, &first, &last, &any, NULL) == ROCL_OK && any)

@@ -11,8 +11,5 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err);
 /* Says so when they seem to differ: the times of some machine do not overlap with those of others.
  * Only of captures that pass the filter, and from little: no pass over the events. */
 void rocl_align_check(rocl_trace *t);
-/* Does that peek at times of events of the capture, since it does not say when its processes ran?
- */
-bool rocl_needs_peeked_times(const rocl_model_capture *c);
 
 #endif

@@ -25,6 +25,7 @@ uint32_t rocl_deal_tell(rocl_deal *d, unsigned rank);
 enum {
     ROCL_OPEN_DEFINES = 1, /* the rank answers with what the inputs define */
     ROCL_OPEN_ON_NODE = 2, /* messages say on which node inputs are */
+    ROCL_OPEN_BRIEF = 4,   /* it leaves out kernels and code objects */
 };
 /* Has a rank open inputs: texts with their lengths; none: does nothing. */
 rocl_status rocl_deal_send_open(const rocl_trace *t, unsigned rank, const rocl_buf *paths,

@@ -13,7 +13,6 @@
 #include "base/map.h"
 #include "source/formats.h"
 #include "source/reader.h"
-#include "trace/clocks.h"
 #include "trace/deal.h"
 #include "trace/share.h"
 #include "trace/world.h"
@@ -208,20 +207,22 @@ rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_team_reader *from, rocl_
 }
 
 /* A capture with its times as the source has them, before any clock is set. */
-static void put_capture(rocl_buf *b, rocl_trace *t, rocl_model_capture *c)
+static void put_capture(rocl_defs *d, rocl_trace *t, rocl_model_capture *c, bool brief)
 {
     int64_t times[2] = {0};
     bool any = false;
     const rocl_source_ops *ops = c->source->ops;
-    rocl_world_put_definitions(b, t, c);
-    if (rocl_needs_peeked_times(c) &&
+    rocl_defs_put(d, c);
+    if (!brief)
+        rocl_defs_put_kernels(d, &c->pub);
+    if (rocl_peeks_at_times(c) &&
         ops->peek_times(t, c, &times[0], &times[1], &any, NULL) != ROCL_OK)
         any = false;
-    rocl_buf_byte(b, any);
-    rocl_buf_put(b, times, sizeof times);
+    rocl_buf_byte(&d->bytes, any);
+    rocl_buf_put(&d->bytes, times, sizeof times);
 }
 
-static void put_source(rocl_buf *b, rocl_trace *t, const rocl_opened *o)
+static void put_source(rocl_defs *d, rocl_trace *t, const rocl_opened *o, bool brief)
 {
     const rocl_source *s = o->source;
     uint64_t captures = 0;
@@ -230,12 +231,12 @@ static void put_source(rocl_buf *b, rocl_trace *t, const rocl_opened *o)
     const char *texts[] = {s->format->name, s->version, s->writer ? s->writer : "",
                            o->remark ? o->remark : ""};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        rocl_team_put_text(b, texts[i], strlen(texts[i]));
-    rocl_buf_byte(b, s->truncated);
-    rocl_buf_varint(b, captures);
+        rocl_team_put_text(&d->bytes, texts[i], strlen(texts[i]));
+    rocl_buf_byte(&d->bytes, s->truncated);
+    rocl_buf_varint(&d->bytes, captures);
     for (size_t i = 0; i < t->capture_count; i++)
         if (t->captures[i]->source == s)
-            put_capture(b, t, t->captures[i]);
+            put_capture(d, t, t->captures[i], brief);
 }
 
 static rocl_status put_agents_of(rocl_buf *b, rocl_trace *t, const rocl_capture *c, rocl_map *sent,
@@ -274,29 +275,52 @@ static rocl_status put_agents(rocl_buf *b, rocl_trace *t, rocl_error *err)
 }
 
 rocl_status rocl_nodes_send_definitions(rocl_team *team, rocl_trace *t, const rocl_opened *all,
-                                        char *const *paths, size_t count, bool on_node,
+                                        char *const *paths, size_t count, unsigned flags,
                                         rocl_error *err)
 {
     rocl_buf b = {0}, agents = {0};
+    rocl_defs d;
     rocl_error *why = rocl_error_new();
     /* What fails here, fails as that of the first input. */
     rocl_status of_agents = why ? put_agents(&agents, t, why) : rocl_fail_memory(err);
-    rocl_buf_byte(&b, ROCL_TEAM_DEFINED);
+    rocl_defs_open(&d, t);
     for (size_t i = 0; i < count; i++) {
         const rocl_status st = of_agents != ROCL_OK ? of_agents : all[i].status;
-        rocl_buf_varint(&b, st);
+        rocl_buf_varint(&d.bytes, st);
         if (st == ROCL_OK)
-            put_source(&b, t, &all[i]);
+            put_source(&d, t, &all[i], flags & ROCL_OPEN_BRIEF);
         else
-            rocl_nodes_put_message(&b, team, paths, on_node ? count : 0,
+            rocl_nodes_put_message(&d.bytes, team, paths, flags & ROCL_OPEN_ON_NODE ? count : 0,
                                    of_agents != ROCL_OK ? rocl_error_text(why) : all[i].why);
     }
     if (of_agents == ROCL_OK)
-        rocl_buf_put(&b, agents.data, agents.len);
-    rocl_team_put_bad_texts(&b, t->strings);
-    b.failed |= agents.failed;
-    rocl_buf_free(&agents);
+        rocl_buf_put(&d.bytes, agents.data, agents.len);
+    rocl_team_put_bad_texts(&d.bytes, t->strings);
+    rocl_buf_byte(&b, ROCL_TEAM_DEFINED);
+    rocl_defs_close(&d, &b);
+    rocl_buf_free_into(&agents, &b);
     rocl_error_free(why);
+    return send_to_0(team, &b, err);
+}
+
+rocl_status rocl_nodes_send_kernels(rocl_team *team, const rocl_trace *t,
+                                    rocl_model_capture *const *opened, size_t count,
+                                    rocl_error *err)
+{
+    rocl_buf b = {0};
+    rocl_defs d;
+    rocl_defs_open(&d, t);
+    rocl_buf_varint(&d.bytes, count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t nth = 0;
+        for (size_t k = 0; k < i; k++)
+            nth += opened[k]->source == opened[i]->source;
+        rocl_buf_varint(&d.bytes, opened[i]->source->input);
+        rocl_buf_varint(&d.bytes, nth);
+        rocl_defs_put_kernels(&d, &opened[i]->pub);
+    }
+    rocl_buf_byte(&b, ROCL_TEAM_KERNELS);
+    rocl_defs_close(&d, &b);
     return send_to_0(team, &b, err);
 }
 
@@ -604,7 +628,9 @@ static rocl_status send_all_paths(rocl_trace *t, const hosts *h, const finds *f,
         rocl_team_put_text(&paths[f->all[i].rank], f->all[i].path, strlen(f->all[i].path));
     for (unsigned r = 1; r < h->size && st == ROCL_OK; r++) {
         st = rocl_deal_send_open(t, r, &paths[r],
-                                 ROCL_OPEN_DEFINES | (h->names ? ROCL_OPEN_ON_NODE : 0), err);
+                                 ROCL_OPEN_DEFINES | (h->names ? ROCL_OPEN_ON_NODE : 0) |
+                                     (t->brief ? ROCL_OPEN_BRIEF : 0),
+                                 err);
         t->opt.team->owed += st == ROCL_OK && paths[r].len;
     }
     for (unsigned r = 0; paths && r < h->size; r++)
@@ -689,6 +715,7 @@ rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t coun
     hosts h = {0};
     finds f = {0};
     const bool on_nodes = are_on_nodes(t, names, count);
+    t->brief = t->opt.team_writes;
     rocl_status st = rocl_deal_open(t, err);
     if (st == ROCL_OK)
         st = on_nodes ? find_on_nodes(t, &h, names, count, &f, err)
@@ -911,7 +938,7 @@ static rocl_status peek_remote(rocl_trace *t, rocl_model_capture *c, int64_t *fi
     const peeked *p = c->state;
     rocl_model_capture *own;
     *any = false;
-    if (p->any || c->source->on_node || rocl_needs_peeked_times(c)) {
+    if (p->any || c->source->on_node || rocl_peeks_at_times(c)) {
         *first = p->first;
         *last = p->last;
         *any = p->any;
@@ -951,13 +978,17 @@ static const char *keep_text(rocl_trace *t, rocl_team_reader *r)
     return rocl_str(t, take_text(t, r));
 }
 
-static rocl_status take_capture(rocl_trace *t, rocl_source *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_capture(rocl_defs_reader *d, rocl_source *s, rocl_error *err)
 {
+    rocl_team_reader *r = d->from;
+    rocl_trace *t = d->trace;
     rocl_model_capture *c = rocl_trace_add_capture(t, s, err);
     peeked *p = c ? c->state = calloc(1, sizeof *p) : NULL;
     if (!p)
         return rocl_fail_memory(err);
-    const rocl_status st = rocl_world_take_definitions(t, r, c, err);
+    const rocl_status st = rocl_defs_get(d, c, err);
+    if (!t->brief)
+        rocl_defs_get_kernels(d, &c->pub);
     const uint8_t *any = rocl_team_bytes(r, 1);
     const uint8_t *times = rocl_team_bytes(r, 2 * sizeof(int64_t));
     if (!times)
@@ -968,8 +999,10 @@ static rocl_status take_capture(rocl_trace *t, rocl_source *s, rocl_team_reader 
     return st;
 }
 
-static rocl_status take_source(rocl_trace *t, rocl_source *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_source(rocl_defs_reader *d, rocl_source *s, rocl_error *err)
 {
+    rocl_trace *t = d->trace;
+    rocl_team_reader *r = d->from;
     s->format = rocl_format_named(keep_text(t, r));
     snprintf(s->version, sizeof s->version, "%s", keep_text(t, r));
     const char *writer = keep_text(t, r), *remark = keep_text(t, r);
@@ -984,19 +1017,20 @@ static rocl_status take_source(rocl_trace *t, rocl_source *s, rocl_team_reader *
     s->truncated = *truncated;
     s->opened = true;
     for (uint64_t i = 0; i < n && st == ROCL_OK; i++)
-        st = take_capture(t, s, r, err);
+        st = take_capture(d, s, err);
     return st;
 }
 
 /* What could not be opened, rank 0 tries when it is its turn, if it sees it: it may need what comes
  * before, and if it cannot be opened, that is told as by one process. */
-static rocl_status take_input(rocl_trace *t, rocl_source **s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_input(rocl_defs_reader *d, rocl_source **s, rocl_error *err)
 {
+    rocl_team_reader *r = d->from;
     const rocl_status status = (rocl_status)rocl_team_number(r);
     if (status == ROCL_OK)
-        return take_source(t, *s, r, err);
+        return take_source(d, *s, err);
     (*s)->refused = status;
-    (*s)->remark = keep_text(t, r);
+    (*s)->remark = keep_text(d->trace, r);
     if (!(*s)->on_node) {
         rocl_source_free(*s);
         *s = NULL;
@@ -1029,10 +1063,12 @@ static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *
 {
     uint32_t *texts = NULL;
     size_t count = 0, cap = 0;
-    rocl_status st = ROCL_OK;
+    rocl_defs_reader d;
+    rocl_status st = rocl_defs_take(&d, t, r, err);
     for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++)
         if (t->node_sources[i] && t->node_sources[i]->rank == rank)
-            st = take_input(t, &t->node_sources[i], r, err);
+            st = take_input(&d, &t->node_sources[i], err);
+    rocl_defs_free(&d);
     for (size_t i = 0; i < t->node_source_count && !t->opt.team_writes; i++) {
         const rocl_source *s = t->node_sources[i];
         for (size_t k = 0; s && s->rank == rank && k < s->capture_count && st == ROCL_OK; k++)
@@ -1100,4 +1136,91 @@ void rocl_nodes_drain(rocl_team *team)
         team->owed -= there && st == ROCL_OK;
     }
     rocl_buf_free(&message);
+}
+
+/* ---- kernels, when they are needed ----------------------------------------------------------- */
+
+/* Where what others have opened is. */
+typedef struct places {
+    rocl_map sources;  /* by rank and input: the number of the source */
+    rocl_map captures; /* by that and which of its captures it is */
+} places;
+
+static rocl_status find_places(const rocl_trace *t, places *p, rocl_error *err)
+{
+    uint32_t *seen = calloc(t->source_count + 1, sizeof *seen);
+    bool good = seen != NULL;
+    for (size_t i = 0; good && i < t->source_count; i++) {
+        const rocl_source *s = t->sources[i];
+        if (rocl_nodes_has(s))
+            good = rocl_map_put(&p->sources, (uint64_t)s->rank << 32 | s->input, (uint32_t)i);
+    }
+    for (size_t i = 0; good && i < t->capture_count; i++) {
+        const size_t source = t->captures[i]->source->number;
+        good = rocl_map_put(&p->captures, (uint64_t)source << 32 | seen[source]++, (uint32_t)i);
+    }
+    free(seen);
+    return good ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status ask_for_kernels(const rocl_trace *t, rocl_error *err)
+{
+    rocl_team *team = t->opt.team;
+    bool *asked = calloc(rocl_team_size(team), sizeof *asked);
+    rocl_buf b = {0};
+    rocl_status st = asked ? ROCL_OK : rocl_fail_memory(err);
+    rocl_buf_byte(&b, ROCL_TEAM_KERNELS);
+    rocl_buf_varint(&b, rocl_deal_number(t->deal));
+    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++) {
+        const unsigned rank = t->sources[i]->rank;
+        if (!rank || asked[rank])
+            continue;
+        asked[rank] = true;
+        st = rocl_team_send(team, rank, &b, err);
+        team->owed += st == ROCL_OK;
+    }
+    rocl_buf_free(&b);
+    free(asked);
+    return st;
+}
+
+static rocl_status take_kernels(rocl_trace *t, unsigned rank, const places *p, rocl_team_reader *r,
+                                rocl_error *err)
+{
+    rocl_defs_reader d;
+    rocl_status st = rocl_defs_take(&d, t, r, err);
+    for (uint64_t n = st == ROCL_OK ? rocl_team_number(r) : 0; n && !r->bad; n--) {
+        const uint64_t input = rocl_team_number(r), nth = rocl_team_number(r);
+        const uint64_t s = rocl_map_get(&p->sources, (uint64_t)rank << 32 | input, ROCL_NONE);
+        const uint32_t c = rocl_map_get(&p->captures, s << 32 | nth, ROCL_NONE);
+        rocl_capture other; /* it was dealt to this rank, and opened by another */
+        rocl_defs_get_kernels(&d, s == ROCL_NONE || c == ROCL_NONE ? &other : &t->captures[c]->pub);
+    }
+    rocl_defs_free(&d);
+    return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
+}
+
+rocl_status rocl_nodes_complete(rocl_trace *t, rocl_error *err)
+{
+    places p = {0};
+    rocl_buf message = {0};
+    rocl_team_reader r;
+    unsigned rank;
+    if (!t->brief)
+        return ROCL_OK;
+    t->brief = false;
+    rocl_status st = find_places(t, &p, err);
+    if (st == ROCL_OK)
+        st = ask_for_kernels(t, err);
+    while (t->opt.team->owed && st == ROCL_OK) {
+        st = receive_from(t->opt.team, ROCL_TEAM_KERNELS, &rank, &message, &r, err);
+        if (st == ROCL_OK)
+            st = take_kernels(t, rank, &p, &r, err);
+    }
+    if (st != ROCL_OK)
+        rocl_nodes_drain(t->opt.team);
+    rocl_buf_free(&message);
+    rocl_map_free(&p.sources);
+    rocl_map_free(&p.captures);
+    return st;
 }

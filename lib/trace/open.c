@@ -499,6 +499,9 @@ void rocl_trace_close(rocl_trace *t)
     for (size_t i = 0; i < t->capture_count; i++)
         rocl_capture_free(t->captures[i]);
     free(t->captures);
+    for (size_t i = 0; i < t->former_count; i++)
+        rocl_capture_free(t->former[i]);
+    free(t->former);
     for (size_t i = 0; i < t->source_count; i++)
         rocl_source_free(t->sources[i]);
     free(t->sources);
@@ -516,6 +519,7 @@ void rocl_trace_close(rocl_trace *t)
     rocl_schema_cache_release(t->schemas);
     rocl_spool_store_close(&t->spooled);
     free(t->machines);
+    rocl_arena_free(&t->shared);
     rocl_sort_space_free(t->space);
     rocl_strings_free(t->strings);
     free(t);

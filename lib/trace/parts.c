@@ -16,6 +16,7 @@
 #include "base/unfinished.h"
 #include "filter/filter.h"
 #include "trace/deal.h"
+#include "trace/nodes.h"
 #include "trace/world.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
@@ -147,9 +148,11 @@ static void note_shown(rocl_parts *p, const char *file);
 rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
 {
     bool leads;
-    if (t->parts || !t->deal || !t->opt.team_writes || t->outputs || (path && !is_plain_file(path)))
+    if (t->parts || !t->deal)
         return ROCL_OK;
-    return lead_parts(t, &leads, err);
+    return !t->opt.team_writes || t->outputs || (path && !is_plain_file(path))
+               ? rocl_nodes_complete(t, err)
+               : lead_parts(t, &leads, err);
 }
 
 rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
@@ -547,7 +550,7 @@ bool rocl_parts_leads(const rocl_parts *p)
     return p->ranks;
 }
 
-static rocl_status start_rank(rocl_parts *p, const rocl_world *w, unsigned rank, rocl_error *err)
+static rocl_status start_rank(rocl_parts *p, const rocl_buf *world, unsigned rank, rocl_error *err)
 {
     const rocl_trace *t = p->trace;
     rocl_buf b = {0};
@@ -560,7 +563,7 @@ static rocl_status start_rank(rocl_parts *p, const rocl_world *w, unsigned rank,
     rocl_buf_varint(&b, rocl_deal_number(t->deal));
     rocl_buf_byte(&b, t->opt.args);
     rocl_buf_byte(&b, t->opt.collectives);
-    rocl_world_put(&b, w, t, rank);
+    rocl_world_put(&b, world, t, rank);
     rocl_team_put_text(&b, p->all_folder ? p->all_folder : "",
                        p->all_folder ? strlen(p->all_folder) : 0);
     rocl_filter_put_state(t->filter, &b);
@@ -574,12 +577,12 @@ static rocl_status start_rank(rocl_parts *p, const rocl_world *w, unsigned rank,
 
 rocl_status rocl_parts_start(rocl_parts *p, rocl_error *err)
 {
-    rocl_world w = {0};
-    rocl_status st = rocl_world_make(&w, p->trace, err);
+    rocl_buf world = {0};
+    rocl_status st = rocl_world_make(&world, p->trace, err);
     p->started = true;
     for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++)
-        st = start_rank(p, &w, r, err);
-    rocl_world_free(&w);
+        st = start_rank(p, &world, r, err);
+    rocl_buf_free(&world);
     p->trace->opt.notice = p->notice ? keep_notice : NULL;
     p->trace->opt.ctx = p;
     return st;

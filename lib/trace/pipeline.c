@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "trace/deal.h"
+#include "trace/nodes.h"
 #include "trace/parts.h"
 #include "trace/prefetch.h"
 #include "base/pool.h"
@@ -322,6 +323,11 @@ static rocl_status read_with_team(run *r, bool *mine, bool *theirs, rocl_error *
     return st == ROCL_OK ? read_captures(r, err) : st;
 }
 
+rocl_status rocl_pipeline_complete(rocl_trace *t, rocl_error *err)
+{
+    return rocl_nodes_complete(t, err);
+}
+
 static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_sink *sink,
                                 uint32_t kinds, rocl_error *err)
 {
@@ -329,10 +335,13 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     r.emitter.kinds = kinds;
     r.emitter.fields = sink->fields;
     /* While the others write, they read for nobody else. */
-    if (!t->deal || !takes_dealt(sink) || (t->parts && rocl_parts_started(t->parts)))
+    if (!t->deal || (t->parts && rocl_parts_started(t->parts)))
         return read_captures(&r, err);
+    rocl_status st = rocl_nodes_complete(t, err);
+    if (st != ROCL_OK || !takes_dealt(sink))
+        return st == ROCL_OK ? read_captures(&r, err) : st;
     bool *wanted = calloc(2 * t->capture_count + 1, sizeof *wanted);
-    rocl_status st =
+    st =
         wanted ? read_with_team(&r, wanted, wanted + t->capture_count, err) : rocl_fail_memory(err);
     free(wanted);
     return st;

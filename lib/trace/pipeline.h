@@ -26,6 +26,9 @@ typedef struct rocl_sink {
     rocl_status (*end_capture)(void *self, const rocl_capture *capture, rocl_error *err);
 } rocl_sink;
 
+/* Of a team: who looks at definitions before events come, sees all kernels after this. */
+rocl_status rocl_pipeline_complete(rocl_trace *t, rocl_error *err);
+
 /* Runs source -> filters -> sink over every capture that the filters leave. */
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 

@@ -280,8 +280,9 @@ static rocl_status read_paths(share *h, rocl_team_reader *r, rocl_error *err)
 
 /* What cannot be opened by itself is rank 0's; but where it need not be told, it has been opened
  * before: then that is told when the trace is read. */
-static rocl_status open_inputs(server *s, share *h, size_t first, bool define, rocl_error *err)
+static rocl_status open_inputs(server *s, share *h, size_t first, unsigned flags, rocl_error *err)
 {
+    const bool define = flags & ROCL_OPEN_DEFINES;
     const size_t n = h->path_count - first;
     rocl_opened *all = calloc(n + 1, sizeof *all);
     rocl_status st = all ? rocl_share_add(h->trace, h->paths + first, n, (uint32_t)first, all, err)
@@ -289,8 +290,7 @@ static rocl_status open_inputs(server *s, share *h, size_t first, bool define, r
     if (st == ROCL_OK)
         st = note_opened(h, err);
     if (st == ROCL_OK && define)
-        st = rocl_nodes_send_definitions(s->team, h->trace, all, h->paths + first, n, h->on_node,
-                                         err);
+        st = rocl_nodes_send_definitions(s->team, h->trace, all, h->paths + first, n, flags, err);
     for (size_t i = 0; all && i < n; i++) {
         if (!define && all[i].status != ROCL_OK && !h->why) {
             h->status = all[i].status;
@@ -313,7 +313,7 @@ static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
     const size_t first = h->path_count;
     const rocl_status st = read_paths(h, r, err);
     h->on_node |= *flags & ROCL_OPEN_ON_NODE;
-    return st == ROCL_OK ? open_inputs(s, h, first, *flags & ROCL_OPEN_DEFINES, err) : st;
+    return st == ROCL_OK ? open_inputs(s, h, first, *flags, err) : st;
 }
 
 /* The capture that rank 0 means: the nth of an input. NULL: there is none. Those that others read
@@ -492,6 +492,10 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
         rocl_buf_free(&own);
         return st;
     }
+    case ROCL_TEAM_KERNELS:
+        h = find_share(s, rocl_team_number(&r));
+        return h ? rocl_nodes_send_kernels(s->team, h->trace, h->opened, h->opened_count, err)
+                 : rocl_team_bad_message(err);
     case ROCL_TEAM_FIND:
         return rocl_nodes_serve_find(s->team, &r, err);
     case ROCL_TEAM_CLOSE:

@@ -1,5 +1,6 @@
-/* Definitions of all captures, from rank 0 to the others. Records are as they are in memory, since
- * all ranks are of one version; behind each stand its texts. */
+/* Definitions as bytes. Records are as they are in memory, since all ranks are of one version, but
+ * for texts: these have numbers, and stand before all records, each once. So do arrays that several
+ * captures have. */
 #include "trace/world.h"
 
 #include <stdlib.h>
@@ -43,62 +44,158 @@ static const size_t counter_texts[] = {
 static const size_t machine_texts[] = {offsetof(rocl_machine, hostname),
                                        offsetof(rocl_machine, machine_id)};
 
-static const record_def nodes = RECORD(rocl_node, node_texts);
-static const record_def processes = RECORD(rocl_process, process_texts);
-static const record_def agents = RECORD(rocl_agent, agent_texts);
-static const record_def threads = RECORD(rocl_thread, thread_texts);
-static const record_def queues = RECORD(rocl_queue, queue_texts);
-static const record_def code_objects = {sizeof(rocl_code_object), NULL, 0};
-static const record_def kernels = RECORD(rocl_kernel, kernel_texts);
-static const record_def counters = RECORD(rocl_counter, counter_texts);
-static const record_def machines = RECORD(rocl_machine, machine_texts);
+static const record_def defs[] = {
+    RECORD(rocl_node, node_texts),      RECORD(rocl_process, process_texts),
+    RECORD(rocl_agent, agent_texts),    RECORD(rocl_thread, thread_texts),
+    RECORD(rocl_queue, queue_texts),    {sizeof(rocl_code_object), NULL, 0},
+    RECORD(rocl_kernel, kernel_texts),  RECORD(rocl_counter, counter_texts),
+    RECORD(rocl_machine, machine_texts)};
+static const record_def *const nodes = &defs[0], *const processes = &defs[1],
+                               *const agents = &defs[2], *const threads = &defs[3],
+                               *const queues = &defs[4], *const code_objects = &defs[5],
+                               *const kernels = &defs[6], *const counters = &defs[7],
+                               *const machines = &defs[8];
 
-static void put_text(rocl_buf *to, const rocl_trace *t, uint32_t text)
+/* ---- as bytes -------------------------------------------------------------------------------- */
+
+void rocl_defs_open(rocl_defs *d, const rocl_trace *t)
+{
+    *d = (rocl_defs){.trace = t, .known = rocl_strings_new()};
+    d->bytes.failed = !d->known;
+}
+
+void rocl_defs_close(rocl_defs *d, rocl_buf *to)
+{
+    rocl_buf_varint(to, d->text_count);
+    rocl_buf_put(to, d->texts.data, d->texts.len);
+    rocl_buf_varint(to, d->array_count);
+    rocl_buf_put(to, d->arrays.data, d->arrays.len);
+    rocl_buf_put(to, d->bytes.data, d->bytes.len);
+    rocl_buf_free_into(&d->texts, to);
+    rocl_buf_free_into(&d->arrays, to);
+    rocl_buf_free_into(&d->bytes, to);
+    rocl_buf_free_into(&d->array, to);
+    rocl_map_free(&d->numbers);
+    rocl_map_free(&d->array_numbers);
+    rocl_strings_free(d->known);
+}
+
+/* From 1 on; 0 is ROCL_NONE. */
+static uint32_t number_text(rocl_defs *d, uint32_t text)
 {
     size_t n;
-    const char *p = rocl_strings_get(t->strings, text, &n);
-    rocl_buf_varint(to, text == ROCL_NONE ? 0 : n + 1);
-    if (text != ROCL_NONE)
-        rocl_buf_put(to, p, n);
+    uint32_t number = text == ROCL_NONE ? 0 : rocl_map_get(&d->numbers, text, 0);
+    if (number || text == ROCL_NONE)
+        return number;
+    const char *p = rocl_strings_get(d->trace->strings, text, &n);
+    rocl_team_put_text(&d->texts, p, n);
+    number = ++d->text_count;
+    d->texts.failed |= !rocl_map_put(&d->numbers, text, number);
+    return number;
 }
 
-static uint32_t take_text(rocl_trace *t, rocl_team_reader *from)
-{
-    const uint64_t n = rocl_team_number(from);
-    const uint8_t *p = n ? rocl_team_bytes(from, n - 1) : NULL;
-    return p ? rocl_strings_put(t->strings, (const char *)p, n - 1) : ROCL_NONE;
-}
-
-static void put_records(rocl_buf *to, const rocl_trace *t, const record_def *def,
-                        const void *records, size_t count)
+/* As they are in memory, with the numbers of their texts. */
+static void put_records(rocl_defs *d, rocl_buf *to, const record_def *def, const void *records,
+                        size_t count)
 {
     rocl_buf_varint(to, count);
     for (size_t i = 0; i < count; i++) {
-        const char *r = (const char *)records + i * def->size;
-        rocl_buf_put(to, r, def->size);
-        for (size_t k = 0; k < def->text_count; k++)
-            put_text(to, t, *(const uint32_t *)(const void *)(r + def->texts[k]));
+        const size_t at = to->len;
+        rocl_buf_put(to, (const char *)records + i * def->size, def->size);
+        for (size_t k = 0; k < def->text_count && !to->failed; k++) {
+            uint32_t text;
+            uint8_t *place = to->data + at + def->texts[k];
+            memcpy(&text, place, sizeof text);
+            text = number_text(d, text);
+            memcpy(place, &text, sizeof text);
+        }
     }
 }
 
-/* NULL: memory is out, or the message is bad. */
-static void *take_records(rocl_trace *t, rocl_team_reader *from, const record_def *def,
-                          rocl_arena *arena, uint32_t *count)
+/* What nobody changes is there once: processes of a node know the same GPUs. */
+static void put_array(rocl_defs *d, const record_def *def, const void *records, size_t count)
 {
+    d->array.len = 0;
+    put_records(d, &d->array, def, records, count);
+    const uint32_t id = d->known && !d->array.failed
+                            ? rocl_strings_put(d->known, (const char *)d->array.data, d->array.len)
+                            : ROCL_NONE;
+    uint32_t number = rocl_map_get(&d->array_numbers, id, ROCL_NONE);
+    if (number == ROCL_NONE) {
+        number = d->array_count++;
+        rocl_buf_byte(&d->arrays, (uint8_t)(def - defs));
+        rocl_buf_put(&d->arrays, d->array.data, d->array.len);
+        d->arrays.failed |= id == ROCL_NONE || !rocl_map_put(&d->array_numbers, id, number);
+    }
+    rocl_buf_varint(&d->bytes, number);
+}
+
+/* NULL: memory is out, or the message is bad. */
+static void *take_records(rocl_defs_reader *d, const record_def *def, rocl_arena *arena,
+                          uint32_t *count)
+{
+    rocl_team_reader *from = d->from;
     const uint64_t n = rocl_team_number(from);
     from->bad |= n > (uint64_t)(from->end - from->p) / def->size;
     const size_t bytes = from->bad ? 0 : (size_t)n * def->size;
     char *records = arena ? rocl_arena_alloc(arena, bytes + 1) : malloc(bytes + 1);
-    *count = records && !from->bad ? (uint32_t)n : 0;
-    for (uint32_t i = 0; i < *count; i++) {
-        char *r = records + i * def->size;
-        const uint8_t *p = rocl_team_bytes(from, def->size);
-        if (p)
-            memcpy(r, p, def->size);
-        for (size_t k = 0; k < def->text_count; k++)
-            *(uint32_t *)(void *)(r + def->texts[k]) = take_text(t, from);
-    }
+    const uint8_t *p = rocl_team_bytes(from, bytes);
+    *count = records && p ? (uint32_t)n : 0;
+    if (*count)
+        memcpy(records, p, bytes);
+    for (uint32_t i = 0; i < *count; i++)
+        for (size_t k = 0; k < def->text_count; k++) {
+            uint32_t *text = (uint32_t *)(void *)(records + i * def->size + def->texts[k]);
+            from->bad |= *text > d->text_count;
+            *text = from->bad ? 0 : d->texts[*text];
+        }
     return records;
+}
+
+rocl_status rocl_defs_take(rocl_defs_reader *d, rocl_trace *t, rocl_team_reader *from,
+                           rocl_error *err)
+{
+    *d = (rocl_defs_reader){.trace = t, .from = from};
+    const uint64_t texts = rocl_team_number(from);
+    from->bad |= texts > (uint64_t)(from->end - from->p);
+    d->texts = from->bad ? NULL : malloc((texts + 1) * sizeof *d->texts);
+    if (!d->texts)
+        return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
+    d->texts[0] = ROCL_NONE;
+    while (d->text_count < texts && !from->bad) {
+        const uint64_t n = rocl_team_number(from);
+        const char *p = (const char *)rocl_team_bytes(from, n);
+        d->texts[++d->text_count] = p ? rocl_strings_put(t->strings, p, n) : 0;
+    }
+    const uint64_t arrays = rocl_team_number(from);
+    from->bad |= arrays > (uint64_t)(from->end - from->p);
+    d->arrays = from->bad ? NULL : calloc(arrays + 1, sizeof *d->arrays);
+    while (d->arrays && d->array_count < arrays && !from->bad) {
+        rocl_defs_array *a = &d->arrays[d->array_count++];
+        const uint8_t *def = rocl_team_bytes(from, 1);
+        from->bad |= def && *def >= sizeof defs / sizeof *defs;
+        a->def = def && !from->bad ? *def : 0;
+        a->records = take_records(d, &defs[a->def], &t->shared, &a->count);
+        if (!a->records)
+            break;
+    }
+    if (from->bad)
+        return rocl_team_bad_message(err);
+    return d->arrays && d->array_count == arrays ? ROCL_OK : rocl_fail_memory(err);
+}
+
+void rocl_defs_free(rocl_defs_reader *d)
+{
+    free(d->texts);
+    free(d->arrays);
+}
+
+static const void *take_array(const rocl_defs_reader *d, const record_def *def, uint32_t *count)
+{
+    const uint64_t number = rocl_team_number(d->from);
+    d->from->bad |= number >= d->array_count || d->arrays[number].def != def - defs;
+    *count = d->from->bad ? 0 : d->arrays[number].count;
+    return d->from->bad ? NULL : d->arrays[number].records;
 }
 
 /* ---- captures -------------------------------------------------------------------------------- */
@@ -123,86 +220,94 @@ void rocl_world_take_clock(rocl_model_capture *c, rocl_team_reader *from)
     rocl_set_clock_of(c);
 }
 
-static void put_definitions(rocl_buf *to, const rocl_trace *t, const rocl_capture *c)
+/* What those know of a capture that do not read it. Its threads and counters are only counted:
+ * nobody looks at them. */
+static void put_foreign(rocl_defs *d, const rocl_model_capture *c)
 {
-    rocl_team_put_text(to, c->path, strlen(c->path));
-    rocl_buf_varint(to, c->thread_count);
-    rocl_buf_varint(to, c->counter_count);
-    rocl_buf_varint(to, (uint32_t)(c->rank + 1));
-    put_records(to, t, &nodes, c->nodes, c->node_count);
-    put_records(to, t, &processes, c->processes, c->process_count);
-    put_records(to, t, &agents, c->agents, c->agent_count);
+    const rocl_capture *p = &c->pub;
+    rocl_buf *to = &d->bytes;
+    rocl_team_put_text(to, p->path, strlen(p->path));
+    rocl_buf_varint(to, p->thread_count);
+    rocl_buf_varint(to, p->counter_count);
+    rocl_buf_varint(to, (uint32_t)(p->rank + 1));
+    put_array(d, nodes, p->nodes, p->node_count);
+    put_records(d, to, processes, p->processes, p->process_count);
+    put_array(d, agents, p->agents, p->agent_count);
 }
 
-rocl_status rocl_world_make(rocl_world *w, const rocl_trace *t, rocl_error *err)
+static void put_capture(rocl_defs *d, const rocl_model_capture *c)
 {
-    w->ends = calloc(t->capture_count + 1, sizeof *w->ends);
-    for (size_t i = 0; w->ends && i < t->capture_count; i++) {
-        put_definitions(&w->bytes, t, &t->captures[i]->pub);
-        w->ends[i] = w->bytes.len;
-    }
-    return w->ends && !w->bytes.failed ? ROCL_OK : rocl_fail_memory(err);
-}
-
-void rocl_world_free(rocl_world *w)
-{
-    rocl_buf_free(&w->bytes);
-    free(w->ends);
-}
-
-/* Behind 1: which of the rank's own it is. Behind 0: its definitions. */
-static void put_capture(rocl_buf *to, const rocl_world *w, const rocl_trace *t,
-                        const rocl_model_capture *c, unsigned rank)
-{
-    const uint32_t i = c->pub.index;
-    const rocl_deal_place place = rocl_deal_place_of(t->deal, i);
-    const bool own = place.rank == rank;
-    const size_t begin = i ? w->ends[i - 1] : 0;
     size_t n;
-    const char *guid = rocl_strings_get(t->strings, c->pub.guid, &n);
-    rocl_buf_byte(to, own);
-    rocl_buf_byte(to, c->joins_next);
-    rocl_buf_varint(to, c->pub.machine);
-    rocl_team_put_text(to, guid, n);
-    if (!own) {
-        rocl_buf_put(to, w->bytes.data + begin, w->ends[i] - begin);
-        return;
-    }
-    rocl_buf_varint(to, place.input);
-    rocl_buf_varint(to, place.nth);
-    rocl_deal_put_clock(to, c);
+    const char *guid = rocl_strings_get(d->trace->strings, c->pub.guid, &n);
+    rocl_buf_byte(&d->bytes, c->joins_next);
+    rocl_buf_varint(&d->bytes, c->pub.machine);
+    rocl_team_put_text(&d->bytes, guid, n);
+    put_foreign(d, c);
 }
 
-void rocl_world_put(rocl_buf *to, const rocl_world *w, const rocl_trace *t, unsigned rank)
+rocl_status rocl_world_make(rocl_buf *world, const rocl_trace *t, rocl_error *err)
 {
-    put_records(to, t, &machines, t->machines, t->machine_count);
-    rocl_buf_varint(to, t->capture_count);
+    rocl_defs d;
+    rocl_defs_open(&d, t);
+    put_records(&d, &d.bytes, machines, t->machines, t->machine_count);
+    rocl_buf_varint(&d.bytes, t->capture_count);
     for (size_t i = 0; i < t->capture_count; i++)
-        put_capture(to, w, t, t->captures[i], rank);
+        put_capture(&d, t->captures[i]);
+    rocl_defs_close(&d, world);
+    return world->failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
-/* Its threads and counters are only counted: nobody looks at those of another rank's capture. */
-static rocl_status take_definitions(rocl_trace *t, rocl_team_reader *from, const char *guid,
-                                    size_t len, rocl_model_capture **made, rocl_error *err)
+void rocl_world_put(rocl_buf *to, const rocl_buf *world, const rocl_trace *t, unsigned rank)
 {
-    rocl_model_capture *c = *made = calloc(1, sizeof *c);
-    if (!c)
-        return rocl_fail_memory(err);
+    uint64_t own = 0;
+    for (uint32_t i = 0; i < t->capture_count; i++)
+        own += rocl_deal_place_of(t->deal, i).rank == rank;
+    rocl_buf_put(to, world->data, world->len);
+    rocl_buf_varint(to, own);
+    for (uint32_t i = 0; i < t->capture_count && own; i++) {
+        const rocl_deal_place place = rocl_deal_place_of(t->deal, i);
+        if (place.rank != rank)
+            continue;
+        rocl_buf_varint(to, i);
+        rocl_buf_varint(to, place.input);
+        rocl_buf_varint(to, place.nth);
+        rocl_deal_put_clock(to, t->captures[i]);
+    }
+}
+
+static rocl_status take_foreign(rocl_defs_reader *d, rocl_model_capture *c, rocl_error *err)
+{
+    rocl_team_reader *from = d->from;
     const uint64_t n = rocl_team_number(from);
     const char *path = (const char *)rocl_team_bytes(from, n);
-    c->pub.trace = t;
-    c->pub.guid = rocl_strings_put(t->strings, guid, len);
     c->pub.path = path ? rocl_arena_dup(&c->arena, path, n) : NULL;
     c->pub.thread_count = (uint32_t)rocl_team_number(from);
     c->pub.counter_count = (uint32_t)rocl_team_number(from);
     c->pub.rank = (int32_t)rocl_team_number(from) - 1;
-    c->pub.nodes = take_records(t, from, &nodes, &c->arena, &c->pub.node_count);
-    c->pub.processes = take_records(t, from, &processes, &c->arena, &c->pub.process_count);
-    c->pub.agents = take_records(t, from, &agents, &c->arena, &c->pub.agent_count);
+    c->pub.nodes = take_array(d, nodes, &c->pub.node_count);
+    c->pub.processes = take_records(d, processes, &c->arena, &c->pub.process_count);
+    c->pub.agents = take_array(d, agents, &c->pub.agent_count);
     if (from->bad)
         return rocl_team_bad_message(err);
-    return c->pub.path && c->pub.nodes && c->pub.processes && c->pub.agents ? ROCL_OK
-                                                                            : rocl_fail_memory(err);
+    return c->pub.path && c->pub.processes ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* As if it were another rank's. */
+static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, rocl_error *err)
+{
+    rocl_model_capture *c = *made = calloc(1, sizeof *c);
+    if (!c)
+        return rocl_fail_memory(err);
+    const uint8_t *joins = rocl_team_bytes(d->from, 1);
+    c->pub.trace = d->trace;
+    c->joins_next = joins && *joins;
+    c->pub.machine = (uint32_t)rocl_team_number(d->from);
+    const uint64_t len = rocl_team_number(d->from);
+    const char *guid = (const char *)rocl_team_bytes(d->from, len);
+    if (d->from->bad)
+        return rocl_team_bad_message(err);
+    c->pub.guid = rocl_strings_put(d->trace->strings, guid, len);
+    return take_foreign(d, c, err);
 }
 
 static const char *path_of(const rocl_trace *t, uint64_t input)
@@ -213,115 +318,146 @@ static const char *path_of(const rocl_trace *t, uint64_t input)
     return "an input";
 }
 
-static rocl_status take_capture(rocl_trace *t, rocl_team_reader *from, rocl_world_find_fn *find,
-                                void *ctx, rocl_model_capture **c, bool *own, rocl_error *err)
+/* The rank's own takes the place of one that it knows now. */
+static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_capture **all,
+                            uint64_t count, bool *own, rocl_world_find_fn *find, void *ctx,
+                            rocl_error *err)
 {
-    const uint8_t *flags = rocl_team_bytes(from, 2);
-    const uint32_t machine = (uint32_t)rocl_team_number(from);
-    const uint64_t len = rocl_team_number(from);
-    const char *guid = (const char *)rocl_team_bytes(from, len);
-    rocl_status st = ROCL_OK;
-    if (from->bad)
+    const uint64_t i = rocl_team_number(from);
+    const uint64_t input = rocl_team_number(from), nth = rocl_team_number(from);
+    size_t len;
+    if (from->bad || i >= count || own[i])
         return rocl_team_bad_message(err);
-    *own = flags[0];
-    if (*own) {
-        const uint64_t input = rocl_team_number(from), nth = rocl_team_number(from);
-        *c = find(ctx, input, nth, guid, len);
-        if (!*c)
-            return rocl_fail_changed(err, path_of(t, input));
-        rocl_world_take_clock(*c, from);
-    } else {
-        st = take_definitions(t, from, guid, len, c, err);
-    }
-    if (*c) {
-        (*c)->pub.machine = machine;
-        (*c)->joins_next = flags[1];
-    }
-    return st == ROCL_OK && from->bad ? rocl_team_bad_message(err) : st;
+    const char *guid = rocl_strings_get(t->strings, all[i]->pub.guid, &len);
+    rocl_model_capture *c = find(ctx, input, nth, guid, len);
+    if (!c)
+        return rocl_fail_changed(err, path_of(t, input));
+    rocl_world_take_clock(c, from);
+    c->pub.machine = all[i]->pub.machine;
+    c->joins_next = all[i]->joins_next;
+    rocl_capture_free(all[i]);
+    all[i] = c;
+    own[i] = true;
+    return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
 /* ---- all definitions of a capture -------------------------------------------------------------
  */
 
-void rocl_world_put_definitions(rocl_buf *to, const rocl_trace *t, const rocl_model_capture *c)
+void rocl_defs_put(rocl_defs *d, const rocl_model_capture *c)
 {
     const rocl_capture *p = &c->pub;
+    rocl_buf *to = &d->bytes;
     size_t n;
-    const char *guid = rocl_strings_get(t->strings, p->guid, &n);
+    const char *guid = rocl_strings_get(d->trace->strings, p->guid, &n);
     rocl_team_put_text(to, guid, n);
     rocl_buf_varint(to, (uint32_t)(p->rank + 1));
     rocl_buf_varint(to, (uint32_t)p->rocm_end);
     rocl_buf_byte(to, c->has_untimed_values);
-    put_records(to, t, &nodes, p->nodes, p->node_count);
-    put_records(to, t, &processes, p->processes, p->process_count);
-    put_records(to, t, &threads, p->threads, p->thread_count);
-    put_records(to, t, &agents, p->agents, p->agent_count);
-    put_records(to, t, &queues, p->queues, p->queue_count);
-    put_records(to, t, &queues, p->streams, p->stream_count);
-    put_records(to, t, &code_objects, p->code_objects, p->code_object_count);
-    put_records(to, t, &kernels, p->kernels, p->kernel_count);
-    put_records(to, t, &counters, p->counters, p->counter_count);
+    put_array(d, nodes, p->nodes, p->node_count);
+    put_records(d, to, processes, p->processes, p->process_count);
+    put_records(d, to, threads, p->threads, p->thread_count);
+    put_array(d, agents, p->agents, p->agent_count);
+    put_records(d, to, queues, p->queues, p->queue_count);
+    put_records(d, to, queues, p->streams, p->stream_count);
+    put_array(d, counters, p->counters, p->counter_count);
 }
 
-rocl_status rocl_world_take_definitions(rocl_trace *t, rocl_team_reader *from,
-                                        rocl_model_capture *c, rocl_error *err)
+rocl_status rocl_defs_get(rocl_defs_reader *d, rocl_model_capture *c, rocl_error *err)
 {
     rocl_capture *p = &c->pub;
+    rocl_team_reader *from = d->from;
     const uint64_t n = rocl_team_number(from);
     const char *guid = (const char *)rocl_team_bytes(from, n);
     if (!guid)
         return rocl_team_bad_message(err);
-    p->guid = rocl_strings_put(t->strings, guid, n);
+    p->guid = rocl_strings_put(d->trace->strings, guid, n);
     p->rank = (int32_t)rocl_team_number(from) - 1;
     p->rocm_end = (int32_t)rocl_team_number(from);
     const uint8_t *untimed = rocl_team_bytes(from, 1);
     c->has_untimed_values = untimed && *untimed;
-    p->nodes = take_records(t, from, &nodes, &c->arena, &p->node_count);
-    p->processes = take_records(t, from, &processes, &c->arena, &p->process_count);
-    p->threads = take_records(t, from, &threads, &c->arena, &p->thread_count);
-    p->agents = take_records(t, from, &agents, &c->arena, &p->agent_count);
-    p->queues = take_records(t, from, &queues, &c->arena, &p->queue_count);
-    p->streams = take_records(t, from, &queues, &c->arena, &p->stream_count);
-    p->code_objects = take_records(t, from, &code_objects, &c->arena, &p->code_object_count);
-    p->kernels = take_records(t, from, &kernels, &c->arena, &p->kernel_count);
-    p->counters = take_records(t, from, &counters, &c->arena, &p->counter_count);
+    p->nodes = take_array(d, nodes, &p->node_count);
+    p->processes = take_records(d, processes, &c->arena, &p->process_count);
+    p->threads = take_records(d, threads, &c->arena, &p->thread_count);
+    p->agents = take_array(d, agents, &p->agent_count);
+    p->queues = take_records(d, queues, &c->arena, &p->queue_count);
+    p->streams = take_records(d, queues, &c->arena, &p->stream_count);
+    p->counters = take_array(d, counters, &p->counter_count);
     if (from->bad)
         return rocl_team_bad_message(err);
-    return p->nodes && p->processes && p->threads && p->agents && p->queues && p->streams &&
-                   p->code_objects && p->kernels && p->counters
-               ? ROCL_OK
-               : rocl_fail_memory(err);
+    return p->processes && p->threads && p->queues && p->streams ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* What the rank has opened but others read. */
-static void drop_former(rocl_trace *t, rocl_model_capture *const *all, size_t count)
+void rocl_defs_put_kernels(rocl_defs *d, const rocl_capture *c)
 {
+    put_array(d, code_objects, c->code_objects, c->code_object_count);
+    put_array(d, kernels, c->kernels, c->kernel_count);
+}
+
+void rocl_defs_get_kernels(const rocl_defs_reader *d, rocl_capture *c)
+{
+    c->code_objects = take_array(d, code_objects, &c->code_object_count);
+    c->kernels = take_array(d, kernels, &c->kernel_count);
+}
+
+/* What the rank has opened but others read stays: rank 0 may still ask for its kernels. */
+static bool keep_former(rocl_trace *t, rocl_model_capture *c)
+{
+    if (!c->source) {
+        rocl_capture_free(c);
+        return true;
+    }
+    rocl_model_capture **more = realloc(t->former, (t->former_count + 1) * sizeof *more);
+    if (!more)
+        return false;
+    t->former = more;
+    t->former[t->former_count++] = c;
+    return true;
+}
+
+/* The trace's captures become these. own: by capture. */
+static bool replace_captures(rocl_trace *t, rocl_model_capture **all, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; i++)
+        all[i]->pub.index = (uint32_t)i;
     for (size_t i = 0; i < t->capture_count; i++) {
-        bool kept = false;
-        for (size_t k = 0; k < count && !kept; k++)
-            kept = all[k] == t->captures[i];
-        if (!kept)
-            rocl_capture_free(t->captures[i]);
+        rocl_model_capture *c = t->captures[i];
+        if (c->pub.index >= count || all[c->pub.index] != c)
+            good &= keep_former(t, c);
     }
     free(t->captures);
+    t->captures = all;
+    t->capture_count = count;
+    return good;
 }
 
 rocl_status rocl_world_take(rocl_trace *t, rocl_team_reader *from, rocl_world_find_fn *find,
                             void *ctx, bool **own, rocl_error *err)
 {
-    uint32_t machine_count;
-    rocl_machine *all_machines = take_records(t, from, &machines, NULL, &machine_count);
-    const uint64_t count = rocl_team_number(from);
-    from->bad |= count > (uint64_t)(from->end - from->p);
-    const size_t n = from->bad ? 0 : (size_t)count;
-    rocl_model_capture **all = calloc(n + 1, sizeof *all);
+    rocl_defs_reader d;
+    uint32_t machine_count = 0;
+    rocl_machine *all_machines = NULL;
+    uint64_t n = 0;
+    rocl_status st = rocl_defs_take(&d, t, from, err);
+    if (st == ROCL_OK) {
+        all_machines = take_records(&d, machines, NULL, &machine_count);
+        n = rocl_team_number(from);
+        from->bad |= n > (uint64_t)(from->end - from->p);
+    }
+    rocl_model_capture **all = calloc((from->bad ? 0 : n) + 1, sizeof *all);
     size_t made = 0;
-    *own = calloc(n + 1, sizeof **own);
-    rocl_status st = all && *own && all_machines ? ROCL_OK : rocl_fail_memory(err);
-    for (; st == ROCL_OK && made < n; made++) /* one that has failed is freed as well */
-        st = take_capture(t, from, find, ctx, &all[made], &(*own)[made], err);
+    *own = calloc((from->bad ? 0 : n) + 1, sizeof **own);
+    if (st == ROCL_OK && (!all || !*own || !all_machines))
+        st = rocl_fail_memory(err);
+    for (; st == ROCL_OK && !from->bad && made < n;
+         made++) /* one that has failed is freed as well */
+        st = take_capture(&d, &all[made], err);
+    for (uint64_t i = rocl_team_number(from); i && st == ROCL_OK; i--)
+        st = take_own(t, from, all, n, *own, find, ctx, err);
     if (st == ROCL_OK && from->bad)
         st = rocl_team_bad_message(err);
+    rocl_defs_free(&d);
     if (st != ROCL_OK) {
         for (size_t i = 0; i < made; i++)
             if (all[i] && !all[i]->source)
@@ -332,13 +468,12 @@ rocl_status rocl_world_take(rocl_trace *t, rocl_team_reader *from, rocl_world_fi
         *own = NULL;
         return st;
     }
-    drop_former(t, all, n);
     free(t->machines);
     t->machines = all_machines;
     t->machine_count = machine_count;
-    t->captures = all;
-    t->capture_count = n;
-    for (size_t i = 0; i < n; i++)
-        all[i]->pub.index = (uint32_t)i;
-    return ROCL_OK;
+    if (replace_captures(t, all, n))
+        return ROCL_OK;
+    free(*own);
+    *own = NULL;
+    return rocl_fail_memory(err);
 }
