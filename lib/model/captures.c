@@ -195,31 +195,42 @@ static int compare_gpus(const void *a, const void *b)
     return by ? by : compare_numbers(x->key, y->key);
 }
 
-static rocl_status add_gpu(rocl_gpus *g, uint32_t machine, const rocl_agent *a, size_t *cap,
-                           rocl_error *err)
+static int compare_first_met(const void *a, const void *b)
 {
+    const rocl_gpu *x = a, *y = b;
+    const int by = compare_gpus(x, y);
+    return by ? by : compare_numbers(x->id, y->id);
+}
+
+/* Processes of a machine know the same ones: each stays once, as it was met first. */
+static void drop_repeated_gpus(rocl_gpus *g)
+{
+    size_t n = 0;
+    if (g->count)
+        qsort(g->all, g->count, sizeof *g->all, compare_first_met);
     for (size_t i = 0; i < g->count; i++)
-        if (g->all[i].machine == machine && g->all[i].key == key_of(a))
-            return ROCL_OK;
-    if (!ROCL_GROW(g->all, *cap, g->count + 1))
-        return rocl_fail_memory(err);
-    g->all[g->count++] = (rocl_gpu){machine, key_of(a), 0, a};
-    return ROCL_OK;
+        if (!n || compare_gpus(&g->all[n - 1], &g->all[i]) != 0)
+            g->all[n++] = g->all[i];
+    g->count = n;
 }
 
 rocl_status rocl_gpus_collect(rocl_gpus *g, const rocl_trace *t, rocl_error *err)
 {
     size_t cap = 0;
-    rocl_status st = ROCL_OK;
     *g = (rocl_gpus){0};
     for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; k < c->agent_count && st == ROCL_OK; k++)
-            if (c->agents[k].type == ROCL_AGENT_GPU)
-                st = add_gpu(g, c->machine, &c->agents[k], &cap, err);
+        for (uint32_t k = 0; k < c->agent_count; k++) {
+            if (c->agents[k].type != ROCL_AGENT_GPU)
+                continue;
+            if (!ROCL_GROW(g->all, cap, g->count + 1))
+                return rocl_fail_memory(err);
+            g->all[g->count] =
+                (rocl_gpu){c->machine, key_of(&c->agents[k]), (uint32_t)g->count, &c->agents[k]};
+            g->count++;
+        }
     }
-    if (g->count)
-        qsort(g->all, g->count, sizeof *g->all, compare_gpus);
+    drop_repeated_gpus(g);
     for (size_t first = 0, end; first < g->count; first = end) {
         bool given = true; /* a source that numbers the GPUs of a machine itself is believed */
         for (end = first; end < g->count && g->all[end].machine == g->all[first].machine; end++)
@@ -228,7 +239,7 @@ rocl_status rocl_gpus_collect(rocl_gpus *g, const rocl_trace *t, rocl_error *err
         for (size_t k = first; k < end; k++)
             g->all[k].id = given ? (uint32_t)g->all[k].key : (uint32_t)(k - first);
     }
-    return st;
+    return ROCL_OK;
 }
 
 void rocl_gpus_free(rocl_gpus *g)
