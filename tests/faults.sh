@@ -74,6 +74,8 @@ commands() {
 = rocpd2pftrace -q --team 2 -d out/new in/big.db in/c.db
 = rocpd2csv -q --team 2 -d out in/big.db in/c.db
 = rocpd2otf2 -q --team 2 -d out/new in/a.db in/c.db
+= rocline export -q --team 2 -f parquet -d out in/big.db in/c.db
+= rocline export -q --team 2 -f arrow -d out in/big.db in/c.db
 = rocline export -q --team 2 -f jsonl -d out in/a.db in/c.db
 = rocstats -q --team 2 all in/big.db in/c.db
 = rocstats -q --team 2 --local --format json -o out/s.json all in/a.db in/c.db
