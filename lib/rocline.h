@@ -510,8 +510,8 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
  * and sends their events. A result is the same as without a team. Events are read by the team for
  * what takes them in any order: rocl_stats(), rocl_compare(), rocl_trace_scan(). With
  * rocl_options.team_writes all ranks write what their captures become, for rocl_write_pftrace(),
- * rocl_write_otf2(), rocl_write_csv() and rocl_write_export(): other writers, and what is no plain
- * file, are rank 0's alone. With rocl_options.team_collects rocl_stats() has the ranks collect what they can,
+ * rocl_write_otf2(), rocl_write_csv(), rocl_write_export() and rocl_write_chrome(): other writers,
+ * and what is no plain file, are rank 0's alone. With rocl_options.team_collects rocl_stats() has the ranks collect what they can,
  * and their sums come to rank 0 in place of their events. */
 
 /* Forks, as long as the process has one thread: each of `size` processes returns with a team of its

@@ -157,7 +157,7 @@ END
         try 2 rocstats --team "$value" "$FIXTURES/schema-3.0.0.db"
         says "--team: \"$value\" is not known"
     done
-    try 2 rtg2json --team 2 "$FIXTURES/schema-3.0.0.db"
+    try 2 rocline convert --team 2 "$FIXTURES/schema-3.0.0.db"
     try 2 rocstats view --team 2 "$FIXTURES/schema-3.0.0.db"
     [ "$(rocstats --team mpi "$FIXTURES/schema-3.0.0.db" 2>err)" = "$(rocstats "$FIXTURES/schema-3.0.0.db")" ]
     grep -q 'no other rank was started with this one' err

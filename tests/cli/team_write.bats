@@ -24,6 +24,8 @@ setup_file() {
             same "$@" -- rocpd2otf2 -v -j$((1 + i % 3)) --args "$BATS_FILE_TMPDIR/m/large.db" "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
         [ -z "${SOAK:-}" ] && [ $((i % 6)) -ne 2 ] ||
             same "$@" -- rocline export -f "${forms[i / 6 % 4]}" -v -j$((1 + i % 3)) --all-columns "$BATS_FILE_TMPDIR"/m/{rank6,large}.db "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
+        [ -z "${SOAK:-}" ] && [ $((i % 6)) -ne 4 ] ||
+            same "$@" -- rtg2json --layout trace -v -j$((1 + i % 3)) -f --args "$BATS_FILE_TMPDIR"/m/{rank6,large}.db "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
     done
     [ "$failed" -lt $((compared / 3)) ] # inputs that are broken
     echo "# team: $compared comparisons, $failed of inputs that cannot be read" >&3
@@ -63,6 +65,11 @@ rocline export -o x.parquet --kinds kernel --name nonesuch
 rocline export -v -f arrow -j2 --all-columns
 rocline export -f arrows --codec zstd --start 20% --end 60% --clip --memory 1m
 rocline export -f arrow -o - --kinds kernel
+rtg2json -v -j2 -f --args
+rtg2json -z 1 --group-by-queue --memory 1m
+rtg2json -o t.json.gz --start 20% --end 60% --rank 3,5,7,20-30
+rtg2json -o - --include kernel --align start
+rtg2json --layout kineto --rank 3
 END
     [ "$failed" -eq 0 ]
     # What is wrong with options, and with the trace, in the same words.
@@ -76,6 +83,7 @@ END
     same 4 -- rocpd2otf2 -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 3 -- rocline export -v "$BATS_FILE_TMPDIR/merged.db"
     same 4 -- rocline export -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
+    same 2 4 -- rtg2json -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 4 -- rocline export -v -f arrow "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     [ "$failed" -eq 3 ]
 }
@@ -89,7 +97,7 @@ END
     # In two inputs: that of the first one is told.
     make_damaged d2.db d3.db
     local tool
-    for tool in "rocpd2pftrace -o t.pftrace" "rocpd2otf2 -o t.otf2" "rocline export -o t"; do
+    for tool in "rocpd2pftrace -o t.pftrace" "rocpd2otf2 -o t.otf2" "rocline export -o t" "rtg2json -o t.json"; do
         # shellcheck disable=SC2086 # words
         run --separate-stderr $tool --team 3 "$m"/rank[1-4].db d2.db d3.db
         [ "$status" -eq 3 ] || fail "damage was not noticed"
@@ -107,6 +115,7 @@ END
     kill_some $rounds rocpd2otf2 -d @
     kill_some $rounds rocline export -d @
     kill_some $rounds rocline export -f arrow -d @
+    kill_some $rounds rtg2json -o @/out.json
 }
 
 @test "a disk that is full, of temporary files or of the output" {
@@ -122,7 +131,7 @@ END
     mount -t tmpfs -o size=160k none small 2>/dev/null || skip "nothing can be mounted here"
     local tool
     for tool in "rocpd2pftrace -o small/t.pftrace" "rocpd2otf2 -o small/t.otf2" \
-        "rocline export --codec none -d small" "rocline export -f arrow -d small"; do
+        "rocline export --codec none -d small" "rocline export -f arrow -d small" "rtg2json -o small/t.json"; do
         # shellcheck disable=SC2086 # words
         run --separate-stderr $tool -q --team 3 "$BATS_FILE_TMPDIR"/m/*.db
         [ -z "$(ls -A small)" ] || { umount small; fail "something is left"; }
@@ -162,6 +171,8 @@ with_mpi() {
         # shellcheck disable=SC2086 # words
         "${start[@]}" 3 $tool -q -d other "$BATS_FILE_TMPDIR"/m/*.db
     done
+    rtg2json -q -o one/t.json "$BATS_FILE_TMPDIR"/m/*.db
+    "${start[@]}" 3 rtg2json -q -o other/t.json "$BATS_FILE_TMPDIR"/m/*.db
     (cd one && print_archives)
     (cd other && print_archives)
     diff -r one other

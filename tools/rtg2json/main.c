@@ -60,9 +60,9 @@ static const opt rpt_options[] = {
 static const opt_group output_group = {"Output", output_options};
 static const opt_group script_group = {"Layout script", script_options};
 static const opt_group rpt_group = {"Report", rpt_options};
-static const opt_group *const groups[] = {&input_group, &output_group, &script_group,
-                                          &rpt_group,   &names_group,  &filter_group,
-                                          &run_group,   &other_group,  NULL};
+static const opt_group *const groups[] = {&input_group, &output_group, &script_group, &rpt_group,
+                                          &names_group, &filter_group, &run_group,    &team_group,
+                                          &other_group, NULL};
 
 rocl_progress_fn *wanted_progress(const common *c)
 {
@@ -218,7 +218,7 @@ static int check_options(cli *c)
 
 static int run_rtg2json(const program *p, int argc, char **argv)
 {
-    static cli c = {.gzip_level = -1};
+    static cli c = {.common = {.teams = true, .team_writes = true}, .gzip_level = -1};
     const char *slash = strrchr(argv[0], '/');
     const char *name = slash ? slash + 1 : argv[0];
     bool first = argc > 1 && !strcmp(argv[1], "--rpt");

@@ -185,6 +185,9 @@ int convert_script(cli *c)
         c->common.agent_index)
         msg_notice(
             "--args, --group-by-queue and options for names have no effect in the layout script");
+    if ((c->common.team && strcmp(c->common.team, "no") != 0) || c->common.local)
+        msg_notice("--team and --local have no effect in the layout script");
+    c->common.teams = false;
     if (c->common.inputs.n && (common_filters(&c->common) || c->common.strict))
         code = common_run(&c->common, write_selected, c);
     else

@@ -118,8 +118,6 @@ static void put_flow(chrome_sink *c, uint64_t row, const rocl_flow_mark *f, int6
     const uint32_t texts[] = {f->name, f->category};
     static const char *const keys[] = {"{\"name\":\"", "\",\"cat\":\""};
     rocl_buf *b = &c->world.line;
-    const int64_t ns = time - c->stream.base;
-    const uint64_t us = (ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns) / 1000;
     b->len = 0;
     for (unsigned i = 0; i < 2; i++) {
         size_t n;
@@ -128,13 +126,11 @@ static void put_flow(chrome_sink *c, uint64_t row, const rocl_flow_mark *f, int6
         rocl_json_put(b, text, n);
     }
     rocl_buf_printf(b,
-                    "\",\"ph\":\"%c\",\"id\":\"0x%" PRIx64
-                    "\",\"pid\":%u,\"tid\":%u,\"ts\":%s%" PRIu64 ".%03d%s}",
+                    "\",\"ph\":\"%c\",\"id\":\"0x%" PRIx64 "\",\"pid\":%u,\"tid\":%c,\"ts\":%c%s}",
                     phases[f->end], rocl_mix64(rocl_mix64(f->flow) ^ c->world.capture->index),
-                    (unsigned)(row >> 32), (unsigned)row, ns < 0 ? "-" : "", us,
-                    (int)(ns < 0 ? -(ns % 1000) : ns % 1000),
+                    (unsigned)(row >> 32), CHROME_TID, CHROME_TIME,
                     f->end == ROCL_FLOW_ENDS ? ",\"bp\":\"e\"" : "");
-    chrome_put_line(&c->stream, b);
+    chrome_put_text(&c->stream, CHROME_TEXT, (uint32_t)row, time, b);
 }
 
 static rocl_status put_lone_flow(rocl_timeline_part *p, uint64_t row, const rocl_flow_mark *f,

@@ -37,12 +37,17 @@ static char *put_time(char *p, int64_t ns)
     return put_thousandths(p, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
 }
 
+static uint32_t tid_of(const chrome_formatter *f, const chrome_line *line)
+{
+    return line->tid & CHROME_NEW ? f->block.first_row + (line->tid & ~CHROME_NEW) : line->tid;
+}
+
 /* The row and the time; counters are of a process, and have no tid. */
-static char *put_position(char *p, const chrome_line *line, int64_t time)
+static char *put_position(char *p, const chrome_formatter *f, const chrome_line *line, int64_t time)
 {
     p = PUT_U64(p, "\",\"pid\":", line->pid);
     if (line->tid)
-        p = PUT_U64(p, ",\"tid\":", line->tid);
+        p = PUT_U64(p, ",\"tid\":", tid_of(f, line));
     return put_time(PUT(p, ",\"ts\":"), time);
 }
 
@@ -178,7 +183,7 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
     start = p = (char *)f->out->data + f->out->len;
     p = cat ? put_text(p, cat) : stpcpy(p, rocl_kind_name(e->kind));
     p = slice ? PUT(p, "\",\"ph\":\"X") : PUT(p, "\",\"ph\":\"i\",\"s\":\"t");
-    p = put_position(p, line, e->time - f->base);
+    p = put_position(p, f, line, e->time - f->base);
     if (slice)
         p = put_time(PUT(p, ",\"dur\":"), e->end - e->time);
     f->out->len += (size_t)(p - start);
@@ -254,9 +259,35 @@ static rocl_status format_value(chrome_formatter *f, const chrome_line *line, co
     char *start = (char *)f->out->data + f->out->len;
     char *p = PUT(start, ",\n{\"name\":\"");
     memcpy(p, body + sizeof v, n);
-    p = put_position(PUT(p + n, "\",\"ph\":\"C"), line, v.time - f->base);
+    p = put_position(PUT(p + n, "\",\"ph\":\"C"), f, line, v.time - f->base);
     p = PUT(rocl_put_double(PUT(p, ",\"args\":{\"value\":"), v.value), "}}");
     f->out->len += (size_t)(p - start);
+    return ROCL_OK;
+}
+
+static rocl_status format_text(chrome_formatter *f, const chrome_line *line, const uint8_t *body,
+                               rocl_error *err)
+{
+    const uint8_t *p = body + sizeof(int64_t), *end = body + line->size;
+    int64_t time;
+    memcpy(&time, body, sizeof time);
+    if (line->op == CHROME_GPU && f->gpu_first[line->tid] != f->block.capture)
+        return ROCL_OK;
+    rocl_buf_str(f->out, ",\n");
+    while (p < end) {
+        const uint8_t *from = p;
+        while (p<end && * p> CHROME_TIME)
+            p++;
+        rocl_buf_put(f->out, from, (size_t)(p - from));
+        if (!rocl_buf_reserve(f->out, 2 * ROCL_NUM_MAX))
+            return rocl_fail_memory(err);
+        char *start = (char *)f->out->data + f->out->len;
+        if (p < end)
+            f->out->len += (size_t)((*p == CHROME_TID ? rocl_put_u64(start, tid_of(f, line))
+                                                      : put_time(start, time - f->base)) -
+                                    start);
+        p += p < end;
+    }
     return ROCL_OK;
 }
 
@@ -268,14 +299,9 @@ rocl_status chrome_format(chrome_formatter *f, const uint8_t *p, const uint8_t *
     for (; p < end && st == ROCL_OK; p += line.size) {
         memcpy(&line, p, sizeof line);
         p += sizeof line;
-        if (line.op == CHROME_EVENT) {
-            st = format_event(f, &line, p, err);
-        } else if (line.op == CHROME_VALUE) {
-            st = format_value(f, &line, p, err);
-        } else {
-            rocl_buf_str(f->out, ",\n");
-            rocl_buf_put(f->out, p, line.size);
-        }
+        st = line.op == CHROME_EVENT   ? format_event(f, &line, p, err)
+             : line.op == CHROME_VALUE ? format_value(f, &line, p, err)
+                                       : format_text(f, &line, p, err);
     }
     return st;
 }

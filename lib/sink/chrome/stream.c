@@ -18,19 +18,29 @@ struct chrome_worker {
     rocl_buf text; /* of a block, before gzip */
 };
 
-/* Each line has a comma before it, which the first block (its user is the stream) leaves out. */
+static chrome_block block_of(const rocl_block *c)
+{
+    chrome_block b = {0};
+    if (c->in.len)
+        memcpy(&b, c->in.data, sizeof b);
+    return b;
+}
+
+/* Each line has a comma before it, which the first block leaves out. */
 static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_error *err)
 {
     chrome_stream *s = ctx;
     struct chrome_worker *w = &s->workers[number];
-    size_t skip = c->user ? 1 : 0;
     w->text.len = 0;
     w->text.failed = false;
     w->formatter.out = s->level ? &w->text : &c->out;
+    w->formatter.block = block_of(c);
+    const size_t skip = w->formatter.block.begins;
     rocl_status st = ROCL_OK;
     if (c->in.len)
-        st = chrome_format(&w->formatter, c->in.data, c->in.data + c->in.len, err);
-    if (st != ROCL_OK || !s->level)
+        st = chrome_format(&w->formatter, c->in.data + sizeof(chrome_block), c->in.data + c->in.len,
+                           err);
+    if (st != ROCL_OK || !s->level || w->text.len == skip)
         return st;
     return rocl_gzip_member(&c->out, w->text.data + skip, w->text.len - skip, s->level, err);
 }
@@ -38,23 +48,30 @@ static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_err
 static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
 {
     const chrome_stream *s = ctx;
-    size_t skip = c->user && !s->level ? 1 : 0;
+    const chrome_block b = block_of(c);
+    const size_t skip = b.begins && !s->level ? 1 : 0;
+    if (s->trace->parts && c->in.len)
+        rocl_parts_join_capture(s->trace->parts, &s->trace->captures[b.capture]->pub);
     return rocl_out_write(s->file.out, c->out.data + skip, c->out.len - skip, err);
 }
 
 static const rocl_pipe_ops pipe_ops = {make_text, write_text};
 
 /* Writes what stands before or after all lines, a gzip member of its own. */
-static rocl_status write_frame(chrome_stream *s, const char *text, rocl_error *err)
+static rocl_status write_frame(chrome_stream *s, bool head, const char *text, rocl_error *err)
 {
-    rocl_buf packed = {0};
-    rocl_status st =
-        s->level ? rocl_gzip_member(&packed, text, strlen(text), s->level, err) : ROCL_OK;
-    if (st == ROCL_OK && s->level)
-        st = rocl_out_write(s->file.out, packed.data, packed.len, err);
-    else if (st == ROCL_OK)
-        st = rocl_out_write(s->file.out, text, strlen(text), err);
-    rocl_buf_free(&packed);
+    rocl_buf frame = {0};
+    rocl_status st = ROCL_OK;
+    if (s->level)
+        st = rocl_gzip_member(&frame, text, strlen(text), s->level, err);
+    else
+        rocl_buf_str(&frame, text);
+    if (st == ROCL_OK && frame.failed)
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = head ? rocl_parts_head(s->trace, s->file.out, frame.data, frame.len, err)
+                  : rocl_out_write(s->file.out, frame.data, frame.len, err);
+    rocl_buf_free(&frame);
     return st;
 }
 
@@ -76,8 +93,8 @@ rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrom
     for (unsigned i = 0; i < t->opt.jobs; i++)
         s->workers[i].formatter =
             (chrome_formatter){.trace = t, .texts = {.strings = t->strings, .make = escape_text}};
-    rocl_status st = rocl_piped_open(&s->file, o->path, t->opt.jobs, &pipe_ops, s, err);
-    return st ? st : write_frame(s, "{\"traceEvents\":[", err);
+    rocl_status st = rocl_piped_open_parts(&s->file, t, o->path, &pipe_ops, s, err);
+    return st ? st : write_frame(s, true, "{\"traceEvents\":[", err);
 }
 
 void chrome_stream_set_base(chrome_stream *s, int64_t base)
@@ -87,20 +104,69 @@ void chrome_stream_set_base(chrome_stream *s, int64_t base)
         s->workers[i].formatter.base = base;
 }
 
-rocl_status chrome_stream_commit(chrome_stream *s, uint64_t *bytes, rocl_error *err)
+void chrome_stream_set_gpus(chrome_stream *s, const uint32_t *gpu_first)
 {
+    for (unsigned i = 0; i < s->trace->opt.jobs; i++)
+        s->workers[i].formatter.gpu_first = gpu_first;
+}
+
+void chrome_stream_capture(chrome_stream *s, const rocl_capture *c, uint32_t first_row)
+{
+    s->block = (chrome_block){.capture = c->index, .first_row = first_row, .begins = !s->begun};
+}
+
+static rocl_status keep_block(chrome_stream *s, rocl_error *err)
+{
+    rocl_buf *b = rocl_piped_buf(&s->file);
+    if (b->failed || !ROCL_GROW(s->kept, s->kept_capacity, s->kept_count + 1))
+        return rocl_fail_memory(err);
+    s->kept[s->kept_count] = (rocl_stored){0};
+    const rocl_status st =
+        rocl_space_store(s->trace->space, &s->kept[s->kept_count++], b->data, b->len, err);
+    b->len = 0;
+    return st;
+}
+
+rocl_status chrome_stream_put_kept(chrome_stream *s, const uint32_t *first_rows, uint32_t begins,
+                                   rocl_error *err)
+{
+    rocl_buf scratch = {0};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < s->kept_count && st == ROCL_OK; i++) {
+        const uint8_t *bytes;
+        chrome_block block;
+        st = rocl_space_load(s->trace->space, &s->kept[i], &scratch, &bytes, err);
+        if (st != ROCL_OK)
+            break;
+        memcpy(&block, bytes, sizeof block);
+        block.first_row = first_rows[block.capture];
+        block.begins = block.capture == begins;
+        begins = block.begins ? ROCL_NONE : begins;
+        rocl_buf *to = rocl_piped_buf(&s->file);
+        rocl_buf_put(to, &block, sizeof block);
+        rocl_buf_put(to, bytes + sizeof block, s->kept[i].size - sizeof block);
+        rocl_space_drop(s->trace->space, &s->kept[i]);
+        st = rocl_piped_put(&s->file, err);
+    }
+    rocl_buf_free(&scratch);
+    return st;
+}
+
+rocl_status chrome_stream_commit(chrome_stream *s, rocl_parts_sums *sums, rocl_error *err)
+{
+    rocl_parts *parts = s->trace->parts;
     char foot[256];
     snprintf(
         foot, sizeof foot,
         "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"generator\":\"rocline " ROCLINE_VERSION
         "\",\"timeBaseNanoseconds\":\"%" PRId64 "\"}}\n",
         s->base);
-    rocl_status st = chrome_stream_flush(s, true, err);
-    if (st == ROCL_OK)
-        st = rocl_piped_finish(&s->file, err);
-    if (st == ROCL_OK)
-        st = write_frame(s, foot, err);
-    return st ? st : rocl_piped_commit(&s->file, s->trace, bytes, err);
+    rocl_status st = rocl_piped_finish(&s->file, err);
+    if (st == ROCL_OK && parts)
+        rocl_parts_tail(parts);
+    if (st == ROCL_OK && (!parts || rocl_parts_leads(parts)))
+        st = write_frame(s, false, foot, err);
+    return st ? st : rocl_piped_commit_parts(&s->file, s->trace, sums, err);
 }
 
 void chrome_stream_close(chrome_stream *s)
@@ -111,6 +177,9 @@ void chrome_stream_close(chrome_stream *s)
         rocl_buf_free(&s->workers[i].text);
     }
     free(s->workers);
+    for (size_t i = 0; i < s->kept_count; i++)
+        rocl_space_drop(s->trace->space, &s->kept[i]);
+    free(s->kept);
 }
 
 /* ---- lines ---- */
@@ -120,15 +189,20 @@ static rocl_buf *begin_line(chrome_stream *s, const chrome_line *line, size_t we
     rocl_buf *b = rocl_piped_buf(&s->file);
     s->weight += weight;
     s->rows++;
+    if (!b->len)
+        rocl_buf_put(b, &s->block, sizeof s->block);
     rocl_buf_put(b, line, sizeof *line);
     return b;
 }
 
-void chrome_put_line(chrome_stream *s, const rocl_buf *text)
+void chrome_put_text(chrome_stream *s, chrome_op op, uint32_t tid, int64_t time,
+                     const rocl_buf *text)
 {
-    const chrome_line line = {.op = CHROME_LINE, .size = (uint32_t)text->len};
+    const chrome_line line = {
+        .op = (uint8_t)op, .tid = tid, .size = (uint32_t)(sizeof time + text->len)};
     rocl_buf *b = begin_line(s, &line, text->len);
     b->failed |= text->failed;
+    rocl_buf_put(b, &time, sizeof time);
     rocl_buf_put(b, text->data, text->len);
 }
 
@@ -156,15 +230,14 @@ void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, con
 
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
 {
-    rocl_block *c = s->file.block;
-    if (c && s->weight < BLOCK_WEIGHT && !(all && s->weight))
+    if (s->file.block && s->weight < BLOCK_WEIGHT && !(all && s->weight))
         return ROCL_OK;
-    if (c) {
-        rocl_progress(s->trace, s->rows);
-        c->user = s->begun ? NULL : s;
-        s->begun = true;
-        s->weight = 0;
-        s->rows = 0;
-    }
+    rocl_progress(s->trace, s->rows);
+    s->weight = 0;
+    s->rows = 0;
+    if (s->trace->parts && s->file.block)
+        return keep_block(s, err);
+    s->begun = true;
+    s->block.begins = false;
     return rocl_piped_put(&s->file, err);
 }

@@ -18,15 +18,16 @@ static bool is_number(int64_t number)
 
 /* ---- metadata ---- */
 
-/* One line of metadata: of a process, or (tid) of a thread; its value is a text, or a number. */
-static void put_metadata(chrome_world *w, const char *what, uint32_t pid, uint32_t tid,
-                         const char *key, const char *text, uint64_t number)
+/* One line of metadata: of a process, a GPU (its number in place of the tid) or a thread; its value
+ * is a text, or a number. */
+static void put_metadata_of(chrome_world *w, chrome_op op, const char *what, uint32_t pid,
+                            uint32_t tid, const char *key, const char *text, uint64_t number)
 {
     rocl_buf *b = &w->line;
     b->len = 0;
     rocl_buf_printf(b, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, what, pid);
-    if (tid)
-        rocl_buf_printf(b, ",\"tid\":%" PRIu32, tid);
+    if (tid && op == CHROME_TEXT)
+        rocl_buf_printf(b, ",\"tid\":%c", CHROME_TID);
     rocl_buf_printf(b, ",\"args\":{\"%s\":", key);
     if (text) {
         rocl_buf_byte(b, '"');
@@ -35,7 +36,13 @@ static void put_metadata(chrome_world *w, const char *what, uint32_t pid, uint32
     } else {
         rocl_buf_printf(b, "%" PRIu64 "}}", number);
     }
-    chrome_put_line(w->stream, b);
+    chrome_put_text(w->stream, op, tid, 0, b);
+}
+
+static void put_metadata(chrome_world *w, const char *what, uint32_t pid, uint32_t tid,
+                         const char *key, const char *text, uint64_t number)
+{
+    put_metadata_of(w, CHROME_TEXT, what, pid, tid, key, text, number);
 }
 
 /* ---- processes ---- */
@@ -84,7 +91,7 @@ uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent)
         return 0;
     size_t index = (size_t)(g - w->gpus.all);
     uint32_t pid = w->gpu_pids[index];
-    if (w->gpu_described[index])
+    if (w->gpu_seen[index])
         return pid;
     char gpu[256], name[384];
     const char *host = w->trace->machine_count > 1 && c->node_count
@@ -92,9 +99,12 @@ uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent)
                            : "";
     rocl_gpu_label(w->trace, g, gpu, sizeof gpu);
     snprintf(name, sizeof name, "%s%s%.100s%s", gpu, *host ? " (" : "", host, *host ? ")" : "");
-    w->gpu_described[index] = true;
-    put_metadata(w, "process_name", pid, 0, "name", name, 0);
-    put_metadata(w, "process_sort_index", pid, 0, "sort_index", NULL, w->process_total + index);
+    w->gpu_seen[index] = true;
+    if (w->gpu_first[index] == ROCL_NONE)
+        w->gpu_first[index] = w->capture->index;
+    put_metadata_of(w, CHROME_GPU, "process_name", pid, (uint32_t)index, "name", name, 0);
+    put_metadata_of(w, CHROME_GPU, "process_sort_index", pid, (uint32_t)index, "sort_index", NULL,
+                    w->process_total + index);
     return pid;
 }
 
@@ -110,7 +120,7 @@ static void describe_thread(chrome_world *w, uint32_t pid, uint32_t tid, const c
 
 uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort)
 {
-    uint32_t tid = w->next++;
+    const uint32_t tid = CHROME_NEW | w->new_rows++;
     describe_thread(w, pid, tid, name, sort);
     return tid;
 }
@@ -130,11 +140,11 @@ uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread)
     uint32_t tid = main ? pid : is_number(t->tid) ? (uint32_t)t->tid : 0;
     uint64_t key = (uint64_t)process << 32 | tid;
     if (!tid || rocl_map_get(&w->tids, key, 0))
-        tid = w->next++;
+        tid = CHROME_NEW | w->new_rows++;
     else if (!rocl_map_put(&w->tids, key, 1))
         w->line.failed = true; /* the next line of metadata fails */
     const char *own = rocl_thread_label(w->capture, t, p, buf, sizeof buf);
-    if (tid == t->tid || main)
+    if ((!(tid & CHROME_NEW) && tid == t->tid) || main)
         snprintf(name, sizeof name, "%s", own);
     else if (*own)
         snprintf(name, sizeof name, "%s (tid %" PRId64 ")", own, t->tid);
@@ -146,29 +156,59 @@ uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread)
 
 /* ---- open, next capture, close ---- */
 
+/* Above it numbers are free. */
+static int64_t find_most(const rocl_trace *t)
+{
+    int64_t most = BEYOND;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->process_count; k++)
+            if (is_number(c->processes[k].pid) && c->processes[k].pid > most)
+                most = c->processes[k].pid;
+        for (uint32_t k = 0; k < c->thread_count; k++)
+            if (is_number(c->threads[k].tid) && c->threads[k].tid > most)
+                most = c->threads[k].tid;
+    }
+    return most;
+}
+
+/* A rank of a team knows its own threads only: so rank 0 says it. */
+static rocl_status settle_most(chrome_world *w, rocl_error *err)
+{
+    rocl_parts *parts = w->trace->parts;
+    rocl_buf b = {0};
+    if (parts && !rocl_parts_leads(parts)) {
+        rocl_team_reader r = rocl_parts_request(parts);
+        w->most = (int64_t)rocl_team_number(&r);
+        return r.bad ? rocl_team_bad_message(err) : ROCL_OK;
+    }
+    w->most = find_most(w->trace);
+    rocl_buf_varint(&b, (uint64_t)w->most);
+    if (parts)
+        rocl_parts_set_request(parts, b.data, b.len);
+    const bool failed = b.failed;
+    rocl_buf_free(&b);
+    return failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
 /* Gives a pid to each process, its own where no other has it, and to each GPU; the next number is
  * beyond all. */
 static rocl_status give_pids(chrome_world *w, rocl_map *pids, rocl_error *err)
 {
-    int64_t most = BEYOND;
     size_t n = 0;
     for (size_t i = 0; i < w->trace->capture_count; i++) {
         const rocl_capture *c = &w->trace->captures[i]->pub;
         for (uint32_t k = 0; k < c->process_count; k++) {
-            int64_t pid = c->processes[k].pid;
+            const int64_t pid = c->processes[k].pid;
             if (!is_number(pid))
                 continue;
-            most = pid > most ? pid : most;
             /* 1: there is one of it, 2: more */
             uint32_t times = rocl_map_get(pids, (uint64_t)pid, 0) ? 2 : 1;
             if (!rocl_map_put(pids, (uint64_t)pid, times))
                 return rocl_fail_memory(err);
         }
-        for (uint32_t k = 0; k < c->thread_count; k++)
-            if (is_number(c->threads[k].tid) && c->threads[k].tid > most)
-                most = c->threads[k].tid;
     }
-    w->next = (uint32_t)most + 1;
+    w->next = (uint32_t)w->most + 1;
     for (size_t i = 0; i < w->trace->capture_count; i++) {
         const rocl_capture *c = &w->trace->captures[i]->pub;
         w->firsts[i] = n;
@@ -180,6 +220,7 @@ static rocl_status give_pids(chrome_world *w, rocl_map *pids, rocl_error *err)
     }
     for (size_t i = 0; i < w->gpus.count; i++)
         w->gpu_pids[i] = w->next++;
+    w->first_row = w->next;
     return ROCL_OK;
 }
 
@@ -193,9 +234,14 @@ rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, 
     w->all = calloc(w->process_total + 1, sizeof *w->all);
     w->firsts = calloc(t->capture_count + 1, sizeof *w->firsts);
     w->gpu_pids = calloc(w->gpus.count + 1, sizeof *w->gpu_pids);
-    w->gpu_described = calloc(w->gpus.count + 1, sizeof *w->gpu_described);
-    if (st == ROCL_OK && (!w->all || !w->firsts || !w->gpu_pids || !w->gpu_described))
+    w->gpu_seen = calloc(w->gpus.count + 1, sizeof *w->gpu_seen);
+    w->gpu_first = calloc(w->gpus.count + 1, sizeof *w->gpu_first);
+    if (st == ROCL_OK && (!w->all || !w->firsts || !w->gpu_pids || !w->gpu_seen || !w->gpu_first))
         st = rocl_fail_memory(err);
+    for (size_t i = 0; st == ROCL_OK && i < w->gpus.count; i++)
+        w->gpu_first[i] = ROCL_NONE;
+    if (st == ROCL_OK)
+        st = settle_most(w, err);
     if (st == ROCL_OK)
         st = give_pids(w, &pids, err);
     rocl_map_free(&pids);
@@ -210,7 +256,8 @@ void chrome_world_close(chrome_world *w)
     free(w->all);
     free(w->firsts);
     free(w->gpu_pids);
-    free(w->gpu_described);
+    free(w->gpu_seen);
+    free(w->gpu_first);
 }
 
 void chrome_world_capture(chrome_world *w, const rocl_capture *c)
@@ -218,6 +265,10 @@ void chrome_world_capture(chrome_world *w, const rocl_capture *c)
     rocl_map_free(&w->tids);
     w->capture = c;
     w->processes = w->all + w->firsts[c->index];
+    w->next += w->new_rows;
+    w->new_rows = 0;
+    memset(w->gpu_seen, 0, w->gpus.count * sizeof *w->gpu_seen);
+    chrome_stream_capture(w->stream, c, w->next);
     for (uint32_t i = 0; i < c->process_count; i++)
         describe_process(w, i);
 }
