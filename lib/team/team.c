@@ -59,6 +59,18 @@ rocl_status rocl_team_send(rocl_team *team, unsigned to, const rocl_buf *b, rocl
     return ROCL_OK;
 }
 
+/* Why a rank leaves. */
+static rocl_status take_last_words(rocl_team *team, const rocl_buf *message, rocl_error *err)
+{
+    rocl_team_reader r = {message->data + 1, message->data + message->len, false};
+    const uint64_t status = rocl_team_number(&r), n = rocl_team_number(&r);
+    const uint8_t *text = rocl_team_bytes(&r, n);
+    team->broken = true;
+    return text ? rocl_fail(err, status ? (rocl_status)status : ROCL_INTERNAL, "%.*s", (int)n,
+                            (const char *)text)
+                : rocl_team_bad_message(err);
+}
+
 rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *message, unsigned *from,
                               bool *there, rocl_error *err)
 {
@@ -79,6 +91,8 @@ rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *messa
         return fail_broken(team, err);
     message->data[n] = '\0';
     message->len = n;
+    if (n && message->data[0] == ROCL_TEAM_GONE)
+        return take_last_words(team, message, err);
     return n ? ROCL_OK : rocl_team_bad_message(err);
 }
 

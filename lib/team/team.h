@@ -32,6 +32,7 @@ typedef enum rocl_team_message {
     ROCL_TEAM_STOP,  /* captures from this one on need not be read */
     ROCL_TEAM_CLOSE, /* trace */
     ROCL_TEAM_BYE,
+    ROCL_TEAM_GONE,   /* status, text: why the rank leaves; rocl_team_receive() fails with it */
     ROCL_TEAM_TEXTS,  /* how many; id, length and bytes of each, before the batch that has it */
     ROCL_TEAM_BATCH,  /* capture, and what rocl_wire_put_batch() makes */
     ROCL_TEAM_NOTICE, /* capture, text */

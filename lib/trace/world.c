@@ -171,13 +171,14 @@ rocl_status rocl_defs_take(rocl_defs_reader *d, rocl_trace *t, rocl_team_reader 
     from->bad |= arrays > (uint64_t)(from->end - from->p);
     d->arrays = from->bad ? NULL : calloc(arrays + 1, sizeof *d->arrays);
     while (d->arrays && d->array_count < arrays && !from->bad) {
-        rocl_defs_array *a = &d->arrays[d->array_count++];
+        rocl_defs_array *a = &d->arrays[d->array_count];
         const uint8_t *def = rocl_team_bytes(from, 1);
         from->bad |= def && *def >= sizeof defs / sizeof *defs;
         a->def = def && !from->bad ? *def : 0;
         a->records = take_records(d, &defs[a->def], &t->shared, &a->count);
         if (!a->records)
             break;
+        d->array_count++;
     }
     if (from->bad)
         return rocl_team_bad_message(err);

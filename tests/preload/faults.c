@@ -3,7 +3,8 @@
  * FAULT_ERRNO how it fails. 0 is no failure: a read or a write is then shorter than asked for.
  * FAULT_COUNT names a file of FAULT_CALLS + 1 numbers, in which calls are counted, and at its end
  * those that failed; FAULT_SITES one of FAULT_SITES entries, in which is said where calls come
- * from. FAULT_PROGRAM: only in the program of this name, not in those that it starts.
+ * from. FAULT_PROGRAM: only in the program of this name, not in those that it starts. FAULT_SHOW:
+ * functions through which the call that fails was reached are written to standard error.
  */
 #include "faults.h"
 
@@ -35,7 +36,7 @@ static _Atomic uint64_t *counts = own;
 static fault_site *sites; /* NULL: nobody asks where calls come from */
 static int call = -1, why;
 static uint64_t at;
-static bool from_there;
+static bool from_there, shown;
 
 /* The file of this name, as it is in memory; NULL: there is none. */
 static void *map_file(const char *path, size_t n)
@@ -57,7 +58,8 @@ __attribute__((constructor)) static void begin_faults(void)
     void *shared = map_file(getenv("FAULT_COUNT"), sizeof own), *frame;
     counts = shared ? shared : own;
     fault_site *table = map_file(getenv("FAULT_SITES"), FAULT_SITES * sizeof *table);
-    if (table)
+    shown = getenv("FAULT_SHOW") != NULL;
+    if (table || shown)
         backtrace(&frame, 1); /* loads a library the first time */
     for (int i = 0; i < FAULT_CALLS; i++) {
         counts[i] = 0; /* what was done before this, the loader did */
@@ -104,6 +106,10 @@ static bool is_chosen(int which)
     if (which != call || !at || (from_there ? i < at : i != at))
         return false;
     counts[FAULT_CALLS]++;
+    if (shown) {
+        void *frames[24];
+        backtrace_symbols_fd(frames, backtrace(frames, 24), STDERR_FILENO);
+    }
     return true;
 }
 
