@@ -507,12 +507,14 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
 /* A team has ranks 0 to size - 1. All of them are called with the same inputs and options. Rank 0
  * opens the trace with rocl_options.team, and makes the result; it reads what the others cannot.
  * The others call rocl_team_serve(): each opens and reads the databases that rank 0 deals to it,
- * and sends their events. A result is the same as without a team. Events are read by the team for
- * what takes them in any order: rocl_stats(), rocl_compare(), rocl_trace_scan(). With
- * rocl_options.team_writes all ranks write what their captures become, for rocl_write_pftrace(),
- * rocl_write_otf2(), rocl_write_csv(), rocl_write_export() and rocl_write_chrome(): other writers,
- * and what is no plain file, are rank 0's alone. With rocl_options.team_collects rocl_stats() has the ranks collect what they can,
- * and their sums come to rank 0 in place of their events. */
+ * and sends what they define, and their events. A result is the same as without a team. Events are
+ * read by the team for what takes them in any order: rocl_stats(), rocl_compare(),
+ * rocl_trace_scan(). With rocl_options.team_writes all ranks write what their captures become, for
+ * rocl_write_pftrace(), rocl_write_otf2(), rocl_write_csv(), rocl_write_export() and
+ * rocl_write_chrome(): other writers, and what is no plain file, are rank 0's alone. Captures that
+ * others have opened have no kernels and code objects on rank 0 then, until events come there. With
+ * rocl_options.team_collects rocl_stats() has the ranks collect what they can, and their sums come
+ * to rank 0 in place of their events. */
 
 /* Forks, as long as the process has one thread: each of `size` processes returns with a team of its
  * own rank. *team NULL: size is 0 or 1. */

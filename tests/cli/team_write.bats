@@ -88,6 +88,28 @@ END
     [ "$failed" -eq 3 ]
 }
 
+# Small neighbours are put in one block, whoever has opened them; files that no rank can open by itself
+# come back to rank 0; and of what rank 0 writes alone, it opens again what others have opened.
+@test "names in another order than processes, files that belong together, and what rank 0 writes alone" {
+    local i=0 f d=$PWD/all
+    mkdir "$d"
+    for f in "$BATS_FILE_TMPDIR"/m/rank*.db; do
+        i=$(((i * 7 + 5) % 101))
+        ln "$f" "$d/$i-${f##*/}"
+    done
+    rocmerge -q -o "$d/part.db" --split 3 "$BATS_FILE_TMPDIR/merged.db"
+    gzip -c "$d/5-rank0.db" >"$d/zipped.db.gz"
+    rm "$d/5-rank0.db"
+    cp "$TOP/tests/fixtures/rtg/calls.txt" "$d"
+    same 2 7 -- rocpd2pftrace -v "$d"/*
+    same 3 -- rocpd2csv -v "$d"/*
+    same 16 -- rocpd2pftrace -v "$d"/[0-9]*
+    same 3 -- rocpd2pftrace -o - "$d"/[0-9]*
+    same 2 -- rocpd2csv --kinds kernel -o - "$d"/* "$BATS_FILE_TMPDIR/m/large.db"
+    same 3 -- rocline export -f jsonl --kinds kernel_symbol,kernel -o - "$d"/[0-9]*
+    [ "$failed" -eq 0 ]
+}
+
 @test "an input that is broken: the same words, whoever reads it" {
     local m=$BATS_FILE_TMPDIR/m
     same 2 3 7 -- rocpd2pftrace --strict "$m"/rank[1-4].db "$FIXTURES/nasty-sys.db"
