@@ -51,6 +51,9 @@ rocstats overlap gaps --format json --by-stream --ids --min-gap 2us
 rocstats gaps --gaps-between kernels --format json --start 20% --end 60% --memory 2m -j2
 rocstats overlap kernels --format csv --rank 3-9 --align start
 rocstats summary kernels --format text --sort average --top 3
+rocstats memory kernels --format json --top 5 --slices 37 -j2
+rocstats memory --format csv --by-rank --start 20% --end 60% --clip
+rocstats memory --format html --period 1ms:1ms:0 --rank 0-20
 END
     same 7 -- rocstats compare --format json "$BATS_FILE_TMPDIR"/m/rank[0-3].db -- "$BATS_FILE_TMPDIR"/m/rank1[0-3].db
     [ "$failed" -eq 0 ]
@@ -69,6 +72,8 @@ END
 overlap
 gaps --ids
 overlap gaps --strict --by-stream
+memory
+memory --top 3 --strict
 summary launch --strict
 END
     # A trace without GPU work is read for two overviews, one after the other.
