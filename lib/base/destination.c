@@ -170,7 +170,7 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
     }
     /* A rename would not ask whether the file is write-protected. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
-        return fail_errno(err, path, "cannot write");
+        return rocl_fail_write(err, path, errno);
     pl->replaces = true;
     char *to = NULL;
     rocl_status st = open_folder(pl, path, path, err);

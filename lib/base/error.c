@@ -71,6 +71,13 @@ rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *pa
                          : rocl_fail(err, status, "%s: %s", path, strerror(why));
 }
 
+rocl_status rocl_fail_write(rocl_error *err, const char *path, int why)
+{
+    return why == ENOMEM
+               ? rocl_fail_memory(err)
+               : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(why));
+}
+
 rocl_status rocl_fail_changed(rocl_error *err, const char *path)
 {
     return rocl_fail(err, ROCL_INPUT,

@@ -37,6 +37,9 @@ static inline rocl_status rocl_fail_memory(rocl_error *err)
 /* "path: why", of an errno. ENOMEM is reported as rocl_fail_memory() does, whatever the status. */
 rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *path, int why);
 
+/* ROCL_OUTPUT: "path: cannot write: why", likewise. */
+rocl_status rocl_fail_write(rocl_error *err, const char *path, int why);
+
 /* ROCL_INPUT: somebody wrote to a file, or put another one in its place, while it was read. */
 rocl_status rocl_fail_changed(rocl_error *err, const char *path);
 

@@ -272,7 +272,7 @@ rocl_status rocl_new_db_fail(rocl_new_db *db, const char *what, rocl_error *err)
 {
     int rc = sqlite3_errcode(db->handle);
     if (db->broken)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", db->path, strerror(db->broken));
+        return rocl_fail_write(err, db->path, db->broken);
     if (rc == SQLITE_FULL)
         return rocl_fail(err, ROCL_OUTPUT, "%s: %s", what, sqlite3_errmsg(db->handle));
     return rocl_sqlite_error(db->handle, what, err);
@@ -355,8 +355,7 @@ rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err)
     db->handle = NULL;
     unregister_vfs(db);
     if (db->broken || fstat(db->fd, &st) != 0)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", db->path,
-                         strerror(db->broken ? db->broken : errno));
+        return rocl_fail_write(err, db->path, db->broken ? db->broken : errno);
     *bytes = (uint64_t)st.st_size;
     return ROCL_OK;
 }

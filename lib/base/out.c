@@ -36,11 +36,6 @@ struct rocl_out {
 
 enum { GZIP_LEVEL = 6 };
 
-static rocl_status write_error(const rocl_out *o, rocl_error *err)
-{
-    return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", o->path, strerror(o->broken));
-}
-
 static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error *err)
 {
     while (n && !o->broken) {
@@ -56,7 +51,7 @@ static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error
             o->broken = errno;
         }
     }
-    return o->broken ? write_error(o, err) : ROCL_OK;
+    return o->broken ? rocl_fail_write(err, o->path, o->broken) : ROCL_OK;
 }
 
 /* All of the buffer but a character that the next bytes may complete. */
@@ -122,7 +117,7 @@ rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err
     if (n)
         memcpy(o->buffer + o->used, p, n);
     o->used += n;
-    return o->broken ? write_error(o, err) : ROCL_OK;
+    return o->broken ? rocl_fail_write(err, o->path, o->broken) : ROCL_OK;
 }
 
 uint64_t rocl_out_bytes(const rocl_out *o)
@@ -193,7 +188,7 @@ rocl_status rocl_out_share(rocl_out *o, uint64_t bytes, bool here, char **path, 
                          o->path);
     if (!make_room(o, bytes)) {
         o->broken = errno;
-        return write_error(o, err);
+        return rocl_fail_write(err, o->path, o->broken);
     }
     o->bytes = bytes;
     if (!here)
@@ -214,7 +209,7 @@ static rocl_status close_file(rocl_out *o, rocl_error *err)
     if (close(fd) == 0 || errno == EINTR)
         return ROCL_OK;
     o->broken = errno;
-    return write_error(o, err);
+    return rocl_fail_write(err, o->path, o->broken);
 }
 
 rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
@@ -238,7 +233,7 @@ rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
     int twin = st || o->keep_open ? -1 : dup(o->fd);
     if (twin >= 0 && close(twin) != 0 && errno != EINTR) {
         o->broken = errno;
-        st = write_error(o, err);
+        st = rocl_fail_write(err, o->path, o->broken);
     }
     if (!st)
         st = rocl_destination_resume(&o->place, o->path, err);

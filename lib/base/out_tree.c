@@ -94,7 +94,7 @@ rocl_status rocl_out_tree_check(const char *path, rocl_error *err)
     if (!S_ISREG(info.st_mode))
         return rocl_fail(err, ROCL_OUTPUT, "%s: is not a regular file", path);
     if (access(path, W_OK) != 0)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(errno));
+        return rocl_fail_write(err, path, errno);
     return ROCL_OK;
 }
 

@@ -21,11 +21,7 @@ void rocl_sync_outputs(bool on)
 
 rocl_status rocl_sync_outputs_in(const char *folder, rocl_error *err)
 {
-    if (rocl_sync_tree(AT_FDCWD, folder))
-        return ROCL_OK;
-    if (errno == ENOMEM)
-        return rocl_fail_memory(err);
-    return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", folder, strerror(errno));
+    return rocl_sync_tree(AT_FDCWD, folder) ? ROCL_OK : rocl_fail_write(err, folder, errno);
 }
 
 bool rocl_sync_file(int fd)

@@ -778,8 +778,7 @@ static rocl_status copy_parts(const rocl_parts *p, const output *o, const char *
     free(buffer);
     if (to >= 0 && close(to) != 0 && done)
         done = errno == EINTR;
-    return done ? ROCL_OK
-                : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", o->path, strerror(why));
+    return done ? ROCL_OK : rocl_fail_write(err, o->path, why);
 }
 
 static output *find_output(output *const *all, size_t count, const char *path)

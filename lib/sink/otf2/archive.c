@@ -81,9 +81,7 @@ static void fail_archive_system(ot_archive *a, int why)
 
 rocl_status ot_archive_fail(const ot_archive *a, int why, rocl_error *err)
 {
-    if (why == ENOMEM)
-        return rocl_fail_memory(err);
-    return rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", a->path, strerror(why));
+    return rocl_fail_write(err, a->path, why);
 }
 
 rocl_status ot_archive_status(ot_archive *a, rocl_error *err)
