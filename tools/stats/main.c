@@ -406,23 +406,18 @@ static int check_baseline(const cli *c)
     return -1;
 }
 
-static int check_options(cli *c, size_t behind)
+static int fill_names(cli *c)
 {
-    if (c->format_name && !rocl_table_format_named(c->format_name, &c->format))
-        return usage_error("--format: \"%s\" is not known", c->format_name);
-    int bad = sort_operands(c);
-    if (bad < 0)
-        bad = output_fill_name(&c->common, NULL, "--output-file", &c->common.output_file);
+    int bad = output_fill_name(&c->common, NULL, "--output-file", &c->common.output_file);
     if (bad < 0)
         bad = output_fill_name(&c->common, NULL, "--output-path", &c->common.output_path);
-    if (bad < 0)
-        bad = output_fill_name(&c->common, NULL, "--summary-output-file", &c->summary_file);
-    if (bad < 0)
-        bad = check_baseline(c);
-    if (bad < 0)
-        bad = check_style(c);
-    if (bad >= 0)
-        return bad;
+    return bad < 0 ? output_fill_name(&c->common, NULL, "--summary-output-file", &c->summary_file)
+                   : bad;
+}
+
+/* Formats that are of one report, or of all. */
+static int check_format(cli *c)
+{
     if (wants_summary(c) && c->compare.wanted && c->format != ROCL_TABLE_CONSOLE)
         return usage_error("compare has no --summary");
     if (wants_summary(c) && !c->style && c->format != ROCL_TABLE_CONSOLE) {
@@ -431,60 +426,59 @@ static int check_options(cli *c, size_t behind)
                                "--format");
         c->format = ROCL_TABLE_CONSOLE;
     }
-    if (c->format == ROCL_TABLE_HTML && !c->stats.reports)
-        c->stats.reports = (UINT32_C(1) << ROCL_REPORTS) - 1;
-    if (c->format == ROCL_TABLE_CONSOLE && !c->stats.reports)
-        c->stats.reports = REPORT(SUMMARY);
+    if (!c->stats.reports)
+        c->stats.reports = c->format == ROCL_TABLE_HTML      ? (UINT32_C(1) << ROCL_REPORTS) - 1
+                           : c->format == ROCL_TABLE_CONSOLE ? REPORT(SUMMARY)
+                           : c->format == ROCL_TABLE_FOLDED  ? REPORT(ATTRIBUTION)
+                                                             : 0;
     if (c->format == ROCL_TABLE_CONSOLE && c->stats.reports != REPORT(SUMMARY))
         return usage_error("--format table is only for the report summary");
     if (c->format == ROCL_TABLE_JUNIT &&
         (!c->compare.wanted || (!c->compare.fail_over && !c->compare.fail_over_total)))
         return usage_error("--format junit is only for compare with --fail-over or "
                            "--fail-over-total");
-    if (c->format == ROCL_TABLE_FOLDED && !c->stats.reports)
-        c->stats.reports = REPORT(ATTRIBUTION);
     if (c->format == ROCL_TABLE_FOLDED &&
         (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->advice))
         return usage_error("--format folded is only for the report attribution");
-    if (c->common.inputs.n == 0 && !c->compare.runs_a.n && !c->compare.runs_b.n)
-        return usage_error("no input is given");
-    if (c->doctor && common_filters(&c->common))
-        return usage_error("doctor is about whole traces; it cannot be used with filters");
+    return -1;
+}
+
+/* Options of one report: without any report that one is wanted. */
+static int check_report_options(cli *c)
+{
+    const struct {
+        const char *option, *report;
+        uint32_t bit;
+        bool given;
+    } options[] = {
+        {"--peak", "roofline", REPORT(ROOFLINE), c->stats.peak},
+        {"--what-if", "critical-path", REPORT(CRITICAL_PATH), c->what_if.n},
+        {"--by-marker", "samples", REPORT(SAMPLES), c->stats.by_marker},
+        {"--derive", "counters", REPORT(COUNTERS), c->derive.n},
+    };
     if (c->stats.derive_arch && !c->derive.n && !(c->stats.reports & REPORT(OCCUPANCY)))
         return usage_error("--derive-arch is only for --derive and the report occupancy");
-    if (c->stats.peak && !c->stats.reports && !c->compare.wanted && !c->style)
-        c->stats.reports = REPORT(ROOFLINE);
-    if (c->stats.peak && !(c->stats.reports & REPORT(ROOFLINE)))
-        return usage_error("--peak is only for the report roofline");
-    if (c->what_if.n && !c->stats.reports && !c->compare.wanted && !c->style)
-        c->stats.reports = REPORT(CRITICAL_PATH);
-    if (c->what_if.n && !(c->stats.reports & REPORT(CRITICAL_PATH)))
-        return usage_error("--what-if is only for the report critical-path");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!options[i].given)
+            continue;
+        if (!c->stats.reports && !c->compare.wanted && !c->style)
+            c->stats.reports = options[i].bit;
+        if (!(c->stats.reports & options[i].bit))
+            return usage_error("%s is only for the report %s", options[i].option,
+                               options[i].report);
+    }
     if (c->stats.peaks && !c->stats.peak)
         return usage_error("--peaks is only for --peak");
     if (c->stats.by_dispatch && !c->derive.n)
         return usage_error("--by-dispatch is only for --derive");
-    if (c->stats.by_marker && !c->stats.reports && !c->compare.wanted && !c->style)
-        c->stats.reports = REPORT(SAMPLES);
-    if (c->stats.by_marker && !(c->stats.reports & REPORT(SAMPLES)))
-        return usage_error("--by-marker is only for the report samples");
-    if (c->derive.n && !c->stats.reports && !c->compare.wanted && !c->style)
-        c->stats.reports = REPORT(COUNTERS);
-    if (c->derive.n && !(c->stats.reports & REPORT(COUNTERS)))
-        return usage_error("--derive is only for the report counters");
     if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))
         return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
                            c->min_gap);
-    int code = check_tables(c);
-    if (code >= 0)
-        return code;
-    code = budget_check(&(table_output){.budget = c->budget, .table.format = c->format});
-    if (code >= 0)
-        return code;
-    c->path = c->common.output_file ? c->common.output_file : "-";
-    code = wants_summary(c) ? place_summary(c) : -1;
-    const bool reports = !c->style || wants_summary(c);
-    c->common.to_stdout = reports && strcmp(c->path, "-") == 0;
+    return -1;
+}
+
+static int check_page(const cli *c)
+{
     if (c->format != ROCL_TABLE_HTML && c->timeline)
         return usage_error("--timeline is only for --format html");
     if (c->timeline && *c->timeline && strcmp(c->timeline, "first"))
@@ -495,14 +489,30 @@ static int check_options(cli *c, size_t behind)
         return usage_error("compare has no --timeline");
     if (c->common.to_stdout && c->format == ROCL_TABLE_HTML && isatty(STDOUT_FILENO))
         return usage_error("a page is not for terminals: use -o FILE, or redirect it");
-    if (code < 0 && reports)
-        code = output_check(&c->common, c->path);
-    if (code < 0)
-        code = check_compare(c, behind);
-    if (code < 0 && comparison_reads(&c->compare, c->path))
-        code = usage_error("the output \"%s\" is an input", c->path);
-    if (code >= 0)
-        return code;
+    return -1;
+}
+
+/* Where the reports go, and those summaries. */
+static int check_output(cli *c, size_t behind)
+{
+    c->path = c->common.output_file ? c->common.output_file : "-";
+    int bad = wants_summary(c) ? place_summary(c) : -1;
+    const bool reports = !c->style || wants_summary(c);
+    c->common.to_stdout = reports && strcmp(c->path, "-") == 0;
+    if (bad < 0)
+        bad = check_page(c);
+    if (bad < 0 && reports)
+        bad = output_check(&c->common, c->path);
+    if (bad < 0)
+        bad = check_compare(c, behind);
+    if (bad < 0 && comparison_reads(&c->compare, c->path))
+        bad = usage_error("the output \"%s\" is an input", c->path);
+    return bad;
+}
+
+/* What the library is asked for. */
+static void settle_reports(cli *c)
+{
     c->stats.top = rows_per_table(c);
     c->stats.most = c->top < 0 && c->format == ROCL_TABLE_HTML ? PAGE_MOST : 0;
     c->common.wanted =
@@ -510,7 +520,7 @@ static int check_options(cli *c, size_t behind)
     if (c->doctor)
         c->common.wanted = EVENTS_NONE; /* it says so itself */
     choose_pictures(c);
-    bool whole = !c->stats.reports;
+    const bool whole = !c->stats.reports;
     c->stats.brief = whole && c->format == ROCL_TABLE_TEXT;
     c->overview = whole && !c->compare.wanted && !c->style && c->stats.pictures;
     c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
@@ -534,6 +544,37 @@ static int check_options(cli *c, size_t behind)
         c->stats.header = false;
     c->stats.comparability =
         c->only.n || (c->format != ROCL_TABLE_CSV && c->format != ROCL_TABLE_TSV);
+}
+
+static int check_options(cli *c, size_t behind)
+{
+    if (c->format_name && !rocl_table_format_named(c->format_name, &c->format))
+        return usage_error("--format: \"%s\" is not known", c->format_name);
+    int bad = sort_operands(c);
+    if (bad < 0)
+        bad = fill_names(c);
+    if (bad < 0)
+        bad = check_baseline(c);
+    if (bad < 0)
+        bad = check_style(c);
+    if (bad < 0)
+        bad = check_format(c);
+    if (bad >= 0)
+        return bad;
+    if (c->common.inputs.n == 0 && !c->compare.runs_a.n && !c->compare.runs_b.n)
+        return usage_error("no input is given");
+    if (c->doctor && common_filters(&c->common))
+        return usage_error("doctor is about whole traces; it cannot be used with filters");
+    bad = check_report_options(c);
+    if (bad < 0)
+        bad = check_tables(c);
+    if (bad < 0)
+        bad = budget_check(&(table_output){.budget = c->budget, .table.format = c->format});
+    if (bad < 0)
+        bad = check_output(c, behind);
+    if (bad >= 0)
+        return bad;
+    settle_reports(c);
     if (c->compare.wanted)
         answer_set_command("compare");
     return -1;
