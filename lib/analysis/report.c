@@ -410,9 +410,14 @@ int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b)
     return c ? c : rocl_number_order(a->rank, b->rank);
 }
 
+static size_t first_of(const rocl_trace *t, uint32_t machine)
+{
+    return t->machines && machine < t->machine_count ? t->machines[machine].first : 0;
+}
+
 const char *rocl_host_name(const rocl_trace *t, uint32_t machine)
 {
-    for (size_t i = 0; i < t->capture_count; i++) {
+    for (size_t i = first_of(t, machine); i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
         if (c->machine == machine && c->node_count)
             return rocl_str(t, c->nodes[0].hostname);
@@ -443,7 +448,7 @@ rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)
 {
     const rocl_agent_key *k = field;
     const rocl_trace *t = r->c->trace;
-    for (size_t i = 0; i < t->capture_count && k->type != ROCL_NONE; i++) {
+    for (size_t i = first_of(t, k->machine); i < t->capture_count && k->type != ROCL_NONE; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
         for (uint32_t n = 0; c->machine == k->machine && n < c->agent_count; n++) {
             rocl_agent_key other = rocl_agent_key_of(c, n, (int32_t)k->rank);

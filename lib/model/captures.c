@@ -31,8 +31,8 @@ static int compare_numbers(int64_t a, int64_t b)
 static rocl_machine machine_of(const rocl_capture *c)
 {
     if (!c->node_count)
-        return (rocl_machine){0};
-    return (rocl_machine){c->nodes[0].hostname, c->nodes[0].machine_id};
+        return (rocl_machine){.first = c->index};
+    return (rocl_machine){c->nodes[0].hostname, c->nodes[0].machine_id, c->index};
 }
 
 /* By rank, then pid, those without one last. Processes of one node with one pid came one after the
@@ -104,6 +104,7 @@ rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     rocl_captures_sort(t->captures, t->capture_count);
+    t->machine_count = 0; /* it may be done again, with more of them */
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         t->captures[i]->pub.index = (uint32_t)i;
         st = number_machine(t, &t->captures[i]->pub, err);
@@ -202,7 +203,8 @@ static int compare_first_met(const void *a, const void *b)
     return by ? by : compare_numbers(x->id, y->id);
 }
 
-/* Processes of a machine know the same ones: each stays once, as it was met first. */
+/* Processes of a machine know the same ones: each stays once, as it was met first. Those of a
+ * machine follow each other, but where it is known by several names. */
 static void drop_repeated_gpus(rocl_gpus *g)
 {
     size_t n = 0;
@@ -214,22 +216,35 @@ static void drop_repeated_gpus(rocl_gpus *g)
     g->count = n;
 }
 
+/* begin: of those of the machine that was met last. */
+static rocl_status add_gpu(rocl_gpus *g, size_t *cap, size_t begin, uint32_t machine,
+                           const rocl_agent *a, rocl_error *err)
+{
+    for (size_t i = begin; i < g->count; i++)
+        if (g->all[i].key == key_of(a))
+            return ROCL_OK;
+    if (!ROCL_GROW(g->all, *cap, g->count + 1))
+        return rocl_fail_memory(err);
+    g->all[g->count] = (rocl_gpu){machine, key_of(a), (uint32_t)g->count, a};
+    g->count++;
+    return ROCL_OK;
+}
+
 rocl_status rocl_gpus_collect(rocl_gpus *g, const rocl_trace *t, rocl_error *err)
 {
-    size_t cap = 0;
+    size_t cap = 0, begin = 0;
+    rocl_status st = ROCL_OK;
     *g = (rocl_gpus){0};
-    for (size_t i = 0; i < t->capture_count; i++) {
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; k < c->agent_count; k++) {
-            if (c->agents[k].type != ROCL_AGENT_GPU)
-                continue;
-            if (!ROCL_GROW(g->all, cap, g->count + 1))
-                return rocl_fail_memory(err);
-            g->all[g->count] =
-                (rocl_gpu){c->machine, key_of(&c->agents[k]), (uint32_t)g->count, &c->agents[k]};
-            g->count++;
-        }
+        if (i && t->captures[i - 1]->pub.machine != c->machine)
+            begin = g->count;
+        for (uint32_t k = 0; k < c->agent_count && st == ROCL_OK; k++)
+            if (c->agents[k].type == ROCL_AGENT_GPU)
+                st = add_gpu(g, &cap, begin, c->machine, &c->agents[k], err);
     }
+    if (st != ROCL_OK)
+        return st;
     drop_repeated_gpus(g);
     for (size_t first = 0, end; first < g->count; first = end) {
         bool given = true; /* a source that numbers the GPUs of a machine itself is believed */

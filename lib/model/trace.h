@@ -66,6 +66,7 @@ void rocl_set_clock_of(rocl_model_capture *c);
 
 typedef struct rocl_machine {
     uint32_t hostname, machine_id; /* texts; 0 unknown */
+    uint32_t first;                /* capture */
 } rocl_machine;
 
 /* A notice that is the same for several inputs: see rocl_notice_defer(). */

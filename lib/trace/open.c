@@ -110,6 +110,9 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
         st = ready[order[i]] ? take_opened(t, ready[order[i]], &opened, err)
                              : open_input(t, in, order[i], &opened, err);
     free(ready);
+    for (size_t i = 0; i < t->source_count; i++)
+        if (!t->sources[i]->more_count)
+            t->sources[i]->bytes = in->files[t->sources[i]->named].bytes;
     if (st == ROCL_OK)
         st = rocl_sources_open(t, opened, t->source_count, err);
     /* Those that waited for further files of their run, or that use all workers to open. */
@@ -480,8 +483,7 @@ rocl_input rocl_trace_input(const rocl_trace *t, size_t i)
     }
     for (size_t k = 0; k < s->more_count; k++)
         add_file(&in, s->more[k].path);
-    for (size_t k = 0; k < t->capture_count; k++)
-        in.captures += t->captures[k]->source == s;
+    in.captures = s->total;
     return in;
 }
 
