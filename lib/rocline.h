@@ -480,6 +480,7 @@ typedef struct rocl_options {
     rocl_reader reader;
     rocl_team *team;    /* who reads; NULL: this process alone. It is closed after the trace */
     bool team_writes;   /* the trace is for an output that the ranks write together */
+    bool team_inputs;   /* with team_writes: an input is one rank's, with all its processes */
     bool team_collects; /* the other ranks are served by rocl_stats_rank() */
     bool local;         /* each node of the team has inputs by these names, which its ranks find */
     bool explain;       /* notices also of what is only slower than it could be */
@@ -510,11 +511,11 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
  * and sends what they define, and their events. A result is the same as without a team. Events are
  * read by the team for what takes them in any order: rocl_stats(), rocl_compare(),
  * rocl_trace_scan(). With rocl_options.team_writes all ranks write what their captures become, for
- * rocl_write_pftrace(), rocl_write_otf2(), rocl_write_csv(), rocl_write_export() and
- * rocl_write_chrome(): other writers, and what is no plain file, are rank 0's alone. Captures that
- * others have opened have no kernels and code objects on rank 0 then, until events come there. With
- * rocl_options.team_collects rocl_stats() has the ranks collect what they can, and their sums come
- * to rank 0 in place of their events. */
+ * rocl_write_pftrace(), rocl_write_otf2(), rocl_write_csv(), rocl_write_export(),
+ * rocl_write_chrome(), and with team_inputs too for rocl_write_package(): other writers, and what
+ * is no plain file, are rank 0's alone. Captures that others have opened have no kernels and code
+ * objects on rank 0 then, until events come there. With rocl_options.team_collects rocl_stats() has
+ * the ranks collect what they can, and their sums come to rank 0 in place of their events. */
 
 /* Forks, as long as the process has one thread: each of `size` processes returns with a team of its
  * own rank. *team NULL: size is 0 or 1. */

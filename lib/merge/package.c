@@ -1,7 +1,8 @@
 /* A package: a folder with an index of databases, which are elsewhere or, each trimmed like a
  * merged one, beside it. What is new is written in a hidden folder. A new package gets its name
  * with one rename; one that is there gets the new files and then the index, which alone says what
- * belongs to it. */
+ * belongs to it. In a team each rank writes the databases of its inputs there, as rank 0 has named
+ * them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include "merge/copier.h"
 #include "source/formats.h"
 #include "source/inputs.h"
+#include "trace/parts.h"
+#include "trace/pipeline.h"
 
 #define INDEX "index.yaml"
 
@@ -227,15 +230,31 @@ static rocl_status finish_file(packer *k, rocl_error *err)
     return st ? st : rocl_new_db_commit(db, err);
 }
 
+static size_t source_index(const rocl_trace *t, const rocl_source *s)
+{
+    size_t i = 0;
+    while (t->sources[i] != s)
+        i++;
+    return i;
+}
+
+/* Does its file get nothing more? */
+static bool is_last(const rocl_trace *t, const rocl_capture *c)
+{
+    for (size_t i = c->index + (size_t)1; i < t->capture_count; i++)
+        if (t->captures[i]->source == t->captures[c->index]->source &&
+            rocl_trace_takes(t, &t->captures[i]->pub))
+            return false;
+    return true;
+}
+
 static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection *selection,
                                rocl_error *err)
 {
     packer *k = ctx;
     const rocl_source *s = k->trace->captures[c->index]->source;
+    const size_t i = source_index(k->trace, s);
     rocl_status st = ROCL_OK;
-    size_t i = 0;
-    while (k->trace->sources[i] != s)
-        i++;
     if (k->kept[i])
         return ROCL_OK;
     if (s != k->source) {
@@ -248,7 +267,9 @@ static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection
         k->source = s;
         k->written[i] = true;
     }
-    return st ? st : merge_writer_add(&k->writer, c, selection, err);
+    if (st == ROCL_OK)
+        st = merge_writer_add(&k->writer, c, selection, err);
+    return st == ROCL_OK && is_last(k->trace, c) ? finish_file(k, err) : st;
 }
 
 /* ---- the index ---- */
@@ -352,24 +373,157 @@ static rocl_status commit_files(packer *k, rocl_error *err)
     return st;
 }
 
-static rocl_status write_consolidated(packer *k, rocl_error *err)
+/* ---- in a team ------------------------------------------------------------------------------- */
+
+/* The others are told how the file of each capture is called; nothing: it is there already. */
+static rocl_status name_for_all(packer *k, rocl_error *err)
+{
+    const rocl_trace *t = k->trace;
+    rocl_buf b = {0};
+    rocl_team_put_text(&b, k->stage, strlen(k->stage));
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const size_t s = source_index(t, t->captures[i]->source);
+        rocl_team_put_text(&b, k->names[s], k->kept[s] ? 0 : strlen(k->names[s]));
+    }
+    rocl_status st = b.failed ? rocl_fail_memory(err)
+                              : rocl_parts_set_folder(t->parts, rocl_out_tree_path(k->tree), err);
+    if (st == ROCL_OK)
+        rocl_parts_set_request(t->parts, b.data, b.len);
+    rocl_buf_free(&b);
+    return st;
+}
+
+static rocl_status take_names(packer *k, rocl_error *err)
+{
+    const rocl_trace *t = k->trace;
+    rocl_team_reader r = rocl_parts_request(t->parts);
+    k->stage = rocl_team_text(&r);
+    for (size_t i = 0; i < t->capture_count && !r.bad; i++) {
+        char *name = rocl_team_text(&r);
+        if (!name)
+            break;
+        const rocl_source *of = t->captures[i]->source;
+        const size_t s = of ? source_index(t, of) : 0;
+        if (of)
+            k->kept[s] = !*name;
+        if (of && !k->names[s])
+            k->names[s] = name;
+        else
+            free(name);
+    }
+    for (size_t i = 0; i < t->capture_count; i++)
+        if (t->captures[i]->source && !k->names[source_index(t, t->captures[i]->source)])
+            r.bad = true;
+    return r.bad || !k->stage ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+enum { FILES, BYTES, ROWS, CHANGED, COUNTS };
+
+static void put_counts(uint64_t counts[COUNTS], const rocl_written *r)
+{
+    counts[FILES] = r->files;
+    counts[BYTES] = r->bytes;
+    counts[ROWS] = r->rows;
+    counts[CHANGED] = r->changed;
+}
+
+static rocl_status write_databases(packer *k, rocl_error *err)
 {
     const merge_way whole = {.slices = {.count = 1}};
+    const rocl_status st = merge_select(k->trace, &whole, add_to_file, k, err);
+    return st ? st : finish_file(k, err);
+}
+
+/* On another rank: those of its inputs. Tells which captures have files. */
+static rocl_status write_share(packer *k, rocl_error *err)
+{
+    const rocl_trace *t = k->trace;
+    uint64_t counts[COUNTS];
+    rocl_parts_sums sums = {.own = counts, .own_count = COUNTS};
+    rocl_team_reader answer;
+    rocl_buf facts = {0};
+    rocl_status st = take_names(k, err);
+    if (st == ROCL_OK)
+        st = write_databases(k, err);
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        const rocl_source *s = t->captures[i]->source;
+        if (s && k->written[source_index(t, s)])
+            rocl_buf_varint(&facts, i);
+    }
+    put_counts(counts, &k->report);
+    if (st == ROCL_OK)
+        st = facts.failed ? rocl_fail_memory(err)
+                          : rocl_parts_tell(t->parts, &sums, &facts, &answer, err);
+    rocl_buf_free(&facts);
+    return st ? st : rocl_parts_placed(t->parts, 0, err);
+}
+
+/* On rank 0: the others have written all of theirs, and let go of the folder. */
+static rocl_status take_shares(packer *k, rocl_error *err)
+{
+    const rocl_trace *t = k->trace;
+    rocl_parts *parts = t->parts;
+    const rocl_buf nothing = {0};
+    uint64_t counts[COUNTS], bytes = 0;
+    rocl_parts_sums sums = {.own = counts, .own_count = COUNTS};
+    put_counts(counts, &k->report);
+    rocl_status st = rocl_parts_gather(parts, &sums, err);
+    for (unsigned rank = 1; rank < rocl_parts_size(parts) && st == ROCL_OK; rank++) {
+        const rocl_buf *facts = rocl_parts_facts(parts, rank);
+        rocl_team_reader r = {facts->data, facts->data + facts->len, false};
+        while (facts->len && r.p < r.end && !r.bad) {
+            const uint64_t i = rocl_team_number(&r);
+            r.bad |= i >= t->capture_count;
+            if (!r.bad)
+                k->written[source_index(t, t->captures[i]->source)] = true;
+        }
+        if (r.bad)
+            st = rocl_team_bad_message(err);
+        else if (rocl_parts_reads(parts, rank))
+            st = rocl_parts_place(parts, rank, &nothing, err);
+    }
+    k->report = (rocl_written){.files = (size_t)counts[FILES],
+                               .bytes = counts[BYTES],
+                               .rows = counts[ROWS],
+                               .changed = counts[CHANGED]};
+    return st ? st : rocl_parts_wait_placed(parts, &bytes, err);
+}
+
+static rocl_status fill_stage(packer *k, rocl_error *err)
+{
+    rocl_trace *t = k->trace;
+    rocl_status st = t->opt.team_inputs ? rocl_parts_open(t, NULL, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = open_stage(k, err);
+    if (st == ROCL_OK && t->parts)
+        st = name_for_all(k, err);
+    if (st == ROCL_OK)
+        st = write_databases(k, err);
+    if (st == ROCL_OK && t->parts)
+        st = take_shares(k, err);
+    return st ? st : write_index(k, err);
+}
+
+static rocl_status write_consolidated(packer *k, rocl_error *err)
+{
+    rocl_parts **parts = &k->trace->parts;
+    if (*parts && !rocl_parts_leads(*parts))
+        return write_share(k, err);
     rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = replace_old(k, err);
     if (st == ROCL_OK)
         st = name_files(k, err);
     if (st == ROCL_OK)
-        st = open_stage(k, err);
-    if (st == ROCL_OK)
-        st = merge_select(k->trace, &whole, add_to_file, k, err);
-    if (st == ROCL_OK)
-        st = finish_file(k, err);
-    if (st == ROCL_OK)
-        st = write_index(k, err);
+        st = fill_stage(k, err);
     st = rocl_out_tree_explain(k->tree, st, err);
-    return st ? st : commit_files(k, err);
+    if (st == ROCL_OK)
+        st = commit_files(k, err);
+    if (*parts && st == ROCL_OK)
+        rocl_parts_named(*parts);
+    else
+        rocl_parts_end_all(*parts);
+    return st;
 }
 
 static rocl_status write_package(packer *k, rocl_error *err)

@@ -162,8 +162,8 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
                          rocl_error *err)
 {
     bool fields = t->opt.strict;
-    for (size_t i = 0; i < t->capture_count; i++)
-        fields |= merge_is_fresh(t, &t->captures[i]->pub, way->rebuild);
+    for (size_t i = 0; i < t->capture_count; i++) /* others may be another rank's */
+        fields |= t->captures[i]->source && merge_is_fresh(t, &t->captures[i]->pub, way->rebuild);
     selector s = {.trace = t,
                   .way = way,
                   .slices = &way->slices,

@@ -75,7 +75,7 @@ static bool may_join(const rocl_source *a, const rocl_source *b)
 void rocl_deal_join_small(rocl_trace *t)
 {
     uint64_t joined = 0;
-    for (size_t i = 0; i + 1 < t->capture_count; i++) {
+    for (size_t i = 0; i + 1 < t->capture_count && !t->opt.team_inputs; i++) {
         rocl_model_capture *c = t->captures[i];
         const rocl_model_capture *next = t->captures[i + 1];
         c->joins_next = rocl_deal_joins(&joined, bytes_of(c), bytes_of(next)) &&
@@ -102,9 +102,9 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* One of several captures of an input, which others than who has opened it can read. */
-static bool is_one_of_several(const rocl_source *s)
+static bool is_one_of_several(const rocl_trace *t, const rocl_source *s)
 {
-    return s->total > 1 && may_be_dealt(s) && !s->on_node;
+    return s->total > 1 && !t->opt.team_inputs && may_be_dealt(s) && !s->on_node;
 }
 
 /* What is not read by who has opened it: neighbours of which several ranks have opened some, and
@@ -120,11 +120,11 @@ static size_t list_units(const rocl_trace *t, bool by_machine, unit *units)
             const rocl_model_capture *c = t->captures[i++];
             const rocl_source *s = c->source;
             const rocl_model_capture *next = i < t->capture_count ? t->captures[i] : NULL;
-            settled &= s->rank == t->captures[u.first]->source->rank && !is_one_of_several(s);
+            settled &= s->rank == t->captures[u.first]->source->rank && !is_one_of_several(t, s);
             u.count++;
             u.bytes += s->bytes / s->total + 1;
             more = c->joins_next || (by_machine && next && next->pub.machine == c->pub.machine &&
-                                     is_one_of_several(s) && is_one_of_several(next->source));
+                                     is_one_of_several(t, s) && is_one_of_several(t, next->source));
         }
         if (!settled)
             units[n++] = u;

@@ -266,10 +266,10 @@ static rocl_status read_captures(run *r, rocl_error *err)
         r->capture = t->captures[i];
         const rocl_capture *c = &r->capture->pub;
         bool takes = (!r->wanted || r->wanted[i]) && rocl_filter_takes_capture(t->filter, c);
-        if (takes && sink->takes)
-            st = sink->takes(sink->self, c, &takes, err);
         if (r->shared && takes)
             rocl_parts_begin(r->shared, c, &takes);
+        if (takes && sink->takes)
+            st = sink->takes(sink->self, c, &takes, err);
         if (st == ROCL_OK && takes)
             st = run_capture(r, err);
         else if (r->capture->source) /* it may be the one after which its file is closed */

@@ -26,6 +26,8 @@ setup_file() {
             same "$@" -- rocline export -f "${forms[i / 6 % 4]}" -v -j$((1 + i % 3)) --all-columns "$BATS_FILE_TMPDIR"/m/{rank6,large}.db "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
         [ -z "${SOAK:-}" ] && [ $((i % 6)) -ne 4 ] ||
             same "$@" -- rtg2json --layout trace -v -j$((1 + i % 3)) -f --args "$BATS_FILE_TMPDIR"/m/{rank6,large}.db "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
+        [ -z "${SOAK:-}" ] && [ $((i % 6)) -ne 1 ] ||
+            same "$@" -- rocmerge --consolidate -v -d p "$BATS_FILE_TMPDIR"/m/{rank6,large}.db "$input" "$BATS_FILE_TMPDIR/m/rank5.db"
     done
     [ "$failed" -lt $((compared / 3)) ] # inputs that are broken
     echo "# team: $compared comparisons, $failed of inputs that cannot be read" >&3
@@ -70,6 +72,8 @@ rtg2json -z 1 --group-by-queue --memory 1m
 rtg2json -o t.json.gz --start 20% --end 60% --rank 3,5,7,20-30
 rtg2json -o - --include kernel --align start
 rtg2json --layout kineto --rank 3
+rocmerge --consolidate -d p -v --start 20% --end 60% --clip
+rocmerge --consolidate -d p --rank 3,5,7,20-30 --align start --keep-environment
 END
     [ "$failed" -eq 0 ]
     # What is wrong with options, and with the trace, in the same words.
@@ -83,6 +87,7 @@ END
     same 4 -- rocpd2otf2 -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 3 -- rocline export -v "$BATS_FILE_TMPDIR/merged.db"
     same 4 -- rocline export -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
+    same 2 4 -- rocmerge --consolidate -d p -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 4 -- rtg2json -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 4 -- rocline export -v -f arrow "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     [ "$failed" -eq 3 ]
@@ -119,7 +124,8 @@ END
     # In two inputs: that of the first one is told.
     make_damaged d2.db d3.db
     local tool
-    for tool in "rocpd2pftrace -o t.pftrace" "rocpd2otf2 -o t.otf2" "rocline export -o t" "rtg2json -o t.json"; do
+    for tool in "rocpd2pftrace -o t.pftrace" "rocpd2otf2 -o t.otf2" "rocline export -o t" "rtg2json -o t.json" \
+        "rocmerge --start 0 -c -d t"; do
         # shellcheck disable=SC2086 # words
         run --separate-stderr $tool --team 3 "$m"/rank[1-4].db d2.db d3.db
         [ "$status" -eq 3 ] || fail "damage was not noticed"
@@ -138,6 +144,7 @@ END
     kill_some $rounds rocline export -d @
     kill_some $rounds rocline export -f arrow -d @
     kill_some $rounds rtg2json -o @/out.json
+    kill_some $rounds rocmerge -c -d @/p
 }
 
 @test "a disk that is full, of temporary files or of the output" {
@@ -153,7 +160,8 @@ END
     mount -t tmpfs -o size=160k none small 2>/dev/null || skip "nothing can be mounted here"
     local tool
     for tool in "rocpd2pftrace -o small/t.pftrace" "rocpd2otf2 -o small/t.otf2" \
-        "rocline export --codec none -d small" "rocline export -f arrow -d small" "rtg2json -o small/t.json"; do
+        "rocline export --codec none -d small" "rocline export -f arrow -d small" \
+        "rtg2json -o small/t.json" "rocmerge -c -d small/p"; do
         # shellcheck disable=SC2086 # words
         run --separate-stderr $tool -q --team 3 "$BATS_FILE_TMPDIR"/m/*.db
         [ -z "$(ls -A small)" ] || { umount small; fail "something is left"; }
@@ -181,6 +189,21 @@ END
     wait $!
 }
 
+@test "rocmerge: a package that is there, and what has one writer" {
+    local m=$BATS_FILE_TMPDIR/m
+    rocmerge -q -c -d one "$m"/rank[1-6].db
+    rocmerge -q -c -d other "$m"/rank[1-4].db
+    rocmerge -q -c --team 3 -d other "$m"/rank[4-6].db
+    diff <(sort one.rpdb/index.yaml) <(sort other.rpdb/index.yaml)
+    try 0 rocmerge -q -c --team 3 -d one "$m/rank7.db" "$FIXTURES/nasty-3.0.5.db"
+    [ "$(find one.rpdb -name '*.db' | wc -l)" -eq 8 ]
+    [ -z "$(find . -name '.rocline*')" ]
+    try 0 rocmerge --team 3 -d . -o all "$m"/rank[1-4].db
+    says "a database has one writer"
+    rocmerge -q -d . -o whole "$m"/rank[1-4].db
+    cmp all.db whole.db
+}
+
 # ---- MPI ---------------------------------------------------------------------------------------------
 
 # with_mpi openmpi|mpich: three ranks of that MPI write the bytes of one process.
@@ -195,6 +218,8 @@ with_mpi() {
     done
     rtg2json -q -o one/t.json "$BATS_FILE_TMPDIR"/m/*.db
     "${start[@]}" 3 rtg2json -q -o other/t.json "$BATS_FILE_TMPDIR"/m/*.db
+    rocmerge -q -c -d one/p "$BATS_FILE_TMPDIR"/m/*.db
+    "${start[@]}" 3 rocmerge -q -c -d other/p "$BATS_FILE_TMPDIR"/m/*.db
     (cd one && print_archives)
     (cd other && print_archives)
     diff -r one other

@@ -34,6 +34,7 @@ typedef struct common {
     bool note_times;                   /* the same, for rocl_trace_times */
     bool copy_packets;                 /* and this one of rocl_options */
     bool team_writes;                  /* and this one when all ranks make its output together */
+    bool team_inputs;                  /* and this one when its outputs are one for each input */
     rocl_team_write_fn *team_collects; /* and this one to what ranks do that make statistics */
     bool teams;                        /* and this one when its reports can be made by a team */
     bool reported;                     /* and this one when it has called common_report() itself */

@@ -116,6 +116,7 @@ static rocl_options library_options(const common *c)
         .reader = c->reader,
         .team = team,
         .team_writes = c->team_writes,
+        .team_inputs = c->team_inputs,
         .team_collects = c->team_collects != NULL,
         .local = c->local,
         .explain = c->level >= MSG_VERBOSE,

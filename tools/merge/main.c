@@ -55,7 +55,7 @@ static const opt_group package_group = {"Packages", package_options};
 
 static const opt_group *const groups[] = {&input_group, &output_group, &package_group,
                                           &names_group, &filter_group, &run_group,
-                                          &other_group, NULL};
+                                          &team_group,  &other_group,  NULL};
 
 /* ---- the command line ---- */
 
@@ -172,10 +172,14 @@ static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
 
 static int run_rocmerge(const program *p, int argc, char **argv)
 {
-    static cli c;
+    static cli c = {.common = {.teams = true}};
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
+    c.common.team_writes = c.common.team_inputs = c.consolidate;
+    if (code < 0 && !c.consolidate && c.common.team && strcmp(c.common.team, "no") != 0)
+        msg_notice("a database has one writer: the first process does all; with --consolidate the "
+                   "team writes one for each input");
     return code < 0 ? common_run(&c.common, write_output, &c) : code;
 }
 
@@ -191,6 +195,7 @@ const program rocmerge_program = {
                 "  rocmerge -o steps.db --start-marker step:3 --end-marker step:5 4711_results.db\n"
                 "  rocmerge -o part.db --split 10s 4711_results.db\n"
                 "  rocmerge -o trace.db trace.rocl rtg_trace.txt.4905\n"
-                "  rocmerge --consolidate -d job rank*/*.db      # job.rpdb with an index.yaml\n",
+                "  rocmerge --consolidate -d job rank*/*.db      # job.rpdb with an index.yaml\n"
+                "  rocmerge --consolidate --team 8 -d job rank*/*.db\n",
     .operands = offsetof(common, inputs),
 };
