@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/out_tree.h"
 #include "merge/copier.h"
+#include "trace/nodes.h"
 
 enum { SLICES_MAX = 500 };
 
@@ -322,12 +323,26 @@ static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o, rocl_
     return st ? st : rocl_new_db_commit(db, err);
 }
 
+/* This is the one writer: what is on other nodes it cannot copy. */
+static rocl_status refuse_remote(rocl_trace *t, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
+        const rocl_source *s = t->captures[i]->source;
+        if (rocl_nodes_has(s))
+            st = s->ops->begin(t, t->captures[i], NULL, NULL, err);
+    }
+    return st;
+}
+
 rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
                              rocl_error *err)
 {
     rocl_written own = {0};
-    rocl_status st =
-        o->slices || o->slice_ns ? write_slices(t, o, &own, err) : write_whole(t, o, &own, err);
+    rocl_status st = refuse_remote(t, err);
+    if (st == ROCL_OK)
+        st =
+            o->slices || o->slice_ns ? write_slices(t, o, &own, err) : write_whole(t, o, &own, err);
     if (report)
         *report = own;
     return st            ? rocl_sources_explain(t, st, err)

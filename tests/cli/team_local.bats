@@ -37,6 +37,25 @@ in_nodes() {
     done
 }
 
+@test "each node has its own: tables, Chrome JSON, a package; and what has one writer" {
+    local all=$BATS_FILE_TMPDIR/all run="$BATS_FILE_TMPDIR/%hostname%/run" form
+    for form in parquet arrow; do # the names of inputs are in the table of processes
+        rocline export -q -f $form --kinds kernel,region --team no -d one "$all"
+        ROCLINE_TEAM_HOSTS=n1,n2,n2,n3,n3 rocline export -q -f $form --kinds kernel,region --team 5 --local -d other "$run"
+    done
+    rtg2json -q -f --team no -o one/t.json "$all"
+    in_nodes rtg2json -f --local -o other/t.json "$run"
+    rocmerge -q -c --team no -d one/p "$all"
+    in_nodes rocmerge -c --local -d other/p "$run"
+    diff <(sort one/p.rpdb/index.yaml) <(sort other/p.rpdb/index.yaml)
+    rm {one,other}/p.rpdb/index.yaml
+    diff -r one other
+    run --separate-stderr in_nodes rocmerge --local -d . -o all "$run"
+    [ "$status" -eq 2 ]
+    says "is on its node, and this output is written by rank 0 alone"
+    [ ! -e all.db ]
+}
+
 @test "each node has its own: the same reports" {
     local args
     while read -r args; do

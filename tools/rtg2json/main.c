@@ -83,7 +83,7 @@ void on_notice(void *ctx, const char *text)
  */
 static int choose_layout(cli *c)
 {
-    bool text = false, other = false;
+    bool text = false, other = c->common.local; /* nodes have no text */
     for (size_t i = 0; i < c->common.inputs.n && c->layout == LAYOUT_AUTO; i++) {
         rocl_look look;
         int code = input_look(c->common.inputs.v[i], &look);
