@@ -323,16 +323,13 @@ static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o, rocl_
     return st ? st : rocl_new_db_commit(db, err);
 }
 
-/* This is the one writer: what is on other nodes it cannot copy. */
-static rocl_status refuse_remote(rocl_trace *t, rocl_error *err)
+/* This is the one writer, and it copies files. */
+static rocl_status refuse_remote(const rocl_trace *t, rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
-        const rocl_source *s = t->captures[i]->source;
-        if (rocl_nodes_has(s))
-            st = s->ops->begin(t, t->captures[i], NULL, NULL, err);
-    }
-    return st;
+    for (size_t i = 0; i < t->capture_count; i++)
+        if (rocl_nodes_has(t->captures[i]->source))
+            return rocl_nodes_refuse(t->captures[i]->source, err);
+    return ROCL_OK;
 }
 
 rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,

@@ -820,6 +820,16 @@ static rocl_status take_over(rocl_trace *t, rocl_source *s, rocl_source *own, ro
     return ROCL_OK;
 }
 
+rocl_status rocl_nodes_refuse(const rocl_source *s, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_USAGE,
+                     s->on_node ? "%s: is on its node, and this output is written by rank 0 alone: "
+                                  "read it there, or from where all nodes see it"
+                                : "%s: another rank has opened it, and this output is written by "
+                                  "rank 0 alone: open the trace without a team",
+                     s->path);
+}
+
 /* *own: the capture of rank 0's own. */
 static rocl_status open_own(rocl_trace *t, const rocl_model_capture *c, rocl_model_capture **own,
                             rocl_error *err)
@@ -828,10 +838,7 @@ static rocl_status open_own(rocl_trace *t, const rocl_model_capture *c, rocl_mod
     rocl_opened o = {0};
     rocl_status st = ROCL_OK;
     if (s->on_node)
-        return rocl_fail(err, ROCL_USAGE,
-                         "%s: is on its node, and this output is written by rank 0 alone: read it "
-                         "there, or from where all nodes see it",
-                         s->path);
+        return rocl_nodes_refuse(s, err);
     pthread_mutex_lock(&opening_here);
     if (!s->state) {
         st = open_here(t, s, &o, err);

@@ -43,6 +43,8 @@ void rocl_nodes_drain(rocl_team *team);
 
 /* Was it opened by another rank? */
 bool rocl_nodes_has(const rocl_source *s);
+/* For a writer that needs the file itself: it has to be rank 0's. ROCL_USAGE. */
+rocl_status rocl_nodes_refuse(const rocl_source *s, rocl_error *err);
 
 /* ---- on another rank ---- */
 

@@ -36,6 +36,7 @@ typedef struct common {
     bool team_writes;                  /* and this one when all ranks make its output together */
     bool team_inputs;                  /* and this one when its outputs are one for each input */
     rocl_team_write_fn *team_collects; /* and this one to what ranks do that make statistics */
+    bool alone;                        /* and this one when rank 0 copies files that it sees */
     bool teams;                        /* and this one when its reports can be made by a team */
     bool reported;                     /* and this one when it has called common_report() itself */
     wanted_events wanted;              /* the tool sets it */

@@ -114,7 +114,7 @@ static rocl_options library_options(const common *c)
         .memory = c->memory,
         .tmpdir = c->tmpdir,
         .reader = c->reader,
-        .team = team,
+        .team = c->alone && !c->local ? NULL : team,
         .team_writes = c->team_writes,
         .team_inputs = c->team_inputs,
         .team_collects = c->team_collects != NULL,

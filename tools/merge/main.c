@@ -177,6 +177,7 @@ static int run_rocmerge(const program *p, int argc, char **argv)
     if (code < 0)
         code = check_options(&c);
     c.common.team_writes = c.common.team_inputs = c.consolidate;
+    c.common.alone = !c.consolidate;
     if (code < 0 && !c.consolidate && c.common.team && strcmp(c.common.team, "no") != 0)
         msg_notice("a database has one writer: the first process does all; with --consolidate the "
                    "team writes one for each input");
