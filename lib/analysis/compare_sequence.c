@@ -375,7 +375,7 @@ static const char *why_not(const rocl_side_steps *a, const rocl_side_steps *b, r
     if (b->lack)
         return why_lacking(b->lack, B);
     if (a->marker && !b->marker) {
-        rocl_print_marker(marker, sizeof marker, a);
+        out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
         const int n = snprintf(text, sizeof text,
                                "B has no steps \"%s\", as A has; --steps REGEX says which markers "
                                "are steps",

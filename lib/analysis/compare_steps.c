@@ -299,7 +299,7 @@ static void put_note(const rocl_report_rows *r, const step_pairs *p)
 {
     const rocl_side_steps *a = p->side[A];
     char marker[200], number[48] = "", order[48] = "";
-    rocl_print_marker(marker, sizeof marker, a);
+    r->out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
     if (p->by_number)
         snprintf(number, sizeof number, ", %zu aligned by number", p->by_number);
     if (p->by_order)

@@ -22,7 +22,7 @@ void rocl_side_steps_free(rocl_side_steps *s)
     free(s->kernels);
 }
 
-void rocl_print_marker(char *to, size_t size, const rocl_side_steps *s)
+bool rocl_print_marker(char *to, size_t size, const rocl_side_steps *s)
 {
     rocl_buf text = {0};
     const rocl_datum d = {
@@ -33,7 +33,9 @@ void rocl_print_marker(char *to, size_t size, const rocl_side_steps *s)
         n--; /* no part of a character at the end */
     snprintf(to, size, "%.*s%s", (int)n, n ? (const char *)text.data : "",
              n < text.len ? "..." : "");
+    const bool good = !text.failed;
     rocl_buf_free(&text);
+    return good;
 }
 
 static uint32_t find_rank(const rocl_side_steps *s, int32_t rank)

@@ -69,8 +69,9 @@ typedef struct rocl_side_steps {
 
 void rocl_side_steps_free(rocl_side_steps *s);
 
-/* The marker as people read it, in one line and cut where it is very long. size: 64 at least. */
-void rocl_print_marker(char *to, size_t size, const rocl_side_steps *s);
+/* The marker as people read it, in one line and cut where it is very long. size: 64 at least.
+ * False: memory is out. */
+bool rocl_print_marker(char *to, size_t size, const rocl_side_steps *s);
 
 /* Which process of B is which of A, or ROCL_NONE: those of the same rank; where no rank is in both,
  * those at the same place in their lists. */

@@ -60,10 +60,10 @@ ROCL_API rocl_status rocl_sync_outputs_in(const char *folder, rocl_error *err);
  * Numbers stay as they are. */
 ROCL_API void rocl_guard_formulas(bool on);
 
-/* For a program that is about to end by a signal: removes what outputs that are not complete have
- * left under hidden names, and folders that were made for them. Not to be called from a signal
- * handler, but in a thread that waits for signals. What would complete or begin an output waits
- * forever from then on. */
+/* For a program that is about to end, by a signal or by exit(): removes what outputs that are not
+ * complete have left under hidden names, and folders that were made for them. Not to be called from
+ * a signal handler, but in a thread that waits for signals. What would complete or begin an output
+ * waits forever from then on. */
 ROCL_API void rocl_abandon_outputs(void);
 
 /* Makes the folder of an output, and its parents. */

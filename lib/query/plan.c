@@ -206,32 +206,37 @@ int rocl_plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
      */
     if (info->nConstraint > path)
         wanted |= UINT64_C(1) << ROCL_SCAN_ROWID;
-    char *plan = sqlite3_mprintf("");
+    sqlite3_str *plan = sqlite3_str_new(NULL);
     for (int i = 0; i < info->nConstraint; i++) {
         if (!uses[i])
             continue;
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
         info->aConstraintUsage[i].argvIndex = ++arguments;
         info->aConstraintUsage[i].omit = uses[i] == USE_PATH;
-        plan = sqlite3_mprintf("%z%c%c%c", plan, uses[i], '0' + c->iColumn,
-                               uses[i] == USE_LIST ? 'I' : operator_character(c->op));
+        sqlite3_str_appendf(plan, "%c%c%c", uses[i], '0' + c->iColumn,
+                            uses[i] == USE_LIST ? 'I' : operator_character(c->op));
         if (uses[i] != USE_PATH)
             wanted |= UINT64_C(1) << c->iColumn;
     }
     if (takes_order(t, info, uses)) {
         const int distinct = sqlite3_vtab_distinct(info);
-        plan = sqlite3_mprintf("%z|%c", plan, distinct == 1 || distinct == 2 ? 'g' : 'o');
+        sqlite3_str_appendf(plan, "|%c", distinct == 1 || distinct == 2 ? 'g' : 'o');
         for (int i = 0; i < info->nOrderBy; i++) {
-            plan = sqlite3_mprintf("%z%c%c", plan, '0' + info->aOrderBy[i].iColumn,
-                                   info->aOrderBy[i].desc ? '-' : '+');
+            sqlite3_str_appendf(plan, "%c%c", '0' + info->aOrderBy[i].iColumn,
+                                info->aOrderBy[i].desc ? '-' : '+');
             wanted |= UINT64_C(1) << info->aOrderBy[i].iColumn;
         }
         info->orderByConsumed = 1;
     }
     estimate_cost(t, info, uses);
     sqlite3_free(uses);
-    info->idxStr = sqlite3_mprintf("%llx|%z", (unsigned long long)wanted, plan);
+    const char *steps = sqlite3_str_value(plan); /* NULL: there are none */
+    const int rc = sqlite3_str_errcode(plan);
+    info->idxStr = rc == SQLITE_OK
+                       ? sqlite3_mprintf("%llx|%s", (unsigned long long)wanted, steps ? steps : "")
+                       : NULL;
     info->needToFreeIdxStr = 1;
+    sqlite3_free(sqlite3_str_finish(plan));
     return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 

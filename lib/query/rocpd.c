@@ -206,12 +206,18 @@ static rocl_status add_names(const rocl_rocpd_tables *r, column_names *c, const 
 {
     sqlite3_stmt *s = NULL;
     char *sql = sqlite3_mprintf("PRAGMA rocpd%u.table_info(%Q)", p->file, p->name);
-    int rc = sql ? sqlite3_prepare_v2(r->sql, sql, -1, &s, NULL) : SQLITE_NOMEM;
+    if (!sql)
+        return rocl_fail_memory(err);
+    int rc = sqlite3_prepare_v2(r->sql, sql, -1, &s, NULL);
     rocl_status st = ROCL_OK;
     while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(s, 1);
         rc = SQLITE_OK;
-        if (!name || has_name(c, name))
+        if (!name) {
+            st = rocl_fail_memory(err);
+            break;
+        }
+        if (has_name(c, name))
             continue;
         if (!ROCL_GROW(c->names, c->capacity, c->count + 1) || !(c->names[c->count] = strdup(name)))
             st = rocl_fail_memory(err);
@@ -230,27 +236,28 @@ static rocl_status create_union(const rocl_rocpd_tables *r, const table_part *pa
                                 rocl_error *err)
 {
     column_names all = {0};
-    char *sql = sqlite3_mprintf("DROP VIEW IF EXISTS temp.\"%w\"; "
-                                "CREATE TEMP VIEW \"%w\" AS",
-                                parts->view, parts->view);
+    sqlite3_str *sql = sqlite3_str_new(r->sql);
+    sqlite3_str_appendf(sql, "DROP VIEW IF EXISTS temp.\"%w\"; CREATE TEMP VIEW \"%w\" AS",
+                        parts->view, parts->view);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < n && st == ROCL_OK; i++)
         st = add_names(r, &all, &parts[i], err);
     for (size_t i = 0; i < n && st == ROCL_OK; i++) {
         column_names own = {0};
         st = add_names(r, &own, &parts[i], err);
-        sql = sqlite3_mprintf("%z%s", sql, i ? " UNION ALL SELECT" : " SELECT");
+        sqlite3_str_appendall(sql, i ? " UNION ALL SELECT" : " SELECT");
         for (size_t k = 0; k < all.count; k++)
-            sql = sqlite3_mprintf(has_name(&own, all.names[k]) ? "%z%s \"%w\""
-                                                               : "%z%s NULL AS \"%w\"",
-                                  sql, k ? "," : "", all.names[k]);
-        sql = sqlite3_mprintf("%z FROM rocpd%u.\"%w\"", sql, parts[i].file, parts[i].name);
+            sqlite3_str_appendf(sql,
+                                has_name(&own, all.names[k]) ? "%s \"%w\"" : "%s NULL AS \"%w\"",
+                                k ? "," : "", all.names[k]);
+        sqlite3_str_appendf(sql, " FROM rocpd%u.\"%w\"", parts[i].file, parts[i].name);
         free_names(&own);
     }
     free_names(&all);
+    char *text = sqlite3_str_finish(sql);
     if (st == ROCL_OK)
-        return run_sql(r, parts->view, err, sql);
-    sqlite3_free(sql);
+        return run_sql(r, parts->view, err, text);
+    sqlite3_free(text);
     return st;
 }
 

@@ -51,11 +51,13 @@ static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *ar
     const module_aux *m = aux;
     const rocl_relation *t = m->table;
     (void)argc, (void)argv, (void)message;
-    char *sql = sqlite3_mprintf("CREATE TABLE x(");
+    sqlite3_str *text = sqlite3_str_new(db);
+    sqlite3_str_appendall(text, "CREATE TABLE x(");
     for (unsigned i = 0; i < t->column_count; i++)
-        sql = sqlite3_mprintf("%z%s\"%w\" %s", sql, i ? ", " : "", t->columns[i].name,
-                              types[t->columns[i].type]);
-    sql = sqlite3_mprintf("%z%s)", sql, m->host->by_path ? ", \"input\" TEXT HIDDEN" : "");
+        sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", t->columns[i].name,
+                            types[t->columns[i].type]);
+    sqlite3_str_appendall(text, m->host->by_path ? ", \"input\" TEXT HIDDEN)" : ")");
+    char *sql = sqlite3_str_finish(text);
     rocl_event_table *e = sqlite3_malloc(sizeof *e);
     if (!sql || !e) {
         sqlite3_free(sql);

@@ -18,7 +18,7 @@ void *must_have(void *p)
 {
     if (!p) {
         msg_error("out of memory");
-        rocl_remove_empty_dirs();
+        rocl_abandon_outputs(); /* another thread may be at one */
         exit(ROCL_INTERNAL);
     }
     return p;
