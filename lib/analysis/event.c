@@ -603,10 +603,9 @@ enum { ID_SIZE = 192, TRACK_SIZE = 192 };
 
 static const char *id_text(const lookup *l, const related *r, char *to)
 {
-    rocl_buf b = {0};
+    rocl_buf b = {.data = (uint8_t *)to, .cap = ID_SIZE - 1, .fixed = true};
     rocl_event_id_put(&b, &l->ids, l->capture, r->kind, r->id);
-    snprintf(to, ID_SIZE, "%.*s", (int)b.len, b.data ? (const char *)b.data : "");
-    rocl_buf_free(&b);
+    to[b.failed ? b.cap - 1 : b.len] = '\0'; /* a very long one is cut */
     return to;
 }
 
