@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/out_tree.h"
 #include "merge/copier.h"
-#include "trace/nodes.h"
+#include "trace/remote.h"
 
 enum { SLICES_MAX = 500 };
 
@@ -327,8 +327,8 @@ static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o, rocl_
 static rocl_status refuse_remote(const rocl_trace *t, rocl_error *err)
 {
     for (size_t i = 0; i < t->capture_count; i++)
-        if (rocl_nodes_has(t->captures[i]->source))
-            return rocl_nodes_refuse(t->captures[i]->source, err);
+        if (rocl_is_remote(t->captures[i]->source))
+            return rocl_refuse_remote(t->captures[i]->source, err);
     return ROCL_OK;
 }
 

@@ -96,6 +96,44 @@ rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *messa
     return n ? ROCL_OK : rocl_team_bad_message(err);
 }
 
+rocl_status rocl_team_reply(rocl_team *team, rocl_buf *b, rocl_error *err)
+{
+    pthread_mutex_lock(&team->sending);
+    const rocl_status st = rocl_team_send(team, 0, b, err);
+    pthread_mutex_unlock(&team->sending);
+    rocl_buf_free(b);
+    return st;
+}
+
+rocl_status rocl_team_take_owed(rocl_team *team, rocl_team_message type, unsigned *rank,
+                                rocl_buf *message, rocl_team_reader *r, rocl_error *err)
+{
+    bool there = false;
+    rocl_status st = ROCL_OK;
+    pthread_mutex_lock(&team->receiving);
+    while (st == ROCL_OK && !there)
+        st = rocl_team_receive(team, 100, message, rank, &there, err);
+    pthread_mutex_unlock(&team->receiving);
+    if (st == ROCL_OK && message->data[0] != type)
+        st = rocl_team_bad_message(err);
+    team->owed -= st == ROCL_OK;
+    *r = (rocl_team_reader){message->data + 1, message->data + message->len, false};
+    return st;
+}
+
+void rocl_team_drain(rocl_team *team)
+{
+    rocl_buf message = {0};
+    rocl_status st = ROCL_OK;
+    while (team->owed && !team->broken && st == ROCL_OK) {
+        unsigned rank;
+        bool there;
+        st = rocl_team_receive(team, 100, &message, &rank, &there, NULL);
+        team->owed -= there && st == ROCL_OK;
+    }
+    rocl_buf_free(&message);
+}
+
 /* Rank 0 ends the others. They wait for that, wherever they are: after a failure they were
  * stopped. */
 void rocl_team_close(rocl_team *team)

@@ -55,6 +55,7 @@ typedef enum rocl_team_message {
     /* of inputs that nodes find, see trace/nodes.h */
     ROCL_TEAM_FIND,    /* how many names; of each its number, itself, whether it must be there */
     ROCL_TEAM_FOUND,   /* host, status, text, how many files, of each which name, path and state */
+    /* of inputs that other ranks open, see trace/remote.h */
     ROCL_TEAM_DEFINED, /* definitions; of each input a status, and why, or its captures; agents */
     ROCL_TEAM_KERNELS, /* trace. Back: how many captures, of each input, which of its, kernels */
 } rocl_team_message;
@@ -117,5 +118,14 @@ void rocl_team_put_text(rocl_buf *b, const char *text, size_t n);
 void rocl_team_put_bad_texts(rocl_buf *b, const rocl_strings *texts);
 void rocl_team_take_bad_texts(rocl_strings *texts, rocl_team_reader *r);
 rocl_status rocl_team_bad_message(rocl_error *err);
+
+/* From another rank to rank 0; frees b. */
+rocl_status rocl_team_reply(rocl_team *team, rocl_buf *b, rocl_error *err);
+/* Waits for the next message that is owed, which has to be of this type: of which rank, and the
+ * rest of it. Its bytes are the caller's to free. */
+rocl_status rocl_team_take_owed(rocl_team *team, rocl_team_message type, unsigned *rank,
+                                rocl_buf *message, rocl_team_reader *r, rocl_error *err);
+/* After a failure: takes what ranks still answer. */
+void rocl_team_drain(rocl_team *team);
 
 #endif

@@ -23,6 +23,7 @@
 #include "trace/clocks.h"
 #include "trace/deal.h"
 #include "trace/nodes.h"
+#include "trace/remote.h"
 #include "trace/parts.h"
 #include "trace/share.h"
 
@@ -319,7 +320,7 @@ static rocl_status number_sources(rocl_trace *t, rocl_error *err)
         rocl_source *s = t->sources[i];
         s->number = i;
         s->total = 0;
-        if (s->bytes || rocl_nodes_has(s))
+        if (s->bytes || rocl_is_remote(s))
             continue;
         const bool there = stat(s->path, &file) == 0;
         if (!there && errno != ENOENT && errno != ENOTDIR) /* of those it is a name for people */
@@ -353,7 +354,7 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK) {
         report_unread_inputs(t, &in);
         t->opt.copy_packets &= in.count == 1;
-        st = team ? rocl_nodes_open(t, err) : ROCL_OK;
+        st = team ? rocl_remote_open(t, err) : ROCL_OK;
     }
     if (st == ROCL_OK)
         st = open_inputs(t, &in, err);
@@ -385,7 +386,7 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     rocl_inputs_free(&in);
     if (st != ROCL_OK) {
         if (team)
-            rocl_nodes_drain(t->opt.team);
+            rocl_team_drain(t->opt.team);
         rocl_trace_close(t);
         return st;
     }
@@ -475,7 +476,7 @@ rocl_input rocl_trace_input(const rocl_trace *t, size_t i)
                      .writer = s->writer                        ? s->writer
                                : s->format && s->format->writer ? s->format->writer
                                                                 : ""};
-    if (rocl_nodes_has(s)) {
+    if (rocl_is_remote(s)) {
         in.bytes = s->bytes;
         in.modified = s->modified;
     } else {

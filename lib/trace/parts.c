@@ -16,7 +16,7 @@
 #include "base/unfinished.h"
 #include "filter/filter.h"
 #include "trace/deal.h"
-#include "trace/nodes.h"
+#include "trace/remote.h"
 #include "trace/world.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
@@ -151,7 +151,7 @@ rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
     if (t->parts || !t->deal)
         return ROCL_OK;
     return !t->opt.team_writes || t->outputs || (path && !is_plain_file(path))
-               ? rocl_nodes_complete(t, err)
+               ? rocl_remote_complete(t, err)
                : lead_parts(t, &leads, err);
 }
 
@@ -351,15 +351,6 @@ static void give_notices(rocl_parts *p)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static rocl_status send_to_0(rocl_parts *p, rocl_buf *b, rocl_error *err)
-{
-    pthread_mutex_lock(&p->team->sending);
-    const rocl_status st = rocl_team_send(p->team, 0, b, err);
-    pthread_mutex_unlock(&p->team->sending);
-    rocl_buf_free(b);
-    return st;
-}
-
 static rocl_status send_counts(rocl_parts *p, rocl_error *err)
 {
     const rocl_trace *t = p->trace;
@@ -373,7 +364,7 @@ static rocl_status send_counts(rocl_parts *p, rocl_error *err)
     rocl_buf_put(&b, times, sizeof times);
     rocl_filter_put_hits(t->filter, &b);
     rocl_team_put_bad_texts(&b, t->strings);
-    return send_to_0(p, &b, err);
+    return rocl_team_reply(p->team, &b, err);
 }
 
 static rocl_status take_counts(rocl_parts *p, rocl_team_reader *r, rocl_error *err)
@@ -605,7 +596,7 @@ rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, rocl_error *err
 {
     uint8_t space[ROCL_TEAM_SHORT];
     rocl_buf b = rocl_team_short(space, ROCL_TEAM_DONE, c->index);
-    return p->ranks ? ROCL_OK : send_to_0(p, &b, err);
+    return p->ranks ? ROCL_OK : rocl_team_reply(p->team, &b, err);
 }
 
 rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err)
@@ -811,7 +802,7 @@ static rocl_status send_parts(rocl_parts *p, const rocl_parts_sums *sums, const 
     }
     if (facts)
         rocl_buf_put(&b, facts->data, facts->len);
-    return send_to_0(p, &b, err);
+    return rocl_team_reply(p->team, &b, err);
 }
 
 /* A file with a hidden name is not to outlive a signal, or rank 0. */
@@ -829,7 +820,7 @@ static rocl_status send_placed(rocl_parts *p, uint64_t bytes, rocl_error *err)
 {
     uint8_t space[ROCL_TEAM_SHORT];
     rocl_buf b = rocl_team_short(space, ROCL_TEAM_PLACED, bytes);
-    return send_to_0(p, &b, err);
+    return rocl_team_reply(p->team, &b, err);
 }
 
 static rocl_status do_place(rocl_parts *p, rocl_error *err)
@@ -1245,5 +1236,5 @@ rocl_status rocl_parts_question(rocl_parts *p, rocl_team_reader *question, rocl_
 
 rocl_status rocl_parts_answer(rocl_parts *p, rocl_buf *answer, rocl_error *err)
 {
-    return send_to_0(p, answer, err);
+    return rocl_team_reply(p->team, answer, err);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "trace/deal.h"
-#include "trace/nodes.h"
+#include "trace/remote.h"
 #include "trace/parts.h"
 #include "trace/prefetch.h"
 #include "base/pool.h"
@@ -325,7 +325,7 @@ static rocl_status read_with_team(run *r, bool *mine, bool *theirs, rocl_error *
 
 rocl_status rocl_pipeline_complete(rocl_trace *t, rocl_error *err)
 {
-    return rocl_nodes_complete(t, err);
+    return rocl_remote_complete(t, err);
 }
 
 static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_sink *sink,
@@ -337,7 +337,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     /* While the others write, they read for nobody else. */
     if (!t->deal || (t->parts && rocl_parts_started(t->parts)))
         return read_captures(&r, err);
-    rocl_status st = rocl_nodes_complete(t, err);
+    rocl_status st = rocl_remote_complete(t, err);
     if (st != ROCL_OK || !takes_dealt(sink))
         return st == ROCL_OK ? read_captures(&r, err) : st;
     bool *wanted = calloc(2 * t->capture_count + 1, sizeof *wanted);

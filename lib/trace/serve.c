@@ -9,6 +9,7 @@
 #include "filter/filter.h"
 #include "trace/deal.h"
 #include "trace/nodes.h"
+#include "trace/remote.h"
 #include "trace/parts.h"
 #include "trace/pipeline.h"
 #include "trace/share.h"
@@ -50,15 +51,6 @@ typedef struct server {
 } server;
 
 /* ---- sending --------------------------------------------------------------------------------- */
-
-static rocl_status send_to_0(server *s, rocl_buf *b, rocl_error *err)
-{
-    pthread_mutex_lock(&s->team->sending);
-    const rocl_status st = rocl_team_send(s->team, 0, b, err);
-    pthread_mutex_unlock(&s->team->sending);
-    rocl_buf_free(b);
-    return st;
-}
 
 /* With `sending` locked: has rank 0 had enough? */
 static rocl_status look_for_stop(server *s, rocl_error *err)
@@ -152,7 +144,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     server *s = self;
     uint8_t space[ROCL_TEAM_SHORT];
     rocl_buf b = rocl_team_short(space, ROCL_TEAM_DONE, s->numbers[c->index]);
-    return send_to_0(s, &b, err);
+    return rocl_team_reply(s->team, &b, err);
 }
 
 static uint32_t capture_at_hand(const server *s)
@@ -177,7 +169,7 @@ static void send_notice(void *ctx, const char *text)
     rocl_buf_byte(&b, ROCL_TEAM_NOTICE);
     rocl_buf_varint(&b, capture_at_hand(s));
     put_message(&b, s, text);
-    (void)send_to_0(s, &b, NULL); /* what comes next fails as well */
+    (void)rocl_team_reply(s->team, &b, NULL); /* what comes next fails as well */
 }
 
 static rocl_status send_error(server *s, rocl_status status, const char *text, rocl_error *err)
@@ -188,7 +180,7 @@ static rocl_status send_error(server *s, rocl_status status, const char *text, r
     rocl_buf_varint(&b, capture_at_hand(s));
     rocl_buf_varint(&b, status);
     put_message(&b, s, text);
-    return send_to_0(s, &b, err);
+    return rocl_team_reply(s->team, &b, err);
 }
 
 static rocl_status send_end(server *s, const rocl_trace *t, rocl_error *err)
@@ -199,7 +191,7 @@ static rocl_status send_end(server *s, const rocl_trace *t, rocl_error *err)
     for (int f = 0; f < ROCL_FAULTS; f++)
         rocl_buf_varint(&b, t->faults[f]);
     rocl_team_put_bad_texts(&b, t->strings);
-    return send_to_0(s, &b, err);
+    return rocl_team_reply(s->team, &b, err);
 }
 
 /* ---- what rank 0 asks for -------------------------------------------------------------------- */
@@ -290,7 +282,7 @@ static rocl_status open_inputs(server *s, share *h, size_t first, unsigned flags
     if (st == ROCL_OK)
         st = note_opened(h, err);
     if (st == ROCL_OK && define)
-        st = rocl_nodes_send_definitions(s->team, h->trace, all, h->paths + first, n, flags, err);
+        st = rocl_send_definitions(s->team, h->trace, all, h->paths + first, n, flags, err);
     for (size_t i = 0; all && i < n; i++) {
         if (!define && all[i].status != ROCL_OK && !h->why) {
             h->status = all[i].status;
@@ -462,7 +454,7 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
     if (told == ROCL_OK && !s->team->broken) {
         uint8_t space[ROCL_TEAM_SHORT];
         rocl_buf b = rocl_team_short(space, ROCL_TEAM_END, 0);
-        told = send_to_0(s, &b, err);
+        told = rocl_team_reply(s->team, &b, err);
     }
     rocl_parts_free(h->trace->parts);
     s->share = NULL;
@@ -494,7 +486,7 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
     }
     case ROCL_TEAM_KERNELS:
         h = find_share(s, rocl_team_number(&r));
-        return h ? rocl_nodes_send_kernels(s->team, h->trace, h->opened, h->opened_count, err)
+        return h ? rocl_send_kernels(s->team, h->trace, h->opened, h->opened_count, err)
                  : rocl_team_bad_message(err);
     case ROCL_TEAM_FIND:
         return rocl_nodes_serve_find(s->team, &r, err);
