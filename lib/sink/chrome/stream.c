@@ -10,7 +10,7 @@
 
 enum {
     BLOCK_WEIGHT = 256 << 10, /* bytes of text in a block, about */
-    EVENT_WEIGHT = 192,       /* of an event beside its name */
+    EVENT_WEIGHT = 224,       /* of an event beside its name */
 };
 
 struct chrome_worker {
@@ -213,7 +213,8 @@ void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_recor
     rocl_strings_get(s->trace->strings, name, &n);
     line->op = CHROME_EVENT;
     line->size = (uint32_t)(4 * sizeof *rec->key + rec->len);
-    rocl_buf *b = begin_line(s, line, EVENT_WEIGHT + n + rec->len);
+    /* Not by the length of the record: numbers of texts depend on who was first to meet them. */
+    rocl_buf *b = begin_line(s, line, EVENT_WEIGHT + n);
     rocl_buf_put(b, rec->key, 4 * sizeof *rec->key);
     rocl_buf_put(b, rec->data, rec->len);
 }
