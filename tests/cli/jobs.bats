@@ -96,6 +96,25 @@ run_output() {
     echo "# jobs: $n comparisons" >&3
 }
 
+# Inputs are opened by several workers: which text has which number depends on who is first.
+@test "many inputs have the same bytes each time" {
+    local name command i
+    "$BUILD/tests/rocpd-gen" -o "small%r.db" --rows 60 --kernels 4 --gpus 2 --processes 24 --args
+    mkdir m
+    mv small*.db m
+    "$BUILD/tests/rocpd-gen" -o m/large.db --rows 20000 --kernels 20 --first-rank 24 --args
+    while read -r name command; do
+        case $name in csv-gzip | pftrace | chrome.gz | jsonl | parquet | merge) ;; *) continue ;; esac
+        rm -rf one.d
+        run_output "$command --memory 1m" one.d m 2
+        for i in 1 2 3 4 5 6; do
+            rm -rf other.d
+            run_output "$command --memory 1m" other.d m 2
+            diff -r one.d other.d >differ || fail "$name: $(head -5 differ)"
+        done
+    done <<<"$OUTPUTS"
+}
+
 # ---- two at a time ---------------------------------------------------------------------------------
 
 # In the order in which names are given, with some time between them.
