@@ -134,13 +134,16 @@ static rocl_status do_place(rocl_parts *p, rocl_error *err)
     const bool sync = rocl_team_number(&r);
     const uint64_t n = rocl_team_number(&r);
     output *o = path ? find_output(p->outputs, p->output_count, path) : NULL;
-    part *places = r.bad || n > p->place.len ? NULL : calloc(n + 1, sizeof *places);
+    r.bad |= n > p->place.len;
+    part *places = r.bad ? NULL : calloc(n + 1, sizeof *places);
     for (uint64_t i = 0; places && i < n; i++) {
         places[i].number = rocl_team_number(&r);
         places[i].at = rocl_team_number(&r);
     }
     rocl_status st = ROCL_OK;
-    if (r.bad || !o || !file || !places)
+    if (!r.bad && (!path || !file || !places))
+        st = rocl_fail_memory(err);
+    else if (r.bad || !o)
         st = rocl_team_bad_message(err);
     if (st == ROCL_OK) {
         rocl_parts_note_shown(p, file);

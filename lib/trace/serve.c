@@ -380,6 +380,17 @@ static rocl_status read_share(server *s, rocl_team_reader *r, rocl_error *err)
     return st;
 }
 
+/* It cannot send or receive any more: with what it did not tell, these are its last words. */
+static rocl_status leave(rocl_status st, const rocl_error *why, rocl_status told, rocl_error *err)
+{
+    if (told != ROCL_OK)
+        return told;
+    if (st <= ROCL_PARTIAL)
+        return rocl_fail(err, ROCL_INTERNAL, "a rank of the team has lost the others");
+    rocl_error_copy(err, why);
+    return st;
+}
+
 /* Its own failures are rank 0's to tell; what is returned is that rank 0 cannot be told. */
 static rocl_status serve_read(server *s, rocl_team_reader *r, rocl_error *err)
 {
@@ -394,7 +405,9 @@ static rocl_status serve_read(server *s, rocl_team_reader *r, rocl_error *err)
     rocl_status told = ROCL_OK;
     if (st != ROCL_OK && !s->stopped && !s->team->broken)
         told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
-    if (told == ROCL_OK)
+    if (s->team->broken)
+        told = leave(st, why, told, err);
+    else if (told == ROCL_OK)
         told = send_end(s, h->trace, err);
     s->share = NULL;
     rocl_error_free(why);
@@ -451,7 +464,9 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
     const bool stopped = h->trace->parts && rocl_parts_stopped(h->trace->parts);
     if (st > ROCL_PARTIAL && !stopped)
         told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
-    if (told == ROCL_OK && !s->team->broken) {
+    if (s->team->broken) {
+        told = leave(st, why, told, err);
+    } else if (told == ROCL_OK) {
         uint8_t space[ROCL_TEAM_SHORT];
         rocl_buf b = rocl_team_short(space, ROCL_TEAM_END, 0);
         told = rocl_team_reply(s->team, &b, err);
@@ -459,7 +474,7 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
     rocl_parts_free(h->trace->parts);
     s->share = NULL;
     rocl_error_free(why);
-    return s->team->broken ? ROCL_INTERNAL : told;
+    return told;
 }
 
 static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
