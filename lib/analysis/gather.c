@@ -193,12 +193,9 @@ static rocl_status look_up_all_calls(rocl_gather *g, rocl_look_up_fn *look_up_ca
                                      rocl_error *err)
 {
     rocl_buf b = {0};
-    rocl_status st = ROCL_OK;
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
     rocl_buf_varint(&b, CALLS);
-    for (unsigned r = 1; r < rocl_team_size(g->trace->opt.team) && st == ROCL_OK; r++)
-        if (rocl_parts_reads(g->trace->parts, r))
-            st = rocl_parts_ask(g->trace->parts, r, &b, err);
+    rocl_status st = rocl_parts_ask_all(g->trace->parts, &b, err);
     rocl_buf_free(&b);
     if (st == ROCL_OK)
         st = look_up_calls(ctx, err);
@@ -302,14 +299,10 @@ rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, v
             rocl_taken question = {{bytes, bytes ? bytes + len : NULL, !bytes}, NULL, 0};
             st = answer_one(g, number - 1, &question, err);
         }
-        uint8_t space[1];
-        rocl_buf end = ROCL_BUF_IN(space);
-        rocl_buf_byte(&end, ROCL_TEAM_ANSWER);
         if (st == ROCL_OK && q.bad)
             st = rocl_team_bad_message(err);
         if (st == ROCL_OK)
-            st = rocl_parts_answer(p, &end, err);
-        rocl_buf_free(&end);
+            st = rocl_parts_end_answer(p, err);
         if (st == ROCL_OK)
             st = rocl_parts_question(p, &q, err);
     }

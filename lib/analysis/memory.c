@@ -622,10 +622,9 @@ static rocl_status put_memory_tables(memory *m, rocl_tables *out, rocl_error *er
     return ROCL_OK;
 }
 
-/* ---- the sweep of one process, or of what a rank has alone ------------------------------------
- */
+/* ---- the sweep of one process, or of what a rank has alone ---- */
 
-static rocl_status measure(memory *m, rocl_put *to, rocl_error *err)
+static rocl_status sweep_own(memory *m, rocl_put *to, rocl_error *err)
 {
     rocl_trace_window(m->c.trace, &m->from, &m->to);
     m->owners =
@@ -665,7 +664,7 @@ static rocl_status answer_memory(void *self, rocl_taken *question, rocl_put *to,
         return ROCL_OK;
     }
     rocl_take_bytes(question, m->spans, sizeof *m->spans);
-    return measure(m, to, err);
+    return sweep_own(m, to, err);
 }
 
 static rocl_status hear_memory(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
@@ -808,7 +807,7 @@ static rocl_status open_memory(void *self, rocl_error *err)
 static rocl_status finish_memory(void *self, rocl_tables *out, rocl_error *err)
 {
     memory *m = self;
-    const rocl_status st = measure(m, NULL, err);
+    const rocl_status st = sweep_own(m, NULL, err);
     return st == ROCL_OK ? put_memory_tables(m, out, err) : st;
 }
 

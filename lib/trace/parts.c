@@ -157,12 +157,24 @@ output *rocl_parts_add_output(rocl_parts *p, const char *path)
     return o;
 }
 
+rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_error *err)
+{
+    return t->parts && !t->parts->ranks ? ROCL_OK : rocl_make_dirs(path, err);
+}
+
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err)
 {
     rocl_parts *p = t->parts;
     *out = NULL;
     if (!p)
         return rocl_out_open(out, path, err);
+    if (p->ranks) { /* where it cannot be, that is said as early as by one process */
+        const rocl_status may = rocl_out_open(out, path, err);
+        if (may != ROCL_OK)
+            return may;
+        rocl_out_discard(*out);
+        *out = NULL;
+    }
     output *o = rocl_parts_add_output(p, path);
     if (!o)
         return rocl_fail_memory(err);
@@ -670,6 +682,15 @@ rocl_status rocl_parts_ask(rocl_parts *p, unsigned rank, const rocl_buf *questio
     return st;
 }
 
+rocl_status rocl_parts_ask_all(rocl_parts *p, const rocl_buf *question, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++)
+        if (rocl_parts_reads(p, r))
+            st = rocl_parts_ask(p, r, question, err);
+    return st;
+}
+
 void rocl_parts_listen(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx)
 {
     p->hear = hear;
@@ -694,6 +715,20 @@ rocl_status rocl_parts_question(rocl_parts *p, rocl_team_reader *question, rocl_
     if (st == ROCL_OK && p->place.len)
         *question = (rocl_team_reader){p->place.data + 1, p->place.data + p->place.len, false};
     return st;
+}
+
+rocl_status rocl_parts_next_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err)
+{
+    const rocl_status st = rocl_parts_question(p, question, err);
+    return st == ROCL_OK && !question->p ? rocl_fail(err, ROCL_INTERNAL, "stopped") : st;
+}
+
+rocl_status rocl_parts_end_answer(rocl_parts *p, rocl_error *err)
+{
+    uint8_t space[1];
+    rocl_buf b = ROCL_BUF_IN(space);
+    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
+    return rocl_parts_answer(p, &b, err);
 }
 
 rocl_status rocl_parts_answer(rocl_parts *p, rocl_buf *answer, rocl_error *err)

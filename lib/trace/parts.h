@@ -43,6 +43,8 @@ typedef struct rocl_parts rocl_parts;
  * definitions and on nothing else of other captures. path: the only output; NULL: they are files.
  */
 rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err);
+/* The folder of an output. In a team rank 0 makes it, and the others leave it to that. */
+rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_error *err);
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err);
 /* What comes before all captures, once it is opened: every rank writes the same. */
 rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *p, size_t n, rocl_error *err);
@@ -120,8 +122,7 @@ rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err);
 /* Waits for the others, after a failure. NULL is fine. */
 void rocl_parts_free(rocl_parts *p);
 
-/* ---- for what all ranks collect, or tell before they commit -----------------------------------
- */
+/* ---- for what all ranks collect, or tell before they commit ---- */
 
 /* On rank 0: the others are going to run a sink of their own over their captures when the pipeline
  * runs, with the function that they gave to rocl_team_serve(), which finds the request. It is
@@ -135,14 +136,18 @@ typedef rocl_status rocl_parts_hear_fn(void *ctx, unsigned rank, rocl_team_reade
                                        rocl_error *err);
 bool rocl_parts_reads(const rocl_parts *p, unsigned rank);
 rocl_status rocl_parts_ask(rocl_parts *p, unsigned rank, const rocl_buf *question, rocl_error *err);
+rocl_status rocl_parts_ask_all(rocl_parts *p, const rocl_buf *question, rocl_error *err);
 rocl_status rocl_parts_hear(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx, rocl_error *err);
 /* Before a question, where rank 0 writes while others answer: `hear` may be called from then on, by
  * one thread at a time. */
 void rocl_parts_listen(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx);
 /* On another rank: waits for a question, which is good until the next one; NULL: there are no more.
- * Messages of ROCL_TEAM_ANSWER, any number of them; then one that is empty. It is freed. */
+ * The same where there has to be one. Messages of ROCL_TEAM_ANSWER, any number of them, each freed;
+ * then their end. */
 rocl_status rocl_parts_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err);
+rocl_status rocl_parts_next_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err);
 rocl_status rocl_parts_answer(rocl_parts *p, rocl_buf *answer, rocl_error *err);
+rocl_status rocl_parts_end_answer(rocl_parts *p, rocl_error *err);
 
 /* ---- for another rank ------------------------------------------------------------------------ */
 

@@ -381,7 +381,8 @@ static rocl_status read_share(server *s, rocl_team_reader *r, rocl_error *err)
 }
 
 /* It cannot send or receive any more: with what it did not tell, these are its last words. */
-static rocl_status leave(rocl_status st, const rocl_error *why, rocl_status told, rocl_error *err)
+static rocl_status end_lost_run(rocl_status st, const rocl_error *why, rocl_status told,
+                                rocl_error *err)
 {
     if (told != ROCL_OK)
         return told;
@@ -406,7 +407,7 @@ static rocl_status serve_read(server *s, rocl_team_reader *r, rocl_error *err)
     if (st != ROCL_OK && !s->stopped && !s->team->broken)
         told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
     if (s->team->broken)
-        told = leave(st, why, told, err);
+        told = end_lost_run(st, why, told, err);
     else if (told == ROCL_OK)
         told = send_end(s, h->trace, err);
     s->share = NULL;
@@ -465,7 +466,7 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
     if (st > ROCL_PARTIAL && !stopped)
         told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
     if (s->team->broken) {
-        told = leave(st, why, told, err);
+        told = end_lost_run(st, why, told, err);
     } else if (told == ROCL_OK) {
         uint8_t space[ROCL_TEAM_SHORT];
         rocl_buf b = rocl_team_short(space, ROCL_TEAM_END, 0);

@@ -80,7 +80,8 @@ END
     same 3 -- rocpd2pftrace --start 10 --end 20 "$BATS_FILE_TMPDIR"/m/*.db
     same 3 -- rocpd2csv --include zzz "$BATS_FILE_TMPDIR"/m/*.db
     same 3 -- rocpd2csv --start-marker none "$BATS_FILE_TMPDIR"/m/*.db
-    [ "$failed" -eq 3 ]
+    same 3 -- rtg2json -o none/x.json "$BATS_FILE_TMPDIR"/m/*.db
+    [ "$failed" -eq 4 ]
     same 2 3 -- rocpd2pftrace -v "$BATS_FILE_TMPDIR/merged.db"
     same 4 -- rocpd2csv -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 3 -- rocpd2otf2 -v "$BATS_FILE_TMPDIR/merged.db"
@@ -90,7 +91,7 @@ END
     same 2 4 -- rocmerge --consolidate -d p -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 4 -- rtg2json -v "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
     same 2 4 -- rocline export -v -f arrow "$BATS_FILE_TMPDIR/merged.db" "$BATS_FILE_TMPDIR/m/large.db"
-    [ "$failed" -eq 3 ]
+    [ "$failed" -eq 4 ]
 }
 
 # Small neighbours are put in one block, whoever has opened them; files that no rank can open by itself

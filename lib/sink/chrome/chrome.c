@@ -205,7 +205,7 @@ static rocl_status write_drawn(chrome_sink *c, rocl_error *err)
     return st;
 }
 
-static rocl_status commit(chrome_sink *c, rocl_error *err)
+static rocl_status commit_trace(chrome_sink *c, rocl_error *err)
 {
     uint64_t counts[] = {c->report.slices, c->report.values, c->report.lanes, c->report.moved};
     rocl_parts_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
@@ -277,7 +277,7 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     if (st == ROCL_OK)
         st = t->parts ? write_drawn(&c, err) : write_all(&c, err);
     if (st == ROCL_OK)
-        st = commit(&c, err);
+        st = commit_trace(&c, err);
     close_sink(&c);
     if (report)
         *report = c.report;

@@ -41,22 +41,12 @@ static rocl_status hear_captures(void *ctx, unsigned rank, rocl_team_reader *r, 
     return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
-static rocl_status ask_all(const chrome_sink *c, const rocl_buf *question, rocl_error *err)
-{
-    rocl_parts *parts = c->trace->parts;
-    rocl_status st = ROCL_OK;
-    for (unsigned r = 1; r < rocl_parts_size(parts) && st == ROCL_OK; r++)
-        if (rocl_parts_reads(parts, r))
-            st = rocl_parts_ask(parts, r, question, err);
-    return st;
-}
-
 rocl_status chrome_team_hear(chrome_sink *c, chrome_span *all, rocl_error *err)
 {
     rocl_buf b = {0};
     void *ctx[] = {c, all};
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
-    const rocl_status st = ask_all(c, &b, err);
+    const rocl_status st = rocl_parts_ask_all(c->trace->parts, &b, err);
     rocl_buf_free(&b);
     return st ? st : rocl_parts_hear(c->trace->parts, hear_captures, ctx, err);
 }
@@ -72,7 +62,7 @@ rocl_status chrome_team_tell(const chrome_sink *c, const uint32_t *first_rows, u
         rocl_buf_varint(&b, c->world.gpu_first[i]);
     for (size_t i = 0; i < c->trace->capture_count; i++)
         rocl_buf_varint(&b, first_rows[i]);
-    const rocl_status st = ask_all(c, &b, err);
+    const rocl_status st = rocl_parts_ask_all(c->trace->parts, &b, err);
     rocl_buf_free(&b);
     return st;
 }
@@ -99,25 +89,18 @@ static rocl_status send_captures(const chrome_sink *c, const chrome_span *own, r
     rocl_buf_put(&b, list.data, list.len);
     rocl_buf_free_into(&list, &b);
     const rocl_status st = rocl_parts_answer(c->trace->parts, &b, err);
-    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
-    return st ? st : rocl_parts_answer(c->trace->parts, &b, err);
-}
-
-static rocl_status wait_for_question(const chrome_sink *c, rocl_team_reader *r, rocl_error *err)
-{
-    const rocl_status st = rocl_parts_question(c->trace->parts, r, err);
-    return st == ROCL_OK && !r->p ? rocl_fail(err, ROCL_INTERNAL, "stopped") : st;
+    return st ? st : rocl_parts_end_answer(c->trace->parts, err);
 }
 
 rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, uint32_t *first_rows,
                                uint32_t *begins, rocl_error *err)
 {
     rocl_team_reader r;
-    rocl_status st = wait_for_question(c, &r, err);
+    rocl_status st = rocl_parts_next_question(c->trace->parts, &r, err);
     if (st == ROCL_OK)
         st = send_captures(c, own, err);
     if (st == ROCL_OK)
-        st = wait_for_question(c, &r, err);
+        st = rocl_parts_next_question(c->trace->parts, &r, err);
     if (st != ROCL_OK)
         return st;
     chrome_stream_set_base(&c->stream, rocl_unzigzag(rocl_team_number(&r)));

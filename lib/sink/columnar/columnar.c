@@ -147,7 +147,7 @@ static rocl_status open_file(sink *s, rocl_columnar_file *f, rocl_error *err)
         for (size_t i = 0; i < rocl_relation_count && !f->out; i++)
             f->out = s->files[i].out;
         st = f->out ? ROCL_OK : rocl_parts_out(s->run.trace, &f->out, o->path, err);
-    } else if ((st = s->run.trace->parts ? ROCL_OK : rocl_make_dirs(folder, err)) == ROCL_OK) {
+    } else if ((st = rocl_parts_make_dirs(s->run.trace, folder, err)) == ROCL_OK) {
         if (asprintf(&path, "%s/%s%s%s%s%s", folder, prefix, *prefix ? "_" : "", f->relation->name,
                      s->format->ending, gzip ? ".gz" : "") < 0)
             return rocl_fail_memory(err);
@@ -470,35 +470,18 @@ static rocl_status hear_note(void *ctx, unsigned rank, rocl_team_reader *r, rocl
 static rocl_status ask_for_notes(sink *s, rocl_error *err)
 {
     rocl_parts *parts = s->run.trace->parts;
-    rocl_buf b = {0};
-    rocl_status st = ROCL_OK;
+    uint8_t space[1];
+    rocl_buf b = ROCL_BUF_IN(space);
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
-    for (unsigned r = 1; r < rocl_parts_size(parts) && st == ROCL_OK; r++)
-        if (rocl_parts_reads(parts, r))
-            st = rocl_parts_ask(parts, r, &b, err);
-    rocl_buf_free(&b);
+    const rocl_status st = rocl_parts_ask_all(parts, &b, err);
     return st ? st : rocl_parts_hear(parts, hear_note, s, err);
-}
-
-static rocl_status wait_for_question(sink *s, rocl_team_reader *question, rocl_error *err)
-{
-    const rocl_status st = rocl_parts_question(s->run.trace->parts, question, err);
-    return st == ROCL_OK && !question->p ? rocl_fail(err, ROCL_INTERNAL, "stopped") : st;
-}
-
-/* That was all. */
-static rocl_status end_answer(sink *s, rocl_error *err)
-{
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
-    return rocl_parts_answer(s->run.trace->parts, &b, err);
 }
 
 static rocl_status answer_with_notes(sink *s, rocl_error *err)
 {
     rocl_team_reader question;
     rocl_buf scratch = {0}, b = {0};
-    rocl_status st = wait_for_question(s, &question, err);
+    rocl_status st = rocl_parts_next_question(s->run.trace->parts, &question, err);
     for (size_t i = 0; i < s->note_count && st == ROCL_OK; i++) {
         const uint8_t *bytes;
         st = rocl_space_load(s->run.space, &s->notes[i].bytes, &scratch, &bytes, err);
@@ -511,7 +494,7 @@ static rocl_status answer_with_notes(sink *s, rocl_error *err)
         rocl_space_drop(s->run.space, &s->notes[i].bytes);
     }
     rocl_buf_free(&scratch);
-    return st ? st : end_answer(s, err);
+    return st ? st : rocl_parts_end_answer(s->run.trace->parts, err);
 }
 
 static int by_capture(const void *a, const void *b)
@@ -590,7 +573,7 @@ static rocl_columnar_file *file_of(sink *s, rocl_team_reader *r)
 static rocl_status answer_with_groups(sink *s, rocl_error *err)
 {
     rocl_team_reader r;
-    rocl_status st = wait_for_question(s, &r, err);
+    rocl_status st = rocl_parts_next_question(s->run.trace->parts, &r, err);
     while (st == ROCL_OK && r.p < r.end) {
         rocl_columnar_file *f = file_of(s, &r);
         const uint64_t n = rocl_team_number(&r);
@@ -608,7 +591,7 @@ static rocl_status answer_with_groups(sink *s, rocl_error *err)
             st = rocl_parts_answer(s->run.trace->parts, &b, err);
         rocl_buf_free(&b);
     }
-    return st ? st : end_answer(s, err);
+    return st ? st : rocl_parts_end_answer(s->run.trace->parts, err);
 }
 
 static rocl_status hear_written(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)

@@ -65,7 +65,7 @@ static rocl_status open_file(const rocl_csv_outs *outs, rocl_csv_out *out, const
     }
     if (asprintf(&folder, "%s/%s", directory, node) < 0)
         return rocl_fail_memory(err);
-    rocl_status st = outs->trace->parts ? ROCL_OK : rocl_make_dirs(folder, err);
+    rocl_status st = rocl_parts_make_dirs(outs->trace, folder, err);
     if (st == ROCL_OK && asprintf(&path, "%s%s%s%s%s.csv%s", folder, prefix, *prefix ? "_" : "",
                                   process, name, o->gzip ? ".gz" : "") < 0) {
         path = NULL;
