@@ -15,7 +15,7 @@
 
 #include "capture/sample/sample.h"
 
-enum { MOST = 4096, TEXT = 4096, THREADS = 64 };
+enum { MOST = 4096, TEXT = 4096, THREADS = 64, EMPTY = 8 };
 
 /* Files that stay open. */
 enum { STAT, STATM, STATUS, FILES };
@@ -46,6 +46,7 @@ typedef struct process {
     char name[32];      /* of the program that it runs */
     uint64_t arguments; /* their address */
     char *command;      /* its command line */
+    unsigned empty;     /* looks in a row that found none, to EMPTY */
     uint64_t switches;
 } process;
 
@@ -79,8 +80,14 @@ static uint64_t start_ns(const sample_processes *s, uint64_t ticks)
     return (uint64_t)((double)ticks / s->ticks * 1e9);
 }
 
+static bool is_unnamed(const process *p)
+{
+    return p->empty > 0 && p->empty < EMPTY;
+}
+
 /* What the process runs is known when it is found, and may change by exec: it is another subject
- * then, as it is another process to all that record. */
+ * then, as it is another process to all that record. In the middle of an exec it has no command
+ * line: it keeps its subject until it has one, and is a process without after EMPTY looks. */
 static void name_process(sample_processes *s, process *p, const sample_stat *stat)
 {
     char path[64], command[1024];
@@ -95,6 +102,9 @@ static void name_process(sample_processes *s, process *p, const sample_stat *sta
     for (ssize_t i = 0; i < n; i++)
         command[i] = command[i] ? command[i] : ' ';
     command[n] = '\0';
+    p->empty = n == 0 ? p->empty + 1 : 0;
+    if (is_unnamed(p))
+        return;
     snprintf(p->name, sizeof p->name, "%s", stat->name);
     p->arguments = stat->arguments;
     if (p->subject && p->command && !strcmp(command, p->command))
@@ -273,8 +283,10 @@ void sample_processes_read(sample_processes *s)
             drop_process(s, i--);
             continue;
         }
-        if (strcmp(stat.name, p->name) != 0 || stat.arguments != p->arguments)
+        if (is_unnamed(p) || strcmp(stat.name, p->name) != 0 || stat.arguments != p->arguments)
             name_process(s, p, &stat);
+        if (is_unnamed(p))
+            continue;
         sample_put(s->counters[FAULTS], p->subject, (double)stat.faults);
         sample_put(s->counters[USER], p->subject, (double)stat.user / s->ticks);
         sample_put(s->counters[SYSTEM], p->subject, (double)stat.system / s->ticks);
@@ -322,7 +334,7 @@ void sample_processes_count(sample_processes *s)
     for (size_t i = 0; i < s->count; i++) {
         process *p = &s->all[i];
         uint64_t peak, n = 0, threads = 0;
-        if (sample_pread(p->fds[STATUS], text, sizeof text) <= 0)
+        if (is_unnamed(p) || sample_pread(p->fds[STATUS], text, sizeof text) <= 0)
             continue;
         if (sample_parse_field(text, "VmHWM", &peak))
             sample_put(s->counters[PEAK], p->subject, (double)peak * 1024 / 1e6);
