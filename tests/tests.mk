@@ -167,7 +167,7 @@ fuzz: ## fuzz every target for FUZZ_TIME seconds, or all for TOTAL seconds toget
 	@$(MAKE) CC=clang FUZZER=1 SAN=address,undefined O=$(O)/fuzz fuzz-run
 
 fuzz-run: $(FUZZERS)
-	@tests/fuzz/run.sh $(O) $(FUZZ_TIME)
+	@$(if $(SAN),,FLOORS=/dev/null) tests/fuzz/run.sh $(O) $(FUZZ_TIME)
 
 coverage: ## after `make COVERAGE=1 check`: lines covered, file by file
 	@for f in $(TOOL_SRC); do \

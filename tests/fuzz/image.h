@@ -18,7 +18,7 @@
                              apply_to = function)
 #endif
 
-enum { IMAGE_TABLES = 64, IMAGE_COLUMNS = 96, IMAGE_ROWS = 400, IMAGE_BYTES = 1 << 20 };
+enum { IMAGE_TABLES = 64, IMAGE_COLUMNS = 96, IMAGE_ROWS = 128, IMAGE_BYTES = 1 << 20 };
 
 typedef struct image_cell {
     int type; /* SQLITE_NULL, SQLITE_INTEGER, ... */
@@ -108,7 +108,7 @@ static void image_load_table(image_table *t, sqlite3 *db, const char *name)
     sqlite3_free(sql);
     sql = sqlite3_mprintf("SELECT _rowid_, * FROM \"%w\" ORDER BY 1", name);
     sqlite3_prepare_v2(db, sql, -1, &s, NULL);
-    while (sqlite3_step(s) == SQLITE_ROW && t->row_count < IMAGE_ROWS / 4) {
+    while (sqlite3_step(s) == SQLITE_ROW && t->row_count < 100) {
         image_row *r = &t->rows[t->row_count++];
         r->id = sqlite3_column_int64(s, 0);
         r->cells = calloc(t->column_count, sizeof *r->cells);

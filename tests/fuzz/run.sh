@@ -3,7 +3,8 @@
 # below those in tests/fuzz/edges, then new inputs. A line of figures for each target.
 # Usage: tests/fuzz/run.sh BUILD SECONDS [TARGET...]   SECONDS for each target; 0: the corpus only
 #        TOTAL=60 tests/fuzz/run.sh BUILD 0            60 s for all of them together
-# EDGES=1 writes tests/fuzz/edges anew, 5 % below what was measured.
+# EDGES=1 writes tests/fuzz/edges anew, 5 % below what was measured. They are those of builds with
+# sanitizers, which have edges of their own: FLOORS=/dev/null is for a build without.
 # -entropic=0: how libFuzzer weighs inputs by rare features takes several times longer than a target
 # that has 10^4 edges and runs thousands of times a second.
 set -u
@@ -13,7 +14,7 @@ cd "$(dirname "$0")/../.." || exit 5
 targets=("$@")
 [ $# -gt 0 ] || mapfile -t targets < <(cd tests/fuzz && printf '%s\n' fuzz_*.c | sed 's/\.c$//')
 [ -z "${TOTAL:-}" ] || seconds=$((TOTAL / ${#targets[@]} > 0 ? TOTAL / ${#targets[@]} : 1))
-floors=tests/fuzz/edges new=$build/edges failed=0
+floors=${FLOORS:-tests/fuzz/edges} new=$build/edges failed=0
 : >"$new"
 
 # The last figure that a log of libFuzzer has behind a word.
