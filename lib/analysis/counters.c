@@ -1,16 +1,21 @@
 /* The report "counters": values of counters, those of kernels and those over time.
  *
- * Values of kernels become records of (group, value): each group comes in ascending order, so that
- * its sum is the same for every number of workers. Those with a time of their own become records of
- * (series, time); a series is what one process read from one instance of a counter, in which a
- * value lasts until the next. Derived counters are made by derived.c. */
+ * Values of kernels are added up as they come: each worker has the sums of groups that it has seen
+ * of late, and puts them to those of all when others need the place. Sums are exact, so that
+ * neither the order nor the number of workers or ranks matters. Values with a time of their own
+ * become records of (series, time); a series is what one process read from one instance of a
+ * counter, in which a value lasts until the next. Derived counters are made by derived.c. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/derived.h"
 #include "analysis/distribution.h"
+#include "analysis/gather.h"
 #include "analysis/report.h"
+#include "base/array.h"
+#include "base/exact.h"
 
 /* Both kinds of keys are compared and interned as bytes: no holes. */
 typedef struct group_key {
@@ -42,11 +47,87 @@ typedef struct values {
     int64_t last_time;
 } values;
 
+/* Values of kernels of a group. */
+typedef struct sums {
+    uint64_t count;
+    double min, max;
+    rocl_exact_sum total;
+} sums;
+
+/* Where a value comes from: values of the same origin are of the same group. */
+typedef struct origin {
+    uint32_t capture, process, agent, name, counter;
+} origin;
+
+typedef struct recent {
+    origin of;
+    uint32_t group; /* 0: none */
+    sums sums;
+} recent;
+
+enum { RECENT = 256 }; /* of a worker */
+
 typedef struct counters {
     rocl_collector c;
     rocl_strings *groups, *series; /* keys by id */
-    rocl_sorter *by_value, *by_time;
+    recent **recent;               /* by worker; NULL: it has seen nothing */
+    pthread_mutex_t lock;
+    bool has_lock;
+    sums *sums; /* by group, of all workers; under the lock */
+    size_t sum_cap;
+    rocl_sorter *by_time;
+    values *elsewhere; /* series of other ranks */
+    size_t elsewhere_count, elsewhere_cap;
 } counters;
+
+/* ---- sums of groups -------------------------------------------------------------------------- */
+
+static bool add_to_sums(sums *s, double v)
+{
+    if (!s->count || v < s->min)
+        s->min = v;
+    if (!s->count || v > s->max)
+        s->max = v;
+    s->count++;
+    return rocl_exact_add(&s->total, v);
+}
+
+static bool merge_sums(sums *into, const sums *from)
+{
+    if (!from->count)
+        return true;
+    if (!into->count || from->min < into->min)
+        into->min = from->min;
+    if (!into->count || from->max > into->max)
+        into->max = from->max;
+    into->count += from->count;
+    return rocl_exact_merge(&into->total, &from->total);
+}
+
+/* What a worker has of a group goes to the sums of all. */
+static rocl_status give_up(counters *s, recent *r, rocl_error *err)
+{
+    if (!r->group)
+        return ROCL_OK;
+    pthread_mutex_lock(&s->lock);
+    const bool good = ROCL_GROW(s->sums, s->sum_cap, (size_t)r->group + 1) &&
+                      merge_sums(&s->sums[r->group], &r->sums);
+    pthread_mutex_unlock(&s->lock);
+    rocl_exact_clear(&r->sums.total);
+    r->sums.count = 0;
+    r->group = 0;
+    return good ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* When all have come. */
+static rocl_status give_up_all(counters *s, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
+        for (unsigned i = 0; s->recent[w] && i < RECENT && st == ROCL_OK; i++)
+            st = give_up(s, &s->recent[w][i], err);
+    return st;
+}
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
@@ -71,16 +152,29 @@ static group_key make_group(const counters *s, const rocl_batch *b, const rocl_e
     return k;
 }
 
+static recent *find_recent(recent *all, const origin *o)
+{
+    const uint32_t h = (o->name ^ o->counter << 7 ^ o->agent << 3 ^ o->process << 5 ^ o->capture) *
+                       UINT32_C(2654435761);
+    return &all[h / (UINT32_MAX / RECENT + 1)];
+}
+
 static rocl_status add_counter_value(counters *s, unsigned worker, const rocl_batch *b,
                                      const rocl_counter_value *v, rocl_error *err)
 {
-    group_key k = make_group(s, b, &v->d.e, v->counter, v->d.agent);
-    k.kernel = v->d.e.name == ROCL_NONE ? 0 : v->d.e.name;
-    uint32_t id = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
-    if (id == ROCL_NONE)
-        return rocl_fail_memory(err);
-    const uint64_t key[2] = {id, rocl_bits_of_value(v->value)};
-    return rocl_sorter_add(s->by_value, worker, key, NULL, 0, err);
+    const origin o = {b->capture->index, v->d.e.process, v->d.agent, v->d.e.name, v->counter};
+    recent *r = find_recent(s->recent[worker], &o);
+    if (!r->group || memcmp(&r->of, &o, sizeof o) != 0) {
+        group_key k = make_group(s, b, &v->d.e, v->counter, v->d.agent);
+        k.kernel = v->d.e.name == ROCL_NONE ? 0 : v->d.e.name;
+        const uint32_t id = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
+        const rocl_status st = id == ROCL_NONE ? rocl_fail_memory(err) : give_up(s, r, err);
+        if (st != ROCL_OK)
+            return st;
+        r->of = o;
+        r->group = id;
+    }
+    return add_to_sums(&r->sums, v->value) ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status add_sampled_value(counters *s, unsigned worker, const rocl_batch *b,
@@ -100,14 +194,17 @@ static rocl_status add_sampled_value(counters *s, unsigned worker, const rocl_ba
 static rocl_status add_counter_batch(void *self, unsigned worker, const rocl_batch *b,
                                      rocl_error *err)
 {
+    counters *s = self;
     rocl_status st = ROCL_OK;
+    if (!s->recent[worker] && !(s->recent[worker] = calloc(RECENT, sizeof(recent))))
+        return rocl_fail_memory(err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = b->kind == ROCL_COUNTER ? add_counter_value(self, worker, b, &b->counters[i], err)
-                                     : add_sampled_value(self, worker, b, &b->samples[i], err);
+        st = b->kind == ROCL_COUNTER ? add_counter_value(s, worker, b, &b->counters[i], err)
+                                     : add_sampled_value(s, worker, b, &b->samples[i], err);
     return st;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static double mean_of(const values *g)
 {
@@ -192,42 +289,81 @@ static int order_by_series(const void *a, const void *b, void *ctx)
 
 /* ---- values by key -------------------------------------------------------------------------- */
 
-/* The values of each series, or of each group of values of kernels, in order: all[1] to
- * all[*count - 1]. Free them also after a failure. */
-static rocl_status collect_values(counters *s, bool timed, values **all, size_t *count,
-                                  rocl_error *err)
+/* The values of each group, in order: all[1] to all[*count - 1]. Free them also after a failure. */
+static rocl_status collect_groups(counters *s, values **all, size_t *count, rocl_error *err)
 {
-    rocl_sorter *sorter = timed ? s->by_time : s->by_value;
-    rocl_sort_record rec;
-    *all = rocl_groups_new(timed ? s->series : s->groups,
-                           timed ? sizeof(series_key) : sizeof(group_key), sizeof **all, count);
-    rocl_status st = *all ? rocl_sorter_start(sorter, err) : rocl_fail_memory(err);
-    while (rocl_next_record(sorter, &rec, &st, err)) {
-        values *g = &(*all)[rec.key[0]];
-        const double v = rocl_value_of_bits(rec.key[timed ? 3 : 1]);
-        if (timed && g->count) { /* what came before has lasted until now */
-            double ns = (double)((int64_t)rec.key[1] - g->last_time);
-            rocl_sum_add(&g->weighted, g->last * ns);
-            rocl_sum_add(&g->time, ns);
-        }
-        if (timed) {
-            g->last = v;
-            g->last_time = (int64_t)rec.key[1];
-        }
-        if (!g->count || v < g->min)
-            g->min = v;
-        if (!g->count || v > g->max)
-            g->max = v;
-        g->count++;
-        g->series_count = 1;
-        rocl_sum_add(&g->total, v);
+    rocl_status st = give_up_all(s, err);
+    *all = rocl_groups_new(s->groups, sizeof(group_key), sizeof **all, count);
+    if (st != ROCL_OK || !*all)
+        return st == ROCL_OK ? rocl_fail_memory(err) : st;
+    for (size_t i = 1; i < *count; i++) {
+        values *g = &(*all)[i];
+        const sums *of = &s->sums[i];
+        g->count = of->count;
+        g->min = of->min;
+        g->max = of->max;
+        g->total.sum = rocl_exact_value(&of->total);
     }
-    if (st != ROCL_OK)
-        return st;
-    for (size_t i = 1; i < *count; i++) /* a sum of others begins as a copy of its first */
-        (*all)[i].total = (rocl_sum){.sum = rocl_sum_value(&(*all)[i].total)};
-    qsort_r(*all + 1, *count - 1, sizeof **all, timed ? order_by_series : order_by_values, s);
+    qsort_r(*all + 1, *count - 1, sizeof **all, order_by_values, s);
     return ROCL_OK;
+}
+
+static void add_to_series(values *g, int64_t time, double v)
+{
+    if (g->count) { /* what came before has lasted until now */
+        const double ns = (double)(time - g->last_time);
+        rocl_sum_add(&g->weighted, g->last * ns);
+        rocl_sum_add(&g->time, ns);
+    }
+    g->last = v;
+    g->last_time = time;
+    if (!g->count || v < g->min)
+        g->min = v;
+    if (!g->count || v > g->max)
+        g->max = v;
+    g->count++;
+    g->series_count = 1;
+    rocl_sum_add(&g->total, v);
+}
+
+/* A sum of others begins as a copy of its first. */
+static void end_sum(rocl_sum *s)
+{
+    *s = (rocl_sum){.sum = rocl_sum_value(s)};
+}
+
+/* The same of each series, of this rank. */
+static rocl_status collect_series(counters *s, values **all, size_t *count, rocl_error *err)
+{
+    rocl_sort_record rec;
+    *all = rocl_groups_new(s->series, sizeof(series_key), sizeof **all, count);
+    rocl_status st = *all ? rocl_sorter_start(s->by_time, err) : rocl_fail_memory(err);
+    while (rocl_next_record(s->by_time, &rec, &st, err))
+        add_to_series(&(*all)[rec.key[0]], (int64_t)rec.key[1], rocl_value_of_bits(rec.key[3]));
+    for (size_t i = 1; i < *count && st == ROCL_OK; i++) {
+        end_sum(&(*all)[i].total);
+        end_sum(&(*all)[i].weighted);
+        end_sum(&(*all)[i].time);
+    }
+    return st;
+}
+
+/* And of all ranks, in order. */
+static rocl_status collect_all_series(counters *s, values **all, size_t *count, rocl_error *err)
+{
+    rocl_status st = collect_series(s, all, count, err);
+    const size_t more = s->elsewhere_count;
+    values *joined = st == ROCL_OK && more ? realloc(*all, (*count + more) * sizeof **all) : NULL;
+    if (st == ROCL_OK && more && !joined)
+        st = rocl_fail_memory(err);
+    if (joined) {
+        memcpy(joined + *count, s->elsewhere, more * sizeof **all);
+        *all = joined;
+        *count += more;
+    }
+    if (st == ROCL_OK)
+        qsort_r(*all + 1, *count - 1, sizeof **all, order_by_series, s);
+    return st;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -310,7 +446,7 @@ static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err
     values *all;
     size_t count, next;
     rocl_report_rows r = rocl_begin_table(&s->c, out, &counter_table, 0);
-    rocl_status st = collect_values(s, false, &all, &count, err);
+    rocl_status st = collect_groups(s, &all, &count, err);
     /* The groups of one counter and unit stand together; --top counts for each. */
     for (size_t i = 1; st == ROCL_OK && i < count; i = next) {
         const group_key *k = &all[i].group;
@@ -323,7 +459,7 @@ static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err
     if (st != ROCL_OK)
         return st;
     r = rocl_begin_table(&s->c, out, &sample_table, 0);
-    st = collect_values(s, true, &all, &count, err);
+    st = collect_all_series(s, &all, &count, err);
     for (size_t i = 1; st == ROCL_OK && i < count; i = next) { /* a row for all of a group */
         values g = {.group = all[i].group};
         for (next = i; next < count && !compare_keys(s, &all[i].group, &all[next].group); next++)
@@ -334,6 +470,92 @@ static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err
     return st;
 }
 
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+enum { PUT_GROUP, PUT_SERIES };
+
+static void put_group_key(const group_key *k, rocl_put *to)
+{
+    rocl_put_text(to, k->kernel);
+    rocl_put_text(to, k->counter);
+    rocl_put_text(to, k->units);
+    rocl_put_bytes(to, &k->kind, sizeof *k - offsetof(group_key, kind));
+}
+
+static group_key take_group_key(rocl_taken *from)
+{
+    group_key k = {.kernel = rocl_take_text(from)};
+    k.counter = rocl_take_text(from);
+    k.units = rocl_take_text(from);
+    rocl_take_bytes(from, &k.kind, sizeof k - offsetof(group_key, kind));
+    return k;
+}
+
+/* A series is one of a capture, and a capture is read by one rank: it is complete. */
+static rocl_status put_counters(void *self, rocl_put *to, rocl_error *err)
+{
+    counters *s = self;
+    values *all;
+    size_t count;
+    rocl_status st = give_up_all(s, err);
+    for (uint32_t i = 1; i < rocl_strings_count(s->groups) && st == ROCL_OK; i++) {
+        group_key k;
+        const sums *of = &s->sums[i];
+        memcpy(&k, rocl_strings_get(s->groups, i, NULL), sizeof k);
+        rocl_put_number(to, PUT_GROUP);
+        put_group_key(&k, to);
+        rocl_put_bytes(to, of, offsetof(sums, total));
+        rocl_put_exact(to, &of->total);
+        st = rocl_put_piece(to, err);
+    }
+    if (st != ROCL_OK)
+        return st;
+    st = collect_series(s, &all, &count, err);
+    for (size_t i = 1; st == ROCL_OK && i < count; i++) {
+        rocl_put_number(to, PUT_SERIES);
+        put_group_key(&all[i].group, to);
+        rocl_put_bytes(to, &all[i], sizeof *all);
+        st = rocl_put_piece(to, err);
+    }
+    free(all);
+    return st;
+}
+
+static rocl_status take_group(counters *s, rocl_taken *from, rocl_error *err)
+{
+    const group_key k = take_group_key(from);
+    sums of = {0};
+    rocl_take_bytes(from, &of, offsetof(sums, total));
+    bool good = rocl_take_exact(from, &of.total);
+    const uint32_t id = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
+    good = good && id != ROCL_NONE && ROCL_GROW(s->sums, s->sum_cap, (size_t)id + 1) &&
+           merge_sums(&s->sums[id], &of);
+    rocl_exact_free(&of.total);
+    return good ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status take_counters(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    counters *s = self;
+    rocl_status st = ROCL_OK;
+    (void)rank;
+    while (!rocl_taken_all(from) && st == ROCL_OK) {
+        if (rocl_take_number(from) == PUT_GROUP) {
+            st = take_group(s, from, err);
+            continue;
+        }
+        const group_key k = take_group_key(from);
+        if (!ROCL_GROW(s->elsewhere, s->elsewhere_cap, s->elsewhere_count + 1))
+            return rocl_fail_memory(err);
+        values *v = &s->elsewhere[s->elsewhere_count++];
+        rocl_take_bytes(from, v, sizeof *v);
+        v->group = k;
+    }
+    return st == ROCL_OK && from->r.bad ? rocl_team_bad_message(err) : st;
+}
+
+static const rocl_gather_def gather_counters = {.put = put_counters, .take = take_counters};
+
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_counters(void *self, rocl_error *err)
@@ -341,16 +563,30 @@ static rocl_status open_counters(void *self, rocl_error *err)
     counters *s = self;
     s->groups = rocl_strings_new();
     s->series = rocl_strings_new();
-    s->by_value = rocl_collector_sorter(&s->c, 2);
+    s->recent = calloc(s->c.trace->opt.jobs, sizeof *s->recent);
     s->by_time = rocl_collector_sorter(&s->c, 4);
-    return s->groups && s->series && s->by_value && s->by_time ? ROCL_OK : rocl_fail_memory(err);
+    s->has_lock = pthread_mutex_init(&s->lock, NULL) == 0;
+    return s->groups && s->series && s->recent && s->by_time && s->has_lock ? ROCL_OK
+                                                                            : rocl_fail_memory(err);
 }
 
 static void close_counters(void *self)
 {
     counters *s = self;
+    for (unsigned w = 0; s->recent && w < s->c.trace->opt.jobs; w++) {
+        for (unsigned i = 0; s->recent[w] && i < RECENT; i++)
+            rocl_exact_free(&s->recent[w][i].sums.total);
+        free(s->recent[w]);
+    }
+    free(s->recent);
+    for (size_t i = 0; i < s->sum_cap; i++)
+        rocl_exact_free(&s->sums[i].total);
+    free(s->sums);
+    free(s->elsewhere);
     rocl_strings_free(s->groups);
     rocl_strings_free(s->series);
+    if (s->has_lock)
+        pthread_mutex_destroy(&s->lock);
 }
 
 const rocl_collector_def rocl_counter_collector = {
@@ -361,4 +597,5 @@ const rocl_collector_def rocl_counter_collector = {
     .add_batch = add_counter_batch,
     .finish = finish_counters,
     .close = close_counters,
+    .gather = &gather_counters,
 };

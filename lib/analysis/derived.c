@@ -267,10 +267,6 @@ static rocl_status open_derived(void *self, rocl_error *err)
     const rocl_trace *t = s->c.trace;
     const char *const *files = s->c.options->derive;
     rocl_status st = ROCL_OK;
-    if (!files || !*files) {
-        s->c.kinds = 0;
-        return ROCL_OK;
-    }
     s->definitions = rocl_derive_new();
     s->groups = rocl_strings_new();
     s->values = rocl_collector_sorter(&s->c, 4);
@@ -938,8 +934,6 @@ static rocl_status finish_derived(void *self, rocl_tables *out, rocl_error *err)
     derived *s = self;
     rocl_report_rows rows = {0};
     rocl_tables *dispatches = NULL;
-    if (!s->definitions)
-        return ROCL_OK;
     if (s->c.options->by_dispatch) {
         dispatches = rocl_tables_new();
         if (!dispatches)
@@ -994,6 +988,7 @@ const rocl_collector_def rocl_derived_collector = {
     .reports = 1u << ROCL_REPORT_COUNTERS,
     .kinds = ROCL_BIT(ROCL_COUNTER),
     .size = sizeof(derived),
+    .with_derive = true,
     .open = open_derived,
     .add_batch = add_derived_batch,
     .finish = finish_derived,

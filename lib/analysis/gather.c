@@ -237,6 +237,27 @@ void rocl_put_text(rocl_put *p, uint32_t text)
     rocl_put_number(p, (uint64_t)g->numbers[text] + 1);
 }
 
+void rocl_put_exact(rocl_put *p, const rocl_exact_sum *s)
+{
+    rocl_put_bytes(p, s->near, sizeof s->near);
+    rocl_put_number(p, s->special);
+    rocl_put_number(p, s->far != NULL);
+    if (s->far)
+        rocl_put_bytes(p, s->far, ROCL_EXACT_FAR * sizeof *s->far);
+}
+
+bool rocl_take_exact(rocl_taken *t, rocl_exact_sum *s)
+{
+    rocl_take_bytes(t, s->near, sizeof s->near);
+    s->special = (unsigned)rocl_take_number(t);
+    if (!rocl_take_number(t))
+        return true;
+    s->far = calloc(ROCL_EXACT_FAR, sizeof *s->far);
+    if (s->far)
+        rocl_take_bytes(t, s->far, ROCL_EXACT_FAR * sizeof *s->far);
+    return s->far;
+}
+
 static rocl_status send_piece(rocl_put *p, rocl_error *err)
 {
     rocl_gather *g = p->g;

@@ -12,6 +12,7 @@
 #define ROCL_ANALYSIS_GATHER_H
 
 #include "analysis/report.h"
+#include "base/exact.h"
 #include "trace/parts.h"
 
 typedef struct rocl_gather rocl_gather;
@@ -38,6 +39,7 @@ static inline void rocl_put_bytes(rocl_put *p, const void *bytes, size_t n)
     rocl_buf_put(&p->b, bytes, n);
 }
 
+void rocl_put_exact(rocl_put *p, const rocl_exact_sum *s);
 /* Of another rank's trace; may be ROCL_NONE. */
 void rocl_put_text(rocl_put *p, uint32_t text);
 /* Sends what has been put, if it is much: `hear` is called for each piece of an answer. */
@@ -77,6 +79,9 @@ static inline uint32_t rocl_take_text(rocl_taken *t)
     t->r.bad |= v - 2 >= t->text_count;
     return t->r.bad ? 0 : t->texts[v - 2];
 }
+
+/* To a sum that is zeroed. False: memory is out. */
+bool rocl_take_exact(rocl_taken *t, rocl_exact_sum *s);
 
 static inline bool rocl_taken_all(const rocl_taken *t)
 {

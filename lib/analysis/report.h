@@ -84,6 +84,7 @@ struct rocl_collector_def {
     uint32_t kinds;   /* ROCL_BIT()s of the events that it gets */
     size_t size;      /* of its struct, which is zeroed */
     bool by_stream;   /* it is made only with that option, and not in brief */
+    bool with_derive; /* only with files of that option */
     bool slow;        /* to finish: begun before the others */
     /* It needs much memory beside the space of its sorters then: one such after the other. */
     bool large;

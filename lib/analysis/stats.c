@@ -81,7 +81,8 @@ const char *rocl_report_name(rocl_report r)
 
 static bool is_wanted(const rocl_collector_def *def, const rocl_stats_options *o)
 {
-    return (o->reports & def->reports) && (!def->by_stream || (o->by_stream && !o->brief));
+    return (o->reports & def->reports) && (!def->by_stream || (o->by_stream && !o->brief)) &&
+           (!def->with_derive || (o->derive && *o->derive));
 }
 
 /* Calls are collected wherever they are looked up. */

@@ -307,6 +307,8 @@ static size_t image_run_step(image_world *w, const uint8_t *p, size_t rest)
             *c = (image_cell){.type = p[5] & 1 ? SQLITE_BLOB : SQLITE_TEXT,
                               .bytes = image_copy(p + IMAGE_STEP, n),
                               .n = n};
+        if (c && !c->bytes)
+            c->n = 0;
         if (c && p[5] & 2) /* many times: it fills pages of its own */
             c->n = (c->bytes = image_alloc((size_t)p[5] * 64))
                        ? (memset((void *)(uintptr_t)c->bytes, n ? p[IMAGE_STEP] : 'x',
