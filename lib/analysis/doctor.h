@@ -52,6 +52,9 @@ typedef enum rocl_rule {
     ROCL_RULES
 } rocl_rule;
 
+/* What a rank of a team puts. */
+enum { ROCL_DOCTOR_FACTS, ROCL_DOCTOR_STEP };
+
 /* A process, or a rank, that a rule is about. */
 typedef struct rocl_subject {
     const rocl_capture *capture; /* NULL: the whole trace */
@@ -104,6 +107,9 @@ rocl_finding_level rocl_rule_level(rocl_rule r);
 /* doctor_ranks.c: */
 /* Notes markers that count steps. Concurrent. */
 rocl_status rocl_note_steps(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err);
+/* Of a team: the steps that a rank has noted; and one on rank 0. */
+rocl_status rocl_put_steps(rocl_doctor *d, rocl_put *to, rocl_error *err);
+rocl_status rocl_take_step(rocl_doctor *d, rocl_taken *from, rocl_error *err);
 void rocl_check_ranks(rocl_doctor *d);
 void rocl_check_steps(rocl_doctor *d);
 void rocl_check_recordings(rocl_doctor *d);

@@ -198,6 +198,31 @@ rocl_status rocl_note_steps(rocl_doctor *d, unsigned worker, const rocl_batch *b
     return ROCL_OK;
 }
 
+rocl_status rocl_put_steps(rocl_doctor *d, rocl_put *to, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = 1; i < rocl_strings_count(d->step_keys) && st == ROCL_OK; i++) {
+        step_key key;
+        memcpy(&key, rocl_strings_get(d->step_keys, i, NULL), sizeof key);
+        rocl_put_number(to, ROCL_DOCTOR_STEP);
+        rocl_put_number(to, key.process);
+        rocl_put_text(to, key.name);
+        st = rocl_put_piece(to, err);
+    }
+    return st;
+}
+
+rocl_status rocl_take_step(rocl_doctor *d, rocl_taken *from, rocl_error *err)
+{
+    const uint64_t process = rocl_take_number(from);
+    const step_key key = {(uint32_t)process, rocl_take_text(from)};
+    if (process >= d->facts.process_count || key.name == ROCL_NONE)
+        return rocl_team_bad_message(err);
+    return rocl_strings_put(d->step_keys, (const char *)&key, sizeof key) == ROCL_NONE
+               ? rocl_fail_memory(err)
+               : ROCL_OK;
+}
+
 /* ---- steps of ranks -------------------------------------------------------------------------- */
 
 /* The steps of a process that are called the same but for their number. */

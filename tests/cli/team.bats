@@ -33,6 +33,7 @@ setup_file() {
 @test "many inputs of all versions and a large one: the same with filters, clocks, by rank" {
     local sizes=(3 16)
     [ -z "${SOAK:-}" ] || sizes=(1 2 3 7 16)
+    echo '<gfx942_expr><metric name="Twice" expr=2*GRBM_GUI_ACTIVE></metric></gfx942_expr>' >defs.xml
     same_each "${sizes[@]}" -- "$BATS_FILE_TMPDIR"/m/*.db <<'END'
 rocstats all --format json -j2
 rocstats all --format json -j1 --reader sqlite
@@ -44,6 +45,9 @@ rocstats all --format json --include kernel,copy --name k --min-duration 1us
 rocstats collectives steps overlap --format json --memory 2m
 rocstats -v
 rocstats doctor --format json
+rocstats doctor counters --format csv --ids --by-rank --by-agent -j2
+rocstats counters --format html --start 20% --end 60%
+rocstats counters --format json --derive ../defs.xml
 rocstats domains summary kernels copies classes overlap gaps launch markers ranks histogram --format json --ids
 rocstats domains summary kernels copies classes overlap gaps launch markers ranks histogram --format html -j2
 rocstats summary copies launch ranks markers --format csv --by-rank --by-agent --by-stream --by-dims --ids
