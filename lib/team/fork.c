@@ -8,19 +8,24 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "team/team.h"
 
-enum { FORKS_MAX = 256 };
+enum { FORKS_MAX = 256, BUFFER = 8192 };
 
 /* What is sent before the bytes of a message. Both ends are this program on this machine. */
 typedef uint64_t head;
 
+/* What has come from it and was not taken yet lies in its buffer: most messages are short, and
+ * several come with one call. */
 typedef struct peer {
     pid_t pid; /* 0 when it was waited for */
     int fd;    /* -1: closed */
+    char *buffer;
+    size_t first, past;
 } peer;
 
 typedef struct forks {
@@ -64,30 +69,25 @@ static const char *why(void *self)
 
 /* ---- messages ---- */
 
-static int send_bytes(int fd, const void *bytes, size_t n)
+/* 0 or -1. */
+static int send_all(int fd, struct iovec *v, size_t count)
 {
-    for (const char *p = bytes; n;) {
-        const ssize_t sent = send(fd, p, n, MSG_NOSIGNAL);
+    struct msghdr message = {.msg_iov = v, .msg_iovlen = count};
+    while (message.msg_iovlen) {
+        ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
             return -1;
-        p += sent;
-        n -= (size_t)sent;
-    }
-    return 0;
-}
-
-static int receive_bytes(int fd, void *bytes, size_t n)
-{
-    for (char *p = bytes; n;) {
-        const ssize_t got = recv(fd, p, n, 0);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return -1;
-        p += got;
-        n -= (size_t)got;
+        while (message.msg_iovlen && (size_t)sent >= message.msg_iov->iov_len) {
+            sent -= (ssize_t)message.msg_iov->iov_len;
+            message.msg_iov++;
+            message.msg_iovlen--;
+        }
+        if (message.msg_iovlen) {
+            message.msg_iov->iov_base = (char *)message.msg_iov->iov_base + sent;
+            message.msg_iov->iov_len -= (size_t)sent;
+        }
     }
     return 0;
 }
@@ -95,15 +95,65 @@ static int receive_bytes(int fd, void *bytes, size_t n)
 static int send_message(void *self, unsigned to, const void *bytes, size_t n)
 {
     forks *f = self;
-    const head length = n;
+    head length = n;
+    struct iovec v[] = {{&length, sizeof length}, {(void *)(uintptr_t)bytes, n}};
     if (to >= f->size || f->peers[to].fd < 0)
         return -1;
-    if (send_bytes(f->peers[to].fd, &length, sizeof length) == 0 &&
-        send_bytes(f->peers[to].fd, bytes, n) == 0)
+    if (send_all(f->peers[to].fd, v, 2) == 0)
         return 0;
     if (!*f->why)
         say_how_it_ended(f, to);
     return -1;
+}
+
+/* Some bytes, at least one. 0 or -1. */
+static ssize_t receive_some(int fd, void *bytes, size_t most)
+{
+    ssize_t got;
+    do
+        got = recv(fd, bytes, most, 0);
+    while (got < 0 && errno == EINTR);
+    return got > 0 ? got : -1;
+}
+
+static size_t buffered(const peer *p)
+{
+    return p->past - p->first;
+}
+
+/* Receives until the length of a message is in the buffer. */
+static int receive_length(peer *p)
+{
+    memmove(p->buffer, p->buffer + p->first, buffered(p));
+    p->past -= p->first;
+    p->first = 0;
+    while (p->past < sizeof(head)) {
+        const ssize_t got = receive_some(p->fd, p->buffer + p->past, BUFFER - p->past);
+        if (got < 0)
+            return -1;
+        p->past += (size_t)got;
+    }
+    return 0;
+}
+
+static void take_buffered(peer *p, void *bytes, size_t n)
+{
+    memcpy(bytes, p->buffer + p->first, n);
+    p->first += n;
+}
+
+static int find_message(forks *f, unsigned rank, unsigned *from, size_t *n)
+{
+    head length;
+    f->from = *from = rank;
+    f->turn = rank + 1;
+    if (buffered(&f->peers[rank]) < sizeof length && receive_length(&f->peers[rank]) != 0) {
+        say_how_it_ended(f, rank);
+        return -1;
+    }
+    take_buffered(&f->peers[rank], &length, sizeof length);
+    f->length = *n = (size_t)length;
+    return 1;
 }
 
 static int wait_for_message(void *self, int milliseconds, unsigned *from, size_t *n)
@@ -115,6 +165,8 @@ static int wait_for_message(void *self, int milliseconds, unsigned *from, size_t
         const unsigned r = (f->turn + k) % others;
         if (f->peers[r].fd < 0)
             continue;
+        if (buffered(&f->peers[r]) >= sizeof(head))
+            return find_message(f, r, from, n);
         f->ranks[count] = r;
         f->polls[count++] = (struct pollfd){.fd = f->peers[r].fd, .events = POLLIN};
     }
@@ -124,24 +176,24 @@ static int wait_for_message(void *self, int milliseconds, unsigned *from, size_t
     nfds_t i = 0;
     while (!f->polls[i].revents)
         i++;
-    head length;
-    f->from = *from = f->ranks[i];
-    f->turn = f->from + 1;
-    if (receive_bytes(f->polls[i].fd, &length, sizeof length) != 0) {
-        say_how_it_ended(f, f->from);
-        return -1;
-    }
-    f->length = *n = (size_t)length;
-    return 1;
+    return find_message(f, f->ranks[i], from, n);
 }
 
 static int take_message(void *self, void *bytes)
 {
     forks *f = self;
-    if (receive_bytes(f->peers[f->from].fd, bytes, f->length) == 0)
-        return 0;
-    say_how_it_ended(f, f->from);
-    return -1;
+    peer *p = &f->peers[f->from];
+    const size_t here = buffered(p) < f->length ? buffered(p) : f->length;
+    take_buffered(p, bytes, here);
+    for (size_t n = here; n < f->length;) {
+        const ssize_t got = receive_some(p->fd, (char *)bytes + n, f->length - n);
+        if (got < 0) {
+            say_how_it_ended(f, f->from);
+            return -1;
+        }
+        n += (size_t)got;
+    }
+    return 0;
 }
 
 /* ---- begin and end ---- */
@@ -156,6 +208,8 @@ static void close_forks(void *self)
     for (unsigned r = 0; r < f->size; r++)
         while (f->peers[r].pid > 0 && waitpid(f->peers[r].pid, NULL, 0) < 0 && errno == EINTR)
             ;
+    for (unsigned r = 0; r < f->size; r++)
+        free(f->peers[r].buffer);
     free(f->peers);
     free(f->polls);
     free(f->ranks);
@@ -170,7 +224,8 @@ static void become_rank(forks *f, unsigned rank, int fd, pid_t parent)
         _exit(ROCL_INTERNAL);
     for (unsigned r = 1; r < rank; r++) {
         close(f->peers[r].fd);
-        f->peers[r] = (peer){.fd = -1};
+        f->peers[r].pid = 0;
+        f->peers[r].fd = -1;
     }
     f->rank = rank;
     f->peers[0].fd = fd;
@@ -192,8 +247,10 @@ static rocl_status fork_rank(forks *f, unsigned rank, rocl_error *err)
     close(pair[pid == 0 ? 0 : 1]);
     if (pid == 0)
         become_rank(f, rank, pair[1], parent);
-    else
-        f->peers[rank] = (peer){pid, pair[0]};
+    else {
+        f->peers[rank].pid = pid;
+        f->peers[rank].fd = pair[0];
+    }
     return ROCL_OK;
 }
 
@@ -212,10 +269,14 @@ rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err)
     f->polls = calloc(size, sizeof *f->polls);
     f->ranks = calloc(size, sizeof *f->ranks);
     rocl_status st = f->peers && f->polls && f->ranks ? ROCL_OK : rocl_fail_memory(err);
-    for (unsigned r = 0; st == ROCL_OK && r < size; r++)
+    for (unsigned r = 0; f->peers && r < size; r++) {
         f->peers[r].fd = -1;
+        f->peers[r].buffer = malloc(BUFFER);
+        if (!f->peers[r].buffer && st == ROCL_OK)
+            st = rocl_fail_memory(err);
+    }
     if (st != ROCL_OK) {
-        f->size = 0;
+        f->size = f->peers ? size : 0;
         close_forks(f);
         return st;
     }
