@@ -374,3 +374,17 @@ END
             "$(sqlite3 -readonly "$f" "SELECT WallTime FROM busy")"
     done
 }
+
+@test "ids that are not the key of their table, or no numbers" {
+    local of
+    for of in 1 2 3; do
+        rocstats summary doctor -q --format json v$of.rpd >expected || [ $? -eq 1 ]
+        sqlite3 v$of.rpd 'CREATE TABLE copy AS SELECT * FROM rocpd_api; DROP TABLE rocpd_api;
+            ALTER TABLE copy RENAME TO rocpd_api'
+        rocstats summary doctor -q --format json v$of.rpd >got || [ $? -eq 1 ]
+        diff expected got
+    done
+    # Each would be looked for again and again.
+    sqlite3 v3.rpd "UPDATE rocpd_api SET id = 'x' || id"
+    timeout 20 rocstats summary -q v3.rpd >/dev/null || [ $? -eq 1 ] || [ $? -eq 3 ]
+}

@@ -83,7 +83,7 @@ static const char *find_key(rocl_db *db, const char *table)
     return has ? "id" : ROCL_ROWID;
 }
 
-static bool id_is_key(rocl_db *db, const char *table)
+bool rocl_db_id_is_key(rocl_db *db, const char *table)
 {
     const char *type = NULL;
     int key = 0;
@@ -178,7 +178,7 @@ static rocl_status open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
     r->db = db;
     r->done = true;
     r->key = key;
-    r->ascending = id_is_key(db, table);
+    r->ascending = rocl_db_id_is_key(db, table);
     r->table = strdup(table);
     r->pub.columns = rocl_columns_new(count);
     if (r->table && r->pub.columns)
@@ -294,7 +294,7 @@ rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err)
         return rocl_db_check_pages(db, layout, err);
     if (st == ROCL_OK)
         st = rocl_db_sqlite(db, err);
-    return st == ROCL_OK && id_is_key(db, table)
+    return st == ROCL_OK && rocl_db_id_is_key(db, table)
                ? walk_ids(db, table, true, &first, &last, &any, err)
                : st;
 }
@@ -313,8 +313,8 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
     if (st != ROCL_OK)
         return st;
     if (!layout)
-        return id_is_key(db, table) ? find_ends(db, table, first, last, any, err)
-                                    : walk_ids(db, table, false, first, last, any, err);
+        return rocl_db_id_is_key(db, table) ? find_ends(db, table, first, last, any, err)
+                                            : walk_ids(db, table, false, first, last, any, err);
     st = rocl_db_open_tree(&tree, db, layout, err);
     if (st == ROCL_OK)
         st = rocl_btree_range(&tree, first, last, any, err);

@@ -61,6 +61,8 @@ void rocl_db_close(rocl_db *db); /* after its cursors; NULL is fine */
 /* From now on tables without a column "id" are read by their rowid, which is the id of their rows.
  * Without this call they are refused. */
 void rocl_db_allow_rowids(rocl_db *db);
+/* Is a row found by its id without reading all of the table? */
+bool rocl_db_id_is_key(rocl_db *db, const char *table);
 /* The log beside the file ends in a transaction that is not whole, and that nobody reads. */
 bool rocl_db_log_truncated(const rocl_db *db);
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);

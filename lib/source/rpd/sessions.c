@@ -13,6 +13,31 @@ static int compare_sessions(const void *a, const void *b)
                                 : (x->number > y->number) - (x->number < y->number);
 }
 
+/* Calls are looked for by their ids. Where these are not the key of the table, as in a copy by
+ * CREATE TABLE AS, each would be a walk through all of it: they are looked for in a copy that has
+ * the key. */
+static rocl_status open_calls(rocl_db *db, const char **table, rocl_error *err)
+{
+    *table = "rocpd_api";
+    if (rocl_db_id_is_key(db, *table))
+        return ROCL_OK;
+    *table = "temp.rocl_calls";
+    const int rc = sqlite3_exec(
+        rocl_db_handle(db),
+        "CREATE TEMP TABLE rocl_calls(id INTEGER PRIMARY KEY, pid, start, end, apiName_id, "
+        "args_id);"
+        "INSERT OR IGNORE INTO rocl_calls SELECT id, pid, start, end, apiName_id, args_id "
+        "FROM main.rocpd_api WHERE typeof(id) = 'integer'",
+        NULL, NULL, NULL);
+    /* Whoever reads a table says that it lacks columns. */
+    return rc == SQLITE_OK || rc == SQLITE_ERROR ? ROCL_OK : rocl_sqlite_fail(db, "rocpd_api", err);
+}
+
+static void close_calls(rocl_db *db)
+{
+    sqlite3_exec(rocl_db_handle(db), "DROP TABLE IF EXISTS temp.rocl_calls", NULL, NULL, NULL);
+}
+
 /* The row of rocpd_api next to an id, on one side of it: its id, pid and a time; false: none. */
 static bool find_next_call(sqlite3_stmt *s, uint64_t id, uint64_t *found, int64_t *pid,
                            int64_t *time)
@@ -28,23 +53,24 @@ static bool find_next_call(sqlite3_stmt *s, uint64_t id, uint64_t *found, int64_
 
 /* The sessions of which calls are there: pid and times of each by the first and last rows of both
  * series of ids, of calls and from 2^31 on of markers. */
-static rocl_status find_sessions(rpd_file *f, sqlite3 *h, rocl_error *err)
+static rocl_status find_sessions(rpd_file *f, sqlite3 *h, const char *calls, rocl_error *err)
 {
     sqlite3_stmt *next = NULL, *before = NULL;
+    char sql[100];
     size_t cap = 0;
     bool ok = true;
-    int rc = sqlite3_prepare_v2(
-        h, "SELECT id, pid, start FROM rocpd_api WHERE id >= ? ORDER BY id LIMIT 1", -1, &next,
-        NULL);
+    snprintf(sql, sizeof sql, "SELECT id, pid, start FROM %s WHERE id >= ? ORDER BY id LIMIT 1",
+             calls);
+    int rc = sqlite3_prepare_v2(h, sql, -1, &next, NULL);
+    snprintf(sql, sizeof sql, "SELECT id, pid, end FROM %s WHERE id < ? ORDER BY id DESC LIMIT 1",
+             calls);
     if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(
-            h, "SELECT id, pid, end FROM rocpd_api WHERE id < ? ORDER BY id DESC LIMIT 1", -1,
-            &before, NULL);
+        rc = sqlite3_prepare_v2(h, sql, -1, &before, NULL);
     for (uint64_t from = 0; rc == SQLITE_OK && ok && from < INT64_MAX;) {
         rpd_session s = {0};
         uint64_t id;
         int64_t pid, other_pid, time;
-        if (!find_next_call(next, from, &id, &pid, &s.first))
+        if (!find_next_call(next, from, &id, &pid, &s.first) || id < from) /* no number */
             break;
         s.number = rpd_session_of(id);
         s.pid = (uint64_t)pid;
@@ -77,7 +103,7 @@ static rocl_status find_sessions(rpd_file *f, sqlite3 *h, rocl_error *err)
 
 /* The sessions of the newer writer (rocprofiler-sdk), whose grids are all work-items: it names
  * copies otherwise, and notes arguments of launches as JSON. */
-static rocl_status find_item_sessions(rpd_file *f, sqlite3 *h, rocl_error *err)
+static rocl_status find_item_sessions(rpd_file *f, sqlite3 *h, const char *calls, rocl_error *err)
 {
     sqlite3_stmt *s = NULL;
     char sql[400];
@@ -90,10 +116,10 @@ static rocl_status find_item_sessions(rpd_file *f, sqlite3 *h, rocl_error *err)
     sqlite3_finalize(s);
     s = NULL;
     snprintf(sql, sizeof sql,
-             "SELECT 1 FROM (SELECT apiName_id, args_id FROM rocpd_api WHERE id BETWEEN ?1 AND ?2 "
+             "SELECT 1 FROM (SELECT apiName_id, args_id FROM %s WHERE id BETWEEN ?1 AND ?2 "
              "LIMIT 100000) JOIN rocpd_string n ON n.id = apiName_id AND n.string GLOB "
              "'hip*Launch*' JOIN %s a ON a.id = args_id AND a.string GLOB '{*' LIMIT 1",
-             rpd_tables[f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING].name);
+             calls, rpd_tables[f->names[RPD_USTRING] ? RPD_USTRING : RPD_STRING].name);
     rc = sqlite3_prepare_v2(h, sql, -1, &s, NULL);
     for (size_t i = 0; rc == SQLITE_OK && ok && i < f->session_count; i++) {
         const uint64_t number = f->sessions[i].number;
@@ -129,8 +155,14 @@ rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err)
             f->schema = (uint64_t)v;
     }
     sqlite3_finalize(s);
-    st = find_sessions(f, h, err);
-    return st ? st : find_item_sessions(f, h, err);
+    const char *calls;
+    st = open_calls(db, &calls, err);
+    if (st == ROCL_OK)
+        st = find_sessions(f, h, calls, err);
+    if (st == ROCL_OK)
+        st = find_item_sessions(f, h, calls, err);
+    close_calls(db);
+    return st;
 }
 
 const rpd_session *rpd_find_monitoring_session(const rpd_file *f, int64_t when)
