@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
-#include "analysis/report.h"
+#include "analysis/gather.h"
 #include "base/array.h"
 #include "base/json.h"
 
@@ -146,6 +146,13 @@ static uint32_t read_registers(int64_t n)
     return n > 0 && n < 1 << 16 ? (uint32_t)n : 0;
 }
 
+static void add_launches(launch_sums *to, const launch_sums *from)
+{
+    to->calls += from->calls;
+    to->total = rocl_add_saturated(to->total, from->total);
+    to->workgroups = rocl_add_saturated(to->workgroups, from->workgroups);
+}
+
 static rocl_status add_occupancy_batch(void *self, unsigned worker, const rocl_batch *b,
                                        rocl_error *err)
 {
@@ -169,14 +176,11 @@ static rocl_status add_occupancy_batch(void *self, unsigned worker, const rocl_b
         const uint32_t id = rocl_strings_put(o->keys, (const char *)&key, sizeof key);
         if (id == ROCL_NONE || !ROCL_GROW(w->by_key, w->cap, (size_t)id + 1))
             return rocl_fail_memory(err);
-        launch_sums *s = &w->by_key[id];
         int64_t groups = 1;
         for (unsigned axis = 0; axis < 3; axis++)
             if (d->workgroup[axis])
                 groups *= (d->grid[axis] + (int64_t)d->workgroup[axis] - 1) / d->workgroup[axis];
-        s->calls++;
-        s->total = rocl_add_saturated(s->total, d->e.end - d->e.start);
-        s->workgroups = rocl_add_saturated(s->workgroups, groups);
+        add_launches(&w->by_key[id], &(launch_sums){1, d->e.end - d->e.start, groups});
     }
     return ROCL_OK;
 }
@@ -353,6 +357,16 @@ static void add_shape(void *into, const void *from)
     sum->percent += r->percent;
 }
 
+/* Of all workers. */
+static launch_sums sums_of(const occupancy *o, size_t key)
+{
+    launch_sums sums = {0};
+    for (unsigned w = 0; w < o->c.trace->opt.jobs; w++)
+        if (key < o->workers[w].cap)
+            add_launches(&sums, &o->workers[w].by_key[key]);
+    return sums;
+}
+
 static rocl_status finish_occupancy(void *self, rocl_tables *out, rocl_error *err)
 {
     occupancy *o = self;
@@ -362,17 +376,9 @@ static rocl_status finish_occupancy(void *self, rocl_tables *out, rocl_error *er
     if (!o->rows)
         return rocl_fail_memory(err);
     for (size_t i = 1; i < count; i++) {
-        launch_sums sums = {0};
-        for (unsigned w = 0; w < o->c.trace->opt.jobs; w++)
-            if (i < o->workers[w].cap) {
-                const launch_sums *s = &o->workers[w].by_key[i];
-                sums.calls += s->calls;
-                sums.total = rocl_add_saturated(sums.total, s->total);
-                sums.workgroups = rocl_add_saturated(sums.workgroups, s->workgroups);
-            }
-        all = rocl_add_saturated(all, sums.total);
         o->rows[n] = o->rows[i];
-        o->rows[n].sums = sums;
+        o->rows[n].sums = sums_of(o, i);
+        all = rocl_add_saturated(all, o->rows[n].sums.total);
         compute_occupancy(o->c.trace, &o->rows[n]);
         unknown += !o->rows[n++].limit;
     }
@@ -388,6 +394,48 @@ static rocl_status finish_occupancy(void *self, rocl_tables *out, rocl_error *er
     rocl_add_top_rows(&r, o->rows, n, sizeof *o->rows, add_shape);
     return ROCL_OK;
 }
+
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+static rocl_status put_occupancy(void *self, rocl_put *to, rocl_error *err)
+{
+    occupancy *o = self;
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = 1; i < rocl_strings_count(o->keys) && st == ROCL_OK; i++) {
+        launch_shape key;
+        const launch_sums sums = sums_of(o, i);
+        memcpy(&key, rocl_strings_get(o->keys, i, NULL), sizeof key);
+        rocl_put_text(to, key.name);
+        rocl_put_text(to, key.arch);
+        rocl_put_bytes(to, &key.cus, sizeof key - offsetof(launch_shape, cus));
+        rocl_put_bytes(to, &sums, sizeof sums);
+        st = rocl_put_piece(to, err);
+    }
+    return st;
+}
+
+static rocl_status take_occupancy(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    occupancy *o = self;
+    worker_sums *w = &o->workers[0];
+    (void)rank;
+    while (!rocl_taken_all(from)) {
+        launch_shape key = {.name = rocl_take_text(from)};
+        launch_sums sums;
+        key.arch = rocl_take_text(from);
+        rocl_take_bytes(from, &key.cus, sizeof key - offsetof(launch_shape, cus));
+        rocl_take_bytes(from, &sums, sizeof sums);
+        const uint32_t id = rocl_strings_put(o->keys, (const char *)&key, sizeof key);
+        if (id == ROCL_NONE || !ROCL_GROW(w->by_key, w->cap, (size_t)id + 1))
+            return rocl_fail_memory(err);
+        add_launches(&w->by_key[id], &sums);
+    }
+    return from->r.bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+static const rocl_gather_def gather_occupancy = {.put = put_occupancy, .take = take_occupancy};
+
+/* ---- the collector --------------------------------------------------------------------------- */
 
 static void close_occupancy(void *self)
 {
@@ -410,4 +458,5 @@ const rocl_collector_def rocl_occupancy_collector = {
     .add_batch = add_occupancy_batch,
     .finish = finish_occupancy,
     .close = close_occupancy,
+    .gather = &gather_occupancy,
 };

@@ -379,7 +379,7 @@ static rocl_status read_properties(rocl_trace *t, const rocl_capture *c, rocl_pr
                                    uint32_t index, rocl_buf *json, rocl_error *err)
 {
     rocl_model_capture *m = t->captures[c->index];
-    if (!m->source->ops->properties)
+    if (!m->source || !m->source->ops->properties) /* without: read by another rank of a team */
         return ROCL_OK;
     const rocl_status st = m->source->ops->properties(t, m, of, index, json, err);
     return rocl_source_explain(m->source, st, err);

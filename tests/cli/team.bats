@@ -45,7 +45,7 @@ rocstats all --format json --include kernel,copy --name k --min-duration 1us
 rocstats collectives steps overlap --format json --memory 2m
 rocstats -v
 rocstats doctor --format json
-rocstats doctor counters --format csv --ids --by-rank --by-agent -j2
+rocstats doctor counters occupancy --format csv --ids --by-rank --by-agent -j2
 rocstats counters --format html --start 20% --end 60%
 rocstats counters --format json --derive ../defs.xml
 rocstats domains summary kernels copies classes overlap gaps launch markers ranks histogram --format json --ids
