@@ -16,36 +16,39 @@
 #include "analysis/distribution.h"
 #include "analysis/marker_kernels.h"
 #include "base/array.h"
+#include "base/map.h"
 
 /* What a node is of; ROCL_DISPATCH and ROCL_COPY are of work, ROCL_MARKER and ROCL_REGION of
  * ranges.
  */
 enum { OF_RANK = ROCL_KINDS, OF_NO_CALL };
 
-/* What makes a node; interned as bytes, so without holes. */
-typedef struct node_key {
-    uint32_t parent; /* 0: none */
-    uint32_t kind;
-    uint32_t name; /* text; of OF_RANK the rank, as its bits */
-} node_key;
+enum { FIRST_SLOTS = 64 };
 
+/* Most nodes are of work: what only those around it have is apart. */
 typedef struct node {
-    node_key key;
-    uint64_t count; /* ranges that launched work, or pieces of work */
+    uint32_t parent, kind, name; /* 0: none; text, of OF_RANK the rank, as its bits */
+    uint32_t range;              /* in `ranges`; 0 of work */
+    uint64_t count;              /* ranges that launched work, or pieces of work */
+    int64_t total;               /* saturates */
+} node;
+
+typedef struct range {
     uint64_t kernels, copies;
-    int64_t own, total;           /* they saturate */
-    int64_t host_own, host_total; /* of ranges, on the host; -1 of others */
-    double own_percent, total_percent;
+    int64_t own;                  /* saturates */
+    int64_t host_own, host_total; /* on the host; -1 of what is no range there */
     uint32_t depth;
     uint32_t category; /* text: of the first range; 0: none */
-} node;
+} range;
 
 typedef struct attribution {
     rocl_collector c;
     rocl_sorter *work, *host;
-    rocl_strings *keys; /* their ids are the nodes */
-    node *nodes;
-    size_t node_cap;
+    node *nodes; /* [0] is around all, and so is ranges[0] */
+    range *ranges;
+    size_t node_count, node_cap, range_count, range_cap;
+    uint32_t *slots; /* nodes by a hash of what makes them: open addressing; 0: none */
+    size_t slot_cap; /* a power of two, or 0 */
     rocl_marker_kernels *pairs;
     int64_t all; /* GPU time; saturates */
     uint64_t work_count, without_call;
@@ -72,12 +75,12 @@ static rocl_status add_attribution_batch(void *self, unsigned worker, const rocl
 {
     attribution *a = self;
     const rocl_capture *c = b->capture;
-    const bool range = b->kind == ROCL_MARKER || b->kind == ROCL_REGION;
+    const bool is_range = b->kind == ROCL_MARKER || b->kind == ROCL_REGION;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         const uint64_t what = (uint64_t)rocl_name_of(e) << 8 | b->kind;
-        if (!range) {
+        if (!is_range) {
             const uint64_t numbers[] = {(uint64_t)(e->end - e->start), what};
             st = rocl_calls_ask(a->work, worker, b, e, numbers, 2, err);
         } else if (e->thread < c->thread_count) { /* of ranges with one start the longest first */
@@ -92,22 +95,67 @@ static rocl_status add_attribution_batch(void *self, unsigned worker, const rocl
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
+/* Where the node of a name below another is in the slots, or where it would be. */
+static uint32_t *find_slot(const attribution *a, uint32_t parent, uint32_t kind, uint32_t name)
+{
+    const uint64_t hash = rocl_mix64(((uint64_t)parent << 32 | name) + kind * UINT64_C(0x9e3779b9));
+    for (size_t i = (size_t)hash & (a->slot_cap - 1);; i = (i + 1) & (a->slot_cap - 1)) {
+        const node *n = &a->nodes[a->slots[i]];
+        if (!a->slots[i] || (n->parent == parent && n->name == name && n->kind == kind))
+            return &a->slots[i];
+    }
+}
+
+/* Has slots for one node more. False: memory is out. */
+static bool reserve_slot(attribution *a)
+{
+    if (a->node_count < a->slot_cap / 8 * 5)
+        return true;
+    const size_t cap = a->slot_cap ? 2 * a->slot_cap : FIRST_SLOTS;
+    uint32_t *slots = calloc(cap, sizeof *slots);
+    if (!slots)
+        return false;
+    free(a->slots);
+    a->slots = slots;
+    a->slot_cap = cap;
+    for (size_t i = 1; i < a->node_count; i++) {
+        const node *n = &a->nodes[i];
+        *find_slot(a, n->parent, n->kind, n->name) = (uint32_t)i;
+    }
+    return true;
+}
+
+static bool is_work(uint32_t kind)
+{
+    return kind == ROCL_DISPATCH || kind == ROCL_COPY;
+}
+
+static range *range_of(const attribution *a, uint32_t id)
+{
+    return &a->ranges[a->nodes[id].range];
+}
+
 /* The node of a name below another, made if there is none. 0: memory is out. */
 static uint32_t find_node(attribution *a, uint32_t parent, uint32_t kind, uint32_t name)
 {
-    const node_key key = {parent, kind, name};
-    const size_t before = rocl_strings_count(a->keys);
-    const uint32_t id = rocl_strings_put(a->keys, (const char *)&key, sizeof key);
-    if (id == ROCL_NONE || !ROCL_GROW(a->nodes, a->node_cap, (size_t)id + 1))
+    if (!reserve_slot(a))
         return 0;
-    if (id >= before) {
+    uint32_t *slot = find_slot(a, parent, kind, name);
+    if (*slot)
+        return *slot;
+    if (a->node_count >= UINT32_MAX || !ROCL_GROW(a->nodes, a->node_cap, a->node_count + 1) ||
+        !ROCL_GROW(a->ranges, a->range_cap, a->range_count + 1))
+        return 0;
+    node n = {.parent = parent, .kind = kind, .name = name};
+    if (!is_work(kind)) {
         const int64_t host = kind == ROCL_MARKER || kind == ROCL_REGION ? 0 : -1;
-        a->nodes[id] = (node){.key = key,
-                              .depth = parent ? a->nodes[parent].depth + 1 : 0,
-                              .host_own = host,
-                              .host_total = host};
+        n.range = (uint32_t)a->range_count++;
+        a->ranges[n.range] = (range){.depth = parent ? range_of(a, parent)->depth + 1 : 0,
+                                     .host_own = host,
+                                     .host_total = host};
     }
-    return id;
+    a->nodes[a->node_count] = n;
+    return *slot = (uint32_t)a->node_count++;
 }
 
 /* Below what all ranges of a process are. */
@@ -134,13 +182,10 @@ static rocl_status add_work(attribution *a, uint32_t below, uint64_t what, int64
     node *n = &a->nodes[leaf];
     n->count++;
     n->total = rocl_add_saturated(n->total, ns);
-    n->kernels += n->key.kind == ROCL_DISPATCH;
-    n->copies += n->key.kind == ROCL_COPY;
-    n->own = n->total;
     a->all = rocl_add_saturated(a->all, ns);
     a->work_count++;
     for (unsigned i = 0; i < 2; i++) {
-        node *of = &a->nodes[i ? outer : call];
+        range *of = range_of(a, i ? outer : call);
         of->own = rocl_add_saturated(of->own, ns);
     }
     return ROCL_OK;
@@ -169,11 +214,11 @@ static void end_path(attribution *a, nest *n, size_t i, int64_t until)
     open_range *r = &n->open[i];
     const int64_t ns = until - r->since;
     if (r->node) {
-        node *of = &a->nodes[r->node];
+        range *of = range_of(a, r->node);
         of->host_total = rocl_add_saturated(of->host_total, ns);
         of->host_own += ns;
         if (i)
-            a->nodes[n->open[i - 1].node].host_own -= ns;
+            range_of(a, n->open[i - 1].node)->host_own -= ns;
     }
     r->since = until;
     r->node = 0;
@@ -242,8 +287,8 @@ static rocl_status launch_work(attribution *a, nest *n, const rocl_sort_record *
             r->node = find_node(a, below, (uint32_t)(r->what & 0xff), (uint32_t)(r->what >> 8));
             if (!r->node)
                 return rocl_fail_memory(err);
-            node *made = &a->nodes[r->node];
-            made->category = made->count++ ? made->category : r->category;
+            range *made = range_of(a, r->node);
+            made->category = a->nodes[r->node].count++ ? made->category : r->category;
         }
         around = i + 1 < depth ? r->node : around;
         below = r->node;
@@ -324,18 +369,46 @@ static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* A node as a row of a table. */
+typedef struct row {
+    node of; /* first: the cells of names are given a row */
+    range in;
+    double own_percent, total_percent;
+} row;
+
+static void share_out(const attribution *a, row *r)
+{
+    r->own_percent = rocl_share(r->in.own, a->all);
+    r->total_percent = rocl_share(r->of.total, a->all);
+}
+
+static row make_row(const attribution *a, uint32_t id)
+{
+    const node *n = &a->nodes[id];
+    row r = {.of = *n, .in = *range_of(a, id)};
+    if (is_work(n->kind))
+        r.in = (range){.kernels = n->kind == ROCL_DISPATCH ? n->count : 0,
+                       .copies = n->kind == ROCL_COPY ? n->count : 0,
+                       .own = n->total,
+                       .host_own = -1,
+                       .host_total = -1,
+                       .depth = n->parent ? range_of(a, n->parent)->depth + 1 : 0};
+    share_out(a, &r);
+    return r;
+}
+
 /* Its name; in a picture of the tree behind a dot for each range around it. */
-static rocl_datum put_name(const rocl_report_rows *r, const node *n, bool indented)
+static rocl_datum put_name(const rocl_report_rows *r, const row *n, bool indented)
 {
     const char *dot = r->c->options->ascii ? ". " : "\u00b7 ";
     rocl_buf b = {0};
-    for (uint32_t i = 0; indented && i < n->depth; i++)
+    for (uint32_t i = 0; indented && i < n->in.depth; i++)
         rocl_buf_str(&b, dot);
     size_t len;
-    const char *name = rocl_strings_get(r->c->trace->strings, n->key.name, &len);
-    if (n->key.kind == OF_RANK)
-        rocl_buf_printf(&b, "rank %d", (int)n->key.name);
-    else if (n->key.kind == OF_NO_CALL)
+    const char *name = rocl_strings_get(r->c->trace->strings, n->of.name, &len);
+    if (n->of.kind == OF_RANK)
+        rocl_buf_printf(&b, "rank %d", (int)n->of.name);
+    else if (n->of.kind == OF_NO_CALL)
         rocl_buf_str(&b, "(no call in the trace)");
     else
         rocl_buf_put(&b, name, len);
@@ -357,43 +430,43 @@ static rocl_datum field_name(const rocl_report_rows *r, const void *field)
 
 static rocl_datum field_kind(const rocl_report_rows *r, const void *field)
 {
-    const node *n = field;
-    const char *name = kind_names[n->key.kind];
-    return n->category ? rocl_field_text(r, &n->category)
-                       : rocl_datum_text(r->out, name, strlen(name));
+    const row *n = field;
+    const char *name = kind_names[n->of.kind];
+    return n->in.category ? rocl_field_text(r, &n->in.category)
+                          : rocl_datum_text(r->out, name, strlen(name));
 }
 
-#define CELL(field) ROCL_CELL(node, field)
+#define CELL(field) ROCL_CELL(row, field)
 /* in_rest: of the columns of which the last row of a cut table has something. */
 #define COLUMNS(in_rest)                                                                           \
-    {"kind", "Kind", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL_BY(field_kind, node, key)},             \
-        {"count", "Count", ROCL_UNIT_COUNT, ROCL_MINOR, CELL(count)},                              \
-        {"kernels", "Kernels", ROCL_UNIT_COUNT, in_rest, CELL(kernels)},                           \
-        {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_MINOR | in_rest, CELL(copies)},                 \
-        {"own_ns", "Own", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(own)},                                   \
+    {"kind", "Kind", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL_BY(field_kind, row, of)},               \
+        {"count", "Count", ROCL_UNIT_COUNT, ROCL_MINOR, CELL(of.count)},                           \
+        {"kernels", "Kernels", ROCL_UNIT_COUNT, in_rest, CELL(in.kernels)},                        \
+        {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_MINOR | in_rest, CELL(in.copies)},              \
+        {"own_ns", "Own", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(in.own)},                                \
         {"own_percent", "Own %", ROCL_UNIT_PERCENT, ROCL_MINOR, CELL(own_percent)},                \
-        {"total_ns", "Total", ROCL_UNIT_NS, in_rest, CELL(total)},                                 \
+        {"total_ns", "Total", ROCL_UNIT_NS, in_rest, CELL(of.total)},                              \
         {"total_percent", "Total %", ROCL_UNIT_PERCENT, in_rest, CELL(total_percent)},             \
         {"host_own_ns", "Host, own", ROCL_UNIT_NS, ROCL_ALWAYS,                                    \
-         ROCL_CELL_BY(rocl_field_known, node, host_own)},                                          \
+         ROCL_CELL_BY(rocl_field_known, row, in.host_own)},                                        \
     {                                                                                              \
         "host_total_ns", "Host", ROCL_UNIT_NS, ROCL_ALWAYS,                                        \
-            ROCL_CELL_BY(rocl_field_known, node, host_total)                                       \
+            ROCL_CELL_BY(rocl_field_known, row, in.host_total)                                     \
     }
 
 static const rocl_column list_columns[] = {
-    {"name", "Launched inside", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_name, node, key)},
+    {"name", "Launched inside", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_name, row, of)},
     COLUMNS(ROCL_ALWAYS),
 };
 
 static const rocl_column tree_columns[] = {
     {"name", "Launched inside", ROCL_UNIT_TEXT, ROCL_OTHERS,
-     ROCL_CELL_BY(field_tree_name, node, key)},
-    {"depth", "Depth", ROCL_UNIT_COUNT, ROCL_IF_OWN, ROCL_CELL_BY(rocl_field_count, node, depth)},
+     ROCL_CELL_BY(field_tree_name, row, of)},
+    {"depth", "Depth", ROCL_UNIT_COUNT, ROCL_IF_OWN, ROCL_CELL_BY(rocl_field_count, row, in.depth)},
     COLUMNS(ROCL_IN_REST),
 };
 
-_Static_assert(offsetof(node, key) == 0, "the cells of names are given a node");
+_Static_assert(offsetof(row, of) == 0, "the cells of names are given a row");
 
 static const rocl_table_def list_table = {&rocl_attribution_report.tab, "attribution",
                                           "GPU time by what launched it",
@@ -414,7 +487,7 @@ const rocl_report_def rocl_attribution_report = {
 static int compare_names(const void *x, const void *y, void *ctx)
 {
     const attribution *a = ctx;
-    const node_key *k = x, *l = y;
+    const node *k = x, *l = y;
     const int c = rocl_number_order(k->kind, l->kind);
     if (!c && k->kind == OF_RANK)
         return rocl_number_order((int32_t)k->name, (int32_t)l->name);
@@ -432,66 +505,53 @@ static int compare_nodes(const node *n, const node *m, int64_t time, int64_t oth
 
 static int compare_own(const void *x, const void *y, void *ctx)
 {
-    const node *n = x, *m = y;
-    return compare_nodes(n, m, n->own, m->own, ctx);
+    const row *n = x, *m = y;
+    return compare_nodes(&n->of, &m->of, n->in.own, m->in.own, ctx);
 }
 
 /* A range inside one with its name adds to that one's total already. */
 static bool is_inside_its_like(const attribution *a, const node *n)
 {
-    for (uint32_t up = n->key.parent; up; up = a->nodes[up].key.parent)
-        if (a->nodes[up].key.kind == n->key.kind && a->nodes[up].key.name == n->key.name)
+    for (uint32_t up = n->parent; up; up = a->nodes[up].parent)
+        if (a->nodes[up].kind == n->kind && a->nodes[up].name == n->name)
             return true;
     return false;
 }
 
-static void share_out(const attribution *a, node *n)
-{
-    n->own_percent = rocl_share(n->own, a->all);
-    n->total_percent = rocl_share(n->total, a->all);
-}
-
-static bool is_work(const node *n)
-{
-    return n->key.kind == ROCL_DISPATCH || n->key.kind == ROCL_COPY;
-}
-
 /* False: memory is out. */
-static bool put_list(attribution *a, size_t count, rocl_tables *out)
+static bool put_list(attribution *a, rocl_tables *out)
 {
-    size_t ranges = 0, n = 0, kept = 0;
-    for (size_t i = 1; i < count; i++)
-        ranges += !is_work(&a->nodes[i]);
-    node *rows = malloc((ranges + 1) * sizeof *rows);
-    for (size_t i = 1; rows && i < count; i++) {
-        const node *of = &a->nodes[i];
-        if (is_work(of))
-            continue;
-        rows[n] = *of;
-        if (is_inside_its_like(a, of)) {
-            rows[n].total = 0;
-            rows[n].host_total = rows[n].host_total < 0 ? -1 : 0;
-            rows[n].kernels = rows[n].copies = 0;
-        }
-        n++;
-    }
+    size_t n = 0, kept = 0;
+    row *rows = malloc(a->range_count * sizeof *rows);
     if (!rows)
         return false;
+    for (uint32_t i = 1; i < a->node_count; i++) {
+        const node *of = &a->nodes[i];
+        if (is_work(of->kind))
+            continue;
+        row *r = &rows[n++];
+        *r = make_row(a, i);
+        if (is_inside_its_like(a, of)) {
+            r->of.total = 0;
+            r->in.host_total = r->in.host_total < 0 ? -1 : 0;
+            r->in.kernels = r->in.copies = 0;
+        }
+    }
     qsort_r(rows, n, sizeof *rows, compare_names, a);
     for (size_t i = 0; i < n; i++) {
-        node *sum = &rows[kept ? kept - 1 : 0];
-        if (!kept || compare_names(sum, &rows[i], a)) {
-            rows[kept++] = rows[i];
+        row *sum = &rows[kept ? kept - 1 : 0], *r = &rows[i];
+        if (!kept || compare_names(sum, r, a)) {
+            rows[kept++] = *r;
             continue;
         }
-        sum->count += rows[i].count;
-        sum->kernels += rows[i].kernels;
-        sum->copies += rows[i].copies;
-        sum->own = rocl_add_saturated(sum->own, rows[i].own);
-        sum->total = rocl_add_saturated(sum->total, rows[i].total);
-        if (sum->host_total >= 0) {
-            sum->host_own = rocl_add_saturated(sum->host_own, rows[i].host_own);
-            sum->host_total = rocl_add_saturated(sum->host_total, rows[i].host_total);
+        sum->of.count += r->of.count;
+        sum->in.kernels += r->in.kernels;
+        sum->in.copies += r->in.copies;
+        sum->in.own = rocl_add_saturated(sum->in.own, r->in.own);
+        sum->of.total = rocl_add_saturated(sum->of.total, r->of.total);
+        if (sum->in.host_total >= 0) {
+            sum->in.host_own = rocl_add_saturated(sum->in.host_own, r->in.host_own);
+            sum->in.host_total = rocl_add_saturated(sum->in.host_total, r->in.host_total);
         }
     }
     for (size_t i = 0; i < kept; i++)
@@ -514,7 +574,7 @@ static int compare_siblings(const void *x, const void *y, void *ctx)
 {
     attribution *a = ctx;
     const node *n = &a->nodes[*(const uint32_t *)x], *m = &a->nodes[*(const uint32_t *)y];
-    const int c = rocl_number_order(n->key.parent, m->key.parent);
+    const int c = rocl_number_order(n->parent, m->parent);
     return c ? c : compare_nodes(n, m, n->total, m->total, a);
 }
 
@@ -531,8 +591,9 @@ typedef struct limit {
 } limit;
 
 /* totals: space for those of all nodes. */
-static limit find_limit(const attribution *a, size_t count, size_t shown, int64_t *totals)
+static limit find_limit(const attribution *a, size_t shown, int64_t *totals)
 {
+    const size_t count = a->node_count;
     limit l = {0};
     for (size_t i = 1; i < count; i++)
         totals[i - 1] = a->nodes[i].total;
@@ -551,23 +612,22 @@ typedef struct walk {
     int64_t *totals;
 } walk;
 
-static void put_walk(attribution *a, size_t count, const walk *w, rocl_tables *out)
+static void put_walk(attribution *a, const walk *w, rocl_tables *out)
 {
-    const size_t all = count - 1, shown = rocl_rows_shown(a->c.options, all);
+    const size_t count = a->node_count, all = count - 1, shown = rocl_rows_shown(a->c.options, all);
     /* Else the names show the depth. */
     const rocl_report_rows r =
         rocl_begin_table(&a->c, out, &tree_table, a->c.options->pictures ? 0 : ROCL_IF_OWN);
     limit l = {.equal = all};
     /* What is inside none of the rows. */
-    node rest = {
-        .total = a->nodes[0].total, .kernels = a->nodes[0].kernels, .copies = a->nodes[0].copies};
+    row rest = {.of.total = a->nodes[0].total,
+                .in = {.kernels = a->ranges[0].kernels, .copies = a->ranges[0].copies}};
     size_t depth = 0;
     if (shown < all)
-        l = find_limit(a, count, shown, w->totals);
+        l = find_limit(a, shown, w->totals);
     for (size_t i = 1; i < count; i++) {
         w->ids[i - 1] = (uint32_t)i;
-        w->first[a->nodes[i].key.parent + 1]++;
-        share_out(a, &a->nodes[i]);
+        w->first[a->nodes[i].parent + 1]++;
     }
     for (size_t i = 1; i <= count; i++)
         w->first[i] += w->first[i - 1];
@@ -575,7 +635,7 @@ static void put_walk(attribution *a, size_t count, const walk *w, rocl_tables *o
     w->next[0] = w->first[0];
     for (uint32_t parent = 0; w->next[depth] < w->first[parent + 1] || depth;) {
         if (w->next[depth] == w->first[parent + 1]) {
-            parent = a->nodes[parent].key.parent;
+            parent = a->nodes[parent].parent;
             depth--;
             continue;
         }
@@ -583,10 +643,11 @@ static void put_walk(attribution *a, size_t count, const walk *w, rocl_tables *o
         const node *n = &a->nodes[id];
         if (n->total > l.least || (n->total == l.least && l.equal)) {
             l.equal -= n->total == l.least;
-            rocl_add_row(&r, n);
-            rest.total -= depth ? 0 : n->total;
-            rest.kernels -= depth ? 0 : n->kernels;
-            rest.copies -= depth ? 0 : n->copies;
+            const row shows = make_row(a, id);
+            rocl_add_row(&r, &shows);
+            rest.of.total -= depth ? 0 : n->total;
+            rest.in.kernels -= depth ? 0 : shows.in.kernels;
+            rest.in.copies -= depth ? 0 : shows.in.copies;
         }
         parent = id;
         w->next[++depth] = w->first[id];
@@ -597,16 +658,17 @@ static void put_walk(attribution *a, size_t count, const walk *w, rocl_tables *o
 }
 
 /* False: memory is out. */
-static bool put_tree(attribution *a, size_t count, rocl_tables *out)
+static bool put_tree(attribution *a, rocl_tables *out)
 {
-    uint32_t deepest = 0;
-    for (size_t i = 1; i < count; i++)
-        deepest = a->nodes[i].depth > deepest ? a->nodes[i].depth : deepest;
+    const size_t count = a->node_count;
+    uint32_t deepest = 0; /* of ranges; work may be one below */
+    for (size_t i = 1; i < a->range_count; i++)
+        deepest = a->ranges[i].depth > deepest ? a->ranges[i].depth : deepest;
     const walk w = {malloc(count * sizeof *w.ids), calloc(count + 1, sizeof *w.first),
-                    calloc(deepest + 2, sizeof *w.next), malloc(count * sizeof *w.totals)};
+                    calloc(deepest + (size_t)3, sizeof *w.next), malloc(count * sizeof *w.totals)};
     const bool complete = w.ids && w.first && w.next && w.totals;
     if (complete)
-        put_walk(a, count, &w, out);
+        put_walk(a, &w, out);
     free(w.ids);
     free(w.first);
     free(w.next);
@@ -622,11 +684,22 @@ static rocl_status open_attribution(void *self, rocl_error *err)
     a->c.needs_calls = true;
     a->work = rocl_collector_sorter(&a->c, 4);
     a->host = rocl_collector_sorter(&a->c, 4);
-    a->keys = rocl_strings_new();
     a->pairs = rocl_marker_kernels_new(&a->c);
-    return a->work && a->host && a->keys && a->pairs && ROCL_GROW(a->nodes, a->node_cap, 1)
+    a->node_count = a->range_count = 1;
+    return a->work && a->host && a->pairs && ROCL_GROW(a->nodes, a->node_cap, 1) &&
+                   ROCL_GROW(a->ranges, a->range_cap, 1)
                ? ROCL_OK
                : rocl_fail_memory(err);
+}
+
+static void free_tree(attribution *a)
+{
+    free(a->nodes);
+    free(a->ranges);
+    free(a->slots);
+    a->nodes = NULL;
+    a->ranges = NULL;
+    a->slots = NULL;
 }
 
 static rocl_status finish_attribution(void *self, rocl_tables *out, rocl_error *err)
@@ -637,25 +710,25 @@ static rocl_status finish_attribution(void *self, rocl_tables *out, rocl_error *
     rocl_collector_free_sorter(&a->c, &a->host);
     if (st != ROCL_OK)
         return st;
-    const size_t count = rocl_strings_count(a->keys);
-    for (size_t i = count; i-- > 1;) {
-        const node *n = &a->nodes[i];
-        node *up = &a->nodes[n->key.parent];
-        up->kernels += n->kernels;
-        up->copies += n->copies;
-        up->total = rocl_add_saturated(up->total, n->total);
+    for (uint32_t i = (uint32_t)a->node_count; i-- > 1;) {
+        const row n = make_row(a, i);
+        node *up = &a->nodes[n.of.parent];
+        range *in = &a->ranges[up->range];
+        in->kernels += n.in.kernels;
+        in->copies += n.in.copies;
+        up->total = rocl_add_saturated(up->total, n.of.total);
     }
-    if (!put_tree(a, count, out) || !put_list(a, count, out))
+    if (!put_tree(a, out) || !put_list(a, out))
         return rocl_fail_memory(err);
+    free_tree(a); /* the pairs need memory, too */
     return rocl_marker_kernels_put(a->pairs, out, err);
 }
 
 static void close_attribution(void *self)
 {
     attribution *a = self;
-    rocl_strings_free(a->keys);
     rocl_marker_kernels_free(a->pairs);
-    free(a->nodes);
+    free_tree(a);
 }
 
 const rocl_collector_def rocl_attribution_collector = {
