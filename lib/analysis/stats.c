@@ -180,6 +180,15 @@ static rocl_status seal_sorters(void *self, unsigned worker, rocl_error *err)
     return st;
 }
 
+/* Events also come when all tasks have ended, from what a source knows only then. */
+static rocl_status seal_all_sorters(stats *s, const rocl_trace *t, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (unsigned w = 0; w < t->opt.jobs && st == ROCL_OK; w++)
+        st = seal_sorters(s, w, err);
+    return st;
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* What many workers needed to read is free, but lies between what is kept: the system gets back the
@@ -474,6 +483,8 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     if (st == ROCL_OK)
         st = may_collect(&s, t, o) ? collect_with_team(&s, t, o, err)
                                    : rocl_pipeline_run(t, &sink, err);
+    if (st == ROCL_OK)
+        st = seal_all_sorters(&s, t, err);
     t->opt.args = args;
     s.few = has_few_events(t);
     if (st == ROCL_OK && o->header)

@@ -121,7 +121,8 @@ struct rocl_sort_space {
     size_t slab_count, slab_cap;
     uint8_t *fresh; /* blocks at the end of the last slab that were never handed out */
     unsigned fresh_count;
-    struct rocl_sort_block *blocks; /* that are free */
+    uint8_t **blocks; /* that are free; of the first ones the system has the pages */
+    size_t block_count, block_cap, given_back;
     size_t blocks_used;
     _Atomic int fd;  /* -1: none yet */
     char *tmpdir;    /* that was asked for, or NULL */
@@ -135,7 +136,7 @@ void rocl_space_unexpand(rocl_sort_space *s, size_t n);
 /* A block of space->block bytes and ROCL_SORT_SLACK more, expanded; NULL: the limit is reached. */
 uint8_t *rocl_space_block(rocl_sort_space *s);
 void rocl_space_unblock(rocl_sort_space *s, uint8_t *block); /* counted still */
-/* Gives the memory of blocks back to the system, but for that of the first few, if none is used. */
+/* Gives the memory of free blocks back to the system, but for that of the first few. */
 void rocl_space_free_blocks(rocl_sort_space *s);
 /* Bytes that each of n read buffers may have. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n);

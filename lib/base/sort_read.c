@@ -470,6 +470,23 @@ static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_
     return st;
 }
 
+/* Forgets runs that parts have. */
+static void drop_runs(rocl_sort_runs *runs)
+{
+    free(runs->all);
+    runs->all = NULL;
+    runs->count = runs->cap = 0;
+}
+
+static void move_runs(rocl_sort_runs *to, rocl_sort_runs *from)
+{
+    to->all = from->all;
+    to->count = from->count;
+    to->cap = from->cap;
+    from->all = NULL;
+    from->count = from->cap = 0;
+}
+
 rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_record *rec, bool *more,
                                  rocl_error *err)
 {
@@ -487,6 +504,8 @@ rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *b
         rocl_sort_runs_init(&parts[i].runs, from->space, from->words, from->shift);
     if (!parts || !heads || !chains)
         st = rocl_fail_memory(err);
+    if (st == ROCL_OK && !count) /* all of them are of the one part */
+        move_runs(&parts[0].runs, from);
     for (size_t i = 0; i < from->count && st == ROCL_OK; i++) {
         rocl_sort_run *run = &from->all[i];
         size_t first = find_part(run->first, bounds, count);
@@ -497,8 +516,10 @@ rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *b
         else
             st = rocl_fail_memory(err);
     }
-    if (st == ROCL_OK)
+    if (st == ROCL_OK) {
+        drop_runs(from);
         st = start_merges(parts, count + 1, heads, chains, err);
+    }
     for (size_t i = 0; heads && i <= count; i++)
         free(heads[i]);
     free(heads);

@@ -110,36 +110,36 @@ enum { BLOCK_MIN = 4 << 10, BLOCK_MAX = 64 << 10, SLAB_BLOCKS = 32 };
  * takes as long as to fill it. Of the first one there may be no more needed than some KiB. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
-typedef struct rocl_sort_block {
-    struct rocl_sort_block *next;
-} block;
+/* Less is not worth asking the system for it again. */
+#define GIVE_BACK_MIN ((size_t)2 << 20)
 
-/* With the lock held. */
-static void put_block(rocl_sort_space *s, uint8_t *p)
+/* One more, and room for all of its blocks when they are free. With the lock held. */
+static void add_slab(rocl_sort_space *s, size_t size)
 {
-    block *b = (block *)(void *)p;
-    b->next = s->blocks;
-    s->blocks = b;
+    if (!ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1) ||
+        !ROCL_GROW(s->blocks, s->block_cap, (s->slab_count + 1) * SLAB_BLOCKS))
+        return;
+    uint8_t *slab = aligned_alloc(size < HUGE_PAGE ? BLOCK_MIN : HUGE_PAGE, size);
+    if (!slab)
+        return;
+    if (size >= HUGE_PAGE && s->slab_count)
+        madvise(slab, size, MADV_HUGEPAGE);
+    s->slabs[s->slab_count++] = s->fresh = slab;
+    s->fresh_count = SLAB_BLOCKS;
 }
 
 uint8_t *rocl_space_block(rocl_sort_space *s)
 {
     if (!rocl_space_expand(s, s->block, false))
         return NULL;
-    const size_t each = s->block + ROCL_SORT_SLACK, size = SLAB_BLOCKS * each;
+    const size_t each = s->block + ROCL_SORT_SLACK;
+    uint8_t *p = NULL;
     pthread_mutex_lock(&s->lock);
-    if (!s->blocks && !s->fresh_count && ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1)) {
-        uint8_t *slab = aligned_alloc(size < HUGE_PAGE ? BLOCK_MIN : HUGE_PAGE, size);
-        if (slab && size >= HUGE_PAGE && s->slab_count)
-            madvise(slab, size, MADV_HUGEPAGE);
-        if (slab) {
-            s->slabs[s->slab_count++] = s->fresh = slab;
-            s->fresh_count = SLAB_BLOCKS;
-        }
-    }
-    uint8_t *p = (uint8_t *)s->blocks;
-    if (p) {
-        s->blocks = s->blocks->next;
+    if (!s->block_count && !s->fresh_count)
+        add_slab(s, SLAB_BLOCKS * each);
+    if (s->block_count) {
+        p = s->blocks[--s->block_count];
+        s->given_back = s->given_back < s->block_count ? s->given_back : s->block_count;
     } else if (s->fresh_count) {
         p = s->fresh;
         s->fresh += each;
@@ -155,7 +155,7 @@ uint8_t *rocl_space_block(rocl_sort_space *s)
 void rocl_space_unblock(rocl_sort_space *s, uint8_t *p)
 {
     pthread_mutex_lock(&s->lock);
-    put_block(s, p);
+    s->blocks[s->block_count++] = p;
     s->blocks_used--;
     pthread_mutex_unlock(&s->lock);
 }
@@ -166,10 +166,14 @@ void rocl_space_free_blocks(rocl_sort_space *s)
     if (!s->blocks_used && s->slab_count > 1) {
         while (s->slab_count > 1)
             free(s->slabs[--s->slab_count]);
-        s->blocks = NULL;
+        s->block_count = s->given_back = 0;
         s->fresh = s->slabs[0];
         s->fresh_count = SLAB_BLOCKS;
     }
+    const size_t each = s->block + ROCL_SORT_SLACK;
+    if ((s->block_count - s->given_back) * each >= GIVE_BACK_MIN)
+        for (; s->given_back < s->block_count; s->given_back++)
+            madvise(s->blocks[s->given_back], each, MADV_DONTNEED);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -262,6 +266,7 @@ void rocl_sort_space_free(rocl_sort_space *s)
     for (size_t i = 0; i < s->slab_count; i++)
         free(s->slabs[i]);
     free(s->slabs);
+    free(s->blocks);
     pthread_mutex_destroy(&s->lock);
     free(s->tmpdir);
     free(s);
