@@ -7,7 +7,9 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-enum { FIRST_BUFFER = 64 << 10 };
+/* A worker may fill some dozen sorters at once, each with a first buffer at least: what it needs to
+ * sort that, it has once. Larger ones have it behind their records. */
+enum { FIRST_BUFFER = 48 << 10, GROWTH = 4 };
 
 /* What one worker has added that is not in runs yet. */
 typedef struct worker_slot {
@@ -15,7 +17,7 @@ typedef struct worker_slot {
     bool shuffled; /* strands take too few records to be tried */
     uint64_t *records;
     size_t used, cap; /* bytes */
-    size_t free;      /* cap less the records and what sorting them needs */
+    size_t free;      /* cap less the records, and what sorting them needs there */
     size_t n;
     uint64_t buffered; /* records that ever were */
 } worker_slot;
@@ -57,9 +59,16 @@ static void drop_buffer(rocl_sorter *s, worker_slot *w)
     w->used = w->cap = w->free = w->n = 0;
 }
 
+/* Bytes that sorting needs in a buffer of this size for each of its records. */
+static size_t entry_size(size_t cap)
+{
+    return cap > FIRST_BUFFER ? ROCL_SORT_ENTRY_SIZE : 0;
+}
+
 static bool grow_buffer(rocl_sorter *s, worker_slot *w, size_t cap, bool anyway)
 {
-    if (!cap || cap <= w->cap)
+    const size_t filled = w->used + w->n * entry_size(cap);
+    if (!cap || cap <= w->cap || cap < filled)
         return false;
     size_t more = cap - w->cap;
     if (!rocl_space_expand(s->runs.space, more, anyway))
@@ -71,14 +80,19 @@ static bool grow_buffer(rocl_sorter *s, worker_slot *w, size_t cap, bool anyway)
     }
     w->records = records;
     w->cap = cap;
-    w->free += more;
+    w->free = cap - filled;
     return true;
 }
 
 /* Makes the worker's records a run. The buffer stays, unless it is larger than it should be. */
 static rocl_status write_buffer(rocl_sorter *s, worker_slot *w, rocl_error *err)
 {
-    rocl_status st = rocl_sort_make_runs(&s->runs, w->records, w->used, w->n, err);
+    uint8_t *behind = (uint8_t *)w->records + w->used;
+    void *space = entry_size(w->cap) ? behind : malloc(w->n * ROCL_SORT_ENTRY_SIZE);
+    rocl_status st = space ? rocl_sort_make_runs(&s->runs, w->records, w->used, w->n, space, err)
+                           : rocl_fail_memory(err);
+    if (space != behind)
+        free(space);
     if (st)
         return st;
     w->used = w->n = 0;
@@ -88,12 +102,13 @@ static rocl_status write_buffer(rocl_sorter *s, worker_slot *w, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Buffers begin small and double, so that sorters that get few records take little. */
-static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t need, rocl_error *err)
+/* For one more record. Buffers begin small and grow, so that sorters that get few records take
+ * little. */
+static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t size, rocl_error *err)
 {
     size_t max = rocl_space_buffer_max(s->runs.space);
-    while (w->free < need) {
-        size_t cap = w->cap ? w->cap * 2 : FIRST_BUFFER;
+    while (w->free < size + entry_size(w->cap)) {
+        size_t cap = !w->cap ? FIRST_BUFFER : w->cap > FIRST_BUFFER ? 2 * w->cap : GROWTH * w->cap;
         if (w->cap < max && grow_buffer(s, w, cap < max ? cap : max, w->cap == 0))
             continue;
         if (w->n) { /* full: strands begin anew, for one record of a far time ends a strand */
@@ -103,7 +118,8 @@ static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t need, r
                 st = write_buffer(s, w, err);
             if (st)
                 return st;
-        } else if (!grow_buffer(s, w, need, true)) { /* a record larger than buffers are */
+        } else if (!grow_buffer(s, w, size + ROCL_SORT_ENTRY_SIZE,
+                                true)) { /* a record larger than buffers are */
             return rocl_fail_memory(err);
         }
     }
@@ -129,9 +145,9 @@ static rocl_status add_slowly(rocl_sorter *s, unsigned worker, const uint64_t *k
     if (taken || st)
         return st;
     const unsigned words = s->runs.words;
-    size_t size = rocl_sort_buffer_size(words, len), need = size + ROCL_SORT_ENTRY_SIZE;
-    if (!w->records || w->free < need) {
-        st = reserve_buffer(s, w, need, err);
+    const size_t size = rocl_sort_buffer_size(words, len);
+    if (!w->records || w->free < size + entry_size(w->cap)) {
+        st = reserve_buffer(s, w, size, err);
         if (st || !w->records)
             return st;
     }
@@ -143,7 +159,7 @@ static rocl_status add_slowly(rocl_sorter *s, unsigned worker, const uint64_t *k
     if (len)
         memcpy((uint8_t *)(r + words) + sizeof len32, payload, len);
     w->used += size;
-    w->free -= need;
+    w->free -= size + entry_size(w->cap);
     w->n++;
     w->buffered++;
     return ROCL_OK;
@@ -237,5 +253,6 @@ void rocl_sorter_free(rocl_sorter *s)
         drop_buffer(s, &s->slots[i]);
     }
     rocl_sort_runs_free(&s->runs);
+    rocl_space_free_blocks(s->runs.space);
     free(s);
 }

@@ -118,7 +118,7 @@ struct rocl_sort_space {
     pthread_mutex_t lock; /* the file's making, and blocks */
     size_t block;         /* bytes */
     uint8_t **slabs;
-    size_t slab_count, slab_cap;
+    size_t slab_count, slab_cap, split; /* the first ones are no huge pages any more */
     uint8_t *fresh; /* blocks at the end of the last slab that were never handed out */
     unsigned fresh_count;
     uint8_t **blocks; /* that are free; of the first ones the system has the pages */
@@ -215,9 +215,9 @@ static inline bool rocl_sort_groups_differ(const uint64_t *a, const uint64_t *b,
  * Takes run->memory, which has ROCL_SORT_SLACK more bytes. */
 rocl_status rocl_sort_keep_run(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err);
 /* Sorts and encodes the n records (n > 0) of a buffer, `bytes` long, to a run, or to several when
- * they are of several groups. Behind the records there are n * ROCL_SORT_ENTRY_SIZE bytes more. */
-rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
-                                rocl_error *err);
+ * they are of several groups. space: n * ROCL_SORT_ENTRY_SIZE bytes, 8 aligned. */
+rocl_status rocl_sort_make_runs(rocl_sort_runs *to, const uint64_t *records, size_t bytes, size_t n,
+                                void *space, rocl_error *err);
 /* A set of runs without any. */
 void rocl_sort_runs_init(rocl_sort_runs *runs, rocl_sort_space *space, unsigned words,
                          unsigned shift);

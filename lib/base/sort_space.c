@@ -54,9 +54,13 @@ void rocl_space_unexpand(rocl_sort_space *s, size_t n)
     atomic_fetch_sub_explicit(&s->expanded, n, memory_order_relaxed);
 }
 
+/* Expanded bytes may be more than their share: the first buffers of many workers, and read buffers
+ * of many runs, are needed anyway. */
 bool rocl_space_keep(rocl_sort_space *s, size_t n)
 {
-    return reserve_share(&s->packed, n, s->limit - expanded_share(s));
+    const size_t expanded = atomic_load_explicit(&s->expanded, memory_order_relaxed);
+    const size_t share = expanded_share(s), other = expanded > share ? expanded : share;
+    return other < s->limit && reserve_share(&s->packed, n, s->limit - other);
 }
 
 void rocl_space_unkeep(rocl_sort_space *s, size_t n)
@@ -160,20 +164,29 @@ void rocl_space_unblock(rocl_sort_space *s, uint8_t *p)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* A block would come back with all that its huge page has. */
+static void give_back(rocl_sort_space *s, size_t each)
+{
+    for (; SLAB_BLOCKS * each >= HUGE_PAGE && s->split < s->slab_count; s->split++)
+        madvise(s->slabs[s->split], SLAB_BLOCKS * each, MADV_NOHUGEPAGE);
+    for (; s->given_back < s->block_count; s->given_back++)
+        madvise(s->blocks[s->given_back], each, MADV_DONTNEED);
+}
+
 void rocl_space_free_blocks(rocl_sort_space *s)
 {
     pthread_mutex_lock(&s->lock);
     if (!s->blocks_used && s->slab_count > 1) {
         while (s->slab_count > 1)
             free(s->slabs[--s->slab_count]);
+        s->split = s->split ? 1 : 0;
         s->block_count = s->given_back = 0;
         s->fresh = s->slabs[0];
         s->fresh_count = SLAB_BLOCKS;
     }
     const size_t each = s->block + ROCL_SORT_SLACK;
     if ((s->block_count - s->given_back) * each >= GIVE_BACK_MIN)
-        for (; s->given_back < s->block_count; s->given_back++)
-            madvise(s->blocks[s->given_back], each, MADV_DONTNEED);
+        give_back(s, each);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -145,13 +145,13 @@ static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const 
     return rocl_sort_keep_run(to, &run, err);
 }
 
-rocl_status rocl_sort_make_runs(rocl_sort_runs *to, uint64_t *records, size_t bytes, size_t n,
-                                rocl_error *err)
+rocl_status rocl_sort_make_runs(rocl_sort_runs *to, const uint64_t *records, size_t bytes, size_t n,
+                                void *space, rocl_error *err)
 {
     const rocl_sort_entry *e = NULL;
     rocl_status st = ROCL_OK;
     if (!rocl_sort_is_ordered(records, n, to->words))
-        e = rocl_sort_entries(records, n, to->words, (uint8_t *)records + bytes);
+        e = rocl_sort_entries(records, n, to->words, space);
     if (!e || to->shift >= 64)
         return write_run(to, records, e, n, bytes, err);
     /* A run goes up to the end of a group, but is not too small. */

@@ -353,6 +353,47 @@ static void test_shared_space(void **state)
     rocl_sort_space_free(space);
 }
 
+static void add_ascending(rocl_sorter *s, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        assert_int_equal(rocl_sorter_add(s, 0, &(uint64_t){i * 1000003}, &i, sizeof i, NULL),
+                         ROCL_OK);
+}
+
+static void check_ascending(rocl_sorter *s, uint64_t n)
+{
+    rocl_sort_record rec;
+    bool more;
+    assert_int_equal(rocl_sorter_start(s, NULL), ROCL_OK);
+    for (uint64_t i = 0; i < n; i++) {
+        assert_int_equal(rocl_sorter_next(s, &rec, &more, NULL), ROCL_OK);
+        assert_true(more && rec.key[0] == i * 1000003 && !memcmp(rec.data, &i, sizeof i));
+    }
+    assert_int_equal(rocl_sorter_next(s, &rec, &more, NULL), ROCL_OK);
+    assert_false(more);
+}
+
+/* What one sorter had goes back to the system, and comes again for the next, while another one
+ * keeps its own between. */
+static void test_memory_again(void **state)
+{
+    (void)state;
+    enum { EACH = 400000 };
+    rocl_sort_space *space = rocl_sort_space_new((size_t)64 << 20, 1, NULL);
+    rocl_sorter *stays = rocl_sorter_new(space, 1);
+    for (unsigned k = 0; k < 3; k++) {
+        rocl_sorter *s = rocl_sorter_new(space, 1);
+        add_ascending(s, EACH);
+        add_ascending(stays, k ? 0 : EACH);
+        check_ascending(s, EACH);
+        rocl_sorter_free(s);
+    }
+    check_ascending(stays, EACH);
+    rocl_sorter_free(stays);
+    assert_int_equal(rocl_sort_space_spilled(space), 0);
+    rocl_sort_space_free(space);
+}
+
 static void test_bad_folder(void **state)
 {
     (void)state;
@@ -396,7 +437,7 @@ int main(void)
         cmocka_unit_test(test_sizes),        cmocka_unit_test(test_spilled),
         cmocka_unit_test(test_shared_space), cmocka_unit_test(test_workers),
         cmocka_unit_test(test_bad_folder),   cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_groups),       cmocka_unit_test(test_memory_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
