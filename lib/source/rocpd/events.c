@@ -4,8 +4,9 @@
  * neighbouring regions come from a handful of ascending streams, one per domain. So a few windows
  * are kept open on the table, each a cursor with a batch of rows in hand. An id is looked for in
  * the windows; the window that stands just before it reads on; else the window unused for longest
- * is moved there. A moved window reads few rows at first and more as it is read on (read-ahead),
- * which makes random ids cost a seek each, never a batch each. */
+ * is moved there, or there is one more if all are of use to the task at hand. A moved window reads
+ * few rows at first and more as it is read on (read-ahead), which makes random ids cost a seek
+ * each, never a batch each. */
 #include <stdlib.h>
 
 #include "source/rocpd/rocpd.h"
@@ -32,6 +33,7 @@ struct rocpd_events {
     window windows[WINDOWS];
     unsigned open;
     uint64_t finds;
+    uint64_t before; /* finds of the tasks before this one */
 };
 
 rocl_status rocpd_events_open(rocpd_events **out, rocpd_set *s, rocl_db *db, uint32_t fields,
@@ -47,6 +49,11 @@ rocl_status rocpd_events_open(rocpd_events **out, rocpd_set *s, rocl_db *db, uin
         e->next[i] = INT64_MIN;
     *out = e;
     return ROCL_OK;
+}
+
+void rocpd_events_begin_task(rocpd_events *e)
+{
+    e->before = e->finds;
 }
 
 void rocpd_events_close(rocpd_events *e)
@@ -97,7 +104,8 @@ static window *find_window(rocpd_events *e, int64_t id)
     return near;
 }
 
-/* Moves a window to an id: a new one, or the one that was used longest ago. */
+/* Moves a window to an id: the one that was used longest ago, or a new one where this task has used
+ * all that there are. */
 static rocl_status move_window(rocpd_events *e, int64_t id, window **out, rocl_error *err)
 {
     const char *const columns[COLUMNS] = {
@@ -105,14 +113,13 @@ static rocl_status move_window(rocpd_events *e, int64_t id, window **out, rocl_e
         e->fields & ROCL_FIELD_CORRELATION ? "correlation_id" : NULL, "extdata"};
     window *w = &e->windows[0];
     rocl_status st = ROCL_OK;
-    if (e->open < WINDOWS) {
+    for (unsigned i = 1; i < e->open; i++)
+        if (e->windows[i].used < w->used)
+            w = &e->windows[i];
+    if (e->open < WINDOWS && (!e->open || w->used > e->before)) {
         w = &e->windows[e->open];
         st = rocl_rows_open(&w->rows, e->db, e->set->tables[ROCPD_EVENT], columns, COLUMNS, err);
         e->open += st == ROCL_OK;
-    } else {
-        for (unsigned i = 1; i < WINDOWS; i++)
-            if (e->windows[i].used < w->used)
-                w = &e->windows[i];
     }
     if (st == ROCL_OK)
         st = rocl_rows_seek(w->rows, id, INT64_MAX, err);

@@ -275,6 +275,8 @@ static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
         st = open_connection(s->trace, s->capture->source, number, &w->db, err);
     if (st == ROCL_OK && !w->events)
         st = rocpd_events_open(&w->events, s, w->db, to->fields, err);
+    if (st == ROCL_OK)
+        rocpd_events_begin_task(w->events);
     return st;
 }
 
@@ -297,17 +299,27 @@ static rocl_status scan_task(rocl_trace *t, rocl_model_capture *c, const rocl_ta
     return st;
 }
 
+/* Frees what workers read tables with. */
+static void free_readers(rocpd_set *s)
+{
+    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
+        rocpd_worker *w = &s->workers[i];
+        rocl_batcher_free(&w->out);
+        rocpd_events_close(w->events);
+        w->events = NULL;
+    }
+}
+
 /* Frees what the scan of a capture holds; each can be used again. */
 static void free_scan(rocpd_set *s)
 {
+    free_readers(s);
     rocpd_join_free(s->join);
     s->join = NULL;
     rocl_allocs_free(s->allocs);
     s->allocs = NULL;
     for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
         rocpd_worker *w = &s->workers[i];
-        rocl_batcher_free(&w->out);
-        rocpd_events_close(w->events);
         rocl_idset_free(&w->region_events);
         memset(w, 0, sizeof *w);
     }
@@ -365,6 +377,7 @@ static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_
     last_tasks l = {s, to, s->allocs};
     unsigned jobs = to->quiet || to->few ? 1 : t->opt.jobs;
     size_t parts = 0;
+    free_readers(s); /* the tables are read: to join takes its memory */
     rocl_status st =
         s->join ? rocpd_join_start(s->join, jobs > 1 ? 4 * (size_t)jobs : 1, &parts, err) : ROCL_OK;
     if (st == ROCL_OK)

@@ -174,6 +174,8 @@ typedef struct rocpd_events rocpd_events;
 rocl_status rocpd_events_open(rocpd_events **e, rocpd_set *s, rocl_db *db, uint32_t fields,
                               rocl_error *err);
 void rocpd_events_close(rocpd_events *e);
+/* What follows is for other rows than what was before: windows may be moved. */
+void rocpd_events_begin_task(rocpd_events *e);
 /* *found false: there is no such event. */
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
                               rocl_error *err);
