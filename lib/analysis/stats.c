@@ -219,6 +219,8 @@ static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
     close_collector(s, i);
     if (large)
         pthread_mutex_unlock(&s->large);
+    if (!s->few)
+        give_memory_back();
     return st;
 }
 
