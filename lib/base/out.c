@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Pieces from DIRECT on are written from where they are: to copy them costs more than a call. */
@@ -173,7 +174,9 @@ rocl_status rocl_out_open_to(rocl_out **out, rocl_out_fn *write, void *ctx, rocl
  * file system can say so. */
 static bool make_room(rocl_out *o, uint64_t bytes)
 {
-    if (!bytes || fallocate(o->fd, 0, 0, (off_t)bytes) == 0)
+    struct stat file;
+    const bool there = fstat(o->fd, &file) == 0 && (uint64_t)file.st_size == bytes;
+    if (there || fallocate(o->fd, 0, 0, (off_t)bytes) == 0)
         return true;
     if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
         return false;

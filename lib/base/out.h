@@ -36,8 +36,9 @@ static inline bool rocl_out_is_gz(const char *path)
 }
 
 /* In place of writes: makes room for `bytes`, which others write at offsets of the file *path,
- * until it is committed or sealed. Only of regular files, once, before any write. here: they are
- * processes of this machine; then a killed process leaves nothing behind. Free *path. */
+ * until it is committed or sealed. Only of regular files, before any write; once more when it is
+ * known how many bytes there are. here: they are processes of this machine; then a killed process
+ * leaves nothing behind. Free *path. */
 rocl_status rocl_out_share(rocl_out *o, uint64_t bytes, bool here, char **path, rocl_error *err);
 
 /* Nothing more will be written: frees the buffer, and with `close` closes the file until commit, so

@@ -16,9 +16,11 @@ rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
 }
 
 rocl_status rocl_piped_open_parts(rocl_piped *s, rocl_trace *t, const char *path,
-                                  const rocl_pipe_ops *ops, void *ctx, rocl_error *err)
+                                  rocl_parts_order order, const rocl_pipe_ops *ops, void *ctx,
+                                  rocl_error *err)
 {
     rocl_status st = rocl_parts_open(t, path, err);
+    rocl_parts_set_order(t, order);
     if (st == ROCL_OK)
         st = rocl_parts_out(t, &s->out, path, err);
     if (st == ROCL_OK)

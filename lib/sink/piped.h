@@ -31,7 +31,8 @@ rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
 /* The same of a file that the ranks of a team write together: see trace/parts.h. A sink calls
  * rocl_piped_end_part() at the end of each capture that does not join the next one. */
 rocl_status rocl_piped_open_parts(rocl_piped *s, rocl_trace *t, const char *path,
-                                  const rocl_pipe_ops *ops, void *ctx, rocl_error *err);
+                                  rocl_parts_order order, const rocl_pipe_ops *ops, void *ctx,
+                                  rocl_error *err);
 rocl_status rocl_piped_end_part(rocl_piped *s, rocl_trace *t, rocl_error *err);
 
 /* The same of a file whose blocks are written as they are, or packed by gzip: if that is wanted or

@@ -44,7 +44,11 @@ typedef enum rocl_team_message {
     /* of outputs that all write, see trace/parts.h */
     ROCL_TEAM_WRITE,  /* trace, its captures, flags, the state of the filter */
     ROCL_TEAM_COUNTS, /* faults, events, times, what filters have met, texts that are not UTF-8 */
-    ROCL_TEAM_PARTS,  /* sums of the sink; how many outputs, of each the name and its parts */
+    ROCL_TEAM_NEWS,   /* what is complete; how many new outputs, their names; how many parts, of
+                         each the output, the number and the length */
+    ROCL_TEAM_ROOM,   /* numbers from and until, how many outputs; of each which, the file, whether
+                         the head is wanted, the offset */
+    ROCL_TEAM_PARTS,  /* sums of the sink, the rest of NEWS, facts */
     ROCL_TEAM_PLACE,  /* output, file, whether to sync it, how many parts: capture and offset */
     ROCL_TEAM_PLACED,
     ROCL_TEAM_NAMED, /* all outputs have their names */
@@ -53,8 +57,8 @@ typedef enum rocl_team_message {
     ROCL_TEAM_ANSWER, /* how many texts; of each length and bytes; collector; what it has put.
                          Empty: that is all */
     /* of inputs that nodes find, see trace/nodes.h */
-    ROCL_TEAM_FIND,    /* how many names; of each its number, itself, whether it must be there */
-    ROCL_TEAM_FOUND,   /* host, status, text, how many files, of each which name, path and state */
+    ROCL_TEAM_FIND,  /* how many names; of each its number, itself, whether it must be there */
+    ROCL_TEAM_FOUND, /* host, status, text, how many files, of each which name, path and state */
     /* of inputs that other ranks open, see trace/remote.h */
     ROCL_TEAM_DEFINED, /* definitions; of each input a status, and why, or its captures; agents */
     ROCL_TEAM_KERNELS, /* trace. Back: how many captures, of each input, which of its, kernels */

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/file.h"
 #include "filter/filter.h"
 #include "trace/deal.h"
 #include "trace/remote.h"
@@ -62,6 +61,7 @@ static rocl_status lead_parts(rocl_trace *t, bool *leads, rocl_error *err)
         return st;
     rocl_parts *p = t->parts;
     p->ranks = calloc(rocl_team_size(p->team), sizeof *p->ranks);
+    p->front = 1;
     p->notice = t->opt.notice;
     p->notice_ctx = t->opt.ctx;
     return p->ranks ? ROCL_OK : rocl_fail_memory(err);
@@ -104,34 +104,16 @@ rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team
     return ROCL_OK;
 }
 
-/* Parts that follow each other in the file become one. */
-static rocl_status note_part(output *o, uint64_t number, uint64_t at, uint64_t length,
-                             rocl_error *err)
-{
-    part *last = o->count ? &o->parts[o->count - 1] : NULL;
-    if (last && last->number == number && last->at + last->length == at) {
-        last->length += length;
-        return ROCL_OK;
-    }
-    if (!ROCL_GROW(o->parts, o->cap, o->count + 1))
-        return rocl_fail_memory(err);
-    o->parts[o->count++] = (part){number, at, length};
-    return ROCL_OK;
-}
+static rocl_status return_failure(const rocl_parts *p, rocl_error *err);
 
 static rocl_status append_part(output *o, uint64_t number, const void *bytes, size_t n,
                                rocl_error *err)
 {
     rocl_parts *p = o->all;
-    rocl_status st = ROCL_OK;
     pthread_mutex_lock(&p->lock);
-    if (p->fd < 0)
-        p->fd = rocl_temp_file(p->trace->opt.tmpdir, &p->folder);
-    if (p->fd < 0 || !rocl_write_at(p->fd, bytes, n, p->end))
-        st = rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", p->folder, strerror(errno));
-    else
-        st = note_part(o, number, p->end, n, err);
-    p->end += n;
+    rocl_status st = p->ranks ? ROCL_OK : return_failure(p, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_append(o, number, bytes, n, err);
     pthread_mutex_unlock(&p->lock);
     return st;
 }
@@ -143,18 +125,40 @@ static rocl_status write_part(void *ctx, const void *bytes, size_t n, rocl_error
     return st ? st : append_part(o, o->all->number, bytes, n, err);
 }
 
-/* NULL: memory is out. */
-output *rocl_parts_add_output(rocl_parts *p, const char *path)
+static rocl_status tell_rank_0(rocl_parts *p, uint64_t passed, rocl_error *err)
 {
-    output *o = calloc(1, sizeof *o);
-    if (!o || !(o->path = strdup(path)) ||
-        !ROCL_GROW(p->outputs, p->output_cap, p->output_count + 1)) {
-        free(o ? o->path : NULL);
-        free(o);
-        return NULL;
-    }
-    p->outputs[p->output_count++] = o;
-    return o;
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_NEWS);
+    pthread_mutex_lock(&p->lock); /* until it is sent, so that news come in their order */
+    rocl_parts_put_news(p, passed, &b);
+    const rocl_status st = rocl_team_reply(p->team, &b, err);
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
+static rocl_status advance(rocl_parts *p, uint64_t passed, rocl_error *err)
+{
+    pthread_mutex_lock(&p->team->receiving); /* who holds it sends what follows from messages */
+    pthread_mutex_lock(&p->lock);
+    p->passed = passed;
+    const rocl_status st = rocl_parts_advance(p, err);
+    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->team->receiving);
+    return st;
+}
+
+/* Parts of smaller numbers are complete. */
+rocl_status rocl_parts_pass(rocl_parts *p, uint64_t passed, rocl_error *err)
+{
+    if (!rocl_parts_are_ordered(p))
+        return ROCL_OK;
+    return p->ranks ? advance(p, passed, err) : tell_rank_0(p, passed, err);
+}
+
+void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order)
+{
+    if (t->parts)
+        t->parts->order = order;
 }
 
 rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_error *err)
@@ -162,36 +166,65 @@ rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_err
     return t->parts && !t->parts->ranks ? ROCL_OK : rocl_make_dirs(path, err);
 }
 
+/* On rank 0. Where it cannot be, that is said as early as by one process. */
+static rocl_status open_file(rocl_parts *p, output *o, rocl_error *err)
+{
+    rocl_out *file;
+    rocl_status st = o->file ? ROCL_OK : rocl_out_open(&file, o->path, err);
+    if (st != ROCL_OK || o->file)
+        return st;
+    if (!rocl_parts_are_ordered(p) || p->output_count > OPEN_FILES || o->late) {
+        rocl_out_discard(file);
+        return ROCL_OK;
+    }
+    o->file = file;
+    return rocl_out_share(file, 0, true, &o->shown, err);
+}
+
+/* Rank 0 may know of it from another rank. */
+static rocl_status add_output(rocl_parts *p, const char *path, output **o, rocl_error *err)
+{
+    pthread_mutex_lock(&p->lock);
+    *o = rocl_parts_find_output(p->outputs, p->output_count, path);
+    if (!*o || (*o)->all)
+        *o = rocl_parts_add_output(p, path);
+    rocl_status st = *o ? ROCL_OK : rocl_fail_memory(err);
+    if (st == ROCL_OK && p->ranks)
+        st = open_file(p, *o, err);
+    if (st == ROCL_OK)
+        (*o)->all = p;
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err)
 {
     rocl_parts *p = t->parts;
+    output *o;
     *out = NULL;
     if (!p)
         return rocl_out_open(out, path, err);
-    if (p->ranks) { /* where it cannot be, that is said as early as by one process */
-        const rocl_status may = rocl_out_open(out, path, err);
-        if (may != ROCL_OK)
-            return may;
-        rocl_out_discard(*out);
-        *out = NULL;
-    }
-    output *o = rocl_parts_add_output(p, path);
-    if (!o)
-        return rocl_fail_memory(err);
-    o->all = p;
-    const rocl_status st = rocl_out_open_to(out, write_part, o, err);
-    o->out = *out;
-    return st;
+    rocl_status st = add_output(p, path, &o, err);
+    if (st == ROCL_OK)
+        st = rocl_out_open_to(out, write_part, o, err);
+    if (st == ROCL_OK)
+        o->out = *out;
+    return st ? st : rocl_parts_pass(p, p->passed, err);
 }
 
 rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *bytes, size_t n,
                             rocl_error *err)
 {
     rocl_parts *p = t->parts;
-    for (size_t i = 0; p && i < p->output_count; i++)
+    output *o = NULL;
+    if (!p)
+        return rocl_out_write(out, bytes, n, err);
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < p->output_count; i++)
         if (p->outputs[i]->out == out)
-            return append_part(p->outputs[i], 0, bytes, n, err);
-    return rocl_out_write(out, bytes, n, err);
+            o = p->outputs[i];
+    pthread_mutex_unlock(&p->lock);
+    return o ? append_part(o, 0, bytes, n, err) : rocl_out_write(out, bytes, n, err);
 }
 
 void rocl_parts_front(rocl_parts *p)
@@ -202,6 +235,14 @@ void rocl_parts_front(rocl_parts *p)
 void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c)
 {
     p->number = c->index + (uint64_t)1;
+}
+
+rocl_status rocl_parts_reach_capture(rocl_parts *p, const rocl_capture *c, rocl_error *err)
+{
+    const uint64_t number = c->index + (uint64_t)1;
+    const bool next = number > p->number;
+    p->number = number;
+    return next ? rocl_parts_pass(p, number, err) : ROCL_OK;
 }
 
 void rocl_parts_tail(rocl_parts *p)
@@ -341,34 +382,31 @@ static void take_error(rocl_parts *p, rocl_team_reader *r)
         rocl_fail(p->err, (rocl_status)status, "%.*s", (int)n, (const char *)text);
 }
 
-static rocl_status take_parts(rank_state *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_parts(rocl_parts *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
 {
     const uint64_t sums = rocl_team_number(r);
     s->sums = sums < 64 ? calloc(sums + 1, sizeof *s->sums) : NULL;
     for (uint64_t i = 0; s->sums && i < sums; i++)
         s->sums[s->sum_count++] = rocl_team_number(r);
-    const uint64_t n = rocl_team_number(r);
-    r->bad |= n > (uint64_t)(r->end - r->p);
-    s->outputs = r->bad ? NULL : calloc(n + 1, sizeof *s->outputs);
-    for (uint64_t i = 0; s->outputs && i < n && !r->bad; i++) {
-        output *o = &s->outputs[s->output_count++];
-        o->path = rocl_team_text(r);
-        const uint64_t count = rocl_team_number(r);
-        r->bad |= count > (uint64_t)(r->end - r->p);
-        o->parts = r->bad ? NULL : calloc(count + 1, sizeof *o->parts);
-        for (; o->parts && o->count < count && !r->bad; o->count++) {
-            const uint64_t number = rocl_team_number(r);
-            o->parts[o->count] = (part){.number = number, .length = rocl_team_number(r)};
-        }
-        if (!r->bad && (!o->parts || !o->path))
-            return rocl_fail_memory(err);
-    }
-    if (r->bad)
-        return rocl_team_bad_message(err);
+    const rocl_status st = s->sums ? rocl_parts_take_news(p, s, r, err) : rocl_fail_memory(err);
+    if (st != ROCL_OK || r->bad)
+        return st ? st : rocl_team_bad_message(err);
     rocl_buf_put(&s->facts, r->p, (size_t)(r->end - r->p));
     r->p = r->end;
     s->written = true;
-    return s->sums && s->outputs && !s->facts.failed ? ROCL_OK : rocl_fail_memory(err);
+    return s->facts.failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+/* NEWS, and the news of PARTS. */
+static rocl_status take_news(rocl_parts *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
+{
+    const bool last = (rocl_team_message)p->message.data[0] == ROCL_TEAM_PARTS;
+    pthread_mutex_lock(&p->lock);
+    rocl_status st = last ? take_parts(p, s, r, err) : rocl_parts_take_news(p, s, r, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_advance(p, err);
+    pthread_mutex_unlock(&p->lock);
+    return st;
 }
 
 static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader *r,
@@ -389,8 +427,9 @@ static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader
     case ROCL_TEAM_COUNTS:
         s->read = true;
         return take_counts(p, r, err);
+    case ROCL_TEAM_NEWS:
     case ROCL_TEAM_PARTS:
-        return take_parts(s, r, err);
+        return take_news(p, s, r, err);
     case ROCL_TEAM_PLACED:
         s->placed = true;
         s->bytes = rocl_team_number(r);
@@ -409,6 +448,15 @@ static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader
     }
 }
 
+/* What goes wrong is that of the capture at hand, and said where its bytes are written. */
+static void take_room(rocl_parts *p, rocl_team_reader *r)
+{
+    pthread_mutex_lock(&p->lock);
+    if (p->status == ROCL_OK)
+        p->status = rocl_parts_take_room(p, r, p->err);
+    pthread_mutex_unlock(&p->lock);
+}
+
 static rocl_status take_on_other(rocl_parts *p, rocl_team_reader *r, rocl_error *err)
 {
     uint64_t at;
@@ -425,6 +473,9 @@ static rocl_status take_on_other(rocl_parts *p, rocl_team_reader *r, rocl_error 
         p->message = done;
         return ROCL_OK;
     }
+    case ROCL_TEAM_ROOM:
+        take_room(p, r);
+        return ROCL_OK;
     case ROCL_TEAM_NAMED:
         p->named = true;
         return ROCL_OK;
@@ -462,7 +513,7 @@ rocl_status rocl_parts_wait(rocl_parts *p, rocl_error *err)
     pthread_mutex_lock(&p->team->receiving);
     const rocl_status st = take_messages(p, 100, err);
     pthread_mutex_unlock(&p->team->receiving);
-    return st;
+    return st || p->ranks ? st : return_failure(p, err);
 }
 
 /* On rank 0, until all others have done what the flag says, or have ended. */
@@ -521,7 +572,7 @@ rocl_status rocl_parts_start(rocl_parts *p, rocl_error *err)
     rocl_buf_free(&world);
     p->trace->opt.notice = p->notice ? keep_notice : NULL;
     p->trace->opt.ctx = p;
-    return st;
+    return st ? st : rocl_parts_pass(p, p->passed, err);
 }
 
 bool rocl_parts_started(const rocl_parts *p)
@@ -537,11 +588,14 @@ void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes)
 }
 
 /* Rank 0 shows how far the others are. */
-rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, rocl_error *err)
+rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, bool joins_next, rocl_error *err)
 {
     uint8_t space[ROCL_TEAM_SHORT];
     rocl_buf b = rocl_team_short(space, ROCL_TEAM_DONE, c->index);
-    return p->ranks ? ROCL_OK : rocl_team_reply(p->team, &b, err);
+    rocl_status st = ROCL_OK;
+    if (p->order == ROCL_PARTS_AS_READ && !joins_next)
+        st = rocl_parts_pass(p, c->index + (uint64_t)2, err);
+    return st || p->ranks ? st : rocl_team_reply(p->team, &b, err);
 }
 
 rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err)
@@ -592,12 +646,6 @@ bool rocl_parts_stopped(const rocl_parts *p)
     return p->at >= p->stop_at || p->team->broken;
 }
 
-static void free_output(output *o)
-{
-    free(o->path);
-    free(o->parts);
-}
-
 void rocl_parts_end_all(rocl_parts *p)
 {
     if (!p || !p->ranks || !p->started)
@@ -616,15 +664,13 @@ void rocl_parts_free(rocl_parts *p)
     rocl_parts_end_all(p);
     for (unsigned r = 0; p->ranks && r < rocl_team_size(p->team); r++) {
         for (size_t i = 0; i < p->ranks[r].output_count; i++)
-            free_output(&p->ranks[r].outputs[i]);
+            rocl_parts_free_output(p->ranks[r].outputs[i]);
         free(p->ranks[r].outputs);
         free(p->ranks[r].sums);
         rocl_buf_free(&p->ranks[r].facts);
     }
-    for (size_t i = 0; i < p->output_count; i++) {
-        free_output(p->outputs[i]);
-        free(p->outputs[i]);
-    }
+    for (size_t i = 0; i < p->output_count; i++)
+        rocl_parts_free_output(p->outputs[i]);
     if (p->fd >= 0)
         close(p->fd);
     if (p->shown.path && p->team->broken) /* rank 0 cannot remove it any more */

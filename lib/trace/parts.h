@@ -6,7 +6,9 @@
  *     knows all definitions, clocks
  *     and filters          -- WRITE world -->
  *     runs the sink                           runs the sink
- *                         <-- NOTICE, DONE --
+ *                      <-- NOTICE, DONE, NEWS -- what is complete
+ *                          -- ROOM -->        is the next one: what there is of it is known to
+ *                                             belong there
  *                          <-- COUNTS --      has read all
  *                          <-- PARTS --       has written all: outputs, bytes of each capture
  *     makes an output      -- PLACE offsets -->
@@ -17,6 +19,10 @@
  * A rank that fails sends ERROR in place of what would follow, and END; rank 0 then sends STOP to
  * the others, which go on only with captures before the one that failed: so the first failure is
  * that of one process.
+ *
+ * Of sinks that write in the order of captures (rocl_parts_order), rank 0 makes the outputs at
+ * once. It follows which captures are complete; the rank whose turn is next gets room in the
+ * outputs, and needs its temporary file no more until its turn is over.
  *
  * Reports use the same run (analysis/gather.h): there is nothing to place then, but questions.
  *
@@ -48,9 +54,22 @@ rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_err
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err);
 /* What comes before all captures, once it is opened: every rank writes the same. */
 rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *p, size_t n, rocl_error *err);
+/* What the sink promises, before it has outputs. Of these orders ranks of one machine know early
+ * where their parts belong, and write them there at once: where a rank writes what comes first, or
+ * what comes before is complete. The rest goes the way of temporary files. Without a team: nothing.
+ */
+typedef enum rocl_parts_order {
+    ROCL_PARTS_ANY,
+    ROCL_PARTS_AS_READ, /* all of a capture is written when its end_capture() returns, but where
+                           it joins the next one */
+    ROCL_PARTS_JOINING, /* when all has been read, by rocl_parts_reach_capture() */
+} rocl_parts_order;
+void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order);
 /* When all has been read: what is written from here on stands behind what there is of this capture.
  * On rank 0: before all captures, in place of the head, or behind them all. */
 void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c);
+/* The same in ascending order (ROCL_PARTS_JOINING). */
+rocl_status rocl_parts_reach_capture(rocl_parts *p, const rocl_capture *c, rocl_error *err);
 void rocl_parts_front(rocl_parts *p);
 void rocl_parts_tail(rocl_parts *p);
 
@@ -111,8 +130,8 @@ rocl_status rocl_parts_start(rocl_parts *p, rocl_error *err);
 bool rocl_parts_started(const rocl_parts *p);
 /* A capture is at hand; *goes false: another one before it has failed. */
 void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes);
-/* It has become its parts. */
-rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, rocl_error *err);
+/* It has become its parts, but for what the sink may join with the next one. */
+rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, bool joins_next, rocl_error *err);
 /* Takes in what other ranks have sent, without waiting. A failure: there is no use to go on. Any
  * thread, now and then. */
 rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err);

@@ -226,7 +226,7 @@ static rocl_status run_capture(run *r, rocl_error *err)
     if (st == ROCL_OK && sink->end_capture)
         st = sink->end_capture(sink->self, c, err);
     if (st == ROCL_OK && r->shared)
-        st = rocl_parts_end(r->shared, c, err);
+        st = rocl_parts_end(r->shared, c, rocl_trace_joins_next(r->trace, c), err);
     ops->end(r->trace, r->capture);
     if (prefetched) {
         r->plan = prefetched->plan;

@@ -9,11 +9,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/file.h"
 #include "base/out_set.h"
 #include "base/sync.h"
-
-#define COPY_BYTES ((size_t)1 << 20)
 
 static int by_number(const void *a, const void *b)
 {
@@ -23,43 +20,30 @@ static int by_number(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Brings the pieces of a part together, in the order of the captures. */
-static void sort_parts(output *o)
+/* Brings the pieces of each part together, in the order of the captures. */
+static void sort_parts(rocl_parts *p)
 {
-    if (o->count)
-        qsort(o->parts, o->count, sizeof *o->parts, by_number);
+    for (size_t i = 0; i < p->output_count && !rocl_parts_are_ordered(p); i++)
+        if (p->outputs[i]->count)
+            qsort(p->outputs[i]->parts, p->outputs[i]->count, sizeof(part), by_number);
 }
 
-/* By the kernel, which need not move the bytes twice; *n and the offsets are of what is left. Where
- * it cannot, nothing is. */
-static void copy_in_kernel(int from, uint64_t *at, int to, uint64_t *offset, uint64_t *n)
+/* Copies what there is of a number, if it is not there already. *k is on its way over the parts. */
+static rocl_status place_number(const rocl_parts *p, const output *o, int to, const part *wanted,
+                                size_t *k, rocl_error *err)
 {
-    ssize_t done = 1;
-    while (*n && done > 0) {
-        off_t in = (off_t)*at, out = (off_t)*offset;
-        done = copy_file_range(from, &in, to, &out, *n, 0);
-        if (done <= 0)
-            return;
-        *at += (uint64_t)done;
-        *offset += (uint64_t)done;
-        *n -= (uint64_t)done;
+    uint64_t offset = wanted->at;
+    while (*k < o->count && o->parts[*k].number < wanted->number)
+        ++*k;
+    for (; *k < o->count && o->parts[*k].number == wanted->number; ++*k) {
+        const part *x = &o->parts[*k];
+        if (x->place != NOT_PLACED && x->place != offset)
+            return rocl_team_bad_message(err);
+        if (x->place == NOT_PLACED && !rocl_parts_copy(p->fd, x->at, to, offset, x->length))
+            return rocl_fail_write(err, o->path, errno);
+        offset += x->length;
     }
-}
-
-static bool copy_bytes(int from, uint64_t at, int to, uint64_t offset, uint64_t n, void *buffer)
-{
-    copy_in_kernel(from, &at, to, &offset, &n);
-    while (n) {
-        const size_t some = n < COPY_BYTES ? (size_t)n : COPY_BYTES;
-        errno = EIO;
-        if (rocl_read_at(from, buffer, some, at) != (ssize_t)some ||
-            !rocl_write_at(to, buffer, some, offset))
-            return false;
-        at += some;
-        offset += some;
-        n -= some;
-    }
-    return true;
+    return ROCL_OK;
 }
 
 /* places: what rank 0 wants of this output, by number, and where. */
@@ -67,32 +51,17 @@ static rocl_status copy_parts(const rocl_parts *p, const output *o, const char *
                               const part *places, size_t count, rocl_error *err)
 {
     const int to = open(file, O_WRONLY | O_CLOEXEC);
-    void *buffer = malloc(COPY_BYTES);
-    bool done = to >= 0 && buffer;
+    if (to < 0)
+        return rocl_fail_write(err, o->path, errno);
+    rocl_status st = ROCL_OK;
     size_t k = 0;
-    for (size_t i = 0; i < count && done; i++) {
-        uint64_t offset = places[i].at;
-        while (k < o->count && o->parts[k].number < places[i].number)
-            k++;
-        for (; k < o->count && o->parts[k].number == places[i].number && done; k++) {
-            done = copy_bytes(p->fd, o->parts[k].at, to, offset, o->parts[k].length, buffer);
-            offset += o->parts[k].length;
-        }
-    }
-    done = done && (!sync || rocl_sync_file(to));
-    const int why = errno;
-    free(buffer);
-    if (to >= 0 && close(to) != 0 && done)
-        done = errno == EINTR;
-    return done ? ROCL_OK : rocl_fail_write(err, o->path, why);
-}
-
-static output *find_output(output *const *all, size_t count, const char *path)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(all[i]->path, path))
-            return all[i];
-    return NULL;
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        st = place_number(p, o, to, &places[i], &k, err);
+    if (st == ROCL_OK && sync && !rocl_sync_file(to))
+        st = rocl_fail_write(err, o->path, errno);
+    if (close(to) != 0 && errno != EINTR && st == ROCL_OK)
+        st = rocl_fail_write(err, o->path, errno);
+    return st;
 }
 
 /* ---- on another rank ---- */
@@ -105,16 +74,9 @@ static rocl_status send_parts(rocl_parts *p, const rocl_parts_sums *sums, const 
     rocl_buf_varint(&b, sums->own_count);
     for (size_t i = 0; i < sums->own_count; i++)
         rocl_buf_varint(&b, sums->own[i]);
-    rocl_buf_varint(&b, p->output_count);
-    for (size_t i = 0; i < p->output_count; i++) {
-        const output *o = p->outputs[i];
-        rocl_team_put_text(&b, o->path, strlen(o->path));
-        rocl_buf_varint(&b, o->count);
-        for (size_t k = 0; k < o->count; k++) {
-            rocl_buf_varint(&b, o->parts[k].number);
-            rocl_buf_varint(&b, o->parts[k].length);
-        }
-    }
+    pthread_mutex_lock(&p->lock);
+    rocl_parts_put_news(p, UINT64_MAX, &b);
+    pthread_mutex_unlock(&p->lock);
     if (facts)
         rocl_buf_put(&b, facts->data, facts->len);
     return rocl_team_reply(p->team, &b, err);
@@ -133,7 +95,7 @@ static rocl_status do_place(rocl_parts *p, rocl_error *err)
     char *path = rocl_team_text(&r), *file = rocl_team_text(&r);
     const bool sync = rocl_team_number(&r);
     const uint64_t n = rocl_team_number(&r);
-    output *o = path ? find_output(p->outputs, p->output_count, path) : NULL;
+    output *o = path ? rocl_parts_find_output(p->outputs, p->output_count, path) : NULL;
     r.bad |= n > p->place.len;
     part *places = r.bad ? NULL : calloc(n + 1, sizeof *places);
     for (uint64_t i = 0; places && i < n; i++) {
@@ -170,8 +132,7 @@ static rocl_status wait_for_rank_0(rocl_parts *p, rocl_error *err)
 
 static rocl_status commit_on_other(rocl_parts *p, const rocl_parts_sums *sums, rocl_error *err)
 {
-    for (size_t i = 0; i < p->output_count; i++)
-        sort_parts(p->outputs[i]);
+    sort_parts(p);
     p->place.len = 0; /* a question that was answered */
     rocl_status st = send_parts(p, sums, NULL, err);
     while (st == ROCL_OK && !p->named) {
@@ -193,8 +154,8 @@ typedef struct placing {
 } placing;
 
 /* Where the parts of each rank belong: in the order of captures; of what stands before them all,
- * one is enough. Returns the bytes of all. */
-static uint64_t place_parts(placing *ranks, unsigned size)
+ * one is enough, and has_head says that it is there. Returns the bytes of all. */
+static uint64_t place_parts(placing *ranks, unsigned size, bool has_head)
 {
     uint64_t offset = 0;
     bool head = false;
@@ -211,7 +172,7 @@ static uint64_t place_parts(placing *ranks, unsigned size)
         const uint64_t number = least->from->parts[least->next].number;
         const bool wanted = number || !head;
         head |= !number;
-        if (wanted)
+        if (wanted && (number || !has_head))
             least->places[least->count++] = (part){.number = number, .at = offset};
         for (; least->next < least->from->count && least->from->parts[least->next].number == number;
              least->next++)
@@ -241,12 +202,8 @@ static rocl_status send_place(rocl_parts *p, unsigned rank, const placing *x, co
 static const output *output_of_rank(const rocl_parts *p, unsigned rank, const char *path)
 {
     const rank_state *s = &p->ranks[rank];
-    if (!rank)
-        return find_output(p->outputs, p->output_count, path);
-    for (size_t i = 0; i < s->output_count; i++)
-        if (!strcmp(s->outputs[i].path, path))
-            return &s->outputs[i];
-    return NULL;
+    return rank ? rocl_parts_find_output(s->outputs, s->output_count, path)
+                : rocl_parts_find_output(p->outputs, p->output_count, path);
 }
 
 /* All ranks copy at once. */
@@ -268,33 +225,32 @@ static rocl_status copy_all(rocl_parts *p, const placing *ranks, const char *pat
     return rocl_parts_wait_for_all(p, offsetof(rank_state, placed), err);
 }
 
-static rocl_status make_output(rocl_parts *p, const char *path, rocl_out **out, rocl_error *err)
+static rocl_status make_output(rocl_parts *p, output *o, rocl_out **out, rocl_error *err)
 {
+    const char *path = o->path;
+    const bool early = o->file;
     const unsigned size = rocl_team_size(p->team);
     placing *ranks = calloc(size, sizeof *ranks);
     rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned r = 0; r < size && st == ROCL_OK; r++) {
-        const output *o = output_of_rank(p, r, path);
-        ranks[r].from = o;
-        if (o && !(ranks[r].places = calloc(o->count + 1, sizeof *ranks[r].places)))
+        const output *from = output_of_rank(p, r, path);
+        ranks[r].from = from;
+        if (from && !(ranks[r].places = calloc(from->count + 1, sizeof *ranks[r].places)))
             st = rocl_fail_memory(err);
     }
-    const char *slash = strrchr(path, '/');
-    char *folder = slash && slash > path ? strndup(path, (size_t)(slash - path)) : NULL,
-         *file = NULL;
-    if (st == ROCL_OK && folder)
-        st = rocl_make_dirs(folder, err);
+    char *file = NULL;
+    *out = o->file;
+    o->file = NULL;
+    if (st == ROCL_OK && !early)
+        st = rocl_parts_make_file(out, path, err);
     if (st == ROCL_OK)
-        st = rocl_out_open(out, path, err);
-    if (st == ROCL_OK)
-        st = rocl_out_share(*out, place_parts(ranks, size), p->team->transport.local == size, &file,
-                            err);
+        st = rocl_out_share(*out, place_parts(ranks, size, early && o->head),
+                            p->team->transport.local == size, &file, err);
     if (st == ROCL_OK)
         st = copy_all(p, ranks, path, file, err);
     for (unsigned r = 0; ranks && r < size; r++)
         free(ranks[r].places);
     free(ranks);
-    free(folder);
     free(file);
     return st;
 }
@@ -304,17 +260,14 @@ static rocl_status list_outputs(rocl_parts *p, rocl_error *err)
 {
     for (unsigned r = 1; r < rocl_team_size(p->team); r++)
         for (size_t i = 0; i < p->ranks[r].output_count; i++) {
-            const char *path = p->ranks[r].outputs[i].path;
-            if (find_output(p->outputs, p->output_count, path))
+            const char *path = p->ranks[r].outputs[i]->path;
+            if (rocl_parts_find_output(p->outputs, p->output_count, path))
                 continue;
             if (!rocl_parts_add_output(p, path))
                 return rocl_fail_memory(err);
         }
     return ROCL_OK;
 }
-
-/* So many files may wait for their names while they are open. */
-enum { OPEN_FILES = 64 };
 
 static rocl_status make_outputs(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
 {
@@ -323,9 +276,9 @@ static rocl_status make_outputs(rocl_parts *p, rocl_parts_sums *sums, rocl_error
     rocl_out **outs = calloc(n + 1, sizeof *outs);
     if (st == ROCL_OK && !outs)
         st = rocl_fail_memory(err);
+    sort_parts(p);
     for (size_t i = 0; i < n && st == ROCL_OK; i++) {
-        sort_parts(p->outputs[i]);
-        st = make_output(p, p->outputs[i]->path, &outs[i], err);
+        st = make_output(p, p->outputs[i], &outs[i], err);
         if (st == ROCL_OK)
             sums->bytes += rocl_out_bytes(outs[i]);
         if (st == ROCL_OK && n > OPEN_FILES)
@@ -360,7 +313,9 @@ static void send_named(rocl_parts *p)
 
 static rocl_status commit_on_rank_0(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
 {
-    rocl_status st = wait_for_parts(p, sums, err);
+    rocl_status st = rocl_parts_pass(p, UINT64_MAX, err);
+    if (st == ROCL_OK)
+        st = wait_for_parts(p, sums, err);
     if (st == ROCL_OK)
         st = make_outputs(p, sums, err);
     if (st == ROCL_OK)
@@ -386,7 +341,6 @@ rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_par
     }
     for (size_t i = 0; i < t->parts->output_count; i++)
         t->parts->outputs[i]->out = NULL;
-    sums->bytes = 0;
     return t->parts->ranks ? commit_on_rank_0(t->parts, sums, err)
                            : commit_on_other(t->parts, sums, err);
 }
@@ -412,11 +366,6 @@ unsigned rocl_parts_rank(const rocl_parts *p)
 unsigned rocl_parts_size(const rocl_parts *p)
 {
     return rocl_team_size(p->team);
-}
-
-bool rocl_parts_far(const rocl_parts *p)
-{
-    return p->team->transport.local != rocl_team_size(p->team);
 }
 
 rocl_status rocl_parts_tell(rocl_parts *p, const rocl_parts_sums *sums, const rocl_buf *facts,

@@ -510,7 +510,8 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
         if ((h = find_share(s, rocl_team_number(&r))))
             free_share(h);
         return ROCL_OK;
-    case ROCL_TEAM_STOP: /* it crossed the end of the run */
+    case ROCL_TEAM_STOP: /* they crossed the end of the run */
+    case ROCL_TEAM_ROOM:
         return ROCL_OK;
     case ROCL_TEAM_BYE:
         *bye = true;

@@ -149,17 +149,23 @@ END
 }
 
 @test "a disk that is full, of temporary files or of the output" {
-    (ulimit -f 64 && trap '' XFSZ && exec rocpd2pftrace -q --team 3 -o t.pftrace "$BATS_FILE_TMPDIR"/m/*.db) \
-        2>messages && fail "there is no limit"
-    [ "$(wc -l <messages)" -eq 1 ]
-    grep -q 'temporary file in .*: File too large' messages || fail "$(cat messages)"
+    local tool
+    for tool in "rocpd2pftrace -o t.pftrace" "rocline export --codec none -d t"; do
+        # shellcheck disable=SC2086 # words
+        (ulimit -f 64 && trap '' XFSZ && exec $tool -q --team 3 "$BATS_FILE_TMPDIR"/m/*.db) 2>messages &&
+            fail "there is no limit"
+        [ "$(wc -l <messages)" -eq 1 ]
+        # What is written in its place needs no temporary file.
+        grep -qE '(temporary file in .*|t.pftrace: cannot write): File too large' messages || fail "$(cat messages)"
+    done
+    grep -q 'temporary file' messages || fail "$(cat messages)"
+    [ -z "$(find . -name 't*' -o -name '.rocline*')" ]
     try 4 rocpd2csv -q --team 3 --tmpdir /nowhere -d . "$BATS_FILE_TMPDIR"/m/*.db
     one_line rocpd2csv
     says "temporary file in /nowhere"
     [ "$(id -u)" -eq 0 ] || skip "only root can mount a small file system"
     mkdir small
     mount -t tmpfs -o size=160k none small 2>/dev/null || skip "nothing can be mounted here"
-    local tool
     for tool in "rocpd2pftrace -o small/t.pftrace" "rocpd2otf2 -o small/t.otf2" \
         "rocline export --codec none -d small" "rocline export -f arrow -d small" \
         "rtg2json -o small/t.json" "rocmerge -c -d small/p"; do
@@ -170,6 +176,27 @@ END
         one_line "${tool%% -*}"
         says "${tool##* }"
         says ": cannot write: "
+    done
+    umount small
+}
+
+# Temporary files are for what cannot be placed yet, and are used anew.
+@test "what comes first is written in its place" {
+    [ "$(id -u)" -eq 0 ] || skip "only root can mount a small file system"
+    mkdir small
+    mount -t tmpfs -o size=64k none small 2>/dev/null || skip "nothing can be mounted here"
+    local tool
+    for tool in "rocpd2csv -d other" "rocpd2pftrace -d other -z 0" "rocline export -f jsonl -d other" \
+        "rtg2json -o other/t.json"; do
+        rm -rf one other
+        mkdir one other
+        # shellcheck disable=SC2086 # words
+        ${tool/other/one} -q --no-sync "$BATS_FILE_TMPDIR"/m/{large,rank1}.db
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr $tool -q --no-sync --team 2 --tmpdir "$PWD/small" "$BATS_FILE_TMPDIR"/m/{large,rank1}.db
+        [ "$status" -eq 0 ] || { umount small; fail "$tool: $stderr"; }
+        diff -r one other || { umount small; fail "$tool"; }
+        [ "$(du -sk other | cut -f1)" -gt 1024 ] || { umount small; fail "$tool: it is small"; }
     done
     umount small
 }

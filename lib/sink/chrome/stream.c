@@ -50,9 +50,10 @@ static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
     const chrome_stream *s = ctx;
     const chrome_block b = block_of(c);
     const size_t skip = b.begins && !s->level ? 1 : 0;
+    rocl_status st = ROCL_OK;
     if (s->trace->parts && c->in.len)
-        rocl_parts_join_capture(s->trace->parts, &s->trace->captures[b.capture]->pub);
-    return rocl_out_write(s->file.out, c->out.data + skip, c->out.len - skip, err);
+        st = rocl_parts_reach_capture(s->trace->parts, &s->trace->captures[b.capture]->pub, err);
+    return st ? st : rocl_out_write(s->file.out, c->out.data + skip, c->out.len - skip, err);
 }
 
 static const rocl_pipe_ops pipe_ops = {make_text, write_text};
@@ -93,7 +94,8 @@ rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrom
     for (unsigned i = 0; i < t->opt.jobs; i++)
         s->workers[i].formatter =
             (chrome_formatter){.trace = t, .texts = {.strings = t->strings, .make = escape_text}};
-    rocl_status st = rocl_piped_open_parts(&s->file, t, o->path, &pipe_ops, s, err);
+    rocl_status st =
+        rocl_piped_open_parts(&s->file, t, o->path, ROCL_PARTS_JOINING, &pipe_ops, s, err);
     return st ? st : write_frame(s, true, "{\"traceEvents\":[", err);
 }
 

@@ -775,6 +775,7 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
         st = rocl_check_level(o->level, err);
     if (st == ROCL_OK && (format->apart || format->put_groups))
         st = rocl_parts_open(t, o->path, err);
+    rocl_parts_set_order(t, format->apart ? ROCL_PARTS_AS_READ : ROCL_PARTS_ANY);
     if (st == ROCL_OK)
         st = format->open(&s->ctx, &s->run, err);
     if (st == ROCL_OK)

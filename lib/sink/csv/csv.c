@@ -331,6 +331,7 @@ static rocl_status open_run(rocl_csv_run *r, rocl_error *err)
     rocl_status st = rocl_csv_select(&r->files, o, err);
     if (st == ROCL_OK)
         st = rocl_parts_open(r->trace, o->path, err);
+    rocl_parts_set_order(r->trace, ROCL_PARTS_AS_READ);
     if (st)
         return st;
     r->workers = rocl_cache_line_calloc(r->jobs, sizeof *r->workers);

@@ -96,7 +96,7 @@ static rocl_status open_sink(pf_sink *p, rocl_error *err)
     for (int i = 0; i < PF_WORDS; i++)
         if ((p->words[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
-    st = rocl_piped_open_parts(&p->file, t, p->opt.path, &pipe_ops, p, err);
+    st = rocl_piped_open_parts(&p->file, t, p->opt.path, ROCL_PARTS_AS_READ, &pipe_ops, p, err);
     return st ? st : pf_world_open(&p->world, t, &p->file, err);
 }
 

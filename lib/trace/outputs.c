@@ -1,0 +1,420 @@
+/* The outputs of a rank, and the parts that are written where they belong while captures are read:
+ * those of sinks that write in the order of captures, on one machine. Rank 0 follows which captures
+ * are complete. It is the turn of the rank that has the first one that is not: where its parts
+ * begin is known, and until its turn is over it writes them there. What it has stored before goes
+ * there as well; then its temporary file is empty, and is used anew. */
+#include "trace/parts_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "filter/filter.h"
+#include "trace/deal.h"
+
+#define COPY_BYTES ((size_t)1 << 20)
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+bool rocl_parts_far(const rocl_parts *p)
+{
+    return p->team->transport.local != rocl_team_size(p->team);
+}
+
+output *rocl_parts_list_output(output ***all, size_t *count, size_t *cap, const char *path)
+{
+    output *o = calloc(1, sizeof *o);
+    if (!o || !(o->path = strdup(path)) || !ROCL_GROW(*all, *cap, *count + 1)) {
+        free(o ? o->path : NULL);
+        free(o);
+        return NULL;
+    }
+    o->room.fd = -1;
+    (*all)[(*count)++] = o;
+    return o;
+}
+
+output *rocl_parts_add_output(rocl_parts *p, const char *path)
+{
+    output *o = rocl_parts_list_output(&p->outputs, &p->output_count, &p->output_cap, path);
+    if (o)
+        o->target = o;
+    return o;
+}
+
+output *rocl_parts_find_output(output *const *all, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(all[i]->path, path))
+            return all[i];
+    return NULL;
+}
+
+void rocl_parts_free_output(output *o)
+{
+    if (o->room.fd >= 0)
+        close(o->room.fd);
+    rocl_out_discard(o->file);
+    free(o->shown);
+    free(o->path);
+    free(o->parts);
+    free(o);
+}
+
+rocl_status rocl_parts_make_file(rocl_out **out, const char *path, rocl_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash && slash > path ? strndup(path, (size_t)(slash - path)) : NULL;
+    rocl_status st = folder ? rocl_make_dirs(folder, err) : ROCL_OK;
+    free(folder);
+    return st ? st : rocl_out_open(out, path, err);
+}
+
+/* By the kernel, which need not move the bytes twice; *n and the offsets are of what is left. Where
+ * it cannot, nothing is. */
+static void copy_in_kernel(int from, uint64_t *at, int to, uint64_t *offset, uint64_t *n)
+{
+    ssize_t done = 1;
+    while (*n && done > 0) {
+        off_t in = (off_t)*at, out = (off_t)*offset;
+        done = copy_file_range(from, &in, to, &out, *n, 0);
+        if (done <= 0)
+            return;
+        *at += (uint64_t)done;
+        *offset += (uint64_t)done;
+        *n -= (uint64_t)done;
+    }
+}
+
+bool rocl_parts_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n)
+{
+    copy_in_kernel(from, &at, to, &offset, &n);
+    if (!n)
+        return true;
+    char *buffer = malloc(n < COPY_BYTES ? (size_t)n : COPY_BYTES);
+    bool done = buffer;
+    while (n && done) {
+        const size_t some = n < COPY_BYTES ? (size_t)n : COPY_BYTES;
+        errno = EIO;
+        done = rocl_read_at(from, buffer, some, at) == (ssize_t)some &&
+               rocl_write_at(to, buffer, some, offset);
+        at += some;
+        offset += some;
+        n -= some;
+    }
+    const int why = errno;
+    free(buffer);
+    errno = why;
+    return done;
+}
+
+/* ---- what a rank writes ---------------------------------------------------------------------- */
+
+bool rocl_parts_are_ordered(const rocl_parts *p)
+{
+    return p->order != ROCL_PARTS_ANY && !rocl_parts_far(p);
+}
+
+static bool is_in_room(const room *r, uint64_t number)
+{
+    return r->fd >= 0 && (number ? number >= r->from && number < r->until : r->head);
+}
+
+/* Parts that follow each other become one, as long as rank 0 does not know of the first. */
+static rocl_status note_part(output *o, const part *x, rocl_error *err)
+{
+    part *last = o->count > o->told ? &o->parts[o->count - 1] : NULL;
+    if (last && last->number == x->number &&
+        (x->place < LEFT_OUT ? last->place + last->length == x->place
+                             : last->place == x->place && last->at + last->length == x->at)) {
+        last->length += x->length;
+        return ROCL_OK;
+    }
+    if (rocl_parts_are_ordered(o->all) && o->count && x->number < o->parts[o->count - 1].number)
+        return rocl_fail(err, ROCL_INTERNAL, "%s: captures are written in a wrong order", o->path);
+    if (!ROCL_GROW(o->parts, o->cap, o->count + 1))
+        return rocl_fail_memory(err);
+    o->parts[o->count++] = *x;
+    return ROCL_OK;
+}
+
+static rocl_status store_part(output *o, part *x, const void *bytes, rocl_error *err)
+{
+    rocl_parts *p = o->all;
+    if (p->fd < 0)
+        p->fd = rocl_temp_file(p->trace->opt.tmpdir, &p->folder);
+    if (p->fd < 0 || !rocl_write_at(p->fd, bytes, x->length, p->end))
+        return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", p->folder, strerror(errno));
+    x->at = p->end;
+    p->end += x->length;
+    p->stored += x->length;
+    return ROCL_OK;
+}
+
+rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, size_t n,
+                              rocl_error *err)
+{
+    room *r = &o->room;
+    part x = {.number = number, .length = n, .place = NOT_PLACED};
+    rocl_status st = ROCL_OK;
+    if (is_in_room(r, number)) {
+        if (!rocl_write_at(r->fd, bytes, n, r->offset))
+            return rocl_fail_write(err, o->path, errno);
+        x.place = r->offset;
+        r->offset += n;
+    } else if (!number && r->fd >= 0) {
+        x.place = LEFT_OUT; /* another rank has written it */
+    } else {
+        st = store_part(o, &x, bytes, err);
+    }
+    return st ? st : note_part(o, &x, err);
+}
+
+static rocl_status place_stored(output *o, rocl_error *err)
+{
+    rocl_parts *p = o->all;
+    room *r = &o->room;
+    for (size_t i = 0; i < o->count; i++) {
+        part *x = &o->parts[i];
+        if (x->place != NOT_PLACED || (x->number && !is_in_room(r, x->number)))
+            continue;
+        if (is_in_room(r, x->number)) {
+            if (!rocl_parts_copy(p->fd, x->at, r->fd, r->offset, x->length))
+                return rocl_fail_write(err, o->path, errno);
+            x->place = r->offset;
+            r->offset += x->length;
+        } else {
+            x->place = LEFT_OUT;
+        }
+        p->stored -= x->length;
+    }
+    if (!p->stored)
+        p->end = 0;
+    return ROCL_OK;
+}
+
+/* fd: the output is open already. */
+static rocl_status use_room(output *o, const char *file, room r, rocl_error *err)
+{
+    r.fd = o->room.fd >= 0 ? o->room.fd : open(file, O_WRONLY | O_CLOEXEC);
+    if (r.fd < 0)
+        return rocl_fail_write(err, o->path, errno);
+    o->room = r;
+    return place_stored(o, err);
+}
+
+rocl_status rocl_parts_take_room(rocl_parts *p, rocl_team_reader *r, rocl_error *err)
+{
+    room x = {.from = rocl_team_number(r), .until = rocl_team_number(r)};
+    rocl_status st = ROCL_OK;
+    for (uint64_t n = rocl_team_number(r); n && st == ROCL_OK && !r->bad; n--) {
+        const uint64_t index = rocl_team_number(r);
+        char *file = rocl_team_text(r);
+        x.head = rocl_team_number(r);
+        x.offset = rocl_team_number(r);
+        if (r->bad || index >= p->output_count)
+            st = rocl_team_bad_message(err);
+        else
+            st = file ? use_room(p->outputs[index], file, x, err) : rocl_fail_memory(err);
+        free(file);
+    }
+    return st;
+}
+
+/* ---- what rank 0 knows ----------------------------------------------------------------------- */
+
+/* How many parts from the first that rank 0 does not know of have smaller numbers. */
+static size_t count_news(const output *o, uint64_t passed)
+{
+    size_t n = 0;
+    while (o->told + n < o->count && o->parts[o->told + n].number < passed)
+        n++;
+    return n;
+}
+
+void rocl_parts_put_news(rocl_parts *p, uint64_t passed, rocl_buf *to)
+{
+    uint64_t count = 0;
+    p->passed = passed;
+    rocl_buf_varint(to, passed);
+    rocl_buf_varint(to, p->output_count - p->outputs_told);
+    for (; p->outputs_told < p->output_count; p->outputs_told++) {
+        const char *path = p->outputs[p->outputs_told]->path;
+        rocl_team_put_text(to, path, strlen(path));
+    }
+    for (size_t i = 0; i < p->output_count; i++)
+        count += count_news(p->outputs[i], passed);
+    rocl_buf_varint(to, count);
+    for (size_t i = 0; i < p->output_count; i++) {
+        output *o = p->outputs[i];
+        for (size_t n = count_news(o, passed); n; n--, o->told++) {
+            rocl_buf_varint(to, i);
+            rocl_buf_varint(to, o->parts[o->told].number);
+            rocl_buf_varint(to, o->parts[o->told].length);
+        }
+    }
+}
+
+/* In rank 0's own list. NULL: memory is out. */
+static output *find_target(rocl_parts *p, const char *path)
+{
+    output *o = rocl_parts_find_output(p->outputs, p->output_count, path);
+    return o ? o : rocl_parts_add_output(p, path);
+}
+
+rocl_status rocl_parts_take_news(rocl_parts *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
+{
+    s->passed = rocl_team_number(r);
+    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
+        char *path = rocl_team_text(r);
+        output *o =
+            path ? rocl_parts_list_output(&s->outputs, &s->output_count, &s->output_cap, path)
+                 : NULL;
+        if (o && rocl_parts_are_ordered(p))
+            o->target = find_target(p, path);
+        free(path);
+        if (!r->bad && (!o || (rocl_parts_are_ordered(p) && !o->target)))
+            return rocl_fail_memory(err);
+    }
+    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
+        const uint64_t index = rocl_team_number(r);
+        const part x = {.number = rocl_team_number(r), .length = rocl_team_number(r)};
+        output *o = index < s->output_count ? s->outputs[index] : NULL;
+        r->bad |= !o;
+        if (!r->bad && !ROCL_GROW(o->parts, o->cap, o->count + 1))
+            return rocl_fail_memory(err);
+        if (!r->bad)
+            o->parts[o->count++] = x;
+    }
+    return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+/* ---- whose turn it is ------------------------------------------------------------------------ */
+
+#define NOBODY UINT_MAX
+
+static unsigned owner_of(const rocl_parts *p, uint64_t number)
+{
+    const rocl_trace *t = p->trace;
+    const uint32_t capture = (uint32_t)(number - 1);
+    return !rocl_filter_takes_capture(t->filter, &t->captures[capture]->pub) ? NOBODY
+           : p->own[capture]                                                 ? 0
+                             : rocl_deal_place_of(t->deal, capture).rank;
+}
+
+/* Captures that are left out are nobody's. Behind the last one only rank 0 writes. */
+static uint64_t find_end_of_turn(const rocl_parts *p, unsigned rank)
+{
+    uint64_t number = p->front;
+    while (number <= p->trace->capture_count &&
+           (owner_of(p, number) == rank || owner_of(p, number) == NOBODY))
+        number++;
+    return number > p->trace->capture_count && !rank ? UINT64_MAX : number;
+}
+
+static output *const *outputs_of(const rocl_parts *p, unsigned rank, size_t *count)
+{
+    *count = rank ? p->ranks[rank].output_count : p->output_count;
+    return rank ? p->ranks[rank].outputs : p->outputs;
+}
+
+/* Outputs that cannot be made now are made at the end, and what is wrong with them is said then. */
+static bool open_target(const rocl_parts *p, output *o)
+{
+    size_t index = 0;
+    while (p->outputs[index] != o)
+        index++;
+    if (o->file || o->all || o->late || index >= OPEN_FILES)
+        return o->file;
+    if (rocl_parts_make_file(&o->file, o->path, NULL) == ROCL_OK &&
+        rocl_out_share(o->file, 0, true, &o->shown, NULL) == ROCL_OK)
+        return true;
+    rocl_out_discard(o->file);
+    o->file = NULL;
+    o->late = true;
+    return false;
+}
+
+/* All of this rank that are not given room in this turn, and can be. */
+static rocl_status give_room(rocl_parts *p, unsigned rank, rocl_error *err)
+{
+    size_t count;
+    output *const *all = outputs_of(p, rank, &count);
+    rocl_buf b = {0}, list = {0};
+    rocl_status st = ROCL_OK;
+    uint64_t n = 0;
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        output *o = all[i], *target = o->target;
+        if (o->given || (!rank && !o->all) || !open_target(p, target))
+            continue;
+        o->given = true;
+        const room r = {.head = !target->head && !target->end,
+                        .from = p->front,
+                        .until = p->turn_until,
+                        .offset = target->end};
+        if (!rank) {
+            st = use_room(o, target->shown, r, err);
+            continue;
+        }
+        rocl_buf_varint(&list, i);
+        rocl_team_put_text(&list, target->shown, strlen(target->shown));
+        rocl_buf_varint(&list, r.head);
+        rocl_buf_varint(&list, r.offset);
+        n++;
+    }
+    rocl_buf_byte(&b, ROCL_TEAM_ROOM);
+    rocl_buf_varint(&b, p->front);
+    rocl_buf_varint(&b, p->turn_until);
+    rocl_buf_varint(&b, n);
+    rocl_buf_put(&b, list.data, list.len);
+    rocl_buf_free_into(&list, &b);
+    if (n && st == ROCL_OK)
+        st = rocl_team_send(p->team, rank, &b, err);
+    rocl_buf_free(&b);
+    return st;
+}
+
+/* The capture of that number is complete. */
+static void sum_parts(const rocl_parts *p, unsigned rank, uint64_t number)
+{
+    size_t count;
+    output *const *all = outputs_of(p, rank, &count);
+    for (size_t i = 0; i < count; i++) {
+        output *o = all[i], *target = o->target;
+        for (; o->summed < o->count && o->parts[o->summed].number <= number; o->summed++) {
+            const part *x = &o->parts[o->summed];
+            if (x->number || !target->head)
+                target->end += x->length;
+            target->head |= !x->number;
+        }
+    }
+}
+
+rocl_status rocl_parts_advance(rocl_parts *p, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    if (!p->started || !rocl_parts_are_ordered(p) || p->status != ROCL_OK)
+        return ROCL_OK;
+    for (; p->front <= p->trace->capture_count; p->front++) {
+        const unsigned rank = owner_of(p, p->front);
+        if (rank == NOBODY)
+            continue;
+        if (p->front >= p->turn_until) {
+            size_t count;
+            output *const *all = outputs_of(p, rank, &count);
+            p->turn_until = find_end_of_turn(p, rank);
+            for (size_t i = 0; i < count; i++)
+                all[i]->given = false;
+        }
+        st = give_room(p, rank, err);
+        if (st != ROCL_OK || (rank ? p->ranks[rank].passed : p->passed) <= p->front)
+            break;
+        sum_parts(p, rank, p->front);
+    }
+    return st;
+}
