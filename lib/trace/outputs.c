@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -75,25 +76,26 @@ rocl_status rocl_parts_make_file(rocl_out **out, const char *path, rocl_error *e
     return st ? st : rocl_out_open(out, path, err);
 }
 
-/* By the kernel, which need not move the bytes twice; *n and the offsets are of what is left. Where
- * it cannot, nothing is. */
-static void copy_in_kernel(int from, uint64_t *at, int to, uint64_t *offset, uint64_t *n)
+/* By the kernel, which moves the bytes once; of two file systems only sendfile() does. *range: it
+ * is worth trying whether one file system knows a shorter way. 0 or -1: the kernel cannot. */
+static ssize_t move_bytes(int from, uint64_t at, int to, uint64_t offset, size_t n, bool *range)
 {
-    ssize_t done = 1;
-    while (*n && done > 0) {
-        off_t in = (off_t)*at, out = (off_t)*offset;
-        done = copy_file_range(from, &in, to, &out, *n, 0);
-        if (done <= 0)
-            return;
-        *at += (uint64_t)done;
-        *offset += (uint64_t)done;
-        *n -= (uint64_t)done;
-    }
+    off_t in = (off_t)at, out = (off_t)offset;
+    ssize_t done = *range ? copy_file_range(from, &in, to, &out, n, 0) : -1;
+    *range = done > 0;
+    if (done > 0)
+        return done;
+    return lseek(to, out, SEEK_SET) == out ? sendfile(to, from, &in, n) : -1;
 }
 
 bool rocl_parts_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n)
 {
-    copy_in_kernel(from, &at, to, &offset, &n);
+    bool range = true;
+    for (ssize_t moved; n && (moved = move_bytes(from, at, to, offset, n, &range)) > 0;) {
+        at += (uint64_t)moved;
+        offset += (uint64_t)moved;
+        n -= (uint64_t)moved;
+    }
     if (!n)
         return true;
     char *buffer = malloc(n < COPY_BYTES ? (size_t)n : COPY_BYTES);
