@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -235,6 +236,12 @@ TRANSFER(pread64, FAULT_PREAD, (int fd, void *to, size_t n, off64_t from), (fd, 
 TRANSFER(pwrite, FAULT_PWRITE, (int fd, const void *from, size_t n, off_t to), (fd, from, n, to))
 TRANSFER(pwrite64, FAULT_PWRITE, (int fd, const void *from, size_t n, off64_t to),
          (fd, from, n, to))
+
+TRANSFER(sendfile, FAULT_COPY, (int to, int from, off_t *in, size_t n), (to, from, in, n))
+TRANSFER(sendfile64, FAULT_COPY, (int to, int from, off64_t *in, size_t n), (to, from, in, n))
+TRANSFER(copy_file_range, FAULT_COPY,
+         (int from, off64_t *in, int to, off64_t *out, size_t n, unsigned flags),
+         (from, in, to, out, n, flags))
 
 /* What went wrong can be said. */
 ssize_t write(int fd, const void *from, size_t n)
