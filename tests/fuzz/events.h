@@ -95,11 +95,17 @@ static void fuzz_read(const char *input, unsigned jobs, fuzz_sum *s)
     *s = (fuzz_sum){.lock = PTHREAD_MUTEX_INITIALIZER};
     if (rocl_trace_open(&t, &input, 1, &o, err) == ROCL_OK) {
         s->trace = t;
-        rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, fuzz_add, s, err);
-        rocl_pftrace_options p = {.path = "/dev/null", .level = 0};
-        rocl_write_pftrace(t, &p, NULL, err);
+        const rocl_status st =
+            rocl_trace_scan(t, ROCL_ALL_KINDS, ROCL_ALL_FIELDS, fuzz_add, s, err);
         for (int f = 0; f < ROCL_FAULTS; f++)
             s->faults += rocl_mix64(rocl_trace_faults(t, (rocl_fault)f) << 8 | (unsigned)f);
+        if (st > ROCL_PARTIAL) { /* how far others came is a matter of time, but not why it ended */
+            const char *why = rocl_error_text(err);
+            s->events = s->faults = 0;
+            s->bits = fuzz_bits(st, why, strlen(why));
+        }
+        rocl_pftrace_options p = {.path = "/dev/null", .level = 0};
+        rocl_write_pftrace(t, &p, NULL, err);
     }
     if (rocl_error_status(err) == ROCL_INTERNAL) {
         fprintf(stderr, "%s\n", rocl_error_text(err));
