@@ -397,6 +397,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         if (!w->r.wrong)
             st = put_element(to, f, w, &e, where, err);
     }
+    if (st == ROCL_OK && (w->text[0].failed || w->text[1].failed)) /* names lack something */
+        st = rocl_fail_memory(err);
     return st == ROCL_OK && w->r.wrong ? rocl_json_fail(&w->r, in->files[0].path, err) : st;
 }
 
