@@ -39,6 +39,11 @@ void msg_mute(bool on)
     muted = on;
 }
 
+bool msg_is_mute(void)
+{
+    return muted;
+}
+
 static void clear_status(void)
 {
     if (status_shown)

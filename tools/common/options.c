@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <strings.h>
 
 void *must_have(void *p)
@@ -47,6 +48,9 @@ int usage_error(const char *fmt, ...)
     va_end(ap);
     msg_error("%s%s%s", place_of_error, *place_of_error ? ": " : "", text);
     msg_plain("Try '%s --help'.", msg_program());
+    /* A launcher ends all ranks when one has failed: let the one that is not mute say it before. */
+    if (msg_is_mute())
+        sleep(1);
     return ROCL_USAGE;
 }
 
