@@ -82,12 +82,19 @@ typedef struct counters {
 
 /* ---- sums of groups -------------------------------------------------------------------------- */
 
+/* In an order that also -0 and NaN have a place in, so that it does not matter which comes first.
+ */
+static void widen_range(sums *s, double min, double max)
+{
+    if (!s->count || rocl_bits_of_value(min) < rocl_bits_of_value(s->min))
+        s->min = min;
+    if (!s->count || rocl_bits_of_value(max) > rocl_bits_of_value(s->max))
+        s->max = max;
+}
+
 static bool add_to_sums(sums *s, double v)
 {
-    if (!s->count || v < s->min)
-        s->min = v;
-    if (!s->count || v > s->max)
-        s->max = v;
+    widen_range(s, v, v);
     s->count++;
     return rocl_exact_add(&s->total, v);
 }
@@ -96,16 +103,13 @@ static bool merge_sums(sums *into, const sums *from)
 {
     if (!from->count)
         return true;
-    if (!into->count || from->min < into->min)
-        into->min = from->min;
-    if (!into->count || from->max > into->max)
-        into->max = from->max;
+    widen_range(into, from->min, from->max);
     into->count += from->count;
     return rocl_exact_merge(&into->total, &from->total);
 }
 
 /* What a worker has of a group goes to the sums of all. */
-static rocl_status give_up(counters *s, recent *r, rocl_error *err)
+static rocl_status flush_recent(counters *s, recent *r, rocl_error *err)
 {
     if (!r->group)
         return ROCL_OK;
@@ -120,12 +124,12 @@ static rocl_status give_up(counters *s, recent *r, rocl_error *err)
 }
 
 /* When all have come. */
-static rocl_status give_up_all(counters *s, rocl_error *err)
+static rocl_status flush_all_recent(counters *s, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
         for (unsigned i = 0; s->recent[w] && i < RECENT && st == ROCL_OK; i++)
-            st = give_up(s, &s->recent[w][i], err);
+            st = flush_recent(s, &s->recent[w][i], err);
     return st;
 }
 
@@ -168,7 +172,7 @@ static rocl_status add_counter_value(counters *s, unsigned worker, const rocl_ba
         group_key k = make_group(s, b, &v->d.e, v->counter, v->d.agent);
         k.kernel = v->d.e.name == ROCL_NONE ? 0 : v->d.e.name;
         const uint32_t id = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
-        const rocl_status st = id == ROCL_NONE ? rocl_fail_memory(err) : give_up(s, r, err);
+        const rocl_status st = id == ROCL_NONE ? rocl_fail_memory(err) : flush_recent(s, r, err);
         if (st != ROCL_OK)
             return st;
         r->of = o;
@@ -292,7 +296,7 @@ static int order_by_series(const void *a, const void *b, void *ctx)
 /* The values of each group, in order: all[1] to all[*count - 1]. Free them also after a failure. */
 static rocl_status collect_groups(counters *s, values **all, size_t *count, rocl_error *err)
 {
-    rocl_status st = give_up_all(s, err);
+    rocl_status st = flush_all_recent(s, err);
     *all = rocl_groups_new(s->groups, sizeof(group_key), sizeof **all, count);
     if (st != ROCL_OK || !*all)
         return st == ROCL_OK ? rocl_fail_memory(err) : st;
@@ -497,7 +501,7 @@ static rocl_status put_counters(void *self, rocl_put *to, rocl_error *err)
     counters *s = self;
     values *all;
     size_t count;
-    rocl_status st = give_up_all(s, err);
+    rocl_status st = flush_all_recent(s, err);
     for (uint32_t i = 1; i < rocl_strings_count(s->groups) && st == ROCL_OK; i++) {
         group_key k;
         const sums *of = &s->sums[i];

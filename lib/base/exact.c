@@ -63,11 +63,11 @@ bool rocl_exact_add(rocl_exact_sum *s, double v)
     digits |= exponent ? UINT64_C(1) << 52 : 0;
     if (!digits)
         return true;
-    /* Without zeros at the end more are near. */
-    const unsigned zeros = (unsigned)__builtin_ctzll(digits);
+    /* Zeros at the end are no reason for a value to be far. */
+    const unsigned end = place + DIGITS, zeros = (unsigned)__builtin_ctzll(digits);
     place += zeros;
     digits >>= zeros;
-    const bool near = place >= NEAR_BIT && place + DIGITS <= NEAR_LAST;
+    const bool near = place >= NEAR_BIT && end <= NEAR_LAST;
     if (!near && !need_far(s))
         return false;
     const unsigned word = place / 64, shift = place % 64;

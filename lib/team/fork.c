@@ -116,7 +116,7 @@ static ssize_t receive_some(int fd, void *bytes, size_t most)
     return got > 0 ? got : -1;
 }
 
-static size_t buffered(const peer *p)
+static size_t bytes_buffered(const peer *p)
 {
     return p->past - p->first;
 }
@@ -124,7 +124,7 @@ static size_t buffered(const peer *p)
 /* Receives until the length of a message is in the buffer. */
 static int receive_length(peer *p)
 {
-    memmove(p->buffer, p->buffer + p->first, buffered(p));
+    memmove(p->buffer, p->buffer + p->first, bytes_buffered(p));
     p->past -= p->first;
     p->first = 0;
     while (p->past < sizeof(head)) {
@@ -147,7 +147,7 @@ static int find_message(forks *f, unsigned rank, unsigned *from, size_t *n)
     head length;
     f->from = *from = rank;
     f->turn = rank + 1;
-    if (buffered(&f->peers[rank]) < sizeof length && receive_length(&f->peers[rank]) != 0) {
+    if (bytes_buffered(&f->peers[rank]) < sizeof length && receive_length(&f->peers[rank]) != 0) {
         say_how_it_ended(f, rank);
         return -1;
     }
@@ -165,7 +165,7 @@ static int wait_for_message(void *self, int milliseconds, unsigned *from, size_t
         const unsigned r = (f->turn + k) % others;
         if (f->peers[r].fd < 0)
             continue;
-        if (buffered(&f->peers[r]) >= sizeof(head))
+        if (bytes_buffered(&f->peers[r]) >= sizeof(head))
             return find_message(f, r, from, n);
         f->ranks[count] = r;
         f->polls[count++] = (struct pollfd){.fd = f->peers[r].fd, .events = POLLIN};
@@ -183,7 +183,7 @@ static int take_message(void *self, void *bytes)
 {
     forks *f = self;
     peer *p = &f->peers[f->from];
-    const size_t here = buffered(p) < f->length ? buffered(p) : f->length;
+    const size_t here = bytes_buffered(p) < f->length ? bytes_buffered(p) : f->length;
     take_buffered(p, bytes, here);
     for (size_t n = here; n < f->length;) {
         const ssize_t got = receive_some(p->fd, (char *)bytes + n, f->length - n);

@@ -136,7 +136,7 @@ static rocl_status tell_rank_0(rocl_parts *p, uint64_t passed, rocl_error *err)
     return st;
 }
 
-static rocl_status advance(rocl_parts *p, uint64_t passed, rocl_error *err)
+static rocl_status advance_turn(rocl_parts *p, uint64_t passed, rocl_error *err)
 {
     pthread_mutex_lock(&p->team->receiving); /* who holds it sends what follows from messages */
     pthread_mutex_lock(&p->lock);
@@ -152,7 +152,7 @@ rocl_status rocl_parts_pass(rocl_parts *p, uint64_t passed, rocl_error *err)
 {
     if (!rocl_parts_are_ordered(p))
         return ROCL_OK;
-    return p->ranks ? advance(p, passed, err) : tell_rank_0(p, passed, err);
+    return p->ranks ? advance_turn(p, passed, err) : tell_rank_0(p, passed, err);
 }
 
 void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order)

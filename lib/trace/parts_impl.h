@@ -12,8 +12,7 @@
  * what stands behind them all is of the number of captures + 1. */
 typedef struct part {
     uint64_t number;
-    uint64_t
-        at; /* in the temporary file; of what is to be placed: where it belongs in the output */
+    uint64_t at; /* in the temporary file; of a wanted part: where it belongs in the output */
     uint64_t length;
     uint64_t place; /* in the output, where it is already; NOT_PLACED; LEFT_OUT: nobody needs it */
 } part;

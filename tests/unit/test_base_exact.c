@@ -74,6 +74,27 @@ static void test_cases(void **state)
         }
 }
 
+/* What is near takes no memory of its own. */
+static void test_near(void **state)
+{
+    (void)state;
+    static const double near[] = {0,      1,    0.1,  -1e15,   0x1p25,   0x1p40,   -0x1p63,
+                                  0x1p77, 1e18, 1e-6, 0x1p-62, 0x1p-100, -0x1p-114};
+    static const double far[] = {0x1p78, -0x1p-115, DBL_MAX, 0x1p-1074, 1e-30};
+    rocl_exact_sum s = {0};
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+        assert_true(rocl_exact_add(&s, near[i]));
+        if (s.far)
+            fail_msg("%a is near", near[i]);
+    }
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        assert_true(rocl_exact_add(&s, far[i]));
+        if (!s.far)
+            fail_msg("%a is far", far[i]);
+        rocl_exact_free(&s);
+    }
+}
+
 static uint64_t next_random(uint64_t *x)
 {
     *x ^= *x << 13;
@@ -123,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_near),
         cmocka_unit_test(test_opposites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

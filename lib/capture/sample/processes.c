@@ -15,7 +15,7 @@
 
 #include "capture/sample/sample.h"
 
-enum { MOST = 4096, TEXT = 4096, THREADS = 64, EMPTY = 8 };
+enum { MOST = 4096, TEXT = 4096, THREADS = 64, EMPTY_LOOKS = 8 };
 
 /* Files that stay open. */
 enum { STAT, STATM, STATUS, FILES };
@@ -43,10 +43,10 @@ typedef struct process {
     uint64_t start;
     int fds[FILES];
     rocl_def *subject;
-    char name[32];      /* of the program that it runs */
-    uint64_t arguments; /* their address */
-    char *command;      /* its command line */
-    unsigned empty;     /* looks in a row that found none, to EMPTY */
+    char name[32];        /* of the program that it runs */
+    uint64_t arguments;   /* their address */
+    char *command;        /* its command line */
+    unsigned empty_looks; /* looks in a row that found none, up to EMPTY_LOOKS */
     uint64_t switches;
 } process;
 
@@ -82,12 +82,12 @@ static uint64_t start_ns(const sample_processes *s, uint64_t ticks)
 
 static bool is_unnamed(const process *p)
 {
-    return p->empty > 0 && p->empty < EMPTY;
+    return p->empty_looks > 0 && p->empty_looks < EMPTY_LOOKS;
 }
 
 /* What the process runs is known when it is found, and may change by exec: it is another subject
  * then, as it is another process to all that record. In the middle of an exec it has no command
- * line: it keeps its subject until it has one, and is a process without after EMPTY looks. */
+ * line: it keeps its subject until it has one, and is a process without after EMPTY_LOOKS. */
 static void name_process(sample_processes *s, process *p, const sample_stat *stat)
 {
     char path[64], command[1024];
@@ -102,7 +102,7 @@ static void name_process(sample_processes *s, process *p, const sample_stat *sta
     for (ssize_t i = 0; i < n; i++)
         command[i] = command[i] ? command[i] : ' ';
     command[n] = '\0';
-    p->empty = n == 0 ? p->empty + 1 : 0;
+    p->empty_looks = n == 0 ? p->empty_looks + 1 : 0;
     if (is_unnamed(p))
         return;
     snprintf(p->name, sizeof p->name, "%s", stat->name);
