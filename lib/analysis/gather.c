@@ -16,18 +16,14 @@
 /* What a question to a collector is about. */
 typedef enum about { OWN, SUMS, VALUES } about;
 
-/* Texts have numbers in the order in which they are sent. */
-typedef struct text_map {
-    uint32_t *ids; /* ours, by number */
-    size_t count, cap;
-} text_map;
-
 struct rocl_gather {
     rocl_trace *trace;
     rocl_collector *const *collectors;
     unsigned count;
-    text_map *maps; /* on rank 0: by rank */
-    about about;    /* the same: what is asked in this round */
+    /* On rank 0: */
+    rocl_kept_ids *texts; /* by rank */
+    rocl_kept_ids *kept;  /* by rank and collector */
+    about about;          /* what is asked in this round */
     /* On another rank: */
     uint32_t *numbers; /* by text: of those that rank 0 has, + 1 */
     size_t number_cap;
@@ -46,17 +42,23 @@ rocl_status rocl_gather_new(rocl_gather **g, rocl_trace *t, rocl_collector *cons
     *made = (rocl_gather){.trace = t, .collectors = collectors, .count = count};
     if (!rocl_parts_leads(t->parts))
         return ROCL_OK;
-    made->maps = calloc(rocl_team_size(t->opt.team), sizeof *made->maps);
-    return made->maps ? ROCL_OK : rocl_fail_memory(err);
+    const size_t ranks = rocl_team_size(t->opt.team);
+    made->texts = calloc(ranks, sizeof *made->texts);
+    made->kept = calloc(ranks * count, sizeof *made->kept);
+    return made->texts && made->kept ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocl_gather_free(rocl_gather *g)
 {
     if (!g)
         return;
-    for (unsigned r = 0; g->maps && r < rocl_team_size(g->trace->opt.team); r++)
-        free(g->maps[r].ids);
-    free(g->maps);
+    const size_t ranks = rocl_team_size(g->trace->opt.team);
+    for (size_t i = 0; g->texts && i < ranks; i++)
+        free(g->texts[i].ids);
+    for (size_t i = 0; g->kept && i < ranks * g->count; i++)
+        free(g->kept[i].ids);
+    free(g->texts);
+    free(g->kept);
     free(g->numbers);
     rocl_buf_free(&g->fresh);
     free(g);
@@ -67,7 +69,7 @@ void rocl_gather_free(rocl_gather *g)
 static rocl_status take_texts(rocl_gather *g, unsigned rank, rocl_team_reader *from,
                               rocl_error *err)
 {
-    text_map *m = &g->maps[rank];
+    rocl_kept_ids *m = &g->texts[rank];
     for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
         const uint64_t len = rocl_team_number(from);
         const uint8_t *p = rocl_team_bytes(from, len);
@@ -91,11 +93,19 @@ static rocl_status hear_piece(void *ctx, unsigned rank, rocl_team_reader *answer
         return rocl_team_bad_message(err);
     rocl_collector *c = g->collectors[number];
     const rocl_gather_def *def = c->def->gather;
-    rocl_taken taken = {*answer, g->maps[rank].ids, g->maps[rank].count};
+    rocl_taken taken = {*answer, &g->texts[rank], &g->kept[rank * g->count + number]};
     st = g->about == OWN    ? def->hear(c, rank, &taken, err)
          : g->about == SUMS ? def->take(c, rank, &taken, err)
                             : rocl_samples_hear(def->samples(c), rank, &taken, err);
     return st == ROCL_OK && taken.r.bad ? rocl_team_bad_message(err) : st;
+}
+
+bool rocl_keep_id(rocl_taken *t, uint32_t id)
+{
+    if (!ROCL_GROW(t->kept->ids, t->kept->cap, t->kept->count + 1))
+        return false;
+    t->kept->ids[t->kept->count++] = id;
+    return true;
 }
 
 /* NULL: it looks for no percentiles. */
@@ -148,7 +158,7 @@ static rocl_status ask_rank(rocl_gather *g, unsigned round, unsigned rank, bool 
     return st;
 }
 
-/* What is to be asked; or, while others answer, the same of what was collected here. */
+/* What is to be asked; or, while others answer, what they do here as well. */
 static rocl_status work_here(const rocl_gather *g, unsigned round, bool answers, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -159,6 +169,8 @@ static rocl_status work_here(const rocl_gather *g, unsigned round, bool answers,
             st = (answers ? rocl_samples_answer_own : rocl_samples_prepare)(samples_of(c), err);
         else if (def && g->about == OWN && def->prepare && !answers)
             st = def->prepare(c, round, err);
+        else if (def && g->about == SUMS && def->settle && answers)
+            st = def->settle(c, err);
     }
     return st;
 }
@@ -289,11 +301,13 @@ static rocl_status answer_one(rocl_gather *g, uint64_t number, rocl_taken *quest
     g->at = (unsigned)number;
     const rocl_gather_def *def = c->def->gather;
     const uint64_t what = rocl_take_number(question);
-    rocl_status st = what == OWN && def->answer ? def->answer(c, question, &to, err)
-                     : what == SUMS             ? def->put(c, &to, err)
-                     : what == VALUES && samples_of(c)
-                         ? rocl_samples_answer(samples_of(c), question, &to, err)
-                         : rocl_team_bad_message(err);
+    rocl_status st = what == SUMS && def->settle ? def->settle(c, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = what == OWN && def->answer ? def->answer(c, question, &to, err)
+             : what == SUMS             ? def->put(c, &to, err)
+             : what == VALUES && samples_of(c)
+                 ? rocl_samples_answer(samples_of(c), question, &to, err)
+                 : rocl_team_bad_message(err);
     if (st == ROCL_OK && question->r.bad)
         st = rocl_team_bad_message(err);
     if (st == ROCL_OK && (to.b.len || to.b.failed))
@@ -317,7 +331,7 @@ rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, v
             }
             const uint64_t len = rocl_team_number(&q);
             const uint8_t *bytes = rocl_team_bytes(&q, len);
-            rocl_taken question = {{bytes, bytes ? bytes + len : NULL, !bytes}, NULL, 0};
+            rocl_taken question = {{bytes, bytes ? bytes + len : NULL, !bytes}, NULL, NULL};
             st = answer_one(g, number - 1, &question, err);
         }
         if (st == ROCL_OK && q.bad)

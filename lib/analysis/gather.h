@@ -3,7 +3,7 @@
  *
  *     1. what a collector has questions of its own about, as long as it asks
  *     2. all ranks look up calls
- *     3. the sums of all collectors
+ *     3. the sums of all collectors, which settle before that
  *     4. values of which percentiles are looked for (samples.h), as long as any are not known
  *
  * A collector that can do this has a rocl_gather_def; events for others come to rank 0. Captures
@@ -45,10 +45,16 @@ void rocl_put_text(rocl_put *p, uint32_t text);
 /* Sends what has been put, if it is much: `hear` is called for each piece of an answer. */
 rocl_status rocl_put_piece(rocl_put *p, rocl_error *err);
 
+/* What has numbers in the order in which a rank has put it, from 0 on: our ids. */
+typedef struct rocl_kept_ids {
+    uint32_t *ids;
+    size_t count, cap;
+} rocl_kept_ids;
+
 typedef struct rocl_taken {
     rocl_team_reader r;
-    const uint32_t *texts; /* by number, as rocl_put_text() has it */
-    size_t text_count;
+    const rocl_kept_ids *texts; /* as rocl_put_text() has it; NULL in questions */
+    rocl_kept_ids *kept;        /* of the collector and the rank; likewise */
 } rocl_taken;
 
 /* What is not there is 0, and fails when the function returns. */
@@ -76,8 +82,19 @@ static inline uint32_t rocl_take_text(rocl_taken *t)
     const uint64_t v = rocl_team_number(&t->r);
     if (v <= 1)
         return v ? 0 : ROCL_NONE;
-    t->r.bad |= v - 2 >= t->text_count;
-    return t->r.bad ? 0 : t->texts[v - 2];
+    t->r.bad |= !t->texts || v - 2 >= t->texts->count;
+    return t->r.bad ? 0 : t->texts->ids[v - 2];
+}
+
+/* For what refers to something that was put before it, in this piece or another: of the next one,
+ * our id. False: memory is out. */
+bool rocl_keep_id(rocl_taken *t, uint32_t id);
+
+/* Of one that was kept, by its number. */
+static inline uint32_t rocl_kept_id(rocl_taken *t, uint64_t number)
+{
+    t->r.bad |= number >= t->kept->count;
+    return t->r.bad ? 0 : t->kept->ids[number];
 }
 
 /* To a sum that is zeroed. False: memory is out. */
@@ -101,8 +118,11 @@ struct rocl_gather_def {
     rocl_status (*answer)(void *self, rocl_taken *question, rocl_put *to, rocl_error *err);
     /* On rank 0, for each piece of an answer, and not where nothing was put. */
     rocl_status (*hear)(void *self, unsigned rank, rocl_taken *answer, rocl_error *err);
-    /* On another rank, when calls are resolved: all that was collected. On rank 0: it is added to
-     * what was collected here; for each piece. */
+    /* On each rank, when calls are resolved and before what follows: what is put, and what is added
+     * to, is made of what was collected. May be NULL. Not where no other rank has read anything. */
+    rocl_status (*settle)(void *self, rocl_error *err);
+    /* On another rank: all that was collected. On rank 0: it is added to what was collected here;
+     * for each piece. */
     rocl_status (*put)(void *self, rocl_put *to, rocl_error *err);
     rocl_status (*take)(void *self, unsigned rank, rocl_taken *from, rocl_error *err);
     /* Of which `put` and `take` have put and taken groups; NULL: there are none. */

@@ -123,8 +123,22 @@ static int compare_slots(const void *a, const void *b, void *ctx)
     return x < y ? -1 : x > y;
 }
 
-/* 0: memory is out. */
-static uint32_t find_graph(graphs *g)
+/* Of g->key, which begins with its key. 0: memory is out. */
+static uint32_t find_graph(graphs *g, const graph_key *key)
+{
+    if (g->key.failed)
+        return 0;
+    const size_t before = rocl_strings_count(g->keys);
+    const uint32_t id = rocl_strings_put(g->keys, (const char *)g->key.data, g->key.len);
+    if (id == ROCL_NONE || !ROCL_GROW(g->all, g->cap, (size_t)id + 1))
+        return 0;
+    if (id >= before)
+        g->all[id] = (graph){.key = *key};
+    return id;
+}
+
+/* The graph of the launch at hand. */
+static uint32_t find_graph_of_unit(graphs *g)
 {
     unit *u = &g->unit;
     const rocl_capture *c = &g->c.trace->captures[u->process >> 32]->pub;
@@ -140,15 +154,43 @@ static uint32_t find_graph(graphs *g)
         const slot *s = &g->slots[u->slots[i]];
         rocl_buf_put(&g->key, &(known_name){s->what, s->count}, sizeof(known_name));
     }
-    if (g->key.failed)
-        return 0;
-    const size_t before = rocl_strings_count(g->keys);
-    const uint32_t id = rocl_strings_put(g->keys, (const char *)g->key.data, g->key.len);
-    if (id == ROCL_NONE || !ROCL_GROW(g->all, g->cap, (size_t)id + 1))
-        return 0;
-    if (id >= before)
-        g->all[id] = (graph){.key = key};
-    return id;
+    return find_graph(g, &key);
+}
+
+/* Launches of one graph, and what is known of more of them. */
+static void add_launches(graph *to, const graph *from)
+{
+    if (!to->launches || from->first < to->first ||
+        (from->first == to->first && from->first_process < to->first_process)) {
+        to->first = from->first;
+        to->first_process = from->first_process;
+        to->first_stack = from->first_stack;
+        to->first_name = from->first_name;
+    }
+    to->least = to->launches && to->least < from->least ? to->least : from->least;
+    to->most = to->most > from->most ? to->most : from->most;
+    to->launches += from->launches;
+    to->work += from->work;
+    to->kernels += from->kernels;
+    to->copies += from->copies;
+    to->kernel_ns = rocl_add_saturated(to->kernel_ns, from->kernel_ns);
+    to->calls = rocl_add_saturated(to->calls, from->calls);
+    to->spans = rocl_add_saturated(to->spans, from->spans);
+    to->busy = rocl_add_saturated(to->busy, from->busy);
+    to->delays = rocl_add_saturated(to->delays, from->delays);
+    to->longest_gap = to->longest_gap > from->longest_gap ? to->longest_gap : from->longest_gap;
+}
+
+/* what: kind and name. False: memory is out. */
+static bool add_member(graphs *g, uint32_t of, uint64_t what, const rocl_distribution *d)
+{
+    const member_key key = {of, what};
+    const uint32_t m = rocl_strings_put(g->member_keys, (const char *)&key, sizeof key);
+    if (m == ROCL_NONE || !ROCL_GROW(g->members, g->member_cap, (size_t)m + 1))
+        return false;
+    g->members[m].key = key;
+    rocl_distribution_merge(&g->members[m].d, d);
+    return true;
 }
 
 static rocl_status end_unit(graphs *g, rocl_error *err)
@@ -156,40 +198,32 @@ static rocl_status end_unit(graphs *g, rocl_error *err)
     unit *u = &g->unit;
     if (!u->open)
         return ROCL_OK;
-    const uint32_t id = find_graph(g);
+    const uint32_t id = find_graph_of_unit(g);
     if (!id)
         return rocl_fail_memory(err);
-    graph *to = &g->all[id];
     const uint64_t work = u->kernels + u->copies;
     const int64_t span = u->last - u->first;
-    if (!to->launches || u->first < to->first ||
-        (u->first == to->first && u->process < to->first_process)) {
-        to->first = u->first;
-        to->first_process = u->process;
-        to->first_stack = u->stack_id;
-        to->first_name = u->first_name;
-    }
-    to->least = to->launches && to->least < work ? to->least : work;
-    to->most = to->most > work ? to->most : work;
-    to->launches++;
-    to->work += work;
-    to->kernels += u->kernels;
-    to->copies += u->copies;
-    to->kernel_ns = rocl_add_saturated(to->kernel_ns, u->kernel_ns);
-    to->calls = rocl_add_saturated(to->calls, u->call.end - u->call.start);
-    to->spans = rocl_add_saturated(to->spans, span);
-    to->busy = rocl_add_saturated(to->busy, u->busy.measure);
-    to->delays =
-        rocl_add_saturated(to->delays, u->first > u->call.end ? u->first - u->call.end : 0);
-    to->longest_gap = u->gap > to->longest_gap ? u->gap : to->longest_gap;
+    add_launches(&g->all[id],
+                 &(graph){.first_name = u->first_name,
+                          .first_process = u->process,
+                          .first_stack = u->stack_id,
+                          .first = u->first,
+                          .launches = 1,
+                          .work = work,
+                          .kernels = u->kernels,
+                          .copies = u->copies,
+                          .least = work,
+                          .most = work,
+                          .kernel_ns = u->kernel_ns,
+                          .calls = u->call.end - u->call.start,
+                          .spans = span,
+                          .busy = u->busy.measure,
+                          .delays = u->first > u->call.end ? u->first - u->call.end : 0,
+                          .longest_gap = u->gap});
     for (size_t i = 0; i < u->slot_count; i++) {
         const slot *s = &g->slots[u->slots[i]];
-        const member_key key = {id, s->what};
-        const uint32_t m = rocl_strings_put(g->member_keys, (const char *)&key, sizeof key);
-        if (m == ROCL_NONE || !ROCL_GROW(g->members, g->member_cap, (size_t)m + 1))
+        if (!add_member(g, id, s->what, &s->d))
             return rocl_fail_memory(err);
-        g->members[m].key = key;
-        rocl_distribution_merge(&g->members[m].d, &s->d);
     }
     u->open = false;
     return rocl_samples_add(g->spans, 0, id, span, err);
@@ -401,7 +435,7 @@ static int compare_members(const void *a, const void *b, void *ctx)
     return c ? c : strcmp(y->kind, x->kind);
 }
 
-static void add_member(void *into, const void *from)
+static void add_member_row(void *into, const void *from)
 {
     rocl_distribution_merge(&((member *)into)->d, &((const member *)from)->d);
 }
@@ -420,13 +454,18 @@ static void put_members(graphs *g, rocl_tables *out)
     }
     qsort_r(m, count - 1, sizeof *m, compare_members, g);
     const rocl_report_rows r = rocl_begin_table(&g->c, out, &member_table, 0);
-    rocl_add_top_rows(&r, m, count - 1, sizeof *m, add_member);
+    rocl_add_top_rows(&r, m, count - 1, sizeof *m, add_member_row);
+}
+
+static rocl_status settle_graphs(void *self, rocl_error *err)
+{
+    return end_unit(self, err);
 }
 
 static rocl_status finish_graphs(void *self, rocl_tables *out, rocl_error *err)
 {
     graphs *g = self;
-    rocl_status st = end_unit(g, err);
+    rocl_status st = settle_graphs(g, err);
     rocl_collector_free_sorter(&g->c, &g->work);
     const size_t count = rocl_strings_count(g->keys) - 1;
     graph **order = calloc(count + 1, sizeof *order);
@@ -488,6 +527,134 @@ static void close_graphs(void *self)
     rocl_buf_free(&g->key);
 }
 
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+/* What is put: graphs, then what is in them. */
+enum { GRAPH, MEMBER };
+
+/* Numbers of a graph that are put as they are. */
+#define GRAPH_NUMBERS(X)                                                                           \
+    X(first_process)                                                                               \
+    X(first_stack) X(launches) X(work) X(kernels) X(copies) X(least) X(most) X(kernel_ns) X(calls) \
+        X(spans) X(busy) X(delays) X(longest_gap)
+
+/* Kind and name of work. */
+static void put_what(rocl_put *to, uint64_t what)
+{
+    rocl_put_number(to, rocl_word_kind(what));
+    rocl_put_text(to, (uint32_t)(what >> ROCL_KIND_BITS));
+}
+
+static uint64_t take_what(rocl_taken *from)
+{
+    const uint64_t kind = rocl_take_number(from);
+    from->r.bad |= kind != ROCL_DISPATCH && kind != ROCL_COPY;
+    return rocl_row_word(rocl_take_text(from), (rocl_kind)kind);
+}
+
+static void put_graph(graphs *g, uint32_t id, rocl_put *to)
+{
+    const graph *of = &g->all[id];
+    size_t len;
+    const char *key = rocl_strings_get(g->keys, id, &len);
+    rocl_put_number(to, GRAPH);
+    rocl_put_bytes(to, &of->key, sizeof of->key);
+    rocl_put_number(to, (len - sizeof of->key) / sizeof(known_name));
+    for (size_t at = sizeof of->key; at < len; at += sizeof(known_name)) {
+        known_name n;
+        memcpy(&n, key + at, sizeof n);
+        put_what(to, n.what);
+        rocl_put_number(to, n.count);
+    }
+    rocl_put_text(to, of->first_name);
+    rocl_put_signed(to, of->first);
+#define PUT(field) rocl_put_number(to, (uint64_t)of->field);
+    GRAPH_NUMBERS(PUT)
+#undef PUT
+    rocl_samples_put(g->spans, id, to);
+}
+
+static rocl_status put_graphs(void *self, rocl_put *to, rocl_error *err)
+{
+    graphs *g = self;
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = 1; i < rocl_strings_count(g->keys) && st == ROCL_OK; i++) {
+        put_graph(g, i, to);
+        st = rocl_put_piece(to, err);
+    }
+    for (uint32_t i = 1; i < rocl_strings_count(g->member_keys) && st == ROCL_OK; i++) {
+        const member *m = &g->members[i];
+        rocl_put_number(to, MEMBER);
+        rocl_put_number(to, m->key.graph - 1);
+        put_what(to, m->key.what);
+        rocl_put_sums(to, &m->d);
+        st = rocl_put_piece(to, err);
+    }
+    return st;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const known_name *n = a, *m = b;
+    return n->what < m->what ? -1 : n->what > m->what;
+}
+
+static rocl_status take_graph(graphs *g, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    graph of = {0};
+    rocl_take_bytes(from, &of.key, sizeof of.key);
+    g->key.len = 0;
+    rocl_buf_put(&g->key, &of.key, sizeof of.key);
+    size_t count = 0;
+    for (uint64_t n = rocl_take_number(from); n && !from->r.bad && !g->key.failed; n--, count++) {
+        known_name name = {.what = take_what(from)};
+        name.count = rocl_take_number(from);
+        rocl_buf_put(&g->key, &name, sizeof name);
+    }
+    of.first_name = rocl_take_text(from);
+    of.first = rocl_take_signed(from);
+#define TAKE(field) of.field = (__typeof__(of.field))rocl_take_number(from);
+    GRAPH_NUMBERS(TAKE)
+#undef TAKE
+    if (from->r.bad)
+        return rocl_team_bad_message(err);
+    if (count && !g->key.failed) /* in the order of our texts */
+        qsort(g->key.data + sizeof of.key, count, sizeof(known_name), compare_names);
+    const uint32_t id = find_graph(g, &of.key);
+    if (!id || !rocl_keep_id(from, id))
+        return rocl_fail_memory(err);
+    add_launches(&g->all[id], &of);
+    return rocl_samples_take(g->spans, rank, id, true, from, err);
+}
+
+static rocl_status take_member(graphs *g, rocl_taken *from, rocl_error *err)
+{
+    const uint32_t of = rocl_kept_id(from, rocl_take_number(from));
+    const uint64_t what = take_what(from);
+    rocl_distribution d;
+    if (!rocl_take_sums(from, &d))
+        return rocl_team_bad_message(err);
+    return add_member(g, of, what, &d) ? ROCL_OK : rocl_fail_memory(err);
+}
+
+static rocl_status take_graphs(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    graphs *g = self;
+    rocl_status st = ROCL_OK;
+    while (!rocl_taken_all(from) && st == ROCL_OK)
+        st = rocl_take_number(from) == GRAPH ? take_graph(g, rank, from, err)
+                                             : take_member(g, from, err);
+    return st;
+}
+
+static rocl_samples *graph_samples(void *self)
+{
+    return ((graphs *)self)->spans;
+}
+
+static const rocl_gather_def gather_graphs = {
+    .settle = settle_graphs, .put = put_graphs, .take = take_graphs, .samples = graph_samples};
+
 const rocl_collector_def rocl_graphs_collector = {
     .reports = 1u << ROCL_REPORT_GRAPHS,
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
@@ -497,4 +664,5 @@ const rocl_collector_def rocl_graphs_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_graphs,
     .close = close_graphs,
+    .gather = &gather_graphs,
 };

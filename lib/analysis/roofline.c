@@ -13,6 +13,7 @@
 
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
+#include "analysis/gather.h"
 #include "analysis/op_work.h"
 #include "analysis/peaks.h"
 #include "base/array.h"
@@ -40,8 +41,8 @@ typedef struct roofline {
     rocl_collector c;
     rocl_sorter *work, *host;
     rocl_strings *keys, *shapes; /* ids of the former are the groups */
-    op_group *groups;
-    size_t group_count;
+    op_group *groups, *taken;    /* the latter: sums of other ranks of a team */
+    size_t group_count, taken_count;
     rocl_peak peak;     /* name NULL: none was named */
     int64_t all;        /* GPU time */
     uint64_t shapeless; /* known operators whose shapes or types do not tell */
@@ -320,13 +321,18 @@ static void describe_group(const roofline *f, op_group *g)
     g->of_peak = 100 * rocl_ratio(least, (double)g->time);
 }
 
+static void add_times(op_group *to, const op_group *from)
+{
+    to->calls += from->calls;
+    to->kernels += from->kernels;
+    to->time = rocl_add_saturated(to->time, from->time);
+}
+
 static void add_group(void *into, const void *from)
 {
     op_group *sum = into;
     const op_group *g = from;
-    sum->calls += g->calls;
-    sum->kernels += g->kernels;
-    sum->time = rocl_add_saturated(sum->time, g->time);
+    add_times(sum, g);
     sum->flops += g->flops;
     sum->bytes += g->bytes;
     compute_rates(sum);
@@ -354,27 +360,32 @@ static int compare_groups(const void *a, const void *b, void *ctx)
     return c ? c : (p->key.bytes > q->key.bytes) - (p->key.bytes < q->key.bytes);
 }
 
+static rocl_status measure_groups(roofline *f, rocl_error *err)
+{
+    f->groups = rocl_groups_new(f->keys, sizeof(op_key), sizeof *f->groups, &f->group_count);
+    const rocl_status st = f->groups ? sweep_operators(f, err) : rocl_fail_memory(err);
+    for (unsigned w = 0; w < f->c.trace->opt.jobs; w++)
+        f->shapeless += f->lost[w];
+    return st;
+}
+
 static rocl_status finish_roofline(void *self, rocl_tables *out, rocl_error *err)
 {
     roofline *f = self;
     size_t n = 0;
     int64_t known = 0;
-    f->groups = rocl_groups_new(f->keys, sizeof(op_key), sizeof *f->groups, &f->group_count);
-    rocl_status st = f->groups ? sweep_operators(f, err) : rocl_fail_memory(err);
+    const rocl_status st = measure_groups(f, err);
     if (st != ROCL_OK)
         return st;
-    uint64_t idle = 0;
     for (size_t i = 1; i < f->group_count; i++) {
-        if (!f->groups[i].calls) {
-            idle++;
+        if (i < f->taken_count)
+            add_times(&f->groups[i], &f->taken[i]);
+        if (!f->groups[i].calls)
             continue;
-        }
         f->groups[n] = f->groups[i];
         known = rocl_add_saturated(known, f->groups[n].time);
         describe_group(f, &f->groups[n++]);
     }
-    for (unsigned w = 0; w < f->c.trace->opt.jobs; w++)
-        f->shapeless += f->lost[w];
     qsort_r(f->groups, n, sizeof *f->groups, compare_groups, f);
     const rocl_report_rows r =
         rocl_begin_table(&f->c, out, &roofline_table, f->peak.name ? IF_PEAK : 0);
@@ -414,8 +425,79 @@ static void close_roofline(void *self)
     rocl_strings_free(f->shapes);
     rocl_peak_free(&f->peak);
     free(f->groups);
+    free(f->taken);
     free(f->lost);
 }
+
+/* ---- of a team ------------------------------------------------------------------------------- */
+
+/* What is put: groups with calls, then sums. */
+enum { GROUP, TOTALS };
+
+/* Operators and their work are of one process: other ranks measure their own. */
+static rocl_status put_roofline(void *self, rocl_put *to, rocl_error *err)
+{
+    roofline *f = self;
+    rocl_status st = measure_groups(f, err);
+    for (size_t i = 1; i < f->group_count && st == ROCL_OK; i++) {
+        const op_group *g = &f->groups[i];
+        size_t n;
+        const char *shapes = rocl_strings_get(f->shapes, g->key.shapes, &n);
+        if (!g->calls)
+            continue;
+        rocl_put_number(to, GROUP);
+        rocl_put_text(to, g->key.name);
+        rocl_team_put_text(&to->b, shapes, n);
+        rocl_put_bytes(to, &g->key.type, sizeof g->key - offsetof(op_key, type));
+        rocl_put_number(to, g->calls);
+        rocl_put_number(to, g->kernels);
+        rocl_put_number(to, (uint64_t)g->time);
+        st = rocl_put_piece(to, err);
+    }
+    rocl_put_number(to, TOTALS);
+    rocl_put_number(to, (uint64_t)f->all);
+    rocl_put_number(to, f->shapeless);
+    return st;
+}
+
+static rocl_status take_group(roofline *f, rocl_taken *from, rocl_error *err)
+{
+    op_group g = {.key.name = rocl_take_text(from)};
+    const uint64_t n = rocl_team_number(&from->r);
+    const uint8_t *shapes = rocl_team_bytes(&from->r, n);
+    rocl_take_bytes(from, &g.key.type, sizeof g.key - offsetof(op_key, type));
+    g.calls = rocl_take_number(from);
+    g.kernels = rocl_take_number(from);
+    g.time = (int64_t)rocl_take_number(from);
+    if (from->r.bad || g.key.type >= ROCL_NUMBER_TYPES)
+        return rocl_team_bad_message(err);
+    g.key.shapes = rocl_strings_put(f->shapes, (const char *)shapes, n);
+    const uint32_t id = g.key.shapes == ROCL_NONE
+                            ? ROCL_NONE
+                            : rocl_strings_put(f->keys, (const char *)&g.key, sizeof g.key);
+    if (id == ROCL_NONE || !ROCL_GROW(f->taken, f->taken_count, (size_t)id + 1))
+        return rocl_fail_memory(err);
+    add_times(&f->taken[id], &g);
+    return ROCL_OK;
+}
+
+static rocl_status take_roofline(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
+{
+    roofline *f = self;
+    rocl_status st = ROCL_OK;
+    (void)rank;
+    while (!rocl_taken_all(from) && st == ROCL_OK) {
+        if (rocl_take_number(from) == GROUP) {
+            st = take_group(f, from, err);
+            continue;
+        }
+        f->all = rocl_add_saturated(f->all, (int64_t)rocl_take_number(from));
+        f->shapeless += rocl_take_number(from);
+    }
+    return st;
+}
+
+static const rocl_gather_def gather_roofline = {.put = put_roofline, .take = take_roofline};
 
 const rocl_collector_def rocl_roofline_collector = {
     .reports = 1u << ROCL_REPORT_ROOFLINE,
@@ -426,4 +508,5 @@ const rocl_collector_def rocl_roofline_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_roofline,
     .close = close_roofline,
+    .gather = &gather_roofline,
 };

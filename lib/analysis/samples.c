@@ -560,6 +560,28 @@ static rocl_u128 take_wide(rocl_taken *from)
     return (rocl_u128)rocl_take_number(from) << 64 | low;
 }
 
+void rocl_put_sums(rocl_put *to, const rocl_distribution *d)
+{
+    rocl_put_number(to, d->taken);
+    rocl_put_number(to, (uint64_t)d->min);
+    rocl_put_number(to, (uint64_t)(d->max - d->min));
+    put_wide(to, d->sum);
+    put_wide(to, d->squares);
+    rocl_put_number(to, d->squares_high);
+}
+
+bool rocl_take_sums(rocl_taken *from, rocl_distribution *d)
+{
+    *d = (rocl_distribution){.taken = rocl_take_number(from)};
+    d->min = (int64_t)rocl_take_number(from);
+    d->max = (int64_t)((uint64_t)d->min + rocl_take_number(from));
+    d->sum = take_wide(from);
+    d->squares = take_wide(from);
+    d->squares_high = rocl_take_number(from);
+    d->total = d->sum > INT64_MAX ? INT64_MAX : (int64_t)d->sum;
+    return !from->r.bad && d->taken && d->min >= 0 && d->max >= d->min;
+}
+
 static rank_groups *groups_of(rocl_samples *s, unsigned rank)
 {
     if (!ROCL_GROW(s->ranks, s->rank_cap, (size_t)rank + 1))
@@ -577,12 +599,7 @@ void rocl_samples_put(rocl_samples *s, uint32_t group_index, rocl_put *to)
         return;
     }
     g->groups[g->count++] = group_index;
-    rocl_put_number(to, d.taken);
-    rocl_put_number(to, (uint64_t)d.min);
-    rocl_put_number(to, (uint64_t)(d.max - d.min));
-    put_wide(to, d.sum);
-    put_wide(to, d.squares);
-    rocl_put_number(to, d.squares_high);
+    rocl_put_sums(to, &d);
 }
 
 static rocl_status add_search(rocl_samples *s, uint32_t group_index, rocl_error *err)
@@ -601,14 +618,8 @@ static rocl_status add_search(rocl_samples *s, uint32_t group_index, rocl_error 
 rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group_index,
                               bool percentiles, rocl_taken *from, rocl_error *err)
 {
-    rocl_distribution d = {.taken = rocl_take_number(from)};
-    d.min = (int64_t)rocl_take_number(from);
-    d.max = (int64_t)((uint64_t)d.min + rocl_take_number(from));
-    d.sum = take_wide(from);
-    d.squares = take_wide(from);
-    d.squares_high = rocl_take_number(from);
-    d.total = d.sum > INT64_MAX ? INT64_MAX : (int64_t)d.sum;
-    if (from->r.bad || !d.taken || d.min < 0 || d.max < d.min)
+    rocl_distribution d;
+    if (!rocl_take_sums(from, &d))
         return rocl_team_bad_message(err);
     worker *w = &s->workers[0];
     group *g = find_group(w, group_index);

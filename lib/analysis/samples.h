@@ -34,6 +34,10 @@ rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group);
  * groups at once; where few values are left in it, for these. What is exchanged does not grow with
  * the number of values. */
 
+/* What is known of a distribution but its percentiles; the latter is false where it cannot be. */
+void rocl_put_sums(rocl_put *to, const rocl_distribution *d);
+bool rocl_take_sums(rocl_taken *from, rocl_distribution *d);
+
 /* On another rank: the sums of a group, which has values; rank 0 asks for groups by the order in
  * which they were put. */
 void rocl_samples_put(rocl_samples *s, uint32_t group, rocl_put *to);

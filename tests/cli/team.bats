@@ -56,6 +56,8 @@ rocstats gaps --gaps-between kernels --format json --start 20% --end 60% --memor
 rocstats overlap kernels --format csv --rank 3-9 --align start
 rocstats summary kernels --format text --sort average --top 3
 rocstats memory kernels --format json --top 5 --slices 37 -j2
+rocstats attribution graphs --format json --by-rank --start 20% --ids
+rocstats attribution sequences --format csv --top 7 -j2
 rocstats memory --format csv --by-rank --start 20% --end 60% --clip
 rocstats memory --format html --period 1ms:1ms:0 --rank 0-20
 END
@@ -80,6 +82,12 @@ memory
 memory --top 3 --strict
 summary launch --strict
 END
+    # Trees, graphs and operators of ranks, of which two processes have the same and another has none.
+    for args in --by-rank "--top 3 --peak MI300X" "--ids --sort calls --memory 2m"; do
+        # shellcheck disable=SC2086 # words
+        same "${sizes[@]}" -- rocstats attribution graphs roofline $args --format json \
+            "$FIXTURES"/advice/{far-from-the-peak,gaps-in-graphs}.*.json "$FIXTURES"/advice/slow-rank.*.json
+    done
     # A trace without GPU work is read for two overviews, one after the other.
     same 3 -- rocstats --include marker,region "$BATS_FILE_TMPDIR"/m/rank[0-7].db
     same 3 -- rocstats --include hip "$BATS_FILE_TMPDIR"/m/rank[0-7].db
