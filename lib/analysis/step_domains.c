@@ -56,13 +56,13 @@ rocl_status rocl_step_domains_add_batch(rocl_step_domains *d, unsigned worker, c
 }
 
 bool rocl_step_domains_add(rocl_step_domains *d, size_t step, size_t steps, rocl_domain domain,
-                           int64_t ns)
+                           rocl_step_sum more)
 {
     if (!d->of[domain] && !(d->of[domain] = calloc(steps, sizeof *d->of[domain])))
         return false;
     rocl_step_sum *sum = &d->of[domain][step];
-    sum->count++;
-    sum->ns = rocl_add_saturated(sum->ns, ns);
+    sum->count += more.count;
+    sum->ns = rocl_add_saturated(sum->ns, more.ns);
     return true;
 }
 
@@ -70,6 +70,8 @@ rocl_status rocl_step_domains_count(rocl_step_domains *d, const rocl_steps *step
                                     rocl_error *err)
 {
     rocl_sort_record rec;
+    if (!d->timed)
+        return ROCL_OK;
     rocl_status st = rocl_sorter_start(d->timed, err);
     while (rocl_next_record(d->timed, &rec, &st, err)) {
         uint64_t v[4]; /* thread, duration, domain; row of a marker */
@@ -80,7 +82,8 @@ rocl_status rocl_step_domains_count(rocl_step_domains *d, const rocl_steps *step
             d->outside += of == SIZE_MAX && !k;
             if (of == SIZE_MAX || (n == 4 && steps->all[of].row == v[3]))
                 continue;
-            if (!rocl_step_domains_add(d, of, steps->count, (rocl_domain)v[2], (int64_t)v[1]))
+            if (!rocl_step_domains_add(d, of, steps->count, (rocl_domain)v[2],
+                                       (rocl_step_sum){1, (int64_t)v[1]}))
                 return rocl_fail_memory(err);
         }
     }

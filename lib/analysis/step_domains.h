@@ -32,11 +32,11 @@ void rocl_step_domains_close(rocl_step_domains *d);
 /* Of any kind that takes time but kernels and copies. Concurrent. */
 rocl_status rocl_step_domains_add_batch(rocl_step_domains *d, unsigned worker, const rocl_batch *b,
                                         rocl_error *err);
-/* When the steps are known: counts what was added, for the steps of the first series. */
+/* When the steps are known: counts what was added, once, for the steps of the first series. */
 rocl_status rocl_step_domains_count(rocl_step_domains *d, const rocl_steps *steps, size_t series,
                                     rocl_error *err);
-/* One more of a domain in a step, of so many. False: memory is out. */
+/* More of a domain in a step, of so many. False: memory is out. */
 bool ROCL_CHECKED rocl_step_domains_add(rocl_step_domains *d, size_t step, size_t steps,
-                                        rocl_domain domain, int64_t ns);
+                                        rocl_domain domain, rocl_step_sum more);
 
 #endif

@@ -18,8 +18,9 @@ rocl_status rocl_step_work_open(rocl_step_work *w, rocl_trace *t, rocl_sorter *m
                           .marks = marks,
                           .work = work,
                           .owned = owned,
-                          .caches = calloc(t->opt.jobs, sizeof *w->caches)};
-    return marks && work && owned && w->caches ? ROCL_OK : rocl_fail_memory(err);
+                          .caches = calloc(t->opt.jobs, sizeof *w->caches),
+                          .linked = calloc(t->capture_count + 1, sizeof *w->linked)};
+    return marks && work && owned && w->caches && w->linked ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocl_step_work_close(rocl_step_work *w)
@@ -27,6 +28,7 @@ void rocl_step_work_close(rocl_step_work *w)
     for (unsigned k = 0; w->caches && k < w->trace->opt.jobs; k++)
         free(w->caches[k].known);
     free(w->caches);
+    free(w->linked);
     free(w->launches);
     free(w->kernels);
     rocl_steps_free(&w->steps);
@@ -69,9 +71,17 @@ rocl_status rocl_step_work_add_batch(rocl_step_work *w, unsigned worker, const r
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-rocl_status rocl_step_work_resolve(rocl_step_work *w, rocl_error *err)
+static bool keep_mark(rocl_step_work *w, const rocl_step *mark)
+{
+    return w->mark_count++ >= ROCL_STEPS_MOST || rocl_steps_add(&w->steps, mark);
+}
+
+rocl_status rocl_step_work_read_marks(rocl_step_work *w, rocl_error *err)
 {
     rocl_sort_record rec;
+    if (w->read)
+        return ROCL_OK;
+    w->read = true;
     rocl_status st = rocl_sorter_start(w->marks, err);
     while (rocl_next_record(w->marks, &rec, &st, err)) {
         uint64_t v[2]; /* end, name */
@@ -82,9 +92,63 @@ rocl_status rocl_step_work_resolve(rocl_step_work *w, rocl_error *err)
                                 .row = rec.key[3],
                                 .end = (int64_t)v[0],
                                 .name = (uint32_t)v[1]};
-        if (w->mark_count++ < ROCL_STEPS_MOST && !rocl_steps_add(&w->steps, &step))
+        if (!keep_mark(w, &step))
             st = rocl_fail_memory(err);
     }
+    return st;
+}
+
+/* How many there are, and those that are kept: all, if there are not too many. */
+void rocl_step_work_put_marks(const rocl_step_work *w, rocl_put *to)
+{
+    const size_t kept = w->mark_count > ROCL_STEPS_MOST ? 0 : w->steps.count;
+    rocl_put_number(to, w->mark_count);
+    for (size_t i = 0; i < kept; i++) {
+        const rocl_step *m = &w->steps.all[i];
+        size_t n;
+        const char *name = rocl_strings_get(w->trace->strings, m->name, &n);
+        rocl_put_number(to, m->process);
+        rocl_put_signed(to, m->start);
+        rocl_put_number(to, (uint64_t)(m->end - m->start));
+        rocl_put_number(to, m->thread);
+        rocl_put_number(to, m->row);
+        rocl_team_put_text(&to->b, name, n);
+    }
+}
+
+rocl_status rocl_step_work_take_marks(rocl_step_work *w, rocl_taken *from, rocl_error *err)
+{
+    const uint64_t count = rocl_take_number(from);
+    if (count > ROCL_STEPS_MOST) {
+        w->mark_count += count;
+        return ROCL_OK;
+    }
+    for (uint64_t i = 0; i < count && !from->r.bad; i++) {
+        rocl_step m = {.process = rocl_take_number(from)};
+        m.start = rocl_take_signed(from);
+        m.end = (int64_t)((uint64_t)m.start + rocl_take_number(from));
+        m.thread = (uint32_t)rocl_take_number(from);
+        m.row = rocl_take_number(from);
+        const uint64_t n = rocl_team_number(&from->r);
+        const uint8_t *name = rocl_team_bytes(&from->r, n);
+        if (!name)
+            break;
+        m.name = rocl_strings_put(w->trace->strings, (const char *)name, n);
+        if (m.name == ROCL_NONE || !keep_mark(w, &m))
+            return rocl_fail_memory(err);
+    }
+    return from->r.bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+void rocl_step_work_forget_marks(rocl_step_work *w)
+{
+    w->steps.count = 0;
+    w->mark_count = 0;
+}
+
+rocl_status rocl_step_work_resolve(rocl_step_work *w, rocl_error *err)
+{
+    rocl_status st = rocl_step_work_read_marks(w, err);
     if (w->mark_count > ROCL_STEPS_MOST)
         w->steps.count = 0;
     if (st == ROCL_OK)
@@ -106,7 +170,7 @@ static rocl_status add_work(void *ctx, const rocl_sort_record *question, const r
     uint64_t v[3]; /* duration, kind and name, lane */
     const unsigned numbers = rocl_read_numbers(question, v, 3);
     const int64_t start = (int64_t)question->key[2];
-    w->linked |= call != NULL;
+    w->linked[question->key[0] >> 32] |= call != NULL;
     const bool same_call =
         call && w->last_call[0] == question->key[0] && w->last_call[1] == question->key[1];
     memcpy(w->last_call, question->key, sizeof w->last_call);
@@ -139,14 +203,15 @@ bool rocl_step_work_next(rocl_step_work *w, rocl_step_piece *p, rocl_status *st,
     const rocl_options *o = &w->trace->opt;
     /* Where what is earlier is filtered out, calls are that launched work which begins later: it is
      * of no step that is left. */
-    const bool drop = w->linked && (o->start || o->start_marker || o->step || o->warmup ||
-                                    (o->periods && o->periods[0]));
+    const bool drop =
+        o->start || o->start_marker || o->step || o->warmup || (o->periods && o->periods[0]);
     rocl_sort_record rec;
     while (rocl_next_record(w->owned, &rec, st, err)) {
         uint64_t v[2]; /* kind and name, lane */
         rocl_read_numbers(&rec, v, 2);
-        if (drop && v[0] & WITHOUT_CALL) {
-            w->outside[w->steps.all[rec.key[0]].series - w->series]++;
+        const rocl_step *step = &w->steps.all[rec.key[0]];
+        if (drop && v[0] & WITHOUT_CALL && w->linked[step->process >> 32]) {
+            w->outside[step->series - w->series]++;
             continue;
         }
         *p = (rocl_step_piece){.step = rec.key[0],

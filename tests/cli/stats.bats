@@ -622,6 +622,18 @@ END
     [[ $output == *"Steps: no marker counts steps"* ]]
 }
 
+# Work without a call is left out of what is cut from a trace only where calls are there to be missed.
+@test "steps: a part of a trace without calls, beside one that has them" {
+    make_steps
+    jq '.traceEvents |= map(select(.cat != "cuda_runtime"))' rank1.json >alone.json
+    rocstats steps -q --start 10% --format json alone.json >one.json
+    rocstats steps -q --start 10% --format json rank0.json alone.json >two.json
+    jq -e '[.tables[] | select(.key == "steps").rows[] | .kernels] | add > 0' one.json
+    diff <(jq -c '.tables[] | select(.key == "steps").rows[] | [.place, .number, .kernels, .gpu_busy_ns]' one.json) \
+        <(jq -c '.tables[] | select(.key == "steps").rows[] | select(.place == "rank 1") |
+            [.place, .number, .kernels, .gpu_busy_ns]' two.json)
+}
+
 @test "all reports are made for a single step" {
     local train=$TOP/tests/fixtures/chrome/train
     rocstats all -q --step 1 --format json "${train}0.json" "${train}1.json" >step.json

@@ -58,6 +58,9 @@ rocstats summary kernels --format text --sort average --top 3
 rocstats memory kernels --format json --top 5 --slices 37 -j2
 rocstats attribution graphs --format json --by-rank --start 20% --ids
 rocstats attribution sequences --format csv --top 7 -j2
+rocstats steps --format json --ids
+rocstats steps --format csv --by-rank --steps forward|norm -j2
+rocstats steps --format html --start 20% --end 70%
 rocstats memory --format csv --by-rank --start 20% --end 60% --clip
 rocstats memory --format html --period 1ms:1ms:0 --rank 0-20
 END
@@ -82,10 +85,10 @@ memory
 memory --top 3 --strict
 summary launch --strict
 END
-    # Trees, graphs and operators of ranks, of which two processes have the same and another has none.
+    # Trees, graphs, operators and steps of ranks; two processes have the same, and another has none.
     for args in --by-rank "--top 3 --peak MI300X" "--ids --sort calls --memory 2m"; do
         # shellcheck disable=SC2086 # words
-        same "${sizes[@]}" -- rocstats attribution graphs roofline $args --format json \
+        same "${sizes[@]}" -- rocstats attribution graphs roofline steps $args --format json \
             "$FIXTURES"/advice/{far-from-the-peak,gaps-in-graphs}.*.json "$FIXTURES"/advice/slow-rank.*.json
     done
     # A trace without GPU work is read for two overviews, one after the other.
