@@ -102,8 +102,8 @@ END
     compared=0 failed=0
     mkdir k
     "$BUILD/tests/rocpd-gen" -o k/rank%r.db --rows 100 --kernels 10 --gpus 8 --processes 1024 --nodes 128
-    same 2 16 64 -- -j1 k
-    same 16 -- summary launch gaps overlap ranks collectives --format json -j1 k
+    same 2 16 64 -- rocstats -j1 "$PWD/k"
+    same 16 -- rocstats summary launch gaps overlap ranks collectives --format json -j1 "$PWD/k"
     rm -r k
     [ "$failed" -eq 0 ]
 }

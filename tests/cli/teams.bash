@@ -108,19 +108,21 @@ pause() {
 # kill_some ROUNDS TOOL ARGUMENT...: a rank is killed at a random moment. "@" in an argument is the
 # folder of the output.
 kill_some() {
-    local rounds=$1 i pid victims rc killed=0 now tool=$2
+    local rounds=$1 i pid victims rc killed=0 now tool=$2 began ms
     shift
     [ "$tool" != rocline ] || tool="rocline $2"
     rm -rf whole
     mkdir whole
+    began=$(date +%s%N)
     "${@/@/whole}" -q --team no "$BATS_FILE_TMPDIR"/m/*.db
+    ms=$((($(date +%s%N) - began) / 1000000 + 10))
     (cd whole && print_archives)
     for ((i = 0; i < rounds; i++)); do
         rm -rf out
         mkdir out
         "${@/@/out}" -q --team $((2 + i % 4)) "$BATS_FILE_TMPDIR"/m/*.db 2>messages 3>&- &
         pid=$!
-        pause 400
+        pause $((ms < 1000 ? ms : 1000))
         mapfile -t victims < <(pgrep -P "$pid")
         if [ "${#victims[@]}" -gt 0 ]; then
             kill -KILL "${victims[RANDOM % ${#victims[@]}]}" 2>/dev/null || true
