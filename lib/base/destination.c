@@ -2,6 +2,7 @@
 #include "base/destination.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "base/out.h"
 #include "base/sync.h"
 
@@ -168,6 +169,8 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
         *fd = -1;
         return rocl_fail(err, ROCL_OUTPUT, "%s: was replaced meanwhile", path);
     }
+    if (exists && rocl_guard_check(&info, err) != ROCL_OK)
+        return ROCL_USAGE;
     /* A rename would not ask whether the file is write-protected. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return rocl_fail_write(err, path, errno);

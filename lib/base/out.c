@@ -7,6 +7,7 @@
 #include "base/deflate.h"
 #include "base/error.h"
 #include "base/destination.h"
+#include "base/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -309,6 +310,19 @@ rocl_status rocl_out_end(rocl_out *o, rocl_status st, rocl_error *err)
         return rocl_out_commit(o, err);
     rocl_out_discard(o);
     return st;
+}
+
+rocl_status rocl_check_output(const char *path, rocl_error *err)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? rocl_guard_check(&info, err) : ROCL_OK;
+}
+
+rocl_status rocl_write_text(const char *path, const char *text, rocl_error *err)
+{
+    rocl_out *out = NULL;
+    const rocl_status st = rocl_out_open_as_named(&out, path, err);
+    return st ? st : rocl_out_end(out, rocl_out_write(out, text, strlen(text), err), err);
 }
 
 void rocl_out_discard(rocl_out *o)

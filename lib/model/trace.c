@@ -225,7 +225,7 @@ rocl_status rocl_refuse_input(const rocl_trace *t, const char *path, rocl_error 
     struct stat out;
     if (stat(path, &out) != 0)
         return ROCL_OK;
-    rocl_status st = ROCL_OK;
+    rocl_status st = rocl_guard_check(&out, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         st = refuse_one(t->captures[i]->pub.path, &out, path, err);
     for (size_t i = 0; t->joined && i < t->joined->count && st == ROCL_OK; i++)

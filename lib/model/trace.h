@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/extsort.h"
+#include "base/guard.h"
 #include "base/spool.h"
 #include "base/strings.h"
 #include "model/kinds.h"
@@ -92,6 +93,7 @@ struct rocl_trace {
     struct rocl_schema_cache *schemas; /* that SQLite has explained */
     uint32_t read_ahead;      /* bytes that a cursor on a database reads at once; 0: the fastest */
     rocl_spool_store spooled; /* inputs that are no plain files */
+    rocl_guard *guard;        /* of all files that are read */
     struct rocl_source **sources;
     size_t source_count;
     struct rocl_source **node_sources; /* that a team has opened, until they are among those */

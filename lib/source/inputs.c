@@ -34,6 +34,7 @@ typedef struct identity {
 
 typedef struct walk {
     rocl_inputs *in;
+    rocl_guard *guard;   /* or NULL */
     bool databases_only; /* of directories */
     identity *ids;       /* as many as paths */
     size_t path_cap, file_cap, id_cap;
@@ -53,6 +54,13 @@ static rocl_status fail_access(walk *w, const char *path, const char *what)
     if (is_missing(e))
         return rocl_fail(w->err, ROCL_INPUT, "%s: no such file", path);
     return rocl_fail(w->err, ROCL_INPUT, "%s: cannot %s: %s", path, what, strerror(e));
+}
+
+/* Is memory there for it? */
+static bool guard_file(walk *w, const char *path, const struct stat *file)
+{
+    return !w->guard || !S_ISREG(file->st_mode) ||
+           rocl_guard_add(w->guard, path, file->st_dev, file->st_ino);
 }
 
 /* ---- lists of paths -------------------------------------------------------------------------- */
@@ -78,6 +86,8 @@ static rocl_status add_path(walk *w, const char *path, const struct stat *file)
     if (!in->paths[in->count])
         return rocl_fail_memory(w->err);
     in->count++;
+    if (file && !guard_file(w, path, file))
+        return rocl_fail_memory(w->err);
     return ROCL_OK;
 }
 
@@ -274,6 +284,8 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
     rocl_status st = ROCL_OK;
     if (fstat(fd, &s) == 0 && s.st_size > (off_t)INDEX_SIZE_MAX)
         st = rocl_fail(w->err, ROCL_INPUT, "%s: too large for an index", path);
+    else if (!guard_file(w, path, &s))
+        st = rocl_fail_memory(w->err);
     for (ssize_t n = 1; n > 0 && st == ROCL_OK;) {
         if (!rocl_buf_reserve(b, 65536)) {
             st = rocl_fail_memory(w->err);
@@ -712,10 +724,10 @@ static rocl_status drop_repeated(walk *w)
     return st;
 }
 
-static rocl_status expand_names(rocl_inputs *in, const char *const *names, size_t count,
-                                bool databases_only, rocl_error *err)
+static rocl_status expand_names(rocl_inputs *in, rocl_guard *guard, const char *const *names,
+                                size_t count, bool databases_only, rocl_error *err)
 {
-    walk w = {.in = in, .databases_only = databases_only, .err = err};
+    walk w = {.in = in, .guard = guard, .databases_only = databases_only, .err = err};
     *in = (rocl_inputs){0};
     rocl_status st = count ? ROCL_OK : rocl_fail(err, ROCL_USAGE, "no input is named");
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
@@ -728,16 +740,16 @@ static rocl_status expand_names(rocl_inputs *in, const char *const *names, size_
     return st;
 }
 
-rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
-                               rocl_error *err)
+rocl_status rocl_inputs_expand(rocl_inputs *in, rocl_guard *guard, const char *const *names,
+                               size_t count, rocl_error *err)
 {
-    return expand_names(in, names, count, false, err);
+    return expand_names(in, guard, names, count, false, err);
 }
 
 rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *names, size_t count,
                                          rocl_error *err)
 {
-    return expand_names(in, names, count, true, err);
+    return expand_names(in, NULL, names, count, true, err);
 }
 
 void rocl_inputs_free(rocl_inputs *in)

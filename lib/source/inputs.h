@@ -2,6 +2,7 @@
 #ifndef ROCL_SOURCE_INPUTS_H
 #define ROCL_SOURCE_INPUTS_H
 
+#include "base/guard.h"
 #include "rocline.h"
 
 enum { ROCL_UNNEEDED_NAMED = 8 }; /* as many of those files as are named */
@@ -44,10 +45,11 @@ typedef struct rocl_inputs {
  * - a glob, when no file has that name, is what it matches.
  * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
  * but for standard input, which is refused; so is a directory or an index without files. Failures
- * are ROCL_INPUT "NAME: ..." (no name at all: ROCL_USAGE), and `in` is empty then. */
-rocl_status rocl_inputs_expand(rocl_inputs *in, const char *const *names, size_t count,
-                               rocl_error *err);
-/* The same, but a directory holds databases and recordings only. */
+ * are ROCL_INPUT "NAME: ..." (no name at all: ROCL_USAGE), and `in` is empty then. Files and indexes
+ * are added to the guard. */
+rocl_status rocl_inputs_expand(rocl_inputs *in, rocl_guard *guard, const char *const *names,
+                               size_t count, rocl_error *err);
+/* The same without a guard, and a directory holds databases and recordings only. */
 rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *names, size_t count,
                                          rocl_error *err);
 void rocl_inputs_free(rocl_inputs *in);

@@ -66,7 +66,8 @@ typedef struct found {
 typedef struct finds {
     found *all;
     size_t count, cap;
-    char *why; /* the first name that is none here */
+    char *why;         /* the first name that is none here */
+    rocl_guard *guard; /* of the trace; NULL on other ranks */
 } finds;
 
 static void free_finds(finds *f)
@@ -121,7 +122,8 @@ static rocl_status find_name(finds *f, size_t number, const char *name, const ch
     rocl_error *why = rocl_error_new();
     char *own = put_host_in(name, host);
     const char *const names[] = {own};
-    rocl_status st = own && why ? rocl_inputs_expand(&in, names, 1, why) : rocl_fail_memory(why);
+    rocl_status st =
+        own && why ? rocl_inputs_expand(&in, f->guard, names, 1, why) : rocl_fail_memory(why);
     for (size_t i = 0; st == ROCL_OK && i < in.count; i++)
         st = add_path(f, number, &in, i, why);
     if (st == ROCL_INPUT && !must) {
@@ -563,7 +565,7 @@ rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t coun
                             rocl_error *err)
 {
     hosts h = {0};
-    finds f = {0};
+    finds f = {.guard = t->guard};
     const bool on_nodes = are_on_nodes(t, names, count);
     t->brief = t->opt.team_writes;
     rocl_status st = rocl_deal_open(t, err);
@@ -601,7 +603,7 @@ rocl_status rocl_nodes_find_alone(const rocl_trace *t, const char *const *names,
             st = rocl_fail_memory(err);
     }
     if (st == ROCL_OK)
-        st = rocl_inputs_expand(in, (const char *const *)own, count, err);
+        st = rocl_inputs_expand(in, t->guard, (const char *const *)own, count, err);
     for (size_t i = 0; own && i < count; i++)
         free(own[i]);
     free(own);

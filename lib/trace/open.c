@@ -196,8 +196,9 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
     t->schemas = rocl_schema_cache_share();
     t->read_ahead = (uint32_t)(budget.cursor < UINT32_MAX ? budget.cursor : UINT32_MAX);
     t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
+    t->guard = rocl_guard_new();
     atomic_flag_clear(&t->in_progress);
-    return t->strings && t->schemas && t->space ? ROCL_OK : rocl_fail_memory(err);
+    return t->strings && t->schemas && t->space && t->guard ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* ---- slices of the time among the inputs ----------------------------------------------------- */
@@ -521,6 +522,7 @@ void rocl_trace_close(rocl_trace *t)
     }
     rocl_schema_cache_release(t->schemas);
     rocl_spool_store_close(&t->spooled);
+    rocl_guard_free(t->guard);
     free(t->machines);
     rocl_arena_free(&t->shared);
     rocl_sort_space_free(t->space);

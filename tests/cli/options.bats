@@ -259,3 +259,48 @@ offered() { # tool word...
     try 2 rocpd2pftrace -o t.pftrace --perfetto-backend other x.db
     says "is not one of inprocess|system"
 }
+
+# However it is named, and by whatever the output is called: an input is as it was.
+@test "no output takes the place of a file that is read" {
+    local line sum
+    mkdir in j.rpdb
+    cp "$FIXTURES/rank0.db" in/a.db
+    cp "$FIXTURES/rank0.db" zz_kernel_stats.csv
+    cp "$FIXTURES/rank0.db" kk_config.json
+    cp "$FIXTURES/rank0.db" j.rpdb/r.db
+    cp "$TOP"/tests/fixtures/rocprofv3-csv/*_kernel_trace.csv x_kernel_trace.csv 2>/dev/null ||
+        rocpd2csv -q -d . -o x "$FIXTURES/rank0.db"
+    find . -name 'x_*' ! -name x_kernel_trace.csv ! -name x_agent_info.csv -delete
+    ln -s x_kernel_trace.csv y_kernel_trace.csv
+    ln in/a.db hard.db
+    rocmerge -q --package -d j.rpdb j.rpdb/r.db || true
+    sum=$(find . -type f | sort | xargs md5sum)
+    while read -r line; do
+        # shellcheck disable=SC2086 # words
+        eval "run --separate-stderr $line"
+        [ "$status" -eq 2 ] || fail "$line: exit code $status: $stderr"
+        [[ $stderr == *" is an input: name another output"* ]] || fail "$line: $stderr"
+        [ "$(find . -type f | sort | xargs md5sum)" = "$sum" ] || fail "$line: $(find . -type f)"
+    done <<'END'
+rocpd2csv -d . -o x x_kernel_trace.csv
+rocpd2csv -d . -o y x_kernel_trace.csv
+rocpd2csv --team 2 -d . -o x x_kernel_trace.csv
+rocline convert -f csv -d . -o x --start 50% x_kernel_trace.csv
+rocstats -o in/a.db in
+rocstats -o in/a.db 'in/*.db'
+rocstats -o hard.db in
+rocpd2pftrace -d in -o a.db in
+rtg2json -o in/a.db in
+rocline query -o in/a.db 'select 1' in
+rocline info -o in/a.db in
+rocline view -o in/a.db in
+rocline convert -f pftrace -d in -o a.db in
+rocmerge -o in/a.db in
+rocstats --style rocprofv3 -d . -o zz zz_kernel_stats.csv
+rocpd2csv --output-config -d . -o kk kk_config.json
+rocstats -o j.rpdb/r.db j.rpdb
+END
+    # What is closed may be written again.
+    rocpd2csv -q -d . -o z x_kernel_trace.csv
+    rocpd2csv -q -d . -o z x_kernel_trace.csv
+}

@@ -126,20 +126,23 @@ static char *make_config(const program *p, const common *c, const rocl_trace *t)
     return text;
 }
 
-rocl_status output_write_config(const program *p, const common *c, const rocl_trace *t)
+rocl_status output_check_config(const common *c, rocl_error *err)
+{
+    char path[8192];
+    return output_beside(c, "_config.json", path, sizeof path) ? rocl_check_output(path, err)
+                                                               : ROCL_USAGE;
+}
+
+rocl_status output_write_config(const program *p, const common *c, const rocl_trace *t,
+                                rocl_error *err)
 {
     char path[8192];
     if (!output_beside(c, "_config.json", path, sizeof path))
         return ROCL_USAGE;
     char *text = make_config(p, c, t);
     rocl_status s = output_make_parent(path);
-    FILE *f = s == ROCL_OK ? fopen(path, "we") : NULL;
-    if (s == ROCL_OK && (!f || fprintf(f, "%s\n", text) < 0 || fflush(f) != 0)) {
-        msg_error("%s: %s", path, strerror(errno));
-        s = ROCL_OUTPUT;
-    }
-    if (f)
-        fclose(f);
+    if (s == ROCL_OK)
+        s = rocl_write_text(path, text, err);
     free(text);
     return s;
 }

@@ -24,7 +24,9 @@ const char *output_folder(const common *c);
 
 /* --output-config: what the run was, as rocprofv3 writes it, in NAME_config.json beside the output.
  * Says what goes wrong. */
-rocl_status output_write_config(const program *p, const common *c, const rocl_trace *t);
+rocl_status output_check_config(const common *c, rocl_error *err);
+rocl_status output_write_config(const program *p, const common *c, const rocl_trace *t,
+                                rocl_error *err);
 
 /* ---- output.c -------------------------------------------------------------------------------- */
 

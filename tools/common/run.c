@@ -261,10 +261,14 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     rocl_trace *t = NULL;
     if (s == ROCL_OK)
         s = common_open(c, &c->inputs, &t, err);
+    if (s <= ROCL_PARTIAL && c->output_config) {
+        const rocl_status free_name = output_check_config(c, err);
+        s = free_name == ROCL_OK ? s : free_name;
+    }
     if (s <= ROCL_PARTIAL)
         s = write(t, ctx, err);
     if (s <= ROCL_PARTIAL && c->output_config) {
-        rocl_status written = output_write_config(running, c, t);
+        rocl_status written = output_write_config(running, c, t, err);
         s = written == ROCL_OK ? s : written;
     }
     if (s <= ROCL_PARTIAL && answer_lists_outputs()) {

@@ -112,7 +112,9 @@ rocl_status csv_look_for_agents(csv_run *run, rocl_trace *t, const char *path, r
         char *text = rocprof_is_csv(head, n, whole) ? strndup(head, n) : NULL;
         if (text && csv_read_header(&f, path, text, strlen(text), quiet) == ROCL_OK &&
             f.table == ROCPROF_AGENTS)
-            st = csv_read_agents(run, t, &f, text, strlen(text), err);
+            st = rocl_guard_add(t->guard, (const char *)b.data, info.st_dev, info.st_ino)
+                     ? csv_read_agents(run, t, &f, text, strlen(text), err)
+                     : rocl_fail_memory(err);
         free(text);
         csv_free_file(&f);
         rocl_spool_close(spool);
