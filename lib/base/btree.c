@@ -62,7 +62,7 @@ _Static_assert(INTERIOR_HEAD == LEAF_HEAD + 4, "the last child is behind the hea
 typedef struct page_run {
     uint8_t *bytes; /* ROCL_BTREE_SLACK more than it holds */
     uint32_t first, count, cap;
-    bool waits; /* this system has no read that does not wait for the disk */
+    bool waits; /* as of the file */
 } page_run;
 
 /* An interior page on the way down. Child i has the rowids above key i-1 up to key i. */
@@ -97,7 +97,7 @@ struct rocl_btree_walk {
     page_run overflow;
     level next;       /* what is known of the interior page after the lowest: see prefetch_next */
     rocl_buf scratch; /* a payload that was in pieces */
-    checked_page checked[CHECKED_PAGES];
+    checked_page *checked; /* CHECKED_PAGES of them; NULL: there was no interior page so far */
 };
 
 /* A depth that no path has: all the way down. */
@@ -129,11 +129,31 @@ unsigned rocl_be_varint_long(const uint8_t *p, uint64_t *v)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* Reads what the page cache has of these bytes: -1 for none. *waits: this file system, or this
+ * system, has no such read. */
+static ssize_t read_cached(int fd, void *to, size_t n, uint64_t at, bool *waits)
+{
+    ssize_t got = -1;
+#ifdef RWF_NOWAIT
+    struct iovec v = {to, n};
+    got = preadv2(fd, &v, 1, (off_t)at, RWF_NOWAIT);
+#else
+    (void)fd, (void)to, (void)n, (void)at;
+    errno = ENOSYS;
+#endif
+    *waits = got < 0 && errno != EAGAIN && errno != EINTR;
+    return got;
+}
+
 rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err)
 {
     uint8_t h[FILE_HEAD];
     struct stat st;
-    ssize_t got = fstat(fd, &st) ? -1 : rocl_read_at(fd, h, sizeof h, 0);
+    ssize_t got = fstat(fd, &st) ? -1 : 0;
+    if (got == 0 && read_cached(fd, h, sizeof h, 0, &f->waits) == FILE_HEAD)
+        got = FILE_HEAD;
+    else if (got == 0)
+        got = rocl_read_at(fd, h, sizeof h, 0);
     *why = NULL;
     if (got < 0)
         return rocl_fail_system(err, ROCL_INPUT, "the header cannot be read", errno);
@@ -200,6 +220,7 @@ static inline uint32_t head_offset(uint32_t number)
 static bool init_run(page_run *r, const rocl_btree_file *f)
 {
     r->cap = f->page_size < f->read_size ? f->read_size / f->page_size : 1;
+    r->waits = f->waits;
     const size_t size = (size_t)r->cap * f->page_size;
     r->bytes = malloc(size + ROCL_BTREE_SLACK); /* zeros would take longer than a small table */
     if (r->bytes)
@@ -236,14 +257,8 @@ static bool read_run_cached(page_run *r, const rocl_btree_file *f, uint32_t firs
         return false;
     if (count > r->cap)
         count = r->cap;
-    ssize_t got = -1;
-#ifdef RWF_NOWAIT
-    struct iovec v = {r->bytes, (size_t)count * f->page_size};
-    got = preadv2(f->fd, &v, 1, (off_t)(first - 1) * f->page_size, RWF_NOWAIT);
-#else
-    errno = ENOSYS;
-#endif
-    r->waits = got < 0 && errno != EAGAIN && errno != EINTR;
+    const ssize_t got = read_cached(f->fd, r->bytes, (size_t)count * f->page_size,
+                                    (uint64_t)(first - 1) * f->page_size, &r->waits);
     r->first = first;
     r->count = got < 0 ? 0 : (uint32_t)((size_t)got / f->page_size);
     return r->count == count;
@@ -279,6 +294,7 @@ void rocl_btree_close(rocl_btree *b)
         for (unsigned i = 0; i < ROCL_BTREE_DEPTH; i++)
             free(b->walk->levels[i].page);
         free(b->walk->next.page);
+        free(b->walk->checked);
         free(b->walk->run.bytes);
         free(b->walk->overflow.bytes);
         rocl_buf_free(&b->walk->scratch);
@@ -317,11 +333,13 @@ static rocl_status push_interior(rocl_btree *b, const uint8_t *page, uint32_t nu
     const rocl_btree_file *f = b->file;
     struct rocl_btree_walk *w = b->walk;
     level *l = &w->levels[w->depth];
-    checked_page *c = &w->checked[number % CHECKED_PAGES];
     if (w->depth == ROCL_BTREE_DEPTH)
         return fail_page(number, "the tree has too many levels", err);
     if (!l->page && !(l->page = calloc(1, f->page_size + ROCL_BTREE_SLACK)))
         return rocl_fail_memory(err);
+    if (!w->checked && !(w->checked = calloc(CHECKED_PAGES, sizeof *w->checked)))
+        return rocl_fail_memory(err);
+    checked_page *c = &w->checked[number % CHECKED_PAGES];
     memcpy(l->page, page, f->page_size);
     l->mask = f->page_size - 1;
     l->number = number;

@@ -25,6 +25,7 @@ typedef struct rocl_btree_file {
     uint32_t lock_page; /* one that is never used */
     uint32_t
         read_size; /* bytes of neighbouring pages that are read at once; 0: as fast as can be */
+    bool waits;    /* this file system has no read that does not wait for the disk */
 } rocl_btree_file;
 
 /* Reads the header into a zeroed *f. Sets *why when the file cannot be read this way, which does

@@ -87,7 +87,8 @@ rocl_cached_header *rocl_cached_header_new(rocl_cached_header **entry)
 void rocl_header_cache_free(rocl_header_cache *k)
 {
     for (unsigned i = 0; i < sizeof k->entries / sizeof *k->entries; i++)
-        free(k->entries[i]);
+        if (k->entries[i]) /* few are: that many calls take longer than to read a small table */
+            free(k->entries[i]);
 }
 
 /* Values that have a type of one byte each and are in the leaf. */

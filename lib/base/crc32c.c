@@ -1,7 +1,12 @@
 /* CRC-32C, by the instruction for it where the processor has one. */
 #include "base/crc32c.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 /* Bit by bit in the table's place: 16 entries serve half a byte each, and need no start-up. */
 static uint32_t in_software(uint32_t c, const uint8_t *p, size_t n)
@@ -32,12 +37,26 @@ __attribute__((target("sse4.2"))) static uint32_t in_hardware(uint32_t c, const 
         sum = __builtin_ia32_crc32qi((uint32_t)sum, *p++);
     return (uint32_t)sum;
 }
+
+/* __builtin_cpu_supports() would ask the processor for all it can when any program starts: on a
+ * virtual machine that takes longer than to start a thread. */
+static bool has_crc32(void)
+{
+    static atomic_int known; /* 0: not asked yet, 1: no, 2: yes */
+    int is = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!is) {
+        unsigned a, b, c = 0, d;
+        is = __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSE4_2 ? 2 : 1;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is == 2;
+}
 #endif
 
 uint32_t rocl_crc32c(uint32_t crc, const void *p, size_t n)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("sse4.2"))
+    if (has_crc32())
         return ~in_hardware(~crc, p, n);
 #endif
     return ~in_software(~crc, p, n);

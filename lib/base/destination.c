@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,33 +27,88 @@ static rocl_status fail_errno(rocl_error *err, const char *path, const char *wha
 
 /* ---- finding the folder and name ----------------------------------------------------------- */
 
+/* Folders that are open as long as some output of them is: most outputs of a run are in one. More
+ * than these are not shared. No memory is needed, as its lack may be why an output is given up. */
+enum { SHARED_FOLDERS = 16 };
+typedef struct rocl_open_folder {
+    int fd;
+    dev_t device;
+    ino_t inode;
+    unsigned users; /* 0: it is none */
+} rocl_open_folder;
+
+static pthread_mutex_t folders_lock = PTHREAD_MUTEX_INITIALIZER;
+static rocl_open_folder open_folders[SHARED_FOLDERS];
+
+static rocl_open_folder *find_open_folder(const struct stat *info)
+{
+    for (rocl_open_folder *f = open_folders; f < open_folders + SHARED_FOLDERS; f++)
+        if (f->users && f->device == info->st_dev && f->inode == info->st_ino)
+            return f;
+    return NULL;
+}
+
+static rocl_open_folder *find_unused_folder(void)
+{
+    for (rocl_open_folder *f = open_folders; f < open_folders + SHARED_FOLDERS; f++)
+        if (!f->users)
+            return f;
+    return NULL;
+}
+
+/* Under the lock. *info is the folder's. False and errno. */
+static bool take_folder(rocl_destination *pl, struct stat *info)
+{
+    rocl_open_folder *f = stat(pl->folder, info) == 0 ? find_open_folder(info) : NULL;
+    int fd = f ? f->fd : open(pl->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!f && (fd < 0 || fstat(fd, info) != 0)) {
+        const int why = errno;
+        if (fd >= 0)
+            close(fd);
+        errno = why;
+        return false;
+    }
+    if (!f && (f = find_unused_folder()))
+        *f = (rocl_open_folder){.fd = fd, .device = info->st_dev, .inode = info->st_ino};
+    if (f)
+        f->users++;
+    pl->shared = f;
+    pl->dir = fd;
+    return true;
+}
+
+static void close_folder(rocl_destination *pl)
+{
+    pthread_mutex_lock(&folders_lock);
+    if (pl->replaces && pl->dir >= 0 && (!pl->shared || --pl->shared->users == 0))
+        close(pl->dir);
+    pl->shared = NULL;
+    pl->dir = -1;
+    pthread_mutex_unlock(&folders_lock);
+}
+
 rocl_status rocl_destination_resume(rocl_destination *pl, const char *path, rocl_error *err)
 {
     struct stat info;
     if (!pl->replaces || pl->dir >= 0)
         return ROCL_OK;
-    pl->dir = open(pl->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (pl->dir < 0 && errno == ENOENT)
+    pthread_mutex_lock(&folders_lock);
+    const bool taken = take_folder(pl, &info);
+    const int why = errno;
+    pthread_mutex_unlock(&folders_lock);
+    if (!taken && why == ENOENT)
         return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s does not exist", path, pl->folder);
-    if (pl->dir < 0 || fstat(pl->dir, &info) != 0)
+    if (!taken)
         return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s: %s", path, pl->folder,
-                         strerror(errno));
+                         strerror(why));
     if (pl->inode && (info.st_dev != pl->device || info.st_ino != pl->inode)) {
-        close(pl->dir);
-        pl->dir = -1;
+        close_folder(pl);
         return rocl_fail(err, ROCL_OUTPUT, "%s: the folder %s was replaced meanwhile", path,
                          pl->folder);
     }
     pl->device = info.st_dev;
     pl->inode = info.st_ino;
     return ROCL_OK;
-}
-
-static void close_folder(rocl_destination *pl)
-{
-    if (pl->replaces && pl->dir >= 0)
-        close(pl->dir);
-    pl->dir = -1;
 }
 
 /* Opens the folder of `path`, keeps the name. */
@@ -128,11 +185,14 @@ static void note_unfinished(rocl_unfinished *u, const rocl_destination *pl, cons
  * there is no /proc to give a name through. -1 and errno. */
 static int create_file(rocl_destination *pl)
 {
+    static atomic_bool has_proc;
     char proc[40];
     int fd = openat(pl->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666), why = EEXIST;
     snprintf(proc, sizeof proc, "/proc/self/fd/%d", fd);
-    if (fd >= 0 && access(proc, F_OK) == 0)
+    if (fd >= 0 && (atomic_load(&has_proc) || access(proc, F_OK) == 0)) {
+        atomic_store(&has_proc, true);
         return fd;
+    }
     if (fd >= 0)
         close(fd);
     fd = -1;
@@ -240,13 +300,13 @@ static rocl_status sync_bytes(const rocl_destination *pl, int fd, const char *pa
                                                          : fail_errno(err, path, "cannot write");
 }
 
-rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *path,
+rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, bool close, const char *path,
                                      rocl_error *err)
 {
     rocl_status st = sync_bytes(pl, fd, path, err);
     if (st == ROCL_OK && pl->replaces)
         st = hide_file(pl, fd, path, err);
-    if (st == ROCL_OK)
+    if (st == ROCL_OK && close)
         close_folder(pl);
     return st;
 }

@@ -8,15 +8,16 @@
 #include <sys/types.h>
 
 typedef struct rocl_destination {
-    bool replaces;   /* false: the file is written in place and none of the rest is used */
-    bool named;      /* rocl_destination_publish has given it its name */
-    bool for_good;   /* and cannot take it back */
-    int dir;         /* O_PATH descriptor of its folder, -1 while it is suspended */
-    dev_t device;    /* of that folder */
-    ino_t inode;     /* the same */
-    char *folder;    /* by its path, links followed */
-    char *name;      /* in that folder, symbolic links followed */
-    char hidden[40]; /* the temporary name that exists now, or "" */
+    bool replaces; /* false: the file is written in place and none of the rest is used */
+    bool named;    /* rocl_destination_publish has given it its name */
+    bool for_good; /* and cannot take it back */
+    int dir;       /* O_PATH descriptor of its folder, -1 while it is suspended */
+    struct rocl_open_folder *shared; /* whose descriptor that is; NULL: it is this one's own */
+    dev_t device;                    /* of that folder */
+    ino_t inode;                     /* the same */
+    char *folder;                    /* by its path, links followed */
+    char *name;                      /* in that folder, symbolic links followed */
+    char hidden[40];                 /* the temporary name that exists now, or "" */
     char former[40]; /* the name of what was there before rocl_destination_publish, or "" */
     rocl_unfinished unfinished, replaced; /* of these two names */
 } rocl_destination;
@@ -25,8 +26,8 @@ typedef struct rocl_destination {
 rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *path, rocl_error *err);
 /* Makes sure that the complete file has a name, hidden or (when it was free) its own. */
 rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path, rocl_error *err);
-/* Gives the file a hidden name, so that it can be closed, and closes its folder. */
-rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, const char *path,
+/* Gives the file a hidden name, so that it can be closed; with `close` its folder is closed. */
+rocl_status rocl_destination_suspend(rocl_destination *pl, int fd, bool close, const char *path,
                                      rocl_error *err);
 /* Gives it a hidden name as well, by which others can open it: *shown, to be freed. */
 rocl_status rocl_destination_show(rocl_destination *pl, int fd, char **shown, const char *path,

@@ -216,18 +216,22 @@ static rocl_status close_file(rocl_out *o, rocl_error *err)
     return rocl_fail_write(err, o->path, o->broken);
 }
 
-rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
+/* `close` is for the file, and `leave` for its folder. */
+static rocl_status seal_file(rocl_out *o, bool close, bool leave, rocl_error *err)
 {
-    if (o->write)
-        return ROCL_OK;
     rocl_status st = flush_buffer(o, err);
     if (!st && close)
-        st = rocl_destination_suspend(&o->place, o->fd, o->path, err);
+        st = rocl_destination_suspend(&o->place, o->fd, leave, o->path, err);
     if (!st && close)
         st = close_file(o, err);
     free(o->buffer);
     o->buffer = NULL;
     return st;
+}
+
+rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
+{
+    return o->write ? ROCL_OK : seal_file(o, close, close, err);
 }
 
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
@@ -280,8 +284,9 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
     const bool alone = n == 1 && !then; /* without a hidden name, if it can be */
     if (alone)
         st = rocl_out_commit(outs[0], err);
+    /* The folders of those that are open stay so: they get their names at once. */
     for (size_t i = 0; !alone && i < n && !st; i++)
-        st = rocl_out_seal(outs[i], true, err);
+        st = outs[i]->write ? ROCL_OK : seal_file(outs[i], true, false, err);
     /* A signal that ends the program leaves all of them named, or none. */
     if (!alone)
         rocl_unfinished_hold_folder(n && outs[0]->place.replaces ? outs[0]->place.folder : ".");

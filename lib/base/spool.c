@@ -53,6 +53,13 @@ static rocl_status open_path(rocl_spool *s, rocl_error *err)
                      s->path);
 }
 
+/* Of a SQLite 3 database the rest of the head says nothing, and takes time where there are many. */
+static bool is_database(const rocl_spool *s)
+{
+    static const char magic[] = "SQLite format 3";
+    return s->head_len >= sizeof magic && !memcmp(s->head, magic, sizeof magic);
+}
+
 rocl_status rocl_spool_open(rocl_spool **spool, const char *path, rocl_error *err)
 {
     rocl_spool *s = calloc(1, sizeof *s);
@@ -66,7 +73,8 @@ rocl_status rocl_spool_open(rocl_spool **spool, const char *path, rocl_error *er
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_unpack_open(&s->unpack, s->fd, s->path, err);
-    for (size_t got = 1; st == ROCL_OK && got && s->head_len < ROCL_SPOOL_HEAD;) {
+    for (size_t got = 1;
+         st == ROCL_OK && got && s->head_len < ROCL_SPOOL_HEAD && !is_database(s);) {
         st = rocl_unpack_read(s->unpack, s->head + s->head_len, ROCL_SPOOL_HEAD - s->head_len, &got,
                               err);
         s->head_len += got;

@@ -13,7 +13,8 @@ typedef struct rocl_spool rocl_spool;
 rocl_status rocl_spool_open(rocl_spool **spool, const char *path, rocl_error *err);
 void rocl_spool_close(rocl_spool *s);
 
-/* The first bytes, ROCL_SPOOL_HEAD of them or all (*whole). Until the spool is filled. */
+/* The first bytes, ROCL_SPOOL_HEAD of them or all (*whole); of a database some. Until the spool is
+ * filled. */
 #define ROCL_SPOOL_HEAD ((size_t)64 << 10)
 const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole);
 

@@ -157,8 +157,12 @@ static bool sync_parent(const char *path)
            rocl_sync_folder(AT_FDCWD, n ? parent : ".");
 }
 
+/* Most are there: nothing is made then, so that no lock is needed to note it. */
 static int make_dir(const char *path)
 {
+    struct stat info;
+    if (stat(path, &info) == 0)
+        return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
     made_dir *m = malloc(sizeof *m + strlen(path) + 1); /* before there is what it would remove */
     if (!m)
         return ENOMEM;
@@ -175,7 +179,6 @@ static int make_dir(const char *path)
         free(m);
     if (fresh)
         return sync_parent(path) ? 0 : errno;
-    struct stat info;
     if (stat(path, &info))
         return why == EEXIST ? errno : why;
     return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
@@ -205,16 +208,17 @@ rocl_status rocl_make_dirs(const char *path, rocl_error *err)
     char *copy = strdup(path);
     if (!copy)
         return rocl_fail_memory(err);
-    /* Every prefix that ends at a slash, then the whole. */
+    /* Every prefix that ends at a slash, then the whole, unless it was the last of these. */
     int why = 0;
-    for (char *p = copy + 1; *p && !why; p++) {
+    char *p = copy + 1;
+    for (; *p && !why; p++) {
         if (*p != '/' || p[-1] == '/')
             continue;
         *p = '\0';
         why = make_dir(copy);
         *p = '/';
     }
-    if (!why)
+    if (!why && p[-1] != '/')
         why = make_dir(copy);
     free(copy);
     if (why == ENOMEM)

@@ -8,6 +8,7 @@
 #include "rocline/query.h"
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,8 @@ static int run_query(const program *p, int argc, char **argv)
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c);
+    if (c.heap)
+        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1);
     return code < 0 ? common_run(&c.common, run_queries, &c) : code;
 }
 

@@ -5,11 +5,10 @@
 #include "sink/csv/csv.h"
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum agent_op {
@@ -74,10 +73,10 @@ typedef struct agent_column {
 #define CAPABILITY_BITS(name, shift, bits) {#name, shift, bits},
 
 static const agent_column columns[] = {
-    {"Guid", "", A_GUID, OWN_NONE, CSV_ROCPD},
+    {"Guid", NULL, A_GUID, OWN_NONE, CSV_ROCPD},
     {"Node_Id", NULL, A_NUMBER, OWN_NODE, CSV_ALL},
     {"Logical_Node_Id", NULL, A_NUMBER, OWN_LOGICAL, CSV_ALL},
-    {"Agent_Type", "", A_TYPE, OWN_NONE, CSV_ALL},
+    {"Agent_Type", NULL, A_TYPE, OWN_NONE, CSV_ALL},
     NUMBER("Cpu_Cores_Count"),
     NUMBER("Simd_Count"),
     NUMBER("Cpu_Core_Id_Base"),
@@ -142,81 +141,114 @@ static const struct {
 
 /* ---- JSON ---- */
 
-static const char *end_of_string(const char *s, const char *end)
+/* What the JSON of an agent says of each column; ROCL_JSON_NOTHING: nothing. */
+typedef struct agent_values {
+    rocl_json_token column[COLUMNS];
+    double capability; /* all of them as one word */
+} agent_values;
+
+/* The keys of columns, and which columns these are. */
+typedef struct agent_keys {
+    rocl_view key[COLUMNS];
+    uint8_t column[COLUMNS];
+    unsigned count;
+} agent_keys;
+
+static void add_key(agent_keys *k, rocl_view key, size_t column)
 {
-    for (s++; s < end && *s != '"'; s++)
-        s += *s == '\\' && s + 1 < end;
-    return s < end ? s + 1 : s;
+    k->key[k->count] = key;
+    k->column[k->count++] = (uint8_t)column;
 }
 
-static const char *end_of_list(const char *s, const char *end)
+/* The top member that a column is in: its title in small letters, which `to` is for, or the first
+ * part of its path. */
+static rocl_view top_key(const agent_column *c, char *to)
 {
-    for (size_t depth = 0; s < end;) {
-        if (*s == '"') {
-            s = end_of_string(s, end);
-            continue;
-        }
-        depth += *s == '[';
-        depth -= *s == ']';
-        s++;
-        if (!depth)
-            break;
-    }
-    return s;
-}
-
-/* A number that a double does not hold (hive_id has 63 bits) is put in quotes: cJSON has nothing
- * but doubles, but leaves strings alone. */
-static const char *copy_number(rocl_buf *to, const char *s, const char *end)
-{
-    size_t n = 1;
-    while (s + n < end && strchr("0123456789+-.eE", s[n]) && s[n])
-        n++;
-    bool negative = to->len && to->data[to->len - 1] == '-';
-    bool big = n > 15 && !negative && strspn(s, "0123456789") >= n;
-    if (big)
-        rocl_buf_byte(to, '"');
-    rocl_buf_put(to, s, n);
-    if (big)
-        rocl_buf_byte(to, '"');
-    return s + n;
-}
-
-/* *json is the JSON without the contents of its lists; NULL when the text does not parse: the
- * source has counted that. False: out of memory. */
-static bool parse_properties(cJSON **json, const char *s, const char *end)
-{
-    rocl_buf pruned = {0};
-    while (s < end) {
-        const char *next = s + 1;
-        if (*s == '"') {
-            next = end_of_string(s, end);
-            rocl_buf_put(&pruned, s, (size_t)(next - s));
-        } else if (*s == '[') {
-            next = end_of_list(s, end);
-            rocl_buf_str(&pruned, "[]");
-        } else if (*s >= '0' && *s <= '9') {
-            next = copy_number(&pruned, s, end);
-        } else {
-            rocl_buf_byte(&pruned, (uint8_t)*s);
-        }
-        s = next;
-    }
-    bool good = !pruned.failed && rocl_json_read(json, (const char *)pruned.data, pruned.len);
-    rocl_buf_free(&pruned);
-    return good;
-}
-
-static const cJSON *find_property(const cJSON *json, const agent_column *c)
-{
-    char key[64];
+    if (c->path)
+        return rocl_view_until((rocl_view){c->path, strlen(c->path)}, '.');
     size_t n = 0;
-    for (const char *s = c->path ? c->path : c->title; *s && *s != '.' && n < sizeof key - 1; s++)
-        key[n++] = c->path ? *s : (char)(*s >= 'A' && *s <= 'Z' ? *s + ('a' - 'A') : *s);
-    key[n] = '\0';
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
-    const char *dot = c->path ? strchr(c->path, '.') : NULL;
-    return dot ? cJSON_GetObjectItemCaseSensitive(item, dot + 1) : item;
+    for (const char *s = c->title; *s; s++)
+        to[n++] = *s >= 'A' && *s <= 'Z' ? (char)(*s - 'A' + 'a') : *s;
+    return (rocl_view){to, n};
+}
+
+/* Of several members of one name the first counts. */
+static void take_members(rocl_json *r, const agent_keys *k, agent_values *to)
+{
+    rocl_json_token v;
+    for (int i; (i = rocl_json_member(r, k->key, k->count, &v)) >= 0;)
+        if (to->column[k->column[i]].kind == ROCL_JSON_NOTHING)
+            to->column[k->column[i]] = v;
+}
+
+static void take_capability(rocl_json *r, agent_values *to)
+{
+    enum { BITS = sizeof capability_bits / sizeof *capability_bits };
+    rocl_view keys[BITS];
+    bool seen[BITS] = {false};
+    rocl_json_token v;
+    for (size_t i = 0; i < BITS; i++)
+        keys[i] = (rocl_view){capability_bits[i].name, strlen(capability_bits[i].name)};
+    for (int i; (i = rocl_json_member(r, keys, BITS, &v)) >= 0; seen[i] = true) {
+        double bit, max = (double)((1u << capability_bits[i].bits) - 1);
+        if (!seen[i] && v.kind == ROCL_JSON_NUMBER && rocl_json_double(v.text, &bit) && bit >= 1 &&
+            bit <= max)
+            to->capability += floor(bit) * (double)(1u << capability_bits[i].shift);
+    }
+}
+
+/* The members of the object that the columns from `first` on have in common. */
+static void take_object(rocl_json *r, size_t first, rocl_view name, rocl_csv_style style,
+                        agent_values *to)
+{
+    agent_keys keys = {.count = 0};
+    if (columns[first].op == A_CAPABILITY) {
+        take_capability(r, to);
+        return;
+    }
+    for (size_t i = first; i < COLUMNS; i++) {
+        const char *path = columns[i].path;
+        if (columns[i].styles >> style & 1 && path && !strncmp(path, name.p, name.n) &&
+            path[name.n] == '.')
+            add_key(&keys, (rocl_view){path + name.n + 1, strlen(path + name.n + 1)}, i);
+    }
+    take_members(r, &keys, to);
+}
+
+/* Of JSON that does not parse nothing is taken: the source has counted it. */
+static void take_properties(agent_values *to, const char *json, rocl_csv_style style)
+{
+    enum { TITLE_MAX = 32 };
+    char titles[COLUMNS][TITLE_MAX];
+    agent_keys keys = {.count = 0};
+    bool seen[COLUMNS] = {false};
+    rocl_json r;
+    rocl_json_token v;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!(columns[i].styles >> style & 1) || columns[i].op == A_GUID || columns[i].op == A_TYPE)
+            continue;
+        const rocl_view key = top_key(&columns[i], titles[i]);
+        const rocl_view *last = keys.count ? &keys.key[keys.count - 1] : NULL;
+        if (!last || last->n != key.n || memcmp(last->p, key.p, key.n) != 0)
+            add_key(&keys, key, i);
+    }
+    *to = (agent_values){.capability = 0};
+    rocl_json_open(&r, json, strlen(json), 0, 0);
+    bool object = rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT);
+    for (int i; object && (i = rocl_json_member(&r, keys.key, keys.count, &v)) >= 0;) {
+        const size_t column = keys.column[i];
+        const bool nested = columns[column].path && strchr(columns[column].path, '.');
+        if (seen[i])
+            continue;
+        seen[i] = true;
+        if (v.kind != ROCL_JSON_OBJECT && !nested)
+            to->column[column] = v;
+        else if ((nested || columns[column].op == A_CAPABILITY) &&
+                 rocl_json_enter(&r, ROCL_JSON_OBJECT))
+            take_object(&r, column, keys.key[i], style, to);
+    }
+    if (r.wrong)
+        *to = (agent_values){.capability = 0};
 }
 
 /* ---- values ---- */
@@ -231,16 +263,23 @@ static void put_float(rocl_buf *to, double v)
     to->len = (size_t)(p - (char *)to->data);
 }
 
-static void put_number(rocl_buf *to, const cJSON *item, const rocl_agent *a, agent_own own,
+/* The digits of a number that a double does not hold (hive_id has 63 bits) stay as they are, and so
+ * does a text of digits. */
+static void put_number(rocl_buf *to, const rocl_json_token *v, const rocl_agent *a, agent_own own,
                        rocl_csv_style style)
 {
-    const char *digits = cJSON_GetStringValue(item); /* of copy_number() */
-    if (digits && *digits && !digits[strspn(digits, "0123456789")])
-        rocl_buf_str(to, digits);
-    else if (cJSON_IsNumber(item))
-        put_float(to, item->valuedouble);
-    else if (cJSON_IsBool(item))
-        put_float(to, cJSON_IsTrue(item));
+    enum { DIGITS = 15 }; /* of a double */
+    double number;
+    size_t digits = 0;
+    while (digits < v->text.n && v->text.p[digits] >= '0' && v->text.p[digits] <= '9')
+        digits++;
+    const bool whole = digits && digits == v->text.n;
+    if (whole && (v->kind == ROCL_JSON_STRING || (v->kind == ROCL_JSON_NUMBER && digits > DIGITS)))
+        rocl_buf_put(to, v->text.p, v->text.n);
+    else if (v->kind == ROCL_JSON_NUMBER && rocl_json_double(v->text, &number))
+        put_float(to, number);
+    else if (v->kind == ROCL_JSON_TRUE || v->kind == ROCL_JSON_FALSE)
+        put_float(to, v->kind == ROCL_JSON_TRUE);
     else if (own == OWN_NODE && a->absolute_index >= 0)
         put_float(to, (double)a->absolute_index);
     else if (own == OWN_LOGICAL && a->logical_index >= 0)
@@ -249,16 +288,16 @@ static void put_number(rocl_buf *to, const cJSON *item, const rocl_agent *a, age
         rocl_buf_str(to, style == ROCL_CSV_ROCPD_1_1 ? "\"\"" : "0");
 }
 
-static void put_capability(rocl_buf *to, const cJSON *item)
+static void put_text(rocl_buf *to, const rocl_json_token *v)
 {
-    double word = cJSON_IsNumber(item) ? item->valuedouble : 0;
-    for (size_t i = 0; i < sizeof capability_bits / sizeof *capability_bits; i++) {
-        const cJSON *bit = cJSON_GetObjectItemCaseSensitive(item, capability_bits[i].name);
-        double max = (double)((1u << capability_bits[i].bits) - 1);
-        if (cJSON_IsNumber(bit) && bit->valuedouble >= 1 && bit->valuedouble <= max)
-            word += floor(bit->valuedouble) * (double)(1u << capability_bits[i].shift);
+    rocl_buf text = {0};
+    if (!v->escaped) {
+        rocl_csv_put_quoted(to, v->text.p, v->text.n);
+        return;
     }
-    put_float(to, word);
+    rocl_json_unescape(&text, v->text);
+    rocl_csv_put_quoted(to, (const char *)text.data, text.len);
+    rocl_buf_free_into(&text, to);
 }
 
 /* ---- rows ---- */
@@ -273,28 +312,28 @@ void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style)
     }
 }
 
-static void put_property(rocl_buf *to, const agent_column *c, const cJSON *json,
+static void put_property(rocl_buf *to, size_t column, const agent_values *values,
                          const rocl_capture *capture, const rocl_agent *a, rocl_csv_style style)
 {
+    const agent_column *c = &columns[column];
+    const rocl_json_token *v = &values->column[column];
     const uint32_t own[] = {[OWN_NAME] = a->name,
                             [OWN_VENDOR] = a->vendor,
                             [OWN_PRODUCT] = a->product,
                             [OWN_MODEL] = a->model};
-    const cJSON *item = find_property(json, c);
-    const char *s = c->op == A_TEXT ? cJSON_GetStringValue(item) : NULL;
-    if (c->op == A_CAPABILITY) {
-        put_capability(to, item);
-    } else if (c->op == A_NUMBER) {
-        put_number(to, item, a, c->own, style);
-    } else if (s) {
-        rocl_csv_put_quoted(to, s, strlen(s));
+    if (c->op == A_CAPABILITY && v->kind != ROCL_JSON_NUMBER) {
+        put_float(to, values->capability);
+    } else if (c->op == A_CAPABILITY || c->op == A_NUMBER) {
+        put_number(to, v, a, c->own, style);
+    } else if (c->op == A_TEXT && v->kind == ROCL_JSON_STRING) {
+        put_text(to, v);
     } else {
         size_t n;
-        s = rocl_strings_get(capture->trace->strings,
-                             c->op == A_GUID   ? capture->guid
-                             : c->op == A_TYPE ? a->type_name
-                                               : own[c->own],
-                             &n);
+        const char *s = rocl_strings_get(capture->trace->strings,
+                                         c->op == A_GUID   ? capture->guid
+                                         : c->op == A_TYPE ? a->type_name
+                                                           : own[c->own],
+                                         &n);
         rocl_csv_put_quoted(to, s, n);
     }
 }
@@ -302,15 +341,13 @@ static void put_property(rocl_buf *to, const agent_column *c, const cJSON *json,
 rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
                                const char *properties, rocl_csv_style style, rocl_error *err)
 {
-    cJSON *json;
-    if (!parse_properties(&json, properties, properties + strlen(properties)))
-        return rocl_fail_memory(err);
+    agent_values values;
+    take_properties(&values, properties, style);
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!(columns[i].styles >> style & 1))
             continue;
-        put_property(to, &columns[i], json, c, a, style);
+        put_property(to, i, &values, c, a, style);
         rocl_buf_byte(to, i + 1 < COLUMNS ? ',' : '\n');
     }
-    cJSON_Delete(json);
     return to->failed ? rocl_fail_memory(err) : ROCL_OK;
 }

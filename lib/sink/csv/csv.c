@@ -43,7 +43,7 @@ typedef struct rocl_csv_run {
     rocl_csv_file_id file_of_kind[ROCL_KINDS]; /* of other kinds than calls and markers */
     rocl_csv_plan plans[CSV_FILES];
     rocl_csv_outs outs;
-    rocl_csv_worker *workers;
+    rocl_csv_worker **workers; /* NULL: not needed so far, which most are not for a small input */
     unsigned jobs;
     pthread_mutex_t lock; /* to make sorters under */
 
@@ -54,6 +54,18 @@ typedef struct rocl_csv_run {
     rocl_csv_order order;
     rocl_buf guid; /* in quotes */
 } rocl_csv_run;
+
+/* NULL when memory is out. */
+static rocl_csv_worker *take_worker(rocl_csv_run *r, unsigned number)
+{
+    rocl_csv_worker *w = r->workers[number];
+    if (w || !(w = rocl_cache_line_calloc(1, sizeof *w)))
+        return w;
+    w->formatter.quotes.strings = r->trace->strings;
+    w->formatter.quotes.make = rocl_csv_quote;
+    w->formatter.style = r->opt->style;
+    return r->workers[number] = w;
+}
 
 /* ---- a capture begins ---- */
 
@@ -121,10 +133,12 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     rocl_status st = ROCL_OK;
     if (b->kind == ROCL_BARRIER) /* only counted */
         return ROCL_OK;
+    rocl_csv_worker *w = take_worker(r, worker);
+    if (!w)
+        return rocl_fail_memory(err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
-        rocl_csv_file_id file =
-            host ? file_of_region(r, &r->workers[worker], b->kind, e) : r->file_of_kind[b->kind];
+        rocl_csv_file_id file = host ? file_of_region(r, w, b->kind, e) : r->file_of_kind[b->kind];
         if (!(r->files >> file & 1))
             continue;
         size_t index = file * r->slots + (e->process < r->slots ? e->process : 0);
@@ -157,9 +171,14 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 static rocl_status format_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     rocl_csv_run *r = ctx;
-    rocl_csv_worker *w = &r->workers[worker];
+    rocl_csv_worker *w = take_worker(r, worker);
     const rocl_csv_file_id file = ((const rocl_csv_out *)c->user)->file;
     rocl_status st;
+    if (!w)
+        return rocl_fail_memory(err);
+    w->formatter.capture = r->capture;
+    w->formatter.guid = (const char *)r->guid.data;
+    w->formatter.guid_len = r->guid.len;
     w->text.len = 0;
     w->text.failed = false;
     w->formatter.out = r->opt->gzip ? &w->text : &c->out;
@@ -294,13 +313,8 @@ static const rocl_pipe_ops pipe_ops = {format_block, write_block};
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     rocl_csv_run *r = self;
+    (void)c;
     feed f = {.run = r};
-    for (unsigned i = 0; i < r->jobs; i++) {
-        rocl_csv_formatter *w = &r->workers[i].formatter;
-        w->capture = c;
-        w->guid = (const char *)r->guid.data;
-        w->guid_len = r->guid.len;
-    }
     uint64_t rows = 0;
     for (size_t i = 0; i < CSV_FILES * r->slots; i++) {
         const rocl_sorter *s = atomic_load(&r->sorters[i]);
@@ -334,14 +348,9 @@ static rocl_status open_run(rocl_csv_run *r, rocl_error *err)
     rocl_parts_set_order(r->trace, ROCL_PARTS_AS_READ);
     if (st)
         return st;
-    r->workers = rocl_cache_line_calloc(r->jobs, sizeof *r->workers);
+    r->workers = calloc(r->jobs, sizeof *r->workers);
     if (!r->workers)
         return rocl_fail_memory(err);
-    for (unsigned i = 0; i < r->jobs; i++) {
-        r->workers[i].formatter.quotes.strings = r->trace->strings;
-        r->workers[i].formatter.quotes.make = rocl_csv_quote;
-        r->workers[i].formatter.style = o->style;
-    }
     for (unsigned f = 0; f < CSV_FILES; f++) {
         rocl_csv_make_plan(&r->plans[f], (rocl_csv_file_id)f, o);
         for (unsigned k = 0; k < ROCL_KINDS; k++)
@@ -360,8 +369,11 @@ static void close_run(rocl_csv_run *r)
     free_sorters(r);
     rocl_csv_outs_discard(&r->outs);
     for (unsigned i = 0; r->workers && i < r->jobs; i++) {
-        rocl_text_cache_free(&r->workers[i].formatter.quotes);
-        rocl_buf_free(&r->workers[i].text);
+        if (!r->workers[i])
+            continue;
+        rocl_text_cache_free(&r->workers[i]->formatter.quotes);
+        rocl_buf_free(&r->workers[i]->text);
+        free(r->workers[i]);
     }
     free(r->workers);
     rocl_buf_free(&r->guid);

@@ -322,6 +322,7 @@ void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle)
 static rocl_status open_handle(rocl_db *db, rocl_error *err)
 {
     char *uri = rocl_db_uri(db);
+    db->asked = true;
     if (!uri)
         return rocl_fail_memory(err);
     int rc = sqlite3_open_v2(uri, &db->handle,
@@ -420,15 +421,28 @@ void rocl_db_allow_rowids(rocl_db *db)
 
 /* ---- layouts: how tables are stored, as SQLite says ------------------------------------------ */
 
-/* https://www.sqlite.org/datatype3.html, 3.1: the first of these that a declared type contains
- * decides, and only REAL changes what is read. */
+/* The last four letters of a text up to here, in small letters. */
+static uint32_t add_letter(uint32_t last, char c)
+{
+    return last << 8 | (uint8_t)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+#define LETTERS(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
+
+/* https://www.sqlite.org/datatype3.html, 3.1: only REAL changes what is read, and other words that
+ * a declared type contains decide before its own. */
 static bool is_real(const char *type)
 {
-    static const char *const before[] = {"INT", "CHAR", "CLOB", "TEXT", "BLOB"};
-    for (unsigned i = 0; i < sizeof before / sizeof *before; i++)
-        if (strcasestr(type, before[i]))
+    bool real = false;
+    for (uint32_t last = 0; *type; type++) {
+        last = add_letter(last, *type);
+        if ((last & 0xffffff) == LETTERS(0, 'i', 'n', 't') || last == LETTERS('c', 'h', 'a', 'r') ||
+            last == LETTERS('c', 'l', 'o', 'b') || last == LETTERS('t', 'e', 'x', 't') ||
+            last == LETTERS('b', 'l', 'o', 'b'))
             return false;
-    return strcasestr(type, "REAL") || strcasestr(type, "FLOA") || strcasestr(type, "DOUB");
+        real |= last == LETTERS('r', 'e', 'a', 'l') || last == LETTERS('f', 'l', 'o', 'a') ||
+                last == LETTERS('d', 'o', 'u', 'b');
+    }
+    return real;
 }
 
 /* What the rows of answers are collected into. */
@@ -510,6 +524,27 @@ static bool note_index(answers *a, sqlite3_stmt *stmt)
     return true;
 }
 
+/* A primary key of one INTEGER column is the rowid, but of a table WITHOUT ROWID and of a key in
+ * DESC order: https://www.sqlite.org/lang_createtable.html#rowid. Where the text of the table has
+ * neither word SQLite need not be asked. */
+static bool key_is_rowid(const rocl_db *db, const answers *a)
+{
+    const rocl_schema *s = &db->schema;
+    const char *sql = NULL;
+    bool plain = true;
+    if (a->keys != 1 || !a->key_is_integer)
+        return false;
+    for (size_t i = 0; i < s->count && !sql; i++)
+        if (!strcmp(rocl_schema_text(s, s->rows[i].name), a->l->table) &&
+            !strcmp(rocl_schema_text(s, s->rows[i].type), "table"))
+            sql = rocl_schema_text(s, s->rows[i].sql);
+    for (uint32_t last = 0; sql && *sql && plain; sql++) {
+        last = add_letter(last, *sql);
+        plain = last != LETTERS('w', 'i', 't', 'h') && last != LETTERS('d', 'e', 's', 'c');
+    }
+    return sql && plain;
+}
+
 /* The roots of all tables come in one pass over the schema: to look for each table in it takes long
  * when there are many. */
 rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **layout,
@@ -537,7 +572,7 @@ rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **l
     if (!l->why) {
         l->no_id = true;
         st = run_query(db, &a, "PRAGMA main.table_xinfo(%Q)", add_column, err);
-        if (st == ROCL_OK)
+        if (st == ROCL_OK && a.keys && !key_is_rowid(db, &a))
             st = run_query(db, &a, "PRAGMA main.index_list(%Q)", note_index, err);
         if (a.hidden)
             l->why = "it has generated columns";
@@ -620,6 +655,13 @@ rocl_status rocl_db_check_pages(rocl_db *db, const rocl_layout *layout, rocl_err
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
+static void close_handle(rocl_db *db)
+{
+    sqlite3_close(db->handle);
+    db->handle = NULL;
+    db->probed = false;
+}
+
 /* Is the file all there, whoever reads it then? SQLite takes what is missing for zeros. If its
  * schema is a known one, SQLite need not look at it. */
 static rocl_status read_schema(rocl_db *db, rocl_schema_cache *cache, rocl_error *err)
@@ -652,6 +694,8 @@ static rocl_status read_schema(rocl_db *db, rocl_schema_cache *cache, rocl_error
         rocl_schema_cache_add(cache, &db->schema, file, &db->layouts);
     else
         rocl_layouts_free(&db->layouts); /* one may be half known */
+    if (db->layouts.read)
+        close_handle(db); /* there is nothing else to ask of most files */
     return ROCL_OK;
 }
 
@@ -707,6 +751,28 @@ void rocl_db_close(rocl_db *db)
     free(db);
 }
 
+void rocl_db_suspend(rocl_db *db)
+{
+    close_handle(db);
+    close_pages(db);
+    rocl_schema_free(&db->schema);
+    db->suspended = true;
+}
+
+bool rocl_db_is_suspended(const rocl_db *db)
+{
+    return db->suspended;
+}
+
+rocl_status rocl_db_resume(rocl_db *db, rocl_error *err)
+{
+    rocl_status st = db->suspended ? rocl_db_check_unchanged(db, err) : ROCL_OK;
+    if (st == ROCL_OK && db->suspended)
+        st = refuse_hot_journal(db, err);
+    db->suspended &= st != ROCL_OK;
+    return st;
+}
+
 bool rocl_db_log_truncated(const rocl_db *db)
 {
     return db->log_is_truncated;
@@ -747,6 +813,9 @@ rocl_status rocl_db_objects(rocl_db *db, rocl_db_object **objects, size_t *count
     size_t n = 0, cap = 0;
     bool memory = true;
     int rc = SQLITE_DONE;
+    rocl_status st = s->count ? ROCL_OK : rocl_db_sqlite(db, err);
+    if (st != ROCL_OK)
+        return st;
     for (size_t i = 0; !db->handle && memory && i < s->count; i++) {
         const char *type = rocl_schema_text(s, s->rows[i].type);
         bool view = !strcmp(type, "view");

@@ -12,7 +12,8 @@
 #define ROCL_ROWID "_rowid_" /* of the names of the rowid the one that no column has */
 
 struct rocl_db {
-    sqlite3 *handle; /* NULL: not needed so far */
+    sqlite3 *handle; /* NULL: not needed now */
+    bool asked;      /* it was needed at some time */
     char *path;
     char *name; /* in messages */
     char *real; /* path without links: what lies beside the file is there */
@@ -23,6 +24,7 @@ struct rocl_db {
     bool rowids;           /* see rocl_db_allow_rowids */
     bool checks_damage;    /* while SQLite said that memory is out */
     bool probed;           /* SQLite has read the schema */
+    bool suspended;        /* see rocl_db_suspend */
     rocl_reader reader;
     int fd; /* for reading pages; -1: not opened yet, or not to be */
     rocl_btree_file pages;
@@ -76,8 +78,11 @@ typedef struct rocl_rows_ops {
 /* rows_pages.c; the layout must say that it is possible. */
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err);
-/* The columns that next fills, all values NULL; free them. NULL when memory is out. */
+/* The columns that next fills, to be freed; NULL when memory is out. What is in them is undefined:
+ * to fill them once takes longer than to read a small table. */
 rocl_column *rocl_columns_new(unsigned count);
+/* Once it is known which columns the table has: all values of the others are NULL. */
+void rocl_columns_clear_missing(rocl_rows *r);
 /* Puts a value of SQLite's into a column. */
 void rocl_rows_put_value(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text);
 

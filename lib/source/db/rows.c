@@ -189,11 +189,13 @@ static rocl_status open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
                                                  &r->stmt, NULL) != SQLITE_OK)
         st = rocl_sqlite_fail(db, table, err);
     rocl_buf_free(&sql);
-    if (st != ROCL_OK)
+    if (st != ROCL_OK) {
         rocl_rows_close(&r->pub);
-    else
-        *rows = &r->pub;
-    return st;
+        return st;
+    }
+    rocl_columns_clear_missing(&r->pub);
+    *rows = &r->pub;
+    return ROCL_OK;
 }
 
 /* ---- ids from SQLite ------------------------------------------------------------------------- */

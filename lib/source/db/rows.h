@@ -58,6 +58,13 @@ typedef struct rocl_db_options {
  * wanted. The options are copied. */
 rocl_status rocl_db_open(rocl_db **db, const rocl_db_options *options, rocl_error *err);
 void rocl_db_close(rocl_db *db); /* after its cursors; NULL is fine */
+/* Closes the file of a connection that is not needed for a while; what is known of it is kept. Its
+ * cursors must be closed. rocl_db_resume comes before it is used again: it fails as
+ * rocl_db_open does where the file is no longer what it was, and is fine for one that has not been
+ * suspended. */
+void rocl_db_suspend(rocl_db *db);
+bool rocl_db_is_suspended(const rocl_db *db);
+rocl_status rocl_db_resume(rocl_db *db, rocl_error *err);
 /* From now on tables without a column "id" are read by their rowid, which is the id of their rows.
  * Without this call they are refused. */
 void rocl_db_allow_rowids(rocl_db *db);

@@ -1,4 +1,5 @@
 /* The row cursor on the pages of the file. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/btree_record.h"
@@ -37,16 +38,20 @@ typedef struct pages_rows {
 } pages_rows;
 
 _Static_assert(ROCL_RECORD_VALUES >= ROCL_ROWS_COLUMNS_MAX, "a record has room for every column");
+_Static_assert(offsetof(pages_rows, pub.id) == 0, "all but the ids is set to zeros");
 
 /* ---- values ---- */
 
-/* Only the types: all of it would be more than most tables of a small file hold. */
 rocl_column *rocl_columns_new(unsigned count)
 {
-    rocl_column *columns = malloc((count ? count : 1) * sizeof *columns);
-    for (unsigned i = 0; columns && i < count; i++)
-        memset(columns[i].type, ROCL_CELL_NULL, sizeof columns[i].type);
-    return columns;
+    return malloc((count ? count : 1) * sizeof(rocl_column));
+}
+
+void rocl_columns_clear_missing(rocl_rows *r)
+{
+    for (unsigned i = 0; i < r->column_count; i++)
+        if (!(r->present >> i & 1))
+            memset(r->columns[i].type, ROCL_CELL_NULL, sizeof r->columns[i].type);
 }
 
 static void put_text(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text)
@@ -415,17 +420,22 @@ static void plan_columns(pages_rows *r, const char *const *columns)
 rocl_status rocl_rows_open_pages(rocl_rows **rows, rocl_db *db, const rocl_layout *layout,
                                  const char *const *columns, unsigned count, rocl_error *err)
 {
-    pages_rows *r = calloc(1, sizeof *r);
-    if (!r || !(r->pub.columns = rocl_columns_new(count))) {
+    pages_rows *r = malloc(sizeof *r);
+    rocl_column *room = rocl_columns_new(count);
+    if (!r || !room) {
         free(r);
+        free(room);
         return rocl_fail_memory(err);
     }
+    memset((char *)r + sizeof r->pub.id, 0, sizeof *r - sizeof r->pub.id);
+    r->pub.columns = room;
     r->pub.ops = &ops;
     r->pub.column_count = count;
     r->db = db;
     r->layout = layout;
     r->done = true;
     plan_columns(r, columns);
+    rocl_columns_clear_missing(&r->pub);
     rocl_header_cache_init(&r->headers);
     rocl_status st =
         rocl_db_in_table(db, layout, rocl_db_open_tree(&r->tree, db, layout, err), err);

@@ -11,15 +11,15 @@
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-/* Of the name as SQLite compares names, whatever the case. */
+/* Of the name as SQLite compares names, whatever the case: FNV-1a, mixed at the end. */
 static uint64_t hash_name(const char *name)
 {
-    uint64_t h = 0;
+    uint64_t h = 0xcbf29ce484222325u;
     for (; *name; name++) {
         bool upper = *name >= 'A' && *name <= 'Z';
-        h = rocl_mix64(h ^ (uint8_t)(upper ? *name - 'A' + 'a' : *name)) + 1;
+        h = (h ^ (uint8_t)(upper ? *name - 'A' + 'a' : *name)) * 0x100000001b3u;
     }
-    return h;
+    return rocl_mix64(h);
 }
 
 rocl_layout *rocl_layouts_add(rocl_layouts *all, const char *table)

@@ -1,5 +1,6 @@
 /* A rocpd file: opened, its table sets made captures, cut into tasks, scanned, closed. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,6 +103,31 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
     return st;
 }
 
+/* Files that stay open while they are not read: there may be thousands of inputs. */
+enum { KEPT_OPEN = 16 };
+static atomic_uint kept_open;
+
+static bool keep_open(rocpd_file *f)
+{
+    if (!f->kept_open && !(f->kept_open = atomic_fetch_add(&kept_open, 1) < KEPT_OPEN))
+        atomic_fetch_sub(&kept_open, 1);
+    return f->kept_open;
+}
+
+/* The first connection stays, open or suspended; the others are opened again when they are needed.
+ */
+static void rest_connections(rocpd_file *f)
+{
+    rocl_rows_close(f->properties.rows);
+    f->properties.rows = NULL;
+    for (unsigned i = 1; i < f->connection_count; i++) {
+        rocl_db_close(f->connections[i]);
+        f->connections[i] = NULL;
+    }
+    if (f->connections[0] && !keep_open(f))
+        rocl_db_suspend(f->connections[0]);
+}
+
 static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
 {
     rocpd_found found;
@@ -127,20 +153,12 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
         src->remark = "extdata is compressed (LZ4): marker messages and properties in it are "
                       "left out";
     rocpd_found_free(&found);
-    return st;
-}
-
-/* They are opened again when they are needed. */
-static void close_connections(rocpd_file *f)
-{
-    rocl_rows_close(f->properties.rows);
-    f->properties.rows = NULL;
-    for (unsigned i = 0; i < f->connection_count; i++) {
-        rocl_db_close(f->connections[i]);
-        f->connections[i] = NULL;
+    if (st == ROCL_OK) {
+        f->connections[0] = src->db;
+        src->db = NULL;
+        rest_connections(f);
     }
-    rocl_db_close(f->properties_db);
-    f->properties_db = NULL;
+    return st;
 }
 
 static void close_file(rocl_source *src)
@@ -148,8 +166,11 @@ static void close_file(rocl_source *src)
     rocpd_file *f = src->state;
     if (!f)
         return;
-    if (f->connections)
-        close_connections(f);
+    rocl_rows_close(f->properties.rows);
+    for (unsigned i = 0; f->connections && i < f->connection_count; i++)
+        rocl_db_close(f->connections[i]);
+    if (f->kept_open)
+        atomic_fetch_sub(&kept_open, 1);
     free(f->connections);
     free(f);
 }
@@ -220,10 +241,10 @@ static rocl_status open_connection(rocl_trace *t, const rocl_source *src, unsign
                                    rocl_db **db, rocl_error *err)
 {
     rocpd_file *f = src->state;
-    rocl_status st = ROCL_OK;
-    if (!f->connections[worker])
-        st = rocl_source_connect(&f->connections[worker], t, src, &f->state, err);
-    *db = f->connections[worker];
+    rocl_db **connection = &f->connections[worker];
+    rocl_status st = *connection ? rocl_db_resume(*connection, err)
+                                 : rocl_source_connect(connection, t, src, &f->state, err);
+    *db = *connection;
     return st;
 }
 
@@ -395,7 +416,7 @@ static void end_scan(rocl_trace *t, rocl_model_capture *c)
     s->workers = NULL;
     rocl_idset_free(&s->region_events);
     if (next == t->capture_count || t->captures[next]->source != c->source)
-        close_connections(c->source->state);
+        rest_connections(c->source->state);
 }
 
 /* ---- the rest ---- */
@@ -421,12 +442,9 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
             *any = true;
         }
     }
-    close_connections(c->source->state);
+    rest_connections(c->source->state);
     return st;
 }
-
-/* Of more inputs the files are closed between two questions: there may be thousands. */
-enum { KEPT_OPEN = 16 };
 
 /* The extdata of a definition. One kernel after the other is asked for, so the cursor stays
  * open. */
@@ -448,17 +466,13 @@ static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_pr
     if (!table)
         return ROCL_OK;
     pthread_mutex_lock(&properties_lock);
-    /* Sinks ask when all has been scanned: that connection is open, and nobody uses it. */
-    rocl_db *db = f->connections[0] ? f->connections[0] : f->properties_db;
-    if (!db) {
-        st = rocl_source_connect(&f->properties_db, t, c->source, &f->state, err);
-        db = f->properties_db;
-    }
-    if (st == ROCL_OK &&
-        !(f->properties.rows && f->properties.db == db && f->properties.table == table)) {
+    /* Sinks ask when all has been scanned, or nothing yet: nobody else uses that connection. */
+    rocl_db *db = f->connections[0];
+    const bool suspended = rocl_db_is_suspended(db);
+    st = open_connection(t, c->source, 0, &db, err);
+    if (st == ROCL_OK && !(f->properties.rows && f->properties.table == table)) {
         rocl_rows_close(f->properties.rows);
         f->properties.rows = NULL;
-        f->properties.db = db;
         f->properties.table = table;
         st = rocl_rows_open(&f->properties.rows, db, table, &column, 1, err);
     }
@@ -471,12 +485,8 @@ static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_pr
         const char *text = rocl_cell_text(f->properties.rows, 0, 0, &len);
         rocl_buf_put(json, text, len);
     }
-    if (f->properties_db && t->source_count > KEPT_OPEN) {
-        rocl_rows_close(f->properties.rows);
-        f->properties.rows = NULL;
-        rocl_db_close(f->properties_db);
-        f->properties_db = NULL;
-    }
+    if (suspended)
+        rest_connections(f);
     pthread_mutex_unlock(&properties_lock);
     return st;
 }

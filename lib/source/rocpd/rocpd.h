@@ -119,14 +119,15 @@ typedef struct rocpd_set {
 
 /* The file: state of rocl_source. */
 typedef struct rocpd_file {
-    rocl_db **connections;  /* one per worker, opened when needed */
-    rocl_db *properties_db; /* for what is asked for one at a time */
+    /* One per worker, opened when needed. The first is the one that its definitions were read with,
+     * which also has what is asked for one at a time. */
+    rocl_db **connections;
     struct {
         rocl_rows *rows; /* NULL: of none */
-        const rocl_db *db;
         const char *table;
     } properties; /* of which it was asked last */
     unsigned connection_count;
+    bool kept_open;      /* one of the few that are not suspended */
     rocl_db_state state; /* when its definitions were read: the events must be of the same file */
 } rocpd_file;
 
