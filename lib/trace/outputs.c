@@ -64,6 +64,7 @@ void rocl_parts_free_output(output *o)
     free(o->shown);
     free(o->path);
     free(o->parts);
+    free(o->promises);
     free(o);
 }
 
@@ -131,7 +132,7 @@ static bool is_in_room(const room *r, uint64_t number)
 static rocl_status note_part(output *o, const part *x, rocl_error *err)
 {
     part *last = o->count > o->told ? &o->parts[o->count - 1] : NULL;
-    if (last && last->number == x->number &&
+    if (last && last->number == x->number && x->place != PROMISED &&
         (x->place < LEFT_OUT ? last->place + last->length == x->place
                              : last->place == x->place && last->at + last->length == x->at)) {
         last->length += x->length;
@@ -175,6 +176,16 @@ rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, siz
         st = store_part(o, &x, bytes, err);
     }
     return st ? st : note_part(o, &x, err);
+}
+
+rocl_status rocl_parts_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
+                                    rocl_error *err)
+{
+    const part x = {.number = number, .at = o->promise_count, .length = n, .place = PROMISED};
+    if (!ROCL_GROW(o->promises, o->promise_cap, o->promise_count + 1))
+        return rocl_fail_memory(err);
+    o->promises[o->promise_count++] = *by;
+    return note_part(o, &x, err);
 }
 
 static rocl_status place_stored(output *o, rocl_error *err)

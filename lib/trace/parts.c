@@ -212,19 +212,35 @@ rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl
     return st ? st : rocl_parts_pass(p, p->passed, err);
 }
 
-rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *bytes, size_t n,
-                            rocl_error *err)
+static output *find_open_output(rocl_parts *p, const rocl_out *out)
 {
-    rocl_parts *p = t->parts;
     output *o = NULL;
-    if (!p)
-        return rocl_out_write(out, bytes, n, err);
     pthread_mutex_lock(&p->lock);
     for (size_t i = 0; i < p->output_count; i++)
         if (p->outputs[i]->out == out)
             o = p->outputs[i];
     pthread_mutex_unlock(&p->lock);
+    return o;
+}
+
+rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *bytes, size_t n,
+                            rocl_error *err)
+{
+    output *o = t->parts ? find_open_output(t->parts, out) : NULL;
     return o ? append_part(o, 0, bytes, n, err) : rocl_out_write(out, bytes, n, err);
+}
+
+rocl_status rocl_parts_promise(rocl_parts *p, const rocl_out *out, const rocl_capture *c,
+                               uint64_t n, rocl_parts_make_fn *make, void *ctx, rocl_error *err)
+{
+    output *o = find_open_output(p, out);
+    const promise by = {make, ctx};
+    if (!o)
+        return rocl_fail(err, ROCL_INTERNAL, "a part of no output");
+    pthread_mutex_lock(&p->lock);
+    const rocl_status st = rocl_parts_note_promise(o, c->index + (uint64_t)1, n, &by, err);
+    pthread_mutex_unlock(&p->lock);
+    return st;
 }
 
 void rocl_parts_front(rocl_parts *p)

@@ -70,6 +70,12 @@ void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order);
 void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c);
 /* The same in ascending order (ROCL_PARTS_JOINING). */
 rocl_status rocl_parts_reach_capture(rocl_parts *p, const rocl_capture *c, rocl_error *err);
+/* In place of writes, where sizes are known before bytes need be made (ROCL_PARTS_ANY): the next n
+ * bytes of this capture, of which nothing else is written in this output. They are made in
+ * rocl_parts_commit(), by the thread that calls it, and go to their place in the output at once. */
+typedef rocl_status rocl_parts_make_fn(void *ctx, rocl_out *to, rocl_error *err);
+rocl_status rocl_parts_promise(rocl_parts *p, const rocl_out *out, const rocl_capture *c,
+                               uint64_t n, rocl_parts_make_fn *make, void *ctx, rocl_error *err);
 void rocl_parts_front(rocl_parts *p);
 void rocl_parts_tail(rocl_parts *p);
 

@@ -65,6 +65,7 @@ rocline export -f parquet --kinds kernel,process --rank 3,5,7,20-30 --reader sql
 rocline export -o x.parquet --kinds kernel
 rocline export -o x.parquet --kinds kernel --name nonesuch
 rocline export -v -f arrow -j2 --all-columns
+rocline export -f arrow -j2 --codec zstd --memory 1m
 rocline export -f arrows --codec zstd --start 20% --end 60% --clip --memory 1m
 rocline export -f arrow -o - --kinds kernel
 rtg2json -v -j2 -f --args
@@ -187,7 +188,7 @@ END
     mount -t tmpfs -o size=64k none small 2>/dev/null || skip "nothing can be mounted here"
     local tool
     for tool in "rocpd2csv -d other" "rocpd2pftrace -d other -z 0" "rocline export -f jsonl -d other" \
-        "rtg2json -o other/t.json"; do
+        "rocline export -f arrow --kinds region -d other" "rtg2json -o other/t.json"; do
         rm -rf one other
         mkdir one other
         # shellcheck disable=SC2086 # words
