@@ -408,11 +408,23 @@ static void sum_parts(const rocl_parts *p, unsigned rank, uint64_t number)
     }
 }
 
+/* Nothing comes before what a rank writes, and it has room for all of it. */
+static rocl_status give_all_room(rocl_parts *p, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    p->turn_until = UINT64_MAX;
+    for (unsigned rank = 0; rank < rocl_team_size(p->team) && st == ROCL_OK; rank++)
+        st = give_room(p, rank, err);
+    return st;
+}
+
 rocl_status rocl_parts_advance(rocl_parts *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     if (!p->started || !rocl_parts_are_ordered(p) || p->status != ROCL_OK)
         return ROCL_OK;
+    if (p->order == ROCL_PARTS_ALONE)
+        return give_all_room(p, err);
     for (; p->front <= p->trace->capture_count; p->front++) {
         const unsigned rank = owner_of(p, p->front);
         if (rank == NOBODY)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/map.h"
 #include "filter/filter.h"
 #include "trace/deal.h"
 #include "trace/remote.h"
@@ -86,6 +87,20 @@ rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
     return !t->opt.team_writes || t->outputs || (path && !is_plain_file(path))
                ? rocl_remote_complete(t, err)
                : lead_parts(t, &leads, err);
+}
+
+bool rocl_parts_are_apart(const rocl_trace *t, const int32_t *numbers)
+{
+    rocl_map ranks = {0};
+    bool apart = true;
+    for (size_t i = 0; t->deal && i < t->capture_count && apart; i++) {
+        const uint64_t key = (uint64_t)numbers[i] + ((uint64_t)1 << 32);
+        const uint32_t rank = rocl_deal_place_of(t->deal, (uint32_t)i).rank;
+        const uint32_t before = rocl_map_get(&ranks, key, ROCL_NONE);
+        apart = before == ROCL_NONE ? rocl_map_put(&ranks, key, rank) : before == rank;
+    }
+    rocl_map_free(&ranks);
+    return apart;
 }
 
 rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,

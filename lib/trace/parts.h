@@ -49,6 +49,9 @@ typedef struct rocl_parts rocl_parts;
  * definitions and on nothing else of other captures. path: the only output; NULL: they are files.
  */
 rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err);
+/* Before that, of what captures of one number (by capture) become together: is each number one
+ * rank's? Without a team they are. False also when memory is out. */
+bool rocl_parts_are_apart(const rocl_trace *t, const int32_t *numbers);
 /* The folder of an output. In a team rank 0 makes it, and the others leave it to that. */
 rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_error *err);
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err);
@@ -63,6 +66,8 @@ typedef enum rocl_parts_order {
     ROCL_PARTS_AS_READ, /* all of a capture is written when its end_capture() returns, but where
                            it joins the next one */
     ROCL_PARTS_JOINING, /* when all has been read, by rocl_parts_reach_capture() */
+    ROCL_PARTS_ALONE,   /* when all has been read: each output is one rank's, which writes it from
+                           the first byte to the last, after one rocl_parts_join_capture() */
 } rocl_parts_order;
 void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order);
 /* When all has been read: what is written from here on stands behind what there is of this capture.
