@@ -48,13 +48,13 @@ typedef enum chrome_op {
 /* A line of the file on its way to become text: what it has beside its body. */
 typedef struct chrome_line {
     uint32_t size; /* of the body */
-    uint32_t pid, tid;
-    int64_t time, end;
-    uint8_t op; /* chrome_op */
+    uint8_t op;    /* chrome_op */
     /* of a record: */
     uint8_t link;     /* rocl_link */
     uint8_t sequence; /* rocl_sequence_kind, of its key */
     uint8_t kind;     /* the same */
+    uint32_t pid, tid;
+    int64_t time, end;
 } chrome_line;
 
 /* Many lines wait, so they are packed. `row`: of the line before in the block, zeros before the
