@@ -77,7 +77,9 @@ commands() {
 = rocline export -q --team 2 -f parquet -d out in/big.db in/c.db
 = rocline export -q --team 2 -f arrow -d out in/big.db in/c.db
 = rocline export -q --team 2 -f jsonl -d out in/a.db in/c.db
+= rocline export -q --team 2 -f arrow --codec zstd --memory 1M -d out in/big.db in/c.db
 = rtg2json -q --team 2 -o out/x.json in/big.db in/c.db
+= rtg2json -q --team 2 --layout kineto -o out/x.json in/many
 = rocstats -q --team 2 all in/big.db in/c.db
 = rocstats -q --team 2 --local --format json -o out/s.json all in/a.db in/c.db
 = rocmerge -q -jN -o out/m.db in/a.db in/c.db

@@ -6,13 +6,18 @@
 
 enum { TEXT_BLOCK = 256 << 10 };
 
+static rocl_status open_pipe(rocl_piped *s, unsigned jobs, const rocl_pipe_ops *ops, void *ctx,
+                             rocl_error *err)
+{
+    const rocl_status st = rocl_pipe_new(&s->pipe, jobs, ops, ctx, err);
+    return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
+}
+
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err)
 {
-    rocl_status st = rocl_out_open(&s->out, path, err);
-    if (st == ROCL_OK)
-        st = rocl_pipe_new(&s->pipe, jobs, ops, ctx, err);
-    return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
+    const rocl_status st = rocl_out_open(&s->out, path, err);
+    return st ? st : open_pipe(s, jobs, ops, ctx, err);
 }
 
 rocl_status rocl_piped_open_parts(rocl_piped *s, rocl_trace *t, const char *path,
@@ -23,9 +28,7 @@ rocl_status rocl_piped_open_parts(rocl_piped *s, rocl_trace *t, const char *path
     rocl_parts_set_order(t, order);
     if (st == ROCL_OK)
         st = rocl_parts_out(t, &s->out, path, err);
-    if (st == ROCL_OK)
-        st = rocl_pipe_new(&s->pipe, t->opt.jobs, ops, ctx, err);
-    return st ? st : rocl_pipe_get(s->pipe, &s->block, err);
+    return st ? st : open_pipe(s, t->opt.jobs, ops, ctx, err);
 }
 
 rocl_status rocl_piped_end_part(rocl_piped *s, rocl_trace *t, rocl_error *err)
@@ -58,25 +61,32 @@ static rocl_status write_block(void *ctx, rocl_block *block, rocl_error *err)
     return rocl_out_write(s->out, block->out.data, block->out.len, err);
 }
 
+static const rocl_pipe_ops text_ops = {make_block, write_block};
+
+static rocl_status set_level(rocl_piped *s, const char *path, bool gzip, int level, rocl_error *err)
+{
+    if (gzip || rocl_out_is_gz(path))
+        s->level = rocl_level_or(level, ROCL_GZIP_LEVEL);
+    return rocl_check_level(level, err);
+}
+
 rocl_status rocl_piped_open_text(rocl_piped *s, const char *path, bool gzip, int level,
                                  unsigned jobs, rocl_error *err)
 {
-    static const rocl_pipe_ops ops = {make_block, write_block};
-    rocl_status st = rocl_check_level(level, err);
-    if (st != ROCL_OK)
-        return st;
-    if (gzip || rocl_out_is_gz(path))
-        s->level = rocl_level_or(level, ROCL_GZIP_LEVEL);
-    return rocl_piped_open(s, path, jobs, &ops, s, err);
+    const rocl_status st = set_level(s, path, gzip, level, err);
+    return st ? st : rocl_piped_open(s, path, jobs, &text_ops, s, err);
 }
 
-rocl_status rocl_piped_open_format(rocl_piped *s, const char *path, bool gzip, int level,
-                                   unsigned jobs, rocl_piped_format_fn *format, void *ctx,
+rocl_status rocl_piped_open_format(rocl_piped *s, rocl_trace *t, const char *path, bool gzip,
+                                   int level, rocl_piped_format_fn *format, void *ctx,
                                    rocl_error *err)
 {
     s->format = format;
     s->ctx = ctx;
-    return rocl_piped_open_text(s, path, gzip, level, jobs, err);
+    rocl_status st = set_level(s, path, gzip, level, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_out(t, &s->out, path, err);
+    return st ? st : open_pipe(s, t->opt.jobs, &text_ops, s, err);
 }
 
 static rocl_status end_row(rocl_piped *s, rocl_trace *t, size_t full, rocl_error *err)

@@ -40,9 +40,10 @@ rocl_status rocl_piped_end_part(rocl_piped *s, rocl_trace *t, rocl_error *err);
 rocl_status rocl_piped_open_text(rocl_piped *s, const char *path, bool gzip, int level,
                                  unsigned jobs, rocl_error *err);
 
-/* The same of a file whose text the workers make of what is put. */
-rocl_status rocl_piped_open_format(rocl_piped *s, const char *path, bool gzip, int level,
-                                   unsigned jobs, rocl_piped_format_fn *format, void *ctx,
+/* The same of a file whose text the workers make of what is put. In a team it is one of those that
+ * the trace has, see rocl_parts_out(). */
+rocl_status rocl_piped_open_format(rocl_piped *s, rocl_trace *t, const char *path, bool gzip,
+                                   int level, rocl_piped_format_fn *format, void *ctx,
                                    rocl_error *err);
 
 /* What the next block takes in. */

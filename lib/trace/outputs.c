@@ -64,6 +64,7 @@ void rocl_parts_free_output(output *o)
     free(o->shown);
     free(o->path);
     free(o->parts);
+    free(o->promises);
     free(o);
 }
 
@@ -131,7 +132,7 @@ static bool is_in_room(const room *r, uint64_t number)
 static rocl_status note_part(output *o, const part *x, rocl_error *err)
 {
     part *last = o->count > o->told ? &o->parts[o->count - 1] : NULL;
-    if (last && last->number == x->number &&
+    if (last && last->number == x->number && x->place != PROMISED &&
         (x->place < LEFT_OUT ? last->place + last->length == x->place
                              : last->place == x->place && last->at + last->length == x->at)) {
         last->length += x->length;
@@ -175,6 +176,16 @@ rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, siz
         st = store_part(o, &x, bytes, err);
     }
     return st ? st : note_part(o, &x, err);
+}
+
+rocl_status rocl_parts_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
+                                    rocl_error *err)
+{
+    const part x = {.number = number, .at = o->promise_count, .length = n, .place = PROMISED};
+    if (!ROCL_GROW(o->promises, o->promise_cap, o->promise_count + 1))
+        return rocl_fail_memory(err);
+    o->promises[o->promise_count++] = *by;
+    return note_part(o, &x, err);
 }
 
 static rocl_status place_stored(output *o, rocl_error *err)
@@ -397,11 +408,23 @@ static void sum_parts(const rocl_parts *p, unsigned rank, uint64_t number)
     }
 }
 
+/* Nothing comes before what a rank writes, and it has room for all of it. */
+static rocl_status give_all_room(rocl_parts *p, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    p->turn_until = UINT64_MAX;
+    for (unsigned rank = 0; rank < rocl_team_size(p->team) && st == ROCL_OK; rank++)
+        st = give_room(p, rank, err);
+    return st;
+}
+
 rocl_status rocl_parts_advance(rocl_parts *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     if (!p->started || !rocl_parts_are_ordered(p) || p->status != ROCL_OK)
         return ROCL_OK;
+    if (p->order == ROCL_PARTS_ALONE)
+        return give_all_room(p, err);
     for (; p->front <= p->trace->capture_count; p->front++) {
         const unsigned rank = owner_of(p, p->front);
         if (rank == NOBODY)

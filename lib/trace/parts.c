@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/map.h"
 #include "filter/filter.h"
 #include "trace/deal.h"
 #include "trace/remote.h"
@@ -86,6 +87,20 @@ rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
     return !t->opt.team_writes || t->outputs || (path && !is_plain_file(path))
                ? rocl_remote_complete(t, err)
                : lead_parts(t, &leads, err);
+}
+
+bool rocl_parts_are_apart(const rocl_trace *t, const int32_t *numbers)
+{
+    rocl_map ranks = {0};
+    bool apart = true;
+    for (size_t i = 0; t->deal && i < t->capture_count && apart; i++) {
+        const uint64_t key = (uint64_t)numbers[i] + ((uint64_t)1 << 32);
+        const uint32_t rank = rocl_deal_place_of(t->deal, (uint32_t)i).rank;
+        const uint32_t before = rocl_map_get(&ranks, key, ROCL_NONE);
+        apart = before == ROCL_NONE ? rocl_map_put(&ranks, key, rank) : before == rank;
+    }
+    rocl_map_free(&ranks);
+    return apart;
 }
 
 rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
@@ -212,19 +227,35 @@ rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl
     return st ? st : rocl_parts_pass(p, p->passed, err);
 }
 
-rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *bytes, size_t n,
-                            rocl_error *err)
+static output *find_open_output(rocl_parts *p, const rocl_out *out)
 {
-    rocl_parts *p = t->parts;
     output *o = NULL;
-    if (!p)
-        return rocl_out_write(out, bytes, n, err);
     pthread_mutex_lock(&p->lock);
     for (size_t i = 0; i < p->output_count; i++)
         if (p->outputs[i]->out == out)
             o = p->outputs[i];
     pthread_mutex_unlock(&p->lock);
+    return o;
+}
+
+rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *bytes, size_t n,
+                            rocl_error *err)
+{
+    output *o = t->parts ? find_open_output(t->parts, out) : NULL;
     return o ? append_part(o, 0, bytes, n, err) : rocl_out_write(out, bytes, n, err);
+}
+
+rocl_status rocl_parts_promise(rocl_parts *p, const rocl_out *out, const rocl_capture *c,
+                               uint64_t n, rocl_parts_make_fn *make, void *ctx, rocl_error *err)
+{
+    output *o = find_open_output(p, out);
+    const promise by = {make, ctx};
+    if (!o)
+        return rocl_fail(err, ROCL_INTERNAL, "a part of no output");
+    pthread_mutex_lock(&p->lock);
+    const rocl_status st = rocl_parts_note_promise(o, c->index + (uint64_t)1, n, &by, err);
+    pthread_mutex_unlock(&p->lock);
+    return st;
 }
 
 void rocl_parts_front(rocl_parts *p)

@@ -49,6 +49,9 @@ typedef struct rocl_parts rocl_parts;
  * definitions and on nothing else of other captures. path: the only output; NULL: they are files.
  */
 rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err);
+/* Before that, of what captures of one number (by capture) become together: is each number one
+ * rank's? Without a team they are. False also when memory is out. */
+bool rocl_parts_are_apart(const rocl_trace *t, const int32_t *numbers);
 /* The folder of an output. In a team rank 0 makes it, and the others leave it to that. */
 rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_error *err);
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err);
@@ -63,6 +66,8 @@ typedef enum rocl_parts_order {
     ROCL_PARTS_AS_READ, /* all of a capture is written when its end_capture() returns, but where
                            it joins the next one */
     ROCL_PARTS_JOINING, /* when all has been read, by rocl_parts_reach_capture() */
+    ROCL_PARTS_ALONE,   /* when all has been read: each output is one rank's, which writes it from
+                           the first byte to the last, after one rocl_parts_join_capture() */
 } rocl_parts_order;
 void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order);
 /* When all has been read: what is written from here on stands behind what there is of this capture.
@@ -70,6 +75,12 @@ void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order);
 void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c);
 /* The same in ascending order (ROCL_PARTS_JOINING). */
 rocl_status rocl_parts_reach_capture(rocl_parts *p, const rocl_capture *c, rocl_error *err);
+/* In place of writes, where sizes are known before bytes need be made (ROCL_PARTS_ANY): the next n
+ * bytes of this capture, of which nothing else is written in this output. They are made in
+ * rocl_parts_commit(), by the thread that calls it, and go to their place in the output at once. */
+typedef rocl_status rocl_parts_make_fn(void *ctx, rocl_out *to, rocl_error *err);
+rocl_status rocl_parts_promise(rocl_parts *p, const rocl_out *out, const rocl_capture *c,
+                               uint64_t n, rocl_parts_make_fn *make, void *ctx, rocl_error *err);
 void rocl_parts_front(rocl_parts *p);
 void rocl_parts_tail(rocl_parts *p);
 

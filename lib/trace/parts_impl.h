@@ -14,11 +14,19 @@ typedef struct part {
     uint64_t number;
     uint64_t at; /* in the temporary file; of a wanted part: where it belongs in the output */
     uint64_t length;
-    uint64_t place; /* in the output, where it is already; NOT_PLACED; LEFT_OUT: nobody needs it */
+    uint64_t place; /* in the output, where it is already; NOT_PLACED; LEFT_OUT: nobody needs it;
+                       PROMISED: it is not made yet, `at` is its index in the promises */
 } part;
 
 #define NOT_PLACED UINT64_MAX
 #define LEFT_OUT   (UINT64_MAX - 1)
+#define PROMISED   (UINT64_MAX - 2)
+
+/* Who makes a part, when its place is known. */
+typedef struct promise {
+    rocl_parts_make_fn *make;
+    void *ctx;
+} promise;
 
 /* Where a rank writes at once, because all that comes before is known: its parts from a number to
  * before another one, and what stands before all captures. */
@@ -37,6 +45,8 @@ typedef struct output {
     part *parts;         /* in the order in which they were written */
     size_t count, cap;
     size_t told; /* parts that rank 0 knows of */
+    promise *promises;
+    size_t promise_count, promise_cap;
     room room;
     /* on rank 0, of its own list */
     rocl_out *file; /* that all write to while captures are read; NULL: it is made at the end */
@@ -142,6 +152,9 @@ enum { OPEN_FILES = 64 };
 rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, size_t n,
                               rocl_error *err);
 /* Is there any use in telling what is complete? The other functions may be called anyway. */
+/* The same of one that is not made yet. */
+rocl_status rocl_parts_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
+                                    rocl_error *err);
 bool rocl_parts_are_ordered(const rocl_parts *p);
 /* Appends to a message what rank 0 does not know of: outputs, and parts of smaller numbers. */
 void rocl_parts_put_news(rocl_parts *p, uint64_t passed, rocl_buf *to);

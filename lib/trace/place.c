@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/out_set.h"
 #include "base/sync.h"
 
@@ -28,6 +29,36 @@ static void sort_parts(rocl_parts *p)
             qsort(p->outputs[i]->parts, p->outputs[i]->count, sizeof(part), by_number);
 }
 
+/* Where a promised part is written to. */
+typedef struct target {
+    const char *path; /* for messages */
+    int fd;
+    uint64_t offset;
+} target;
+
+static rocl_status write_to_target(void *ctx, const void *bytes, size_t n, rocl_error *err)
+{
+    target *to = ctx;
+    if (!rocl_write_at(to->fd, bytes, n, to->offset))
+        return rocl_fail_write(err, to->path, errno);
+    to->offset += n;
+    return ROCL_OK;
+}
+
+static rocl_status make_promised(const output *o, const part *x, int fd, uint64_t offset,
+                                 rocl_error *err)
+{
+    target to = {o->path, fd, offset};
+    rocl_out *out;
+    rocl_status st = rocl_out_open_to(&out, write_to_target, &to, err);
+    if (st == ROCL_OK)
+        st = o->promises[x->at].make(o->promises[x->at].ctx, out, err);
+    rocl_out_discard(out);
+    if (st == ROCL_OK && to.offset - offset != x->length)
+        st = rocl_fail(err, ROCL_INTERNAL, "%s: a part is not as long as was said", o->path);
+    return st;
+}
+
 /* Copies what there is of a number, if it is not there already. *k is on its way over the parts. */
 static rocl_status place_number(const rocl_parts *p, const output *o, int to, const part *wanted,
                                 size_t *k, rocl_error *err)
@@ -37,10 +68,16 @@ static rocl_status place_number(const rocl_parts *p, const output *o, int to, co
         ++*k;
     for (; *k < o->count && o->parts[*k].number == wanted->number; ++*k) {
         const part *x = &o->parts[*k];
-        if (x->place != NOT_PLACED && x->place != offset)
+        if (x->place == PROMISED) {
+            const rocl_status st = make_promised(o, x, to, offset, err);
+            if (st != ROCL_OK)
+                return st;
+        } else if (x->place != NOT_PLACED && x->place != offset) {
             return rocl_team_bad_message(err);
-        if (x->place == NOT_PLACED && !rocl_parts_copy(p->fd, x->at, to, offset, x->length))
+        } else if (x->place == NOT_PLACED &&
+                   !rocl_parts_copy(p->fd, x->at, to, offset, x->length)) {
             return rocl_fail_write(err, o->path, errno);
+        }
         offset += x->length;
     }
     return ROCL_OK;

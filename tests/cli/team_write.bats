@@ -65,6 +65,7 @@ rocline export -f parquet --kinds kernel,process --rank 3,5,7,20-30 --reader sql
 rocline export -o x.parquet --kinds kernel
 rocline export -o x.parquet --kinds kernel --name nonesuch
 rocline export -v -f arrow -j2 --all-columns
+rocline export -f arrow -j2 --codec zstd --memory 1m
 rocline export -f arrows --codec zstd --start 20% --end 60% --clip --memory 1m
 rocline export -f arrow -o - --kinds kernel
 rtg2json -v -j2 -f --args
@@ -72,6 +73,8 @@ rtg2json -z 1 --group-by-queue --memory 1m
 rtg2json -o t.json.gz --start 20% --end 60% --rank 3,5,7,20-30
 rtg2json -o - --include kernel --align start
 rtg2json --layout kineto --rank 3
+rtg2json --layout kineto -v -j2
+rtg2json --layout kineto -o t.json.gz --memory 1m --start 20% --end 60% --align start
 rocmerge --consolidate -d p -v --start 20% --end 60% --clip
 rocmerge --consolidate -d p --rank 3,5,7,20-30 --align start --keep-environment
 END
@@ -145,6 +148,7 @@ END
     kill_some $rounds rocline export -d @
     kill_some $rounds rocline export -f arrow -d @
     kill_some $rounds rtg2json -o @/out.json
+    kill_some $rounds rtg2json --layout kineto -o @/out.json
     kill_some $rounds rocmerge -c -d @/p
 }
 
@@ -168,13 +172,14 @@ END
     mount -t tmpfs -o size=160k none small 2>/dev/null || skip "nothing can be mounted here"
     for tool in "rocpd2pftrace -o small/t.pftrace" "rocpd2otf2 -o small/t.otf2" \
         "rocline export --codec none -d small" "rocline export -f arrow -d small" \
-        "rtg2json -o small/t.json" "rocmerge -c -d small/p"; do
+        "rtg2json -o small/t.json" "rtg2json --layout kineto -o small/t.json" "rocmerge -c -d small/p"; do
         # shellcheck disable=SC2086 # words
         run --separate-stderr $tool -q --team 3 "$BATS_FILE_TMPDIR"/m/*.db
         [ -z "$(ls -A small)" ] || { umount small; fail "something is left"; }
         [ "$status" -eq 4 ] || { umount small; fail "it was not full"; }
         one_line "${tool%% -*}"
-        says "${tool##* }"
+        tool=${tool##* }
+        says "${tool%.json}" # and the rank, of kineto
         says ": cannot write: "
     done
     umount small
@@ -187,7 +192,7 @@ END
     mount -t tmpfs -o size=64k none small 2>/dev/null || skip "nothing can be mounted here"
     local tool
     for tool in "rocpd2csv -d other" "rocpd2pftrace -d other -z 0" "rocline export -f jsonl -d other" \
-        "rtg2json -o other/t.json"; do
+        "rocline export -f arrow --kinds region -d other" "rtg2json --layout kineto -o other/t.json" "rtg2json -o other/t.json"; do
         rm -rf one other
         mkdir one other
         # shellcheck disable=SC2086 # words
@@ -215,6 +220,20 @@ END
     rocpd2pftrace --team 3 -o pipe "$BATS_FILE_TMPDIR"/m/rank[4-7].db &
     cmp pipe one/out
     wait $!
+}
+
+# Of a rank that is in two inputs there is one file, which rank 0 writes where several ranks read it.
+@test "kineto: the file of a rank is written by who reads it" {
+    local m=$BATS_FILE_TMPDIR/m
+    "$BUILD/tests/rocpd-gen" -o 'p%r.db' --rows 40 --processes 80 --nodes 3 --seed 3 # more than are open at once
+    same 1 2 3 7 -- rtg2json --layout kineto -v "$PWD"/p*.db
+    same 1 2 3 7 -- rtg2json --layout kineto -v -j3 "$BATS_FILE_TMPDIR/merged.db"
+    same 1 2 3 7 -- rtg2json --layout kineto -v "$m"/{large,rank1,rank2}.db
+    same 2 3 -- rtg2json --layout kineto -v "$m"/{large,rank0,rank1}.db
+    same 2 -- rtg2json --layout kineto -v --rank 1000 "$m"/rank[1-4].db
+    same 2 -- rtg2json --layout kineto -o - "$m"/rank[1-4].db
+    same 3 -- rtg2json --layout kineto -o - --rank 2 "$m"/rank[1-4].db
+    [ "$failed" -eq 2 ]
 }
 
 @test "rocmerge: a package that is there, and what has one writer" {

@@ -9,8 +9,9 @@
  *     file      "ARROW1" 00 00 | stream | footer | i32 its bytes | "ARROW1"
  *
  * In a team the texts of a rank are those of its own batches first. Rank 0 is told them, capture by
- * capture, makes the dictionaries of the file, and says which index in them each text has; then the
- * ranks make and write their batches, and rank 0 all that is around them. */
+ * capture, makes the dictionaries of the file, and says which index in them each text has. Then it
+ * is known how long each batch is: ranks write theirs to their place in the file, and rank 0 all
+ * that is around them. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -35,15 +36,23 @@ enum { VALIDITY, VALUES, BUFFERS };
 /* In place of a rank: batches of captures that have few rows. */
 #define JOINED UINT_MAX
 
+/* Indexes in the dictionaries of the file, by index of a rank. */
+typedef struct index_map {
+    uint32_t *indexes;
+    size_t count, capacity;
+} index_map;
+
 typedef struct array { /* a column of a batch */
-    rocl_columnar_file *file;
     rocl_cell_type type;
     size_t rows, nulls;
+    const index_map *map;  /* its values are indexes of this rank, + 1, or 0; NULL: they are not */
     size_t sizes[BUFFERS]; /* while it is a block */
     rocl_stored buffers[BUFFERS];
 } array;
 
 typedef struct batch {
+    const struct arrow *arrow;
+    const rocl_columnar_file *file;
     array *columns;
     size_t rows;
     const rocl_capture *last; /* that has rows in it */
@@ -60,12 +69,6 @@ typedef struct messages {
     size_t count, capacity;
 } messages;
 
-/* Indexes in the dictionaries of the file, by index of a rank. */
-typedef struct index_map {
-    uint32_t *indexes;
-    size_t count, capacity;
-} index_map;
-
 /* Batches that follow each other in the file. */
 typedef struct batches_of {
     unsigned rank;
@@ -81,6 +84,7 @@ typedef struct arrow_file {
     /* in a team: */
     size_t *told; /* by column: texts that rank 0 knows */
     size_t told_batches;
+    index_map *own;       /* by column: of this rank */
     rocl_dictionary *all; /* on rank 0: the texts of the file, by column */
     index_map *maps;      /* the same: by rank and column */
     messages *written;    /* the same: by rank, batches */
@@ -112,25 +116,52 @@ static rocl_status put_buffer(const arrow *a, rocl_buf *to, const void *p, size_
     return st;
 }
 
+/* One bit a row. NULL: memory is out. */
+static uint8_t *make_validity(const int64_t *cells, size_t rows)
+{
+    uint8_t *valid = calloc(rows / 8 + 1, 1);
+    for (size_t i = 0; valid && i < rows; i++)
+        valid[i / 8] |= (uint8_t)((cells[i] != ROCL_CELL_NULL) << i % 8);
+    return valid;
+}
+
+static rocl_status put_validity(const arrow *a, rocl_buf *to, array *c, const int64_t *cells,
+                                rocl_error *err)
+{
+    for (size_t i = 0; i < c->rows; i++)
+        c->nulls += cells[i] == ROCL_CELL_NULL;
+    if (!c->nulls)
+        return ROCL_OK;
+    uint8_t *valid = make_validity(cells, c->rows);
+    if (!valid)
+        return rocl_fail_memory(err);
+    rocl_status st = put_buffer(a, to, valid, (c->rows + 7) / 8, &c->sizes[VALIDITY], err);
+    free(valid);
+    return st;
+}
+
+/* From those of a rank, + 1, to those of the file, as they stand in it. */
+static void map_indexes(const index_map *map, uint32_t *indexes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        indexes[i] =
+            htole32(indexes[i] && indexes[i] <= map->count ? map->indexes[indexes[i] - 1] : 0);
+}
+
 /* Of a text the cell is its index in the dictionary. */
 static rocl_status encode_column(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
 {
     const arrow *a = ctx;
     array *c = block->user;
     int64_t *cells = (int64_t *)(void *)block->in.data;
-    uint8_t *valid = NULL;
     (void)worker;
-    for (size_t i = 0; i < c->rows; i++)
-        c->nulls += cells[i] == ROCL_CELL_NULL;
-    if (c->nulls && !(valid = calloc(c->rows / 8 + 1, 1)))
-        return rocl_fail_memory(err);
-    for (size_t i = 0; c->nulls && i < c->rows; i++) {
-        valid[i / 8] |= (uint8_t)((cells[i] != ROCL_CELL_NULL) << i % 8);
-        cells[i] = cells[i] == ROCL_CELL_NULL ? 0 : cells[i];
+    if (c->map) {
+        map_indexes(c->map, (uint32_t *)(void *)block->in.data, c->rows);
+        return put_buffer(a, &block->out, block->in.data, block->in.len, &c->sizes[VALUES], err);
     }
-    rocl_status st =
-        put_buffer(a, &block->out, valid, valid ? (c->rows + 7) / 8 : 0, &c->sizes[VALIDITY], err);
-    free(valid);
+    rocl_status st = put_validity(a, &block->out, c, cells, err);
+    for (size_t i = 0; c->nulls && i < c->rows; i++)
+        cells[i] = cells[i] == ROCL_CELL_NULL ? 0 : cells[i];
     size_t width = sizeof *cells;
     if (c->type == ROCL_CELL_TEXT) {
         /* Indexes are 32 bits: each goes to a place that has been read already. */
@@ -151,7 +182,7 @@ static rocl_status keep_column(void *ctx, rocl_block *block, rocl_error *err)
     array *c = block->user;
     const uint8_t *p = block->out.data;
     rocl_status st = ROCL_OK;
-    for (unsigned i = 0; i < BUFFERS && st == ROCL_OK; p += c->sizes[i++])
+    for (unsigned i = c->map ? VALUES : VALIDITY; i < BUFFERS && st == ROCL_OK; p += c->sizes[i++])
         st = rocl_space_store(a->run->space, &c->buffers[i], p, c->sizes[i], err);
     return st;
 }
@@ -160,14 +191,20 @@ static rocl_status keep_column(void *ctx, rocl_block *block, rocl_error *err)
  * 0. */
 static rocl_status keep_indexes(const arrow *a, array *c, const int64_t *cells, rocl_error *err)
 {
+    rocl_buf valid = {0};
     uint32_t *indexes = malloc((c->rows + 1) * sizeof *indexes);
-    if (!indexes)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < c->rows; i++)
+    rocl_status st = indexes ? put_validity(a, &valid, c, cells, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK && valid.failed)
+        st = rocl_fail_memory(err);
+    for (size_t i = 0; indexes && i < c->rows; i++)
         indexes[i] = cells[i] == ROCL_CELL_NULL ? 0 : (uint32_t)cells[i] + 1;
-    const rocl_status st = rocl_space_store(a->run->space, &c->buffers[VALUES], indexes,
-                                            c->rows * sizeof *indexes, err);
+    if (st == ROCL_OK)
+        st = rocl_space_store(a->run->space, &c->buffers[VALIDITY], valid.data, valid.len, err);
+    if (st == ROCL_OK)
+        st = rocl_space_store(a->run->space, &c->buffers[VALUES], indexes,
+                              c->rows * sizeof *indexes, err);
     free(indexes);
+    rocl_buf_free(&valid);
     return st;
 }
 
@@ -215,11 +252,11 @@ static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
         free(columns);
         return rocl_fail_memory(err);
     }
-    p->batches[p->count++] = (batch){columns, f->group_rows, f->last};
+    p->batches[p->count++] = (batch){a, f, columns, f->group_rows, f->last};
     rocl_status st = a->run->joins ? note_order(p, JOINED, 1, err) : ROCL_OK;
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
         const bool text = f->columns[i]->type == ROCL_CELL_TEXT;
-        columns[i] = (array){.file = f, .type = f->columns[i]->type, .rows = f->group_rows};
+        columns[i] = (array){.type = f->columns[i]->type, .rows = f->group_rows};
         if (text)
             st = index_texts(&texts[i], f->cells[i], f->group_rows, err);
         if (st == ROCL_OK)
@@ -347,28 +384,30 @@ static rocl_status add_message(messages *to, uint64_t head, uint64_t body, rocl_
 
 enum { PREFIX = 8 }; /* bytes before a flatbuffer */
 
-/* Writes the head of a message. Its body, if any, must follow. */
-static rocl_status write_head(rocl_columnar_file *f, rocl_buf *head, messages *to, uint64_t body,
-                              rocl_error *err)
+static size_t head_size(const rocl_buf *head)
 {
-    static const uint8_t zeros[ALIGN];
-    const size_t padded = padded_size(head->len + PREFIX) - PREFIX;
-    const uint32_t marks[2] = {UINT32_MAX, htole32((uint32_t)padded)};
-    rocl_status st = head->failed ? rocl_fail_memory(err)
-                     : to         ? add_message(to, padded + PREFIX, body, err)
-                                  : ROCL_OK;
-    if (st == ROCL_OK)
-        st = rocl_out_write(f->out, marks, sizeof marks, err);
-    if (st == ROCL_OK)
-        st = rocl_out_write(f->out, head->data, head->len, err);
-    return st ? st : rocl_out_write(f->out, zeros, padded - head->len, err);
+    return padded_size(head->len + PREFIX);
 }
 
-static rocl_status write_buffer(rocl_columnar_file *f, const void *p, size_t n, rocl_error *err)
+/* Writes the head of a message. Its body, if any, must follow. */
+static rocl_status write_head(rocl_out *out, const rocl_buf *head, rocl_error *err)
 {
     static const uint8_t zeros[ALIGN];
-    rocl_status st = rocl_out_write(f->out, p, n, err);
-    return st ? st : rocl_out_write(f->out, zeros, padded_size(n) - n, err);
+    const size_t padded = head_size(head) - PREFIX;
+    const uint32_t marks[2] = {UINT32_MAX, htole32((uint32_t)padded)};
+    rocl_status st = head->failed ? rocl_fail_memory(err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = rocl_out_write(out, marks, sizeof marks, err);
+    if (st == ROCL_OK)
+        st = rocl_out_write(out, head->data, head->len, err);
+    return st ? st : rocl_out_write(out, zeros, padded - head->len, err);
+}
+
+static rocl_status write_buffer(rocl_out *out, const void *p, size_t n, rocl_error *err)
+{
+    static const uint8_t zeros[ALIGN];
+    rocl_status st = rocl_out_write(out, p, n, err);
+    return st ? st : rocl_out_write(out, zeros, padded_size(n) - n, err);
 }
 
 static rocl_status write_schema(rocl_columnar_file *f, rocl_error *err)
@@ -376,8 +415,8 @@ static rocl_status write_schema(rocl_columnar_file *f, rocl_error *err)
     arrow_file *p = f->own;
     rocl_buf head = {0};
     put_schema(&head, begin_message(&head, SCHEMA, 0), f);
-    p->begin += padded_size(head.len + PREFIX);
-    rocl_status st = write_head(f, &head, NULL, 0, err);
+    p->begin += head_size(&head);
+    rocl_status st = write_head(f->out, &head, err);
     rocl_buf_free(&head);
     return st;
 }
@@ -414,12 +453,14 @@ static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsig
             put_child(&head, begin_message(&head, DICTIONARY_BATCH, length), "841");
         rocl_flat_set(&head, t.fields[0], 8, column);
         put_batch(&head, t.fields[1], a, d->count, &none, 1, sizes, 3);
-        st = write_head(f, &head, &p->dictionaries, length, err);
+        st = add_message(&p->dictionaries, head_size(&head), length, err);
     }
     if (st == ROCL_OK)
-        st = write_buffer(f, body.data, sizes[1], err);
+        st = write_head(f->out, &head, err);
     if (st == ROCL_OK)
-        st = write_buffer(f, body.data + sizes[1], sizes[2], err);
+        st = write_buffer(f->out, body.data, sizes[1], err);
+    if (st == ROCL_OK)
+        st = write_buffer(f->out, body.data + sizes[1], sizes[2], err);
     rocl_buf_free(&bytes);
     rocl_buf_free(&offsets);
     rocl_buf_free(&body);
@@ -428,39 +469,61 @@ static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsig
     return st;
 }
 
-static rocl_status write_batch(const arrow *a, rocl_columnar_file *f, const batch *b, messages *to,
-                               rocl_error *err)
+/* The head of a batch, and how long its body is. */
+static rocl_status put_batch_head(const batch *b, rocl_buf *head, uint64_t *body, rocl_error *err)
 {
-    size_t *nulls = calloc(f->column_count, sizeof *nulls);
-    size_t *sizes = calloc((size_t)BUFFERS * f->column_count, sizeof *sizes);
-    uint64_t body = 0;
-    rocl_buf head = {0}, scratch = {0};
-    if (!nulls || !sizes) {
-        free(nulls);
-        free(sizes);
-        return rocl_fail_memory(err);
-    }
-    for (unsigned i = 0; i < f->column_count; i++) {
+    const unsigned n = b->file->column_count;
+    size_t *nulls = calloc(n, sizeof *nulls);
+    size_t *sizes = calloc((size_t)BUFFERS * n, sizeof *sizes);
+    const bool memory = nulls && sizes;
+    *body = 0;
+    for (unsigned i = 0; memory && i < n; i++) {
         nulls[i] = b->columns[i].nulls;
         for (unsigned k = 0; k < BUFFERS; k++) {
             sizes[BUFFERS * i + k] = b->columns[i].buffers[k].size;
-            body += padded_size(b->columns[i].buffers[k].size);
+            *body += padded_size(b->columns[i].buffers[k].size);
         }
     }
-    put_batch(&head, begin_message(&head, RECORD_BATCH, body), a, b->rows, nulls, f->column_count,
-              sizes, (size_t)BUFFERS * f->column_count);
-    rocl_status st = write_head(f, &head, to, body, err);
-    for (size_t i = 0; i < (size_t)BUFFERS * f->column_count && st == ROCL_OK; i++) {
-        const rocl_stored *from = &b->columns[i / BUFFERS].buffers[i % BUFFERS];
-        const uint8_t *bytes;
-        st = rocl_space_load(a->run->space, from, &scratch, &bytes, err);
-        if (st == ROCL_OK)
-            st = write_buffer(f, bytes, from->size, err);
-    }
-    rocl_buf_free(&head);
-    rocl_buf_free(&scratch);
+    if (memory)
+        put_batch(head, begin_message(head, RECORD_BATCH, *body), b->arrow, b->rows, nulls, n,
+                  sizes, (size_t)BUFFERS * n);
     free(nulls);
     free(sizes);
+    return memory && !head->failed ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* Uncompressed indexes of a rank become those of the file when they are written. */
+static rocl_status write_values(const batch *b, const array *c, unsigned kind, rocl_buf *scratch,
+                                rocl_out *out, rocl_error *err)
+{
+    const uint8_t *bytes;
+    rocl_status st = rocl_space_load(b->arrow->run->space, &c->buffers[kind], scratch, &bytes, err);
+    if (st == ROCL_OK && kind == VALUES && c->map && !b->arrow->level) {
+        if (bytes != scratch->data) {
+            scratch->len = 0;
+            rocl_buf_put(scratch, bytes, c->buffers[kind].size);
+            if (scratch->failed)
+                return rocl_fail_memory(err);
+        }
+        map_indexes(c->map, (uint32_t *)(void *)scratch->data, c->rows);
+        bytes = scratch->data;
+    }
+    return st ? st : write_buffer(out, bytes, c->buffers[kind].size, err);
+}
+
+static rocl_status write_batch(void *ctx, rocl_out *out, rocl_error *err)
+{
+    batch *b = ctx;
+    uint64_t body;
+    rocl_buf head = {0}, scratch = {0};
+    rocl_status st = put_batch_head(b, &head, &body, err);
+    if (st == ROCL_OK)
+        st = write_head(out, &head, err);
+    for (unsigned i = 0; i < b->file->column_count && st == ROCL_OK; i++)
+        for (unsigned k = 0; k < BUFFERS && st == ROCL_OK; k++)
+            st = write_values(b, &b->columns[i], k, &scratch, out, err);
+    rocl_buf_free(&head);
+    rocl_buf_free(&scratch);
     return st;
 }
 
@@ -501,10 +564,11 @@ static bool open_team(const arrow *a, const rocl_columnar_file *f, arrow_file *p
     const rocl_parts *parts = a->run->trace->parts;
     const size_t ranks = parts ? rocl_parts_size(parts) : 0;
     p->told = calloc(f->column_count, sizeof *p->told);
+    p->own = calloc(f->column_count, sizeof *p->own);
     p->all = calloc(f->column_count, sizeof *p->all);
     p->maps = calloc(ranks * f->column_count + 1, sizeof *p->maps);
     p->written = calloc(ranks + 1, sizeof *p->written);
-    return p->told && p->all && p->maps && p->written;
+    return p->told && p->own && p->all && p->maps && p->written;
 }
 
 static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
@@ -515,17 +579,32 @@ static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     return p && p->texts && open_team(ctx, f, p) ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* In a team those that ranks write are written already. */
-static rocl_status write_batches(const arrow *a, rocl_columnar_file *f, rocl_error *err)
+/* Here, or in a team later, in its place. */
+static rocl_status put_batch_into(const arrow *a, const rocl_columnar_file *f, batch *b,
+                                  messages *to, rocl_error *err)
+{
+    uint64_t body;
+    rocl_buf head = {0};
+    rocl_status st = put_batch_head(b, &head, &body, err);
+    const size_t size = head_size(&head);
+    rocl_buf_free(&head);
+    if (st == ROCL_OK)
+        st = add_message(to, size, body, err);
+    if (st != ROCL_OK)
+        return st;
+    rocl_parts *parts = a->run->trace->parts;
+    return parts ? rocl_parts_promise(parts, f->out, b->last, size + body, write_batch, b, err)
+                 : write_batch(b, f->out, err);
+}
+
+/* In a team these are rank 0's, of captures that are joined. */
+static rocl_status put_batches(const arrow *a, rocl_columnar_file *f, rocl_error *err)
 {
     arrow_file *p = f->own;
     messages *to = a->run->joins ? &p->written[rocl_parts_size(a->run->trace->parts)] : &p->records;
     rocl_status st = ROCL_OK;
-    for (size_t i = p->told_batches; i < p->count && st == ROCL_OK; i++) {
-        if (a->run->joins)
-            rocl_parts_join_capture(a->run->trace->parts, p->batches[i].last);
-        st = write_batch(a, f, &p->batches[i], to, err);
-    }
+    for (size_t i = p->told_batches; i < p->count && st == ROCL_OK; i++)
+        st = put_batch_into(a, f, &p->batches[i], to, err);
     return st;
 }
 
@@ -568,7 +647,7 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
         if (f->columns[i]->type == ROCL_CELL_TEXT)
             st = write_dictionary(a, f, i, err);
     if (st == ROCL_OK)
-        st = write_batches(a, f, err);
+        st = put_batches(a, f, err);
     if (st == ROCL_OK && a->run->joins) {
         rocl_parts_tail(a->run->trace->parts);
         st = order_batches(a, f, err);
@@ -595,6 +674,8 @@ static void free_file(void *ctx, rocl_columnar_file *f)
         rocl_dictionary_free(&p->texts[i]);
     for (unsigned i = 0; p->all && i < f->column_count; i++)
         rocl_dictionary_free(&p->all[i]);
+    for (unsigned i = 0; p->own && i < f->column_count; i++)
+        free(p->own[i].indexes);
     for (size_t i = 0; p->maps && i < ranks * f->column_count; i++)
         free(p->maps[i].indexes);
     for (size_t i = 0; p->written && i <= ranks; i++)
@@ -603,6 +684,7 @@ static void free_file(void *ctx, rocl_columnar_file *f)
         forget_batch(a, f, &p->batches[i]);
     free(p->texts);
     free(p->told);
+    free(p->own);
     free(p->all);
     free(p->maps);
     free(p->written);
@@ -685,9 +767,8 @@ static rocl_status take_map(rocl_team_reader *from, index_map *map, rocl_error *
     return ROCL_OK;
 }
 
-/* Now its indexes are known. */
-static rocl_status put_indexes(const arrow *a, array *c, const index_map *map, rocl_buf *scratch,
-                               rocl_error *err)
+/* Now its indexes are known: how long they are compressed is, when they are. */
+static rocl_status compress_indexes(const arrow *a, array *c, rocl_buf *scratch, rocl_error *err)
 {
     const uint8_t *bytes;
     rocl_block *block;
@@ -695,33 +776,25 @@ static rocl_status put_indexes(const arrow *a, array *c, const index_map *map, r
     if (st != ROCL_OK || (st = rocl_pipe_get(a->run->pipe, &block, err)) != ROCL_OK)
         return st;
     block->user = c;
-    if (rocl_buf_reserve(&block->in, c->rows * sizeof(int64_t))) {
-        int64_t *cells = (int64_t *)(void *)block->in.data;
-        for (size_t i = 0; i < c->rows; i++) {
-            uint32_t index;
-            memcpy(&index, bytes + i * sizeof index, sizeof index);
-            cells[i] = index && index <= map->count ? map->indexes[index - 1] : ROCL_CELL_NULL;
-        }
-        block->in.len = c->rows * sizeof *cells;
-    }
+    rocl_buf_put(&block->in, bytes, c->buffers[VALUES].size);
     rocl_space_drop(a->run->space, &c->buffers[VALUES]);
     return rocl_pipe_put(a->run->pipe, block, err);
 }
 
-static rocl_status write_waiting(const arrow *a, rocl_columnar_file *f, batch *b,
-                                 const index_map *maps, messages *to, rocl_error *err)
+static rocl_status know_indexes(const arrow *a, const rocl_columnar_file *f, const batch *b,
+                                rocl_error *err)
 {
+    const arrow_file *p = f->own;
     rocl_buf scratch = {0};
     rocl_status st = ROCL_OK;
-    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
-        if (f->columns[i]->type == ROCL_CELL_TEXT)
-            st = put_indexes(a, &b->columns[i], &maps[i], &scratch, err);
-    if (st == ROCL_OK)
-        st = rocl_pipe_drain(a->run->pipe, err);
-    rocl_parts_join_capture(a->run->trace->parts, b->last);
-    if (st == ROCL_OK)
-        st = write_batch(a, f, b, to, err);
-    forget_batch(a, f, b);
+    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
+        array *c = &b->columns[i];
+        if (c->type != ROCL_CELL_TEXT)
+            continue;
+        c->map = &p->own[i];
+        if (a->level && c->rows)
+            st = compress_indexes(a, c, &scratch, err);
+    }
     rocl_buf_free(&scratch);
     return st;
 }
@@ -731,21 +804,21 @@ static rocl_status write_groups(void *ctx, rocl_columnar_file *f, rocl_team_read
 {
     const arrow *a = ctx;
     arrow_file *p = f->own;
-    index_map *maps = calloc(f->column_count, sizeof *maps);
     messages written = {0};
-    rocl_status st = maps ? ROCL_OK : rocl_fail_memory(err);
+    rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
-        st = take_map(others, &maps[i], err);
+        st = take_map(others, &p->own[i], err);
     for (size_t i = 0; i < p->told_batches && st == ROCL_OK; i++)
-        st = write_waiting(a, f, &p->batches[i], maps, &written, err);
+        st = know_indexes(a, f, &p->batches[i], err);
+    if (st == ROCL_OK)
+        st = rocl_pipe_drain(a->run->pipe, err);
+    for (size_t i = 0; i < p->told_batches && st == ROCL_OK; i++)
+        st = put_batch_into(a, f, &p->batches[i], &written, err);
     rocl_buf_varint(to, written.count);
     for (size_t i = 0; i < written.count; i++) {
         rocl_buf_varint(to, written.all[i].head);
         rocl_buf_varint(to, written.all[i].body);
     }
-    for (unsigned i = 0; maps && i < f->column_count; i++)
-        free(maps[i].indexes);
-    free(maps);
     free(written.all);
     return st;
 }

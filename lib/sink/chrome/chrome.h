@@ -6,6 +6,7 @@
  *     draw.c      what the timeline draws -> lines: rows, their names and numbers, counters
  *     world.c     processes, threads, GPUs: numbers that do not collide, and their metadata
  *     stream.c    lines -> blocks -> (formatted, compressed) -> file
+ *     line.c      lines, packed
  *     format.c    lines as JSON
  *
  * One thread settles what depends on order: rows and numbers. The text is made by the workers of a
@@ -27,13 +28,13 @@
 #include "timeline/timeline.h"
 #include "sink/piped.h"
 
-/* ---- format.c ---- */
+/* ---- line.c ---- */
 
 typedef enum chrome_op {
-    CHROME_TEXT,  /* a time, and the line, with CHROME_TID and CHROME_TIME in it */
+    CHROME_TEXT,  /* the line, with CHROME_TID and CHROME_TIME in it */
     CHROME_GPU,   /* the same of a GPU, its number in place of the tid: of one capture it is kept */
-    CHROME_EVENT, /* a record: its key and its bytes */
-    CHROME_VALUE, /* of a counter: a chrome_value and the escaped name */
+    CHROME_EVENT, /* the bytes of a record */
+    CHROME_VALUE, /* of a counter: the value and the escaped name */
 } chrome_op;
 
 /* What stands for the numbers of a line, in its text. */
@@ -44,19 +45,29 @@ typedef enum chrome_op {
  * capture before. */
 #define CHROME_NEW (1u << 31)
 
-/* A line of the file on its way to become text. */
+/* A line of the file on its way to become text: what it has beside its body. */
 typedef struct chrome_line {
-    uint32_t size; /* of what follows */
+    uint32_t size; /* of the body */
+    uint8_t op;    /* chrome_op */
+    /* of a record: */
+    uint8_t link;     /* rocl_link */
+    uint8_t sequence; /* rocl_sequence_kind, of its key */
+    uint8_t kind;     /* the same */
     uint32_t pid, tid;
-    uint32_t capture;
-    uint8_t op;   /* chrome_op */
-    uint8_t link; /* rocl_link */
+    int64_t time, end;
 } chrome_line;
 
-typedef struct chrome_value {
-    int64_t time;
-    double value;
-} chrome_value;
+/* Many lines wait, so they are packed. `row`: of the line before in the block, zeros before the
+ * first. */
+typedef struct chrome_row {
+    uint32_t pid, tid;
+} chrome_row;
+enum { CHROME_LINE_MAX = 32 }; /* bytes */
+size_t chrome_line_put(uint8_t *to, const chrome_line *line, chrome_row *row);
+/* At a line of a block; returns its body. */
+const uint8_t *chrome_line_get(const uint8_t *p, chrome_line *line, chrome_row *row);
+
+/* ---- format.c ---- */
 
 /* What a block begins with. */
 typedef struct chrome_block {
@@ -90,6 +101,7 @@ typedef struct chrome_stream {
     int level;     /* of gzip; 0: none */
     int64_t base;
     chrome_block block; /* how the next one begins */
+    chrome_row row;     /* of the last line */
     rocl_stored *kept;  /* blocks that wait, in a team */
     size_t kept_count, kept_capacity;
 } chrome_stream;
@@ -115,7 +127,8 @@ void chrome_put_text(chrome_stream *s, chrome_op op, uint32_t tid, int64_t time,
                      const rocl_buf *text);
 void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_record *rec,
                       uint32_t name);
-void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, const rocl_buf *name);
+void chrome_put_value(chrome_stream *s, uint32_t pid, int64_t time, double value,
+                      const rocl_buf *name);
 /* Passes a full block on, or any that has lines. */
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err);
 

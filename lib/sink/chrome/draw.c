@@ -144,10 +144,8 @@ static rocl_status put_lone_flow(rocl_timeline_part *p, uint64_t row, const rocl
 static rocl_status put_event(rocl_timeline_part *p, uint64_t row, rocl_error *err)
 {
     chrome_sink *c = sink_of(p);
-    chrome_line line = {.pid = (uint32_t)(row >> 32),
-                        .tid = (uint32_t)row,
-                        .capture = c->world.capture->index,
-                        .link = (uint8_t)rocl_timeline_link(p)};
+    chrome_line line = {
+        .pid = (uint32_t)(row >> 32), .tid = (uint32_t)row, .link = (uint8_t)rocl_timeline_link(p)};
     (void)err;
     chrome_put_event(&c->stream, &line, &p->record, p->event.name == ROCL_NONE ? 0 : p->event.name);
     for (uint32_t i = 0; i < p->flow_count && p->event.kind != ROCL_INSTANT; i++)
@@ -159,7 +157,7 @@ static void put_value(rocl_timeline_part *p, uint64_t counter, int64_t time, dou
 {
     chrome_sink *c = sink_of(p);
     const chrome_counter *s = &c->counters[counter];
-    chrome_put_value(&c->stream, s->pid, &(chrome_value){time, v}, &s->name);
+    chrome_put_value(&c->stream, s->pid, time, v, &s->name);
 }
 
 static void put_bytes(rocl_timeline_part *p, uint64_t counter, int64_t time, int64_t v)

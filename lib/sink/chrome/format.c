@@ -227,10 +227,11 @@ static rocl_status put_details(chrome_formatter *f, const rocl_capture *c, rocl_
 static rocl_status format_event(chrome_formatter *f, const chrome_line *line, const uint8_t *body,
                                 rocl_error *err)
 {
-    const rocl_capture *c = rocl_trace_capture(f->trace, line->capture);
-    uint64_t key[4];
-    memcpy(key, body, sizeof key);
-    const rocl_sort_record rec = {key, body + sizeof key, line->size - sizeof key};
+    const rocl_capture *c = rocl_trace_capture(f->trace, f->block.capture);
+    const uint64_t key[4] = {rocl_sequence_number((rocl_sequence_kind)line->sequence, 0)
+                                 << ROCL_SEQUENCE_SHIFT,
+                             (uint64_t)line->time, ~(uint64_t)line->end, line->kind};
+    const rocl_sort_record rec = {key, body, line->size};
     rocl_track_event e;
     if (!rocl_record_decode(&rec, &e))
         return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
@@ -251,7 +252,7 @@ static rocl_status format_event(chrome_formatter *f, const chrome_line *line, co
 static rocl_status format_value(chrome_formatter *f, const chrome_line *line, const uint8_t *body,
                                 rocl_error *err)
 {
-    chrome_value v;
+    double v;
     size_t n = line->size - sizeof v;
     memcpy(&v, body, sizeof v);
     if (!rocl_buf_reserve(f->out, LINE_MAX_BYTES + n))
@@ -259,8 +260,8 @@ static rocl_status format_value(chrome_formatter *f, const chrome_line *line, co
     char *start = (char *)f->out->data + f->out->len;
     char *p = PUT(start, ",\n{\"name\":\"");
     memcpy(p, body + sizeof v, n);
-    p = put_position(PUT(p + n, "\",\"ph\":\"C"), f, line, v.time - f->base);
-    p = PUT(rocl_put_double(PUT(p, ",\"args\":{\"value\":"), v.value), "}}");
+    p = put_position(PUT(p + n, "\",\"ph\":\"C"), f, line, line->time - f->base);
+    p = PUT(rocl_put_double(PUT(p, ",\"args\":{\"value\":"), v), "}}");
     f->out->len += (size_t)(p - start);
     return ROCL_OK;
 }
@@ -268,9 +269,7 @@ static rocl_status format_value(chrome_formatter *f, const chrome_line *line, co
 static rocl_status format_text(chrome_formatter *f, const chrome_line *line, const uint8_t *body,
                                rocl_error *err)
 {
-    const uint8_t *p = body + sizeof(int64_t), *end = body + line->size;
-    int64_t time;
-    memcpy(&time, body, sizeof time);
+    const uint8_t *p = body, *end = body + line->size;
     if (line->op == CHROME_GPU && f->gpu_first[line->tid] != f->block.capture)
         return ROCL_OK;
     rocl_buf_str(f->out, ",\n");
@@ -284,7 +283,7 @@ static rocl_status format_text(chrome_formatter *f, const chrome_line *line, con
         char *start = (char *)f->out->data + f->out->len;
         if (p < end)
             f->out->len += (size_t)((*p == CHROME_TID ? rocl_put_u64(start, tid_of(f, line))
-                                                      : put_time(start, time - f->base)) -
+                                                      : put_time(start, line->time - f->base)) -
                                     start);
         p += p < end;
     }
@@ -295,10 +294,10 @@ rocl_status chrome_format(chrome_formatter *f, const uint8_t *p, const uint8_t *
                           rocl_error *err)
 {
     chrome_line line;
+    chrome_row row = {0};
     rocl_status st = ROCL_OK;
     for (; p < end && st == ROCL_OK; p += line.size) {
-        memcpy(&line, p, sizeof line);
-        p += sizeof line;
+        p = chrome_line_get(p, &line, &row);
         st = line.op == CHROME_EVENT   ? format_event(f, &line, p, err)
              : line.op == CHROME_VALUE ? format_value(f, &line, p, err)
                                        : format_text(f, &line, p, err);

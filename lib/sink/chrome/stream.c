@@ -186,14 +186,18 @@ void chrome_stream_close(chrome_stream *s)
 
 /* ---- lines ---- */
 
+/* The next size bytes are its body. */
 static rocl_buf *begin_line(chrome_stream *s, const chrome_line *line, size_t weight)
 {
     rocl_buf *b = rocl_piped_buf(&s->file);
     s->weight += weight;
     s->rows++;
-    if (!b->len)
+    if (!b->len) {
         rocl_buf_put(b, &s->block, sizeof s->block);
-    rocl_buf_put(b, line, sizeof *line);
+        s->row = (chrome_row){0};
+    }
+    if (rocl_buf_reserve(b, CHROME_LINE_MAX + line->size))
+        b->len += chrome_line_put(b->data + b->len, line, &s->row);
     return b;
 }
 
@@ -201,10 +205,9 @@ void chrome_put_text(chrome_stream *s, chrome_op op, uint32_t tid, int64_t time,
                      const rocl_buf *text)
 {
     const chrome_line line = {
-        .op = (uint8_t)op, .tid = tid, .size = (uint32_t)(sizeof time + text->len)};
+        .op = (uint8_t)op, .tid = tid, .size = (uint32_t)text->len, .time = time, .end = time};
     rocl_buf *b = begin_line(s, &line, text->len);
     b->failed |= text->failed;
-    rocl_buf_put(b, &time, sizeof time);
     rocl_buf_put(b, text->data, text->len);
 }
 
@@ -214,20 +217,27 @@ void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_recor
     size_t n = 0;
     rocl_strings_get(s->trace->strings, name, &n);
     line->op = CHROME_EVENT;
-    line->size = (uint32_t)(4 * sizeof *rec->key + rec->len);
+    line->sequence = (uint8_t)rocl_sequence_kind_of(rocl_sequence_of(rec->key));
+    line->kind = (uint8_t)rocl_word_kind(rec->key[3]);
+    line->time = (int64_t)rec->key[1];
+    line->end = (int64_t)~rec->key[2];
+    line->size = (uint32_t)rec->len;
     /* Not by the length of the record: numbers of texts depend on who was first to meet them. */
     rocl_buf *b = begin_line(s, line, EVENT_WEIGHT + n);
-    rocl_buf_put(b, rec->key, 4 * sizeof *rec->key);
     rocl_buf_put(b, rec->data, rec->len);
 }
 
-void chrome_put_value(chrome_stream *s, uint32_t pid, const chrome_value *v, const rocl_buf *name)
+void chrome_put_value(chrome_stream *s, uint32_t pid, int64_t time, double value,
+                      const rocl_buf *name)
 {
-    const chrome_line line = {
-        .op = CHROME_VALUE, .pid = pid, .size = (uint32_t)(sizeof *v + name->len)};
+    const chrome_line line = {.op = CHROME_VALUE,
+                              .pid = pid,
+                              .size = (uint32_t)(sizeof value + name->len),
+                              .time = time,
+                              .end = time};
     rocl_buf *b = begin_line(s, &line, EVENT_WEIGHT / 2 + name->len);
     b->failed |= name->failed;
-    rocl_buf_put(b, v, sizeof *v);
+    rocl_buf_put(b, &value, sizeof value);
     rocl_buf_put(b, name->data, name->len);
 }
 

@@ -1,4 +1,5 @@
-/* Trace JSON as PyTorch's profiler (Kineto) writes it, from any trace: a file for each rank.
+/* Trace JSON as PyTorch's profiler (Kineto) writes it, from any trace: a file for each rank. In a
+ * team each file is written by whoever reads that rank.
  *
  *     batches -> sorted records of each capture -> threads in order of time: calls, their
  *                operators and annotations -> GPU work, with what its calls know of it
@@ -22,6 +23,7 @@
 #include "base/strings.h"
 #include "sink/kineto/text.h"
 #include "sink/piped.h"
+#include "trace/parts.h"
 #include "trace/pipeline.h"
 
 #define SECOND 1000000000
@@ -38,6 +40,10 @@ typedef struct kineto_worker {
     int64_t first, last;
     uint64_t left_out;
 } kineto_worker;
+
+typedef struct kineto_times {
+    int64_t first, last;
+} kineto_times;
 
 typedef struct open_range { /* of the thread at hand */
     int64_t end;
@@ -606,8 +612,8 @@ static rocl_status write_items(void *ctx, unsigned worker, const rocl_buf *in, r
 static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, size_t ranks,
                               rocl_error *err)
 {
-    rocl_status st = rocl_piped_open_format(&s->file, path, s->opt->gzip, s->opt->level,
-                                            s->trace->opt.jobs, write_items, s, err);
+    rocl_status st = rocl_piped_open_format(&s->file, s->trace, path, s->opt->gzip, s->opt->level,
+                                            write_items, s, err);
     if (st == ROCL_OK)
         put_head(s, rank, ranks);
     rocl_map_free(&s->rows);
@@ -621,8 +627,6 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
     if (st == ROCL_OK && !ROCL_GROW(s->done, s->done_cap, s->done_count + 1))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK) {
-        s->report.files++;
-        s->report.bytes += rocl_out_bytes(s->file.out);
         s->done[s->done_count++] = s->file.out;
         s->file.out = NULL;
         st = rocl_out_seal(s->done[s->done_count - 1], true, err);
@@ -631,10 +635,35 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
     return st;
 }
 
+/* In a team: is the file of that rank this one's to write? Of none, rank 0 writes one. */
+static bool is_own(const kineto_sink *s, int32_t rank, bool none)
+{
+    const rocl_trace *t = s->trace;
+    for (size_t i = 0; t->parts && !none && i < t->capture_count; i++)
+        if (t->captures[i]->pub.rank == rank && rocl_trace_takes(t, &t->captures[i]->pub)) {
+            rocl_parts_join_capture(t->parts, &t->captures[i]->pub);
+            return rocl_parts_own(t->parts)[i];
+        }
+    return !t->parts || rocl_parts_leads(t->parts);
+}
+
 static int compare_ranks(const void *a, const void *b)
 {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
+}
+
+static rocl_status commit_files(kineto_sink *s, rocl_error *err)
+{
+    uint64_t counts[] = {s->report.slices, s->report.instants, s->report.left_out};
+    rocl_parts_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    const rocl_status st = rocl_parts_commit(s->trace, s->done, s->done_count, &sums, err);
+    s->report.files = sums.files;
+    s->report.bytes = sums.bytes;
+    s->report.slices = counts[0];
+    s->report.instants = counts[1];
+    s->report.left_out = counts[2];
+    return st;
 }
 
 /* A file for each rank; if there is one, or none is known, that of the given name. */
@@ -645,7 +674,7 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
     size_t n = 0, all = 0;
     rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; ranks && i < t->capture_count; i++)
-        if (s->captures[i].sorter)
+        if (rocl_trace_takes(t, &t->captures[i]->pub))
             ranks[all++] = t->captures[i]->pub.rank;
     if (all)
         qsort(ranks, all, sizeof *ranks, compare_ranks);
@@ -658,6 +687,8 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
         st = rocl_fail(err, ROCL_USAGE, "%zu ranks are as many files: standard output is one", n);
     for (size_t i = 0; i < (n ? n : 1) && st == ROCL_OK; i++) {
         const int32_t rank = n ? ranks[i] : -1;
+        if (!is_own(s, rank, !n))
+            continue;
         char *own = n > 1 ? name_of_rank(s->opt->path, rank) : NULL;
         if (n > 1 && !own)
             st = rocl_fail_memory(err);
@@ -666,23 +697,92 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
         free(own);
     }
     free(ranks);
-    if (st == ROCL_OK)
-        st = rocl_out_set_add(s->trace->outputs, s->done, s->done_count, err);
-    return st;
+    return st ? st : commit_files(s, err);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+static rocl_status hear_times(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
+{
+    kineto_times *all = ctx;
+    const int64_t first = rocl_unzigzag(rocl_team_number(r));
+    const int64_t last = rocl_unzigzag(rocl_team_number(r));
+    (void)rank, (void)err;
+    all->first = first < all->first ? first : all->first;
+    all->last = last > all->last ? last : all->last;
+    return ROCL_OK; /* who calls looks whether it was cut */
+}
+
+/* On rank 0 of a team: hears when the others have events, and tells them what is chosen. */
+static rocl_status hear_all_times(const kineto_sink *s, kineto_times *all, rocl_error *err)
+{
+    uint8_t space[ROCL_TEAM_SHORT];
+    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_ASK, 0);
+    const rocl_status st = rocl_parts_ask_all(s->trace->parts, &b, err);
+    return st ? st : rocl_parts_hear(s->trace->parts, hear_times, all, err);
+}
+
+static rocl_status tell_base(const kineto_sink *s, rocl_error *err)
+{
+    uint8_t space[ROCL_TEAM_SHORT];
+    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
+    return rocl_parts_ask_all(s->trace->parts, &b, err);
+}
+
+/* The other end of both. */
+static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, rocl_error *err)
+{
+    rocl_team_reader r;
+    rocl_buf b = {0};
+    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
+    rocl_buf_varint(&b, rocl_zigzag(own->first));
+    rocl_buf_varint(&b, rocl_zigzag(own->last));
+    rocl_status st = rocl_parts_next_question(s->trace->parts, &r, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_answer(s->trace->parts, &b, err);
+    rocl_buf_free(&b);
+    if (st == ROCL_OK)
+        st = rocl_parts_end_answer(s->trace->parts, err);
+    if (st == ROCL_OK)
+        st = rocl_parts_next_question(s->trace->parts, &r, err);
+    if (st == ROCL_OK)
+        s->format.base = rocl_unzigzag(rocl_team_number(&r));
+    return st == ROCL_OK && r.bad ? rocl_team_bad_message(err) : st;
+}
+
 /* A second at or before the first event, so that times are exact as doubles. One for all ranks:
  * readers compare times of ranks without it. */
-static int64_t choose_base(const kineto_sink *s)
+static rocl_status choose_base(kineto_sink *s, rocl_error *err)
 {
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    const rocl_parts *parts = s->trace->parts;
+    kineto_times all = {INT64_MAX, INT64_MIN};
+    rocl_status st = ROCL_OK;
     for (unsigned w = 0; w < s->trace->opt.jobs; w++) {
-        first = s->workers[w].first < first ? s->workers[w].first : first;
-        last = s->workers[w].last > last ? s->workers[w].last : last;
+        all.first = s->workers[w].first < all.first ? s->workers[w].first : all.first;
+        all.last = s->workers[w].last > all.last ? s->workers[w].last : all.last;
     }
-    return last < first || first < 0 ? 0 : first - first % SECOND;
+    if (parts && !rocl_parts_leads(parts))
+        return answer_with_times(s, &all, err);
+    if (parts)
+        st = hear_all_times(s, &all, err);
+    s->format.base = all.last < all.first || all.first < 0 ? 0 : all.first - all.first % SECOND;
+    return st == ROCL_OK && parts ? tell_base(s, err) : st;
+}
+
+/* What one of them reads, ranks of a team can write by themselves. */
+static rocl_status open_outputs(const kineto_sink *s, rocl_error *err)
+{
+    rocl_trace *t = s->trace;
+    int32_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
+    rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; ranks && i < t->capture_count; i++)
+        ranks[i] = t->captures[i]->pub.rank;
+    if (st == ROCL_OK)
+        st = rocl_parts_are_apart(t, ranks) ? rocl_parts_open(t, s->opt->path, err)
+                                            : rocl_pipeline_complete(t, err);
+    rocl_parts_set_order(t, ROCL_PARTS_ALONE);
+    free(ranks);
+    return st;
 }
 
 static rocl_status open_sink(kineto_sink *s, rocl_error *err)
@@ -706,7 +806,8 @@ static rocl_status open_sink(kineto_sink *s, rocl_error *err)
         s->workers[w].last = INT64_MIN;
         kineto_writer_open(&s->workers[w].writer, &s->format);
     }
-    return rocl_encoder_open(&s->encoder, err);
+    const rocl_status st = open_outputs(s, err);
+    return st ? st : rocl_encoder_open(&s->encoder, err);
 }
 
 static void close_sink(kineto_sink *s)
@@ -750,17 +851,19 @@ rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o, rocl_
     rocl_status st = open_sink(&s, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
+    for (unsigned w = 0; s.workers && w < t->opt.jobs; w++)
+        s.report.left_out += s.workers[w].left_out;
+    if (st == ROCL_OK)
+        st = choose_base(&s, err);
     if (st == ROCL_OK) {
-        s.format.base = choose_base(&s);
         for (size_t i = 0; i < t->capture_count; i++)
             records += s.captures[i].sorter ? rocl_sorter_count(s.captures[i].sorter) : 0;
         rocl_progress_phase(t, "writing", records);
         st = write_ranks(&s, err);
     }
-    for (unsigned w = 0; s.workers && w < t->opt.jobs; w++)
-        s.report.left_out += s.workers[w].left_out;
+    const bool tells = !t->parts || rocl_parts_leads(t->parts);
     close_sink(&s);
-    if (st == ROCL_OK && s.report.left_out)
+    if (st == ROCL_OK && tells && s.report.left_out)
         rocl_notice(t,
                     "%" PRIu64 " event%s left out: PyTorch's traces have no place for counters, "
                     "samples, scratch memory, graphs and HIP events",
