@@ -112,10 +112,12 @@ static void put_records(rocl_defs *d, rocl_buf *to, const record_def *def, const
     }
 }
 
-/* What nobody changes is there once: processes of a node know the same GPUs. */
+/* What nobody changes is there once: processes of a node know the same GPUs. Of what kind it is
+ * tells it apart as well: kernels and code objects that there are none of. */
 static void put_array(rocl_defs *d, const record_def *def, const void *records, size_t count)
 {
     d->array.len = 0;
+    rocl_buf_byte(&d->array, (uint8_t)(def - defs));
     put_records(d, &d->array, def, records, count);
     const uint32_t id = d->known && !d->array.failed
                             ? rocl_strings_put(d->known, (const char *)d->array.data, d->array.len)
@@ -123,7 +125,6 @@ static void put_array(rocl_defs *d, const record_def *def, const void *records, 
     uint32_t number = rocl_map_get(&d->array_numbers, id, ROCL_NONE);
     if (number == ROCL_NONE) {
         number = d->array_count++;
-        rocl_buf_byte(&d->arrays, (uint8_t)(def - defs));
         rocl_buf_put(&d->arrays, d->array.data, d->array.len);
         d->arrays.failed |= id == ROCL_NONE || !rocl_map_put(&d->array_numbers, id, number);
     }

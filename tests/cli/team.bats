@@ -91,6 +91,10 @@ END
         same "${sizes[@]}" -- rocstats attribution graphs roofline steps $args --format json \
             "$FIXTURES"/advice/{far-from-the-peak,gaps-in-graphs}.*.json "$FIXTURES"/advice/slow-rank.*.json
     done
+    # Traces without kernels and code objects, alone and beside others.
+    rocmerge -q --rebuild -o host.db --include region,marker "$BATS_FILE_TMPDIR"/m/rank1.db
+    same "${sizes[@]}" -- rocstats all --format json "$PWD/host.db"
+    same "${sizes[@]}" -- rocstats all --format json "$PWD/host.db" "$BATS_FILE_TMPDIR"/m/rank[2-3].db
     # A trace without GPU work is read for two overviews, one after the other.
     same 3 -- rocstats --include marker,region "$BATS_FILE_TMPDIR"/m/rank[0-7].db
     same 3 -- rocstats --include hip "$BATS_FILE_TMPDIR"/m/rank[0-7].db

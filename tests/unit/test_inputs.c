@@ -335,7 +335,7 @@ static void expand(const char *const *names, size_t count, char *result, size_t 
 {
     rocl_inputs in;
     rocl_error *err = rocl_error_new();
-    rocl_status st = rocl_inputs_expand(&in, names, count, err);
+    rocl_status st = rocl_inputs_expand(&in, NULL, names, count, err);
     size_t at = 0;
     result[0] = '\0';
     if (st != ROCL_OK)
@@ -441,7 +441,7 @@ static void test_many(void **state)
         put_db(name);
     }
     const char *const names[] = {"many"};
-    assert_int_equal(rocl_inputs_expand(&in, names, 1, NULL), ROCL_OK);
+    assert_int_equal(rocl_inputs_expand(&in, NULL, names, 1, NULL), ROCL_OK);
     assert_int_equal(in.count, MANY);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "many/%04d.db", i);
