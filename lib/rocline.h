@@ -572,6 +572,9 @@ ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint3
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
 ROCL_API uint64_t rocl_trace_events(const rocl_trace *t,
                                     rocl_kind k); /* handed to the sink in it */
+/* Texts of what was read so far that hold NUL or bytes that are not UTF-8. */
+ROCL_API uint64_t rocl_trace_bad_texts(const rocl_trace *t);
+#define ROCL_BAD_TEXT "holds NUL or bytes that are not UTF-8"
 
 /* The first start and the last end of these events, if rocl_options.note_times asked for it. False:
  * there were none, or nobody asked. */
@@ -904,6 +907,7 @@ typedef struct rocl_checked {
     const char *error;   /* why it cannot be read; NULL: it can */
     rocl_status status;
     uint64_t events, faults[ROCL_FAULTS]; /* as of rocl_trace_events(), rocl_trace_faults() */
+    uint64_t texts;                       /* as of rocl_trace_bad_texts() */
 } rocl_checked;
 
 /* "intact", "has faults", "cannot be read" */

@@ -348,6 +348,10 @@ rocl_status rocl_describe_checks(const rocl_checked *checks, size_t n, rocl_tabl
         for (rocl_fault f = 0; f < ROCL_FAULTS; f++)
             if (one->faults[f])
                 rocl_add_row(&r, &(checked_fault_row){one->input, fault_of(f, one->faults[f])});
+    for (const rocl_checked *one = checks; one < checks + n; one++)
+        if (one->texts)
+            rocl_add_row(&r, &(checked_fault_row){one->input,
+                                                  {ROCL_BAD_TEXT, "repaired", one->texts}});
     rocl_status st = out->incomplete ? rocl_fail_memory(err) : ROCL_OK;
     if (st == ROCL_OK)
         *tables = out;

@@ -102,6 +102,11 @@ rocl_status rocl_trace_outcome(const rocl_trace *t)
     return t->left_out ? ROCL_PARTIAL : ROCL_OK;
 }
 
+uint64_t rocl_trace_bad_texts(const rocl_trace *t)
+{
+    return rocl_strings_not_utf8(t->strings);
+}
+
 rocl_status rocl_trace_outcome_utf8(rocl_trace *t)
 {
     uint32_t n = rocl_strings_not_utf8(t->strings);

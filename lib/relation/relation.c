@@ -125,7 +125,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(name, TEXT, 0, text_cell(e->name), __VA_ARGS__) \
     X(start, INTEGER, 0, e->start, __VA_ARGS__) \
     X(end, INTEGER, 0, e->end, __VA_ARGS__) \
-    X(duration, INTEGER, 0, e->duration, __VA_ARGS__) \
+    X(duration, INTEGER, 0, e->end - e->start, __VA_ARGS__) \
     X(category, TEXT, 0, text_cell(e->category), __VA_ARGS__) \
     X(kind, TEXT, 0, word, __VA_ARGS__) \
     WHO_COLUMNS(X, __VA_ARGS__) \
@@ -519,7 +519,7 @@ static const column_doc docs[] = {
     {"dst_agent_name", "name of the agent the copy writes to", true},
     {"dst_agent_type", "GPU, CPU or NIC: agent the copy writes to", true},
     {"dst_agent_type_index", "index among agents of its type: agent the copy writes to", true},
-    {"duration", "ns, of the whole event also where a time window cut it", false},
+    {"duration", "ns: end - start", false},
     {"end", "end, ns on the clock of the node", false},
     {"event_id", "row of rocpd_event", true},
     {"fini", "when the profiler ended, ns", false},

@@ -450,3 +450,30 @@ END
     [ -s "e/${name:0:234}_kernel_trace.csv" ]
     [ "$(echo *)" = "d e link x" ]
 }
+
+# What is printed without a trace is an output like any other.
+@test "lists and helps that nobody can take" {
+    local line
+    while read -r line; do
+        run --separate-stderr bash -c "$line >/dev/full"
+        [ "$status" -eq 4 ] || fail "$line: exit code $status"
+        [[ $stderr == *": standard output: cannot write: No space left on device" ]] || fail "$line: $stderr"
+        run --separate-stderr bash -c "$line >&-"
+        [ "$status" -eq 4 ] || fail "$line, closed: exit code $status"
+    done <<'END'
+rocstats --help
+rocstats --explain list
+rocstats --explain 'slow rank'
+rocline export --columns
+rocline schema
+rocline recipes
+END
+}
+
+@test "examples of commands name each word once" {
+    local line
+    for line in "rocline view" "rocstats view" "rocline help view" "rocline help compare"; do
+        $line --help >help.txt 2>&1 || $line >help.txt
+        ! grep -wE 'view view|compare compare|stats stats' help.txt || fail "$line"
+    done
+}

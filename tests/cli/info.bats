@@ -117,3 +117,13 @@ load helper
     run -0 bash -c 'rocline info --format json - <"$1" | jq -c "[.. | objects | select(has(\"modified\")) | .bytes] | unique"' bash "$FIXTURES/rank0.db"
     [ "$output" = '[null]' ]
 }
+
+# What converters tell, and end with 1 for, is not called intact.
+@test "check: texts that are not UTF-8" {
+    cp "$FIXTURES/rank0.db" bad.db
+    table=$(sqlite3 bad.db "select name from sqlite_master where name like 'rocpd_string%' and type = 'table'")
+    sqlite3 bad.db "update $table set string = cast(x'61ff62' as text) where id = (select min(id) from $table where string like 'hip%')"
+    try 1 rocline check bad.db
+    [[ $output == *"bad.db: has faults, "*"1 text repaired: holds NUL or bytes that are not UTF-8" ]]
+    [ "$(rocline check --format csv bad.db | tail -1)" = 'faults,"bad.db","holds NUL or bytes that are not UTF-8","repaired",1' ]
+}

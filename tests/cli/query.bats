@@ -393,3 +393,12 @@ END
     /usr/bin/python3 "$TOP/tests/cli/query-random.py" "$lib" "${SEED:-1}" 300 "$FIXTURES/everything.db" "$FIXTURES/merged.db" \
         "$FIXTURES/nasty-3.0.5.db"
 }
+
+# A duration is that of what is left, as in reports and CSV.
+@test "durations of what a time window clips" {
+    local window=(--start 25% --end 75% --clip)
+    total=$(rocline query -q -f csv 'select sum(duration), sum("end" - start) from kernel' "${window[@]}" "$FIXTURES/rank0.db" | tail -1)
+    [ "${total%,*}" = "${total#*,}" ]
+    [ "${total%,*}" = "$(rocstats kernels -q --format csv "${window[@]}" "$FIXTURES/rank0.db" |
+        python3 -c 'import csv, sys; print(sum(int(r["total_ns"]) for r in csv.DictReader(sys.stdin)))')" ]
+}

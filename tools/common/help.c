@@ -27,13 +27,19 @@ static void print_wrapped(const char *text, int at)
     putchar('\n');
 }
 
-/* Texts call a program by its own name: here it may have another one. */
+/* Texts call a program by its own name: here it may have another one. A command of its own, which
+ * both end with, is there once. */
 static void print_named(const program *p, const char *text)
 {
     const size_t n = strlen(p->tool);
-    for (const char *at; (at = strstr(text, p->tool)); text = at + n) {
+    const char *word = strrchr(p->name, ' ');
+    const size_t len = word ? strlen(word) : 0;
+    for (const char *at; (at = strstr(text, p->tool));) {
         const bool whole = (at == text || strchr(" \n(", at[-1])) && strchr(" \n", at[n]);
         printf("%.*s%s", (int)(at - text), text, whole ? p->name : p->tool);
+        text = at + n;
+        if (whole && len && !strncmp(text, word, len) && strchr(" \n", text[len]))
+            text += len;
     }
     printf("%s", text);
 }

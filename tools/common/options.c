@@ -59,7 +59,7 @@ int finish_stdout(void)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return ROCL_OK;
     if (errno != EPIPE) /* who has seen enough ends a pipe */
-        msg_error("standard output: %s", strerror(errno));
+        msg_error("standard output: cannot write: %s", strerror(errno));
     return ROCL_OUTPUT;
 }
 

@@ -140,7 +140,7 @@ static int list_columns(const cli *c)
             if (!column.detail || c->export.all_columns)
                 printf("  %-20s %-7s %s\n", column.name, column.type, column.doc);
     }
-    return 0;
+    return finish_stdout();
 }
 
 static int check_options(cli *c)
@@ -167,6 +167,7 @@ static int run_export(const program *p, int argc, char **argv)
             continue;
         for (int k = 1; k < argc; k++)
             c.export.all_columns |= !strcmp(argv[k], "--all-columns");
+        msg_init(p->name);
         return list_columns(&c);
     }
     int code = common_parse(p, &c.common, argc, argv);

@@ -146,6 +146,9 @@ static rocl_checked check_input(const cli *c, const char *input, rocl_error *err
         to.events += rocl_trace_events(t, k);
     for (rocl_fault f = 0; f < ROCL_FAULTS && !to.error; f++)
         to.faults[f] = rocl_trace_faults(t, f);
+    to.texts = to.error ? 0 : rocl_trace_bad_texts(t);
+    if (to.texts && to.status == ROCL_OK)
+        to.status = ROCL_PARTIAL;
     rocl_trace_close(t);
     free(alone.v);
     return to;
@@ -167,6 +170,9 @@ static void print_checked(const rocl_checked *one)
             printf("  %" PRIu64 " record%s %s: %s\n", one->faults[f],
                    one->faults[f] == 1 ? "" : "s", rocl_fault_drops(f) ? "left out" : "repaired",
                    rocl_fault_text(f));
+    if (one->texts)
+        printf("  %" PRIu64 " text%s repaired: %s\n", one->texts, one->texts == 1 ? "" : "s",
+               ROCL_BAD_TEXT);
 }
 
 /* Inputs are checked one by one: one that cannot be read does not hide the faults of another. */

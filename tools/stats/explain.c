@@ -33,12 +33,13 @@ static bool is_rule(const char *name, const char *given)
     return !*name && !*given;
 }
 
-int explain_rule(const char *name)
+int explain_rule(const char *called, const char *name)
 {
     const rocl_advice_rule *r;
+    msg_init(called);
     if (!strcmp(name, "list")) {
         list_rules(stdout);
-        return 0;
+        return finish_stdout();
     }
     for (size_t i = 0; (r = rocl_advice_rule_at(i)); i++) {
         if (!is_rule(r->name, name))
@@ -47,7 +48,7 @@ int explain_rule(const char *name)
                "   %s\n  try        %s\n  example    %s\n             %s\n             %s\n",
                r->name, r->meaning, r->report, r->threshold, r->formula, r->remedy, r->seen,
                r->done, r->changed);
-        return 0;
+        return finish_stdout();
     }
     usage_error("--explain: no rule of the advice is called \"%s\"; these are:", name);
     list_rules(stderr);

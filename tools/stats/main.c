@@ -716,7 +716,7 @@ static int run_rocstats(const program *p, int argc, char **argv)
         return view_program.run(&view_program, argc - 1, argv + 1);
     const char *rule = find_explained(argc, argv);
     if (rule)
-        return explain_rule(rule);
+        return explain_rule(p->name, rule);
     fill_purpose();
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
@@ -748,7 +748,7 @@ const program rocstats_program = {
                 "  rocstats compare base.json:v1 after.db\n"
                 "  rocstats timeline --slices 100 4711_results.db\n"
                 "  rocstats samples --by-marker 4711_results.db\n"
-                "  rocstats all --format json 4711_results.db | jq '.tables[].key'\n",
+                "  rocstats all --format json -o reports.json 4711_results.db\n",
     .operands = offsetof(cli, operands),
     .words = words,
     .operand_words = report_word,
