@@ -151,10 +151,10 @@ enum { OPEN_FILES = 64 };
 /* Appends bytes of a part to what the rank has, at its place in the output if that is known. */
 rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, size_t n,
                               rocl_error *err);
-/* Is there any use in telling what is complete? The other functions may be called anyway. */
 /* The same of one that is not made yet. */
 rocl_status rocl_parts_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
                                     rocl_error *err);
+/* Is there any use in telling what is complete? The other functions may be called anyway. */
 bool rocl_parts_are_ordered(const rocl_parts *p);
 /* Appends to a message what rank 0 does not know of: outputs, and parts of smaller numbers. */
 void rocl_parts_put_news(rocl_parts *p, uint64_t passed, rocl_buf *to);
