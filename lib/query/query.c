@@ -347,7 +347,7 @@ static rocl_status fail_at(rocl_query *q, const char *sql, const char *statement
                          q->options.heap >> 20);
     if (rc == SQLITE_NOMEM)
         return rocl_fail_memory(err);
-    if (q->failed > ROCL_USAGE) /* nothing is wrong with the statement */
+    if (q->failed > ROCL_PARTIAL) /* nothing is wrong with the statement */
         return rocl_fail(err, q->failed, "%s", what);
     q->error_offset = (long)(p - sql);
     return rocl_fail(err, ROCL_USAGE, "line %u, column %zu: %s", line, (size_t)(p - begin) + 1,

@@ -402,3 +402,8 @@ END
     [ "${total%,*}" = "$(rocstats kernels -q --format csv "${window[@]}" "$FIXTURES/rank0.db" |
         python3 -c 'import csv, sys; print(sum(int(r["total_ns"]) for r in csv.DictReader(sys.stdin)))')" ]
 }
+
+@test "what is wrong with a filter is no fault of the statement" {
+    try 2 rocline query "select count(*) from kernel" --start-marker nope "$FIXTURES/rank0.db"
+    [[ $stderr == 'rocline query: --start-marker: "nope": no such marker in the trace'* && $stderr != *select* ]]
+}
