@@ -198,7 +198,7 @@ EOF
     [ "$(grep -c '"flow_out":true' t.json)" == 1 ]
 }
 
-@test "ROCm 7.1: copies with the category of kernels; grids in groups or work-items; processes without events" {
+@test "ROCm 7.1: copies with the category of kernels, and kernels that copy; grids in groups or work-items; processes without events" {
     {
         echo '{"schemaVersion":1,"traceEvents":['
         for pid in 0 1 2 3 4; do
@@ -212,12 +212,12 @@ EOF
     } >gpu.json
     try 0 rocpd2csv -q --bytes -d out -o o gpu.json
     [ "$(sqlite3 -csv :memory: ".import out/o_kernel_trace.csv t" "SELECT Agent_Id, Queue_Id, Kernel_Name, Grid_Size_X FROM t")" == \
-        '"GPU 3",1,__amd_rocclr_fillBufferAligned,32
+        '"GPU 3",1,__amd_rocclr_copyBuffer,32
+"GPU 3",1,__amd_rocclr_copyBufferRectAligned,32
+"GPU 3",1,__amd_rocclr_fillBufferAligned,32
 "GPU 3",1,gemm,32' ]
     [ "$(sqlite3 -csv :memory: ".import out/o_memory_copy_trace.csv t" "SELECT Direction, Source_Agent_Id, Destination_Agent_Id, Bytes FROM t")" == \
         'MEMORY_COPY_HOST_TO_DEVICE,"","GPU 3",0
-__amd_rocclr_copyBuffer,"","GPU 3",0
-__amd_rocclr_copyBufferRectAligned,"","GPU 3",0
 "Memcpy DtoH (Device -> Host)","GPU 3","",1' ]
 }
 

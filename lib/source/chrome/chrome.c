@@ -91,9 +91,9 @@ static event_class class_of(rocl_view cat, rocl_view name)
                    {ROCL_JSON_KEY("Runtime"), CLASS_RUNTIME}};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (cat.n == classes[i].cat.n && !memcmp(cat.p, classes[i].cat.p, cat.n)) {
-            const bool copy = classes[i].c == CLASS_KERNEL &&
-                              ((name.n >= 23 && !memcmp(name.p, "__amd_rocclr_copyBuffer", 23)) ||
-                               (name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12)));
+            /* What rocprofiler-sdk calls a copy, PyTorch with ROCm 7.1 took for a kernel. */
+            const bool copy =
+                classes[i].c == CLASS_KERNEL && name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12);
             return copy ? CLASS_COPY : classes[i].c;
         }
     return !cat.n && rocl_view_is(name, "[memory]") ? CLASS_MEMORY : CLASS_CALL; /* PyTorch 1.9 */
