@@ -109,6 +109,54 @@ totals() {
     rocpd2pftrace -q --args -o t.pftrace args.json || [ $? -eq 1 ]
 }
 
+@test "asynchronous events by id, also of old kinds; other phases are left out, which is told" {
+    cat >phases.json <<'EOF'
+{"traceEvents":[
+{"ph":"S","cat":"net","name":"load","id":1,"pid":1,"tid":1,"ts":1},
+{"ph":"S","cat":"net","name":"load","id":"0x2","pid":1,"tid":1,"ts":2},
+{"ph":"T","cat":"net","name":"load","id":1,"pid":1,"tid":1,"ts":2,"args":{"step":"dns"}},
+{"ph":"p","cat":"net","name":"load","id":1,"pid":1,"tid":1,"ts":3,"args":{"step":"tls"}},
+{"ph":"F","cat":"net","name":"load","id":1,"pid":1,"tid":1,"ts":4},
+{"ph":"S","cat":"net","name":"parse","id":1,"pid":1,"tid":1,"ts":4},
+{"ph":"F","cat":"net","name":"load","id":"0x2","pid":1,"tid":2,"ts":7},
+{"ph":"F","cat":"net","name":"parse","id":1,"pid":1,"tid":1,"ts":9},
+{"ph":"b","cat":"gpu","name":"draw","id2":{"local":"0x1"},"pid":1,"tid":1,"ts":10},
+{"ph":"b","cat":"gpu","name":"wait","id2":{"local":"0x2"},"pid":1,"tid":1,"ts":11},
+{"ph":"e","cat":"gpu","name":"draw","id2":{"local":"0x1"},"pid":1,"tid":1,"ts":12},
+{"ph":"e","cat":"gpu","name":"wait","id2":{"local":"0x2"},"pid":1,"tid":1,"ts":15},
+{"ph":"P","cat":"cpu","name":"sample","pid":1,"tid":1,"ts":16},
+{"ph":"N","name":"obj","id":1,"pid":1,"tid":1,"ts":1},
+{"ph":"O","name":"obj","id":1,"pid":1,"tid":1,"ts":2,"args":{"snapshot":{}}},
+{"ph":"D","name":"obj","id":1,"pid":1,"tid":1,"ts":3},
+{"ph":"V","name":"dump","id":1,"pid":1,"tid":1,"ts":3},
+{"ph":"v","name":"dump","id":1,"pid":1,"tid":1,"ts":3},
+{"ph":"c","name":"clock_sync","pid":1,"tid":1,"ts":3},
+{"ph":"(","name":"ctx","id":1,"pid":1,"tid":1,"ts":3},
+{"ph":")","name":"ctx","id":1,"pid":1,"tid":1,"ts":3},
+{"ph":"=","name":"l","id":1,"pid":1,"tid":1,"ts":3}
+]}
+EOF
+    try 0 rocline query -q -f csv "SELECT name, kind, start, duration FROM event ORDER BY start, kind" phases.json
+    [ "$output" == '"name","kind","start","duration"
+"load","region",1000,3000
+"load","instant",2000,0
+"load","region",2000,5000
+"load","instant",3000,0
+"parse","region",4000,5000
+"draw","region",10000,2000
+"wait","region",11000,4000
+"sample","instant",16000,0' ]
+    try 0 rocline check phases.json
+    [ "$output" == "phases.json: intact, 8 events, trace in Chrome's JSON" ]
+    says "phases.json: events of other phases are left out: 3 of objects, 2 of memory dumps, 1 of clock synchronisation, 3 of contexts and links"
+    # What has no other half, and what no profiler writes.
+    echo '[{"ph":"S","name":"a","id":1,"pid":1,"tid":1,"ts":1},{"ph":"F","name":"a","id":2,"pid":1,"tid":1,"ts":4},{"ph":"?","name":"b","pid":1,"tid":1,"ts":1},
+        {"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":2}]' >half.json
+    try 1 rocline check half.json
+    grep -q '1 record left out: no end' <<<"$output"
+    grep -q '2 records left out: malformed line' <<<"$output"
+}
+
 @test "arrows that only end are counted, those of launches are not drawn twice" {
     try 0 rocstats summary -v "$JSON/kineto.json"
     says "kineto.json: 1 arrows end that begin nowhere"
@@ -150,7 +198,7 @@ totals() {
     [ "$(grep -c '"flow_out":true' t.json)" == 1 ]
 }
 
-@test "ROCm 7.1: copies with the category of kernels; grids in groups or work-items; processes without events" {
+@test "ROCm 7.1: copies with the category of kernels, and kernels that copy; grids in groups or work-items; processes without events" {
     {
         echo '{"schemaVersion":1,"traceEvents":['
         for pid in 0 1 2 3 4; do
@@ -164,12 +212,12 @@ totals() {
     } >gpu.json
     try 0 rocpd2csv -q --bytes -d out -o o gpu.json
     [ "$(sqlite3 -csv :memory: ".import out/o_kernel_trace.csv t" "SELECT Agent_Id, Queue_Id, Kernel_Name, Grid_Size_X FROM t")" == \
-        '"GPU 3",1,__amd_rocclr_fillBufferAligned,32
+        '"GPU 3",1,__amd_rocclr_copyBuffer,32
+"GPU 3",1,__amd_rocclr_copyBufferRectAligned,32
+"GPU 3",1,__amd_rocclr_fillBufferAligned,32
 "GPU 3",1,gemm,32' ]
     [ "$(sqlite3 -csv :memory: ".import out/o_memory_copy_trace.csv t" "SELECT Direction, Source_Agent_Id, Destination_Agent_Id, Bytes FROM t")" == \
         'MEMORY_COPY_HOST_TO_DEVICE,"","GPU 3",0
-__amd_rocclr_copyBuffer,"","GPU 3",0
-__amd_rocclr_copyBufferRectAligned,"","GPU 3",0
 "Memcpy DtoH (Device -> Host)","GPU 3","",1' ]
 }
 

@@ -82,6 +82,20 @@ events() {
     grep -q '"name": "Memcpy HtoD (Host -> Device)"' t.json
 }
 
+@test "a database's kernels and copies are that again, whatever they are called" {
+    sum() { # the layout has its own names of copies
+        rocline query -q -f csv "SELECT name, count(*) AS n, sum(duration) AS ns FROM kernel GROUP BY name
+            UNION ALL SELECT '', count(*), sum(duration) FROM event WHERE kind = 'copy'" "$1" | sort
+    }
+    "$BUILD/tests/rocpd-gen" -o gen.db --rows 3000
+    for db in gen.db "$FIXTURES/everything.db" "$SHARED/rocpd/r9700_llama_bench.db"; do
+        [ -e "$db" ] || continue
+        try 0 rtg2json -q --layout kineto -o t.json "$db"
+        diff <(sum "$db") <(sum t.json)
+    done
+    sum gen.db | grep -q '^"__amd_rocclr_copyBuffer",'
+}
+
 @test "no text of unknown members reaches the output" {
     try 0 rtg2json -q --layout kineto -o t.json "$JSON/kineto.json"
     ! grep -e SECRET_TOKEN -e do-not-copy -e /home/somebody t.json

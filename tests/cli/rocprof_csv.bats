@@ -144,13 +144,40 @@ column() { # file column-title
     [ ! -e out ]
 }
 
-@test "columns in any order, quotes around everything, CR LF, a byte order mark" {
+@test "a file that ends within its header is truncated" {
+    head -n 1 "$FILES/run_hip_api_trace.csv" | tr -d '\n' >head.csv
+    try 1 rocline check head.csv
+    says "head.csv: the file is truncated: its first line has no end"
+    [ "$output" == "head.csv: has faults, 0 events, CSV file of rocprof" ]
+    try 3 rocline check --strict head.csv
+    # With other files of its run: these are read.
+    cp head.csv run_hip_api_trace.csv
+    cp "$FILES/run_kernel_trace.csv" .
+    try 1 rocpd2csv -d out run_hip_api_trace.csv run_kernel_trace.csv
+    says "run_hip_api_trace.csv: the file is truncated: its first line has no end"
+    [ "$(wc -l <out/out_kernel_trace.csv)" -eq "$(wc -l <run_kernel_trace.csv)" ]
+    # A header that is whole is a table without rows.
+    head -n 1 "$FILES/run_hip_api_trace.csv" >head.csv
+    try 0 rocline check head.csv
+}
+
+@test "agents where all lines end in CR" {
+    for f in "$FILES"/run_*.csv; do
+        tr '\n' '\r' <"$f" >"${f##*/}"
+    done
+    rocpd2csv -q -d expected -o o "$FILES"/run_*.csv
+    rocpd2csv -q -d out -o o run_*.csv
+    diff -r expected out
+}
+
+@test "columns in any order, quotes around everything, CR LF, CR, a byte order mark" {
     f=$FILES/run_hip_api_trace.csv
     rocpd2csv -q -d expected "$f"
     awk -F, -v OFS=, '{ print $7, $6, $3, $4, $5, $2, $1 }' "$f" >order.csv
     tr -d '"' <"$f" | sed 's/,/","/g; s/.*/"&"/' >quoted.csv
     { printf '\xef\xbb\xbf' && sed 's/$/\r/' "$f"; } >windows.csv
-    for g in order quoted windows; do
+    tr '\n' '\r' <"$f" >cr.csv
+    for g in order quoted windows cr; do
         rm -rf out
         try 0 rocpd2csv -d out $g.csv
         silent

@@ -62,6 +62,38 @@ same() {
     same "$(rows kernel_trace "$JSON/v1-kern.json" | wc -l)" 2
 }
 
+# 60 dispatches with 5000 counters each, of 70,000 names in all; their times stand behind the counters.
+many_names() {
+    awk 'BEGIN {
+        printf "{ \"traceEvents\":[{}\n"
+        for (i = 0; i < 60; i++) {
+            t = 1000000 + i * 100
+            printf ",{\"ph\":\"X\",\"name\":\"k\",\"pid\":6,\"tid\":0,\"ts\":\"%d\",\"dur\":\"50\",\n  \"args\":{", t
+            for (c = 0; c < 5000; c++)
+                printf "\n    \"C%d\":\"%d\",", (i * 5000 + c) % 70000, c
+            printf "\n    \"KernelName\":\"kern\",\n    \"gpu-id\":\"0\",\n    \"queue-id\":\"0\",\n    \"pid\":\"77\",\n    \"tid\":\"77\""
+            printf ",\n    \"BeginNs\":\"%d111\",\n    \"EndNs\":\"%d222\"\n  }\n}\n", t, t + 50
+        }
+        printf "], \"otherData\":{}}\n"
+    }'
+}
+
+@test "any number of counters, in a dispatch and of names: none is lost, with any number of workers" {
+    many_names >plain.json
+    sed 's/^  "args":{/  "args": {/' plain.json >blank.json # for the reader of any JSON
+    for f in plain blank; do
+        for j in 1 2 7; do
+            try 0 rocline query -q -j $j -f csv "SELECT count(*) AS n, count(DISTINCT counter) AS names, sum(value) AS sum FROM counter" $f.json
+            same "$(tail -n 1 <<<"$output")" 300000,70000,749850000
+            try 0 rocline query -q -j $j -f csv "SELECT name, count(*) AS n, sum(duration) AS sum FROM kernel GROUP BY name" $f.json
+            same "$(tail -n 1 <<<"$output")" '"kern",60,3006660'
+        done
+    done
+    try 0 rtg2json -q --layout rocprof -o back.json plain.json
+    try 0 rocline query -q -f csv "SELECT count(*) AS n, sum(value) AS sum FROM counter" back.json
+    same "$(tail -n 1 <<<"$output")" 300000,749850000
+}
+
 @test "rocprofv2: microseconds, the process from the name of the file" {
     try 0 rocstats summary -q --format csv "$JSON/4242_output.json"
     same "$(cut -d, -f1-4 <<<"$output" | tail -n +2)" '"KERNELS","scale(float*, int)",1

@@ -58,6 +58,19 @@ same() {
     says "roctx_trace.txt:10: the end of a range that never began"
 }
 
+@test "ranges find their begin by their number, however many are open" {
+    awk 'BEGIN {
+        for (i = 0; i < 20000; i++)
+            printf "%d 993231:993231 3:%d:\"r%d\"\n", 1000000 + i, i + 1, i
+        for (i = 0; i < 20000; i++)
+            printf "%d 993231:993231 4:%d:\"\"\n", 2000000 + i, i + 1
+    }' >roctx_trace.txt
+    for j in 1 2 7; do
+        try 0 rocline query -q -j $j -f csv "SELECT count(*) AS n, min(duration) AS a, max(duration) AS b FROM marker" roctx_trace.txt
+        same "$(tail -n 1 <<<"$output")" 20000,1000000,1000000
+    done
+}
+
 @test "results.txt: counters in the lines below their dispatch, with and without times" {
     same "$(rows counter_collection "$TEXTS/results.txt" | cut -d, -f6- | sort)" \
         '4100,4101,1048576,0,"void scale<int, float>(int*, ""x"", float const*)",256,512,16,8,4,16,"GRBM_COUNT",40539.25,5000000210000,5000000219000

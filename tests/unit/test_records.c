@@ -304,6 +304,45 @@ static void test_halves(void **unused)
     set_sizes(4 << 20, 512 << 10);
 }
 
+/* Ranges that are all open at once, and end in the order of their begins, backwards or shuffled:
+ * each has a time of its own, which its name tells. */
+static void test_many_open(void **unused)
+{
+    enum { RANGES = 3000, SHUFFLE = 1009 };
+    static const size_t pieces[] = {3000, 40000, 4 << 20};
+    char path[96];
+    const char *list[] = {path};
+    (void)unused;
+    snprintf(path, sizeof path, "%s/%s", folder, names[0]);
+    for (int order = 0; order < 3; order++) {
+        FILE *f = fopen(path, "wb");
+        assert_non_null(f);
+        for (int i = 0; i < RANGES; i++)
+            fprintf(f, "%d 7:7 3:%d:\"r%d\"\n", 1000000 + i, i + 1, i);
+        for (int k = 0; k < RANGES; k++) {
+            const int i = order == 0 ? k : order == 1 ? RANGES - 1 - k : k * SHUFFLE % RANGES;
+            fprintf(f, "%d 7:7 4:%d:\"\"\n", 2000000 + k, i + 1);
+        }
+        fclose(f);
+        for (size_t k = 0; k < 2 * sizeof pieces / sizeof *pieces; k++) {
+            set_sizes(pieces[k / 2], 4096);
+            char *got = read_trace(list, 1, 1 + k % 2, 0, ROCL_ALL_FIELDS);
+            for (int m = 0; m < RANGES; m++) {
+                const int i = order == 0 ? m : order == 1 ? RANGES - 1 - m : m * SHUFFLE % RANGES;
+                char row[64];
+                snprintf(row, sizeof row, "marker %d+%d 7.7 'r%d'\n", 1000000 + i, 1000000 + m - i,
+                         i);
+                if (!strstr(got, row))
+                    fail_msg("order %d, pieces of %zu: no %s", order, pieces[k / 2], row);
+            }
+            assert_non_null(strstr(got, "faults 0,"));
+            free(got);
+        }
+    }
+    unlink(path);
+    set_sizes(4 << 20, 512 << 10);
+}
+
 static int make_folder(void **unused)
 {
     (void)unused;
@@ -318,6 +357,7 @@ static int remove_folder(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_halves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_halves),
+                                       cmocka_unit_test(test_many_open)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -14,6 +14,8 @@
  * Times are decimal microseconds, turned into nanoseconds exactly. */
 #include "source/chrome/chrome.h"
 
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/json_index.h"
@@ -35,6 +37,15 @@ typedef enum event_class {
     CLASS_DERIVED, /* made of others, or about the profiler: left out */
 } event_class;
 
+/* Events that have no place in a timeline: they are left out. */
+static const struct {
+    const char *phases, *what;
+} asides[] = {{"NOD", "objects"},
+              {"vV", "memory dumps"},
+              {"c", "clock synchronisation"},
+              {"()=", "contexts and links"}};
+enum { ASIDES = sizeof asides / sizeof *asides };
+
 typedef struct chrome_file {
     rocl_json_index index;
     unsigned flags;       /* of the JSON reader */
@@ -47,6 +58,7 @@ typedef struct chrome_file {
     chrome_callers callers;
     chrome_collectives collectives;
     chrome_work work;
+    atomic_uint_fast64_t left_out[ASIDES]; /* in the first pass */
 } chrome_file;
 
 /* Of several names the engine takes that of the first place. */
@@ -79,9 +91,9 @@ static event_class class_of(rocl_view cat, rocl_view name)
                    {ROCL_JSON_KEY("Runtime"), CLASS_RUNTIME}};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (cat.n == classes[i].cat.n && !memcmp(cat.p, classes[i].cat.p, cat.n)) {
-            const bool copy = classes[i].c == CLASS_KERNEL &&
-                              ((name.n >= 23 && !memcmp(name.p, "__amd_rocclr_copyBuffer", 23)) ||
-                               (name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12)));
+            /* What rocprofiler-sdk calls a copy, PyTorch with ROCm 7.1 took for a kernel. */
+            const bool copy =
+                classes[i].c == CLASS_KERNEL && name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12);
             return copy ? CLASS_COPY : classes[i].c;
         }
     return !cat.n && rocl_view_is(name, "[memory]") ? CLASS_MEMORY : CLASS_CALL; /* PyTorch 1.9 */
@@ -287,10 +299,25 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     return chrome_put_with_args(to, r, &f->collectives, w, e, err);
 }
 
-/* Asynchronous events belong together by category and id, not by thread. */
-static uint64_t scope_of(const chrome_event *e)
+/* Asynchronous events belong together by id within a category, or those of old kinds within a name,
+ * not by thread. */
+static uint64_t scope_of(const chrome_event *e, bool old)
 {
-    return chrome_hash_texts((const rocl_view[]){e->cat, e->id, e->scope}, 3) | (uint64_t)1 << 63;
+    const rocl_view texts[] = {old && !e->scope.n ? e->name : e->cat, e->id, e->scope};
+    return chrome_hash_texts(texts, 3) | (uint64_t)1 << 63;
+}
+
+/* An event of a phase that is not read. */
+static rocl_status put_aside(rocl_records *to, chrome_file *f, char ph, uint64_t where,
+                             rocl_error *err)
+{
+    for (int i = 0; i < ASIDES && ph; i++)
+        if (strchr(asides[i].phases, ph)) {
+            if (rocl_records_first_pass(to))
+                atomic_fetch_add_explicit(&f->left_out[i], 1, memory_order_relaxed);
+            return ROCL_OK;
+        }
+    return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase", err);
 }
 
 /* A process or thread that has a text for a number is called so, unless metadata say better. */
@@ -345,11 +372,8 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return row ? ROCL_OK : put_metadata(to, &r, w, e, err);
     if (!ph && !e->has_ts) /* the empty first element of rocprof and RPD */
         return ROCL_OK;
-    if (ph != 'X' && (!strchr("XBEbeniIRCstf", ph) || !ph))
-        return strchr("STFpNODvPc(),", ph) && ph
-                   ? ROCL_OK
-                   : rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase",
-                                       err);
+    if (ph != 'X' && (!strchr("XBEbeniIRPSTpFCstf", ph) || !ph))
+        return put_aside(to, f, ph, where, err);
     if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts) ||
         (e->has_dur && !rocl_json_decimal(e->dur, 3, &dur)))
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
@@ -364,11 +388,11 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return chrome_put_flow(to, &r, f->flows, e, ph, err);
     if (row && row->work)
         return put_xla_work(to, &r, f, w, e, row, err);
-    if (ph != 'X' && strchr("iIRn", ph))
+    if (ph != 'X' && strchr("iIRnPTp", ph))
         r.kind = ROCL_INSTANT;
     else if (ph != 'X')
-        r.half = ph == 'B' || ph == 'b' ? ROCL_BEGINS : ROCL_ENDS;
-    r.scope = ph == 'b' || ph == 'e' ? scope_of(e) : r.thread;
+        r.half = strchr("BbS", ph) ? ROCL_BEGINS : ROCL_ENDS;
+    r.scope = strchr("beSF", ph) ? scope_of(e, ph == 'S' || ph == 'F') : r.thread;
     if (ph == 'X' && e->bind.n && (e->flow_in || e->flow_out) && rocl_records_want(to, ROCL_FLOW))
         st = chrome_put_bound_flows(to, &r, e, err);
     return st ? st : put_event(to, &r, f, w, e, err);
@@ -466,7 +490,29 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 static rocl_status learn_callers(rocl_records_input *in, bool *again, rocl_error *err)
 {
     chrome_file *f = in->state;
-    return chrome_learn_callers(&f->callers, in, again, err);
+    const rocl_status st = chrome_learn_callers(&f->callers, in, again, err);
+    for (int i = 0; i < ASIDES && *again; i++)
+        atomic_store(&f->left_out[i], 0);
+    return st;
+}
+
+/* "FILE: events of other phases are left out: 12 of objects, 3 of memory dumps" */
+static void report_asides(const chrome_file *f, const rocl_records_input *in)
+{
+    rocl_buf b = {0};
+    rocl_buf_printf(&b, "%s: events of other phases are left out:", in->source->path);
+    const size_t begin = b.len;
+    for (int i = 0; i < ASIDES; i++) {
+        const uint64_t n = atomic_load(&f->left_out[i]);
+        if (n)
+            rocl_buf_printf(&b, "%s %" PRIu64 " of %s", b.len > begin ? "," : "", n,
+                            asides[i].what);
+    }
+    const bool any = b.len > begin;
+    rocl_buf_byte(&b, 0);
+    if (any && !b.failed)
+        rocl_notice(in->trace, "%s", (const char *)b.data);
+    rocl_buf_free(&b);
 }
 
 static rocl_status complete_record(rocl_records *to, rocl_plain_record *r, rocl_error *err)
@@ -573,8 +619,8 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         st = xla_rows_read(&f->xla, t, &f->index, events, in->files[0].spool, f->flags, err);
     if (st == ROCL_OK && f->xla.host)
         in->likely_process = f->xla.host;
-    if (st == ROCL_OK)
-        st = rocl_records_index(in, err);
+    if (st == ROCL_OK && (st = rocl_records_index(in, err)) == ROCL_OK)
+        report_asides(f, in);
     return st ? st : chrome_explain_flows(f->flows, in, err);
 }
 

@@ -37,10 +37,37 @@ uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t)
 
 /* ---- members --------------------------------------------------------------------------------- */
 
+/* {"local": id} of a process, {"global": id}. */
+static rocl_view read_id2(rocl_json r)
+{
+    static const rocl_view keys[] = {ROCL_JSON_KEY("local"), ROCL_JSON_KEY("global")};
+    rocl_json_token v;
+    return rocl_json_enter(&r, ROCL_JSON_OBJECT) && rocl_json_member(&r, keys, 2, &v) >= 0
+               ? v.text
+               : (rocl_view){"", 0};
+}
+
 void chrome_read_event(chrome_worker *w, chrome_event *e)
 {
     rocl_json *r = &w->r;
-    enum { PH, CAT, NAME, PID, TID, TS, DUR, ARGS, ID, SCOPE, BP, BIND, FLOW_IN, FLOW_OUT, KEYS };
+    enum {
+        PH,
+        CAT,
+        NAME,
+        PID,
+        TID,
+        TS,
+        DUR,
+        ARGS,
+        ID,
+        SCOPE,
+        BP,
+        BIND,
+        FLOW_IN,
+        FLOW_OUT,
+        ID2,
+        KEYS
+    };
     static const rocl_view keys[KEYS] = {
         [PH] = ROCL_JSON_KEY("ph"),           [CAT] = ROCL_JSON_KEY("cat"),
         [NAME] = ROCL_JSON_KEY("name"),       [PID] = ROCL_JSON_KEY("pid"),
@@ -48,7 +75,8 @@ void chrome_read_event(chrome_worker *w, chrome_event *e)
         [DUR] = ROCL_JSON_KEY("dur"),         [ARGS] = ROCL_JSON_KEY("args"),
         [ID] = ROCL_JSON_KEY("id"),           [SCOPE] = ROCL_JSON_KEY("scope"),
         [BP] = ROCL_JSON_KEY("bp"),           [BIND] = ROCL_JSON_KEY("bind_id"),
-        [FLOW_IN] = ROCL_JSON_KEY("flow_in"), [FLOW_OUT] = ROCL_JSON_KEY("flow_out")};
+        [FLOW_IN] = ROCL_JSON_KEY("flow_in"), [FLOW_OUT] = ROCL_JSON_KEY("flow_out"),
+        [ID2] = ROCL_JSON_KEY("id2")};
     static const rocl_view none = {"", 0};
     rocl_json_token v;
     *e = (chrome_event){.ph = none, .cat = none, .name = none, .id = none, .scope = none};
@@ -82,6 +110,9 @@ void chrome_read_event(chrome_worker *w, chrome_event *e)
             break;
         case ID:
             e->id = v.text;
+            break;
+        case ID2:
+            e->id = read_id2(*r);
             break;
         case SCOPE:
             e->scope = v.text;

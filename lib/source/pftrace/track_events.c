@@ -113,7 +113,7 @@ static uint64_t type_of_phase(char phase)
     static const struct {
         const char *phases;
         uint64_t type;
-    } types[] = {{"BbS", TYPE_BEGIN},  {"EeF", TYPE_END},   {"iIRnTp", TYPE_INSTANT},
+    } types[] = {{"BbS", TYPE_BEGIN},  {"EeF", TYPE_END},   {"iIRnPTp", TYPE_INSTANT},
                  {"X", TYPE_COMPLETE}, {"stf", TYPE_ARROW}, {"M", TYPE_OF_CHROME}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (phase && strchr(types[i].phases, phase))

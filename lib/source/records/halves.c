@@ -31,11 +31,11 @@ typedef struct arg_head {
     size_t size;
 } arg_head;
 
-/* The begins of a scope that have no end so far, the last one on top. */
-typedef struct open_halves {
-    uint8_t **all; /* copies of their data */
-    size_t count, cap;
-} open_halves;
+/* A begin that has no end so far. */
+typedef struct open_half {
+    rocl_open open;
+    uint8_t data[]; /* a copy of its data */
+} open_half;
 
 bool rocl_args_put_aside(rocl_records *w, rocl_buf *to)
 {
@@ -161,36 +161,20 @@ static void count_unjoined(rocl_records *w, const uint8_t *data)
         h.begins ? "a range that never ends" : "the end of a range that never began");
 }
 
-static void drop_open(rocl_records *w, open_halves *o)
+static void drop_open(rocl_records *w, rocl_open_stack *open)
 {
-    while (o->count) {
-        count_unjoined(w, o->all[--o->count]);
-        free(o->all[o->count]);
+    while (open->top) {
+        open_half *begin = (open_half *)open->top;
+        rocl_open_remove(open, &begin->open);
+        count_unjoined(w, begin->data);
+        free(begin);
     }
-}
-
-/* Takes the begin that an end belongs to out of the open ones: that with its id, else the last. */
-static uint8_t *take_open(open_halves *o, uint64_t id)
-{
-    size_t at = o->count;
-    for (size_t i = o->count; i > 0 && o->count - i < ROCL_LOOK_DOWN_MAX; i--) {
-        uint64_t have;
-        memcpy(&have, o->all[i - 1] + offsetof(half, id), sizeof have);
-        if (have == id) {
-            at = i;
-            break;
-        }
-    }
-    uint8_t *data = o->all[at - 1];
-    memmove(&o->all[at - 1], &o->all[at], (o->count - at) * sizeof *o->all);
-    o->count--;
-    return data;
 }
 
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err)
 {
     rocl_sorter *sorter = w->in->run->joining;
-    open_halves open = {0};
+    rocl_open_stack open = {0};
     uint64_t process = 0, scope = 0;
     rocl_sort_record rec;
     bool more;
@@ -203,24 +187,26 @@ rocl_status rocl_halves_join(rocl_records *w, rocl_error *err)
         process = rec.key[0];
         scope = rec.key[1];
         if (h.begins) {
-            uint8_t *copy = malloc(rec.len);
-            if (!copy || !ROCL_GROW(open.all, open.cap, open.count + 1)) {
-                free(copy);
+            open_half *begin = malloc(sizeof *begin + rec.len);
+            if (!begin) {
                 st = rocl_fail_memory(err);
                 break;
             }
-            memcpy(copy, rec.data, rec.len);
-            open.all[open.count++] = copy;
-        } else if (!open.count) {
+            begin->open.id = h.id;
+            memcpy(begin->data, rec.data, rec.len);
+            rocl_open_push(&open, &begin->open);
+        } else if (!open.top) {
             count_unjoined(w, rec.data);
         } else {
-            uint8_t *begin = take_open(&open, h.id);
+            /* The begin with its id, else the last one. */
+            rocl_open *of_end = rocl_open_find(&open, h.id);
+            open_half *begin = (open_half *)(of_end ? of_end : open.top);
+            rocl_open_remove(&open, &begin->open);
             if (!w->indexing)
-                st = emit_joined(w, begin, rec.data, (int64_t)rec.key[2], err);
+                st = emit_joined(w, begin->data, rec.data, (int64_t)rec.key[2], err);
             free(begin);
         }
     }
     drop_open(w, &open);
-    free(open.all);
     return st;
 }

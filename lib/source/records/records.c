@@ -500,9 +500,8 @@ static rocl_status put_open(rocl_records *w, rocl_scope *s, rocl_error *err)
     const size_t pending = w->pending_args;
     const uint64_t line = w->line;
     rocl_status st = ROCL_OK;
-    while (s->top && st == ROCL_OK) {
-        rocl_open_half *h = s->top;
-        s->top = h->below;
+    rocl_open_half *h;
+    while (st == ROCL_OK && (h = rocl_scope_pop(s))) {
         if (!rocl_args_add(w, h->args.data, h->arg_count))
             st = rocl_fail_memory(err);
         w->pending_args = h->arg_count;
@@ -520,7 +519,7 @@ static rocl_status put_open(rocl_records *w, rocl_scope *s, rocl_error *err)
 static rocl_status put_begin(rocl_records *w, rocl_scope *s, const rocl_source_record *r,
                              rocl_error *err)
 {
-    rocl_open_half *h = rocl_scope_open(&w->scopes, s);
+    rocl_open_half *h = rocl_scope_open(&w->scopes, s, r->id);
     if (!h)
         return rocl_fail_memory(err);
     h->line = w->line;
@@ -604,7 +603,7 @@ static rocl_status put_half(rocl_records *w, const rocl_source_record *r, rocl_e
     s->last_place = place;
     if (!s->deferred && r->half == ROCL_BEGINS)
         return put_begin(w, s, r, err);
-    if (!s->deferred && s->top) {
+    if (!s->deferred && s->open.top) {
         rocl_open_half *h = rocl_scope_take(s, r->id);
         if (h) {
             st = put_joined(w, s, h, r, time, err);

@@ -72,58 +72,64 @@ void rocl_scopes_clear(rocl_scopes *s)
     s->logged = (rocl_pair){0};
 }
 
-static void free_open(rocl_open_half *h)
+static void free_half(rocl_open_half *h)
 {
-    while (h) {
-        rocl_open_half *below = h->below;
-        free(h->args.data);
-        free(h);
-        h = below;
-    }
+    free(h->args.data);
+    free(h);
 }
 
 void rocl_scopes_free(rocl_scopes *s)
 {
+    rocl_open_half *h;
     for (size_t i = 0; i < s->count; i++)
-        free_open(s->all[i].top);
-    free_open(s->spare);
+        while ((h = rocl_scope_pop(&s->all[i])))
+            free_half(h);
+    while (s->spare) {
+        h = (rocl_open_half *)s->spare;
+        s->spare = s->spare->below;
+        free_half(h);
+    }
     free(s->all);
     free(s->slots);
     rocl_buf_free(&s->log);
     *s = (rocl_scopes){0};
 }
 
-rocl_open_half *rocl_scope_open(rocl_scopes *s, rocl_scope *scope)
+rocl_open_half *rocl_scope_open(rocl_scopes *s, rocl_scope *scope, uint64_t id)
 {
-    rocl_open_half *h = s->spare;
+    rocl_open_half *h = (rocl_open_half *)s->spare;
     if (h)
-        s->spare = h->below;
+        s->spare = h->open.below;
     else if (!(h = calloc(1, sizeof *h)))
         return NULL;
-    h->below = scope->top;
+    h->open.id = id;
     h->args.len = 0;
     h->arg_count = 0;
-    scope->top = h;
+    rocl_open_push(&scope->open, &h->open);
     return h;
+}
+
+static rocl_open_half *take_half(rocl_scope *scope, rocl_open *o)
+{
+    if (o)
+        rocl_open_remove(&scope->open, o);
+    return (rocl_open_half *)o;
+}
+
+rocl_open_half *rocl_scope_pop(rocl_scope *scope)
+{
+    return take_half(scope, scope->open.top);
 }
 
 rocl_open_half *rocl_scope_take(rocl_scope *scope, uint64_t id)
 {
-    rocl_open_half **at = &scope->top;
-    for (size_t i = 0; *at && (*at)->r.id != id && ++i < ROCL_LOOK_DOWN_MAX;)
-        at = &(*at)->below;
-    if (*at && (*at)->r.id != id) /* nobody looks further down: the end takes the last begin */
-        at = &scope->top;
-    rocl_open_half *h = *at;
-    if (h)
-        *at = h->below;
-    return h;
+    return take_half(scope, rocl_open_find(&scope->open, id));
 }
 
 void rocl_scope_done(rocl_scopes *s, rocl_open_half *h)
 {
-    h->below = s->spare;
-    s->spare = h;
+    h->open.below = s->spare;
+    s->spare = &h->open;
 }
 
 /* ---- the log of a piece ---------------------------------------------------------------------- */

@@ -18,16 +18,14 @@
 #define ROCL_SOURCE_RECORDS_SCOPES_H
 
 #include "base/buf.h"
+#include "source/records/open.h"
 #include "source/records/records.h"
-
-/* How far down an end looks for the begin with its id. */
-enum { ROCL_LOOK_DOWN_MAX = 1024 };
 
 /* A begin that waits for its end. */
 typedef struct rocl_open_half {
-    struct rocl_open_half *below;
-    uint64_t line; /* of the piece */
-    rocl_buf args; /* see rocl_args_put_aside() */
+    rocl_open open; /* of its scope; below: also of those that are spare */
+    uint64_t line;  /* of the piece */
+    rocl_buf args;  /* see rocl_args_put_aside() */
     uint32_t arg_count;
     rocl_plain_record r;
 } rocl_open_half;
@@ -36,7 +34,7 @@ typedef struct rocl_open_half {
 typedef struct rocl_scope {
     uint64_t process, number;
     uint64_t first_time, first_place, last_time, last_place; /* of its halves */
-    rocl_open_half *top;                                     /* the last begin that is open */
+    rocl_open_stack open;                                    /* each is a rocl_open_half */
     bool deferred; /* its halves are not in order: the sorter joins them */
 } rocl_scope;
 
@@ -56,7 +54,7 @@ typedef struct rocl_scopes {
     uint32_t *slots; /* a hash table of their indexes */
     size_t slot_count;
     size_t latest; /* that was asked for */
-    rocl_open_half *spare;
+    rocl_open *spare;
     rocl_buf log;
     rocl_pair logged; /* the last one */
 } rocl_scopes;
@@ -64,10 +62,13 @@ typedef struct rocl_scopes {
 /* A scope of the piece at hand; *fresh: it is new. Valid until the next call. NULL: memory is out.
  */
 rocl_scope *rocl_scope_find(rocl_scopes *s, uint64_t process, uint64_t number, bool *fresh);
-/* A new begin on top of those of a scope; its record is to be filled in. NULL: memory is out. */
-rocl_open_half *rocl_scope_open(rocl_scopes *s, rocl_scope *scope);
-/* Takes the begin that an end with this id belongs to. NULL: it is in no case one of these, or
- * perhaps not. */
+/* A new begin with this id on top of those of a scope; its record is to be filled in. NULL: memory
+ * is out. */
+rocl_open_half *rocl_scope_open(rocl_scopes *s, rocl_scope *scope, uint64_t id);
+/* Takes the begin on top. NULL: there is none. */
+rocl_open_half *rocl_scope_pop(rocl_scope *scope);
+/* Takes the last begin with this id. NULL: there is none; that of an end may be in another piece,
+ * or is the last one of all. */
 rocl_open_half *rocl_scope_take(rocl_scope *scope, uint64_t id);
 /* Gives back a begin that was taken. */
 void rocl_scope_done(rocl_scopes *s, rocl_open_half *h);

@@ -244,8 +244,10 @@ static rocl_status note_links_of(csv_run *run, const csv_file *f, const rocl_spo
     size_t got;
     for (uint64_t at = f->first_row; *ok && at < rocl_spool_size(spool) && st == ROCL_OK;) {
         st = rocl_spool_read(spool, text, CSV_HEADER_MAX, at, &got, err);
-        const char *lf = st == ROCL_OK ? memrchr(text, '\n', got) : NULL;
-        const size_t whole = lf ? (size_t)(lf + 1 - text) : got;
+        const char *end = st == ROCL_OK ? memrchr(text, '\n', got) : NULL;
+        if (st == ROCL_OK && !end)
+            end = memrchr(text, '\r', got);
+        const size_t whole = end ? (size_t)(end + 1 - text) : got;
         if (st == ROCL_OK)
             *ok = note_links(run, f, text, whole, seen);
         at += whole;
@@ -284,6 +286,17 @@ static rocl_status join_dispatches(csv_run *run, const rocl_records_input *in, c
     return st;
 }
 
+/* A file that ends within its header has no rows any more. */
+static rocl_status note_cut(rocl_source *s, const rocl_trace *t, const char *path, rocl_error *err)
+{
+    static const char why[] = "the file is truncated: its first line has no end";
+    if (t->opt.strict)
+        return rocl_fail(err, ROCL_INPUT, "%s: %s", path, why);
+    rocl_notice(t, "%s: %s", path, why);
+    s->truncated = true;
+    return ROCL_OK;
+}
+
 /* Headers, agents, and what is said of files whose dispatches have no times. */
 static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source *s, rocl_trace *t,
                               rocl_error *err)
@@ -297,6 +310,8 @@ static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source 
         st = rocl_spool_read(in->files[i].spool, text, CSV_HEADER_MAX, 0, &got, err);
         if (st == ROCL_OK)
             st = csv_read_header(f, in->files[i].path, text, got, err);
+        if (st == ROCL_OK && f->is_cut)
+            st = note_cut(s, t, in->files[i].path, err);
         if (st != ROCL_OK)
             break;
         run->has_dispatches |= f->table == ROCPROF_DISPATCHES;

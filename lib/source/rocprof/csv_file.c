@@ -116,16 +116,28 @@ static size_t find_columns(csv_file *f, const rocl_view *fields, rocprof_column 
     return known;
 }
 
-/* Behind a byte order mark; the end of the line. */
+/* Where the line at p ends: at LF, CR LF or CR. */
+static const char *find_line_end(const char *p, const char *end)
+{
+    while (p < end && *p != '\n' && *p != '\r')
+        p++;
+    return p;
+}
+
+/* The line behind the one that ends at p. */
+static const char *skip_line_end(const char *p, const char *end)
+{
+    p += p < end && *p == '\r';
+    return p + (p < end && *p == '\n');
+}
+
+/* Behind a byte order mark; the end of the header, without blanks. */
 static const char *find_header(const char **p, size_t n)
 {
     const char *end = *p + n;
     if (n >= 3 && !memcmp(*p, "\xef\xbb\xbf", 3))
         *p += 3;
-    const char *lf = memchr(*p, '\n', (size_t)(end - *p));
-    end = lf ? lf : end;
-    const char *cr = memchr(*p, '\r', (size_t)(end - *p));
-    end = cr ? cr : end;
+    end = find_line_end(*p, end);
     while (end > *p && end[-1] == ' ')
         end--;
     return end;
@@ -150,14 +162,15 @@ rocl_status csv_read_header(csv_file *f, const char *path, const char *text, siz
 {
     rocl_view *fields = malloc(CSV_FIELDS_MAX * sizeof *fields);
     const char *begin = text, *end = find_header(&begin, n);
-    const char *lf = memchr(end, '\n', (size_t)(text + n - end));
+    const char *line_end = find_line_end(end, text + n);
     f->header = malloc((size_t)(end - begin) + 1);
-    f->first_row = (uint64_t)((lf ? lf : text + n) - text) + 1;
+    f->first_row = (uint64_t)(skip_line_end(line_end, text + n) - text);
+    f->is_cut = line_end == text + n;
     f->names = fields;
     if (!fields || !f->header)
         return rocl_fail_memory(err);
     memcpy(f->header, begin, (size_t)(end - begin));
-    if (end == text + n && n == CSV_HEADER_MAX)
+    if (f->is_cut && n == CSV_HEADER_MAX)
         return rocl_fail(err, ROCL_INPUT, "%s: the first line is too long", path);
     f->count =
         rocprof_csv_fields(f->header, (size_t)(end - begin), 0, SIZE_MAX, fields, CSV_FIELDS_MAX);
@@ -195,10 +208,9 @@ const rocl_view *csv_find_field(const csv_file *f, const rocl_view *fields, rocp
 char *csv_next_row(char **at, char *end, size_t *n)
 {
     while (*at < end) {
-        char *p = *at, *lf = memchr(p, '\n', (size_t)(end - p));
-        *at = lf ? lf + 1 : end;
-        *n = (size_t)((lf ? lf : end) - p);
-        *n -= *n && p[*n - 1] == '\r';
+        char *p = *at;
+        *n = (size_t)(find_line_end(p, end) - p);
+        *at = p + (skip_line_end(p + *n, end) - p);
         if (*n)
             return p;
     }

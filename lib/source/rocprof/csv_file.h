@@ -13,6 +13,7 @@ enum { CSV_HEADER_MAX = 1 << 20 };
 typedef struct csv_file {
     rocprof_table table;
     uint64_t first_row; /* where the line after the header begins */
+    bool is_cut;        /* the file ends within the header */
     char *header;       /* where the names of counters are */
     size_t count;       /* of columns */
     rocprof_column *columns;
@@ -63,7 +64,7 @@ rocl_status csv_read_header(csv_file *f, const char *path, const char *text, siz
 void csv_free_file(csv_file *f);
 /* The field of a column in a row that was split; NULL: the file has no such column. */
 const rocl_view *csv_find_field(const csv_file *f, const rocl_view *fields, rocprof_column c);
-/* Goes through the whole lines below a header; NULL: no more. */
+/* Goes through the whole lines below a header, which end as rtg_reader has it; NULL: no more. */
 char *csv_next_row(char **at, char *end, size_t *n);
 
 /* The name of a file of a run in parts. */

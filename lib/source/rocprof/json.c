@@ -17,7 +17,8 @@
 enum { SECTION_RANGES, SECTION_COPY, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECTION_FIRST_GPU = 6 };
 enum { SECTION2_CPU = 1, SECTION2_GPU, SECTION2_COPY, SECTION2_BLIT };
 
-enum { COUNTERS_MAX = 4096, NAMES_MAX = 1024 };
+/* Names of arguments that a worker remembers; further ones are made out wherever they stand. */
+enum { NAMES_MAX = 1 << 16, NAME_SLOTS_FIRST = 256 };
 
 typedef struct json_file {
     rocprof_words words;
@@ -40,10 +41,15 @@ typedef struct json_name {
 
 typedef struct json_worker {
     rocl_buf bytes, unescaped;
-    json_name names[NAMES_MAX];
-    size_t name_count, last_name;
+    json_name *names;
+    size_t name_count, name_cap, last_name;
+    uint32_t *name_slots; /* a hash table of their indexes, from 1 */
+    size_t name_slot_count;
+    json_name unknown; /* one that is not remembered: its text stands in the block */
     rocprof_row row;
-    rocprof_counter counters[COUNTERS_MAX];
+    rocprof_counter *counters; /* those of the row */
+    size_t counter_cap;
+    bool failed; /* memory was out */
     rocl_lookup_pages pages;
     /* the begin of an arrow */
     bool in_arrow;
@@ -65,6 +71,9 @@ static void free_worker(void *state)
     json_worker *w = state;
     for (size_t i = 0; i < w->name_count; i++)
         free(w->names[i].text);
+    free(w->names);
+    free(w->name_slots);
+    free(w->counters);
     rocl_buf_free(&w->bytes);
     rocl_buf_free(&w->unescaped);
     free(w->pages.entries);
@@ -101,25 +110,73 @@ static bool is_name(const json_name *n, rocl_view text)
     return n->n == text.n && !memcmp(n->text, text.p, text.n);
 }
 
-/* The name of an argument for as long as the worker lives; NULL: there are too many. */
+/* The slot of a name, or the empty one where it belongs. */
+static uint32_t *find_name_slot(const json_worker *w, rocl_view text)
+{
+    const size_t mask = w->name_slot_count - 1;
+    uint64_t hash = text.n;
+    for (size_t i = 0; i < text.n; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, text.p + i, text.n - i < 8 ? text.n - i : 8);
+        hash = rocl_mix64(hash ^ word);
+    }
+    size_t i = (size_t)hash & mask;
+    while (w->name_slots[i] && !is_name(&w->names[w->name_slots[i] - 1], text))
+        i = (i + 1) & mask;
+    return &w->name_slots[i];
+}
+
+static bool double_name_slots(json_worker *w)
+{
+    const size_t count = w->name_slot_count ? 2 * w->name_slot_count : NAME_SLOTS_FIRST;
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (!slots)
+        return false;
+    free(w->name_slots);
+    w->name_slots = slots;
+    w->name_slot_count = count;
+    for (size_t i = 0; i < w->name_count; i++)
+        *find_name_slot(w, (rocl_view){w->names[i].text, w->names[i].n}) = (uint32_t)i + 1;
+    return true;
+}
+
+/* Remembers a name. False: memory is out. */
+static bool add_name(json_worker *w, rocl_view text)
+{
+    if ((w->name_count >= w->name_slot_count / 2 && !double_name_slots(w)) ||
+        !ROCL_GROW(w->names, w->name_cap, w->name_count + 1))
+        return false;
+    char *copy = malloc(text.n + 1);
+    if (!copy)
+        return false;
+    json_name *n = &w->names[w->name_count];
+    *n = (json_name){.text = copy, .n = text.n, .column = rocprof_column_of(text)};
+    memcpy(copy, text.p, text.n); /* with NULs, which make no JSON, but come */
+    if (text.n + 3 <= sizeof n->word) {
+        memcpy(n->word, text.p, text.n);
+        memcpy((char *)n->word + text.n, "\":\"", 3);
+        memset(n->mask, 0xff, text.n + 3);
+    }
+    *find_name_slot(w, text) = (uint32_t)++w->name_count;
+    return true;
+}
+
+/* The name of an argument, until the next one is asked for. NULL: memory is out. */
 static const json_name *find_name(json_worker *w, rocl_view text, bool work)
 {
     size_t i = w->name_count ? w->names[w->last_name].next[work] : 0;
-    if (i >= w->name_count || !is_name(&w->names[i], text))
-        for (i = 0; i < w->name_count && !is_name(&w->names[i], text);)
-            i++;
-    if (i == w->name_count) {
-        char *copy = i < NAMES_MAX ? malloc(text.n + 1) : NULL;
-        if (!copy)
-            return NULL;
-        json_name *n = &w->names[w->name_count++];
-        *n = (json_name){.text = copy, .n = text.n, .column = rocprof_column_of(text)};
-        memcpy(copy, text.p, text.n); /* with NULs, which make no JSON, but come */
-        if (text.n + 3 <= sizeof n->word) {
-            memcpy(n->word, text.p, text.n);
-            memcpy((char *)n->word + text.n, "\":\"", 3);
-            memset(n->mask, 0xff, text.n + 3);
-        }
+    if (i >= w->name_count || !is_name(&w->names[i], text)) {
+        const uint32_t after = w->name_count ? *find_name_slot(w, text) : 0;
+        i = after ? after - 1 : w->name_count;
+    }
+    if (i == NAMES_MAX) {
+        w->unknown = (json_name){
+            .text = (char *)(uintptr_t)text.p, .n = text.n, .column = rocprof_column_of(text)};
+        return &w->unknown;
+    }
+    if (i == w->name_count && !add_name(w, text)) {
+        w->failed = true;
+        return NULL;
     }
     w->names[w->last_name].next[work] = i;
     w->last_name = i;
@@ -148,9 +205,11 @@ static void add_arg(json_worker *w, const json_name *n, rocl_view text)
         return;
     if (n->column != ROCPROF_OTHER)
         add_field(row, n->column, text);
-    else if (row->counter_count < COUNTERS_MAX)
+    else if (ROCL_GROW(w->counters, w->counter_cap, row->counter_count + 1))
         w->counters[row->counter_count++] =
             (rocprof_counter){.name = {n->text, n->n}, .value = {.text = text}};
+    else
+        w->failed = true;
 }
 
 /* The object of arguments, which the reader has entered. */
@@ -522,7 +581,6 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         return rocl_fail_memory(err);
     st =
         rocl_json_load(&r, &w->bytes, in->files[0].spool, piece->first, piece->last, f->flags, err);
-    w->row.counters = w->counters;
     w->row.of_v1 = !f->v2;
     w->in_arrow = false;
     for (bool more = st == ROCL_OK; more && st == ROCL_OK;) {
@@ -541,7 +599,10 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                 begin_event(w, &e, w->row.where);
                 read_event(w, &r, &e);
             }
-            if (!r.wrong)
+            w->row.counters = w->counters;
+            if (w->failed)
+                st = rocl_fail_memory(err);
+            else if (!r.wrong)
                 st = put_event(to, f, w, &e, err);
         }
         more = st == ROCL_OK && r.wrong;

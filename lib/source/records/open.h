@@ -1,0 +1,36 @@
+/* Begins that wait for their ends: a stack whose members are found by their id as well.
+ *
+ * Nearly always an end belongs to the last begin or to one just below it. Where it does not, as of
+ * ranges that many threads start and stop, all of them get into a hash table of their ids once, and
+ * those that come later as they come: then every end takes the same time, however many are open. */
+#ifndef ROCL_SOURCE_RECORDS_OPEN_H
+#define ROCL_SOURCE_RECORDS_OPEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first member of what is open. */
+typedef struct rocl_open {
+    struct rocl_open *below, *above;
+    uint64_t id;
+    /* In the table: the last one of each id is in a chain, those below it with the same id hang on
+     * it. */
+    struct rocl_open *next, *same;
+} rocl_open;
+
+/* Zeroed at first. */
+typedef struct rocl_open_stack {
+    rocl_open *top; /* the last begin */
+    size_t count;
+    rocl_open **chains; /* by hash of the id; NULL: there is no table */
+    size_t chain_count;
+} rocl_open_stack;
+
+void rocl_open_push(rocl_open_stack *s, rocl_open *o);
+/* The last one with this id; NULL: none has it. */
+rocl_open *rocl_open_find(rocl_open_stack *s, uint64_t id);
+/* Takes off the last one with its id, as the top of a stack is and what was found. The stack has no
+ * memory of its own when it is empty. */
+void rocl_open_remove(rocl_open_stack *s, rocl_open *o);
+
+#endif
