@@ -219,8 +219,9 @@ int rocl_plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
             wanted |= UINT64_C(1) << c->iColumn;
     }
     if (takes_order(t, info, uses)) {
-        const int distinct = sqlite3_vtab_distinct(info);
-        sqlite3_str_appendf(plan, "|%c", distinct == 1 || distinct == 2 ? 'g' : 'o');
+        /* Of GROUP BY it says that equal rows together are enough (1) also where its order is that
+         * of ORDER BY, and SQLite 3.40 then does not sort: only DISTINCT (2) is taken at its word. */
+        sqlite3_str_appendf(plan, "|%c", sqlite3_vtab_distinct(info) == 2 ? 'g' : 'o');
         for (int i = 0; i < info->nOrderBy; i++) {
             sqlite3_str_appendf(plan, "%c%c", '0' + info->aOrderBy[i].iColumn,
                                 info->aOrderBy[i].desc ? '-' : '+');

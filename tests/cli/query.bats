@@ -407,3 +407,22 @@ END
     try 2 rocline query "select count(*) from kernel" --start-marker nope "$FIXTURES/rank0.db"
     [[ $stderr == 'rocline query: --start-marker: "nope": no such marker in the trace'* && $stderr != *select* ]]
 }
+
+# Names have numbers in the order in which they come, which is none of theirs.
+@test "groups and distinct values in the order that is asked for" {
+    local sql
+    "$BUILD/tests/rocpd-gen" -o q.db --rows 3000
+    rtg2json -q --layout kineto -o q.json q.db
+    for sql in "SELECT name FROM kernel GROUP BY name ORDER BY name" \
+        "SELECT DISTINCT name FROM kernel ORDER BY name" \
+        "SELECT name FROM kernel GROUP BY name, tid ORDER BY name" \
+        "SELECT name FROM kernel ORDER BY name"; do
+        rocline query -q -f tsv "$sql" q.json | tail -n +2 >names
+        LC_ALL=C sort -c names || fail "$sql"
+        rocline query -q -f tsv "$sql DESC" q.json | tail -n +2 | tac >back
+        LC_ALL=C sort -c back || fail "$sql DESC"
+        [ "$(wc -l <names)" -gt 10 ]
+    done
+    [ "$(rocline query -q -f tsv "SELECT count(*) FROM (SELECT name FROM kernel GROUP BY name)" q.json | tail -1)" = \
+        "$(rocline query -q -f tsv "SELECT count(DISTINCT name) FROM kernel" q.json | tail -1)" ]
+}
