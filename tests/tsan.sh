@@ -2,8 +2,8 @@
 # The command line tests with programs that ThreadSanitizer watches: tsan.sh BUILD [PART...], PART: a
 # file of tests/cli without .bats; default: all of them. Reports are in BUILD/races.
 # Tests that compare times or memory with those of other builds fail here for other reasons: what
-# counts is the number of reports, which the last line says. A program sleeps a second at its end by
-# default, for races of exit handlers with threads; ours has joined its threads then: a hundredth.
+# counts is the number of reports, which the last line says. By default a program sleeps for a second
+# before it exits, so that exit handlers may race with threads; ours have joined theirs: 10 ms.
 set -u
 here=$(dirname "$0")
 build=$(realpath "$1")

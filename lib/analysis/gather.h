@@ -45,7 +45,7 @@ void rocl_put_text(rocl_put *p, uint32_t text);
 /* Sends what has been put, if it is much: `hear` is called for each piece of an answer. */
 rocl_status rocl_put_piece(rocl_put *p, rocl_error *err);
 
-/* What has numbers in the order in which a rank has put it, from 0 on: our ids. */
+/* Ids of ours, of what a rank has put: by its numbers, which count from 0 as it is put. */
 typedef struct rocl_kept_ids {
     uint32_t *ids;
     size_t count, cap;
@@ -86,11 +86,11 @@ static inline uint32_t rocl_take_text(rocl_taken *t)
     return t->r.bad ? 0 : t->texts->ids[v - 2];
 }
 
-/* For what refers to something that was put before it, in this piece or another: of the next one,
- * our id. False: memory is out. */
+/* A rank refers by number to what it has put before, also in an earlier piece. This keeps our id of
+ * the next number. False: memory is out. */
 bool rocl_keep_id(rocl_taken *t, uint32_t id);
 
-/* Of one that was kept, by its number. */
+/* Our id of a number. */
 static inline uint32_t rocl_kept_id(rocl_taken *t, uint64_t number)
 {
     t->r.bad |= number >= t->kept->count;
@@ -118,8 +118,9 @@ struct rocl_gather_def {
     rocl_status (*answer)(void *self, rocl_taken *question, rocl_put *to, rocl_error *err);
     /* On rank 0, for each piece of an answer, and not where nothing was put. */
     rocl_status (*hear)(void *self, unsigned rank, rocl_taken *answer, rocl_error *err);
-    /* On each rank, when calls are resolved and before what follows: what is put, and what is added
-     * to, is made of what was collected. May be NULL. Not where no other rank has read anything. */
+    /* On each rank, when calls are resolved: makes what `put` puts and `take` adds to. May be NULL.
+     * It is not called where no other rank has read anything, so `finish` does the same if need be.
+     */
     rocl_status (*settle)(void *self, rocl_error *err);
     /* On another rank: all that was collected. On rank 0: it is added to what was collected here;
      * for each piece. */

@@ -71,8 +71,8 @@ ROCL_API rocl_status rocl_make_dirs(const char *path, rocl_error *err);
 /* After a failure: of the folders that the program has made so, removes those that are empty. */
 ROCL_API void rocl_remove_empty_dirs(void);
 
-/* ROCL_USAGE where the file is there, and an input of a trace that is open. Whatever is written here
- * checks that by itself; ask before work whose last output it is. Any thread. */
+/* ROCL_USAGE where the file is an input of a trace that is open. All that write an output check
+ * that; ask earlier where an output comes after other work. Thread-safe. */
 ROCL_API rocl_status rocl_check_output(const char *path, rocl_error *err);
 /* Writes a file that appears when it is complete. */
 ROCL_API rocl_status rocl_write_text(const char *path, const char *text, rocl_error *err);

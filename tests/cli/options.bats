@@ -263,17 +263,16 @@ offered() { # tool word...
 # However it is named, and by whatever the output is called: an input is as it was.
 @test "no output takes the place of a file that is read" {
     local line sum
-    mkdir in j.rpdb
+    mkdir in
     cp "$FIXTURES/rank0.db" in/a.db
     cp "$FIXTURES/rank0.db" zz_kernel_stats.csv
     cp "$FIXTURES/rank0.db" kk_config.json
-    cp "$FIXTURES/rank0.db" j.rpdb/r.db
-    cp "$TOP"/tests/fixtures/rocprofv3-csv/*_kernel_trace.csv x_kernel_trace.csv 2>/dev/null ||
-        rocpd2csv -q -d . -o x "$FIXTURES/rank0.db"
+    cp "$FIXTURES/rank0.db" listed.db
+    rocpd2csv -q -d . -o x "$FIXTURES/rank0.db"
     find . -name 'x_*' ! -name x_kernel_trace.csv ! -name x_agent_info.csv -delete
     ln -s x_kernel_trace.csv y_kernel_trace.csv
     ln in/a.db hard.db
-    rocmerge -q --package -d j.rpdb j.rpdb/r.db || true
+    rocmerge -q --package -d j listed.db
     sum=$(find . -type f | sort | xargs md5sum)
     while read -r line; do
         # shellcheck disable=SC2086 # words
@@ -298,7 +297,9 @@ rocline convert -f pftrace -d in -o a.db in
 rocmerge -o in/a.db in
 rocstats --style rocprofv3 -d . -o zz zz_kernel_stats.csv
 rocpd2csv --output-config -d . -o kk kk_config.json
-rocstats -o j.rpdb/r.db j.rpdb
+rocstats -o listed.db j.rpdb
+rocstats -o j.rpdb/index.yaml j.rpdb
+rocstats compare -o in/a.db in -- listed.db
 END
     # What is closed may be written again.
     rocpd2csv -q -d . -o z x_kernel_trace.csv

@@ -399,8 +399,8 @@ END
     local window=(--start 25% --end 75% --clip)
     total=$(rocline query -q -f csv 'select sum(duration), sum("end" - start) from kernel' "${window[@]}" "$FIXTURES/rank0.db" | tail -1)
     [ "${total%,*}" = "${total#*,}" ]
-    [ "${total%,*}" = "$(rocstats kernels -q --format csv "${window[@]}" "$FIXTURES/rank0.db" |
-        python3 -c 'import csv, sys; print(sum(int(r["total_ns"]) for r in csv.DictReader(sys.stdin)))')" ]
+    [ "${total%,*}" = "$(rocstats kernels -q --format json "${window[@]}" "$FIXTURES/rank0.db" |
+        jq '[.tables[] | select(.key == "kernels").rows[].total_ns] | add')" ]
 }
 
 @test "what is wrong with a filter is no fault of the statement" {
