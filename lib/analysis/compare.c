@@ -877,7 +877,7 @@ static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_opti
     }
     *tables = out;
     st = of[A].trace ? rocl_trace_outcome_utf8(of[A].trace) : ROCL_OK;
-    return st == ROCL_OK ? rocl_trace_outcome_utf8(b) : st;
+    return st == ROCL_OK ? rocl_report_outcome(out, b) : st;
 }
 
 rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o, rocl_gate *gate,

@@ -47,7 +47,7 @@ void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *f
 
 double rocl_distribution_average(const rocl_distribution *d)
 {
-    return (double)d->total / (double)d->taken;
+    return (double)d->sum / (double)d->taken;
 }
 
 /* (n * sum of squares - square of sum) / (n * (n - 1)) */

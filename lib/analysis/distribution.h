@@ -23,7 +23,7 @@ typedef struct rocl_distribution {
 void rocl_distribution_count(rocl_distribution *d, int64_t ns);
 /* Puts the two together; the percentiles are lost. */
 void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *from);
-double rocl_distribution_average(const rocl_distribution *d);
+double rocl_distribution_average(const rocl_distribution *d); /* NaN: of none */
 /* The sample standard deviation (n - 1), as AMD's summaries have it; false for fewer than two. */
 bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev);
 /* Of numbers that are not negative: INT64_MAX where the sum would be larger. */

@@ -366,7 +366,7 @@ rocl_datum rocl_field_class(const rocl_report_rows *r, const void *field)
 rocl_datum rocl_field_average(const rocl_report_rows *r, const void *field)
 {
     const rocl_distribution *d = field;
-    double v = rocl_mean(d->total, d->taken);
+    double v = rocl_distribution_average(d);
     return rocl_field_real(r, &v);
 }
 
@@ -462,4 +462,28 @@ rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)
 rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, rocl_error *err)
 {
     return out->incomplete || !rocl_strings_complete(t->strings) ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+/* Does a sum say no more than that it is too large? See rocl_add_saturated. */
+static bool has_cut_sum(const rocl_table *t)
+{
+    for (size_t i = 0; i < t->row_count * t->column_count; i++) {
+        const rocl_unit unit = t->columns[i % t->column_count].unit;
+        if (t->cells[i].type == ROCL_DATUM_INT && t->cells[i].i == INT64_MAX &&
+            (unit == ROCL_UNIT_NS || unit == ROCL_UNIT_BYTES))
+            return true;
+    }
+    return false;
+}
+
+rocl_status rocl_report_outcome(const rocl_tables *out, rocl_trace *t)
+{
+    const rocl_status st = rocl_trace_outcome_utf8(t);
+    for (size_t i = 0; i < out->count; i++)
+        if (has_cut_sum(&out->tables[i])) {
+            rocl_notice(t, "table %s: sums of more than %" PRId64 " are cut to that",
+                        out->tables[i].key, INT64_MAX);
+            return st == ROCL_OK ? ROCL_PARTIAL : st;
+        }
+    return st;
 }

@@ -511,5 +511,5 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         return st;
     }
     *tables = out;
-    return rocl_trace_outcome_utf8(t);
+    return rocl_report_outcome(out, t);
 }

@@ -278,10 +278,11 @@ rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *
     if (st != ROCL_OK)
         return st;
     report->rows += c->rows;
-    report->changed += c->changed;
+    report->changed += c->changed + c->early;
     if (c->early)
         rocl_notice(w->plan.trace,
-                    "%" PRIu64 " times are before time 0 on the aligned clocks: written as -1",
+                    "%" PRIu64 " times are before time 0 or out of range on the aligned clocks: written "
+                    "as -1, and readers leave their events out",
                     c->early);
     free_copier(c);
     st = rocl_new_db_close(w->db, &bytes, err);

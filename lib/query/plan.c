@@ -202,10 +202,9 @@ int rocl_plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
         sqlite3_free(uses);
         return SQLITE_CONSTRAINT;
     }
-    /* Conditions with OR may become several scans, whose rows SQLite tells apart by their rowids.
-     */
-    if (info->nConstraint > path)
-        wanted |= UINT64_C(1) << ROCL_SCAN_ROWID;
+    /* By their rowids SQLite tells rows of several scans apart: of conditions with OR, and of a RIGHT
+     * or FULL JOIN, which looks rows up and in the end walks over those that it has not met. */
+    wanted |= UINT64_C(1) << ROCL_SCAN_ROWID;
     sqlite3_str *plan = sqlite3_str_new(NULL);
     for (int i = 0; i < info->nConstraint; i++) {
         if (!uses[i])

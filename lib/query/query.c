@@ -141,6 +141,7 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
         return rocl_fail_memory(err);
     q->trace = t;
     q->options = o ? *o : (rocl_query_options){0};
+    q->error_offset = -1;
     q->host = (rocl_table_host){.scanner = find_scanner, .ctx = q, .failed = &q->failed};
     rocl_status st = rocl_scanner_new(&q->scanner, t, rocl_query_memory(q), err);
     int rc = st == ROCL_OK ? sqlite3_open_v2(":memory:", &q->db,

@@ -174,8 +174,11 @@ const rocl_query_view rocl_query_views[] = {
     {"gap",
      "SELECT hostname, agent, until AS start, start AS \"end\", start - until AS duration, "
      "name AS before FROM (SELECT hostname, agent, name, start, max(\"end\") OVER (PARTITION BY "
-     "hostname, agent_abs_index, agent ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 "
-     "PRECEDING) AS until FROM _gpu_work WHERE agent_type = 'GPU') WHERE start > until",
+     "hostname, number, agent ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 "
+     "PRECEDING) AS until FROM (SELECT hostname, agent, agent_abs_index AS number, name, start, "
+     "\"end\" FROM _gpu_work WHERE agent_type = 'GPU' UNION ALL SELECT hostname, src_agent, "
+     "src_agent_abs_index, name, start, \"end\" FROM memory_copy WHERE src_agent_type = 'GPU')) "
+     "WHERE start > until",
      "times in which a GPU had neither kernels nor copies, and what came then", NULL},
 };
 /* clang-format on */

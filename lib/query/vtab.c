@@ -27,9 +27,7 @@ typedef struct event_cursor {
     const rocl_row_index *index;
     uint32_t chain;
     const rocl_strings *strings;
-    bool has_rowids;
     unsigned rowid_place; /* in a block */
-    int64_t number;       /* of the row from 1 on: rowid where the scan has none */
     char *path;
     uint8_t place[ROCL_RELATION_COLUMNS_MAX + 1]; /* of each column in a block */
 } event_cursor;
@@ -187,7 +185,6 @@ static rocl_status start_walk(event_cursor *c, rocl_plan_request *q, rocl_scanne
         st = rocl_scan_nest(c->scan, err);
     if (st != ROCL_OK)
         return st;
-    c->has_rowids = q->spec.columns >> ROCL_SCAN_ROWID;
     c->rowid_place = rocl_scan_column(c->scan, ROCL_SCAN_ROWID);
     for (unsigned i = 0; i < table->column_count; i++)
         c->place[i] = (uint8_t)rocl_scan_column(c->scan, i);
@@ -236,7 +233,6 @@ static int filter_rows(sqlite3_vtab_cursor *cursor, int idxNum, const char *plan
     rocl_status st = q ? t->host->scanner(t->host->ctx, path, &scanner, err) : ROCL_INTERNAL;
     c->block = NULL;
     c->row = 0;
-    c->number = 0;
     c->walk = WALK_NOTHING;
     if (st == ROCL_OK) {
         rocl_trace *trace = rocl_scanner_trace(scanner);
@@ -259,7 +255,6 @@ static int next_row(sqlite3_vtab_cursor *cursor)
     event_cursor *c = (event_cursor *)cursor;
     rocl_status st = ROCL_OK;
     uint32_t number = ROCL_NONE;
-    c->number++;
     if (c->walk == WALK_BLOCKS) {
         if (++c->row && c->block && c->row < c->block->rows)
             return SQLITE_OK;
@@ -334,7 +329,7 @@ static int put_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int colu
 static int put_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
     const event_cursor *c = (const event_cursor *)cursor;
-    *rowid = c->has_rowids ? rocl_cell_at(c->block, c->rowid_place, c->row) : c->number;
+    *rowid = rocl_cell_at(c->block, c->rowid_place, c->row);
     return SQLITE_OK;
 }
 

@@ -16,7 +16,7 @@
 rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
 {
     rocl_aligner *a = NULL;
-    /* Of one node nothing is set, but what the option names must be there. */
+    /* One node begins when it begins; a marker or a file that is named must still be there. */
     if (t->opt.align <= ROCL_ALIGN_NONE ||
         (t->machine_count < 2 && t->opt.align == ROCL_ALIGN_START))
         return ROCL_OK;
@@ -38,7 +38,7 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = rocl_aligner_offsets(a, offsets, err);
-    for (size_t i = 0; t->machine_count > 1 && i < t->capture_count && st == ROCL_OK; i++) {
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         t->captures[i]->offset = offsets[t->captures[i]->pub.machine];
         rocl_set_clock_of(t->captures[i]);
     }

@@ -277,3 +277,15 @@ END
         says "no valid time (1)"
     done
 }
+
+# SQLite's own limit for a path is 512 bytes.
+@test "paths as long as the system takes them" {
+    part=$(printf 'x%.0s' $(seq 200))
+    mkdir -p "$part/$part/$part"
+    cp "$FIXTURES/rank0.db" "$part/$part/$part/a.db"
+    for reader in pages sqlite; do
+        rocstats kernels --format csv --reader $reader "$PWD/$part/$part/$part/a.db" >there.csv
+        rocstats kernels --format csv "$FIXTURES/rank0.db" | diff - there.csv
+    done
+    (cd "$part/$part/$part" && rocline query -q "SELECT count(*) FROM kernel JOIN rocpd_info_node" a.db >/dev/null)
+}

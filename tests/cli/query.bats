@@ -426,3 +426,42 @@ END
     [ "$(rocline query -q -f tsv "SELECT count(*) FROM (SELECT name FROM kernel GROUP BY name)" q.json | tail -1)" = \
         "$(rocline query -q -f tsv "SELECT count(DISTINCT name) FROM kernel" q.json | tail -1)" ]
 }
+
+# What was looked up is told apart by its rowid from what is met in the end: sqlite3 has the same
+# tables as its own.
+@test "RIGHT and FULL JOIN: a row that has a match is met once" {
+    needs sqlite3
+    for table in kernel region; do
+        query -q -f csv -o $table.csv "SELECT id, guid, name, stack_id FROM $table" "$FIXTURES"/rank[01].db
+    done
+    for join in "kernel k RIGHT JOIN region r" "region r RIGHT JOIN kernel k" "kernel k FULL JOIN region r" \
+        "region r LEFT JOIN kernel k"; do
+        sql="SELECT count(*), count(k.id), count(r.id) FROM $join ON r.stack_id = k.stack_id AND r.guid = k.guid"
+        theirs=$(sqlite3 -csv :memory: ".import kernel.csv kernel" ".import region.csv region" "$sql")
+        [ "$(query -q -f csv "$sql" "$FIXTURES"/rank[01].db | tail -1)" == "$theirs" ] || fail "$join: not $theirs"
+    done
+}
+
+@test "gap: a GPU is busy with copies that it is the source of, too" {
+    needs sqlite3
+    "$BUILD/tests/rocpd-gen" -o d.db --rows 2000
+    s=$(suffix d.db)
+    theirs=$(sqlite3 -csv -readonly d.db "WITH work AS (
+            SELECT agent_id AS agent, start, \"end\" FROM rocpd_kernel_dispatch$s
+            UNION ALL SELECT src_agent_id, start, \"end\" FROM rocpd_memory_copy$s
+            UNION ALL SELECT dst_agent_id, start, \"end\" FROM rocpd_memory_copy$s),
+        gaps AS (SELECT agent, start - max(\"end\") OVER (PARTITION BY agent ORDER BY start
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS ns FROM work
+            JOIN rocpd_info_agent$s a ON a.id = agent WHERE a.type = 'GPU')
+        SELECT count(*), sum(ns), max(ns) FROM gaps WHERE ns > 0")
+    sources=$(sqlite3 -readonly d.db "SELECT count(*) FROM rocpd_memory_copy$s c JOIN rocpd_info_agent$s a
+        ON a.id = c.src_agent_id WHERE a.type = 'GPU'")
+    [ "$sources" -gt 0 ]
+    [ "$(query -q -f csv "SELECT count(*), sum(duration), max(duration) FROM gap" d.db | tail -1)" == "$theirs" ]
+}
+
+@test "an output that cannot be made is not put down to the statement" {
+    try 4 rocline query -o none/x.csv "SELECT 1 FROM kernel" "$DB"
+    one_line "rocline query"
+    says "none/x.csv: the folder none does not exist"
+}

@@ -91,7 +91,7 @@ END
     one_line rocstats
     nasty=$FIXTURES/nasty-3.0.5.db
     try 1 rocstats "$nasty"
-    [ "$(wc -l <<<"$stderr")" = 2 ] # the other is about texts that are not UTF-8
+    [ "$(wc -l <<<"$stderr")" = 3 ] # the others are about texts that are not UTF-8, and a sum that is too large
     says "records left out: "
     [ -n "$output" ]
     try 1 rocstats -q "$nasty"
@@ -675,4 +675,16 @@ END
     says '--step: "x": numbers from 0 on'
     try 2 rocstats kernels --steps '(' rank0.json
     says '--steps:'
+}
+
+@test "sums that are too large are said, and averages are those of the whole" {
+    cp "$FIXTURES/rank0.db" d.db
+    chmod +w d.db
+    sqlite3 d.db "UPDATE rocpd_kernel_dispatch$(suffix d.db) SET start = 1000, \"end\" = 6000000000000001000 WHERE id < 4"
+    try 1 rocstats kernels --format json -o s.json d.db
+    says "table kernels: sums of more than 9223372036854775807 are cut to that"
+    theirs=$(sqlite3 -readonly d.db "SELECT max(a) FROM (SELECT avg(\"end\" - start) a FROM rocpd_kernel_dispatch k
+        JOIN rocpd_info_kernel_symbol s ON s.id = k.kernel_id GROUP BY s.display_name)")
+    jq -e --argjson a "$theirs" '[.tables[] | select(.key == "kernels").rows[].average_ns] | max | (. - $a) / $a |
+        fabs < 1e-9' s.json
 }

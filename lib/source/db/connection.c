@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,6 +283,7 @@ static void register_vfs(void)
         return;
     reading_vfs = *plain_vfs;
     reading_vfs.zName = READING_VFS;
+    reading_vfs.mxPathname = PATH_MAX; /* not 512: the limit of the system */
     if (reading_vfs.szOsFile < (int)sizeof(unnamed_file))
         reading_vfs.szOsFile = (int)sizeof(unnamed_file);
     reading_vfs.xOpen = open_for_reading;
