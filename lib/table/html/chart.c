@@ -443,7 +443,7 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
     const size_t column = rocl_table_find_column(t, part_key);
     const size_t value = rocl_table_find_column(t, value_key);
     size_t rows[MOST_ROWS], count = 0, parts = 0, first[MOST_PARTS];
-    char names[MOST_PARTS][64], classes[MOST_PARTS][4];
+    char names[MOST_PARTS][64], classes[MOST_PARTS][16];
     rocl_legend legend[MOST_PARTS];
     rocl_figure f;
     if (column == t->column_count || value == t->column_count)
@@ -465,7 +465,7 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
         snprintf(names[k], sizeof names[k], "%.*s%s", (int)(name.len < 40 ? name.len : 40),
                  name.len ? (const char *)name.data : "", unit);
         rocl_buf_free_into(&name, b);
-        snprintf(classes[k], sizeof classes[k], "%s%zu", colours, k);
+        snprintf(classes[k], sizeof classes[k], "%s%u", colours, (uint8_t)k);
         legend[k] = (rocl_legend){classes[k], names[k]};
     }
     if (!rocl_figure_open(&f, b, count, BAR, &percent_axis))
