@@ -36,7 +36,7 @@ typedef struct power {
 /* Sums since the begin. Energy in watts by nanoseconds. */
 typedef struct sums {
     double all;         /* of the GPU */
-    double share, lone; /* of each kernel that runs; of the one, while only one runs */
+    double share, lone; /* of each dispatch that runs; of the one kernel, while only one runs */
     int64_t known;      /* ns in which power is known */
     int64_t lone_known; /* of these, those in which one kernel runs */
     uint64_t samples;   /* values of power */
@@ -53,10 +53,13 @@ typedef struct run {
 typedef struct kernel {
     kernel_key key; /* first */
     uint64_t calls, samples;
-    int64_t total, known, lone_known; /* ns */
-    double energy, least, most;       /* W * ns */
+    int64_t total, measured;    /* ns of its dispatches, and of these with known power */
+    int64_t known, lone_known;  /* ns in which any of them runs */
+    double energy, least, most; /* W * ns */
     double of_all; /* percent of the energy of all GPUs, or with --by-agent of its GPU */
     const rocl_gpu *gpu;
+    uint64_t running; /* dispatches of it, on the GPU at hand, the first since .. */
+    sums begin;
 } kernel;
 
 typedef struct gpu_energy {
@@ -89,7 +92,7 @@ typedef struct energy {
     double watts; /* negative: not known */
     sums sums;
     double of_kernels, of_copies, of_nobody;
-    uint64_t kernels_running, copies_running;
+    uint64_t kernels_running, dispatches_running, copies_running;
     run *heap;
     size_t running, cap;
 } energy;
@@ -216,8 +219,8 @@ static void advance_time(energy *s, int64_t time)
         const double spent = s->watts * (double)ns;
         s->sums.all += spent;
         s->sums.known += ns;
-        if (s->kernels_running) {
-            s->sums.share += spent / (double)s->kernels_running;
+        if (s->dispatches_running) {
+            s->sums.share += spent / (double)s->dispatches_running;
             s->of_kernels += spent;
         } else {
             *(s->copies_running ? &s->of_copies : &s->of_nobody) += spent;
@@ -239,15 +242,19 @@ static void end_first_run(energy *s)
         return;
     }
     kernel *k = &s->kernels[r.kernel];
-    s->kernels_running--;
+    s->dispatches_running--;
     k->calls++;
     k->total = rocl_add_saturated(k->total, r.end - r.start);
-    k->samples += s->sums.samples - r.begin.samples;
-    k->known += s->sums.known - r.begin.known;
-    k->lone_known += s->sums.lone_known - r.begin.lone_known;
+    k->measured += s->sums.known - r.begin.known;
     k->energy += s->sums.share - r.begin.share;
-    k->least += s->sums.lone - r.begin.lone;
-    k->most += s->sums.all - r.begin.all;
+    if (--k->running)
+        return;
+    s->kernels_running--;
+    k->samples += s->sums.samples - k->begin.samples;
+    k->known += s->sums.known - k->begin.known;
+    k->lone_known += s->sums.lone_known - k->begin.lone_known;
+    k->least += s->sums.lone - k->begin.lone;
+    k->most += s->sums.all - k->begin.all;
 }
 
 /* Of the counters of a GPU the one with the most values, of equal ones the first by name. */
@@ -287,6 +294,21 @@ static gpu_energy end_gpu(energy *s, uint32_t gpu)
                         .idle = s->of_nobody};
 }
 
+/* A dispatch of a kernel; 0: a copy. */
+static void begin_work(energy *s, uint32_t id)
+{
+    kernel *k = &s->kernels[id];
+    if (!id) {
+        s->copies_running++;
+        return;
+    }
+    s->dispatches_running++;
+    if (k->running++)
+        return;
+    s->kernels_running++;
+    k->begin = s->sums;
+}
+
 static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_error *err)
 {
     uint64_t gpu = UINT64_MAX;
@@ -312,7 +334,7 @@ static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_erro
             const run r = {(int64_t)rec.key[3], time, (uint32_t)id, s->sums};
             if (!push_run(s, r))
                 return rocl_fail_memory(err);
-            *(id ? &s->kernels_running : &s->copies_running) += 1;
+            begin_work(s, (uint32_t)id);
         }
     }
     if (gpu != UINT64_MAX && st == ROCL_OK)
@@ -361,7 +383,7 @@ static rocl_datum field_known_percent(const rocl_report_rows *r, const void *row
 {
     (void)r;
     const kernel *k = row;
-    return rocl_datum_if_finite(rocl_share(k->known, k->total));
+    return rocl_datum_if_finite(rocl_share(k->measured, k->total));
 }
 
 static rocl_datum field_alone_percent(const rocl_report_rows *r, const void *row)
@@ -439,6 +461,7 @@ static void add_kernel(void *into, const void *from)
     sum->calls += k->calls;
     sum->samples += k->samples;
     sum->total = rocl_add_saturated(sum->total, k->total);
+    sum->measured += k->measured;
     sum->known += k->known;
     sum->lone_known += k->lone_known;
     sum->energy += k->energy;

@@ -20,8 +20,9 @@ enum { DEFAULT_SLICES = 1000 };
 typedef struct owner {
     rocl_agent_key key;
     bool used; /* in the window, or live in it */
-    uint64_t allocations, frees, unpaired, leaks;
-    int64_t before, allocated, freed, live, peak, leaked; /* bytes saturate */
+    uint64_t allocations, frees, unpaired;
+    int64_t before, allocated, freed, live, peak; /* bytes saturate */
+    int64_t leaks, leaked; /* blocks and bytes; -1: which are live is not known */
     int64_t unnamed;                       /* of `live`, the bytes of blocks without an address */
     int64_t peak_at;                       /* -1: there was none */
     uint64_t scratch[ROCL_OP_RECLAIM + 1]; /* operations */
@@ -434,7 +435,9 @@ static rocl_status collect_leaks(memory *m, rocl_error *err)
         m->leaks[m->leak_count++] = (leak){*b, o->key};
     }
     for (size_t i = 1; st == ROCL_OK && i < m->owner_count; i++) {
-        const owner *o = &m->owners[i];
+        owner *o = &m->owners[i];
+        if (o->unnamed > 0)
+            o->leaks = o->leaked = -1;
         if (o->live != live[i] + o->unnamed || o->before + o->allocated - o->freed != o->live)
             st = rocl_fail(err, ROCL_INTERNAL, "allocated and freed memory do not add up");
     }
@@ -468,8 +471,9 @@ static const rocl_column memory_columns[] = {
     {"peak_at_ns", "Peak at", ROCL_UNIT_TIME, ROCL_MINOR,
      ROCL_CELL_BY(rocl_field_known, owner, peak_at)},
     {"live_bytes", "At end", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(live)},
-    {"leaks", "Leaks", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(leaks)},
-    {"leaked_bytes", "Leaked", ROCL_UNIT_BYTES, ROCL_ALWAYS, CELL(leaked)},
+    {"leaks", "Leaks", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, owner, leaks)},
+    {"leaked_bytes", "Leaked", ROCL_UNIT_BYTES, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_known, owner, leaked)},
     {"unpaired_frees", "Unpaired", ROCL_UNIT_COUNT, ROCL_MINOR, CELL(unpaired)},
 };
 
@@ -556,12 +560,15 @@ static void put_slices(memory *m, rocl_tables *out, owner *const *owners)
     }
 }
 
-static void put_leaks(const memory *m, rocl_tables *out)
+static void put_leaks(const memory *m, owner *const *owners, rocl_tables *out)
 {
     const size_t count = m->leak_count + m->others.blocks;
     const size_t shown = rocl_rows_shown(m->c.options, count);
     rocl_report_rows r = rocl_begin_table(&m->c, out, &leak_table, 0);
     rocl_set_origin(&r, m->first);
+    for (; r.table && *owners; owners++)
+        if ((*owners)->used && (*owners)->leaks < 0)
+            r.table->why_empty = "not known: memory has no addresses in this trace";
     leak_row rest = {.blocks = count - shown, .size = m->others.size};
     for (size_t i = 0; i < m->leak_count; i++) {
         const block *b = &m->leaks[i].b;
@@ -609,7 +616,7 @@ static rocl_status put_memory_tables(memory *m, rocl_tables *out, rocl_error *er
             rocl_add_row(&r, *o);
     if (m->slices.count)
         put_slices(m, out, owners);
-    put_leaks(m, out);
+    put_leaks(m, owners, out);
     r = rocl_begin_table(&m->c, out, &scratch_table, 0);
     for (owner **o = owners; *o; o++) {
         uint64_t operations = 0;

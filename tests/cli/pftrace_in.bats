@@ -425,3 +425,29 @@ slices() {
     [ ! -e c/o_counter_collection.csv ]
     grep -q '"GRBM_GUI_ACTIVE"' c/o_counter_sample_trace.csv
 }
+
+# PyTorch's allocations on the host, and kernels that do not say where they ran.
+@test "a trace of ours: work of an unknown GPU stays that, and is no sample" {
+    needs jq
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"kernel","name":"k1","pid":0,"tid":7,"ts":30,"dur":10,"args":{"device":0,"stream":7}},
+ {"ph":"X","cat":"kernel","name":"kn","pid":"s","tid":9,"ts":50,"dur":10,"args":{"stream":9}},
+ {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":10,"tid":20,"ts":5,
+  "args":{"Bytes":512,"Addr":139,"Device Id":0,"Device Type":1}},
+ {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":10,"tid":20,"ts":6,
+  "args":{"Bytes":64,"Addr":140,"Device Id":-1,"Device Type":0}}
+]}
+J
+    rocpd2pftrace -q -o a.pftrace a.json
+    for input in a.json a.pftrace; do
+        rocline query -q -f csv -o $input.csv "SELECT kind, name, agent, start, \"end\" FROM event ORDER BY start" $input
+        rocstats -q overlap --format csv $input >$input.overlap
+    done
+    diff a.json.csv a.pftrace.csv
+    diff a.json.overlap a.pftrace.overlap
+    # Of memory without addresses it is not known which is live.
+    rocstats -q memory --format json a.json | jq -e '[.tables[] | select(.key == "memory").rows[].leaks] == [1, 1]'
+    rocstats -q memory --format json a.pftrace | jq -e '[.tables[] | select(.key == "memory").rows[].leaks] == [null, null]'
+    [[ "$(rocstats -q memory a.pftrace)" == *"not freed: not known"* ]]
+}

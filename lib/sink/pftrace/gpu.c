@@ -217,7 +217,7 @@ static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, u
                      : e->queue != ROCL_NONE ? c->queues[e->queue].id
                                              : 0;
     /* Integers on every slice: the viewer builds its tree of devices and streams from them. */
-    at = put_int(p, at, W_DEVICE, gpu);
+    at = put_int(p, at, W_DEVICE, gpu == ROCL_NONE ? -1 : (int64_t)gpu);
     at = put_int(p, at, W_STREAM, stream);
     if (e->kind == ROCL_DISPATCH)
         at = put_kernel(p, at, e);
@@ -254,9 +254,7 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
     const pf_sink *s = p->sink;
     const rocl_track_event *e = &p->part.event;
     pf_seq *q = &p->seq;
-    uint32_t gpu = e->agent == ROCL_NONE ? ROCL_NONE : s->world.agent_gpus[e->agent];
-    if (gpu == ROCL_NONE)
-        gpu = 0;
+    const uint32_t gpu = e->agent == ROCL_NONE ? ROCL_NONE : s->world.agent_gpus[e->agent];
     uint32_t *stage = &p->stages[e->kind];
     uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
     rocl_buf *b = pf_event_begin(q, PKT_GPU_STAGE, e->time);
@@ -266,7 +264,8 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
         return ROCL_OK;
     uint8_t *at = rocl_pb_put_uint(b->data + b->len, STAGE_CONTEXT,
                                    s->world.processes[p->part.process].context);
-    at = rocl_pb_put_uint(at, STAGE_GPU, gpu);
+    if (gpu != ROCL_NONE)
+        at = rocl_pb_put_uint(at, STAGE_GPU, gpu);
     at = rocl_pb_put_uint(at, STAGE_QUEUE_IID, queue);
     if (!*stage)
         *stage = add_spec(p, e->kind, stages[e->kind],

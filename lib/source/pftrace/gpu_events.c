@@ -113,6 +113,7 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
     rocl_pb p = rocl_pb_of(w->packet->body), inner;
     rocl_pb_field f, g;
     uint64_t duration = 0, gpu = 0, event = 0;
+    bool has_gpu = false;
     rocl_view queue = {"", 0}, stage = {"", 0}, kernel = {"", 0}, launch = {"", 0};
     pfr_facts a;
     rocl_key_facts symbol = {0};
@@ -129,6 +130,7 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
             break;
         case STAGE_GPU:
             gpu = f.value;
+            has_gpu = true;
             break;
         case STAGE_CONTEXT:
             v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_CONTEXTS, f.value));
@@ -195,11 +197,9 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
             return st;
     }
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
-    const pfr_agent device =
-        known ? known->agent
-              : (pfr_agent){(uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu, ROCL_AGENT_GPU};
-    if (r->kind != ROCL_COPY && !(queue.n >= 5 && !memcmp(queue.p, "Host ", 5)))
-        r->agent = device.number;
+    /* Ours have a stream; without a GPU they are work of none that is known. Others mean the first. */
+    if (r->kind != ROCL_COPY && (has_gpu || a.stream == ROCL_NO_KEY))
+        r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
     r->link = event ? pfr_plain_link(event) : ROCL_NO_KEY;
     const rocl_status st = rocl_record_put(w->to, r, err);
     return st == ROCL_OK && r->kind == ROCL_DISPATCH ? pfr_put_counters(w, r, err) : st;
