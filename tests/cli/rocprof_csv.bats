@@ -202,6 +202,17 @@ END
     done
 }
 
+@test "a thousand counters before the columns that tell which file it is" {
+    {
+        printf 'c%d,' $(seq 1000)
+        echo Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,BeginNs,EndNs
+        printf '%d,' $(seq 1000)
+        echo '0,"k",1,0,0,70,71,1000,2000'
+    } >many.csv
+    try 0 rocpd2csv -q -d out many.csv
+    [ "$(wc -l <out/out_counter_collection.csv)" -eq 1001 ]
+}
+
 @test "what pandas made of it: numbers and mean times with a fraction, columns joined twice" {
     {
         echo 'Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,Kernel_ID,SQ_WAVES,Kernel_ID_1,Start_Timestamp,End_Timestamp'
