@@ -420,9 +420,12 @@ static void begin_row(maker *m, uint64_t number)
  * without an id nest. */
 static void put_ranges(maker *m, const row *r, const char *between)
 {
-    const uint64_t n = m->opened ? 1 + m->s.open % 3 : m->s.open;
+    enum { OVERLAPPING_MAX = 8000 }; /* each has a track, of which OTF2 makes a file */
     const bool by_id = strstr(r->ends, "%I") || strstr(r->ends, "%N");
     const uint64_t order = by_id ? draw_below(&m->d, CLOSE_ORDERS) : CLOSE_REVERSED;
+    const uint64_t wanted = m->opened ? 1 + m->s.open % 3 : m->s.open;
+    const uint64_t n =
+        order != CLOSE_REVERSED && wanted > OVERLAPPING_MAX ? OVERLAPPING_MAX : wanted;
     const uint64_t left = draw_below(&m->d, 4), closed = left > 1 ? n : n / 2 * left;
     const uint64_t number = m->number, lane = m->lane;
     uint64_t *turn = malloc((n + 1) * sizeof *turn), first = m->next_id, printed = 0;
