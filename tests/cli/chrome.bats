@@ -371,3 +371,9 @@ gpus_of_memory() {
     grep -q '"name": "ncclDevKernel_Generic".*"Collective name": "allreduce", "In msg nelems": 64, "Process Group Ranks": "\[0, 1\]"' t.json
     ! grep '"name": "gemm"' t.json | grep Collective
 }
+
+@test "an event that says neither what it is nor when is counted, an empty element is none" {
+    echo '[{},{"name":"x","pid":1},{"ph":"","name":"y"},{"ph":"i","name":"z","ts":1}]' >none.json
+    try 1 rocpd2csv -d out none.json
+    says "2 records left out: malformed line (2)"
+}

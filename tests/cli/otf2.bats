@@ -268,6 +268,18 @@ large() {
     done
 }
 
+@test "windows of copies are defined in the order of their numbers, whichever process comes first" {
+    copy() { # pid
+        echo "HSA: pid:$1 tid:5 copy agent:9 signal:1 start:1000 stop:1100 dep1:0 dep2:0 dep3:0 dep4:0 dep5:0"
+    }
+    call() { # pid begin
+        echo "HIP: pid:$1 tid:5 hipInit(flags=0) ret=0 @$2 +50"
+    }
+    { copy 100 && copy 101 && call 101 500 && call 100 700; } >order.txt
+    convert order.txt
+    [ "$(lines copy 2 | wc -l)" -eq 2 ]
+}
+
 @test "broken records: counts and durations by category, by the rules" {
     for db in "$FIXTURES"/nasty-*.db; do
         convert "$db"

@@ -133,6 +133,22 @@ column() { # file column-title
     try 3 rocpd2csv --strict -d out3 number.csv
 }
 
+@test "names with commas, doubled quotes and line ends, in any column" {
+    cat >text.csv <<'END'
+"Function","Domain","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"
+"one ""a"",""b
+""c"",""d
+""e""","MARKER_CORE_RANGE_API",70,71,1,1000,2000
+"two ""a"",""b""","MARKER_CORE_RANGE_API",70,71,2,3000
+"three ""(""","MARKER_CORE_RANGE_API",70,71,3,5000,6000
+END
+    try 1 rocpd2csv -d out text.csv
+    says "text.csv:5: more or fewer fields than the header has"
+    says "1 record left out"
+    rocstats -q markers --format csv text.csv | grep -c three
+    [ "$(rocline query -q --format csv 'SELECT count(*), sum(end - start) FROM event' text.csv | tail -1)" = 2,2000 ]
+}
+
 @test "a column that is needed and missing is named" {
     cut -d, -f1-5,7 "$FILES/run_hip_api_trace.csv" >hip.csv
     try 3 rocpd2csv -d out hip.csv
@@ -184,6 +200,17 @@ column() { # file column-title
         sed -i 's/"[a-z_]*.csv"/"run"/' out/*_trace.csv expected/*_trace.csv
         diff expected/out_hip_api_trace.csv out/out_hip_api_trace.csv
     done
+}
+
+@test "a thousand counters before the columns that tell which file it is" {
+    {
+        printf 'c%d,' $(seq 1000)
+        echo Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,BeginNs,EndNs
+        printf '%d,' $(seq 1000)
+        echo '0,"k",1,0,0,70,71,1000,2000'
+    } >many.csv
+    try 0 rocpd2csv -q -d out many.csv
+    [ "$(wc -l <out/out_counter_collection.csv)" -eq 1001 ]
 }
 
 @test "what pandas made of it: numbers and mean times with a fraction, columns joined twice" {

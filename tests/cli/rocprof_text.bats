@@ -330,3 +330,14 @@ our_sums() { # domain
         diff amd ours
     done
 }
+
+@test "rocprofv2: a dispatch may have any number of counters" {
+    {
+        printf 'Dispatch_ID(1), GPU_ID(1), Queue_ID(1), PID(70), TID(71), Kernel_Name("k"), '
+        printf 'Start_Timestamp(5000000001000), End_Timestamp(5000000002000), Correlation_ID(1)'
+        printf ', c%dx(1.000000)' $(seq 1500)
+        echo
+    } >many.txt
+    try 0 rocpd2csv -q -d out many.txt
+    [ "$(wc -l <out/out_counter_collection.csv)" -eq 1501 ]
+}

@@ -22,6 +22,7 @@ typedef struct shared {
     atomic_ullong next;      /* case */
     atomic_ullong mutations; /* done */
     atomic_ullong files;
+    atomic_ullong made;
     atomic_ullong runs;
     atomic_ullong findings;
     atomic_ullong signatures[SIGNATURES];
@@ -55,6 +56,13 @@ static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+/* Rows of which inputs are made. */
+static bool is_made(const char *input)
+{
+    const size_t n = strlen(input);
+    return n > 5 && !strcmp(input + n - 5, ".rows");
 }
 
 /* Findings that differ in numbers only are one; it is printed once, with the command that repeats
@@ -123,7 +131,11 @@ static void run_case(soak *k, const char *input, uint64_t number)
     mkdir("in", 0777);
     snprintf(target, sizeof target, "in/%.4000s", base_of(input));
     draw d = draw_seeded(base_of(input), number);
-    if (is_folder(input)) {
+    counts truth;
+    const bool made = is_made(input);
+    if (made) {
+        make_input(input, number, target, sizeof target, &truth);
+    } else if (is_folder(input)) {
         mkdir(target, 0777);
         list_folder(input, copy_one, target);
         picking p = {0};
@@ -140,9 +152,9 @@ static void run_case(soak *k, const char *input, uint64_t number)
         if (number)
             mutate_file(target, &d, words, sizeof words);
     }
-    unsigned runs = check_case(target, number, on_finding, &c);
+    unsigned runs = check_case(target, number, made ? &truth : NULL, on_finding, &c);
     atomic_fetch_add(&k->s->runs, runs);
-    atomic_fetch_add(number ? &k->s->mutations : &k->s->files, 1);
+    atomic_fetch_add(made ? &k->s->made : number ? &k->s->mutations : &k->s->files, 1);
     if (k->single)
         printf("damage%s\n", words[0] ? words : ": none");
 }
@@ -186,7 +198,7 @@ static void use(void)
     fputs("usage: soak [--build DIR] [--seconds N] [--rounds N] [--seed N] [--jobs N]\n"
           "            [--all] INPUT...\n"
           "       soak [--build DIR] --case N INPUT\n"
-          "INPUT: a file, or a folder of files that are one input\n",
+          "INPUT: a file, a folder of files that are one input, or rows of which inputs are made\n",
           stderr);
     exit(2);
 }
@@ -285,9 +297,10 @@ int main(int argc, char **argv)
         died |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     remove_tree(temp);
     free_inputs(&k);
-    printf("soak: %llu files, %llu mutations, %llu runs, %llu findings (%llu different)%s\n",
-           atomic_load(&k.s->files), atomic_load(&k.s->mutations), atomic_load(&k.s->runs),
-           atomic_load(&k.s->findings), atomic_load(&k.s->distinct),
+    printf("soak: %llu files, %llu made, %llu mutations, %llu runs, %llu findings (%llu different)"
+           "%s\n",
+           atomic_load(&k.s->files), atomic_load(&k.s->made), atomic_load(&k.s->mutations),
+           atomic_load(&k.s->runs), atomic_load(&k.s->findings), atomic_load(&k.s->distinct),
            died ? "; a worker of the test died" : "");
     return died || atomic_load(&k.s->findings) ? 1 : 0;
 }

@@ -53,11 +53,31 @@ static int64_t count_rows(const bytes *b)
     return quoted ? -2 : rows;
 }
 
-/* The sum of a column, which the first line names. */
-static double sum_column(const bytes *b, const char *name)
+/* The columns that matter, which the first line names; a name of made.c says how long it lasts. */
+typedef struct csv_columns {
+    long value, start, end;
+    double sum;
+    int64_t begin, duration; /* of the row; duration -1: no name says it */
+    int64_t untrue;
+} csv_columns;
+
+static void read_field(csv_columns *c, long column, const char *text)
 {
-    long column = -1, at = 0;
-    double sum = 0;
+    long long name, duration;
+    if (column == c->value)
+        c->sum += strtod(text, NULL);
+    if (column == c->start)
+        c->begin = strtoll(text, NULL, 10);
+    if (column == c->end)
+        c->untrue += c->duration >= 0 && strtoll(text, NULL, 10) - c->begin != c->duration;
+    if (*text == 'w' && sscanf(text, "w%lldz%lld", &name, &duration) == 2)
+        c->duration = duration;
+}
+
+static csv_columns read_columns(const bytes *b)
+{
+    csv_columns c = {-1, -1, -1, .duration = -1};
+    long at = 0;
     bool quoted = false, first = true;
     const char *field = b->p;
     for (const char *p = b->p; p < b->p + b->n; p++) {
@@ -65,15 +85,20 @@ static double sum_column(const bytes *b, const char *name)
         if (quoted || (*p != ',' && *p != '\n'))
             continue;
         const char *text = field + (*field == '"');
-        if (first && !strncmp(text, name, strlen(name)))
-            column = at;
-        else if (!first && at == column)
-            sum += strtod(text, NULL);
+        if (!first)
+            read_field(&c, at, text);
+        else if (!strncmp(text, "Counter_Value", 13))
+            c.value = at;
+        else if (!strncmp(text, "Start_Timestamp", 15))
+            c.start = at;
+        else if (!strncmp(text, "End_Timestamp", 13))
+            c.end = at;
         at = *p == ',' ? at + 1 : 0;
         first &= *p == ',';
+        c.duration = *p == ',' ? c.duration : -1;
         field = p + 1;
     }
-    return sum;
+    return c;
 }
 
 typedef struct csv_reader {
@@ -107,8 +132,11 @@ static void count_csv_file(void *ctx, const char *path)
         if (!ends_with(path, files[i].end))
             continue;
         int64_t n = bytes_read(&b, path) ? count_rows(&b) : -2;
-        if (n >= 0 && files[i].kind == KIND_COUNTER)
-            r->c->sum += sum_column(&b, "Counter_Value");
+        if (n >= 0) {
+            const csv_columns columns = read_columns(&b);
+            r->c->untrue += columns.untrue;
+            r->c->sum += files[i].kind == KIND_COUNTER ? columns.sum : 0;
+        }
         free(b.p);
         if (n < 0)
             snprintf(r->why, r->size, "%s is no CSV file", path);

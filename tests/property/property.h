@@ -6,6 +6,7 @@
  *
  *     main.c     options, the cases, the workers, the figures
  *     mutate.c   one number makes one damage of a file
+ *     made.c     one number makes an input, and counts what it writes; made/ has the formats
  *     input.c    what a file holds
  *     output.c   what came out
  *     columnar.c what came out as Parquet, Arrow and JSON lines
@@ -45,6 +46,8 @@ typedef struct counts {
     int64_t timeless;  /* kernels of a database that are there for their counters only */
     int64_t samples;   /* rows of an input that hold sampled values */
     int64_t instants;  /* of a Perfetto trace: they may stand for the end of an arrow */
+    int64_t faults;    /* rows of an input that must be counted as left out */
+    int64_t untrue;    /* rows of CSV whose times are not those that their names say */
     double sum;        /* of all counter values; NaN: cannot be told */
 } counts;
 
@@ -81,6 +84,11 @@ void list_folder(const char *path, void (*fn)(void *ctx, const char *path), void
 /* Changes a file in place; what was done is appended to `words`. A database is changed by SQL or by
  * bytes. */
 void mutate_file(const char *path, draw *d, char *words, size_t size);
+
+/* ---- made inputs ---- */
+
+/* Makes an input of a file of rows in ./in; `path` becomes its name, `in` what it holds. */
+void make_input(const char *rows, uint64_t number, char *path, size_t size, counts *in);
 
 /* ---- counting ---- */
 
@@ -130,7 +138,9 @@ int run_program(const char *const *words, const char *out, const char *err);
 /* Tells a finding: law and what was seen, in one line. */
 typedef void finding_fn(void *ctx, const char *law, const char *text);
 
-/* Runs all tools over an input in the current folder. Returns how many runs there were. */
-unsigned check_case(const char *input, uint64_t number, finding_fn *fn, void *ctx);
+/* Runs all tools over an input in the current folder; `truth` is what it holds, or NULL. Returns
+ * how many runs there were. */
+unsigned check_case(const char *input, uint64_t number, const counts *truth, finding_fn *fn,
+                    void *ctx);
 
 #endif

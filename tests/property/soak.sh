@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Rows in = rows out + rows counted: every fixture, the traces of ROCLINE_DATA, and damages of them
-# through every output. Usage: soak.sh BUILD SECONDS SEED [--tap]
+# Rows in = rows out + rows counted: every fixture, the traces of ROCLINE_DATA, damages of them,
+# and inputs that are made, through every output. Usage: soak.sh BUILD SECONDS SEED [--tap]
 # The last line has the figures. A finding is printed with the command that repeats it.
 set -u
 build=$(realpath "$1") seconds=$2 seed=$3
@@ -11,7 +11,7 @@ export LC_ALL=C.UTF-8
 unset ROCPD_OUTPUT_NAME ROCPD_OUTPUT_PATH NO_COLOR
 "$here/inputs.sh" "$build" "$build/soak" || exit 5
 run() { # options...
-    nice "$build/tests/soak" "$@" --seconds "$seconds" --seed "$seed" --jobs "${JOBS:-$(nproc)}" "$build"/soak/*
+    nice "$build/tests/soak" "$@" --seconds "$seconds" --seed "$seed" --jobs "${JOBS:-$(nproc)}" "$here"/made/*.rows "$build"/soak/*
 }
 if [ "${4:-}" != --tap ]; then
     run

@@ -36,6 +36,7 @@ static const struct split_row {
     {"\"a\"\"b\",c", 0, SIZE_MAX, "a\"b|c"},
     {"\"\"\"a\"\"\",\"\"\"\"", 0, SIZE_MAX, "\"a\"|\""},
     {"1,\"p(\"\"a\"\", \"\"b\"\")\",2", 3, 1, "1|p(\"a\", \"b\")|2"},
+    {"1,\"a\"\",\"\"b\",2", 4, 1, "1|a\",\"b|2"},
     /* AMD: quotes as they are */
     {"1,\"p(\"a\")\",2", 3, 1, "1|p(\"a\")|2"},
     {"1,\"say \"go\"\",2", 3, 1, "1|say \"go\"|2"},
@@ -69,9 +70,9 @@ static void splits_rows(void **state)
                 text[before - 1] = ',';
             memcpy(text + before, row->text, n);
             const size_t more = before ? 1 : 0, column = row->text_column;
-            const size_t got =
-                rocprof_csv_fields(text, before + n, row->want ? row->want + more : 0,
-                                   column == SIZE_MAX ? column : column + more, fields, FIELDS);
+            const size_t got = rocprof_csv_fields(
+                text, before + n, row->want ? row->want + more : 0,
+                column == SIZE_MAX ? column : column + more, fields, FIELDS, false);
             size_t at = 0;
             for (size_t k = more; got != SIZE_MAX && k < got; k++) {
                 if (k > more)
@@ -94,8 +95,29 @@ static void stops_at_the_most_fields(void **state)
     char text[] = "1,2,3,\"4\",5";
     rocl_view fields[4];
     (void)state;
-    assert_int_equal(rocprof_csv_fields(text, strlen(text), 0, SIZE_MAX, fields, 3), 3);
-    assert_int_equal(rocprof_csv_fields(text, strlen(text), 0, SIZE_MAX, fields, 4), 4);
+    assert_int_equal(rocprof_csv_fields(text, strlen(text), 0, SIZE_MAX, fields, 3, false), 3);
+    assert_int_equal(rocprof_csv_fields(text, strlen(text), 0, SIZE_MAX, fields, 4, false), 4);
+}
+
+/* What its quotes say at first need not be what they say when the next line is there. */
+static void waits_for_open_quotes(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t count;
+    } rows[] = {{"1,\"a\"\",\"\"b", ROCPROF_CSV_OPEN},
+                {"1,\"a\"\",\"\"b\n\",2", 3},
+                {"1,\"say \"\",2", ROCPROF_CSV_OPEN},
+                {"1,\"say \"go\"\",2", 3}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *text = strdup(rows[i].text);
+        rocl_view fields[FIELDS];
+        assert_int_equal(rocprof_csv_fields(text, strlen(text), 3, 1, fields, FIELDS, true),
+                         rows[i].count);
+        assert_int_equal(rocprof_csv_fields(text, strlen(text), 3, 1, fields, FIELDS, false), 3);
+        free(text);
+    }
 }
 
 static void knows_lines_that_go_on(void **state)
@@ -184,11 +206,9 @@ static void reads_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(splits_rows),
-        cmocka_unit_test(stops_at_the_most_fields),
-        cmocka_unit_test(knows_lines_that_go_on),
-        cmocka_unit_test(knows_columns),
-        cmocka_unit_test(reads_numbers),
+        cmocka_unit_test(splits_rows),           cmocka_unit_test(stops_at_the_most_fields),
+        cmocka_unit_test(waits_for_open_quotes), cmocka_unit_test(knows_lines_that_go_on),
+        cmocka_unit_test(knows_columns),         cmocka_unit_test(reads_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -333,6 +333,12 @@ static void write_locations(writer *w)
 
 /* ---- who copies to whom ---------------------------------------------------------------------- */
 
+static int compare_windows(const void *a, const void *b)
+{
+    const ot_group *x = *(const ot_group *const *)a, *y = *(const ot_group *const *)b;
+    return (x->window > y->window) - (x->window < y->window);
+}
+
 /* One group of all locations with a rank, by process and rank; for each process a group of its
  * share, with a communicator and a window for RMA. */
 static rocl_status write_ranks(writer *w, OTF2_GroupRef group, rocl_error *err)
@@ -340,11 +346,14 @@ static rocl_status write_ranks(writer *w, OTF2_GroupRef group, rocl_error *err)
     const ot_system *y = w->y;
     uint32_t *begins = calloc(y->group_count + (size_t)1, sizeof *begins); /* by process's group */
     uint64_t *list = reallocarray(NULL, y->location_count + (size_t)1, sizeof *list);
-    bool good = begins && list;
-    uint32_t count = 0;
+    const ot_group **owners = calloc(y->group_count + (size_t)1, sizeof *owners); /* of windows */
+    bool good = begins && list && owners;
+    uint32_t count = 0, windows = 0;
     for (uint32_t i = 0; i < y->group_count && good; i++) {
         begins[i] = count;
         count += y->groups[i].ranks;
+        if (y->groups[i].ranks)
+            owners[windows++] = &y->groups[i];
     }
     for (uint32_t i = 0; i < y->location_count && good; i++) {
         const ot_location *l = &y->locations[i];
@@ -356,13 +365,14 @@ static rocl_status write_ranks(writer *w, OTF2_GroupRef group, rocl_error *err)
         OTF2_GlobalDefWriter_WriteGroup(w->otf2, group++, literal_ref(w, "HIP"),
                                         OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_HIP,
                                         OTF2_GROUP_FLAG_NONE, count, list);
-    for (uint32_t i = 0; i < y->group_count && count; i++) {
-        const ot_group *g = &y->groups[i];
-        if (!g->ranks)
-            continue;
+    /* Definitions are to be in the order of their numbers. */
+    if (windows)
+        qsort(owners, windows, sizeof *owners, compare_windows);
+    for (uint32_t i = 0; i < windows; i++) {
+        const ot_group *g = owners[i];
         OTF2_StringRef name = string_ref(w, g->name);
         for (uint32_t k = 0; k < g->ranks; k++)
-            list[k] = begins[i] + k;
+            list[k] = begins[g - y->groups] + k;
         OTF2_GlobalDefWriter_WriteGroup(w->otf2, group, name, OTF2_GROUP_TYPE_COMM_GROUP,
                                         OTF2_PARADIGM_HIP, OTF2_GROUP_FLAG_NONE, g->ranks, list);
         OTF2_GlobalDefWriter_WriteComm(w->otf2, g->window, name, group++, OTF2_UNDEFINED_COMM,
@@ -372,6 +382,7 @@ static rocl_status write_ranks(writer *w, OTF2_GroupRef group, rocl_error *err)
     }
     free(begins);
     free(list);
+    free(owners);
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 

@@ -370,7 +370,8 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return st;
     if (ph == 'M')
         return row ? ROCL_OK : put_metadata(to, &r, w, e, err);
-    if (!ph && !e->has_ts) /* the empty first element of rocprof and RPD */
+    /* The empty first element of rocprof and RPD. */
+    if (!e->ph.n && !e->has_ts && !e->name.n && !e->pid.text.n)
         return ROCL_OK;
     if (ph != 'X' && (!strchr("XBEbeniIRPSTpFCstf", ph) || !ph))
         return put_aside(to, f, ph, where, err);

@@ -80,33 +80,24 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
     return rocprof_row_put(to, &run->words, f->table, row, 0, err);
 }
 
-/* A row that has ended, or cannot be one. */
-static rocl_status end_record(rocl_records *to, csv_worker *w, rocl_error *err)
+/* Puts the row of w->record if it has ended. `more`: a line may follow that belongs to it. */
+static rocl_status put_record(rocl_records *to, const csv_run *run, const csv_file *f,
+                              csv_worker *w, bool more, rocl_error *err)
 {
-    rocl_status st = rocl_record_fault_at(to, w->record_line, w->record_where, ROCL_FAULT_BAD_LINE,
-                                          "more or fewer fields than the header has", err);
-    w->record.len = 0;
-    return st;
-}
-
-/* A line that may be the next of a row whose quotes have not ended: texts may hold line ends. */
-static rocl_status add_line(rocl_records *to, const csv_run *run, const csv_file *f, csv_worker *w,
-                            const char *p, size_t n, rocl_error *err)
-{
-    rocl_buf_byte(&w->record, '\n');
-    rocl_buf_put(&w->record, p, n);
     rocl_buf_byte(&w->record, 0);
     if (w->record.failed)
         return rocl_fail_memory(err);
     w->record.len--;
-    if (w->record.len > RECORD_MAX)
-        return end_record(to, w, err);
-    if (rocprof_csv_fields((char *)w->record.data, w->record.len, f->count, f->text_column,
-                           w->fields, CSV_FIELDS_MAX) != f->count)
+    more = more && w->record.len <= RECORD_MAX;
+    const size_t count = rocprof_csv_fields((char *)w->record.data, w->record.len, f->count,
+                                            f->text_column, w->fields, CSV_FIELDS_MAX, more);
+    if (count >= ROCPROF_CSV_OPEN && more)
         return ROCL_OK;
-    rocl_status st = put_row(to, run, f, w, w->record_where, err);
     w->record.len = 0;
-    return st;
+    if (count == f->count)
+        return put_row(to, run, f, w, w->record_where, err);
+    return rocl_record_fault_at(to, w->record_line, w->record_where, ROCL_FAULT_BAD_LINE,
+                                "more or fewer fields than the header has", err);
 }
 
 static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t where, rocl_error *err)
@@ -117,15 +108,23 @@ static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t wher
     rocl_status st = ROCL_OK;
     if (where < f->first_row)
         return ROCL_OK;
-    if (w->record.len) {
-        if (rocprof_csv_continues(p, n))
-            return add_line(to, run, f, w, p, n, err);
-        st = end_record(to, w, err);
+    if (w->record.len) { /* texts may hold line ends */
+        if (rocprof_csv_continues(p, n)) {
+            rocl_buf_byte(&w->record, '\n');
+            rocl_buf_put(&w->record, p, n);
+            return put_record(to, run, f, w, true, err);
+        }
+        st = put_record(to, run, f, w, false, err);
     }
     if (!n || st != ROCL_OK) /* v2 leaves the second line empty */
         return st;
-    if (rocprof_csv_fields(p, n, f->count, f->text_column, w->fields, CSV_FIELDS_MAX) == f->count)
+    const size_t count =
+        rocprof_csv_fields(p, n, f->count, f->text_column, w->fields, CSV_FIELDS_MAX, true);
+    if (count == f->count)
         return put_row(to, run, f, w, where, err);
+    if (count < ROCPROF_CSV_OPEN)
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE,
+                                 "more or fewer fields than the header has", err);
     rocl_buf_put(&w->record, p, n);
     w->record_where = where;
     w->record_line = rocl_records_line_number(to);
@@ -136,15 +135,16 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     void **state = rocl_records_state(to);
-    (void)in;
-    (void)piece;
+    const csv_run *run = in->state;
     if (!*state && !(*state = calloc(1, sizeof(csv_worker))))
         return rocl_fail_memory(err);
     csv_worker *w = *state;
     w->dispatch_size = 0;
     w->record.len = 0;
     rocl_status st = rocl_records_lines(to, parse_line, rocprof_csv_continues, err);
-    return st == ROCL_OK && w->record.len ? end_record(to, w, err) : st;
+    return st == ROCL_OK && w->record.len
+               ? put_record(to, run, &run->files[piece->file], w, false, err)
+               : st;
 }
 
 static void free_worker(void *state)
@@ -216,7 +216,7 @@ static bool note_links(csv_run *run, const csv_file *f, char *text, size_t n, ro
     bool ok = true;
     while (ok && (p = csv_next_row(&at, text + n, &length))) {
         uint64_t link, number = 0;
-        if (rocprof_csv_fields(p, length, f->count, f->text_column, fields, CSV_SHORT_MAX) !=
+        if (rocprof_csv_fields(p, length, f->count, f->text_column, fields, CSV_SHORT_MAX, false) !=
             f->count)
             continue;
         const rocl_view *v = csv_find_field(f, fields, ROCPROF_LINK),

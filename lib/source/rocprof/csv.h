@@ -2,16 +2,21 @@
 #ifndef ROCL_SOURCE_ROCPROF_CSV_H
 #define ROCL_SOURCE_ROCPROF_CSV_H
 
+#include <stdint.h>
+
 #include "base/view.h"
 
 /* Splits a row of n bytes at p, which are written to, into fields without their quotes. Doubled
  * quotes are one, as RFC 4180 says; where a row does not read so, quotes stand for themselves, as
  * AMD's writers leave them, and end a field before a comma or the end. If there are to be `want`
  * fields (0: any number) and are not, the one at text_column (SIZE_MAX: none) may hold quotes with
- * commas behind them. Returns how many there are, at most fields_max; SIZE_MAX: quotes do not end.
- */
+ * commas behind them. Returns how many there are, at most fields_max, where quotes
+ * are sound or there are as many as wanted; SIZE_MAX: they are not, so far;
+ * ROCPROF_CSV_OPEN: the quotes of a field do not end, but may in a line that follows. `more`: that
+ * counts before what the row is if its quotes stand for themselves. */
+#define ROCPROF_CSV_OPEN (SIZE_MAX - 1)
 size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, rocl_view *fields,
-                          size_t fields_max);
+                          size_t fields_max, bool more);
 /* The same for text that stays as it is: quotes that are doubled, which *has_doubled says, stay so.
  * doubled false: quotes stand for themselves. */
 size_t rocprof_csv_split(const char *p, const char *end, bool doubled, rocl_view *fields,

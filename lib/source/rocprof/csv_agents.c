@@ -52,11 +52,11 @@ rocl_status csv_read_agents(csv_run *run, rocl_trace *t, const csv_file *f, char
     char *at = text, *p = csv_next_row(&at, text + n, &length_of_header);
     size_t length;
     const bool named = p && rocprof_csv_fields(p, length_of_header, f->count, SIZE_MAX, header,
-                                               CSV_SHORT_MAX) == f->count;
+                                               CSV_SHORT_MAX, false) == f->count;
     at = text + (f->first_row < n ? f->first_row : n);
     while ((p = csv_next_row(&at, text + n, &length))) {
-        if (f->count > CSV_SHORT_MAX ||
-            rocprof_csv_fields(p, length, f->count, SIZE_MAX, fields, CSV_SHORT_MAX) != f->count)
+        if (f->count > CSV_SHORT_MAX || rocprof_csv_fields(p, length, f->count, SIZE_MAX, fields,
+                                                           CSV_SHORT_MAX, false) != f->count)
             continue;
         const rocl_view *node = csv_find_field(f, fields, ROCPROF_NODE);
         const rocl_view *logical = csv_find_field(f, fields, ROCPROF_LOGICAL_NODE);
@@ -141,7 +141,7 @@ csv_agent_form csv_find_agent_form(const csv_run *run, const csv_file *f, char *
     csv_agent_form form = BY_LOGICAL;
     while (f->count <= CSV_SHORT_MAX && (p = csv_next_row(&at, text + n, &length))) {
         uint64_t number;
-        if (rocprof_csv_fields(p, length, f->count, f->text_column, fields, CSV_SHORT_MAX) !=
+        if (rocprof_csv_fields(p, length, f->count, f->text_column, fields, CSV_SHORT_MAX, false) !=
             f->count)
             continue;
         const rocl_view *v = csv_find_field(f, fields, ROCPROF_AGENT);

@@ -37,8 +37,8 @@ static inline uint64_t find_bytes(const char *p, char c)
     return mask;
 }
 
-/* Splits a row; SIZE_MAX: quotes that do not end. *has_doubled: fields hold doubled quotes. Goes
- * from one quote or comma to the next, in quotes from quote to quote. */
+/* Splits a row; SIZE_MAX: quotes that are none. *has_doubled: fields hold doubled quotes. Goes from
+ * one quote or comma to the next, in quotes from quote to quote. */
 size_t rocprof_csv_split(const char *p, const char *end, bool doubled, rocl_view *fields,
                          size_t fields_max, bool *has_doubled)
 {
@@ -87,7 +87,7 @@ size_t rocprof_csv_split(const char *p, const char *end, bool doubled, rocl_view
         }
     }
     if (quoted)
-        return SIZE_MAX;
+        return ROCPROF_CSV_OPEN;
     fields[count++] = rocl_view_between(p + begin, end);
     return count;
 }
@@ -127,17 +127,20 @@ static bool split_around_text(char *p, const char *end, size_t want, size_t colu
 }
 
 size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, rocl_view *fields,
-                          size_t fields_max)
+                          size_t fields_max, bool more)
 {
     bool has_doubled;
     size_t count = rocprof_csv_split(p, p + n, true, fields, fields_max, &has_doubled);
-    if (count == SIZE_MAX || (want && count != want)) {
-        const size_t rfc = count;
+    if (count == ROCPROF_CSV_OPEN && more)
+        return ROCPROF_CSV_OPEN;
+    /* A row that doubles its quotes and is sound is no other one, whatever its fields are. */
+    if (count >= ROCPROF_CSV_OPEN || (want && count != want && !has_doubled)) {
+        const size_t rfc = count == ROCPROF_CSV_OPEN ? SIZE_MAX : count;
         count = rocprof_csv_split(p, p + n, false, fields, fields_max, &has_doubled);
         if (want && count != want && text_column < want &&
             split_around_text(p, p + n, want, text_column, fields))
             return want;
-        return count == SIZE_MAX ? rfc : count;
+        return count >= ROCPROF_CSV_OPEN || (want && count != want) ? rfc : count;
     }
     for (size_t i = 0; has_doubled && i < count; i++)
         fields[i] = undouble_quotes((char *)(uintptr_t)fields[i].p, fields[i].n);

@@ -145,16 +145,20 @@ static const char *find_header(const char **p, size_t n)
 
 bool rocprof_is_csv(const char *head, size_t n, bool whole)
 {
-    rocl_view fields[CSV_SHORT_MAX];
-    rocprof_column columns[CSV_SHORT_MAX];
+    rocl_view *fields = malloc(CSV_FIELDS_MAX * sizeof *fields);
+    rocprof_column *columns = malloc(CSV_FIELDS_MAX * sizeof *columns);
     csv_file f = {0};
-    bool has_doubled;
+    bool has_doubled, is = false;
     (void)whole;
     const char *end = find_header(&head, n);
-    f.count =
-        rocprof_csv_split(head, end, true, fields, sizeof fields / sizeof *fields, &has_doubled);
-    return f.count != SIZE_MAX && find_columns(&f, fields, columns) >= 3 &&
-           f.table != ROCPROF_UNKNOWN;
+    if (fields && columns) {
+        f.count = rocprof_csv_split(head, end, true, fields, CSV_FIELDS_MAX, &has_doubled);
+        is = f.count < ROCPROF_CSV_OPEN && find_columns(&f, fields, columns) >= 3 &&
+             f.table != ROCPROF_UNKNOWN;
+    }
+    free(fields);
+    free(columns);
+    return is;
 }
 
 rocl_status csv_read_header(csv_file *f, const char *path, const char *text, size_t n,
@@ -172,8 +176,8 @@ rocl_status csv_read_header(csv_file *f, const char *path, const char *text, siz
     memcpy(f->header, begin, (size_t)(end - begin));
     if (f->is_cut && n == CSV_HEADER_MAX)
         return rocl_fail(err, ROCL_INPUT, "%s: the first line is too long", path);
-    f->count =
-        rocprof_csv_fields(f->header, (size_t)(end - begin), 0, SIZE_MAX, fields, CSV_FIELDS_MAX);
+    f->count = rocprof_csv_fields(f->header, (size_t)(end - begin), 0, SIZE_MAX, fields,
+                                  CSV_FIELDS_MAX, false);
     if (f->count >= CSV_FIELDS_MAX)
         return rocl_fail(err, ROCL_INPUT, "%s: too many columns", path);
     f->columns = calloc(f->count, sizeof *f->columns);

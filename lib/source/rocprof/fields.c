@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "source/rtg/line_match.h"
 
-enum { COUNTERS_MAX = 1024, CACHED_NAMES = 256, CACHED_LENGTH = 40 };
+enum { CACHED_NAMES = 256, CACHED_LENGTH = 40 };
 
 /* Of a dispatch of results.txt, whose counters are in lines of their own. */
 typedef enum dispatch_state {
@@ -25,7 +25,9 @@ struct rocprof_fields {
         uint8_t column;
     } cache[CACHED_NAMES]; /* names of columns come again in every line */
     rocprof_row row;
-    rocprof_counter counters[COUNTERS_MAX];
+    rocprof_counter *counters; /* those of the row */
+    size_t counter_cap;
+    bool failed; /* memory was out */
     dispatch_state dispatch;
     uint64_t line; /* of the dispatch, whose row has views of `text` */
     char *text;
@@ -39,8 +41,10 @@ rocprof_fields *rocprof_fields_new(void)
 
 void rocprof_fields_free(rocprof_fields *f)
 {
-    if (f)
+    if (f) {
+        free(f->counters);
         free(f->text);
+    }
     free(f);
 }
 
@@ -188,6 +192,15 @@ static bool take_times(rocprof_row *row, rocl_view times)
     return true;
 }
 
+static bool add_counter(rocprof_fields *f, rocprof_counter counter)
+{
+    f->failed |= !ROCL_GROW(f->counters, f->counter_cap, f->row.counter_count + 1);
+    if (!f->failed)
+        f->counters[f->row.counter_count++] = counter;
+    f->row.counters = f->counters;
+    return !f->failed;
+}
+
 /* The fields of a line as a row; false: it is cut or damaged. */
 static bool read_row(rocprof_fields *f, const char *p, const char *end)
 {
@@ -195,7 +208,6 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
     rocl_view name, value;
     row->has = row->has_packet = 0;
     row->of_v1 = *p == 'd';
-    row->counters = f->counters;
     row->counter_count = 0;
     if (*p == 'd') {
         const char *number = p + 9;
@@ -212,9 +224,7 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
         else if (rocl_view_is(name, "time")) {
             if (!take_times(row, value))
                 return false;
-        } else if (row->counter_count < COUNTERS_MAX)
-            f->counters[row->counter_count++] = (rocprof_counter){name, {.text = value}, 0};
-        else
+        } else if (!add_counter(f, (rocprof_counter){name, {.text = value}, 0}))
             return false;
     }
     return true;
@@ -234,6 +244,8 @@ rocl_status rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f, roc
 static rocl_status put_bad_line(rocl_records *to, rocprof_fields *f, uint64_t where,
                                 rocl_error *err)
 {
+    if (f->failed)
+        return rocl_fail_memory(err);
     f->dispatch = BAD_DISPATCH;
     return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged",
                              err);
@@ -280,8 +292,10 @@ rocl_status rocprof_counter_line_put(rocl_records *to, const rocprof_words *w, r
         return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
                                  "a counter whose dispatch cannot be read", err);
     f->dispatch = f->dispatch == UNTIMED_DISPATCH ? COUNTED_DISPATCH : f->dispatch;
-    f->counters[0] = (rocprof_counter){
-        rocl_view_between(name, open - 1), {.text = rocl_view_between(open + 1, end - 1)}, 0};
-    f->row.counter_count = 1;
+    f->row.counter_count = 0;
+    if (!add_counter(f, (rocprof_counter){rocl_view_between(name, open - 1),
+                                          {.text = rocl_view_between(open + 1, end - 1)},
+                                          0}))
+        return rocl_fail_memory(err);
     return rocprof_row_put(to, w, ROCPROF_COUNTERS, &f->row, 0, err);
 }
