@@ -133,6 +133,36 @@ column() { # file column-title
     try 3 rocpd2csv --strict -d out3 number.csv
 }
 
+@test "rows whose times are empty are counted, in every family; values of counters are kept" {
+    local family begin end made
+    while read -r family begin end; do
+        for made in ",,$end" ",$begin," ,,; do
+            sed "0,/,$begin,$end/s//$made/" "$FILES/run_$family.csv" >x.csv
+            cmp -s x.csv "$FILES/run_$family.csv" && fail "$family: nothing was changed"
+            try 1 rocstats domains --format csv x.csv
+            says " left out: no valid time (1)"
+        done
+    done <<-END
+		kernel_trace 10000 12500
+		hip_api_trace 9000 9400
+		marker_api_trace 8000 15000
+		memory_allocation_trace 8400 8500
+		memory_copy_trace 9650 9950
+		scratch_memory_trace 9960 9990
+	END
+    sed '2s/10000,12500/,12500/' "$FILES/v1.csv" >v1.csv
+    try 1 rocstats domains --format csv v1.csv
+    says "v1.csv:2: a time is missing"
+    # Times are those of the dispatch: values do without.
+    sed -E 's/,10000,12500$/,,/' "$FILES/run_counter_collection.csv" >counters.csv
+    try 0 rocstats counters --format csv counters.csv
+    [[ "$output" == *'"SQ_WAVES","void blend<float, 4>(float*, int)",,1,64,'* ]]
+    [ "$(domains counters.csv)" = "$(domains "$FILES/run_counter_collection.csv" | sed 's/KERNELS 2 3400/KERNELS 1 900/')" ]
+    sed -E '2s/,10000,12500$/,,12500/' "$FILES/run_counter_collection.csv" >half.csv
+    try 1 rocstats counters --format csv half.csv
+    says "half.csv:2: a time is missing"
+}
+
 @test "a column that is needed and missing is named" {
     cut -d, -f1-5,7 "$FILES/run_hip_api_trace.csv" >hip.csv
     try 3 rocpd2csv -d out hip.csv
