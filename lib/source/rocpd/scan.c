@@ -412,11 +412,12 @@ static rocl_status add_alloc(const rocpd_row *r, rocpd_worker *w, const row_head
                              &a.stream, err)) ||
         (st = read_size(r, A_SIZE, &a.size, err)) || (st = read_u64(r, A_ADDRESS, &a.address, err)))
         return st;
-    if (rocl_cell_kind(r->rows, A_EXTDATA, r->row) == ROCL_CELL_TEXT) {
-        size_t n;
-        const char *json = rocl_cell_text(r->rows, A_EXTDATA, r->row, &n);
+    size_t n;
+    const char *json = rocpd_read_json(&w->text, r->rows, A_EXTDATA, r->row, &n);
+    if (w->text.failed)
+        return rocl_fail_memory(err);
+    if (n)
         rocl_json_number(s->trace, json, n, "flags", &a.flags);
-    }
     st = read_message(r, &h->event, &a.e, err);
     return st ? st : rocl_allocs_add(s->allocs, w->out.worker, &a, err);
 }
