@@ -273,7 +273,13 @@ static rocl_status add_call(const rocpd_row *r, rocpd_worker *w, const row_head 
         rocl_domain domain = rocl_domain_of(r->set->trace, ROCL_REGION, g.e.category);
         *c = (rocpd_category){g.e.category + 1, domain == ROCL_DOMAIN_MARKERS};
     }
-    return add_region(r, w, &g, c->marker ? ROCL_MARKER : ROCL_REGION, err);
+    rocl_view category = {"", 0}, function = {"", 0};
+    if (c->marker) {
+        category.p = rocl_text(r->set->trace, g.e.category, &category.n);
+        function.p = rocl_text(r->set->trace, g.function, &function.n);
+    }
+    const bool marks = c->marker && rocl_roctx_call_marks(category, function);
+    return add_region(r, w, &g, marks ? ROCL_MARKER : ROCL_REGION, err);
 }
 
 /* A sample is a value's moment (its value is in rocpd_pmc_event), a moment of its own (a ROCTx

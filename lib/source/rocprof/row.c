@@ -620,7 +620,7 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
         r->as.e.category = w->hsa;
     else if (!category)
         r->as.e.category = rocl_records_text(to, domain);
-    if (begins_with(domain, "MARKER_CORE")) {
+    if (begins_with(domain, "MARKER_CORE") && rocl_roctx_call_marks(domain, r->name)) {
         const bool mark = r->as.e.start == r->as.e.end;
         r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
     }
