@@ -197,7 +197,30 @@ column() { # file column-title
     done
     rocpd2csv -q -d expected -o o "$FILES"/run_*.csv
     rocpd2csv -q -d out -o o run_*.csv
+    grep -q $'two\r' out/o_marker_api_trace.csv
+    sed -i 's/\r/\n/g' out/o_marker_api_trace.csv
     diff -r expected out
+}
+
+@test "texts come back byte by byte: line ends, quotes alone" {
+    local text
+    rocmerge -q -o all.db "$FIXTURES/schema-3.0.0.db"
+    for text in 'a\r\nb' 'a\rb' 'a\nb' '\r\n\r\n' 'a\n\r"b\r' '""' '"' '"a"'; do
+        printf "$text" >text
+        cp all.db t.db
+        sqlite3 t.db "UPDATE rocpd_info_kernel_symbol$(suffix t.db) SET kernel_name = CAST(readfile('text') AS TEXT), \
+            display_name = CAST(readfile('text') AS TEXT);
+            UPDATE rocpd_event$(suffix t.db) SET extdata = json_object('message', CAST(readfile('text') AS TEXT))
+            WHERE extdata LIKE '%message%'"
+        rm -rf csv
+        rocpd2csv -q -d csv -o o t.db
+        for query in 'SELECT hex(kernel), count(*) FROM kernel GROUP BY 1' \
+            "SELECT hex(name), count(*) FROM marker WHERE category LIKE 'MARKER%' GROUP BY 1"; do
+            rocline query -q --format csv t.db "$query" >a
+            rocline query -q --format csv csv/*.csv "$query" >b
+            diff a b || fail "$text"
+        done
+    done
 }
 
 @test "columns in any order, quotes around everything, CR LF, CR, a byte order mark" {

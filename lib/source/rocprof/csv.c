@@ -14,7 +14,8 @@ typedef struct csv_worker {
     rocprof_counter counters[CSV_FIELDS_MAX];
     char dispatch[96]; /* of the row before: its number and process, as texts */
     size_t dispatch_size;
-    rocl_buf record; /* a row whose quotes have not ended so far: its lines */
+    rocl_buf record;   /* a row whose quotes have not ended so far: its lines */
+    size_t record_end; /* bytes of it that are the end of its last line */
     uint64_t record_where, record_line;
 } csv_worker;
 
@@ -49,6 +50,7 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
     row->has = f->has;
     row->has_packet = f->has_packet;
     row->of_v1 = f->of_v1;
+    row->of_csv = true;
     row->without_db = f->without_db;
     row->counters = w->counters;
     row->counter_count = 0;
@@ -89,20 +91,26 @@ static rocl_status end_record(rocl_records *to, csv_worker *w, rocl_error *err)
     return st;
 }
 
-/* A line that may be the next of a row whose quotes have not ended: texts may hold line ends. */
+/* Texts hold line ends as they are. */
+static void keep_line(rocl_records *to, csv_worker *w, const char *p, size_t n)
+{
+    const rocl_view end = rocl_records_line_end(to);
+    rocl_buf_put(&w->record, p, n);
+    rocl_buf_put(&w->record, end.p, end.n);
+    w->record_end = end.n;
+}
+
+/* A line that may be the next of a row whose quotes have not ended. */
 static rocl_status add_line(rocl_records *to, const csv_run *run, const csv_file *f, csv_worker *w,
                             const char *p, size_t n, rocl_error *err)
 {
-    rocl_buf_byte(&w->record, '\n');
-    rocl_buf_put(&w->record, p, n);
-    rocl_buf_byte(&w->record, 0);
+    keep_line(to, w, p, n);
     if (w->record.failed)
         return rocl_fail_memory(err);
-    w->record.len--;
     if (w->record.len > RECORD_MAX)
         return end_record(to, w, err);
-    if (rocprof_csv_fields((char *)w->record.data, w->record.len, f->count, f->text_column,
-                           w->fields, CSV_FIELDS_MAX) != f->count)
+    if (rocprof_csv_fields((char *)w->record.data, w->record.len - w->record_end, f->count,
+                           f->text_column, w->fields, CSV_FIELDS_MAX) != f->count)
         return ROCL_OK;
     rocl_status st = put_row(to, run, f, w, w->record_where, err);
     w->record.len = 0;
@@ -126,7 +134,7 @@ static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t wher
         return st;
     if (rocprof_csv_fields(p, n, f->count, f->text_column, w->fields, CSV_FIELDS_MAX) == f->count)
         return put_row(to, run, f, w, where, err);
-    rocl_buf_put(&w->record, p, n);
+    keep_line(to, w, p, n);
     w->record_where = where;
     w->record_line = rocl_records_line_number(to);
     return w->record.failed ? rocl_fail_memory(err) : ROCL_OK;

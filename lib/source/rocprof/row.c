@@ -269,7 +269,7 @@ static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_
     return first == 'G' || first == 'C' ? (uint64_t)*type << 32 | number : number;
 }
 
-/* The name of a kernel: rocprof v1 stores it with its quotes. */
+/* The name of a kernel: rocprof stores it with its quotes, where it does not write CSV. */
 static rocl_view without_quotes(rocl_view s)
 {
     if (s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"')
@@ -446,7 +446,9 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     rocl_dispatch *d = &r->as.dispatch;
     rocl_packet packet;
     rocl_status st = ROCL_OK;
-    r->name = without_quotes(take_text(row, ROCPROF_KERNEL_NAME));
+    r->name = take_text(row, ROCPROF_KERNEL_NAME);
+    if (!row->of_csv)
+        r->name = without_quotes(r->name);
     r->symbol = &symbol;
     symbol.is_function = row->of_v1 && rocl_kernel_length(r->name.p, r->name.n) == r->name.n;
     d->e.category = w->kernel;
