@@ -371,3 +371,25 @@ gpus_of_memory() {
     grep -q '"name": "ncclDevKernel_Generic".*"Collective name": "allreduce", "In msg nelems": 64, "Process Group Ranks": "\[0, 1\]"' t.json
     ! grep '"name": "gemm"' t.json | grep Collective
 }
+
+@test "an object with several arrays of events: all are read" {
+    local events='"traceEvents":[{"ph":"X","cat":"kernel","name":"%s","pid":0,"tid":7,"ts":100,"dur":2,"args":{"device":0,"stream":7}}]'
+    local jobs
+    # shellcheck disable=SC2059 # formats
+    printf "{$events,\"otherData\":{},$events,\"traceEvents\":[],$events}" a b c >several.json
+    for jobs in 1 4; do
+        try 0 rocstats kernels -j$jobs --format csv several.json
+        [ "$(tail -n +2 <<<"$output" | cut -d, -f1-3 | paste -sd' ')" = '"a",1,2000 "b",1,2000 "c",1,2000' ]
+    done
+    # shellcheck disable=SC2059
+    printf "{$events,\"traceEvents\":{}}" a >none.json
+    try 3 rocstats kernels none.json
+    says "none.json: JSON, but it has no array traceEvents"
+    # Of rocprof v1 as well.
+    event() { # name
+        echo ",{\"ts\":\"$1\", \"ph\":\"X\", \"pid\":\"2\", \"tid\":\"1\", \"name\":\"hipFree\", \"dur\":\"1\", \"args\":{\"BeginNs\":\"${1}000\", \"EndNs\":\"${1}500\"}}"
+    }
+    echo "{ \"traceEvents\":[{} $(event 1) $(event 2)], \"traceEvents\":[{} $(event 3)]}" >results.json
+    try 0 rocstats domains --format csv results.json
+    [[ "$output" == *'"HIP",3,1500,'* ]]
+}

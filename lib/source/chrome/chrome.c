@@ -572,6 +572,33 @@ static rocl_status outline_file(rocl_records_input *in, rocl_error *err)
     return st == ROCL_INPUT ? (rocl_wrap(err, "%s", in->files[0].path), st) : st;
 }
 
+/* The array of events that is all of the file, or is a member of it: there may be several. NULL: no
+ * more. */
+static const rocl_json_node *next_events(const rocl_json_index *x, const rocl_json_node *before)
+{
+    if (x->nodes->kind == ROCL_JSON_ARRAY)
+        return before ? NULL : x->nodes;
+    return before ? rocl_json_same(x, before) : rocl_json_child(x, x->nodes, "traceEvents");
+}
+
+static rocl_status add_pieces(rocl_records_input *in, rocl_error *err)
+{
+    const rocl_json_index *x = &((chrome_file *)in->state)->index;
+    const rocl_json_node *events = next_events(x, NULL);
+    do {
+        if (!events || events->kind != ROCL_JSON_ARRAY)
+            return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents",
+                             in->source->path);
+        for (size_t i = 0; i < events->blocks; i++) {
+            const rocl_json_block *b = &x->blocks[events->block + i];
+            if (!rocl_records_add_piece(
+                    in, &(rocl_piece){.first = b->begin, .last = b->end, .rows = b->count}))
+                return rocl_fail_memory(err);
+        }
+    } while ((events = next_events(x, events)));
+    return ROCL_OK;
+}
+
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
@@ -597,25 +624,16 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     st = outline_file(in, err);
     if (st != ROCL_OK)
         return st;
-    const rocl_json_node *root = f->index.nodes,
-                         *events = root->kind == ROCL_JSON_ARRAY
-                                       ? root
-                                       : rocl_json_child(&f->index, root, "traceEvents");
-    if (!events || events->kind != ROCL_JSON_ARRAY)
-        return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents", s->path);
-    for (size_t i = 0; i < events->blocks; i++) {
-        const rocl_json_block *b = &f->index.blocks[events->block + i];
-        if (!rocl_records_add_piece(
-                in, &(rocl_piece){.first = b->begin, .last = b->end, .rows = b->count}))
-            return rocl_fail_memory(err);
-    }
+    if ((st = add_pieces(in, err)) != ROCL_OK)
+        return st;
     /* An array alone need not be closed. */
     const bool in_event = f->index.rest < f->index.size;
-    if (f->index.truncated && (in_event || root->kind == ROCL_JSON_OBJECT))
+    if (f->index.truncated && (in_event || f->index.nodes->kind == ROCL_JSON_OBJECT))
         st = rocl_source_truncated(s, t, err);
     if (st == ROCL_OK)
         st = read_members(in, err);
-    if (st == ROCL_OK && !f->kineto)
+    for (const rocl_json_node *events = next_events(&f->index, NULL);
+         st == ROCL_OK && events && !f->kineto; events = next_events(&f->index, events))
         st = xla_rows_read(&f->xla, t, &f->index, events, in->files[0].spool, f->flags, err);
     if (st == ROCL_OK && f->xla.host)
         in->likely_process = f->xla.host;
