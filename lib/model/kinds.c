@@ -51,8 +51,8 @@ rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t categor
 bool rocl_roctx_call_marks(rocl_view category, rocl_view function)
 {
     static const char *const others[] = {"roctxRangePop", "roctxRangeStop", "roctxGetThreadId"};
-    bool marks = !rocl_view_is(category, "MARKER_CONTROL_API") &&
-                 !rocl_view_is(category, "MARKER_NAME_API");
+    bool marks =
+        !rocl_view_is(category, "MARKER_CONTROL_API") && !rocl_view_is(category, "MARKER_NAME_API");
     for (size_t i = 0; marks && i < sizeof others / sizeof *others; i++)
         marks = !rocl_view_is(function, others[i]);
     return marks;

@@ -142,8 +142,8 @@ typedef struct rocpd_found {
     size_t object_count;
     char version[32]; /* of the schema, of the first set */
     bool systems;     /* rocprofiler-systems has written it */
-    bool compressed; /* views call functions that only its writer has */
-    bool slice; /* a set is one slice of several */
+    bool compressed;  /* views call functions that only its writer has */
+    bool slice;       /* a set is one slice of several */
 } rocpd_found;
 
 rocl_status rocpd_find(rocpd_found *found, rocl_db *db, const char *path, rocl_error *err);
