@@ -435,7 +435,7 @@ ROCL_API bool rocl_fault_drops(rocl_fault f);
 
 /* Called from one thread at a time. `done` and `total` are in rows; total 0: unknown. */
 typedef void rocl_progress_fn(void *ctx, const char *phase, uint64_t done, uint64_t total);
-/* Something worth saying that is no error: "FILE: LZ4-compressed extdata is left out". */
+/* Something worth saying that is no error: "FILE: named twice, read once". */
 typedef void rocl_notice_fn(void *ctx, const char *text);
 
 typedef struct rocl_team rocl_team;

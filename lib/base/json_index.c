@@ -425,14 +425,26 @@ void rocl_json_index_free(rocl_json_index *x)
     *x = (rocl_json_index){0};
 }
 
+/* The first member of a node with a key, from a node on. */
+static const rocl_json_node *find_member(const rocl_json_index *x, size_t parent, size_t from,
+                                         const char *key)
+{
+    for (size_t i = from; i < x->count && x->nodes[i].parent >= parent; i++)
+        if (x->nodes[i].parent == parent && !strcmp(x->nodes[i].key, key))
+            return &x->nodes[i];
+    return NULL;
+}
+
 const rocl_json_node *rocl_json_child(const rocl_json_index *x, const rocl_json_node *of,
                                       const char *key)
 {
     const size_t parent = (size_t)(of - x->nodes);
-    for (size_t i = parent + 1; i < x->count && x->nodes[i].parent >= parent; i++)
-        if (x->nodes[i].parent == parent && !strcmp(x->nodes[i].key, key))
-            return &x->nodes[i];
-    return NULL;
+    return find_member(x, parent, parent + 1, key);
+}
+
+const rocl_json_node *rocl_json_same(const rocl_json_index *x, const rocl_json_node *member)
+{
+    return find_member(x, member->parent, (size_t)(member - x->nodes) + 1, member->key);
 }
 
 rocl_status rocl_json_load(rocl_json *r, rocl_buf *b, const rocl_spool *spool, uint64_t begin,

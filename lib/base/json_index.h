@@ -81,6 +81,9 @@ void rocl_json_index_free(rocl_json_index *x);
 const rocl_json_node *rocl_json_child(const rocl_json_index *x, const rocl_json_node *of,
                                       const char *key);
 
+/* The next member of the same object that has the same key; NULL: none. */
+const rocl_json_node *rocl_json_same(const rocl_json_index *x, const rocl_json_node *member);
+
 /* Reads [begin, end) of the file into b, whose bytes it replaces, and opens a reader on them. More
  * than 256 MiB are an error. */
 rocl_status rocl_json_load(rocl_json *r, rocl_buf *b, const rocl_spool *spool, uint64_t begin,

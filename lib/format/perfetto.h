@@ -259,9 +259,6 @@ enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
 #define PF_STAGE_HIP_EVENT  "HIP event"
 #define PF_STAGE_BARRIER    "Barrier"
 
-/* In the names of tracks, where nobody knows which it is. */
-#define PF_UNKNOWN_AGENT "unknown agent"
-
 /* Ends of the names of tracks whose values are made of copies and allocations; and how they begin
  * in AMD's layout. */
 #define PF_ALLOCATED        "allocated"

@@ -48,6 +48,16 @@ rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t categor
     return g ? g->domain : ROCL_DOMAIN_OTHER;
 }
 
+bool rocl_roctx_call_marks(rocl_view category, rocl_view function)
+{
+    static const char *const others[] = {"roctxRangePop", "roctxRangeStop", "roctxGetThreadId"};
+    bool marks =
+        !rocl_view_is(category, "MARKER_CONTROL_API") && !rocl_view_is(category, "MARKER_NAME_API");
+    for (size_t i = 0; marks && i < sizeof others / sizeof *others; i++)
+        marks = !rocl_view_is(function, others[i]);
+    return marks;
+}
+
 /* ---- kinds ---- */
 
 const rocl_kind_info rocl_kind_infos[ROCL_KINDS] = {

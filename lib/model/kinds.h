@@ -21,6 +21,7 @@
 #ifndef ROCL_MODEL_KINDS_H
 #define ROCL_MODEL_KINDS_H
 
+#include "base/view.h"
 #include "rocline.h"
 
 /* ---- domains ---- */
@@ -140,6 +141,9 @@ static inline rocl_event *rocl_event_at(const rocl_batch *b, size_t size, size_t
 
 /* The domain of an event: that of its kind, or of the category (a text of the trace) of a call. */
 rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);
+/* Does a call of rocTX mark a range or a moment? Those that pause the profiler, name something, end
+ * a range or ask for a number are calls, though their domain is that of markers. */
+bool rocl_roctx_call_marks(rocl_view category, rocl_view function);
 
 /* What an operation on memory is called: "MEMORY_ALLOCATION_FREE". Returns the length. */
 #define ROCL_ALLOC_NAME_MAX 64

@@ -65,6 +65,9 @@ static inline int64_t rocl_unset_clock(const rocl_model_capture *c, int64_t time
  * that would then be before time began are unknown. */
 void rocl_set_clock_of(rocl_model_capture *c);
 
+/* In the names of tracks, where nobody knows which it is. */
+#define ROCL_UNKNOWN_AGENT "unknown agent"
+
 typedef struct rocl_machine {
     uint32_t hostname, machine_id; /* texts; 0 unknown */
     uint32_t first;                /* capture */

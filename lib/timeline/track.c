@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/perfetto.h"
-
 /* AMD's converter has a track for each stream, whatever its agent; with queues, one for each queue
  * of an agent, and one for the copies to an agent that a thread asked for. */
 static rocl_track amd_track(const rocl_timeline *t, rocl_track track, rocl_kind kind,
@@ -164,7 +162,7 @@ void rocl_agent_label(const rocl_gpus *g, const rocl_capture *c, uint32_t agent,
     else if (agent < c->agent_count)
         snprintf(s, size, "%s", rocl_str(c->trace, c->agents[agent].label));
     else
-        snprintf(s, size, PF_UNKNOWN_AGENT);
+        snprintf(s, size, ROCL_UNKNOWN_AGENT);
 }
 
 void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word, char *name,

@@ -377,3 +377,56 @@ gpus_of_memory() {
     try 1 rocpd2csv -d out none.json
     says "2 records left out: malformed line (2)"
 }
+
+@test "an object with several arrays of events: all are read" {
+    local events='"traceEvents":[{"ph":"X","cat":"kernel","name":"%s","pid":0,"tid":7,"ts":100,"dur":2,"args":{"device":0,"stream":7}}]'
+    local jobs
+    # shellcheck disable=SC2059 # formats
+    printf "{$events,\"otherData\":{},$events,\"traceEvents\":[],$events}" a b c >several.json
+    for jobs in 1 4; do
+        try 0 rocstats kernels -j$jobs --format csv several.json
+        [ "$(tail -n +2 <<<"$output" | cut -d, -f1-3 | paste -sd' ')" = '"a",1,2000 "b",1,2000 "c",1,2000' ]
+    done
+    # shellcheck disable=SC2059
+    printf "{$events,\"traceEvents\":{}}" a >none.json
+    try 3 rocstats kernels none.json
+    says "none.json: JSON, but it has no array traceEvents"
+    # Of rocprof v1 as well.
+    event() { # name
+        echo ",{\"ts\":\"$1\", \"ph\":\"X\", \"pid\":\"2\", \"tid\":\"1\", \"name\":\"hipFree\", \"dur\":\"1\", \"args\":{\"BeginNs\":\"${1}000\", \"EndNs\":\"${1}500\"}}"
+    }
+    echo "{ \"traceEvents\":[{} $(event 1) $(event 2)], \"traceEvents\":[{} $(event 3)]}" >results.json
+    try 0 rocstats domains --format csv results.json
+    [[ "$output" == *'"HIP",3,1500,'* ]]
+}
+
+@test "what rtg2json wrote comes back: work, markers, GPUs, processes" {
+    local name jobs
+    for name in everything schema-3.0.0 sampled merged; do
+        for jobs in 1 4; do
+            rtg2json -q --args -j$jobs -o t.json "$FIXTURES/$name.db"
+            rocstats domains kernels -q --format csv "$FIXTURES/$name.db" >a
+            rocstats domains kernels -q -j$jobs --format csv t.json >b
+            diff a b || fail "$name"
+        done
+    done
+    # Of copies between GPUs only the one that they are drawn on is known.
+    rtg2json -q -o t.json "$FIXTURES/everything.db"
+    for report in overlap copies; do
+        rocstats $report -q --format csv "$FIXTURES/everything.db" >a
+        rocstats $report -q --format csv t.json >b
+        [ $report = copies ] || diff a b
+        [ "$(wc -l <a)" -eq "$(wc -l <b)" ]
+    done
+    local per_process="SELECT count(*), sum(duration) FROM kernels GROUP BY pid ORDER BY 1"
+    local dispatch="SELECT name, grid_x, workgroup_x, lds_size, stream_id, queue_id, agent_type_index, start FROM kernels ORDER BY start, name"
+    diff <(rocline query --format csv "$FIXTURES/everything.db" "$dispatch") <(rocline query --format csv t.json "$dispatch")
+    rtg2json -q -o t.json "$FIXTURES/rank0.db" "$FIXTURES/rank1.db"
+    diff <(rocline query --format csv "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" "$per_process") <(rocline query --format csv t.json "$per_process")
+    # Again from there: the same events.
+    rtg2json -q -o u.json t.json
+    diff <(rocstats domains -q --format csv t.json) <(rocstats domains -q --format csv u.json)
+    # Categories of somebody else mean what they did.
+    sed 's/"generator":"rocline/"generator":"other/' t.json >other.json
+    rocstats domains -q --format csv other.json | grep -q OTHER
+}

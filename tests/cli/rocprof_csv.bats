@@ -149,6 +149,36 @@ END
     [ "$(rocline query -q --format csv 'SELECT count(*), sum(end - start) FROM event' text.csv | tail -1)" = 2,2000 ]
 }
 
+@test "rows whose times are empty are counted, in every family; values of counters are kept" {
+    local family begin end made
+    while read -r family begin end; do
+        for made in ",,$end" ",$begin," ,,; do
+            sed "0,/,$begin,$end/s//$made/" "$FILES/run_$family.csv" >x.csv
+            cmp -s x.csv "$FILES/run_$family.csv" && fail "$family: nothing was changed"
+            try 1 rocstats domains --format csv x.csv
+            says " left out: no valid time (1)"
+        done
+    done <<-END
+		kernel_trace 10000 12500
+		hip_api_trace 9000 9400
+		marker_api_trace 8000 15000
+		memory_allocation_trace 8400 8500
+		memory_copy_trace 9650 9950
+		scratch_memory_trace 9960 9990
+	END
+    sed '2s/10000,12500/,12500/' "$FILES/v1.csv" >v1.csv
+    try 1 rocstats domains --format csv v1.csv
+    says "v1.csv:2: a time is missing"
+    # Times are those of the dispatch: values do without.
+    sed -E 's/,10000,12500$/,,/' "$FILES/run_counter_collection.csv" >counters.csv
+    try 0 rocstats counters --format csv counters.csv
+    [[ "$output" == *'"SQ_WAVES","void blend<float, 4>(float*, int)",,1,64,'* ]]
+    [ "$(domains counters.csv)" = "$(domains "$FILES/run_counter_collection.csv" | sed 's/KERNELS 2 3400/KERNELS 1 900/')" ]
+    sed -E '2s/,10000,12500$/,,12500/' "$FILES/run_counter_collection.csv" >half.csv
+    try 1 rocstats counters --format csv half.csv
+    says "half.csv:2: a time is missing"
+}
+
 @test "a column that is needed and missing is named" {
     cut -d, -f1-5,7 "$FILES/run_hip_api_trace.csv" >hip.csv
     try 3 rocpd2csv -d out hip.csv
@@ -183,7 +213,30 @@ END
     done
     rocpd2csv -q -d expected -o o "$FILES"/run_*.csv
     rocpd2csv -q -d out -o o run_*.csv
+    grep -q $'two\r' out/o_marker_api_trace.csv
+    sed -i 's/\r/\n/g' out/o_marker_api_trace.csv
     diff -r expected out
+}
+
+@test "texts come back byte by byte: line ends, quotes alone" {
+    local text
+    rocmerge -q -o all.db "$FIXTURES/schema-3.0.0.db"
+    for text in 'a\r\nb' 'a\rb' 'a\nb' '\r\n\r\n' 'a\n\r"b\r' '""' '"' '"a"'; do
+        printf "$text" >text
+        cp all.db t.db
+        sqlite3 t.db "UPDATE rocpd_info_kernel_symbol$(suffix t.db) SET kernel_name = CAST(readfile('text') AS TEXT), \
+            display_name = CAST(readfile('text') AS TEXT);
+            UPDATE rocpd_event$(suffix t.db) SET extdata = json_object('message', CAST(readfile('text') AS TEXT))
+            WHERE extdata LIKE '%message%'"
+        rm -rf csv
+        rocpd2csv -q -d csv -o o t.db
+        for query in 'SELECT hex(kernel), count(*) FROM kernel GROUP BY 1' \
+            "SELECT hex(name), count(*) FROM marker WHERE category LIKE 'MARKER%' GROUP BY 1"; do
+            rocline query -q --format csv t.db "$query" >a
+            rocline query -q --format csv csv/*.csv "$query" >b
+            diff a b || fail "$text"
+        done
+    done
 }
 
 @test "columns in any order, quotes around everything, CR LF, CR, a byte order mark" {

@@ -372,3 +372,20 @@ KFD_QUEUE  agent=Agent 2'
     [ -s regions-broken.json ]
     diff regions-broken.json regions-rocprofv3-7.13.json
 }
+
+@test "calls of rocTX that mark nothing are calls, in databases and CSV files of the trace as well" {
+    local version input kinds="SELECT kind, count(*) FROM (SELECT 'marker' AS kind, category FROM marker
+        UNION ALL SELECT 'call', category FROM region) WHERE category LIKE 'MARKER%' GROUP BY kind"
+    for version in 6.4 7.13; do
+        rocmerge -q -o m.db "$FIXTURES/rocprofv3-$version.json" || [ $? -eq 1 ]
+        rocpd2csv -q -d csv -o o "$FIXTURES/rocprofv3-$version.json" || [ $? -eq 1 ]
+        for input in "$FIXTURES/rocprofv3-$version.json" m.db csv/o_marker_api_trace.csv; do
+            same "$(rocline query -q --format csv "$input" "$kinds" | tail -n 2)" '"call",2
+"marker",4'
+        done
+        rocstats markers -q --format csv "$FIXTURES/rocprofv3-$version.json" >a || [ $? -eq 1 ]
+        rocstats markers -q --format csv m.db >b
+        cmp a b
+        rm -r m.db csv
+    done
+}

@@ -23,6 +23,8 @@ static const struct {
     {"event_dangling_category", ROCL_FAULT_DANGLING_NAME, 1},
     {"event_extdata_not_json", ROCL_FAULT_BAD_JSON, 1},
     {"event_extdata_cut", ROCL_FAULT_BAD_JSON, 1},
+    {"event_extdata_bad_frame", ROCL_FAULT_BAD_JSON, 1},
+    {"event_extdata_blob", ROCL_FAULT_BAD_JSON, 1},
     {"message_lone_surrogate", ROCL_FAULT_BAD_JSON, 1},
     {"sample_dangling_track", ROCL_FAULT_DANGLING_TRACK, 1},
     {"sample_dangling_event", ROCL_FAULT_DANGLING_EVENT, 1},
@@ -83,8 +85,6 @@ static void test_faults(void **state)
     rocl_trace *t = scan(file, &o, &s);
     if (strstr(file, "sys")) /* does not know when the process began */
         faults[ROCL_FAULT_BEFORE_PROCESS] = 0;
-    if (strstr(file, "lz4")) /* extdata is in frames, which are not read */
-        faults[ROCL_FAULT_BAD_JSON] = 0;
     for (int f = 0; f < ROCL_FAULTS; f++)
         if (rocl_trace_faults(t, (rocl_fault)f) != faults[f]) {
             print_error("%s: %s: %llu, expected %llu\n", file, rocl_fault_text((rocl_fault)f),

@@ -10,6 +10,7 @@
  *     collectives.h  what collectives send
  *     flows.h        arrows
  *     xla.h          rows of JAX and TensorFlow
+ *     own.h          what rtg2json wrote
  *
  * Times are decimal microseconds, turned into nanoseconds exactly. */
 #include "source/chrome/chrome.h"
@@ -22,6 +23,7 @@
 #include "source/chrome/callers.h"
 #include "source/chrome/collectives.h"
 #include "source/chrome/flows.h"
+#include "source/chrome/own.h"
 #include "source/chrome/work.h"
 #include "source/chrome/xla.h"
 
@@ -54,6 +56,7 @@ typedef struct chrome_file {
     int64_t rank;         /* -1: not said */
     uint32_t hip, marker; /* categories */
     xla_rows xla;
+    chrome_own own;
     chrome_flows *flows; /* by worker, of the first pass */
     chrome_callers callers;
     chrome_collectives collectives;
@@ -139,9 +142,17 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
                                                          : st;
 }
 
+/* Of rtg2json: the sum of allocations. */
+static bool is_derived_counter(rocl_view name)
+{
+    static const char end[] = " allocated (bytes)";
+    const size_t n = sizeof end - 1;
+    return name.n > n && !memcmp(name.p + name.n - n, end, n);
+}
+
 /* "M": names of processes and threads. */
-static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_worker *w,
-                                const chrome_event *e, rocl_error *err)
+static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_own *own,
+                                chrome_worker *w, const chrome_event *e, rocl_error *err)
 {
     chrome_args a = {0};
     const bool process = rocl_view_is(e->name, "process_name");
@@ -149,6 +160,12 @@ static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_
         return ROCL_OK;
     chrome_read_args(&w->args, &a);
     const rocl_view name = chrome_unescape(&w->text[0], a.name, a.name_escaped);
+    if (own->is && !own->known) {
+        const uint64_t tid = process ? ROCL_NO_KEY : r->thread;
+        return chrome_own_note(own, r->process, tid, rocl_records_text(to, name))
+                   ? ROCL_OK
+                   : rocl_fail_memory(err);
+    }
     r->where = LAST_PLACE - 1 - r->where; /* the last one counts */
     return rocl_record_name(to, process ? ROCL_KEY_PROCESS : ROCL_KEY_THREAD, r, name, err);
 }
@@ -211,6 +228,20 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
 /* ---- arrows ---------------------------------------------------------------------------------- */
 
 /* ---- events ---------------------------------------------------------------------------------- */
+
+/* One of a file that rtg2json wrote. */
+static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
+                                 chrome_worker *w, const chrome_event *e, rocl_error *err)
+{
+    bool work;
+    r->name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
+    if (!chrome_own_make(r, &f->work, w, e, &work))
+        return chrome_count_bad_args(to, r->where, err);
+    if (!r->as.e.category)
+        r->as.e.category = rocl_records_text(to, e->cat);
+    return work ? rocl_record_put(to, r, err)
+                : chrome_put_with_args(to, r, &f->collectives, w, e, err);
+}
 
 /* A begin, an end, an instant or a whole event. */
 static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
@@ -353,6 +384,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         r.process = ROCL_NO_KEY;
     if (f->kineto && r.thread & ROCL_KEY_OF_TEXT)
         r.thread = ROCL_NO_KEY;
+    const bool on_gpu = f->own.known && chrome_own_place(&f->own, &r);
     const xla_row *row = f->xla.count ? xla_find_row(&f->xla, r.process, r.thread) : NULL;
     if (row) { /* of a GPU: its process is the one that others name */
         r.process = ROCL_NO_KEY;
@@ -369,7 +401,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     if (st != ROCL_OK)
         return st;
     if (ph == 'M')
-        return row ? ROCL_OK : put_metadata(to, &r, w, e, err);
+        return row || on_gpu ? ROCL_OK : put_metadata(to, &r, &f->own, w, e, err);
     /* The empty first element of rocprof and RPD. */
     if (!e->ph.n && !e->has_ts && !e->name.n && !e->pid.text.n)
         return ROCL_OK;
@@ -384,7 +416,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     if (ph == 'X' && !e->has_dur)
         return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
     if (ph == 'C')
-        return put_counter(to, &r, w, e, err);
+        return f->own.is && is_derived_counter(e->name) ? ROCL_OK : put_counter(to, &r, w, e, err);
     if (ph == 's' || ph == 't' || ph == 'f')
         return chrome_put_flow(to, &r, f->flows, e, ph, err);
     if (row && row->work)
@@ -396,6 +428,8 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     r.scope = strchr("beSF", ph) ? scope_of(e, ph == 'S' || ph == 'F') : r.thread;
     if (ph == 'X' && e->bind.n && (e->flow_in || e->flow_out) && rocl_records_want(to, ROCL_FLOW))
         st = chrome_put_bound_flows(to, &r, e, err);
+    if (st == ROCL_OK && f->own.known)
+        return put_own_event(to, &r, f, w, e, err);
     return st ? st : put_event(to, &r, f, w, e, err);
 }
 
@@ -491,7 +525,10 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 static rocl_status learn_callers(rocl_records_input *in, bool *again, rocl_error *err)
 {
     chrome_file *f = in->state;
-    const rocl_status st = chrome_learn_callers(&f->callers, in, again, err);
+    *again = f->own.is && !f->own.known;
+    if (*again)
+        chrome_own_learn(&f->own, in->trace);
+    const rocl_status st = f->own.is ? ROCL_OK : chrome_learn_callers(&f->callers, in, again, err);
     for (int i = 0; i < ASIDES && *again; i++)
         atomic_store(&f->left_out[i], 0);
     return st;
@@ -530,7 +567,8 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
     c->rank = f->rank >= 0 && f->rank <= INT32_MAX ? (int32_t)f->rank : -1;
     for (uint32_t i = 0; i < c->process_count && c->rank >= 0; i++)
         ((rocl_process *)rocl_definition_at(c, ROCL_DEFINE_PROCESS, i))->rank = c->rank;
-    return chrome_name_gpus(&f->work, in->trace, c, err);
+    return f->own.is ? chrome_own_name_gpus(&f->own, in->trace, c, err)
+                     : chrome_name_gpus(&f->work, in->trace, c, err);
 }
 
 static void close_file(rocl_records_input *in)
@@ -542,6 +580,7 @@ static void close_file(rocl_records_input *in)
     chrome_callers_close(&f->callers);
     chrome_collectives_close(&f->collectives);
     chrome_work_close(&f->work);
+    chrome_own_close(&f->own);
     xla_rows_free(&f->xla);
     rocl_json_index_free(&f->index);
     free(f);
@@ -573,6 +612,33 @@ static rocl_status outline_file(rocl_records_input *in, rocl_error *err)
     return st == ROCL_INPUT ? (rocl_wrap(err, "%s", in->files[0].path), st) : st;
 }
 
+/* The array of events that is all of the file, or is a member of it: there may be several. NULL: no
+ * more. */
+static const rocl_json_node *next_events(const rocl_json_index *x, const rocl_json_node *before)
+{
+    if (x->nodes->kind == ROCL_JSON_ARRAY)
+        return before ? NULL : x->nodes;
+    return before ? rocl_json_same(x, before) : rocl_json_child(x, x->nodes, "traceEvents");
+}
+
+static rocl_status add_pieces(rocl_records_input *in, rocl_error *err)
+{
+    const rocl_json_index *x = &((chrome_file *)in->state)->index;
+    const rocl_json_node *events = next_events(x, NULL);
+    do {
+        if (!events || events->kind != ROCL_JSON_ARRAY)
+            return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents",
+                             in->source->path);
+        for (size_t i = 0; i < events->blocks; i++) {
+            const rocl_json_block *b = &x->blocks[events->block + i];
+            if (!rocl_records_add_piece(
+                    in, &(rocl_piece){.first = b->begin, .last = b->end, .rows = b->count}))
+                return rocl_fail_memory(err);
+        }
+    } while ((events = next_events(x, events)));
+    return ROCL_OK;
+}
+
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
@@ -588,6 +654,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     chrome_callers_open(&f->callers);
     chrome_collectives_open(&f->collectives);
     chrome_work_open(&f->work);
+    chrome_own_open(&f->own);
     if (!(f->flows = chrome_flows_new(t)))
         return rocl_fail_memory(err);
     f->work.kernel = texts[0];
@@ -598,25 +665,19 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     st = outline_file(in, err);
     if (st != ROCL_OK)
         return st;
-    const rocl_json_node *root = f->index.nodes,
-                         *events = root->kind == ROCL_JSON_ARRAY
-                                       ? root
-                                       : rocl_json_child(&f->index, root, "traceEvents");
-    if (!events || events->kind != ROCL_JSON_ARRAY)
-        return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents", s->path);
-    for (size_t i = 0; i < events->blocks; i++) {
-        const rocl_json_block *b = &f->index.blocks[events->block + i];
-        if (!rocl_records_add_piece(
-                in, &(rocl_piece){.first = b->begin, .last = b->end, .rows = b->count}))
-            return rocl_fail_memory(err);
-    }
+    if ((st = add_pieces(in, err)) != ROCL_OK)
+        return st;
     /* An array alone need not be closed. */
     const bool in_event = f->index.rest < f->index.size;
-    if (f->index.truncated && (in_event || root->kind == ROCL_JSON_OBJECT))
+    if (f->index.truncated && (in_event || f->index.nodes->kind == ROCL_JSON_OBJECT))
         st = rocl_source_truncated(s, t, err);
     if (st == ROCL_OK)
         st = read_members(in, err);
     if (st == ROCL_OK && !f->kineto)
+        st = chrome_own_find(&f->own, &f->index, in->files[0].spool, f->flags, &f->base, err);
+    f->work.in_work_items = f->own.is;
+    for (const rocl_json_node *events = next_events(&f->index, NULL);
+         st == ROCL_OK && events && !f->kineto; events = next_events(&f->index, events))
         st = xla_rows_read(&f->xla, t, &f->index, events, in->files[0].spool, f->flags, err);
     if (st == ROCL_OK && f->xla.host)
         in->likely_process = f->xla.host;

@@ -138,7 +138,7 @@ void chrome_read_event(chrome_worker *w, chrome_event *e)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static void read_sizes(rocl_json *r, uint32_t to[3])
+void chrome_read_sizes(rocl_json *r, uint32_t to[3])
 {
     rocl_json_token v;
     if (!rocl_json_enter(r, ROCL_JSON_ARRAY))
@@ -199,9 +199,9 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
         if (number && rocl_json_uint(v.text, &n)) {
             *number = n;
         } else if (key == GRID) {
-            read_sizes(r, a->grid);
+            chrome_read_sizes(r, a->grid);
         } else if (key == BLOCK) {
-            read_sizes(r, a->block);
+            chrome_read_sizes(r, a->block);
         } else if (key == SHARED && rocl_json_int(v.text, &i)) {
             a->shared = i;
         } else if (key == MEMORY && rocl_json_int(v.text, &i)) {

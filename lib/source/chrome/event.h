@@ -44,6 +44,8 @@ void chrome_free_worker(void *worker);
 void chrome_read_event(chrome_worker *w, chrome_event *e);
 /* Reads the members of the object that r has entered; r->wrong: it is no JSON. */
 void chrome_read_args(rocl_json *r, chrome_args *a);
+/* Reads three numbers out of the array that was just returned. */
+void chrome_read_sizes(rocl_json *r, uint32_t to[3]);
 /* The members of the object that r has entered are the arguments of the record that is put next,
  * less what else the record says of a dispatch. They end where the text is no JSON. */
 void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record);

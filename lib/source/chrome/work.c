@@ -125,7 +125,7 @@ bool chrome_note_work_items(chrome_work *k, rocl_view call, uint64_t correlation
 
 void chrome_complete_work(const chrome_work *k, rocl_plain_record *r)
 {
-    if (r->kind == ROCL_DISPATCH &&
+    if (r->kind == ROCL_DISPATCH && !k->in_work_items &&
         (r->link == ROCL_NO_KEY || !rocl_idset_has(&k->work_items, r->link)))
         for (int i = 0; i < 3; i++)
             r->as.dispatch.grid[i] *= r->as.dispatch.workgroup[i];

@@ -16,6 +16,7 @@ typedef struct chrome_work {
     uint32_t kernel, copy, allocation;      /* categories */
     uint32_t device_names[CHROME_GPUS_MAX]; /* of deviceProperties */
     size_t devices;
+    bool in_work_items;              /* all grids are */
     pthread_mutex_t lock;            /* of work_items, which is only read in the second pass */
     rocl_idset work_items;           /* correlations of launches whose grid counts work-items */
     atomic_uint_fast64_t allocating; /* devices with memory, a bit each */

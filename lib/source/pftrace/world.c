@@ -499,7 +499,7 @@ static void name_counter(pfr_file *f, pfr_track *t)
         const size_t n = strlen(word);
         t->derived |= name.n > n && !memcmp(name.p + name.n - n, word, n) &&
                       (pfr_read_agent(name, &agent) ||
-                       rocl_view_is((rocl_view){name.p, name.n - n}, PF_UNKNOWN_AGENT));
+                       rocl_view_is((rocl_view){name.p, name.n - n}, ROCL_UNKNOWN_AGENT));
     }
     t->derived |= name.n > strlen(PF_LEGACY_COPIED) &&
                   !memcmp(name.p, PF_LEGACY_COPIED, strlen(PF_LEGACY_COPIED));

@@ -466,6 +466,11 @@ rocl_status rocl_records_peek_times(rocl_trace *t, rocl_model_capture *c, int64_
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+rocl_view rocl_records_line_end(const rocl_records *to)
+{
+    return rocl_view_between(to->line_end, to->reader.data + to->reader.at);
+}
+
 rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
                                rocl_line_continues_fn *continues, rocl_error *err)
 {
@@ -480,6 +485,7 @@ rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
         rtg_text text;
         while (st == ROCL_OK && rtg_reader_line(r, &text)) {
             const bool goes_on = continues && !text.too_long && continues(text.p, text.n);
+            to->line_end = text.p + text.n;
             if (text.offset >= p->last) {
                 if (!goes_on)
                     goto done;

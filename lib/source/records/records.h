@@ -197,6 +197,8 @@ uint64_t rocl_records_line_number(const rocl_records *to);
 /* Parses a line, without its end, of n bytes at p, which may be written to, p[n] as well. */
 typedef rocl_status rocl_record_line_fn(rocl_records *to, char *p, size_t n, uint64_t where,
                                         rocl_error *err);
+/* What ends the line at hand, until p[n] is written to: LF, CR LF, CR, or nothing. */
+rocl_view rocl_records_line_end(const rocl_records *to);
 /* Does the line belong to the record of the line before? */
 typedef bool rocl_line_continues_fn(const char *p, size_t n);
 /* For a format of lines: hands the lines of the piece at hand to its function. Records of several

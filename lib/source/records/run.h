@@ -64,6 +64,7 @@ struct rocl_records {
     const rocl_piece *piece;
     bool indexing;
     uint64_t line; /* of the piece, from 0 */
+    const char *line_end;
     rtg_reader reader;
     rtg_names *names;
     void *state;         /* the format's */

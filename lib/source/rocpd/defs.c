@@ -303,10 +303,12 @@ static rocl_status complete_queue(rocpd_set *s, const info_table *t, const rocpd
 {
     uint64_t number;
     size_t n;
-    (void)t, (void)err;
-    if (!r || rocl_cell_kind(r->rows, QUEUE_EXTDATA, r->row) != ROCL_CELL_TEXT)
+    (void)t;
+    if (!r)
         return ROCL_OK;
-    const char *json = rocl_cell_text(r->rows, QUEUE_EXTDATA, r->row, &n);
+    const char *json = rocpd_read_json(&s->text, r->rows, QUEUE_EXTDATA, r->row, &n);
+    if (s->text.failed)
+        return rocl_fail_memory(err);
     if (n > 2 && rocl_json_number(s->trace, json, n, "number", &number) && number <= INT64_MAX)
         ((rocl_queue *)definition)->id = (int64_t)number;
     return ROCL_OK;
@@ -319,7 +321,8 @@ static rocl_status complete_kernel(rocpd_set *s, const info_table *t, const rocp
     uint32_t truncated = ROCL_NONE;
     bool bad = false;
     const rocl_capture *c = &s->capture->pub;
-    (void)t, (void)err;
+    size_t n;
+    (void)t;
     k->agent =
         k->code_object < c->code_object_count ? c->code_objects[k->code_object].agent : ROCL_NONE;
     const uint32_t descriptor = k->mangled;
@@ -328,12 +331,11 @@ static rocl_status complete_kernel(rocpd_set *s, const info_table *t, const rocp
         k->mangled && k->mangled == descriptor; /* of a database that is written here */
     if (!k->display)
         k->display = k->mangled;
-    if (rocl_cell_kind(r->rows, KERNEL_EXTDATA, r->row) == ROCL_CELL_TEXT) {
-        size_t n;
-        const char *json = rocl_cell_text(r->rows, KERNEL_EXTDATA, r->row, &n);
-        if (n)
-            truncated = rocl_json_text(s->trace, json, n, "truncated_kernel_name", &bad);
-    }
+    const char *json = rocpd_read_json(&s->text, r->rows, KERNEL_EXTDATA, r->row, &n);
+    if (s->text.failed)
+        return rocl_fail_memory(err);
+    if (n)
+        truncated = rocl_json_text(s->trace, json, n, "truncated_kernel_name", &bad);
     k->shown = rocl_kernel_shown(s->trace, k->mangled, k->display, truncated);
     return ROCL_OK;
 }

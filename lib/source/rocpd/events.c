@@ -34,6 +34,7 @@ struct rocpd_events {
     unsigned open;
     uint64_t finds;
     uint64_t before; /* finds of the tasks before this one */
+    rocl_buf text;   /* extdata that was unpacked */
 };
 
 rocl_status rocpd_events_open(rocpd_events **out, rocpd_set *s, rocl_db *db, uint32_t fields,
@@ -60,6 +61,8 @@ void rocpd_events_close(rocpd_events *e)
 {
     for (unsigned i = 0; e && i < e->open; i++)
         rocl_rows_close(e->windows[i].rows);
+    if (e)
+        rocl_buf_free(&e->text);
     free(e);
 }
 
@@ -131,7 +134,7 @@ static rocl_status move_window(rocpd_events *e, int64_t id, window **out, rocl_e
 }
 
 /* Copies the row at w->at and notes which id would be the next. */
-static void use_row(rocpd_events *e, window *w, rocpd_event_row *row)
+static rocl_status use_row(rocpd_events *e, window *w, rocpd_event_row *row, rocl_error *err)
 {
     const rocl_rows *rows = w->rows;
     int64_t category = 0, stack = 0, parent = 0;
@@ -149,10 +152,8 @@ static void use_row(rocpd_events *e, window *w, rocpd_event_row *row)
         row->category = rocl_ids_get(&e->set->categories, (uint64_t)category);
     row->bad_category = rocl_cell_kind(rows, COL_CATEGORY, w->at) != ROCL_CELL_NULL &&
                         row->category == ROCL_NONE && !e->set->categories.absent;
-    row->extdata = "";
-    row->extdata_len = 0;
-    if (rocl_cell_kind(rows, COL_EXTDATA, w->at) == ROCL_CELL_TEXT)
-        row->extdata = rocl_cell_text(rows, COL_EXTDATA, w->at, &row->extdata_len);
+    row->extdata = rocpd_read_json(&e->text, rows, COL_EXTDATA, w->at, &row->extdata_len);
+    return e->text.failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
@@ -163,8 +164,7 @@ rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row,
     for (unsigned i = 0; i < e->open; i++)
         if (e->next[i] == id && id != INT64_MIN) {
             e->windows[i].at++;
-            use_row(e, &e->windows[i], row);
-            return ROCL_OK;
+            return use_row(e, &e->windows[i], row, err);
         }
     *found = false;
     if (!e->set->tables[ROCPD_EVENT])
@@ -180,7 +180,6 @@ rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row,
     e->next[w - e->windows] = INT64_MIN;
     if (!find_in_hand(w, id) || w->rows->id[w->at] != id)
         return ROCL_OK;
-    use_row(e, w, row);
     *found = true;
-    return ROCL_OK;
+    return use_row(e, w, row, err);
 }

@@ -38,6 +38,7 @@ static void free_capture(rocl_model_capture *c)
         rocl_ids_free(maps[i]);
     free(s->track_defs);
     free(s->unnamed);
+    rocl_buf_free(&s->text);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -77,7 +78,6 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
     c->state = s;
     s->trace = t;
     s->capture = c;
-    s->compressed = found->compressed;
     for (int k = 0; k < ROCPD_TABLES; k++) {
         const char *name = rocpd_table_in(found, (rocpd_table)k, found->suffixes[i]);
         if (name && !(s->tables[k] = strdup(name)))
@@ -149,9 +149,6 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     src->slice = found.slice;
     memcpy(src->version, found.version, sizeof src->version);
     src->writer = found.systems ? "rocprofiler-systems" : NULL;
-    if (found.compressed && st == ROCL_OK)
-        src->remark = "extdata is compressed (LZ4): marker messages and properties in it are "
-                      "left out";
     rocpd_found_free(&found);
     if (st == ROCL_OK) {
         f->connections[0] = src->db;
@@ -342,6 +339,7 @@ static void free_scan(rocpd_set *s)
     for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
         rocpd_worker *w = &s->workers[i];
         rocl_idset_free(&w->region_events);
+        rocl_buf_free(&w->text);
         memset(w, 0, sizeof *w);
     }
 }
@@ -480,10 +478,12 @@ static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_pr
         st = rocl_rows_seek(f->properties.rows, id, id, err);
     if (st == ROCL_OK)
         st = rocl_rows_next(f->properties.rows, 1, &n, err);
-    if (st == ROCL_OK && n && rocl_cell_kind(f->properties.rows, 0, 0) == ROCL_CELL_TEXT) {
+    if (st == ROCL_OK && n) {
+        rocl_buf unpacked = {0};
         size_t len;
-        const char *text = rocl_cell_text(f->properties.rows, 0, 0, &len);
+        const char *text = rocpd_read_json(&unpacked, f->properties.rows, 0, 0, &len);
         rocl_buf_put(json, text, len);
+        rocl_buf_free_into(&unpacked, json);
     }
     if (suspended)
         rest_connections(f);

@@ -34,6 +34,7 @@
 #include <pthread.h>
 
 #include "base/array.h"
+#include "base/buf.h"
 #include "base/map.h"
 #include "format/schema.h"
 #include "source/allocs.h"
@@ -93,7 +94,6 @@ typedef struct rocpd_set {
     rocl_model_capture *capture;
     char *tables[ROCPD_TABLES]; /* names in this file, NULL: no such table */
     bool by_track;              /* schema 4: track_id instead of pid, tid, agent, queue, stream */
-    bool compressed;            /* extdata is an LZ4 frame */
     bool sound;                 /* every row of every table has been looked at */
     uint32_t explained;         /* tables (1 << rocpd_table) of which is said how they are read */
 
@@ -105,6 +105,7 @@ typedef struct rocpd_set {
     rocpd_unnamed *unnamed;
     size_t unnamed_count, unnamed_cap;
     uint32_t nobody; /* text: SCHEMA_NOBODY */
+    rocl_buf text;   /* of a definition that was unpacked */
 
     /* while it is scanned */
     rocpd_worker *workers; /* opt.jobs of them */
@@ -141,8 +142,8 @@ typedef struct rocpd_found {
     size_t object_count;
     char version[32]; /* of the schema, of the first set */
     bool systems;     /* rocprofiler-systems has written it */
-    bool compressed;
-    bool slice; /* a set is one slice of several */
+    bool compressed;  /* views call functions that only its writer has */
+    bool slice;       /* a set is one slice of several */
 } rocpd_found;
 
 rocl_status rocpd_find(rocpd_found *found, rocl_db *db, const char *path, rocl_error *err);
@@ -196,6 +197,22 @@ typedef rocl_status rocpd_row_fn(const rocpd_row *r, void *ctx, rocl_error *err)
  * the caller sets set, table and progress of r. */
 rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
                            const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err);
+const char *rocpd_unpack_json(rocl_buf *text, const char *p, size_t *n);
+
+/* The JSON of a cell; "" for {} and NULL. Frames of LZ4 are unpacked into `text`, where the
+ * result stands until the next call; a blob that is none stays as it is, which is no JSON.
+ * text->failed: memory is out. */
+static inline const char *rocpd_read_json(rocl_buf *text, const rocl_rows *rows, unsigned col,
+                                          unsigned row, size_t *n)
+{
+    const rocl_cell_type kind = rocl_cell_kind(rows, col, row);
+    *n = 0;
+    if (kind != ROCL_CELL_TEXT && kind != ROCL_CELL_BLOB)
+        return "";
+    const char *p = rocl_cell_text(rows, col, row, n);
+    return kind == ROCL_CELL_TEXT ? p : rocpd_unpack_json(text, p, n);
+}
+
 /* Counts a fault of the row; fails where faults are errors. */
 rocl_status rocpd_count_fault(const rocpd_row *r, rocl_fault f, rocl_error *err);
 rocl_status rocpd_read_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids *ids,
@@ -241,6 +258,7 @@ struct rocpd_worker {
     rocl_batcher out; /* what has been read and not yet emitted; has the number of the worker */
     rocpd_recent processes, threads;
     rocl_idset region_events;                    /* of the task at hand */
+    rocl_buf text;                               /* of a cell that was unpacked */
     rocpd_category categories[ROCPD_CATEGORIES]; /* that were seen lately, by their text */
 };
 

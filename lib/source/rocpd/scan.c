@@ -273,7 +273,13 @@ static rocl_status add_call(const rocpd_row *r, rocpd_worker *w, const row_head 
         rocl_domain domain = rocl_domain_of(r->set->trace, ROCL_REGION, g.e.category);
         *c = (rocpd_category){g.e.category + 1, domain == ROCL_DOMAIN_MARKERS};
     }
-    return add_region(r, w, &g, c->marker ? ROCL_MARKER : ROCL_REGION, err);
+    rocl_view category = {"", 0}, function = {"", 0};
+    if (c->marker) {
+        category.p = rocl_text(r->set->trace, g.e.category, &category.n);
+        function.p = rocl_text(r->set->trace, g.function, &function.n);
+    }
+    const bool marks = c->marker && rocl_roctx_call_marks(category, function);
+    return add_region(r, w, &g, marks ? ROCL_MARKER : ROCL_REGION, err);
 }
 
 /* A sample is a value's moment (its value is in rocpd_pmc_event), a moment of its own (a ROCTx
@@ -412,11 +418,12 @@ static rocl_status add_alloc(const rocpd_row *r, rocpd_worker *w, const row_head
                              &a.stream, err)) ||
         (st = read_size(r, A_SIZE, &a.size, err)) || (st = read_u64(r, A_ADDRESS, &a.address, err)))
         return st;
-    if (rocl_cell_kind(r->rows, A_EXTDATA, r->row) == ROCL_CELL_TEXT) {
-        size_t n;
-        const char *json = rocl_cell_text(r->rows, A_EXTDATA, r->row, &n);
+    size_t n;
+    const char *json = rocpd_read_json(&w->text, r->rows, A_EXTDATA, r->row, &n);
+    if (w->text.failed)
+        return rocl_fail_memory(err);
+    if (n)
         rocl_json_number(s->trace, json, n, "flags", &a.flags);
-    }
     st = read_message(r, &h->event, &a.e, err);
     return st ? st : rocl_allocs_add(s->allocs, w->out.worker, &a, err);
 }

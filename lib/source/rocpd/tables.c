@@ -3,7 +3,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/lz4.h"
 #include "source/rocpd/rocpd.h"
+
+enum { JSON_MAX = 64 << 20 };
 
 static const char *const base_names[ROCPD_TABLES] = {
     [ROCPD_METADATA] = "rocpd_metadata",
@@ -225,4 +228,20 @@ rocl_status rocpd_read_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids
         return ROCL_OK;
     *index = known;
     return known == ROCL_NONE && !ids->absent ? rocpd_count_fault(r, dangling, err) : ROCL_OK;
+}
+
+/* One writer has bare frames, another one puts a word and their length before them. */
+const char *rocpd_unpack_json(rocl_buf *text, const char *p, size_t *n)
+{
+    const size_t before = *n > 8 && !memcmp(p, "LZ4F", 4) ? 8 : 0;
+    p += before;
+    *n -= before;
+    text->len = 0;
+    if (!rocl_lz4_unpack(text, p, *n, JSON_MAX)) /* its reader finds that it is no JSON */
+        return p;
+    *n = text->len;
+    rocl_buf_byte(text, 0);
+    if (*n == 2 && !memcmp(text->data, "{}", 2))
+        *n = 0;
+    return text->failed ? "" : (const char *)text->data;
 }

@@ -14,7 +14,8 @@ typedef struct csv_worker {
     rocprof_counter counters[CSV_FIELDS_MAX];
     char dispatch[96]; /* of the row before: its number and process, as texts */
     size_t dispatch_size;
-    rocl_buf record; /* a row whose quotes have not ended so far: its lines */
+    rocl_buf record;   /* a row whose quotes have not ended so far: its lines */
+    size_t record_end; /* bytes of it that are the end of its last line */
     uint64_t record_where, record_line;
 } csv_worker;
 
@@ -49,6 +50,7 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
     row->has = f->has;
     row->has_packet = f->has_packet;
     row->of_v1 = f->of_v1;
+    row->of_csv = true;
     row->without_db = f->without_db;
     row->counters = w->counters;
     row->counter_count = 0;
@@ -80,6 +82,15 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
     return rocprof_row_put(to, &run->words, f->table, row, 0, err);
 }
 
+/* Texts hold line ends as they are. */
+static void keep_line(rocl_records *to, csv_worker *w, const char *p, size_t n)
+{
+    const rocl_view end = rocl_records_line_end(to);
+    rocl_buf_put(&w->record, p, n);
+    rocl_buf_put(&w->record, end.p, end.n);
+    w->record_end = end.n;
+}
+
 /* Puts the row of w->record if it has ended. `more`: a line may follow that belongs to it. */
 static rocl_status put_record(rocl_records *to, const csv_run *run, const csv_file *f,
                               csv_worker *w, bool more, rocl_error *err)
@@ -89,8 +100,9 @@ static rocl_status put_record(rocl_records *to, const csv_run *run, const csv_fi
         return rocl_fail_memory(err);
     w->record.len--;
     more = more && w->record.len <= RECORD_MAX;
-    const size_t count = rocprof_csv_fields((char *)w->record.data, w->record.len, f->count,
-                                            f->text_column, w->fields, CSV_FIELDS_MAX, more);
+    const size_t count = rocprof_csv_fields((char *)w->record.data, w->record.len - w->record_end,
+                                            f->count, f->text_column, w->fields, CSV_FIELDS_MAX,
+                                            more);
     if (count >= ROCPROF_CSV_OPEN && more)
         return ROCL_OK;
     w->record.len = 0;
@@ -110,8 +122,7 @@ static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t wher
         return ROCL_OK;
     if (w->record.len) { /* texts may hold line ends */
         if (rocprof_csv_continues(p, n)) {
-            rocl_buf_byte(&w->record, '\n');
-            rocl_buf_put(&w->record, p, n);
+            keep_line(to, w, p, n);
             return put_record(to, run, f, w, true, err);
         }
         st = put_record(to, run, f, w, false, err);
@@ -125,7 +136,7 @@ static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t wher
     if (count < ROCPROF_CSV_OPEN)
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE,
                                  "more or fewer fields than the header has", err);
-    rocl_buf_put(&w->record, p, n);
+    keep_line(to, w, p, n);
     w->record_where = where;
     w->record_line = rocl_records_line_number(to);
     return w->record.failed ? rocl_fail_memory(err) : ROCL_OK;

@@ -635,12 +635,13 @@ static rocl_status find_blocks(rocl_records_input *in, json_file *f, rocl_error 
     if (st == ROCL_INPUT)
         rocl_wrap(err, "%s", in->files[0].path);
     f->flags = how.flags | ROCL_JSON_ELEMENTS;
-    for (size_t i = 0; events && i < events->blocks && st == ROCL_OK; i++) {
-        const rocl_json_block *b = &x.blocks[events->block + i];
-        const rocl_piece piece = {.first = b->begin, .last = b->end, .rows = b->count};
-        if (!rocl_records_add_piece(in, &piece))
-            st = rocl_fail_memory(err);
-    }
+    for (; events; events = rocl_json_same(&x, events)) /* there may be several */
+        for (size_t i = 0; i < events->blocks && st == ROCL_OK; i++) {
+            const rocl_json_block *b = &x.blocks[events->block + i];
+            const rocl_piece piece = {.first = b->begin, .last = b->end, .rows = b->count};
+            if (!rocl_records_add_piece(in, &piece))
+                st = rocl_fail_memory(err);
+        }
     if (st == ROCL_OK && x.truncated)
         st = rocl_source_truncated(in->source, in->trace, err);
     rocl_json_index_free(&x);

@@ -269,7 +269,7 @@ static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_
     return first == 'G' || first == 'C' ? (uint64_t)*type << 32 | number : number;
 }
 
-/* The name of a kernel: rocprof v1 stores it with its quotes. */
+/* The name of a kernel: rocprof stores it with its quotes, where it does not write CSV. */
 static rocl_view without_quotes(rocl_view s)
 {
     if (s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"')
@@ -294,9 +294,33 @@ static rocl_status count_bad_value(rocl_records *to, const rocprof_row *row, boo
                : ROCL_OK;
 }
 
+static bool says_time(const rocprof_row *row, rocprof_column c)
+{
+    const rocl_view text = row->value[c].text;
+    return has_column(row, c) && (!text.p || (text.n && !rocl_view_is(text, "None")));
+}
+
+/* Is a time missing that a row cannot do without? Dispatches of runs for counters have none at all,
+ * and other tables have columns of their own for it. */
+static bool lacks_time(rocprof_table table, const rocprof_row *row)
+{
+    const bool start = says_time(row, ROCPROF_START), end = says_time(row, ROCPROF_END);
+    switch (table) {
+    case ROCPROF_DISPATCHES:
+    case ROCPROF_COUNTERS:
+        return start != end;
+    case ROCPROF_RANGE_ENDS:
+    case ROCPROF_PC_SAMPLES:
+    case ROCPROF_SPM:
+        return false;
+    default:
+        return !start || !end;
+    }
+}
+
 /* What all tables have. False: the record was counted as a fault. */
-static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_row *row,
-                        rocl_status *st, rocl_error *err)
+static bool take_common(rocl_records *to, rocl_source_record *r, rocprof_table table,
+                        const rocprof_row *row, rocl_status *st, rocl_error *err)
 {
     bool bad = false, bad_time = false;
     const uint64_t start = take_number(row, ROCPROF_START, &bad_time),
@@ -316,10 +340,12 @@ static bool take_common(rocl_records *to, rocl_source_record *r, const rocprof_r
     r->agent = take_agent(row, ROCPROF_AGENT, &r->agent_type, &bad);
     r->scope = row->scope;
     r->id = row->id;
-    r->as.e.start = start == ROCL_NO_KEY ? 0 : (int64_t)start;
-    r->as.e.end = end == ROCL_NO_KEY ? 0 : (int64_t)end;
+    r->as.e.start = says_time(row, ROCPROF_START) ? (int64_t)start : 0;
+    r->as.e.end = says_time(row, ROCPROF_END) ? (int64_t)end : 0;
     if (bad_time)
         *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    else if ((bad_time = lacks_time(table, row)))
+        *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is missing", err);
     else
         *st = count_bad_value(to, row, bad, err);
     return !bad_time && *st == ROCL_OK;
@@ -420,7 +446,9 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     rocl_dispatch *d = &r->as.dispatch;
     rocl_packet packet;
     rocl_status st = ROCL_OK;
-    r->name = without_quotes(take_text(row, ROCPROF_KERNEL_NAME));
+    r->name = take_text(row, ROCPROF_KERNEL_NAME);
+    if (!row->of_csv)
+        r->name = without_quotes(r->name);
     r->symbol = &symbol;
     symbol.is_function = row->of_v1 && rocl_kernel_length(r->name.p, r->name.n) == r->name.n;
     d->e.category = w->kernel;
@@ -434,7 +462,7 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     r->row = take_number(row, ROCPROF_DISPATCH, &bad);
     d->kernel_id = (int64_t)number_or_zero(row, ROCPROF_KERNEL, &bad);
     st = count_bad_value(to, row, bad, err);
-    const bool timed = has_column(row, ROCPROF_START) && has_column(row, ROCPROF_END),
+    const bool timed = says_time(row, ROCPROF_START) && says_time(row, ROCPROF_END),
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
     /* One row, one fault: where the times are wrong the values have none either. */
     r->once = r->row != ROCL_NO_KEY && (counters_only || has_column(row, ROCPROF_XCC));
@@ -444,9 +472,7 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     }
     if (st == ROCL_OK && timed && (counters_only ? row->puts_dispatch && valid : true))
         st = rocl_record_put(to, r, err);
-    else if (st == ROCL_OK && !timed && !row->counter_count)
-        st =
-            rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a dispatch without times", err);
+    bool said = timed || counters_only;
     r->once = false;
     for (size_t i = 0; i < row->counter_count && st == ROCL_OK && (valid || counters_only); i++) {
         const rocl_view value = row->counters[i].value.text;
@@ -454,10 +480,14 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
             packet.known |= ROCL_PACKET_FRACTION;
         else if (r->packet)
             packet.known &= ~(uint32_t)ROCL_PACKET_FRACTION;
-        if (!rocl_view_is(value, "None") && (value.n || !value.p)) /* not collected for this row */
-            st = put_counter(to, r, row->counters[i].name, &row->counters[i], err);
+        if (rocl_view_is(value, "None") || (value.p && !value.n))
+            continue; /* not collected for this row */
+        st = put_counter(to, r, row->counters[i].name, &row->counters[i], err);
+        said = true;
     }
-    return st;
+    return said || st != ROCL_OK ? st
+                                 : rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME,
+                                                     "a dispatch without times", err);
 }
 
 /* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice": which ends are on the GPU at hand. */
@@ -592,7 +622,7 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
         r->as.e.category = w->hsa;
     else if (!category)
         r->as.e.category = rocl_records_text(to, domain);
-    if (begins_with(domain, "MARKER_CORE")) {
+    if (begins_with(domain, "MARKER_CORE") && rocl_roctx_call_marks(domain, r->name)) {
         const bool mark = r->as.e.start == r->as.e.end;
         r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
     }
@@ -727,7 +757,7 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
     rocl_record_begin(&r, ROCL_DISPATCH, row->where);
     if (table == ROCPROF_ALLOCATIONS)
         r.agent_type = ROCL_AGENT_OTHER; /* "Agent 0" may be any */
-    if (!take_common(to, &r, row, &st, err))
+    if (!take_common(to, &r, table, row, &st, err))
         return st;
     switch (table) {
     case ROCPROF_CALLS:

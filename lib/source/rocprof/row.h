@@ -147,6 +147,7 @@ typedef struct rocprof_row {
     uint64_t has;        /* a bit for each column that the row says, */
     uint32_t has_packet; /* for each behind ROCPROF_OTHER */
     bool of_v1;          /* of a table of dispatches */
+    bool of_csv;         /* whose quotes are not part of its texts */
     bool without_db;     /* see ROCL_PACKET_WITHOUT_DB, */
     bool quotes;         /* ROCL_PACKET_QUOTES */
     rocprof_value value[ROCPROF_ALL_COLUMNS];

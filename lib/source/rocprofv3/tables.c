@@ -510,13 +510,11 @@ static rocl_status take_labelled_id(rocprofv3_run *run, rocprofv3_process *p, ro
 
 rocl_kind rocprofv3_call_kind(const char *category, const char *function)
 {
-    if (strncmp(category, "MARKER_CORE", 11) != 0)
+    if (strncmp(category, "MARKER", 6) != 0 ||
+        !rocl_roctx_call_marks((rocl_view){category, strlen(category)},
+                               (rocl_view){function, strlen(function)}))
         return ROCL_REGION;
-    if (strstr(function, "Mark"))
-        return ROCL_INSTANT;
-    if (strstr(function, "RangePop") || strstr(function, "RangeStop"))
-        return ROCL_REGION;
-    return strstr(function, "Range") ? ROCL_MARKER : ROCL_REGION;
+    return strstr(function, "Mark") ? ROCL_INSTANT : ROCL_MARKER;
 }
 
 /* {"kind": name, "operations": [name, ...]}; where it stands is the number of the kind. */

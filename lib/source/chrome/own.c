@@ -1,0 +1,255 @@
+/* What rtg2json wrote: see own.h. */
+#include "source/chrome/own.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "source/rocprof/row.h"
+
+void chrome_own_open(chrome_own *o)
+{
+    pthread_mutex_init(&o->lock, NULL);
+}
+
+void chrome_own_close(chrome_own *o)
+{
+    pthread_mutex_destroy(&o->lock);
+    rocl_map_free(&o->index);
+    free(o->rows);
+}
+
+rocl_status chrome_own_find(chrome_own *o, const rocl_json_index *x, const rocl_spool *spool,
+                            unsigned flags, int64_t *base, rocl_error *err)
+{
+    static const rocl_view keys[] = {ROCL_JSON_KEY("generator"),
+                                     ROCL_JSON_KEY("timeBaseNanoseconds")};
+    const rocl_json_node *other = rocl_json_child(x, x->nodes, "otherData");
+    rocl_buf b = {0};
+    rocl_json r;
+    rocl_json_token v;
+    bool ours = false, based = false;
+    rocl_status st = ROCL_OK;
+    if (!other)
+        return ROCL_OK;
+    st = rocl_json_load(&r, &b, spool, other->begin, other->end, flags, err);
+    if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        for (int key; (key = rocl_json_member(&r, keys, 2, &v)) >= 0;) {
+            if (key == 0)
+                ours = v.text.n > 8 && !memcmp(v.text.p, "rocline ", 8);
+            else
+                based = rocl_json_int(v.text, base);
+        }
+    o->is = ours && based;
+    *base = o->is ? *base : 0;
+    rocl_buf_free(&b);
+    return st;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static uint64_t mix_row(uint64_t pid, uint64_t tid)
+{
+    return rocl_mix64(pid ^ rocl_mix64(tid));
+}
+
+static chrome_own_row *find_row(const chrome_own *o, uint64_t pid, uint64_t tid)
+{
+    const uint32_t i = rocl_map_get(&o->index, mix_row(pid, tid), ROCL_NONE);
+    chrome_own_row *r = i == ROCL_NONE ? NULL : &o->rows[i];
+    return r && r->pid == pid && r->tid == tid ? r : NULL;
+}
+
+bool chrome_own_note(chrome_own *o, uint64_t pid, uint64_t tid, uint32_t name)
+{
+    pthread_mutex_lock(&o->lock);
+    const bool ok = ROCL_GROW(o->rows, o->cap, o->count + 1) &&
+                    rocl_map_put(&o->index, mix_row(pid, tid), (uint32_t)o->count);
+    if (ok)
+        o->rows[o->count++] = (chrome_own_row){pid, tid, name, -1, ROCL_NO_KEY};
+    pthread_mutex_unlock(&o->lock);
+    return ok;
+}
+
+/* "Stream 1 (pid 12) (2)", "Stream 1 (rank 0, pid 12)": the process is the one with that number, or
+ * the one whose name says the same. */
+static uint64_t find_owner(const chrome_own *o, const rocl_trace *t, const char *row)
+{
+    const char *p = strstr(row, " (pid "), *ranked = strstr(row, " (rank ");
+    const size_t n = p || ranked ? strcspn(p ? p : ranked, ")") : 0;
+    const chrome_own_row *same = p ? find_row(o, strtoull(p + 6, NULL, 10), ROCL_NO_KEY) : NULL;
+    if (same && same->gpu < 0)
+        return same->pid;
+    for (size_t i = 0; n && i < o->count; i++)
+        if (o->rows[i].tid == ROCL_NO_KEY) {
+            const char *name = rocl_str(t, o->rows[i].name);
+            const char *at = memmem(name, strlen(name), p ? p : ranked, n);
+            if (at && (at[n] == ')' || at[n] == ','))
+                return o->rows[i].pid;
+        }
+    return ROCL_NO_KEY;
+}
+
+/* GPUs of several machines have the same numbers: then they are counted in the order of the file.
+ */
+static void number_gpus(chrome_own_row **gpus, size_t count)
+{
+    bool distinct = true;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            distinct &= gpus[i]->gpu != gpus[k]->gpu;
+    for (size_t i = 0; i < count && !distinct; i++) {
+        gpus[i]->gpu = 0;
+        for (size_t k = 0; k < count; k++)
+            gpus[i]->gpu += gpus[k]->pid < gpus[i]->pid;
+    }
+}
+
+void chrome_own_learn(chrome_own *o, const rocl_trace *t)
+{
+    chrome_own_row *gpus[CHROME_OWN_MAX];
+    size_t gpu_count = 0, processes = 0;
+    for (size_t i = 0; i < o->count; i++) {
+        chrome_own_row *r = &o->rows[i];
+        const char *name = rocl_str(t, r->name);
+        processes += r->tid == ROCL_NO_KEY;
+        if (r->tid != ROCL_NO_KEY || gpu_count == CHROME_OWN_MAX || strncmp(name, "GPU ", 4) != 0 ||
+            name[4] < '0' || name[4] > '9')
+            continue;
+        r->gpu = strtol(name + 4, NULL, 10) & INT32_MAX;
+        gpus[gpu_count++] = r;
+    }
+    number_gpus(gpus, gpu_count);
+    for (size_t i = 0; i < o->count && processes <= CHROME_OWN_MAX; i++)
+        if (o->rows[i].tid != ROCL_NO_KEY)
+            o->rows[i].owner = find_owner(o, t, rocl_str(t, o->rows[i].name));
+    o->known = true;
+}
+
+bool chrome_own_place(const chrome_own *o, rocl_source_record *r)
+{
+    const chrome_own_row *process = find_row(o, r->process, ROCL_NO_KEY);
+    if (!process || process->gpu < 0)
+        return false;
+    const chrome_own_row *row = find_row(o, r->process, r->thread);
+    r->agent = r->process;
+    r->process = row ? row->owner : ROCL_NO_KEY;
+    r->thread = ROCL_NO_KEY;
+    return true;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+typedef struct own_args {
+    uint64_t stream, queue, bytes, kernels, link;
+    uint64_t lds, scratch, dispatch;
+    uint32_t grid[3], workgroup[3];
+} own_args;
+
+static bool read_args(rocl_json r, own_args *a)
+{
+    static const rocl_view keys[] = {ROCL_JSON_KEY("stream"),        ROCL_JSON_KEY("queue"),
+                                     ROCL_JSON_KEY("bytes"),         ROCL_JSON_KEY("kernels"),
+                                     ROCL_JSON_KEY("correlation"),   ROCL_JSON_KEY("lds_bytes"),
+                                     ROCL_JSON_KEY("scratch_bytes"), ROCL_JSON_KEY("dispatch_id"),
+                                     ROCL_JSON_KEY("grid"),          ROCL_JSON_KEY("workgroup")};
+    enum { NUMBERS = 8, KEYS = sizeof keys / sizeof *keys };
+    uint64_t *const numbers[NUMBERS] = {&a->stream, &a->queue, &a->bytes,   &a->kernels,
+                                        &a->link,   &a->lds,   &a->scratch, &a->dispatch};
+    rocl_json_token v;
+    for (int key; (key = rocl_json_member(&r, keys, KEYS, &v)) >= 0;) {
+        if (key < NUMBERS)
+            rocl_json_uint(v.text, numbers[key]);
+        else
+            chrome_read_sizes(&r, key == NUMBERS ? a->grid : a->workgroup);
+    }
+    return !r.wrong;
+}
+
+/* The kind of work whose name the category is; ROCL_KINDS: none. */
+static rocl_kind kind_of_work(rocl_view cat)
+{
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
+        if (rocl_kind_infos[k].traits & ROCL_IS_WORK && rocl_view_is(cat, rocl_kind_name(k)))
+            return k;
+    return ROCL_KINDS;
+}
+
+static void make_work(rocl_source_record *r, const chrome_work *k, const chrome_event *e,
+                      rocl_kind kind, const own_args *own)
+{
+    chrome_args a = {.stream = own->stream, .device = r->agent, .bytes = own->bytes};
+    const rocl_source_record placed = *r;
+    if (kind == ROCL_DISPATCH) {
+        a.shared = (int64_t)(own->lds & INT64_MAX);
+        memcpy(a.grid, own->grid, sizeof a.grid);
+        memcpy(a.block, own->workgroup, sizeof a.block);
+        chrome_make_dispatch(r, k, e, &a);
+        r->as.dispatch.private_segment = (int64_t)(own->scratch & INT64_MAX);
+        r->as.dispatch.dispatch_id = own->dispatch;
+    } else if (kind == ROCL_COPY) {
+        chrome_make_copy(r, k, e, &a);
+        r->src = r->src == ROCL_NO_KEY ? r->src : placed.agent;
+        r->dst = r->dst == ROCL_NO_KEY ? r->dst : placed.agent;
+    } else if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH) {
+        rocprof_alloc_operation(r->name, kind == ROCL_SCRATCH, &r->as.alloc);
+        r->as.e.category = kind == ROCL_ALLOC ? k->allocation : 0;
+        r->as.alloc.size = own->bytes == ROCL_NO_KEY ? 0 : own->bytes;
+    } else {
+        r->as.hip.kernel_count = own->kernels;
+    }
+    r->kind = kind;
+    r->agent = placed.agent;
+    r->process = placed.process;
+    r->thread = ROCL_NO_KEY;
+    r->stream = own->stream;
+    r->queue = own->queue;
+}
+
+bool chrome_own_make(rocl_source_record *r, const chrome_work *k, chrome_worker *w,
+                     const chrome_event *e, bool *work)
+{
+    own_args a = {
+        .stream = ROCL_NO_KEY, .queue = ROCL_NO_KEY, .bytes = ROCL_NO_KEY, .link = ROCL_NO_KEY};
+    const rocl_kind kind = kind_of_work(e->cat);
+    *work = kind != ROCL_KINDS;
+    if (w->has_args && !read_args(w->args, &a))
+        return false;
+    r->link = a.link;
+    if (*work) {
+        make_work(r, k, e, kind, &a);
+        return true;
+    }
+    char cat[64];
+    snprintf(cat, sizeof cat, "%.*s", (int)(e->cat.n < sizeof cat ? e->cat.n : 0), e->cat.p);
+    const rocl_call_group *group = rocl_call_group_of(cat);
+    const bool marks = group && group->domain == ROCL_DOMAIN_MARKERS;
+    if (r->kind == ROCL_REGION && (rocl_view_is(e->cat, rocl_kind_name(ROCL_MARKER)) ||
+                                   (marks && rocl_roctx_call_marks(e->cat, r->name))))
+        r->kind = ROCL_MARKER;
+    return true;
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------ */
+
+rocl_status chrome_own_name_gpus(const chrome_own *o, rocl_trace *t, rocl_capture *c,
+                                 rocl_error *err)
+{
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
+        const chrome_own_row *gpu = find_row(o, (uint64_t)a->id, ROCL_NO_KEY);
+        if (!gpu || gpu->gpu < 0)
+            continue;
+        const char *name = rocl_str(t, gpu->name), *product = strchr(name + 4, ' ');
+        char label[40];
+        const int n = snprintf(label, sizeof label, "GPU %lld", (long long)gpu->gpu);
+        a->id = a->absolute_index = a->logical_index = a->type_index = gpu->gpu;
+        a->label = rocl_strings_put(t->strings, label, (size_t)n);
+        if (product)
+            a->product = rocl_strings_put(t->strings, product + 1, strlen(product + 1));
+        if (a->label == ROCL_NONE || a->product == ROCL_NONE)
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
