@@ -203,6 +203,14 @@ static void check_numbers(rocl_doctor *d, const rocl_subject *s, const rocl_proc
     }
 }
 
+static void check_ring(rocl_doctor *d, const rocl_subject *s)
+{
+    const uint64_t records = d->c.trace->captures[s->capture->index]->overwritten;
+    if (records && s->process == &s->capture->processes[0])
+        rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, s, records, ROCL_NO_EVENT,
+                         "%llu records were overwritten", ROCL_N(records));
+}
+
 static void check_counters(rocl_doctor *d)
 {
     const rocl_trace *t = d->c.trace;
@@ -297,6 +305,7 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
         check_calls(d, &s, p);
         check_times(d, &s, p);
         check_numbers(d, &s, p);
+        check_ring(d, &s);
         launches += p->calls[ROCL_CALL_LAUNCH] + p->calls[ROCL_CALL_GRAPH];
         kernels += p->kinds[ROCL_DISPATCH].count;
     }

@@ -49,6 +49,7 @@ typedef enum rocl_rule {
     ROCL_RULE_COUNTER_ZERO,
     ROCL_RULE_WHOLE_US,
     ROCL_RULE_RANK_STREAMS,
+    ROCL_RULE_OVERWRITTEN,
     ROCL_RULES
 } rocl_rule;
 

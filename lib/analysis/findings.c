@@ -19,6 +19,7 @@ typedef enum remedy {
     ALIGN,
     ONE_TOOL,
     COUNTERS,
+    LARGER_RING,
     REMEDIES
 } remedy;
 typedef enum profiler { ROCPROFV3, ROCPROF, PYTORCH, RPD, ROCREC, PROFILERS } profiler;
@@ -46,6 +47,7 @@ static const char *const remedies[REMEDIES][PROFILERS] = {
     [ONE_TOOL] = {[ROCPROFV3] = "name one recording of each process"},
     [COUNTERS] = {[ROCPROFV3] = "rocprofv3 --pmc with fewer counters at once; rocprofv3-avail "
                                 "list tells what the GPU has"},
+    [LARGER_RING] = {[ROCPROFV3] = "give the ring more memory: rocrec --policy ring --limit SIZE"},
 };
 
 static const struct {
@@ -166,6 +168,9 @@ static const struct {
     [ROCL_RULE_RANK_STREAMS] = {"rank-streams", "A rank uses another number of streams",
                                 "streams were not recorded, or the ranks differ", ROCL_NOTE,
                                 NOTHING},
+    [ROCL_RULE_OVERWRITTEN] = {"overwritten", "A ring has overwritten older records",
+                               "the memory that was given to it holds the last of them only",
+                               ROCL_NOTE, LARGER_RING},
 };
 
 /* ---- findings -------------------------------------------------------------------------------- */

@@ -36,6 +36,7 @@ typedef struct rocl_model_capture {
                        added to those of its events */
     double drift;   /* that much more is added per ns since drift_from, a time before that */
     int64_t drift_from;
+    uint64_t overwritten; /* records that a ring has given up for younger ones */
     bool joins_next; /* it is small, and so is the next one: outputs may join what they become */
 } rocl_model_capture;
 

@@ -232,6 +232,7 @@ static void put_foreign(rocl_defs *d, const rocl_model_capture *c)
     rocl_buf_varint(to, p->thread_count);
     rocl_buf_varint(to, p->counter_count);
     rocl_buf_varint(to, (uint32_t)(p->rank + 1));
+    rocl_buf_varint(to, c->overwritten);
     put_array(d, nodes, p->nodes, p->node_count);
     put_records(d, to, processes, p->processes, p->process_count);
     put_array(d, agents, p->agents, p->agent_count);
@@ -286,6 +287,7 @@ static rocl_status take_foreign(rocl_defs_reader *d, rocl_model_capture *c, rocl
     c->pub.thread_count = (uint32_t)rocl_team_number(from);
     c->pub.counter_count = (uint32_t)rocl_team_number(from);
     c->pub.rank = (int32_t)rocl_team_number(from) - 1;
+    c->overwritten = rocl_team_number(from);
     c->pub.nodes = take_array(d, nodes, &c->pub.node_count);
     c->pub.processes = take_records(d, processes, &c->arena, &c->pub.process_count);
     c->pub.agents = take_array(d, agents, &c->pub.agent_count);

@@ -261,6 +261,7 @@ CLOCK_SOURCE=/sys/devices/system/clocksource/clocksource0/current_clocksource
     # One that records nothing leaves nothing.
     try 0 rocrec -o t.rocl -- "$TRACED" sealed-first 0
     says "nothing was recorded"
+    says "t.rocl: it is the file of before"
 }
 
 @test "no descriptor is held, whether something is recorded or not" {
@@ -591,6 +592,7 @@ END
     [ ! -s ranges.err ]
     # The last ones are there.
     [ "$(rocpd2csv -o - --kinds marker ring.rocl | tail -n 1 | cut -d, -f 3)" = '"step 9"' ]
+    [ "$(rocstats doctor --format json ring.rocl | jq -r '.tables[] | select(.key == "findings").rows[].rule')" = overwritten ]
 }
 
 @test "--limit: all of it is used, and never more" {

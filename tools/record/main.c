@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <string.h>
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -102,6 +103,8 @@ static int make_output(cli *c)
             msg_notice("nothing was recorded: no process used a traced library, or there was no "
                        "space in %s",
                        c->folder);
+        if (c->common.output_file && access(c->common.output_file, F_OK) == 0)
+            msg_notice("%s: it is the file of before", c->common.output_file);
         return ROCL_OK;
     }
     if (!c->common.output_file) {

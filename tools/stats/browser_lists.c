@@ -134,8 +134,8 @@ void table_update(browser *b)
         t->total += t->rows[i].total;
         t->calls += t->rows[i].count;
     }
-    t->at = 0;
     sort_table(b);
+    t->at = 0; /* the first, unless the one that was selected is still there */
     for (size_t i = 0; i < t->count && selected != ROCL_NONE; i++)
         if (t->rows[i].name == selected)
             t->at = i;

@@ -60,6 +60,7 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
         if (!p->capture)
             return ROCL_INTERNAL;
         p->capture->state = p;
+        p->capture->overwritten = p->given_records;
         st = chunk_define(p, err);
     }
     if (st == ROCL_OK) {

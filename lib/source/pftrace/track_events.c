@@ -134,6 +134,7 @@ typedef struct track_event {
     rocl_view name, category;
     uint32_t name_bytes, category_bytes; /* ROCL_NONE: the view has it */
     bool has_track, has_name, has_value, has_extra;
+    bool lost_name; /* it refers to one that the trace does not have */
     double value;
     bool is_legacy;
     legacy_event legacy;
@@ -165,6 +166,7 @@ static track_event read_track_event(pfr_worker *w, rocl_view message)
         case EV_NAME_IID:
             e.name_bytes = pfr_find_interned(w, INTERNED_NAMES, f.value);
             e.has_name = true;
+            e.lost_name = !e.name_bytes && !pfr_was_interned(w, INTERNED_NAMES, f.value);
             break;
         case EV_NAME:
             if (f.kind == ROCL_PB_BYTES) {
@@ -535,7 +537,10 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
             return ROCL_OK;
         r->kind = e.type >= TYPE_INSTANT && e.type != TYPE_COMPLETE ? ROCL_INSTANT : ROCL_REGION;
         r->half = e.type == TYPE_BEGIN ? ROCL_BEGINS : ROCL_WHOLE;
-        st = put_begin(w, r, &e, t, err);
+        if (e.lost_name)
+            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
+                                   "a name that no packet before it has interned", err);
+        st = st == ROCL_OK ? put_begin(w, r, &e, t, err) : st;
         return st == ROCL_OK && r->kind <= ROCL_INSTANT ? name_track(w, r, t, err) : st;
     case TYPE_END:
         return put_end(w, r, &e, err);

@@ -75,6 +75,11 @@ uint32_t pfr_find_interned(pfr_worker *w, unsigned table, uint64_t iid)
     return id == ROCL_NONE ? 0 : id;
 }
 
+bool pfr_was_interned(const pfr_worker *w, unsigned table, uint64_t iid)
+{
+    return rocl_map_get(&w->sequence->interned, interned_key(table, iid), ROCL_NONE) != ROCL_NONE;
+}
+
 pfr_text *pfr_text_of(pfr_worker *w, uint32_t bytes)
 {
     if (bytes == ROCL_NONE || !ROCL_GROW(w->texts, w->text_cap, bytes + (size_t)1)) {

@@ -58,6 +58,8 @@ pfr_open_sequence *pfr_open_sequence_of(pfr_worker *w, const pfr_packet *p);
 bool pfr_note_interned(pfr_worker *w, const pfr_packet *p);
 /* The bytes that an iid stands for; 0: nothing. */
 uint32_t pfr_find_interned(pfr_worker *w, unsigned table, uint64_t iid);
+/* After that: did any packet say what it stands for? */
+bool pfr_was_interned(const pfr_worker *w, unsigned table, uint64_t iid);
 /* What is known of a text of the file, to be filled in. */
 pfr_text *pfr_text_of(pfr_worker *w, uint32_t bytes);
 /* The text of the trace that has these bytes. */
