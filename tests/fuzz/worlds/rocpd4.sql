@@ -104,7 +104,7 @@ INSERT INTO rocpd_track_a VALUES
 CREATE TABLE rocpd_event_a (id INTEGER PRIMARY KEY, "category_id" INTEGER, "stack_id" INTEGER,
     "parent_stack_id" INTEGER, "correlation_id" INTEGER, "extdata" TEXT);
 INSERT INTO rocpd_event_a VALUES
-    (1, 1, 1, 0, 0, '{}'),
+    (1, 1, 1, 0, 0, X'04224D18607073160000807B226D657373616765223A226576616C75617465227D00000000'),
     (2, 1, 2, 0, 0, '{}'),
     (3, 2, 3, 0, 0, '{}'),
     (156, 4, 4, 3, 0, '{}'),
