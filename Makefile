@@ -7,10 +7,10 @@ MAKEFLAGS += --no-builtin-rules
 
 # ---- packages ------------------------------------------------------------------------------------
 
-DEBS_BUILD := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev \
+DEBS_BUILD := gcc libc6-dev make pkg-config libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev liblz4-dev libcsv-dev libyaml-dev \
               libotf2-trace-dev libedit-dev libncurses-dev
 # Not in every release: what they are for is left out without them.
-DEBS_OPTIONAL := libdeflate-dev libzstd-dev libotf2-trace-dev libedit-dev libncurses-dev otf2-tools tmux valgrind
+DEBS_OPTIONAL := libdeflate-dev libzstd-dev liblz4-dev libotf2-trace-dev libedit-dev libncurses-dev otf2-tools tmux valgrind
 DEBS_TEST := libcmocka-dev bats protobuf-compiler sqlite3 mandoc jq otf2-tools tmux valgrind
 # The demo tests nothing.
 DEBS := $(DEBS_BUILD)
@@ -97,6 +97,11 @@ ZSTD ?= $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo 1)
 ifeq ($(ZSTD),1)
 PKGS += libzstd
 endif
+# Optional: reads what databases compress with LZ4. LZ4=0 builds without.
+LZ4 ?= $(shell $(PKG_CONFIG) --exists liblz4 2>/dev/null && echo 1)
+ifeq ($(LZ4),1)
+PKGS += liblz4
+endif
 # Optional: lines of the shell of rocline query can be edited, and are kept. EDIT=0 builds without.
 # Only that file is compiled for it. It looks up names of users, which programs that are static do by
 # shared libraries of the machine that they were built on: no such program has it.
@@ -119,10 +124,10 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden
               -fno-semantic-interposition -pthread $(INSTRUMENT) \
               $(if $(FUZZER),$(FUZZ_CFLAGS))
 ALL_CPPFLAGS := -Ilib $(if $(filter 1,$(LIBDEFLATE)),-DROCL_LIBDEFLATE) \
-                $(if $(filter 1,$(ZSTD)),-DROCL_ZSTD) $(if $(filter 1,$(OTF2)),-DROCL_OTF2) \
+                $(if $(filter 1,$(ZSTD)),-DROCL_ZSTD) $(if $(filter 1,$(LZ4)),-DROCL_LZ4) $(if $(filter 1,$(OTF2)),-DROCL_OTF2) \
                 $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
 ALL_LDFLAGS := -pthread -Wl,--as-needed $(INSTRUMENT) $(LDFLAGS)
-LIBS := $(or $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz -lyaml $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(ISAL)),-lisal) $(if $(filter 1,$(ZSTD)),-lzstd) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
+LIBS := $(or $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs $(PKGS) 2>/dev/null),-lsqlite3 -lcjson -lz -lyaml $(if $(filter 1,$(LIBDEFLATE)),-ldeflate) $(if $(filter 1,$(ISAL)),-lisal) $(if $(filter 1,$(ZSTD)),-lzstd) $(if $(filter 1,$(LZ4)),-llz4) $(if $(filter 1,$(OTF2)),-lotf2)) -lcsv -lm
 
 # Objects of different compilers and flags never meet; what is linked follows the flags by a stamp.
 FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS) $(LIBS)

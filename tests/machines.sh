@@ -22,7 +22,7 @@ shift
 log=$roots/machines.log
 : >"$log"
 
-libraries=(libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev libcsv-dev libyaml-dev libcmocka-dev)
+libraries=(libsqlite3-dev libcjson-dev zlib1g-dev libdeflate-dev libzstd-dev liblz4-dev libcsv-dev libyaml-dev libcmocka-dev)
 packages=("${libraries[@]}" gcc clang make git pkg-config qemu-user-static sqlite3 jq zstd lz4 musl-tools dpkg-dev tcl)
 for machine in arm64 s390x i386; do
     packages+=("crossbuild-essential-$machine" "${libraries[@]/%/:$machine}")

@@ -328,7 +328,8 @@ int rocl_compare_bytes(const char *a, size_t n, const char *b, size_t m);
 
 /* ROCL_OK, unless a text of the tables or of the trace found no memory. */
 rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, rocl_error *err);
-/* The outcome of the trace, or ROCL_PARTIAL with a notice where a sum was too large for its cell. */
+/* The outcome of the trace, or ROCL_PARTIAL with a notice where a sum was too large for its cell.
+ */
 rocl_status rocl_report_outcome(const rocl_tables *out, rocl_trace *t);
 
 /* ---- reports (in the file of each) ----------------------------------------------------------- */

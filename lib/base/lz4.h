@@ -1,11 +1,19 @@
-/* Frames of LZ4, unpacked: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md */
+/* Frames of LZ4, unpacked by liblz4: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md */
 #ifndef ROCL_BASE_LZ4_H
 #define ROCL_BASE_LZ4_H
 
 #include "base/buf.h"
 
-/* Appends what a frame holds, `most` bytes at most. False: it is damaged, larger, or needs a
- * dictionary (`to` is as before then), or to->failed. Checksums are not compared. */
-bool rocl_lz4_unpack(rocl_buf *to, const void *p, size_t n, size_t most);
+typedef struct rocl_lz4 { /* zeros: nothing was unpacked yet */
+    rocl_buf text;        /* what was unpacked last */
+    void *context;        /* liblz4's, which takes longer to make than most frames to unpack */
+} rocl_lz4;
+
+/* "LZ4 1.9.4"; "": this build has no liblz4, and unpacks nothing. */
+const char *rocl_lz4_version(void);
+/* Puts what a frame holds, `most` bytes at most, in the place of the text. False: it is none, is
+ * damaged, larger, or the text has failed. */
+bool rocl_lz4_unpack(rocl_lz4 *u, const void *p, size_t n, size_t most);
+void rocl_lz4_free(rocl_lz4 *u);
 
 #endif

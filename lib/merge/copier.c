@@ -281,7 +281,8 @@ rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *
     report->changed += c->changed + c->early;
     if (c->early)
         rocl_notice(w->plan.trace,
-                    "%" PRIu64 " times are before time 0 or out of range on the aligned clocks: written "
+                    "%" PRIu64
+                    " times are before time 0 or out of range on the aligned clocks: written "
                     "as -1, and readers leave their events out",
                     c->early);
     free_copier(c);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/deflate.h"
+#include "base/lz4.h"
 #include "base/unpack.h"
 #include "rocline.h"
 
@@ -23,10 +24,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void compose_details(void)
 {
     snprintf(details, sizeof details,
-             "rocline %s (sqlite %s, %s%s%s, cJSON %s, libcsv %d.%d.%d, libyaml %s%s)",
+             "rocline %s (sqlite %s, %s%s%s%s%s, cJSON %s, libcsv %d.%d.%d, libyaml %s%s)",
              ROCLINE_VERSION, sqlite3_libversion(), rocl_deflate_engine(),
-             *rocl_unpack_zstd() ? ", " : "", rocl_unpack_zstd(), cJSON_Version(), CSV_MAJOR,
-             CSV_MINOR, CSV_RELEASE, yaml_get_version_string(), WITH_OTF2);
+             *rocl_unpack_zstd() ? ", " : "", rocl_unpack_zstd(), *rocl_lz4_version() ? ", " : "",
+             rocl_lz4_version(), cJSON_Version(), CSV_MAJOR, CSV_MINOR, CSV_RELEASE,
+             yaml_get_version_string(), WITH_OTF2);
 }
 
 const char *rocl_version(void)

@@ -202,8 +202,9 @@ int rocl_plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
         sqlite3_free(uses);
         return SQLITE_CONSTRAINT;
     }
-    /* By their rowids SQLite tells rows of several scans apart: of conditions with OR, and of a RIGHT
-     * or FULL JOIN, which looks rows up and in the end walks over those that it has not met. */
+    /* By their rowids SQLite tells rows of several scans apart: of conditions with OR, and of a
+     * RIGHT or FULL JOIN, which looks rows up and in the end walks over those that it has not met.
+     */
     wanted |= UINT64_C(1) << ROCL_SCAN_ROWID;
     sqlite3_str *plan = sqlite3_str_new(NULL);
     for (int i = 0; i < info->nConstraint; i++) {
@@ -219,7 +220,8 @@ int rocl_plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
     }
     if (takes_order(t, info, uses)) {
         /* Of GROUP BY it says that equal rows together are enough (1) also where its order is that
-         * of ORDER BY, and SQLite 3.40 then does not sort: only DISTINCT (2) is taken at its word. */
+         * of ORDER BY, and SQLite 3.40 then does not sort: only DISTINCT (2) is taken at its word.
+         */
         sqlite3_str_appendf(plan, "|%c", sqlite3_vtab_distinct(info) == 2 ? 'g' : 'o');
         for (int i = 0; i < info->nOrderBy; i++) {
             sqlite3_str_appendf(plan, "%c%c", '0' + info->aOrderBy[i].iColumn,

@@ -609,7 +609,8 @@ unsigned check_case(const char *input, uint64_t number, const counts *truth, fin
             if (!c.database &&
                 again.counts.of[KIND_COUNTER] < c.results[CSV].counts.of[KIND_COUNTER])
                 again.counts.of[KIND_COUNTER] = -1;
-            /* An instance that is no number takes the sum of all with it, of which others remain. */
+            /* An instance that is no number takes the sum of all with it, of which others remain.
+             */
             const int64_t more =
                 again.counts.of[KIND_COUNTER] - c.results[CSV].counts.of[KIND_COUNTER];
             if (more > 0 && more <= c.results[CSV].values)

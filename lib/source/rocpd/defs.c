@@ -306,8 +306,8 @@ static rocl_status complete_queue(rocpd_set *s, const info_table *t, const rocpd
     (void)t;
     if (!r)
         return ROCL_OK;
-    const char *json = rocpd_read_json(&s->text, r->rows, QUEUE_EXTDATA, r->row, &n);
-    if (s->text.failed)
+    const char *json = rocpd_read_json(&s->unpacked, r->rows, QUEUE_EXTDATA, r->row, &n);
+    if (s->unpacked.text.failed)
         return rocl_fail_memory(err);
     if (n > 2 && rocl_json_number(s->trace, json, n, "number", &number) && number <= INT64_MAX)
         ((rocl_queue *)definition)->id = (int64_t)number;
@@ -331,8 +331,8 @@ static rocl_status complete_kernel(rocpd_set *s, const info_table *t, const rocp
         k->mangled && k->mangled == descriptor; /* of a database that is written here */
     if (!k->display)
         k->display = k->mangled;
-    const char *json = rocpd_read_json(&s->text, r->rows, KERNEL_EXTDATA, r->row, &n);
-    if (s->text.failed)
+    const char *json = rocpd_read_json(&s->unpacked, r->rows, KERNEL_EXTDATA, r->row, &n);
+    if (s->unpacked.text.failed)
         return rocl_fail_memory(err);
     if (n)
         truncated = rocl_json_text(s->trace, json, n, "truncated_kernel_name", &bad);

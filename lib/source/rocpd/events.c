@@ -33,8 +33,8 @@ struct rocpd_events {
     window windows[WINDOWS];
     unsigned open;
     uint64_t finds;
-    uint64_t before; /* finds of the tasks before this one */
-    rocl_buf text;   /* extdata that was unpacked */
+    uint64_t before;   /* finds of the tasks before this one */
+    rocl_lz4 unpacked; /* extdata */
 };
 
 rocl_status rocpd_events_open(rocpd_events **out, rocpd_set *s, rocl_db *db, uint32_t fields,
@@ -62,7 +62,7 @@ void rocpd_events_close(rocpd_events *e)
     for (unsigned i = 0; e && i < e->open; i++)
         rocl_rows_close(e->windows[i].rows);
     if (e)
-        rocl_buf_free(&e->text);
+        rocl_lz4_free(&e->unpacked);
     free(e);
 }
 
@@ -152,8 +152,8 @@ static rocl_status use_row(rocpd_events *e, window *w, rocpd_event_row *row, roc
         row->category = rocl_ids_get(&e->set->categories, (uint64_t)category);
     row->bad_category = rocl_cell_kind(rows, COL_CATEGORY, w->at) != ROCL_CELL_NULL &&
                         row->category == ROCL_NONE && !e->set->categories.absent;
-    row->extdata = rocpd_read_json(&e->text, rows, COL_EXTDATA, w->at, &row->extdata_len);
-    return e->text.failed ? rocl_fail_memory(err) : ROCL_OK;
+    row->extdata = rocpd_read_json(&e->unpacked, rows, COL_EXTDATA, w->at, &row->extdata_len);
+    return e->unpacked.text.failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,

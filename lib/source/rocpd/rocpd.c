@@ -38,7 +38,7 @@ static void free_capture(rocl_model_capture *c)
         rocl_ids_free(maps[i]);
     free(s->track_defs);
     free(s->unnamed);
-    rocl_buf_free(&s->text);
+    rocl_lz4_free(&s->unpacked);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -144,6 +144,10 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     rocl_status st = rocpd_find(&found, src->db, src->path, err);
     if (st != ROCL_OK)
         return st;
+    if (found.compressed && !*rocl_lz4_version())
+        src->remark =
+            "its extdata is compressed with LZ4, which this build cannot read: build with "
+            "liblz4";
     for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
         st = open_set(src, t, &found, i, src->db, err);
     src->slice = found.slice;
@@ -339,7 +343,7 @@ static void free_scan(rocpd_set *s)
     for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
         rocpd_worker *w = &s->workers[i];
         rocl_idset_free(&w->region_events);
-        rocl_buf_free(&w->text);
+        rocl_lz4_free(&w->unpacked);
         memset(w, 0, sizeof *w);
     }
 }
@@ -479,11 +483,12 @@ static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_pr
     if (st == ROCL_OK)
         st = rocl_rows_next(f->properties.rows, 1, &n, err);
     if (st == ROCL_OK && n) {
-        rocl_buf unpacked = {0};
+        rocl_lz4 unpacked = {0};
         size_t len;
         const char *text = rocpd_read_json(&unpacked, f->properties.rows, 0, 0, &len);
         rocl_buf_put(json, text, len);
-        rocl_buf_free_into(&unpacked, json);
+        json->failed |= unpacked.text.failed;
+        rocl_lz4_free(&unpacked);
     }
     if (suspended)
         rest_connections(f);

@@ -34,6 +34,7 @@
 #include <pthread.h>
 
 #include "base/array.h"
+#include "base/lz4.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "format/schema.h"
@@ -104,8 +105,8 @@ typedef struct rocpd_set {
     uint32_t track_count;
     rocpd_unnamed *unnamed;
     size_t unnamed_count, unnamed_cap;
-    uint32_t nobody; /* text: SCHEMA_NOBODY */
-    rocl_buf text;   /* of a definition that was unpacked */
+    uint32_t nobody;   /* text: SCHEMA_NOBODY */
+    rocl_lz4 unpacked; /* JSON of a definition */
 
     /* while it is scanned */
     rocpd_worker *workers; /* opt.jobs of them */
@@ -197,12 +198,12 @@ typedef rocl_status rocpd_row_fn(const rocpd_row *r, void *ctx, rocl_error *err)
  * the caller sets set, table and progress of r. */
 rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
                            const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err);
-const char *rocpd_unpack_json(rocl_buf *text, const char *p, size_t *n);
+const char *rocpd_unpack_json(rocl_lz4 *unpacked, const char *p, size_t *n);
 
-/* The JSON of a cell; "" for {} and NULL. Frames of LZ4 are unpacked into `text`, where the
+/* The JSON of a cell; "" for {} and NULL. Frames of LZ4 are unpacked, and the
  * result stands until the next call; a blob that is none stays as it is, which is no JSON.
- * text->failed: memory is out. */
-static inline const char *rocpd_read_json(rocl_buf *text, const rocl_rows *rows, unsigned col,
+ * unpacked->text.failed: memory is out. */
+static inline const char *rocpd_read_json(rocl_lz4 *unpacked, const rocl_rows *rows, unsigned col,
                                           unsigned row, size_t *n)
 {
     const rocl_cell_type kind = rocl_cell_kind(rows, col, row);
@@ -210,7 +211,7 @@ static inline const char *rocpd_read_json(rocl_buf *text, const rocl_rows *rows,
     if (kind != ROCL_CELL_TEXT && kind != ROCL_CELL_BLOB)
         return "";
     const char *p = rocl_cell_text(rows, col, row, n);
-    return kind == ROCL_CELL_TEXT ? p : rocpd_unpack_json(text, p, n);
+    return kind == ROCL_CELL_TEXT ? p : rocpd_unpack_json(unpacked, p, n);
 }
 
 /* Counts a fault of the row; fails where faults are errors. */
@@ -258,7 +259,7 @@ struct rocpd_worker {
     rocl_batcher out; /* what has been read and not yet emitted; has the number of the worker */
     rocpd_recent processes, threads;
     rocl_idset region_events;                    /* of the task at hand */
-    rocl_buf text;                               /* of a cell that was unpacked */
+    rocl_lz4 unpacked;                           /* JSON of a cell */
     rocpd_category categories[ROCPD_CATEGORIES]; /* that were seen lately, by their text */
 };
 

@@ -419,8 +419,8 @@ static rocl_status add_alloc(const rocpd_row *r, rocpd_worker *w, const row_head
         (st = read_size(r, A_SIZE, &a.size, err)) || (st = read_u64(r, A_ADDRESS, &a.address, err)))
         return st;
     size_t n;
-    const char *json = rocpd_read_json(&w->text, r->rows, A_EXTDATA, r->row, &n);
-    if (w->text.failed)
+    const char *json = rocpd_read_json(&w->unpacked, r->rows, A_EXTDATA, r->row, &n);
+    if (w->unpacked.text.failed)
         return rocl_fail_memory(err);
     if (n)
         rocl_json_number(s->trace, json, n, "flags", &a.flags);

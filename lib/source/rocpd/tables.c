@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/lz4.h"
 #include "source/rocpd/rocpd.h"
 
 enum { JSON_MAX = 64 << 20 };
@@ -231,13 +230,13 @@ rocl_status rocpd_read_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids
 }
 
 /* One writer has bare frames, another one puts a word and their length before them. */
-const char *rocpd_unpack_json(rocl_buf *text, const char *p, size_t *n)
+const char *rocpd_unpack_json(rocl_lz4 *unpacked, const char *p, size_t *n)
 {
+    rocl_buf *text = &unpacked->text;
     const size_t before = *n > 8 && !memcmp(p, "LZ4F", 4) ? 8 : 0;
     p += before;
     *n -= before;
-    text->len = 0;
-    if (!rocl_lz4_unpack(text, p, *n, JSON_MAX)) /* its reader finds that it is no JSON */
+    if (!rocl_lz4_unpack(unpacked, p, *n, JSON_MAX)) /* its reader finds that it is no JSON */
         return p;
     *n = text->len;
     rocl_buf_byte(text, 0);

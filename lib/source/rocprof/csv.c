@@ -100,9 +100,9 @@ static rocl_status put_record(rocl_records *to, const csv_run *run, const csv_fi
         return rocl_fail_memory(err);
     w->record.len--;
     more = more && w->record.len <= RECORD_MAX;
-    const size_t count = rocprof_csv_fields((char *)w->record.data, w->record.len - w->record_end,
-                                            f->count, f->text_column, w->fields, CSV_FIELDS_MAX,
-                                            more);
+    const size_t count =
+        rocprof_csv_fields((char *)w->record.data, w->record.len - w->record_end, f->count,
+                           f->text_column, w->fields, CSV_FIELDS_MAX, more);
     if (count >= ROCPROF_CSV_OPEN && more)
         return ROCL_OK;
     w->record.len = 0;

@@ -24,6 +24,7 @@ class Rocline(MakefilePackage):
     variant("libdeflate", default=True, description="Compress with libdeflate: twice zlib's speed")
     variant("isal", default=False, description="gzip with ISA-L: three times zlib's speed")
     variant("zstd", default=True, description="Read inputs that are compressed with zstd")
+    variant("lz4", default=True, description="Read what databases compress with LZ4")
     variant("libedit", default=True, description="Edit lines in the shell of rocline query")
     variant("ncurses", default=True, description="Show traces on the terminal: rocstats view")
     variant("rocm", default=False, description="Record calls of HSA and HIP")
@@ -39,6 +40,7 @@ class Rocline(MakefilePackage):
     depends_on("libdeflate", when="+libdeflate")
     depends_on("isa-l", when="+isal")
     depends_on("zstd", when="+zstd")
+    depends_on("lz4", when="+lz4")
     depends_on("otf2@3:", when="+otf2")
     depends_on("libedit", when="+libedit")
     depends_on("ncurses", when="+ncurses")
@@ -62,6 +64,7 @@ class Rocline(MakefilePackage):
             f"LIBDEFLATE={int('+libdeflate' in spec)}",
             f"ISAL={int('+isal' in spec)}",
             f"ZSTD={int('+zstd' in spec)}",
+            f"LZ4={int('+lz4' in spec)}",
             f"EDIT={int('+libedit' in spec)}",
             f"NCURSES={int('+ncurses' in spec)}",
             "LTTNG=0",
