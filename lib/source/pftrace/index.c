@@ -478,7 +478,7 @@ uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned tabl
     FIND_LAST(e, f->interned, f->interned_count, compare_interned(&f->interned[i], &key) < 0);
     const bool same =
         e && e->sequence == sequence && e->table == table && e->iid == iid && e->at + 1 >= cleared;
-    return same ? e->bytes : 0;
+    return same ? e->bytes : ROCL_NONE;
 }
 
 pfr_sum pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece)

@@ -258,7 +258,7 @@ rocl_status pfr_index(pfr_file *f, rocl_error *err);
 void pfr_index_free(pfr_file *f);
 /* A sequence as it is before a piece; zeroed where it begins there. */
 pfr_state pfr_state_before(const pfr_file *f, uint32_t sequence, uint32_t piece);
-/* What was interned in the pieces before a position, since `cleared`; 0: nothing. */
+/* What was interned in the pieces before a position, since `cleared`; ROCL_NONE: nothing. */
 uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned table, uint64_t iid,
                              uint64_t before, uint64_t cleared);
 pfr_sum pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece);

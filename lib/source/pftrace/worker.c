@@ -69,7 +69,7 @@ uint32_t pfr_find_interned(pfr_worker *w, unsigned table, uint64_t iid)
     uint32_t id = rocl_map_get(&s->interned, key, ROCL_NONE);
     if (id == ROCL_NONE && s->state.cleared <= w->begin) {
         id = pfr_interned_before(w->file, s->number, table, iid, w->begin, s->state.cleared);
-        if (!rocl_map_put(&s->interned, key, id))
+        if (id != ROCL_NONE && !rocl_map_put(&s->interned, key, id))
             w->walk.failed = true;
     }
     return id == ROCL_NONE ? 0 : id;
