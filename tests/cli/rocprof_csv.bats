@@ -480,3 +480,13 @@ arguments() {
         diff "$SHARED/rocprof-v1/$run/results.stats.csv" ours/results.stats.csv || fail "$run"
     done
 }
+
+@test "a value of a counter that is not there is counted" {
+    local value
+    for value in '' '""' None; do
+        sed "2s/64.000000/$value/" "$FILES/run_counter_collection.csv" >c.csv
+        try 1 rocstats counters --format csv c.csv
+        says "c.csv:2: the value of a counter is no number"
+        says "1 record left out: counter value that is no finite number (1)"
+    done
+}

@@ -480,8 +480,8 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
             packet.known |= ROCL_PACKET_FRACTION;
         else if (r->packet)
             packet.known &= ~(uint32_t)ROCL_PACKET_FRACTION;
-        if (rocl_view_is(value, "None") || (value.p && !value.n))
-            continue; /* not collected for this row */
+        if (!counters_only && (rocl_view_is(value, "None") || (value.p && !value.n)))
+            continue; /* a column that was not collected for this row */
         st = put_counter(to, r, row->counters[i].name, &row->counters[i], err);
         said = true;
     }
