@@ -182,6 +182,7 @@ static bool count_csv_input(counts *c, const bytes *b)
     if (counters && strncmp(counters + 4, "DispatchNs", 10) != 0)
         return false;
     if (memchr(b->p, '\0', b->n) || memmem(b->p, head, "Counter_Name", 12) ||
+        memmem(b->p, head, "Start_Timestamp(", 16) || /* a line of text of rocprofv2 */
         (!memmem(b->p, head, "Start_Timestamp", 15) && !memmem(b->p, head, "BeginNs", 7)))
         return false;
     counts_forget(c);
