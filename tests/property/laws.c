@@ -347,7 +347,8 @@ static void read_stderr(result *r, const tool *t)
         number_before(b.p, " events left out: JSON") + number_before(b.p, " event left out: JSON");
     r->repaired = strstr(r->said, " repaired:") != NULL;
     /* Databases keep the bytes that other outputs cannot have, and only reports have sums. */
-    if (r->rc == 1 && !r->said[0] && (strstr(b.p, "not UTF-8") || strstr(b.p, "are cut to that")))
+    if (r->rc == 1 && !r->left && !r->unknown && !r->repaired &&
+        (strstr(b.p, "not UTF-8") || strstr(b.p, "are cut to that")))
         r->rc = 0;
     free(b.p);
 }
