@@ -611,6 +611,7 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
         rocl_buf_free(&texts[i][A]);
         rocl_buf_free(&texts[i][B]);
     }
+    out->incomplete |= differ.failed;
     if (differ.len)
         rocl_set_note(&r, "with care, as these differ: %.*s", (int)differ.len,
                       (const char *)differ.data);
