@@ -5,6 +5,7 @@
 
 #include <lz4.h>
 #include <lz4frame.h>
+#include <string.h>
 
 enum { STEP = 4096 };
 
@@ -20,8 +21,10 @@ static bool unpack_step(rocl_lz4 *u, const uint8_t **p, size_t *n, size_t *left)
     if (!rocl_buf_reserve(&u->text, STEP))
         return false;
     *left = LZ4F_decompress(u->context, u->text.data + u->text.len, &made, *p, &taken, NULL);
-    if (LZ4F_isError(*left))
+    if (LZ4F_isError(*left)) {
+        u->text.failed |= !strcmp(LZ4F_getErrorName(*left), "ERROR_allocation_failed");
         return false;
+    }
     u->text.len += made;
     *p += taken;
     *n -= taken;

@@ -200,8 +200,8 @@ rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns
                            const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err);
 const char *rocpd_unpack_json(rocl_lz4 *unpacked, const char *p, size_t *n);
 
-/* The JSON of a cell; "" for {} and NULL. Frames of LZ4 are unpacked, and the
- * result stands until the next call; a blob that is none stays as it is, which is no JSON.
+/* The JSON of a cell; "" for {} and NULL. Frames of LZ4 are unpacked, and what they
+ * hold stands until the next call; another blob stays as it is, and is no JSON.
  * unpacked->text.failed: memory is out. */
 static inline const char *rocpd_read_json(rocl_lz4 *unpacked, const rocl_rows *rows, unsigned col,
                                           unsigned row, size_t *n)

@@ -10,10 +10,9 @@
  * quotes are one, as RFC 4180 says; where a row does not read so, quotes stand for themselves, as
  * AMD's writers leave them, and end a field before a comma or the end. If there are to be `want`
  * fields (0: any number) and are not, the one at text_column (SIZE_MAX: none) may hold quotes with
- * commas behind them. Returns how many there are, at most fields_max, where quotes
- * are sound or there are as many as wanted; SIZE_MAX: they are not, so far;
- * ROCPROF_CSV_OPEN: the quotes of a field do not end, but may in a line that follows. `more`: that
- * counts before what the row is if its quotes stand for themselves. */
+ * commas behind them. Returns how many there are, at most fields_max. SIZE_MAX: the quotes are not
+ * sound, and there are not as many as wanted. ROCPROF_CSV_OPEN, with `more` only: the quotes of a
+ * field do not end, and may in a line that follows. */
 #define ROCPROF_CSV_OPEN (SIZE_MAX - 1)
 size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, rocl_view *fields,
                           size_t fields_max, bool more);
