@@ -24,6 +24,7 @@ mkdir -p "$in/job"
 cp "$build/fixtures/schema-3.0.0.db" "$in/a.db"
 cp "$build/fixtures/rank1.db" "$in/c.db"
 cp "$build/fixtures/nasty-3.0.5.db" "$in/nasty.db"
+cp "$build/fixtures/schema-lz4.db" "$in/lz4.db"
 cp "$build"/fixtures/wal-live.db* "$in"
 cp "$here"/fixtures/rtg/{calls,profile}.txt "$here"/fixtures/rocprof-csv/v1.csv "$in"
 cp "$build/fixtures/rocprofv3-7.0.json" "$in/v3.json"
@@ -41,6 +42,7 @@ echo text >"$in/app"
 commands() {
     cat <<END
 = rocpd2csv -q -jN -d out/new in/a.db
+= rocpd2csv -q -jN -d out/new in/lz4.db
 = rocpd2csv -q -jN --style rocprofv3 -d out in/a.db
 = rocpd2csv -q -jN -o - --kinds kernel in/a.db
 = rocpd2csv -q -jN --gzip --reader sqlite -d out in/a.db

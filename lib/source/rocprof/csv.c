@@ -82,6 +82,8 @@ static rocl_status put_row(rocl_records *to, const csv_run *run, const csv_file 
     return rocprof_row_put(to, &run->words, f->table, row, 0, err);
 }
 
+static const char wrong_count[] = "more or fewer fields than the header has";
+
 /* Texts hold line ends as they are. */
 static void keep_line(rocl_records *to, csv_worker *w, const char *p, size_t n)
 {
@@ -109,7 +111,7 @@ static rocl_status put_record(rocl_records *to, const csv_run *run, const csv_fi
     if (count == f->count)
         return put_row(to, run, f, w, w->record_where, err);
     return rocl_record_fault_at(to, w->record_line, w->record_where, ROCL_FAULT_BAD_LINE,
-                                "more or fewer fields than the header has", err);
+                                wrong_count, err);
 }
 
 static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t where, rocl_error *err)
@@ -134,8 +136,7 @@ static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t wher
     if (count == f->count)
         return put_row(to, run, f, w, where, err);
     if (count < ROCPROF_CSV_OPEN)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE,
-                                 "more or fewer fields than the header has", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, wrong_count, err);
     keep_line(to, w, p, n);
     w->record_where = where;
     w->record_line = rocl_records_line_number(to);
