@@ -602,11 +602,12 @@ static int sealed_child(void)
     return status ? WEXITSTATUS(status) : events();
 }
 
-static _Atomic int done;
+static _Atomic int begun, done;
 
 static void *endless_steps(void *unused)
 {
     (void)unused;
+    atomic_fetch_add(&begun, 1);
     for (long i = 0; i < arg_n; i++)
         step(i);
     atomic_fetch_add(&done, 1);
@@ -615,7 +616,8 @@ static void *endless_steps(void *unused)
     return NULL;
 }
 
-/* All threads come under the filter while they record. */
+/* All threads come under the filter while they record; one that begins makes system calls of the C
+ * library. */
 static int sealed_threads(void)
 {
     enum { THREADS = 4 };
@@ -629,6 +631,8 @@ static int sealed_threads(void)
     struct sock_fprog program = {sizeof code / sizeof *code, (struct sock_filter *)(uintptr_t)code};
     for (int i = 0; i < THREADS; i++)
         pthread_create(&thread, NULL, endless_steps, NULL);
+    while (atomic_load(&begun) < THREADS)
+        usleep(10);
     usleep((useconds_t)arg_m);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
