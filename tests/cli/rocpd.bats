@@ -149,6 +149,17 @@ rows() { # database table
     done
 }
 
+@test "databases of one process: their schema is one of those that SQLite need not explain" {
+    needs "$BUILD/tests/test_usual_schemas"
+    gen a.db 1 --rows 100
+    try 0 rocmerge --rebuild -o t.db a.db
+    try 0 "$BUILD/tests/test_usual_schemas" t.db
+    entry=$(head -1 <<<"$output")
+    [ ${#entry} -gt 20 ]
+    grep -qF "$entry" "$TOP/lib/source/db/usual_schemas.inc" ||
+        fail "lib/source/db/usual_schemas.inc has to follow the schema that is written"
+}
+
 @test "--rebuild: what is broken is left out, what cannot be written is said" {
     try 1 rocmerge --rebuild -o t.db "$FIXTURES/nasty-3.0.5.db"
     says "records left out"

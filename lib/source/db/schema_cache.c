@@ -4,10 +4,14 @@
  * the same names, and of the guid that columns have by default. */
 #include "source/db/schema_cache.h"
 
+#include <endian.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
@@ -203,6 +207,117 @@ static bool make_key(const rocl_schema *s, const char *ending, rocl_buf *key)
     return !key->failed;
 }
 
+/* ---- schemas that are known from the start --------------------------------------------------- */
+
+typedef struct usual_schema {
+    uint64_t hash; /* of the key */
+    uint32_t len;  /* of the key */
+    const char *tables;
+} usual_schema;
+
+static const usual_schema usual[] = {
+#include "source/db/usual_schemas.inc"
+};
+
+static uint64_t hash_key(const rocl_buf *key)
+{
+    uint64_t h = key->len, word = 0;
+    size_t i = 0;
+    for (; i + sizeof word <= key->len; i += sizeof word) {
+        memcpy(&word, key->data + i, sizeof word);
+        h = rocl_mix64(h ^ le64toh(word));
+    }
+    word = 0;
+    memcpy(&word, key->data + i, key->len - i);
+    return rocl_mix64(h ^ le64toh(word));
+}
+
+/* "*name~=": it is the rowid, REAL, and has a default. False: memory is out. */
+static bool read_column(rocl_layout *l, size_t *cap, const char *text, size_t len)
+{
+    rocl_layout_column *c;
+    if (!ROCL_GROW(l->columns, *cap, l->count + (size_t)1))
+        return false;
+    *(c = &l->columns[l->count]) = (rocl_layout_column){0};
+    if (*text == '*') {
+        l->id = l->count;
+        text++;
+        len--;
+    }
+    for (; len && strchr("~=", text[len - 1]); len--) {
+        c->real |= text[len - 1] == '~';
+        c->has_default |= text[len - 1] == '=';
+    }
+    if (!(c->name = strndup(text, len)))
+        return false;
+    l->no_id &= strcmp(c->name, "id") != 0;
+    l->count++;
+    return true;
+}
+
+/* Tables that end with ';', of columns that end with ','. False: memory is out. */
+static bool read_usual(const char *text, rocl_layouts *to)
+{
+    for (; *text; text++) {
+        rocl_layout *l = rocl_layouts_add(to, "");
+        size_t cap = 0, len;
+        if (!l)
+            return false;
+        l->known = l->no_id = true;
+        l->id = UINT_MAX;
+        for (; *text != ';'; text += len + 1)
+            if (!read_column(l, &cap, text, len = strcspn(text, ",")))
+                return false;
+        if (l->id == UINT_MAX)
+            l->id = l->count;
+    }
+    return true;
+}
+
+static known_schema *make_known(const rocl_buf *key, const usual_schema *as)
+{
+    known_schema *k = calloc(1, sizeof *k);
+    if (k)
+        rocl_buf_put(&k->key, key->data, key->len);
+    if (k && !k->key.failed && read_usual(as->tables, &k->layouts))
+        return k;
+    free_known(k);
+    return NULL;
+}
+
+/* NULL: it is not a usual one, or memory is out. */
+static known_schema *find_usual(const rocl_buf *key)
+{
+    uint64_t hash = hash_key(key);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (usual[i].len == key->len && usual[i].hash == hash)
+            return make_known(key, &usual[i]);
+    return NULL;
+}
+
+bool rocl_schema_write_usual(const rocl_schema *s, const rocl_layouts *layouts, rocl_buf *to)
+{
+    rocl_buf key = {0};
+    bool can = make_key(s, find_ending(s), &key);
+    if (can)
+        rocl_buf_printf(to, "{0x%016llx, %zu,\n", (unsigned long long)hash_key(&key), key.len);
+    rocl_buf_free(&key);
+    for (size_t k = 0; can && k < layouts->count; k++) {
+        const rocl_layout *l = layouts->list[k];
+        can = l->known && !l->why;
+        rocl_buf_str(to, " \"");
+        for (unsigned i = 0; can && i < l->count; i++) {
+            const rocl_layout_column *c = &l->columns[i];
+            can = !strpbrk(c->name, "*,;~=\"\\");
+            rocl_buf_printf(to, "%s%s%s%s,", i == l->id ? "*" : "", c->name, c->real ? "~" : "",
+                            c->has_default ? "=" : "");
+        }
+        rocl_buf_str(to, ";\"\n");
+    }
+    rocl_buf_str(to, "},\n");
+    return can;
+}
+
 /* ---- find and add ---------------------------------------------------------------------------- */
 
 static const known_schema *find_key(const rocl_schema_cache *c, const rocl_buf *key)
@@ -246,15 +361,31 @@ static bool borrow_layouts(const known_schema *from, const rocl_schema *s,
     return true;
 }
 
+/* Keeps a new one, unless another thread was first, or there are too many (NULL). */
+static const known_schema *keep(rocl_schema_cache *c, known_schema *new)
+{
+    pthread_mutex_lock(&c->lock);
+    const known_schema *known = find_key(c, &new->key);
+    if (!known && c->count < SCHEMAS_MAX)
+        known = c->known[c->count++] = new;
+    pthread_mutex_unlock(&c->lock);
+    if (known != new)
+        free_known(new);
+    return known;
+}
+
 bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,
                             rocl_layouts *to)
 {
     rocl_buf key = {0};
     const known_schema *known = NULL;
+    known_schema *new;
     if (make_key(s, find_ending(s), &key)) {
         pthread_mutex_lock(&c->lock);
         known = find_key(c, &key);
         pthread_mutex_unlock(&c->lock);
+        if (!known && (new = find_usual(&key)))
+            known = keep(c, new);
     }
     bool is_known = known && borrow_layouts(known, s, file, to);
     rocl_buf_free(&key);
@@ -285,13 +416,7 @@ void rocl_schema_cache_add(rocl_schema_cache *c, const rocl_schema *s, const roc
     }
     new->layouts = *layouts;
     *layouts = (rocl_layouts){0};
-    pthread_mutex_lock(&c->lock);
-    const known_schema *known = find_key(c, &new->key); /* another thread may have added it */
-    if (!known && c->count < SCHEMAS_MAX)
-        known = c->known[c->count++] = new;
-    pthread_mutex_unlock(&c->lock);
-    if (known != new)
-        free_known(new);
+    const known_schema *known = keep(c, new);
     if (!known || !borrow_layouts(known, s, file, layouts))
         rocl_layouts_free(layouts);
 }

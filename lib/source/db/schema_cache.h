@@ -66,4 +66,8 @@ bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const ro
 void rocl_schema_cache_add(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,
                            rocl_layouts *layouts);
 
+/* Appends what SQLite said of a schema as an entry of usual_schemas.inc: those of the profilers and
+ * of our own databases are in the cache from the start. False: it cannot be one. */
+bool rocl_schema_write_usual(const rocl_schema *s, const rocl_layouts *layouts, rocl_buf *to);
+
 #endif
