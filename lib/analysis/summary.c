@@ -57,6 +57,7 @@ typedef struct origin {
 } origin;
 
 enum { RECENT_BITS = 10, RECENT = 1 << RECENT_BITS };
+#define HASH_FACTOR UINT32_C(0x9e3779b1)
 
 typedef struct summary_worker {
     origin *recent; /* RECENT of them */
@@ -142,13 +143,25 @@ static bool same_origin(const origin *a, const origin *b)
            a->stream == b->stream;
 }
 
+/* The same as find_group() where groups are of names, and nothing else, of an event whose name was
+ * among the last ones; 0: it was not. */
+static inline uint32_t find_group_of_name(const summary *s, unsigned worker, rocl_kind kind,
+                                          const rocl_event *e)
+{
+    const uint32_t hash = (e->name ^ e->category << 7 ^ (uint32_t)kind << 3) * HASH_FACTOR;
+    const origin *slot = &s->workers[worker].recent[hash >> (32 - RECENT_BITS)];
+    return slot->name == e->name && slot->category == e->category && slot->kind == kind
+               ? slot->group
+               : 0;
+}
+
 /* The group of an event; ROCL_NONE: memory is out. */
 static uint32_t find_group(summary *s, unsigned worker, const rocl_batch *b, size_t i)
 {
     origin f = origin_of(s, b, i);
     uint32_t hash = (f.name ^ f.category << 7 ^ f.kind << 3 ^ f.agent << 5 ^ f.stream << 9 ^
                      f.process << 11 ^ f.capture << 13) *
-                    UINT32_C(0x9e3779b1);
+                    HASH_FACTOR;
     origin *slot = &s->workers[worker].recent[hash >> (32 - RECENT_BITS)];
     if (slot->group && same_origin(&f, slot) && !s->c.options->by_dims)
         return slot->group;
@@ -240,11 +253,16 @@ static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_bat
                                      rocl_error *err)
 {
     summary *s = self;
-    bool copies = b->kind == ROCL_COPY && rocl_report_wanted(s->c.options, ROCL_REPORT_COPIES);
+    const rocl_stats_options *o = s->c.options;
+    const bool copies = b->kind == ROCL_COPY && rocl_report_wanted(o, ROCL_REPORT_COPIES);
+    const bool by_name = !o->by_rank && !o->by_agent && !o->by_stream && !o->by_dims;
+    const size_t size = rocl_kind_size(b->kind);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        const rocl_event *e = rocl_batch_event(b, i);
-        uint32_t group = find_group(s, worker, b, i);
+        const rocl_event *e = rocl_event_at(b, size, i);
+        uint32_t group = by_name ? find_group_of_name(s, worker, b->kind, e) : 0;
+        if (!group)
+            group = find_group(s, worker, b, i);
         if (group == ROCL_NONE || (s->c.ids && !note_longest(&s->workers[worker], group, b, e)))
             return rocl_fail_memory(err);
         st = rocl_samples_add(s->samples, worker, group, e->end - e->start, err);

@@ -71,6 +71,7 @@ static inline int64_t rocl_value_number(const rocl_value *v, const uint8_t *payl
 typedef struct rocl_cached_header {
     uint64_t head[ROCL_HEADER_WORDS];
     uint64_t used; /* when last; 0: never */
+    unsigned slot; /* the user's */
     rocl_record record;
 } rocl_cached_header;
 
@@ -109,10 +110,13 @@ static inline bool rocl_cached_header_matches(const rocl_header_cache *k,
                                               const rocl_cached_header *entry,
                                               const uint8_t *payload, const rocl_btree_cell *c)
 {
-    uint64_t differs = 0, word;
-    for (unsigned i = 0; i < k->words; i++) {
-        memcpy(&word, payload + 8 * i, 8);
-        differs |= (word & k->mask[i]) ^ entry->head[i];
+    uint64_t differs, word[2];
+    memcpy(word, payload, sizeof word); /* masks and heads of words that are not used are 0 */
+    differs = (word[0] & k->mask[0]) ^ entry->head[0];
+    differs |= (word[1] & k->mask[1]) ^ entry->head[1];
+    for (unsigned i = 2; i < k->words; i++) {
+        memcpy(word, payload + 8 * i, 8);
+        differs |= (word[0] & k->mask[i]) ^ entry->head[i];
     }
     const rocl_record *r = &entry->record;
     return !differs && entry->used && r->end <= c->local && (!r->exact || r->exact == c->size);

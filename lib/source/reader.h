@@ -93,6 +93,13 @@ static inline rocl_status rocl_batcher_add(rocl_batcher *b, rocl_kind kind, cons
         memcpy(to, record, size);
     return st;
 }
+/* The same for a record that the caller fills, all of it; NULL: there is no room in the batch at
+ * hand. */
+static inline void *rocl_batcher_room(rocl_batcher *b, rocl_kind kind, size_t size)
+{
+    rocl_batch *out = &b->out[kind];
+    return out->any && out->count < b->max ? (char *)out->any + out->count++ * size : NULL;
+}
 /* Adds a packet, unless it is the same as the last one. What rocl_dispatch.packet is then; 0:
  * memory is out. */
 uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet);

@@ -31,8 +31,10 @@ typedef struct pages_rows {
      * read by itself. */
     uint16_t at[RUN];
     const rocl_cached_header *head[RUN];
-    const rocl_cached_header *distinct[RUN]; /* those in head, each once */
+    const rocl_cached_header *distinct[RUN]; /* those in head, each once, by their slots */
     unsigned distinct_count;
+    uint8_t rows_of[FEW][RUN]; /* which rows have the header of a slot, if it is one of few */
+    uint8_t count_of[FEW];
     bool any_slow;
     rocl_header_cache headers;
 } pages_rows;
@@ -96,15 +98,10 @@ static const uint8_t cell_types[ROCL_TYPE_NUMBERS] = {
     ROCL_CELL_INT,  ROCL_CELL_INT, ROCL_CELL_REAL, ROCL_CELL_INT, ROCL_CELL_INT,
 };
 
-static void put_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
-                      const uint8_t *payload)
+static void copy_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
+                       const uint8_t *p)
 {
-    const uint8_t *p = payload + v->offset;
     uint32_t size = v->size;
-    if (size == 2 && p[0] == '{' && p[1] == '}') {
-        c->type[row] = ROCL_CELL_EMPTY_OBJECT;
-        return;
-    }
     c->type[row] = v->type == ROCL_TYPE_BLOB ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
     c->num[row] = (int64_t)r->text.len;
     c->len[row] = size;
@@ -113,6 +110,16 @@ static void put_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_va
     memcpy(r->text.data + r->text.len, p, size);
     r->text.data[r->text.len + size] = 0;
     r->text.len += (size_t)size + 1;
+}
+
+static inline void put_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
+                             const uint8_t *payload)
+{
+    const uint8_t *p = payload + v->offset;
+    if (v->size == 2 && p[0] == '{' && p[1] == '}')
+        c->type[row] = ROCL_CELL_EMPTY_OBJECT;
+    else
+        copy_bytes(r, c, row, v, p);
 }
 
 /* SQLite has no NaN, and stores reals without a fraction as integers in columns of REAL affinity:
@@ -247,6 +254,34 @@ static bool put_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
     return reals;
 }
 
+/* The same where there are few headers: those of one after the other, whose values are all at one
+ * place in their rows. */
+static bool put_by_header(pages_rows *r, unsigned k, unsigned row)
+{
+    rocl_column *c = r->out[k];
+    bool reals = false;
+    for (unsigned h = 0; h < r->distinct_count; h++) {
+        const rocl_value v = r->distinct[h]->record.values[k]; /* in registers */
+        const uint8_t *first = r->tree.page + v.offset, *rows = r->rows_of[h];
+        const unsigned n = r->count_of[h];
+        if (v.type >= ROCL_TYPE_NUMBERS) {
+            for (unsigned i = 0; i < n; i++)
+                put_bytes(r, c, row + rows[i], &v, r->tree.page + r->at[rows[i]]);
+            continue;
+        }
+        reals |= v.type == ROCL_TYPE_REAL;
+        for (unsigned i = 0; i < n; i++)
+            c->type[row + rows[i]] = cell_types[v.type];
+        if (v.stored)
+            for (unsigned i = 0; i < n; i++)
+                c->num[row + rows[i]] = (int64_t)rocl_be64(first + r->at[rows[i]]) >> v.shift;
+        else
+            for (unsigned i = 0; i < n; i++)
+                c->num[row + rows[i]] = v.constant;
+    }
+    return reals;
+}
+
 /* One column of a run. */
 static void put_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
 {
@@ -265,10 +300,17 @@ static void put_column(pages_rows *r, unsigned k, unsigned row, unsigned n)
                 c->num[row + i] = v.constant;
         reals |= v.type == ROCL_TYPE_REAL;
     } else {
-        reals |= put_mixed(r, k, row, n);
+        reals |= r->distinct_count <= FEW ? put_by_header(r, k, row) : put_mixed(r, k, row, n);
     }
     for (unsigned i = 0; reals && i < n; i++)
         fix_real(c, row + i, r->real[k]);
+}
+
+static inline void note_header(pages_rows *r, unsigned i, const rocl_cached_header *h)
+{
+    r->head[i] = h;
+    if (h->slot < FEW)
+        r->rows_of[h->slot][r->count_of[h->slot]++] = (uint8_t)i;
 }
 
 /* Finds the header of a row of the run among those known. False: it takes the place of one that
@@ -279,11 +321,11 @@ static inline bool find_header(pages_rows *r, unsigned i, const rocl_btree_cell 
     r->at[i] = (uint16_t)c->offset;
     if (i && r->head[i - 1] &&
         rocl_cached_header_matches(&r->headers, r->head[i - 1], payload, c)) {
-        r->head[i] = r->head[i - 1];
+        note_header(r, i, r->head[i - 1]);
         return true;
     }
     rocl_cached_header *place = rocl_header_cache_entry(&r->headers, payload);
-    r->head[i] = place;
+    r->head[i] = NULL;
     if (!place) {
         r->any_slow = true;
         return true;
@@ -292,14 +334,18 @@ static inline bool find_header(pages_rows *r, unsigned i, const rocl_btree_cell 
         if (place->used == r->headers.time)
             return false;
         if (!rocl_cached_header_set(&r->headers, place, payload, c)) {
-            r->head[i] = NULL;
             r->any_slow = true;
             return true;
         }
     }
-    if (place->used != r->headers.time)
-        r->distinct[r->distinct_count++] = place;
+    if (place->used != r->headers.time) {
+        place->slot = r->distinct_count++;
+        r->distinct[place->slot] = place;
+        if (place->slot < FEW)
+            r->count_of[place->slot] = 0;
+    }
     place->used = r->headers.time;
+    note_header(r, i, place);
     return true;
 }
 

@@ -32,6 +32,7 @@ struct rocpd_events {
     int64_t next[WINDOWS]; /* id after the row used last, while it is in hand: the usual answer */
     window windows[WINDOWS];
     unsigned open;
+    unsigned peeked; /* the window that was peeked into last */
     uint64_t finds;
     uint64_t before;   /* finds of the tasks before this one */
     rocl_lz4 unpacked; /* extdata */
@@ -133,7 +134,14 @@ static rocl_status move_window(rocpd_events *e, int64_t id, window **out, rocl_e
     return read_more(w, err);
 }
 
-/* Copies the row at w->at and notes which id would be the next. */
+/* The window has used the row at w->at: notes which id would be the next. */
+static void note_use(rocpd_events *e, window *w)
+{
+    w->used = ++e->finds;
+    e->next[w - e->windows] = w->at + 1 < w->count ? w->rows->id[w->at + 1] : INT64_MIN;
+}
+
+/* Copies the row at w->at. */
 static rocl_status use_row(rocpd_events *e, window *w, rocpd_event_row *row, rocl_error *err)
 {
     const rocl_rows *rows = w->rows;
@@ -182,4 +190,42 @@ rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row,
         return ROCL_OK;
     *found = true;
     return use_row(e, w, row, err);
+}
+
+/* 0 for NULL. */
+static inline int64_t number_or_null(const rocl_column *c, unsigned row, bool *plain)
+{
+    *plain &= c->type[row] <= ROCL_CELL_INT;
+    return c->type[row] == ROCL_CELL_INT ? c->num[row] : 0;
+}
+
+bool rocpd_events_peek(rocpd_events *e, int64_t id, rocpd_event_row *row)
+{
+    unsigned i = e->peeked;
+    if (e->next[i] != id)
+        for (i = 0; i < e->open && e->next[i] != id; i++)
+            ;
+    if (i == e->open || id == INT64_MIN)
+        return false;
+    const window *w = &e->windows[i];
+    const rocl_column *c = w->rows->columns;
+    const unsigned at = w->at + 1;
+    const uint8_t extdata = c[COL_EXTDATA].type[at];
+    bool plain = c[COL_CATEGORY].type[at] == ROCL_CELL_INT &&
+                 (extdata == ROCL_CELL_EMPTY_OBJECT || extdata == ROCL_CELL_NULL);
+    e->peeked = i;
+    row->stack_id = (uint64_t)number_or_null(&c[COL_STACK], at, &plain);
+    row->parent_stack_id = (uint64_t)number_or_null(&c[COL_PARENT], at, &plain);
+    row->correlation_id = number_or_null(&c[COL_CORRELATION], at, &plain);
+    if (!plain)
+        return false;
+    row->category = rocl_ids_get(&e->set->categories, (uint64_t)c[COL_CATEGORY].num[at]);
+    return row->category != ROCL_NONE;
+}
+
+void rocpd_events_take(rocpd_events *e)
+{
+    window *w = &e->windows[e->peeked];
+    w->at++;
+    note_use(e, w);
 }

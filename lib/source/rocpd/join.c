@@ -235,6 +235,15 @@ bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t key)
     return false;
 }
 
+bool rocpd_join_wants_any(const rocpd_join *j, rocl_kind kind)
+{
+    owner_class class = class_of(kind);
+    unsigned w = 0;
+    while (w < j->workers && !j->seen[w].of[class].ids.count)
+        w++;
+    return w < j->workers;
+}
+
 rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t id,
                                  uint64_t row, const void *record, const rocl_packet *packet,
                                  rocl_error *err)

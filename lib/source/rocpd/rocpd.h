@@ -182,6 +182,12 @@ void rocpd_events_begin_task(rocpd_events *e);
 /* *found false: there is no such event. */
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
                               rocl_error *err);
+/* Fills the numbers of the row and its category where a window has that event next, and it is like
+ * nearly all: numbers, a category that is known, no extdata. The window stays where it is until
+ * rocpd_events_take(). False: ask rocpd_events_find. */
+bool rocpd_events_peek(rocpd_events *e, int64_t id, rocpd_event_row *row);
+/* Moves the window to the event that was peeked at last. */
+void rocpd_events_take(rocpd_events *e);
 
 /* tables.c: a row of a table. */
 typedef struct rocpd_row {
@@ -198,6 +204,10 @@ typedef rocl_status rocpd_row_fn(const rocpd_row *r, void *ctx, rocl_error *err)
  * the caller sets set, table and progress of r. */
 rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
                            const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err);
+/* The same with the first n rows of r->rows at once; fn sets r->row. */
+typedef rocl_status rocpd_batch_fn(rocpd_row *r, unsigned n, void *ctx, rocl_error *err);
+rocl_status rocpd_each_batch(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
+                             const rocl_task *task, rocpd_batch_fn *fn, void *ctx, rocl_error *err);
 const char *rocpd_unpack_json(rocl_lz4 *unpacked, const char *p, size_t *n);
 
 /* The JSON of a cell; "" for {} and NULL. Frames of LZ4 are unpacked, and what they
@@ -281,6 +291,8 @@ rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *t
  * record is copied, and the packet of a dispatch, if any. NULL: it was left out of the trace, so
  * its values are no orphans. */
 bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t id);
+/* The same for any id. */
+bool rocpd_join_wants_any(const rocpd_join *j, rocl_kind kind);
 rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t id,
                                  uint64_t row, const void *record, const rocl_packet *packet,
                                  rocl_error *err);

@@ -536,6 +536,104 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
                                 (uint64_t)r->rows->id[r->row], NULL, NULL, err);
 }
 
+static rocl_status scan_rows(rocpd_row *r, unsigned n, void *ctx, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (r->row = 0; r->row < n && st == ROCL_OK; r->row++)
+        st = scan_row(r, ctx, err);
+    return st;
+}
+
+/* ---- plain calls ----------------------------------------------------------------------------- */
+
+/* Nearly all rows are calls of which nothing is to be said: numbers in every column, a process, a
+ * thread and a category of the rows before, an event without extdata. They are made here, with the
+ * same outcome as scan_row() has. */
+
+/* odd[i] is not 0: a value of row i has another type than in plain calls. Eight rows at once. */
+static void find_odd_calls(const rocl_rows *rows, unsigned n, uint8_t odd[ROCL_ROWS_BATCH])
+{
+    _Static_assert(ROCL_ROWS_BATCH % 8 == 0 && ROCL_CELL_NULL == 0, "words of types; NULL is 0");
+    const uint64_t number = UINT64_C(0x0101010101010101) * ROCL_CELL_INT;
+    const rocl_column *c = rows->columns;
+    for (unsigned i = 0; i < n; i += 8) {
+        uint64_t type[6], differs;
+        memcpy(&differs, c[TRACK].type + i, 8);
+        memcpy(&type[0], c[PID].type + i, 8);
+        memcpy(&type[1], c[TID].type + i, 8);
+        memcpy(&type[2], c[START].type + i, 8);
+        memcpy(&type[3], c[END].type + i, 8);
+        memcpy(&type[4], c[EVENT].type + i, 8);
+        memcpy(&type[5], c[NAME].type + i, 8);
+        for (unsigned k = 0; k < 6; k++)
+            differs |= type[k] ^ number;
+        memcpy(odd + i, &differs, 8);
+    }
+}
+
+/* The index that was found last for an id; false: it is not known any more. */
+static inline bool find_recent(const rocpd_recent *recent, int64_t id, uint32_t *index)
+{
+    const unsigned slot = (unsigned)id % ROCPD_RECENT;
+    *index = recent->slots[slot].index;
+    return recent->slots[slot].known && recent->slots[slot].id == id;
+}
+
+/* False: it is no plain call, and nothing has been done. */
+static inline bool add_plain_call(const rocpd_row *r, rocpd_worker *w)
+{
+    rocpd_set *s = r->set;
+    const rocl_column *c = r->rows->columns;
+    const unsigned i = r->row;
+    const int64_t start = c[START].num[i], end = c[END].num[i], event = c[EVENT].num[i];
+    const uint32_t name = rocl_ids_get(&s->strings, (uint64_t)c[NAME].num[i]);
+    uint32_t process, thread;
+    rocpd_event_row row;
+    if (start < 0 || end < start || !end || name >= ROCPD_NOBODY ||
+        !find_recent(&w->processes, c[PID].num[i], &process) ||
+        !find_recent(&w->threads, c[TID].num[i], &thread))
+        return false;
+    const int64_t init = s->capture->pub.processes[process].init;
+    if ((init > 0 && end < rocl_unset_clock(s->capture, init)) ||
+        !rocpd_events_peek(w->events, event, &row))
+        return false;
+    const rocpd_category *category = &w->categories[row.category % ROCPD_CATEGORIES];
+    if (category->text != row.category + 1 || category->marker ||
+        (s->paired && !rocl_idset_add(&w->region_events, (uint64_t)event)))
+        return false;
+    rocl_region *g = rocl_batcher_room(&w->out, ROCL_REGION, sizeof *g);
+    if (!g)
+        return false;
+    rocpd_events_take(w->events);
+    *g = (rocl_region){.e = {.start = start,
+                             .end = end,
+                             .duration = end - start,
+                             .id = (uint64_t)r->rows->id[i],
+                             .event_id = (uint64_t)event,
+                             .stack_id = row.stack_id,
+                             .parent_stack_id = row.parent_stack_id,
+                             .correlation_id = row.correlation_id,
+                             .process = process,
+                             .thread = thread,
+                             .name = name,
+                             .category = row.category},
+                       .function = name};
+    return true;
+}
+
+static rocl_status scan_calls(rocpd_row *r, unsigned n, void *ctx, rocl_error *err)
+{
+    uint8_t odd[ROCL_ROWS_BATCH];
+    rocl_status st = ROCL_OK;
+    find_odd_calls(r->rows, n, odd);
+    for (r->row = 0; r->row < n && st == ROCL_OK; r->row++)
+        if (odd[r->row] || !add_plain_call(r, ctx))
+            st = scan_row(r, ctx, err);
+    return st;
+}
+
+/* ---- a task ---------------------------------------------------------------------------------- */
+
 rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *task, rocl_error *err)
 {
     static const struct {
@@ -557,8 +655,10 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
             if (!(to->fields & optional[k].field) && !strcmp(columns[i], optional[k].column))
                 columns[i] = NULL;
     }
-    rocl_status st =
-        rocpd_each_row(&r, w->db, columns, scans[r.table].count, task, scan_row, w, err);
+    const bool calls = r.table == ROCPD_REGION && s->kinds & ROCL_BIT(ROCL_REGION) &&
+                       !(s->join && rocpd_join_wants_any(s->join, ROCL_REGION));
+    rocl_status st = rocpd_each_batch(&r, w->db, columns, scans[r.table].count, task,
+                                      calls ? scan_calls : scan_rows, w, err);
     if (st == ROCL_OK && w->region_events.count) {
         pthread_mutex_lock(&s->lock);
         bool merged = rocl_idset_merge(&s->region_events, &w->region_events);

@@ -187,8 +187,8 @@ void rocpd_found_free(rocpd_found *f)
 
 /* The rules for what a row may hold: references that lead somewhere, integers that are integers,
  * times that make sense. Every breach is counted; see rocline(7). */
-rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
-                           const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err)
+rocl_status rocpd_each_batch(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
+                             const rocl_task *task, rocpd_batch_fn *fn, void *ctx, rocl_error *err)
 {
     rocl_rows *rows;
     unsigned n = 0;
@@ -198,13 +198,33 @@ rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns
     r->rows = rows;
     st = rocl_rows_seek(rows, task ? task->first : INT64_MIN, task ? task->last : INT64_MAX, err);
     while (st == ROCL_OK && (st = rocl_rows_next(rows, ROCL_ROWS_BATCH, &n, err)) == ROCL_OK && n) {
-        for (r->row = 0; r->row < n && st == ROCL_OK; r->row++)
-            st = fn(r, ctx, err);
+        st = fn(r, n, ctx, err);
         if (r->progress)
             rocl_progress(r->set->trace, n);
     }
     rocl_rows_close(rows);
     return st;
+}
+
+typedef struct row_by_row {
+    rocpd_row_fn *fn;
+    void *ctx;
+} row_by_row;
+
+static rocl_status pass_rows(rocpd_row *r, unsigned n, void *ctx, rocl_error *err)
+{
+    const row_by_row *to = ctx;
+    rocl_status st = ROCL_OK;
+    for (r->row = 0; r->row < n && st == ROCL_OK; r->row++)
+        st = to->fn(r, to->ctx, err);
+    return st;
+}
+
+rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
+                           const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err)
+{
+    row_by_row to = {fn, ctx};
+    return rocpd_each_batch(r, db, columns, count, task, pass_rows, &to, err);
 }
 
 rocl_status rocpd_count_fault(const rocpd_row *r, rocl_fault f, rocl_error *err)
