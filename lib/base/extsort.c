@@ -27,6 +27,7 @@ struct rocl_sorter {
     unsigned workers;
     rocl_sort_part *parts; /* once it is read */
     size_t bounds;         /* between them */
+    rocl_sort_index index; /* once it is read by cursors */
     worker_slot slots[];
 };
 
@@ -132,7 +133,7 @@ static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t size, r
 static rocl_status add_slowly(rocl_sorter *s, unsigned worker, const uint64_t *key,
                               const void *payload, size_t len, rocl_error *err)
 {
-    if (s->parts)
+    if (s->parts || s->index.runs)
         return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
     if (worker >= s->workers || len > UINT32_MAX)
         return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
@@ -212,18 +213,38 @@ rocl_status rocl_sorter_least(rocl_sorter *s, rocl_sort_bound from, rocl_sort_bo
     return st ? st : rocl_sort_find_least(&s->runs, from, to, least, err);
 }
 
+static rocl_status begin_reading(rocl_sorter *s, rocl_error *err)
+{
+    if (s->parts || s->index.runs)
+        return rocl_fail(err, ROCL_INTERNAL, "a sorter is started twice");
+    const rocl_status st = seal_all(s, err);
+    if (st == ROCL_OK) /* most sorters of a space are filled at the same time, and read then */
+        rocl_space_free_blocks(s->runs.space);
+    return st;
+}
+
 rocl_status rocl_sorter_start_parts(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
                                     rocl_error *err)
 {
-    if (s->parts)
-        return rocl_fail(err, ROCL_INTERNAL, "a sorter is started twice");
-    const rocl_status st = seal_all(s, err);
+    const rocl_status st = begin_reading(s, err);
     if (st)
         return st;
     s->bounds = count;
-    /* Most sorters of a space are filled at the same time, and read then. */
-    rocl_space_free_blocks(s->runs.space);
     return rocl_sort_parts_start(&s->runs, bounds, count, &s->parts, err);
+}
+
+rocl_status rocl_sorter_start_cursors(rocl_sorter *s, rocl_error *err)
+{
+    const rocl_status st = begin_reading(s, err);
+    return st ? st : rocl_sort_index_runs(&s->index, &s->runs, err);
+}
+
+rocl_status rocl_sorter_open(const rocl_sorter *s, uint64_t first, uint64_t count,
+                             unsigned together, rocl_sort_cursor **cursor, rocl_error *err)
+{
+    if (!s->index.runs)
+        return rocl_fail(err, ROCL_INTERNAL, "a sorter is read before it is started");
+    return rocl_sort_open(&s->index, first, count, together, cursor, err);
 }
 
 rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err)
@@ -248,6 +269,7 @@ void rocl_sorter_free(rocl_sorter *s)
     if (!s)
         return;
     rocl_sort_parts_free(s->parts, s->bounds);
+    rocl_sort_index_free(&s->index);
     for (unsigned i = 0; i < s->workers; i++) {
         rocl_strands_drop(&s->runs, &s->slots[i].strands);
         drop_buffer(s, &s->slots[i]);

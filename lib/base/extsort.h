@@ -94,6 +94,19 @@ rocl_status rocl_sorter_start_parts(rocl_sorter *s, const rocl_sort_bound *bound
 rocl_status rocl_sorter_least(rocl_sorter *s, rocl_sort_bound from, rocl_sort_bound to,
                               uint64_t *least, rocl_error *err);
 
+/* Seals every worker, too, for reading from any record on: its records stay until it is freed. */
+rocl_status rocl_sorter_start_cursors(rocl_sorter *s, rocl_error *err);
+
+/* Reads the records with the numbers first..first+count-1 in the order, or as many as there are.
+ * Cursors are independent of each other, also in other threads: `together` of them are open at one
+ * time at most. To open one takes about as long as to read a few thousand records. */
+typedef struct rocl_sort_cursor rocl_sort_cursor;
+rocl_status rocl_sorter_open(const rocl_sorter *s, uint64_t first, uint64_t count,
+                             unsigned together, rocl_sort_cursor **cursor, rocl_error *err);
+rocl_status rocl_sort_cursor_next(rocl_sort_cursor *c, rocl_sort_record *rec, bool *more,
+                                  rocl_error *err);
+void rocl_sort_cursor_close(rocl_sort_cursor *c); /* NULL is fine; before the sorter is freed */
+
 rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_sort_record *rec, bool *more,
                                 rocl_error *err);
 

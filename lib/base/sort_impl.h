@@ -189,6 +189,7 @@ typedef struct rocl_sort_run {
     bool block;      /* memory is one of the space's */
     uint64_t offset;
     size_t size;
+    uint64_t records;
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX]; /* unused words are 0 */
     uint64_t least; /* third word of its keys; not known of pieces of runs */
     size_t next;    /* run that follows in the chain, ROCL_NO_RUN at its end */
@@ -232,6 +233,7 @@ void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 /* A run under construction, and the last key of the sequence that it is of. */
 typedef struct rocl_sort_strand {
     uint8_t *memory, *at, *end; /* a block */
+    uint64_t records;
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX];
     uint64_t least; /* as of a run */
 } rocl_sort_strand;
@@ -267,5 +269,19 @@ rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *b
 rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_record *rec, bool *more,
                                  rocl_error *err);
 void rocl_sort_parts_free(rocl_sort_part *parts, size_t count); /* of bounds */
+
+/* What cursors find their first record by. */
+typedef struct rocl_sort_index {
+    rocl_sort_runs *runs; /* in the order of their first keys */
+    /* For each run, and behind the last: how many records at most, and at least, come before its
+     * first one. */
+    uint64_t *most, *least;
+} rocl_sort_index;
+
+rocl_status rocl_sort_index_runs(rocl_sort_index *index, rocl_sort_runs *runs, rocl_error *err);
+void rocl_sort_index_free(rocl_sort_index *index);
+/* As rocl_sorter_open(). */
+rocl_status rocl_sort_open(const rocl_sort_index *index, uint64_t first, uint64_t count,
+                           unsigned together, rocl_sort_cursor **cursor, rocl_error *err);
 
 #endif

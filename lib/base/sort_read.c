@@ -39,6 +39,7 @@ typedef struct merge {
     node second; /* while the winner wins again and again: the best of the losers */
     bool streak; /* second is known */
     bool begun;  /* the winner's record was handed out */
+    bool keeps;  /* runs that are read, for others */
 } merge;
 
 struct rocl_sort_part {
@@ -158,7 +159,8 @@ static rocl_status read_record(merge *m, reader *r, rocl_error *err)
             break;
         } else { /* the run is read: on with the next of the chain */
             size_t next = m->runs[r->run].next;
-            rocl_sort_run_free(m->space, &m->runs[r->run]);
+            if (!m->keeps)
+                rocl_sort_run_free(m->space, &m->runs[r->run]);
             r->done = next == ROCL_NO_RUN;
             if (r->done)
                 return ROCL_OK;
@@ -274,7 +276,8 @@ static void update_winner(merge *m)
 
 /* ---- the merge ------------------------------------------------------------------------------- */
 
-static rocl_status start_merge(merge *m, const size_t *heads, size_t count, rocl_error *err)
+/* Has the first record of each chain in hand. */
+static rocl_status open_chains(merge *m, const size_t *heads, size_t count, rocl_error *err)
 {
     m->readers = calloc(count ? count : 1, sizeof *m->readers);
     m->tree = calloc(count ? count : 1, sizeof *m->tree);
@@ -287,9 +290,15 @@ static rocl_status start_merge(merge *m, const size_t *heads, size_t count, rocl
         if (st)
             return st;
     }
-    if (count)
-        m->tree[0] = play_matches(m, 1);
     return ROCL_OK;
+}
+
+static rocl_status start_merge(merge *m, const size_t *heads, size_t count, rocl_error *err)
+{
+    const rocl_status st = open_chains(m, heads, count, err);
+    if (st == ROCL_OK && count)
+        m->tree[0] = play_matches(m, 1);
+    return st;
 }
 
 static rocl_status next_of_merge(merge *m, rocl_sort_record *rec, bool *more, rocl_error *err)
@@ -327,6 +336,189 @@ static void free_merge(merge *m)
     }
     free(m->readers);
     free(m->tree);
+}
+
+/* ---- from any record on -----------------------------------------------------------------------
+ */
+
+struct rocl_sort_cursor {
+    merge merge;
+    rocl_sort_run *runs; /* of the index: copies, whose memory is the sorter's */
+    size_t run_count;
+    uint64_t left; /* records */
+};
+
+static int compare_last(const void *a, const void *b)
+{
+    const rocl_sort_run *const *x = a, *const *y = b;
+    return rocl_sort_less((*y)->last, (*x)->last, ROCL_SORT_KEYS_MAX) -
+           rocl_sort_less((*x)->last, (*y)->last, ROCL_SORT_KEYS_MAX);
+}
+
+rocl_status rocl_sort_index_runs(rocl_sort_index *index, rocl_sort_runs *runs, rocl_error *err)
+{
+    const size_t n = runs->count;
+    const rocl_sort_run **by_last = reallocarray(NULL, n + 1, sizeof *by_last);
+    index->most = calloc(n + 1, sizeof *index->most);
+    index->least = calloc(n + 1, sizeof *index->least);
+    index->runs = runs;
+    if (!by_last || !index->most || !index->least) {
+        free(by_last);
+        return rocl_fail_memory(err);
+    }
+    if (n)
+        qsort(runs->all, n, sizeof *runs->all, compare_first);
+    for (size_t i = 0; i < n; i++)
+        by_last[i] = &runs->all[i];
+    if (n)
+        qsort(by_last, n, sizeof *by_last, compare_last);
+    uint64_t sum = 0;
+    for (size_t i = 0, ended = 0; i <= n; i++) {
+        for (; ended < n && (i == n || rocl_sort_less(by_last[ended]->last, runs->all[i].first,
+                                                      ROCL_SORT_KEYS_MAX));
+             ended++)
+            sum += by_last[ended]->records;
+        index->least[i] = sum;
+        index->most[i] = i ? index->most[i - 1] + runs->all[i - 1].records : 0;
+    }
+    free(by_last);
+    return ROCL_OK;
+}
+
+void rocl_sort_index_free(rocl_sort_index *index)
+{
+    free(index->most);
+    free(index->least);
+}
+
+/* The runs that have records from the first one of run `from` on, and before the one with the
+ * number `end`. */
+static bool copy_runs(rocl_sort_cursor *c, const rocl_sort_index *index, size_t from, uint64_t end)
+{
+    const rocl_sort_runs *runs = index->runs;
+    size_t to = from;
+    while (to < runs->count && index->least[to] < end)
+        to++;
+    c->run_count = 0;
+    c->runs = reallocarray(NULL, to + 1, sizeof *c->runs);
+    for (size_t i = 0; c->runs && i < to; i++)
+        if (i >= from ||
+            !rocl_sort_less(runs->all[i].last, runs->all[from].first, ROCL_SORT_KEYS_MAX)) {
+            c->runs[c->run_count] = runs->all[i];
+            c->runs[c->run_count++].next = ROCL_NO_RUN;
+        }
+    return c->runs != NULL;
+}
+
+/* Opens chains at a key; counts the records before it that runs have which are begun there. */
+static rocl_status open_chains_at(rocl_sort_cursor *c, const uint64_t *key, unsigned together,
+                                  uint64_t *before, rocl_error *err)
+{
+    merge *m = &c->merge;
+    size_t files = 0;
+    size_t *heads = reallocarray(NULL, c->run_count + 1, 2 * sizeof *heads);
+    if (!heads)
+        return rocl_fail_memory(err);
+    const size_t chains = link_chains(c->runs, c->run_count, heads, heads + c->run_count);
+    for (size_t i = 0; i < c->run_count; i++)
+        files += !c->runs[i].memory;
+    files = files < chains ? files : chains;
+    m->runs = c->runs;
+    m->read_buffer = rocl_space_read_buffer(m->space, files * together);
+    rocl_status st = open_chains(m, heads, chains, err);
+    free(heads);
+    for (size_t i = 0; i < chains && st == ROCL_OK; i++) {
+        reader *r = &m->readers[i];
+        while (st == ROCL_OK && !r->done && rocl_sort_less(r->key, key, m->words)) {
+            ++*before;
+            st = read_record(m, r, err);
+        }
+    }
+    return st;
+}
+
+static void close_chains(rocl_sort_cursor *c)
+{
+    merge *m = &c->merge;
+    free_merge(m);
+    free(c->runs);
+    c->runs = NULL;
+    c->merge = (merge){.space = m->space, .words = m->words, .keeps = true};
+}
+
+/* The run whose first record may be the last such before the one with a number. */
+static size_t guess_run(const rocl_sort_index *index, uint64_t number)
+{
+    size_t lo = 0, hi = index->runs->count;
+    while (lo + 1 < hi) {
+        const size_t mid = (lo + hi) / 2;
+        if (index->least[mid] / 2 + index->most[mid] / 2 <= number)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static rocl_status open_cursor(rocl_sort_cursor *c, const rocl_sort_index *index, uint64_t first,
+                               uint64_t count, unsigned together, rocl_error *err)
+{
+    const rocl_sort_runs *runs = index->runs;
+    c->merge = (merge){.space = runs->space, .words = runs->words, .keeps = true};
+    if (first >= index->most[runs->count])
+        return ROCL_OK;
+    rocl_status st = ROCL_OK;
+    uint64_t number = 0; /* of the record that is next */
+    for (size_t from = guess_run(index, first), back = 1;; back *= 2) {
+        number = index->least[from];
+        if (!copy_runs(c, index, from, first + count))
+            return rocl_fail_memory(err);
+        st = open_chains_at(c, runs->all[from].first, together, &number, err);
+        if (st != ROCL_OK)
+            return st;
+        if (number <= first) /* it is at the first run of all */
+            break;
+        close_chains(c);
+        from = from > back ? from - back : 0;
+    }
+    c->merge.tree[0] = play_matches(&c->merge, 1);
+    c->left = first - number + count;
+    for (; number < first && st == ROCL_OK; number++) {
+        rocl_sort_record rec;
+        bool more;
+        st = rocl_sort_cursor_next(c, &rec, &more, err);
+    }
+    return st;
+}
+
+rocl_status rocl_sort_open(const rocl_sort_index *index, uint64_t first, uint64_t count,
+                           unsigned together, rocl_sort_cursor **cursor, rocl_error *err)
+{
+    rocl_sort_cursor *c = *cursor = calloc(1, sizeof *c);
+    const rocl_status st =
+        c ? open_cursor(c, index, first, count, together, err) : rocl_fail_memory(err);
+    if (st != ROCL_OK) {
+        rocl_sort_cursor_close(c);
+        *cursor = NULL;
+    }
+    return st;
+}
+
+rocl_status rocl_sort_cursor_next(rocl_sort_cursor *c, rocl_sort_record *rec, bool *more,
+                                  rocl_error *err)
+{
+    *more = false;
+    if (!c->left)
+        return ROCL_OK;
+    c->left--;
+    return next_of_merge(&c->merge, rec, more, err);
+}
+
+void rocl_sort_cursor_close(rocl_sort_cursor *c)
+{
+    if (c)
+        close_chains(c);
+    free(c);
 }
 
 /* ---- the least third word in a range -----------------------------------------------------------

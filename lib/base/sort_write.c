@@ -138,8 +138,11 @@ static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const 
     }
     for (size_t i = 0; i < n && !e; i++)
         r += encode_record(&p, r);
-    rocl_sort_run run = {
-        .memory = encoded, .size = (size_t)(p.at - encoded), .least = p.least, .next = ROCL_NO_RUN};
+    rocl_sort_run run = {.memory = encoded,
+                         .size = (size_t)(p.at - encoded),
+                         .records = n,
+                         .least = p.least,
+                         .next = ROCL_NO_RUN};
     memcpy(run.first, e ? records + e[0].at : records, to->words * sizeof *records);
     memcpy(run.last, p.prev, sizeof run.last);
     return rocl_sort_keep_run(to, &run, err);
@@ -191,6 +194,7 @@ static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
     rocl_sort_run run = {.memory = t->memory,
                          .block = true,
                          .size = (size_t)(t->at - t->memory),
+                         .records = t->records,
                          .least = t->least,
                          .next = ROCL_NO_RUN};
     memcpy(run.first, t->first, sizeof run.first);
@@ -212,6 +216,7 @@ static size_t find_strand(const strands *s, const uint64_t *key, unsigned words)
 static inline void append_record(strand *t, const uint64_t *key, unsigned words,
                                  const void *payload, size_t len)
 {
+    t->records++;
     t->least = rocl_sort_least(t->least, key, words);
     t->at = rocl_sort_encode_head(t->at, key, t->last, words, (uint32_t)len);
     if (len)

@@ -50,6 +50,7 @@ struct rocl_strings {
     _Atomic(entry *) chunks[CHUNKS];
     pthread_mutex_t count_lock;
     _Atomic uint32_t count, not_utf8;
+    _Atomic size_t longest;
     atomic_bool incomplete;
     uint64_t seed;
 };
@@ -213,6 +214,9 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
         if (id != ROCL_NONE) {
             if (!rocl_utf8_valid(p, n))
                 atomic_fetch_add_explicit(&s->not_utf8, 1, memory_order_relaxed);
+            size_t longest = atomic_load_explicit(&s->longest, memory_order_relaxed);
+            while (n > longest && !atomic_compare_exchange_weak(&s->longest, &longest, n))
+                ;
             t->count++;
             atomic_store_explicit(&t->slots[at], (hash >> 32 << 32) | id, memory_order_release);
         }
@@ -244,6 +248,11 @@ const char *rocl_strings_get(const rocl_strings *s, uint32_t id, size_t *len)
 uint32_t rocl_strings_not_utf8(const rocl_strings *s)
 {
     return atomic_load_explicit(&s->not_utf8, memory_order_relaxed);
+}
+
+size_t rocl_strings_longest(const rocl_strings *s)
+{
+    return atomic_load_explicit(&s->longest, memory_order_relaxed);
 }
 
 size_t rocl_strings_count(const rocl_strings *s)

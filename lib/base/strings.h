@@ -29,6 +29,9 @@ void rocl_strings_note_lost(rocl_strings *s);
 
 size_t rocl_strings_count(const rocl_strings *s);
 
+/* Bytes of the longest of them. */
+size_t rocl_strings_longest(const rocl_strings *s);
+
 /* How many of them are not valid UTF-8. */
 uint32_t rocl_strings_not_utf8(const rocl_strings *s);
 

@@ -31,6 +31,24 @@ all_of() { # format, fixture, option...
     done
 }
 
+@test "export: large groups, filled by one worker or several, also around a name that is very long" {
+    "$BUILD/tests/rocpd-gen" -o big.db --rows 400000
+    cp big.db long.db
+    table=$(sqlite3 long.db "SELECT name FROM sqlite_master WHERE name LIKE 'rocpd_string_%'")
+    sqlite3 long.db "UPDATE $table SET string = printf('%.*c', 5000, 'x') WHERE id = 3"
+    for db in big long; do
+        for f in parquet arrow; do
+            for j in 1 2 5; do
+                rocline export -q -j "$j" -f "$f" -d "j$j" -o "$db" $db.db
+            done
+            rocline export -q -j3 -f "$f" -d narrow -o $db --memory 1M $db.db
+        done
+    done
+    for folder in j2 j5 narrow; do
+        diff -r j1 $folder
+    done
+}
+
 @test "export: JSON lines have the values of the CSV files" {
     needs jq
     for db in everything nasty-3.0.5 nasty-sys merged; do

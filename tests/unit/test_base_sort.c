@@ -39,8 +39,10 @@ typedef struct config {
     order order;
     bool seal;      /* now and then */
     unsigned group; /* shift, 0: no groups */
-    size_t bounds;  /* of parts it is read in */
+    size_t bounds;  /* of parts it is read in; or CURSORS */
 } config;
+
+#define CURSORS SIZE_MAX
 
 typedef struct run {
     const config *c;
@@ -211,6 +213,39 @@ static void check_output(rocl_sorter *s, const config *c, const item *want,
     assert_int_equal(at, c->n);
 }
 
+static void check_next(rocl_sort_cursor *cursor, const config *c, const item *want)
+{
+    static uint8_t payload[90000];
+    rocl_sort_record rec;
+    bool more;
+    assert_int_equal(rocl_sort_cursor_next(cursor, &rec, &more, NULL), ROCL_OK);
+    assert_int_equal(more, want != NULL);
+    if (!want)
+        return;
+    assert_memory_equal(rec.key, want->key, c->words * sizeof rec.key[0]);
+    assert_int_equal(rec.len, payload_of(want->key[c->words - 1], payload));
+    assert_true(memcmp(rec.data, payload, rec.len) == 0);
+}
+
+/* All records by cursors of many lengths, each beside one that begins within its range. */
+static void check_cursors(rocl_sorter *s, const config *c, const item *want)
+{
+    for (size_t first = 0, k = 0, count; first <= c->n + 1; first += count, k++) {
+        rocl_sort_cursor *a, *b;
+        const size_t within = first + mix(k) % 100;
+        count = k % 7 ? mix(first) % (c->n / 5 + 2) : 1;
+        assert_int_equal(rocl_sorter_open(s, first, count, 2, &a, NULL), ROCL_OK);
+        assert_int_equal(rocl_sorter_open(s, within, count, 2, &b, NULL), ROCL_OK);
+        for (size_t i = 0; i <= count; i++) {
+            check_next(a, c, i < count && first + i < c->n ? &want[first + i] : NULL);
+            check_next(b, c, i < count && within + i < c->n ? &want[within + i] : NULL);
+        }
+        rocl_sort_cursor_close(a);
+        rocl_sort_cursor_close(b);
+        count += !count;
+    }
+}
+
 static uint64_t check(const config *c)
 {
     rocl_error *err = rocl_error_new();
@@ -223,11 +258,16 @@ static uint64_t check(const config *c)
     assert_int_equal(rocl_sorter_count(r.sorter), c->n);
     qsort(items, c->n, sizeof *items, compare);
     rocl_sort_bound bounds[BOUNDS_MAX];
-    make_bounds(c, items, bounds);
     if (c->words > 2)
         check_least(r.sorter, c, items);
-    assert_int_equal(rocl_sorter_start_parts(r.sorter, bounds, c->bounds, err), ROCL_OK);
-    check_output(r.sorter, c, items, bounds);
+    if (c->bounds == CURSORS) {
+        assert_int_equal(rocl_sorter_start_cursors(r.sorter, err), ROCL_OK);
+        check_cursors(r.sorter, c, items);
+    } else {
+        make_bounds(c, items, bounds);
+        assert_int_equal(rocl_sorter_start_parts(r.sorter, bounds, c->bounds, err), ROCL_OK);
+        check_output(r.sorter, c, items, bounds);
+    }
     uint64_t key[ROCL_SORT_KEYS_MAX] = {0};
     assert_int_equal(rocl_sorter_add(r.sorter, 0, key, "", 0, err), ROCL_INTERNAL);
     assert_int_equal(rocl_sorter_start(r.sorter, err), ROCL_INTERNAL);
@@ -282,6 +322,23 @@ static void test_parts(void **state)
             c.memory = 256 << 10;
             assert_true(check(&c) > 0);
             c.n = 5;
+            check(&c);
+        }
+    }
+}
+
+/* From any record on, several at once; runs in memory and in the file. */
+static void test_cursors(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 17, 513, 20011};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (order o = 0; o < ORDERS; o++) {
+            config c = {
+                sizes[i], (size_t)1 << 30,      2,      1 + (unsigned)i % ROCL_SORT_KEYS_MAX, o,
+                i % 2,    i % 3 == 2 ? 16u : 0, CURSORS};
+            check(&c);
+            c.memory = 256 << 10;
             check(&c);
         }
     }
@@ -434,10 +491,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders),       cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_spilled),
-        cmocka_unit_test(test_shared_space), cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_bad_folder),   cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_groups),       cmocka_unit_test(test_memory_again),
+        cmocka_unit_test(test_cursors),      cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_spilled),      cmocka_unit_test(test_shared_space),
+        cmocka_unit_test(test_workers),      cmocka_unit_test(test_bad_folder),
+        cmocka_unit_test(test_misuse),       cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_memory_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

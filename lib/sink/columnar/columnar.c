@@ -1,7 +1,7 @@
 /* The sink that outputs of columns share: see columnar.h. Workers encode events into the sorter of
- * their relation. At the end of a capture the calling thread reads the sorters, one relation after
- * the other, fills the cells of groups, and hands these to the format, whose blocks the other
- * workers encode. */
+ * their relation. At the end of a capture the sorters are read, one relation after the other: the
+ * calling thread, or all workers where groups are large, fill the cells of a group, and the calling
+ * thread hands it to the format, whose blocks the workers encode. */
 #include "sink/columnar/columnar.h"
 
 #include <pthread.h>
@@ -20,6 +20,7 @@
 enum {
     RELATIONS = 64,        /* at most */
     PIECE = 512,           /* records that are decoded at once */
+    MANY_ROWS = 64 << 10,  /* of a group, that several workers fill */
     FEW_ROWS = 8192,       /* fewer of a capture wait for those of the next one */
     LONG_TEXT = 4096,      /* bytes; others cannot make a group too large */
     LONG_TEXTS = 64 << 20, /* bytes of longer ones in a group, about */
@@ -396,12 +397,98 @@ static rocl_status write_sorted(sink *s, rocl_columnar_file *f, rocl_sorter *sor
     return st;
 }
 
+/* A group whose rows are filled by several workers, each a range of them. */
+typedef struct filling {
+    sink *s;
+    rocl_columnar_file *f;
+    const rocl_sorter *sorter;
+    const rocl_capture *capture;
+    uint64_t first; /* its first row, of those of the capture */
+    size_t rows;
+    unsigned ranges;
+} filling;
+
+static void fill_piece(const filling *x, const rocl_batch *b, size_t at)
+{
+    for (unsigned i = 0; i < x->f->column_count; i++)
+        x->f->columns[i]->fill(x->s->run.trace, b, 0, b->count, x->f->cells[i] + at);
+    rocl_progress(x->s->run.trace, b->count);
+}
+
+static rocl_status fill_range(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    const filling *x = ctx;
+    size_t at = x->rows * index / x->ranges;
+    const size_t end = x->rows * (index + 1) / x->ranges;
+    rocl_batch b = {.capture = x->capture, .any = malloc(PIECE * sizeof(rocl_any_record))};
+    rocl_sort_cursor *cursor = NULL;
+    rocl_sort_record rec;
+    bool more = true;
+    (void)worker;
+    rocl_status st =
+        b.any ? rocl_sorter_open(x->sorter, x->first + at, end - at, x->ranges, &cursor, err)
+              : rocl_fail_memory(err);
+    while (st == ROCL_OK && at < end) {
+        st = rocl_sort_cursor_next(cursor, &rec, &more, err);
+        if (st == ROCL_OK && !more)
+            st = rocl_fail(err, ROCL_INTERNAL, "records of the sort are missing");
+        if (st != ROCL_OK)
+            break;
+        if (b.count && b.kind != rocl_row_kind(rec.key)) {
+            fill_piece(x, &b, at);
+            at += b.count;
+            b.count = 0;
+        }
+        b.kind = rocl_row_kind(rec.key);
+        if (!rocl_row_decode(&rec, rocl_event_at(&b, rocl_kind_infos[b.kind].size, b.count++)))
+            st = rocl_fail(err, ROCL_INTERNAL, "a record of the sort is cut");
+        if (b.count == PIECE || at + b.count == end) {
+            fill_piece(x, &b, at);
+            at += b.count;
+            b.count = 0;
+        }
+    }
+    rocl_sort_cursor_close(cursor);
+    free(b.any);
+    return st;
+}
+
+/* The same groups as write_sorted() makes, where no text is so long that it ends one. */
+static rocl_status write_sorted_together(sink *s, rocl_columnar_file *f, rocl_sorter *sorter,
+                                         const rocl_capture *c, rocl_error *err)
+{
+    const uint64_t rows = rocl_sorter_count(sorter);
+    filling x = {.s = s, .f = f, .sorter = sorter, .capture = c};
+    rocl_status st = rocl_sorter_start_cursors(sorter, err);
+    for (; st == ROCL_OK && x.first < rows; x.first += x.rows) {
+        const uint64_t left = rows - x.first, most = s->format->group_rows;
+        x.rows = (size_t)(left < most ? left : most);
+        x.ranges = x.rows < MANY_ROWS ? 1 : rocl_columnar_workers(&s->run);
+        st = reserve_cells(s, f, x.rows, err);
+        if (st == ROCL_OK)
+            st = rocl_run_tasks(x.ranges, x.ranges, fill_range, &x, err);
+        f->last = c;
+        f->group_rows = x.rows;
+        if (st == ROCL_OK && x.rows == most)
+            st = put_group(s, f, err);
+    }
+    return st;
+}
+
+static bool can_fill_together(const sink *s, const rocl_columnar_file *f, const rocl_sorter *sorter)
+{
+    return rocl_columnar_workers(&s->run) > 1 && s->format->group_rows >= MANY_ROWS &&
+           !f->group_rows && !s->notes_rows && rocl_sorter_count(sorter) >= MANY_ROWS &&
+           rocl_strings_longest(s->run.strings) <= LONG_TEXT;
+}
+
 static rocl_status write_rows(sink *s, rocl_columnar_file *f, rocl_sorter *sorter,
                               const rocl_batch *definitions, const rocl_capture *c, rocl_error *err)
 {
-    return !f->relation->kinds ? add_rows(s, f, definitions, err)
-           : sorter            ? write_sorted(s, f, sorter, c, err)
-                               : ROCL_OK;
+    return !f->relation->kinds               ? add_rows(s, f, definitions, err)
+           : !sorter                         ? ROCL_OK
+           : can_fill_together(s, f, sorter) ? write_sorted_together(s, f, sorter, c, err)
+                                             : write_sorted(s, f, sorter, c, err);
 }
 
 /* What a capture has of a relation. Where groups are apart, its rest is written at once, if nothing
