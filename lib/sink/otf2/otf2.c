@@ -26,7 +26,7 @@ static uint64_t sequence_weight(const rocl_sequence *s)
 static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
     ot_pass *pass = ctx;
-    ot_part *p = &pass->parts[index];
+    ot_part *p = &pass->parts[pass->order[index]];
     p->worker = worker;
     p->attributes = OTF2_AttributeList_New();
     rocl_status st =
@@ -44,6 +44,17 @@ static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_err
     }
     ot_end_track(&p->part);
     return st;
+}
+
+/* The largest first: one that is begun last keeps a worker busy when all others are done. */
+static void order_parts(ot_pass *pass, const rocl_part_range *cuts)
+{
+    for (size_t i = 0; i < pass->part_count; i++) {
+        size_t at = i;
+        for (; at && cuts[pass->order[at - 1]].weight < cuts[i].weight; at--)
+            pass->order[at] = pass->order[at - 1];
+        pass->order[at] = i;
+    }
 }
 
 /* The timeline (and the tracks) of the pass are set. */
@@ -70,6 +81,7 @@ static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
             .earliest = INT64_MAX,
             .latest = -1};
     }
+    order_parts(pass, cuts);
     rocl_status st = rocl_start_parts(t->sorter, t->sequences, cuts, count, err);
     return st ? st : rocl_run_tasks(s->trace->opt.jobs, count, write_part, pass, err);
 }

@@ -339,6 +339,7 @@ struct ot_pass {
     uint32_t *tracks; /* of the second pass: by sequence, in ot_sink.tracks; of the first: NULL */
     ot_part *parts;
     size_t part_count;
+    size_t order[ROCL_PARTS_MAX]; /* in which they are begun */
 };
 
 /* What the copies of the current capture go from and to: an event names the other end by its rank
