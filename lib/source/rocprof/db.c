@@ -374,7 +374,7 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, roc
     }
     rocprof_value *end = &row->value[ROCPROF_END];
     row->started = unlaned;
-    if (unlaned && row->has & ROCPROF_BIT(END) && !end->text.p)
+    if (unlaned && row->has & ROCPROF_BIT(END) && !end->text.p && end->number > INT64_MIN)
         end->number--; /* so v1 writes what was started and stopped */
     rocl_status st = rocprof_row_put(to, &f->words, t->kind, row, t->category, err);
     return st != ROCL_OK || !repeats || remember_row(to, &again, row->where)
