@@ -65,8 +65,10 @@ typedef struct stats {
     rocl_tables *tables[COLLECTORS];      /* of each */
     unsigned order[COLLECTORS];           /* in which they are finished */
     bool with_calls[COLLECTORS];          /* it looks up calls, and is finished after these */
-    bool looked_up;                       /* they are resolved */
     unsigned count;
+    enum { CALLS_OPEN, CALLS_RESOLVED, CALLS_FAILED } calls;
+    pthread_mutex_t lock;  /* of `calls` while collectors are finished */
+    pthread_cond_t moved;  /* `calls` has changed */
     rocl_event_ids ids;    /* of the trace, if they are wanted */
     bool few;              /* events came */
     pthread_mutex_t large; /* held by the collector of that kind that is being finished */
@@ -116,10 +118,6 @@ static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
                               .options = o,
                               .ids = o->ids ? &s->ids : NULL,
                               .kinds = def->kinds};
-        /* The slow ones first, each before the former. */
-        if (def->slow)
-            memmove(s->order + 1, s->order, s->count * sizeof *s->order);
-        s->order[def->slow ? 0 : s->count] = s->count;
         s->gathered[i] = def->gather ? c : NULL;
         s->gets[s->count] = true;
         s->collectors[s->count++] = c;
@@ -127,6 +125,13 @@ static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
         s->with_calls[s->count - 1] = c->needs_calls;
     }
     return st;
+}
+
+static void free_locks(stats *s)
+{
+    pthread_mutex_destroy(&s->large);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->moved);
 }
 
 static void close_collector(stats *s, unsigned i)
@@ -238,26 +243,54 @@ static rocl_status look_up_calls(void *ctx, rocl_error *err)
     return st == ROCL_OK && calls ? rocl_calls_resolve(calls, err) : st;
 }
 
-static rocl_status finish_with_calls(stats *s, rocl_error *err)
+/* One task for each collector. They know nothing of each other but for calls: that of the first
+ * collector, which is that of the calls where there are any, resolves them; those that look them up
+ * come last, and wait for it. Of each kind the slow ones come first, each before the former. */
+static void order_tasks(stats *s)
 {
-    rocl_status st = s->looked_up ? ROCL_OK : look_up_calls(s, err);
-    for (unsigned i = 0; i < s->count && st == ROCL_OK; i++)
-        if (s->with_calls[i])
-            st = finish_collector(s, i, err);
+    unsigned n = 0;
+    s->order[n++] = 0;
+    for (int with_calls = 0; with_calls <= 1; with_calls++)
+        for (int slow = 1; slow >= 0; slow--)
+            for (unsigned k = 1; k < s->count; k++) {
+                const unsigned i = slow ? s->count - k : k;
+                if (s->with_calls[i] == with_calls && s->collectors[i]->def->slow == slow)
+                    s->order[n++] = i;
+            }
+}
+
+static rocl_status resolve_calls(stats *s, rocl_error *err)
+{
+    if (s->calls == CALLS_RESOLVED)
+        return ROCL_OK;
+    const rocl_status st = look_up_calls(s, err);
+    pthread_mutex_lock(&s->lock);
+    s->calls = st == ROCL_OK ? CALLS_RESOLVED : CALLS_FAILED;
+    pthread_cond_broadcast(&s->moved);
+    pthread_mutex_unlock(&s->lock);
     return st;
 }
 
-/* One task for each collector. They know nothing of each other but for calls: the task of the first
- * collector, which is that of the calls where there are any, finishes all that look them up. */
+/* False: they cannot be, which is the failure of another task. */
+static bool await_calls(stats *s)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->calls == CALLS_OPEN)
+        pthread_cond_wait(&s->moved, &s->lock);
+    const bool resolved = s->calls == CALLS_RESOLVED;
+    pthread_mutex_unlock(&s->lock);
+    return resolved;
+}
+
 static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_error *err)
 {
     stats *s = ctx;
-    unsigned i = s->order[task];
+    const unsigned i = s->order[task];
     (void)worker;
-    if (s->with_calls[i])
-        return ROCL_OK;
-    rocl_status st = i ? ROCL_OK : finish_with_calls(s, err);
-    return st == ROCL_OK ? finish_collector(s, i, err) : st;
+    const rocl_status st = i ? ROCL_OK : resolve_calls(s, err);
+    if (st != ROCL_OK || (s->with_calls[i] && !await_calls(s)))
+        return st;
+    return finish_collector(s, i, err);
 }
 
 /* To wake another worker takes longer than to make tables of so many events. */
@@ -362,7 +395,9 @@ static bool take_request(rocl_team_reader *from, rocl_stats_options *o, rocl_sin
 
 rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err)
 {
-    stats s = {.large = PTHREAD_MUTEX_INITIALIZER};
+    stats s = {.large = PTHREAD_MUTEX_INITIALIZER,
+               .lock = PTHREAD_MUTEX_INITIALIZER,
+               .moved = PTHREAD_COND_INITIALIZER};
     rocl_stats_options o;
     rocl_arena arena = {0};
     rocl_gather *g = NULL;
@@ -385,7 +420,7 @@ rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_gather_free(g);
     for (unsigned i = 0; i < s.count; i++)
         close_collector(&s, i);
-    pthread_mutex_destroy(&s.large);
+    free_locks(&s);
     rocl_arena_free(&arena);
     return st;
 }
@@ -412,7 +447,7 @@ static rocl_status gather_from_ranks(stats *s, rocl_trace *t, rocl_error *err)
     rocl_status st = rocl_gather_new(&g, t, s->gathered, COLLECTORS, err);
     if (st == ROCL_OK)
         st = rocl_gather_run(g, look_up_calls, s, err);
-    s->looked_up = true;
+    s->calls = st == ROCL_OK ? CALLS_RESOLVED : CALLS_FAILED;
     rocl_gather_free(g);
     return st;
 }
@@ -462,7 +497,9 @@ static bool may_collect(const stats *s, const rocl_trace *t, const rocl_stats_op
 rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                        rocl_error *err)
 {
-    stats s = {.large = PTHREAD_MUTEX_INITIALIZER};
+    stats s = {.large = PTHREAD_MUTEX_INITIALIZER,
+               .lock = PTHREAD_MUTEX_INITIALIZER,
+               .moved = PTHREAD_COND_INITIALIZER};
     uint32_t domains;
     const bool args = t->opt.args;
     rocl_tables *out = rocl_tables_new();
@@ -492,6 +529,8 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     if (st == ROCL_OK && o->header)
         st = rocl_put_header(out, t, ROCL_HEADER, err);
     if (st == ROCL_OK)
+        order_tasks(&s);
+    if (st == ROCL_OK)
         st = rocl_run_tasks(s.few ? 1 : t->opt.jobs, s.count, finish_task, &s, err);
     for (unsigned i = 0; i < s.count; i++) {
         if (st == ROCL_OK && !rocl_tables_join(out, s.tables[i]))
@@ -504,7 +543,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         st = rocl_check_complete(out, t, err);
     for (unsigned i = 0; i < s.count; i++)
         close_collector(&s, i);
-    pthread_mutex_destroy(&s.large);
+    free_locks(&s);
     rocl_event_ids_free(&s.ids);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
