@@ -80,6 +80,9 @@ in_a_terminal() { # shell
     offers "$1" "rocline --completion " bash zsh fish
     offers "$1" "rocline --format json conv" "json convert"
     offers "$1" "rocline --format=json stats dom" "stats domains"
+    # ... and those behind it are its own, also where one has the same name.
+    offers "$1" "rocline stats --format=" junit folded
+    offers "$1" "rocline stats --format " junit folded
     touch here.db
     offers "$1" "rocpd2pftrace her" "rocpd2pftrace here.db"
     offers "$1" "rocline info her" "rocline info here.db"

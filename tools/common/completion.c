@@ -315,7 +315,7 @@ static void zsh_function(const program *p)
 static void zsh_commands(const program *p)
 {
     printf("local context state state_descr line\ntypeset -A opt_args\n"
-           "_arguments -C -S \\\n");
+           "_arguments -C -S -A '-*' \\\n");
     each_option(p, zsh_option, false);
     printf("    '1:command:((");
     for (const subcommand *c = p->commands; c->program; c++) {
