@@ -65,20 +65,35 @@ struct rocl_gaps {
     rocl_sorter *elsewhere; /* on rank 0: those that other ranks answer, by rank, track, start */
     bool asking;            /* it is read */
     rocl_host *host;
-    int64_t *ends;   /* by worker and capture: of its last event; in the end those of worker 0 */
-    bool ends_known; /* hold for all */
+    uint32_t *first_end; /* by capture: the place of its first process; the last is the count */
+    int64_t *ends;       /* by worker and process, and a place more in each capture for what has no
+                          * process: of its last event; in the end those of worker 0 */
+    bool ends_known;     /* hold for all */
     track_gaps *tracks;
     size_t count, cap;
 };
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+static size_t end_count(const rocl_gaps *g)
+{
+    return g->first_end[g->c->trace->capture_count];
+}
+
+/* Of an event of this process. */
+static size_t place_of_end(const rocl_gaps *g, size_t capture, uint32_t process)
+{
+    const uint32_t first = g->first_end[capture], last = g->first_end[capture + 1] - 1;
+    return process < last - first ? first + process : last;
+}
+
 rocl_status rocl_gaps_add_batch(rocl_gaps *g, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    int64_t *end = &g->ends[worker * g->c->trace->capture_count + b->capture->index];
+    int64_t *ends = &g->ends[worker * end_count(g)];
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
+        int64_t *end = &ends[place_of_end(g, b->capture->index, e->process)];
         *end = e->end > *end ? e->end : *end;
         if (b->kind == ROCL_REGION)
             st = rocl_host_add_call(g->host, worker, b->capture, e, err);
@@ -88,7 +103,7 @@ rocl_status rocl_gaps_add_batch(rocl_gaps *g, unsigned worker, const rocl_batch 
 
 static void join_ends(rocl_gaps *g)
 {
-    size_t n = g->c->trace->capture_count;
+    const size_t n = end_count(g);
     for (size_t i = n; i < n * g->c->trace->opt.jobs && !g->ends_known; i++)
         g->ends[i % n] = g->ends[i] > g->ends[i % n] ? g->ends[i] : g->ends[i % n];
     g->ends_known = true;
@@ -188,7 +203,7 @@ rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error 
         p->marked = true;
     }
     if (between == ROCL_BETWEEN_ALL || (between == ROCL_BETWEEN_COPIES) == w->copy) {
-        int64_t end = g->ends[w->process >> 32];
+        int64_t end = g->ends[place_of_end(g, w->process >> 32, (uint32_t)w->process)];
         p->program_end = end > p->program_end ? end : p->program_end;
         if (!p->any)
             p->first = p->last = w->start;
@@ -513,11 +528,11 @@ rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err
 
 void rocl_gaps_put_ends(const rocl_gaps *g, rocl_put *to)
 {
-    const rocl_trace *t = g->c->trace;
-    for (size_t i = 0; i < t->capture_count; i++) {
+    const size_t n = end_count(g);
+    for (size_t i = 0; i < n; i++) {
         int64_t end = INT64_MIN;
-        for (unsigned w = 0; w < t->opt.jobs; w++) {
-            const int64_t e = g->ends[w * t->capture_count + i];
+        for (unsigned w = 0; w < g->c->trace->opt.jobs; w++) {
+            const int64_t e = g->ends[w * n + i];
             end = e > end ? e : end;
         }
         if (end == INT64_MIN)
@@ -530,11 +545,11 @@ void rocl_gaps_put_ends(const rocl_gaps *g, rocl_put *to)
 
 rocl_status rocl_gaps_take_ends(rocl_gaps *g, rocl_taken *from, rocl_error *err)
 {
-    uint64_t capture;
-    while ((capture = rocl_take_number(from))) {
-        if (capture > g->c->trace->capture_count)
+    uint64_t place;
+    while ((place = rocl_take_number(from))) {
+        if (place > end_count(g))
             return rocl_team_bad_message(err);
-        g->ends[capture - 1] = rocl_take_signed(from);
+        g->ends[place - 1] = rocl_take_signed(from);
     }
     return ROCL_OK;
 }
@@ -778,10 +793,25 @@ rocl_samples *rocl_gaps_lengths(const rocl_gaps *g)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
+/* Only the processes of a capture that are known have a place. */
+static bool make_ends(rocl_gaps *g)
+{
+    const rocl_trace *t = g->c->trace;
+    if (!(g->first_end = calloc(t->capture_count + 1, sizeof *g->first_end)))
+        return false;
+    for (size_t i = 0; i < t->capture_count; i++)
+        g->first_end[i + 1] = g->first_end[i] + t->captures[i]->pub.process_count + 1;
+    const size_t n = end_count(g) * t->opt.jobs;
+    if (!(g->ends = calloc(n + 1, sizeof *g->ends)))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        g->ends[i] = INT64_MIN;
+    return true;
+}
+
 rocl_gaps *rocl_gaps_new(rocl_collector *c, bool lanes)
 {
     const rocl_trace *t = c->trace;
-    size_t ends = t->opt.jobs * t->capture_count;
     rocl_gaps *g = calloc(1, sizeof *g);
     if (!g)
         return NULL;
@@ -790,10 +820,7 @@ rocl_gaps *rocl_gaps_new(rocl_collector *c, bool lanes)
     g->lengths = rocl_samples_new(t->space, t->opt.jobs);
     g->questions = rocl_collector_sorter(c, 4);
     g->host = rocl_host_new(c);
-    g->ends = calloc(ends + 1, sizeof *g->ends);
-    for (size_t i = 0; g->ends && i < ends; i++)
-        g->ends[i] = INT64_MIN;
-    if (g->lengths && g->questions && g->host && g->ends)
+    if (make_ends(g) && g->lengths && g->questions && g->host)
         return g;
     rocl_gaps_free(g);
     return NULL;
@@ -805,6 +832,7 @@ void rocl_gaps_free(rocl_gaps *g)
         return;
     rocl_samples_free(g->lengths);
     rocl_host_free(g->host);
+    free(g->first_end);
     free(g->ends);
     free(g->tracks);
     free(g);

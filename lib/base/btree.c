@@ -145,6 +145,22 @@ static ssize_t read_cached(int fd, void *to, size_t n, uint64_t at, bool *waits)
     return got;
 }
 
+static const char magic[16] = "SQLite format 3";
+
+/* What `cat a.db b.db` makes: SQLite reads the first one and is silent about the rest. */
+static rocl_status refuse_joined(int fd, uint64_t end, uint64_t bytes, rocl_error *err)
+{
+    char next[sizeof magic];
+    if (bytes < end + sizeof next ||
+        rocl_read_at(fd, next, sizeof next, end) != (ssize_t)sizeof next ||
+        memcmp(next, magic, sizeof magic) != 0)
+        return ROCL_OK;
+    return rocl_fail(err, ROCL_INPUT,
+                     "another database begins at byte %llu: files that cat joined are no database: "
+                     "name each as an input, or merge them with rocmerge",
+                     (unsigned long long)end);
+}
+
 rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err)
 {
     uint8_t h[FILE_HEAD];
@@ -164,7 +180,7 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
                          (long long)got);
     /* Without these SQLite takes it for no database either. */
     uint32_t size = rocl_be16(h + 16);
-    if (memcmp(h, "SQLite format 3", 16) != 0)
+    if (memcmp(h, magic, sizeof magic) != 0)
         *why = "the file does not begin like a SQLite 3 database";
     else if (size != 1 && (size < 512 || (size & (size - 1))))
         *why = "the header has an invalid page size";
@@ -201,7 +217,7 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
         *why = "texts are UTF-16";
     f->page_count = (uint32_t)pages;
     f->lock_page = LOCK_BYTE / f->page_size + 1;
-    return ROCL_OK;
+    return refuse_joined(fd, pages * f->page_size, bytes, err);
 }
 
 /* ---- pages ----------------------------------------------------------------------------------- */

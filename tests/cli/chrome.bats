@@ -221,6 +221,18 @@ EOF
 "Memcpy DtoH (Device -> Host)","GPU 3","",1' ]
 }
 
+@test "a copy within host memory is work of no GPU" {
+    echo '{"schemaVersion":1,"traceEvents":[
+        {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":1,"ts":10,"dur":5,"args":{"device":0,"stream":1,"correlation":1}},
+        {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoH (Host -> Host)","pid":0,"tid":1,"ts":20,"dur":5,"args":{"device":0,"stream":1,"correlation":2,"bytes":8}},
+        {"ph":"X","cat":"gpu_memcpy","name":"MEMORY_COPY_HOST_TO_HOST","pid":0,"tid":1,"ts":30,"dur":5,"args":{"device":0,"stream":1,"correlation":3,"bytes":8}}]}' >gpu.json
+    try 0 rocline query --format csv "SELECT name, src_agent, dst_agent FROM memory_copy ORDER BY start" gpu.json
+    [ "$(tail -n +2 <<<"$output")" == '"Memcpy HtoH (Host -> Host)",,
+"MEMORY_COPY_HOST_TO_HOST",,' ]
+    try 0 rocstats overlap --table overlap --format json gpu.json
+    [ "$(jq -c '.tables[].rows[] | [.gpu, .busy_ns, .copies]' <<<"$output")" == '["GPU 0",5000,0]' ]
+}
+
 # A runtime call, and work on a GPU.
 call() { # pid, correlation, time
     echo "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"hipLaunchKernel\",\"pid\":$1,\"tid\":$1,\"ts\":$3,\"dur\":5,\"args\":{\"correlation\":$2}},"

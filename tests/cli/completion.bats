@@ -75,6 +75,14 @@ in_a_terminal() { # shell
     offers "$1" "rocline info --bri" "rocline info --brief"
     offers "$1" "rocline correlate --bud" "rocline correlate --budget"
     offers "$1" "rocpd summary --domain-s" "--domain-summary"
+    # Options before the command, and their values, are none.
+    offers "$1" "rocline --comp" "--completion"
+    offers "$1" "rocline --completion " bash zsh fish
+    offers "$1" "rocline --format json conv" "json convert"
+    offers "$1" "rocline --format=json stats dom" "stats domains"
+    # ... and those behind it are its own, also where one has the same name.
+    offers "$1" "rocline stats --format=" junit folded
+    offers "$1" "rocline stats --format " junit folded
     touch here.db
     offers "$1" "rocpd2pftrace her" "rocpd2pftrace here.db"
     offers "$1" "rocline info her" "rocline info here.db"
@@ -107,6 +115,10 @@ in_a_terminal() { # shell
 rocline conv|convert
 rocline |recipes
 rocline -|--version
+rocline --comp|--completion
+rocline --completion |zsh
+rocline --format json conv|convert
+rocline --format=json stats dom|domains
 rocstats --sor|--sort
 rocstats --sort |average
 rocstats ker|kernels
@@ -127,6 +139,8 @@ rocline convert -f csv -o out her|here.db
 END
     # A command's options are not those of another one.
     got=$(HOME=$PWD fish --no-config -c "source fish/rocline.fish; complete -C 'rocline query --fail-o'")
+    [ -z "$got" ] || fail "$got"
+    got=$(HOME=$PWD fish --no-config -c "source fish/rocline.fish; complete -C 'rocline query stats --fail-o'")
     [ -z "$got" ] || fail "$got"
 }
 

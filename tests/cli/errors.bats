@@ -97,6 +97,17 @@ cut_off() {
     done
 }
 
+@test "databases that cat joined are not taken for the first of them" {
+    cat "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" >joined.db
+    for reader in auto sqlite pages; do
+        try 3 rocpd2csv --reader $reader -d out joined.db
+        one_line rocpd2csv
+        says "joined.db: another database begins at byte $(stat -c %s "$FIXTURES/rank0.db")"
+    done
+    run --separate-stderr rocstats domains - <joined.db
+    [ "$status" -eq 3 ]
+}
+
 @test "real databases that are cut" {
     needs "$SHARED/rocpd/gfx1250_gemm.db" "$SHARED/rocpd/r9700_llama_bench.db"
     cut_off "$SHARED/rocpd/gfx1250_gemm.db" rocpd2csv "rocpd2csv --reader sqlite" rocmerge rtg2json

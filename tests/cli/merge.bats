@@ -307,6 +307,24 @@ END
     [ "$(ls)" = a.db ]
 }
 
+@test "--flat: behind the work of a GPU is the tail of the processes that used it" {
+    local rank
+    for rank in 0 1; do
+        cat >"rank$rank.json" <<END
+{"schemaVersion":1,"distributedInfo":{"rank":$rank},"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":10$rank,"tid":1,"ts":1,"dur":1,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"k","pid":$rank,"tid":1,"ts":10,"dur":10,"args":{"device":$rank,"stream":1,"correlation":1}},
+{"ph":"X","cat":"cuda_runtime","name":"hipFree","pid":10$rank,"tid":1,"ts":30,"dur":$((40 - rank * 30)),"args":{"correlation":2}}]}
+END
+    done
+    rocmerge -q --flat -o f.db rank?.json
+    for j in "-j 1" "-j 4" "--team 2"; do
+        # shellcheck disable=SC2086
+        [ "$(rocstats gaps $j --table gap_classes --format json f.db | jq -c '.tables[].rows[] | [.gpu, .class, .total_ns]')" == \
+            $'["GPU 0","tail",50000]\n["GPU 1","tail",20000]' ]
+    done
+}
+
 @test "the environment stays where it is, but for the rank" {
     gen "r%r.db" 1 --processes 2
     for db in r0.db r1.db; do

@@ -239,6 +239,7 @@ hipMemcpy|( dst(0x10) src(0x20) sizeBytes(99999999999999999999) kind(0))|hipMemc
 hipMemcpy|( dst(0x10) src(0x20) sizeBytes(18446744073709551615))|CopyDeviceToHost
 hipMemcpy|( dst(sizeBytes(8) mysizeBytes(7|CopyDeviceToHost
 hipLaunchKernel|( sizeBytes(5))|CopyDeviceToHost
+hipMemcpy|( dst(0x10) src(0x20) sizeBytes(16) kind(0))|CopyHostToHost
 END
     # A call that made two copies does not say how large each is.
     sqlite3 copies.db "INSERT INTO HIP VALUES (20000, 20900, 70, 70, 'hipMemcpy', '( sizeBytes(8))', 20, 2);
@@ -254,6 +255,7 @@ hipMemcpy 0 >GPU 2
 CopyDeviceToHost 0 GPU 2>
 CopyDeviceToHost 8 GPU 2>
 CopyDeviceToHost 0 GPU 2>
+CopyHostToHost 16 >
 CopyHostToDevice 0 >GPU 2
 CopyHostToDevice 0 >GPU 2
 END

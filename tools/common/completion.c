@@ -62,14 +62,29 @@ static bool takes_list(const program *p, const opt *o)
     return o->kind == OPT_MANY || (words_of(p, o) && !o->choices);
 }
 
+/* Names of an option, as a pattern of `case` of bash and of `switch` of fish have them. */
+static void print_names(const opt *o, const char *between)
+{
+    if (o->letter)
+        printf("-%c%s", o->letter, between);
+    printf("--%s", o->name);
+}
+
+static void each_option(const program *p, void (*print)(const program *, const opt *),
+                        bool with_value)
+{
+    for (const opt_group *const *g = p->groups; *g; g++)
+        for (const opt *o = (*g)->options; o->kind != OPT_END; o++)
+            if (opt_takes_value(o) || !with_value)
+                print(p, o);
+}
+
 /* One branch of `case $prev in` for an option with a value. */
 static void bash_value(const program *p, const opt *o)
 {
-    if (o->letter)
-        printf("    -%c|", o->letter);
-    else
-        printf("    ");
-    printf("--%s) ", o->name);
+    printf("    ");
+    print_names(o, "|");
+    printf(") ");
     if (takes_list(p, o)) {
         printf("_rocline_list '");
         print_offered(p, o);
@@ -84,6 +99,18 @@ static void bash_value(const program *p, const opt *o)
         printf("compopt +o default +o bashdefault; ");
     }
     printf("return ;;\n");
+}
+
+/* What is typed, and what stands before it; if that is an option, its values. */
+static void bash_values(const program *p)
+{
+    printf("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "    COMPREPLY=()\n"
+           "    if [[ $cur == = ]]; then cur=;\n"
+           "    elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+           "    case $prev in\n");
+    each_option(p, bash_value, true);
+    printf("    esac\n");
 }
 
 /* Words of a list may also follow it, with blanks between them: what stands last with a dash. */
@@ -103,15 +130,6 @@ static void bash_many(const program *p, const opt *o)
     printf("' -- \"$cur\"; compgen -f -- \"$cur\")\n        return\n    fi\n");
 }
 
-static void each_option(const program *p, void (*print)(const program *, const opt *),
-                        bool with_value)
-{
-    for (const opt_group *const *g = p->groups; *g; g++)
-        for (const opt *o = (*g)->options; o->kind != OPT_END; o++)
-            if (opt_takes_value(o) || !with_value)
-                print(p, o);
-}
-
 static void bash_word(const program *p, const opt *o)
 {
     (void)p;
@@ -128,12 +146,24 @@ static void print_function_name(const program *p)
         putchar(*at == '-' || *at == ' ' ? '_' : *at);
 }
 
-/* The commands of a program, and which function completes each. */
+static void bash_skipped(const program *p, const opt *o)
+{
+    (void)p;
+    printf("        ");
+    print_names(o, "|");
+    printf(") if [[ ${COMP_WORDS[i + 1]} == = ]]; then ((i++)); fi; ((i++)) ;;\n");
+}
+
+/* The commands of a program, and which function completes each. Options may stand before. */
 static void bash_commands(const program *p)
 {
     printf("    local i\n"
            "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-           "        if [[ ${COMP_WORDS[i]} == -* ]]; then continue; fi\n"
+           "        case ${COMP_WORDS[i]} in\n");
+    each_option(p, bash_skipped, true);
+    printf("        -*) ;;\n"
+           "        *) break ;;\n        esac\n    done\n"
+           "    if ((i < COMP_CWORD)); then\n"
            "        case ${COMP_WORDS[i]} in\n");
     for (const subcommand *c = p->commands; c->program; c++) {
         printf("        %s%s%s) local f=", c->name, c->aliases ? "|" : "",
@@ -144,14 +174,15 @@ static void bash_commands(const program *p)
     printf("        *) return ;;\n        esac\n"
            "        COMP_WORDS=(\"${COMP_WORDS[@]:i}\")\n"
            "        COMP_CWORD=$((COMP_CWORD - i))\n"
-           "        $f\n        return\n    done\n"
-           "    COMPREPLY=($(compgen -W '");
+           "        $f\n        return\n    fi\n");
+    bash_values(p);
+    printf("    COMPREPLY=($(compgen -W '");
     for (const subcommand *c = p->commands; c->program; c++)
         printf("%s ", c->name);
-    printf("' -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-           "    if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then COMPREPLY=($(compgen -W '");
+    printf("' -- \"$cur\"))\n"
+           "    if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '");
     each_option(p, bash_word, false);
-    printf("' -- \"${COMP_WORDS[COMP_CWORD]}\")); fi\n"
+    printf("' -- \"$cur\")); fi\n"
            "    compopt +o default +o bashdefault 2>/dev/null\n");
 }
 
@@ -164,13 +195,7 @@ static void bash_function(const program *p)
         printf("}\n");
         return;
     }
-    printf("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-           "    COMPREPLY=()\n"
-           "    if [[ $cur == = ]]; then cur=;\n"
-           "    elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-           "    case $prev in\n");
-    each_option(p, bash_value, true);
-    printf("    esac\n");
+    bash_values(p);
     each_option(p, bash_many, true);
     printf("    if [[ $cur == -* ]]; then\n        COMPREPLY=($(compgen -W '");
     each_option(p, bash_word, false);
@@ -290,7 +315,7 @@ static void zsh_function(const program *p)
 static void zsh_commands(const program *p)
 {
     printf("local context state state_descr line\ntypeset -A opt_args\n"
-           "_arguments -C -S \\\n");
+           "_arguments -C -S -A '-*' \\\n");
     each_option(p, zsh_option, false);
     printf("    '1:command:((");
     for (const subcommand *c = p->commands; c->program; c++) {
@@ -326,19 +351,54 @@ static void fish_quoted(const char *text)
     putchar('\'');
 }
 
-/* What the lines of a program begin with; those of a command hold behind its name. */
+/* What the lines of a program begin with; those of a command hold behind its name, and those of a
+ * program that has commands where none is named yet. */
 static const subcommand *fish_command;
 static const char *fish_tool;
+static bool fish_has_commands;
 
 static void fish_begin(void)
 {
     printf("complete -c %s", fish_tool);
+    if (fish_has_commands && !fish_command)
+        printf(" -n __%s_command", fish_tool);
     if (!fish_command)
         return;
-    printf(" -n '__fish_seen_subcommand_from %s", fish_command->name);
+    printf(" -n '__%s_command %s", fish_tool, fish_command->name);
     for (const char *a = fish_command->aliases; a && *a; a++)
         printf("%s%c", a == fish_command->aliases ? " " : "", *a == '|' ? ' ' : *a);
     putchar('\'');
+}
+
+static void fish_skipped(const program *p, const opt *o)
+{
+    (void)p;
+    putchar(' ');
+    print_names(o, " ");
+}
+
+/* Options may stand before the command. */
+static void fish_function(const program *p)
+{
+    printf("function __%s_command # is the command one of these? Of none: is none named yet?\n"
+           "    set -l words (commandline -opc)\n"
+           "    set -e words[1]\n"
+           "    while set -q words[1]\n"
+           "        switch $words[1]\n"
+           "            case",
+           fish_tool);
+    each_option(p, fish_skipped, true);
+    printf("\n"
+           "                set -e words[1]\n"
+           "            case '-*'\n"
+           "            case '*'\n"
+           "                contains -- $words[1] $argv\n"
+           "                return\n"
+           "        end\n"
+           "        set -e words[1]\n"
+           "    end\n"
+           "    not set -q argv[1]\n"
+           "end\n");
 }
 
 static void fish_option(const program *p, const opt *o)
@@ -399,23 +459,23 @@ static void print_fish(const program *p)
         "end\n",
         p->tool);
     fish_tool = p->tool;
+    fish_has_commands = p->commands;
     if (!p->commands) {
         fish_program(p);
         return;
     }
+    fish_function(p);
     for (const subcommand *c = p->commands; c->program; c++) {
         fish_command = NULL;
         fish_begin();
-        printf(" -n __fish_use_subcommand -f -a %s -d ", c->name);
+        printf(" -f -a %s -d ", c->name);
         fish_quoted(c->help);
         putchar('\n');
         fish_command = c;
         fish_program(c->program);
     }
     fish_command = NULL;
-    printf("complete -c %s -n __fish_use_subcommand -s h -l help -d 'print this help'\n"
-           "complete -c %s -n __fish_use_subcommand -s V -l version -d 'print the version'\n",
-           p->tool, p->tool);
+    each_option(p, fish_option, false);
 }
 
 int print_completion(const program *p, const char *shell)

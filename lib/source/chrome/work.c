@@ -56,9 +56,11 @@ void chrome_make_copy(rocl_source_record *r, const chrome_work *k, const chrome_
     } ends[] = {{"HtoD", false, true},
                 {"DtoH", true, false},
                 {"DtoD", true, true},
+                {"HtoH", false, false},
                 {"HOST_TO_DEVICE", false, true},
                 {"DEVICE_TO_HOST", true, false},
                 {"DEVICE_TO_DEVICE", true, true},
+                {"HOST_TO_HOST", false, false},
                 {"PtoP", true, true}};
     r->kind = ROCL_COPY;
     r->as.e.category = k->copy;

@@ -499,6 +499,7 @@ static void take_copy_ends(rocl_source_record *r, rocl_view name)
     } ends[] = {{"HostToDevice", "HOST_TO_DEVICE", false, true},
                 {"DeviceToHost", "DEVICE_TO_HOST", true, false},
                 {"DeviceToDevice", "DEVICE_TO_DEVICE", true, true},
+                {"HostToHost", "HOST_TO_HOST", false, false},
                 {"PeerToPeer", "PEER_TO_PEER", true, false}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (rocl_view_find(name, ends[i].word) || rocl_view_find(name, ends[i].capitals)) {
