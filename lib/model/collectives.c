@@ -107,6 +107,19 @@ static const char *const argument_names[WORDS] = {
     [GROUP] = "Process Group Name", [RANKS] = "Process Group Ranks",
     [SIZE] = "Group size",          [SEQUENCE] = "Seq"};
 
+static unsigned word_of(const char *argument, size_t n)
+{
+    unsigned w = 0;
+    while (w < WORDS && (n != strlen(argument_names[w]) || memcmp(argument, argument_names[w], n)))
+        w++;
+    return w;
+}
+
+bool rocl_is_of_collective(const char *argument, size_t n)
+{
+    return word_of(argument, n) < WORDS;
+}
+
 rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorter *kernels,
                                   rocl_sorter *members, rocl_error *err)
 {
@@ -178,9 +191,9 @@ static void read_kernel(rocl_collectives *c, const rocl_batch *b, const rocl_dis
     for (uint32_t i = 0; i < d->arg_count; i++) {
         const rocl_arg *a = &b->args[d->arg_first + i];
         const char *name = rocl_strings_get(c->trace->strings, a->name, &n);
-        for (unsigned w = 0; w < WORDS; w++)
-            if (n == strlen(argument_names[w]) && !memcmp(name, argument_names[w], n))
-                of[w] = a;
+        const unsigned w = word_of(name, n);
+        if (w < WORDS)
+            of[w] = a;
     }
     *sequence = 0;
     *s = (signature){.name = d->e.name == ROCL_NONE ? 0 : d->e.name};

@@ -33,6 +33,8 @@ typedef enum rocl_collective_kind {
 const char *rocl_collective_name(rocl_collective_kind k);
 /* By the name of a kernel, or that which PyTorch has for it: "_allgather_base". */
 rocl_collective_kind rocl_collective_kind_of(const char *name, size_t n);
+/* Does an argument of this name say something of the collective that a kernel is of? */
+bool rocl_is_of_collective(const char *argument, size_t n);
 /* By what the algorithm bandwidth is multiplied for that of the buses: what each link carries of
  * the data if n ranks share the work evenly, as in NCCL's tests. 0: there is none. */
 double rocl_collective_bus_factor(rocl_collective_kind k, uint32_t n);

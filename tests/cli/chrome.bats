@@ -442,3 +442,19 @@ gpus_of_memory() {
     sed 's/"generator":"rocline/"generator":"other/' t.json >other.json
     rocstats domains -q --format csv other.json | grep -q OTHER
 }
+
+@test "a merged database has the arguments of kernels: collectives are as they were" {
+    rocstats -q collectives "$JSON"/train[01].json >expected
+    grep -q "MiB" expected || grep -q "KiB" expected
+    for way in "" --flat --rebuild; do
+        try 0 rocmerge -q $way -o t.db "$JSON"/train[01].json
+        [ "$(sqlite3 t.db "PRAGMA integrity_check")" = ok ]
+        rocstats -q collectives t.db | diff expected -
+        for j in 1 3; do
+            rocpd2pftrace -q -z0 -j$j --args -o t$j.pftrace t.db
+        done
+        cmp t1.pftrace t3.pftrace
+        [ "$(rtg2json -q -f --args -o - t.db | grep -c '"Collective name"')" = \
+            "$(rtg2json -q -f --args -o - "$JSON"/train[01].json | grep -c '"Collective name"')" ]
+    done
+}

@@ -211,6 +211,20 @@ static uint64_t flip_sign(int64_t t)
     return (uint64_t)t ^ (uint64_t)1 << 63;
 }
 
+static bool has_packet(rocl_kind kind)
+{
+    return kind == ROCL_DISPATCH || kind == ROCL_COUNTER;
+}
+
+static void put_arg(rocl_buf *to, const rocl_arg *a)
+{
+    rocl_buf_varint(to, (uint32_t)(a->type + 1));
+    rocl_buf_varint(to, (uint32_t)(a->name + 1));
+    rocl_buf_varint(to, a->value_len);
+    rocl_buf_put(to, a->value, a->value_len);
+    rocl_buf_byte(to, 0);
+}
+
 rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batch *b,
                               const rocl_event *event, rocl_error *err)
 {
@@ -220,27 +234,28 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
     for (unsigned i = 0; i < LISTS && lists[b->kind][i]; i++)
         for (const field *f = lists[b->kind][i]; f->type != END; f++)
             rocl_buf_varint(to, read_field((const char *)event + f->offset, f->type));
-    if (rocl_kind_in(b->kind, ROCL_HOST_KINDS)) {
-        const rocl_region *g = (const rocl_region *)event;
-        for (uint32_t i = 0; i < g->arg_count; i++) {
-            const rocl_arg *a = &b->args[g->arg_first + i];
-            rocl_buf_varint(to, (uint32_t)(a->type + 1));
-            rocl_buf_varint(to, (uint32_t)(a->name + 1));
-            rocl_buf_varint(to, a->value_len);
-            rocl_buf_put(to, a->value, a->value_len);
-            rocl_buf_byte(to, 0);
-        }
-    } else if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COUNTER) {
+    if (has_packet(b->kind)) {
         const uint32_t packet = ((const rocl_dispatch *)event)->packet;
+        rocl_buf_byte(to, packet != 0);
         if (packet)
             rocl_buf_put(to, &b->packets[packet - 1], sizeof *b->packets);
     }
+    uint32_t first = 0, count = 0;
+    if (rocl_kind_in(b->kind, ROCL_HOST_KINDS)) {
+        first = ((const rocl_region *)event)->arg_first;
+        count = ((const rocl_region *)event)->arg_count;
+    } else if (b->kind == ROCL_DISPATCH) {
+        first = ((const rocl_dispatch *)event)->arg_first;
+        count = ((const rocl_dispatch *)event)->arg_count;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        put_arg(to, &b->args[first + i]);
     if (to->failed)
         return rocl_fail_memory(err);
     size_t processes = e->capture->process_count;
     if (event->process < processes) {
-        int64_t *first = &e->first_ends[worker * processes + event->process];
-        *first = event->end < *first ? event->end : *first;
+        int64_t *end = &e->first_ends[worker * processes + event->process];
+        *end = event->end < *end ? event->end : *end;
     }
     /* Values follow the dispatch or sample that they are of, in the order in which they came: those
      * of one come from one worker. */
@@ -288,6 +303,14 @@ static bool read_event(newset_event *e, const rocl_sort_record *rec, const key_o
     e->r.e.start = (int64_t)flip_sign((int64_t)rec->key[order->start]);
     e->r.e.end = (int64_t)flip_sign((int64_t)~rec->key[order->end]);
     e->r.e.id = rec->key[order->id];
+    e->packet = NULL;
+    if (has_packet(e->kind)) {
+        const bool some = p < end && *p++;
+        if (some && (size_t)(end - p) < sizeof(rocl_packet))
+            return false;
+        e->packet = some ? p : NULL;
+        p += some ? sizeof(rocl_packet) : 0;
+    }
     e->args = p;
     e->args_end = end;
     return true;
@@ -307,11 +330,9 @@ bool newset_next_arg(newset_event *e, rocl_arg *arg)
 
 bool newset_packet(const newset_event *e, rocl_packet *packet)
 {
-    if ((e->kind != ROCL_DISPATCH && e->kind != ROCL_COUNTER) ||
-        (size_t)(e->args_end - e->args) != sizeof *packet)
-        return false;
-    memcpy(packet, e->args, sizeof *packet);
-    return true;
+    if (e->packet)
+        memcpy(packet, e->packet, sizeof *packet);
+    return e->packet;
 }
 
 enum { PROGRESS_ROWS = 4096 };

@@ -52,7 +52,8 @@ rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err);
 typedef struct newset_event {
     rocl_kind kind;
     rocl_any_record r;
-    const uint8_t *args, *args_end; /* of a region; of a dispatch its packet, see newset_packet() */
+    const uint8_t *args, *args_end; /* of a region or a dispatch: see newset_next_arg() */
+    const uint8_t *packet;          /* of a dispatch: see newset_packet() */
 } newset_event;
 
 void newset_events_of(const newset_events *e, rocl_trace **trace, const rocl_capture **capture);

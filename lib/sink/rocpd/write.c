@@ -144,13 +144,13 @@ static void start_event_row(row_builder *r, newset *s, schema_table t, const roc
     r->count += 3;
 }
 
-/* ---- the host ---- */
-
-static rocl_status put_args(newset *s, newset_event *e, newset_cell event, rocl_error *err)
+/* Of the event that was written last. */
+static rocl_status put_args(newset *s, const newset_event *e, newset_cell event, rocl_error *err)
 {
+    newset_event at = {.args = e->args, .args_end = e->args_end};
     rocl_arg a;
     rocl_status st = ROCL_OK;
-    for (int64_t i = 0; st == ROCL_OK && newset_next_arg(e, &a); i++) {
+    for (int64_t i = 0; st == ROCL_OK && newset_next_arg(&at, &a); i++) {
         const newset_cell row[] = {newset_int(++s->next[SCHEMA_ARG]),
                                    event,
                                    newset_int(i),
@@ -162,10 +162,11 @@ static rocl_status put_args(newset *s, newset_event *e, newset_cell event, rocl_
     return st;
 }
 
+/* ---- the host ---- */
+
 static rocl_status put_region(void *ctx, const newset_event *e, rocl_error *err)
 {
     newset *s = ctx;
-    newset_event copy = {.args = e->args, .args_end = e->args_end};
     const rocl_region *g = &e->r.region;
     newset_cell event;
     row_builder r;
@@ -174,7 +175,7 @@ static rocl_status put_region(void *ctx, const newset_event *e, rocl_error *err)
     add_string(&r, g->function);
     add_cell(&r, event);
     rocl_status st = insert_row(&r);
-    return st ? st : put_args(s, &copy, event, err);
+    return st ? st : put_args(s, e, event, err);
 }
 
 /* ---- values, and what they are of ---- */
@@ -274,7 +275,8 @@ static rocl_status put_dispatch_row(newset *s, const newset_event *e, rocl_error
     add_string(&r, d->region_name == ROCL_NONE ? 0 : d->region_name);
     add_cell(&r, event);
     note_owner(s, ROCL_DISPATCH, &d->e, event, r.cells[0]);
-    return insert_row(&r);
+    rocl_status st = insert_row(&r);
+    return st ? st : put_args(s, e, event, err);
 }
 
 /* A value says nothing without its dispatch, which may not have passed the filters by itself. */

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/map.h"
+#include "model/collectives.h"
 #include "source/rocpd/rocpd.h"
 
 /* What the id of an owner means: ids of events and of samples are different numbers. */
@@ -171,7 +172,9 @@ static rocl_status read_arg(const rocpd_row *r, void *ctx, rocl_error *err)
         return rocpd_count_fault(r, ROCL_FAULT_ORPHAN_VALUE, err);
     rocl_cell_int(r->rows, G_POSITION, r->row, &position, &bad);
     p = rocl_cell_text(r->rows, G_NAME, r->row, &n);
-    if (!r->set->trace->opt.args && !rocl_is_handle(p, n)) /* only these are wanted */
+    const rocl_trace *t = r->set->trace;
+    if (!t->opt.args && !rocl_is_handle(p, n) &&
+        !(t->opt.collectives && rocl_is_of_collective(p, n)))
         return ROCL_OK;
     v.name = rocl_strings_put(strings, p, n);
     p = rocl_cell_text(r->rows, G_TYPE, r->row, &n);
@@ -221,7 +224,7 @@ static owner_class class_of(rocl_kind kind)
 {
     if (kind == ROCL_SPM)
         return JOIN_BY_SAMPLE;
-    return kind == ROCL_REGION || kind == ROCL_MARKER ? JOIN_BY_ARGS : JOIN_BY_EVENT;
+    return kind == ROCL_COUNTER || kind == ROCL_SAMPLE ? JOIN_BY_EVENT : JOIN_BY_ARGS;
 }
 
 bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t key)
@@ -249,7 +252,8 @@ rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind,
                                  rocl_error *err)
 {
     /* The owner of SPM and sampled values is a sample row: a region record. */
-    const rocl_kind as = kind == ROCL_DISPATCH ? ROCL_DISPATCH : ROCL_REGION;
+    const bool work = kind == ROCL_DISPATCH || kind == ROCL_COUNTER;
+    const rocl_kind as = work ? ROCL_DISPATCH : ROCL_REGION;
     size_t n = record ? rocl_kind_size(as) : 0;
     uint8_t bytes[1 + sizeof(owner_record)] = {record ? (uint8_t)kind : JOIN_DROPPED};
     uint64_t key[3] = {[2] = row};
@@ -478,14 +482,16 @@ static rocl_status emit_samples(merge *m, rocl_error *err)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static rocl_status emit_with_args(merge *m, rocl_kind kind, rocl_region *g, rocl_error *err)
+/* Puts the arguments in the group to those in hand. A flush forgets these: it comes before, if the
+ * batch of the kind has no room for their owner. */
+static rocl_status take_args(merge *m, rocl_kind kind, uint32_t *first, uint32_t *count,
+                             rocl_error *err)
 {
     rocl_batcher *out = m->out;
     rocl_status st = ROCL_OK;
-    /* A flush forgets the arguments in hand: it must not come between them and their region. */
     if (out->out[kind].count == out->max)
         st = rocl_batcher_flush(out, err);
-    g->arg_first = (uint32_t)out->arg_count;
+    *first = (uint32_t)out->arg_count;
     join_value v;
     for (size_t at = 0; st == ROCL_OK && next_of_group(m, &at, &v);) {
         uint64_t n;
@@ -496,9 +502,22 @@ static rocl_status emit_with_args(merge *m, rocl_kind kind, rocl_region *g, rocl
             return rocl_fail_memory(err);
         out->args[out->arg_count++] = (rocl_arg){v.type, v.name, text, n};
         at += n;
-        g->arg_count++;
+        ++*count;
     }
-    return st ? st : rocl_batcher_add(out, kind, g, sizeof *g, err);
+    return st;
+}
+
+static rocl_status emit_call(merge *m, rocl_kind kind, rocl_region *g, rocl_error *err)
+{
+    const rocl_status st = take_args(m, kind, &g->arg_first, &g->arg_count, err);
+    return st ? st : rocl_batcher_add(m->out, kind, g, sizeof *g, err);
+}
+
+static rocl_status emit_dispatch(merge *m, rocl_dispatch *d, const rocl_packet *packet,
+                                 rocl_error *err)
+{
+    const rocl_status st = take_args(m, ROCL_DISPATCH, &d->arg_first, &d->arg_count, err);
+    return st ? st : rocl_batcher_add_dispatch(m->out, ROCL_DISPATCH, d, packet, err);
 }
 
 /* ---- owners ---------------------------------------------------------------------------------- */
@@ -516,9 +535,11 @@ static rocl_status emit_owner(merge *m, rocl_error *err)
     switch (kind) {
     case JOIN_DROPPED:
         return ROCL_OK;
-    case ROCL_DISPATCH:
+    case ROCL_COUNTER:
         m->of_dispatch = true;
         return kinds & ROCL_BIT(ROCL_COUNTER) ? emit_values(m, &u.d, packet, err) : ROCL_OK;
+    case ROCL_DISPATCH:
+        return emit_dispatch(m, &u.d, packet, err);
     case ROCL_SPM: /* streamed values point to the sample that they are of */
         for (size_t at = 0;
              kinds & ROCL_BIT(ROCL_SPM) && st == ROCL_OK && next_of_group(m, &at, &v);)
@@ -530,7 +551,7 @@ static rocl_status emit_owner(merge *m, rocl_error *err)
         rocl_buf_put(&m->samples, &(sample){u.g, ROCL_NONE}, sizeof(sample));
         return m->samples.failed ? rocl_fail_memory(err) : ROCL_OK;
     default:
-        return emit_with_args(m, (rocl_kind)kind, &u.g, err);
+        return emit_call(m, (rocl_kind)kind, &u.g, err);
     }
 }
 

@@ -221,16 +221,18 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
 static rocl_status plan_values(rocpd_set *s, rocl_db *db, const rocl_emitter *to, rocl_plan *plan,
                                rocl_error *err)
 {
-    const bool args = s->tables[ROCPD_ARG] && rocl_wants_args(s->trace, to);
+    const bool args =
+        s->tables[ROCPD_ARG] && (rocl_wants_args(s->trace, to) || s->trace->opt.collectives);
     const uint32_t regions = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER);
+    const uint32_t with_args = regions | ROCL_BIT(ROCL_DISPATCH);
     const uint32_t samples = s->tables[ROCPD_SAMPLE] ? ROCL_BIT(ROCL_INSTANT) : 0;
     if (!(s->tables[ROCPD_PMC_EVENT] && (s->kinds & (ROCL_VALUE_KINDS | samples))) && !args)
         return ROCL_OK;
     rocl_status st = rocpd_join_new(&s->join, s, err);
     if (st == ROCL_OK && (s->kinds & ~regions))
         st = plan_table(s, db, ROCPD_PMC_EVENT, ROCL_BIT(ROCL_COUNTER), 0, plan, err);
-    if (st == ROCL_OK && args && (s->kinds & regions))
-        st = plan_table(s, db, ROCPD_ARG, regions, 0, plan, err);
+    if (st == ROCL_OK && args && (s->kinds & with_args))
+        st = plan_table(s, db, ROCPD_ARG, with_args, 0, plan, err);
     if (st == ROCL_OK && !plan->count) { /* no values at all */
         rocpd_join_free(s->join);
         s->join = NULL;

@@ -287,9 +287,9 @@ void rocpd_join_free(rocpd_join *j); /* NULL is fine */
 rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
                               rocl_error *err);
 /* Second pass: are there values for the event (of SPM: the sample) with this id? Then it is added,
- * as the kind that its values become; a dispatch, whose values are counters, as ROCL_DISPATCH. The
- * record is copied, and the packet of a dispatch, if any. NULL: it was left out of the trace, so
- * its values are no orphans. */
+ * as the kind that its values become; what has arguments as its own kind. The record is copied,
+ * and the packet of a dispatch, if any. NULL: it was left out of the trace, so its values are no
+ * orphans. */
 bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t id);
 /* The same for any id. */
 bool rocpd_join_wants_any(const rocpd_join *j, rocl_kind kind);

@@ -359,10 +359,13 @@ static rocl_status add_dispatch(const rocpd_row *r, rocpd_worker *w, const row_h
     const bool has_packet = w->out.to->fields & ROCL_FIELD_PACKET &&
                             schema_read_packet(h->event.extdata, h->event.extdata_len, &packet);
     if (s->join && rocpd_join_wants(s->join, ROCL_COUNTER, d.e.event_id))
-        st = rocpd_join_add_owner(s->join, w->out.worker, ROCL_DISPATCH, d.e.event_id, d.e.id, &d,
+        st = rocpd_join_add_owner(s->join, w->out.worker, ROCL_COUNTER, d.e.event_id, d.e.id, &d,
                                   has_packet ? &packet : NULL, err);
     if (st != ROCL_OK || h->untimed || !(s->kinds & ROCL_BIT(ROCL_DISPATCH)))
         return st;
+    if (s->join && rocpd_join_wants(s->join, ROCL_DISPATCH, d.e.event_id))
+        return rocpd_join_add_owner(s->join, w->out.worker, ROCL_DISPATCH, d.e.event_id, d.e.id, &d,
+                                    has_packet ? &packet : NULL, err);
     return rocl_batcher_add_dispatch(&w->out, ROCL_DISPATCH, &d, has_packet ? &packet : NULL, err);
 }
 
