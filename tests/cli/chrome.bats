@@ -430,3 +430,19 @@ gpus_of_memory() {
     sed 's/"generator":"rocline/"generator":"other/' t.json >other.json
     rocstats domains -q --format csv other.json | grep -q OTHER
 }
+
+@test "whole numbers with a decimal point, as pandas writes them, are these numbers" {
+    integers='{"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":7,"tid":3,"ts":5,"dur":2,"args":{"correlation":12}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":4,"ts":8,"dur":2,"args":{"device":0,"stream":4,"correlation":12,"grid":[1,2,3],"block":[64,5,6]}},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Host -> Device)","pid":0,"tid":4,"ts":18,"dur":2,"args":{"device":0,"stream":4,"correlation":13,"bytes":4096}}]}'
+    mkdir integers floats
+    echo "$integers" >integers/t.json
+    sed -E 's/([0-9])([],}])/\1.0\2/g' integers/t.json >floats/t.json
+    grep -q '"pid":7.0,.*"correlation":12.0' floats/t.json
+    for d in integers floats; do
+        (cd $d && rocline export -q -f jsonl --all-columns -o - t.json | sed -E 's/"id":[0-9]+,//; s/"args_id":[0-9]+,//' >out)
+    done
+    grep -q '"kind":"kernel".*"grid_x":64,"grid_y":10' integers/out
+    cmp integers/out floats/out
+}
