@@ -593,6 +593,9 @@ END
     [ "$got" -gt 10000 ] && [ "$lost" -gt 10000 ]
     [ $((got + lost)) -ge 1000000 ]
     mkdir raw
+    # What helps is what has dropped them.
+    rocline doctor -q drop.rocl >found || true
+    grep -q "What helps .*rocrec --limit" found
     try 0 rocrec -q --policy ring --limit 1m -d raw -o ring.rocl -- "$TRACED" events 1000000
     [ "$(cat raw/*.rocl | wc -c)" -le $((1 << 20)) ]
     got=$(ranges ring.rocl)
