@@ -446,3 +446,15 @@ gpus_of_memory() {
     grep -q '"kind":"kernel".*"grid_x":64,"grid_y":10' integers/out
     cmp integers/out floats/out
 }
+
+@test "threads that have but a name get no number that another thread has" {
+    echo '[{"ph":"X","name":"a","pid":1,"tid":"io","ts":1,"dur":4},
+{"ph":"X","name":"b","pid":1,"tid":0,"ts":2,"dur":4},{"ph":"X","name":"c","pid":1,"tid":1,"ts":3,"dur":4},
+{"ph":"X","name":"d","pid":1,"tid":"net","ts":4,"dur":4},{"ph":"X","name":"e","pid":1,"tid":3,"ts":5,"dur":4}]' >t.json
+    rocline export -q -f jsonl --kinds thread -o - t.json | jq .tid | sort -u >tids
+    [ "$(wc -l <tids)" == 5 ]
+    # Rows of a database keep them apart, and so do those that are made of it.
+    rocmerge -q -o t.db t.json
+    rtg2json -q --layout trace -o again.json t.db
+    [ "$(jq '[.traceEvents[] | select(.ph == "X") | .tid] | unique | length' again.json)" == 5 ]
+}
