@@ -458,3 +458,13 @@ gpus_of_memory() {
     rtg2json -q --layout trace -o again.json t.db
     [ "$(jq '[.traceEvents[] | select(.ph == "X") | .tid] | unique | length' again.json)" == 5 ]
 }
+
+@test "arrows between calls have no place in a database: that is said" {
+    ends=$(rocline info --format json "$JSON/flows.json" 2>/dev/null | jq '.trace.kinds[] | select(.kind == "flow").events')
+    [ "$ends" -gt 0 ]
+    rocmerge -o t.db "$JSON/flows.json" 2>err || true
+    grep -q "$ends ends of arrows between calls are left out: a database has no place for them" err
+    # Nothing is said where there are none.
+    rocmerge -o again.db t.db 2>err || true
+    run ! grep arrows err
+}
