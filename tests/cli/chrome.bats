@@ -468,3 +468,14 @@ gpus_of_memory() {
     rocmerge -o again.db t.db 2>err || true
     run ! grep arrows err
 }
+
+@test "a byte order mark before the JSON, as editors put it there, is no fault" {
+    mkdir with without
+    cp "$JSON/kineto.json" without/t.json
+    { printf '\xef\xbb\xbf'; cat "$JSON/kineto.json"; } >with/t.json
+    for d in with without; do
+        (cd $d && rocpd2csv -o - --kinds kernel t.json >out 2>err) || true
+    done
+    [ -s with/out ]
+    cmp with/out without/out
+}
