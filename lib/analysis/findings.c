@@ -33,7 +33,10 @@ static const char *const remedies[REMEDIES][PROFILERS] = {
                     [ROCREC] = "rocrec -- PROGRAM"},
     [END_WELL] = {[ROCPROFV3] = "wait for the GPU (hipDeviceSynchronize) before the program ends, "
                                 "and let it end by itself",
-                  [PYTORCH] = "call torch.cuda.synchronize() before the profiler stops"},
+                  [PYTORCH] = "call torch.cuda.synchronize() before the profiler stops",
+                  [ROCREC] =
+                      "give the recording space: a larger rocrec --limit, a disk that is not "
+                      "full; wait for the GPU (hipDeviceSynchronize) before the program ends"},
     [RECORD_LESS] = {[ROCPROFV3] = "record less at once: rocprofv3 --collection-period, or fewer "
                                    "domains",
                      [ROCPROF] = "record less at once: rocprof --trace-period, or fewer domains",
@@ -58,9 +61,10 @@ static const struct {
     [ROCL_RULE_EMPTY] = {"empty", "There are no events",
                          "the program used no GPU, or the profiler was not active", ROCL_UNUSABLE,
                          RECORD_ALL},
-    [ROCL_RULE_MOSTLY_LEFT_OUT] = {"mostly-left-out", "More records are left out than can be used",
-                                   "the file is damaged, or its writer was stopped", ROCL_UNUSABLE,
-                                   END_WELL},
+    [ROCL_RULE_MOSTLY_LEFT_OUT] =
+        {"mostly-left-out", "More records are left out than can be used",
+         "the file is damaged, its writer was stopped, or a tracer dropped them", ROCL_UNUSABLE,
+         END_WELL},
     [ROCL_RULE_NO_GPU_WORK] = {"no-gpu-work", "Kernels are launched, but no process has any",
                                "kernels were not recorded, or were never written", ROCL_UNUSABLE,
                                RECORD_ALL},

@@ -556,6 +556,9 @@ bool rocl_json_uint(rocl_view text, uint64_t *v)
             if (__builtin_mul_overflow(n, 10, &n) ||
                 __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
                 return false;
+        if (end - p > 1 && *p == '.' && p > text.p) /* 12.0 is the number 12 */
+            for (p++; p < end && *p == '0'; p++)
+                ;
     }
     *v = n;
     return p == end && text.n;

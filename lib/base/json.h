@@ -143,7 +143,7 @@ rocl_status rocl_json_fail(const rocl_json *r, const char *name, rocl_error *err
 
 /* ---- values: of numbers, and of strings that hold one -------------------------------------- */
 
-/* Exactly, also as "0x1f"; false where it is no integer or does not fit. */
+/* Exactly, also as "0x1f" and "31.0"; false where it is no integer or does not fit. */
 bool rocl_json_uint(rocl_view text, uint64_t *v);
 bool rocl_json_int(rocl_view text, int64_t *v);
 

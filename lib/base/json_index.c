@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WINDOW = 1 << 20,
@@ -338,6 +339,8 @@ static bool end_early(indexer *w, const char *from)
 static rocl_status read_outline(indexer *w, bool *quotes, rocl_error *err)
 {
     rocl_status st = fill_window(w, err);
+    if (w->r.end - w->r.at >= 3 && !memcmp(w->r.at, "\xef\xbb\xbf", 3)) /* of editors: UTF-8 */
+        w->r.at += 3;
     while (st == ROCL_OK) {
         const rocl_json before = w->r;
         rocl_json_token t;

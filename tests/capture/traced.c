@@ -282,6 +282,17 @@ static int deep(void)
     return roctxRangePop() == -1 ? 0 : 7;
 }
 
+/* N ranges within each other and nothing else, of which M are left open. */
+static int nested(void)
+{
+    for (long i = 0; i < arg_n; i++)
+        roctxRangePushA("level");
+    for (long i = arg_n; i-- > arg_m;)
+        roctxRangePop();
+    printf("%ld\n", arg_n);
+    return 0;
+}
+
 /* All that ROCTx can do. */
 static void *stop_range(void *id)
 {
@@ -758,6 +769,7 @@ static const struct {
     {"count", until_killed},
     {"signals", signals},
     {"deep", deep},
+    {"nested", nested},
     {"markers", markers},
     {"names", gives_names},
     {"gpu", gpu},

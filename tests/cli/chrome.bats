@@ -457,4 +457,52 @@ gpus_of_memory() {
         [ "$(rtg2json -q -f --args -o - t.db | grep -c '"Collective name"')" = \
             "$(rtg2json -q -f --args -o - "$JSON"/train[01].json | grep -c '"Collective name"')" ]
     done
+
+@test "whole numbers with a decimal point, as pandas writes them, are these numbers" {
+    integers='{"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":7,"tid":3,"ts":5,"dur":2,"args":{"correlation":12}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":4,"ts":8,"dur":2,"args":{"device":0,"stream":4,"correlation":12,"grid":[1,2,3],"block":[64,5,6]}},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Host -> Device)","pid":0,"tid":4,"ts":18,"dur":2,"args":{"device":0,"stream":4,"correlation":13,"bytes":4096}}]}'
+    mkdir integers floats
+    echo "$integers" >integers/t.json
+    sed -E 's/([0-9])([],}])/\1.0\2/g' integers/t.json >floats/t.json
+    grep -q '"pid":7.0,.*"correlation":12.0' floats/t.json
+    for d in integers floats; do
+        (cd $d && rocline export -q -f jsonl --all-columns -o - t.json | sed -E 's/"id":[0-9]+,//; s/"args_id":[0-9]+,//' >out)
+    done
+    grep -q '"kind":"kernel".*"grid_x":64,"grid_y":10' integers/out
+    cmp integers/out floats/out
+}
+
+@test "threads that have but a name get no number that another thread has" {
+    echo '[{"ph":"X","name":"a","pid":1,"tid":"io","ts":1,"dur":4},
+{"ph":"X","name":"b","pid":1,"tid":0,"ts":2,"dur":4},{"ph":"X","name":"c","pid":1,"tid":1,"ts":3,"dur":4},
+{"ph":"X","name":"d","pid":1,"tid":"net","ts":4,"dur":4},{"ph":"X","name":"e","pid":1,"tid":3,"ts":5,"dur":4}]' >t.json
+    rocline export -q -f jsonl --kinds thread -o - t.json | jq .tid | sort -u >tids
+    [ "$(wc -l <tids)" == 5 ]
+    # Rows of a database keep them apart, and so do those that are made of it.
+    rocmerge -q -o t.db t.json
+    rtg2json -q --layout trace -o again.json t.db
+    [ "$(jq '[.traceEvents[] | select(.ph == "X") | .tid] | unique | length' again.json)" == 5 ]
+}
+
+@test "arrows between calls have no place in a database: that is said" {
+    ends=$(rocline info --format json "$JSON/flows.json" 2>/dev/null | jq '.trace.kinds[] | select(.kind == "flow").events')
+    [ "$ends" -gt 0 ]
+    rocmerge -o t.db "$JSON/flows.json" 2>err || true
+    grep -q "$ends ends of arrows between calls are left out: a database has no place for them" err
+    # Nothing is said where there are none.
+    rocmerge -o again.db t.db 2>err || true
+    run ! grep arrows err
+}
+
+@test "a byte order mark before the JSON, as editors put it there, is no fault" {
+    mkdir with without
+    cp "$JSON/kineto.json" without/t.json
+    { printf '\xef\xbb\xbf'; cat "$JSON/kineto.json"; } >with/t.json
+    for d in with without; do
+        (cd $d && rocpd2csv -o - --kinds kernel t.json >out 2>err) || true
+    done
+    [ -s with/out ]
+    cmp with/out without/out
 }

@@ -180,6 +180,14 @@ END
     same "$(wc -l <calls)" 300
 }
 
+@test "ranges deeper than what a chunk tells of, without calls" {
+    round_trip nested 60000 0
+    # Those that never end are counted one by one, and ids stay distinct.
+    rocrec -q -o t.rocl -- "$TRACED" nested 60000 50000 2>/dev/null
+    same "$(ranges t.rocl)" 60000
+    same "$(left_out "open when the process ended")" 50000
+}
+
 @test "a program that closes all descriptors and uses their numbers" {
     round_trip closes 200000
 }
@@ -585,6 +593,9 @@ END
     [ "$got" -gt 10000 ] && [ "$lost" -gt 10000 ]
     [ $((got + lost)) -ge 1000000 ]
     mkdir raw
+    # What helps is what has dropped them.
+    rocline doctor -q drop.rocl >found || true
+    grep -q "What helps .*rocrec --limit" found
     try 0 rocrec -q --policy ring --limit 1m -d raw -o ring.rocl -- "$TRACED" events 1000000
     [ "$(cat raw/*.rocl | wc -c)" -le $((1 << 20)) ]
     got=$(ranges ring.rocl)

@@ -2,6 +2,7 @@
 #include "source/chrome/event.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void chrome_free_worker(void *state)
 {
@@ -28,6 +29,8 @@ uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t)
     int64_t negative;
     if (t->kind != ROCL_JSON_NUMBER && t->kind != ROCL_JSON_STRING)
         return ROCL_NO_KEY;
+    if (t->kind == ROCL_JSON_STRING && memchr(t->text.p, '.', t->text.n)) /* a name: 1.0 is not 1 */
+        return ROCL_KEY_OF_TEXT | rocl_records_text(to, t->text);
     if (rocl_json_uint(t->text, &number) && number < ROCL_KEY_OF_TEXT)
         return number;
     if (rocl_json_int(t->text, &negative)) /* as of rows that are no threads */

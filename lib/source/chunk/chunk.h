@@ -58,6 +58,7 @@ typedef struct chunk_info {
     uint64_t begun;        /* of those the ones with which something begins */
     uint64_t last_ticks;   /* of the last event */
     uint32_t open_regions; /* where it begins */
+    uint32_t open_ranges;
     uint32_t left_open;    /* regions and ranges, where it ends */
     bool damaged;          /* nothing of it is used */
     bool last;             /* of its writer */

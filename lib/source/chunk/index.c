@@ -40,6 +40,7 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
         ranges += type == ROCL_REC_PUSH || type == ROCL_REC_OPEN_RANGE;
         ranges -= type == ROCL_REC_POP && ranges;
         c->open_regions += type == ROCL_REC_OPEN_REGION;
+        c->open_ranges += type == ROCL_REC_OPEN_RANGE;
         c->events += event;
         c->begun += event && type != ROCL_REC_END && type != ROCL_REC_POP && type != ROCL_REC_STOP;
         if ((type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME) || type == ROCL_REC_LABEL ||
@@ -189,26 +190,36 @@ static void drop_damaged(chunk_process *p)
     p->count = n;
 }
 
+/* A chunk tells of a range only that it is open, which is all that is needed to read it alone; but
+ * not of those that are more than it can tell, nor what is known of calls. */
+static bool needs_the_one_before(const chunk_info *c)
+{
+    return c->open_regions || c->open_ranges >= ROCL_CHUNK_OPEN_MAX;
+}
+
 static rocl_status plan_runs(chunk_process *p, rocl_error *err)
 {
-    uint64_t id = 1;
+    uint64_t id = 1, open = 0; /* at most so many are open where a chunk ends */
     p->runs = calloc(p->count + 1, sizeof *p->runs);
     if (!p->runs)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < p->count; i++) {
         chunk_info *c = (chunk_info *)(uintptr_t)p->chunks[i];
-        c->last = i + 1 == p->count || p->chunks[i + 1]->h.writer != c->h.writer;
-        c->first_id = id;
-        id += c->events + (c->last ? c->left_open : 0);
-        if (c->last_ticks > p->last_ticks)
-            p->last_ticks = c->last_ticks;
         const chunk_info *before = i ? p->chunks[i - 1] : NULL;
-        if (before && before->h.writer == c->h.writer && before->h.seq + 1 == c->h.seq &&
-            c->open_regions)
+        const bool goes_on = before && before->h.writer == c->h.writer &&
+                             before->h.seq + 1 == c->h.seq && needs_the_one_before(c);
+        const uint64_t told = (uint64_t)c->open_regions + c->open_ranges;
+        if (goes_on)
             p->runs[p->run_count - 1].count++;
         else
             p->runs[p->run_count++] = (chunk_run){.first = i, .count = 1};
         p->runs[p->run_count - 1].events += c->events;
+        c->last = i + 1 == p->count || p->chunks[i + 1]->h.writer != c->h.writer;
+        c->first_id = id;
+        open = c->left_open + (goes_on && open > told ? open - told : 0);
+        id += c->events + (c->last ? open : 0);
+        if (c->last_ticks > p->last_ticks)
+            p->last_ticks = c->last_ticks;
     }
     return ROCL_OK;
 }

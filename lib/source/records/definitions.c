@@ -80,28 +80,37 @@ static uint32_t name_of_key(const rocl_records_input *in, rocl_key_of of, const 
     return name ? name->facts.name : 0;
 }
 
-/* The number of a process or thread; those that have but a name are counted. */
-static int64_t number_of_key(const rocl_key_entry *e)
+/* The number of a process or thread; those that have but a name are counted, without the numbers
+ * that others have. */
+static int64_t number_of_key(const rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e)
 {
-    return e->key.number & ROCL_KEY_OF_TEXT ? (int64_t)e->index : (int64_t)e->key.number;
+    const rocl_registry *all = &in->run->keys[of];
+    if (!(e->key.number & ROCL_KEY_OF_TEXT))
+        return (int64_t)e->key.number;
+    rocl_key number = e->key;
+    for (number.number = e->index; rocl_registry_find(all, &number);)
+        number.number += all->count; /* two that are counted stay apart */
+    return (int64_t)number.number;
 }
 
 static void define_process(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
     const bool by_text = e->key.number & ROCL_KEY_OF_TEXT;
+    const int64_t number = number_of_key(in, ROCL_KEY_PROCESS, e);
     *(rocl_process *)to =
-        (rocl_process){.id = number_of_key(e),
+        (rocl_process){.id = number,
                        .node = ROCL_NONE,
-                       .pid = by_text || e->facts.pid ? (int64_t)e->facts.pid : number_of_key(e),
+                       .pid = by_text || e->facts.pid ? (int64_t)e->facts.pid : number,
                        .command = name_of_key(in, ROCL_KEY_PROCESS, e),
                        .rank = -1};
 }
 
 static void define_thread(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
-    *(rocl_thread *)to = (rocl_thread){.id = number_of_key(e),
+    const int64_t number = number_of_key(in, ROCL_KEY_THREAD, e);
+    *(rocl_thread *)to = (rocl_thread){.id = number,
                                        .process = process_of(in, e),
-                                       .tid = number_of_key(e),
+                                       .tid = number,
                                        .name = name_of_key(in, ROCL_KEY_THREAD, e)};
 }
 
