@@ -457,6 +457,7 @@ gpus_of_memory() {
         [ "$(rtg2json -q -f --args -o - t.db | grep -c '"Collective name"')" = \
             "$(rtg2json -q -f --args -o - "$JSON"/train[01].json | grep -c '"Collective name"')" ]
     done
+}
 
 @test "whole numbers with a decimal point, as pandas writes them, are these numbers" {
     integers='{"schemaVersion":1,"traceEvents":[
