@@ -347,7 +347,7 @@ static void read_stderr(result *r, const tool *t)
         number_before(b.p, " events left out: JSON") + number_before(b.p, " event left out: JSON");
     r->repaired = strstr(r->said, " repaired:") != NULL;
     /* Databases keep the bytes that other outputs cannot have, and only reports have sums. */
-    if (r->rc == 1 && !r->left && !r->unknown && !r->repaired &&
+    if (r->rc == 1 && !r->left && !r->unknown && !r->repaired && !strstr(r->said, "truncated") &&
         (strstr(b.p, "not UTF-8") || strstr(b.p, "are cut to that")))
         r->rc = 0;
     free(b.p);
@@ -498,10 +498,14 @@ static void check_agreement(const check *c)
             continue;
         if (c->database && r->rc == 3 && strstr(r->said, "table rocpd_arg"))
             continue;
+        if (c->database && (i == ROCPROFV3 || i == REBUILT) && r->rc == 3 &&
+            strstr(r->said, "table rocpd_"))
+            continue;
         /* Some see less; and arguments that are no JSON are counted by those who read them. */
         const bool less_seen =
             is_done(r) && is_done(first) &&
             ((tools[i].some && r->rc <= first->rc) ||
+             (c->database && r->rc <= first->rc && !first->left) ||
              (strstr(r->said, "broken JSON") && !strstr(first->said, "broken JSON")));
         if (r->rc != first->rc && !less_seen)
             report(c, "exit codes agree", "%s: %d, %s: %d: %.200s", tools[CSV].name, first->rc,
@@ -620,7 +624,7 @@ unsigned check_case(const char *input, uint64_t number, const counts *truth, fin
             if (more > 0 && more <= c.results[CSV].values)
                 again.counts.of[KIND_COUNTER] = -1;
             /* What has the times 0 and 0 was never timed, in a database; elsewhere it is at 0. */
-            for (int k = 0; k < KIND_COUNTER && !c.database; k++) {
+            for (int k = 0; k < KINDS && !c.database; k++) {
                 const int64_t fewer = c.results[CSV].counts.of[k] - again.counts.of[k];
                 if (fewer > 0 && fewer <= again.left)
                     again.counts.of[k] = -1;
