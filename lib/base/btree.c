@@ -155,10 +155,11 @@ static rocl_status refuse_joined(int fd, uint64_t end, uint64_t bytes, rocl_erro
         rocl_read_at(fd, next, sizeof next, end) != (ssize_t)sizeof next ||
         memcmp(next, magic, sizeof magic) != 0)
         return ROCL_OK;
-    return rocl_fail(err, ROCL_INPUT,
-                     "another database begins at byte %llu: files that cat joined are no database: "
-                     "name each as an input, or merge them with rocmerge",
-                     (unsigned long long)end);
+    return rocl_fail(
+        err, ROCL_INPUT,
+        "another database begins at byte %llu: files joined by cat are not one database: "
+        "name each as an input, or merge them with rocmerge",
+        (unsigned long long)end);
 }
 
 rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err)

@@ -339,7 +339,8 @@ static bool end_early(indexer *w, const char *from)
 static rocl_status read_outline(indexer *w, bool *quotes, rocl_error *err)
 {
     rocl_status st = fill_window(w, err);
-    if (w->r.end - w->r.at >= 3 && !memcmp(w->r.at, "\xef\xbb\xbf", 3)) /* of editors: UTF-8 */
+    if (w->r.end - w->r.at >= 3 &&
+        !memcmp(w->r.at, "\xef\xbb\xbf", 3)) /* the byte order mark of UTF-8 */
         w->r.at += 3;
     while (st == ROCL_OK) {
         const rocl_json before = w->r;

@@ -391,8 +391,8 @@ void rocl_sort_index_free(rocl_sort_index *index)
     free(index->least);
 }
 
-/* The runs that have records from the first one of run `from` on, and before the one with the
- * number `end`. */
+/* Copies the runs that are needed from the first record of run `from` on, up to the record with the
+ * number `end`. False: memory is out. */
 static bool copy_runs(rocl_sort_cursor *c, const rocl_sort_index *index, size_t from, uint64_t end)
 {
     const rocl_sort_runs *runs = index->runs;
@@ -410,7 +410,8 @@ static bool copy_runs(rocl_sort_cursor *c, const rocl_sort_index *index, size_t 
     return c->runs != NULL;
 }
 
-/* Opens chains at a key; counts the records before it that runs have which are begun there. */
+/* Opens chains at a key, and counts the records that are passed over for it: those before the key
+ * in runs that go on behind it. */
 static rocl_status open_chains_at(rocl_sort_cursor *c, const uint64_t *key, unsigned together,
                                   uint64_t *before, rocl_error *err)
 {
@@ -446,7 +447,7 @@ static void close_chains(rocl_sort_cursor *c)
     c->merge = (merge){.space = m->space, .words = m->words, .keeps = true};
 }
 
-/* The run whose first record may be the last such before the one with a number. */
+/* A run that probably begins shortly before the record with this number. */
 static size_t guess_run(const rocl_sort_index *index, uint64_t number)
 {
     size_t lo = 0, hi = index->runs->count;
@@ -476,7 +477,7 @@ static rocl_status open_cursor(rocl_sort_cursor *c, const rocl_sort_index *index
         st = open_chains_at(c, runs->all[from].first, together, &number, err);
         if (st != ROCL_OK)
             return st;
-        if (number <= first) /* it is at the first run of all */
+        if (number <= first) /* true of the first run of all */
             break;
         close_chains(c);
         from = from > back ? from - back : 0;

@@ -408,11 +408,14 @@ typedef struct filling {
     unsigned ranges;
 } filling;
 
-static void fill_piece(const filling *x, const rocl_batch *b, size_t at)
+/* Fills the rows from *at on with the records of a batch, which is empty then. */
+static void fill_piece(const filling *x, rocl_batch *b, size_t *at)
 {
     for (unsigned i = 0; i < x->f->column_count; i++)
-        x->f->columns[i]->fill(x->s->run.trace, b, 0, b->count, x->f->cells[i] + at);
+        x->f->columns[i]->fill(x->s->run.trace, b, 0, b->count, x->f->cells[i] + *at);
     rocl_progress(x->s->run.trace, b->count);
+    *at += b->count;
+    b->count = 0;
 }
 
 static rocl_status fill_range(void *ctx, unsigned worker, size_t index, rocl_error *err)
@@ -434,19 +437,13 @@ static rocl_status fill_range(void *ctx, unsigned worker, size_t index, rocl_err
             st = rocl_fail(err, ROCL_INTERNAL, "records of the sort are missing");
         if (st != ROCL_OK)
             break;
-        if (b.count && b.kind != rocl_row_kind(rec.key)) {
-            fill_piece(x, &b, at);
-            at += b.count;
-            b.count = 0;
-        }
+        if (b.count && b.kind != rocl_row_kind(rec.key))
+            fill_piece(x, &b, &at);
         b.kind = rocl_row_kind(rec.key);
         if (!rocl_row_decode(&rec, rocl_event_at(&b, rocl_kind_infos[b.kind].size, b.count++)))
             st = rocl_fail(err, ROCL_INTERNAL, "a record of the sort is cut");
-        if (b.count == PIECE || at + b.count == end) {
-            fill_piece(x, &b, at);
-            at += b.count;
-            b.count = 0;
-        }
+        if (b.count == PIECE || at + b.count == end)
+            fill_piece(x, &b, &at);
     }
     rocl_sort_cursor_close(cursor);
     free(b.any);

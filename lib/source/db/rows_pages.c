@@ -254,8 +254,8 @@ static bool put_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
     return reals;
 }
 
-/* The same where there are few headers: those of one after the other, whose values are all at one
- * place in their rows. */
+/* The same where there are few headers: the rows of one after those of another. In all rows of a
+ * header the value lies at the same place. */
 static bool put_by_header(pages_rows *r, unsigned k, unsigned row)
 {
     rocl_column *c = r->out[k];

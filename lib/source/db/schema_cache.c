@@ -362,7 +362,7 @@ static bool borrow_layouts(const known_schema *from, const rocl_schema *s,
 }
 
 /* Keeps a new one, unless another thread was first, or there are too many (NULL). */
-static const known_schema *keep(rocl_schema_cache *c, known_schema *new)
+static const known_schema *keep_schema(rocl_schema_cache *c, known_schema *new)
 {
     pthread_mutex_lock(&c->lock);
     const known_schema *known = find_key(c, &new->key);
@@ -385,7 +385,7 @@ bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const ro
         known = find_key(c, &key);
         pthread_mutex_unlock(&c->lock);
         if (!known && (new = find_usual(&key)))
-            known = keep(c, new);
+            known = keep_schema(c, new);
     }
     bool is_known = known && borrow_layouts(known, s, file, to);
     rocl_buf_free(&key);
@@ -416,7 +416,7 @@ void rocl_schema_cache_add(rocl_schema_cache *c, const rocl_schema *s, const roc
     }
     new->layouts = *layouts;
     *layouts = (rocl_layouts){0};
-    const known_schema *known = keep(c, new);
+    const known_schema *known = keep_schema(c, new);
     if (!known || !borrow_layouts(known, s, file, layouts))
         rocl_layouts_free(layouts);
 }
