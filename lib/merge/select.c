@@ -1,7 +1,6 @@
 #include "merge/select.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +49,6 @@ typedef struct selector {
     merge_selected_fn *done;
     void *ctx;
     pthread_mutex_t lock;
-    atomic_size_t arrow_ends; /* left out */
 } selector;
 
 static size_t slice_of(const merge_slices *s, int64_t start)
@@ -80,10 +78,6 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     schema_table table = schema_table_of_kind(b->kind);
     rocl_status st = ROCL_OK;
     bool ok = true;
-    if (b->kind == ROCL_FLOW) {
-        atomic_fetch_add_explicit(&s->arrow_ends, b->count, memory_order_relaxed);
-        return ROCL_OK;
-    }
     /* A sample that is no event of its own belongs to the event that it shares. */
     bool shared = b->kind == ROCL_REGION || b->kind == ROCL_MARKER || b->kind == ROCL_SAMPLE;
     if (s->plain)
@@ -177,8 +171,10 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
                   .done = done,
                   .ctx = ctx};
     rocl_sink sink = {.self = &s,
-                      .kinds = ROCL_ALL_KINDS | (fields ? ROCL_BIT(ROCL_FLOW) : 0),
+                      .kinds = ROCL_ALL_KINDS,
                       .fields = fields ? ROCL_ALL_FIELDS | ROCL_FIELD_INSTANCES : 0,
+                      .no_place_for = ROCL_BIT(ROCL_FLOW),
+                      .output = "a database",
                       .takes = wants_events,
                       .begin_capture = begin_capture,
                       .events = add_events,
@@ -190,10 +186,6 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
     pthread_mutex_init(&s.lock, NULL);
     rocl_status st = rocl_pipeline_run(t, &sink, err);
     t->opt.args = s.args;
-    if (st == ROCL_OK && s.arrow_ends && !t->parts) /* a rank knows its own ones only */
-        rocl_notice(
-            t, "%zu ends of arrows between calls are left out: a database has no place for them",
-            (size_t)s.arrow_ends);
     pthread_mutex_destroy(&s.lock);
     free_selections(&s);
     free(s.selections);

@@ -278,6 +278,8 @@ rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_writ
     sink.events = add_events;
     sink.history = add_history;
     sink.end_capture = end_capture;
+    sink.no_place_for = ROCL_BIT(ROCL_FLOW);
+    sink.output = "a page";
     rocl_status st = rocl_check_level(o->level, err);
     if (st == ROCL_OK)
         st = open_sink(&s, err);

@@ -147,6 +147,8 @@ static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_er
     if (st != ROCL_OK || !b->count)
         return st;
     atomic_fetch_add_explicit(&r->trace->events[b->kind], b->count, memory_order_relaxed);
+    if (r->sink->no_place_for & ROCL_BIT(b->kind))
+        return ROCL_OK;
     if (r->trace->opt.note_times)
         note_times(r->trace, b);
     return r->sink->events(r->sink->self, worker, b, err);
@@ -300,6 +302,11 @@ static bool takes_dealt(const rocl_sink *sink)
     return !sink->begin_capture && !sink->end_capture && !sink->takes;
 }
 
+static uint32_t asked_kinds(const rocl_sink *sink)
+{
+    return sink->kinds | sink->no_place_for;
+}
+
 /* First what is dealt out, then the rest. `mine` and `theirs` are by capture. */
 static rocl_status read_with_team(run *r, bool *mine, bool *theirs, rocl_error *err)
 {
@@ -313,7 +320,7 @@ static rocl_status read_with_team(run *r, bool *mine, bool *theirs, rocl_error *
     }
     const rocl_deal_read dealt = {.wanted = theirs,
                                   .kinds = r->emitter.kinds,
-                                  .sent = r->emitter.kinds & r->sink->kinds,
+                                  .sent = r->emitter.kinds & asked_kinds(r->sink),
                                   .fields = r->emitter.fields,
                                   .batch = pass_dealt_batch,
                                   .end_task = end_dealt_task,
@@ -509,9 +516,25 @@ rocl_status rocl_pipeline_run_first(rocl_trace *t, const rocl_sink *sink, uint32
     return st == ROCL_OK ? run_captures(t, t->filter, sink, kinds, err) : st;
 }
 
+void rocl_pipeline_note_left_out(rocl_trace *t, const rocl_sink *sink)
+{
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++) {
+        const uint64_t n = sink->no_place_for & ROCL_BIT(k) ? t->events[k] : 0;
+        const char *plural = n == 1 ? "" : "s";
+        if (n && k == ROCL_FLOW)
+            rocl_notice(t,
+                        "%" PRIu64 " end%s of arrows between calls left out: %s has no place for "
+                        "them",
+                        n, plural, sink->output);
+        else if (n)
+            rocl_notice(t, "%" PRIu64 " %s%s left out: %s has no place for them", n,
+                        rocl_kind_name(k), plural, sink->output);
+    }
+}
+
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
 {
-    uint32_t kinds = sink->kinds;
+    uint32_t kinds = asked_kinds(sink);
     if (t->run_sink)
         return t->run_sink(t->run_sink_ctx, sink, err);
     rocl_status st = begin_run(t, &kinds, err);
@@ -527,6 +550,8 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
         st = check_window(t, err);
     if (st == ROCL_OK)
         st = rocl_filter_report(t->filter, kinds, err);
+    if (st == ROCL_OK)
+        rocl_pipeline_note_left_out(t, sink);
     return st;
 }
 

@@ -10,6 +10,10 @@ typedef struct rocl_sink {
     void *self;
     uint32_t kinds;  /* ROCL_BIT()s of what it wants */
     uint32_t fields; /* ROCL_FIELD_*s of what it wants of them */
+    /* ROCL_BIT()s of what passes, is counted and comes no further: a notice tells how many of each
+     * kind `output` ("CSV") has no place for. */
+    uint32_t no_place_for;
+    const char *output;
     /* Each may be NULL. */
     /* *takes false: nothing of this capture is read, and none of the others is called. */
     rocl_status (*takes)(void *self, const rocl_capture *capture, bool *takes, rocl_error *err);
@@ -31,6 +35,10 @@ rocl_status rocl_pipeline_complete(rocl_trace *t, rocl_error *err);
 
 /* Runs source -> filters -> sink over every capture that the filters leave. */
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
+
+/* After a run: the notices of what the sink has no place for. The run gives them by itself, but not
+ * those of sinks that another one hands its events on to. */
+void rocl_pipeline_note_left_out(rocl_trace *t, const rocl_sink *sink);
 
 /* A run before that of the same kinds, for another sink, which gets only what it wants of them; so
  * it fails as that run would. What it counts, that counts again. */

@@ -208,6 +208,7 @@ static rocl_status read_for_group(together *a, rocl_error *err)
         only = w->sink;
         members++;
         sink.kinds |= w->sink->kinds;
+        sink.kinds |= w->sink->no_place_for;
         sink.fields |= w->sink->fields;
         sink.history_kinds |= w->sink->history_kinds;
         sink.takes = w->sink->takes ? take_capture : sink.takes;
@@ -215,8 +216,13 @@ static rocl_status read_for_group(together *a, rocl_error *err)
         sink.end_capture = w->sink->end_capture ? end_capture : sink.end_capture;
         sink.end_task = w->sink->end_task ? end_task : sink.end_task;
     }
-    return members == 1 ? rocl_pipeline_run(a->trace, only, err)
-                        : rocl_pipeline_run(a->trace, &sink, err);
+    if (members == 1)
+        return rocl_pipeline_run(a->trace, only, err);
+    const rocl_status st = rocl_pipeline_run(a->trace, &sink, err);
+    for (size_t i = 0; st == ROCL_OK && i < a->count; i++)
+        if (a->writers[i].takes)
+            rocl_pipeline_note_left_out(a->trace, a->writers[i].sink);
+    return st;
 }
 
 /* The readings that the waiting writers need; no reading when one has failed already. */

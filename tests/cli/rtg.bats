@@ -13,7 +13,7 @@ column() { # file column-title: its values, a line each
 @test "CSV files" {
     try 0 rocpd2csv -d out "$TEXTS/calls.txt"
     [ "$(ls out | paste -sd ' ')" = "out_agent_info.csv out_hip_api_trace.csv out_hsa_api_trace.csv out_kernel_trace.csv out_marker_api_trace.csv out_memory_copy_trace.csv" ]
-    says "1 barrier left out: CSV has no file for them"
+    says "1 barrier left out: CSV has no place for them"
     [ "$(column out/out_hip_api_trace.csv Function)" = "hipMalloc hipMemcpy hipLaunchKernel hipDeviceSynchronize" ]
     [ "$(column out/out_hip_api_trace.csv Domain | cut -d' ' -f1)" = HIP_RUNTIME_API ]
     [ "$(column out/out_marker_api_trace.csv Function)" = "step 1 half way" ]

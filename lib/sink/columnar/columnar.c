@@ -872,6 +872,10 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
         for (unsigned c = 0; c < s->files[i].column_count; c++)
             pipeline.fields |= s->files[i].columns[c]->fields;
     }
+    if (pipeline.kinds & ROCL_BIT(ROCL_REGION)) {
+        pipeline.no_place_for = ROCL_BIT(ROCL_FLOW);
+        pipeline.output = "an export";
+    }
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &pipeline, err);
     if (st == ROCL_OK)

@@ -131,8 +131,6 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     const bool functions = r->opt->style == ROCL_CSV_ROCPD_1_1 && b->kind != ROCL_INSTANT;
     size_t size = rocl_kind_size(b->kind);
     rocl_status st = ROCL_OK;
-    if (b->kind == ROCL_BARRIER) /* only counted */
-        return ROCL_OK;
     rocl_csv_worker *w = take_worker(r, worker);
     if (!w)
         return rocl_fail_memory(err);
@@ -394,8 +392,10 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
     if (st == ROCL_OK)
         st = open_run(&r, err);
     rocl_sink sink = {.self = &r,
-                      .kinds = o->kinds ? 0 : ROCL_BIT(ROCL_BARRIER),
                       .fields = ROCL_FIELD_DISPATCH_ID,
+                      /* AMD's layouts have no files for these. */
+                      .no_place_for = o->kinds ? 0 : ROCL_BIT(ROCL_BARRIER) | ROCL_BIT(ROCL_FLOW),
+                      .output = "CSV",
                       .begin_capture = begin_capture,
                       .events = add_events,
                       .end_task = end_task,
@@ -404,12 +404,6 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
         sink.kinds |= r.files >> f & 1 ? rocl_csv_files[f].kinds : 0;
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
-    const bool wants_barriers = sink.kinds & ROCL_BIT(ROCL_BARRIER);
-    const uint64_t barriers =
-        st == ROCL_OK && wants_barriers ? rocl_trace_events(t, ROCL_BARRIER) : 0;
-    if (barriers) /* AMD's layouts have no file for them */
-        rocl_notice(t, "%" PRIu64 " barrier%s left out: CSV has no file for them", barriers,
-                    barriers == 1 ? "" : "s");
     rocl_written written = {0};
     if (st == ROCL_OK)
         st = rocl_csv_outs_commit(&r.outs, &written, err);

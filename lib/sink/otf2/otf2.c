@@ -420,6 +420,8 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_writ
     rocl_sink sink = rocl_encoder_sink(&s.timeline.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
+    sink.no_place_for = ROCL_BIT(ROCL_FLOW);
+    sink.output = "OTF2";
     rocl_status st = open_sink(&s, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);

@@ -667,6 +667,8 @@ rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_options *o, r
     v1_sink s = {.trace = t, .opt = o};
     const rocl_sink sink = {.self = &s,
                             .kinds = ROCL_ALL_KINDS,
+                            .no_place_for = ROCL_BIT(ROCL_FLOW),
+                            .output = "rocprof's JSON",
                             .fields = ROCL_ALL_FIELDS,
                             .events = add_events,
                             .end_task = end_task};

@@ -803,6 +803,8 @@ rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
     v3_sink s = {.trace = t, .opt = o};
     const rocl_sink sink = {.self = &s,
                             .kinds = ROCL_ALL_KINDS,
+                            .no_place_for = ROCL_BIT(ROCL_FLOW),
+                            .output = "rocprofv3's JSON",
                             .fields = (ROCL_ALL_FIELDS & ~ROCL_FIELD_PACKET) | ROCL_FIELD_INSTANCES,
                             .begin_capture = begin_capture,
                             .events = add_events,
