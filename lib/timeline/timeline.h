@@ -5,6 +5,7 @@
  *
  *     record.c   events <-> records of the sorter, and their key
  *     run.c      which sequences a capture has; cutting them to parts; reading a part
+ *     drawing.c  parts that draw side by side, in the blocks of one pipe
  *     track.c    which track GPU work is drawn on, and labels
  *     slices.c   host calls and GPU work: groups, lanes for what overlaps, ends in order of time
  *     values.c   allocated and copied bytes, counters of dispatches, samples
@@ -237,6 +238,9 @@ struct rocl_timeline_part {
     const rocl_timeline *timeline;
     size_t number;           /* among the sorter's parts */
     size_t at, last;         /* sequences: the one at hand, and the first that is not the part's */
+    unsigned piece;          /* 0: it begins with a sequence; else with the n-th cut of one */
+    size_t cut;              /* the sequence that other parts have pieces of; SIZE_MAX: none */
+    const size_t *filled;    /* how much is in the block at hand, see drawing.h */
     rocl_sort_record record; /* at hand, and what is in it */
     rocl_track_event event;
     uint64_t sequence; /* number of its sequence */

@@ -298,8 +298,6 @@ typedef struct pf_sink {
     rocl_timeline_counts counts;
     uint32_t words[PF_WORDS]; /* texts */
     /* of the capture at hand */
-    pf_part *parts;
-    size_t part_count;
 } pf_sink;
 
 /* ROCL_USAGE: the options ask for what cannot be done. */
@@ -328,12 +326,8 @@ struct pf_part {
     pf_sink *sink;                                    /* read only */
     pf_seq seq;
     uint32_t piece_id; /* id of the packet sequence of a piece; 0: its first sequence is whole */
-    bool begun;        /* the first record has been read */
-    uint64_t bytes;    /* that it will write, about */
-    size_t cut;        /* the sequence that other parts have pieces of, too; SIZE_MAX: none */
     pf_numbers uuids, specs;
     uint64_t first_spec; /* iid of what is called 0; 0: not cut, they are taken from specs */
-    struct pf_turns *turns;
     /* of the sequence at hand */
     uint64_t default_track;      /* of its events; 0: none */
     uint32_t stages[ROCL_KINDS]; /* iids; 0: none yet */
@@ -350,8 +344,6 @@ static inline pf_part *pf_part_of(rocl_timeline_part *p)
 rocl_status pf_write_sequences(pf_sink *p, rocl_error *err);
 /* Puts a full block of the file in its pipe, or any. Call it now and then. */
 rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);
-/* Fills a block as turn n of the part: waits for the turns before. By one of several threads. */
-rocl_status pf_part_turn(pf_part *p, uint64_t n, rocl_buf *block, rocl_error *err);
 
 extern const rocl_timeline_ops pf_typed_ops, pf_legacy_ops;
 

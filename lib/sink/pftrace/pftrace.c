@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sink/pftrace/pf.h"
+#include "timeline/drawing.h"
 #include "base/deflate.h"
 #include "base/zstd.h"
 #include "trace/pipeline.h"
@@ -42,14 +43,8 @@ rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, const pf_packing *how
 static rocl_status compress_block(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     const pf_sink *p = ctx;
-    rocl_status st = ROCL_OK;
+    const rocl_status st = rocl_draw_block(c, err);
     (void)worker;
-    if (c->user) { /* a part has yet to fill it: it says which turn of the part it is for */
-        uint64_t turn;
-        memcpy(&turn, c->in.data, sizeof turn);
-        c->in.len = 0;
-        st = pf_part_turn(c->user, turn, &c->in, err);
-    }
     if (st || !c->in.len || !(p->packing.level || p->packing.gzip))
         return st; /* write takes it from `in` */
     return pf_pack(&c->out, &c->in, &p->packing, err);

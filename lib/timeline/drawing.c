@@ -1,0 +1,187 @@
+#include "timeline/drawing.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* A part: whose turn it is to draw a block of it, and whether there will be another one. */
+typedef struct drawer {
+    alignas(ROCL_CACHE_LINE) pthread_mutex_t lock;
+    pthread_cond_t moved;
+    uint64_t next;
+    atomic_bool over;
+    const rocl_drawing_ops *ops;
+    rocl_timeline_part *part;
+    uint64_t weight;
+    bool begun; /* the first record has been read */
+} drawer;
+
+typedef struct drawing {
+    const rocl_timeline *timeline;
+    const rocl_drawing_ops *ops;
+    void *sink;
+    rocl_pipe *pipe;
+    void *parts; /* the sink's structs */
+    drawer *drawers;
+    size_t count;
+} drawing;
+
+static rocl_status fill_block(drawer *d, rocl_buf *block, rocl_error *err)
+{
+    rocl_timeline_part *p = d->part;
+    rocl_status st = ROCL_OK;
+    uint64_t records = 0;
+    d->ops->begin_block(p, block);
+    if (!d->begun) {
+        st = rocl_timeline_part_begin(p, err);
+        d->begun = true;
+    }
+    while (st == ROCL_OK && p->more && *p->filled < d->ops->full) {
+        st = rocl_timeline_draw(p, err);
+        records++;
+    }
+    if (st != ROCL_OK || !p->more)
+        atomic_store(&d->over, true);
+    rocl_progress(p->timeline->encoder.trace, records);
+    return st == ROCL_OK && block && block->failed ? rocl_fail_memory(err) : st;
+}
+
+/* Turns are handed out in their order, so somebody has the one before, and will be done. */
+rocl_status rocl_draw_block(rocl_block *block, rocl_error *err)
+{
+    drawer *d = block->user;
+    uint64_t turn;
+    if (!d)
+        return ROCL_OK;
+    memcpy(&turn, block->in.data, sizeof turn);
+    block->in.len = 0;
+    pthread_mutex_lock(&d->lock);
+    while (d->next != turn)
+        pthread_cond_wait(&d->moved, &d->lock);
+    const rocl_status st = atomic_load(&d->over) ? ROCL_OK : fill_block(d, &block->in, err);
+    d->next++;
+    pthread_cond_broadcast(&d->moved);
+    pthread_mutex_unlock(&d->lock);
+    return st;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static rocl_status open_parts(drawing *g, bool cut_work, rocl_error *err)
+{
+    const rocl_timeline *t = g->timeline;
+    const rocl_drawing_ops *ops = g->ops;
+    rocl_part_range cuts[ROCL_PARTS_MAX];
+    size_t count = rocl_cut_parts(t->sequences, t->sequence_count, ops->weigh, ops->least, cuts);
+    const rocl_status st =
+        rocl_cut_pieces(t->sorter, t->sequences, cut_work, ops->least, cuts, &count, err);
+    if (st != ROCL_OK)
+        return st;
+    g->parts = rocl_cache_line_calloc(count, ops->part_size);
+    g->drawers = rocl_cache_line_calloc(count, sizeof *g->drawers);
+    if (!g->parts || !g->drawers)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        rocl_timeline_part *p = (void *)((char *)g->parts + i * ops->part_size);
+        *p = (rocl_timeline_part){.timeline = t,
+                                  .number = i,
+                                  .at = cuts[i].first,
+                                  .last = cuts[i].last,
+                                  .piece = cuts[i].piece,
+                                  .cut = cuts[i].piece                        ? cuts[i].first
+                                         : i + 1 < count && cuts[i + 1].piece ? cuts[i].last - 1
+                                                                              : SIZE_MAX};
+        drawer *d = &g->drawers[g->count++];
+        *d = (drawer){.ops = ops, .part = p, .weight = cuts[i].weight};
+        pthread_mutex_init(&d->lock, NULL);
+        pthread_cond_init(&d->moved, NULL);
+        ops->open(p, g->sink);
+    }
+    return rocl_start_parts(t->sorter, t->sequences, cuts, count, err);
+}
+
+/* Pieces of a sequence share its lanes. */
+static void close_parts(drawing *g, rocl_timeline_counts *counts)
+{
+    uint64_t lanes = 0; /* of the sequence, in the pieces so far */
+    for (size_t i = 0; i < g->count; i++) {
+        drawer *d = &g->drawers[i];
+        rocl_timeline_part *p = d->part;
+        const uint64_t here = p->counts.lanes - p->lanes_before;
+        lanes = p->piece ? lanes : 0;
+        rocl_timeline_counts_add(counts, &p->counts);
+        counts->lanes -= here < lanes ? here : lanes;
+        g->ops->close(p, lanes);
+        lanes = lanes > here ? lanes : here;
+        rocl_timeline_part_free(p);
+        pthread_cond_destroy(&d->moved);
+        pthread_mutex_destroy(&d->lock);
+    }
+    free(g->drawers);
+    free(g->parts);
+}
+
+/* The part that has drawn the least of what it will, so that all end at about the same time. */
+static size_t find_laggard(const drawing *g, const uint64_t *turns)
+{
+    size_t least = g->count;
+    for (size_t i = 0; i < g->count; i++)
+        if (!atomic_load(&g->drawers[i].over) &&
+            (least == g->count ||
+             turns[i] * g->drawers[least].weight < turns[least] * g->drawers[i].weight))
+            least = i;
+    return least;
+}
+
+/* Puts a block in the pipe that is drawn when the part has its turn. */
+static rocl_status put_turn(const drawing *g, drawer *d, uint64_t turn, rocl_error *err)
+{
+    rocl_block *block;
+    rocl_status st = rocl_pipe_get(g->pipe, &block, err);
+    if (st)
+        return st;
+    block->user = d;
+    rocl_buf_put(&block->in, &turn, sizeof turn);
+    bool failed =
+        block->in.failed; /* then the turn is never taken, and those after it would wait */
+    st = rocl_pipe_put(g->pipe, block, err);
+    return st == ROCL_OK && failed ? rocl_fail_memory(err) : st;
+}
+
+/* That a part is over may become known late: it is given turns more, and draws nothing. The order
+ * among the others is the same then. */
+static rocl_status draw_side_by_side(const drawing *g, rocl_error *err)
+{
+    uint64_t turns[ROCL_PARTS_MAX] = {0};
+    rocl_status st = g->ops->flush(g->sink, true, err);
+    for (size_t i; st == ROCL_OK && (i = find_laggard(g, turns)) < g->count;)
+        st = put_turn(g, &g->drawers[i], turns[i]++, err);
+    const rocl_status drained = rocl_pipe_drain(g->pipe, st ? NULL : err);
+    return st ? st : drained;
+}
+
+static rocl_status draw_alone(const drawing *g, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    while (st == ROCL_OK && !atomic_load(&g->drawers->over)) {
+        st = fill_block(g->drawers, NULL, err);
+        if (st == ROCL_OK)
+            st = g->ops->flush(g->sink, false, err);
+    }
+    return st;
+}
+
+rocl_status rocl_draw_capture(const rocl_timeline *t, const rocl_drawing_ops *ops, void *sink,
+                              rocl_pipe *pipe, bool cut_work, rocl_timeline_counts *counts,
+                              rocl_error *err)
+{
+    drawing g = {.timeline = t, .ops = ops, .sink = sink, .pipe = pipe};
+    rocl_status st = open_parts(&g, cut_work, err);
+    if (st == ROCL_OK)
+        st = g.count > 1 ? draw_side_by_side(&g, err) : draw_alone(&g, err);
+    close_parts(&g, counts);
+    return st;
+}
