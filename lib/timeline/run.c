@@ -54,7 +54,12 @@ rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err)
     rocl_progress_phase(p->trace, "writing", rocl_sorter_count(p->sorter));
     rocl_status st = p->links ? rocl_links_resolve(p->links, &p->sorter, err) : ROCL_OK;
     t->sorter = p->sorter;
-    return st ? st : rocl_encoder_sequences(p, &t->sequences, &t->sequence_count, err);
+    if (st == ROCL_OK)
+        st = rocl_encoder_sequences(p, &t->sequences, &t->sequence_count, err);
+    if (st == ROCL_OK && !t->by_track &&
+        t->sequence_count > rocl_timeline_sequences_max(t->capture))
+        st = rocl_fail(err, ROCL_INTERNAL, "a capture has more sequences than it can have");
+    return st;
 }
 
 void rocl_timeline_forget_capture(rocl_timeline *t)

@@ -523,3 +523,36 @@ gpus_of_memory() {
     [ -s with/out ]
     cmp with/out without/out
 }
+
+@test "layout trace: a thread that has nearly all calls is drawn in pieces, and has each row once" {
+    # A call every 30 us, every 10th of which goes on when the next one has begun; in the last fifth
+    # three do, one after the other.
+    awk 'BEGIN {
+        print "["
+        for (i = 0; i < 60000; i++) {
+            over = i % 10 < 5 || i % 10 > (i < 48000 ? 5 : 7) ? -5 : i < 48000 ? 15 : 45
+            printf "%s{\"ph\":\"X\",\"name\":\"call_%d\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":7,\"ts\":%d,\"dur\":%d}\n",
+                i ? "," : "", i % 7, i * 30, 30 + over
+        }
+        print "]"
+    }' >t.json
+    for j in 1 2 5; do
+        rtg2json -q -j$j --layout trace -o $j.json t.json
+        rtg2json -q -j$j --layout trace -o $j.json.gz t.json
+    done
+    cmp 1.json 2.json
+    cmp 1.json 5.json
+    cmp 1.json.gz 5.json.gz
+    zcat 1.json.gz | cmp - 1.json
+    jq -c '.traceEvents[] | select(.ph == "X") | [.name, .ts, .dur]' 1.json | sort >out
+    jq -c '.[] | [.name, .ts, .dur]' t.json | sed 's/\.0\b//g' | sort >in
+    sed -i 's/\.000//g' out
+    cmp in out
+    # The pieces take turns: else the file would be in order of time.
+    run ! jq -e '[.traceEvents[] | select(.ph == "X" and .tid == 7).ts] | . == sort' 1.json
+    # What overlaps is in rows of its own, each described once.
+    jq -r '.traceEvents[] | select(.name == "thread_name") | .args.name' 1.json | sort >names
+    printf '%s\n' 'overlapping calls of 7 (2)' 'overlapping calls of 7 (3)' | diff - names
+    jq -e '.traceEvents | map(select(.ph == "X")) | group_by(.tid) | length == 3 and
+        all(.[]; sort_by(.ts) as $e | all(range(1; $e | length); $e[. - 1].ts + $e[. - 1].dur <= $e[.].ts))' 1.json
+}

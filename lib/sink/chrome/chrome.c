@@ -21,11 +21,7 @@ static rocl_status begin_capture(void *self, const rocl_capture *capture, rocl_e
 {
     chrome_sink *c = self;
     chrome_capture *at = &c->captures[capture->index];
-    at->sorter = c->timeline.encoder.sorter = rocl_record_sorter(c->trace);
-    if (!at->sorter)
-        return rocl_fail_memory(err);
-    rocl_trace_window(c->trace, &c->timeline.from, &c->timeline.to);
-    rocl_status st = rocl_encoder_check(capture, err);
+    rocl_status st = rocl_timeline_begin_capture(&c->timeline, capture, err);
     if (st == ROCL_OK && c->opt.flows) {
         c->timeline.encoder.links = &at->links;
         st = rocl_links_open(&at->links, c->trace, true, err);
@@ -68,67 +64,51 @@ static void forget_capture(chrome_capture *c)
 {
     rocl_sorter_free(c->sorter);
     rocl_links_free(&c->links);
-    c->sorter = NULL;
-    c->links = (rocl_links){0};
+    free(c->sequences);
+    *c = (chrome_capture){0};
 }
 
-/* Rank 0 of a team must know it. */
-static rocl_status note_drawn(const chrome_sink *c, chrome_capture *at, rocl_error *err)
+static rocl_status draw_capture(chrome_sink *c, const rocl_capture *capture, rocl_error *err)
 {
-    const chrome_world *w = &c->world;
-    at->new_rows = w->new_rows;
-    at->gpus = calloc(w->gpus.count + 1, sizeof *at->gpus);
-    for (uint32_t i = 0; at->gpus && i < w->gpus.count; i++)
-        if (w->gpu_seen[i])
-            at->gpus[at->gpu_count++] = i;
-    return at->gpus ? ROCL_OK : rocl_fail_memory(err);
-}
-
-static rocl_status write_capture(chrome_sink *c, size_t index, rocl_error *err)
-{
-    const rocl_capture *capture = &c->trace->captures[index]->pub;
-    chrome_part p = {.part = {.timeline = &c->timeline}, .sink = c};
-    const size_t kept = c->stream.kept_count;
-    rocl_timeline_set_capture(&c->timeline, capture);
-    c->timeline.sorter = c->captures[index].sorter;
-    c->timeline.links = c->captures[index].links;
-    chrome_world_capture(&c->world, capture);
-    rocl_status st = rocl_sorter_start(c->timeline.sorter, err);
+    chrome_capture *at = &c->captures[capture->index];
+    rocl_timeline *t = &c->timeline;
+    chrome_stream *s = &c->stream;
+    rocl_timeline_counts counts = {0};
+    rocl_timeline_set_capture(t, capture);
+    t->sorter = at->sorter;
+    t->sequences = at->sequences;
+    t->sequence_count = at->sequence_count;
+    t->links = at->links;
+    chrome_stream_capture(s, capture);
+    rocl_status st = chrome_world_capture(&c->world, t, chrome_stream_lines(s), err);
+    if (st == ROCL_OK && s->lines.weight && c->begins == ROCL_NONE)
+        c->begins = capture->index;
     if (st == ROCL_OK)
-        st = chrome_stream_flush(&c->stream, false, err);
+        st = rocl_draw_capture(t, &chrome_drawing_ops, c, s->file.pipe, false, &counts, err);
     if (st == ROCL_OK)
-        st = rocl_timeline_part_begin(&p.part, err);
-    while (st == ROCL_OK && p.part.more) {
-        st = rocl_timeline_draw(&p.part, err);
-        if (st == ROCL_OK)
-            st = chrome_stream_flush(&c->stream, false, err);
-    }
-    if (st == ROCL_OK)
-        st = chrome_stream_flush(&c->stream, true, err);
-    c->captures[index].drawn = c->stream.kept_count > kept;
-    if (st == ROCL_OK && c->captures[index].drawn)
-        st = note_drawn(c, &c->captures[index], err);
-    c->report.slices += p.part.counts.slices;
-    c->report.values += p.part.counts.values;
-    c->report.lanes += p.part.counts.lanes;
-    c->report.moved += p.part.counts.moved;
-    rocl_timeline_part_free(&p.part);
-    forget_capture(&c->captures[index]);
+        st = chrome_stream_flush(s, true, err);
+    c->report.slices += counts.slices;
+    c->report.values += counts.values;
+    c->report.lanes += counts.lanes;
+    c->report.moved += counts.moved;
+    forget_capture(at);
     return st;
 }
 
+/* What is known of the capture waits, till those of the others are. In a team its lines do. */
 static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_error *err)
 {
     chrome_sink *c = self;
     chrome_capture *at = &c->captures[capture->index];
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < c->trace->opt.jobs && st == ROCL_OK; w++)
-        st = rocl_sorter_seal(at->sorter, w, err);
-    for (unsigned w = 0; w < c->trace->opt.jobs && st == ROCL_OK && c->opt.flows; w++)
-        st = rocl_links_seal(&at->links, w, err);
-    if (st == ROCL_OK && c->opt.flows)
-        st = rocl_links_resolve(&at->links, &at->sorter, err);
-    return st == ROCL_OK && c->trace->parts ? write_capture(c, capture->index, err) : st;
+    rocl_timeline *t = &c->timeline;
+    rocl_status st = rocl_timeline_end_capture(t, err);
+    at->sorter = t->sorter;
+    at->sequences = t->sequences;
+    at->sequence_count = t->sequence_count;
+    t->encoder.sorter = t->sorter = NULL;
+    t->sequences = NULL;
+    t->encoder.links = NULL;
+    return st == ROCL_OK && c->trace->parts ? draw_capture(c, capture, err) : st;
 }
 
 static void find_span(const chrome_sink *c, chrome_span *all)
@@ -148,7 +128,7 @@ static int64_t time_base(const chrome_sink *c, const chrome_span *all)
     return all->last < EXACT ? 0 : all->first - all->first % SECOND;
 }
 
-static rocl_status write_all(chrome_sink *c, rocl_error *err)
+static rocl_status draw_all(chrome_sink *c, rocl_error *err)
 {
     uint64_t rows = 0;
     chrome_span all;
@@ -160,56 +140,36 @@ static rocl_status write_all(chrome_sink *c, rocl_error *err)
     chrome_stream_set_base(&c->stream, time_base(c, &all));
     for (size_t i = 0; i < c->trace->capture_count && st == ROCL_OK; i++)
         if (c->captures[i].sorter)
-            st = write_capture(c, i, err);
+            st = draw_capture(c, &c->trace->captures[i]->pub, err);
     return st;
-}
-
-/* On rank 0: rows of a capture follow those of the one before. */
-static rocl_status settle_numbers(chrome_sink *c, uint32_t *first_rows, uint32_t *begins,
-                                  rocl_error *err)
-{
-    chrome_span all;
-    find_span(c, &all);
-    rocl_status st = chrome_team_hear(c, &all, err);
-    uint32_t next = c->world.first_row;
-    *begins = ROCL_NONE;
-    for (size_t i = 0; i < c->world.gpus.count; i++)
-        c->world.gpu_first[i] = ROCL_NONE;
-    for (size_t i = c->trace->capture_count; i-- > 0;)
-        for (size_t k = 0; k < c->captures[i].gpu_count; k++)
-            c->world.gpu_first[c->captures[i].gpus[k]] = (uint32_t)i;
-    for (size_t i = 0; i < c->trace->capture_count; i++) {
-        first_rows[i] = next;
-        next += c->captures[i].new_rows;
-        if (c->captures[i].drawn && *begins == ROCL_NONE)
-            *begins = (uint32_t)i;
-    }
-    if (st == ROCL_OK)
-        chrome_stream_set_base(&c->stream, time_base(c, &all));
-    return st ? st : chrome_team_tell(c, first_rows, *begins, err);
 }
 
 /* In a team all is drawn. */
 static rocl_status write_drawn(chrome_sink *c, rocl_error *err)
 {
-    chrome_span own;
-    uint32_t *first_rows = calloc(c->trace->capture_count + 1, sizeof *first_rows), begins;
-    find_span(c, &own);
-    rocl_status st = !first_rows ? rocl_fail_memory(err)
-                     : rocl_parts_leads(c->trace->parts)
-                         ? settle_numbers(c, first_rows, &begins, err)
-                         : chrome_team_answer(c, &own, first_rows, &begins, err);
-    if (st == ROCL_OK)
-        st = chrome_stream_put_kept(&c->stream, first_rows, begins, err);
-    free(first_rows);
-    return st;
+    rocl_status st;
+    chrome_span all;
+    find_span(c, &all);
+    if (!rocl_parts_leads(c->trace->parts)) {
+        st = chrome_team_answer(c, &all, err);
+    } else {
+        st = chrome_team_hear(c, &all, err);
+        if (st == ROCL_OK)
+            chrome_stream_set_base(&c->stream, time_base(c, &all));
+        if (st == ROCL_OK)
+            st = chrome_team_tell(c, err);
+    }
+    return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
 }
 
 static rocl_status commit_trace(chrome_sink *c, rocl_error *err)
 {
     uint64_t counts[] = {c->report.slices, c->report.values, c->report.lanes, c->report.moved};
     rocl_parts_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    const rocl_status st = chrome_stream_commit(&c->stream, &sums, err);
+    rocl_buf gpus = {0};
+    chrome_describe_gpus(&c->world, &gpus);
+    const rocl_status st = chrome_stream_commit(&c->stream, &gpus, &sums, err);
+    rocl_buf_free(&gpus);
     c->report.bytes = sums.bytes;
     c->report.slices = counts[0];
     c->report.values = counts[1];
@@ -232,22 +192,13 @@ static rocl_status open_sink(chrome_sink *c, rocl_error *err)
     rocl_status st = rocl_encoder_open(&c->timeline.encoder, err);
     if (st == ROCL_OK)
         st = chrome_stream_open(&c->stream, t, &c->opt, err);
-    if (st == ROCL_OK)
-        st = chrome_world_open(&c->world, &c->stream, t, err);
-    if (st == ROCL_OK)
-        chrome_stream_set_gpus(&c->stream, c->world.gpu_first);
-    return st;
+    return st ? st : chrome_world_open(&c->world, t, err);
 }
 
 static void close_sink(chrome_sink *c)
 {
-    for (size_t i = 0; c->captures && i < c->trace->capture_count; i++) {
+    for (size_t i = 0; c->captures && i < c->trace->capture_count; i++)
         forget_capture(&c->captures[i]);
-        free(c->captures[i].gpus);
-    }
-    for (size_t i = 0; i < c->counter_cap; i++)
-        rocl_buf_free(&c->counters[i].name);
-    free(c->counters);
     chrome_world_close(&c->world);
     chrome_stream_close(&c->stream);
     rocl_encoder_close(&c->timeline.encoder);
@@ -260,6 +211,7 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
 {
     chrome_sink c = {.trace = t,
                      .opt = *o,
+                     .begins = ROCL_NONE,
                      .timeline = {.encoder = {.trace = t},
                                   .ops = &chrome_timeline_ops,
                                   .by_queue = o->group_by_queue}};
@@ -275,7 +227,7 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = t->parts ? write_drawn(&c, err) : write_all(&c, err);
+        st = t->parts ? write_drawn(&c, err) : draw_all(&c, err);
     if (st == ROCL_OK)
         st = commit_trace(&c, err);
     close_sink(&c);

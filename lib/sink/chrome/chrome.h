@@ -9,13 +9,14 @@
  *     line.c      lines, packed
  *     format.c    lines as JSON
  *
- * One thread settles what depends on order: rows and numbers. The text is made by the workers of a
- * pipe. In a team each rank draws its captures as soon as they are in, and their lines wait until
- * it knows what the text depends on: the time base, how many rows the captures before have, and
- * which capture is the first to show a GPU. Events are written row by row, by time, the longer
- * first: readers sort by time, and keep what has the same time in the order of the file. */
+ * Parts of a capture are drawn side by side by the workers of a pipe, which make their text at
+ * once. In a team each rank draws its captures as soon as they are in, and their lines wait until
+ * it knows the time base of all. A part writes the events of a row by time, the longer first:
+ * readers sort by time, and keep what has the same time in the order of the file. */
 #ifndef ROCL_SINK_CHROME_CHROME_H
 #define ROCL_SINK_CHROME_CHROME_H
+
+#include <stdatomic.h>
 
 #include "base/array.h"
 #include "base/buf.h"
@@ -25,25 +26,19 @@
 #include "model/trace.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "timeline/timeline.h"
+#include "timeline/drawing.h"
 #include "sink/piped.h"
 
 /* ---- line.c ---- */
 
 typedef enum chrome_op {
-    CHROME_TEXT,  /* the line, with CHROME_TID and CHROME_TIME in it */
-    CHROME_GPU,   /* the same of a GPU, its number in place of the tid: of one capture it is kept */
+    CHROME_TEXT,  /* the line, with CHROME_TIME in it */
     CHROME_EVENT, /* the bytes of a record */
     CHROME_VALUE, /* of a counter: the value and the escaped name */
 } chrome_op;
 
-/* What stands for the numbers of a line, in its text. */
-#define CHROME_TID  '\1'
-#define CHROME_TIME '\2'
-
-/* Of a tid: it is the n-th of the new rows of its capture, which are numbered on from those of the
- * capture before. */
-#define CHROME_NEW (1u << 31)
+/* What stands for the time of a line, in its text. */
+#define CHROME_TIME '\1'
 
 /* A line of the file on its way to become text: what it has beside its body. */
 typedef struct chrome_line {
@@ -72,13 +67,11 @@ const uint8_t *chrome_line_get(const uint8_t *p, chrome_line *line, chrome_row *
 /* What a block begins with. */
 typedef struct chrome_block {
     uint32_t capture;
-    uint32_t first_row; /* the number of its capture's first new row */
-    bool begins;        /* it is the first of the file */
+    bool begins; /* it is the first of the file */
 } chrome_block;
 
 typedef struct chrome_formatter {
     const rocl_trace *trace;
-    const uint32_t *gpu_first; /* by GPU: the first capture that shows it */
     int64_t base;
     chrome_block block; /* at hand */
     rocl_text_cache texts;
@@ -91,18 +84,37 @@ rocl_status chrome_format(chrome_formatter *f, const uint8_t *p, const uint8_t *
 
 /* ---- stream.c ---- */
 
+/* Lines on their way into a block. */
+typedef struct chrome_lines {
+    const rocl_trace *trace;
+    rocl_buf *to;
+    chrome_block head; /* of the block */
+    chrome_row row;    /* of the last line */
+    size_t weight;     /* bytes of text that it holds, about */
+} chrome_lines;
+
+/* A block takes no more lines then. */
+enum { CHROME_BLOCK_WEIGHT = 256 << 10 };
+
+/* The lines that follow are of this block, which is empty. */
+void chrome_begin_block(chrome_lines *l, rocl_buf *block);
+/* A failure is one of the block. A JSON object; its time. */
+void chrome_put_text(chrome_lines *l, int64_t time, const rocl_buf *text);
+void chrome_put_event(chrome_lines *l, chrome_line *line, const rocl_sort_record *rec,
+                      uint32_t name);
+void chrome_put_value(chrome_lines *l, uint32_t pid, int64_t time, double value,
+                      const rocl_buf *name);
+
 typedef struct chrome_stream {
     rocl_piped file;
     rocl_trace *trace;
     struct chrome_worker *workers;
-    size_t weight; /* of the block under construction */
-    uint64_t rows; /* in it */
-    bool begun;    /* a block has been put */
-    int level;     /* of gzip; 0: none */
+    chrome_lines lines; /* of the block at hand */
+    bool begun;         /* a block has been put */
+    bool drawing;       /* in a team: blocks wait until all captures are drawn */
+    int level;          /* of gzip; 0: none */
     int64_t base;
-    chrome_block block; /* how the next one begins */
-    chrome_row row;     /* of the last line */
-    rocl_stored *kept;  /* blocks that wait, in a team */
+    rocl_stored *kept; /* blocks that wait */
     size_t kept_count, kept_capacity;
 } chrome_stream;
 
@@ -110,27 +122,18 @@ typedef struct chrome_stream {
 rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err);
 void chrome_stream_set_base(chrome_stream *s, int64_t base); /* before the first text is made */
-void chrome_stream_set_gpus(chrome_stream *s, const uint32_t *gpu_first);
 /* Lines of a capture follow; those before are in blocks of their own. */
-void chrome_stream_capture(chrome_stream *s, const rocl_capture *c, uint32_t first_row);
-/* In a team: the blocks of all captures become text. first_rows: by capture; `begins` is the first
- * that has lines. */
-rocl_status chrome_stream_put_kept(chrome_stream *s, const uint32_t *first_rows, uint32_t begins,
-                                   rocl_error *err);
-/* sums: see rocl_parts_commit(). */
-rocl_status chrome_stream_commit(chrome_stream *s, rocl_parts_sums *sums, rocl_error *err);
-void chrome_stream_close(chrome_stream *s); /* leaves no file that is not committed */
-
-/* The next flush reports failures. */
-/* A JSON object; its tid, of CHROME_GPU the GPU; its time. */
-void chrome_put_text(chrome_stream *s, chrome_op op, uint32_t tid, int64_t time,
-                     const rocl_buf *text);
-void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_record *rec,
-                      uint32_t name);
-void chrome_put_value(chrome_stream *s, uint32_t pid, int64_t time, double value,
-                      const rocl_buf *name);
-/* Passes a full block on, or any that has lines. */
+void chrome_stream_capture(chrome_stream *s, const rocl_capture *c);
+/* The lines of the block at hand. */
+chrome_lines *chrome_stream_lines(chrome_stream *s);
+/* Passes the block at hand on if it is full, or has lines. */
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err);
+/* In a team: the blocks of all captures become text. `begins` is the first that has lines. */
+rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error *err);
+/* last: lines of text behind all others. sums: see rocl_parts_commit(). */
+rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, rocl_parts_sums *sums,
+                                 rocl_error *err);
+void chrome_stream_close(chrome_stream *s); /* leaves no file that is not committed */
 
 /* ---- world.c ---- */
 
@@ -139,62 +142,60 @@ typedef struct chrome_process {
     bool real; /* it is the process's own */
 } chrome_process;
 
+/* Numbers follow from definitions alone, so that any capture, and any part of it, can be drawn
+ * without those before it. */
 typedef struct chrome_world {
     rocl_trace *trace;
-    chrome_stream *stream;
     rocl_gpus gpus;
     int64_t most;       /* the largest number that a process or thread has */
-    uint32_t first_row; /* the number of the first new row of all */
-    uint32_t next; /* the next number that nobody has, as pid or tid: the capture's first new row */
-    uint32_t new_rows; /* of the capture */
+    uint32_t first_row; /* the number of the first row that has none of its own */
+    uint64_t sequences; /* that all captures can have */
+    uint64_t *places;   /* by capture: how many those before it can have */
     chrome_process *all;
     size_t *firsts; /* by capture: its first process in all */
     size_t process_total;
-    uint32_t *gpu_pids;  /* by GPU */
-    bool *gpu_seen;      /* by GPU: the capture shows it */
-    uint32_t *gpu_first; /* by GPU: the first capture that does */
+    uint32_t *gpu_pids;    /* by GPU */
+    atomic_bool *gpu_seen; /* by GPU: something is drawn there */
     rocl_buf line;
     /* of the capture at hand */
     const rocl_capture *capture;
     const chrome_process *processes;
-    rocl_map tids; /* (process, tid) in use */
+    uint32_t *host_rows; /* tids by the index of host sequences */
 } chrome_world;
 
 /* Settles the numbers of all processes and GPUs: on all ranks of a team the same. */
-rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, rocl_error *err);
+rocl_status chrome_world_open(chrome_world *w, rocl_trace *t, rocl_error *err);
 void chrome_world_close(chrome_world *w);
-/* The next capture: describes its processes. */
-void chrome_world_capture(chrome_world *w, const rocl_capture *c);
-/* The process that stands for the GPU; 0: the agent is none. */
-uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent);
-/* The tid of a thread, or of what is on no thread of a process (thread ROCL_NONE). Once for each.
- */
-uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread);
-/* A new row, with a tid nobody else has. Rows are shown in the order of sort. */
-uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort);
+/* The next capture, that of the timeline: describes its processes and threads. */
+rocl_status chrome_world_capture(chrome_world *w, const rocl_timeline *t, chrome_lines *l,
+                                 rocl_error *err);
+/* Below: by several threads. The process that stands for the GPU; 0: the agent is none. */
+uint32_t chrome_gpu_pid(const chrome_world *w, uint32_t agent);
+/* The number of the k-th further row of a sequence of the capture. ROCL_INPUT: readers know no such
+ * numbers. */
+rocl_status chrome_number_row(const chrome_world *w, size_t sequence, uint64_t k, uint32_t *tid,
+                              rocl_error *err);
+/* Describes a row: its name, and where it is shown. May use `text`. */
+void chrome_describe_row(chrome_lines *l, rocl_buf *text, uint32_t pid, uint32_t tid,
+                         const char *name, uint32_t sort);
 /* " (pid 12)" where there are several processes, "" else: for what GPUs show of a process. */
 void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size);
+/* Appends lines of text that describe the GPUs that have been seen. */
+void chrome_describe_gpus(const chrome_world *w, rocl_buf *to);
 
 /* ---- draw.c ---- */
 
 extern const rocl_timeline_ops chrome_timeline_ops;
-
-typedef struct chrome_counter { /* as readers tell them */
-    uint32_t pid;
-    rocl_buf name; /* escaped */
-} chrome_counter;
+extern const rocl_drawing_ops chrome_drawing_ops;
 
 /* ---- chrome.c ---- */
 
 /* A capture that waits to be written. */
 typedef struct chrome_capture {
     rocl_sorter *sorter; /* NULL: a filter has left it out */
+    rocl_sequence *sequences;
+    size_t sequence_count;
     rocl_links links;
-    /* In a team: */
-    bool drawn; /* it has lines */
-    uint32_t new_rows;
-    uint32_t *gpus;
-    size_t gpu_count;
 } chrome_capture;
 
 typedef struct chrome_span { /* what a worker has seen */
@@ -208,28 +209,20 @@ typedef struct chrome_sink {
     rocl_chrome_options opt;
     chrome_span *spans;       /* by worker */
     chrome_capture *captures; /* by index */
+    uint32_t begins;          /* the first capture that has lines */
     chrome_stream stream;
     chrome_world world;
-    chrome_counter *counters; /* of the sequence at hand */
-    size_t counter_count, counter_cap;
     rocl_written report;
 } chrome_sink;
 
 /* ---- team.c ---- */
 
-/* On rank 0: what the others have drawn, and the times of their events. */
+/* On rank 0: the times of the others' events, the first capture that they have drawn, and the GPUs
+ * that they have seen. */
 rocl_status chrome_team_hear(chrome_sink *c, chrome_span *all, rocl_error *err);
-/* The same: tells them what their text depends on, the base of the stream too. */
-rocl_status chrome_team_tell(const chrome_sink *c, const uint32_t *first_rows, uint32_t begins,
-                             rocl_error *err);
-/* On another rank: the other end of both. first_rows has a place for each capture. */
-rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, uint32_t *first_rows,
-                               uint32_t *begins, rocl_error *err);
-
-/* Draws a capture, all of it in one part. */
-typedef struct chrome_part {
-    rocl_timeline_part part;
-    chrome_sink *sink;
-} chrome_part;
+/* The same: tells them what their text depends on: the base of the stream, and c->begins. */
+rocl_status chrome_team_tell(const chrome_sink *c, rocl_error *err);
+/* On another rank: the other end of both. */
+rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, rocl_error *err);
 
 #endif

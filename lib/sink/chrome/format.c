@@ -37,17 +37,12 @@ static char *put_time(char *p, int64_t ns)
     return put_thousandths(p, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
 }
 
-static uint32_t tid_of(const chrome_formatter *f, const chrome_line *line)
-{
-    return line->tid & CHROME_NEW ? f->block.first_row + (line->tid & ~CHROME_NEW) : line->tid;
-}
-
 /* The row and the time; counters are of a process, and have no tid. */
-static char *put_position(char *p, const chrome_formatter *f, const chrome_line *line, int64_t time)
+static char *put_position(char *p, const chrome_line *line, int64_t time)
 {
     p = PUT_U64(p, "\",\"pid\":", line->pid);
     if (line->tid)
-        p = PUT_U64(p, ",\"tid\":", tid_of(f, line));
+        p = PUT_U64(p, ",\"tid\":", line->tid);
     return put_time(PUT(p, ",\"ts\":"), time);
 }
 
@@ -183,7 +178,7 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
     start = p = (char *)f->out->data + f->out->len;
     p = cat ? put_text(p, cat) : stpcpy(p, rocl_kind_name(e->kind));
     p = slice ? PUT(p, "\",\"ph\":\"X") : PUT(p, "\",\"ph\":\"i\",\"s\":\"t");
-    p = put_position(p, f, line, e->time - f->base);
+    p = put_position(p, line, e->time - f->base);
     if (slice)
         p = put_time(PUT(p, ",\"dur\":"), e->end - e->time);
     f->out->len += (size_t)(p - start);
@@ -260,7 +255,7 @@ static rocl_status format_value(chrome_formatter *f, const chrome_line *line, co
     char *start = (char *)f->out->data + f->out->len;
     char *p = PUT(start, ",\n{\"name\":\"");
     memcpy(p, body + sizeof v, n);
-    p = put_position(PUT(p + n, "\",\"ph\":\"C"), f, line, line->time - f->base);
+    p = put_position(PUT(p + n, "\",\"ph\":\"C"), line, line->time - f->base);
     p = PUT(rocl_put_double(PUT(p, ",\"args\":{\"value\":"), v), "}}");
     f->out->len += (size_t)(p - start);
     return ROCL_OK;
@@ -270,22 +265,18 @@ static rocl_status format_text(chrome_formatter *f, const chrome_line *line, con
                                rocl_error *err)
 {
     const uint8_t *p = body, *end = body + line->size;
-    if (line->op == CHROME_GPU && f->gpu_first[line->tid] != f->block.capture)
-        return ROCL_OK;
     rocl_buf_str(f->out, ",\n");
     while (p < end) {
         const uint8_t *from = p;
-        while (p<end && * p> CHROME_TIME)
+        while (p < end && *p != CHROME_TIME)
             p++;
         rocl_buf_put(f->out, from, (size_t)(p - from));
+        if (p++ == end)
+            break;
         if (!rocl_buf_reserve(f->out, 2 * ROCL_NUM_MAX))
             return rocl_fail_memory(err);
         char *start = (char *)f->out->data + f->out->len;
-        if (p < end)
-            f->out->len += (size_t)((*p == CHROME_TID ? rocl_put_u64(start, tid_of(f, line))
-                                                      : put_time(start, line->time - f->base)) -
-                                    start);
-        p += p < end;
+        f->out->len += (size_t)(put_time(start, line->time - f->base) - start);
     }
     return ROCL_OK;
 }

@@ -8,10 +8,7 @@
 #include "base/text.h"
 #include "sink/chrome/chrome.h"
 
-enum {
-    BLOCK_WEIGHT = 256 << 10, /* bytes of text in a block, about */
-    EVENT_WEIGHT = 224,       /* of an event beside its name */
-};
+enum { EVENT_WEIGHT = 224 }; /* of an event beside its name */
 
 struct chrome_worker {
     alignas(ROCL_CACHE_LINE) chrome_formatter formatter;
@@ -29,14 +26,16 @@ static chrome_block block_of(const rocl_block *c)
 /* Each line has a comma before it, which the first block leaves out. */
 static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_error *err)
 {
-    chrome_stream *s = ctx;
+    const chrome_stream *s = ctx;
     struct chrome_worker *w = &s->workers[number];
+    rocl_status st = rocl_draw_block(c, err);
+    if (st != ROCL_OK || s->drawing)
+        return st;
     w->text.len = 0;
     w->text.failed = false;
     w->formatter.out = s->level ? &w->text : &c->out;
     w->formatter.block = block_of(c);
     const size_t skip = w->formatter.block.begins;
-    rocl_status st = ROCL_OK;
     if (c->in.len)
         st = chrome_format(&w->formatter, c->in.data + sizeof(chrome_block), c->in.data + c->in.len,
                            err);
@@ -45,12 +44,24 @@ static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_err
     return rocl_gzip_member(&c->out, w->text.data + skip, w->text.len - skip, s->level, err);
 }
 
+static rocl_status keep_block(chrome_stream *s, const rocl_buf *b, rocl_error *err)
+{
+    if (!b->len)
+        return ROCL_OK;
+    if (!ROCL_GROW(s->kept, s->kept_capacity, s->kept_count + 1))
+        return rocl_fail_memory(err);
+    s->kept[s->kept_count] = (rocl_stored){0};
+    return rocl_space_store(s->trace->space, &s->kept[s->kept_count++], b->data, b->len, err);
+}
+
 static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
 {
-    const chrome_stream *s = ctx;
+    chrome_stream *s = ctx;
     const chrome_block b = block_of(c);
     const size_t skip = b.begins && !s->level ? 1 : 0;
     rocl_status st = ROCL_OK;
+    if (s->drawing)
+        return keep_block(s, &c->in, err);
     if (s->trace->parts && c->in.len)
         st = rocl_parts_reach_capture(s->trace->parts, &s->trace->captures[b.capture]->pub, err);
     return st ? st : rocl_out_write(s->file.out, c->out.data + skip, c->out.len - skip, err);
@@ -59,14 +70,14 @@ static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
 static const rocl_pipe_ops pipe_ops = {make_text, write_text};
 
 /* Writes what stands before or after all lines, a gzip member of its own. */
-static rocl_status write_frame(chrome_stream *s, bool head, const char *text, rocl_error *err)
+static rocl_status write_frame(chrome_stream *s, bool head, const rocl_buf *text, rocl_error *err)
 {
     rocl_buf frame = {0};
     rocl_status st = ROCL_OK;
     if (s->level)
-        st = rocl_gzip_member(&frame, text, strlen(text), s->level, err);
+        st = rocl_gzip_member(&frame, text->data, text->len, s->level, err);
     else
-        rocl_buf_str(&frame, text);
+        rocl_buf_put(&frame, text->data, text->len);
     if (st == ROCL_OK && frame.failed)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
@@ -86,6 +97,7 @@ rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrom
                                rocl_error *err)
 {
     s->trace = t;
+    s->lines.trace = t;
     if (o->gzip || rocl_out_is_gz(o->path))
         s->level = rocl_level_or(o->level, ROCL_GZIP_LEVEL);
     s->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->workers);
@@ -96,7 +108,10 @@ rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrom
             (chrome_formatter){.trace = t, .texts = {.strings = t->strings, .make = escape_text}};
     rocl_status st =
         rocl_piped_open_parts(&s->file, t, o->path, ROCL_PARTS_JOINING, &pipe_ops, s, err);
-    return st ? st : write_frame(s, true, "{\"traceEvents\":[", err);
+    s->drawing = t->parts;
+    static uint8_t head[] = "{\"traceEvents\":[";
+    const rocl_buf text = {.data = head, .len = sizeof head - 1};
+    return st ? st : write_frame(s, true, &text, err);
 }
 
 void chrome_stream_set_base(chrome_stream *s, int64_t base)
@@ -106,34 +121,33 @@ void chrome_stream_set_base(chrome_stream *s, int64_t base)
         s->workers[i].formatter.base = base;
 }
 
-void chrome_stream_set_gpus(chrome_stream *s, const uint32_t *gpu_first)
+void chrome_stream_capture(chrome_stream *s, const rocl_capture *c)
 {
-    for (unsigned i = 0; i < s->trace->opt.jobs; i++)
-        s->workers[i].formatter.gpu_first = gpu_first;
+    s->lines.head = (chrome_block){.capture = c->index, .begins = !s->begun};
 }
 
-void chrome_stream_capture(chrome_stream *s, const rocl_capture *c, uint32_t first_row)
+chrome_lines *chrome_stream_lines(chrome_stream *s)
 {
-    s->block = (chrome_block){.capture = c->index, .first_row = first_row, .begins = !s->begun};
+    s->lines.to = rocl_piped_buf(&s->file);
+    return &s->lines;
 }
 
-static rocl_status keep_block(chrome_stream *s, rocl_error *err)
+rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
 {
-    rocl_buf *b = rocl_piped_buf(&s->file);
-    if (b->failed || !ROCL_GROW(s->kept, s->kept_capacity, s->kept_count + 1))
-        return rocl_fail_memory(err);
-    s->kept[s->kept_count] = (rocl_stored){0};
-    const rocl_status st =
-        rocl_space_store(s->trace->space, &s->kept[s->kept_count++], b->data, b->len, err);
-    b->len = 0;
-    return st;
+    const size_t weight = s->lines.weight;
+    if (s->file.block && weight < CHROME_BLOCK_WEIGHT && !(all && weight))
+        return ROCL_OK;
+    s->begun = true;
+    s->lines.head.begins = false;
+    s->lines.weight = 0;
+    return rocl_piped_put(&s->file, err);
 }
 
-rocl_status chrome_stream_put_kept(chrome_stream *s, const uint32_t *first_rows, uint32_t begins,
-                                   rocl_error *err)
+rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error *err)
 {
     rocl_buf scratch = {0};
-    rocl_status st = ROCL_OK;
+    rocl_status st = rocl_pipe_drain(s->file.pipe, err);
+    s->drawing = false;
     for (size_t i = 0; i < s->kept_count && st == ROCL_OK; i++) {
         const uint8_t *bytes;
         chrome_block block;
@@ -141,7 +155,6 @@ rocl_status chrome_stream_put_kept(chrome_stream *s, const uint32_t *first_rows,
         if (st != ROCL_OK)
             break;
         memcpy(&block, bytes, sizeof block);
-        block.first_row = first_rows[block.capture];
         block.begins = block.capture == begins;
         begins = block.begins ? ROCL_NONE : begins;
         rocl_buf *to = rocl_piped_buf(&s->file);
@@ -154,20 +167,25 @@ rocl_status chrome_stream_put_kept(chrome_stream *s, const uint32_t *first_rows,
     return st;
 }
 
-rocl_status chrome_stream_commit(chrome_stream *s, rocl_parts_sums *sums, rocl_error *err)
+rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, rocl_parts_sums *sums,
+                                 rocl_error *err)
 {
     rocl_parts *parts = s->trace->parts;
-    char foot[256];
-    snprintf(
-        foot, sizeof foot,
+    rocl_buf foot = {0};
+    rocl_buf_put(&foot, last->data, last->len);
+    rocl_buf_printf(
+        &foot,
         "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"generator\":\"rocline " ROCLINE_VERSION
         "\",\"timeBaseNanoseconds\":\"%" PRId64 "\"}}\n",
         s->base);
     rocl_status st = rocl_piped_finish(&s->file, err);
+    if (st == ROCL_OK && (foot.failed || last->failed))
+        st = rocl_fail_memory(err);
     if (st == ROCL_OK && parts)
         rocl_parts_tail(parts);
     if (st == ROCL_OK && (!parts || rocl_parts_leads(parts)))
-        st = write_frame(s, false, foot, err);
+        st = write_frame(s, false, &foot, err);
+    rocl_buf_free(&foot);
     return st ? st : rocl_piped_commit_parts(&s->file, s->trace, sums, err);
 }
 
@@ -186,36 +204,40 @@ void chrome_stream_close(chrome_stream *s)
 
 /* ---- lines ---- */
 
-/* The next size bytes are its body. */
-static rocl_buf *begin_line(chrome_stream *s, const chrome_line *line, size_t weight)
+void chrome_begin_block(chrome_lines *l, rocl_buf *block)
 {
-    rocl_buf *b = rocl_piped_buf(&s->file);
-    s->weight += weight;
-    s->rows++;
+    l->to = block;
+    l->weight = 0;
+}
+
+/* The next size bytes are its body. */
+static rocl_buf *begin_line(chrome_lines *l, const chrome_line *line, size_t weight)
+{
+    rocl_buf *b = l->to;
+    l->weight += weight;
     if (!b->len) {
-        rocl_buf_put(b, &s->block, sizeof s->block);
-        s->row = (chrome_row){0};
+        rocl_buf_put(b, &l->head, sizeof l->head);
+        l->row = (chrome_row){0};
     }
     if (rocl_buf_reserve(b, CHROME_LINE_MAX + line->size))
-        b->len += chrome_line_put(b->data + b->len, line, &s->row);
+        b->len += chrome_line_put(b->data + b->len, line, &l->row);
     return b;
 }
 
-void chrome_put_text(chrome_stream *s, chrome_op op, uint32_t tid, int64_t time,
-                     const rocl_buf *text)
+void chrome_put_text(chrome_lines *l, int64_t time, const rocl_buf *text)
 {
     const chrome_line line = {
-        .op = (uint8_t)op, .tid = tid, .size = (uint32_t)text->len, .time = time, .end = time};
-    rocl_buf *b = begin_line(s, &line, text->len);
+        .op = CHROME_TEXT, .size = (uint32_t)text->len, .time = time, .end = time};
+    rocl_buf *b = begin_line(l, &line, text->len);
     b->failed |= text->failed;
     rocl_buf_put(b, text->data, text->len);
 }
 
-void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_record *rec,
+void chrome_put_event(chrome_lines *l, chrome_line *line, const rocl_sort_record *rec,
                       uint32_t name)
 {
     size_t n = 0;
-    rocl_strings_get(s->trace->strings, name, &n);
+    rocl_strings_get(l->trace->strings, name, &n);
     line->op = CHROME_EVENT;
     line->sequence = (uint8_t)rocl_sequence_kind_of(rocl_sequence_of(rec->key));
     line->kind = (uint8_t)rocl_word_kind(rec->key[3]);
@@ -223,11 +245,11 @@ void chrome_put_event(chrome_stream *s, chrome_line *line, const rocl_sort_recor
     line->end = (int64_t)~rec->key[2];
     line->size = (uint32_t)rec->len;
     /* Not by the length of the record: numbers of texts depend on who was first to meet them. */
-    rocl_buf *b = begin_line(s, line, EVENT_WEIGHT + n);
+    rocl_buf *b = begin_line(l, line, EVENT_WEIGHT + n);
     rocl_buf_put(b, rec->data, rec->len);
 }
 
-void chrome_put_value(chrome_stream *s, uint32_t pid, int64_t time, double value,
+void chrome_put_value(chrome_lines *l, uint32_t pid, int64_t time, double value,
                       const rocl_buf *name)
 {
     const chrome_line line = {.op = CHROME_VALUE,
@@ -235,22 +257,8 @@ void chrome_put_value(chrome_stream *s, uint32_t pid, int64_t time, double value
                               .size = (uint32_t)(sizeof value + name->len),
                               .time = time,
                               .end = time};
-    rocl_buf *b = begin_line(s, &line, EVENT_WEIGHT / 2 + name->len);
+    rocl_buf *b = begin_line(l, &line, EVENT_WEIGHT / 2 + name->len);
     b->failed |= name->failed;
     rocl_buf_put(b, &value, sizeof value);
     rocl_buf_put(b, name->data, name->len);
-}
-
-rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err)
-{
-    if (s->file.block && s->weight < BLOCK_WEIGHT && !(all && s->weight))
-        return ROCL_OK;
-    rocl_progress(s->trace, s->rows);
-    s->weight = 0;
-    s->rows = 0;
-    if (s->trace->parts && s->file.block)
-        return keep_block(s, err);
-    s->begun = true;
-    s->block.begins = false;
-    return rocl_piped_put(&s->file, err);
 }

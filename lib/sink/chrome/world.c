@@ -18,16 +18,14 @@ static bool is_number(int64_t number)
 
 /* ---- metadata ---- */
 
-/* One line of metadata: of a process, a GPU (its number in place of the tid) or a thread; its value
- * is a text, or a number. */
-static void put_metadata_of(chrome_world *w, chrome_op op, const char *what, uint32_t pid,
-                            uint32_t tid, const char *key, const char *text, uint64_t number)
+/* Appends a line of metadata of a process or (tid not 0) a thread; its value is a text, or a
+ * number. */
+static void put_metadata(rocl_buf *b, const char *what, uint32_t pid, uint32_t tid, const char *key,
+                         const char *text, uint64_t number)
 {
-    rocl_buf *b = &w->line;
-    b->len = 0;
     rocl_buf_printf(b, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, what, pid);
-    if (tid && op == CHROME_TEXT)
-        rocl_buf_printf(b, ",\"tid\":%c", CHROME_TID);
+    if (tid)
+        rocl_buf_printf(b, ",\"tid\":%" PRIu32, tid);
     rocl_buf_printf(b, ",\"args\":{\"%s\":", key);
     if (text) {
         rocl_buf_byte(b, '"');
@@ -36,18 +34,19 @@ static void put_metadata_of(chrome_world *w, chrome_op op, const char *what, uin
     } else {
         rocl_buf_printf(b, "%" PRIu64 "}}", number);
     }
-    chrome_put_text(w->stream, op, tid, 0, b);
 }
 
-static void put_metadata(chrome_world *w, const char *what, uint32_t pid, uint32_t tid,
-                         const char *key, const char *text, uint64_t number)
+static void put_metadata_line(chrome_lines *l, rocl_buf *text, const char *what, uint32_t pid,
+                              uint32_t tid, const char *key, const char *value, uint64_t number)
 {
-    put_metadata_of(w, CHROME_TEXT, what, pid, tid, key, text, number);
+    text->len = 0;
+    put_metadata(text, what, pid, tid, key, value, number);
+    chrome_put_text(l, 0, text);
 }
 
 /* ---- processes ---- */
 
-static void describe_process(chrome_world *w, uint32_t index)
+static void describe_process(chrome_world *w, chrome_lines *l, uint32_t index)
 {
     const rocl_capture *c = w->capture;
     const rocl_process *p = &c->processes[index];
@@ -61,12 +60,12 @@ static void describe_process(chrome_world *w, uint32_t index)
                          machines || !own->real ? host : "");
     snprintf(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
              more, more[0] ? ")" : "");
-    put_metadata(w, "process_name", own->pid, 0, "name", name, 0);
+    put_metadata_line(l, &w->line, "process_name", own->pid, 0, "name", name, 0);
     rocl_process_details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host);
     if (more[0])
-        put_metadata(w, "process_labels", own->pid, 0, "labels", more, 0);
-    put_metadata(w, "process_sort_index", own->pid, 0, "sort_index", NULL,
-                 w->firsts[c->index] + index);
+        put_metadata_line(l, &w->line, "process_labels", own->pid, 0, "labels", more, 0);
+    put_metadata_line(l, &w->line, "process_sort_index", own->pid, 0, "sort_index", NULL,
+                      w->firsts[c->index] + index);
 }
 
 void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
@@ -83,75 +82,98 @@ void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
 
 /* ---- GPUs ---- */
 
-uint32_t chrome_gpu_pid(chrome_world *w, uint32_t agent)
+uint32_t chrome_gpu_pid(const chrome_world *w, uint32_t agent)
 {
-    const rocl_capture *c = w->capture;
-    const rocl_gpu *g = rocl_gpus_find(&w->gpus, c, agent);
+    const rocl_gpu *g = rocl_gpus_find(&w->gpus, w->capture, agent);
     if (!g)
         return 0;
-    size_t index = (size_t)(g - w->gpus.all);
-    uint32_t pid = w->gpu_pids[index];
-    if (w->gpu_seen[index])
-        return pid;
-    char gpu[256], name[384];
-    const char *host = w->trace->machine_count > 1 && c->node_count
-                           ? rocl_str(w->trace, c->nodes[0].hostname)
-                           : "";
-    rocl_gpu_label(w->trace, g, gpu, sizeof gpu);
-    snprintf(name, sizeof name, "%s%s%.100s%s", gpu, *host ? " (" : "", host, *host ? ")" : "");
-    w->gpu_seen[index] = true;
-    if (w->gpu_first[index] == ROCL_NONE)
-        w->gpu_first[index] = w->capture->index;
-    put_metadata_of(w, CHROME_GPU, "process_name", pid, (uint32_t)index, "name", name, 0);
-    put_metadata_of(w, CHROME_GPU, "process_sort_index", pid, (uint32_t)index, "sort_index", NULL,
-                    w->process_total + index);
-    return pid;
+    const size_t index = (size_t)(g - w->gpus.all);
+    atomic_store_explicit(&w->gpu_seen[index], true, memory_order_relaxed);
+    return w->gpu_pids[index];
+}
+
+void chrome_describe_gpus(const chrome_world *w, rocl_buf *to)
+{
+    for (size_t i = 0; i < w->gpus.count; i++) {
+        const rocl_gpu *g = &w->gpus.all[i];
+        char gpu[256], name[384];
+        const char *host = w->trace->machine_count > 1
+                               ? rocl_str(w->trace, w->trace->machines[g->machine].hostname)
+                               : "";
+        if (!w->gpu_seen[i])
+            continue;
+        rocl_gpu_label(w->trace, g, gpu, sizeof gpu);
+        snprintf(name, sizeof name, "%s%s%.100s%s", gpu, *host ? " (" : "", host, *host ? ")" : "");
+        rocl_buf_str(to, ",\n");
+        put_metadata(to, "process_name", w->gpu_pids[i], 0, "name", name, 0);
+        rocl_buf_str(to, ",\n");
+        put_metadata(to, "process_sort_index", w->gpu_pids[i], 0, "sort_index", NULL,
+                     w->process_total + i);
+    }
 }
 
 /* ---- threads and rows ---- */
 
-static void describe_thread(chrome_world *w, uint32_t pid, uint32_t tid, const char *name,
-                            uint32_t sort)
+/* Each sequence of the trace has its own residue class of the numbers. */
+rocl_status chrome_number_row(const chrome_world *w, size_t sequence, uint64_t k, uint32_t *tid,
+                              rocl_error *err)
 {
-    if (*name)
-        put_metadata(w, "thread_name", pid, tid, "name", name, 0);
-    put_metadata(w, "thread_sort_index", pid, tid, "sort_index", NULL, sort);
+    const uint64_t number =
+        w->first_row + w->places[w->capture->index] + sequence + k * w->sequences;
+    *tid = (uint32_t)number;
+    return number <= INT32_MAX
+               ? ROCL_OK
+               : rocl_fail(err, ROCL_INPUT,
+                           "%s: more rows than JSON of Chrome has numbers for: choose ranks",
+                           w->capture->path);
 }
 
-uint32_t chrome_new_row(chrome_world *w, uint32_t pid, const char *name, uint32_t sort)
+void chrome_describe_row(chrome_lines *l, rocl_buf *text, uint32_t pid, uint32_t tid,
+                         const char *name, uint32_t sort)
 {
-    const uint32_t tid = CHROME_NEW | w->new_rows++;
-    describe_thread(w, pid, tid, name, sort);
-    return tid;
+    if (*name)
+        put_metadata_line(l, text, "thread_name", pid, tid, "name", name, 0);
+    put_metadata_line(l, text, "thread_sort_index", pid, tid, "sort_index", NULL, sort);
 }
 
 /* A thread has its own number, if the process has no other thread with it; else its name says which
- * that is. */
-uint32_t chrome_thread_row(chrome_world *w, uint32_t process, uint32_t thread)
+ * that is. taken: (process, tid) in use. */
+static rocl_status describe_thread(chrome_world *w, chrome_lines *l, size_t sequence,
+                                   uint32_t index, rocl_map *taken, rocl_error *err)
 {
+    uint32_t thread;
+    const uint32_t process = rocl_host_process(w->capture, index, &thread);
     const uint32_t pid = w->processes[process].pid;
-    if (thread == ROCL_NONE)
-        return chrome_new_row(w, pid, "unknown thread", INT32_MAX);
+    uint32_t *tid = &w->host_rows[index];
+    char buf[256], name[320];
+    if (thread == ROCL_NONE) {
+        const rocl_status st = chrome_number_row(w, sequence, 0, tid, err);
+        if (st == ROCL_OK)
+            chrome_describe_row(l, &w->line, pid, *tid, "unknown thread", INT32_MAX);
+        return st;
+    }
     const rocl_thread *t = &w->capture->threads[thread];
     const rocl_process *p = &w->capture->processes[process];
     const bool main = t->tid == p->pid;
-    char buf[256], name[320];
     /* A process that had to change its number takes its main thread along. */
-    uint32_t tid = main ? pid : is_number(t->tid) ? (uint32_t)t->tid : 0;
-    uint64_t key = (uint64_t)process << 32 | tid;
-    if (!tid || rocl_map_get(&w->tids, key, 0))
-        tid = CHROME_NEW | w->new_rows++;
-    else if (!rocl_map_put(&w->tids, key, 1))
-        w->line.failed = true; /* the next line of metadata fails */
-    const char *own = rocl_thread_label(w->capture, t, p, buf, sizeof buf);
-    if ((!(tid & CHROME_NEW) && tid == t->tid) || main)
-        snprintf(name, sizeof name, "%s", own);
-    else if (*own)
-        snprintf(name, sizeof name, "%s (tid %" PRId64 ")", own, t->tid);
+    *tid = main ? pid : is_number(t->tid) ? (uint32_t)t->tid : 0;
+    const uint64_t key = (uint64_t)process << 32 | *tid;
+    const bool own = *tid && !rocl_map_get(taken, key, 0);
+    if (own && !rocl_map_put(taken, key, 1))
+        return rocl_fail_memory(err);
+    const rocl_status st = own ? ROCL_OK : chrome_number_row(w, sequence, 0, tid, err);
+    const char *label = rocl_thread_label(w->capture, t, p, buf, sizeof buf);
+    if ((own && *tid == t->tid) || main)
+        snprintf(name, sizeof name, "%s", label);
+    else if (*label)
+        snprintf(name, sizeof name, "%s (tid %" PRId64 ")", label, t->tid);
     else
         snprintf(name, sizeof name, "thread %" PRId64, t->tid);
-    describe_thread(w, pid, tid, name, main ? 0 : thread < BEYOND ? thread + 1 : BEYOND);
-    return tid;
+    chrome_describe_row(l, &w->line, pid, *tid, name,
+                        main              ? 0
+                        : thread < BEYOND ? thread + 1
+                                          : BEYOND);
+    return st;
 }
 
 /* ---- open, next capture, close ---- */
@@ -208,38 +230,41 @@ static rocl_status give_pids(chrome_world *w, rocl_map *pids, rocl_error *err)
                 return rocl_fail_memory(err);
         }
     }
-    w->next = (uint32_t)w->most + 1;
+    uint32_t next = (uint32_t)w->most + 1;
     for (size_t i = 0; i < w->trace->capture_count; i++) {
         const rocl_capture *c = &w->trace->captures[i]->pub;
         w->firsts[i] = n;
         for (uint32_t k = 0; k < c->process_count; k++, n++) {
             int64_t pid = c->processes[k].pid;
             bool real = is_number(pid) && rocl_map_get(pids, (uint64_t)pid, 0) == 1;
-            w->all[n] = (chrome_process){real ? (uint32_t)pid : w->next++, real};
+            w->all[n] = (chrome_process){real ? (uint32_t)pid : next++, real};
         }
     }
     for (size_t i = 0; i < w->gpus.count; i++)
-        w->gpu_pids[i] = w->next++;
-    w->first_row = w->next;
+        w->gpu_pids[i] = next++;
+    w->first_row = next;
     return ROCL_OK;
 }
 
-rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, rocl_error *err)
+rocl_status chrome_world_open(chrome_world *w, rocl_trace *t, rocl_error *err)
 {
     rocl_map pids = {0};
-    *w = (chrome_world){.trace = t, .stream = s};
+    *w = (chrome_world){.trace = t};
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
     rocl_status st = rocl_gpus_collect(&w->gpus, t, err);
     w->all = calloc(w->process_total + 1, sizeof *w->all);
     w->firsts = calloc(t->capture_count + 1, sizeof *w->firsts);
+    w->places = calloc(t->capture_count + 1, sizeof *w->places);
     w->gpu_pids = calloc(w->gpus.count + 1, sizeof *w->gpu_pids);
     w->gpu_seen = calloc(w->gpus.count + 1, sizeof *w->gpu_seen);
-    w->gpu_first = calloc(w->gpus.count + 1, sizeof *w->gpu_first);
-    if (st == ROCL_OK && (!w->all || !w->firsts || !w->gpu_pids || !w->gpu_seen || !w->gpu_first))
+    if (st == ROCL_OK && (!w->all || !w->firsts || !w->places || !w->gpu_pids || !w->gpu_seen))
         st = rocl_fail_memory(err);
-    for (size_t i = 0; st == ROCL_OK && i < w->gpus.count; i++)
-        w->gpu_first[i] = ROCL_NONE;
+    for (size_t i = 0; st == ROCL_OK && i < t->capture_count; i++) {
+        w->places[i] = w->sequences;
+        if (rocl_trace_takes(t, &t->captures[i]->pub))
+            w->sequences += rocl_timeline_sequences_max(&t->captures[i]->pub);
+    }
     if (st == ROCL_OK)
         st = settle_most(w, err);
     if (st == ROCL_OK)
@@ -250,25 +275,33 @@ rocl_status chrome_world_open(chrome_world *w, chrome_stream *s, rocl_trace *t, 
 
 void chrome_world_close(chrome_world *w)
 {
-    rocl_map_free(&w->tids);
     rocl_gpus_free(&w->gpus);
     rocl_buf_free(&w->line);
     free(w->all);
     free(w->firsts);
+    free(w->places);
     free(w->gpu_pids);
     free(w->gpu_seen);
-    free(w->gpu_first);
+    free(w->host_rows);
 }
 
-void chrome_world_capture(chrome_world *w, const rocl_capture *c)
+rocl_status chrome_world_capture(chrome_world *w, const rocl_timeline *t, chrome_lines *l,
+                                 rocl_error *err)
 {
-    rocl_map_free(&w->tids);
+    const rocl_capture *c = t->capture;
+    rocl_map taken = {0};
+    rocl_status st = ROCL_OK;
     w->capture = c;
     w->processes = w->all + w->firsts[c->index];
-    w->next += w->new_rows;
-    w->new_rows = 0;
-    memset(w->gpu_seen, 0, w->gpus.count * sizeof *w->gpu_seen);
-    chrome_stream_capture(w->stream, c, w->next);
+    free(w->host_rows);
+    w->host_rows = calloc((size_t)c->thread_count + c->process_count + 1, sizeof *w->host_rows);
+    if (!w->host_rows)
+        return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->process_count; i++)
-        describe_process(w, i);
+        describe_process(w, l, i);
+    for (size_t i = 0; i < t->sequence_count && st == ROCL_OK; i++)
+        if (rocl_sequence_kind_of(t->sequences[i].number) == ROCL_SEQUENCE_HOST)
+            st = describe_thread(w, l, i, rocl_sequence_index(t->sequences[i].number), &taken, err);
+    rocl_map_free(&taken);
+    return st;
 }
