@@ -325,6 +325,21 @@ END
     done
 }
 
+@test "--flat: processes of several nodes are told, as readers take them to be of one" {
+    gen "r%r.db" 1 --processes 4 --nodes 2
+    try 0 rocmerge --flat --align none -o f.db r?.db
+    one_line rocmerge
+    says "processes of 2 nodes are in one set of tables"
+    says "of synth-node-0; merge each node by itself, or without --flat"
+    try 0 rocmerge --flat --align none --split 2 -o s.db r?.db
+    one_line rocmerge
+    for merged in "--flat -o f.db r0.db r1.db" "--flat --rank 2-3 -o f.db r?.db" "-o m.db r?.db"; do
+        # shellcheck disable=SC2086
+        try 0 rocmerge --align none $merged
+        silent
+    done
+}
+
 @test "the environment stays where it is, but for the rank" {
     gen "r%r.db" 1 --processes 2
     for db in r0.db r1.db; do
