@@ -340,6 +340,22 @@ END
     done
 }
 
+@test "--flat: numbers that leave none for the next process" {
+    gen "r%r.db" 1 --processes 2
+    s=$(suffix r0.db)
+    sqlite3 r0.db "UPDATE rocpd_event$s SET stack_id = 9223372036854775807 WHERE id = 1"
+    for how in "" --rebuild; do
+        # shellcheck disable=SC2086
+        try 3 rocmerge --flat $how -o f.db r?.db
+        one_line rocmerge
+        says "r1.db: "
+        says "a number that links events, behind those of the files before it, would be too large: merge without --flat"
+        # shellcheck disable=SC2086
+        try 0 rocmerge $how -o m.db r?.db
+    done
+    [ ! -e f.db ]
+}
+
 @test "the environment stays where it is, but for the rank" {
     gen "r%r.db" 1 --processes 2
     for db in r0.db r1.db; do
