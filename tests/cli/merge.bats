@@ -325,6 +325,17 @@ END
     done
 }
 
+@test "a pipe that nobody reads is refused like other special files" {
+    gen a.db 1
+    mkfifo pipe
+    for options in "" "--flat" "--rebuild" "--start 0"; do
+        # shellcheck disable=SC2086
+        try 4 timeout 20 rocmerge $options -o pipe a.db
+        one_line rocmerge
+        says "pipe: a database can only be written to a regular file"
+    done
+}
+
 @test "--flat: processes of several nodes are told, as readers take them to be of one" {
     gen "r%r.db" 1 --processes 4 --nodes 2
     try 0 rocmerge --flat --align none -o f.db r?.db
