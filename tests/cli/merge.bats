@@ -351,6 +351,27 @@ END
     done
 }
 
+@test "--flat: a process of a flat database and the same process in another file are refused" {
+    gen "r%r.db" 1 --processes 3
+    guid=$(sqlite3 r1.db "SELECT guid FROM rocpd_info_process$(suffix r1.db)")
+    for how in "" --rebuild; do
+        # shellcheck disable=SC2086
+        rocmerge --flat $how -o f.db r0.db r1.db
+        rocmerge --flat -o g.db r1.db r2.db
+        for others in r1.db g.db; do
+            for tool in "rocmerge -o m.db" "rocpd2csv -d csv" "rocstats --team 2"; do
+                # shellcheck disable=SC2086
+                try 3 $tool f.db $others
+                says "holds the same process (guid $guid) as "
+            done
+        done
+        try 0 rocmerge -o m.db f.db r2.db
+        silent
+        rm m.db
+    done
+    [ ! -e csv ]
+}
+
 @test "--flat: numbers that leave none for the next process" {
     gen "r%r.db" 1 --processes 2
     s=$(suffix r0.db)
