@@ -75,6 +75,7 @@ typedef struct rocl_process {
     int64_t init, fini, start, end; /* ns; 0 unknown */
     uint32_t command;               /* text: the command line */
     int32_t rank;                   /* MPI rank from the environment, -1 unknown */
+    uint32_t guid; /* text: before it came into a set with others; "": that of its capture */
 } rocl_process;
 
 typedef struct rocl_thread {

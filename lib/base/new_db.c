@@ -288,6 +288,19 @@ rocl_status rocl_new_db_exec(rocl_new_db *db, const char *sql, rocl_error *err)
                             : st;
 }
 
+static rocl_status refuse_special_file(const char *path, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_OUTPUT, "%s: a database can only be written to a regular file",
+                     path);
+}
+
+/* To open a pipe is to wait for who reads it. */
+static bool is_special_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, rocl_error *err)
 {
     rocl_new_db *db = calloc(1, sizeof *db);
@@ -296,11 +309,12 @@ rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, 
         return rocl_fail_memory(err);
     db->fd = -1;
     db->path = strdup(path);
-    rocl_status st =
-        db->path ? rocl_destination_open(&db->place, &db->fd, path, err) : rocl_fail_memory(err);
-    if (st == ROCL_OK && !db->place.replaces)
-        st = rocl_fail(err, ROCL_OUTPUT, "%s: a database can only be written to a regular file",
-                       path);
+    rocl_status st = !db->path ? rocl_fail_memory(err)
+                     : is_special_file(path)
+                         ? refuse_special_file(path, err)
+                         : rocl_destination_open(&db->place, &db->fd, path, err);
+    if (st == ROCL_OK && !db->place.replaces) /* it has become one */
+        st = refuse_special_file(path, err);
     if (st == ROCL_OK)
         st = refuse_open(db->place.dir, db->place.name, path, err);
     const sqlite3_vfs *plain = sqlite3_vfs_find(NULL);

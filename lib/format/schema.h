@@ -93,6 +93,10 @@ typedef enum schema_serial {
 
 /* The series a column counts in; SCHEMA_SERIALS: none. */
 schema_serial schema_serial_of(const char *column);
+/* A flat set has no number left for one of this file. */
+#define SCHEMA_SERIAL_TOO_LARGE                                                                    \
+    "a number that links events, behind those of the files before it, would be too large: merge "  \
+    "without --flat"
 
 /* A column of schema 4 whose track_id stands for columns of schema 3. */
 bool schema_in_track(const char *column);

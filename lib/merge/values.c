@@ -293,7 +293,7 @@ static void number_serial(sqlite3_context *ctx, int n, sqlite3_value **v)
         return;
     }
     if (__builtin_add_overflow(old, c->serial_base[series], &fresh)) {
-        sqlite3_result_error(ctx, "a correlation id is too large to be renumbered", -1);
+        sqlite3_result_error(ctx, SCHEMA_SERIAL_TOO_LARGE, -1);
         return;
     }
     if (fresh > c->serial_last[series])

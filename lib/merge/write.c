@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/out_tree.h"
+#include "filter/filter.h"
 #include "merge/copier.h"
 #include "trace/remote.h"
 
@@ -332,11 +333,34 @@ static rocl_status refuse_remote(const rocl_trace *t, rocl_error *err)
     return ROCL_OK;
 }
 
+/* Readers know one node of a set: the GPUs of all of them would be taken for those of the first. */
+static void warn_of_joined_nodes(rocl_trace *t)
+{
+    const uint32_t none = (uint32_t)t->machine_count;
+    uint32_t first = none, latest = none;
+    size_t nodes = 0;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        if (c->machine == latest || !rocl_filter_takes_capture(t->filter, c))
+            continue;
+        latest = c->machine;
+        first = first == none ? latest : first;
+        nodes++;
+    }
+    if (nodes > 1)
+        rocl_notice(t,
+                    "processes of %zu nodes are in one set of tables: readers take them, and their "
+                    "GPUs, to be of %s; merge each node by itself, or without --flat",
+                    nodes, rocl_machine_name(t, first));
+}
+
 rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
                              rocl_error *err)
 {
     rocl_written own = {0};
     rocl_status st = refuse_remote(t, err);
+    if (st == ROCL_OK && o->flat)
+        warn_of_joined_nodes(t);
     if (st == ROCL_OK)
         st =
             o->slices || o->slice_ns ? write_slices(t, o, &own, err) : write_whole(t, o, &own, err);

@@ -128,20 +128,29 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
 
 /* A process that is in two inputs is an error: its events would count twice. Texts are known by
  * their file names only, which may be alike: of two of them it is none. */
+static rocl_status refuse_repeated(rocl_trace *t, rocl_map *seen, size_t i, uint32_t guid,
+                                   rocl_error *err)
+{
+    const rocl_model_capture *c = t->captures[i], *other;
+    const uint32_t before = rocl_map_get(seen, guid, ROCL_NONE);
+    other = before == ROCL_NONE || before == i ? NULL : t->captures[before];
+    if (other && guid &&
+        ((c->source->format->flags | other->source->format->flags) & ROCL_FORMAT_UNIQUE_GUID))
+        return rocl_fail(err, ROCL_INPUT, "%s: holds the same process (guid %s) as %s", c->pub.path,
+                         rocl_str(t, guid), other->pub.path);
+    return rocl_map_put(seen, guid, (uint32_t)i) ? ROCL_OK : rocl_fail_memory(err);
+}
+
 static rocl_status refuse_repeated_processes(rocl_trace *t, rocl_error *err)
 {
     rocl_map seen = {0};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
-        const rocl_model_capture *c = t->captures[i], *other;
-        uint32_t before = rocl_map_get(&seen, c->pub.guid, ROCL_NONE);
-        other = before == ROCL_NONE ? NULL : t->captures[before];
-        if (other && c->pub.guid &&
-            ((c->source->format->flags | other->source->format->flags) & ROCL_FORMAT_UNIQUE_GUID))
-            st = rocl_fail(err, ROCL_INPUT, "%s: holds the same process (guid %s) as %s",
-                           c->pub.path, rocl_str(t, c->pub.guid), other->pub.path);
-        else if (!rocl_map_put(&seen, c->pub.guid, (uint32_t)i))
-            st = rocl_fail_memory(err);
+        const rocl_capture *c = &t->captures[i]->pub;
+        st = refuse_repeated(t, &seen, i, c->guid, err);
+        for (uint32_t p = 0; p < c->process_count && st == ROCL_OK; p++)
+            if (c->processes[p].guid)
+                st = refuse_repeated(t, &seen, i, c->processes[p].guid, err);
     }
     rocl_map_free(&seen);
     return st;

@@ -27,7 +27,8 @@ static const size_t node_texts[] = {
     offsetof(rocl_node, machine_id), offsetof(rocl_node, system_name),
     offsetof(rocl_node, hostname),   offsetof(rocl_node, release),
     offsetof(rocl_node, version),    offsetof(rocl_node, hardware)};
-static const size_t process_texts[] = {offsetof(rocl_process, command)};
+static const size_t process_texts[] = {offsetof(rocl_process, command),
+                                       offsetof(rocl_process, guid)};
 static const size_t agent_texts[] = {
     offsetof(rocl_agent, type_name), offsetof(rocl_agent, name),    offsetof(rocl_agent, model),
     offsetof(rocl_agent, vendor),    offsetof(rocl_agent, product), offsetof(rocl_agent, user_name),

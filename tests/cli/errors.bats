@@ -355,6 +355,23 @@ END
     [ "$(ls -A ..)" = in ]
 }
 
+@test "a name that is a folder itself does not become a hidden file" {
+    db=$FIXTURES/schema-3.0.0.db
+    mkdir d
+    for name in . .. d/. d/..; do
+        for tool in rocpd2csv rocpd2pftrace rocpd2otf2 rocmerge "rocline export" \
+            "rocline convert -f csv,otf2"; do
+            # shellcheck disable=SC2086 # words
+            try 2 $tool -o "$name" "$db"
+            says "--output-file: \"$name\" is a folder"
+        done
+    done
+    try 2 rocmerge -o d/ "$db"
+    says '"d/" is a folder'
+    try 2 env ROCPD_OUTPUT_NAME=. rocpd2csv "$db"
+    [ "$(ls -A)" = d ]
+}
+
 @test "devices, pipes and files that are there are the output itself" {
     db=$FIXTURES/schema-3.0.0.db
     mkfifo fifo fifo.gz

@@ -325,6 +325,69 @@ END
     done
 }
 
+@test "a pipe that nobody reads is refused like other special files" {
+    gen a.db 1
+    mkfifo pipe
+    for options in "" "--flat" "--rebuild" "--start 0"; do
+        # shellcheck disable=SC2086
+        try 4 timeout 20 rocmerge $options -o pipe a.db
+        one_line rocmerge
+        says "pipe: a database can only be written to a regular file"
+    done
+}
+
+@test "--flat: processes of several nodes are told, as readers take them to be of one" {
+    gen "r%r.db" 1 --processes 4 --nodes 2
+    try 0 rocmerge --flat --align none -o f.db r?.db
+    one_line rocmerge
+    says "processes of 2 nodes are in one set of tables"
+    says "of synth-node-0; merge each node by itself, or without --flat"
+    try 0 rocmerge --flat --align none --split 2 -o s.db r?.db
+    one_line rocmerge
+    for merged in "--flat -o f.db r0.db r1.db" "--flat --rank 2-3 -o f.db r?.db" "-o m.db r?.db"; do
+        # shellcheck disable=SC2086
+        try 0 rocmerge --align none $merged
+        silent
+    done
+}
+
+@test "--flat: a process of a flat database and the same process in another file are refused" {
+    gen "r%r.db" 1 --processes 3
+    guid=$(sqlite3 r1.db "SELECT guid FROM rocpd_info_process$(suffix r1.db)")
+    for how in "" --rebuild; do
+        # shellcheck disable=SC2086
+        rocmerge --flat $how -o f.db r0.db r1.db
+        rocmerge --flat -o g.db r1.db r2.db
+        for others in r1.db g.db; do
+            for tool in "rocmerge -o m.db" "rocpd2csv -d csv" "rocstats --team 2"; do
+                # shellcheck disable=SC2086
+                try 3 $tool f.db $others
+                says "holds the same process (guid $guid) as "
+            done
+        done
+        try 0 rocmerge -o m.db f.db r2.db
+        silent
+        rm m.db
+    done
+    [ ! -e csv ]
+}
+
+@test "--flat: numbers that leave none for the next process" {
+    gen "r%r.db" 1 --processes 2
+    s=$(suffix r0.db)
+    sqlite3 r0.db "UPDATE rocpd_event$s SET stack_id = 9223372036854775807 WHERE id = 1"
+    for how in "" --rebuild; do
+        # shellcheck disable=SC2086
+        try 3 rocmerge --flat $how -o f.db r?.db
+        one_line rocmerge
+        says "r1.db: "
+        says "a number that links events, behind those of the files before it, would be too large: merge without --flat"
+        # shellcheck disable=SC2086
+        try 0 rocmerge $how -o m.db r?.db
+    done
+    [ ! -e f.db ]
+}
+
 @test "the environment stays where it is, but for the rank" {
     gen "r%r.db" 1 --processes 2
     for db in r0.db r1.db; do

@@ -465,3 +465,13 @@ END
     one_line "rocline query"
     says "none/x.csv: the folder none does not exist"
 }
+
+@test "a slice within two that overlap each other has the one that began last as its parent" {
+    cat >t.json <<'END'
+[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":0,"dur":10},
+{"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":5,"dur":15},
+{"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":1,"ts":6,"dur":2}]
+END
+    [ "$(query -q -f tsv "SELECT s.name, s.depth, p.name FROM slice s LEFT JOIN slice p
+        ON p.id = s.parent_id ORDER BY s.ts" t.json | tail -n +2)" = $'a\t0\t\nb\t0\t\nc\t1\tb' ]
+}

@@ -840,6 +840,22 @@ views_of() { # DATABASE
     [ "$(wc -c <t.rocl)" -lt "$(wc -c <joined.rocl)" ]
 }
 
+@test "copies of chunks of several processes: one message, and each chunk is read once" {
+    requires
+    rocrec -q -d raw -- "$TRACED" forks 3 50 >/dev/null
+    [ "$(find raw -name '*.rocl' | wc -l)" -gt 1 ]
+    cat raw/*.rocl >t.rocl
+    cat t.rocl raw/*.rocl >twice.rocl
+    try 0 rocline query "SELECT count(*) FROM marker" t.rocl
+    [ -z "$stderr" ]
+    once=$output
+    try 0 rocline query "SELECT count(*) FROM marker" twice.rocl
+    one_line "rocline query"
+    says "twice.rocl: "
+    says " copies of chunks left out: each chunk is read once"
+    [ "$output" = "$once" ]
+}
+
 @test "the number of workers does not matter" {
     try 0 rocrec -q -o t.rocl -- "$TRACED" threads 8 20000
     for j in 1 2 5; do

@@ -9,6 +9,8 @@
 /* Fills in the placeholders of -o and -d, once, before anything else here is called: from the first
  * process of the first input, and from this run. Returns -1, or the exit code of a usage error. */
 int output_fill_names(common *c);
+/* A name of a folder where that of a file is wanted is a usage error. */
+int output_refuse_folder(const char *name);
 /* The same of one option, which has no variable, and need not be given; the name stays for good. A
  * command that is to be run is what values are taken from, if there is one, instead of inputs. */
 int output_fill_name(const common *c, const strings *command, const char *option,

@@ -345,12 +345,29 @@ static int fill_in(origin *o, const char *option, const char *from, char *path)
 
 static char own_name[PATH_MAX], own_folder[PATH_MAX]; /* those of output_fill_names */
 
+/* "." and "runs/." would become hidden files: "._results.pftrace", "runs/..db". */
+static bool is_folder_itself(const char *name)
+{
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    return !strcmp(last, ".") || !strcmp(last, "..");
+}
+
+int output_refuse_folder(const char *name)
+{
+    return usage_error(
+        "--output-file: \"%s\" is a folder: name a file in it, or name the folder by "
+        "--output-path",
+        name);
+}
+
 int output_fill_names(common *c)
 {
     origin o = {.options = c, .rank = -1};
     int code = fill_in(&o, "--output-file",
                        c->output_file ? c->output_file : get_variable("ROCPD_OUTPUT_NAME", "out"),
                        own_name);
+    if (code < 0 && is_folder_itself(own_name))
+        code = output_refuse_folder(own_name);
     if (code < 0)
         code = fill_in(&o, "--output-path",
                        c->output_path ? c->output_path

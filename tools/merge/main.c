@@ -121,6 +121,8 @@ static int check_database(cli *c)
     const char *name = output_name(&c->common);
     if (strcmp(name, "-") == 0)
         return usage_error("a database cannot be written to standard output");
+    if (ends_with(name, "/")) /* it would become a hidden file, ".db" */
+        return output_refuse_folder(name);
     int code = (c->split ? output_files : output_place)(&c->common, ends_with(name, ".db"), ".db",
                                                         c->path, sizeof c->path);
     return code < 0 ? output_check(&c->common, c->path) : code;

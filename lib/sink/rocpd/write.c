@@ -79,9 +79,7 @@ static void add_serial(row_builder *r, schema_serial series, uint64_t v)
     int64_t number = (int64_t)v;
     if (s->to->flat && number > 0) {
         if (__builtin_add_overflow(number, s->to->base[series], &number) && r->st == ROCL_OK)
-            r->st =
-                rocl_fail(r->err, ROCL_INPUT, "%s: a correlation id is too large to be renumbered",
-                          s->capture->path);
+            r->st = rocl_fail(r->err, ROCL_INPUT, "%s: " SCHEMA_SERIAL_TOO_LARGE, s->capture->path);
         else if (number > s->to->last[series])
             s->to->last[series] = number;
     }

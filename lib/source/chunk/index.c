@@ -224,21 +224,24 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status prepare_process(chunk_process *p, rocl_error *err)
+/* Files may have been joined that have chunks in common: how many are copies. */
+static size_t drop_copies(chunk_process *p)
 {
-    qsort(p->chunks, p->count, sizeof *p->chunks, compare_chunks);
-    p->any = p->chunks[0];
-    /* Files may have been joined that have chunks in common. */
+    const size_t all = p->count;
     size_t n = 1;
-    for (size_t i = 1; i < p->count; i++) {
+    qsort(p->chunks, all, sizeof *p->chunks, compare_chunks);
+    p->any = p->chunks[0];
+    for (size_t i = 1; i < all; i++) {
         const chunk_info *kept = p->chunks[n - 1], *c = p->chunks[i];
         if (kept->h.writer != c->h.writer || kept->h.seq != c->h.seq)
             p->chunks[n++] = c;
     }
-    if (n < p->count)
-        rocl_notice(p->file->trace, "%s: %zu chunks occur more than once; each is read once",
-                    p->file->path, p->count - n);
     p->count = n;
+    return all - n;
+}
+
+static rocl_status prepare_process(chunk_process *p, rocl_error *err)
+{
     count_losses(p);
     drop_damaged(p);
     rocl_status st = plan_runs(p, err);
@@ -261,6 +264,12 @@ rocl_status chunk_index(chunk_file *f, rocl_error *err)
     free(x.buffers);
     if (st == ROCL_OK)
         st = group_chunks(f, err);
+    size_t copies = 0;
+    for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
+        copies += drop_copies(&f->processes[i]);
+    if (copies)
+        rocl_notice(f->trace, "%s: %zu %s of chunks left out: each chunk is read once", f->path,
+                    copies, copies == 1 ? "copy" : "copies");
     for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
         st = prepare_process(&f->processes[i], err);
     return st;

@@ -44,7 +44,7 @@ static const field node_fields[] = {
     {TEXT(rocl_node, version, "version")},       {TEXT(rocl_node, hardware, "hardware_name")},
 };
 
-enum { PROCESS_ENVIRONMENT = 8, PROCESS_GUID };
+enum { PROCESS_ENVIRONMENT = 8, PROCESS_GUID, PROCESS_EXTDATA };
 
 static const field process_fields[] = {
     {REF(rocl_process, node, "nid", nodes)},
@@ -57,6 +57,7 @@ static const field process_fields[] = {
     {TEXT(rocl_process, command, "command")},
     {OTHER("environment")},
     {OTHER("guid")},
+    {OTHER("extdata")},
 };
 
 static const field thread_fields[] = {
@@ -267,6 +268,19 @@ static void *append_definition(rocpd_set *s, const info_table *t, int64_t id, ro
     return (char *)*array + (*count)++ * t->size;
 }
 
+/* In a flat set the extdata of a process has the guid that it had by itself. */
+static uint32_t read_own_guid(const rocpd_row *r)
+{
+    static const char key[] = "\"guid\"";
+    size_t n;
+    const char *extdata = rocl_cell_text(r->rows, PROCESS_EXTDATA, r->row, &n);
+    bool bad = false;
+    if (!memmem(extdata, n, key, sizeof key - 1))
+        return 0;
+    const uint32_t guid = rocl_json_text(r->set->trace, extdata, n, "guid", &bad);
+    return guid == ROCL_NONE ? 0 : guid;
+}
+
 static rocl_status complete_process(rocpd_set *s, const info_table *t, const rocpd_row *r,
                                     void *definition, rocl_error *err)
 {
@@ -278,6 +292,7 @@ static rocl_status complete_process(rocpd_set *s, const info_table *t, const roc
         return rocl_fail_memory(err);
     if (!c->guid)
         c->guid = read_text(r, PROCESS_GUID);
+    p->guid = read_own_guid(r);
     if (c->process_count == 1)
         c->rank = p->rank;
     return ROCL_OK;
