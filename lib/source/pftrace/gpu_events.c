@@ -198,8 +198,9 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
     }
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
     /* Ours have a stream; without a GPU they are work of none that is known. Others mean the first.
-     */
-    if (r->kind != ROCL_COPY && (has_gpu || a.stream == ROCL_NO_KEY))
+     * The agents of a copy are its ends: its GPU tells the queue apart from those of other GPUs. */
+    if (r->kind == ROCL_COPY ? has_gpu && r->queue != ROCL_NO_KEY
+                             : has_gpu || a.stream == ROCL_NO_KEY)
         r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
     r->link = event ? pfr_plain_link(event) : ROCL_NO_KEY;
     const rocl_status st = rocl_record_put(w->to, r, err);
