@@ -261,3 +261,21 @@ totals() { # input
         done
     done
 }
+
+# Domains and names may be like words and lines of other formats: they are the table's last word.
+@test "layout rocprof: it is read back as that, whatever its calls are of and called" {
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"cpu_op","name":"aten::add","pid":7,"tid":7,"ts":10.001,"dur":5.002},
+ {"ph":"X","cat":"user_annotation","name":"HIP: pid:7 tid:2 inner ret=0 @3 +4","pid":7,"tid":7,"ts":20.003,"dur":1.001},
+ {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":30.007,"dur":10.011,"args":{"device":0,"stream":7}}
+]}
+J
+    sed -i 's/"ph"/\n&/g' a.json
+    rtg2json -q --layout rocprof -o b.json a.json
+    for input in a.json b.json; do
+        rocline query -q -f csv -o $input.csv 'SELECT kind, name, category, start, "end" FROM event ORDER BY start' $input
+    done
+    [ "$(wc -l <a.json.csv)" = 4 ]
+    diff a.json.csv b.json.csv
+}
