@@ -279,3 +279,33 @@ J
     [ "$(wc -l <a.json.csv)" = 4 ]
     diff a.json.csv b.json.csv
 }
+
+@test "layout rocprof: copies keep their GPU whatever they are called, marks of no known thread stay marks" {
+    printf '%s\n' 'profile:  kernel;  k;  1.0 us; 1000; 2000; #1.0.0;' \
+        'profile:    copy;  UnknownCopy;  1.0 us; 3000; 4000; #1.0.1; 40 bytes;' \
+        'profile:    copy;  DeviceToHost;  1.0 us; 5000; 6000; #1.0.2; 40 bytes;' >hcc.log
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,"ts":1,"dur":1,"args":{"device":1,"stream":7}},
+ {"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":1,"tid":7,"ts":3,"dur":1,"args":{"device":1,"stream":7}},
+ {"ph":"X","cat":"gpu_memset","name":"Memset (Device)","pid":1,"tid":7,"ts":5,"dur":1,"args":{"device":1,"stream":7}}
+]}
+J
+    for input in hcc.log a.json; do
+        rtg2json -q --layout rocprof -o b.json $input
+        for file in $input b.json; do
+            rocstats -q overlap --table overlap --format csv $file | cut -d, -f2- >$file.overlap
+            rocline query -q -f csv -o $file.ends 'SELECT name, src_device IS NULL, dst_device IS NULL FROM memory_copies ORDER BY start' $file
+        done
+        diff $input.overlap b.json.overlap
+        diff $input.ends b.json.ends
+    done
+    [[ "$(cat b.json.ends)" == *'"Memcpy DtoH (Device -> Pageable)",0,1'* ]]
+    printf '%s\n' 'Domain(ROCTX_DOMAIN), Timestamp(1005), ROCTX_ID(0), ROCTX_Message(ROCTX-MARK: m)' \
+        'Domain(ROCTX_DOMAIN), Timestamp(2000), ROCTX_ID(0), ROCTX_Message(ROCTX-RANGE: r)' \
+        'Domain(ROCTX_DOMAIN), Timestamp(2007), ROCTX_ID(0),' >marks.txt
+    rtg2json -q --layout rocprof -o b.json marks.txt
+    try 0 rocline query -q -f csv 'SELECT kind, name, start, "end" FROM event ORDER BY start' b.json
+    same "$(tail -n +2 <<<"$output")" '"instant","m",1005,1005
+"marker","r",2000,2007'
+}

@@ -63,7 +63,7 @@ typedef struct json_event {
     uint64_t pid, tid, id;
     int64_t ts, dur; /* nanoseconds */
     rocl_view name;
-    bool bad; /* a number is none */
+    bool bad, no_row; /* a number is none; tid is -1 */
 } json_event;
 
 static void free_worker(void *state)
@@ -360,11 +360,11 @@ static void repair_old_row(json_file *f, rocprof_row *row, const json_event *e)
 }
 
 /* What was started and stopped stands on row 0 and ends 1 ns later than it did; old files have no
- * thread of it. Other ranges stand on the row of their thread. */
+ * thread of it. Other ranges stand on the row of their thread, -1 where that is not known. */
 static void repair_range(rocprof_row *row, const json_event *e)
 {
     uint64_t end;
-    row->started = !e->tid;
+    row->started = !e->tid && !e->no_row;
     if (!row->started)
         return;
     if (row->value[ROCPROF_END].text.p && rocl_json_uint(row->value[ROCPROF_END].text, &end) && end)
@@ -501,8 +501,8 @@ static void read_event(json_worker *w, rocl_json *r, json_event *e)
             e->bad |= !rocl_json_uint(v.text, &e->pid);
             break;
         case TID:
-            if (!rocl_view_is(v.text, "-1"))
-                e->bad |= !rocl_json_uint(v.text, &e->tid);
+            e->no_row = rocl_view_is(v.text, "-1");
+            e->bad |= !e->no_row && !rocl_json_uint(v.text, &e->tid);
             break;
         case ID:
             e->bad |= !rocl_json_uint(v.text, &e->id);
