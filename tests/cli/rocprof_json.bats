@@ -309,3 +309,25 @@ J
     same "$(tail -n +2 <<<"$output")" '"instant","m",1005,1005
 "marker","r",2000,2007'
 }
+
+# Files are cut into pieces of some MiB between events, which may be those of the two ends of an arrow.
+@test "an arrow whose ends are in different pieces of the file joins call and work" {
+    for pad in "" xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; do
+        awk -v pad="$pad" 'BEGIN {
+            print "{ \"traceEvents\":[{}"
+            form = ",{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":\"%d\",\"dur\":\"2\",\n  \"args\":{\n    \"BeginNs\":\"%d000\",\n    \"EndNs\":\"%d000\",\n    \"pid\":\"7\",\n    \"tid\":\"7\"\n  }\n}\n"
+            for (i = 10; i < 30010; i++) {
+                printf form, i == 30009 ? "hipLaunchKernel" pad : "hipLaunchKernel", 2, 7, 10 * i, 10 * i, 10 * i + 2
+                printf form, "k", 6, 0, 10 * i + 5, 10 * i + 5, 10 * i + 7
+            }
+            for (i = 10; i < 30010; i++) {
+                printf ",{\"ts\":%d,\"ph\":\"s\",\"cat\":\"DataFlow\",\"id\":%d,\"pid\":2,\"tid\":7,\"name\":\"dep\"}\n", 10 * i + 1, i
+                printf ",{\"ts\":%d,\"ph\":\"t\",\"cat\":\"DataFlow\",\"id\":%d,\"pid\":6,\"tid\":0,\"name\":\"dep\"}\n", 10 * i + 5, i
+            }
+            print "]}"
+        }' >a.json
+        try 0 rocline query -q -f csv "SELECT COUNT(*) FROM event JOIN event AS call ON call.stack_id = event.stack_id
+            AND call.kind = 'region' WHERE event.kind = 'kernel'" a.json
+        same "$(tail -n 1 <<<"$output")" 30000
+    done
+}

@@ -569,6 +569,40 @@ static bool find_next_event(rocl_json *r, uint64_t offset, unsigned flags)
     return true;
 }
 
+/* An event that the reader has entered. */
+static void take_or_read_event(const json_file *f, json_worker *w, rocl_json *r, json_event *e)
+{
+    json_cursor c = {r->at, r->end};
+    if (!f->v2 && take_event(w, &c, e)) {
+        rocl_json_left(r, c.p);
+        return;
+    }
+    begin_event(w, e, w->row.where);
+    read_event(w, r, e);
+}
+
+/* The end of the arrow that began with the last event of a piece is the first event of the next. */
+static rocl_status end_arrow(rocl_records_input *in, rocl_records *to, const rocl_piece *next,
+                             rocl_error *err)
+{
+    enum { ARROW_BYTES = 1024 }; /* an event that is longer is none */
+    json_file *f = in->state;
+    json_worker *w = get_worker(to);
+    const uint64_t left = next->last - next->first;
+    rocl_json r;
+    rocl_json_token v;
+    json_event e;
+    rocl_status st =
+        rocl_json_load(&r, &w->bytes, in->files[0].spool, next->first,
+                       next->first + (left < ARROW_BYTES ? left : ARROW_BYTES), f->flags, err);
+    if (st != ROCL_OK || !rocl_json_element(&r, &v))
+        return st;
+    begin_event(w, &e, rocl_json_offset(&r, &v));
+    if (rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        take_or_read_event(f, w, &r, &e);
+    return e.phase == 't' && !e.bad && !r.wrong ? put_arrow(to, f, w, &e, err) : ROCL_OK;
+}
+
 static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
                                rocl_error *err)
 {
@@ -592,13 +626,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                        "an event that is no object", err);
                 continue;
             }
-            json_cursor c = {r.at, r.end};
-            if (!f->v2 && take_event(w, &c, &e)) {
-                rocl_json_left(&r, c.p);
-            } else {
-                begin_event(w, &e, w->row.where);
-                read_event(w, &r, &e);
-            }
+            take_or_read_event(f, w, &r, &e);
             w->row.counters = w->counters;
             if (w->failed)
                 st = rocl_fail_memory(err);
@@ -611,6 +639,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                    r.wrong, err);
         more = more && find_next_event(&r, r.offset, f->flags);
     }
+    if (st == ROCL_OK && w->in_arrow && piece + 1 < in->pieces + in->piece_count)
+        st = end_arrow(in, to, piece + 1, err);
     if (w->unescaped.failed)
         st = rocl_fail_memory(err);
     return st;
