@@ -507,3 +507,23 @@ gpus_of_memory() {
     [ -s with/out ]
     cmp with/out without/out
 }
+
+# What overlaps on a thread is drawn on rows of its own, which are no threads.
+@test "layout trace: calls that overlap come back on their thread, and markers have their kernels" {
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"user_annotation","name":"step","pid":7,"tid":8,"ts":10,"dur":50},
+ {"ph":"X","cat":"user_annotation","name":"late","pid":7,"tid":8,"ts":30,"dur":70},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":7,"tid":8,"ts":40,"dur":30,"args":{"correlation":1}},
+ {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":80,"dur":10,"args":{"device":0,"stream":7,"correlation":1}}
+]}
+J
+    rtg2json -q --layout trace --args -o b.json a.json
+    grep -q '"overlapping calls of 8 (2)"' b.json
+    for input in a.json b.json; do
+        rocline query -q -f csv -o $input.csv "SELECT name, tid, start, \"end\" FROM event WHERE kind <> 'kernel' ORDER BY start" $input
+        rocstats -q markers --format csv $input >$input.markers
+    done
+    diff a.json.csv b.json.csv
+    diff a.json.markers b.json.markers
+}

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "format/perfetto.h"
 #include "sink/chrome/chrome.h"
 
 static uint64_t make_row(uint32_t pid, uint32_t tid)
@@ -22,7 +23,7 @@ static uint64_t define_thread(chrome_sink *c, const rocl_track *t)
     char name[64];
     if (!t->lane)
         return make_row(pid, chrome_thread_row(&c->world, t->process, t->thread));
-    snprintf(name, sizeof name, "overlapping calls of %u (%u)", tid, t->lane + 1);
+    snprintf(name, sizeof name, PF_OVERLAPPING_CALLS " of %u (%u)", tid, t->lane + 1);
     return make_row(pid, chrome_new_row(&c->world, pid, name, INT32_MAX));
 }
 
