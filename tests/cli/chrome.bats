@@ -527,3 +527,20 @@ J
     diff a.json.csv b.json.csv
     diff a.json.markers b.json.markers
 }
+
+@test "names may be empty: Perfetto traces and layout trace give them back" {
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"cpu_op","name":"","pid":7,"tid":8,"ts":10,"dur":50},
+ {"ph":"X","cat":"user_annotation","name":"","pid":7,"tid":8,"ts":20,"dur":5},
+ {"ph":"X","cat":"kernel","name":"","pid":0,"tid":7,"ts":80,"dur":10,"args":{"device":0,"stream":7}}
+]}
+J
+    rocpd2pftrace -q -o a.pftrace a.json
+    rtg2json -q --layout trace -o b.json a.json
+    for input in a.json a.pftrace b.json; do
+        rocline query -q -f csv -o $input.csv 'SELECT kind, name, start, "end" FROM event ORDER BY start' $input
+        diff a.json.csv $input.csv
+    done
+    grep -q '"kernel","",80000,90000' a.json.csv
+}

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/json_index.h"
+#include "format/perfetto.h"
 #include "source/chrome/callers.h"
 #include "source/chrome/collectives.h"
 #include "source/chrome/flows.h"
@@ -235,6 +236,8 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
 {
     bool work;
     r->name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
+    if (rocl_view_is(r->name, PF_UNNAMED))
+        r->name = (rocl_view){"", 0};
     if (!chrome_own_make(r, &f->work, w, e, &work))
         return chrome_count_bad_args(to, r->where, err);
     if (!r->as.e.category)
