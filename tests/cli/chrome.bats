@@ -556,3 +556,40 @@ gpus_of_memory() {
     jq -e '.traceEvents | map(select(.ph == "X")) | group_by(.tid) | length == 3 and
         all(.[]; sort_by(.ts) as $e | all(range(1; $e | length); $e[. - 1].ts + $e[. - 1].dur <= $e[.].ts))' 1.json
 }
+
+# What overlaps on a thread is drawn on rows of its own, which are no threads.
+@test "layout trace: calls that overlap come back on their thread, and markers have their kernels" {
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"user_annotation","name":"step","pid":7,"tid":8,"ts":10,"dur":50},
+ {"ph":"X","cat":"user_annotation","name":"late","pid":7,"tid":8,"ts":30,"dur":70},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":7,"tid":8,"ts":40,"dur":30,"args":{"correlation":1}},
+ {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":80,"dur":10,"args":{"device":0,"stream":7,"correlation":1}}
+]}
+J
+    rtg2json -q --layout trace --args -o b.json a.json
+    grep -q '"overlapping calls of 8 (2)"' b.json
+    for input in a.json b.json; do
+        rocline query -q -f csv -o $input.csv "SELECT name, tid, start, \"end\" FROM event WHERE kind <> 'kernel' ORDER BY start" $input
+        rocstats -q markers --format csv $input >$input.markers
+    done
+    diff a.json.csv b.json.csv
+    diff a.json.markers b.json.markers
+}
+
+@test "names may be empty: Perfetto traces and layout trace give them back" {
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"cpu_op","name":"","pid":7,"tid":8,"ts":10,"dur":50},
+ {"ph":"X","cat":"user_annotation","name":"","pid":7,"tid":8,"ts":20,"dur":5},
+ {"ph":"X","cat":"kernel","name":"","pid":0,"tid":7,"ts":80,"dur":10,"args":{"device":0,"stream":7}}
+]}
+J
+    rocpd2pftrace -q -o a.pftrace a.json
+    rtg2json -q --layout trace -o b.json a.json
+    for input in a.json a.pftrace b.json; do
+        rocline query -q -f csv -o $input.csv 'SELECT kind, name, start, "end" FROM event ORDER BY start' $input
+        diff a.json.csv $input.csv
+    done
+    grep -q '"kernel","",80000,90000' a.json.csv
+}

@@ -184,3 +184,13 @@ print(len(rows), 'rows')
 END
     done
 }
+
+@test "calls of HSA come back as calls of HSA" {
+    printf '%s\n' '1000:1010 7:8 hsa_signal_create(1, 0) = 0' '1020:1030 7:8 hsa_amd_pointer_info(1) = 0' >hsa_api_trace.txt
+    rtg2json -q --layout kineto -o b.json hsa_api_trace.txt
+    for input in hsa_api_trace.txt b.json; do
+        rocstats -q summary --format csv $input >$input.summary
+    done
+    grep -q '^"HSA","hsa_signal_create",1,10,' hsa_api_trace.txt.summary
+    diff hsa_api_trace.txt.summary b.json.summary
+}

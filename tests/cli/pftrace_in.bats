@@ -451,3 +451,18 @@ J
     rocstats -q memory --format json a.pftrace | jq -e '[.tables[] | select(.key == "memory").rows[].leaks] == [null, null]'
     [[ "$(rocstats -q memory a.pftrace)" == *"not freed: not known"* ]]
 }
+
+# Queues are told apart by their GPU, which a copy has from the row that it is drawn on.
+@test "a trace of ours: copies are on the queue of the kernels that they shared it with" {
+    printf 'profile:%s;\n' '  kernel;  a;  1.0 us; 1000; 2000; #0.0.0' '    copy;  HostToDevice;  1.0 us; 3000; 4000; #0.0.1; 40 bytes' \
+        '    copy;  DeviceToHost;  1.0 us; 3000; 4000; #1.0.2; 40 bytes' '  kernel;  b;  1.0 us; 5000; 6000; #1.0.3' >hcc.log
+    rocpd2pftrace -q -o a.pftrace hcc.log
+    rocmerge -q -o a.db hcc.log
+    rocpd2pftrace -q --group-by-queue -o b.pftrace a.db
+    for input in hcc.log a.pftrace b.pftrace; do
+        rocstats -q streams --table queues --format csv $input | cut -d, -f3- | sort >$input.queues
+    done
+    [ "$(wc -l <hcc.log.queues)" = 3 ]
+    diff hcc.log.queues a.pftrace.queues
+    diff hcc.log.queues b.pftrace.queues
+}

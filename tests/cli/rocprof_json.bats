@@ -261,3 +261,73 @@ totals() { # input
         done
     done
 }
+
+# Domains and names may be like words and lines of other formats: they are the table's last word.
+@test "layout rocprof: it is read back as that, whatever its calls are of and called" {
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"cpu_op","name":"aten::add","pid":7,"tid":7,"ts":10.001,"dur":5.002},
+ {"ph":"X","cat":"user_annotation","name":"HIP: pid:7 tid:2 inner ret=0 @3 +4","pid":7,"tid":7,"ts":20.003,"dur":1.001},
+ {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":30.007,"dur":10.011,"args":{"device":0,"stream":7}}
+]}
+J
+    sed -i 's/"ph"/\n&/g' a.json
+    rtg2json -q --layout rocprof -o b.json a.json
+    for input in a.json b.json; do
+        rocline query -q -f csv -o $input.csv 'SELECT kind, name, category, start, "end" FROM event ORDER BY start' $input
+    done
+    [ "$(wc -l <a.json.csv)" = 4 ]
+    diff a.json.csv b.json.csv
+}
+
+@test "layout rocprof: copies keep their GPU whatever they are called, marks of no known thread stay marks" {
+    printf '%s\n' 'profile:  kernel;  k;  1.0 us; 1000; 2000; #1.0.0;' \
+        'profile:    copy;  UnknownCopy;  1.0 us; 3000; 4000; #1.0.1; 40 bytes;' \
+        'profile:    copy;  DeviceToHost;  1.0 us; 5000; 6000; #1.0.2; 40 bytes;' >hcc.log
+    cat >a.json <<'J'
+{"traceEvents":[
+ {"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,"ts":1,"dur":1,"args":{"device":1,"stream":7}},
+ {"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":1,"tid":7,"ts":3,"dur":1,"args":{"device":1,"stream":7}},
+ {"ph":"X","cat":"gpu_memset","name":"Memset (Device)","pid":1,"tid":7,"ts":5,"dur":1,"args":{"device":1,"stream":7}}
+]}
+J
+    for input in hcc.log a.json; do
+        rtg2json -q --layout rocprof -o b.json $input
+        for file in $input b.json; do
+            rocstats -q overlap --table overlap --format csv $file | cut -d, -f2- >$file.overlap
+            rocline query -q -f csv -o $file.ends 'SELECT name, src_device IS NULL, dst_device IS NULL FROM memory_copies ORDER BY start' $file
+        done
+        diff $input.overlap b.json.overlap
+        diff $input.ends b.json.ends
+    done
+    [[ "$(cat b.json.ends)" == *'"Memcpy DtoH (Device -> Pageable)",0,1'* ]]
+    printf '%s\n' 'Domain(ROCTX_DOMAIN), Timestamp(1005), ROCTX_ID(0), ROCTX_Message(ROCTX-MARK: m)' \
+        'Domain(ROCTX_DOMAIN), Timestamp(2000), ROCTX_ID(0), ROCTX_Message(ROCTX-RANGE: r)' \
+        'Domain(ROCTX_DOMAIN), Timestamp(2007), ROCTX_ID(0),' >marks.txt
+    rtg2json -q --layout rocprof -o b.json marks.txt
+    try 0 rocline query -q -f csv 'SELECT kind, name, start, "end" FROM event ORDER BY start' b.json
+    same "$(tail -n +2 <<<"$output")" '"instant","m",1005,1005
+"marker","r",2000,2007'
+}
+
+# Files are cut into pieces of some MiB between events, which may be those of the two ends of an arrow.
+@test "an arrow whose ends are in different pieces of the file joins call and work" {
+    for pad in "" xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; do
+        awk -v pad="$pad" 'BEGIN {
+            print "{ \"traceEvents\":[{}"
+            form = ",{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":\"%d\",\"dur\":\"2\",\n  \"args\":{\n    \"BeginNs\":\"%d000\",\n    \"EndNs\":\"%d000\",\n    \"pid\":\"7\",\n    \"tid\":\"7\"\n  }\n}\n"
+            for (i = 10; i < 30010; i++) {
+                printf form, i == 30009 ? "hipLaunchKernel" pad : "hipLaunchKernel", 2, 7, 10 * i, 10 * i, 10 * i + 2
+                printf form, "k", 6, 0, 10 * i + 5, 10 * i + 5, 10 * i + 7
+            }
+            for (i = 10; i < 30010; i++) {
+                printf ",{\"ts\":%d,\"ph\":\"s\",\"cat\":\"DataFlow\",\"id\":%d,\"pid\":2,\"tid\":7,\"name\":\"dep\"}\n", 10 * i + 1, i
+                printf ",{\"ts\":%d,\"ph\":\"t\",\"cat\":\"DataFlow\",\"id\":%d,\"pid\":6,\"tid\":0,\"name\":\"dep\"}\n", 10 * i + 5, i
+            }
+            print "]}"
+        }' >a.json
+        try 0 rocline query -q -f csv "SELECT COUNT(*) FROM event JOIN event AS call ON call.stack_id = event.stack_id
+            AND call.kind = 'region' WHERE event.kind = 'kernel'" a.json
+        same "$(tail -n 1 <<<"$output")" 30000
+    done
+}

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "format/perfetto.h"
 #include "sink/chrome/chrome.h"
 
 typedef struct chrome_counter { /* as readers tell them */
@@ -48,7 +49,7 @@ static rocl_status define_lane(chrome_part *p, chrome_lines *describe, uint64_t 
     const uint32_t pid = w->processes[rocl_host_process(w->capture, index, &thread)].pid;
     char name[64];
     const rocl_status st = chrome_number_row(w, p->part.at, lane, &tid, err);
-    snprintf(name, sizeof name, "overlapping calls of %u (%" PRIu64 ")", w->host_rows[index],
+    snprintf(name, sizeof name, PF_OVERLAPPING_CALLS " of %u (%" PRIu64 ")", w->host_rows[index],
              lane + 1);
     if (st == ROCL_OK && describe)
         chrome_describe_row(describe, &p->text, pid, tid, name, INT32_MAX);

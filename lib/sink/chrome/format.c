@@ -2,6 +2,7 @@
  * into memory that was reserved for the whole line. */
 #include "base/num.h"
 #include "base/text.h"
+#include "format/perfetto.h"
 #include "sink/chrome/chrome.h"
 
 #define PUT(p, literal)    ((char *)memcpy(p, literal, sizeof(literal) - 1) + sizeof(literal) - 1)
@@ -169,7 +170,7 @@ static rocl_status put_head(chrome_formatter *f, const chrome_line *line, const 
         return rocl_fail_memory(err);
     char *start = (char *)f->out->data + f->out->len;
     char *p = PUT(start, ",\n{\"name\":\"");
-    p = name ? put_text(p, name) : PUT(p, "(unnamed)");
+    p = name ? put_text(p, name) : PUT(p, PF_UNNAMED);
     p = PUT(p, "\",\"cat\":\"");
     f->out->len += (size_t)(p - start);
     const rocl_cached_text *cat = category ? rocl_text_cache_get(&f->texts, e->category) : NULL;

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/json_index.h"
+#include "format/perfetto.h"
 #include "source/chrome/callers.h"
 #include "source/chrome/collectives.h"
 #include "source/chrome/flows.h"
@@ -50,11 +51,11 @@ enum { ASIDES = sizeof asides / sizeof *asides };
 
 typedef struct chrome_file {
     rocl_json_index index;
-    unsigned flags;       /* of the JSON reader */
-    bool kineto;          /* PyTorch's profiler wrote it: one process */
-    int64_t base;         /* ns, added to all times */
-    int64_t rank;         /* -1: not said */
-    uint32_t hip, marker; /* categories */
+    unsigned flags;            /* of the JSON reader */
+    bool kineto;               /* PyTorch's profiler wrote it: one process */
+    int64_t base;              /* ns, added to all times */
+    int64_t rank;              /* -1: not said */
+    uint32_t hip, hsa, marker; /* categories */
     xla_rows xla;
     chrome_own own;
     chrome_flows *flows; /* by worker, of the first pass */
@@ -235,6 +236,8 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
 {
     bool work;
     r->name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
+    if (rocl_view_is(r->name, PF_UNNAMED))
+        r->name = (rocl_view){"", 0};
     if (!chrome_own_make(r, &f->work, w, e, &work))
         return chrome_count_bad_args(to, r->where, err);
     if (!r->as.e.category)
@@ -302,6 +305,8 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
             return st;
         if (r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
             r->as.e.category = f->hip;
+        else if (r->name.n > 4 && !memcmp(r->name.p, "hsa_", 4)) /* rtg2json --layout kineto */
+            r->as.e.category = f->hsa;
         break;
     case CLASS_MARKER:
         r->kind = r->kind == ROCL_INSTANT ? ROCL_INSTANT : ROCL_MARKER;
@@ -646,10 +651,11 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     chrome_file *f = in->state = calloc(1, sizeof *f);
-    static const char *const words[] = {"KERNEL_DISPATCH", "MEMORY_COPY", "HIP_RUNTIME_API",
-                                        "MARKER_CORE_RANGE_API", "MEMORY_ALLOCATION"};
-    uint32_t texts[5];
-    if (!f || !rocl_intern_words(t, words, 5, texts))
+    static const char *const words[] = {"KERNEL_DISPATCH",   "MEMORY_COPY",
+                                        "HIP_RUNTIME_API",   "MARKER_CORE_RANGE_API",
+                                        "MEMORY_ALLOCATION", "HSA_CORE_API"};
+    uint32_t texts[6];
+    if (!f || !rocl_intern_words(t, words, 6, texts))
         return rocl_fail_memory(err);
     chrome_callers_open(&f->callers);
     chrome_collectives_open(&f->collectives);
@@ -662,6 +668,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     f->hip = texts[2];
     f->marker = texts[3];
     f->work.allocation = texts[4];
+    f->hsa = texts[5];
     st = outline_file(in, err);
     if (st != ROCL_OK)
         return st;

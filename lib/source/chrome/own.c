@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "format/perfetto.h"
 #include "source/rocprof/row.h"
 
 void chrome_own_open(chrome_own *o)
@@ -67,7 +68,7 @@ bool chrome_own_note(chrome_own *o, uint64_t pid, uint64_t tid, uint32_t name)
     const bool ok = ROCL_GROW(o->rows, o->cap, o->count + 1) &&
                     rocl_map_put(&o->index, mix_row(pid, tid), (uint32_t)o->count);
     if (ok)
-        o->rows[o->count++] = (chrome_own_row){pid, tid, name, -1, ROCL_NO_KEY};
+        o->rows[o->count++] = (chrome_own_row){pid, tid, name, -1, ROCL_NO_KEY, ROCL_NO_KEY};
     pthread_mutex_unlock(&o->lock);
     return ok;
 }
@@ -89,6 +90,15 @@ static uint64_t find_owner(const chrome_own *o, const rocl_trace *t, const char 
                 return o->rows[i].pid;
         }
     return ROCL_NO_KEY;
+}
+
+/* "overlapping calls of 12 (2)": they are of the thread whose row has that number. */
+static uint64_t find_thread(const char *row)
+{
+    static const char words[] = PF_OVERLAPPING_CALLS " of ";
+    const char *p = row + sizeof words - 1;
+    return !strncmp(row, words, sizeof words - 1) && *p >= '0' && *p <= '9' ? strtoull(p, NULL, 10)
+                                                                            : ROCL_NO_KEY;
 }
 
 /* GPUs of several machines have the same numbers: then they are counted in the order of the file.
@@ -114,6 +124,7 @@ void chrome_own_learn(chrome_own *o, const rocl_trace *t)
         chrome_own_row *r = &o->rows[i];
         const char *name = rocl_str(t, r->name);
         processes += r->tid == ROCL_NO_KEY;
+        r->thread = find_thread(name);
         if (r->tid != ROCL_NO_KEY || gpu_count == CHROME_OWN_MAX || strncmp(name, "GPU ", 4) != 0 ||
             name[4] < '0' || name[4] > '9')
             continue;
@@ -130,9 +141,11 @@ void chrome_own_learn(chrome_own *o, const rocl_trace *t)
 bool chrome_own_place(const chrome_own *o, rocl_source_record *r)
 {
     const chrome_own_row *process = find_row(o, r->process, ROCL_NO_KEY);
-    if (!process || process->gpu < 0)
-        return false;
     const chrome_own_row *row = find_row(o, r->process, r->thread);
+    if (!process || process->gpu < 0) {
+        r->thread = row && row->thread != ROCL_NO_KEY ? row->thread : r->thread;
+        return false;
+    }
     r->agent = r->process;
     r->process = row ? row->owner : ROCL_NO_KEY;
     r->thread = ROCL_NO_KEY;

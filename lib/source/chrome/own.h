@@ -16,6 +16,7 @@ typedef struct chrome_own_row {
     uint32_t name;     /* text */
     int64_t gpu;       /* of a process: the number of the GPU that it is, -1 none */
     uint64_t owner;    /* of a row of a GPU: the process that it names; ROCL_NO_KEY */
+    uint64_t thread;   /* of a row of calls that overlap: that of their thread; ROCL_NO_KEY */
 } chrome_own_row;
 
 typedef struct chrome_own {
@@ -36,7 +37,7 @@ bool chrome_own_note(chrome_own *o, uint64_t pid, uint64_t tid, uint32_t name);
 /* Behind the first pass. */
 void chrome_own_learn(chrome_own *o, const rocl_trace *t);
 /* Is the process of a record a GPU? Then that becomes its agent, and its process is the one that
- * its row names. */
+ * its row names. Of a call that overlaps others the thread becomes that of its row. */
 bool chrome_own_place(const chrome_own *o, rocl_source_record *r);
 /* Makes it a record of our kind; *work: it is one of work. False: its arguments are no JSON. */
 bool chrome_own_make(rocl_source_record *r, const chrome_work *k, chrome_worker *w,

@@ -113,7 +113,7 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
     rocl_pb p = rocl_pb_of(w->packet->body), inner;
     rocl_pb_field f, g;
     uint64_t duration = 0, gpu = 0, event = 0;
-    bool has_gpu = false;
+    bool has_gpu = false, named = false;
     rocl_view queue = {"", 0}, stage = {"", 0}, kernel = {"", 0}, launch = {"", 0};
     pfr_facts a;
     rocl_key_facts symbol = {0};
@@ -152,6 +152,7 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
             break;
         case STAGE_NAME_IID:
             r->name = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_NAMES, f.value));
+            named = pfr_was_interned(w, INTERNED_NAMES, f.value);
             break;
         case STAGE_NAME:
             r->name = f.kind == ROCL_PB_BYTES ? f.bytes : r->name;
@@ -173,7 +174,7 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
         if (g.number == KERNEL_ARGS && g.kind == ROCL_PB_BYTES)
             pfr_read_arg(w, g.bytes, &a);
     read_launch(w, launch, &a);
-    if (!r->name.n)
+    if (!r->name.n && !named)
         r->name = stage;
     if (rocl_view_is(r->name, PF_UNNAMED))
         r->name = (rocl_view){"", 0};
@@ -198,8 +199,9 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
     }
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
     /* Ours have a stream; without a GPU they are work of none that is known. Others mean the first.
-     */
-    if (r->kind != ROCL_COPY && (has_gpu || a.stream == ROCL_NO_KEY))
+     * The agents of a copy are its ends: its GPU tells the queue apart from those of other GPUs. */
+    if (r->kind == ROCL_COPY ? has_gpu && r->queue != ROCL_NO_KEY
+                             : has_gpu || a.stream == ROCL_NO_KEY)
         r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
     r->link = event ? pfr_plain_link(event) : ROCL_NO_KEY;
     const rocl_status st = rocl_record_put(w->to, r, err);

@@ -63,7 +63,7 @@ typedef struct json_event {
     uint64_t pid, tid, id;
     int64_t ts, dur; /* nanoseconds */
     rocl_view name;
-    bool bad; /* a number is none */
+    bool bad, no_row; /* a number is none; tid is -1 */
 } json_event;
 
 static void free_worker(void *state)
@@ -360,11 +360,11 @@ static void repair_old_row(json_file *f, rocprof_row *row, const json_event *e)
 }
 
 /* What was started and stopped stands on row 0 and ends 1 ns later than it did; old files have no
- * thread of it. Other ranges stand on the row of their thread. */
+ * thread of it. Other ranges stand on the row of their thread, -1 where that is not known. */
 static void repair_range(rocprof_row *row, const json_event *e)
 {
     uint64_t end;
-    row->started = !e->tid;
+    row->started = !e->tid && !e->no_row;
     if (!row->started)
         return;
     if (row->value[ROCPROF_END].text.p && rocl_json_uint(row->value[ROCPROF_END].text, &end) && end)
@@ -501,8 +501,8 @@ static void read_event(json_worker *w, rocl_json *r, json_event *e)
             e->bad |= !rocl_json_uint(v.text, &e->pid);
             break;
         case TID:
-            if (!rocl_view_is(v.text, "-1"))
-                e->bad |= !rocl_json_uint(v.text, &e->tid);
+            e->no_row = rocl_view_is(v.text, "-1");
+            e->bad |= !e->no_row && !rocl_json_uint(v.text, &e->tid);
             break;
         case ID:
             e->bad |= !rocl_json_uint(v.text, &e->id);
@@ -569,6 +569,40 @@ static bool find_next_event(rocl_json *r, uint64_t offset, unsigned flags)
     return true;
 }
 
+/* An event that the reader has entered. */
+static void take_or_read_event(const json_file *f, json_worker *w, rocl_json *r, json_event *e)
+{
+    json_cursor c = {r->at, r->end};
+    if (!f->v2 && take_event(w, &c, e)) {
+        rocl_json_left(r, c.p);
+        return;
+    }
+    begin_event(w, e, w->row.where);
+    read_event(w, r, e);
+}
+
+/* The end of the arrow that began with the last event of a piece is the first event of the next. */
+static rocl_status end_arrow(rocl_records_input *in, rocl_records *to, const rocl_piece *next,
+                             rocl_error *err)
+{
+    enum { ARROW_BYTES = 1024 }; /* an event that is longer is none */
+    json_file *f = in->state;
+    json_worker *w = get_worker(to);
+    const uint64_t left = next->last - next->first;
+    rocl_json r;
+    rocl_json_token v;
+    json_event e;
+    rocl_status st =
+        rocl_json_load(&r, &w->bytes, in->files[0].spool, next->first,
+                       next->first + (left < ARROW_BYTES ? left : ARROW_BYTES), f->flags, err);
+    if (st != ROCL_OK || !rocl_json_element(&r, &v))
+        return st;
+    begin_event(w, &e, rocl_json_offset(&r, &v));
+    if (rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        take_or_read_event(f, w, &r, &e);
+    return e.phase == 't' && !e.bad && !r.wrong ? put_arrow(to, f, w, &e, err) : ROCL_OK;
+}
+
 static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
                                rocl_error *err)
 {
@@ -592,13 +626,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                        "an event that is no object", err);
                 continue;
             }
-            json_cursor c = {r.at, r.end};
-            if (!f->v2 && take_event(w, &c, &e)) {
-                rocl_json_left(&r, c.p);
-            } else {
-                begin_event(w, &e, w->row.where);
-                read_event(w, &r, &e);
-            }
+            take_or_read_event(f, w, &r, &e);
             w->row.counters = w->counters;
             if (w->failed)
                 st = rocl_fail_memory(err);
@@ -611,6 +639,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                    r.wrong, err);
         more = more && find_next_event(&r, r.offset, f->flags);
     }
+    if (st == ROCL_OK && w->in_arrow && piece + 1 < in->pieces + in->piece_count)
+        st = end_arrow(in, to, piece + 1, err);
     if (w->unescaped.failed)
         st = rocl_fail_memory(err);
     return st;

@@ -490,19 +490,21 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
                                                      "a dispatch without times", err);
 }
 
-/* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice": which ends are on the GPU at hand. */
+/* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice", "Memcpy HtoD (Host -> Device)": which ends are
+ * on the GPU at hand. */
 static void take_copy_ends(rocl_source_record *r, rocl_view name)
 {
     static const struct {
-        const char *word, *capitals;
+        const char *word, *capitals, *letters;
         bool src, dst;
-    } ends[] = {{"HostToDevice", "HOST_TO_DEVICE", false, true},
-                {"DeviceToHost", "DEVICE_TO_HOST", true, false},
-                {"DeviceToDevice", "DEVICE_TO_DEVICE", true, true},
-                {"HostToHost", "HOST_TO_HOST", false, false},
-                {"PeerToPeer", "PEER_TO_PEER", true, false}};
+    } ends[] = {{"HostToDevice", "HOST_TO_DEVICE", "HtoD", false, true},
+                {"DeviceToHost", "DEVICE_TO_HOST", "DtoH", true, false},
+                {"DeviceToDevice", "DEVICE_TO_DEVICE", "DtoD", true, true},
+                {"HostToHost", "HOST_TO_HOST", "HtoH", false, false},
+                {"PeerToPeer", "PEER_TO_PEER", "PtoP", true, false}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (rocl_view_find(name, ends[i].word) || rocl_view_find(name, ends[i].capitals)) {
+        if (rocl_view_find(name, ends[i].word) || rocl_view_find(name, ends[i].capitals) ||
+            rocl_view_find(name, ends[i].letters)) {
             r->src = ends[i].src ? r->agent : ROCL_NO_KEY;
             r->dst = ends[i].dst ? r->agent : ROCL_NO_KEY;
             return;
@@ -778,6 +780,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
             r.dst_type = ROCL_AGENT_CPU;
         r.src = take_agent(row, ROCPROF_SOURCE, &r.src_type, &bad);
         r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type, &bad);
+        if (!has_column(row, ROCPROF_SOURCE) && !has_column(row, ROCPROF_DESTINATION))
+            take_copy_ends(&r, r.name);
         st = count_bad_value(to, row, bad, err);
         return st ? st : rocl_record_put(to, &r, err);
     case ROCPROF_OPS:
