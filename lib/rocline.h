@@ -406,7 +406,7 @@ typedef enum rocl_fault {
     ROCL_FAULT_END_BEFORE_START, /* left out */
     ROCL_FAULT_NO_END,           /* end 0: never finished; left out */
     ROCL_FAULT_BEFORE_PROCESS,   /* ended before its process began; left out */
-    ROCL_FAULT_BAD_TIME,         /* negative, NULL or not a number; left out */
+    ROCL_FAULT_BAD_TIME,         /* negative, NULL, no number, a dispatch never timed; left out */
     ROCL_FAULT_DANGLING_NAME,    /* reference to nothing: kept, the reference is dropped */
     ROCL_FAULT_DANGLING_PROCESS,
     ROCL_FAULT_DANGLING_THREAD,
