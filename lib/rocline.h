@@ -266,7 +266,7 @@ typedef struct rocl_copy { /* ROCL_COPY; name is the direction */
     rocl_event e;
     uint32_t src, dst; /* agents */
     uint32_t queue, stream;
-    uint64_t size, src_address, dst_address;
+    uint64_t size, src_address, dst_address; /* size 0: the input does not say it */
 } rocl_copy;
 
 typedef enum rocl_alloc_op {
