@@ -69,6 +69,33 @@ totals() {
     done
 }
 
+@test "copies that rtg2json writes come back with both of their ends" {
+    local db=$FIXTURES/everything.db
+    ends() { # database or JSON
+        rocstats copies -q --table copies --format json "$1" |
+            jq -r '.tables[0].rows[] | [.direction, .src, .dst, .calls, .bytes] | @tsv' | sort
+    }
+    cp "$db" d.db
+    chmod +w d.db
+    # From one GPU to another, of which the first does nothing else, and within the host.
+    sqlite3 d.db "UPDATE rocpd_memory_copy$(suffix d.db) SET src_agent_id = iif(dst_agent_id = 5, 2, 1)
+        WHERE src_agent_id <> 2"
+    for f in "$db" d.db; do
+        rtg2json -q -f --layout trace -o t.json "$f" || [ $? -eq 1 ]
+        sqlite3 -readonly -separator $'\t' "$f" "
+            SELECT s.string, iif(a.type = 'GPU', 'GPU ' || a.type_index, 'Agent ' || a.absolute_index),
+                iif(b.type = 'GPU', 'GPU ' || b.type_index, 'Agent ' || b.absolute_index), count(*), sum(size)
+            FROM rocpd_memory_copy c JOIN rocpd_string s ON s.id = c.name_id
+                JOIN rocpd_info_agent a ON a.id = c.src_agent_id JOIN rocpd_info_agent b ON b.id = c.dst_agent_id
+            GROUP BY 1, 2, 3" | sort >there
+        [ -s there ]
+        ends t.json | diff there -
+    done
+    # Older versions called GPUs by the numbers of agents: the one of the row is known.
+    sed 's/"source":"GPU 0"/"source":"Agent 2"/; s/"destination":"GPU 3"/"destination":"Agent 5"/' t.json >old.json
+    ends old.json | grep -q $'DEVICE_TO_HOST\tGPU 0\tAgent 0'
+}
+
 @test "a folder of ranks is one trace" {
     mkdir job
     sed 's/"rank": 3/"rank": 0/' "$JSON/kineto.json" >job/a.json

@@ -235,7 +235,7 @@ static rocl_status open_sink(chrome_sink *c, rocl_error *err)
     if (st == ROCL_OK)
         st = chrome_world_open(&c->world, &c->stream, t, err);
     if (st == ROCL_OK)
-        chrome_stream_set_gpus(&c->stream, c->world.gpu_first);
+        chrome_stream_set_gpus(&c->stream, &c->world.gpus, c->world.gpu_first);
     return st;
 }
 

@@ -78,6 +78,7 @@ typedef struct chrome_block {
 
 typedef struct chrome_formatter {
     const rocl_trace *trace;
+    const rocl_gpus *gpus;
     const uint32_t *gpu_first; /* by GPU: the first capture that shows it */
     int64_t base;
     chrome_block block; /* at hand */
@@ -110,7 +111,7 @@ typedef struct chrome_stream {
 rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err);
 void chrome_stream_set_base(chrome_stream *s, int64_t base); /* before the first text is made */
-void chrome_stream_set_gpus(chrome_stream *s, const uint32_t *gpu_first);
+void chrome_stream_set_gpus(chrome_stream *s, const rocl_gpus *gpus, const uint32_t *gpu_first);
 /* Lines of a capture follow; those before are in blocks of their own. */
 void chrome_stream_capture(chrome_stream *s, const rocl_capture *c, uint32_t first_row);
 /* In a team: the blocks of all captures become text. first_rows: by capture; `begins` is the first

@@ -106,10 +106,12 @@ void chrome_stream_set_base(chrome_stream *s, int64_t base)
         s->workers[i].formatter.base = base;
 }
 
-void chrome_stream_set_gpus(chrome_stream *s, const uint32_t *gpu_first)
+void chrome_stream_set_gpus(chrome_stream *s, const rocl_gpus *gpus, const uint32_t *gpu_first)
 {
-    for (unsigned i = 0; i < s->trace->opt.jobs; i++)
+    for (unsigned i = 0; i < s->trace->opt.jobs; i++) {
+        s->workers[i].formatter.gpus = gpus;
         s->workers[i].formatter.gpu_first = gpu_first;
+    }
 }
 
 void chrome_stream_capture(chrome_stream *s, const rocl_capture *c, uint32_t first_row)

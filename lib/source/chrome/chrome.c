@@ -235,7 +235,7 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
 {
     bool work;
     r->name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
-    if (!chrome_own_make(r, &f->work, w, e, &work))
+    if (!chrome_own_make(&f->own, rocl_records_input_of(to)->trace, r, &f->work, w, e, &work))
         return chrome_count_bad_args(to, r->where, err);
     if (!r->as.e.category)
         r->as.e.category = rocl_records_text(to, e->cat);
