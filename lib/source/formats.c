@@ -28,6 +28,15 @@ typedef struct row {
 
 /* ---- probes ---------------------------------------------------------------------------------- */
 
+static const char *skip_blanks(const char *p, const char *end)
+{
+    if (end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+        p += 3;
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+        p++;
+    return p;
+}
+
 /* Messages in field 1, one after the other: Perfetto's packets, XSpace's planes. Each is a byte of
  * a tag, a length of up to 5 bytes and as many bytes. */
 static bool is_messages(const char *head, size_t n, bool whole)
@@ -64,6 +73,16 @@ static bool is_perfetto(const char *head, size_t n, bool whole)
     for (size_t i = 0; i < n && i < 4096 && !binary; i++)
         binary = (uint8_t)head[i] < ' ' && !memchr("\t\n\v\f\r\033", head[i], 6);
     return n > 2 && binary && is_messages(head, n, whole);
+}
+
+/* "[]": Chrome's JSON without events. */
+static bool is_empty_array(const char *head, size_t n, bool whole)
+{
+    const char *end = head + n, *p = skip_blanks(head, end);
+    if (!whole || p == end || *p != '[')
+        return false;
+    p = skip_blanks(p + 1, end);
+    return p < end && *p == ']' && skip_blanks(p + 1, end) == end;
 }
 
 /* Lines of HCC_PROFILE, which may stand among those of rtg_tracer. */
@@ -143,6 +162,7 @@ static const row rows[] = {
     {V1_JSON, .json = {"traceEvents", "HIPBLITKERNELS"}},
     {CHROME, .json = {"traceEvents"}},
     {CHROME, .json = {"ph", "ts"}},
+    {CHROME, .probe = is_empty_array},
     {FORMAT("JSON, but not that of a trace",
             "traces in JSON are those of PyTorch, Chrome, JAX, rocprof "
             "and rocprofv3"),
@@ -211,15 +231,6 @@ static const row databases[] = {
 };
 
 /* ---- recognising ---------------------------------------------------------------------------- */
-
-static const char *skip_blanks(const char *p, const char *end)
-{
-    if (end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
-        p += 3;
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
-        p++;
-    return p;
-}
 
 /* An object, or an array of them. */
 static bool is_json(const char *head, size_t n)

@@ -59,6 +59,24 @@ totals() {
     says "bad.json"
 }
 
+@test "an empty array is an empty trace" {
+    echo '{"traceEvents": []}' >object.json
+    try 0 rocpd2csv -d o object.json
+    local notice=$stderr
+    [[ "$notice" == *": nothing to convert: "* ]]
+    for text in '[]' $' [\n ]\n' $'\xef\xbb\xbf[]'; do
+        printf %s "$text" >array.json
+        try 0 rocpd2csv -d o array.json
+        [ "$stderr" == "$notice" ]
+        try 0 rocmerge -q -o m.db - <array.json
+        try 0 rocline check array.json
+    done
+    for text in '[' '[1]' '[] []'; do # none, or not JSON
+        printf %s "$text" >array.json
+        try 3 rocpd2csv -d o array.json
+    done
+}
+
 @test "what rtg2json writes is read back" {
     rtg2json -q -f --layout trace -o t.json "$FIXTURES/everything.db" || [ $? -eq 1 ]
     rocstats summary -q --format csv t.json >back || [ $? -eq 1 ]
