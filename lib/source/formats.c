@@ -122,6 +122,7 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define RECORDING                                                                                  \
     READ_OF("rocrec", "a recording of rocrec", rocl_chunk_ops,                                     \
             ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
+#define UTF_16       FORMAT("text in UTF-16", "convert it with `iconv -f UTF-16 -t UTF-8`")
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
 #define DATABASE     (ROCL_FORMAT_DATABASE | ROCL_FORMAT_INDEPENDENT)
 
@@ -178,6 +179,8 @@ static const row rows[] = {
     /* other wrappings, and gzip or zstd within one of them */
     {FORMAT("a Git LFS pointer, not the file itself", "run `git lfs pull`"),
      MAGIC("version https://git-lfs.")},
+    {UTF_16, MAGIC("\xff\xfe")},
+    {UTF_16, MAGIC("\xfe\xff")},
     {FORMAT("a gzip file", UNPACK), MAGIC("\x1f\x8b")},
     {FORMAT("a zstd file", UNPACK), MAGIC("\x28\xb5\x2f\xfd")},
     {FORMAT("an xz file", UNPACK), MAGIC("\xfd"

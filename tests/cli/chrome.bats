@@ -77,6 +77,18 @@ totals() {
     done
 }
 
+@test "UTF-16 is called so, with what to do" {
+    for encoding in UTF-16LE UTF-16BE; do
+        printf '\ufeff[{"ph": "X", "pid": 1, "tid": 1, "name": "a", "ts": 1, "dur": 2}]' |
+            iconv -f UTF-8 -t $encoding >wide.json
+        try 3 rocstats wide.json
+        one_line rocstats
+        says "wide.json: this is text in UTF-16: convert it with \`iconv -f UTF-16 -t UTF-8\`"
+        iconv -f UTF-16 -t UTF-8 wide.json >narrow.json
+        try 0 rocstats -q narrow.json
+    done
+}
+
 @test "what rtg2json writes is read back" {
     rtg2json -q -f --layout trace -o t.json "$FIXTURES/everything.db" || [ $? -eq 1 ]
     rocstats summary -q --format csv t.json >back || [ $? -eq 1 ]
