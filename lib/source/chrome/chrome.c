@@ -407,9 +407,12 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return ROCL_OK;
     if (ph != 'X' && (!strchr("XBEbeniIRPSTpFCstf", ph) || !ph))
         return put_aside(to, f, ph, where, err);
-    if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts) ||
-        (e->has_dur && !rocl_json_decimal(e->dur, 3, &dur)))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
+                                 rocl_time_fault(e->has_ts ? e->ts : (rocl_view){0}, 1000), err);
+    if (e->has_dur && !rocl_json_decimal(e->dur, 3, &dur))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, rocl_time_fault(e->dur, 1000),
+                                 err);
     if (__builtin_add_overflow(ts, f->base, &ts) || __builtin_add_overflow(ts, dur, &r.as.e.end))
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
     r.as.e.start = ts;
