@@ -59,6 +59,27 @@ totals() {
     says "bad.json"
 }
 
+@test "numbers below 0 of processes and threads are names" {
+    echo '[{"ph": "X", "pid": 1, "tid": -1, "name": "a", "ts": 1, "dur": 2},
+        {"ph": "X", "pid": -7, "tid": -5, "name": "b", "ts": 1, "dur": 2},
+        {"ph": "X", "pid": 1, "tid": "-1", "name": "c", "ts": 4, "dur": 2},
+        {"ph": "X", "pid": 1, "tid": -2, "name": "d", "ts": 1, "dur": 2},
+        {"ph": "M", "pid": 1, "tid": -2, "name": "thread_name", "args": {"name": "flusher"}},
+        {"ph": "X", "pid": 1, "tid": 0, "name": "e", "ts": 1, "dur": 2}]' >below.json
+    try 0 rocmerge -q -o m.db below.json
+    [ "$(sqlite3 -readonly m.db "SELECT p.command, t.name, count(*) FROM rocpd_region r
+        JOIN rocpd_info_thread t ON t.id = r.tid JOIN rocpd_info_process p ON p.id = r.pid
+        GROUP BY t.id ORDER BY 1, 2")" == '||1
+|-1|2
+|flusher|1
+-7|-5|1' ]
+    [ "$(sqlite3 -readonly m.db 'SELECT count(*), count(DISTINCT tid), max(tid) < 10 FROM rocpd_info_thread')" == "4|4|1" ]
+    try 0 rtg2json -q --layout trace -o t.json below.json
+    jq -e '[.traceEvents[] | select(.name == "thread_name" or .name == "process_name") | .args.name] |
+        contains(["-1", "-5", "-7", "flusher"])' t.json
+    ! grep -q 92233720368547758 t.json
+}
+
 @test "an empty array is an empty trace" {
     echo '{"traceEvents": []}' >object.json
     try 0 rocpd2csv -d o object.json

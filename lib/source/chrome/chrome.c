@@ -382,7 +382,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     if ((r.process == 0 && r.thread == 0) ||
         (f->kineto && (r.process & ROCL_KEY_OF_TEXT || is_negative(&e->pid))))
         r.process = ROCL_NO_KEY;
-    if (f->kineto && r.thread & ROCL_KEY_OF_TEXT)
+    if (f->kineto && r.thread & ROCL_KEY_OF_TEXT && !is_negative(&e->tid))
         r.thread = ROCL_NO_KEY;
     const bool on_gpu = f->own.known && chrome_own_place(&f->own, &r);
     const xla_row *row = f->xla.count ? xla_find_row(&f->xla, r.process, r.thread) : NULL;
