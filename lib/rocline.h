@@ -653,6 +653,8 @@ typedef struct rocl_written {
     /* databases */
     uint64_t rows;    /* of all tables */
     uint64_t changed; /* rows that could not be written as the events are; notices say why */
+    uint64_t copied, copied_rows; /* processes that were copied as they are, without their events
+                                     being read, and the rows of these */
     /* recordings */
     uint64_t chunks, events, processes;
     uint64_t dropped; /* events that the recorder could not keep */
