@@ -2,13 +2,14 @@
  * kernels and copies. Every event adds its duration to the samples of its group, a copy to those of
  * two more: percentiles are exact for any number of events, and nothing depends on the number of
  * workers. */
-#include <stdio.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
+#include "analysis/lanes.h"
 #include "analysis/samples.h"
 #include "base/array.h"
 #include "model/kernel_class.h"
@@ -55,8 +56,9 @@ typedef struct summary_group {
 /* Where events of a group come from. Most events are of a few hundred groups: those of late are not
  * looked up. */
 typedef struct origin {
-    uint32_t name, category, kind, capture, process, agent, stream;
-    uint32_t group; /* 0: of none */
+    uint32_t name, category, kind, capture, process, agent;
+    uint32_t stream; /* what it is called */
+    uint32_t group;  /* 0: of none */
 } origin;
 
 enum { RECENT_BITS = 10, RECENT = 1 << RECENT_BITS };
@@ -81,22 +83,29 @@ typedef struct summary {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static void read_agent_and_stream(const rocl_batch *b, size_t i, uint32_t *agent, uint32_t *stream)
+/* *lane: what its stream is called, or else its queue; 0. */
+static void read_agent_and_lane(const rocl_batch *b, size_t i, uint32_t *agent, uint32_t *lane)
 {
-    *agent = *stream = ROCL_NONE;
+    uint32_t stream = ROCL_NONE, queue = ROCL_NONE;
+    *agent = ROCL_NONE;
     if (b->kind == ROCL_DISPATCH) {
         *agent = b->dispatches[i].agent;
-        *stream = b->dispatches[i].stream;
+        stream = b->dispatches[i].stream;
+        queue = b->dispatches[i].queue;
     } else if (b->kind == ROCL_COPY) {
         *agent = b->copies[i].dst;
-        *stream = b->copies[i].stream;
+        stream = b->copies[i].stream;
+        queue = b->copies[i].queue;
     } else if (b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH) {
         *agent = b->allocs[i].owner;
-        *stream = b->allocs[i].stream;
+        stream = b->allocs[i].stream;
+        queue = b->allocs[i].queue;
     } else if (b->kind == ROCL_BARRIER) {
         *agent = b->hips[i].agent;
-        *stream = b->hips[i].stream;
+        stream = b->hips[i].stream;
+        queue = b->hips[i].queue;
     }
+    *lane = rocl_lane_label(b->capture, stream, queue);
 }
 
 static uint32_t agent_label(const rocl_capture *c, uint32_t agent)
@@ -109,15 +118,14 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_ke
     const rocl_capture *c = b->capture;
     const rocl_event *e = rocl_batch_event(b, i);
     const rocl_stats_options *o = s->c.options;
-    uint32_t agent, stream;
-    read_agent_and_stream(b, i, &agent, &stream);
+    uint32_t agent, lane;
+    read_agent_and_lane(b, i, &agent, &lane);
     *k = (summary_key){.size_class = -1,
                        .domain = rocl_domain_of(s->c.trace, b->kind, e->category),
                        .name = e->name == ROCL_NONE ? 0 : e->name};
     k->rank = o->by_rank ? c->processes[e->process].rank : -1;
     k->agent = o->by_agent ? agent_label(c, agent) : 0;
-    if (o->by_stream && stream < c->stream_count)
-        k->stream = c->streams[stream].label;
+    k->stream = o->by_stream ? lane : 0;
     if (o->by_dims && b->kind == ROCL_DISPATCH) {
         memcpy(k->workgroup, b->dispatches[i].workgroup, sizeof k->workgroup);
         memcpy(k->grid, b->dispatches[i].grid, sizeof k->grid);
@@ -131,7 +139,7 @@ static origin origin_of(const summary *s, const rocl_batch *b, size_t i)
     origin f = {.name = e->name, .category = e->category, .kind = b->kind};
     if (!o->by_rank && !o->by_agent && !o->by_stream)
         return f;
-    read_agent_and_stream(b, i, &f.agent, &f.stream);
+    read_agent_and_lane(b, i, &f.agent, &f.stream);
     f.capture = b->capture->index + 1;
     f.process = o->by_rank ? e->process : 0;
     f.agent = o->by_agent ? f.agent : 0;
