@@ -267,7 +267,7 @@ typedef struct rocl_copy { /* ROCL_COPY; name is the direction */
     rocl_event e;
     uint32_t src, dst; /* agents */
     uint32_t queue, stream;
-    uint64_t size, src_address, dst_address;
+    uint64_t size, src_address, dst_address; /* size 0: the input does not say it */
 } rocl_copy;
 
 typedef enum rocl_alloc_op {
@@ -407,7 +407,7 @@ typedef enum rocl_fault {
     ROCL_FAULT_END_BEFORE_START, /* left out */
     ROCL_FAULT_NO_END,           /* end 0: never finished; left out */
     ROCL_FAULT_BEFORE_PROCESS,   /* ended before its process began; left out */
-    ROCL_FAULT_BAD_TIME,         /* negative, NULL or not a number; left out */
+    ROCL_FAULT_BAD_TIME,         /* negative, NULL, no number, a dispatch never timed; left out */
     ROCL_FAULT_DANGLING_NAME,    /* reference to nothing: kept, the reference is dropped */
     ROCL_FAULT_DANGLING_PROCESS,
     ROCL_FAULT_DANGLING_THREAD,
@@ -654,6 +654,8 @@ typedef struct rocl_written {
     /* databases */
     uint64_t rows;    /* of all tables */
     uint64_t changed; /* rows that could not be written as the events are; notices say why */
+    uint64_t copied, copied_rows; /* processes that were copied as they are, without their events
+                                     being read, and the rows of these */
     /* recordings */
     uint64_t chunks, events, processes;
     uint64_t dropped; /* events that the recorder could not keep */

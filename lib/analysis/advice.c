@@ -188,7 +188,7 @@ static const char *check_copies(adviser *a, const rocl_table *copies)
         if (bytes >= large && rate > 0 && rate < slow && !strstr(direction, "Pinned"))
             add_finding(a, "copies", "Slow copies: host memory may be pageable, not pinned",
                         "%.60s: %.1f GB/s at %.1f MiB each", direction, rate / 1e9, bytes / large);
-        else if (calls >= MANY && bytes < small)
+        else if (calls >= MANY && bytes > 0 && bytes < small)
             add_finding(a, "copies", "Many small copies: gather them",
                         "%.60s: %.0f of %.1f KiB each", direction, calls, bytes / 1024);
     }

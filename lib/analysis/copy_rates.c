@@ -24,10 +24,11 @@ _Static_assert(sizeof(link_key) == 2 * sizeof(rocl_agent_key) + 16, "no holes");
 typedef struct link {
     link_key key;
     uint64_t calls, bytes;
-    rocl_cover active;
-    double *slices; /* bytes of each; NULL: not yet */
+    uint64_t unsized;         /* copies of which no size is known */
+    rocl_cover active, sized; /* of all copies; of those with a size */
+    double *slices;           /* bytes of each; NULL: not yet */
     /* For its row: */
-    int64_t peak_at;
+    int64_t known_bytes, peak_at; /* -1: none is known */
     double average, wall_average, active_percent, peak, median, slice_ns;
 } link;
 
@@ -41,6 +42,12 @@ typedef struct copy_rates {
     uint64_t slice_count;
     double *sorted; /* space for the rates of a link */
 } copy_rates;
+
+/* Is the size of a copy known? */
+static bool is_sized(const link *l)
+{
+    return l->calls > l->unsized;
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -100,8 +107,11 @@ static int compare_rates(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* NAN: not known, as the sizes of the link. */
 static double slice_rate(const link *l, const rocl_slices *time, uint64_t i)
 {
+    if (!is_sized(l))
+        return NAN;
     return rocl_ratio(l->slices[i] * 1e9,
                       (double)(rocl_slice_begin(time, i + 1) - rocl_slice_begin(time, i)));
 }
@@ -110,7 +120,9 @@ static void describe_link(copy_rates *r, link *l)
 {
     const rocl_slices time = slices_of(r, l);
     size_t n = 0;
+    l->known_bytes = is_sized(l) ? (int64_t)l->bytes : -1;
     l->peak = NAN;
+    l->peak_at = -1;
     for (uint64_t i = 0; i < time.count; i++) {
         const double rate = slice_rate(l, &time, i);
         if (!(rate > 0))
@@ -123,8 +135,8 @@ static void describe_link(copy_rates *r, link *l)
     }
     qsort(r->sorted, n, sizeof *r->sorted, compare_rates);
     l->median = n ? (r->sorted[(n - 1) / 2] + r->sorted[n / 2]) / 2 : NAN;
-    l->average = rocl_ratio((double)l->bytes * 1e9, (double)l->active.measure);
-    l->wall_average = rocl_ratio((double)l->bytes * 1e9, (double)time.length);
+    l->average = rocl_ratio((double)l->bytes * 1e9, (double)l->sized.measure);
+    l->wall_average = is_sized(l) ? rocl_ratio((double)l->bytes * 1e9, (double)time.length) : NAN;
     l->active_percent = rocl_share(l->active.measure, (int64_t)time.length);
     l->slice_ns = (double)time.length / (double)time.count;
 }
@@ -140,13 +152,17 @@ static rocl_status sweep_copies(copy_rates *r, rocl_error *err)
         if (rec.key[0] != at) {
             at = rec.key[0];
             time = slices_of(r, l);
-            l->active.until = INT64_MIN;
+            l->active.until = l->sized.until = INT64_MIN;
             if (!(l->slices = calloc(r->slice_count, sizeof *l->slices)))
                 return rocl_fail_memory(err);
         }
         l->calls++;
         l->bytes += rec.key[3];
+        l->unsized += !rec.key[3];
         rocl_cover_extend(&l->active, (int64_t)rec.key[1], (int64_t)rec.key[2]);
+        if (!rec.key[3])
+            continue;
+        rocl_cover_extend(&l->sized, (int64_t)rec.key[1], (int64_t)rec.key[2]);
         spread_bytes(l, &time, (int64_t)rec.key[1], (int64_t)rec.key[2], rec.key[3]);
     }
     for (size_t i = 1; i < r->link_count && st == ROCL_OK; i++)
@@ -171,13 +187,15 @@ static rocl_status sweep_copies(copy_rates *r, rocl_error *err)
 static const rocl_column rate_columns[] = {
     LINK_COLUMNS(link, key),
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, ROCL_CELL(link, calls)},
-    {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST | ROCL_SUM, ROCL_CELL(link, bytes)},
+    {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST | ROCL_SUM,
+     ROCL_CELL_BY(rocl_field_known, link, known_bytes)},
     {"active_ns", "Active", ROCL_UNIT_NS, CELL(active.measure)},
     {"active_percent", "Active %", ROCL_UNIT_PERCENT, ROCL_MINOR, ROCL_CELL(link, active_percent)},
     {"active_bandwidth", "While active", ROCL_UNIT_RATE, CELL(average)},
     {"wall_bandwidth", "Of all time", ROCL_UNIT_RATE, CELL(wall_average)},
     {"peak_bandwidth", "Peak", ROCL_UNIT_RATE, CELL(peak)},
-    {"peak_at_ns", "Peak at", ROCL_UNIT_TIME, ROCL_MINOR, ROCL_CELL(link, peak_at)},
+    {"peak_at_ns", "Peak at", ROCL_UNIT_TIME, ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_known, link, peak_at)},
     {"median_bandwidth", "Median", ROCL_UNIT_RATE, CELL(median)},
     {"slice_ns", "Slice", ROCL_UNIT_NS, CELL(slice_ns)},
 };
@@ -227,8 +245,12 @@ static int compare_links(const void *a, const void *b, void *ctx)
 
 static void add_link(void *into, const void *from)
 {
-    ((link *)into)->calls += ((const link *)from)->calls;
-    ((link *)into)->bytes += ((const link *)from)->bytes;
+    link *sum = into;
+    const link *l = from;
+    sum->calls += l->calls;
+    sum->bytes += l->bytes;
+    sum->unsized += l->unsized;
+    sum->known_bytes = is_sized(sum) ? (int64_t)sum->bytes : -1;
 }
 
 static rocl_status finish_copy_rates(void *self, rocl_tables *out, rocl_error *err)
@@ -245,7 +267,11 @@ static rocl_status finish_copy_rates(void *self, rocl_tables *out, rocl_error *e
     link *l = r->links + 1;
     const size_t n = r->link_count - 1;
     qsort_r(l, n, sizeof *l, compare_links, r);
+    uint64_t unsized = 0;
+    for (size_t i = 0; i < n; i++)
+        unsized += l[i].unsized;
     rocl_report_rows rows = rocl_begin_table(&r->c, out, &rocl_copy_rate_table, 0);
+    rocl_note_unsized(&rows, unsized);
     rocl_add_top_rows(&rows, l, n, sizeof *l, add_link);
     if (r->c.options->pictures)
         return ROCL_OK;

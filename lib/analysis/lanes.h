@@ -32,6 +32,14 @@ static inline uint32_t rocl_queue_of(const rocl_batch *b, size_t i)
     return b->kind == ROCL_COPY ? b->copies[i].queue : b->dispatches[i].queue;
 }
 
+/* What a stream is called, or else a queue; 0: there is neither. */
+static inline uint32_t rocl_lane_label(const rocl_capture *c, uint32_t stream, uint32_t queue)
+{
+    return stream < c->stream_count ? c->streams[stream].label
+           : queue < c->queue_count ? c->queues[queue].label
+                                    : 0;
+}
+
 /* The lane of a dispatch or a copy: its stream, else its queue. */
 rocl_lane_key rocl_lane_of(const rocl_batch *b, size_t i);
 rocl_lane_name rocl_name_lane(const rocl_trace *t, const rocl_lane_key *k);

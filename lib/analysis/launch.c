@@ -4,6 +4,7 @@
 
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
+#include "analysis/lanes.h"
 #include "analysis/samples.h"
 #include "base/array.h"
 
@@ -59,7 +60,7 @@ static rocl_status add_launch_batch(void *self, unsigned worker, const rocl_batc
         const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
         const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e),
                                     d->agent < c->agent_count ? c->agents[d->agent].label : 0,
-                                    d->stream < c->stream_count ? c->streams[d->stream].label : 0};
+                                    rocl_lane_label(c, d->stream, d->queue)};
         st = rocl_add_numbers(l->kernels, worker, key, numbers, 4, err);
     }
     return st;

@@ -269,6 +269,15 @@ void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
             rocl_tables_text(r->out, note, n < (int)sizeof note ? (size_t)n : sizeof note - 1);
 }
 
+void rocl_note_unsized(const rocl_report_rows *r, uint64_t copies)
+{
+    const char *before = r->table ? r->table->note : NULL;
+    if (copies)
+        rocl_set_note(r, "%s%s%" PRIu64 " %s no known size, and %s not in bytes and bandwidths",
+                      before ? before : "", before ? "; " : "", copies,
+                      copies == 1 ? "copy has" : "copies have", copies == 1 ? "is" : "are");
+}
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 rocl_datum rocl_field_int(const rocl_report_rows *r, const void *field)

@@ -264,6 +264,8 @@ size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
 /* The line above the table; printf's. Called after rocl_begin_table. */
 void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Says of how many copies no size is known, behind what is said of times. */
+void rocl_note_unsized(const rocl_report_rows *r, uint64_t copies);
 
 /* ---- cells ---- */
 

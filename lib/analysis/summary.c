@@ -2,12 +2,14 @@
  * kernels and copies. Every event adds its duration to the samples of its group, a copy to those of
  * two more: percentiles are exact for any number of events, and nothing depends on the number of
  * workers. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
+#include "analysis/lanes.h"
 #include "analysis/samples.h"
 #include "base/array.h"
 #include "model/kernel_class.h"
@@ -25,10 +27,11 @@ typedef struct summary_key {
     uint32_t workgroup[3], grid[3];
 } summary_key;
 
-/* Of a group of copies. */
+/* Of a group of copies: only those count whose input says their size. */
 typedef struct copied {
-    int64_t bytes;    /* saturates */
-    double best_rate; /* bytes per second of the fastest copy */
+    int64_t bytes, ns; /* they saturate */
+    uint64_t unsized;  /* that do not count */
+    double best_rate;  /* bytes per second of the fastest copy */
 } copied;
 
 /* The longest event of a group; of equal ones the first. */
@@ -46,14 +49,16 @@ typedef struct summary_group {
     const char *group, *domain;        /* domain: NULL of several */
     uint64_t names;                    /* of kernels of a class */
     int64_t all, from_bytes, to_bytes; /* all: the time that its share is of */
-    double percent, bandwidth;
+    int64_t bytes;                     /* -1: of no copy is it known */
+    double percent, bandwidth, max_bandwidth;
 } summary_group;
 
 /* Where events of a group come from. Most events are of a few hundred groups: those of late are not
  * looked up. */
 typedef struct origin {
-    uint32_t name, category, kind, capture, process, agent, stream;
-    uint32_t group; /* 0: of none */
+    uint32_t name, category, kind, capture, process, agent;
+    uint32_t stream; /* what it is called */
+    uint32_t group;  /* 0: of none */
 } origin;
 
 enum { RECENT_BITS = 10, RECENT = 1 << RECENT_BITS };
@@ -78,22 +83,29 @@ typedef struct summary {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static void read_agent_and_stream(const rocl_batch *b, size_t i, uint32_t *agent, uint32_t *stream)
+/* *lane: what its stream is called, or else its queue; 0. */
+static void read_agent_and_lane(const rocl_batch *b, size_t i, uint32_t *agent, uint32_t *lane)
 {
-    *agent = *stream = ROCL_NONE;
+    uint32_t stream = ROCL_NONE, queue = ROCL_NONE;
+    *agent = ROCL_NONE;
     if (b->kind == ROCL_DISPATCH) {
         *agent = b->dispatches[i].agent;
-        *stream = b->dispatches[i].stream;
+        stream = b->dispatches[i].stream;
+        queue = b->dispatches[i].queue;
     } else if (b->kind == ROCL_COPY) {
         *agent = b->copies[i].dst;
-        *stream = b->copies[i].stream;
+        stream = b->copies[i].stream;
+        queue = b->copies[i].queue;
     } else if (b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH) {
         *agent = b->allocs[i].owner;
-        *stream = b->allocs[i].stream;
+        stream = b->allocs[i].stream;
+        queue = b->allocs[i].queue;
     } else if (b->kind == ROCL_BARRIER) {
         *agent = b->hips[i].agent;
-        *stream = b->hips[i].stream;
+        stream = b->hips[i].stream;
+        queue = b->hips[i].queue;
     }
+    *lane = rocl_lane_label(b->capture, stream, queue);
 }
 
 static uint32_t agent_label(const rocl_capture *c, uint32_t agent)
@@ -106,15 +118,14 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_ke
     const rocl_capture *c = b->capture;
     const rocl_event *e = rocl_batch_event(b, i);
     const rocl_stats_options *o = s->c.options;
-    uint32_t agent, stream;
-    read_agent_and_stream(b, i, &agent, &stream);
+    uint32_t agent, lane;
+    read_agent_and_lane(b, i, &agent, &lane);
     *k = (summary_key){.size_class = -1,
                        .domain = rocl_domain_of(s->c.trace, b->kind, e->category),
                        .name = e->name == ROCL_NONE ? 0 : e->name};
     k->rank = o->by_rank ? c->processes[e->process].rank : -1;
     k->agent = o->by_agent ? agent_label(c, agent) : 0;
-    if (o->by_stream && stream < c->stream_count)
-        k->stream = c->streams[stream].label;
+    k->stream = o->by_stream ? lane : 0;
     if (o->by_dims && b->kind == ROCL_DISPATCH) {
         memcpy(k->workgroup, b->dispatches[i].workgroup, sizeof k->workgroup);
         memcpy(k->grid, b->dispatches[i].grid, sizeof k->grid);
@@ -128,7 +139,7 @@ static origin origin_of(const summary *s, const rocl_batch *b, size_t i)
     origin f = {.name = e->name, .category = e->category, .kind = b->kind};
     if (!o->by_rank && !o->by_agent && !o->by_stream)
         return f;
-    read_agent_and_stream(b, i, &f.agent, &f.stream);
+    read_agent_and_lane(b, i, &f.agent, &f.stream);
     f.capture = b->capture->index + 1;
     f.process = o->by_rank ? e->process : 0;
     f.agent = o->by_agent ? f.agent : 0;
@@ -174,8 +185,9 @@ static uint32_t find_group(summary *s, unsigned worker, const rocl_batch *b, siz
     return f.group;
 }
 
-/* Classes of sizes end at 1 KiB, 4 KiB, ..., 1 GiB; the last one has no end. */
-enum { SIZE_CLASSES = 11 };
+/* Classes of sizes end at 1 KiB, 4 KiB, ..., 1 GiB; the last one has no end. Behind them are the
+ * copies of which no size is known. */
+enum { SIZE_CLASSES = 11, UNSIZED };
 
 static int64_t end_of_class(int size_class)
 {
@@ -185,15 +197,29 @@ static int64_t end_of_class(int size_class)
 static int size_class_of(uint64_t bytes)
 {
     int c = 0;
+    if (!bytes)
+        return UNSIZED;
     while (c < SIZE_CLASSES && bytes >= (uint64_t)end_of_class(c))
         c++;
     return c;
 }
 
-static void add_copied(copied *sum, int64_t bytes, double rate)
+static void add_copied(copied *sum, const copied *c)
 {
-    sum->bytes = rocl_add_saturated(sum->bytes, bytes);
-    sum->best_rate = rate > sum->best_rate ? rate : sum->best_rate;
+    sum->bytes = rocl_add_saturated(sum->bytes, c->bytes);
+    sum->ns = rocl_add_saturated(sum->ns, c->ns);
+    sum->unsized += c->unsized;
+    sum->best_rate = c->best_rate > sum->best_rate ? c->best_rate : sum->best_rate;
+}
+
+static copied copied_by(const rocl_copy *c)
+{
+    const int64_t ns = c->e.end - c->e.start;
+    if (!c->size)
+        return (copied){.unsized = 1};
+    return (copied){.bytes = (int64_t)(c->size < INT64_MAX ? c->size : INT64_MAX),
+                    .ns = ns,
+                    .best_rate = ns > 0 ? (double)c->size * 1e9 / (double)ns : 0};
 }
 
 /* By its agents, whatever else is wanted; and by its size. */
@@ -202,8 +228,7 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
 {
     const rocl_copy *c = &b->copies[i];
     summary_worker *w = &s->workers[worker];
-    int64_t ns = c->e.end - c->e.start;
-    double rate = ns > 0 ? (double)c->size * 1e9 / (double)ns : 0;
+    const copied own = copied_by(c);
     rocl_status st = ROCL_OK;
     summary_key k;
     make_key(s, b, i, &k);
@@ -216,8 +241,8 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
         uint32_t group = rocl_strings_put(s->keys, (const char *)&k, sizeof k);
         if (group == ROCL_NONE || !ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
             return rocl_fail_memory(err);
-        add_copied(&w->copied[group], (int64_t)(c->size < INT64_MAX ? c->size : INT64_MAX), rate);
-        st = rocl_samples_add(s->samples, worker, group, ns, err);
+        add_copied(&w->copied[group], &own);
+        st = rocl_samples_add(s->samples, worker, group, c->e.end - c->e.start, err);
     }
     return st;
 }
@@ -278,8 +303,7 @@ static copied copied_of(const summary *s, uint32_t group)
     copied sum = {0};
     for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
         if (group < s->workers[w].cap)
-            add_copied(&sum, s->workers[w].copied[group].bytes,
-                       s->workers[w].copied[group].best_rate);
+            add_copied(&sum, &s->workers[w].copied[group]);
     return sum;
 }
 
@@ -358,7 +382,10 @@ static int compare_summary_groups(const void *a, const void *b, void *ctx)
 static void describe_summary_group(summary_group *g)
 {
     g->percent = rocl_share(g->d.total, g->all);
-    g->bandwidth = rocl_ratio((double)g->copied.bytes * 1e9, (double)g->d.total);
+    const bool sized = g->d.taken > g->copied.unsized;
+    g->bytes = sized ? g->copied.bytes : -1;
+    g->bandwidth = sized ? rocl_ratio((double)g->copied.bytes * 1e9, (double)g->copied.ns) : NAN;
+    g->max_bandwidth = sized ? g->copied.best_rate : NAN;
 }
 
 static void add_summary_group(void *into, const void *from)
@@ -366,7 +393,7 @@ static void add_summary_group(void *into, const void *from)
     summary_group *sum = into;
     const summary_group *g = from;
     rocl_distribution_merge(&sum->d, &g->d);
-    add_copied(&sum->copied, g->copied.bytes, g->copied.best_rate);
+    add_copied(&sum->copied, &g->copied);
     describe_summary_group(sum);
 }
 
@@ -391,7 +418,7 @@ static rocl_status put_groups(const summary *s, const rocl_report_rows *r, uint3
         list[i].group = name;
         list[i].domain = rocl_domain_name(list[i].key.domain);
         list[i].all = all;
-        list[i].from_bytes = end_of_class(c - 1);
+        list[i].from_bytes = c < UNSIZED ? end_of_class(c - 1) : -1;
         list[i].to_bytes = c < SIZE_CLASSES ? end_of_class(c) : -1;
         describe_summary_group(&list[i]);
     }
@@ -651,19 +678,19 @@ static const rocl_column copy_columns[] = {
     {"direction", "Direction", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
     {"src", "From", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(key.agent)},
     {"dst", "To", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(key.other_agent)},
-    {"from_bytes", "Size from", ROCL_UNIT_BYTES, IF_SIZES, CELL(from_bytes)},
+    {"from_bytes", "Size from", ROCL_UNIT_BYTES, IF_SIZES, CELL_BY(known, from_bytes)},
     {"to_bytes", "below", ROCL_UNIT_BYTES, IF_SIZES, CELL_BY(known, to_bytes)},
     {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
     {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(d.taken)},
-    {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST | ROCL_SUM, CELL(copied.bytes)},
+    {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST | ROCL_SUM, CELL_BY(known, bytes)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(d.total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL_BY(average, d)},
     {"median_ns", "Median", ROCL_UNIT_NS, ROCL_MINOR, CELL(d.median)},
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(d.max)},
     {"bandwidth", "Bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST, CELL(bandwidth)},
     {"max_bandwidth", "Max bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST | ROCL_MINOR,
-     CELL(copied.best_rate)},
+     CELL(max_bandwidth)},
 };
 
 static const rocl_table_def copy_table = {&rocl_copies_report.tab, "copies", "Memory copies",
@@ -677,14 +704,24 @@ const rocl_report_def rocl_copies_report = {
     "memory copies by direction and agents, with bytes and bandwidth",
     (const rocl_table_def *const[]){&copy_table, &size_table, NULL}};
 
+static void note_unsized(const summary *s, const rocl_report_rows *r)
+{
+    uint64_t n = 0;
+    for (size_t i = 1; i < s->group_count; i++)
+        n += s->groups[i].key.of == OF_COPIES ? s->groups[i].copied.unsized : 0;
+    rocl_note_unsized(r, n);
+}
+
 static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *err)
 {
     const uint32_t copies = 1u << ROCL_DOMAIN_MEMORY_COPIES;
     rocl_report_rows r = rocl_begin_table(&s->c, out, &copy_table, 0);
+    note_unsized(s, &r);
     rocl_status st = put_groups(s, &r, copies, OF_COPIES, NULL, err);
     if (st != ROCL_OK || s->c.options->brief)
         return st;
     r = rocl_begin_table(&s->c, out, &size_table, IF_SIZES);
+    note_unsized(s, &r);
     return put_groups(s, &r, copies, OF_COPY_SIZES, NULL, err);
 }
 
@@ -731,6 +768,8 @@ static rocl_status put_group_sums(void *self, rocl_put *to, rocl_error *err)
         if (k.of != OF_NAMES) {
             const copied c = copied_of(s, i);
             rocl_put_number(to, (uint64_t)c.bytes);
+            rocl_put_number(to, (uint64_t)c.ns);
+            rocl_put_number(to, c.unsized);
             rocl_put_bytes(to, &c.best_rate, sizeof c.best_rate);
         }
         if (s->c.ids) {
@@ -755,10 +794,12 @@ static rocl_status take_group_sums(void *self, unsigned rank, rocl_taken *from, 
             return rocl_fail_memory(err);
         if (k.of != OF_NAMES) {
             copied c = {.bytes = (int64_t)rocl_take_number(from)};
+            c.ns = (int64_t)rocl_take_number(from);
+            c.unsized = rocl_take_number(from);
             rocl_take_bytes(from, &c.best_rate, sizeof c.best_rate);
             if (!ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
                 return rocl_fail_memory(err);
-            add_copied(&w->copied[group], c.bytes, c.best_rate);
+            add_copied(&w->copied[group], &c);
         }
         if (s->c.ids) {
             longest l;

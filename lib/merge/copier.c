@@ -219,8 +219,8 @@ rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source 
     return st ? st : merge_add_functions(c, err);
 }
 
-rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
-                             merge_selection *selection, rocl_error *err)
+static rocl_status add_capture(merge_writer *w, const rocl_capture *capture,
+                               merge_selection *selection, rocl_error *err)
 {
     rocl_trace *t = w->plan.trace;
     merge_copier *c = &w->copier;
@@ -247,6 +247,18 @@ rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "COMMIT", err);
     free_set(c);
+    return st;
+}
+
+rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
+                             merge_selection *selection, rocl_error *err)
+{
+    const uint64_t before = w->copier.rows;
+    const rocl_status st = add_capture(w, capture, selection, err);
+    if (st == ROCL_OK && !selection && !w->plan.trace->opt.strict) {
+        w->copied++;
+        w->copied_rows += w->copier.rows - before;
+    }
     return st;
 }
 
@@ -278,6 +290,8 @@ rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *
     if (st != ROCL_OK)
         return st;
     report->rows += c->rows;
+    report->copied_rows += w->copied_rows;
+    report->copied += w->copied;
     report->changed += c->changed + c->early;
     if (c->early)
         rocl_notice(w->plan.trace,

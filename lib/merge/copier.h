@@ -145,7 +145,8 @@ static inline bool *merge_made(const merge_copier *c, const plan_set *set, const
 typedef struct merge_writer {
     merge_plan plan;
     merge_copier copier;
-    rocl_new_db *db; /* NULL: nothing is being written */
+    rocl_new_db *db;              /* NULL: nothing is being written */
+    uint64_t copied, copied_rows; /* captures whose events nobody looked at, and their rows */
 } merge_writer;
 
 /* Begins the database `path`: of all files of the trace, or of one. Says what will not be in it. */

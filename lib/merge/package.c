@@ -417,7 +417,7 @@ static rocl_status take_names(packer *k, rocl_error *err)
     return r.bad || !k->stage ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
-enum { FILES, BYTES, ROWS, CHANGED, COUNTS };
+enum { FILES, BYTES, ROWS, CHANGED, COPIED, COPIED_ROWS, COUNTS };
 
 static void put_counts(uint64_t counts[COUNTS], const rocl_written *r)
 {
@@ -425,6 +425,8 @@ static void put_counts(uint64_t counts[COUNTS], const rocl_written *r)
     counts[BYTES] = r->bytes;
     counts[ROWS] = r->rows;
     counts[CHANGED] = r->changed;
+    counts[COPIED] = r->copied;
+    counts[COPIED_ROWS] = r->copied_rows;
 }
 
 static rocl_status write_databases(packer *k, rocl_error *err)
@@ -485,7 +487,9 @@ static rocl_status take_shares(packer *k, rocl_error *err)
     k->report = (rocl_written){.files = (size_t)counts[FILES],
                                .bytes = counts[BYTES],
                                .rows = counts[ROWS],
-                               .changed = counts[CHANGED]};
+                               .changed = counts[CHANGED],
+                               .copied = counts[COPIED],
+                               .copied_rows = counts[COPIED_ROWS]};
     return st ? st : rocl_parts_wait_placed(parts, &bytes, err);
 }
 

@@ -28,6 +28,15 @@ typedef struct row {
 
 /* ---- probes ---------------------------------------------------------------------------------- */
 
+static const char *skip_blanks(const char *p, const char *end)
+{
+    if (end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+        p += 3;
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+        p++;
+    return p;
+}
+
 /* Messages in field 1, one after the other: Perfetto's packets, XSpace's planes. Each is a byte of
  * a tag, a length of up to 5 bytes and as many bytes. */
 static bool is_messages(const char *head, size_t n, bool whole)
@@ -64,6 +73,16 @@ static bool is_perfetto(const char *head, size_t n, bool whole)
     for (size_t i = 0; i < n && i < 4096 && !binary; i++)
         binary = (uint8_t)head[i] < ' ' && !memchr("\t\n\v\f\r\033", head[i], 6);
     return n > 2 && binary && is_messages(head, n, whole);
+}
+
+/* "[]": Chrome's JSON without events. */
+static bool is_empty_array(const char *head, size_t n, bool whole)
+{
+    const char *end = head + n, *p = skip_blanks(head, end);
+    if (!whole || p == end || *p != '[')
+        return false;
+    p = skip_blanks(p + 1, end);
+    return p < end && *p == ']' && skip_blanks(p + 1, end) == end;
 }
 
 /* Lines of HCC_PROFILE, which may stand among those of rtg_tracer. */
@@ -103,6 +122,7 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define RECORDING                                                                                  \
     READ_OF("rocrec", "a recording of rocrec", rocl_chunk_ops,                                     \
             ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
+#define UTF_16       FORMAT("text in UTF-16", "convert it with `iconv -f UTF-16 -t UTF-8`")
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
 #define DATABASE     (ROCL_FORMAT_DATABASE | ROCL_FORMAT_INDEPENDENT)
 
@@ -144,6 +164,7 @@ static const row rows[] = {
      .probe = is_xplane},
     {READ("a Perfetto trace", rocl_pftrace_ops, 0), .probe = is_perfetto},
     {CHROME, .json = {"ph", "ts"}},
+    {CHROME, .probe = is_empty_array},
     {FORMAT("JSON, but not that of a trace",
             "traces in JSON are those of PyTorch, Chrome, JAX, rocprof "
             "and rocprofv3"),
@@ -159,6 +180,8 @@ static const row rows[] = {
     /* other wrappings, and gzip or zstd within one of them */
     {FORMAT("a Git LFS pointer, not the file itself", "run `git lfs pull`"),
      MAGIC("version https://git-lfs.")},
+    {UTF_16, MAGIC("\xff\xfe")},
+    {UTF_16, MAGIC("\xfe\xff")},
     {FORMAT("a gzip file", UNPACK), MAGIC("\x1f\x8b")},
     {FORMAT("a zstd file", UNPACK), MAGIC("\x28\xb5\x2f\xfd")},
     {FORMAT("an xz file", UNPACK), MAGIC("\xfd"
@@ -212,15 +235,6 @@ static const row databases[] = {
 };
 
 /* ---- recognising ---------------------------------------------------------------------------- */
-
-static const char *skip_blanks(const char *p, const char *end)
-{
-    if (end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
-        p += 3;
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
-        p++;
-    return p;
-}
 
 /* An object, or an array of them. */
 static bool is_json(const char *head, size_t n)

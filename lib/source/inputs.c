@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,12 +190,54 @@ static bool is_blank(const char *path)
 
 /* ---- globs ----------------------------------------------------------------------------------- */
 
-/* Folders that are not there or not ours hold nothing; in others something may be missed. */
+/* Where glob() ended; it takes functions without a context. */
+static _Thread_local char failed_folder[PATH_MAX];
+
+/* Folders that are not there hold nothing; in others something may be missed. */
 static int is_failure(const char *folder, int why)
 {
-    (void)folder;
+    snprintf(failed_folder, sizeof failed_folder, "%s", folder);
     errno = why;
-    return !is_missing(why) && why != EACCES;
+    return !is_missing(why);
+}
+
+/* Of a name without wildcards in a folder that may not be searched glob() says that it is not
+ * there: those folders which the first `length` bytes of a pattern match are looked at here. */
+static rocl_status check_folders(walk *w, const char *pattern, size_t length)
+{
+    glob_t g;
+    char *prefix = strndup(pattern, length);
+    if (!prefix)
+        return rocl_fail_memory(w->err);
+    const int rc = glob(prefix, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
+    rocl_status st = rc == GLOB_NOSPACE ? rocl_fail_memory(w->err) : ROCL_OK;
+    for (size_t i = 0; rc == 0 && i < g.gl_pathc && st == ROCL_OK; i++)
+        if (faccessat(AT_FDCWD, g.gl_pathv[i], X_OK, AT_EACCESS) != 0 && errno == EACCES) {
+            struct stat s;
+            if (stat(g.gl_pathv[i], &s) == 0 && S_ISDIR(s.st_mode)) {
+                errno = EACCES;
+                st = fail_access(w, g.gl_pathv[i], "search");
+            }
+        }
+    if (rc == 0)
+        globfree(&g);
+    free(prefix);
+    return st;
+}
+
+/* Of all folders that the pattern has behind a wildcard and before a plain name. */
+static rocl_status check_all_folders(walk *w, const char *pattern)
+{
+    rocl_status st = ROCL_OK;
+    const char *wild = strpbrk(pattern, "*?[");
+    for (const char *p = wild ? strchr(wild, '/') : NULL; p && st == ROCL_OK;
+         p = strchr(p + 1, '/')) {
+        const size_t name = strcspn(p + 1, "/");
+        const char *next = strpbrk(p + 1, "*?[");
+        if (name && !(next && next < p + 1 + name))
+            st = check_folders(w, pattern, (size_t)(p - pattern));
+    }
+    return st;
 }
 
 typedef rocl_status path_fn(walk *w, const char *path);
@@ -205,12 +248,13 @@ static rocl_status add_glob(walk *w, const char *pattern, path_fn *add, bool *ma
     glob_t g;
     int rc = glob(pattern, GLOB_NOSORT, is_failure, &g);
     *matched = rc == 0;
+    if (rc != 0 && rc != GLOB_NOMATCH)
+        return rc == GLOB_NOSPACE ? rocl_fail_memory(w->err)
+                                  : fail_access(w, failed_folder, "open");
+    rocl_status st = check_all_folders(w, pattern);
     if (rc == GLOB_NOMATCH)
-        return ROCL_OK;
-    if (rc != 0)
-        return rc == GLOB_NOSPACE ? rocl_fail_memory(w->err) : fail_access(w, pattern, "search");
+        return st;
     qsort(g.gl_pathv, g.gl_pathc, sizeof *g.gl_pathv, compare_names);
-    rocl_status st = ROCL_OK;
     for (size_t i = 0; i < g.gl_pathc && st == ROCL_OK; i++)
         st = add(w, g.gl_pathv[i]);
     globfree(&g);

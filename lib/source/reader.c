@@ -236,6 +236,32 @@ void rocl_label_named_agent(rocl_trace *t, rocl_agent *a)
     a->label = rocl_strings_put(t->strings, label, n);
 }
 
+bool rocl_read_agent(rocl_view text, rocl_agent_type *type, uint32_t *number)
+{
+    static const struct {
+        const char *word;
+        rocl_agent_type type;
+    } words[] = {{"GPU", ROCL_AGENT_GPU},
+                 {"CPU", ROCL_AGENT_CPU},
+                 {"NIC", ROCL_AGENT_NIC},
+                 {"Agent", ROCL_AGENT_OTHER},
+                 {"AGENT", ROCL_AGENT_OTHER}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t at = strlen(words[i].word), digits = 0;
+        uint32_t n = 0;
+        if (text.n <= at || memcmp(text.p, words[i].word, at) != 0)
+            continue;
+        while (at < text.n && strchr(" -[", text.p[at]) && text.p[at])
+            at++;
+        for (; at < text.n && text.p[at] >= '0' && text.p[at] <= '9' && digits < 9; at++, digits++)
+            n = n * 10 + (uint32_t)(text.p[at] - '0');
+        *type = words[i].type;
+        *number = n;
+        return digits > 0;
+    }
+    return false;
+}
+
 size_t rocl_kernel_length(const char *name, size_t n)
 {
     static const char *const ends[] = {" [clone .kd]", " (.kd)", ".kd"};

@@ -115,6 +115,9 @@ void rocl_batcher_free(rocl_batcher *b);
 
 /* Sets the label of an agent by --agent-index-value. */
 void rocl_label_agent(rocl_trace *t, rocl_agent *a);
+/* What a text calls an agent: "GPU 0", "GPU-0", "GPU [0]", "CPU 1", "Agent 2" (of no type) and the
+ * like, whatever follows. False: nothing of these. */
+bool rocl_read_agent(rocl_view text, rocl_agent_type *type, uint32_t *number);
 /* The same with the name that the program gave it behind: "Agent 2 (trainer)". */
 void rocl_label_named_agent(rocl_trace *t, rocl_agent *a);
 

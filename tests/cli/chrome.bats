@@ -59,6 +59,57 @@ totals() {
     says "bad.json"
 }
 
+@test "numbers below 0 of processes and threads are names" {
+    echo '[{"ph": "X", "pid": 1, "tid": -1, "name": "a", "ts": 1, "dur": 2},
+        {"ph": "X", "pid": -7, "tid": -5, "name": "b", "ts": 1, "dur": 2},
+        {"ph": "X", "pid": 1, "tid": "-1", "name": "c", "ts": 4, "dur": 2},
+        {"ph": "X", "pid": 1, "tid": -2, "name": "d", "ts": 1, "dur": 2},
+        {"ph": "M", "pid": 1, "tid": -2, "name": "thread_name", "args": {"name": "flusher"}},
+        {"ph": "X", "pid": 1, "tid": 0, "name": "e", "ts": 1, "dur": 2}]' >below.json
+    try 0 rocmerge -q -o m.db below.json
+    [ "$(sqlite3 -readonly m.db "SELECT p.command, t.name, count(*) FROM rocpd_region r
+        JOIN rocpd_info_thread t ON t.id = r.tid JOIN rocpd_info_process p ON p.id = r.pid
+        GROUP BY t.id ORDER BY 1, 2")" == '||1
+|-1|2
+|flusher|1
+-7|-5|1' ]
+    [ "$(sqlite3 -readonly m.db 'SELECT count(*), count(DISTINCT tid), max(tid) < 10 FROM rocpd_info_thread')" == "4|4|1" ]
+    try 0 rtg2json -q --layout trace -o t.json below.json
+    jq -e '[.traceEvents[] | select(.name == "thread_name" or .name == "process_name") | .args.name] |
+        contains(["-1", "-5", "-7", "flusher"])' t.json
+    ! grep -q 92233720368547758 t.json
+}
+
+@test "an empty array is an empty trace" {
+    echo '{"traceEvents": []}' >object.json
+    try 0 rocpd2csv -d o object.json
+    local notice=$stderr
+    [[ "$notice" == *": nothing to convert: "* ]]
+    for text in '[]' $' [\n ]\n' $'\xef\xbb\xbf[]'; do
+        printf %s "$text" >array.json
+        try 0 rocpd2csv -d o array.json
+        [ "$stderr" == "$notice" ]
+        try 0 rocmerge -q -o m.db - <array.json
+        try 0 rocline check array.json
+    done
+    for text in '[' '[1]' '[] []'; do # none, or not JSON
+        printf %s "$text" >array.json
+        try 3 rocpd2csv -d o array.json
+    done
+}
+
+@test "UTF-16 is called so, with what to do" {
+    for encoding in UTF-16LE UTF-16BE; do
+        printf '\ufeff[{"ph": "X", "pid": 1, "tid": 1, "name": "a", "ts": 1, "dur": 2}]' |
+            iconv -f UTF-8 -t $encoding >wide.json
+        try 3 rocstats wide.json
+        one_line rocstats
+        says "wide.json: this is text in UTF-16: convert it with \`iconv -f UTF-16 -t UTF-8\`"
+        iconv -f UTF-16 -t UTF-8 wide.json >narrow.json
+        try 0 rocstats -q narrow.json
+    done
+}
+
 @test "what rtg2json writes is read back" {
     rtg2json -q -f --layout trace -o t.json "$FIXTURES/everything.db" || [ $? -eq 1 ]
     rocstats summary -q --format csv t.json >back || [ $? -eq 1 ]
@@ -67,6 +118,33 @@ totals() {
     for name in hipMemcpyAsync hipLaunchKernel; do
         [ "$(grep -o "\"$name\",[0-9]*,[0-9]*" back)" == "$(grep -o "\"$name\",[0-9]*,[0-9]*" there)" ]
     done
+}
+
+@test "copies that rtg2json writes come back with both of their ends" {
+    local db=$FIXTURES/everything.db
+    ends() { # database or JSON
+        rocstats copies -q --table copies --format json "$1" |
+            jq -r '.tables[0].rows[] | [.direction, .src, .dst, .calls, .bytes] | @tsv' | sort
+    }
+    cp "$db" d.db
+    chmod +w d.db
+    # From one GPU to another, of which the first does nothing else, and within the host.
+    sqlite3 d.db "UPDATE rocpd_memory_copy$(suffix d.db) SET src_agent_id = iif(dst_agent_id = 5, 2, 1)
+        WHERE src_agent_id <> 2"
+    for f in "$db" d.db; do
+        rtg2json -q -f --layout trace -o t.json "$f" || [ $? -eq 1 ]
+        sqlite3 -readonly -separator $'\t' "$f" "
+            SELECT s.string, iif(a.type = 'GPU', 'GPU ' || a.type_index, 'Agent ' || a.absolute_index),
+                iif(b.type = 'GPU', 'GPU ' || b.type_index, 'Agent ' || b.absolute_index), count(*), sum(size)
+            FROM rocpd_memory_copy c JOIN rocpd_string s ON s.id = c.name_id
+                JOIN rocpd_info_agent a ON a.id = c.src_agent_id JOIN rocpd_info_agent b ON b.id = c.dst_agent_id
+            GROUP BY 1, 2, 3" | sort >there
+        [ -s there ]
+        ends t.json | diff there -
+    done
+    # Older versions called GPUs by the numbers of agents: the one of the row is known.
+    sed 's/"source":"GPU 0"/"source":"Agent 2"/; s/"destination":"GPU 3"/"destination":"Agent 5"/' t.json >old.json
+    ends old.json | grep -q $'DEVICE_TO_HOST\tGPU 0\tAgent 0'
 }
 
 @test "a folder of ranks is one trace" {

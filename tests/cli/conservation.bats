@@ -157,10 +157,41 @@ check_damages() { # database
         rocmerge -q $way -o m.db "$texts" || [ $? -eq 1 ]
         run --separate-stderr rocpd2csv -d two -o o m.db
         [ "$status" -eq 1 ]
-        says "1 record left out: no end (1)" # the dispatch itself
+        says "1 record left out: no valid time (1)" # the dispatch itself
         diff <(values one) <(values two)
         rm -r m.db two
     done
+}
+
+# A clock may begin at 0, and only of dispatches does 0 mean that they were never timed.
+@test "what is at time 0 is there again after a merge, or counted by it" {
+    cat >zero.json <<'END'
+{"traceEvents": [
+{"ph": "C", "pid": 1, "tid": 1, "name": "memory", "ts": 0, "args": {"used": 5}},
+{"ph": "C", "pid": 1, "tid": 1, "name": "memory", "ts": 1, "args": {"used": 6}},
+{"ph": "i", "pid": 1, "tid": 1, "name": "mark", "ts": 0, "s": "t"},
+{"ph": "X", "pid": 1, "tid": 1, "name": "short", "cat": "cpu_op", "ts": 0, "dur": 0},
+{"ph": "X", "pid": 1, "tid": 1, "name": "long", "cat": "cpu_op", "ts": 0, "dur": 5},
+{"ph": "X", "pid": 0, "tid": 7, "name": "Memcpy HtoD", "cat": "gpu_memcpy", "ts": 0, "dur": 0,
+ "args": {"device": 0, "stream": 7, "bytes": 4}},
+{"ph": "X", "pid": 0, "tid": 7, "name": "k", "cat": "kernel", "ts": 0, "dur": 2,
+ "args": {"device": 0, "stream": 7}}]}
+END
+    try 0 rocpd2csv -q -d one -o o zero.json
+    try 0 rocmerge -q -o m.db zero.json
+    for reader in auto sqlite; do
+        try 0 rocpd2csv --reader $reader -d two -o o m.db
+        for f in one/*.csv; do
+            [ "$(wc -l <"$f")" -eq "$(wc -l <"two/${f#one/}")" ] || fail "$f has other rows"
+        done
+        rm -r two
+    done
+    sed -i 's/"dur": 2/"dur": 0/' zero.json
+    try 1 rocmerge -o m.db zero.json
+    says "1 record left out: no valid time (1)"
+    [ "$(sqlite3 -readonly m.db 'SELECT count(*) FROM rocpd_kernel_dispatch')" -eq 0 ]
+    try 3 rocmerge --strict -o n.db zero.json
+    says "no place for work from 0 to 0"
 }
 
 # A row without its event has nothing but the id in common with the others.

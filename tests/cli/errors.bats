@@ -505,3 +505,55 @@ END
         ! grep -wE 'view view|compare compare|stats stats' help.txt || fail "$line"
     done
 }
+
+@test "a time that is too large, negative, missing or no number is called so by every reader" {
+    local large=99999999999999999999 json=$TOP/tests/fixtures/rocprof/v1.json v3=$FIXTURES/rocprofv3-7.0.json
+    is_called() { # input, words
+        run --separate-stderr rocstats summary "$1"
+        [ "$status" -eq 1 ]
+        says "$2"
+    }
+    event() { # ts, dur
+        echo "[{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"name\": \"a\", \"ts\": 1, \"dur\": 2},
+            {\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"name\": \"b\", \"ts\": $1, \"dur\": $2}]" >c.json
+    }
+    row() { # start, end
+        printf '%s\n' '"Kind","Kernel_Name","Start_Timestamp","End_Timestamp"' '"KERNEL_DISPATCH","k",1,2' \
+            "\"KERNEL_DISPATCH\",\"k\",$1,$2" >r_kernel_trace.csv
+    }
+    event 9223372036854775.808 1
+    is_called c.json "byte 78: a time is too large"
+    event 1 1e30
+    is_called c.json "a time is too large"
+    event -1e30 1
+    is_called c.json "a negative time"
+    event '"soon"' 1
+    is_called c.json "a time is no number"
+    event '""' 1
+    is_called c.json "a time is missing"
+    row 1 $large
+    is_called r_kernel_trace.csv "r_kernel_trace.csv:3: a time is too large"
+    row 9223372036854775808 9223372036854775809
+    is_called r_kernel_trace.csv "a time is too large"
+    row -5 1
+    is_called r_kernel_trace.csv "a negative time"
+    row soon 1
+    is_called r_kernel_trace.csv "a time is no number"
+    row '' 1
+    is_called r_kernel_trace.csv "a time is missing"
+    sed "0,/\"end_timestamp\":5000000003903/s//\"end_timestamp\":$large/" "$v3" >v3.json
+    is_called v3.json "a time is too large"
+    sed "s/\"BeginNs\":\"5000000008000\"/\"BeginNs\":\"$large\"/" "$json" >v1.json
+    is_called v1.json "a time is too large"
+    sed '0,/"ts":"\?[0-9]*/s//"ts":"1e30/' "$json" >v1.json
+    is_called v1.json "a time is too large"
+    sqlite3 d.rpd "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);
+        CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId, queueId, sequenceId, completionSignal, start, end,
+            description_id, opType_id);
+        INSERT INTO rocpd_string VALUES (1, 'k'), (2, 'KernelExecution');
+        INSERT INTO rocpd_op VALUES (1, 0, 1, 1, '', 1, 2, 1, 2), (2, 0, 1, 1, '', 1, 1e30, 1, 2),
+            (3, 0, 1, 1, '', NULL, 2, 1, 2), (4, 0, 1, 1, '', 1, 'soon', 1, 2)"
+    is_called d.rpd "rocpd_op: row 2: a time is too large"
+    says "rocpd_op: row 3: a time is missing"
+    says "rocpd_op: row 4: a time is no number"
+}

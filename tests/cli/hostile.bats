@@ -137,6 +137,34 @@ SQL
     done
 }
 
+# A folder that a pattern reaches is an input; one that is not there is none.
+@test "a pattern that reaches a folder that may not be read" {
+    needs setpriv
+    chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR" .
+    unprivileged test -x "$BUILD/bin/rocpd2csv" || skip "the build folder is private"
+    mkdir -p all/open/sub all/shut/sub all/other
+    cp "$FIXTURES/rank0.db" all/open/x.db
+    cp "$FIXTURES/rank1.db" all/shut/x.db
+    cp "$FIXTURES/rank0.db" all/open/sub/x.db
+    cp "$FIXTURES/rank1.db" all/shut/sub/x.db
+    touch all/file
+    chmod -R a+rX all
+    for pattern in 'all/*/x.db' 'all/*/*.db' 'all/*/sub/*.db' 'all/*/sub/x.db'; do
+        try 0 unprivileged rocstats -q "$pattern"
+    done
+    try 0 unprivileged rocstats -q 'all/shut/*.db'
+    try 3 unprivileged rocstats 'all/none/*.db'
+    says "all/none/*.db: no such file"
+    chmod 000 all/shut
+    for pattern in 'all/*/x.db' 'all/*/*.db' 'all/*/sub/*.db' 'all/*/sub/x.db' 'all/shut/*.db'; do
+        try 3 unprivileged rocstats "$pattern"
+        one_line rocstats
+        says "rocstats: all/shut"
+        says ": Permission denied"
+    done
+    try 0 unprivileged rocstats -q 'all/o*/x.db'
+}
+
 @test "a transaction under way: refused while its journal is there, fine before" {
     cp "$FIXTURES/schema-3.0.0.db" t.db
     s=$(suffix_of t.db)

@@ -974,3 +974,22 @@ END
         says "counter value that is no finite number (40)"
     done
 }
+
+@test "-v: what was read, and what was copied as it is" {
+    echo '[{"ph": "X", "pid": 1, "tid": 1, "name": "a", "ts": 1, "dur": 2},
+        {"ph": "X", "pid": 1, "tid": 1, "name": "b", "ts": 4, "dur": 2}]' >c.json
+    rows() { # database: metadata are not counted
+        local t n=0
+        for t in $(sqlite3 -readonly "$1" "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_%'
+            AND name NOT LIKE 'rocpd_metadata%'"); do
+            n=$((n + $(sqlite3 -readonly "$1" "SELECT count(*) FROM \"$t\"")))
+        done
+        echo $n
+    }
+    try 0 rocmerge -v -o one.db c.json
+    [[ "${stderr_lines[-1]}" == "rocmerge: 1 process: 2 region" ]]
+    try 0 rocmerge -v -o m.db c.json "$FIXTURES/everything.db"
+    [[ "${stderr_lines[-1]}" == "rocmerge: 1 process: 2 region; 1 process: $(($(rows m.db) - $(rows one.db))) rows copied as they are" ]]
+    try 0 rocmerge -v --rebuild -o r.db c.json "$FIXTURES/everything.db"
+    [[ "${stderr_lines[-1]}" == "rocmerge: 2 processes: 240 region,"* && "$stderr" != *copied* ]]
+}

@@ -341,3 +341,16 @@ our_sums() { # domain
     try 0 rocpd2csv -q -d out many.txt
     [ "$(wc -l <out/out_counter_collection.csv)" -eq 1501 ]
 }
+
+@test "--by-stream: kernels whose line says but a queue are told apart by it" {
+    local at=5000000200000 i
+    for i in 0 1 2; do
+        echo "dispatch[$i], gpu-id(2), queue-id($((i / 2 + 5))), queue-index(0), pid(4100), tid(4101), grd(64), wgr(64), lds(0), scr(0), arch_vgpr(8), accum_vgpr(4), sgpr(16), wave_size(64), sig(0x0), obj(0x0), kernel-name(\"k\"), time($at,$at,$((at + 9)),$((at + 9)))"
+    done >results.txt
+    for report in kernels summary; do
+        try 0 rocstats $report -q --by-stream --format json results.txt
+        jq -e '[.tables[0].rows[] | [.stream, .calls]] | sort == [["Queue 5", 2], ["Queue 6", 1]]' <<<"$output"
+    done
+    try 0 rocstats launch -q --by-stream --format json results.txt
+    jq -e '[.tables[] | .rows[].stream | select(.)] | unique == ["Queue 5", "Queue 6"]' <<<"$output"
+}

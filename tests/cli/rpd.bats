@@ -151,8 +151,8 @@ sclk of gpu 0,MHz,2100,1000'
         INSERT INTO rocpd_api (id, pid, tid, start, end, apiName_id, args_id)
             SELECT 901, -1, tid, start, end, apiName_id, args_id FROM rocpd_api WHERE id = 10"
     try 1 rocstats summary v1.rpd
-    says "rocpd_op: row 900: a time is no number"
-    says "rocpd_op: row 901: a time is no number"
+    says "rocpd_op: row 900: a time is missing"
+    says "rocpd_op: row 901: a time is missing"
     says "rocpd_api: row 900: a range without a begin"
     says "rocpd_api: row 901: a field is no number"
     says "3 records left out: no valid time (3); 1 record repaired: value of a wrong type (1)"

@@ -98,6 +98,9 @@ static const char *const parts[][2] = {
      "LEFT JOIN rocpd_track%S k ON k.id = x.track_id LEFT JOIN rocpd_info_process%S p "
      "ON p.id = k.pid LEFT JOIN rocpd_info_thread%S h ON h.id = k.tid LEFT JOIN "
      "rocpd_event%S e ON e.id = x.event_id {category}"},
+    {"sample-sound",
+     "x.timestamp >= max(0, coalesce(p.init, (SELECT init FROM rocpd_info_process%S ORDER BY id "
+     "LIMIT 1), 0))"},
     {"counter", "i.name, (SELECT id FROM rocpd_info_agent%S WHERE id = i.agent_id)"},
     {"number", "typeof(v.value) IN ('integer', 'real', 'null')"},
 };

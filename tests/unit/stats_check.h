@@ -16,6 +16,8 @@ typedef struct values {
     size_t n;
     int64_t bytes;
     double best_rate;
+    size_t sized; /* copies whose size is known, and their time */
+    int64_t sized_ns;
 } values;
 
 int by_value(const void *a, const void *b);

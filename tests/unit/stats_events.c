@@ -104,7 +104,8 @@ static const char *const fill[] = {
     "rocpd_sample%S x LEFT JOIN rocpd_track%S k ON k.id = x.track_id LEFT JOIN "
     "rocpd_info_process%S p ON p.id = k.pid LEFT JOIN rocpd_event%S e ON e.id = x.event_id LEFT "
     "JOIN {categories} c ON c.id = e.category_id LEFT JOIN rocpd_string%S n ON n.id = "
-    "{sample-name} WHERE x.timestamp > 0 AND NOT EXISTS (SELECT 1 FROM rocpd_pmc_event%S v WHERE "
+    "{sample-name} WHERE x.timestamp >= coalesce(p.init, 0) AND NOT EXISTS (SELECT 1 FROM "
+    "rocpd_pmc_event%S v WHERE "
     "v.event_id = x.event_id)",
 };
 

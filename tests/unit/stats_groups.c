@@ -19,6 +19,8 @@ static values values_of(sqlite3_stmt *stmt)
         if (sqlite3_column_count(stmt) > 1 && sqlite3_column_int64(stmt, 1)) {
             int64_t bytes = sqlite3_column_int64(stmt, 1);
             d.bytes += bytes;
+            d.sized += bytes > 0;
+            d.sized_ns += bytes > 0 ? d.v[d.n] : 0;
             if (d.v[d.n])
                 d.best_rate = fmax(d.best_rate, (double)bytes / (double)d.v[d.n] * 1e9);
         }
@@ -85,10 +87,10 @@ static void check_values(const rocl_table *t, size_t row, const values *d)
                    total_of(d) ? 100 * stddev(d) * (double)d->n / (double)total_of(d)
                                : (double)NAN);
     if (find_cell(t, row, "bandwidth")) {
-        check_int(t, row, "bytes", d->bytes);
+        check_real(t, row, "bytes", d->sized ? (double)d->bytes : (double)NAN);
         check_real(t, row, "bandwidth",
-                   total_of(d) ? (double)d->bytes / (double)total_of(d) * 1e9 : (double)NAN);
-        check_real(t, row, "max_bandwidth", d->best_rate);
+                   d->sized_ns ? (double)d->bytes / (double)d->sized_ns * 1e9 : (double)NAN);
+        check_real(t, row, "max_bandwidth", d->sized ? d->best_rate : (double)NAN);
     }
 }
 
@@ -194,7 +196,7 @@ static void add_places(grouping *g, const rocl_stats_options *o)
 #define SIZE_CLASS                                                                                 \
     "(SELECT max(low) FROM (SELECT 0 AS low UNION VALUES (1024), (4096), (16384), (65536), "       \
     "(262144), (1048576), (4194304), (16777216), (67108864), (268435456), (1073741824)) WHERE "    \
-    "low <= bytes)"
+    "low <= bytes AND bytes > 0)"
 
 void check_tables(sqlite3 *db, const rocl_tables *all, const rocl_stats_options *o)
 {

@@ -124,7 +124,8 @@ static double number(const cJSON *e, const char *key)
 
 static int64_t ns(const cJSON *e, const char *key)
 {
-    return llround(number(e, key) * 1000);
+    const double v = number(e, key) * 1000; /* of the last times, a double is none of 64 bits */
+    return v >= 0x1p62 ? INT64_MAX / 2 : llround(v);
 }
 
 static bool is_phase(const cJSON *e, const char *ph)

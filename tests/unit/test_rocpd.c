@@ -51,13 +51,13 @@
 #define INSTANTS(name, spm)                                                                        \
     "SELECT {sample}, n.string FROM rocpd_sample%S x {sample-joins} LEFT JOIN rocpd_string%S n "   \
     "ON "                                                                                          \
-    "n.id = " name " WHERE x.timestamp > 0 AND NOT EXISTS (SELECT 1 FROM rocpd_pmc_event%S v "     \
+    "n.id = " name " WHERE {sample-sound} AND NOT EXISTS (SELECT 1 FROM rocpd_pmc_event%S v "      \
     "WHERE {number} AND (" spm "v.event_id = x.event_id)) AND NOT EXISTS (SELECT 1 FROM "          \
     "rocpd_region%S r WHERE r.event_id = x.event_id AND e.id NOT NULL)"
 #define VALUES(place, on)                                                                          \
     "SELECT {sample}, {counter}, CAST(coalesce(v.value, 0) AS REAL), " place " FROM "              \
     "rocpd_pmc_event%S v JOIN rocpd_sample%S x ON " on " {sample-joins} LEFT JOIN "                \
-    "rocpd_info_pmc%S i ON i.id = v.pmc_id WHERE x.timestamp > 0 AND {number}"
+    "rocpd_info_pmc%S i ON i.id = v.pmc_id WHERE {sample-sound} AND {number}"
 #define COUNTERS(spm)                                                                              \
     "SELECT x.id, {counter}, CAST(total(v.value) AS REAL) FROM rocpd_pmc_event%S v JOIN "          \
     "rocpd_kernel_dispatch%S x ON x.event_id = v.event_id {joins} LEFT JOIN rocpd_info_pmc%S i "   \

@@ -351,7 +351,7 @@ static void check_bandwidth(const ground *g, const rocl_tables *all)
         last = r->e.end > last ? r->e.end : last;
     }
     for (size_t row = 0; row < t->row_count; row++) {
-        int64_t calls = 0, bytes = 0, active = 0;
+        int64_t calls = 0, bytes = 0, active = 0, sized = 0;
         double rates[64], sum = 0;
         size_t n = 0;
         for (size_t i = 0; i < g->all.count; i++) {
@@ -359,12 +359,15 @@ static void check_bandwidth(const ground *g, const rocl_tables *all)
             bytes += is_link(t, row, &g->all.all[i]) ? (int64_t)g->all.all[i].copy.size : 0;
         }
         for (int64_t tick = 0; tick < TICKS; tick++) {
-            bool any = false;
-            for (size_t i = 0; i < g->all.count && !any; i++) {
+            bool any = false, any_sized = false;
+            for (size_t i = 0; i < g->all.count; i++) {
                 const record *r = &g->all.all[i];
-                any = is_link(t, row, r) && r->e.start <= tick && r->e.end > tick;
+                const bool runs = is_link(t, row, r) && r->e.start <= tick && r->e.end > tick;
+                any |= runs;
+                any_sized |= runs && r->copy.size;
             }
             active += any;
+            sized += any_sized;
         }
         for (size_t k = 0; k < slices->row_count; k++) {
             if (strcmp(text_of(slices, k, "src"), text_of(t, row, "src")) != 0 ||
@@ -384,7 +387,8 @@ static void check_bandwidth(const ground *g, const rocl_tables *all)
                          (to == last && r->e.end == last))
                     own += (double)r->copy.size;
             }
-            check_real(slices, k, "bandwidth", own * 1e9 / (double)(to - from));
+            check_real(slices, k, "bandwidth",
+                       bytes ? own * 1e9 / (double)(to - from) : (double)NAN);
             sum += own;
             assert_true(n < COUNT(rates));
             if (own > 0)
@@ -392,14 +396,15 @@ static void check_bandwidth(const ground *g, const rocl_tables *all)
         }
         found += calls;
         check_int(t, row, "calls", calls);
-        check_int(t, row, "bytes", bytes);
+        check_real(t, row, "bytes", bytes ? (double)bytes : (double)NAN);
         check_int(t, row, "active_ns", active);
         check_real(t, row, "active_bandwidth",
-                   active ? (double)bytes * 1e9 / (double)active : (double)NAN);
+                   sized ? (double)bytes * 1e9 / (double)sized : (double)NAN);
         if (last == first)
             continue;
         assert_true(fabs(sum - (double)bytes) < 1e-6 * (double)bytes + 1e-9);
-        check_real(t, row, "wall_bandwidth", (double)bytes * 1e9 / (double)(last - first));
+        check_real(t, row, "wall_bandwidth",
+                   bytes ? (double)bytes * 1e9 / (double)(last - first) : (double)NAN);
         double peak = 0;
         for (size_t i = 0; i < n; i++)
             peak = fmax(peak, rates[i]);

@@ -40,6 +40,7 @@ typedef struct common {
     bool teams;                        /* and this one when its reports can be made by a team */
     bool reported;                     /* and this one when it has called common_report() itself */
     wanted_events wanted;              /* the tool sets it */
+    uint64_t copied, copied_rows; /* and these in the run: processes whose events nobody reads */
 } common;
 
 /* Parts of the option tables; their offsets count from a `common`. */

@@ -199,9 +199,13 @@ static void report_events(const common *c, const rocl_trace *t)
             n += (size_t)snprintf(kinds + n, sizeof kinds - n, "%s%" PRIu64 " %s", n ? ", " : "",
                                   events, rocl_kind_name(k));
     }
-    if (sum)
-        msg_verbose("%zu process%s: %s", rocl_trace_captures(t),
-                    rocl_trace_captures(t) == 1 ? "" : "es", kinds);
+    const size_t read = rocl_trace_captures(t) - (size_t)c->copied;
+    if (sum && c->copied)
+        msg_verbose("%zu process%s: %s; %" PRIu64 " process%s: %" PRIu64 " rows copied as they are",
+                    read, read == 1 ? "" : "es", kinds, c->copied, c->copied == 1 ? "" : "es",
+                    c->copied_rows);
+    else if (sum)
+        msg_verbose("%zu process%s: %s", read, read == 1 ? "" : "es", kinds);
     else if (c->wanted != EVENTS_NONE)
         msg_notice("%s", why_no_events(c, t));
 }

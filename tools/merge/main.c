@@ -160,6 +160,8 @@ static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
     if (s == ROCL_OK)
         s = c->package ? rocl_write_package(t, &package, &r, err)
                        : rocl_write_rocpd(t, &database, &r, err);
+    c->common.copied = r.copied;
+    c->common.copied_rows = r.copied_rows;
     if (s <= ROCL_PARTIAL)
         msg_verbose("%s: %zu %s of %zu, %" PRIu64 " rows, %" PRIu64 " bytes", c->path, r.files,
                     r.files == 1 ? "database" : "databases", rocl_trace_captures(t), r.rows,

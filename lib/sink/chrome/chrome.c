@@ -192,7 +192,11 @@ static rocl_status open_sink(chrome_sink *c, rocl_error *err)
     rocl_status st = rocl_encoder_open(&c->timeline.encoder, err);
     if (st == ROCL_OK)
         st = chrome_stream_open(&c->stream, t, &c->opt, err);
-    return st ? st : chrome_world_open(&c->world, t, err);
+    if (st == ROCL_OK)
+        st = chrome_world_open(&c->world, t, err);
+    if (st == ROCL_OK)
+        chrome_stream_set_gpus(&c->stream, &c->world.gpus);
+    return st;
 }
 
 static void close_sink(chrome_sink *c)

@@ -72,6 +72,7 @@ typedef struct chrome_block {
 
 typedef struct chrome_formatter {
     const rocl_trace *trace;
+    const rocl_gpus *gpus;
     int64_t base;
     chrome_block block; /* at hand */
     rocl_text_cache texts;
@@ -122,6 +123,7 @@ typedef struct chrome_stream {
 rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err);
 void chrome_stream_set_base(chrome_stream *s, int64_t base); /* before the first text is made */
+void chrome_stream_set_gpus(chrome_stream *s, const rocl_gpus *gpus);
 /* Lines of a capture follow; those before are in blocks of their own. */
 void chrome_stream_capture(chrome_stream *s, const rocl_capture *c);
 /* The lines of the block at hand. */

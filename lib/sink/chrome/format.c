@@ -1,5 +1,7 @@
 /* Lines as JSON. Texts are escaped already or come from the cache; all else is numbers, written
  * into memory that was reserved for the whole line. */
+#include <inttypes.h>
+
 #include "base/num.h"
 #include "base/text.h"
 #include "format/perfetto.h"
@@ -98,7 +100,8 @@ static char *put_work(char *p, const rocl_trace *t, const rocl_capture *c,
     }
 }
 
-/* The agents of a copy are texts: memory for them is reserved separately. */
+/* The agents of a copy, GPUs as their processes are called: memory for these texts is reserved
+ * separately. */
 static rocl_status put_copy_agents(chrome_formatter *f, const rocl_capture *c,
                                    const rocl_track_event *e, rocl_error *err)
 {
@@ -108,10 +111,15 @@ static rocl_status put_copy_agents(chrome_formatter *f, const rocl_capture *c,
     for (unsigned i = 0; i < 2; i++) {
         if (agents[i] == ROCL_NONE)
             continue;
+        rocl_buf_str(f->out, keys[i]);
+        const rocl_gpu *gpu = rocl_gpus_find(f->gpus, c, agents[i]);
+        if (gpu) {
+            rocl_buf_printf(f->out, "GPU %" PRIu32 "\"", gpu->id);
+            continue;
+        }
         const rocl_cached_text *label = rocl_text_cache_get(&f->texts, c->agents[agents[i]].label);
         if (!label)
             return rocl_fail_memory(err);
-        rocl_buf_str(f->out, keys[i]);
         rocl_buf_put(f->out, label->bytes, label->len);
         rocl_buf_byte(f->out, '"');
     }

@@ -2,6 +2,7 @@
  * every byte of the output, is then that of the times, whoever has read what first. An event is a
  * record of a varint for each field, in the order of the lists below; the arguments of a region
  * follow, or the packet of a dispatch; times, id and kind are in the key. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -230,6 +231,12 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
 {
     newset_worker *w = &e->workers[worker];
     rocl_buf *to = &w->scratch;
+    /* From 0 to 0 is how a database says that a dispatch was never timed. */
+    if (b->kind == ROCL_DISPATCH && event->start == 0 && event->end == 0)
+        return rocl_fault_count(e->trace, ROCL_FAULT_BAD_TIME, err,
+                                "%s: dispatch %" PRIu64
+                                ": a database has no place for work from 0 to 0",
+                                e->capture->path, event->id);
     to->len = 0;
     for (unsigned i = 0; i < LISTS && lists[b->kind][i]; i++)
         for (const field *f = lists[b->kind][i]; f->type != END; f++)

@@ -238,7 +238,7 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
     r->name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
     if (rocl_view_is(r->name, PF_UNNAMED))
         r->name = (rocl_view){"", 0};
-    if (!chrome_own_make(r, &f->work, w, e, &work))
+    if (!chrome_own_make(&f->own, rocl_records_input_of(to)->trace, r, &f->work, w, e, &work))
         return chrome_count_bad_args(to, r->where, err);
     if (!r->as.e.category)
         r->as.e.category = rocl_records_text(to, e->cat);
@@ -387,7 +387,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     if ((r.process == 0 && r.thread == 0) ||
         (f->kineto && (r.process & ROCL_KEY_OF_TEXT || is_negative(&e->pid))))
         r.process = ROCL_NO_KEY;
-    if (f->kineto && r.thread & ROCL_KEY_OF_TEXT)
+    if (f->kineto && r.thread & ROCL_KEY_OF_TEXT && !is_negative(&e->tid))
         r.thread = ROCL_NO_KEY;
     const bool on_gpu = f->own.known && chrome_own_place(&f->own, &r);
     const xla_row *row = f->xla.count ? xla_find_row(&f->xla, r.process, r.thread) : NULL;
@@ -412,9 +412,12 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return ROCL_OK;
     if (ph != 'X' && (!strchr("XBEbeniIRPSTpFCstf", ph) || !ph))
         return put_aside(to, f, ph, where, err);
-    if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts) ||
-        (e->has_dur && !rocl_json_decimal(e->dur, 3, &dur)))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
+                                 rocl_time_fault(e->has_ts ? e->ts : (rocl_view){0}, 1000), err);
+    if (e->has_dur && !rocl_json_decimal(e->dur, 3, &dur))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, rocl_time_fault(e->dur, 1000),
+                                 err);
     if (__builtin_add_overflow(ts, f->base, &ts) || __builtin_add_overflow(ts, dur, &r.as.e.end))
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
     r.as.e.start = ts;

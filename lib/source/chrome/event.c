@@ -26,15 +26,13 @@ rocl_view chrome_unescape(rocl_buf *b, rocl_view text, bool escaped)
 uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t)
 {
     uint64_t number;
-    int64_t negative;
     if (t->kind != ROCL_JSON_NUMBER && t->kind != ROCL_JSON_STRING)
         return ROCL_NO_KEY;
     if (t->kind == ROCL_JSON_STRING && memchr(t->text.p, '.', t->text.n)) /* a name: 1.0 is not 1 */
         return ROCL_KEY_OF_TEXT | rocl_records_text(to, t->text);
     if (rocl_json_uint(t->text, &number) && number < ROCL_KEY_OF_TEXT)
         return number;
-    if (rocl_json_int(t->text, &negative)) /* as of rows that are no threads */
-        return (uint64_t)negative & (ROCL_KEY_OF_TEXT - 1);
+    /* Also numbers below 0, as of rows that are no threads: they are names. */
     return t->text.n ? ROCL_KEY_OF_TEXT | rocl_records_text(to, t->text) : ROCL_NO_KEY;
 }
 

@@ -1,6 +1,7 @@
 /* What rtg2json wrote: see own.h. */
 #include "source/chrome/own.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -103,8 +104,12 @@ static uint64_t find_thread(const char *row)
 
 /* GPUs of several machines have the same numbers: then they are counted in the order of the file.
  */
-static void number_gpus(chrome_own_row **gpus, size_t count)
+static void number_gpus(chrome_own *o)
 {
+    chrome_own_row *gpus[CHROME_OWN_MAX];
+    const size_t count = o->gpu_count;
+    for (size_t i = 0; i < count; i++)
+        gpus[i] = &o->rows[o->gpus[i]];
     bool distinct = true;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++)
@@ -118,20 +123,19 @@ static void number_gpus(chrome_own_row **gpus, size_t count)
 
 void chrome_own_learn(chrome_own *o, const rocl_trace *t)
 {
-    chrome_own_row *gpus[CHROME_OWN_MAX];
-    size_t gpu_count = 0, processes = 0;
+    size_t processes = 0;
     for (size_t i = 0; i < o->count; i++) {
         chrome_own_row *r = &o->rows[i];
         const char *name = rocl_str(t, r->name);
         processes += r->tid == ROCL_NO_KEY;
         r->thread = find_thread(name);
-        if (r->tid != ROCL_NO_KEY || gpu_count == CHROME_OWN_MAX || strncmp(name, "GPU ", 4) != 0 ||
-            name[4] < '0' || name[4] > '9')
+        if (r->tid != ROCL_NO_KEY || o->gpu_count == CHROME_OWN_MAX ||
+            strncmp(name, "GPU ", 4) != 0 || name[4] < '0' || name[4] > '9')
             continue;
         r->gpu = strtol(name + 4, NULL, 10) & INT32_MAX;
-        gpus[gpu_count++] = r;
+        o->gpus[o->gpu_count++] = (uint32_t)i;
     }
-    number_gpus(gpus, gpu_count);
+    number_gpus(o);
     for (size_t i = 0; i < o->count && processes <= CHROME_OWN_MAX; i++)
         if (o->rows[i].tid != ROCL_NO_KEY)
             o->rows[i].owner = find_owner(o, t, rocl_str(t, o->rows[i].name));
@@ -158,24 +162,27 @@ typedef struct own_args {
     uint64_t stream, queue, bytes, kernels, link;
     uint64_t lds, scratch, dispatch;
     uint32_t grid[3], workgroup[3];
+    rocl_view ends[2]; /* of a copy: its source and destination */
 } own_args;
 
 static bool read_args(rocl_json r, own_args *a)
 {
-    static const rocl_view keys[] = {ROCL_JSON_KEY("stream"),        ROCL_JSON_KEY("queue"),
-                                     ROCL_JSON_KEY("bytes"),         ROCL_JSON_KEY("kernels"),
-                                     ROCL_JSON_KEY("correlation"),   ROCL_JSON_KEY("lds_bytes"),
-                                     ROCL_JSON_KEY("scratch_bytes"), ROCL_JSON_KEY("dispatch_id"),
-                                     ROCL_JSON_KEY("grid"),          ROCL_JSON_KEY("workgroup")};
-    enum { NUMBERS = 8, KEYS = sizeof keys / sizeof *keys };
+    static const rocl_view keys[] = {
+        ROCL_JSON_KEY("stream"),        ROCL_JSON_KEY("queue"),       ROCL_JSON_KEY("bytes"),
+        ROCL_JSON_KEY("kernels"),       ROCL_JSON_KEY("correlation"), ROCL_JSON_KEY("lds_bytes"),
+        ROCL_JSON_KEY("scratch_bytes"), ROCL_JSON_KEY("dispatch_id"), ROCL_JSON_KEY("source"),
+        ROCL_JSON_KEY("destination"),   ROCL_JSON_KEY("grid"),        ROCL_JSON_KEY("workgroup")};
+    enum { NUMBERS = 8, SIZES = NUMBERS + 2, KEYS = sizeof keys / sizeof *keys };
     uint64_t *const numbers[NUMBERS] = {&a->stream, &a->queue, &a->bytes,   &a->kernels,
                                         &a->link,   &a->lds,   &a->scratch, &a->dispatch};
     rocl_json_token v;
     for (int key; (key = rocl_json_member(&r, keys, KEYS, &v)) >= 0;) {
         if (key < NUMBERS)
             rocl_json_uint(v.text, numbers[key]);
+        else if (key < SIZES)
+            a->ends[key - NUMBERS] = v.text;
         else
-            chrome_read_sizes(&r, key == NUMBERS ? a->grid : a->workgroup);
+            chrome_read_sizes(&r, key == SIZES ? a->grid : a->workgroup);
     }
     return !r.wrong;
 }
@@ -189,8 +196,61 @@ static rocl_kind kind_of_work(rocl_view cat)
     return ROCL_KINDS;
 }
 
-static void make_work(rocl_source_record *r, const chrome_work *k, const chrome_event *e,
-                      rocl_kind kind, const own_args *own)
+/* The GPU that is called by that number, on the machine of another one if there are several;
+ * ROCL_NO_KEY: it has no work in the file. */
+static uint64_t find_gpu(const chrome_own *o, const rocl_trace *t, uint32_t number, uint64_t near)
+{
+    const chrome_own_row *other = find_row(o, near, ROCL_NO_KEY);
+    const char *host = other ? strrchr(rocl_str(t, other->name), '(') : NULL;
+    uint64_t found = ROCL_NO_KEY;
+    for (size_t i = 0; i < o->gpu_count; i++) {
+        const chrome_own_row *gpu = &o->rows[o->gpus[i]];
+        const char *name = rocl_str(t, gpu->name), *of = strrchr(name, '(');
+        if (strtoul(name + 4, NULL, 10) != number)
+            continue;
+        if (!of || !host || !strcmp(of, host))
+            return gpu->pid;
+        found = found == ROCL_NO_KEY ? gpu->pid : found;
+    }
+    return found;
+}
+
+static void find_end(const chrome_own *o, const rocl_trace *t, rocl_view text, uint64_t near,
+                     uint64_t *agent, rocl_agent_type *type)
+{
+    uint32_t number;
+    *agent = ROCL_NO_KEY;
+    if (!rocl_read_agent(text, type, &number))
+        return;
+    if (*type == ROCL_AGENT_GPU)
+        *agent = find_gpu(o, t, number, near);
+    if (*agent == ROCL_NO_KEY)
+        *agent = (uint64_t)*type << 32 | number;
+    if (*type == ROCL_AGENT_OTHER) /* "Agent 0": what is no GPU */
+        *type = ROCL_AGENT_CPU;
+}
+
+/* The ends of a copy by their texts: GPUs as their processes are called, and other agents. Versions
+ * that called GPUs by the numbers of agents do not say which they are: then, and without texts, an
+ * end that is on a GPU is on that of the row. */
+static void place_copy(rocl_source_record *r, const chrome_own *o, const rocl_trace *t,
+                       const own_args *own, uint64_t row)
+{
+    uint64_t *const agents[] = {&r->src, &r->dst};
+    rocl_agent_type *const types[] = {&r->src_type, &r->dst_type};
+    bool named = row == ROCL_NO_KEY;
+    for (unsigned i = 0; i < 2; i++)
+        named |= own->ends[i].n > 4 && !memcmp(own->ends[i].p, "GPU ", 4);
+    for (unsigned i = 0; i < 2; i++)
+        if (named || *agents[i] == ROCL_NO_KEY)
+            find_end(o, t, own->ends[i], row, agents[i], types[i]);
+        else
+            *agents[i] = row;
+}
+
+static void make_work(rocl_source_record *r, const chrome_own *o, const rocl_trace *t,
+                      const chrome_work *k, const chrome_event *e, rocl_kind kind,
+                      const own_args *own)
 {
     chrome_args a = {.stream = own->stream, .device = r->agent, .bytes = own->bytes};
     const rocl_source_record placed = *r;
@@ -203,8 +263,7 @@ static void make_work(rocl_source_record *r, const chrome_work *k, const chrome_
         r->as.dispatch.dispatch_id = own->dispatch;
     } else if (kind == ROCL_COPY) {
         chrome_make_copy(r, k, e, &a);
-        r->src = r->src == ROCL_NO_KEY ? r->src : placed.agent;
-        r->dst = r->dst == ROCL_NO_KEY ? r->dst : placed.agent;
+        place_copy(r, o, t, own, placed.agent);
     } else if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH) {
         rocprof_alloc_operation(r->name, kind == ROCL_SCRATCH, &r->as.alloc);
         r->as.e.category = kind == ROCL_ALLOC ? k->allocation : 0;
@@ -220,8 +279,8 @@ static void make_work(rocl_source_record *r, const chrome_work *k, const chrome_
     r->queue = own->queue;
 }
 
-bool chrome_own_make(rocl_source_record *r, const chrome_work *k, chrome_worker *w,
-                     const chrome_event *e, bool *work)
+bool chrome_own_make(const chrome_own *o, const rocl_trace *t, rocl_source_record *r,
+                     const chrome_work *k, chrome_worker *w, const chrome_event *e, bool *work)
 {
     own_args a = {
         .stream = ROCL_NO_KEY, .queue = ROCL_NO_KEY, .bytes = ROCL_NO_KEY, .link = ROCL_NO_KEY};
@@ -231,7 +290,7 @@ bool chrome_own_make(rocl_source_record *r, const chrome_work *k, chrome_worker 
         return false;
     r->link = a.link;
     if (*work) {
-        make_work(r, k, e, kind, &a);
+        make_work(r, o, t, k, e, kind, &a);
         return true;
     }
     char cat[64];
@@ -252,10 +311,14 @@ rocl_status chrome_own_name_gpus(const chrome_own *o, rocl_trace *t, rocl_captur
     for (uint32_t i = 0; i < c->agent_count; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
         const chrome_own_row *gpu = find_row(o, (uint64_t)a->id, ROCL_NO_KEY);
+        char label[40];
+        if (!((uint64_t)a->id >> 32) && !gpu) { /* an end of copies alone */
+            const int n = snprintf(label, sizeof label, "Agent %" PRId64, a->id);
+            a->label = rocl_strings_put(t->strings, label, (size_t)n);
+        }
         if (!gpu || gpu->gpu < 0)
             continue;
         const char *name = rocl_str(t, gpu->name), *product = strchr(name + 4, ' ');
-        char label[40];
         const int n = snprintf(label, sizeof label, "GPU %lld", (long long)gpu->gpu);
         a->id = a->absolute_index = a->logical_index = a->type_index = gpu->gpu;
         a->label = rocl_strings_put(t->strings, label, (size_t)n);

@@ -24,7 +24,9 @@ typedef struct chrome_own {
     pthread_mutex_t lock; /* of the rest, until they are */
     chrome_own_row *rows;
     size_t count, cap;
-    rocl_map index; /* pid and tid, mixed */
+    rocl_map index;                /* pid and tid, mixed */
+    uint32_t gpus[CHROME_OWN_MAX]; /* of rows */
+    size_t gpu_count;
 } chrome_own;
 
 void chrome_own_open(chrome_own *o);
@@ -40,8 +42,8 @@ void chrome_own_learn(chrome_own *o, const rocl_trace *t);
  * its row names. Of a call that overlaps others the thread becomes that of its row. */
 bool chrome_own_place(const chrome_own *o, rocl_source_record *r);
 /* Makes it a record of our kind; *work: it is one of work. False: its arguments are no JSON. */
-bool chrome_own_make(rocl_source_record *r, const chrome_work *k, chrome_worker *w,
-                     const chrome_event *e, bool *work);
+bool chrome_own_make(const chrome_own *o, const rocl_trace *t, rocl_source_record *r,
+                     const chrome_work *k, chrome_worker *w, const chrome_event *e, bool *work);
 /* Behind the first pass: GPUs have their numbers and names. */
 rocl_status chrome_own_name_gpus(const chrome_own *o, rocl_trace *t, rocl_capture *c,
                                  rocl_error *err);

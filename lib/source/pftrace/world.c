@@ -285,32 +285,14 @@ static void describe_track(pfr_file *f, const pfr_packet *p)
 
 /* ---- GPUs and counters ----------------------------------------------------------------------- */
 
-/* "GPU 0", "GPU-0", "GPU [0]", "Agent 2", "Agent [2]"; what follows does not matter. */
 bool pfr_read_agent(rocl_view text, pfr_agent *a)
 {
-    static const struct {
-        const char *word;
-        rocl_agent_type type;
-    } words[] = {{"GPU", ROCL_AGENT_GPU},
-                 {"CPU", ROCL_AGENT_CPU},
-                 {"NIC", ROCL_AGENT_NIC},
-                 {"Agent", ROCL_AGENT_OTHER},
-                 {"AGENT", ROCL_AGENT_OTHER}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t at = strlen(words[i].word), digits = 0;
-        uint64_t n = 0;
-        if (text.n <= at || memcmp(text.p, words[i].word, at) != 0)
-            continue;
-        while (at < text.n && strchr(" -[", text.p[at]) && text.p[at])
-            at++;
-        for (; at < text.n && text.p[at] >= '0' && text.p[at] <= '9' && digits < 9; at++, digits++)
-            n = n * 10 + (uint64_t)(text.p[at] - '0');
-        if (!digits)
-            return false;
-        *a = (pfr_agent){(uint64_t)words[i].type << 32 | n, words[i].type};
-        return true;
-    }
-    return false;
+    rocl_agent_type type;
+    uint32_t number;
+    if (!rocl_read_agent(text, &type, &number))
+        return false;
+    *a = (pfr_agent){(uint64_t)type << 32 | number, type};
+    return true;
 }
 
 static void find_agent_type(const pfr_file *f, pfr_agent *a)

@@ -2,8 +2,10 @@
  * records.h. */
 #include "source/records/records.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "source/records/run.h"
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -112,6 +114,18 @@ rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault
 uint64_t rocl_records_line_number(const rocl_records *to)
 {
     return to->line;
+}
+
+const char *rocl_time_fault(rocl_view text, double ns)
+{
+    double v;
+    if (!text.n)
+        return "a time is missing";
+    if (!rocl_json_double(text, &v) || isnan(v))
+        return "a time is no number";
+    return v < 0              ? "a negative time"
+           : v * ns >= 0x1p63 ? "a time is too large"
+                              : "a time is no number";
 }
 
 /* What is wrong with the times of a record; NULL: nothing. */

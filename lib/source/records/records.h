@@ -193,6 +193,9 @@ rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault
 /* The same of a line that was read before: its number within the piece, as it was then. */
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
                                  const char *why, rocl_error *err);
+/* What is wrong with a time that is no number of nanoseconds from 0 on: its text, in units of so
+ * many. */
+const char *rocl_time_fault(rocl_view text, double ns);
 uint64_t rocl_records_line_number(const rocl_records *to);
 /* Parses a line, without its end, of n bytes at p, which may be written to, p[n] as well. */
 typedef rocl_status rocl_record_line_fn(rocl_records *to, char *p, size_t n, uint64_t where,

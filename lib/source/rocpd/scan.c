@@ -179,7 +179,9 @@ static rocl_status read_thread(const rocpd_row *r, rocpd_worker *w, row_head *h,
     return st;
 }
 
-/* Start and end by the rules of rocline(7); *keep false when the record is left out. */
+/* Start and end by the rules of rocline(7); *keep false when the record is left out. From 0 to 0
+ * are dispatches that were never timed; everything else may be at 0, where a trace's clock begins.
+ */
 static inline rocl_status read_times(const rocpd_row *r, unsigned start_col, unsigned end_col,
                                      rocl_event *e, bool *keep, rocl_error *err)
 {
@@ -189,8 +191,10 @@ static inline rocl_status read_times(const rocpd_row *r, unsigned start_col, uns
     if (!rocl_cell_int(r->rows, start_col, r->row, &e->start, &bad) ||
         !rocl_cell_int(r->rows, end_col, r->row, &e->end, &bad) || e->start < 0 || e->end < 0)
         return rocpd_count_fault(r, ROCL_FAULT_BAD_TIME, err);
-    if (e->end == 0)
+    if (e->end == 0 && e->start > 0)
         return rocpd_count_fault(r, ROCL_FAULT_NO_END, err);
+    if (e->end == 0 && r->table == ROCPD_KERNEL_DISPATCH)
+        return rocpd_count_fault(r, ROCL_FAULT_BAD_TIME, err);
     if (e->end < e->start)
         return rocpd_count_fault(r, ROCL_FAULT_END_BEFORE_START, err);
     /* A profiler that does not know when the process began stores 0. Events are still on the clock

@@ -63,7 +63,8 @@ typedef struct json_event {
     uint64_t pid, tid, id;
     int64_t ts, dur; /* nanoseconds */
     rocl_view name;
-    bool bad, no_row; /* a number is none; tid is -1 */
+    bool bad, no_row;     /* a number is none; tid is -1 */
+    const char *bad_time; /* what is wrong with a time; NULL: nothing */
 } json_event;
 
 static void free_worker(void *state)
@@ -508,10 +509,12 @@ static void read_event(json_worker *w, rocl_json *r, json_event *e)
             e->bad |= !rocl_json_uint(v.text, &e->id);
             break;
         case TS:
-            e->bad |= !rocl_json_decimal(v.text, 3, &e->ts);
+            if (!rocl_json_decimal(v.text, 3, &e->ts))
+                e->bad_time = rocl_time_fault(v.text, 1000);
             break;
         case DUR:
-            e->bad |= !rocl_json_decimal(v.text, 3, &e->dur);
+            if (!rocl_json_decimal(v.text, 3, &e->dur))
+                e->bad_time = rocl_time_fault(v.text, 1000);
             break;
         case ARGS:
             if (rocl_json_enter(r, ROCL_JSON_OBJECT))
@@ -527,9 +530,11 @@ static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, con
                              rocl_error *err)
 {
     const uint64_t where = w->row.where;
+    if (e->bad_time)
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, e->bad_time, err);
     if (e->bad)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
-                                 "a time or number of an event is none", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a number of an event is none",
+                                 err);
     switch (e->phase) {
     case 0: /* the first one is empty */
     case 'M':
@@ -600,7 +605,8 @@ static rocl_status end_arrow(rocl_records_input *in, rocl_records *to, const roc
     begin_event(w, &e, rocl_json_offset(&r, &v));
     if (rocl_json_enter(&r, ROCL_JSON_OBJECT))
         take_or_read_event(f, w, &r, &e);
-    return e.phase == 't' && !e.bad && !r.wrong ? put_arrow(to, f, w, &e, err) : ROCL_OK;
+    return e.phase == 't' && !e.bad && !e.bad_time && !r.wrong ? put_arrow(to, f, w, &e, err)
+                                                               : ROCL_OK;
 }
 
 static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,

@@ -318,13 +318,32 @@ static bool lacks_time(rocprof_table table, const rocprof_row *row)
     }
 }
 
+/* A time that is no number from 0 on: counted by what it is. */
+static rocl_status count_bad_time(rocl_records *to, const rocprof_row *row, rocprof_column c,
+                                  rocl_error *err)
+{
+    return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME,
+                             rocl_time_fault(take_text(row, c), 1), err);
+}
+
+/* The time of a moment; false: it was counted as a fault. */
+static bool take_moment(rocl_records *to, const rocprof_row *row, rocprof_column c, int64_t *time,
+                        rocl_status *st, rocl_error *err)
+{
+    bool bad = false;
+    *time = (int64_t)take_number(row, c, &bad);
+    const bool good = !bad && has_column(row, c) && (*time >= 0 || !row->value[c].text.p);
+    *st = good ? ROCL_OK : count_bad_time(to, row, c, err);
+    return good;
+}
+
 /* What all tables have. False: the record was counted as a fault. */
 static bool take_common(rocl_records *to, rocl_source_record *r, rocprof_table table,
                         const rocprof_row *row, rocl_status *st, rocl_error *err)
 {
-    bool bad = false, bad_time = false;
-    const uint64_t start = take_number(row, ROCPROF_START, &bad_time),
-                   end = take_number(row, ROCPROF_END, &bad_time);
+    bool bad = false, bad_start = false, bad_end = false;
+    const uint64_t start = take_number(row, ROCPROF_START, &bad_start),
+                   end = take_number(row, ROCPROF_END, &bad_end);
     r->process = take_number(
         row, has_column(row, ROCPROF_PROC_ID) ? ROCPROF_PROC_ID : ROCPROF_PROCESS, &bad);
     if (has_column(row, ROCPROF_GUID) && row->value[ROCPROF_GUID].text.n) {
@@ -342,13 +361,16 @@ static bool take_common(rocl_records *to, rocl_source_record *r, rocprof_table t
     r->id = row->id;
     r->as.e.start = says_time(row, ROCPROF_START) ? (int64_t)start : 0;
     r->as.e.end = says_time(row, ROCPROF_END) ? (int64_t)end : 0;
-    if (bad_time)
-        *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
-    else if ((bad_time = lacks_time(table, row)))
+    bad_start |= r->as.e.start < 0 && row->value[ROCPROF_START].text.p;
+    bad_end |= r->as.e.end < 0 && row->value[ROCPROF_END].text.p;
+    const bool lacks = lacks_time(table, row);
+    if (bad_start || bad_end)
+        *st = count_bad_time(to, row, bad_start ? ROCPROF_START : ROCPROF_END, err);
+    else if (lacks)
         *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is missing", err);
     else
         *st = count_bad_value(to, row, bad, err);
-    return !bad_time && *st == ROCL_OK;
+    return !bad_start && !bad_end && !lacks && *st == ROCL_OK;
 }
 
 /* Dimensions by axis, or products of them, which are kept as the first axis. */
@@ -643,13 +665,13 @@ static rocl_status put_range_end(rocl_records *to, rocl_source_record *r, const 
                                  const rocprof_row *row, rocl_error *err)
 {
     bool bad = false;
+    rocl_status st;
     rocl_view message = take_text(row, ROCPROF_MESSAGE);
-    const uint64_t time = take_number(row, ROCPROF_TIME, &bad);
-    if (bad || time == ROCL_NO_KEY)
-        return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    if (!take_moment(to, row, ROCPROF_TIME, &r->as.e.start, &st, err))
+        return st;
     r->id = number_or_zero(row, ROCPROF_RANGE, &bad);
     r->scope = r->id ? UINT64_MAX : 0;
-    r->as.e.start = r->as.e.end = (int64_t)time;
+    r->as.e.end = r->as.e.start;
     r->half = message.n ? ROCL_BEGINS : ROCL_ENDS;
     r->kind = ROCL_MARKER;
     r->as.e.category = w->range;
@@ -684,16 +706,16 @@ static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const 
                 {ROCPROF_WAVE_ISSUED, "wave_issued"},
                 {ROCPROF_INSTRUCTION_TYPE, "inst_type"},
                 {ROCPROF_WAVE_COUNT, "wave_cnt"}};
-    bool bad = false;
-    const uint64_t time = take_number(
-        row, has_column(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME, &bad);
+    const rocprof_column time =
+        has_column(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME;
     const rocl_view instruction = take_text(row, ROCPROF_INSTRUCTION);
-    if (bad || time == ROCL_NO_KEY)
-        return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    rocl_status st;
+    if (!take_moment(to, row, time, &r->as.e.start, &st, err))
+        return st;
     r->kind = ROCL_INSTANT;
     r->name = instruction.n ? instruction : (rocl_view){"(not decoded)", 13};
     r->link = ROCL_NO_KEY;
-    r->as.e.start = r->as.e.end = (int64_t)time;
+    r->as.e.end = r->as.e.start;
     r->as.e.category = w->sample;
     for (size_t i = 0; rocl_records_want_args(to) && i < sizeof args / sizeof *args; i++) {
         const rocl_view value = take_text(row, args[i].column);
@@ -718,9 +740,9 @@ static rocl_status put_spm(rocl_records *to, rocl_source_record *r, const rocpro
                  {ROCPROF_WGP, &s->wgp},
                  {ROCPROF_INSTANCE, &s->instance}};
     bool bad = false;
-    const uint64_t time = take_number(row, ROCPROF_TIME, &bad);
-    if (bad || time == ROCL_NO_KEY)
-        return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    rocl_status st;
+    if (!take_moment(to, row, ROCPROF_TIME, &r->as.e.start, &st, err))
+        return st;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const uint64_t n = take_number(row, units[i].column, &bad);
         *units[i].to = n <= INT32_MAX ? (int64_t)n : -1;
@@ -730,7 +752,7 @@ static rocl_status put_spm(rocl_records *to, rocl_source_record *r, const rocpro
                                  "the value of a counter is no number", err);
     r->kind = has_column(row, ROCPROF_XCC) ? ROCL_SPM : ROCL_SAMPLE;
     r->counter = take_text(row, ROCPROF_COUNTER);
-    r->as.e.start = r->as.e.end = (int64_t)time;
+    r->as.e.end = r->as.e.start;
     r->as.e.category = w->spm;
     return rocl_record_put(to, r, err);
 }

@@ -134,7 +134,8 @@ typedef struct json_piece {
     uint64_t kernel_id;          /* of a dispatch */
     uint64_t agent_handle;       /* of what is no copy */
     int64_t instruction;         /* of a PC sample: index; -1 */
-    bool has_start, has_end, is_moment, bad, bad_time, bad_args;
+    bool has_start, has_end, is_moment, bad, bad_args;
+    const char *bad_time; /* what is wrong with one; NULL: nothing */
     const rocl_records_input *in;
 } json_piece;
 
@@ -169,6 +170,15 @@ static int64_t take_int(const rocl_json_token *v, bool *bad)
     if (!is_scalar(v) || !rocl_json_int(v->text, &n))
         *bad = true;
     return n;
+}
+
+static int64_t take_time(json_piece *c, const rocl_json_token *v)
+{
+    bool bad = false;
+    const int64_t time = take_int(v, &bad);
+    if (bad)
+        c->bad_time = rocl_time_fault(is_scalar(v) ? v->text : (rocl_view){"?", 1}, 1);
+    return time;
 }
 
 /* {"handle": number}, or the number alone. */
@@ -307,7 +317,7 @@ static void take_values(json_piece *c, bool sums, rocl_error *err)
                 number =
                     is_scalar(&v) && rocl_json_double(v.text, &n.value) && n.value - n.value == 0;
             else
-                n.time = take_int(&v, &c->bad_time);
+                n.time = take_time(c, &v);
         if (c->json.wrong)
             return;
         if (!number) {
@@ -480,15 +490,15 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
             break;
         case MEMBER_START:
             c->has_start = true;
-            c->r.as.e.start = take_int(&v, &c->bad_time);
+            c->r.as.e.start = take_time(c, &v);
             break;
         case MEMBER_END:
             c->has_end = true;
-            c->r.as.e.end = take_int(&v, &c->bad_time);
+            c->r.as.e.end = take_time(c, &v);
             break;
         case MEMBER_TIME:
             c->has_start = c->has_end = c->is_moment = true;
-            c->r.as.e.start = c->r.as.e.end = take_int(&v, &c->bad_time);
+            c->r.as.e.start = c->r.as.e.end = take_time(c, &v);
             break;
         case MEMBER_STREAM:
         case MEMBER_STREAM_OF_CALL:
@@ -847,7 +857,8 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     c->kernel_id = ROCL_NO_KEY;
     c->internal = c->external = 0;
     c->instruction = -1;
-    c->has_start = c->has_end = c->is_moment = c->bad = c->bad_time = c->bad_args = false;
+    c->has_start = c->has_end = c->is_moment = c->bad = c->bad_args = false;
+    c->bad_time = NULL;
     c->w->value_count = 0;
     if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
         return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_LINE, "no record", err);
@@ -855,8 +866,10 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     if (c->json.wrong || c->st != ROCL_OK)
         return c->st;
     const bool needs_times = c->array != ROCPROFV3_COUNTERS && c->array != ROCPROFV3_SPM;
-    if (c->bad_time || (needs_times && !(c->has_start && c->has_end)))
-        return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    if (!c->bad_time && needs_times && !(c->has_start && c->has_end))
+        c->bad_time = rocl_time_fault((rocl_view){0}, 1);
+    if (c->bad_time)
+        return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_TIME, c->bad_time, err);
     if (c->bad)
         c->st = rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE,
                                   "what should be a number is none", err);

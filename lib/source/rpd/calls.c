@@ -182,8 +182,9 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
     rpd_set_process(f, &r, rpd_read_key(rows, A_PID, i, &bad));
     r.thread = rpd_read_key(rows, A_TID, i, &bad);
     r.link = id;
-    if (!rpd_read_times(rows, A_START, i, &r.as.e))
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    const char *why = rpd_read_times(rows, A_START, i, &r.as.e);
+    if (why)
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why, err);
     const uint64_t args = rpd_read_key(rows, A_ARGS, i, &bad);
     if ((st = rpd_find_text(f, to, w, rpd_read_key(rows, A_NAME, i, &bad), &name, err)) !=
             ROCL_OK ||

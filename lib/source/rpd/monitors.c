@@ -23,8 +23,9 @@ rocl_status rpd_put_monitor(const rpd_file *f, rocl_records *to, rpd_worker *w, 
     bool bad = false;
     rocl_record_begin(&r, ROCL_SAMPLE, rpd_place(RPD_MONITOR, (uint64_t)rows->id[i]));
     rpd_read_int(rows, M_DEVICE, i, &device, &bad);
-    if (!rpd_read_times(rows, M_START, i, &r.as.e))
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    const char *why = rpd_read_times(rows, M_START, i, &r.as.e);
+    if (why)
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why, err);
     if (bad || !rpd_read_real(rows, M_VALUE, i, &r.as.sample.value))
         return rocl_record_fault(to, r.where, ROCL_FAULT_NO_NUMBER,
                                  "the value of a counter is no number", err);

@@ -108,8 +108,9 @@ rocl_status rpd_put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
     bool bad = false;
     uint32_t name, type, called = ROCL_NONE;
     rocl_record_begin(&r, ROCL_DISPATCH, rpd_place(RPD_OP, id));
-    if (!rpd_read_times(rows, O_START, i, &r.as.e))
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a time is no number", err);
+    const char *why = rpd_read_times(rows, O_START, i, &r.as.e);
+    if (why)
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why, err);
     r.agent = rpd_read_key(rows, O_GPU, i, &bad);
     r.queue = rpd_read_queue(rows, O_QUEUE, i, &bad);
     if (f->gpu_stride && r.queue != ROCL_NO_KEY)

@@ -77,11 +77,24 @@ uint64_t rpd_read_queue(const rocl_rows *rows, unsigned column, unsigned i, bool
     return rpd_read_int(rows, column, i, &v, bad) ? (uint64_t)v & UINT32_MAX : ROCL_NO_KEY;
 }
 
-bool rpd_read_times(const rocl_rows *rows, unsigned start, unsigned i, rocl_event *e)
+static const char *read_time(const rocl_rows *rows, unsigned column, unsigned i, int64_t *time)
 {
     bool bad = false;
-    return rpd_read_int(rows, start, i, &e->start, &bad) &&
-           rpd_read_int(rows, start + 1, i, &e->end, &bad);
+    char number[32];
+    double v;
+    if (rpd_read_int(rows, column, i, time, &bad))
+        return NULL;
+    if (rocl_cell_kind(rows, column, i) != ROCL_CELL_REAL ||
+        !rocl_cell_real(rows, column, i, &v, &bad))
+        return rocl_time_fault(rpd_read_text(rows, column, i), 1);
+    return rocl_time_fault((rocl_view){number, (size_t)snprintf(number, sizeof number, "%.17g", v)},
+                           1);
+}
+
+const char *rpd_read_times(const rocl_rows *rows, unsigned start, unsigned i, rocl_event *e)
+{
+    const char *why = read_time(rows, start, i, &e->start);
+    return why ? why : read_time(rows, start + 1, i, &e->end);
 }
 
 rocl_view rpd_read_text(const rocl_rows *rows, unsigned column, unsigned i)

@@ -122,8 +122,9 @@ uint64_t rpd_read_queue(const rocl_rows *rows, unsigned column, unsigned i, bool
 /* "0x7f..": what rocprof's streams are, as well; ROCL_NO_KEY. */
 uint64_t rpd_read_stream(const rocl_rows *rows, unsigned column, unsigned i);
 rocl_view rpd_read_text(const rocl_rows *rows, unsigned column, unsigned i);
-/* Begin and end, which are the columns `start` and the next one; false: one is no number. */
-bool rpd_read_times(const rocl_rows *rows, unsigned start, unsigned i, rocl_event *e);
+/* Begin and end, which are the columns `start` and the next one; what is wrong with one, or NULL.
+ */
+const char *rpd_read_times(const rocl_rows *rows, unsigned start, unsigned i, rocl_event *e);
 
 /* The process of a record, whose number may hold that of a machine. */
 void rpd_set_process(const rpd_file *f, rocl_source_record *r, uint64_t pid);
