@@ -190,14 +190,31 @@ static bool is_blank(const char *path)
 
 /* ---- globs ----------------------------------------------------------------------------------- */
 
-/* Where glob() ended; it takes functions without a context. */
-static _Thread_local char failed_folder[PATH_MAX];
+rocl_status rocl_fail_unsearched(const rocl_inputs *in, rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INPUT, "%s: cannot search: %s", in->unsearched_name,
+                     strerror(EACCES));
+}
+
+static bool note_unsearched(walk *w, const char *folder)
+{
+    rocl_inputs *in = w->in;
+    return in->unsearched++ || (in->unsearched_name = strdup(folder));
+}
+
+/* Where glob() is, which takes functions without a context. */
+static _Thread_local struct {
+    walk *walk;
+    char failed[PATH_MAX];
+} globbing;
 
 /* Folders that are not there hold nothing; in others something may be missed. */
 static int is_failure(const char *folder, int why)
 {
-    snprintf(failed_folder, sizeof failed_folder, "%s", folder);
-    errno = why;
+    if (why == EACCES && note_unsearched(globbing.walk, folder))
+        return 0;
+    snprintf(globbing.failed, sizeof globbing.failed, "%s", folder);
+    errno = why == EACCES ? ENOMEM : why;
     return !is_missing(why);
 }
 
@@ -210,19 +227,17 @@ static rocl_status check_folders(walk *w, const char *pattern, size_t length)
     if (!prefix)
         return rocl_fail_memory(w->err);
     const int rc = glob(prefix, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
-    rocl_status st = rc == GLOB_NOSPACE ? rocl_fail_memory(w->err) : ROCL_OK;
-    for (size_t i = 0; rc == 0 && i < g.gl_pathc && st == ROCL_OK; i++)
-        if (faccessat(AT_FDCWD, g.gl_pathv[i], X_OK, AT_EACCESS) != 0 && errno == EACCES) {
-            struct stat s;
-            if (stat(g.gl_pathv[i], &s) == 0 && S_ISDIR(s.st_mode)) {
-                errno = EACCES;
-                st = fail_access(w, g.gl_pathv[i], "search");
-            }
-        }
+    bool ok = rc != GLOB_NOSPACE;
+    for (size_t i = 0; rc == 0 && i < g.gl_pathc && ok; i++) {
+        struct stat s;
+        if (faccessat(AT_FDCWD, g.gl_pathv[i], X_OK, AT_EACCESS) != 0 && errno == EACCES &&
+            stat(g.gl_pathv[i], &s) == 0 && S_ISDIR(s.st_mode))
+            ok = note_unsearched(w, g.gl_pathv[i]);
+    }
     if (rc == 0)
         globfree(&g);
     free(prefix);
-    return st;
+    return ok ? ROCL_OK : rocl_fail_memory(w->err);
 }
 
 /* Of all folders that the pattern has behind a wildcard and before a plain name. */
@@ -246,12 +261,16 @@ typedef rocl_status path_fn(walk *w, const char *path);
 static rocl_status add_glob(walk *w, const char *pattern, path_fn *add, bool *matched)
 {
     glob_t g;
+    const size_t before = w->in->unsearched;
+    globbing.walk = w;
     int rc = glob(pattern, GLOB_NOSORT, is_failure, &g);
     *matched = rc == 0;
     if (rc != 0 && rc != GLOB_NOMATCH)
         return rc == GLOB_NOSPACE ? rocl_fail_memory(w->err)
-                                  : fail_access(w, failed_folder, "open");
+                                  : fail_access(w, globbing.failed, "search");
     rocl_status st = check_all_folders(w, pattern);
+    if (st == ROCL_OK && rc == GLOB_NOMATCH && w->in->unsearched > before)
+        st = rocl_fail_unsearched(w->in, w->err);
     if (rc == GLOB_NOMATCH)
         return st;
     qsort(g.gl_pathv, g.gl_pathc, sizeof *g.gl_pathv, compare_names);
@@ -402,6 +421,7 @@ static rocl_status note_unneeded(walk *w, const char *path)
         return ROCL_OK;
     if (asprintf(&names, "%s%s%s", before, *before ? ", " : "", path) < 0)
         return rocl_fail_memory(w->err);
+    free(in->unsearched_name);
     free(in->unneeded_names);
     in->unneeded_names = names;
     return ROCL_OK;
@@ -808,6 +828,7 @@ void rocl_inputs_free(rocl_inputs *in)
     free(in->copy_name);
     free(in->less_name);
     free(in->more_name);
+    free(in->unsearched_name);
     free(in->unneeded_names);
     *in = (rocl_inputs){0};
 }

@@ -27,6 +27,8 @@ typedef struct rocl_inputs {
     char *copy_name;  /* the first one; they are not in paths */
     size_t less;      /* files of a directory of whose run another file says more */
     char *less_name, *more_name; /* the first one, and that other; it is not in paths */
+    size_t unsearched;           /* folders that a pattern reaches, but that may not be searched */
+    char *unsearched_name;       /* the first one */
     size_t unneeded;      /* files of a directory that are none of those above; not in paths */
     char *unneeded_names; /* the first ones of them */
 } rocl_inputs;
@@ -44,14 +46,17 @@ typedef struct rocl_inputs {
  * most (see ROCL_FORMAT_RUN_FILES), so that nothing is read twice;
  * - a glob, when no file has that name, is what it matches.
  * Directories and globs are sorted bytewise. The same file twice (by device and inode) counts once,
- * but for standard input, which is refused; so is a directory or an index without files. Failures
- * are ROCL_INPUT "NAME: ..." (no name at all: ROCL_USAGE), and `in` is empty then. Files and indexes
- * are added to the guard. */
+ * but for standard input, which is refused; so is a directory or an index without files, and a glob
+ * that matches nothing but reaches a folder that may not be searched. Failures
+ * are ROCL_INPUT "NAME: ..." (no name at all: ROCL_USAGE), and `in` is empty then. Files and
+ * indexes are added to the guard. */
 rocl_status rocl_inputs_expand(rocl_inputs *in, rocl_guard *guard, const char *const *names,
                                size_t count, rocl_error *err);
 /* The same without a guard, and a directory holds databases and recordings only. */
 rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *names, size_t count,
                                          rocl_error *err);
+/* That a folder is unsearched as an error. */
+rocl_status rocl_fail_unsearched(const rocl_inputs *in, rocl_error *err);
 void rocl_inputs_free(rocl_inputs *in);
 
 #endif

@@ -124,6 +124,8 @@ static rocl_status find_name(finds *f, size_t number, const char *name, const ch
     const char *const names[] = {own};
     rocl_status st =
         own && why ? rocl_inputs_expand(&in, f->guard, names, 1, why) : rocl_fail_memory(why);
+    if (st == ROCL_OK && in.unsearched)
+        st = rocl_fail_unsearched(&in, why);
     for (size_t i = 0; st == ROCL_OK && i < in.count; i++)
         st = add_path(f, number, &in, i, why);
     if (st == ROCL_INPUT && !must) {

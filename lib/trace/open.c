@@ -190,6 +190,21 @@ static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
                     in->unneeded > ROCL_UNNEEDED_NAMED ? ", ..." : "");
 }
 
+/* What they hold is missing, whatever it is. */
+static rocl_status leave_unsearched(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
+{
+    char others[OTHERS_MAX];
+    if (!in->unsearched)
+        return ROCL_OK;
+    if (t->opt.strict)
+        return rocl_fail_unsearched(in, err);
+    format_others(others, in->unsearched);
+    rocl_notice(t, "%s: cannot search: %s: left out%s", in->unsearched_name, strerror(EACCES),
+                others);
+    t->left_out += in->unsearched;
+    return ROCL_OK;
+}
+
 static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, rocl_error *err)
 {
     if (options)
@@ -363,6 +378,9 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
         st = rocl_fail(err, ROCL_USAGE, "no input given");
     if (st == ROCL_OK) {
         report_unread_inputs(t, &in);
+        st = leave_unsearched(t, &in, err);
+    }
+    if (st == ROCL_OK) {
         t->opt.copy_packets &= in.count == 1;
         st = team ? rocl_remote_open(t, err) : ROCL_OK;
     }

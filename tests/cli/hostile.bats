@@ -156,11 +156,19 @@ SQL
     try 3 unprivileged rocstats 'all/none/*.db'
     says "all/none/*.db: no such file"
     chmod 000 all/shut
-    for pattern in 'all/*/x.db' 'all/*/*.db' 'all/*/sub/*.db' 'all/*/sub/x.db' 'all/shut/*.db'; do
+    for pattern in 'all/*/x.db' 'all/*/*.db' 'all/*/sub/*.db' 'all/*/sub/x.db'; do
+        try 1 unprivileged rocstats "$pattern"
+        says "rocstats: all/shut"
+        says ": cannot search: Permission denied: left out"
+        try 3 unprivileged rocstats --strict "$pattern"
+        one_line rocstats
+    done
+    # Nothing else is there for these.
+    for pattern in 'all/shu*/*.db' 'all/shu*/x.db' 'all/shut/*.db'; do
         try 3 unprivileged rocstats "$pattern"
         one_line rocstats
         says "rocstats: all/shut"
-        says ": Permission denied"
+        says "Permission denied"
     done
     try 0 unprivileged rocstats -q 'all/o*/x.db'
 }
