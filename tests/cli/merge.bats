@@ -372,6 +372,19 @@ END
     [ ! -e csv ]
 }
 
+@test "--flat: CSV files of it have the guids that processes had before" {
+    gen "r%r.db" 1 --processes 3
+    rocmerge --flat -o f.db r?.db
+    rocstats ranks --table ranks --format csv f.db | cut -d, -f2,4- >expected # without rank and host
+    for style in rocpd-1.0 rocpd-1.1; do
+        try 0 rocpd2csv -q --style $style -d $style f.db
+        diff <(for db in r?.db; do
+            sqlite3 $db "SELECT guid FROM rocpd_info_process$(suffix $db)"
+        done | sort) <(cut -d'"' -f2 $style/out_kernel_trace.csv | sed 1d | sort -u)
+        diff expected <(rocstats ranks --table ranks --format csv $style | cut -d, -f2,4-)
+    done
+}
+
 @test "--flat: numbers that leave none for the next process" {
     gen "r%r.db" 1 --processes 2
     s=$(suffix r0.db)
