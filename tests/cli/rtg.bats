@@ -95,6 +95,15 @@ column() { # file column-title: its values, a line each
     [ ! -e strict ]
 }
 
+@test "a last line without its end is cut" {
+    sed 's/$/00/; /^HIP/!d' "$TEXTS/calls.txt" >whole.txt
+    head -c -2 whole.txt >cut.txt
+    n=$(wc -l <whole.txt)
+    try 1 rocstats domains --format csv cut.txt
+    says "cut.txt:$n: the last line has no end, so that it may be cut; if it is whole, end it: 'HIP: pid:"
+    says "1 record left out"
+}
+
 @test "a process by its number" {
     cp "$TEXTS/profile.txt" prof.out.4242
     try 0 rocpd2csv -o - --kinds kernel --pid 4242 prof.out.4242
