@@ -716,7 +716,7 @@ static int run_rocstats(const program *p, int argc, char **argv)
         return view_program.run(&view_program, argc - 1, argv + 1);
     const char *rule = find_explained(argc, argv);
     if (rule)
-        return explain_rule(p->name, rule);
+        return explain_rule(p->called ? p->called : p->name, rule);
     fill_purpose();
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
