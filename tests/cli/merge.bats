@@ -743,6 +743,24 @@ END
     [ -z "$(ls -Ad .rocline* p.rpdb/.rocline* 2>/dev/null)" ]
 }
 
+@test "options of names are filters, as --help says" {
+    needs "$FIXTURES/rename.db"
+    for how in "" --rebuild; do
+        # shellcheck disable=SC2086
+        rocmerge -q $how -o plain.db "$FIXTURES/rename.db"
+        for option in --kernel-rename --csv-safe "--kernel-names short" "--agent-index-value type-relative"; do
+            # shellcheck disable=SC2086
+            rocmerge -q $how $option -o named.db "$FIXTURES/rename.db"
+            cmp plain.db named.db
+        done
+    done
+    rocmerge -q -o short.db --kernel-names short "$TOP/tests/fixtures/rtg/calls.txt"
+    [ "$(sqlite3 short.db "SELECT display_name FROM rocpd_info_kernel_symbol WHERE display_name LIKE 'scale%'")" = scale ]
+    help=$(rocmerge --help | tr -s ' \n' ' ')
+    [[ "$help" == *"--kernel-rename filter kernels by the name of the ROCTx range"* ]]
+    [[ "$help" == *"--csv-safe accepted as by the other tools, without effect"* ]]
+}
+
 @test "errors name the output, also while it has a hidden name" {
     local command
     needs prlimit
