@@ -368,6 +368,14 @@ END
         try 0 rocmerge -o m.db f.db r2.db
         silent
         rm m.db
+        # The same of what is made of a flat database.
+        for again in --flat --rebuild "--flat --rebuild"; do
+            # shellcheck disable=SC2086
+            rocmerge $again -o h.db f.db
+            [ "$(sqlite3 h.db "SELECT json_extract(extdata, '\$.guid') FROM rocpd_info_process WHERE pid = 4300")" = "$guid" ]
+            try 3 rocmerge -o m.db h.db r1.db
+            says "holds the same process (guid $guid) as "
+        done
     done
     [ ! -e csv ]
 }
