@@ -126,15 +126,17 @@ bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source
         put_stored(c, sql, s, column);
         sqlite3_str_appendchar(sql, 1, ')');
     } else if (flat && of_process && !strcmp(name, "extdata")) {
-        /* Without memory SQLite calls an object none, and says nothing: it is asked twice. */
+        /* It keeps a guid of before. Without memory SQLite calls an object none, and says nothing:
+         * it is asked twice. */
 #define IS_OBJECT "json_valid(S.\"extdata\") AND json_type(S.\"extdata\") = 'object'"
         sqlite3_str_appendf(sql,
                             own ? "CASE WHEN " IS_OBJECT
-                                  " THEN rocl_holds(json_set(S.\"extdata\", '$.guid', %Q), %Q) "
+                                  " THEN rocl_holds(json_insert(S.\"extdata\", '$.guid', %Q), "
+                                  "'\"guid\"') "
                                   "WHEN " IS_OBJECT
                                   " THEN rocl_holds(NULL, NULL) ELSE S.\"extdata\" END"
                                 : "json_object('guid', %Q)",
-                            guid, guid);
+                            guid);
     } else if (own && c->clip && schema_rule_of(s->table) == SCHEMA_SELECTED &&
                (!strcmp(name, "start") || !strcmp(name, "end"))) {
         sqlite3_str_appendall(sql, "rocl_clip(");
@@ -358,8 +360,8 @@ static void reduce_environment(sqlite3_context *ctx, int n, sqlite3_value **v)
         sqlite3_result_error_nomem(ctx);
 }
 
-/* rocl_holds(text, part): the text. SQLite's json_set() leaves out what it has no memory for, and
- * says nothing. */
+/* rocl_holds(text, part): the text. SQLite's json_insert() leaves out what it has no memory for,
+ * and says nothing. */
 static void check_part(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     const char *text = (const char *)sqlite3_value_text(v[0]);

@@ -109,12 +109,16 @@ uint64_t rocl_trace_bad_texts(const rocl_trace *t)
 
 rocl_status rocl_trace_outcome_utf8(rocl_trace *t)
 {
-    uint32_t n = rocl_strings_not_utf8(t->strings);
+    return rocl_trace_outcome_texts(t, rocl_strings_not_utf8(t->strings));
+}
+
+rocl_status rocl_trace_outcome_texts(rocl_trace *t, uint64_t n)
+{
     if (!n)
         return rocl_trace_outcome(t);
     /* Once, of however many outputs. */
     if (!atomic_exchange(&t->utf8_reported, true))
-        rocl_notice(t, ROCL_NOT_UTF8, (uint64_t)n, n == 1 ? " holds" : "s hold");
+        rocl_notice(t, ROCL_NOT_UTF8, n, n == 1 ? " holds" : "s hold");
     return ROCL_PARTIAL;
 }
 

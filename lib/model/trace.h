@@ -149,6 +149,8 @@ rocl_status rocl_trace_outcome(const rocl_trace *t);
 /* The same for outputs whose texts must be UTF-8, after they were written: a notice says how many
  * texts had to be made valid, which is ROCL_PARTIAL, too. */
 rocl_status rocl_trace_outcome_utf8(rocl_trace *t);
+/* Of n texts that are not of the trace alone, as results of SQL. */
+rocl_status rocl_trace_outcome_texts(rocl_trace *t, uint64_t n);
 /* With a number and " holds" or "s hold". */
 #define ROCL_NOT_UTF8 "%" PRIu64 " text%s NUL or bytes that are not UTF-8: these become U+FFFD"
 

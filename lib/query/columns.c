@@ -299,7 +299,9 @@ rocl_status rocl_query_write_columns(rocl_query *q, const char *sql, const rocl_
         st = rocl_query_run(q, sql, take_row, &w, err);
     if (st <= ROCL_PARTIAL) {
         const rocl_status written = write_columns(&w, q, o, err);
-        st = written ? written : st;
+        const rocl_status changed =
+            rocl_trace_outcome_texts(rocl_query_trace(q), rocl_strings_not_utf8(w.strings));
+        st = written ? written : st ? st : changed;
     }
     if (rows)
         *rows = w.all_rows;

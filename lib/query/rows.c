@@ -1,6 +1,7 @@
 /* Results of SQL as text. Rows are written as they come; only a table for people waits for the
  * first ones, to know how wide its columns are. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/num.h"
 #include "base/out.h"
 #include "base/text.h"
+#include "model/trace.h"
 #include "query/columns.h"
 
 enum {
@@ -32,12 +34,14 @@ typedef struct row_writer {
     uint64_t left_out;   /* rows of this statement that would have passed it */
     rocl_rows_format format;
     bool title_case;
-    unsigned width; /* of the terminal; 0: any */
-    rocl_buf text;  /* to be written */
-    rocl_buf cell;  /* at hand */
-    uint64_t rows;  /* of all statements */
-    uint64_t row;   /* of this one */
-    size_t results; /* begun */
+    unsigned width;    /* of the terminal; 0: any */
+    rocl_buf text;     /* to be written */
+    rocl_buf cell;     /* at hand */
+    uint64_t rows;     /* of all statements */
+    uint64_t row;      /* of this one */
+    uint64_t garbled;  /* texts that are not UTF-8 */
+    uint64_t infinite; /* numbers that JSON has none for */
+    size_t results;    /* begun */
     /* of a table */
     rocl_buf texts;
     waiting_cell *cells; /* row after row, the first one the titles */
@@ -483,6 +487,26 @@ static void put_row(row_writer *w, const rocl_result_row *r)
     w->rows++;
 }
 
+/* What a row says that the output cannot. */
+static void count_changed(row_writer *w, const rocl_result_row *r)
+{
+    const bool json = w->format == ROCL_ROWS_JSON || w->format == ROCL_ROWS_JSONL;
+    for (size_t i = 0; i < r->count; i++) {
+        const rocl_sql_value *v = &r->values[i];
+        w->garbled += v->type == ROCL_SQL_TEXT && !rocl_utf8_valid(v->text, v->len);
+        w->infinite += json && v->type == ROCL_SQL_REAL && !isfinite(v->real);
+    }
+}
+
+static rocl_status report_changed(const row_writer *w, rocl_trace *t)
+{
+    if (w->infinite)
+        rocl_notice(t, "%" PRIu64 " value%s infinite: JSON has null in %s place", w->infinite,
+                    w->infinite == 1 ? " is" : "s are", w->infinite == 1 ? "its" : "their");
+    const rocl_status st = rocl_trace_outcome_texts(t, w->garbled);
+    return w->infinite ? ROCL_PARTIAL : st;
+}
+
 static rocl_status flush_text(row_writer *w, rocl_error *err)
 {
     if (w->text.failed || w->cell.failed || w->texts.failed)
@@ -512,6 +536,8 @@ static rocl_status write_row(void *ctx, const rocl_result_row *r, rocl_error *er
         w->rows--;
         w->left_out = 1;
     }
+    if (r->values && !w->left_out)
+        count_changed(w, r);
     return w->text.len < OUT_BYTES ? ROCL_OK : flush_text(w, err);
 }
 
@@ -531,7 +557,11 @@ rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_opt
         return st;
     if (o->answer)
         rocl_buf_str(&w.text, "{\"results\": [");
-    const rocl_status ran = rocl_query_run(q, sql, write_row, &w, err);
+    rocl_status ran = rocl_query_run(q, sql, write_row, &w, err);
+    if (ran == ROCL_OK || ran == ROCL_PARTIAL) {
+        const rocl_status changed = report_changed(&w, rocl_query_trace(q));
+        ran = ran == ROCL_OK ? changed : ran;
+    }
     const bool whole = ran <= ROCL_PARTIAL;
     const bool stream = !o->path || !strcmp(o->path, "-");
     if (!whole && !w.row && !o->answer) /* nothing but titles */

@@ -105,6 +105,7 @@ static bool is_profile(const char *head, size_t n, bool whole)
 
 #define RECORD "record with `rocprofv3 --output-format rocpd`, and name the database"
 #define UNPACK "unpack it first"
+#define COMMAS "save it with commas, as the profiler wrote it"
 #define OTF2                                                                                       \
     "open its .otf2 file with Vampir or otf2-print; here, name the database from which it was "    \
     "made"
@@ -177,6 +178,10 @@ static const row rows[] = {
             "summaries"),
      .line = "Name,Calls,TotalDurationNs"},
     {CSV, .probe = rocprof_is_csv},
+    {FORMAT("a CSV file of rocprof, but its fields are separated by ';'", COMMAS),
+     .probe = rocprof_has_semicolons},
+    {FORMAT("a CSV file of rocprof, but its fields are separated by tabs", COMMAS),
+     .probe = rocprof_has_tabs},
     /* other wrappings, and gzip or zstd within one of them */
     {FORMAT("a Git LFS pointer, not the file itself", "run `git lfs pull`"),
      MAGIC("version https://git-lfs.")},

@@ -11,6 +11,13 @@ totals() {
     rocstats summary -q --format csv "$@" | tail -n +2 | rev | cut -d, -f11- | rev | sort
 }
 
+@test "--min-duration: allocations without a duration pass" {
+    json=$TOP/tests/fixtures/chrome/kineto.json
+    try 0 rocstats domains --min-duration 4us --format csv "$json"
+    [ "$(grep MEMORY_ALLOCATIONS <<<"$output")" = "$(rocstats domains --format csv "$json" | grep MEMORY_ALLOCATIONS)" ]
+    [[ "$output" != *MEMORY_COPIES* ]]
+}
+
 @test "the number of workers changes nothing" {
     for j in 1 2 7; do
         try 0 rocpd2pftrace -q -j$j --args -o t$j.pftrace "$JSON/kineto.json"

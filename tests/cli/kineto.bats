@@ -27,6 +27,22 @@ events() {
     [ "$(events t.json | cut -f1-3)" == "$(events "$JSON/kineto.json" | cut -f1-3)" ]
 }
 
+@test "a file of several processes: GPU work comes back as that of its process" {
+    command -v jq >/dev/null || skip "no jq"
+    { cat "$TOP/tests/fixtures/rtg/calls.txt" && sed 's/pid:100/pid:200/' "$TOP/tests/fixtures/rtg/calls.txt"; } >two.txt
+    try 0 rtg2json -q --layout kineto -o t.json two.txt
+    [ "$(jq -r '.traceEvents[] | select(.cat == "kernel") | .args.pid' t.json | sort | uniq -c | awk '{ print $1, $2 }')" = \
+        $'2 100\n2 200' ]
+    diff <(rocstats ranks --table ranks --format csv two.txt | cut -d, -f1-7) \
+        <(rocstats ranks --table ranks --format csv t.json | cut -d, -f1-7)
+    try 0 rtg2json -q --layout kineto -o again.json t.json
+    diff <(jq -S '.traceEvents[] | select(.cat == "kernel") | .args.pid' t.json) \
+        <(jq -S '.traceEvents[] | select(.cat == "kernel") | .args.pid' again.json)
+    # Of one process PyTorch's own arguments say all.
+    try 0 rtg2json -q --layout kineto -o one.json "$TOP/tests/fixtures/rtg/calls.txt"
+    jq -e '[.traceEvents[] | select(.cat == "kernel") | .args.pid] | all(. == null)' one.json
+}
+
 @test "real traces come back" {
     needs "$SHARED/kineto/mi300_bert.json.gz"
     command -v jq >/dev/null || skip "no jq"

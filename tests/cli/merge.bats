@@ -368,8 +368,29 @@ END
         try 0 rocmerge -o m.db f.db r2.db
         silent
         rm m.db
+        # The same of what is made of a flat database.
+        for again in --flat --rebuild "--flat --rebuild"; do
+            # shellcheck disable=SC2086
+            rocmerge $again -o h.db f.db
+            [ "$(sqlite3 h.db "SELECT json_extract(extdata, '\$.guid') FROM rocpd_info_process WHERE pid = 4300")" = "$guid" ]
+            try 3 rocmerge -o m.db h.db r1.db
+            says "holds the same process (guid $guid) as "
+        done
     done
     [ ! -e csv ]
+}
+
+@test "--flat: CSV files of it have the guids that processes had before" {
+    gen "r%r.db" 1 --processes 3
+    rocmerge --flat -o f.db r?.db
+    rocstats ranks --table ranks --format csv f.db | cut -d, -f2,4- >expected # without rank and host
+    for style in rocpd-1.0 rocpd-1.1; do
+        try 0 rocpd2csv -q --style $style -d $style f.db
+        diff <(for db in r?.db; do
+            sqlite3 $db "SELECT guid FROM rocpd_info_process$(suffix $db)"
+        done | sort) <(cut -d'"' -f2 $style/out_kernel_trace.csv | sed 1d | sort -u)
+        diff expected <(rocstats ranks --table ranks --format csv $style | cut -d, -f2,4-)
+    done
 }
 
 @test "--flat: numbers that leave none for the next process" {
@@ -728,6 +749,24 @@ END
         [ "$(sqlite3 $file "SELECT count(*) FROM sqlite_master WHERE name = 't'")" = 1 ]
     done
     [ -z "$(ls -Ad .rocline* p.rpdb/.rocline* 2>/dev/null)" ]
+}
+
+@test "options of names are filters, as --help says" {
+    needs "$FIXTURES/rename.db"
+    for how in "" --rebuild; do
+        # shellcheck disable=SC2086
+        rocmerge -q $how -o plain.db "$FIXTURES/rename.db"
+        for option in --kernel-rename --csv-safe "--kernel-names short" "--agent-index-value type-relative"; do
+            # shellcheck disable=SC2086
+            rocmerge -q $how $option -o named.db "$FIXTURES/rename.db"
+            cmp plain.db named.db
+        done
+    done
+    rocmerge -q -o short.db --kernel-names short "$TOP/tests/fixtures/rtg/calls.txt"
+    [ "$(sqlite3 short.db "SELECT display_name FROM rocpd_info_kernel_symbol WHERE display_name LIKE 'scale%'")" = scale ]
+    help=$(rocmerge --help | tr -s ' \n' ' ')
+    [[ "$help" == *"--kernel-rename filter kernels by the name of the ROCTx range"* ]]
+    [[ "$help" == *"--csv-safe accepted as by the other tools, without effect"* ]]
 }
 
 @test "errors name the output, also while it has a hidden name" {

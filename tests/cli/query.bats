@@ -475,3 +475,22 @@ END
     [ "$(query -q -f tsv "SELECT s.name, s.depth, p.name FROM slice s LEFT JOIN slice p
         ON p.id = s.parent_id ORDER BY s.ts" t.json | tail -n +2)" = $'a\t0\t\nb\t0\t\nc\t1\tb' ]
 }
+
+@test "values that an output has no place for are counted" {
+    needs "$FIXTURES/rank0.db"
+    sql="SELECT 1e999 AS a, -1e999 AS b, 'x' || char(0) AS c, CAST(x'ff41' AS TEXT) AS d, 1.5 AS e"
+    for form in json jsonl; do
+        try 1 rocline query --format $form "$sql" "$FIXTURES/rank0.db"
+        says "2 values are infinite: JSON has null in their place"
+        says "2 texts hold NUL or bytes that are not UTF-8: these become U+FFFD"
+    done
+    for form in table csv tsv md html parquet; do
+        try 1 rocline query --format $form -o out.$form "$sql" "$FIXTURES/rank0.db"
+        says "2 texts hold NUL or bytes that are not UTF-8: these become U+FFFD"
+        [[ "$stderr" != *infinite* ]]
+    done
+    for form in table csv json parquet; do
+        try 0 rocline query --format $form -o out.$form "SELECT 1.5 AS e, 'text' AS t, NULL AS n" "$FIXTURES/rank0.db"
+        [ -z "$stderr" ]
+    done
+}

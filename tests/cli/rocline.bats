@@ -64,8 +64,14 @@ commands() {
 @test "messages name the command, errors keep their codes" {
     try 2 rocline stats
     [[ "$stderr" == "rocline stats: no input is given"*"Try 'rocline stats --help'." ]]
+    for command in compare doctor stats; do
+        try 3 rocline $command missing.db missing.db
+        says "rocline $command: missing.db: no such file"
+        try 2 rocline $command --bogus
+        says "rocline $command: unknown option --bogus"
+    done
     try 2 rocline compare "$FIXTURES/schema-3.0.0.db"
-    says "Try 'rocline stats --help'."
+    says "Try 'rocline compare --help'."
     try 3 rocline csv missing.db
     says "rocline csv: missing.db"
     try 0 rocline stats --version

@@ -119,6 +119,15 @@ column() { # file column-title
     done
 }
 
+@test "other separators than commas are named" {
+    tr , ';' <"$FILES/run_kernel_trace.csv" >semicolons.csv
+    tr , '\t' <"$FILES/run_kernel_trace.csv" >tabs.csv
+    try 3 rocstats semicolons.csv
+    says "semicolons.csv: this is a CSV file of rocprof, but its fields are separated by ';': save it with commas, as the profiler wrote it"
+    try 3 rocpd2csv -d out tabs.csv
+    says "tabs.csv: this is a CSV file of rocprof, but its fields are separated by tabs: save it with commas"
+}
+
 @test "rows that are wrong, cut or hold too much are counted with their lines" {
     f=$FILES/run_hip_api_trace.csv
     { cat "$f" && echo '"HIP_RUNTIME_API_EXT","x",70,71,8,500,400' && printf '"HIP_RUNTIME_API_EXT","hipFr'; } >cut.csv

@@ -207,6 +207,27 @@ same() {
     done
 }
 
+@test "a last line without its end is cut, wherever" {
+    printf '%s\n' '5000000006000:5000000008500 2:0 fill:2:4100' \
+        '5000000011000:5000000020000 2:0 scale(float*, ns::pair<int, int>):3:4100' >whole.txt
+    size=$(stat -c %s whole.txt)
+    for n in $(seq 80 5 $((size - 1))) $((size - 1)); do
+        head -c "$n" whole.txt >cut.txt
+        try 1 rocstats summary --format csv cut.txt
+        says "cut.txt:2: "
+        same "$(tail -n +2 <<<"$output" | cut -d, -f2)" '"fill"'
+    done
+    says "cut.txt:2: the last line has no end, so that it may be cut; if it is whole, end it: '50000000110"
+    # One line alone says nothing, and other text is none of ours; lines of rocprofv2 say where they end.
+    printf '5000000006000:5000000008500 2:0 fill:2:4100' >one.txt
+    { cat whole.txt && printf done; } >other.txt
+    { head -5 "$ROCPROF/v2.txt" && sed -n 6p "$ROCPROF/v2.txt" | tr -d '\n'; } >v2.txt
+    for f in one.txt other.txt v2.txt; do
+        try 0 rocstats summary --format csv $f
+        [ -z "$stderr" ]
+    done
+}
+
 @test "times that are too large, or turned round" {
     printf '%s\n' '18446744073709551615:18446744073709551616 1:1 hipA() :1' \
         '9999999999999999999:9999999999999999999 1:1 hipB() :1' \

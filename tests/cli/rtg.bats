@@ -23,6 +23,18 @@ column() { # file column-title: its values, a line each
     grep -q '"MEMORY_COPY","copy",,"","GPU 0",0,1080000,1095000' out/out_memory_copy_trace.csv
 }
 
+@test "CSV files: processes of one file have a Guid each, and come back" {
+    { cat "$TEXTS/calls.txt" && sed 's/pid:100/pid:200/' "$TEXTS/calls.txt"; } >two.txt
+    rocstats ranks --table ranks --format csv two.txt >expected
+    [ "$(cut -d, -f2 expected | paste -sd ' ')" = "pid 100 200" ]
+    for style in rocpd-1.0 rocpd-1.1; do
+        try 0 rocpd2csv -q --style $style -d $style two.txt
+        [ "$(column $style/out_kernel_trace.csv Guid | tr ' ' '\n' | sort | uniq -c | awk '{ print $1, $2 }')" = \
+            $'2 two.txt-100\n2 two.txt-200' ]
+        diff expected <(rocstats ranks --table ranks --format csv $style)
+    done
+}
+
 @test "barriers that nobody asked for are not mentioned" {
     try 0 rocpd2csv -d out --kinds kernel "$TEXTS/calls.txt"
     silent
@@ -81,6 +93,15 @@ column() { # file column-title: its values, a line each
     one_line rocpd2csv
     says "broken.txt:2: a HIP line that cannot be parsed"
     [ ! -e strict ]
+}
+
+@test "a last line without its end is cut" {
+    sed 's/$/00/; /^HIP/!d' "$TEXTS/calls.txt" >whole.txt
+    head -c -2 whole.txt >cut.txt
+    n=$(wc -l <whole.txt)
+    try 1 rocstats domains --format csv cut.txt
+    says "cut.txt:$n: the last line has no end, so that it may be cut; if it is whole, end it: 'HIP: pid:"
+    says "1 record left out"
 }
 
 @test "a process by its number" {

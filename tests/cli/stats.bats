@@ -172,6 +172,14 @@ END
     [ "$(rocstats kernels --top 0 "$db" | wc -l)" -eq $((all + 2)) ]
 }
 
+@test "--top: what lists the longest has 20 rows at most, as --help says" {
+    needs jq "$FIXTURES/rank0.db"
+    rows() { rocstats launch -q --top "$1" --format json "$FIXTURES/rank0.db" |
+        jq '.tables[] | select(.key == "launch_delays").rows | length'; }
+    [ "$(rows 2) $(rows 0) $(rows 1000)" = "2 20 20" ]
+    [[ "$(rocstats --help | tr -s ' \n' ' ')" == *"0 prints all, but of what lists the longest 20"* ]]
+}
+
 @test "launch: kernels whose call is left out are counted, markers: they need calls" {
     needs jq
     kernels=$(rocstats kernels --format json "$db" | jq '[.tables[0].rows[].calls] | add')

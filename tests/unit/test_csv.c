@@ -188,7 +188,7 @@ static void test_captures_follow_each_other(void **state)
     name_all(&w, events, COUNT(events), "OMPT");
     w.trace.capture_count = 2;
     assert_int_equal(write_world(&w, (rocl_csv_options){.prefix = "x"}, NULL), ROCL_OK);
-    assert_string_equal(column("x_other_api_trace.csv", 0), "\"g-1\" \"g-1\" \"g-2\" \"g-2\"");
+    assert_string_equal(column("x_other_api_trace.csv", 0), "\"g-1-1\" \"g-1-1\" \"g-2\" \"g-2\"");
     assert_string_equal(column("x_other_api_trace.csv", 5), "2 1 2 1");
     world_close(&w);
 }
@@ -297,7 +297,8 @@ static void agent_fields(const world *w, const char *json, rocl_csv_style style,
     rocl_buf header = {0}, row = {0};
     size_t n = 0;
     rocl_csv_agent_header(&header, style);
-    assert_int_equal(rocl_csv_agent_row(&row, &w->capture.pub, &w->agents[0], json, style, NULL),
+    assert_int_equal(rocl_csv_agent_row(&row, &w->capture.pub, &w->agents[0], w->capture.pub.guid,
+                                        json, style, NULL),
                      ROCL_OK);
     rocl_buf_byte(&header, '\0');
     rocl_buf_byte(&row, '\0');
@@ -335,7 +336,8 @@ static void test_capability_bits(void **state)
         "\"WaveLaunchModeSupported\":1,\"Mem_EDCSupport\":1,\"RASEventNotify\":1,"
         "\"ASICRevision\":1,\"SVMAPISupported\":1,\"DebugSupportedFirmware\":1}}";
     rocl_csv_agent_header(&header, ROCL_CSV_ROCPD_1_0);
-    rocl_csv_agent_row(&row, &w.capture.pub, &w.agents[0], json, ROCL_CSV_ROCPD_1_0, NULL);
+    rocl_csv_agent_row(&row, &w.capture.pub, &w.agents[0], w.capture.pub.guid, json,
+                       ROCL_CSV_ROCPD_1_0, NULL);
     rocl_buf_byte(&header, '\0');
     rocl_buf_byte(&row, '\0');
     assert_string_equal(field(&header, &row, "Capability"),

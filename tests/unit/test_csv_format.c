@@ -18,7 +18,8 @@ static char *line_of(world *w, const world_event *e, rocl_csv_file_id file, rocl
     rocl_csv_plan plan;
     world_event copy = *e;
 
-    f = (rocl_csv_formatter){.out = &out, .capture = b.capture, .guid = "\"g\"", .guid_len = 3};
+    const uint32_t g = text(w, "g"), guids[] = {g, g, g};
+    f = (rocl_csv_formatter){.out = &out, .capture = b.capture, .guids = guids};
     f.style = style;
     f.quotes.strings = w->trace.strings;
     f.quotes.make = rocl_csv_quote;
@@ -268,8 +269,8 @@ static void test_cut_records(void **state)
     rocl_csv_plan plan;
     uint8_t record[CSV_TIMES + CSV_REGION_FIELDS] = {0};
     rocl_csv_make_plan(&plan, CSV_FILE_HIP, &o);
-    f = (rocl_csv_formatter){
-        .out = &out, .capture = &w->capture.pub, .guid = "\"g\"", .guid_len = 3};
+    const uint32_t g = text(w, "g"), guids[] = {g, g, g};
+    f = (rocl_csv_formatter){.out = &out, .capture = &w->capture.pub, .guids = guids};
     f.quotes.strings = w->trace.strings;
     f.quotes.make = rocl_csv_quote;
     size_t whole = CSV_TIMES + CSV_REGION_FIELDS - CSV_F_NAME;

@@ -303,7 +303,10 @@ static const struct {
     {"CR LF", "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5\r\n\r\n" CALL, CALLED CALLED},
     {"CR", "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5\r" CALL "\rHIP: \r",
      CALLED CALLED "t.77:4: a HIP line that cannot be parsed: 'HIP: '\n"},
-    {"no line end", CALL "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5", CALLED CALLED},
+    {"no line end", CALL "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5",
+     CALLED "t.77:2: the last line has no end, so that it may be cut; if it is whole, end it: "
+            "'HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5'\n"},
+    {"one line, without its end", "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5", CALLED},
     {"faults",
      CALL HIP "hipFree\n" HSA "nothing\nprofile: x\n" HIP
               "hipFree ret=0 @18446744073709551615 +1\n" HIP

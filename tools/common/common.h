@@ -44,7 +44,8 @@ typedef struct common {
 } common;
 
 /* Parts of the option tables; their offsets count from a `common`. */
-extern const opt_group input_group, names_group, filter_group, run_group, other_group;
+extern const opt_group input_group, names_group, filtered_names_group, filter_group, run_group,
+    other_group;
 extern const opt_group team_group; /* of tools that set common.teams */
 bool common_is_other_rank(void); /* of a team: what is to be made beside the output, rank 0 makes */
 /* Of AMD's converter to Perfetto: accepted, without effect. */

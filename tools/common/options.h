@@ -86,7 +86,8 @@ typedef struct subcommand {
 } subcommand;
 
 struct program {
-    const char *name;     /* what messages and help call it: "rocline stats" */
+    const char *name;     /* what help calls it, and messages: "rocline stats" */
+    const char *called;   /* messages, where it was called otherwise: "rocline doctor"; or NULL */
     const char *tool;     /* the same with its own name: that of its manual page: "rocstats" */
     const char *synopsis; /* after the name */
     const char *purpose;  /* one sentence */

@@ -49,7 +49,7 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     if (fd >= 0)
         close(fd);
     tune_allocator();
-    msg_init(p->name);
+    msg_init(p->called ? p->called : p->name);
     c->level = MSG_NORMAL;
     team_mute_others(p, argc, argv);
     int code = options_parse(p, c, argc, argv);

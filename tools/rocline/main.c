@@ -141,29 +141,36 @@ static const program *find_program(const char *path)
     return NULL;
 }
 
-/* The program as this command calls it: one that has a word for it is another command's. */
-static program name_program(const program *p, const subcommand *c, char *name, size_t size)
+typedef struct command_names {
+    char help[64], messages[64];
+} command_names;
+
+/* The program as this command calls it: one that has a word for it is another command's, whose help
+ * it has. */
+static program name_program(const program *p, const subcommand *c, command_names *names)
 {
     program called = *c->program;
+    snprintf(names->messages, sizeof names->messages, "%s %s", p->name, c->name);
     for (const subcommand *first = p->commands; c->word && *c->word != '-' && first != c; first++)
         if (first->program == c->program) {
             c = first;
             break;
         }
-    snprintf(name, size, "%s %s", p->name, c->name);
-    called.name = name;
+    snprintf(names->help, sizeof names->help, "%s %s", p->name, c->name);
+    called.name = names->help;
+    called.called = names->messages;
     return called;
 }
 
 static int print_help_of(const program *p, int argc, char **argv)
 {
     const subcommand *c;
-    char name[64];
+    command_names names;
     if (argc < 2 || !strcmp(argv[1], "help"))
         return print_help(p);
     if (!(c = find_command(p, argv[1])))
         return report_unknown(p, argv[1]);
-    const program called = name_program(p, c, name, sizeof name);
+    const program called = name_program(p, c, &names);
     char *words[] = {argv[1], (char[]){"--help"}, NULL};
     return called.run(&called, 2, words);
 }
@@ -191,7 +198,7 @@ static int run_command(const program *p, int argc, char **argv)
     static cli line;
     static strings arguments;
     static char format[64];
-    static char name[64];
+    static command_names names;
     static program called;
     const subcommand *c;
     const program *link = p == &rocline_program ? find_program(argv[0]) : NULL;
@@ -207,11 +214,11 @@ static int run_command(const program *p, int argc, char **argv)
     if (!words.n)
         return usage_error("no command is given");
     if ((c = find_command(p, words.v[0]))) {
-        called = name_program(p, c, name, sizeof name);
+        called = name_program(p, c, &names);
     } else {
         static const opt_group *const no_groups[] = {NULL};
-        snprintf(name, sizeof name, "%s %s", p->name, words.v[0]);
-        called = (program){.name = name, .run = run_unknown, .groups = no_groups};
+        snprintf(names.help, sizeof names.help, "%s %s", p->name, words.v[0]);
+        called = (program){.name = names.help, .run = run_unknown, .groups = no_groups};
         if (p != &rocline_program)
             return report_unknown(p, words.v[0]);
     }

@@ -67,8 +67,9 @@ static const opt report_options[] = {
      "print what a rule of the advice means, its threshold, how it is computed, what to try and an "
      "example, and read no input; list: the names of all"},
     {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
-     "rows per table, the others are summed up in a last one; 0 prints all (default: for text 20, "
-     "or 10 in the overview; for html 1000; 0 for the other formats)"},
+     "rows per table, the others are summed up in a last one; 0 prints all, but of "
+     "what lists the longest 20 (default: for text 20, or 10 in the overview; for html 1000; 0 for "
+     "the other formats)"},
     {"sort", 0, OPT_CHOICE, offsetof(cli, sort), "KEY", "total|calls|average|max|name", 0, 0,
      "sort rows by total time (total, the default), number of calls, average or longest time, the "
      "largest first, or by name"},
@@ -716,7 +717,7 @@ static int run_rocstats(const program *p, int argc, char **argv)
         return view_program.run(&view_program, argc - 1, argv + 1);
     const char *rule = find_explained(argc, argv);
     if (rule)
-        return explain_rule(p->name, rule);
+        return explain_rule(p->called ? p->called : p->name, rule);
     fill_purpose();
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)

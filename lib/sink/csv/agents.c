@@ -313,7 +313,8 @@ void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style)
 }
 
 static void put_property(rocl_buf *to, size_t column, const agent_values *values,
-                         const rocl_capture *capture, const rocl_agent *a, rocl_csv_style style)
+                         const rocl_capture *capture, const rocl_agent *a, uint32_t guid,
+                         rocl_csv_style style)
 {
     const agent_column *c = &columns[column];
     const rocl_json_token *v = &values->column[column];
@@ -330,7 +331,7 @@ static void put_property(rocl_buf *to, size_t column, const agent_values *values
     } else {
         size_t n;
         const char *s = rocl_strings_get(capture->trace->strings,
-                                         c->op == A_GUID   ? capture->guid
+                                         c->op == A_GUID   ? guid
                                          : c->op == A_TYPE ? a->type_name
                                                            : own[c->own],
                                          &n);
@@ -339,14 +340,15 @@ static void put_property(rocl_buf *to, size_t column, const agent_values *values
 }
 
 rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
-                               const char *properties, rocl_csv_style style, rocl_error *err)
+                               uint32_t guid, const char *properties, rocl_csv_style style,
+                               rocl_error *err)
 {
     agent_values values;
     take_properties(&values, properties, style);
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!(columns[i].styles >> style & 1))
             continue;
-        put_property(to, i, &values, c, a, style);
+        put_property(to, i, &values, c, a, guid, style);
         rocl_buf_byte(to, i + 1 < COLUMNS ? ',' : '\n');
     }
     return to->failed ? rocl_fail_memory(err) : ROCL_OK;

@@ -52,7 +52,7 @@ typedef struct rocl_csv_run {
     size_t slots;                    /* processes that have files of their own, at least 1 */
     _Atomic(rocl_sorter *) *sorters; /* [file * slots + slot], made when there is a first row */
     rocl_csv_order order;
-    rocl_buf guid; /* in quotes */
+    uint32_t *guids;
 } rocl_csv_run;
 
 /* NULL when memory is out. */
@@ -75,23 +75,21 @@ static void free_sorters(rocl_csv_run *r)
         rocl_sorter_free(atomic_load(&r->sorters[i]));
     free(r->sorters);
     free(r->order.counter_ranks);
+    free(r->guids);
     r->sorters = NULL;
     r->order.counter_ranks = NULL;
+    r->guids = NULL;
 }
 
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     rocl_csv_run *r = self;
-    size_t n;
-    const char *guid = rocl_strings_get(r->trace->strings, c->guid, &n);
-    r->guid.len = 0;
-    rocl_csv_put_quoted(&r->guid, guid, n);
     r->capture = c;
+    r->guids = rocl_csv_make_guids(r->trace, c);
     r->slots = r->opt->style == ROCL_CSV_ROCPROFV3 && c->process_count ? c->process_count : 1;
     r->sorters = calloc(CSV_FILES * r->slots, sizeof *r->sorters);
     r->order = (rocl_csv_order){rocl_csv_rank_counters(r->trace, c), c->counter_count};
-    return r->sorters && r->order.counter_ranks && !r->guid.failed ? ROCL_OK
-                                                                   : rocl_fail_memory(err);
+    return r->sorters && r->order.counter_ranks && r->guids ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* ---- events ---- */
@@ -175,8 +173,7 @@ static rocl_status format_block(void *ctx, unsigned worker, rocl_block *c, rocl_
     if (!w)
         return rocl_fail_memory(err);
     w->formatter.capture = r->capture;
-    w->formatter.guid = (const char *)r->guid.data;
-    w->formatter.guid_len = r->guid.len;
+    w->formatter.guids = r->guids;
     w->text.len = 0;
     w->text.failed = false;
     w->formatter.out = r->opt->gzip ? &w->text : &c->out;
@@ -187,8 +184,10 @@ static rocl_status format_block(void *ctx, unsigned worker, rocl_block *c, rocl_
         st = rocl_agent_json(r->trace, r->capture, agent, &properties, err);
         if (st != ROCL_OK)
             return st;
-        st = rocl_csv_agent_row(w->formatter.out, r->capture, &r->capture->agents[agent],
-                                properties, r->opt->style, err);
+        const rocl_agent *a = &r->capture->agents[agent];
+        st = rocl_csv_agent_row(w->formatter.out, r->capture, a,
+                                rocl_csv_guid_of(r->guids, r->capture, a->process), properties,
+                                r->opt->style, err);
         free(properties);
     } else {
         st = rocl_csv_format_rows(&w->formatter, file, &r->plans[file], c->in.data,
@@ -374,7 +373,6 @@ static void close_run(rocl_csv_run *r)
         free(r->workers[i]);
     }
     free(r->workers);
-    rocl_buf_free(&r->guid);
     pthread_mutex_destroy(&r->lock);
 }
 

@@ -205,6 +205,17 @@ uint8_t *rocl_csv_encode(uint8_t *to, const rocl_batch *b, const rocl_event *e, 
 /* Malloced ranks of a capture's counters by name and agent; NULL when memory is out. */
 uint32_t *rocl_csv_rank_counters(const rocl_trace *t, const rocl_capture *c);
 
+/* ---- processes (guids.c) ---- */
+
+/* The Guid of each process of a capture, a text, and behind them that of rows without a process.
+ * Malloced; NULL when memory is out. */
+uint32_t *rocl_csv_make_guids(const rocl_trace *t, const rocl_capture *c);
+static inline uint32_t rocl_csv_guid_of(const uint32_t *guids, const rocl_capture *c,
+                                        uint32_t process)
+{
+    return guids[process < c->process_count ? process : c->process_count];
+}
+
 /* ---- rows (format.c) ---- */
 
 /* A short text in quotes: most are, and all bytes are copied at once, however long it is. */
@@ -233,12 +244,10 @@ typedef struct rocl_csv_formatter {
     rocl_text_cache quotes; /* rocl_csv_quote */
     rocl_buf *out;
     const rocl_capture *capture;
-    const char *guid; /* in quotes */
-    size_t guid_len;
+    const uint32_t *guids; /* rocl_csv_make_guids() */
     rocl_csv_style style;
     rocl_upper_digits time; /* of the last one */
     rocl_csv_word words[CSV_WORDS];
-    rocl_csv_word guid_word;      /* empty: it is longer */
     const rocl_capture *numbered; /* that the numbers are of */
     rocl_csv_number numbers[CSV_NUMBER_OPS][CSV_NUMBERS];
 } rocl_csv_formatter;
@@ -254,9 +263,10 @@ rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
 /* ---- agents (agents.c) ---- */
 
 void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style);
-/* properties: the agent's JSON object. */
+/* guid: a text. properties: the agent's JSON object. */
 rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
-                               const char *properties, rocl_csv_style style, rocl_error *err);
+                               uint32_t guid, const char *properties, rocl_csv_style style,
+                               rocl_error *err);
 
 /* ---- files (files.c) ---- */
 

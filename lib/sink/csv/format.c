@@ -78,15 +78,16 @@ static inline char *put_quoted(rocl_csv_formatter *f, char *p, uint32_t text)
     return p;
 }
 
-static inline char *put_guid(rocl_csv_formatter *f, char *p, size_t cut)
+static inline char *put_guid(rocl_csv_formatter *f, char *p, uint32_t process, bool bare)
 {
-    size_t n = f->guid_len - 2 * cut;
-    if (f->guid_word.text) {
-        memcpy(p, f->guid_word.bytes + cut, sizeof f->guid_word.bytes - cut);
-        return p + n;
-    }
-    char *at = reserve_text(f->out, p, n);
-    return at ? put_bytes(at, f->guid + cut, n) : p;
+    const uint32_t guid = rocl_csv_guid_of(f->guids, f->capture, process);
+    const size_t before = (size_t)(p - (char *)f->out->data);
+    char *end = put_quoted(f, p, guid);
+    if (!bare || f->out->failed)
+        return end;
+    char *begin = (char *)f->out->data + before;
+    memmove(begin, begin + 1, (size_t)(end - begin - 2));
+    return end - 2;
 }
 
 /* ---- numbers ---- */
@@ -207,9 +208,8 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
     uint64_t x = v[c->field];
     switch (c->op) {
     case CSV_GUID:
-        return put_guid(f, p, 0);
     case CSV_GUID_BARE:
-        return put_guid(f, p, 1);
+        return put_guid(f, p, (uint32_t)x - 1, c->op == CSV_GUID_BARE);
     case CSV_LITERAL:
         return put_bytes(p, c->literal, strlen(c->literal));
     case CSV_TEXT:
@@ -279,8 +279,6 @@ rocl_status rocl_csv_format_rows(rocl_csv_formatter *f, rocl_csv_file_id file,
     if (f->numbered != f->capture)
         memset(f->numbers, 0, sizeof f->numbers);
     f->numbered = f->capture;
-    f->guid_word.text = 0;
-    make_word(&f->guid_word, 0, f->guid, f->guid_len);
     while (in < end && !out->failed) {
         if (!read_record(&in, end, rocl_csv_files[file].fields, v))
             return rocl_fail(err, ROCL_INTERNAL, "a CSV record is cut");

@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define COLUMN(title, op, field) {title, op, field, CSV_ALL, CSV_ALWAYS, NULL}
-#define GUID {"Guid", CSV_GUID, 0, CSV_ROCPD, CSV_ALWAYS, NULL}
+#define GUID {"Guid", CSV_GUID, CSV_F_PROCESS, CSV_ROCPD, CSV_ALWAYS, NULL}
 #define KIND(text) {"Kind", CSV_LITERAL, 0, CSV_ALL, CSV_ALWAYS, "\"" text "\""}
 #define CORRELATION COLUMN("Correlation_Id", CSV_U64, CSV_F_STACK)
 #define THREAD COLUMN("Thread_Id", CSV_THREAD, CSV_F_THREAD)
@@ -77,7 +77,7 @@ static const rocl_csv_column alloc_columns[] = {
 
 /* 1.0 has no Guid here. */
 static const rocl_csv_column scratch_columns[] = {
-    {"Guid", CSV_GUID, 0, CSV_1_1, CSV_ALWAYS, NULL},
+    {"Guid", CSV_GUID, CSV_F_PROCESS, CSV_1_1, CSV_ALWAYS, NULL},
     KIND("SCRATCH_MEMORY"),
     COLUMN("Operation", CSV_TEXT, CSV_F_NAME),
     COLUMN("Agent_Id", CSV_AGENT, CSV_F_AGENT),
@@ -101,8 +101,8 @@ static const rocl_csv_column region_columns[] = {
 
 /* "Pid" is the guid, and bare: a slip in ROCm 7.0 that readers have got used to. */
 static const rocl_csv_column counter_columns[] = {
-    {"Pid", CSV_GUID_BARE, 0, CSV_1_0, CSV_ALWAYS, NULL},
-    {"Guid", CSV_GUID, 0, CSV_1_1, CSV_ALWAYS, NULL},
+    {"Pid", CSV_GUID_BARE, CSV_F_PROCESS, CSV_1_0, CSV_ALWAYS, NULL},
+    {"Guid", CSV_GUID, CSV_F_PROCESS, CSV_1_1, CSV_ALWAYS, NULL},
     CORRELATION,
     COLUMN("Dispatch_Id", CSV_U64, CSV_F_DISPATCH),
     COLUMN("Agent_Id", CSV_AGENT, CSV_F_AGENT),

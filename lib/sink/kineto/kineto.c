@@ -76,6 +76,7 @@ typedef struct kineto_sink {
     kineto_writer own; /* of the thread that walks: what is no record */
     rocl_buf text;     /* that it has made */
     rocl_piped file;
+    bool of_several; /* processes is the file at hand; PyTorch's are of one */
     rocl_out **done; /* written files, which get their names together */
     size_t done_count, done_cap;
     uint32_t ext_launch; /* text */
@@ -369,6 +370,7 @@ static rocl_status walk_work(kineto_sink *s, const rocl_sort_record *rec, const 
                         .linked = rocl_links_of(&s->links, e) == ROCL_LINK_WORK,
                         .in_work_items =
                             e->stack_id && rocl_idset_has(&s->in_work_items, e->stack_id),
+                        .of_several = s->of_several,
                         .operator_id = launch ? launch->operator_id : 0};
     if (!name_row(s, e->index, device, stream))
         return rocl_fail_memory(err);
@@ -609,6 +611,14 @@ static rocl_status write_items(void *ctx, unsigned worker, const rocl_buf *in, r
     return kineto_write_items(&s->workers[worker].writer, in, out, err);
 }
 
+static size_t count_processes(const rocl_trace *t, int32_t rank)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->capture_count; i++)
+        n += t->captures[i]->pub.rank == rank ? t->captures[i]->pub.process_count : 0;
+    return n;
+}
+
 static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, size_t ranks,
                               rocl_error *err)
 {
@@ -617,6 +627,7 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
     if (st == ROCL_OK)
         put_head(s, rank, ranks);
     rocl_map_free(&s->rows);
+    s->of_several = count_processes(s->trace, rank) > 1;
     for (size_t i = 0; i < s->trace->capture_count && st == ROCL_OK; i++)
         if (s->trace->captures[i]->pub.rank == rank && s->captures[i].sorter)
             st = write_capture(s, i, err);

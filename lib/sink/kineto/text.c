@@ -372,6 +372,8 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
     kineto_put_int(begin_arg(w, &any), "stream\": ", stream);
     if (e->stack_id)
         kineto_put_uint(begin_arg(w, &any), "correlation\": ", e->stack_id);
+    if (item->of_several && e->index < w->capture->process_count)
+        kineto_put_int(begin_arg(w, &any), "pid\": ", w->capture->processes[e->index].pid);
     if (e->kind == ROCL_DISPATCH)
         put_kernel_args(w, e, item->in_work_items, &any);
     else if (e->kind == ROCL_COPY)

@@ -30,6 +30,7 @@ typedef struct kineto_item {
     bool first;           /* event of the file: no comma before it */
     bool linked;          /* an arrow goes from or to it */
     bool in_work_items;   /* its grid is written so */
+    bool of_several;      /* the file has several processes: work says whose it is */
     uint64_t operator_id; /* "External id"; 0: none */
     int64_t total;        /* bytes allocated by now on its device */
     const rocl_capture *capture;

@@ -163,17 +163,18 @@ static rocl_status write_node(newset *s, schema_table table, uint32_t index, new
     return st || found ? st : newset_insert(s, table, row, err);
 }
 
-/* Nothing of the environment is known but the rank. A flat set has a guid of its own. */
+/* Nothing of the environment is known but the rank. A flat set has a guid of its own: its processes
+ * keep the one that they had first. */
 static rocl_status write_process(newset *s, schema_table table, uint32_t index, newset_cell id,
                                  rocl_error *err)
 {
     const rocl_process *p = &s->capture->processes[index];
     char rank[40] = "{}";
-    newset_cell guid = newset_text(s, s->capture->guid), nid;
+    newset_cell guid = newset_text(s, p->guid ? p->guid : s->capture->guid), nid;
     if (p->rank >= 0)
         snprintf(rank, sizeof rank, "{\"RANK\": \"%d\"}", p->rank);
     s->text.len = 0;
-    if (s->to->flat) {
+    if (s->to->flat || p->guid) {
         rocl_buf_str(&s->text, "{\"guid\": \"");
         s->garbled += rocl_json_put(&s->text, guid.p, guid.n) > 0;
         rocl_buf_str(&s->text, "\"}");

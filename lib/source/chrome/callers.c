@@ -50,6 +50,8 @@ rocl_status chrome_find_caller(const chrome_callers *c, chrome_callers_worker *w
 {
     const uint64_t link = r->link;
     rocl_status st = ROCL_OK;
+    if (r->process != ROCL_NO_KEY)
+        return ROCL_OK;
     if (c->pass == PASS_SORTS_CALLS && rocl_records_first_pass(to) && link != ROCL_NO_KEY)
         return rocl_sorter_add(c->calls, rocl_records_worker(to), (const uint64_t[]){link, 1, row},
                                NULL, 0, err);

@@ -42,7 +42,7 @@ void chrome_callers_worker_free(chrome_callers_worker *w);
 /* A call, whose link and process are set. Any worker, as the next one. */
 rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
                              const rocl_source_record *call, rocl_error *err);
-/* Sets the process of work, whose link is set; row: its pid in the file, by which work without a
+/* Sets the process of work that does not say it, whose link is set; row: its pid in the file, by which work without a
  * call is told. It stays unknown where the file has but one process with calls. */
 rocl_status chrome_find_caller(const chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
                                uint64_t row, rocl_source_record *work, rocl_error *err);

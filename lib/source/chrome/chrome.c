@@ -200,7 +200,10 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
 {
     static const char *const words[] = {"memcpy", "memset", "copy"};
     xla_details d = {0};
-    chrome_args a = {.correlation = ROCL_NO_KEY, .device = row->device, .stream = row->stream};
+    chrome_args a = {.correlation = ROCL_NO_KEY,
+                     .device = row->device,
+                     .stream = row->stream,
+                     .pid = ROCL_NO_KEY};
     if (w->has_args) {
         rocl_json args = w->args;
         read_xla_args(&args, &d, &a.correlation);
@@ -253,6 +256,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     chrome_args a = {.correlation = ROCL_NO_KEY,
                      .device = ROCL_NO_KEY,
                      .stream = ROCL_NO_KEY,
+                     .pid = ROCL_NO_KEY,
                      .bytes = ROCL_NO_KEY,
                      .address = ROCL_NO_KEY,
                      .reserved = ROCL_NO_KEY};

@@ -157,6 +157,7 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
         CORRELATION,
         DEVICE,
         STREAM,
+        PROCESS,
         GRID,
         BLOCK,
         BYTES,
@@ -173,6 +174,7 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
     static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation"),
                                          [DEVICE] = ROCL_JSON_KEY("device"),
                                          [STREAM] = ROCL_JSON_KEY("stream"),
+                                         [PROCESS] = ROCL_JSON_KEY("pid"),
                                          [GRID] = ROCL_JSON_KEY("grid"),
                                          [BLOCK] = ROCL_JSON_KEY("block"),
                                          [BYTES] = ROCL_JSON_KEY("bytes"),
@@ -189,6 +191,7 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
         uint64_t *number = key == CORRELATION            ? &a->correlation
                            : key == DEVICE               ? &a->device
                            : key == STREAM               ? &a->stream
+                           : key == PROCESS              ? &a->pid
                            : key == BYTES || key == SIZE ? &a->bytes
                            : key == ADDR                 ? &a->address
                            : key == DEVICE_TYPE          ? &a->device_type
@@ -219,9 +222,9 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
 /* Arguments of kernels that are known otherwise. */
 static bool is_part_of_dispatch(rocl_view key)
 {
-    static const char *const keys[] = {"device",         "stream",        "correlation",
-                                       "grid",           "block",         "shared memory",
-                                       "kernel_details", "correlation_id"};
+    static const char *const keys[] = {"device",        "stream",         "correlation",
+                                       "pid",           "grid",           "block",
+                                       "shared memory", "kernel_details", "correlation_id"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (rocl_view_is(key, keys[i]))
             return true;

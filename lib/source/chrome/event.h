@@ -18,6 +18,7 @@ typedef struct chrome_event {
 /* The arguments that are looked at. Numbers that are not there stay as they are. */
 typedef struct chrome_args {
     uint64_t correlation, device, stream, bytes;
+    uint64_t pid; /* of the process of GPU work: rtg2json says it where a file has several */
     uint32_t grid[3], block[3];
     int64_t shared;
     rocl_view name; /* of M: the name */

@@ -32,7 +32,8 @@ void chrome_place_work(rocl_source_record *r, const chrome_event *e, const chrom
     if (r->stream == ROCL_NO_KEY && rocl_json_uint(e->tid.text, &tid))
         r->stream = tid;
     r->queue = r->stream;
-    r->process = r->thread = ROCL_NO_KEY;
+    r->process = a->pid < ROCL_KEY_OF_TEXT ? a->pid : ROCL_NO_KEY;
+    r->thread = ROCL_NO_KEY;
 }
 
 void chrome_make_dispatch(rocl_source_record *r, const chrome_work *k, const chrome_event *e,

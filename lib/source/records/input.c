@@ -471,6 +471,11 @@ rocl_view rocl_records_line_end(const rocl_records *to)
     return rocl_view_between(to->line_end, to->reader.data + to->reader.at);
 }
 
+bool rocl_records_line_is_cut(const rocl_records *to)
+{
+    return to->line_is_cut;
+}
+
 rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
                                rocl_line_continues_fn *continues, rocl_error *err)
 {
@@ -486,6 +491,7 @@ rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
         while (st == ROCL_OK && rtg_reader_line(r, &text)) {
             const bool goes_on = continues && !text.too_long && continues(text.p, text.n);
             to->line_end = text.p + text.n;
+            to->line_is_cut = rtg_is_cut(&text);
             if (text.offset >= p->last) {
                 if (!goes_on)
                     goto done;

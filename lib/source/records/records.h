@@ -202,6 +202,8 @@ typedef rocl_status rocl_record_line_fn(rocl_records *to, char *p, size_t n, uin
                                         rocl_error *err);
 /* What ends the line at hand, until p[n] is written to: LF, CR LF, CR, or nothing. */
 rocl_view rocl_records_line_end(const rocl_records *to);
+/* Is it what stands behind the last line end of a file? */
+bool rocl_records_line_is_cut(const rocl_records *to);
 /* Does the line belong to the record of the line before? */
 typedef bool rocl_line_continues_fn(const char *p, size_t n);
 /* For a format of lines: hands the lines of the piece at hand to its function. Records of several

@@ -65,6 +65,7 @@ struct rocl_records {
     bool indexing;
     uint64_t line; /* of the piece, from 0 */
     const char *line_end;
+    bool line_is_cut;
     rtg_reader reader;
     rtg_names *names;
     void *state;         /* the format's */

@@ -161,6 +161,31 @@ bool rocprof_is_csv(const char *head, size_t n, bool whole)
     return is;
 }
 
+static bool is_csv_with(const char *head, size_t n, bool whole, char separator)
+{
+    const char *begin = head, *end = find_header(&begin, n);
+    const size_t length = (size_t)(end - begin);
+    if (!memchr(begin, separator, length))
+        return false;
+    char *header = strndup(begin, length);
+    for (size_t i = 0; header && i < length; i++)
+        if (header[i] == separator)
+            header[i] = ',';
+    const bool is = header && rocprof_is_csv(header, length, whole);
+    free(header);
+    return is;
+}
+
+bool rocprof_has_semicolons(const char *head, size_t n, bool whole)
+{
+    return is_csv_with(head, n, whole, ';');
+}
+
+bool rocprof_has_tabs(const char *head, size_t n, bool whole)
+{
+    return is_csv_with(head, n, whole, '\t');
+}
+
 rocl_status csv_read_header(csv_file *f, const char *path, const char *text, size_t n,
                             rocl_error *err)
 {

@@ -317,6 +317,8 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
     r.as.e.end = (int64_t)l.end;
     if (shape == CALL || shape == WORK)
         r.link = l.link ? l.link : ROCL_NO_KEY; /* 0: it is not known */
+    if ((shape == CALL || shape == WORK || shape == MARKER) && rocl_records_line_is_cut(to))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT, err);
     switch (shape) {
     case CALL:
         return put_call(to, &r, &l, run, err);

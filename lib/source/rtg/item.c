@@ -221,6 +221,8 @@ void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file
     default:
         if (shapes[l->shape].why)
             set_wrong(i, shapes[l->shape].fault, shapes[l->shape].why);
+        else if (rtg_is_cut(text)) /* it ends in a number; other shapes in a mark of their end */
+            set_wrong(i, ROCL_FAULT_BAD_LINE, RTG_CUT);
         else
             read_tracer_line(i, l);
     }
