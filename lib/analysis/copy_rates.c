@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distribution.h"
 #include "analysis/parts.h"
 #include "analysis/report.h"
 #include "analysis/slices.h"
+#include "base/wide.h"
 
 enum { SLICES = 200, MOST_DRAWN = 32 /* links */ };
 
@@ -23,11 +25,12 @@ _Static_assert(sizeof(link_key) == 2 * sizeof(rocl_agent_key) + 16, "no holes");
 
 typedef struct link {
     link_key key;
-    uint64_t calls, bytes;
+    uint64_t calls;
+    rocl_u128 sum; /* of bytes */
     rocl_cover active;
     double *slices; /* bytes of each; NULL: not yet */
     /* For its row: */
-    int64_t peak_at;
+    int64_t bytes, peak_at; /* bytes: saturates */
     double average, wall_average, active_percent, peak, median, slice_ns;
 } link;
 
@@ -123,8 +126,9 @@ static void describe_link(copy_rates *r, link *l)
     }
     qsort(r->sorted, n, sizeof *r->sorted, compare_rates);
     l->median = n ? (r->sorted[(n - 1) / 2] + r->sorted[n / 2]) / 2 : NAN;
-    l->average = rocl_ratio((double)l->bytes * 1e9, (double)l->active.measure);
-    l->wall_average = rocl_ratio((double)l->bytes * 1e9, (double)time.length);
+    l->bytes = l->sum > INT64_MAX ? INT64_MAX : (int64_t)l->sum;
+    l->average = rocl_ratio((double)l->sum * 1e9, (double)l->active.measure);
+    l->wall_average = rocl_ratio((double)l->sum * 1e9, (double)time.length);
     l->active_percent = rocl_share(l->active.measure, (int64_t)time.length);
     l->slice_ns = (double)time.length / (double)time.count;
 }
@@ -145,7 +149,7 @@ static rocl_status sweep_copies(copy_rates *r, rocl_error *err)
                 return rocl_fail_memory(err);
         }
         l->calls++;
-        l->bytes += rec.key[3];
+        l->sum += rec.key[3];
         rocl_cover_extend(&l->active, (int64_t)rec.key[1], (int64_t)rec.key[2]);
         spread_bytes(l, &time, (int64_t)rec.key[1], (int64_t)rec.key[2], rec.key[3]);
     }
@@ -228,7 +232,7 @@ static int compare_links(const void *a, const void *b, void *ctx)
 static void add_link(void *into, const void *from)
 {
     ((link *)into)->calls += ((const link *)from)->calls;
-    ((link *)into)->bytes += ((const link *)from)->bytes;
+    ((link *)into)->bytes = rocl_add_saturated(((link *)into)->bytes, ((const link *)from)->bytes);
 }
 
 static rocl_status finish_copy_rates(void *self, rocl_tables *out, rocl_error *err)

@@ -687,4 +687,16 @@ END
         JOIN rocpd_info_kernel_symbol s ON s.id = k.kernel_id GROUP BY s.display_name)")
     jq -e --argjson a "$theirs" '[.tables[] | select(.key == "kernels").rows[].average_ns] | max | (. - $a) / $a |
         fabs < 1e-9' s.json
+    try 0 rocstats launch --format json -o l.json d.db
+    theirs=$(sqlite3 -readonly d.db "SELECT total(\"end\" - start) FROM rocpd_kernel_dispatch")
+    jq -e --argjson a "$theirs" '[.tables[] | select(.key == "launch").rows[] | .launches * .kernel_average_ns] |
+        add | (. - $a) / $a | fabs < 1e-9' l.json
+    cp "$TOP/tests/fixtures/demo.db" c.db
+    chmod +w c.db
+    sqlite3 c.db "UPDATE rocpd_memory_copy$(suffix c.db) SET size = 9223372036854775807"
+    try 1 rocstats queues --format json -o q.json c.db
+    says "table copy_bandwidth: sums of more than 9223372036854775807 are cut to that"
+    jq -e '.tables[] | select(.key == "copy_bandwidth") | [.rows[].bytes] | length > 1 and min > 9e18' q.json
+    jq -e '.tables[] | select(.key == "copy_bandwidth").rows[] | select(.calls > 1) |
+        .active_bandwidth * .active_ns / 1e9 / .calls / 9223372036854775807 - 1 | fabs < 1e-9' q.json
 }
