@@ -677,6 +677,16 @@ END
     says '--steps:'
 }
 
+@test "the architecture of a GPU is known from databases of all versions" {
+    for of in 3.0.0 3.0.5 4.1.0 lz4; do
+        try 0 rocstats occupancy --format json -o "$of.json" "$FIXTURES/schema-$of.db"
+        jq -e '.tables[] | select(.key == "occupancy").rows | length > 0 and all(.arch == "gfx942" and .waves > 0)' \
+            "$of.json"
+        try 0 rocline query -f csv "SELECT DISTINCT agent_name FROM kernel" "$FIXTURES/schema-$of.db"
+        [ "$output" = $'"agent_name"\n"gfx942"' ]
+    done
+}
+
 @test "sums that are too large are said, and averages are those of the whole" {
     cp "$FIXTURES/rank0.db" d.db
     chmod +w d.db
