@@ -18,8 +18,9 @@
  * into the arrays of their rocl_capture, ROCL_NONE meaning "none or unknown". Texts are interned:
  * uint32_t ids for rocl_text().
  *
- * Options: a struct that is all zero asks for the defaults; fields may be added at the end of a
- * major version's structs. Strings and lists in options belong to the caller and must live as long
+ * Options: a struct that is all zero asks for the defaults; what has none, as the path of most
+ * outputs, must be set, and an enum to one of its values. Fields may be added at the end of a major
+ * version's structs. Strings and lists in options belong to the caller and must live as long
  * as the call, those of rocl_options as long as the trace.
  *
  * Errors: what can fail returns a rocl_status and fills the rocl_error given (NULL is allowed); the
@@ -1110,7 +1111,8 @@ typedef struct rocl_table_options {
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
-/* The same into memory, whatever the path: a text with NUL behind it; free() it. */
+/* The same into memory, whatever the path: a text with NUL behind it; free() it. NULL after an
+ * error. */
 ROCL_API rocl_status rocl_print_tables(const rocl_tables *t, const rocl_table_options *o,
                                        char **text, size_t *len, rocl_error *err);
 
@@ -1340,7 +1342,7 @@ typedef enum rocl_stats_style {
 typedef struct rocl_style_options {
     rocl_stats_style style;
     const char *directory; /* of the files; NULL: the current one */
-    const char *prefix;
+    const char *prefix;    /* NULL: "out", of rocprof "results" */
     /* rocprof: kernels are called as their descriptors, which end in .kd, unless the trace (NULL:
      * nothing is known) says that they are called as their functions. */
     bool descriptors;

@@ -505,6 +505,8 @@ rocl_status rocl_runs_compare(rocl_runs *r, rocl_trace *t, const rocl_stats_opti
         st = rocl_fail_memory(err);
     else if (!rows.runs[A] || !rows.runs[B])
         st = rocl_fail(err, ROCL_USAGE, "A and B each need a run");
+    else if (r->count < 3)
+        st = rocl_fail(err, ROCL_USAGE, "a run of A and one of B are two traces, not several runs");
     if (st == ROCL_OK)
         st = make_rows(&rows, r, t->classes, err);
     if (st == ROCL_OK) {

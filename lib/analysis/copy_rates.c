@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distribution.h"
 #include "analysis/parts.h"
 #include "analysis/report.h"
 #include "analysis/slices.h"
+#include "base/wide.h"
 
 enum { SLICES = 200, MOST_DRAWN = 32 /* links */ };
 
@@ -23,12 +25,13 @@ _Static_assert(sizeof(link_key) == 2 * sizeof(rocl_agent_key) + 16, "no holes");
 
 typedef struct link {
     link_key key;
-    uint64_t calls, bytes;
+    uint64_t calls;
     uint64_t unsized;         /* copies of which no size is known */
+    rocl_u128 sum;            /* of bytes */
     rocl_cover active, sized; /* of all copies; of those with a size */
     double *slices;           /* bytes of each; NULL: not yet */
     /* For its row: */
-    int64_t known_bytes, peak_at; /* -1: none is known */
+    int64_t bytes, peak_at; /* -1: none is known; bytes saturate */
     double average, wall_average, active_percent, peak, median, slice_ns;
 } link;
 
@@ -47,6 +50,11 @@ typedef struct copy_rates {
 static bool is_sized(const link *l)
 {
     return l->calls > l->unsized;
+}
+
+static int64_t known_bytes(const link *l)
+{
+    return !is_sized(l) ? -1 : l->sum > INT64_MAX ? INT64_MAX : (int64_t)l->sum;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -120,7 +128,7 @@ static void describe_link(copy_rates *r, link *l)
 {
     const rocl_slices time = slices_of(r, l);
     size_t n = 0;
-    l->known_bytes = is_sized(l) ? (int64_t)l->bytes : -1;
+    l->bytes = known_bytes(l);
     l->peak = NAN;
     l->peak_at = -1;
     for (uint64_t i = 0; i < time.count; i++) {
@@ -135,8 +143,8 @@ static void describe_link(copy_rates *r, link *l)
     }
     qsort(r->sorted, n, sizeof *r->sorted, compare_rates);
     l->median = n ? (r->sorted[(n - 1) / 2] + r->sorted[n / 2]) / 2 : NAN;
-    l->average = rocl_ratio((double)l->bytes * 1e9, (double)l->sized.measure);
-    l->wall_average = is_sized(l) ? rocl_ratio((double)l->bytes * 1e9, (double)time.length) : NAN;
+    l->average = rocl_ratio((double)l->sum * 1e9, (double)l->sized.measure);
+    l->wall_average = is_sized(l) ? rocl_ratio((double)l->sum * 1e9, (double)time.length) : NAN;
     l->active_percent = rocl_share(l->active.measure, (int64_t)time.length);
     l->slice_ns = (double)time.length / (double)time.count;
 }
@@ -157,7 +165,7 @@ static rocl_status sweep_copies(copy_rates *r, rocl_error *err)
                 return rocl_fail_memory(err);
         }
         l->calls++;
-        l->bytes += rec.key[3];
+        l->sum += rec.key[3];
         l->unsized += !rec.key[3];
         rocl_cover_extend(&l->active, (int64_t)rec.key[1], (int64_t)rec.key[2]);
         if (!rec.key[3])
@@ -188,7 +196,7 @@ static const rocl_column rate_columns[] = {
     LINK_COLUMNS(link, key),
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, ROCL_CELL(link, calls)},
     {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST | ROCL_SUM,
-     ROCL_CELL_BY(rocl_field_known, link, known_bytes)},
+     ROCL_CELL_BY(rocl_field_known, link, bytes)},
     {"active_ns", "Active", ROCL_UNIT_NS, CELL(active.measure)},
     {"active_percent", "Active %", ROCL_UNIT_PERCENT, ROCL_MINOR, ROCL_CELL(link, active_percent)},
     {"active_bandwidth", "While active", ROCL_UNIT_RATE, CELL(average)},
@@ -248,9 +256,9 @@ static void add_link(void *into, const void *from)
     link *sum = into;
     const link *l = from;
     sum->calls += l->calls;
-    sum->bytes += l->bytes;
+    sum->sum += l->sum;
     sum->unsized += l->unsized;
-    sum->known_bytes = is_sized(sum) ? (int64_t)sum->bytes : -1;
+    sum->bytes = known_bytes(sum);
 }
 
 static rocl_status finish_copy_rates(void *self, rocl_tables *out, rocl_error *err)

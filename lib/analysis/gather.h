@@ -13,6 +13,7 @@
 
 #include "analysis/report.h"
 #include "base/exact.h"
+#include "base/wide.h"
 #include "trace/parts.h"
 
 typedef struct rocl_gather rocl_gather;
@@ -27,6 +28,12 @@ typedef struct rocl_put {
 static inline void rocl_put_number(rocl_put *p, uint64_t v)
 {
     rocl_buf_varint(&p->b, v);
+}
+
+static inline void rocl_put_wide(rocl_put *p, rocl_u128 v)
+{
+    rocl_put_number(p, (uint64_t)v);
+    rocl_put_number(p, (uint64_t)(v >> 64));
 }
 
 static inline void rocl_put_signed(rocl_put *p, int64_t v)
@@ -61,6 +68,12 @@ typedef struct rocl_taken {
 static inline uint64_t rocl_take_number(rocl_taken *t)
 {
     return rocl_team_number(&t->r);
+}
+
+static inline rocl_u128 rocl_take_wide(rocl_taken *t)
+{
+    const uint64_t low = rocl_take_number(t);
+    return (rocl_u128)rocl_take_number(t) << 64 | low;
 }
 
 static inline int64_t rocl_take_signed(rocl_taken *t)

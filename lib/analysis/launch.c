@@ -7,6 +7,7 @@
 #include "analysis/lanes.h"
 #include "analysis/samples.h"
 #include "base/array.h"
+#include "base/wide.h"
 
 enum { LONGEST_DELAYS = 20 };
 
@@ -18,8 +19,8 @@ typedef struct launch_key {
 
 typedef struct launch_group {
     launch_key key;
-    uint64_t count, early;       /* kernels; those that began before their call returned */
-    int64_t calls, kernels, all; /* sums of times; they saturate */
+    uint64_t count, early;         /* kernels; those that began before their call returned */
+    rocl_u128 calls, kernels, all; /* sums of times */
     rocl_distribution delay;
     /* For its row, by describe_launch_group; nothing where no call is known: */
     int64_t early_known, median, p95, max;
@@ -115,7 +116,7 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
     launch_group *g = &l->groups[id];
     g->key = key;
     g->count++;
-    g->kernels = rocl_add_saturated(g->kernels, end - start);
+    g->kernels += (uint64_t)(end - start);
     if (!call) {
         l->unlinked++;
         return ROCL_OK;
@@ -123,8 +124,8 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
     int64_t delay = start > call->end ? start - call->end : 0;
     int64_t all = end > call->start ? end - call->start : 0;
     g->early += start < call->end;
-    g->calls = rocl_add_saturated(g->calls, call->end - call->start);
-    g->all = rocl_add_saturated(g->all, all);
+    g->calls += (uint64_t)(call->end - call->start);
+    g->all += (uint64_t)all;
     if (delay)
         rocl_keep_first(l->longest, &l->longest_count, LONGEST_DELAYS, sizeof *l->longest,
                         &(launch_delay){full_key,
@@ -198,6 +199,11 @@ const rocl_report_def rocl_launch_report = {
     "kernel",
     (const rocl_table_def *const[]){&launch_table, &delay_table, NULL}};
 
+static double mean_of(rocl_u128 sum, uint64_t count)
+{
+    return rocl_ratio((double)sum, (double)count);
+}
+
 static void describe_launch_group(launch_group *g)
 {
     const rocl_distribution *d = &g->delay;
@@ -205,10 +211,10 @@ static void describe_launch_group(launch_group *g)
     g->median = d->taken ? d->median : -1;
     g->p95 = d->taken ? d->p95 : -1;
     g->max = d->taken ? d->max : -1;
-    g->call_average = rocl_mean(g->calls, d->taken);
-    g->delay_average = rocl_mean(d->total, d->taken);
-    g->kernel_average = rocl_mean(g->kernels, g->count);
-    g->total_average = rocl_mean(g->all, d->taken);
+    g->call_average = mean_of(g->calls, d->taken);
+    g->delay_average = mean_of(d->sum, d->taken);
+    g->kernel_average = mean_of(g->kernels, g->count);
+    g->total_average = mean_of(g->all, d->taken);
 }
 
 static int compare_launch_groups(const void *a, const void *b, void *ctx)
@@ -239,9 +245,9 @@ static void add_launch_group(void *into, const void *from)
     const launch_group *g = from;
     sum->count += g->count;
     sum->early += g->early;
-    sum->calls = rocl_add_saturated(sum->calls, g->calls);
-    sum->kernels = rocl_add_saturated(sum->kernels, g->kernels);
-    sum->all = rocl_add_saturated(sum->all, g->all);
+    sum->calls += g->calls;
+    sum->kernels += g->kernels;
+    sum->all += g->all;
     rocl_distribution_merge(&sum->delay, &g->delay);
     describe_launch_group(sum);
 }
@@ -307,9 +313,9 @@ static rocl_status put_launches(void *self, rocl_put *to, rocl_error *err)
         rocl_put_number(to, g->count);
         put_launch_key(&g->key, to);
         rocl_put_number(to, g->early);
-        rocl_put_number(to, (uint64_t)g->calls);
-        rocl_put_number(to, (uint64_t)g->kernels);
-        rocl_put_number(to, (uint64_t)g->all);
+        rocl_put_wide(to, g->calls);
+        rocl_put_wide(to, g->kernels);
+        rocl_put_wide(to, g->all);
         if (g->key.call != ROCL_NONE)
             rocl_samples_put(l->delays, i, to);
         st = rocl_put_piece(to, err);
@@ -342,9 +348,9 @@ static rocl_status take_launches(void *self, unsigned rank, rocl_taken *from, ro
         g->key = key;
         g->count += count;
         g->early += rocl_take_number(from);
-        g->calls = rocl_add_saturated(g->calls, (int64_t)rocl_take_number(from));
-        g->kernels = rocl_add_saturated(g->kernels, (int64_t)rocl_take_number(from));
-        g->all = rocl_add_saturated(g->all, (int64_t)rocl_take_number(from));
+        g->calls += rocl_take_wide(from);
+        g->kernels += rocl_take_wide(from);
+        g->all += rocl_take_wide(from);
         if (key.call != ROCL_NONE)
             st = rocl_samples_take(l->delays, rank, id, true, from, err);
     }

@@ -548,25 +548,13 @@ rocl_status rocl_samples_hear(rocl_samples *s, unsigned rank, rocl_taken *from, 
 
 /* ---- sums ---- */
 
-static void put_wide(rocl_put *to, rocl_u128 v)
-{
-    rocl_put_number(to, (uint64_t)v);
-    rocl_put_number(to, (uint64_t)(v >> 64));
-}
-
-static rocl_u128 take_wide(rocl_taken *from)
-{
-    const uint64_t low = rocl_take_number(from);
-    return (rocl_u128)rocl_take_number(from) << 64 | low;
-}
-
 void rocl_put_sums(rocl_put *to, const rocl_distribution *d)
 {
     rocl_put_number(to, d->taken);
     rocl_put_number(to, (uint64_t)d->min);
     rocl_put_number(to, (uint64_t)(d->max - d->min));
-    put_wide(to, d->sum);
-    put_wide(to, d->squares);
+    rocl_put_wide(to, d->sum);
+    rocl_put_wide(to, d->squares);
     rocl_put_number(to, d->squares_high);
 }
 
@@ -575,8 +563,8 @@ bool rocl_take_sums(rocl_taken *from, rocl_distribution *d)
     *d = (rocl_distribution){.taken = rocl_take_number(from)};
     d->min = (int64_t)rocl_take_number(from);
     d->max = (int64_t)((uint64_t)d->min + rocl_take_number(from));
-    d->sum = take_wide(from);
-    d->squares = take_wide(from);
+    d->sum = rocl_take_wide(from);
+    d->squares = rocl_take_wide(from);
     d->squares_high = rocl_take_number(from);
     d->total = d->sum > INT64_MAX ? INT64_MAX : (int64_t)d->sum;
     return !from->r.bad && d->taken && d->min >= 0 && d->max >= d->min;

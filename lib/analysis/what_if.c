@@ -46,8 +46,8 @@ rocl_status rocl_what_ifs_check(const rocl_stats_options *o, rocl_error *err)
     for (const char *const *text = o->what_if; text && *text; text++, n++)
         if (!read_what_if(*text, &length, &factor))
             return rocl_fail(err, ROCL_USAGE,
-                             "--what-if: \"%s\" is not of the form NAME=2x, with a factor of 0.01 "
-                             "and more",
+                             "--what-if: \"%s\" is not of the form NAME=2x, with a factor from "
+                             "0.01 to 1e9",
                              *text);
     return n > ROCL_PATH_SCENARIOS ? rocl_fail(err, ROCL_USAGE, "--what-if: more than %d are given",
                                                ROCL_PATH_SCENARIOS)

@@ -42,6 +42,9 @@ static rocl_status find_cuts(cutter *k, rocl_error *err)
     const rocl_rocpd_options *o = k->options;
     if (o->slices > SLICES_MAX)
         return too_many(o->slices, err);
+    if (o->slice_ns < 0)
+        return rocl_fail(err, ROCL_USAGE, "slices of %lld ns: they must be longer than 0",
+                         (long long)o->slice_ns);
     rocl_status st = merge_select_bounds(k->trace, &first, &last, &any, err);
     if (st != ROCL_OK)
         return st;

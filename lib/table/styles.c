@@ -411,23 +411,24 @@ static void put_rocprof_name(rocl_buf *b, const domain *d, const summary_row *r)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *path; /* folder, "/" and what the caller gives, then the part for the domain */
+    const char *path;   /* folder, "/" and what the caller gives, then the part for the domain */
+    const char *prefix; /* where the caller gives none */
     const char *header;
     void (*put_name)(rocl_buf *, const domain *, const summary_row *);
     void (*put_values)(rocl_buf *, const summary_row *);
     bool quotes_names, quotes_kernels; /* also where CSV needs no quotes */
     bool file_of_domains;
 } styles[] = {
-    [ROCL_STYLE_ROCPD] = {"%s%s%s_%s_summary.csv", /* out_kernels_summary.csv */
+    [ROCL_STYLE_ROCPD] = {"%s%s%s_%s_summary.csv", "out", /* out_kernels_summary.csv */
                           "Name,Calls,DURATION (nsec),AVERAGE (nsec),PERCENT (INC),MIN (nsec),"
                           "MAX (nsec),STD_DEV\n",
                           put_rocpd_name, put_rocpd_values, .file_of_domains = true},
-    [ROCL_STYLE_ROCPROFV3] = {"%s%s%s_%s_stats.csv", /* out_kernel_stats.csv */
+    [ROCL_STYLE_ROCPROFV3] = {"%s%s%s_%s_stats.csv", "out", /* out_kernel_stats.csv */
                               "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
                               "\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n",
                               put_rocprofv3_name, put_rocprofv3_values, .quotes_names = true,
                               .quotes_kernels = true, .file_of_domains = true},
-    [ROCL_STYLE_ROCPROF] = {"%s%s%s.%s.csv", /* results.stats.csv */
+    [ROCL_STYLE_ROCPROF] = {"%s%s%s.%s.csv", "results", /* results.stats.csv */
                             "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
                             "\"Percentage\"\n",
                             put_rocprof_name, put_rocprof_values, .quotes_names = true,
@@ -522,8 +523,9 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
 {
     char path[4096];
     const char *dir = f->opt->directory ? f->opt->directory : "";
-    int n = snprintf(path, sizeof path, styles[f->opt->style].path, dir, *dir ? "/" : "",
-                     f->opt->prefix, part);
+    const char *prefix = f->opt->prefix ? f->opt->prefix : styles[f->opt->style].prefix;
+    int n =
+        snprintf(path, sizeof path, styles[f->opt->style].path, dir, *dir ? "/" : "", prefix, part);
     if (f->text.failed)
         return rocl_fail_memory(err);
     if (n < 0 || (size_t)n >= sizeof path)

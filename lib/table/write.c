@@ -191,16 +191,21 @@ rocl_status rocl_print_tables(const rocl_tables *t, const rocl_table_options *o,
                               size_t *len, rocl_error *err)
 {
     rocl_table_writer w = {.tables = t, .width = o->width, .summary = o->summary, .err = err};
+    *text = NULL;
+    *len = 0;
     const rocl_status st = check_format(o, err);
     if (st != ROCL_OK)
         return st;
     put_tables(&w, o->format);
-    *len = w.buf.len;
+    const size_t written = w.buf.len;
     rocl_buf_byte(&w.buf, '\0');
     if (w.status == ROCL_OK && w.buf.failed)
         w.status = rocl_fail_memory(err);
-    *text = (char *)w.buf.data;
-    if (w.status != ROCL_OK)
+    if (w.status != ROCL_OK) {
         rocl_buf_free(&w.buf);
-    return w.status;
+        return w.status;
+    }
+    *text = (char *)w.buf.data;
+    *len = written;
+    return ROCL_OK;
 }

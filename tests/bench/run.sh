@@ -32,6 +32,7 @@ for _ in $(seq "$runs"); do
     measure pftrace-floor "$build/tests/floor" pftrace "$db"
     keep yardstick
     measure csv-floor "$build/tests/floor" csv "$db"
+    measure floors-at-once bash -c '"$0" pftrace "$1" & "$0" pftrace "$1"; wait' "$build/tests/floor" "$db"
     for jobs in 1 2; do
         pftrace=("$build/bin/rocpd2pftrace" -q -j"$jobs" -o "$dir/out/t.pftrace")
         measure "pftrace-j$jobs" "${pftrace[@]}" "$db"
@@ -78,7 +79,7 @@ awk -F'\t' '
         for (i = 1; i <= n; i++)
             if ((k = order[i]) ~ /-j1$/ && (two = substr(k, 1, length(k) - 1) 2) in wall)
                 printf " %s %.2f", substr(k, 1, length(k) - 3), wall[k] / wall[two]
-        print ""
+        printf "; at most, as two floors at once %.2f\n", 2 * wall["pftrace-floor"] / wall["floors-at-once"]
     }' rows="$rows" bytes="$bytes" "$results"
 
 echo

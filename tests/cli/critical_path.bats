@@ -335,9 +335,9 @@ END
 
 @test "--what-if: what it takes" {
     trace 0 <<<'call 1 hipMalloc 0 10 0'
-    for bad in hipMalloc hipMalloc=2 =2x hipMalloc=x hipMalloc=0x hipMalloc=-1x hipMalloc=2xx hipMalloc=nanx; do
+    for bad in hipMalloc hipMalloc=2 =2x hipMalloc=x hipMalloc=0x hipMalloc=-1x hipMalloc=2xx hipMalloc=nanx hipMalloc=1e10x; do
         try 2 rocstats critical-path --what-if "$bad" rank0.json
-        says "--what-if: \"$bad\" is not of the form NAME=2x"
+        says "--what-if: \"$bad\" is not of the form NAME=2x, with a factor from 0.01 to 1e9"
     done
     try 2 rocstats kernels --what-if hipMalloc=2x rank0.json
     says '--what-if is only for the report critical-path'

@@ -54,6 +54,69 @@ END
     ./static
 }
 
+@test "what a program asks for in vain is an error, and leaves nothing to free" {
+    needs gcc
+    nm "$root/lib/librocline.a" | grep -q __asan && skip "sanitizers are on"
+    cat >vain.c <<'END'
+#include <rocline.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static rocl_trace *t;
+static rocl_tables *tables;
+
+static void say(rocl_status st, rocl_error *err)
+{
+    printf("%d %s\n", (int)st, rocl_error_text(err));
+    rocl_error_free(err);
+}
+
+static void print(rocl_table_format format)
+{
+    char *text = "";
+    size_t len = 0;
+    rocl_error *err = rocl_error_new();
+    say(rocl_print_tables(tables, &(rocl_table_options){.format = format}, &text, &len, err), err);
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    rocl_trace_open(&t, (const char *const *)argv + 1, 1, &(rocl_options){0}, NULL);
+    rocl_error *err = rocl_error_new();
+    say(rocl_write_rocpd(t, &(rocl_rocpd_options){.path = "a.db", .slice_ns = -7}, NULL, err), err);
+    rocl_runs *runs = NULL;
+    rocl_runs_new(&runs, NULL);
+    rocl_runs_add(runs, false, t, NULL);
+    rocl_runs_add(runs, true, t, NULL);
+    err = rocl_error_new();
+    say(rocl_runs_compare(runs, t, &(rocl_stats_options){0}, NULL, &tables, err), err);
+    rocl_runs_free(runs);
+    rocl_stats(t, &(rocl_stats_options){.reports = 1U << ROCL_REPORT_KERNELS}, &tables, NULL);
+    print(ROCL_TABLE_CONSOLE);
+    rocl_tables_free(tables);
+    rocl_stats(t, &(rocl_stats_options){.reports = 3}, &tables, NULL);
+    err = rocl_error_new();
+    say(rocl_write_style(tables, &(rocl_style_options){.directory = "styles"}, NULL, err), err);
+    rocl_tables_free(tables);
+    rocl_trace_close(t);
+    return 0;
+}
+END
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror -I"$root/include" -o vain vain.c "$root/lib/librocline.a" \
+        $(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --libs --static rocline | sed 's/-lrocline//;s/-L[^ ]*//')
+    run ./vain "$FIXTURES/schema-3.0.0.db"
+    [ "$status" -eq 0 ]
+    [ "$output" = "2 slices of -7 ns: they must be longer than 0
+2 a run of A and one of B are two traces, not several runs
+2 this format is only for the report summary
+0 " ]
+    [ ! -e a.db ]
+    [ -s styles/out_kernels_summary.csv ]
+}
+
 @test "the header is C++ as well" {
     needs g++
     echo '#include <rocline.h>' >my.cc

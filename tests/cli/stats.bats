@@ -712,6 +712,16 @@ END
     says '--steps:'
 }
 
+@test "the architecture of a GPU is known from databases of all versions" {
+    for of in 3.0.0 3.0.5 4.1.0 lz4; do
+        try 0 rocstats occupancy --format json -o "$of.json" "$FIXTURES/schema-$of.db"
+        jq -e '.tables[] | select(.key == "occupancy").rows | length > 0 and all(.arch == "gfx942" and .waves > 0)' \
+            "$of.json"
+        try 0 rocline query -f csv "SELECT DISTINCT agent_name FROM kernel" "$FIXTURES/schema-$of.db"
+        [ "$output" = $'"agent_name"\n"gfx942"' ]
+    done
+}
+
 @test "sums that are too large are said, and averages are those of the whole" {
     cp "$FIXTURES/rank0.db" d.db
     chmod +w d.db
@@ -722,4 +732,16 @@ END
         JOIN rocpd_info_kernel_symbol s ON s.id = k.kernel_id GROUP BY s.display_name)")
     jq -e --argjson a "$theirs" '[.tables[] | select(.key == "kernels").rows[].average_ns] | max | (. - $a) / $a |
         fabs < 1e-9' s.json
+    try 0 rocstats launch --format json -o l.json d.db
+    theirs=$(sqlite3 -readonly d.db "SELECT total(\"end\" - start) FROM rocpd_kernel_dispatch")
+    jq -e --argjson a "$theirs" '[.tables[] | select(.key == "launch").rows[] | .launches * .kernel_average_ns] |
+        add | (. - $a) / $a | fabs < 1e-9' l.json
+    cp "$TOP/tests/fixtures/demo.db" c.db
+    chmod +w c.db
+    sqlite3 c.db "UPDATE rocpd_memory_copy$(suffix c.db) SET size = 9223372036854775807"
+    try 1 rocstats queues --format json -o q.json c.db
+    says "table copy_bandwidth: sums of more than 9223372036854775807 are cut to that"
+    jq -e '.tables[] | select(.key == "copy_bandwidth") | [.rows[].bytes] | length > 1 and min > 9e18' q.json
+    jq -e '.tables[] | select(.key == "copy_bandwidth").rows[] | select(.calls > 1) |
+        .active_bandwidth * .active_ns / 1e9 / .calls / 9223372036854775807 - 1 | fabs < 1e-9' q.json
 }

@@ -596,13 +596,11 @@ static bool is_before_5_2(const rocl_trace *t)
 static rocl_status write_files(const cli *c, const rocl_trace *t, const rocl_tables *tables,
                                rocl_error *err)
 {
-    const rocl_stats_style style = (rocl_stats_style)(c->style - 1);
-    const char *prefix = style == ROCL_STYLE_ROCPROF ? "results" : "out";
     const unsigned names = c->common.kernel_names;
     const rocl_style_options o = {
-        .style = style,
+        .style = (rocl_stats_style)(c->style - 1),
         .directory = c->folder,
-        .prefix = c->common.output_file ? c->common.output_file : prefix,
+        .prefix = c->common.output_file,
         .descriptors = !c->common.kernel_rename &&
                        (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED),
         .trace = t,

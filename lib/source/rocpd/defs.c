@@ -66,6 +66,8 @@ static const field thread_fields[] = {
     {TEXT(rocl_thread, name, "name")},
 };
 
+enum { AGENT_GENERIC = 11 };
+
 static const field agent_fields[] = {
     {REF(rocl_agent, node, "nid", nodes)},
     {REF(rocl_agent, process, "pid", processes)},
@@ -78,6 +80,7 @@ static const field agent_fields[] = {
     {TEXT(rocl_agent, vendor, "vendor_name")},
     {TEXT(rocl_agent, product, "product_name")},
     {TEXT(rocl_agent, user_name, "user_name")},
+    {OTHER("generic_name")},
 };
 
 enum { QUEUE_EXTDATA = 2 };
@@ -304,7 +307,10 @@ static rocl_status complete_agent(rocpd_set *s, const info_table *t, const rocpd
     static const char *const names[] = {
         [ROCL_AGENT_CPU] = "CPU", [ROCL_AGENT_GPU] = "GPU", [ROCL_AGENT_NIC] = "NIC"};
     rocl_agent *a = definition;
-    (void)t, (void)r, (void)err;
+    const uint32_t architecture = r ? read_text(r, AGENT_GENERIC) : ROCL_NONE;
+    (void)t, (void)err;
+    if (*rocl_str(s->trace, architecture)) /* from version 4.1.0 on: "gfx942", which was the name */
+        a->name = architecture;
     for (rocl_agent_type k = ROCL_AGENT_CPU; k <= ROCL_AGENT_NIC; k++)
         if (!strcmp(rocl_str(s->trace, a->type_name), names[k]))
             a->type = k;
