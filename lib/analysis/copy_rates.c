@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/distribution.h"
 #include "analysis/parts.h"
 #include "analysis/report.h"
 #include "analysis/slices.h"

@@ -678,3 +678,20 @@ J
     done
     grep -q '"kernel","",80000,90000' a.json.csv
 }
+
+@test "numbers that link calls and work of several processes can be read back, however large" {
+    for pid in 1 2; do
+        printf '{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":%d,"tid":%d,"ts":%d,"dur":2,"args":{"correlation":109951162777%d}},\n' $pid $pid $pid $pid
+        printf '{"ph":"X","cat":"kernel","name":"k%d","pid":%d,"tid":7,"ts":%d,"dur":5,"args":{"device":%d,"stream":7,"correlation":109951162777%d}},\n' $pid $((pid - 1)) $((10 * pid)) $((pid - 1)) $pid
+    done >events
+    { echo '{"deviceProperties":[],"traceEvents":['; sed '$s/,$//' events; echo ']}'; } >t.json
+    try 0 rocpd2csv -d csv t.json
+    rocmerge -q -o t.db t.json
+    for f in t.json csv t.db; do
+        try 0 rocstats launch --format csv $f
+        [ -z "$stderr" ]
+        tail -n +2 <<<"$output" | cut -d, -f1-3 >$f.launch
+        cmp t.json.launch $f.launch
+    done
+    grep -q "hipLaunchKernel" t.json.launch
+}

@@ -337,14 +337,15 @@ static void resolve_keys(const rocl_records *w, const rocl_plain_record *r, uint
 }
 
 /* What links a call and the work that it launched: numbers count in each process. Those of the
- * only or first process stay as they are, but for 0, which would be none. */
+ * only or first process stay as they are, but for 0, which would be none. Below 2^63, as databases
+ * and CSV need. */
 static uint64_t make_stack_id(const rocl_capture *c, uint32_t process, uint64_t link)
 {
     const uint64_t zero = (uint64_t)1 << 35;
     if (link && c->process_count == 1)
         return link;
     if (link >= zero || process >> 24)
-        return rocl_mix64(link ^ rocl_mix64(process)) | 1;
+        return rocl_mix64(link ^ rocl_mix64(process)) >> 1 | 1;
     return (uint64_t)process << 36 | (link ? link : zero);
 }
 

@@ -107,11 +107,12 @@ static void put_head(const rtg_turn *t, rocl_event *e, uint32_t name, uint32_t c
     e->category = category;
 }
 
-/* What links a packet's host line with its GPU line. */
+/* What links a packet's host line with its GPU line: less than 2^63, which databases and CSV hold.
+ */
 static uint64_t make_stack_id(uint32_t process, uint64_t id)
 {
     if (id >> 36 || process >> 24)
-        return rocl_mix64(id ^ rocl_mix64(process)) | 1;
+        return rocl_mix64(id ^ rocl_mix64(process)) >> 1 | 1;
     return (uint64_t)process << 36 | (id + 1);
 }
 
