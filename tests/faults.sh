@@ -62,6 +62,7 @@ commands() {
 = rocpd2otf2 -q -jN --memory 1M -d out in/big.db
 = rtg2json -q -jN -o out/x.json in/a.db
 = rtg2json -q -jN -o out/x.json in/calls.gz
+= rtg2json -q -jN -f --memory 1M -o out/x.json in/big.db
 = rtg2json -q -jN --layout kineto -o out/x.json.gz in/a.db
 = rpt -g out/x.json -o out/x.txt in/profile.txt
 = rpt in/a.db

@@ -225,7 +225,7 @@ const rocl_timeline_ops chrome_timeline_ops = {.link_slices = true,
 /* ---- parts ---- */
 
 /* Bytes of text of an event or a value, about. */
-enum { EVENT_BYTES = 220, VALUE_BYTES = 110, LEAST_PART_BYTES = 4 << 20 };
+enum { EVENT_BYTES = 220, VALUE_BYTES = 110, LEAST_PART_BYTES = 2 << 20 };
 
 static uint64_t estimate_bytes(const rocl_sequence *s)
 {
