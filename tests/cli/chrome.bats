@@ -695,3 +695,11 @@ J
     done
     grep -q "hipLaunchKernel" t.json.launch
 }
+
+@test "layout trace: a process with the largest number leaves numbers for GPUs and rows" {
+    echo '[{"ph":"X","name":"a","pid":2147483647,"tid":2147483646,"ts":1,"dur":4},
+{"ph":"X","name":"b","pid":2147483647,"tid":2147483646,"ts":2,"dur":6}]' >t.json
+    try 0 rtg2json --layout trace -o again.json t.json
+    jq -e '[.traceEvents[] | select(.ph == "X") | [.pid, .tid]] | unique | length == 2' again.json
+    try 0 rtg2json --layout trace -o third.json again.json
+}

@@ -1032,3 +1032,19 @@ END
     try 0 rocmerge -v --rebuild -o r.db c.json "$FIXTURES/everything.db"
     [[ "${stderr_lines[-1]}" == "rocmerge: 2 processes: 240 region,"* && "$stderr" != *copied* ]]
 }
+
+@test "an instance of a counter that is infinite is left out, the others are not" {
+    cp "$FIXTURES/hip-events.db" t.db
+    s=$(sqlite3 t.db "SELECT value FROM rocpd_metadata WHERE tag = 'uuid'")
+    # One of several instances of a counter in a dispatch.
+    row=$(sqlite3 t.db "SELECT max(id) FROM rocpd_pmc_event$s GROUP BY event_id, pmc_id HAVING count(*) > 1 LIMIT 1")
+    [ -n "$row" ]
+    try 0 rocpd2csv -d whole t.db
+    sqlite3 t.db "UPDATE rocpd_pmc_event$s SET value = 1e999 WHERE id = $row"
+    try 1 rocpd2csv -d one t.db
+    says "1 record left out: counter value that is no finite number (1)"
+    [ "$(wc -l <one/out_counter_collection.csv)" == "$(wc -l <whole/out_counter_collection.csv)" ]
+    try 1 rocmerge --rebuild -o rebuilt.db t.db
+    try 0 rocpd2csv -d two rebuilt.db
+    cmp one/out_counter_collection.csv two/out_counter_collection.csv
+}

@@ -121,7 +121,7 @@ rocl_status chrome_number_row(const chrome_world *w, size_t sequence, uint64_t k
     const uint64_t number =
         w->first_row + w->places[w->capture->index] + sequence + k * w->sequences;
     *tid = (uint32_t)number;
-    return number <= INT32_MAX
+    return number <= UINT32_MAX
                ? ROCL_OK
                : rocl_fail(err, ROCL_INPUT,
                            "%s: more rows than JSON of Chrome has numbers for: choose ranks",

@@ -3,6 +3,7 @@
  * event id, arguments also by their position, and the ids into a set. Second pass: an event whose
  * id is in the set (an owner) goes into a sorter as well. Then the two sorted streams are merged,
  * in parts that need nothing of each other, and every owner meets its values. */
+#include <math.h>
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -139,7 +140,7 @@ static rocl_status read_value(const rocpd_row *r, void *ctx, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     bool any = rocl_cell_real(r->rows, V_VALUE, r->row, &v.number, &bad);
-    if (bad || !any) /* SQLite keeps NaN as NULL */
+    if (bad || !any || !isfinite(v.number)) /* SQLite keeps NaN as NULL */
         return rocpd_count_fault(r, ROCL_FAULT_NO_NUMBER, err);
     for (unsigned i = 0; i < 5; i++)
         rocl_cell_int(r->rows, V_PLACE + i, r->row, &v.place[i], &bad);
