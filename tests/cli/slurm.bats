@@ -136,6 +136,11 @@ submit() {
     fail "$*: $state after 30 s"
 }
 
+needs_mpich() {
+    needs "$BUILD/lib/rocline/librocline-mpi-mpich.so"
+    ! nm -D "$BUILD/bin/rocpd2csv" | grep -qE '__(asan|tsan)' || skip "sanitizers are on: the MPI is not made for them"
+}
+
 one_process() {
     rocpd2pftrace -q -o one.pftrace "$RUN"
 }
@@ -163,8 +168,7 @@ one_process() {
 }
 
 @test "several nodes write one trace, by the plugin for MPICH" {
-    needs "$BUILD/lib/rocline/librocline-mpi-mpich.so"
-    ! nm -D "$BUILD/bin/rocpd2csv" | grep -qE '__(asan|tsan)' || skip "sanitizers are on: the MPI is not made for them"
+    needs_mpich
     one_process
     submit --nodes=3 "$SCRIPTS/team.sbatch" "$RUN" "$PWD/out"
     cmp one.pftrace out/all.pftrace
@@ -173,6 +177,7 @@ one_process() {
 
 @test "databases that only their nodes see" {
     local i
+    needs_mpich
     one_process
     for ((i = 0; i < 8; i++)); do
         mkdir -p "local/n$((i / 2 + 1))"
