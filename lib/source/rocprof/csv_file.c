@@ -167,10 +167,9 @@ static bool is_csv_with(const char *head, size_t n, bool whole, char separator)
     const size_t length = (size_t)(end - begin);
     if (!memchr(begin, separator, length))
         return false;
-    char *header = strndup(begin, length);
+    char *header = malloc(length); /* bytes: there may be a NUL in it */
     for (size_t i = 0; header && i < length; i++)
-        if (header[i] == separator)
-            header[i] = ',';
+        header[i] = begin[i] == separator ? ',' : begin[i];
     const bool is = header && rocprof_is_csv(header, length, whole);
     free(header);
     return is;
