@@ -1,7 +1,8 @@
-/* The drawing of a capture for sinks whose file is the blocks of a pipe: its parts draw side by
- * side, a block of one after a block of another. Whose block is next depends on what the parts
- * weigh, so the file is the same for any number of workers. A worker of the pipe that has a part's
- * block waits for the part's blocks before, draws, and goes on with the block as with any other. */
+/* Drawing a capture into a file that is written as the blocks of a pipe. Its parts are drawn at the
+ * same time, and take turns in the file: a block of one, then a block of another. Whose turn it is
+ * depends on what the parts weigh alone, so the file is the same for any number of workers. The
+ * worker that takes a part's block from the pipe waits until the blocks before it of the same part
+ * are drawn, draws its own, and then treats it as any other block. */
 #ifndef ROCL_TIMELINE_DRAWING_H
 #define ROCL_TIMELINE_DRAWING_H
 
@@ -13,9 +14,9 @@ typedef struct rocl_drawing_ops {
     /* Bytes that a sequence becomes, about: only how well parts keep step depends on it. */
     uint64_t (*weigh)(const rocl_sequence *s);
     uint64_t least; /* no part weighs much less */
-    size_t full;    /* what *p->filled is in a block that takes no more */
-    /* The parts in their order, on one thread. What is the sink's own is 0 when they are opened.
-     * lanes: of the sequence that a piece is of, those before it have had so many. */
+    size_t full;    /* a block takes no more once *p->filled is so much */
+    /* Called for the parts in order, on one thread. All that is the sink's own in p is 0 in `open`.
+     * lanes: how many the earlier pieces of the part's sequence have; 0 if it is no piece. */
     void (*open)(rocl_timeline_part *p, void *sink);
     void (*close)(rocl_timeline_part *p, uint64_t lanes);
     /* What is drawn from now on goes to this block of the pipe; NULL: to the one that the file has

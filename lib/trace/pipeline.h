@@ -10,8 +10,8 @@ typedef struct rocl_sink {
     void *self;
     uint32_t kinds;  /* ROCL_BIT()s of what it wants */
     uint32_t fields; /* ROCL_FIELD_*s of what it wants of them */
-    /* ROCL_BIT()s of what passes, is counted and comes no further: a notice tells how many of each
-     * kind `output` ("CSV") has no place for. */
+    /* ROCL_BIT()s of kinds that the output cannot hold. The pipeline filters and counts them, does
+     * not pass them on, and tells in a notice how many were left out of `output` ("CSV"). */
     uint32_t no_place_for;
     const char *output;
     /* Each may be NULL. */
@@ -36,8 +36,8 @@ rocl_status rocl_pipeline_complete(rocl_trace *t, rocl_error *err);
 /* Runs source -> filters -> sink over every capture that the filters leave. */
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err);
 
-/* After a run: the notices of what the sink has no place for. The run gives them by itself, but not
- * those of sinks that another one hands its events on to. */
+/* Gives the notices about a sink's no_place_for after a run. rocl_pipeline_run() does so itself;
+ * this is for a sink that gets its events from another sink. */
 void rocl_pipeline_note_left_out(rocl_trace *t, const rocl_sink *sink);
 
 /* A run before that of the same kinds, for another sink, which gets only what it wants of them; so

@@ -217,7 +217,7 @@ same() {
         says "cut.txt:2: "
         same "$(tail -n +2 <<<"$output" | cut -d, -f2)" '"fill"'
     done
-    says "cut.txt:2: the last line has no end, so that it may be cut; if it is whole, end it: '50000000110"
+    says "cut.txt:2: the last line has no line end and may be cut; if it is whole, add one: '50000000110"
     # One line alone says nothing, and other text is none of ours; lines of rocprofv2 say where they end.
     printf '5000000006000:5000000008500 2:0 fill:2:4100' >one.txt
     { cat whole.txt && printf done; } >other.txt

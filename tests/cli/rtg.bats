@@ -100,7 +100,7 @@ column() { # file column-title: its values, a line each
     head -c -2 whole.txt >cut.txt
     n=$(wc -l <whole.txt)
     try 1 rocstats domains --format csv cut.txt
-    says "cut.txt:$n: the last line has no end, so that it may be cut; if it is whole, end it: 'HIP: pid:"
+    says "cut.txt:$n: the last line has no line end and may be cut; if it is whole, add one: 'HIP: pid:"
     says "1 record left out"
 }
 

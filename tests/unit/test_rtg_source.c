@@ -304,7 +304,7 @@ static const struct {
     {"CR", "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5\r" CALL "\rHIP: \r",
      CALLED CALLED "t.77:4: a HIP line that cannot be parsed: 'HIP: '\n"},
     {"no line end", CALL "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5",
-     CALLED "t.77:2: the last line has no end, so that it may be cut; if it is whole, end it: "
+     CALLED "t.77:2: the last line has no line end and may be cut; if it is whole, add one: "
             "'HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5'\n"},
     {"one line, without its end", "HIP: pid:77 tid:5 hipFree(ptr=0) ret=0 @10 +5", CALLED},
     {"faults",

@@ -76,7 +76,7 @@ rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err);
 bool rtg_reader_line(rtg_reader *r, rtg_text *line);
 /* Profilers end every line: what stands behind the last line end was cut, wherever, although it may
  * look whole ("... @1000 +82" of +8296). Not of one line alone. */
-#define RTG_CUT "the last line has no end, so that it may be cut; if it is whole, end it"
+#define RTG_CUT "the last line has no line end and may be cut; if it is whole, add one"
 static inline bool rtg_is_cut(const rtg_text *text)
 {
     return !text->ended && text->offset > 0;
