@@ -248,7 +248,7 @@ EOF
     try 0 rocstats summary -v "$JSON/flows.json"
     says "flows.json: 2 arrows end that begin nowhere"
     try 0 rtg2json -q -f --layout trace -o t.json "$JSON/kineto.json"
-    ! grep -q '"ph":"[stf]"' t.json
+    ! grep -q '"ph":"[stf]"' t.json || fail "arrows"
     # Without -f there are none at all.
     try 0 rtg2json -q --layout trace -o t.json "$JSON/flows.json"
     ! grep -q -e '"ph":"[stf]"' -e bind_id t.json
@@ -413,7 +413,7 @@ END
     sed -e 's/"cat": "async_gpu", "name": "async_gpu"/"cat": "async", "name": "launch"/' \
         -e '/"f", "id"/a ,{"ph": "i", "s": "t", "name": "[memory]", "pid": 9, "tid": 9, "ts": 11, "args": {"Device Type": 1, "Device Id": 0, "Bytes": 512}},\n{"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 90}' old.json >older.json
     try 0 rtg2json -q -f --layout trace -o t.json older.json
-    ! grep '"ph":"[stf]"' t.json
+    ! grep '"ph":"[stf]"' t.json || fail "arrows"
     try 0 rocmerge -q -o older.db older.json
     [ "$(sqlite3 older.db "SELECT type, size FROM rocpd_memory_allocate")" == "ALLOC|512" ]
 }

@@ -86,7 +86,8 @@ EOF
     valid check check.json
     rocline rpt -o rpt.txt --format json "$FIXTURES/rank0.db" >rpt.json
     valid rpt rpt.json
-    ! rocline stats --format json missing.db >error.json 2>/dev/null
+    try 3 rocline stats --format json missing.db
+    printf %s "$output" >error.json
     valid stats error.json
 }
 

@@ -431,7 +431,8 @@ END
     done
     try 2 rocstats summary --summary-groups "$deep" "$db"
     says "too large a regular expression"
-    [ ! -e out ] && [ ! -e m.db ]
+    [ ! -e out ]
+    [ ! -e m.db ]
     # What people write, also with brackets and braces that are no repetitions.
     long=$(printf 'kernel_%d|' {1..2000})x
     for e in 'gemm_.{1,255}_[0-9]{2,4}' '[[:alpha:]({+]+(x|[]()]){1,100}' 'a\{9999\}b\(' "$long" '(((a+)*)?){3}'; do

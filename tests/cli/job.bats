@@ -78,7 +78,8 @@ END
     try 0 rtg2json --layout trace --job two.txt "$db"
     cmp pmc_1/out_results.json pmc_2/out_results.json
     try 0 rocmerge --job two.txt -d m "$db"
-    [ -s m/pmc_1/merged.db ] && [ -s m/pmc_2/merged.db ]
+    [ -s m/pmc_1/merged.db ]
+    [ -s m/pmc_2/merged.db ]
     try 2 rocpd2csv --job two.txt - <"$db"
     says "two.txt has 2 jobs: standard input can only be read once"
     printf 'output_directory: legacy/x\noutput_file: y\n' >legacy.yaml

@@ -218,12 +218,14 @@ END
     sound m.db
     rocmerge -q -o ref.db whole.db c.db
     diff <(sqlite3 ref.db .dump) <(sqlite3 m.db .dump)
-    rocpd2csv -q -d x whole.db && rocpd2csv -q -d y s-?.db
+    rocpd2csv -q -d x whole.db
+    rocpd2csv -q -d y s-?.db
     diff -r x y
     for report in kernels copies launch; do
         diff <(rocstats -q $report whole.db) <(rocstats -q $report s-?.db)
     done
-    rocpd2pftrace -q -o x.pftrace whole.db && rocpd2pftrace -q -o y.pftrace s-?.db
+    rocpd2pftrace -q -o x.pftrace whole.db
+    rocpd2pftrace -q -o y.pftrace s-?.db
     cmp x.pftrace y.pftrace
     # Two of three are a part, to which the third can be added.
     rocmerge -q -o two.db s-1.db s-3.db
@@ -799,11 +801,16 @@ END
 
 @test "where the output goes" {
     gen a.db 1
-    rocmerge a.db && [ -s rocpd-output-data/merged.db ]
-    rocmerge -o x -d d a.db && [ -s d/x.db ]
-    rocmerge -o y.db -d d a.db && [ -s d/y.db ]
-    rocmerge -o z.db a.db && [ -s z.db ]
-    ROCPD_OUTPUT_NAME=n ROCPD_OUTPUT_PATH=p rocmerge a.db && [ -s p/n.db ]
+    rocmerge a.db
+    [ -s rocpd-output-data/merged.db ]
+    rocmerge -o x -d d a.db
+    [ -s d/x.db ]
+    rocmerge -o y.db -d d a.db
+    [ -s d/y.db ]
+    rocmerge -o z.db a.db
+    [ -s z.db ]
+    ROCPD_OUTPUT_NAME=n ROCPD_OUTPUT_PATH=p rocmerge a.db
+    [ -s p/n.db ]
     rm -rf rocpd-output-data
 }
 

@@ -534,7 +534,8 @@ END
     [ "$got" -gt 1000 ]
     # Of a range that was begun and found no room at its end the begin is there.
     lost=$(left_out "dropped while recording")
-    [ $((got + lost)) -ge 100000 ] && [ $((got + lost)) -le 100002 ]
+    [ $((got + lost)) -ge 100000 ]
+    [ $((got + lost)) -le 100002 ]
 }
 
 @test "a full disk" {
@@ -544,7 +545,8 @@ END
     ROCLINE_OUTPUT=$PWD/small run "$TRACED" events 100000
     cp small/*.rocl t.rocl
     umount small
-    [ "$status" -eq 0 ] && [ "$output" = 100000 ]
+    [ "$status" -eq 0 ]
+    [ "$output" = 100000 ]
     got=$(ranges t.rocl)
     [ "$got" -gt 1000 ]
     [ $((got + $(left_out "dropped while recording"))) -ge 100000 ]
@@ -590,7 +592,8 @@ END
     try 0 rocrec -q --limit 1m -o drop.rocl -- "$TRACED" events 1000000
     got=$(ranges drop.rocl)
     lost=$(left_out "dropped while recording")
-    [ "$got" -gt 10000 ] && [ "$lost" -gt 10000 ]
+    [ "$got" -gt 10000 ]
+    [ "$lost" -gt 10000 ]
     [ $((got + lost)) -ge 1000000 ]
     mkdir raw
     # What helps is what has dropped them.
@@ -599,7 +602,8 @@ END
     try 0 rocrec -q --policy ring --limit 1m -d raw -o ring.rocl -- "$TRACED" events 1000000
     [ "$(cat raw/*.rocl | wc -c)" -le $((1 << 20)) ]
     got=$(ranges ring.rocl)
-    [ "$got" -gt 10000 ] && [ "$got" -lt 300000 ]
+    [ "$got" -gt 10000 ]
+    [ "$got" -lt 300000 ]
     [ ! -s ranges.err ]
     # The last ones are there.
     [ "$(rocpd2csv -o - --kinds marker ring.rocl | tail -n 1 | cut -d, -f 3)" = '"step 9"' ]
@@ -674,8 +678,10 @@ END
         [ "$(cat raw/*.rocl | wc -c)" -lt 1000000 ] || fail "$(ls -l raw)"
         got=$(ranges t.rocl)
         lost=$(left_out "dropped while recording")
-        [ "$got" -gt 1000 ] && [ "$lost" -gt 1000 ]
-        [ $((got + lost)) -ge "$output" ] && [ $((got + lost)) -le $((output + 1)) ]
+        [ "$got" -gt 1000 ]
+        [ "$lost" -gt 1000 ]
+        [ $((got + lost)) -ge "$output" ]
+        [ $((got + lost)) -le $((output + 1)) ]
         rm -r raw
     done
 }
@@ -836,7 +842,10 @@ views_of() { # DATABASE
     gzip -k t.rocl
     rocpd2csv -q -o - --kinds marker t.rocl.gz | sort >d
     rocpd2csv -q -o - --kinds marker - <t.rocl | sort >e
-    cmp a b && cmp a c && cmp a d && cmp a e
+    cmp a b
+    cmp a c
+    cmp a d
+    cmp a e
     [ "$(wc -c <t.rocl)" -lt "$(wc -c <joined.rocl)" ]
 }
 
@@ -890,7 +899,9 @@ views_of() { # DATABASE
     lost=$(left_out "in a damaged or missing chunk")
     # A range has two events, and may have lost one of them: then it is there up to the last event,
     # or not at all.
-    [ $((2 * got + lost)) -ge 39999 ] && [ $((2 * got + lost)) -le 40001 ] && [ "$lost" -gt 0 ]
+    [ $((2 * got + lost)) -ge 39999 ]
+    [ $((2 * got + lost)) -le 40001 ]
+    [ "$lost" -gt 0 ]
 }
 
 @test "cut in the first bytes of a chunk: that is counted" {
@@ -1048,7 +1059,8 @@ views_of() { # DATABASE
 
 @test "any program can be run with it" {
     try 0 rocrec -q -- sh -c 'echo out; echo err >&2; exec true'
-    [ "$output" = out ] && [ "$stderr" = err ]
+    [ "$output" = out ]
+    [ "$stderr" = err ]
     for tool in ls "sort --version" "jq -n 1" "sqlite3 :memory: .tables"; do
         # shellcheck disable=SC2086
         rocrec -q -- $tool >/dev/null

@@ -401,7 +401,8 @@ END
     try 0 rocpd2csv -q --style rocprof -d none --include hip "$FIXTURES/schema-3.0.0.db"
     [ ! -e none/results.csv ]
     try 0 rocpd2csv -q --style rocprof -o - --include hip "$FIXTURES/schema-3.0.0.db"
-    [[ "$output" == '"Index","KernelName",'* ]] && [ "${#lines[@]}" -eq 1 ]
+    [[ "$output" == '"Index","KernelName",'* ]]
+    [ "${#lines[@]}" -eq 1 ]
     try 2 rocpd2csv --style rocprof --kinds hip -d none "$FIXTURES/schema-3.0.0.db"
     says "choose from results"
 }

@@ -143,10 +143,10 @@ count() { # COUNT KIND [TEXT]
         with_text 0 RTG_HSA_API_FILTER="$filter" RTG_HSA_API_FILTER_OUT=destroy "$ROCR/hsa_calls"
         lines 0 destroy
         case $filter in
-        core) lines 0 hsa_amd_ && lines 1 hsa_signal_create ;;
-        ext) lines 0 hsa_signal && lines 2 pool_allocate ;;
-        signal,pool) lines 1 hsa_signal_create && lines 2 pool_allocate && lines 0 shut_down ;;
-        *) lines 1 hsa_shut_down && lines 2 pool_allocate ;;
+        core) lines 0 hsa_amd_; lines 1 hsa_signal_create ;;
+        ext) lines 0 hsa_signal; lines 2 pool_allocate ;;
+        signal,pool) lines 1 hsa_signal_create; lines 2 pool_allocate; lines 0 shut_down ;;
+        *) lines 1 hsa_shut_down; lines 2 pool_allocate ;;
         esac
     done
     rm -f t.*
@@ -444,7 +444,8 @@ count() { # COUNT KIND [TEXT]
     [ "$(rocrec_rows hsa_api --hsa-calls)" -gt 20 ]
     local some
     some=$(rocrec_rows hsa_api --hsa-calls=hsa_agent_get_info,hsa_memory)
-    [ "$some" -gt 0 ] && [ "$some" -lt "$(rocrec_rows hsa_api --hsa-calls=core)" ]
+    [ "$some" -gt 0 ]
+    [ "$some" -lt "$(rocrec_rows hsa_api --hsa-calls=core)" ]
     needs "$ROCR/hip_calls" "$HIP"
     for with in "" --args; do
         # shellcheck disable=SC2086

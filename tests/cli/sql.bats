@@ -140,7 +140,8 @@ window() { # condition -> the same by SQL
     diff all <(kernels --start +0 --end -0 "$db")
     kernels --end 50% "$db" >first
     kernels --start 50% "$db" >second
-    [ -s first ] && [ -s second ]
+    [ -s first ]
+    [ -s second ]
     [ $(($(wc -l <first) + $(wc -l <second))) -le "$(wc -l <all)" ]
 }
 
