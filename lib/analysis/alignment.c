@@ -6,6 +6,7 @@
 
 #include "base/align.h"
 #include "base/array.h"
+#include "base/order.h"
 
 enum { A, B, SIDES };
 
@@ -65,12 +66,6 @@ typedef struct lane_pair {
     uint32_t common, a, b;
 } lane_pair;
 
-static int order_symbols(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static int order_lane_pairs(const void *a, const void *b)
 {
     const lane_pair *x = a, *y = b;
@@ -91,7 +86,7 @@ static uint32_t *sort_lanes(const rocl_alignment *g, unsigned k, const uint32_t 
     memcpy(sorted, symbols, n * sizeof *sorted);
     for (size_t l = 0; l < g->side[k]->lane_count; l++) {
         const uint32_t from = g->lane_begin[k][l], to = g->lane_begin[k][l + 1];
-        qsort(sorted + from, to - from, sizeof *sorted, order_symbols);
+        qsort(sorted + from, to - from, sizeof *sorted, rocl_compare_u32);
     }
     return sorted;
 }

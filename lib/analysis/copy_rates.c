@@ -9,6 +9,7 @@
 #include "analysis/parts.h"
 #include "analysis/report.h"
 #include "analysis/slices.h"
+#include "base/order.h"
 #include "base/wide.h"
 
 enum { SLICES = 200, MOST_DRAWN = 32 /* links */ };
@@ -108,12 +109,6 @@ static void spread_bytes(link *l, const rocl_slices *time, int64_t start, int64_
     }
 }
 
-static int compare_rates(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* NAN: not known, as the sizes of the link. */
 static double slice_rate(const link *l, const rocl_slices *time, uint64_t i)
 {
@@ -140,7 +135,7 @@ static void describe_link(copy_rates *r, link *l)
             l->peak_at = rocl_slice_begin(&time, i);
         }
     }
-    qsort(r->sorted, n, sizeof *r->sorted, compare_rates);
+    qsort(r->sorted, n, sizeof *r->sorted, rocl_compare_double);
     l->median = n ? (r->sorted[(n - 1) / 2] + r->sorted[n / 2]) / 2 : NAN;
     l->average = rocl_ratio((double)l->sum * 1e9, (double)l->sized.measure);
     l->wall_average = is_sized(l) ? rocl_ratio((double)l->sum * 1e9, (double)time.length) : NAN;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "base/pool.h"
 
 #define WIDE UINT32_MAX
@@ -213,19 +214,13 @@ static void copy_values(void *ctx, const uint32_t *words, uint32_t n)
         f->v[f->n++] = next_value(words, &i);
 }
 
-static int order_values(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static rocl_status sort_few(const reader *r, const uint64_t *ranks, int64_t *values,
                             rocl_error *err)
 {
     few f;
     f.n = 0; /* no zeros for the values */
     rocl_status st = each_block(r, copy_values, &f, err);
-    qsort(f.v, f.n, sizeof *f.v, order_values);
+    qsort(f.v, f.n, sizeof *f.v, rocl_compare_u64);
     for (int i = 0; i < ROCL_RANKS; i++)
         values[i] = (int64_t)f.v[ranks[i] - 1];
     return st;
@@ -450,7 +445,7 @@ static rocl_status narrow_search(search *f, rocl_error *err)
         if (!is_complete(r))
             return rocl_fail(err, ROCL_INTERNAL, "ranks of the team have lost values of a group");
         if (r->lists)
-            qsort(r->numbers, r->n, sizeof *r->numbers, order_values);
+            qsort(r->numbers, r->n, sizeof *r->numbers, rocl_compare_u64);
     }
     for (int k = 0; k < ROCL_RANKS; k++) {
         const range *r = f->rank[k] ? &f->ranges[f->range_of[k]] : NULL;
@@ -652,7 +647,7 @@ static void put_range(rocl_put *to, const range *r)
     uint64_t last = 0;
     uint32_t n = r->n;
     if (r->lists)
-        qsort(r->numbers, n, sizeof *r->numbers, order_values);
+        qsort(r->numbers, n, sizeof *r->numbers, rocl_compare_u64);
     for (unsigned i = 0; i < PARTS && !r->lists; i++)
         n += r->numbers[i] != 0;
     rocl_put_number(to, n);

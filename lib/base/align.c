@@ -6,6 +6,7 @@
  * differences a search has reached one point on every other diagonal from -d to d, the farthest.
  * The search from the end is the same on the reversed sequences. */
 #include "base/align.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,19 +129,13 @@ static void align_box(aligner *g, box w)
 
 /* ---- what can be paired at all --------------------------------------------------------------- */
 
-static int order_symbols(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The symbols of a sequence in order. NULL: memory is out. */
 static uint32_t *sort_symbols(const uint32_t *all, size_t n)
 {
     uint32_t *sorted = malloc((n + 1) * sizeof *sorted);
     if (sorted && n) {
         memcpy(sorted, all, n * sizeof *sorted);
-        qsort(sorted, n, sizeof *sorted, order_symbols);
+        qsort(sorted, n, sizeof *sorted, rocl_compare_u32);
     }
     return sorted;
 }
@@ -155,7 +150,7 @@ static bool take_common(sequence *s, const uint32_t *all, size_t n, const uint32
         return false;
     for (size_t i = 0; i < n; i++) {
         if (!i || all[i] != last)
-            has = m && bsearch(&all[i], other, m, sizeof *other, order_symbols);
+            has = m && bsearch(&all[i], other, m, sizeof *other, rocl_compare_u32);
         last = all[i];
         if (has) {
             s->symbols[s->count] = all[i];

@@ -67,6 +67,32 @@ char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper);
  * ("1757738"), else up to 17 digits ("40.62811724337926"); "-0", "nan", "inf", "-inf". */
 char *rocl_put_double(char *p, double v);
 
+/* The same texts at the end of a buffer. */
+static inline void rocl_buf_u64(rocl_buf *b, uint64_t v)
+{
+    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
+        b->len = (size_t)(rocl_put_u64((char *)b->data + b->len, v) - (char *)b->data);
+}
+
+static inline void rocl_buf_i64(rocl_buf *b, int64_t v)
+{
+    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
+        b->len = (size_t)(rocl_put_i64((char *)b->data + b->len, v) - (char *)b->data);
+}
+
+static inline void rocl_buf_hex(rocl_buf *b, uint64_t v, unsigned digits)
+{
+    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
+        b->len =
+            (size_t)(rocl_put_hex((char *)b->data + b->len, v, digits, false) - (char *)b->data);
+}
+
+static inline void rocl_buf_double(rocl_buf *b, double v)
+{
+    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
+        b->len = (size_t)(rocl_put_double((char *)b->data + b->len, v) - (char *)b->data);
+}
+
 /* Appends what repr() of CPython 3 gives: the fewest digits that read back as v, with ".0" for
  * whole numbers and an exponent from 1e16 on and below 1e-4. v is finite. */
 void rocl_repr_put(rocl_buf *b, double v);

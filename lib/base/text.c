@@ -267,3 +267,34 @@ void rocl_blob_put(rocl_buf *to, const char *p, size_t n)
     }
     rocl_buf_byte(to, '\'');
 }
+
+/* ---- HTML and XML -------------------------------------------------------------------------- */
+
+void rocl_markup_put(rocl_buf *b, const char *p, size_t n)
+{
+    size_t from = 0; /* what is to be copied as it is begins here */
+    for (size_t i = 0; i < n; i++) {
+        const char *entity = NULL;
+        switch (p[i]) {
+        case '&':
+            entity = "&amp;";
+            break;
+        case '<':
+            entity = "&lt;";
+            break;
+        case '>':
+            entity = "&gt;";
+            break;
+        case '"':
+            entity = "&quot;";
+            break;
+        default:
+            continue;
+        }
+        rocl_buf_put(b, p + from, i - from);
+        rocl_buf_str(b, entity);
+        from = i + 1;
+    }
+    if (from < n) /* an empty text may be NULL */
+        rocl_buf_put(b, p + from, n - from);
+}

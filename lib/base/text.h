@@ -52,4 +52,9 @@ void rocl_csv_quote(rocl_buf *to, const char *p, size_t n);
 /* Appends bytes as SQL writes them: X'00FF'. */
 void rocl_blob_put(rocl_buf *to, const char *p, size_t n);
 
+/* ---- HTML and XML -------------------------------------------------------------------------- */
+
+/* Appends the text with entities for what is markup, also in attributes: & < > ". */
+void rocl_markup_put(rocl_buf *b, const char *p, size_t n);
+
 #endif

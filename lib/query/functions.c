@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "source/short_name.h"
 
 /* ---- aggregates of numbers ------------------------------------------------------------------- */
@@ -69,19 +70,13 @@ static void step_percentile(sqlite3_context *to, int argc, sqlite3_value **argv)
     add_number(to, sqlite3_value_double(argv[0]), percent / 100);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Between the two nearest ranks: as percentile() of SQLite's sources and PERCENTILE_CONT do. */
 static void end_percentile(sqlite3_context *to)
 {
     numbers *n = sqlite3_aggregate_context(to, 0);
     if (!n || !n->count)
         return;
-    qsort(n->values, n->count, sizeof *n->values, compare_numbers);
+    qsort(n->values, n->count, sizeof *n->values, rocl_compare_double);
     const double at = n->fraction * (double)(n->count - 1);
     const size_t below = (size_t)at;
     double v = n->values[below];

@@ -6,6 +6,8 @@
  *     7|t1=k2=|o4+ */
 #include "query/plan.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,12 +287,6 @@ static converted convert_value(sqlite3_value *v, rocl_cell_type type, rocl_strin
     return test->cell == ROCL_CELL_NULL ? NOT_COMPARABLE : CONVERTED;
 }
 
-static int compare_cells(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The values of an IN as a set. NULLs and, of integers, fractions are left out, as they equal
  * nothing. NOT_COMPARABLE also when memory is out: SQLite tests again. */
 static converted convert_list(sqlite3_value *list, rocl_cell_type type, rocl_strings *strings,
@@ -324,7 +320,7 @@ static converted convert_list(sqlite3_value *list, rocl_cell_type type, rocl_str
         free(set);
         return NOTHING_PASSES;
     }
-    qsort(set->cells, count, sizeof *set->cells, compare_cells);
+    qsort(set->cells, count, sizeof *set->cells, rocl_compare_i64);
     atomic_init(&set->references, 1);
     set->count = count;
     test->set = set;

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "model/trace.h"
 #include "query/columns.h"
+#include "table/format.h"
 
 enum {
     ROWS_WAITING = 1000, /* of a table, until its columns have their widths */
@@ -56,10 +57,10 @@ typedef struct row_writer {
 
 static void put_number(rocl_buf *to, const rocl_sql_value *v)
 {
-    char digits[ROCL_NUM_MAX];
-    char *end = v->type == ROCL_SQL_INTEGER ? rocl_put_i64(digits, v->integer)
-                                            : rocl_put_double(digits, v->real);
-    rocl_buf_put(to, digits, (size_t)(end - digits));
+    if (v->type == ROCL_SQL_INTEGER)
+        rocl_buf_i64(to, v->integer);
+    else
+        rocl_buf_double(to, v->real);
 }
 
 static bool is_number(const rocl_sql_value *v)
@@ -164,28 +165,11 @@ static void put_html_cell(row_writer *w, const rocl_sql_value *v)
     rocl_buf plain = {0};
     make_text(w, v, "");
     put_plain_text(&plain, w->cell.len ? (const char *)w->cell.data : "", w->cell.len);
-    for (size_t i = 0; i < plain.len; i++) {
-        const char c = (char)plain.data[i];
-        if (c == '&' || c == '<' || c == '>' || c == '"')
-            rocl_buf_str(&w->text, c == '&'   ? "&amp;"
-                                   : c == '<' ? "&lt;"
-                                   : c == '>' ? "&gt;"
-                                              : "&quot;");
-        else
-            rocl_buf_byte(&w->text, (uint8_t)c);
-    }
+    rocl_markup_put(&w->text, (const char *)plain.data, plain.len);
     rocl_buf_free_into(&plain, &w->text);
 }
 
 /* ---- tables for people ----------------------------------------------------------------------- */
-
-static size_t text_width(const uint8_t *p, size_t n)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < n; i++)
-        width += (p[i] & 0xc0) != 0x80;
-    return width;
-}
 
 /* The first n code points of a text: how many bytes they are. */
 static size_t bytes_of(const uint8_t *p, size_t len, size_t n)
@@ -222,7 +206,7 @@ static void fit_columns(row_writer *w)
 /* A text that is too long keeps its begin and its end. */
 static void put_cut(rocl_buf *to, const uint8_t *p, size_t n, size_t width)
 {
-    const size_t end = (width - 3) / 3, begin = width - 3 - end, all = text_width(p, n);
+    const size_t end = (width - 3) / 3, begin = width - 3 - end, all = rocl_text_width(p, n);
     rocl_buf_put(to, p, bytes_of(p, n, begin));
     rocl_buf_str(to, "...");
     const size_t skip = bytes_of(p, n, all - end);
@@ -231,7 +215,7 @@ static void put_cut(rocl_buf *to, const uint8_t *p, size_t n, size_t width)
 
 static void put_padded(row_writer *w, size_t column, const uint8_t *p, size_t n, bool number)
 {
-    const size_t has = text_width(p, n), wants = w->widths[column];
+    const size_t has = rocl_text_width(p, n), wants = w->widths[column];
     const bool last = column + 1 == w->columns;
     const size_t pad = has < wants ? wants - has : 0;
     for (size_t i = 0; number && i < pad; i++)
@@ -254,7 +238,7 @@ static void flush_table(row_writer *w)
     w->waiting = false;
     for (size_t i = 0; i < w->cell_count; i++) {
         const waiting_cell *c = &w->cells[i];
-        const size_t width = text_width(w->texts.data + c->offset, c->len);
+        const size_t width = rocl_text_width(w->texts.data + c->offset, c->len);
         const size_t at = i % n;
         if (width > w->widths[at])
             w->widths[at] = width < WIDTH_MAX ? width : WIDTH_MAX;

@@ -58,11 +58,10 @@ const char *rocl_unit_name(rocl_unit unit)
 
 void rocl_datum_put_exact(rocl_buf *to, const rocl_datum *d)
 {
-    if (!rocl_buf_reserve(to, ROCL_NUM_MAX))
-        return;
-    char *p = (char *)to->data + to->len;
-    char *end = d->type == ROCL_DATUM_INT ? rocl_put_i64(p, d->i) : rocl_put_double(p, d->r);
-    to->len += (size_t)(end - p);
+    if (d->type == ROCL_DATUM_INT)
+        rocl_buf_i64(to, d->i);
+    else
+        rocl_buf_double(to, d->r);
 }
 
 /* v (finite) with so many decimals, 0 to 2, whatever the locale. */

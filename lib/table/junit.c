@@ -7,26 +7,17 @@
 /* As an attribute: valid UTF-8, without characters that XML does not have. */
 static void put_xml(rocl_table_writer *w, const char *p, size_t n)
 {
-    rocl_buf *text = &w->scratch, *b = &w->buf;
+    rocl_buf *text = &w->scratch;
+    size_t length = 0;
     text->len = 0;
     rocl_utf8_put(text, p, n);
     for (size_t i = 0; i < text->len; i++) {
         const uint8_t *c = text->data + i;
         const bool none = text->len - i > 2 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe;
-        if (*c == '&')
-            rocl_buf_str(b, "&amp;");
-        else if (*c == '<')
-            rocl_buf_str(b, "&lt;");
-        else if (*c == '>')
-            rocl_buf_str(b, "&gt;");
-        else if (*c == '"')
-            rocl_buf_str(b, "&quot;");
-        else if (*c < ' ' || *c == 0x7f || none)
-            rocl_buf_byte(b, '?');
-        else
-            rocl_buf_byte(b, *c);
+        text->data[length++] = *c < ' ' || *c == 0x7f || none ? '?' : *c;
         i += none ? 2 : 0;
     }
+    rocl_markup_put(&w->buf, (const char *)text->data, length);
 }
 
 static void put_cell(rocl_table_writer *w, const rocl_table *t, size_t row, const char *key)

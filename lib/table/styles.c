@@ -298,9 +298,8 @@ void rocl_table_write_console(rocl_table_writer *w)
 /* Names come first: every number has a comma before it. */
 static void put_integer(rocl_buf *b, int64_t v)
 {
-    char text[ROCL_NUM_MAX];
     rocl_buf_byte(b, ',');
-    rocl_buf_put(b, text, (size_t)(rocl_put_i64(text, v) - text));
+    rocl_buf_i64(b, v);
 }
 
 static void put_python_float(rocl_buf *b, double v)

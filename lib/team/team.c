@@ -171,6 +171,13 @@ char *rocl_team_text(rocl_team_reader *r)
     return p ? strndup((const char *)p, n) : NULL;
 }
 
+uint32_t rocl_team_intern_text(rocl_strings *texts, rocl_team_reader *r)
+{
+    const uint64_t n = rocl_team_number(r);
+    const char *p = (const char *)rocl_team_bytes(r, n);
+    return p ? rocl_strings_put(texts, p, n) : 0;
+}
+
 void rocl_team_put_text(rocl_buf *b, const char *text, size_t n)
 {
     rocl_buf_varint(b, n);

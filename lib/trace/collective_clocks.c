@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "model/collectives.h"
 #include "trace/pipeline.h"
 
@@ -156,15 +157,9 @@ static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_erro
 
 /* ---- the line through samples ---------------------------------------------------------------- */
 
-static int compare_reals(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double take_median(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, compare_reals);
+    qsort(v, n, sizeof *v, rocl_compare_double);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

@@ -347,17 +347,9 @@ bool rocl_is_remote(const rocl_source *s)
     return s->rank > 0;
 }
 
-/* A text of another rank that stays. */
-static uint32_t take_text(rocl_trace *t, rocl_team_reader *r)
-{
-    const uint64_t n = rocl_team_number(r);
-    const char *p = (const char *)rocl_team_bytes(r, n);
-    return p ? rocl_strings_put(t->strings, p, n) : 0;
-}
-
 static const char *keep_text(rocl_trace *t, rocl_team_reader *r)
 {
-    return rocl_str(t, take_text(t, r));
+    return rocl_str(t, rocl_team_intern_text(t->strings, r));
 }
 
 static rocl_status take_capture(rocl_defs_reader *d, rocl_source *s, rocl_error *err)
@@ -434,7 +426,7 @@ static rocl_status take_agents_of(rocl_trace *t, rocl_model_capture *c, uint32_t
         if (number == *count) {
             if (!ROCL_GROW(*texts, *cap, *count + 1))
                 return rocl_fail_memory(err);
-            (*texts)[(*count)++] = take_text(t, r);
+            (*texts)[(*count)++] = rocl_team_intern_text(t->strings, r);
         }
         p->agents[k] = (*texts)[number];
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "capture/sample/sample.h"
 
 enum { PATH = 512, CORE_IDS = 1000, CARD_IDS = 100000 };
@@ -310,12 +311,6 @@ static void add_card(sample_cards *s, const char *sysfs, unsigned number, unsign
     add_hwmon(&c);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* "card0", not "card0-DP-1", and of AMD. */
 static bool is_card_of_amd(const char *sysfs, const char *entry, unsigned *number)
 {
@@ -339,7 +334,7 @@ sample_cards *sample_cards_new(const char *sysfs)
         n += is_card_of_amd(sysfs, e->d_name, &numbers[n]);
     if (d)
         closedir(d);
-    qsort(numbers, n, sizeof *numbers, compare_numbers);
+    qsort(numbers, n, sizeof *numbers, rocl_compare_u32);
     for (unsigned i = 0; i < n; i++)
         add_card(s, sysfs, numbers[i], i);
     if (s && s->count)

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "capture/sample/sample.h"
 
 enum { MOST = 4096, TEXT = 4096, THREADS = 64, EMPTY_LOOKS = 8 };
@@ -155,16 +156,10 @@ static void drop_process(sample_processes *s, size_t i)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-static int compare_pids(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static bool is_ignored(const sample_processes *s, uint32_t pid)
 {
     return s->ignored_count &&
-           bsearch(&pid, s->ignored, s->ignored_count, sizeof pid, compare_pids);
+           bsearch(&pid, s->ignored, s->ignored_count, sizeof pid, rocl_compare_u32);
 }
 
 /* Only of users whom we may look at. */
@@ -264,7 +259,7 @@ void sample_processes_find(sample_processes *s)
     free(s->ignored);
     s->ignored = all;
     s->ignored_count = count + fresh_count;
-    qsort(all, s->ignored_count, sizeof *all, compare_pids);
+    qsort(all, s->ignored_count, sizeof *all, rocl_compare_u32);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -255,12 +255,10 @@ static void take_properties(agent_values *to, const char *json, rocl_csv_style s
 
 static void put_float(rocl_buf *to, double v)
 {
-    if (!rocl_buf_reserve(to, ROCL_NUM_MAX))
-        return;
-    char *p = (char *)to->data + to->len;
-    p = fabs(v) < 9e18 && v == (double)(int64_t)v ? rocl_put_i64(p, (int64_t)v)
-                                                  : rocl_put_double(p, v);
-    to->len = (size_t)(p - (char *)to->data);
+    if (fabs(v) < 9e18 && v == (double)(int64_t)v)
+        rocl_buf_i64(to, (int64_t)v);
+    else
+        rocl_buf_double(to, v);
 }
 
 /* The digits of a number that a double does not hold (hive_id has 63 bits) stay as they are, and so

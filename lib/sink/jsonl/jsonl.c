@@ -31,16 +31,12 @@ static void escape_text(rocl_buf *to, const char *p, size_t n)
 
 static void put_value(worker *w, rocl_buf *to, rocl_cell_type type, int64_t cell)
 {
-    if (!rocl_buf_reserve(to, ROCL_NUM_MAX + 4))
-        return;
-    char *p = (char *)to->data + to->len;
     if (cell == ROCL_CELL_NULL) {
-        memcpy(p, "null", 4);
-        to->len += 4;
+        rocl_buf_put(to, "null", 4);
     } else if (type == ROCL_CELL_INTEGER) {
-        to->len += (size_t)(rocl_put_i64(p, cell) - p);
+        rocl_buf_i64(to, cell);
     } else if (type == ROCL_CELL_REAL) {
-        to->len += (size_t)(rocl_put_double(p, rocl_cell_real(cell)) - p);
+        rocl_buf_double(to, rocl_cell_real(cell));
     } else {
         const rocl_cached_text *t = rocl_text_cache_get(&w->texts, (uint32_t)cell);
         rocl_buf_byte(to, '"');

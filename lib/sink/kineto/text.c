@@ -30,15 +30,13 @@ void kineto_put_text(kineto_writer *w, uint32_t text)
 void kineto_put_int(rocl_buf *b, const char *key, int64_t v)
 {
     rocl_buf_str(b, key);
-    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_i64((char *)b->data + b->len, v) - (char *)b->data);
+    rocl_buf_i64(b, v);
 }
 
 void kineto_put_uint(rocl_buf *b, const char *key, uint64_t v)
 {
     rocl_buf_str(b, key);
-    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_u64((char *)b->data + b->len, v) - (char *)b->data);
+    rocl_buf_u64(b, v);
 }
 
 /* Nanoseconds as microseconds with three decimals, as PyTorch writes them. */
@@ -335,10 +333,8 @@ static void put_copy_args(kineto_writer *w, const rocl_track_event *e, const cha
     kineto_put_uint(begin_arg(w, any), "bytes\": ", e->size);
     b = begin_arg(w, any);
     rocl_buf_str(b, "memory bandwidth (GB/s)\": ");
-    if (e->duration > 0 && rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_double((char *)b->data + b->len,
-                                          (double)e->size / (double)e->duration) -
-                          (char *)b->data);
+    if (e->duration > 0)
+        rocl_buf_double(b, (double)e->size / (double)e->duration);
     else
         rocl_buf_str(b, "\"N/A\"");
 }

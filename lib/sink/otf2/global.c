@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "sink/otf2/otf2.h"
 
 /* Members of one group of regions: a definition must fit in a chunk. */
@@ -233,12 +234,6 @@ static void write_regions(writer *w)
     }
 }
 
-int ot_compare_numbers(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Groups of the regions of each category, by which viewers colour and filter; categories in the
  * order of appearance. *next: the number of the next group. */
 static rocl_status write_region_groups(writer *w, OTF2_GroupRef *next, rocl_error *err)
@@ -256,7 +251,7 @@ static rocl_status write_region_groups(writer *w, OTF2_GroupRef *next, rocl_erro
         all[i] = (uint64_t)category << 32 | i;
     }
     if (good)
-        qsort(all, count, sizeof *all, ot_compare_numbers);
+        qsort(all, count, sizeof *all, rocl_compare_u64);
     for (uint32_t i = 0, end = 0; i < count && good; i = end) {
         uint64_t category = all[i] >> 32;
         for (; end < count && end - i < MEMBERS_MAX && all[end] >> 32 == category; end++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "base/pool.h"
 #include "sink/otf2/otf2.h"
 #include "trace/parts.h"
@@ -188,7 +189,7 @@ static rocl_status rank_peers(ot_sink *s, rocl_error *err)
     for (unsigned w = 0; w < s->trace->opt.jobs; w++)
         for (size_t at = 0; rocl_map_next(&workers[w].ends, &at, &e->all[count], &one);)
             count++;
-    qsort(e->all, count, sizeof *e->all, ot_compare_numbers);
+    qsort(e->all, count, sizeof *e->all, rocl_compare_u64);
     for (size_t i = 0; i < count; i++)
         if (!e->count || e->all[e->count - 1] != e->all[i])
             e->all[e->count++] = e->all[i];

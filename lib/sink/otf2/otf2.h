@@ -429,6 +429,5 @@ rocl_status ot_complete_together(ot_sink *s, rocl_error *err);
 /* ---- global.c -------------------------------------------------------------------------------- */
 
 rocl_status ot_write_definitions(ot_sink *s, rocl_error *err);
-int ot_compare_numbers(const void *a, const void *b); /* uint64_t, for qsort */
 
 #endif

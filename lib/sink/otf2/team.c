@@ -186,13 +186,6 @@ typedef struct whole {
     size_t part_count, part_capacity;
 } whole;
 
-static uint32_t take_text(rocl_trace *t, rocl_team_reader *r)
-{
-    const uint64_t n = rocl_team_number(r);
-    const char *p = (const char *)rocl_team_bytes(r, n);
-    return p ? rocl_strings_put(t->strings, p, n) : 0;
-}
-
 /* Room for n items, each of which is one byte at least. */
 static void *new_items(ot_list *l, uint64_t n, size_t size, const rocl_team_reader *r)
 {
@@ -213,25 +206,25 @@ static bool take_definitions(teller *f, rocl_trace *t)
     f->windows = counts[OT_WINDOWS];
     uint32_t *strings = new_items(&d->lists[OT_STRINGS], counts[OT_STRINGS], sizeof *strings, r);
     for (uint32_t i = 0; i < d->lists[OT_STRINGS].count; i++)
-        strings[i] = take_text(t, r);
+        strings[i] = rocl_team_intern_text(t->strings, r);
     ot_attribute *attributes =
         new_items(&d->lists[OT_ATTRIBUTES], counts[OT_ATTRIBUTES], sizeof *attributes, r);
     for (uint32_t i = 0; i < d->lists[OT_ATTRIBUTES].count; i++) {
-        attributes[i].name = take_text(t, r);
+        attributes[i].name = rocl_team_intern_text(t->strings, r);
         attributes[i].type = (uint32_t)rocl_team_number(r);
     }
     ot_region *regions = new_items(&d->lists[OT_REGIONS], counts[OT_REGIONS], sizeof *regions, r);
     for (uint32_t i = 0; i < d->lists[OT_REGIONS].count; i++) {
-        regions[i].name = take_text(t, r);
-        regions[i].category = take_text(t, r);
+        regions[i].name = rocl_team_intern_text(t->strings, r);
+        regions[i].category = rocl_team_intern_text(t->strings, r);
         regions[i].paradigm = (uint16_t)rocl_team_number(r);
         regions[i].role = (uint16_t)rocl_team_number(r);
     }
     ot_member *members = new_items(&d->members, rocl_team_number(r), sizeof *members, r);
     for (uint32_t i = 0; i < d->members.count; i++) {
-        members[i].name = take_text(t, r);
-        members[i].description = take_text(t, r);
-        members[i].unit = take_text(t, r);
+        members[i].name = rocl_team_intern_text(t->strings, r);
+        members[i].description = rocl_team_intern_text(t->strings, r);
+        members[i].unit = rocl_team_intern_text(t->strings, r);
         members[i].type = (uint16_t)rocl_team_number(r);
         members[i].mode = (uint16_t)rocl_team_number(r);
     }

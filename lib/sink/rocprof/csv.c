@@ -290,18 +290,16 @@ static void put_header(rocl_buf *b, const v1_csv *s)
 static void put_number(rocl_buf *b, int64_t v)
 {
     rocl_buf_byte(b, ',');
-    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_i64((char *)b->data + b->len, v) - (char *)b->data);
+    rocl_buf_i64(b, v);
 }
 
 /* Handles are texts, which the scripts put in quotes since ROCm 5.2. */
 static void put_handle(rocl_buf *b, const v1_csv *s, uint64_t v)
 {
-    char text[ROCL_NUM_MAX];
     const bool quoted = !s->without_db &&
                         (s->all.any & ROCL_PACKET_QUOTES || !(s->all.any & ROCL_PACKET_REGISTERS));
     rocl_buf_str(b, quoted ? ",\"0x" : ",0x");
-    rocl_buf_put(b, text, (size_t)(rocl_put_hex(text, v, 1, false) - text));
+    rocl_buf_hex(b, v, 1);
     rocl_buf_str(b, quoted ? "\"" : "");
 }
 
@@ -332,8 +330,7 @@ static void put_row(rocl_buf *b, const v1_csv *s, const v1_row *r, uint64_t inde
     const bool old = s->all.any & ROCL_PACKET_REGISTERS;
     size_t n;
     const char *name = rocl_text(s->trace, r->name, &n);
-    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_u64((char *)b->data + b->len, index) - (char *)b->data);
+    rocl_buf_u64(b, index);
     rocl_buf_str(b, ",\"");
     rocl_csv_put_bare(b, name, n);
     if (r->has_suffix)

@@ -75,12 +75,6 @@ typedef struct v1_sink {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static void put_number(rocl_buf *b, int64_t v)
-{
-    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_i64((char *)b->data + b->len, v) - (char *)b->data);
-}
-
 static void put_text(rocl_buf *b, const rocl_trace *t, uint32_t text)
 {
     size_t n;
@@ -100,16 +94,15 @@ static void begin_field(rocl_buf *b, const char *key)
 static void put_number_field(rocl_buf *b, const char *key, int64_t v)
 {
     begin_field(b, key);
-    put_number(b, v);
+    rocl_buf_i64(b, v);
     rocl_buf_byte(b, '"');
 }
 
 static void put_handle_field(rocl_buf *b, const char *key, uint64_t v)
 {
-    char text[ROCL_NUM_MAX];
     begin_field(b, key);
     rocl_buf_str(b, "0x");
-    rocl_buf_put(b, text, (size_t)(rocl_put_hex(text, v, 1, false) - text));
+    rocl_buf_hex(b, v, 1);
     rocl_buf_byte(b, '"');
 }
 
@@ -130,13 +123,13 @@ static void begin_event(rocl_buf *b, const rocl_trace *t, const rocl_event *e, c
     put_text(b, t, e->name == ROCL_NONE ? 0 : e->name);
     rocl_buf_str(b, suffix);
     rocl_buf_str(b, "\",\"pid\":");
-    put_number(b, pid);
+    rocl_buf_i64(b, pid);
     rocl_buf_str(b, ",\"tid\":");
-    put_number(b, tid);
+    rocl_buf_i64(b, tid);
     rocl_buf_str(b, ",\"ts\":\"");
-    put_number(b, e->start / 1000);
+    rocl_buf_i64(b, e->start / 1000);
     rocl_buf_str(b, "\",\"dur\":\"");
-    put_number(b, dur ? dur : 1);
+    rocl_buf_i64(b, dur ? dur : 1);
     rocl_buf_str(b, "\",\n  \"args\":{\n");
 }
 
@@ -451,8 +444,7 @@ static rocl_status add_counter(v1_sink *s, unsigned worker, const rocl_batch *ba
     rocl_buf_str(b, ",\n    \"");
     put_text(b, s->trace, v->counter < c->counter_count ? c->counters[v->counter].name : 0);
     rocl_buf_str(b, "\":\"");
-    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_double((char *)b->data + b->len, v->value) - (char *)b->data);
+    rocl_buf_double(b, v->value);
     rocl_buf_byte(b, '"');
     return add_row(s, worker, c, TABLE_KERN,
                    (const uint64_t[]){v->d.e.id, 0, KERN_COUNTERS + v->counter}, err);
@@ -533,14 +525,14 @@ static void put_flow(rocl_buf *b, const uint8_t *data, uint64_t id)
     for (unsigned end = 0; end < 2; end++) {
         const v1_spot *at = end ? &f.to : &f.from;
         rocl_buf_str(b, ",{\"ts\":");
-        put_number(b, (int64_t)at->time);
+        rocl_buf_i64(b, (int64_t)at->time);
         rocl_buf_str(b, end ? ",\"ph\":\"t\"" : ",\"ph\":\"s\"");
         rocl_buf_str(b, ",\"cat\":\"DataFlow\",\"id\":");
-        put_number(b, (int64_t)id);
+        rocl_buf_i64(b, (int64_t)id);
         rocl_buf_str(b, ",\"pid\":");
-        put_number(b, at->pid);
+        rocl_buf_i64(b, at->pid);
         rocl_buf_str(b, ",\"tid\":");
-        put_number(b, at->tid);
+        rocl_buf_i64(b, at->tid);
         rocl_buf_str(b, ",\"name\":\"dep\"}\n");
     }
 }
@@ -551,7 +543,7 @@ static void put_label(rocl_buf *b, const char *name, int64_t number, int64_t pid
 {
     rocl_buf_printf(b, ",{\"args\":{\"name\":\"%s", name);
     if (number >= 0)
-        put_number(b, number);
+        rocl_buf_i64(b, number);
     rocl_buf_printf(
         b, "\"},\"ph\":\"M\",\"pid\":%" PRId64 ",\"name\":\"process_name\",\"sort_index\":%u}\n",
         pid, (*sort)++);

@@ -469,9 +469,7 @@ static rocl_status add_alloc(v3_sink *s, unsigned worker, const rocl_batch *batc
         v3_put_number(b, ",\"allocation_size\":", a->size);
     } else {
         rocl_buf_str(b, "},\"address\":\"0x");
-        if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-            b->len = (size_t)(rocl_put_hex((char *)b->data + b->len, a->address, 16, false) -
-                              (char *)b->data);
+        rocl_buf_hex(b, a->address, 16);
         v3_put_number(b, "\",\"allocation_size\":", a->size);
         put_stream(b, c, a->stream);
     }

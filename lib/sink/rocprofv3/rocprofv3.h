@@ -104,15 +104,13 @@ rocl_status v3_put_middle(rocl_buf *b, const v3_element *e, rocl_error *err);
 static inline void v3_put_number(rocl_buf *b, const char *before, uint64_t v)
 {
     rocl_buf_str(b, before);
-    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_u64((char *)b->data + b->len, v) - (char *)b->data);
+    rocl_buf_u64(b, v);
 }
 
 static inline void v3_put_int(rocl_buf *b, const char *before, int64_t v)
 {
     rocl_buf_str(b, before);
-    if (rocl_buf_reserve(b, ROCL_NUM_MAX))
-        b->len = (size_t)(rocl_put_i64((char *)b->data + b->len, v) - (char *)b->data);
+    rocl_buf_i64(b, v);
 }
 
 /* With the quotes. */

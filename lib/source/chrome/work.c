@@ -1,6 +1,8 @@
 /* GPU work and memory: see work.h. */
 #include "source/chrome/work.h"
 
+#include "base/order.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,12 +138,6 @@ void chrome_complete_work(const chrome_work *k, rocl_plain_record *r)
         r->agent = k->gpu_of_device[r->id - 1];
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* GPUs are counted in the order of their numbers, which are those of the driver where roctracer was
  * below; deviceProperties counts from 0. */
 /* Which GPU a device of memory is. CUDA has one number for both; HIP counts from 0, work has
@@ -171,7 +167,7 @@ rocl_status chrome_name_gpus(chrome_work *k, rocl_trace *t, rocl_capture *c, roc
         if (!known)
             k->gpus[k->gpu_count++] = (uint64_t)c->agents[i].id;
     }
-    qsort(k->gpus, k->gpu_count, sizeof *k->gpus, compare_numbers);
+    qsort(k->gpus, k->gpu_count, sizeof *k->gpus, rocl_compare_u64);
     map_devices(k);
     for (uint32_t i = 0; i < c->counter_count; i++) {
         rocl_counter *counter = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);

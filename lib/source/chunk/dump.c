@@ -88,14 +88,14 @@ static void put_quoted(rocl_buf *b, rocl_view s)
 
 static void put_number(rocl_buf *b, char before, uint64_t v)
 {
-    char text[1 + ROCL_NUM_MAX] = {before};
-    rocl_buf_put(b, text, (size_t)(rocl_put_u64(text + 1, v) - text));
+    rocl_buf_byte(b, (uint8_t)before);
+    rocl_buf_u64(b, v);
 }
 
 static void put_signed(rocl_buf *b, char before, int64_t v)
 {
-    char text[1 + ROCL_NUM_MAX] = {before};
-    rocl_buf_put(b, text, (size_t)(rocl_put_i64(text + 1, v) - text));
+    rocl_buf_byte(b, (uint8_t)before);
+    rocl_buf_i64(b, v);
 }
 
 /* " FORM:VALUE" of each, as numbers. */
