@@ -705,19 +705,6 @@ rocl_status rocl_gaps_take_causes(rocl_gaps *g, rocl_taken *from, rocl_error *er
 
 /* ---- tracks ---- */
 
-size_t rocl_gaps_tracks(const rocl_gaps *g)
-{
-    size_t n = 0;
-    while (n < g->count && !g->tracks[n].asked)
-        n++;
-    return n;
-}
-
-uint64_t rocl_gaps_track_order(const rocl_gaps *g, size_t i)
-{
-    return g->tracks[i].track.order;
-}
-
 static void put_event(const rocl_event_ref *e, rocl_put *to)
 {
     rocl_put_number(to, e->capture_after);

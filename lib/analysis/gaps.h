@@ -63,12 +63,10 @@ rocl_status rocl_gaps_ask_causes(rocl_gaps *g, uint64_t number, unsigned rank, r
                                  rocl_error *err);
 rocl_status rocl_gaps_take_questions(rocl_gaps *g, rocl_taken *from, rocl_error *err);
 /* Another rank, when calls are resolved; then the causes that it was asked for, and its own tracks:
- * i < rocl_gaps_tracks(). Rank 0 takes them; it puts its rows in order then. */
+ * the i-th is that of its i-th sweep. Rank 0 takes them; it puts its rows in order then. */
 rocl_status rocl_gaps_find_causes(rocl_gaps *g, rocl_error *err);
 void rocl_gaps_put_causes(const rocl_gaps *g, rocl_put *to);
 rocl_status rocl_gaps_take_causes(rocl_gaps *g, rocl_taken *from, rocl_error *err);
-size_t rocl_gaps_tracks(const rocl_gaps *g);
-uint64_t rocl_gaps_track_order(const rocl_gaps *g, size_t i);
 void rocl_gaps_put_track(rocl_gaps *g, size_t i, rocl_put *to);
 rocl_status rocl_gaps_take_track(rocl_gaps *g, unsigned rank, const rocl_gap_track *track,
                                  rocl_taken *from, rocl_error *err);

@@ -36,7 +36,6 @@ typedef struct forks {
     unsigned turn;        /* rank whose messages are looked for first */
     unsigned from;        /* of the message that was found */
     size_t length;
-    bool closing;
     char why[160];
 } forks;
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 typedef struct cli {
-    unsigned level; /* of messages */
     strings operands;
     const char *format_name, *output_file;
     table_output output;

@@ -57,7 +57,7 @@ struct sample_processes {
     size_t count;
     uint64_t number;   /* of the last one */
     uint32_t *ignored; /* numbers of others, in order, as of the last look */
-    size_t ignored_count, ignored_cap;
+    size_t ignored_count;
     uint32_t last_pid; /* that the kernel had given out then */
     int loadavg;       /* a file; -1: there is none */
     double ticks;      /* of a second */

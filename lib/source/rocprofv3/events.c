@@ -132,7 +132,6 @@ typedef struct json_piece {
     uint32_t members;            /* of a KFD event: which of them it has, by SAYS() */
     uint64_t internal, external; /* correlation ids: the profiler's, and that of the user */
     uint64_t kernel_id;          /* of a dispatch */
-    uint64_t agent_handle;       /* of what is no copy */
     int64_t instruction;         /* of a PC sample: index; -1 */
     bool has_start, has_end, is_moment, bad, bad_args;
     const char *bad_time; /* what is wrong with one; NULL: nothing */
