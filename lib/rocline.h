@@ -228,14 +228,14 @@ typedef struct rocl_region { /* ROCL_REGION, ROCL_MARKER, ROCL_INSTANT */
     uint32_t arg_first, arg_count; /* into rocl_batch.args */
 } rocl_region;
 
-/* What rocprof (v1) says of a dispatch beside its rocl_dispatch: of the packet in the queue. */
+/* rocl_packet.known: which of its fields are known, and how rocprof (v1) wrote the dispatch. */
 enum {
     ROCL_PACKET_NUMBER = 1, /* rocl_dispatch.dispatch_id is its number in the process, from 0 */
-    ROCL_PACKET_INDEX = 2,  /* queue_index is known, ... */
+    ROCL_PACKET_INDEX = 2,  /* queue_index */
     ROCL_PACKET_WAVE_SIZE = 4,
     ROCL_PACKET_SIGNAL = 8,
     ROCL_PACKET_OBJECT = 16,
-    ROCL_PACKET_TIMES = 32,
+    ROCL_PACKET_TIMES = 32,       /* before, after */
     ROCL_PACKET_V1 = 64,          /* it comes from rocprof v1 */
     ROCL_PACKET_REGISTERS = 128,  /* before ROCm 5.3: vgpr are all vector registers */
     ROCL_PACKET_WITHOUT_DB = 256, /* from a results.csv that was made without a results.db */
@@ -243,6 +243,7 @@ enum {
     ROCL_PACKET_QUOTES = 1024,    /* signal and object were texts in quotes: since ROCm 5.2 */
 };
 
+/* What rocprof (v1) says of a dispatch beside its rocl_dispatch: of the packet in the queue. */
 typedef struct rocl_packet {
     uint64_t queue_index; /* of the packet in its queue */
     uint64_t signal, object;
@@ -494,12 +495,12 @@ typedef struct rocl_options {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Opens inputs: databases, chunks (rocl(5)), legacy text (of rtg_tracer, HCC_PROFILE=2, strace;
- * these two also gzipped, from a pipe, or "-" for standard input), globs, directories, .rpdb
- * folders, index.yaml; with a team "HOST:PATH", too, of which a rank on that node reads PATH.
- * Reads definitions, checks options. Captures are in the order of their nodes,
- * ranks and pids, however the inputs are named; see rocline(7). To align START or MARKER reads all
- * events once. `options` is copied, the strings in it must outlive the trace. */
+/* Opens inputs: files of any format that rocline(7) lists, also compressed, from a pipe, or "-" for
+ * standard input; globs, folders, .rpdb folders, index.yaml; with a team "HOST:PATH", too, of which
+ * a rank on that node reads PATH. Reads definitions, checks options. Captures are in the order of
+ * their nodes, ranks and pids, however the inputs are named. Aligning by START, MARKER or
+ * COLLECTIVES reads all events once. `options` is copied, the strings in it must outlive the trace.
+ * ROCL_USAGE: an option is wrong, or there is no input. */
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);
 /* Frees the trace with all that it has handed out. Not while a call on it runs. */
@@ -537,12 +538,12 @@ ROCL_API unsigned rocl_team_rank(const rocl_team *team);
 ROCL_API unsigned rocl_team_size(const rocl_team *team);
 /* What carries its messages: "Open MPI". */
 ROCL_API const char *rocl_team_name(const rocl_team *team);
-/* A rank that is not 0 does what rank 0 asks for, until that closes the team. What fails here, rank
- * 0 is told and reports; a status other than ROCL_OK: rank 0 is gone. */
-/* `write`: called with the rank's part of the trace, and `ctx`, when rank 0 writes an output that
- * the ranks write together; it calls the writer that rank 0 has called, with the same options.
- * NULL: there is none. */
+/* Called with the rank's part of the trace when rank 0 writes an output that the ranks write
+ * together: it calls the writer that rank 0 has called, with the same options. */
 typedef rocl_status rocl_team_write_fn(rocl_trace *t, void *ctx, rocl_error *err);
+/* A rank that is not 0 does what rank 0 asks for, until rank 0 closes the team. `write` NULL: there
+ * is no such output. Rank 0 is told of what fails here, and reports it; a status other than
+ * ROCL_OK: rank 0 is gone. */
 ROCL_API rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options,
                                      rocl_team_write_fn *write, void *ctx, rocl_error *err);
 /* Ends the others, on rank 0; NULL is fine. */
@@ -572,8 +573,8 @@ ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint3
 
 /* Records left out or repaired in the last run over the trace, by reason; also after it failed. */
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
-ROCL_API uint64_t rocl_trace_events(const rocl_trace *t,
-                                    rocl_kind k); /* handed to the sink in it */
+/* Events of a kind that passed the filters in that run. */
+ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k);
 /* Texts of what was read so far that hold NUL or bytes that are not UTF-8. */
 ROCL_API uint64_t rocl_trace_bad_texts(const rocl_trace *t);
 #define ROCL_BAD_TEXT "holds NUL or bytes that are not UTF-8"
@@ -904,7 +905,7 @@ typedef struct rocl_tables rocl_tables; /* what comes out */
 ROCL_API rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables,
                                          rocl_error *err);
 
-/* An input all of which was read, or was to be. */
+/* The result of checking an input: all of it was read, unless `error` says why not. */
 typedef struct rocl_checked {
     const char *input;   /* as it was named */
     const char *formats; /* "rocpd database, recording of rocrec"; NULL: it cannot be opened */
@@ -944,8 +945,8 @@ typedef struct rocl_stats_options {
     int64_t min_gap; /* ns: shorter idle times are no gaps */
     rocl_between gaps_between;
     const char *const *domains; /* only these in the reports domains and summary; NULL: all */
-    /* Regular expressions for names of domains: with the report summary, another table of those
-     * that each matches, in one order. NULL: none. */
+    /* Regular expressions for names of domains: the report summary has another table, in which the
+     * domains that an expression matches are one group. NULL: none. */
     const char *const *summary_groups;
     bool header;   /* a first table, or two, says what was traced; see rocl_options.note_times */
     bool advice;   /* a last table says what stands out in the others */
@@ -984,7 +985,8 @@ typedef struct rocl_advice_rule {
 /* The i-th, in the order of the advice; NULL: there are not so many. */
 ROCL_API const rocl_advice_rule *rocl_advice_rule_at(size_t i);
 
-/* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. */
+/* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. Free the
+ * tables with rocl_tables_free(). */
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                                 rocl_error *err);
 /* Of a team, all of whose ranks may collect (rocl_options.team_collects): the part of another rank,
@@ -1031,9 +1033,10 @@ typedef struct rocl_gate {
     rocl_growth total_names, total_domains, total_trace;
 } rocl_gate;
 
-/* Two traces by domain and name, in one table, the largest change of total time first. Of
- * the options only top, brief, header and comparability count. gate (may be NULL) is asked with its
- * limits, and filled. One pass over each trace; ROCL_PARTIAL as of rocl_stats. */
+/* Two traces by domain and name, in one table, the largest change of total time first. Of the
+ * options only top, brief, header and comparability count. gate (may be NULL) has the limits, and
+ * gets the results. One pass over each trace; ROCL_PARTIAL as of rocl_stats(). Free the tables with
+ * rocl_tables_free(). */
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
                                   rocl_gate *gate, rocl_tables **tables, rocl_error *err);
 
@@ -1550,7 +1553,7 @@ ROCL_API rocl_status rocl_dump_chunks(rocl_trace *t, rocl_line_fn *fn, void *ctx
 /* What the script rpt of the old tracers takes. All zero is what it does without options, but for
  * topn and path. */
 typedef struct rocl_rpt_options {
-    bool text_trace;      /* -t: every command in order of start, with the application's text */
+    bool text_trace;      /* -t: all commands in order of start, with the application's text */
     bool info;            /* --info: say what the columns of text_trace are */
     bool hide_app_text;   /* --hide_app_text: without that text */
     bool no_gaps;         /* --no_gaps: shares of the busy time, and no rows for gaps */
