@@ -704,6 +704,32 @@ static void follow_link(browser *b, bool sibling)
                                : "Nothing is known of a launch of it, or by it");
 }
 
+static void zoom_to_slice(browser *b)
+{
+    if (b->ref.index == ROCL_NONE)
+        return;
+    const int64_t length = b->slice.end - b->slice.start;
+    const int64_t around = length / 4 > least_span() ? length / 4 : least_span();
+    b->from = b->slice.start - around;
+    b->to = b->slice.end + around;
+    move_view(b, 0);
+}
+
+static void go_back(browser *b)
+{
+    if (!b->back_count) {
+        browser_say(b, "There is no way back");
+        return;
+    }
+    const browser_place *place = &b->back[--b->back_count];
+    b->from = place->from;
+    b->to = place->to;
+    b->whole = false;
+    b->ref.index = ROCL_NONE;
+    if (place->ref.index != ROCL_NONE)
+        tracks_show_slice(b, place->ref, false);
+}
+
 bool tracks_key(browser *b, int key)
 {
     const int page = screen_height() > 8 ? screen_height() - 7 : 1;
@@ -772,13 +798,7 @@ bool tracks_key(browser *b, int key)
         break;
     case 'f':
     case 'z':
-        if (b->ref.index != ROCL_NONE) {
-            const int64_t length = b->slice.end - b->slice.start;
-            const int64_t around = length / 4 > least_span() ? length / 4 : least_span();
-            b->from = b->slice.start - around;
-            b->to = b->slice.end + around;
-            move_view(b, 0);
-        }
+        zoom_to_slice(b);
         break;
     case ' ':
         toggle_line(b, true);
@@ -811,17 +831,7 @@ bool tracks_key(browser *b, int key)
     case KEY_BACKSPACE:
     case 127:
     case 8:
-        if (!b->back_count) {
-            browser_say(b, "There is no way back");
-            break;
-        }
-        b->back_count--;
-        b->from = b->back[b->back_count].from;
-        b->to = b->back[b->back_count].to;
-        b->whole = false;
-        b->ref.index = ROCL_NONE;
-        if (b->back[b->back_count].ref.index != ROCL_NONE)
-            tracks_show_slice(b, b->back[b->back_count].ref, false);
+        go_back(b);
         break;
     default:
         return false;
