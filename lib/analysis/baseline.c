@@ -122,10 +122,10 @@ static rocl_status index_file(file *f, rocl_error *err)
     rocl_status st = ROCL_OK;
     rocl_json_open(&r, (const char *)f->bytes.data, f->bytes.len, 0, 0);
     if (!rocl_json_element(&r, &v) || !rocl_json_enter(&r, ROCL_JSON_OBJECT))
-        return fail_at(f, &r, "no file of baselines", err);
+        return fail_at(f, &r, "not a file of baselines", err);
     for (int key; st == ROCL_OK && (key = rocl_json_member(&r, keys, KEYS, &v)) >= 0;) {
         if (key == FORMAT && (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &version)))
-            st = fail_at(f, &r, "rocline_baselines is no number", err);
+            st = fail_at(f, &r, "rocline_baselines is not a number", err);
         if (st == ROCL_OK && version > VERSION)
             st = rocl_fail(err, ROCL_INPUT,
                            "%s: is a file of baselines of version %" PRIu64
@@ -134,16 +134,17 @@ static rocl_status index_file(file *f, rocl_error *err)
         if (st != ROCL_OK || key != BASELINES)
             continue;
         if (!version)
-            return fail_at(f, &r, "no file of baselines: rocline_baselines must come first", err);
+            return fail_at(f, &r, "not a file of baselines: rocline_baselines must come first",
+                           err);
         if (!rocl_json_enter(&r, ROCL_JSON_ARRAY))
-            return fail_at(f, &r, "baselines are no array", err);
+            return fail_at(f, &r, "baselines is not an array", err);
         while (st == ROCL_OK && rocl_json_element(&r, &v))
             st = index_baseline(f, &r, &v, err);
     }
     if (st == ROCL_OK && r.wrong)
         st = fail_at(f, &r, "", err);
     if (st == ROCL_OK && !version)
-        st = rocl_fail(err, ROCL_INPUT, "%s: is no file of baselines", f->path);
+        st = rocl_fail(err, ROCL_INPUT, "%s: not a file of baselines", f->path);
     return st;
 }
 
@@ -499,7 +500,7 @@ static rocl_status read_header(reader *r, rocl_error *err)
     rocl_view keys[ROCL_HEADER_FIELDS];
     rocl_json_token v;
     if (!rocl_json_enter(&r->json, ROCL_JSON_OBJECT))
-        return fail_here(r, "the header is no object", err);
+        return fail_here(r, "the header is not an object", err);
     for (unsigned i = 0; i < ROCL_HEADER_FIELDS; i++)
         keys[i] = (rocl_view){rocl_header_key(i), strlen(rocl_header_key(i))};
     for (int key; (key = rocl_json_member(&r->json, keys, ROCL_HEADER_FIELDS, &v)) >= 0;) {
@@ -511,7 +512,7 @@ static rocl_status read_header(reader *r, rocl_error *err)
         } else if (v.kind == ROCL_JSON_NUMBER && !rocl_header_is_text((unsigned)key)) {
             *d = rocl_datum_int(0);
             if (!rocl_json_int(v.text, &d->i))
-                return fail_here(r, "a number of the header is none", err);
+                return fail_here(r, "a number of the header is not valid", err);
         }
     }
     return ROCL_OK;
@@ -535,10 +536,10 @@ static rocl_status read_times(reader *r, rocl_error *err)
     unsigned found = 0;
     rocl_json_token v;
     if (!rocl_json_enter(&r->json, ROCL_JSON_OBJECT))
-        return fail_here(r, "gpu_time is no object", err);
+        return fail_here(r, "gpu_time is not an object", err);
     for (int key; (key = rocl_json_member(&r->json, time_keys, TIMES, &v)) >= 0;) {
         if (v.kind != ROCL_JSON_NUMBER || !read_wide(v.text, &times[key]))
-            return fail_here(r, "a time of gpu_time is none", err);
+            return fail_here(r, "a time of gpu_time is not valid", err);
         found |= 1u << key;
     }
     *g = (rocl_gpu_sums){.whole = {times[WALL], times[GPU_WALL]},
@@ -557,14 +558,14 @@ static rocl_status read_durations(reader *r, uint32_t id, rocl_domain d, rocl_er
     uint64_t ns = 0, more;
     rocl_status st = ROCL_OK;
     if (!rocl_json_enter(&r->json, ROCL_JSON_ARRAY))
-        return fail_here(r, "durations are no array", err);
+        return fail_here(r, "durations is not an array", err);
     if (!ROCL_GROW(s->names, s->name_cap, (size_t)id + 1))
         return rocl_fail_memory(err);
     rocl_side_name *sum = &s->names[id];
     while (st == ROCL_OK && rocl_json_element(&r->json, &v)) {
         if (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &more) ||
             more > (uint64_t)INT64_MAX - ns)
-            return fail_here(r, "a duration is none", err);
+            return fail_here(r, "a duration is not valid", err);
         ns += more;
         sum->count++;
         sum->ns += ns;
@@ -600,7 +601,7 @@ static rocl_status read_name(reader *r, rocl_error *err)
     bool named = false;
     rocl_status st = ROCL_OK;
     if (!rocl_json_enter(&r->json, ROCL_JSON_OBJECT))
-        return fail_here(r, "a name is no object", err);
+        return fail_here(r, "a name is not an object", err);
     for (int key; st == ROCL_OK && (key = rocl_json_member(&r->json, keys, KEYS, &v)) >= 0;) {
         if (key == NAME || key == BYTES) {
             r->text.len = 0;
@@ -609,7 +610,7 @@ static rocl_status read_name(reader *r, rocl_error *err)
             d = v.kind == ROCL_JSON_STRING ? domain_named(v.text) : ROCL_DOMAINS;
         } else if (key == ITEMS) {
             if (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &items))
-                return fail_here(r, "items are no number", err);
+                return fail_here(r, "items is not a number", err);
         } else {
             if (!named || d == ROCL_DOMAINS)
                 return fail_here(r, "durations without a domain and a name before them", err);
@@ -634,7 +635,7 @@ static rocl_status read_names(reader *r, rocl_error *err)
     rocl_json_token v;
     rocl_status st = ROCL_OK;
     if (!rocl_json_enter(&r->json, ROCL_JSON_ARRAY))
-        return fail_here(r, "names are no array", err);
+        return fail_here(r, "names is not an array", err);
     while (st == ROCL_OK && rocl_json_element(&r->json, &v))
         st = read_name(r, err);
     return st;
@@ -681,7 +682,7 @@ static rocl_status read_members(reader *r, rocl_error *err)
             break;
         case PROCESSES:
             if (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &r->side->processes))
-                st = fail_here(r, "processes are no number", err);
+                st = fail_here(r, "processes is not a number", err);
             break;
         case ORDER:
             if (r->side->wants_steps)

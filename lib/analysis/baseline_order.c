@@ -119,7 +119,7 @@ static bool read_tuple(order_reader *r, int64_t *to, unsigned count, int64_t lea
 
 static void read_processes(order_reader *r)
 {
-    static const char wrong[] = "a process of the order is none";
+    static const char wrong[] = "a process of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[2]; /* rank, pid */
     if (!enter_array(r, wrong))
@@ -136,7 +136,7 @@ static void read_processes(order_reader *r)
 
 static void read_steps(order_reader *r)
 {
-    static const char wrong[] = "a step of the order is none";
+    static const char wrong[] = "a step of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[6]; /* process, number, wall, busy and kernel time, kernels */
     if (!enter_array(r, wrong))
@@ -159,7 +159,7 @@ static void read_steps(order_reader *r)
 
 static void read_lanes(order_reader *r)
 {
-    static const char wrong[] = "a lane of the order is none";
+    static const char wrong[] = "a lane of the order is not valid";
     rocl_side_steps *to = r->to;
     rocl_json_token v;
     int64_t process;
@@ -189,7 +189,7 @@ static void read_lanes(order_reader *r)
 
 static void read_kernels(order_reader *r)
 {
-    static const char wrong[] = "a kernel of the order is none";
+    static const char wrong[] = "a kernel of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[3]; /* name, lane, duration */
     if (!enter_array(r, wrong))
@@ -210,7 +210,7 @@ static void read_marker(order_reader *r, const rocl_json_token *v, bool hex)
 {
     rocl_buf text = {0};
     if (r->to->marker || !rocl_baseline_read_text(&text, v, hex))
-        r->wrong = "the marker of the order is none";
+        r->wrong = "the marker of the order is not valid";
     const size_t n = text.len;
     rocl_buf_byte(&text, '\0');
     r->no_memory = text.failed;
@@ -225,7 +225,7 @@ static void read_marker(order_reader *r, const rocl_json_token *v, bool hex)
 static void read_number(order_reader *r, const rocl_json_token *v, uint64_t *to)
 {
     if (v->kind != ROCL_JSON_NUMBER || !rocl_json_uint(v->text, to) || *to > INT64_MAX)
-        r->wrong = "a number of the order is none";
+        r->wrong = "a number of the order is not valid";
 }
 
 static void read_lack(order_reader *r, const rocl_json_token *v)
@@ -302,7 +302,7 @@ rocl_status rocl_baseline_read_order(rocl_json *json, rocl_side_steps *s, const 
     rocl_side_steps_free(s); /* of a second such member */
     *s = (rocl_side_steps){.chosen = SIZE_MAX};
     if (!rocl_json_enter(json, ROCL_JSON_OBJECT))
-        r.wrong = "the order is no object";
+        r.wrong = "the order is not an object";
     else
         read_members(&r);
     if (is_good(&r) && !adds_up(s))

@@ -188,6 +188,11 @@ rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err)
     return ROCL_OK;
 }
 
+rocl_status rocl_fail_sorted(rocl_error *err)
+{
+    return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back damaged");
+}
+
 uint64_t rocl_sorter_count(const rocl_sorter *s)
 {
     uint64_t count = 0;

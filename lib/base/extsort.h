@@ -76,6 +76,9 @@ typedef struct rocl_sort_record {
     size_t len;
 } rocl_sort_record;
 
+/* ROCL_INTERNAL: what a sorter hands out is not what was added. */
+rocl_status rocl_fail_sorted(rocl_error *err);
+
 /* The next record in order; *more false at the end. */
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err);
 

@@ -793,7 +793,7 @@ static rocl_status expand_names(rocl_inputs *in, rocl_guard *guard, const char *
 {
     walk w = {.in = in, .guard = guard, .databases_only = databases_only, .err = err};
     *in = (rocl_inputs){0};
-    rocl_status st = count ? ROCL_OK : rocl_fail(err, ROCL_USAGE, "no input is named");
+    rocl_status st = count ? ROCL_OK : rocl_fail(err, ROCL_USAGE, "no input is given");
     for (size_t i = 0; i < count && st == ROCL_OK; i++)
         st = add_input(&w, names[i]);
     if (st == ROCL_OK)

@@ -217,9 +217,7 @@ static rocl_status read_record(rocl_timeline_part *p, rocl_error *err)
     if (st != ROCL_OK || !p->more)
         return st;
     p->sequence = rocl_sequence_of(p->record.key);
-    return rocl_record_decode(&p->record, &p->event)
-               ? ROCL_OK
-               : rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+    return rocl_record_decode(&p->record, &p->event) ? ROCL_OK : rocl_fail_sorted(err);
 }
 
 /* The process that the sequence at hand is of. */

@@ -375,7 +375,7 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
         st = team ? rocl_nodes_find(t, inputs, count, &in, err)
                   : rocl_nodes_find_alone(t, inputs, count, &in, err);
     if (st == ROCL_OK && !in.count)
-        st = rocl_fail(err, ROCL_USAGE, "no input given");
+        st = rocl_fail(err, ROCL_USAGE, "no input is given");
     if (st == ROCL_OK) {
         report_unread_inputs(t, &in);
         st = leave_unsearched(t, &in, err);

@@ -114,39 +114,39 @@ b=$FIXTURES/rank1.db
         [ -z "$output" ]
     }
     breaks '.rocline_baselines = 2' "is a file of baselines of version 2, which a newer rocline reads"
-    breaks '.rocline_baselines = "x"' "rocline_baselines is no number"
-    breaks '.baselines = {}' "baselines are no array"
+    breaks '.rocline_baselines = "x"' "rocline_baselines is not a number"
+    breaks '.baselines = {}' "baselines is not an array"
     breaks '.baselines = []' "has no baseline"
     breaks '.baselines[0] = 1' "a baseline is an object"
     breaks '.baselines[0].name = ""' "a baseline without a name"
     breaks '.baselines[0].gpu_time.work_ns += 1' "the times of gpu_time do not add up"
-    breaks '.baselines[0].gpu_time.idle_ns = -1' "a time of gpu_time is none"
+    breaks '.baselines[0].gpu_time.idle_ns = -1' "a time of gpu_time is not valid"
     breaks 'del(.baselines[0].gpu_time)' "do not add up"
-    breaks '.baselines[0].names = 3' "names are no array"
+    breaks '.baselines[0].names = 3' "names is not an array"
     breaks '.baselines[0].names[0].domain = "GPU"' "durations without a domain and a name before them"
-    breaks '.baselines[0].names[0].durations[0] = -1' "a duration is none"
-    breaks '.baselines[0].names[0].durations = [9223372036854775807, 1]' "a duration is none"
-    breaks '.baselines[0].names[0].items = "x"' "items are no number"
-    breaks '.baselines[0].processes = 1.5' "processes are no number"
-    breaks '.baselines[0].order = 1' "the order is no object"
-    breaks '.baselines[0].order.processes[0] = [-2, 1]' "a process of the order is none"
-    breaks '.baselines[0].order.processes[0] = [1]' "a process of the order is none"
-    breaks '.baselines[0].order.steps[0][0] = 1' "a step of the order is none"
-    breaks '.baselines[0].order.steps[0][2] = -1' "a step of the order is none"
-    breaks '.baselines[0].order.lanes[0] = [9, "x"]' "a lane of the order is none"
-    breaks '.baselines[0].order.lanes[0] = [0, 1]' "a lane of the order is none"
-    breaks '.baselines[0].order.lanes = [range(65) | [0, "x"]]' "a lane of the order is none"
-    breaks '.baselines[0].order.kernels[0] = 1000000' "a kernel of the order is none"
-    breaks '.baselines[0].order.kernels[1] = 64' "a kernel of the order is none"
-    breaks '.baselines[0].order.kernels |= .[:-1]' "a kernel of the order is none"
+    breaks '.baselines[0].names[0].durations[0] = -1' "a duration is not valid"
+    breaks '.baselines[0].names[0].durations = [9223372036854775807, 1]' "a duration is not valid"
+    breaks '.baselines[0].names[0].items = "x"' "items is not a number"
+    breaks '.baselines[0].processes = 1.5' "processes is not a number"
+    breaks '.baselines[0].order = 1' "the order is not an object"
+    breaks '.baselines[0].order.processes[0] = [-2, 1]' "a process of the order is not valid"
+    breaks '.baselines[0].order.processes[0] = [1]' "a process of the order is not valid"
+    breaks '.baselines[0].order.steps[0][0] = 1' "a step of the order is not valid"
+    breaks '.baselines[0].order.steps[0][2] = -1' "a step of the order is not valid"
+    breaks '.baselines[0].order.lanes[0] = [9, "x"]' "a lane of the order is not valid"
+    breaks '.baselines[0].order.lanes[0] = [0, 1]' "a lane of the order is not valid"
+    breaks '.baselines[0].order.lanes = [range(65) | [0, "x"]]' "a lane of the order is not valid"
+    breaks '.baselines[0].order.kernels[0] = 1000000' "a kernel of the order is not valid"
+    breaks '.baselines[0].order.kernels[1] = 64' "a kernel of the order is not valid"
+    breaks '.baselines[0].order.kernels |= .[:-1]' "a kernel of the order is not valid"
     breaks '.baselines[0].order.kernels[2] += 1' "the order does not add up"
     breaks '.baselines[0].order.kernels |= .[:-3]' "the order does not add up"
     breaks '.baselines[0].order.chosen = 1' "the order does not add up"
-    breaks '.baselines[0].order.chosen = -1' "a number of the order is none"
-    breaks '.baselines[0].order.marker = 1' "the marker of the order is none"
+    breaks '.baselines[0].order.chosen = -1' "a number of the order is not valid"
+    breaks '.baselines[0].order.marker = 1' "the marker of the order is not valid"
     breaks 'del(.baselines[0].order.marker)' "the order does not add up"
     breaks '.baselines[0].order as $o | del(.baselines[0].order) | .baselines[0] = {order: $o} + .baselines[0] | .baselines[0] |= {name, order} + .' \
-        "a kernel of the order is none"
+        "a kernel of the order is not valid"
     # Cut off anywhere.
     size=$(stat -c %s base.json)
     for ((n = 20; n < size - 4; n += size / 40)); do
@@ -158,7 +158,7 @@ b=$FIXTURES/rank1.db
     one_line rocstats
     try 3 rocstats compare --baseline missing.json "$b"
     one_line rocstats
-    # What is there and no file of baselines is not written over.
+    # Another file is not written over.
     echo '{"mine": 1}' >mine.json
     try 3 rocstats baseline -o mine.json "$a"
     one_line rocstats

@@ -296,11 +296,11 @@ KFD_QUEUE  agent=Agent 2'
     says "it ends before it starts"
     sed 's/"dispatch_id":3,/"dispatch_id":3.5,/' "$FIXTURES/rocprofv3-7.0.json" >bad.json
     try 1 rocstats summary --format csv bad.json
-    says "what should be a number is none"
+    says "a field is no number"
     [[ "$output" == *'"void walk<int>(int)",4,'* ]]
     sed 's/"grid_size":{"x":1024,/"grid_size":{"x":"many","w":[{}],/' "$FIXTURES/rocprofv3-7.0.json" >bad.json
     try 1 rocstats summary --format csv bad.json
-    says "what should be a number is none"
+    says "a field is no number"
     [[ "$output" == *'"void walk<int>(int)",4,'* ]]
     # A block that is no JSON: the records behind are counted, too.
     sed 's/"dispatch_id":3,/"dispatch_id":3 3,/g' "$FIXTURES/rocprofv3-7.0.json" >bad.json

@@ -401,7 +401,7 @@ static const struct {
     {{"a.db/x"}, "3 a.db/x: no such file"},
     {{"dangling"}, "3 dangling: no such file"},
     {{""}, "3 the name of an input is empty"},
-    {{NULL}, "2 no input is named"},
+    {{NULL}, "2 no input is given"},
 };
 
 static void test_inputs(void **state)

@@ -93,8 +93,7 @@ static int place_package(cli *c)
         n = localtime_r(&now, &tm) && strftime(date, sizeof date, "%Y%m%d-%H%M%S", &tm)
                 ? snprintf(c->path, sizeof c->path, "rocpd-%s.rpdb", date)
                 : -1;
-    return n >= 0 && (size_t)n < sizeof c->path ? -1
-                                                : usage_error("the name of the output is too long");
+    return n >= 0 && (size_t)n < sizeof c->path ? -1 : name_too_long();
 }
 
 static int check_package(cli *c)

@@ -216,7 +216,7 @@ static int check_options(cli *c)
         return -1;
     }
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) /* records are mapped into files as they are */
-        return usage_error("this machine's highest byte comes first: rocrec does not record there");
+        return usage_error("rocrec does not record on big-endian machines");
     int code = output_fill_name(m, &m->inputs, "--output-file", &m->output_file);
     if (code < 0)
         code = output_fill_name(m, &m->inputs, "--directory", &c->folder);

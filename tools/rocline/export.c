@@ -63,7 +63,7 @@ static int choose_folder(cli *c)
     const char *given = output_name(&c->common), *folder = output_folder(&c->common);
     const char *ending = endings[c->format];
     if (strlen(given) >= sizeof name)
-        return usage_error("the name of the output is too long");
+        return name_too_long();
     strcpy(name, given);
     const size_t n = strlen(name), cut = strlen(ending);
     if (ends_with(name, ending) && n > cut && name[n - cut - 1] != '/')
@@ -78,9 +78,7 @@ static int choose_folder(cli *c)
     const int written =
         snprintf(path, sizeof path, "%s%s%.*s", below ? folder : "", below ? "/" : "", len, name);
     c->export.directory = path;
-    return written >= 0 && (size_t)written < sizeof path
-               ? -1
-               : usage_error("the name of the output is too long");
+    return written >= 0 && (size_t)written < sizeof path ? -1 : name_too_long();
 }
 
 /* Standard output, devices and pipes take one stream. */

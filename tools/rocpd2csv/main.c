@@ -70,7 +70,7 @@ static int choose_folder(cli *c)
         c->style >= ROCL_CSV_ROCPROFV3 && !c->common.output_file ? own : output_name(&c->common);
     const char *folder = output_folder(&c->common);
     if (strlen(given) >= sizeof name)
-        return usage_error("the name of the output is too long");
+        return name_too_long();
     strcpy(name, given);
     /* Somebody who says x.csv.gz means files that are called so, not x.csv.gz_kernel_trace.csv. */
     size_t plain = length_without(name, ".csv"), zipped = length_without(name, ".csv.gz");
@@ -86,8 +86,7 @@ static int choose_folder(cli *c)
     int n =
         snprintf(path, sizeof path, "%s%s%.*s", below ? folder : "", below ? "/" : "", len, name);
     c->csv.directory = path;
-    return n >= 0 && (size_t)n < sizeof path ? -1
-                                             : usage_error("the name of the output is too long");
+    return n >= 0 && (size_t)n < sizeof path ? -1 : name_too_long();
 }
 
 /* Standard output, devices and pipes take the text of one file. */

@@ -206,7 +206,7 @@ static int check_options(cli *c)
     const char *name = c->common.output_file;
     static char path[8192];
     if (snprintf(path, sizeof path - 4, "%s", name ? name : "out.json") >= (int)sizeof path - 4)
-        return usage_error("the name of the output is too long");
+        return name_too_long();
     c->path = path;
     c->common.to_stdout = !strcmp(c->path, "-");
     c->gzip = output_is_packed(c->gzip, c->gzip_level, path, sizeof path);

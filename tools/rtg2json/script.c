@@ -68,8 +68,7 @@ static int add_input(cli *c, const char *path)
         return -1;
     }
     code = is_old_output(path, &old);
-    return code >= 0 || old ? code
-                            : usage_error("%s is an input: name another output with -o", path);
+    return code >= 0 || old ? code : usage_error("%s is an input: name another output", path);
 }
 
 /* Names of files, or patterns of such. */

@@ -507,7 +507,7 @@ static int check_output(cli *c, size_t behind)
     if (bad < 0)
         bad = check_compare(c, behind);
     if (bad < 0 && comparison_reads(&c->compare, c->path))
-        bad = usage_error("the output \"%s\" is an input", c->path);
+        bad = usage_error("%s is an input: name another output", c->path);
     return bad;
 }
 

@@ -238,7 +238,7 @@ static rocl_status format_event(chrome_formatter *f, const chrome_line *line, co
     const rocl_sort_record rec = {key, body, line->size};
     rocl_track_event e;
     if (!rocl_record_decode(&rec, &e))
-        return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+        return rocl_fail_sorted(err);
     rocl_status st = put_head(f, line, &e, err);
     if (st == ROCL_OK)
         st = put_details(f, c, &e, err);

@@ -391,7 +391,7 @@ static rocl_status write_sorted(sink *s, rocl_columnar_file *f, rocl_sorter *sor
             b.kind = rocl_row_kind(rec.key);
             rocl_event *e = rocl_event_at(&b, rocl_kind_infos[b.kind].size, b.count++);
             if (!rocl_row_decode(&rec, e))
-                st = rocl_fail(err, ROCL_INTERNAL, "a record of the sort is cut");
+                st = rocl_fail_sorted(err);
         }
     }
     return st;
@@ -434,14 +434,14 @@ static rocl_status fill_range(void *ctx, unsigned worker, size_t index, rocl_err
     while (st == ROCL_OK && at < end) {
         st = rocl_sort_cursor_next(cursor, &rec, &more, err);
         if (st == ROCL_OK && !more)
-            st = rocl_fail(err, ROCL_INTERNAL, "records of the sort are missing");
+            st = rocl_fail_sorted(err);
         if (st != ROCL_OK)
             break;
         if (b.count && b.kind != rocl_row_kind(rec.key))
             fill_piece(x, &b, &at);
         b.kind = rocl_row_kind(rec.key);
         if (!rocl_row_decode(&rec, rocl_event_at(&b, rocl_kind_infos[b.kind].size, b.count++)))
-            st = rocl_fail(err, ROCL_INTERNAL, "a record of the sort is cut");
+            st = rocl_fail_sorted(err);
         if (b.count == PIECE || at + b.count == end)
             fill_piece(x, &b, &at);
     }

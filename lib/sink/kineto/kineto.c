@@ -392,7 +392,7 @@ static rocl_status walk_allocation(kineto_sink *s, const rocl_sort_record *rec, 
     kineto_item item = {.kind = KINETO_MEMORY};
     kineto_allocation a;
     if (!kineto_decode_allocation(rec->data, rec->len, &a))
-        return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+        return rocl_fail_sorted(err);
     const int64_t device = rocl_is_gpu(c, a.agent) ? kineto_device(c, a.agent) : -1;
     uint32_t at = rocl_map_get(&s->allocated, (uint64_t)device + 1, ROCL_NONE);
     if (at == ROCL_NONE) {
@@ -458,7 +458,7 @@ static rocl_status walk_record(kineto_sink *s, const rocl_sort_record *rec, size
     if (kind == ROCL_SEQUENCE_ALLOCATED)
         return walk_allocation(s, rec, err);
     if (!rocl_record_decode(rec, &e))
-        return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+        return rocl_fail_sorted(err);
     *weight = weigh_event(&e);
     if (kind != ROCL_SEQUENCE_HOST)
         return walk_work(s, rec, &e, err);

@@ -478,7 +478,7 @@ rocl_status kineto_write_items(kineto_writer *w, const rocl_buf *in, rocl_buf *o
                 put_call(w, &item, &e);
         }
         if (!whole)
-            return rocl_fail(err, ROCL_INTERNAL, "a sorted record came back broken");
+            return rocl_fail_sorted(err);
         p += item.len;
     }
     return out->failed ? rocl_fail_memory(err) : ROCL_OK;

@@ -313,7 +313,7 @@ static rocl_status write_markers(ot_sink *s, rocl_error *err)
             break;
         const uint8_t *at = rec.data;
         if (!rocl_varint_get(&at, at + rec.len, &name)) {
-            st = rocl_fail(err, ROCL_INTERNAL, "a sorted marker came back broken");
+            st = rocl_fail_sorted(err);
             break;
         }
         const ot_marker m = {.location = rec.key[0],

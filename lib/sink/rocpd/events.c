@@ -354,9 +354,8 @@ rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn
     rocl_status st = rocl_sorter_start(e->sorters[t], err);
     while (st == ROCL_OK && (st = rocl_sorter_next(e->sorters[t], &rec, &more, err)) == ROCL_OK &&
            more) {
-        st = read_event(&event, &rec, order_of(e, t))
-                 ? fn(ctx, &event, err)
-                 : rocl_fail(err, ROCL_INTERNAL, "a sorted event is cut");
+        st =
+            read_event(&event, &rec, order_of(e, t)) ? fn(ctx, &event, err) : rocl_fail_sorted(err);
         if (++n % PROGRESS_ROWS == 0)
             rocl_progress(e->trace, PROGRESS_ROWS);
     }

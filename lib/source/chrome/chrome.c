@@ -272,8 +272,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         if (args.wrong)
             return chrome_count_bad_args(to, r->where, err);
         if (a.bad)
-            st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE,
-                                   "what should be a number is none", err);
+            st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
         if (st != ROCL_OK)
             return st;
     }

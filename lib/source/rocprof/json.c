@@ -533,8 +533,7 @@ static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, con
     if (e->bad_time)
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, e->bad_time, err);
     if (e->bad)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a number of an event is none",
-                                 err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a field is no number", err);
     switch (e->phase) {
     case 0: /* the first one is empty */
     case 'M':

@@ -870,8 +870,7 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     if (c->bad_time)
         return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_TIME, c->bad_time, err);
     if (c->bad)
-        c->st = rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE,
-                                  "what should be a number is none", err);
+        c->st = rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
     if (c->bad_args && c->st == ROCL_OK) /* the first pass has not looked at them */
         c->st = rocl_fault_count(c->in->trace, ROCL_FAULT_BAD_JSON, err,
                                  "%s: byte %" PRIu64 ": arguments that are no JSON",
