@@ -118,7 +118,8 @@ END
     diff <(rocstats kernels --format csv "$db") <(rocstats kernels --format csv o/run_results.json)
     cmp o/run_results.json <(rtg2json -q --layout rocprofv3 -o - "$db")
     # the command line may say another layout
-    try 0 rtg2json --layout trace -o t --job job.yaml -q "$db" || true
+    try 0 rtg2json --layout trace --job job.yaml -q "$db"
+    jq -e '.traceEvents | length > 0' o/run_results.json
     # several jobs, text of tracers as well
     printf 'jobs:\n- output_format: JSON\n- output_format: json\n  output_file: b\n' >two.yaml
     try 0 rtg2json --job two.yaml -q "$db"
