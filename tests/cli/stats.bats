@@ -736,6 +736,19 @@ END
     theirs=$(sqlite3 -readonly d.db "SELECT total(\"end\" - start) FROM rocpd_kernel_dispatch")
     jq -e --argjson a "$theirs" '[.tables[] | select(.key == "launch").rows[] | .launches * .kernel_average_ns] |
         add | (. - $a) / $a | fabs < 1e-9' l.json
+    cp "$FIXTURES/graph.db" g.db
+    chmod +w g.db
+    sqlite3 g.db "UPDATE rocpd_kernel_dispatch$(suffix g.db) SET start = 1000 + id, \"end\" = 6000000000000001000 + id"
+    try 1 rocstats sequences --format json -o q.json g.db
+    says "table sequences: sums of more than 9223372036854775807 are cut to that"
+    jq -e '.tables[] | select(.key == "sequences").rows | length > 1 and
+        all(.total_ns > 9.2e18 and (.average_ns / .length / 6e18 - 1 | fabs < 1e-9))' q.json
+    jq -e '.tables[] | select(.key == "sequence_kernels").rows | length > 1 and
+        all(.average_ns / 6e18 - 1 | fabs < 1e-9)' q.json
+    try 1 rocstats graphs --format json -o q.json g.db
+    says "table graphs: sums of more than 9223372036854775807 are cut to that"
+    jq -e '.tables[] | select(.key == "graph_kernels").rows | group_by(.graph)[] | map(.percent) |
+        add - 100 | fabs < 1e-9' q.json
     cp "$TOP/tests/fixtures/demo.db" c.db
     chmod +w c.db
     sqlite3 c.db "UPDATE rocpd_memory_copy$(suffix c.db) SET size = 9223372036854775807"
