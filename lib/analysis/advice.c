@@ -179,7 +179,8 @@ static const char *check_copies(adviser *a, const rocl_table *copies)
     const char *why = copies->row_count ? "no copies from or to the host" : no_copies;
     for (size_t i = 0; i < copies->row_count; i++) {
         const char *direction = text_in(copies, i, "direction");
-        double calls = number_in(copies, i, "calls"), rate = number_in(copies, i, "bandwidth");
+        double rate = number_in(copies, i, "bandwidth");
+        double calls = number_in(copies, i, "calls") - number_in(copies, i, "unsized");
         double bytes = calls > 0 ? number_in(copies, i, "bytes") / calls : 0;
         if (!strcasestr(direction, "host") && !strcasestr(direction, "DtoH") &&
             !strcasestr(direction, "HtoD"))
@@ -656,7 +657,7 @@ static const struct {
     {{"slow or small copies", "copies",
       "1 MiB and more at below 8 GB/s; 1000 and more, below 64 KiB on average",
       "Copies from or to the host do not reach what the link can do.",
-      "bandwidth, and bytes / calls, of each direction",
+      "bandwidth, and bytes / (calls - unsized), of each direction",
       "allocate host memory with hipHostMalloc; gather small copies into large ones",
       "Memcpy HtoD (Pageable -> Device): 4.0 GB/s at 16.0 MiB each",
       "the host memory was that of malloc; now it is that of hipHostMalloc, which reaches 25 GB/s",

@@ -435,15 +435,15 @@ END
     try 0 rocstats copies --format json c.json
     jq -e '[.tables[] | .note] == [range(2) | "2 copies have no known size, and are not in bytes and bandwidths"]' \
         <<<"$output"
-    jq -e '[.tables[0].rows[] | [.direction, .calls, .bytes, .bandwidth, .max_bandwidth]] ==
-        [["Memcpy HtoD", 2, 4000, 2e9, 2e9], ["Memcpy DtoH", 1, null, null, null]]' <<<"$output"
+    jq -e '[.tables[0].rows[] | [.direction, .calls, .bytes, .bandwidth, .max_bandwidth, .unsized]] ==
+        [["Memcpy HtoD", 2, 4000, 2e9, 2e9, 1], ["Memcpy DtoH", 1, null, null, null, 1]]' <<<"$output"
     jq -e '[.tables[1].rows[] | [.direction, .from_bytes, .to_bytes, .calls, .bytes]] ==
         [["Memcpy HtoD", null, null, 1, null], ["Memcpy DtoH", null, null, 1, null],
          ["Memcpy HtoD", 1024, 4096, 1, 4000]]' <<<"$output"
     try 0 rocstats copies --format csv --table copies c.json
-    [[ "${lines[2]}" == *'"Memcpy DtoH",'*,1,,2000,2000,2000,2000,, ]] || fail "no empty fields"
+    [[ "${lines[2]}" == *'"Memcpy DtoH",'*,1,,2000,2000,2000,2000,,,1 ]] || fail "no empty fields"
     try 0 rocstats copies --table copies --wide c.json
-    [[ "$output" =~ "Memcpy DtoH  GPU 0"\ +1\ +-\ .*\ -\ +-$ ]] || fail "no dashes"
+    [[ "$output" =~ "Memcpy DtoH  GPU 0"\ +1\ +-\ .*\ -\ +-\ +1$ ]] || fail "no dashes"
     try 0 rocstats queues --table copy_bandwidth --format json c.json
     jq -e '[.tables[0].rows[] | [.direction, .bytes, .active_bandwidth, .peak_at_ns == null]] ==
         [["Memcpy HtoD", 4000, 2e9, false], ["Memcpy DtoH", null, null, true]]' <<<"$output"

@@ -33,7 +33,8 @@ static const rocl_table_column activity_columns[] = {{"gpu", "", ROCL_UNIT_TEXT}
 static const rocl_table_column copy_columns[] = {{"direction", "", ROCL_UNIT_TEXT},
                                                  {"calls", "", ROCL_UNIT_COUNT},
                                                  {"bytes", "", ROCL_UNIT_BYTES},
-                                                 {"bandwidth", "", ROCL_UNIT_RATE}};
+                                                 {"bandwidth", "", ROCL_UNIT_RATE},
+                                                 {"unsized", "", ROCL_UNIT_COUNT}};
 
 static const rocl_table_column occupancy_columns[] = {{"name", "", ROCL_UNIT_TEXT},
                                                       {"class", "", ROCL_UNIT_TEXT},
@@ -199,22 +200,29 @@ static void test_copies(void **state)
 {
     static const struct {
         const char *direction;
-        int64_t calls, bytes, rate;
+        int64_t calls, bytes, rate, unsized;
         const char *finding, *evidence;
     } cases[] = {
-        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 7900000000, "Slow copies",
+        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 7900000000, 0, "Slow copies",
          "7.9 GB/s at 1.0 MiB"},
-        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 8000000000, NULL, NULL},
-        {"MEMORY_COPY_DEVICE_TO_DEVICE", 10, 10 << 20, 1000, NULL, NULL},
-        {"MEMORY_COPY_DEVICE_TO_HOST", 1000, 1024000, 100, "Many small copies", "1000 of 1.0 KiB"},
-        {"MEMORY_COPY_DEVICE_TO_HOST", 999, 1024000, 100, NULL, NULL},
-        {"MEMORY_COPY_DEVICE_TO_HOST", 0, 0, 0, NULL, NULL},
+        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 8000000000, 0, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_DEVICE", 10, 10 << 20, 1000, 0, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 1000, 1024000, 100, 0, "Many small copies",
+         "1000 of 1.0 KiB"},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 999, 1024000, 100, 0, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 0, 0, 0, 0, NULL, NULL},
+        /* Copies of which no size is known do not count. */
+        {"MEMORY_COPY_HOST_TO_DEVICE", 20, 10 << 20, 7900000000, 10, "Slow copies",
+         "7.9 GB/s at 1.0 MiB"},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 2000, 1000 << 17, 9000000000, 1000, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 1000, 1024000, 100, 1, NULL, NULL},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rocl_tables *all = rocl_tables_new();
         rocl_table *t = TABLE(all, "copies", copy_columns);
-        ROW(all, t, cases[i].direction, NULL, cases[i].calls, cases[i].bytes, cases[i].rate);
+        ROW(all, t, cases[i].direction, NULL, cases[i].calls, cases[i].bytes, cases[i].rate,
+            cases[i].unsized);
         check(all, cases[i].finding, cases[i].evidence);
     }
     check(rocl_tables_new(), NULL, NULL);
