@@ -534,9 +534,11 @@ END
 @test "ranks: says who is the straggler, or that there is nothing to compare" {
     try 0 rocstats ranks "$a" "$b"
     [[ "${lines[0]}" == "Ranks: kernel time max / mean = "*", the most in rank "? ]] || fail note
-    [[ "${lines[1]}" == *" API time "*" Marker time" ]] || fail titles
+    [[ "${lines[1]}" == *" API time "*" Marker time  Communication" ]] || fail titles
     try 0 rocstats ranks "$a"
     [[ "${lines[0]}" == *"of one process only"* ]] || fail note
     try 0 rocstats ranks --include kernel "$a" "$b"
     [[ "$output" != *MARKERS* ]]
+    try 0 rocstats ranks --format csv --table ranks "$TOP"/tests/fixtures/chrome/train[01].json
+    [ "$(cut -d, -f1,5,9 <<<"$output" | xargs)" = "rank,kernels_ns,communication_ns 0,1995000,495000 1,1935000,315000" ]
 }
