@@ -179,7 +179,8 @@ static const char *check_copies(adviser *a, const rocl_table *copies)
     const char *why = copies->row_count ? "no copies from or to the host" : no_copies;
     for (size_t i = 0; i < copies->row_count; i++) {
         const char *direction = text_in(copies, i, "direction");
-        double calls = number_in(copies, i, "calls"), rate = number_in(copies, i, "bandwidth");
+        double rate = number_in(copies, i, "bandwidth");
+        double calls = number_in(copies, i, "calls") - number_in(copies, i, "unsized");
         double bytes = calls > 0 ? number_in(copies, i, "bytes") / calls : 0;
         if (!strcasestr(direction, "host") && !strcasestr(direction, "DtoH") &&
             !strcasestr(direction, "HtoD"))
@@ -242,7 +243,9 @@ static const char *check_balance_of_gpus(adviser *a, const rocl_table *overlap)
     double most = 0, mean = 0;
     size_t row = 0;
     for (size_t i = 0; i < overlap->row_count; i++) {
-        double busy = number_in(overlap, i, "busy_ns");
+        /* Who communicates waits for others. */
+        double busy =
+            number_in(overlap, i, "busy_ns") - number_in(overlap, i, "exposed_communication_ns");
         mean += busy / (double)overlap->row_count;
         row = busy > most ? i : row;
         most = fmax(most, busy);
@@ -260,7 +263,7 @@ static const char *check_slow_rank(adviser *a, const rocl_table *t)
     double most = 0, mean = 0, ranks = 0;
     size_t row = 0;
     for (size_t i = 0; i < t->row_count; i++) {
-        double ns = number_in(t, i, "kernels_ns");
+        double ns = number_in(t, i, "kernels_ns") - number_in(t, i, "communication_ns");
         if (is_rest(text_in(t, i, "host")))
             return "--top leaves out ranks";
         ranks += ns > 0;
@@ -656,7 +659,7 @@ static const struct {
     {{"slow or small copies", "copies",
       "1 MiB and more at below 8 GB/s; 1000 and more, below 64 KiB on average",
       "Copies from or to the host do not reach what the link can do.",
-      "bandwidth, and bytes / calls, of each direction",
+      "bandwidth, and bytes / (calls - unsized), of each direction",
       "allocate host memory with hipHostMalloc; gather small copies into large ones",
       "Memcpy HtoD (Pageable -> Device): 4.0 GB/s at 16.0 MiB each",
       "the host memory was that of malloc; now it is that of hipHostMalloc, which reaches 25 GB/s",
@@ -683,16 +686,17 @@ static const struct {
       "12.01 ms become 6.01 ms"},
      "streams",
      check_serial_streams},
-    {{"unequal GPUs", "overlap", "busy for more than 1.25 times the mean",
+    {{"unequal GPUs", "overlap", "busy for more than 1.25 times the mean, without communication",
       "One of several GPUs has more work than the others, which wait for it.",
-      "the largest busy_ns / the mean of all GPUs", "divide the work by its time, not by its size",
+      "the largest (busy_ns - exposed_communication_ns) / the mean of all GPUs",
+      "divide the work by its time, not by its size",
       "GPU 0 is busy for 1.50 times the mean of 2 GPUs",
       "one GPU had 90 kernels of 120; now each has 60", "9.01 ms become 6.01 ms"},
      "overlap",
      check_balance_of_gpus},
-    {{"slow rank", "ranks", "more than 1.1 times the mean kernel time",
+    {{"slow rank", "ranks", "more than 1.1 times the mean kernel time, without communication",
       "One rank computes longer, and the others wait for it.",
-      "the largest kernels_ns / the mean of all ranks",
+      "the largest (kernels_ns - communication_ns) / the mean of all ranks",
       "compare that rank with another by rocstats compare: clocks, sizes, kernels",
       "rank 1: 1.13 times the mean kernel time of 2 ranks",
       "its kernels took 130 us where those of rank 0 took 100 us, for lower clocks; now both take "

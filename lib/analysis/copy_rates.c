@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distribution.h"
 #include "analysis/parts.h"
 #include "analysis/report.h"
 #include "analysis/slices.h"
 #include "base/order.h"
-#include "base/wide.h"
 
 enum { SLICES = 200, MOST_DRAWN = 32 /* links */ };
 
@@ -54,7 +54,7 @@ static bool is_sized(const link *l)
 
 static int64_t known_bytes(const link *l)
 {
-    return !is_sized(l) ? -1 : l->sum > INT64_MAX ? INT64_MAX : (int64_t)l->sum;
+    return is_sized(l) ? rocl_cut_sum(l->sum) : -1;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

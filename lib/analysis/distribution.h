@@ -28,6 +28,16 @@ double rocl_distribution_average(const rocl_distribution *d); /* NaN: of none */
 bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev);
 /* Of numbers that are not negative: INT64_MAX where the sum would be larger. */
 int64_t rocl_add_saturated(int64_t a, int64_t b);
+/* The same of a sum that is whole. */
+static inline int64_t rocl_cut_sum(rocl_u128 sum)
+{
+    return sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
+}
+/* Not a number of none. */
+static inline double rocl_mean_of_sum(rocl_u128 sum, uint64_t count)
+{
+    return count ? (double)sum / (double)count : __builtin_nan("");
+}
 
 /* Of `count` durations that are taken in ascending order, with percentiles. */
 void rocl_distribution_begin(rocl_distribution *d, uint64_t count);

@@ -1,6 +1,7 @@
 /* Work and idle time of GPUs: a sweep over kernels and copies of each, by start. A copy is work of
  * the GPU that it writes to, or else of the one that it reads from; work of which no GPU is known
- * is that of one more GPU of its machine. */
+ * is that of one more GPU of its machine. Where that has only copies, as those within the host, and
+ * there are GPUs, it has no wall time but that of its work. */
 #include "analysis/gpu_time.h"
 
 #include <stdlib.h>
@@ -35,10 +36,11 @@ rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const roc
         rocl_extent_add(&all, e->start, e->end);
         if (!work)
             continue;
-        const uint64_t gpu = rocl_gpus_of(&g->gpus, b, i, used) ? (uint64_t)(used[0] - g->gpus.all)
-                                                                : g->gpus.count + machine;
+        const bool known = rocl_gpus_of(&g->gpus, b, i, used);
+        const uint64_t gpu = known ? (uint64_t)(used[0] - g->gpus.all) : g->gpus.count + machine;
         const uint64_t key[3] = {gpu, (uint64_t)e->start, (uint64_t)e->end};
-        st = rocl_sorter_add(g->sorter, worker, key, NULL, 0, err);
+        /* Of kernels without a GPU there is a byte. */
+        st = rocl_sorter_add(g->sorter, worker, key, "", !known && b->kind == ROCL_DISPATCH, err);
     }
     rocl_extent_join(&x[ROCL_WALL_EVENTS], &all);
     if (work)
@@ -46,14 +48,19 @@ rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const roc
     return st;
 }
 
-static void end_gpu(const rocl_gpu_time *g, uint64_t gpu, rocl_i128 work, const rocl_cover *busy,
-                    rocl_gpu_sums *sums)
+static void end_gpu(const rocl_gpu_time *g, uint64_t gpu, bool kernels, rocl_i128 work,
+                    const rocl_cover *busy, rocl_gpu_sums *sums)
 {
-    const uint32_t machine =
-        gpu < g->gpus.count ? g->gpus.all[gpu].machine : (uint32_t)(gpu - g->gpus.count);
-    sums->gpus++;
+    const bool known = gpu < g->gpus.count;
+    const uint32_t machine = known ? g->gpus.all[gpu].machine : (uint32_t)(gpu - g->gpus.count);
     sums->work += work;
     sums->beside += work - busy->measure;
+    if (!known && !kernels && sums->gpus) {
+        for (rocl_wall w = 0; w < ROCL_WALLS; w++)
+            sums->whole[w] += busy->measure;
+        return;
+    }
+    sums->gpus++;
     for (rocl_wall w = 0; w < ROCL_WALLS; w++) {
         rocl_extent all = {0};
         for (unsigned k = 0; k < g->trace->opt.jobs; k++)
@@ -70,22 +77,25 @@ rocl_status rocl_gpu_time_sum(rocl_gpu_time *g, rocl_gpu_sums *sums, rocl_error 
     rocl_cover busy = {INT64_MIN, 0};
     rocl_i128 work = 0;
     uint64_t gpu = UINT64_MAX;
+    bool kernels = false; /* without a GPU */
     *sums = (rocl_gpu_sums){0};
     rocl_status st = rocl_sorter_start(g->sorter, err);
     while (rocl_next_record(g->sorter, &rec, &st, err)) {
         const int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
         if (rec.key[0] != gpu) {
             if (gpu != UINT64_MAX)
-                end_gpu(g, gpu, work, &busy, sums);
+                end_gpu(g, gpu, kernels, work, &busy, sums);
             busy = (rocl_cover){INT64_MIN, 0};
+            kernels = false;
             work = 0;
             gpu = rec.key[0];
         }
+        kernels |= rec.len > 0;
         work += (rocl_i128)end - start;
         rocl_cover_extend(&busy, start, end);
     }
     if (gpu != UINT64_MAX && st == ROCL_OK)
-        end_gpu(g, gpu, work, &busy, sums);
+        end_gpu(g, gpu, kernels, work, &busy, sums);
     return st;
 }
 

@@ -33,13 +33,14 @@ typedef struct graph {
     int64_t first; /* start of that launch */
     uint64_t launches, work, kernels, copies;
     uint64_t least, most; /* pieces of work of a launch */
-    int64_t kernel_ns;    /* durations added up; saturates, as the following */
-    int64_t calls, spans, busy, delays, longest_gap;
+    rocl_u128 kernel_ns;  /* durations added up */
+    rocl_u128 calls, spans, busy, delays;
+    int64_t longest_gap;
     /* For its row: */
     uint64_t number;
     const char *name;
     rocl_distribution span;
-    int64_t idle;
+    int64_t all_ns, busy_ns, idle_ns, work_ns;
     double per_launch, idle_percent, call_average, call_per_work, delay_average, idle_average;
 } graph;
 
@@ -73,7 +74,8 @@ typedef struct unit {
     bool open;
     uint64_t number; /* of all launches, from 1 */
     uint32_t first_name;
-    int64_t first, last, gap, kernel_ns;
+    int64_t first, last, gap;
+    rocl_u128 kernel_ns;
     rocl_cover busy;
     uint64_t kernels, copies;
     uint32_t *slots; /* that it has */
@@ -173,11 +175,11 @@ static void add_launches(graph *to, const graph *from)
     to->work += from->work;
     to->kernels += from->kernels;
     to->copies += from->copies;
-    to->kernel_ns = rocl_add_saturated(to->kernel_ns, from->kernel_ns);
-    to->calls = rocl_add_saturated(to->calls, from->calls);
-    to->spans = rocl_add_saturated(to->spans, from->spans);
-    to->busy = rocl_add_saturated(to->busy, from->busy);
-    to->delays = rocl_add_saturated(to->delays, from->delays);
+    to->kernel_ns += from->kernel_ns;
+    to->calls += from->calls;
+    to->spans += from->spans;
+    to->busy += from->busy;
+    to->delays += from->delays;
     to->longest_gap = to->longest_gap > from->longest_gap ? to->longest_gap : from->longest_gap;
 }
 
@@ -215,10 +217,10 @@ static rocl_status end_unit(graphs *g, rocl_error *err)
                           .least = work,
                           .most = work,
                           .kernel_ns = u->kernel_ns,
-                          .calls = u->call.end - u->call.start,
-                          .spans = span,
-                          .busy = u->busy.measure,
-                          .delays = u->first > u->call.end ? u->first - u->call.end : 0,
+                          .calls = (uint64_t)(u->call.end - u->call.start),
+                          .spans = (uint64_t)span,
+                          .busy = (uint64_t)u->busy.measure,
+                          .delays = u->first > u->call.end ? (uint64_t)(u->first - u->call.end) : 0,
                           .longest_gap = u->gap});
     for (size_t i = 0; i < u->slot_count; i++) {
         const slot *s = &g->slots[u->slots[i]];
@@ -267,7 +269,8 @@ static rocl_status add_work(void *ctx, const rocl_sort_record *question, const r
         u->first_name = (uint32_t)(v[1] >> ROCL_KIND_BITS);
         u->first = u->last = start;
         u->busy = (rocl_cover){.until = INT64_MIN};
-        u->gap = u->kernel_ns = 0;
+        u->gap = 0;
+        u->kernel_ns = 0;
         u->kernels = u->copies = 0;
         u->slot_count = 0;
     }
@@ -276,7 +279,7 @@ static rocl_status add_work(void *ctx, const rocl_sort_record *question, const r
     rocl_cover_extend(&u->busy, start, end);
     u->kernels += rocl_word_kind(v[1]) == ROCL_DISPATCH;
     u->copies += rocl_word_kind(v[1]) == ROCL_COPY;
-    u->kernel_ns = rocl_add_saturated(u->kernel_ns, end - start);
+    u->kernel_ns += (uint64_t)(end - start);
     uint32_t i = rocl_ids_get(&g->slot_of, v[1]);
     if (i == ROCL_NONE) {
         i = (uint32_t)g->slot_count;
@@ -320,20 +323,20 @@ static const rocl_column graph_columns[] = {
     {"per_launch", "Per launch", ROCL_UNIT_NUMBER, CELL(per_launch)},
     {"least", "Least", ROCL_UNIT_COUNT, MINOR(least)},
     {"most", "Most", ROCL_UNIT_COUNT, MINOR(most)},
-    {"total_ns", "Total", ROCL_UNIT_NS, SUM(spans)},
+    {"total_ns", "Total", ROCL_UNIT_NS, SUM(all_ns)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS,
      ROCL_CELL_BY(rocl_field_average, graph, span)},
     {"median_ns", "Median", ROCL_UNIT_NS, CELL(span.median)},
     {"p99_ns", "P99", ROCL_UNIT_NS, MINOR(span.p99)},
     {"min_ns", "Min", ROCL_UNIT_NS, MINOR(span.min)},
     {"max_ns", "Max", ROCL_UNIT_NS, CELL(span.max)},
-    {"busy_ns", "Busy", ROCL_UNIT_NS, SUM(busy)},
-    {"gaps_ns", "Gaps", ROCL_UNIT_NS, SUM(idle)},
+    {"busy_ns", "Busy", ROCL_UNIT_NS, SUM(busy_ns)},
+    {"gaps_ns", "Gaps", ROCL_UNIT_NS, SUM(idle_ns)},
     {"gaps_percent", "Gaps %", ROCL_UNIT_PERCENT, CELL(idle_percent)},
     {"gaps_average_ns", "Gaps, average", ROCL_UNIT_NS, MINOR(idle_average)},
     {"longest_gap_ns", "Longest gap", ROCL_UNIT_NS, MINOR(longest_gap)},
     {"work_ns", "Work", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM | ROCL_MINOR,
-     ROCL_CELL(graph, kernel_ns)},
+     ROCL_CELL(graph, work_ns)},
     {"call_average_ns", "Call", ROCL_UNIT_NS, CELL(call_average)},
     {"call_per_kernel_ns", "Call per kernel", ROCL_UNIT_NS, MINOR(call_per_work)},
     {"delay_average_ns", "Delay", ROCL_UNIT_NS, CELL(delay_average)},
@@ -382,11 +385,20 @@ static int compare_graphs(const void *a, const void *b, void *ctx)
 {
     const graphs *g = ctx;
     const graph *x = *(graph *const *)a, *y = *(graph *const *)b;
-    const int c = rocl_compare_values(
-        g->c.options->sort,
-        &(rocl_sort_values){x->spans, x->span.max, x->launches, rocl_mean(x->spans, x->launches)},
-        &(rocl_sort_values){y->spans, y->span.max, y->launches, rocl_mean(y->spans, y->launches)});
+    const int c = rocl_compare_values(g->c.options->sort,
+                                      &(rocl_sort_values){x->all_ns, x->span.max, x->launches,
+                                                          rocl_mean_of_sum(x->spans, x->launches)},
+                                      &(rocl_sort_values){y->all_ns, y->span.max, y->launches,
+                                                          rocl_mean_of_sum(y->spans, y->launches)});
     return c ? c : rocl_number_order((int64_t)x->number, (int64_t)y->number);
+}
+
+static void cut_sums(graph *g)
+{
+    g->all_ns = rocl_cut_sum(g->spans);
+    g->busy_ns = rocl_cut_sum(g->busy);
+    g->idle_ns = rocl_cut_sum(g->spans - g->busy);
+    g->work_ns = rocl_cut_sum(g->kernel_ns);
 }
 
 static void add_graph(void *into, const void *from)
@@ -396,10 +408,10 @@ static void add_graph(void *into, const void *from)
     sum->launches += g->launches;
     sum->kernels += g->kernels;
     sum->copies += g->copies;
-    sum->spans = rocl_add_saturated(sum->spans, g->spans);
-    sum->busy = rocl_add_saturated(sum->busy, g->busy);
-    sum->idle = rocl_add_saturated(sum->idle, g->idle);
-    sum->kernel_ns = rocl_add_saturated(sum->kernel_ns, g->kernel_ns);
+    sum->spans += g->spans;
+    sum->busy += g->busy;
+    sum->kernel_ns += g->kernel_ns;
+    cut_sums(sum);
 }
 
 static rocl_status describe_graph(graphs *g, graph *to, uint64_t number, rocl_tables *out,
@@ -415,13 +427,14 @@ static rocl_status describe_graph(graphs *g, graph *to, uint64_t number, rocl_ta
     out->incomplete |= b.failed;
     to->name = rocl_tables_text(out, b.len ? (const char *)b.data : "", b.len);
     rocl_buf_free(&b);
-    to->idle = to->spans - to->busy;
-    to->per_launch = rocl_mean((int64_t)to->work, to->launches);
-    to->idle_percent = rocl_share(to->idle, to->spans);
-    to->idle_average = rocl_mean(to->idle, to->launches);
-    to->call_average = rocl_mean(to->calls, to->launches);
-    to->call_per_work = rocl_mean(to->calls, to->work);
-    to->delay_average = rocl_mean(to->delays, to->launches);
+    cut_sums(to);
+    const rocl_u128 idle = to->spans - to->busy;
+    to->per_launch = rocl_mean_of_sum(to->work, to->launches);
+    to->idle_percent = rocl_ratio(100.0 * (double)idle, (double)to->spans);
+    to->idle_average = rocl_mean_of_sum(idle, to->launches);
+    to->call_average = rocl_mean_of_sum(to->calls, to->launches);
+    to->call_per_work = rocl_mean_of_sum(to->calls, to->work);
+    to->delay_average = rocl_mean_of_sum(to->delays, to->launches);
     return rocl_samples_describe(g->spans, (uint32_t)(to - g->all), &to->span, err);
 }
 
@@ -449,8 +462,8 @@ static void put_members(graphs *g, rocl_tables *out)
         m[i].graph = m[i].of->name;
         m[i].kind = rocl_word_kind(m[i].key.what) == ROCL_DISPATCH ? "kernel" : "copy";
         m[i].name = (uint32_t)(m[i].key.what >> ROCL_KIND_BITS);
-        m[i].per_launch = rocl_mean((int64_t)m[i].d.taken, m[i].of->launches);
-        m[i].percent = rocl_share(m[i].d.total, m[i].of->kernel_ns);
+        m[i].per_launch = rocl_mean_of_sum(m[i].d.taken, m[i].of->launches);
+        m[i].percent = rocl_ratio(100.0 * (double)m[i].d.sum, (double)m[i].of->kernel_ns);
     }
     qsort_r(m, count - 1, sizeof *m, compare_members, g);
     const rocl_report_rows r = rocl_begin_table(&g->c, out, &member_table, 0);
@@ -535,8 +548,9 @@ enum { GRAPH, MEMBER };
 /* Numbers of a graph that are put as they are. */
 #define GRAPH_NUMBERS(X)                                                                           \
     X(first_process)                                                                               \
-    X(first_stack) X(launches) X(work) X(kernels) X(copies) X(least) X(most) X(kernel_ns) X(calls) \
-        X(spans) X(busy) X(delays) X(longest_gap)
+    X(first_stack) X(launches) X(work) X(kernels) X(copies) X(least) X(most) X(longest_gap)
+
+#define GRAPH_SUMS(X) X(kernel_ns) X(calls) X(spans) X(busy) X(delays)
 
 /* Kind and name of work. */
 static void put_what(rocl_put *to, uint64_t what)
@@ -570,6 +584,9 @@ static void put_graph(graphs *g, uint32_t id, rocl_put *to)
     rocl_put_signed(to, of->first);
 #define PUT(field) rocl_put_number(to, (uint64_t)of->field);
     GRAPH_NUMBERS(PUT)
+#undef PUT
+#define PUT(field) rocl_put_wide(to, of->field);
+    GRAPH_SUMS(PUT)
 #undef PUT
     rocl_samples_put(g->spans, id, to);
 }
@@ -615,6 +632,9 @@ static rocl_status take_graph(graphs *g, unsigned rank, rocl_taken *from, rocl_e
     of.first = rocl_take_signed(from);
 #define TAKE(field) of.field = (__typeof__(of.field))rocl_take_number(from);
     GRAPH_NUMBERS(TAKE)
+#undef TAKE
+#define TAKE(field) of.field = rocl_take_wide(from);
+    GRAPH_SUMS(TAKE)
 #undef TAKE
     if (from->r.bad)
         return rocl_team_bad_message(err);

@@ -199,11 +199,6 @@ const rocl_report_def rocl_launch_report = {
     "kernel",
     (const rocl_table_def *const[]){&launch_table, &delay_table, NULL}};
 
-static double mean_of(rocl_u128 sum, uint64_t count)
-{
-    return rocl_ratio((double)sum, (double)count);
-}
-
 static void describe_launch_group(launch_group *g)
 {
     const rocl_distribution *d = &g->delay;
@@ -211,10 +206,10 @@ static void describe_launch_group(launch_group *g)
     g->median = d->taken ? d->median : -1;
     g->p95 = d->taken ? d->p95 : -1;
     g->max = d->taken ? d->max : -1;
-    g->call_average = mean_of(g->calls, d->taken);
-    g->delay_average = mean_of(d->sum, d->taken);
-    g->kernel_average = mean_of(g->kernels, g->count);
-    g->total_average = mean_of(g->all, d->taken);
+    g->call_average = rocl_mean_of_sum(g->calls, d->taken);
+    g->delay_average = rocl_mean_of_sum(d->sum, d->taken);
+    g->kernel_average = rocl_mean_of_sum(g->kernels, g->count);
+    g->total_average = rocl_mean_of_sum(g->all, d->taken);
 }
 
 static int compare_launch_groups(const void *a, const void *b, void *ctx)

@@ -9,11 +9,15 @@
 #include "analysis/domains.h"
 #include "analysis/facts.h"
 #include "analysis/gather.h"
+#include "analysis/parts.h"
 #include "base/array.h"
 #include "model/ranks.h"
 #include "model/steps.h"
 
 typedef enum work { KERNEL, MARKER, API, WORKS } work;
+
+/* Behind them: the part of the kernels that communicates. */
+enum { COMMUNICATION = WORKS, SUMS };
 
 typedef struct work_sum {
     uint64_t calls;
@@ -58,8 +62,8 @@ typedef struct ranks {
     worker_sums *workers;
     rank_cell *cells;
     size_t cell_count;
-    work_sum (*totals)[WORKS]; /* by rank */
-    int64_t kernel_time;       /* of all */
+    work_sum (*totals)[SUMS]; /* by rank */
+    int64_t kernel_time;      /* of all */
 } ranks;
 
 /* ---- time in slices -------------------------------------------------------------------------- */
@@ -191,15 +195,24 @@ static rocl_status add_up(ranks *r, rocl_error *err)
     r->totals = calloc((size_t)r->list.count + 1, sizeof *r->totals);
     if (!r->cells || !r->totals)
         return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < n; i++) {
+    rocl_ids known = {0};
+    bool good = true;
+    for (uint32_t i = 1; i < n && good; i++) {
         rank_cell *c = &r->cells[i];
         for (unsigned w = 0; w < r->c.trace->opt.jobs; w++)
             if (i < r->workers[w].cap)
                 add_sum(&c->sum, &r->workers[w].by_key[i]);
         add_sum(&r->totals[c->key.rank][c->key.work], &c->sum);
+        rocl_part part = ROCL_PART_COMPUTE;
+        good = c->key.work != KERNEL || rocl_find_part(r->c.trace, &known, c->key.name, &part);
+        if (part == ROCL_PART_COMMUNICATION)
+            add_sum(&r->totals[c->key.rank][COMMUNICATION], &c->sum);
         if (c->sum.calls)
             r->cells[r->cell_count++] = *c;
     }
+    rocl_ids_free(&known);
+    if (!good)
+        return rocl_fail_memory(err);
     qsort(r->cells, r->cell_count, sizeof *r->cells, compare_cells);
     for (uint32_t i = 0; i < r->list.count; i++)
         r->kernel_time = rocl_add_saturated(r->kernel_time, r->totals[i][KERNEL].total);
@@ -217,7 +230,7 @@ typedef struct rank_row {
     int32_t number;
     int64_t pid;
     uint32_t host;
-    work_sum sums[WORKS];
+    work_sum sums[SUMS];
     int64_t all;
     double percent;
 } rank_row;
@@ -234,6 +247,8 @@ static const rocl_column rank_columns[] = {
     {"api_ns", "API time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums[API].total)},
     {"markers_ns", "Marker time", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR,
      CELL(sums[MARKER].total)},
+    {"communication_ns", "Communication", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR,
+     CELL(sums[COMMUNICATION].total)},
 };
 
 static const rocl_table_def rank_table = {&rocl_ranks_report.tab, "ranks", "Ranks",
@@ -245,7 +260,7 @@ static void add_rank(void *into, const void *from)
 {
     rank_row *sum = into;
     const rank_row *row = from;
-    for (int w = 0; w < WORKS; w++)
+    for (int w = 0; w < SUMS; w++)
         add_sum(&sum->sums[w], &row->sums[w]);
     sum->percent = rocl_share(sum->sums[KERNEL].total, sum->all);
 }

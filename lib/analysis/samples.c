@@ -561,7 +561,7 @@ bool rocl_take_sums(rocl_taken *from, rocl_distribution *d)
     d->sum = rocl_take_wide(from);
     d->squares = rocl_take_wide(from);
     d->squares_high = rocl_take_number(from);
-    d->total = d->sum > INT64_MAX ? INT64_MAX : (int64_t)d->sum;
+    d->total = rocl_cut_sum(d->sum);
     return !from->r.bad && d->taken && d->min >= 0 && d->max >= d->min;
 }
 

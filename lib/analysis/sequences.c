@@ -29,8 +29,8 @@ enum {
 
 /* A kernel of the text. Those of a lane follow each other; behind them is one without a name. */
 typedef struct position {
-    int64_t ns;  /* of the kernels before it, of all of the text */
-    int64_t gap; /* of the gaps before its own start, likewise */
+    int64_t ns;  /* its duration */
+    int64_t gap; /* before its start */
 } position;
 
 /* A sequence that repeats: its occurrences are a part of the sorted suffixes. */
@@ -41,9 +41,10 @@ typedef struct sequence {
     int64_t estimate; /* of its time, with occurrences that overlap */
     /* Of occurrences that do not overlap: */
     uint64_t calls, lanes;
-    int64_t total, gaps;
+    rocl_u128 time, gap_time;
     /* For its row: */
     uint64_t number;
+    int64_t total, gaps;
     uint32_t first, last; /* texts */
     double percent, average, gap_average;
 } sequence;
@@ -52,7 +53,8 @@ typedef struct sequence {
 typedef struct place_row {
     uint64_t number, place, calls;
     uint32_t name;
-    int64_t total, gap;
+    rocl_u128 time, gap_time;
+    int64_t total;
     double average, gap_average;
 } place_row;
 
@@ -68,7 +70,7 @@ typedef struct sequences {
     rocl_sorter *kernels;
     /* The text, by position: */
     uint32_t *symbols; /* equal where names are; 0 behind lanes: of those no two are equal */
-    position *sums;
+    position *positions;
     uint32_t *suffixes, *ranks, *order;
     uint32_t *space; /* to sort; then occurrences of the sequence at hand, by position */
     uint8_t *common; /* of a suffix with the one before it in the order */
@@ -77,7 +79,7 @@ typedef struct sequences {
     name_time *times; /* likewise; [0]: none */
     size_t name_count, name_cap, time_cap;
     uint64_t left_out; /* kernels beyond the limits */
-    int64_t all;       /* time of the text */
+    rocl_u128 all;     /* time of the text */
     sequence found[CANDIDATES + 1];
     unsigned found_count;
     uint64_t *marks; /* a bit for each position */
@@ -106,15 +108,15 @@ static rocl_status add_sequence_batch(void *self, unsigned worker, const rocl_ba
 static bool make_text(sequences *s, size_t n)
 {
     s->symbols = calloc(n, sizeof *s->symbols);
-    s->sums = calloc(n + 1, sizeof *s->sums);
+    s->positions = malloc(n * sizeof *s->positions);
     s->suffixes = malloc(n * sizeof *s->suffixes);
     s->ranks = malloc(n * sizeof *s->ranks);
     s->space = malloc(n * sizeof *s->space);
     s->order = malloc((n + 2) * sizeof *s->order);
     s->common = calloc(n + 1, sizeof *s->common);
     s->marks = calloc(n / 64 + 1, sizeof *s->marks);
-    return s->symbols && s->sums && s->suffixes && s->ranks && s->space && s->order && s->common &&
-           s->marks;
+    return s->symbols && s->positions && s->suffixes && s->ranks && s->space && s->order &&
+           s->common && s->marks;
 }
 
 static rocl_status put_kernel(sequences *s, rocl_ids *symbol_of, uint32_t name, int64_t ns,
@@ -129,10 +131,9 @@ static rocl_status put_kernel(sequences *s, rocl_ids *symbol_of, uint32_t name, 
             return rocl_fail_memory(err);
         s->names[symbol] = name;
     }
-    const position *at = &s->sums[s->count];
     s->symbols[s->count] = symbol;
-    s->sums[s->count].gap += gap;
-    s->sums[s->count + 1] = (position){rocl_add_saturated(at->ns, ns), at->gap};
+    s->positions[s->count] = (position){ns, gap};
+    s->all += (uint64_t)ns;
     if (symbol) {
         s->times[symbol].calls++;
         s->times[symbol].ns = rocl_add_saturated(s->times[symbol].ns, ns);
@@ -179,7 +180,6 @@ static rocl_status read_text(sequences *s, rocl_error *err)
         st = put_kernel(s, &symbol_of, 0, 0, 0, err);
     rocl_ids_free(&symbol_of);
     rocl_collector_free_sorter(&s->c, &s->kernels);
-    s->all = s->count ? s->sums[s->count].ns : 0;
     return st;
 }
 
@@ -350,8 +350,7 @@ static void end_stretch(sequences *s, const stretch *t, uint32_t past)
         return; /* a repetition of a shorter one */
     /* Occurrences overlap where one begins after each period. */
     const rocl_u128 all = (rocl_u128)estimate_time(s, q.at, q.length) * q.count;
-    const rocl_u128 apart = all / q.length * period;
-    q.estimate = apart > INT64_MAX ? INT64_MAX : (int64_t)apart;
+    q.estimate = rocl_cut_sum(all / q.length * period);
     keep_candidate(s, &q);
 }
 
@@ -399,7 +398,7 @@ static void measure_sequence(sequences *s, sequence *q)
 {
     uint32_t n = 0, until = 0, lane_until = 0;
     find_occurrences(s, q);
-    q->total = q->gaps = 0;
+    q->time = q->gap_time = 0;
     q->lanes = 0;
     for (uint32_t i = 0; i < q->count; i++) {
         const uint32_t a = s->space[i], past = a + q->length;
@@ -407,8 +406,10 @@ static void measure_sequence(sequences *s, sequence *q)
             continue;
         until = past;
         s->space[n++] = a;
-        q->total = rocl_add_saturated(q->total, s->sums[past].ns - s->sums[a].ns);
-        q->gaps = rocl_add_saturated(q->gaps, s->sums[past - 1].gap - s->sums[a].gap);
+        for (uint32_t k = a; k < past; k++) {
+            q->time += (uint64_t)s->positions[k].ns;
+            q->gap_time += k > a ? (uint64_t)s->positions[k].gap : 0;
+        }
         if (a >= lane_until) {
             q->lanes++;
             lane_until = s->order[a]; /* end of the lane */
@@ -421,7 +422,7 @@ static int compare_sequences(const void *a, const void *b, void *ctx)
 {
     const sequences *s = ctx;
     const sequence *x = a, *y = b;
-    const int c = rocl_number_order(y->total, x->total);
+    const int c = (y->time > x->time) - (y->time < x->time);
     return c ? c : compare_contents(s, y, x);
 }
 
@@ -430,9 +431,8 @@ static int compare_rows(const void *a, const void *b, void *ctx)
     const sequences *s = ctx;
     const sequence *x = a, *y = b;
     const int c = rocl_compare_values(
-        s->c.options->sort,
-        &(rocl_sort_values){x->total, x->total, x->calls, rocl_mean(x->total, x->calls)},
-        &(rocl_sort_values){y->total, y->total, y->calls, rocl_mean(y->total, y->calls)});
+        s->c.options->sort, &(rocl_sort_values){x->total, x->total, x->calls, x->average},
+        &(rocl_sort_values){y->total, y->total, y->calls, y->average});
     return c ? c : compare_sequences(a, b, ctx);
 }
 
@@ -514,6 +514,17 @@ const rocl_report_def rocl_sequences_report = {
     "sequences of kernels that streams run again and again, and the gaps in them",
     (const rocl_table_def *const[]){&sequence_table, &place_table, NULL}};
 
+static void describe_sequence(const sequences *s, sequence *q)
+{
+    q->first = name_at(s, q->at);
+    q->last = name_at(s, q->at + q->length - 1);
+    q->total = rocl_cut_sum(q->time);
+    q->gaps = rocl_cut_sum(q->gap_time);
+    q->percent = rocl_ratio(100.0 * (double)q->time, (double)s->all);
+    q->average = rocl_mean_of_sum(q->time, q->calls);
+    q->gap_average = rocl_mean_of_sum(q->gap_time, q->calls);
+}
+
 static size_t describe_places(sequences *s, sequence *q, place_row *rows)
 {
     measure_sequence(s, q);
@@ -522,12 +533,13 @@ static size_t describe_places(sequences *s, sequence *q, place_row *rows)
         *row = (place_row){
             .number = q->number, .place = n + 1, .calls = q->calls, .name = name_at(s, q->at + n)};
         for (uint64_t i = 0; i < q->calls; i++) {
-            const position *p = &s->sums[s->space[i] + n];
-            row->total = rocl_add_saturated(row->total, p[1].ns - p[0].ns);
-            row->gap += n ? p[0].gap - p[-1].gap : 0;
+            const position *p = &s->positions[s->space[i] + n];
+            row->time += (uint64_t)p->ns;
+            row->gap_time += (uint64_t)p->gap;
         }
-        row->average = rocl_mean(row->total, row->calls);
-        row->gap_average = n ? rocl_mean(row->gap, row->calls) : __builtin_nan("");
+        row->total = rocl_cut_sum(row->time);
+        row->average = rocl_mean_of_sum(row->time, row->calls);
+        row->gap_average = n ? rocl_mean_of_sum(row->gap_time, row->calls) : __builtin_nan("");
     }
     return q->length;
 }
@@ -550,6 +562,8 @@ static rocl_status finish_sequences(void *self, rocl_tables *out, rocl_error *er
         find_common(s);
         find_repeats(s);
         choose_sequences(s);
+        for (unsigned i = 0; i < s->found_count; i++)
+            describe_sequence(s, &s->found[i]);
         qsort_r(s->found, s->found_count, sizeof *s->found, compare_rows, s);
     }
     const size_t shown = rocl_rows_shown(s->c.options, s->found_count);
@@ -562,11 +576,6 @@ static rocl_status finish_sequences(void *self, rocl_tables *out, rocl_error *er
     for (size_t i = 0; i < shown; i++) {
         sequence *q = &s->found[i];
         q->number = i + 1;
-        q->first = name_at(s, q->at);
-        q->last = name_at(s, q->at + q->length - 1);
-        q->percent = rocl_share(q->total, s->all);
-        q->average = rocl_mean(q->total, q->calls);
-        q->gap_average = rocl_mean(q->gaps, q->calls);
         rocl_add_row(&r, q);
     }
     size_t n = 0;
@@ -597,7 +606,7 @@ static void close_sequences(void *self)
     sequences *s = self;
     rocl_strings_free(s->keys);
     free(s->symbols);
-    free(s->sums);
+    free(s->positions);
     free(s->suffixes);
     free(s->ranks);
     free(s->space);

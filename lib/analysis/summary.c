@@ -672,7 +672,8 @@ static rocl_status put_kernel_classes(const summary *s, rocl_tables *out, rocl_e
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-#define IF_SIZES ROCL_IF_OWN
+#define IF_SIZES   ROCL_IF_OWN
+#define IF_UNSIZED ROCL_IF_OWN_2
 
 static const rocl_column copy_columns[] = {
     {"direction", "Direction", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
@@ -691,6 +692,8 @@ static const rocl_column copy_columns[] = {
     {"bandwidth", "Bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST, CELL(bandwidth)},
     {"max_bandwidth", "Max bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST | ROCL_MINOR,
      CELL(max_bandwidth)},
+    {"unsized", "No size", ROCL_UNIT_COUNT, IF_UNSIZED | ROCL_IN_REST | ROCL_SUM,
+     CELL(copied.unsized)},
 };
 
 static const rocl_table_def copy_table = {&rocl_copies_report.tab, "copies", "Memory copies",
@@ -704,24 +707,25 @@ const rocl_report_def rocl_copies_report = {
     "memory copies by direction and agents, with bytes and bandwidth",
     (const rocl_table_def *const[]){&copy_table, &size_table, NULL}};
 
-static void note_unsized(const summary *s, const rocl_report_rows *r)
+static uint64_t count_unsized(const summary *s)
 {
     uint64_t n = 0;
     for (size_t i = 1; i < s->group_count; i++)
         n += s->groups[i].key.of == OF_COPIES ? s->groups[i].copied.unsized : 0;
-    rocl_note_unsized(r, n);
+    return n;
 }
 
 static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *err)
 {
     const uint32_t copies = 1u << ROCL_DOMAIN_MEMORY_COPIES;
-    rocl_report_rows r = rocl_begin_table(&s->c, out, &copy_table, 0);
-    note_unsized(s, &r);
+    const uint64_t unsized = count_unsized(s);
+    rocl_report_rows r = rocl_begin_table(&s->c, out, &copy_table, unsized ? IF_UNSIZED : 0);
+    rocl_note_unsized(&r, unsized);
     rocl_status st = put_groups(s, &r, copies, OF_COPIES, NULL, err);
     if (st != ROCL_OK || s->c.options->brief)
         return st;
     r = rocl_begin_table(&s->c, out, &size_table, IF_SIZES);
-    note_unsized(s, &r);
+    rocl_note_unsized(&r, unsized);
     return put_groups(s, &r, copies, OF_COPY_SIZES, NULL, err);
 }
 

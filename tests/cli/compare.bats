@@ -190,6 +190,19 @@ few() { # calls file slower
     done
 }
 
+@test "compare: a copy within the host is no GPU, and takes the time for which it runs" {
+    needs jq
+    cp "$TOP/tests/fixtures/demo.db" h.db
+    chmod +w h.db
+    sqlite3 h.db "DELETE FROM rocpd_memory_copy$(suffix h.db) WHERE src_agent_id = dst_agent_id"
+    rocstats compare --format json h.db "$TOP/tests/fixtures/demo.db" | jq -c '.tables[] |
+        select(.key == "compare_causes") | .note, (.rows[] | select(.change_ns != 0) | [.cause, .change_ns])' >out
+    cat out
+    [ "$(cat out)" = '"the wall time of 2 GPUs, added up, each from the first to the last event"
+["all together",23171]
+["copies",23171]' ]
+}
+
 @test "compare: JUnit XML has a case for each test, and what standard error says" {
     needs jq xmllint
     slower b.db
@@ -521,9 +534,11 @@ END
 @test "ranks: says who is the straggler, or that there is nothing to compare" {
     try 0 rocstats ranks "$a" "$b"
     [[ "${lines[0]}" == "Ranks: kernel time max / mean = "*", the most in rank "? ]] || fail note
-    [[ "${lines[1]}" == *" API time "*" Marker time" ]] || fail titles
+    [[ "${lines[1]}" == *" API time "*" Marker time  Communication" ]] || fail titles
     try 0 rocstats ranks "$a"
     [[ "${lines[0]}" == *"of one process only"* ]] || fail note
     try 0 rocstats ranks --include kernel "$a" "$b"
     [[ "$output" != *MARKERS* ]]
+    try 0 rocstats ranks --format csv --table ranks "$TOP"/tests/fixtures/chrome/train[01].json
+    [ "$(cut -d, -f1,5,9 <<<"$output" | xargs)" = "rank,kernels_ns,communication_ns 0,1995000,495000 1,1935000,315000" ]
 }

@@ -435,15 +435,15 @@ END
     try 0 rocstats copies --format json c.json
     jq -e '[.tables[] | .note] == [range(2) | "2 copies have no known size, and are not in bytes and bandwidths"]' \
         <<<"$output"
-    jq -e '[.tables[0].rows[] | [.direction, .calls, .bytes, .bandwidth, .max_bandwidth]] ==
-        [["Memcpy HtoD", 2, 4000, 2e9, 2e9], ["Memcpy DtoH", 1, null, null, null]]' <<<"$output"
+    jq -e '[.tables[0].rows[] | [.direction, .calls, .bytes, .bandwidth, .max_bandwidth, .unsized]] ==
+        [["Memcpy HtoD", 2, 4000, 2e9, 2e9, 1], ["Memcpy DtoH", 1, null, null, null, 1]]' <<<"$output"
     jq -e '[.tables[1].rows[] | [.direction, .from_bytes, .to_bytes, .calls, .bytes]] ==
         [["Memcpy HtoD", null, null, 1, null], ["Memcpy DtoH", null, null, 1, null],
          ["Memcpy HtoD", 1024, 4096, 1, 4000]]' <<<"$output"
     try 0 rocstats copies --format csv --table copies c.json
-    [[ "${lines[2]}" == *'"Memcpy DtoH",'*,1,,2000,2000,2000,2000,, ]] || fail "no empty fields"
+    [[ "${lines[2]}" == *'"Memcpy DtoH",'*,1,,2000,2000,2000,2000,,,1 ]] || fail "no empty fields"
     try 0 rocstats copies --table copies --wide c.json
-    [[ "$output" =~ "Memcpy DtoH  GPU 0"\ +1\ +-\ .*\ -\ +-$ ]] || fail "no dashes"
+    [[ "$output" =~ "Memcpy DtoH  GPU 0"\ +1\ +-\ .*\ -\ +-\ +1$ ]] || fail "no dashes"
     try 0 rocstats queues --table copy_bandwidth --format json c.json
     jq -e '[.tables[0].rows[] | [.direction, .bytes, .active_bandwidth, .peak_at_ns == null]] ==
         [["Memcpy HtoD", 4000, 2e9, false], ["Memcpy DtoH", null, null, true]]' <<<"$output"
@@ -736,6 +736,19 @@ END
     theirs=$(sqlite3 -readonly d.db "SELECT total(\"end\" - start) FROM rocpd_kernel_dispatch")
     jq -e --argjson a "$theirs" '[.tables[] | select(.key == "launch").rows[] | .launches * .kernel_average_ns] |
         add | (. - $a) / $a | fabs < 1e-9' l.json
+    cp "$FIXTURES/graph.db" g.db
+    chmod +w g.db
+    sqlite3 g.db "UPDATE rocpd_kernel_dispatch$(suffix g.db) SET start = 1000 + id, \"end\" = 6000000000000001000 + id"
+    try 1 rocstats sequences --format json -o q.json g.db
+    says "table sequences: sums of more than 9223372036854775807 are cut to that"
+    jq -e '.tables[] | select(.key == "sequences").rows | length > 1 and
+        all(.total_ns > 9.2e18 and (.average_ns / .length / 6e18 - 1 | fabs < 1e-9))' q.json
+    jq -e '.tables[] | select(.key == "sequence_kernels").rows | length > 1 and
+        all(.average_ns / 6e18 - 1 | fabs < 1e-9)' q.json
+    try 1 rocstats graphs --format json -o q.json g.db
+    says "table graphs: sums of more than 9223372036854775807 are cut to that"
+    jq -e '.tables[] | select(.key == "graph_kernels").rows | group_by(.graph)[] | map(.percent) |
+        add - 100 | fabs < 1e-9' q.json
     cp "$TOP/tests/fixtures/demo.db" c.db
     chmod +w c.db
     sqlite3 c.db "UPDATE rocpd_memory_copy$(suffix c.db) SET size = 9223372036854775807"

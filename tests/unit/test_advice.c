@@ -25,7 +25,8 @@ static const rocl_table_column domain_columns[] = {
 static const rocl_table_column rank_columns[] = {{"host", "", ROCL_UNIT_TEXT},
                                                  {"rank", "", ROCL_UNIT_COUNT},
                                                  {"pid", "", ROCL_UNIT_COUNT},
-                                                 {"kernels_ns", "", ROCL_UNIT_NS}};
+                                                 {"kernels_ns", "", ROCL_UNIT_NS},
+                                                 {"communication_ns", "", ROCL_UNIT_NS}};
 static const rocl_table_column stream_columns[] = {{"name", "", ROCL_UNIT_TEXT},
                                                    {"kernels", "", ROCL_UNIT_COUNT}};
 static const rocl_table_column activity_columns[] = {{"gpu", "", ROCL_UNIT_TEXT},
@@ -33,7 +34,8 @@ static const rocl_table_column activity_columns[] = {{"gpu", "", ROCL_UNIT_TEXT}
 static const rocl_table_column copy_columns[] = {{"direction", "", ROCL_UNIT_TEXT},
                                                  {"calls", "", ROCL_UNIT_COUNT},
                                                  {"bytes", "", ROCL_UNIT_BYTES},
-                                                 {"bandwidth", "", ROCL_UNIT_RATE}};
+                                                 {"bandwidth", "", ROCL_UNIT_RATE},
+                                                 {"unsized", "", ROCL_UNIT_COUNT}};
 
 static const rocl_table_column occupancy_columns[] = {{"name", "", ROCL_UNIT_TEXT},
                                                       {"class", "", ROCL_UNIT_TEXT},
@@ -178,6 +180,8 @@ static void test_gpus(void **state)
          "launch",
          "unequal shares",
          "GPU 0 is busy for 1.33 times the mean of 2 GPUs"},
+        /* GPU 0 has more to do, but not so much when it does not wait in collectives. */
+        {{1000, 1000, 90, 0, 0}, {700, 580, 0, 0, 120}, "launch", NULL, NULL},
         {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, "launch", NULL, NULL},
     };
     (void)state;
@@ -199,22 +203,29 @@ static void test_copies(void **state)
 {
     static const struct {
         const char *direction;
-        int64_t calls, bytes, rate;
+        int64_t calls, bytes, rate, unsized;
         const char *finding, *evidence;
     } cases[] = {
-        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 7900000000, "Slow copies",
+        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 7900000000, 0, "Slow copies",
          "7.9 GB/s at 1.0 MiB"},
-        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 8000000000, NULL, NULL},
-        {"MEMORY_COPY_DEVICE_TO_DEVICE", 10, 10 << 20, 1000, NULL, NULL},
-        {"MEMORY_COPY_DEVICE_TO_HOST", 1000, 1024000, 100, "Many small copies", "1000 of 1.0 KiB"},
-        {"MEMORY_COPY_DEVICE_TO_HOST", 999, 1024000, 100, NULL, NULL},
-        {"MEMORY_COPY_DEVICE_TO_HOST", 0, 0, 0, NULL, NULL},
+        {"MEMORY_COPY_HOST_TO_DEVICE", 10, 10 << 20, 8000000000, 0, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_DEVICE", 10, 10 << 20, 1000, 0, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 1000, 1024000, 100, 0, "Many small copies",
+         "1000 of 1.0 KiB"},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 999, 1024000, 100, 0, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 0, 0, 0, 0, NULL, NULL},
+        /* Copies of which no size is known do not count. */
+        {"MEMORY_COPY_HOST_TO_DEVICE", 20, 10 << 20, 7900000000, 10, "Slow copies",
+         "7.9 GB/s at 1.0 MiB"},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 2000, 1000 << 17, 9000000000, 1000, NULL, NULL},
+        {"MEMORY_COPY_DEVICE_TO_HOST", 1000, 1024000, 100, 1, NULL, NULL},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rocl_tables *all = rocl_tables_new();
         rocl_table *t = TABLE(all, "copies", copy_columns);
-        ROW(all, t, cases[i].direction, NULL, cases[i].calls, cases[i].bytes, cases[i].rate);
+        ROW(all, t, cases[i].direction, NULL, cases[i].calls, cases[i].bytes, cases[i].rate,
+            cases[i].unsized);
         check(all, cases[i].finding, cases[i].evidence);
     }
     check(rocl_tables_new(), NULL, NULL);
@@ -242,21 +253,23 @@ static void test_allocations(void **state)
 static void test_ranks(void **state)
 {
     static const struct {
-        int64_t rank, slow;
+        int64_t rank, slow, communication;
         const char *host, *finding, *evidence;
-    } cases[] = {
-        {3, 1234, "a", "One rank computes longer", "rank 3: 1.14 times the mean kernel time of 3"},
-        {3, 1100, "a", NULL, NULL},
-        {-1, 1234, "a", "One rank computes longer", "process 77: 1.14 times"},
-        {3, 9000, "(2 others)", NULL, NULL}};
+    } cases[] = {{3, 1234, 0, "a", "One rank computes longer",
+                  "rank 3: 1.14 times the mean kernel time of 3"},
+                 {3, 1100, 0, "a", NULL, NULL},
+                 {3, 9000, 7900, "a", NULL, NULL}, /* it waits for the others */
+                 {3, 9000, 7766, "a", "One rank computes longer", "rank 3: 1.14 times"},
+                 {-1, 1234, 0, "a", "One rank computes longer", "process 77: 1.14 times"},
+                 {3, 9000, 0, "(2 others)", NULL, NULL}};
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rocl_tables *all = rocl_tables_new();
         rocl_table *t = TABLE(all, "ranks", rank_columns);
-        ROW(all, t, "a", NULL, 1, 75, 1000);
-        ROW(all, t, "a", NULL, 2, 76, 1000);
-        ROW(all, t, "a", NULL, 4, 78, 0);
-        ROW(all, t, cases[i].host, NULL, cases[i].rank, 77, cases[i].slow);
+        ROW(all, t, "a", NULL, 1, 75, 1000, 0);
+        ROW(all, t, "a", NULL, 2, 76, 1500, 500);
+        ROW(all, t, "a", NULL, 4, 78, 0, 0);
+        ROW(all, t, cases[i].host, NULL, cases[i].rank, 77, cases[i].slow, cases[i].communication);
         if (cases[i].rank < 0)
             t->cells[3 * COUNT(rank_columns) + 1] = (rocl_datum){0};
         check(all, cases[i].finding, cases[i].evidence);
