@@ -703,3 +703,16 @@ J
     jq -e '[.traceEvents[] | select(.ph == "X") | [.pid, .tid]] | unique | length == 2' again.json
     try 0 rtg2json --layout trace -o third.json again.json
 }
+
+@test "arrays that are no trace are called JSON, lines that begin with brackets text" {
+    for content in '[' '[1]' ' ["a", 2]' '[[1], 2]'; do
+        printf '%s\n' "$content" >a.json
+        try 3 rocstats summary a.json
+        says "a.json: this is JSON, but not that of a trace"
+    done
+    for content in '[1] done' '[1,0]<stdout>: a [1]'; do
+        printf '%s\n' "$content" >a.json
+        try 3 rocstats summary a.json
+        says "a.json: text, not a rocpd database"
+    done
+}
