@@ -716,3 +716,11 @@ J
         says "a.json: text, not a rocpd database"
     done
 }
+
+@test "the words of a copy's direction, of PyTorch, rocprof and rocprofv3" {
+    for name in "Memcpy DtoH (Device -> Host)" CopyDeviceToHost MEMORY_COPY_DEVICE_TO_HOST; do
+        printf '[{"ph":"X","cat":"gpu_memcpy","name":"%s","pid":0,"tid":7,"ts":10,"dur":5,
+            "args":{"device":0,"stream":7,"bytes":100}}]' "$name" >a.json
+        [ "$(rocline query -q -f csv 'SELECT src_agent, dst_agent FROM memory_copy' a.json | tail -1)" == '"GPU 0",' ]
+    done
+}
