@@ -724,3 +724,16 @@ J
         [ "$(rocline query -q -f csv 'SELECT src_agent, dst_agent FROM memory_copy' a.json | tail -1)" == '"GPU 0",' ]
     done
 }
+
+@test "a merged trace of PyTorch: what it says twice of all its events is taken once, and told" {
+    cat >a.json <<'J'
+{"deviceProperties": [{"id": 0, "name": "A"}], "distributedInfo": {"rank": 2}, "traceEvents": [
+ {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7}}],
+"deviceProperties": [{"id": 0, "name": "B"}], "distributedInfo": {"rank": 3}, "traceEvents": [
+ {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7}}]}
+J
+    try 0 rocstats summary --format csv a.json
+    says 'a.json: "distributedInfo" stands there several times: the first is taken'
+    says 'a.json: "deviceProperties" stands there several times: the first is taken'
+    [ "$(grep -c KERNELS <<<"$output")" = 2 ]
+}
