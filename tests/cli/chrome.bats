@@ -737,3 +737,22 @@ J
     says 'a.json: "deviceProperties" stands there several times: the first is taken'
     [ "$(grep -c KERNELS <<<"$output")" = 2 ]
 }
+
+# Merged of two ranks: the numbers say nothing, but work does not begin before its call.
+@test "GPU work whose correlation calls of two processes have is of the one that called before it" {
+    cat >a.json <<'J'
+{"deviceProperties": [], "traceEvents": [
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":100,"tid":1,"ts":10,"dur":2,"args":{"correlation":3}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":100,"tid":1,"ts":40,"dur":2,"args":{"correlation":4}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":200,"tid":2,"ts":5,"dur":2,"args":{"correlation":4}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":200,"tid":2,"ts":50,"dur":2,"args":{"correlation":3}},
+ {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":20,"dur":5,"args":{"device":0,"stream":7,"correlation":3}},
+ {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":45,"dur":5,"args":{"device":0,"stream":7,"correlation":4}},
+ {"ph":"X","cat":"kernel","name":"c","pid":1,"tid":7,"ts":60,"dur":5,"args":{"device":1,"stream":7,"correlation":3}},
+ {"ph":"X","cat":"kernel","name":"d","pid":1,"tid":7,"ts":8,"dur":1,"args":{"device":1,"stream":7,"correlation":4}},
+ {"ph":"X","cat":"kernel","name":"e","pid":2,"tid":7,"ts":70,"dur":1,"args":{"device":2,"stream":7,"correlation":4}}]}
+J
+    try 0 rocline query -q -f csv "SELECT name, pid FROM kernels ORDER BY name" a.json
+    [ "$(tail -n +2 <<<"$output" | tr -d '"' | tr '\n' ' ')" == "a,100 b,100 c,200 d,200 e,0 " ]
+    rocstats launch -q --format csv a.json | grep -q '"d","hipLaunchKernel",1,0'
+}
