@@ -259,6 +259,10 @@ enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
 #define PF_STAGE_HIP_EVENT  "HIP event"
 #define PF_STAGE_BARRIER    "Barrier"
 
+/* How the description of the queue of a stream begins: the number and name of its HSA queue follow,
+ * that of its kernels unless they say another one. */
+#define PF_QUEUE_SAID "HSA queue "
+
 /* Ends of the names of tracks whose values are made of copies and allocations; and how they begin
  * in AMD's layout. */
 #define PF_ALLOCATED        "allocated"

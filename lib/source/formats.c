@@ -85,6 +85,21 @@ static bool is_empty_array(const char *head, size_t n, bool whole)
     return p < end && *p == ']' && skip_blanks(p + 1, end) == end;
 }
 
+/* "[1, 2]", or as much as "[" of an array; no text whose lines begin with a number in brackets. */
+static bool is_plain_array(const char *head, size_t n, bool whole)
+{
+    const char *end = head + n, *p = skip_blanks(head, end);
+    if (!whole || p == end || *p != '[')
+        return false;
+    p = skip_blanks(p + 1, end);
+    if (p == end)
+        return true;
+    const char *last = memchr(p, ']', (size_t)(end - p));
+    const char *next = last ? skip_blanks(last + 1, end) : end;
+    return last && memchr("[\"-0123456789ntf", *p, 16) &&
+           (next == end || *next == ',' || *next == ']');
+}
+
 /* Lines of HCC_PROFILE, which may stand among those of rtg_tracer. */
 static bool is_profile(const char *head, size_t n, bool whole)
 {
@@ -123,6 +138,9 @@ static bool is_profile(const char *head, size_t n, bool whole)
 #define RECORDING                                                                                  \
     READ_OF("rocrec", "a recording of rocrec", rocl_chunk_ops,                                     \
             ROCL_FORMAT_UNIQUE_GUID | ROCL_FORMAT_IN_FOLDERS)
+#define OTHER_JSON                                                                                 \
+    FORMAT("JSON, but not that of a trace",                                                        \
+           "traces in JSON are those of PyTorch, Chrome, JAX, rocprof and rocprofv3")
 #define UTF_16       FORMAT("text in UTF-16", "convert it with `iconv -f UTF-16 -t UTF-8`")
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
 #define DATABASE     (ROCL_FORMAT_DATABASE | ROCL_FORMAT_INDEPENDENT)
@@ -166,10 +184,7 @@ static const row rows[] = {
     {READ("a Perfetto trace", rocl_pftrace_ops, 0), .probe = is_perfetto},
     {CHROME, .json = {"ph", "ts"}},
     {CHROME, .probe = is_empty_array},
-    {FORMAT("JSON, but not that of a trace",
-            "traces in JSON are those of PyTorch, Chrome, JAX, rocprof "
-            "and rocprofv3"),
-     .json = {""}},
+    {OTHER_JSON, .json = {""}},
     {FORMAT("a summary of rocprofv3 (CSV), not a trace",
             "take the traces of the same run, such as " V3_FILES "; rocstats makes such summaries"),
      .line = "Name,Calls,TotalDurationNs,AverageNs,Percentage,MinNs"},
@@ -199,6 +214,7 @@ static const row rows[] = {
     {READ_OF("rocprof", "raw text of rocprof", rocl_rocprof_text_ops,
              ROCL_FORMAT_LATE_RECORDS | ROCL_FORMAT_V1_TEXT),
      .probe = rocprof_is_text},
+    {OTHER_JSON, .probe = is_plain_array},
 };
 
 #define ROCPD                                                                                      \

@@ -703,3 +703,56 @@ J
     jq -e '[.traceEvents[] | select(.ph == "X") | [.pid, .tid]] | unique | length == 2' again.json
     try 0 rtg2json --layout trace -o third.json again.json
 }
+
+@test "arrays that are no trace are called JSON, lines that begin with brackets text" {
+    for content in '[' '[1]' ' ["a", 2]' '[[1], 2]'; do
+        printf '%s\n' "$content" >a.json
+        try 3 rocstats summary a.json
+        says "a.json: this is JSON, but not that of a trace"
+    done
+    for content in '[1] done' '[1,0]<stdout>: a [1]'; do
+        printf '%s\n' "$content" >a.json
+        try 3 rocstats summary a.json
+        says "a.json: text, not a rocpd database"
+    done
+}
+
+@test "the words of a copy's direction, of PyTorch, rocprof and rocprofv3" {
+    for name in "Memcpy DtoH (Device -> Host)" CopyDeviceToHost MEMORY_COPY_DEVICE_TO_HOST; do
+        printf '[{"ph":"X","cat":"gpu_memcpy","name":"%s","pid":0,"tid":7,"ts":10,"dur":5,
+            "args":{"device":0,"stream":7,"bytes":100}}]' "$name" >a.json
+        [ "$(rocline query -q -f csv 'SELECT src_agent, dst_agent FROM memory_copy' a.json | tail -1)" == '"GPU 0",' ]
+    done
+}
+
+@test "a merged trace of PyTorch: what it says twice of all its events is taken once, and told" {
+    cat >a.json <<'J'
+{"deviceProperties": [{"id": 0, "name": "A"}], "distributedInfo": {"rank": 2}, "traceEvents": [
+ {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7}}],
+"deviceProperties": [{"id": 0, "name": "B"}], "distributedInfo": {"rank": 3}, "traceEvents": [
+ {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7}}]}
+J
+    try 0 rocstats summary --format csv a.json
+    says 'a.json: "distributedInfo" stands there several times: the first is taken'
+    says 'a.json: "deviceProperties" stands there several times: the first is taken'
+    [ "$(grep -c KERNELS <<<"$output")" = 2 ]
+}
+
+# Merged of two ranks: the numbers say nothing, but work does not begin before its call.
+@test "GPU work whose correlation calls of two processes have is of the one that called before it" {
+    cat >a.json <<'J'
+{"deviceProperties": [], "traceEvents": [
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":100,"tid":1,"ts":10,"dur":2,"args":{"correlation":3}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":100,"tid":1,"ts":40,"dur":2,"args":{"correlation":4}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":200,"tid":2,"ts":5,"dur":2,"args":{"correlation":4}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":200,"tid":2,"ts":50,"dur":2,"args":{"correlation":3}},
+ {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":20,"dur":5,"args":{"device":0,"stream":7,"correlation":3}},
+ {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":45,"dur":5,"args":{"device":0,"stream":7,"correlation":4}},
+ {"ph":"X","cat":"kernel","name":"c","pid":1,"tid":7,"ts":60,"dur":5,"args":{"device":1,"stream":7,"correlation":3}},
+ {"ph":"X","cat":"kernel","name":"d","pid":1,"tid":7,"ts":8,"dur":1,"args":{"device":1,"stream":7,"correlation":4}},
+ {"ph":"X","cat":"kernel","name":"e","pid":2,"tid":7,"ts":70,"dur":1,"args":{"device":2,"stream":7,"correlation":4}}]}
+J
+    try 0 rocline query -q -f csv "SELECT name, pid FROM kernels ORDER BY name" a.json
+    [ "$(tail -n +2 <<<"$output" | tr -d '"' | tr '\n' ' ')" == "a,100 b,100 c,200 d,200 e,0 " ]
+    rocstats launch -q --format csv a.json | grep -q '"d","hipLaunchKernel",1,0'
+}

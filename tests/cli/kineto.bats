@@ -85,6 +85,15 @@ events() {
     says "2 ranks are as many files: standard output is one"
 }
 
+@test "ranks that are in one set of tables are one file, which has no rank" {
+    needs "$FIXTURES/rank0.db"
+    rocmerge -q --flat -o flat.db "$FIXTURES/rank0.db" "$FIXTURES/rank1.db"
+    try 0 rtg2json --layout kineto -o out.json flat.db
+    says "several ranks of one set of tables are in one file"
+    [ "$(echo out*)" == out.json ]
+    try 1 grep distributedInfo out.json
+}
+
 @test "from a database: calls, kernels, arrows, annotations" {
     try 0 rtg2json --layout kineto -o t.json "$FIXTURES/everything.db"
     says "left out: PyTorch's traces have no place for"

@@ -228,6 +228,27 @@ same() {
     done
 }
 
+# Counters follow the fields of a dispatch, so that nothing else tells that they are missing.
+@test "a last line of rocprofv2 that is cut behind a field" {
+    local text=$ROCPROF/v2.txt whole n
+    for n in 4 13; do # a call, and a dispatch
+        for last in 'End_Timestamp(5000000002000)' 'End_Timestamp(5000000020000),' 'GRBM_COUNT(40539.500000)'; do
+            whole=$(sed -n ${n}p "$text")
+            [[ $whole == *"$last"* ]] || continue
+            { head -$((n - 1)) "$text" && printf %s "${whole%%"$last"*}$last"; } >v2.txt
+            try 1 rocstats summary v2.txt
+            says "v2.txt:$n: the last line has no line end and may be cut; if it is whole, add one"
+            echo >>v2.txt
+            try 0 rocstats summary v2.txt
+        done
+    done
+    # As rocprofv2's own tests have them.
+    for n in 4 6 12; do
+        { head -$((n - 1)) "$text" && sed -n ${n}p "$text" | tr -d '\n'; } >v2.txt
+        try 0 rocstats summary v2.txt
+    done
+}
+
 @test "times that are too large, or turned round" {
     printf '%s\n' '18446744073709551615:18446744073709551616 1:1 hipA() :1' \
         '9999999999999999999:9999999999999999999 1:1 hipB() :1' \

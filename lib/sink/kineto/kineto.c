@@ -511,6 +511,16 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* That of its file; -1: none, or its processes have several (a flat database), which are not told
+ * apart. */
+static int32_t rank_of(const rocl_capture *c)
+{
+    for (uint32_t i = 1; i < c->process_count; i++)
+        if (c->processes[i].rank != c->processes[0].rank)
+            return -1;
+    return c->rank;
+}
+
 typedef struct gpu_device {
     int64_t number;
     uint32_t name;
@@ -531,7 +541,7 @@ static bool find_devices(const kineto_sink *s, int32_t rank, gpu_device **device
     size_t cap = 0, n = 0, kept = 0;
     *devices = NULL;
     for (size_t i = t->capture_count; i-- > 0;)
-        machine = t->captures[i]->pub.rank == rank ? t->captures[i]->pub.machine : machine;
+        machine = rank_of(&t->captures[i]->pub) == rank ? t->captures[i]->pub.machine : machine;
     for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
         for (uint32_t k = 0; c->machine == machine && k < c->agent_count; k++) {
@@ -615,7 +625,7 @@ static size_t count_processes(const rocl_trace *t, int32_t rank)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->capture_count; i++)
-        n += t->captures[i]->pub.rank == rank ? t->captures[i]->pub.process_count : 0;
+        n += rank_of(&t->captures[i]->pub) == rank ? t->captures[i]->pub.process_count : 0;
     return n;
 }
 
@@ -629,7 +639,7 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
     rocl_map_free(&s->rows);
     s->of_several = count_processes(s->trace, rank) > 1;
     for (size_t i = 0; i < s->trace->capture_count && st == ROCL_OK; i++)
-        if (s->trace->captures[i]->pub.rank == rank && s->captures[i].sorter)
+        if (rank_of(&s->trace->captures[i]->pub) == rank && s->captures[i].sorter)
             st = write_capture(s, i, err);
     rocl_buf_str(&s->text, "\n  ]\n}\n");
     put_own_text(s);
@@ -651,7 +661,7 @@ static bool is_own(const kineto_sink *s, int32_t rank, bool none)
 {
     const rocl_trace *t = s->trace;
     for (size_t i = 0; t->parts && !none && i < t->capture_count; i++)
-        if (t->captures[i]->pub.rank == rank && rocl_trace_takes(t, &t->captures[i]->pub)) {
+        if (rank_of(&t->captures[i]->pub) == rank && rocl_trace_takes(t, &t->captures[i]->pub)) {
             rocl_parts_join_capture(t->parts, &t->captures[i]->pub);
             return rocl_parts_own(t->parts)[i];
         }
@@ -686,7 +696,7 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
     rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; ranks && i < t->capture_count; i++)
         if (rocl_trace_takes(t, &t->captures[i]->pub))
-            ranks[all++] = t->captures[i]->pub.rank;
+            ranks[all++] = rank_of(&t->captures[i]->pub);
     if (all)
         qsort(ranks, all, sizeof *ranks, compare_ranks);
     for (size_t i = 0; i < all; i++)
@@ -787,7 +797,7 @@ static rocl_status open_outputs(const kineto_sink *s, rocl_error *err)
     int32_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
     rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; ranks && i < t->capture_count; i++)
-        ranks[i] = t->captures[i]->pub.rank;
+        ranks[i] = rank_of(&t->captures[i]->pub);
     if (st == ROCL_OK)
         st = rocl_parts_are_apart(t, ranks) ? rocl_parts_open(t, s->opt->path, err)
                                             : rocl_pipeline_complete(t, err);
@@ -851,7 +861,7 @@ rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o, rocl_
 {
     kineto_sink s = {.encoder = {.trace = t, .amd_layout = true}, .trace = t, .opt = o};
     rocl_sink sink = rocl_encoder_sink(&s.encoder);
-    uint64_t records = 0;
+    uint64_t records = 0, mixed = 0;
     sink.kinds |= ROCL_BIT(ROCL_FLOW);
     sink.fields = ROCL_FIELD_ADDRESSES;
     sink.begin_capture = begin_capture;
@@ -867,8 +877,11 @@ rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o, rocl_
     if (st == ROCL_OK)
         st = choose_base(&s, err);
     if (st == ROCL_OK) {
-        for (size_t i = 0; i < t->capture_count; i++)
+        for (size_t i = 0; i < t->capture_count; i++) {
             records += s.captures[i].sorter ? rocl_sorter_count(s.captures[i].sorter) : 0;
+            mixed +=
+                s.captures[i].sorter && rank_of(&t->captures[i]->pub) != t->captures[i]->pub.rank;
+        }
         rocl_progress_phase(t, "writing", records);
         st = write_ranks(&s, err);
     }
@@ -879,6 +892,9 @@ rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o, rocl_
                     "%" PRIu64 " event%s left out: PyTorch's traces have no place for counters, "
                     "samples, scratch memory, graphs and HIP events",
                     s.report.left_out, s.report.left_out == 1 ? "" : "s");
+    if (st == ROCL_OK && tells && mixed)
+        rocl_notice(t, "several ranks of one set of tables are in one file, without a rank: merged "
+                       "without --flat, or converted from their own inputs, each has its file");
     if (report)
         *report = s.report;
     return st ? st : rocl_trace_outcome_utf8(t);

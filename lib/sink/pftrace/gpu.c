@@ -47,7 +47,9 @@ bool pf_can_cut_work(const pf_sink *p)
                UINT32_MAX / (p->world.sequences + 1);
 }
 
-static uint32_t add_spec(pf_part *p, uint64_t number, const char *name, unsigned category)
+/* description: may be "". */
+static uint32_t add_spec(pf_part *p, uint64_t number, const char *name, const char *description,
+                         unsigned category)
 {
     rocl_buf *b = &p->seq.pending;
     uint32_t iid =
@@ -55,23 +57,43 @@ static uint32_t add_spec(pf_part *p, uint64_t number, const char *name, unsigned
     size_t at = rocl_pb_begin(b, INTERNED_SPECS);
     rocl_pb_uint(b, IID, iid);
     pf_string(b, SPEC_NAME, name, strlen(name));
+    if (*description)
+        pf_string(b, SPEC_DESCRIPTION, description, strlen(description));
     rocl_pb_uint(b, SPEC_CATEGORY, category);
     rocl_pb_end(b, at);
     return iid;
 }
 
+/* The HSA queue of the kernels of a stream is said once, in the description, as most streams have
+ * one: it is that of the event at hand, and the upper half of the number. Kernels on others say so.
+ */
+static uint64_t said_queue(uint32_t queue)
+{
+    return (uint64_t)(queue + 1) << 32; /* 0: none */
+}
+
 uint64_t pf_define_queue(pf_part *p, const rocl_track *t)
 {
     const pf_world *w = &p->sink->world;
+    const rocl_track_event *e = &p->part.event;
     bool queue = t->kind <= ROCL_TRACK_QUEUE;
-    char own[160], pid[40] = "", name[256];
+    char own[160], pid[40] = "", name[256], description[256] = "";
+    uint32_t said = ROCL_NONE;
     rocl_work_label(w->trace, w->capture, t, t->agent != ROCL_NONE && !t->gpu, own, sizeof own);
     if (w->process_total > 1)
         snprintf(pid, sizeof pid, " (pid %" PRId64 ")", w->processes[t->process].pid);
     /* It must be shown on some GPU. */
     const char *unknown = queue && t->agent == ROCL_NONE ? " (unknown agent)" : "";
     snprintf(name, sizeof name, "%s%s%s", own, pid, unknown);
-    return add_spec(p, number_track(w->capture, t), name, queue ? SPEC_COMPUTE : SPEC_OTHER);
+    if (t->kind == ROCL_TRACK_STREAM && e->kind == ROCL_DISPATCH && e->stream != ROCL_NONE &&
+        e->queue != ROCL_NONE) {
+        const rocl_queue *q = &w->capture->queues[e->queue];
+        said = e->queue;
+        snprintf(description, sizeof description, PF_QUEUE_SAID "%" PRIu64 ": %s", (uint64_t)q->id,
+                 rocl_str(w->trace, q->label));
+    }
+    return said_queue(said) | add_spec(p, number_track(w->capture, t), name, description,
+                                       queue ? SPEC_COMPUTE : SPEC_OTHER);
 }
 
 /* More bytes than an argument takes; an event has a dozen at most, and fits in PF_EVENT_BYTES. */
@@ -209,7 +231,8 @@ static uint8_t *put_copy(pf_part *p, uint8_t *at, const rocl_track_event *e)
     return at;
 }
 
-static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, uint32_t gpu)
+static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, uint32_t gpu,
+                           uint64_t track)
 {
     const rocl_capture *c = p->sink->world.capture;
     uint8_t *begin = at = rocl_pb_open(at, STAGE_LAUNCH);
@@ -219,6 +242,9 @@ static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, u
     /* Integers on every slice: the viewer builds its tree of devices and streams from them. */
     at = put_int(p, at, W_DEVICE, gpu == ROCL_NONE ? -1 : (int64_t)gpu);
     at = put_int(p, at, W_STREAM, stream);
+    if (e->kind == ROCL_DISPATCH && e->stream != ROCL_NONE &&
+        said_queue(e->queue) != track >> 32 << 32)
+        at = put_int(p, at, W_QUEUE, e->queue != ROCL_NONE ? c->queues[e->queue].id : -1);
     if (e->kind == ROCL_DISPATCH)
         at = put_kernel(p, at, e);
     else if (e->kind == ROCL_COPY)
@@ -243,7 +269,7 @@ static void write_extras(pf_part *p, rocl_buf *b)
     }
 }
 
-rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error *err)
+rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t track, rocl_error *err)
 {
     static const char *const stages[ROCL_KINDS] = {
         [ROCL_DISPATCH] = PF_STAGE_KERNEL,  [ROCL_COPY] = PF_STAGE_COPY,
@@ -266,15 +292,15 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t queue, rocl_error 
                                    s->world.processes[p->part.process].context);
     if (gpu != ROCL_NONE)
         at = rocl_pb_put_uint(at, STAGE_GPU, gpu);
-    at = rocl_pb_put_uint(at, STAGE_QUEUE_IID, queue);
+    at = rocl_pb_put_uint(at, STAGE_QUEUE_IID, (uint32_t)track);
     if (!*stage)
-        *stage = add_spec(p, e->kind, stages[e->kind],
+        *stage = add_spec(p, e->kind, stages[e->kind], "",
                           e->kind == ROCL_DISPATCH ? SPEC_COMPUTE : SPEC_OTHER);
     at = rocl_pb_put_uint(at, STAGE_IID, *stage);
     if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
         at = rocl_pb_put_uint(at, STAGE_KERNEL_IID, kernel_iid(p, e->kernel, e->agent));
     at = rocl_pb_put_uint(at, STAGE_NAME_IID, pf_iid(q, PF_NAMES, name));
-    at = put_launch(p, at, e, gpu);
+    at = put_launch(p, at, e, gpu, track);
     at = rocl_pb_put_uint(at, STAGE_EVENT_ID,
                           e->stack_id ? rocl_link_id(s->world.capture, e->stack_id) : 0);
     at = rocl_pb_put_uint(at, STAGE_DURATION, (uint64_t)(e->end - e->time));

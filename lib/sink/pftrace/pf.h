@@ -357,7 +357,7 @@ rocl_status pf_write_flow(rocl_timeline_part *p, uint64_t track, const rocl_flow
 /* A sequence of GPU work begins. */
 void pf_begin_stages(pf_part *p);
 uint64_t pf_define_queue(pf_part *p, const rocl_track *t);
-rocl_status pf_write_stage(rocl_timeline_part *p, uint64_t queue, rocl_error *err);
+rocl_status pf_write_stage(rocl_timeline_part *p, uint64_t track, rocl_error *err);
 /* Can sequences of GPU work be cut: are there iids enough? */
 bool pf_can_cut_work(const pf_sink *p);
 

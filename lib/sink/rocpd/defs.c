@@ -251,7 +251,8 @@ static rocl_status write_agent(newset *s, schema_table table, uint32_t index, ne
     return st;
 }
 
-/* People know it by a number that another may have: then that is not its id. */
+/* People know it by a number that another may have: then that is not its id. One without a name
+ * gets its label, as every queue and stream of a profiler has a name. */
 static rocl_status write_queue(newset *s, schema_table table, uint32_t index, newset_cell id,
                                rocl_error *err)
 {
@@ -262,7 +263,8 @@ static rocl_status write_queue(newset *s, schema_table table, uint32_t index, ne
     rocl_status st = put_owner(s, q->process, by, err);
     if (!s->to->flat && id.i != q->id)
         snprintf(number, sizeof number, SCHEMA_NUMBER, (long long)q->id);
-    const newset_cell row[] = {id, by[0], by[1], newset_text(s, q->name), newset_literal(number)};
+    const uint32_t name = *rocl_str(s->trace, q->name) ? q->name : q->label;
+    const newset_cell row[] = {id, by[0], by[1], newset_text(s, name), newset_literal(number)};
     return st ? st : newset_insert(s, table, row, err);
 }
 

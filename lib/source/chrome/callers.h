@@ -22,11 +22,14 @@ typedef struct chrome_callers {
     pthread_mutex_t lock; /* of the next two, in PASS_FINDS_CALLERS */
     rocl_idset processes; /* that have calls */
     uint64_t one;         /* of them */
-    rocl_sorter *calls;   /* correlation, 0, process of a call; correlation, 1, row of work */
-    rocl_lookup *owners;  /* correlation -> process of its calls, where it is one; NULL */
-    rocl_map row_index;   /* a row of work, mixed -> index of its process */
+    rocl_sorter *calls;  /* correlation, 0, process of a call; correlation, 1, row of work; begin */
+    rocl_lookup *owners; /* correlation -> process of its calls, where it is one; NULL */
+    rocl_map row_index;  /* a row of work, mixed -> index of its process */
     uint64_t *row_owners; /* processes */
     size_t row_count, row_cap;
+    rocl_map claim_index; /* a row and a process, mixed -> index of a claim */
+    struct chrome_claim *claims;
+    size_t claim_count, claim_cap;
 } chrome_callers;
 
 /* Of a worker; zeroed at first. */
@@ -42,8 +45,9 @@ void chrome_callers_worker_free(chrome_callers_worker *w);
 /* A call, whose link and process are set. Any worker, as the next one. */
 rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
                              const rocl_source_record *call, rocl_error *err);
-/* Sets the process of work that does not say it, whose link is set; row: its pid in the file, by which work without a
- * call is told. It stays unknown where the file has but one process with calls. */
+/* Sets the process of work that does not say it, whose link is set; row: its pid in the file, by
+ * which work without a call is told. It stays unknown where the file has but one process with
+ * calls. */
 rocl_status chrome_find_caller(const chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
                                uint64_t row, rocl_source_record *work, rocl_error *err);
 /* Behind a first pass: `passed` of rocl_record_format. */

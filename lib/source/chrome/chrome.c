@@ -503,6 +503,11 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
     rocl_json r;
     rocl_json_token v;
     rocl_status st = ROCL_OK;
+    const rocl_json_node *const once[] = {base, info, devices};
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++)
+        if (once[i] && rocl_json_same(x, once[i]))
+            rocl_notice(in->trace, "%s: \"%s\" stands there several times: the first is taken",
+                        in->files[0].path, once[i]->key);
     f->kineto = base || info || devices || rocl_json_child(x, x->nodes, "schemaVersion");
     f->rank = rank_of_name(in->files[0].path);
     if (base) {

@@ -64,6 +64,10 @@ void chrome_make_copy(rocl_source_record *r, const chrome_work *k, const chrome_
                 {"DEVICE_TO_HOST", true, false},
                 {"DEVICE_TO_DEVICE", true, true},
                 {"HOST_TO_HOST", false, false},
+                {"HostToDevice", false, true},
+                {"DeviceToHost", true, false},
+                {"DeviceToDevice", true, true},
+                {"HostToHost", false, false},
                 {"PtoP", true, true}};
     r->kind = ROCL_COPY;
     r->as.e.category = k->copy;

@@ -97,6 +97,24 @@ static void place_stage(rocl_source_record *r, rocl_view queue, const pfr_facts 
         other = r->kind != ROCL_COPY; /* their queues are not known to us */
     }
     *(other ? &r->queue : &r->stream) = number;
+    if (r->kind == ROCL_DISPATCH && !other)
+        r->queue = a->queue;
+}
+
+/* The number in the description that ours have of the queue of a stream; its name is left in it. */
+static uint64_t read_said_queue(rocl_view *said)
+{
+    static const char intro[] = PF_QUEUE_SAID;
+    size_t at = sizeof intro - 1;
+    uint64_t number = 0;
+    if (said->n <= at || memcmp(said->p, intro, at) != 0)
+        return ROCL_NO_KEY;
+    for (; at < said->n && said->p[at] >= '0' && said->p[at] <= '9'; at++)
+        number = number * 10 + (uint64_t)(said->p[at] - '0');
+    if (said->n - at < 2 || said->p[at] != ':')
+        return ROCL_NO_KEY;
+    *said = (rocl_view){said->p + at + 2, said->n - at - 2};
+    return number;
 }
 
 /* Ours have it behind their name where a trace has several processes. */
@@ -112,9 +130,9 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
 {
     rocl_pb p = rocl_pb_of(w->packet->body), inner;
     rocl_pb_field f, g;
-    uint64_t duration = 0, gpu = 0, event = 0;
+    uint64_t duration = 0, gpu = 0, event = 0, said_number = ROCL_NO_KEY;
     bool has_gpu = false, named = false;
-    rocl_view queue = {"", 0}, stage = {"", 0}, kernel = {"", 0}, launch = {"", 0};
+    rocl_view queue = {"", 0}, said = queue, stage = {"", 0}, kernel = {"", 0}, launch = {"", 0};
     pfr_facts a;
     rocl_key_facts symbol = {0};
     pfr_begin_facts(w, &a);
@@ -142,6 +160,8 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
         case STAGE_QUEUE_IID:
             v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_SPECS, f.value));
             queue = without_pid(message_text(v, SPEC_NAME));
+            said = message_text(v, SPEC_DESCRIPTION);
+            a.queue = said_number = read_said_queue(&said);
             break;
         case STAGE_IID:
             v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_SPECS, f.value));
@@ -203,6 +223,13 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
     if (r->kind == ROCL_COPY ? has_gpu && r->queue != ROCL_NO_KEY
                              : has_gpu || a.stream == ROCL_NO_KEY)
         r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
+    snprintf(plain, sizeof plain, "Queue %" PRIu64, r->queue);
+    if (r->kind == ROCL_DISPATCH && r->queue != ROCL_NO_KEY && r->queue == said_number &&
+        !rocl_view_is(said, plain)) {
+        const rocl_status st = rocl_record_name(w->to, ROCL_KEY_QUEUE, r, said, err);
+        if (st != ROCL_OK)
+            return st;
+    }
     r->link = event ? pfr_plain_link(event) : ROCL_NO_KEY;
     const rocl_status st = rocl_record_put(w->to, r, err);
     return st == ROCL_OK && r->kind == ROCL_DISPATCH ? pfr_put_counters(w, r, err) : st;

@@ -150,7 +150,7 @@ static void define_lane(rocl_records_input *in, const rocl_key_entry *e, const c
 
 static void define_queue(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
-    define_lane(in, e, "Queue", 0, to);
+    define_lane(in, e, "Queue", name_of_key(in, ROCL_KEY_QUEUE, e), to);
 }
 
 static void define_stream(rocl_records_input *in, const rocl_key_entry *e, void *to)

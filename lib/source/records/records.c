@@ -278,8 +278,10 @@ static rocl_status note_record(rocl_records *w, const rocl_recent *last,
 rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source_record *r,
                              rocl_view name, rocl_error *err)
 {
-    const rocl_key key = {of == ROCL_KEY_PROCESS ? 0 : r->process, 0,
+    const rocl_key key = {of == ROCL_KEY_PROCESS ? 0 : r->process,
+                          of == ROCL_KEY_QUEUE ? r->agent : 0,
                           of == ROCL_KEY_PROCESS  ? r->process
+                          : of == ROCL_KEY_QUEUE  ? r->queue
                           : of == ROCL_KEY_STREAM ? r->stream
                                                   : r->thread};
     if (!to->indexing)

@@ -158,8 +158,8 @@ bool rocl_records_want_instances(const rocl_records *to);
 /* An argument of the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value);
-/* A process, thread or stream has a name: the record says which one. Only those with records are
- * defined.
+/* A process, thread, queue or stream has a name: the record says which one. Only those with records
+ * are defined.
  */
 rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source_record *r,
                              rocl_view name, rocl_error *err);

@@ -79,7 +79,7 @@ struct rocl_records {
     rocl_scopes scopes;  /* of the piece at hand */
     /* first pass */
     rocl_registry keys[ROCL_KEYS];
-    rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, streams */
+    rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, queues, streams */
     int64_t first, last;
     uint64_t halves, allocs, onces;
     uint64_t untimed; /* values of counters without times */
@@ -98,7 +98,7 @@ typedef struct rocl_kept_piece {
 
 typedef struct rocl_records_run {
     rocl_registry keys[ROCL_KEYS];
-    rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, streams */
+    rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, queues, streams */
     uint64_t defined;                  /* keys that the format defined */
     rocl_records *workers;             /* opt.jobs of them, during a pass */
     rocl_kept_piece *kept;             /* of each piece; NULL: nothing is kept */

@@ -293,6 +293,15 @@ static rocprof_fields *get_fields(rocl_records *to)
     return *state;
 }
 
+/* Of a line of rocprofv2 without a line end: may there be more fields? Counters follow a dispatch;
+ * the last field of calls and work is their correlation; those of ROCTx may end with any. */
+static bool may_go_on(rocl_view line)
+{
+    static const char dispatch[] = "Dispatch_ID(";
+    return (line.n >= sizeof dispatch - 1 && !memcmp(line.p, dispatch, sizeof dispatch - 1)) ||
+           (rocl_view_find(line, "_Timestamp(") && !rocl_view_find(line, "Correlation_ID("));
+}
+
 static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t where,
                               rocl_error *err)
 {
@@ -307,7 +316,10 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
         return rocprof_counter_line_put(to, &run->words, fields, line, n, where, err);
     if (fields && (st = rocprof_fields_end_dispatch(to, fields, err)) != ROCL_OK)
         return st;
-    if (rocprof_has_fields(line, n))
+    const bool has_fields = rocprof_has_fields(line, n);
+    if (has_fields && rocl_records_line_is_cut(to) && may_go_on((rocl_view){line, n}))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT, err);
+    if (has_fields)
         return get_fields(to)
                    ? rocprof_fields_put(to, &run->words, get_fields(to), line, n, where, err)
                    : rocl_fail_memory(err);
