@@ -41,8 +41,10 @@ requires() {
 
 @test "every bar says what it is of" {
     needs python3
-    rocstats all --format html -o a.html "$DB"
+    rocstats all --by-stream --format html -o a.html "$DB"
     run ! grep -q '<div class="l" title="">' a.html
+    echo '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "", "pid": 0, "tid": 1, "ts": 1, "dur": 1}]}' >t.json
+    rocstats kernels --format html t.json | grep -q '<div class="l" title="(no name)">'
     grep -A2 'aria-label="Streams"' a.html | grep -q '<div class="l" title="pid [0-9]* · Stream [0-9]*">'
     # What bars of one chart say differs.
     python3 - a.html <<'END'
@@ -168,13 +170,25 @@ for axis, key in (0, 'average_ns'), (1, 'calls'):
         near(p[axis], low[axis] + (high[axis] - low[axis]) * (math.log(p[2][key] / low[2][key]) / span if span else 0), 0.2)
         assert p[3] == 'k%d' % names.index(p[2]['class'])
 # Stacks of causes: their shares, in the order in which they come first.
-causes = list(dict.fromkeys(g['class'] for g in tables['gap_classes']))
+causes = list(dict.fromkeys(g['class'] for g in tables['gap_classes'] if g['class'] != 'tail'))
 for label, plot, _ in rows(figure(page, 'Idle gaps by cause')):
-    of_gpu = [g for g in tables['gap_classes'] if g['gpu'] == label]
+    of_gpu = [g for g in tables['gap_classes'] if g['gpu'] == label and g['class'] != 'tail'] # no gap
     whole = sum(g['total_ns'] for g in of_gpu)
     for colour, x, width in rects(plot):
         cause = causes[int(colour[1:])]
         near(width, max(1000 * sum(g['total_ns'] for g in of_gpu if g['class'] == cause) / whole, 0.6))
+    assert sum(w for _, _, w in rects(plot)) > 999, label
+# The longest gaps of all GPUs, with their begin; their classes are not those of kernels.
+fig = figure(page, 'Longest idle gaps')
+longest = sorted(tables['longest_gaps'], key=lambda g: -g['gap_ns'])[:15]
+assert 'several classes' not in fig
+assert [label.split(' · ')[0] for label, _, _ in rows(fig)] == [g['gpu'] for g in longest]
+for g, (label, plot, _) in zip(longest, rows(fig)):
+    assert re.fullmatch(r'.* · [0-9.]+ s', label), label
+    (colour, x, width), = rects(plot)
+    near(width, max(1000 * g['gap_ns'] / longest[0]['gap_ns'], 0.6))
+    assert colour == 'c0'
+assert '<figcaption>on the right the share of: ' in figure(page, 'Idle gaps by cause')
 # Histogram: heights are shares of the calls of a name.
 for label, plot, value in rows(figure(page, 'Durations of kernels')):
     of_name = [h for h in tables['histogram'] if h['name'] == html.unescape(label)]
