@@ -78,6 +78,23 @@ assert p.open == [] and p.cells > 50, p.open
 END
 }
 
+@test "on paper: all columns, names in full, also from a dark page" {
+    needs chromium pdftotext
+    local name="void $(printf 'deep::%.0s' {1..60})end<int>(float const*)"
+    echo "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"$name\", \"pid\": 0, \"tid\": 1,
+        \"ts\": 1, \"dur\": 1}]}" >t.json
+    rocstats summary kernels --format html -o a.html t.json
+    sed -i 's/<html /&data-theme="dark" /' a.html
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --no-pdf-header-footer \
+        --print-to-pdf=a.pdf "file://$PWD/a.html" 2>/dev/null
+    pdftotext -raw a.pdf a.txt
+    grep -q 'RSD % Class' a.txt
+    tr -d ' \n' <a.txt | grep -qF "$(tr -d ' ' <<<"$name")"
+    # On white: nothing is in the near white of the dark page.
+    pdftohtml -xml -stdout a.pdf | grep -q 'color="#1b1f24"'
+    run ! grep -q 'color="#e4e8ec"' <(pdftohtml -xml -stdout a.pdf)
+}
+
 @test "sorting and tabs in a browser" {
     needs chromium
     rocstats --format html -o a.html "$DB"
