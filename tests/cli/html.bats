@@ -113,11 +113,13 @@ function ordered(up) { return calls().every(function (v, i, a) { return !i || (u
 button.click(); out.push(ordered(false), button.parentNode.getAttribute('aria-sort'));
 button.click(); out.push(ordered(true), button.parentNode.getAttribute('aria-sort'));
 document.getElementById('theme').click(); out.push(document.documentElement.dataset.theme);
+function laidOut() { return getComputedStyle(document.getElementById('panel-kernel')).contentVisibility }
+out.push(laidOut()); document.body.className = ''; out.push(laidOut()); // as long as all panels are there
 document.body.innerHTML = '<p id=result>' + out.join(' ') + '</p>';
 </script>
 END
     run in_browser a.html
-    [[ "$output" == *"true true true true true descending true ascending dark"* || "$output" == *"true true true true true descending true ascending light"* ]] || fail "the page did not do it"
+    [[ "$output" == *"true true true true true descending true ascending dark visible auto"* || "$output" == *"true true true true true descending true ascending light visible auto"* ]] || fail "the page did not do it"
 }
 
 @test "the first page: what was traced, and shares that the tables have" {
