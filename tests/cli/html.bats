@@ -435,6 +435,20 @@ END
     says "rocstats: wrong, line 1: a class and a regular expression are expected"
 }
 
+@test "calls have one colour in a flame graph, those of CUDA as well" {
+    for name in cudaLaunchKernel:cuda_runtime cuLaunchKernelEx:cuda_driver hipLaunchKernel:cuda_runtime; do
+        : $((n += 1))
+        echo "{\"ph\": \"X\", \"cat\": \"${name#*:}\", \"name\": \"${name%:*}\", \"pid\": 7, \"tid\": 7,
+            \"ts\": $((n * 100)), \"dur\": 5, \"args\": {\"correlation\": $n}}
+            {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 1,
+            \"ts\": $((n * 100 + 10)), \"dur\": 50, \"args\": {\"correlation\": $n, \"stream\": 1, \"device\": 0}}"
+    done | jq -s '{traceEvents: .}' >t.json
+    rocstats attribution --format html -o t.html t.json
+    for name in cudaLaunchKernel cuLaunchKernelEx hipLaunchKernel; do
+        grep -q "<b class=\"c4\" .*>$name</b>" t.html || fail "$(grep '<b class' t.html)"
+    done
+}
+
 @test "a click on a frame of the flame graph makes it as wide as the page" {
     needs chromium
     rocstats attribution --format html -o a.html "$DB"
