@@ -80,7 +80,8 @@ END
 
 @test "on paper: all columns, names in full, also from a dark page" {
     needs chromium pdftotext
-    local name="void $(printf 'deep::%.0s' {1..60})end<int>(float const*)"
+    local name
+    name="void $(printf 'deep::%.0s' {1..60})end<int>(float const*)"
     echo "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"$name\", \"pid\": 0, \"tid\": 1,
         \"ts\": 1, \"dur\": 1}]}" >t.json
     rocstats summary kernels --format html -o a.html t.json
@@ -433,6 +434,13 @@ END
     printf 'a\n' >wrong
     try 3 rocstats kernels --classes wrong "$DB"
     says "rocstats: wrong, line 1: a class and a regular expression are expected"
+}
+
+@test "the first page of kernels that took no time has no title without a picture" {
+    echo '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 1, "ts": 5, "dur": 0}]}' >t.json
+    rocstats --format html -o t.html t.json
+    run ! grep -A1 '<h2><a href' t.html
+    grep -q '<h2>Can the trace be trusted?' t.html
 }
 
 @test "calls have one colour in a flame graph, those of CUDA as well" {
