@@ -28,8 +28,8 @@ static void check_records(rocl_doctor *d)
                  rocl_fault_text(f), ROCL_N(n));
     }
     if (!events && !sums[true])
-        rocl_doctor_find(d, ROCL_RULE_EMPTY, &all, 1, ROCL_NO_EVENT, "%zu files without an event",
-                         rocl_trace_inputs(t));
+        rocl_doctor_find(d, ROCL_RULE_EMPTY, &all, 1, ROCL_NO_EVENT, "%zu file%s without an event",
+                         rocl_trace_inputs(t), rocl_trace_inputs(t) == 1 ? "" : "s");
     else if (sums[true] > events)
         rocl_doctor_find(d, ROCL_RULE_MOSTLY_LEFT_OUT, &all, sums[true], ROCL_NO_EVENT,
                          "%llu of %llu: %s", ROCL_N(sums[true]), ROCL_N(sums[true] + events),

@@ -325,7 +325,8 @@ function setView(from,to){
   from=mid-len/2;
   from=Math.max(-slack,Math.min(from,info.span-len+slack));
   view.from=from;view.to=from+len;
-  el('range').textContent=timeText(len)+' from '+timeText(Math.max(0,from));
+  from=Math.max(0,from);
+  el('range').textContent=timeText(Math.max(0,Math.min(info.span,view.to)-from))+' from '+timeText(from);
   redraw()
   }
 function zoomAt(time,factor){
@@ -488,12 +489,19 @@ function shownName(i){
   if(shown[i]===undefined)shown[i]=cleanText(texts[i]||'(no name)',400).replace(/^void /,'');
   return shown[i]
   }
-var widths={};
+var widths=new Map();
+function widthOf(text){
+  var w=widths.get(text);
+  if(w===undefined)widths.set(text,w=ctx.measureText(text).width);
+  return w
+  }
+/* As much of the text as there is room for, with its dots; no half of a character. */
 function fitted(text,width){
-  var w=widths[text];
-  if(w===undefined)w=widths[text]=ctx.measureText(text).width;
+  var w=widthOf(text),room=width-widthOf('\u2026');
   if(w<=width)return text;
-  var n=Math.floor(text.length*width/w)-1;
+  var n=Math.floor(text.length*room/w);
+  while(n>1&&widthOf(text.slice(0,n))>room)n--;
+  if(n>0&&/[\ud800-\udbff]/.test(text[n-1]))n--;
   return n<2?'':text.slice(0,n)+'\u2026'
   }
 function draw(){

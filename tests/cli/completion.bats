@@ -137,6 +137,13 @@ rocline convert -f csv pf|pftrace
 rocline convert --output-format csv otf2 her|here.db
 rocline convert -f csv -o out her|here.db
 END
+    # The help of an option is not that of each of its words.
+    for line in 'rocstats --sort ' 'rocpd2csv --kinds kernel,memory_c' 'rocline stats --format '; do
+        got=$(HOME=$PWD fish --no-config -c "for f in fish/*.fish; source \$f; end; complete -C '$line'")
+        run ! grep -q $'\t' <<<"$got"
+    done
+    got=$(HOME=$PWD fish --no-config -c "source fish/rocstats.fish; complete -C 'rocstats --sor'")
+    [[ "$got" == "--sort"$'\t'* ]] || fail "$got"
     # A command's options are not those of another one.
     got=$(HOME=$PWD fish --no-config -c "source fish/rocline.fish; complete -C 'rocline query --fail-o'")
     [ -z "$got" ] || fail "$got"

@@ -173,6 +173,7 @@ END
 
 @test "nothing at all, and what filters hide" {
     try 3 rocstats doctor "$FIXTURES/empty-tables.db"
+    [[ "$output" == *"1 file without an event"* ]]
     [ "$(verdict "$FIXTURES/empty-tables.db")" = unusable ]
     [ "$(found "$FIXTURES/empty-tables.db")" = empty ]
     try 2 rocstats doctor --start 10% "$db"

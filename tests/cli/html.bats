@@ -41,8 +41,10 @@ requires() {
 
 @test "every bar says what it is of" {
     needs python3
-    rocstats all --format html -o a.html "$DB"
+    rocstats all --by-stream --format html -o a.html "$DB"
     run ! grep -q '<div class="l" title="">' a.html
+    echo '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "", "pid": 0, "tid": 1, "ts": 1, "dur": 1}]}' >t.json
+    rocstats kernels --format html t.json | grep -q '<div class="l" title="(no name)">'
     grep -A2 'aria-label="Streams"' a.html | grep -q '<div class="l" title="pid [0-9]* · Stream [0-9]*">'
     # What bars of one chart say differs.
     python3 - a.html <<'END'
@@ -76,6 +78,24 @@ assert p.open == [] and p.cells > 50, p.open
 END
 }
 
+@test "on paper: all columns, names in full, also from a dark page" {
+    needs chromium pdftotext
+    local name
+    name="void $(printf 'deep::%.0s' {1..60})end<int>(float const*)"
+    echo "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"$name\", \"pid\": 0, \"tid\": 1,
+        \"ts\": 1, \"dur\": 1}]}" >t.json
+    rocstats summary kernels --format html -o a.html t.json
+    sed -i 's/<html /&data-theme="dark" /' a.html
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --no-pdf-header-footer \
+        --print-to-pdf=a.pdf "file://$PWD/a.html" 2>/dev/null
+    pdftotext -raw a.pdf a.txt
+    grep -q 'RSD % Class' a.txt
+    tr -d ' \n' <a.txt | grep -qF "$(tr -d ' ' <<<"$name")"
+    # On white: nothing is in the near white of the dark page.
+    pdftohtml -xml -stdout a.pdf | grep -q 'color="#1b1f24"'
+    run ! grep -q 'color="#e4e8ec"' <(pdftohtml -xml -stdout a.pdf)
+}
+
 @test "sorting and tabs in a browser" {
     needs chromium
     rocstats --format html -o a.html "$DB"
@@ -94,11 +114,13 @@ function ordered(up) { return calls().every(function (v, i, a) { return !i || (u
 button.click(); out.push(ordered(false), button.parentNode.getAttribute('aria-sort'));
 button.click(); out.push(ordered(true), button.parentNode.getAttribute('aria-sort'));
 document.getElementById('theme').click(); out.push(document.documentElement.dataset.theme);
+function laidOut() { return getComputedStyle(document.getElementById('panel-kernel')).contentVisibility }
+out.push(laidOut()); document.body.className = ''; out.push(laidOut()); // as long as all panels are there
 document.body.innerHTML = '<p id=result>' + out.join(' ') + '</p>';
 </script>
 END
     run in_browser a.html
-    [[ "$output" == *"true true true true true descending true ascending dark"* || "$output" == *"true true true true true descending true ascending light"* ]] || fail "the page did not do it"
+    [[ "$output" == *"true true true true true descending true ascending dark visible auto"* || "$output" == *"true true true true true descending true ascending light visible auto"* ]] || fail "the page did not do it"
 }
 
 @test "the first page: what was traced, and shares that the tables have" {
@@ -168,13 +190,25 @@ for axis, key in (0, 'average_ns'), (1, 'calls'):
         near(p[axis], low[axis] + (high[axis] - low[axis]) * (math.log(p[2][key] / low[2][key]) / span if span else 0), 0.2)
         assert p[3] == 'k%d' % names.index(p[2]['class'])
 # Stacks of causes: their shares, in the order in which they come first.
-causes = list(dict.fromkeys(g['class'] for g in tables['gap_classes']))
+causes = list(dict.fromkeys(g['class'] for g in tables['gap_classes'] if g['class'] != 'tail'))
 for label, plot, _ in rows(figure(page, 'Idle gaps by cause')):
-    of_gpu = [g for g in tables['gap_classes'] if g['gpu'] == label]
+    of_gpu = [g for g in tables['gap_classes'] if g['gpu'] == label and g['class'] != 'tail'] # no gap
     whole = sum(g['total_ns'] for g in of_gpu)
     for colour, x, width in rects(plot):
         cause = causes[int(colour[1:])]
         near(width, max(1000 * sum(g['total_ns'] for g in of_gpu if g['class'] == cause) / whole, 0.6))
+    assert sum(w for _, _, w in rects(plot)) > 999, label
+# The longest gaps of all GPUs, with their begin; their classes are not those of kernels.
+fig = figure(page, 'Longest idle gaps')
+longest = sorted(tables['longest_gaps'], key=lambda g: -g['gap_ns'])[:15]
+assert 'several classes' not in fig
+assert [label.split(' · ')[0] for label, _, _ in rows(fig)] == [g['gpu'] for g in longest]
+for g, (label, plot, _) in zip(longest, rows(fig)):
+    assert re.fullmatch(r'.* · [0-9.]+ s', label), label
+    (colour, x, width), = rects(plot)
+    near(width, max(1000 * g['gap_ns'] / longest[0]['gap_ns'], 0.6))
+    assert colour == 'c0'
+assert '<figcaption>on the right the share of: ' in figure(page, 'Idle gaps by cause')
 # Histogram: heights are shares of the calls of a name.
 for label, plot, value in rows(figure(page, 'Durations of kernels')):
     of_name = [h for h in tables['histogram'] if h['name'] == html.unescape(label)]
@@ -400,6 +434,27 @@ END
     printf 'a\n' >wrong
     try 3 rocstats kernels --classes wrong "$DB"
     says "rocstats: wrong, line 1: a class and a regular expression are expected"
+}
+
+@test "the first page of kernels that took no time has no title without a picture" {
+    echo '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 1, "ts": 5, "dur": 0}]}' >t.json
+    rocstats --format html -o t.html t.json
+    run ! grep -A1 '<h2><a href' t.html
+    grep -q '<h2>Can the trace be trusted?' t.html
+}
+
+@test "calls have one colour in a flame graph, those of CUDA as well" {
+    for name in cudaLaunchKernel:cuda_runtime cuLaunchKernelEx:cuda_driver hipLaunchKernel:cuda_runtime; do
+        : $((n += 1))
+        echo "{\"ph\": \"X\", \"cat\": \"${name#*:}\", \"name\": \"${name%:*}\", \"pid\": 7, \"tid\": 7,
+            \"ts\": $((n * 100)), \"dur\": 5, \"args\": {\"correlation\": $n}}
+            {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 1,
+            \"ts\": $((n * 100 + 10)), \"dur\": 50, \"args\": {\"correlation\": $n, \"stream\": 1, \"device\": 0}}"
+    done | jq -s '{traceEvents: .}' >t.json
+    rocstats attribution --format html -o t.html t.json
+    for name in cudaLaunchKernel cuLaunchKernelEx hipLaunchKernel; do
+        grep -q "<b class=\"c4\" .*>$name</b>" t.html || fail "$(grep '<b class' t.html)"
+    done
 }
 
 @test "a click on a frame of the flame graph makes it as wide as the page" {

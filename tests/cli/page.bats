@@ -270,3 +270,25 @@ END
         document.getElementById("theme").click(); press("w"); press("Enter"); press("ArrowDown"); press("m");' >got
     [ "$(cat got)" = '["</script><script>",0,true]' ] || fail "$(cat got)"
 }
+
+@test "in a browser: names end within their slices, and the time in view is that of the trace" {
+    needs chromium jq
+    for name in constructor "WWWWiiiiiiiiiiiiiiiiiiiiiiiiiiii" "🔥🚀🔥🚀🔥🚀🔥🚀🔥🚀" "(anonymous namespace)::kernel" \
+        constructor iiiiiiiiiiiiiiiiiiiiiiiiiiii "WWWWWWWWWWWWWWWWiiiiiiiiiiii" "🔥🔥🔥🔥🔥🔥🔥🔥🔥🔥" end; do
+        echo "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"$name\", \"pid\": 0, \"tid\": 1,
+            \"ts\": $((n++ * 100)), \"dur\": 100}"
+    done | jq -s '{traceEvents: .}' >t.json
+    rocline convert -f html -o t.html -d . t.json
+    # What is drawn of slices that follow each other: a text ends before the next begins, 4 pixels within.
+    # shellcheck disable=SC2016 # of the script
+    sed -i '/Content-Security-Policy/d; 0,/<script>(function(){/s//<script>var drawn = [], fill = CanvasRenderingContext2D.prototype.fillText;CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { drawn.push([t, x, y, this.measureText(t).width]); fill.apply(this, arguments) };<\/script>&/' t.html
+    # shellcheck disable=SC2016 # of the script
+    in_browser t.html '
+        var names = drawn.filter(function (d) { return d[2] === drawn.find(function (f) { return f[0] === "end" })[2] && d[1] > 200 });
+        out.push($("range").textContent, names.length, names[0][0]);
+        names.forEach(function (d, i) {
+            if (i < 8 && d[1] + d[3] > names[i + 1][1] - 4) out.push(d[0] + " ends behind its slice");
+            if (/[\ud800-\udbff](?![\udc00-\udfff])/.test(d[0])) out.push("half of a character")
+        });' >got
+    [ "$(cat got)" = '["900 us from 0 ns",9,"constructor"]' ] || fail "$(cat got)"
+}

@@ -161,6 +161,31 @@ restored() { # exit code
     restored 0
 }
 
+@test "tables on a narrow terminal: names stay legible, and every column can be sorted by" {
+    local name width
+    for name in first second; do
+        echo "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void $name::a_kernel_with_a_long_name<float>(float*)\",
+            \"pid\": 0, \"tid\": 1, \"ts\": 1, \"dur\": 1}"
+    done | jq -s '{traceEvents: .}' >t.json
+    terminal 80 24
+    start t.json
+    wait_for ' events = '
+    keys 2
+    wait_for 'Kernels of the whole trace'
+    wait_for '^ first::a_kernel_wit….\(float\*\) '
+    wait_for '^ second::a_kernel_wi….\(float\*\) '
+    wait_for 'Name +Calls +Total▼ +% +Average +Longest$'
+    for width in 80 40; do
+        tmux -S "$sockets/s" resize-window -x "$width" -y 24
+        for name in % Average Shortest Longest Name Calls Total; do
+            keys '>'
+            wait_for "$name▼"
+        done
+    done
+    keys q q
+    restored 0
+}
+
 @test "search: next, the one before, none, an expression that is wrong" {
     terminal 100 30
     start "$db"

@@ -401,6 +401,8 @@ static void fish_function(const program *p)
            "end\n");
 }
 
+/* What follows the tab describes a word: nothing, or it would be the help of the option, each time.
+ */
 static void fish_option(const program *p, const opt *o)
 {
     fish_begin();
@@ -411,11 +413,11 @@ static void fish_option(const program *p, const opt *o)
         if (takes_list(p, o)) {
             printf(" -x -a '(__fish_append , ");
             print_offered(p, o);
-            printf(")'");
+            printf(")\\t'");
         } else if (o->choices || o->kind == OPT_BOOL) {
-            printf(" -x -a '");
+            printf(" -x -a '(string split \" \" \"");
             print_offered(p, o);
-            putchar('\'');
+            printf("\")\\t'");
         } else if (strcmp(o->arg, "DIR") == 0) {
             printf(" -x -a '(__fish_complete_directories)'");
         } else {

@@ -186,18 +186,24 @@ static void put_cell(const struct browser_table *t, const rocl_picture_sum *s, t
     }
 }
 
-/* Columns that are shown besides the name: as many as leave it some space. */
+static bool has_column(const browser *b, table_column c)
+{
+    return c != COLUMN_BYTES || b->page == PAGE_COPIES;
+}
+
+/* Columns that are shown besides the name: as many as leave it some space, and what is sorted by.
+ */
 static int fit_columns(const browser *b, bool shown[COLUMNS])
 {
     static const table_column wanted[] = {COLUMN_TOTAL,   COLUMN_CALLS, COLUMN_AVERAGE,
                                           COLUMN_BYTES,   COLUMN_SHARE, COLUMN_LONGEST,
                                           COLUMN_SHORTEST};
-    int left = screen_width() - 1;
+    int left = screen_width() - 1, least = screen_width() * 3 / 8; /* of the name */
+    least = least < 20 ? 20 : least > 32 ? 32 : least;
     memset(shown, 0, COLUMNS * sizeof *shown);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        if (wanted[i] == COLUMN_BYTES && b->page != PAGE_COPIES)
-            continue;
-        if (left - columns[wanted[i]].width < (b->table->sort == wanted[i] ? 10 : 20))
+        if (!has_column(b, wanted[i]) ||
+            left - columns[wanted[i]].width < (b->table->sort == wanted[i] ? 10 : least))
             continue;
         shown[wanted[i]] = true;
         left -= columns[wanted[i]].width;
@@ -272,13 +278,10 @@ static void move_row(struct browser_table *t, int64_t by)
 
 static void sort_by_next(browser *b, int by)
 {
-    bool shown[COLUMNS];
-    fit_columns(b, shown);
-    shown[COLUMN_NAME] = true;
     int c = (int)b->table->sort;
     do
         c = (c + by + COLUMNS) % COLUMNS;
-    while (!shown[c]);
+    while (!has_column(b, (table_column)c));
     b->table->sort = (table_column)c;
     sort_table(b);
 }

@@ -445,7 +445,12 @@ static const char *skip_columns(const char *text, int wide)
 
 void screen_put_name(int y, int x, int width, const char *text)
 {
-    const int wide = measure_text(text), end = width / 3;
+    int wide = measure_text(text);
+    const int end = width / 3;
+    if (wide > width && !strncmp(text, "void ", 5)) { /* it says nothing */
+        text += 5;
+        wide -= 5;
+    }
     if (wide <= width || width < 12) {
         screen_put(y, x, width, text);
         return;

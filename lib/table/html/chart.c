@@ -64,8 +64,7 @@ static void put_rect(rocl_buf *b, const char *colour, double x, double to, int h
 static size_t class_column(const rocl_table *t)
 {
     /* Those of gaps and of the critical path are no classes of kernels. */
-    const bool of_kernels =
-        strcmp(t->key, "gap_classes") != 0 && strncmp(t->key, "critical_path", 13) != 0;
+    const bool of_kernels = !strstr(t->key, "gap") && strncmp(t->key, "critical_path", 13) != 0;
     return of_kernels ? rocl_table_find_column(t, "class") : t->column_count;
 }
 
@@ -102,31 +101,74 @@ static void put_class_legend(rocl_figure *f, const rocl_table *t, const size_t *
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-static void put_bars(rocl_buf *b, const rocl_table *t, size_t column, size_t most)
+/* Of these rows. `where`: a column that their labels need as well, or column_count. */
+static void put_bars_of(rocl_buf *b, const rocl_table *t, size_t column, const size_t *rows,
+                        size_t n, size_t where, const char *axis_title)
 {
     const size_t class = class_column(t);
-    size_t rows[MOST_BARS], n = 0;
     double largest = 0;
     rocl_figure f;
-    for (; n < t->row_count && n < most && n < MOST_BARS; n++) {
-        rows[n] = n;
-        largest = fmax(largest, length_of(t, n, column));
-    }
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, length_of(t, rows[i], column));
     const rocl_axis axis = {0, largest, t->columns[column].unit, false};
-    if (largest <= 0 || !rocl_figure_begin_table(&f, b, t, rows, n, BAR, &axis))
+    if (largest <= 0 || !rocl_figure_open(&f, b, n, BAR, &axis))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        rocl_figure_put_label(&f.full[i], t, rows[i]);
+        if (where < t->column_count) {
+            rocl_buf_str(&f.full[i], " · ");
+            rocl_cell_put_displayed(&f.full[i], t, rocl_table_cell(t, rows[i], where), where);
+        }
+    }
+    if (!rocl_figure_begin(&f, t->title))
         return;
     if (class < t->column_count)
         put_class_legend(&f, t, rows, n);
     for (size_t i = 0; i < n; i++) {
         rocl_figure_begin_row(&f);
-        put_rect(b, class < t->column_count ? class_colours[class_of(t, i, class)] : "c0", 0,
-                 rocl_axis_x(&axis, length_of(t, i, column)), BAR);
+        put_rect(b, class < t->column_count ? class_colours[class_of(t, rows[i], class)] : "c0", 0,
+                 rocl_axis_x(&axis, length_of(t, rows[i], column)), BAR);
         rocl_buf_str(b, "</rect>");
         rocl_figure_end_plot(&f);
-        rocl_html_put_cell(b, t, i, column);
+        rocl_html_put_cell(b, t, rows[i], column);
         rocl_figure_end_row(&f);
     }
-    rocl_figure_end(&f, n < t->row_count && n < most ? "the first rows of the table" : NULL);
+    rocl_figure_end(&f, axis_title);
+}
+
+static void put_bars(rocl_buf *b, const rocl_table *t, size_t column, size_t most)
+{
+    size_t rows[MOST_BARS] = {0}, n = 0;
+    for (; n < t->row_count && n < most && n < MOST_BARS; n++)
+        rows[n] = n;
+    put_bars_of(b, t, column, rows, n, t->column_count,
+                n < t->row_count && n < most ? "the first rows of the table" : NULL);
+}
+
+static int compare_gaps(const void *a, const void *b, void *table)
+{
+    const rocl_table *t = table;
+    const size_t column = rocl_table_find_column(t, "gap_ns");
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const double u = length_of(t, x, column), v = length_of(t, y, column);
+    return u > v ? -1 : u < v ? 1 : x < y ? -1 : x > y;
+}
+
+/* The table has those of one GPU after the other; the picture has the longest of all. */
+static void put_longest_gaps(rocl_buf *b, const rocl_table *t)
+{
+    size_t *rows = malloc((t->row_count + 1) * sizeof *rows);
+    b->failed |= !rows;
+    for (size_t i = 0; rows && i < t->row_count; i++)
+        rows[i] = i;
+    if (rows) {
+        qsort_r(rows, t->row_count, sizeof *rows, compare_gaps, (void *)(uintptr_t)t);
+        put_bars_of(b, t, rocl_table_find_column(t, "gap_ns"), rows,
+                    t->row_count < MOST_BARS ? t->row_count : MOST_BARS,
+                    rocl_table_find_column(t, "start_ns"),
+                    t->row_count > MOST_BARS ? "the longest of the table" : NULL);
+    }
+    free(rows);
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
@@ -339,6 +381,14 @@ static double part_of(const rocl_table *t, size_t row, const part *p)
     return fmax(v + more - less, 0);
 }
 
+/* Says which share is on the right. */
+static void end_stacks(rocl_figure *f, const char *first)
+{
+    char title[96];
+    snprintf(title, sizeof title, "on the right the share of: %s", first);
+    rocl_figure_end(f, title);
+}
+
 /* A stacked bar of 100 %, and the share of its first part as the value. */
 static void put_stack(rocl_figure *f, const double *v, const rocl_legend *legend, size_t n)
 {
@@ -379,7 +429,7 @@ static void put_parts(rocl_buf *b, const rocl_table *t, const part *parts, size_
             v[i] = part_of(t, r, &parts[i]);
         put_stack(&f, v, legend, n);
     }
-    rocl_figure_end(&f, NULL);
+    end_stacks(&f, legend[0].title);
 }
 
 static void put_overlap(rocl_buf *b, const rocl_table *t)
@@ -435,6 +485,12 @@ static bool is_same_group(const rocl_table *t, size_t a, size_t b, size_t past)
     return true;
 }
 
+/* What the table says besides, and is no part of the whole; it is behind the parts. */
+static bool is_left_out(const rocl_datum *d)
+{
+    return is_text(d, "tail");
+}
+
 /* A bar for all rows that are the same before a column, one behind the other: the parts are what
  * that column says, in the order in which they come. Those beyond MOST_PARTS are the last one. */
 static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
@@ -449,13 +505,14 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
     if (column == t->column_count || value == t->column_count)
         return;
     for (size_t i = 0; i < t->row_count && count < MOST_ROWS; i++)
-        if (!i || !is_same_group(t, i, i - 1, column))
+        if ((!i || !is_same_group(t, i, i - 1, column)) &&
+            !is_left_out(rocl_table_cell(t, i, column)))
             rows[count++] = i;
     for (size_t i = 0; i < t->row_count; i++) {
         size_t k = 0;
         while (k < parts && !is_same_cell(t, first[k], i, column))
             k++;
-        if (k == parts && parts < MOST_PARTS)
+        if (k == parts && parts < MOST_PARTS && !is_left_out(rocl_table_cell(t, i, column)))
             first[parts++] = i;
     }
     for (size_t k = 0; k < parts; k++) {
@@ -468,7 +525,7 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
         snprintf(classes[k], sizeof classes[k], "%s%u", colours, (uint8_t)k);
         legend[k] = (rocl_legend){classes[k], names[k]};
     }
-    if (!rocl_figure_open(&f, b, count, BAR, &percent_axis))
+    if (!parts || !rocl_figure_open(&f, b, count, BAR, &percent_axis))
         return;
     for (size_t r = 0; r < count; r++)
         rocl_figure_put_label_before(&f.full[r], t, rows[r], column);
@@ -481,11 +538,12 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
             size_t k = 0;
             while (k + 1 < parts && !is_same_cell(t, first[k], i, column))
                 k++;
-            v[k] += length_of(t, i, value);
+            if (!is_left_out(rocl_table_cell(t, i, column)))
+                v[k] += length_of(t, i, value);
         }
         put_stack(&f, v, legend, parts);
     }
-    rocl_figure_end(&f, NULL);
+    end_stacks(&f, legend[0].title);
 }
 
 static void put_concurrency(rocl_buf *b, const rocl_table *t)
@@ -1256,6 +1314,10 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"copy_timeline", put_copy_rates},
                   {"gap_classes", put_gap_causes},
                   {"gap_buckets", put_gap_lengths},
+                  {"longest_gaps", put_longest_gaps},
+                  {"lane_gap_classes", put_gap_causes},
+                  {"lane_gap_buckets", put_gap_lengths},
+                  {"longest_lane_gaps", put_longest_gaps},
                   {"histogram", put_histogram},
                   {"compare", put_kernel_changes},
                   {"compare_causes", put_causes},

@@ -91,7 +91,8 @@ void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row,
     for (size_t c = 0; c < past; c++) {
         const rocl_table_column *column = &t->columns[c];
         const rocl_datum *d = rocl_table_cell(t, row, c);
-        static const char *const numbers[] = {"pid", "rank", "from_bytes", "sequence", "place"};
+        static const char *const numbers[] = {"pid",        "process",  "rank",
+                                              "from_bytes", "sequence", "place"};
         bool says_which = false; /* it measures nothing */
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
             says_which |= !strcmp(column->key, numbers[i]);
@@ -114,6 +115,8 @@ void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row,
         }
         rocl_datum_put_displayed(to, &part, column->unit);
     }
+    if (to->len == from && past && t->columns[0].unit == ROCL_UNIT_TEXT)
+        rocl_buf_str(to, "(no name)");
 }
 
 static void free_labels(rocl_figure *f)

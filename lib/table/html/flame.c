@@ -12,16 +12,16 @@ enum { DEEPEST = 128, LINE = 18, MOST_FRAMES = 4000 };
 
 static const rocl_legend legend[] = {{"c3", "markers and other ranges"},
                                      {"c1", "operators and functions"},
-                                     {"c4", "calls of HIP and HSA"},
+                                     {"c4", "calls of HIP, HSA and CUDA"},
                                      {"c0", "kernels and copies"}};
 
 static const char *colour_of(const rocl_datum *kind)
 {
     const char *k = rocl_datum_str(kind);
-    return !strcmp(k, "kernel") || !strcmp(k, "copy")                               ? "c0"
-           : !strncmp(k, "HIP_", 4) || !strncmp(k, "HSA_", 4)                       ? "c4"
-           : !strncmp(k, "MARKER", 6) || !strcmp(k, "marker") || !strcmp(k, "rank") ? "c3"
-                                                                                    : "c1";
+    return !strcmp(k, "kernel") || !strcmp(k, "copy")                                    ? "c0"
+           : !strncmp(k, "HIP_", 4) || !strncmp(k, "HSA_", 4) || !strncmp(k, "cuda_", 5) ? "c4"
+           : !strncmp(k, "MARKER", 6) || !strcmp(k, "marker") || !strcmp(k, "rank")      ? "c3"
+                                                                                         : "c1";
 }
 
 void rocl_html_put_flame(rocl_buf *b, const rocl_table *t)

@@ -227,8 +227,12 @@ void rocl_html_put_overview(rocl_table_writer *w)
         const rocl_table *t = rocl_tables_find(all, pictures[i].table);
         if (!t || !t->row_count || (t == markers && kernels && kernels->row_count))
             continue;
+        const size_t before = b->len;
         rocl_html_put(b, "<h2><a href=\"#%s\">%s</a></h2>\n", t->key, pictures[i].title);
+        const size_t titled = b->len;
         rocl_html_put_chart(b, t, MOST);
+        if (b->len == titled) /* nothing took any time */
+            b->len = before;
     }
     const rocl_table *gaps = rocl_tables_find(all, "longest_gaps");
     if (gaps && gaps->row_count) {

@@ -20,6 +20,7 @@ tabs.forEach(function(t,i){
   })
   });
 if(tabs.length)show(tabs[0]);
+document.body.className='on';
 /* #kernels: the tab of this name, or in which that table is. */
 function follow(){
   var id=decodeURIComponent(location.hash.slice(1)),e=id&&document.getElementById(id),
