@@ -100,6 +100,30 @@ static int churn(void)
     return 0;
 }
 
+/* N threads that are to be cancelled already when they record first, which they can: a call of
+ * ROCTx is no point at which that happens. */
+static void *cancelled_thread(void *arg)
+{
+    pthread_cancel(pthread_self());
+    step(0);
+    atomic_fetch_add((atomic_long *)arg, 1);
+    pthread_testcancel();
+    exit(7);
+}
+
+static int cancelled(void)
+{
+    atomic_long came = 0;
+    for (long i = 0; i < arg_n; i++) {
+        pthread_t t;
+        if (pthread_create(&t, NULL, cancelled_thread, &came))
+            return 7;
+        pthread_join(t, NULL);
+    }
+    printf("%ld\n", arg_n);
+    return came == arg_n ? 0 : 7;
+}
+
 /* N children, each with M ranges, while another thread records. */
 static atomic_bool stop;
 static atomic_long by_thread;
@@ -764,6 +788,7 @@ static const struct {
     {"events", events},
     {"threads", threads},
     {"churn", churn},
+    {"cancelled", cancelled},
     {"forks", forks},
     {"children", children},
     {"count", until_killed},

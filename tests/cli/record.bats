@@ -74,6 +74,12 @@ round_trip() { # mode argument...
     round_trip churn 300 20
 }
 
+@test "threads that are cancelled before they record" {
+    try 0 timeout 30 rocrec -q -o t.rocl -- "$TRACED" cancelled 20
+    same "$(ranges t.rocl)" 20
+    [ ! -s ranges.err ]
+}
+
 @test "children, by fork and by the system call, while another thread records" {
     round_trip forks 100 5
 }
