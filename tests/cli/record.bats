@@ -714,6 +714,13 @@ END
     rocpd2csv -o - --kinds marker t.rocl | grep -q '"text 499 '
 }
 
+@test "--policy ring with a limit of a few bytes: a chunk for each thread, as with any that is too small" {
+    for limit in 1 15 16; do
+        try 0 timeout 30 rocrec -q --policy ring --limit $limit -o t.rocl -- "$TRACED" events 5000
+        [ "$(ranges t.rocl)" -ge 1 ] || fail "$limit: nothing is there"
+    done
+}
+
 @test "signal handlers that record while the process exits" {
     for i in $(seq 20); do
         try 0 rocrec -q -d raw -- "$TRACED" exits 3000
