@@ -764,6 +764,31 @@ static int refilled(void)
     return 0;
 }
 
+/* N ranges in each other, of which M end while the file cannot grow. */
+static int ends_lost(void)
+{
+    enum { MARKS = 50000, LATER = 10 };
+    struct rlimit r;
+    for (long i = 0; i < arg_n; i++)
+        roctxRangePushA("outer");
+    getrlimit(RLIMIT_FSIZE, &r);
+    r.rlim_cur = 24576;
+    setrlimit(RLIMIT_FSIZE, &r);
+    for (int i = 0; i < MARKS; i++)
+        roctxMarkA("fill");
+    for (long i = 0; i < arg_m; i++)
+        roctxRangePop();
+    r.rlim_cur = r.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &r);
+    usleep(50000);
+    for (int i = 0; i < LATER; i++)
+        step(0);
+    for (long i = arg_m; i < arg_n; i++)
+        roctxRangePop();
+    printf("%ld\n", arg_n + MARKS + LATER);
+    return 0;
+}
+
 /* Signal handlers record while the process exits. */
 static int exits(void)
 {
@@ -812,6 +837,7 @@ static const struct {
     {"texts", texts},
     {"exits", exits},
     {"refilled", refilled},
+    {"ends-lost", ends_lost},
     {"stops", stops},
     {"nobody", as_nobody},
     {"sealed", sealed},

@@ -592,6 +592,18 @@ END
     done
 }
 
+@test "ranges whose ends were dropped are counted" {
+    for mode in "5 5" "5 3" "5 0" "100 40"; do
+        # shellcheck disable=SC2086
+        try 0 rocrec -o t.rocl -- "$TRACED" ends-lost $mode
+        got=$(ranges t.rocl)
+        same $((got + $(left_out "dropped while recording"))) "$output"
+        says "t.rocl: $got events of 1 process"
+        run ! grep repaired ranges.err
+        same "$(rocpd2csv -q -o - --kinds marker t.rocl | grep -c '"outer"')" $((${mode% *} - ${mode#* }))
+    done
+}
+
 @test "--limit, and the oldest overwritten with --policy ring" {
     try 0 rocrec -q --limit 1m -o drop.rocl -- "$TRACED" events 1000000
     got=$(ranges drop.rocl)
