@@ -997,6 +997,21 @@ views_of() { # DATABASE
     one_line rocrec
 }
 
+@test "a file whose first bytes were changed: its other chunks are read" {
+    for z in 0 2; do
+        try 0 rocrec -q -z $z -o t.rocl -- "$TRACED" churn 4 4
+        for n in 0 7; do
+            flip t.rocl $n >bad.rocl
+            same "$(ranges bad.rocl)" 16
+            same "$(left_out "in a damaged or missing chunk")" 1
+        done
+    done
+    # Without any there is nothing to read.
+    head -c 200 t.rocl | tail -c +2 >bad.rocl
+    try 3 rocpd2csv -o - --kinds marker bad.rocl
+    one_line rocpd2csv
+}
+
 @test "a header that was changed is of no chunk and of no process" {
     try 0 rocrec -q -z 0 -o t.rocl -- "$TRACED" churn 4 4
     at=$(rocrec --dump t.rocl | sed -n 's/^chunk at \([0-9]*\):.*/\1/p' | tail -n 2 | head -n 1)
