@@ -678,6 +678,9 @@ END
     local chunks=${BASH_REMATCH[1]} given=${BASH_REMATCH[2]} from=${BASH_REMATCH[3]} records
     records=$(sed -n 's/.*; \([0-9]*\) records,.*/\1/p' <<<"$stderr")
     same $((given + records)) 800000
+    # Ranges that began in what is overwritten, but ended later, are events.
+    [[ $stderr =~ t.rocl:\ ([0-9]+)\ events ]] || fail "$stderr"
+    same "$(ranges t.rocl)" "${BASH_REMATCH[1]}"
     # From then on no thread has a gap: as many ranges as a longer memory has.
     [ "$(rocpd2csv -o - --kinds marker --start "$from" t.rocl | wc -l)" -gt 1000 ]
     try 0 rocpd2csv -v -d csv t.rocl

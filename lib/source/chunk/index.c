@@ -228,6 +228,8 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
         const uint64_t ends = follows ? count_lost_ends(before, c) : 0;
         p->faults[ROCL_FAULT_DROPPED] += ends;
         p->begun -= ends;
+        if (!follows) /* begun in chunks that are not there, but shown */
+            p->begun += told;
         c->last = i + 1 == p->count || p->chunks[i + 1]->h.writer != c->h.writer;
         c->first_id = id;
         open = c->left_open + (goes_on && open > told ? open - told : 0);
