@@ -473,7 +473,7 @@ END
 }
 
 @test "a signal for rocrec is one for the command" {
-    for s in TERM INT; do
+    for s in TERM INT ALRM XCPU; do
         rm -f count
         # A background job of a shell ignores SIGINT.
         env --default-signal=INT rocrec -q -o t.rocl -- "$TRACED" count 3>&- &
