@@ -754,6 +754,16 @@ END
     [ -z "$output" ] || fail "the command was run"
 }
 
+@test "a folder of files that the command removes, or whose user has no right there: what is said is true" {
+    try 3 rocrec -o t.rocl -- sh -c 'rm -r t.rocl.*'
+    one_line rocrec
+    says "cannot read the folder"
+    [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || return 0
+    chmod 755 .
+    try 0 rocrec -o t.rocl -- setpriv --reuid 65534 --clear-groups "$TRACED" events 10
+    says "or no right to write there"
+}
+
 @test "without ROCLINE_OUTPUT nothing is recorded" {
     try 0 "$TRACED" events 1000
     [ "$output" = 1000 ]
