@@ -215,16 +215,18 @@ bool rocl_core_work(void)
     rocl_core *c = atomic_load(&the_core);
     if (rocl_is_sealed() || (!c && !(c = map_core())))
         return false;
+    rocl_me.cancel = rocl_keep_thread();
     atomic_fetch_add(&c->at_work, 1);
     if (!rocl_is_sealed())
         return true;
-    atomic_fetch_sub(&c->at_work, 1);
+    rocl_core_rest();
     return false;
 }
 
 void rocl_core_rest(void)
 {
     atomic_fetch_sub(&atomic_load(&the_core)->at_work, 1);
+    rocl_release_thread(rocl_me.cancel);
 }
 
 /* Threads that ask the kernel now may come under the filter, too. One that was stopped is not
@@ -238,18 +240,21 @@ static void wait_for_others(const rocl_core *c)
 
 bool rocl_cap_keep(void)
 {
-    int saved = errno;
+    int saved = errno, cancel = rocl_keep_thread();
     rocl_core *c = rocl_me.busy || rocl_is_sealed() ? NULL : rocl_core_peek();
     bool kept = c && !is_of_parent(c) && rocl_file_keep(c);
+    rocl_release_thread(cancel);
     errno = saved;
     return kept;
 }
 
 void rocl_cap_let_go(void)
 {
+    int cancel = rocl_keep_thread();
     rocl_core *c = rocl_core_peek();
     if (c)
         rocl_file_let_go(c);
+    rocl_release_thread(cancel);
 }
 
 /* What the process starts from now on is under the filter from its first moment: it records
@@ -271,6 +276,7 @@ bool rocl_cap_seal(bool has_clock)
     int saved = errno;
     if (!rocl_set.on || rocl_is_sealed() || is_of_parent(atomic_load(&the_core)))
         return false;
+    int cancel = rocl_keep_thread();
     if (!rocl_me.busy)
         rocl_core_get();
     bool sealed = !atomic_exchange(&rocl_sealed, true);
@@ -280,6 +286,7 @@ bool rocl_cap_seal(bool has_clock)
         rocl_set.on = has_clock && rocl_clock_is_free();
         hide_output();
     }
+    rocl_release_thread(cancel);
     errno = saved;
     return sealed;
 }

@@ -153,6 +153,20 @@ rocl_core *rocl_core_peek(void);
  * be done. */
 bool rocl_core_work(void);
 void rocl_core_rest(void);
+/* A call of ROCTx is no point at which a thread can be cancelled, but one of the kernel is: in
+ * between it is not, since it may hold a lock. */
+static inline int rocl_keep_thread(void)
+{
+    int was = PTHREAD_CANCEL_ENABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
+    return was;
+}
+
+static inline void rocl_release_thread(int was)
+{
+    pthread_setcancelstate(was, &(int){0});
+}
+
 /* Zeroed memory of which a forked child sees zeros only. NULL: there is none. */
 void *rocl_wiped_pages(size_t n);
 
@@ -227,7 +241,8 @@ typedef struct rocl_writer {
 
 typedef struct rocl_self {
     rocl_writer *writer;
-    bool busy; /* in here: signal handlers keep out */
+    bool busy;  /* in here: signal handlers keep out */
+    int cancel; /* of rocl_core_work: whether the thread could be cancelled */
 } rocl_self;
 
 extern __thread rocl_self rocl_me __attribute__((tls_model("initial-exec")));

@@ -139,7 +139,7 @@ static void read_limits(void)
 
 __attribute__((constructor)) void rocl_read_settings(void)
 {
-    int saved = errno;
+    int saved = errno, cancel = rocl_keep_thread();
     const char *clock = secure_getenv("ROCLINE_CLOCK");
     rocl_set.folder_fd = -1;
     rocl_set.on = find_folder(secure_getenv("ROCLINE_OUTPUT"));
@@ -156,6 +156,7 @@ __attribute__((constructor)) void rocl_read_settings(void)
         rocl_set.rank = read_rank();
         rocl_core_prepare();
     }
+    rocl_release_thread(cancel);
     errno = saved;
 }
 

@@ -111,7 +111,7 @@ static void end_chunk(rocl_core *c, rocl_chunk_header *h, const rocl_span *where
 static size_t ring_chunk_size(size_t least)
 {
     size_t n = (size_t)rocl_set.limit / 16;
-    n = n > rocl_set.chunk ? rocl_set.chunk : n;
+    n = n > rocl_set.chunk ? rocl_set.chunk : n ? n : 1;
     while (n < least)
         n *= 2;
     return n;

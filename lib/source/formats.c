@@ -111,6 +111,16 @@ static bool is_profile(const char *head, size_t n, bool whole)
     return p && rtg_recognise(head, n, whole);
 }
 
+/* A recording whose first bytes are damaged: its other chunks can be read. */
+static bool holds_chunk(const char *head, size_t n, bool whole)
+{
+    (void)whole;
+    for (size_t at = ROCL_CHUNK_ALIGN; at + 8 <= n; at += ROCL_CHUNK_ALIGN)
+        if (!memcmp(head + at, ROCL_CHUNK_MAGIC, 8))
+            return true;
+    return false;
+}
+
 /* ---- the tables ------------------------------------------------------------------------------ */
 
 #define FORMAT(name_, advice_) .format = {.name = (name_), .advice = (advice_)}
@@ -210,6 +220,8 @@ static const row rows[] = {
     {FORMAT("a zip archive", UNPACK), MAGIC("PK\x03\x04")},
     {FORMAT("a program, not a trace", "run it under rocrec or rocprofv3"), MAGIC("\x7f"
                                                                                  "ELF")},
+    /* a recording, though not from its first byte on */
+    {RECORDING, .probe = holds_chunk},
     /* may begin with anything that a program says */
     {READ_OF("rocprof", "raw text of rocprof", rocl_rocprof_text_ops,
              ROCL_FORMAT_LATE_RECORDS | ROCL_FORMAT_V1_TEXT),

@@ -100,6 +100,30 @@ static int churn(void)
     return 0;
 }
 
+/* N threads that are to be cancelled already when they record first, which they can: a call of
+ * ROCTx is no point at which that happens. */
+static void *cancelled_thread(void *arg)
+{
+    pthread_cancel(pthread_self());
+    step(0);
+    atomic_fetch_add((atomic_long *)arg, 1);
+    pthread_testcancel();
+    exit(7);
+}
+
+static int cancelled(void)
+{
+    atomic_long came = 0;
+    for (long i = 0; i < arg_n; i++) {
+        pthread_t t;
+        if (pthread_create(&t, NULL, cancelled_thread, &came))
+            return 7;
+        pthread_join(t, NULL);
+    }
+    printf("%ld\n", arg_n);
+    return came == arg_n ? 0 : 7;
+}
+
 /* N children, each with M ranges, while another thread records. */
 static atomic_bool stop;
 static atomic_long by_thread;
@@ -740,6 +764,31 @@ static int refilled(void)
     return 0;
 }
 
+/* N ranges in each other, of which M end while the file cannot grow. */
+static int ends_lost(void)
+{
+    enum { MARKS = 50000, LATER = 10 };
+    struct rlimit r;
+    for (long i = 0; i < arg_n; i++)
+        roctxRangePushA("outer");
+    getrlimit(RLIMIT_FSIZE, &r);
+    r.rlim_cur = 24576;
+    setrlimit(RLIMIT_FSIZE, &r);
+    for (int i = 0; i < MARKS; i++)
+        roctxMarkA("fill");
+    for (long i = 0; i < arg_m; i++)
+        roctxRangePop();
+    r.rlim_cur = r.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &r);
+    usleep(50000);
+    for (int i = 0; i < LATER; i++)
+        step(0);
+    for (long i = arg_m; i < arg_n; i++)
+        roctxRangePop();
+    printf("%ld\n", arg_n + MARKS + LATER);
+    return 0;
+}
+
 /* Signal handlers record while the process exits. */
 static int exits(void)
 {
@@ -764,6 +813,7 @@ static const struct {
     {"events", events},
     {"threads", threads},
     {"churn", churn},
+    {"cancelled", cancelled},
     {"forks", forks},
     {"children", children},
     {"count", until_killed},
@@ -787,6 +837,7 @@ static const struct {
     {"texts", texts},
     {"exits", exits},
     {"refilled", refilled},
+    {"ends-lost", ends_lost},
     {"stops", stops},
     {"nobody", as_nobody},
     {"sealed", sealed},

@@ -74,6 +74,12 @@ round_trip() { # mode argument...
     round_trip churn 300 20
 }
 
+@test "threads that are cancelled before they record" {
+    try 0 timeout 30 rocrec -q -o t.rocl -- "$TRACED" cancelled 20
+    same "$(ranges t.rocl)" 20
+    [ ! -s ranges.err ]
+}
+
 @test "children, by fork and by the system call, while another thread records" {
     round_trip forks 100 5
 }
@@ -467,7 +473,7 @@ END
 }
 
 @test "a signal for rocrec is one for the command" {
-    for s in TERM INT; do
+    for s in TERM INT ALRM XCPU; do
         rm -f count
         # A background job of a shell ignores SIGINT.
         env --default-signal=INT rocrec -q -o t.rocl -- "$TRACED" count 3>&- &
@@ -588,6 +594,18 @@ END
     done
 }
 
+@test "ranges whose ends were dropped are counted" {
+    for mode in "5 5" "5 3" "5 0" "100 40"; do
+        # shellcheck disable=SC2086
+        try 0 rocrec -o t.rocl -- "$TRACED" ends-lost $mode
+        got=$(ranges t.rocl)
+        same $((got + $(left_out "dropped while recording"))) "$output"
+        says "t.rocl: $got events of 1 process"
+        run ! grep repaired ranges.err
+        same "$(rocpd2csv -q -o - --kinds marker t.rocl | grep -c '"outer"')" $((${mode% *} - ${mode#* }))
+    done
+}
+
 @test "--limit, and the oldest overwritten with --policy ring" {
     try 0 rocrec -q --limit 1m -o drop.rocl -- "$TRACED" events 1000000
     got=$(ranges drop.rocl)
@@ -664,6 +682,9 @@ END
     local chunks=${BASH_REMATCH[1]} given=${BASH_REMATCH[2]} from=${BASH_REMATCH[3]} records
     records=$(sed -n 's/.*; \([0-9]*\) records,.*/\1/p' <<<"$stderr")
     same $((given + records)) 800000
+    # Ranges that began in what is overwritten, but ended later, are events.
+    [[ $stderr =~ t.rocl:\ ([0-9]+)\ events ]] || fail "$stderr"
+    same "$(ranges t.rocl)" "${BASH_REMATCH[1]}"
     # From then on no thread has a gap: as many ranges as a longer memory has.
     [ "$(rocpd2csv -o - --kinds marker --start "$from" t.rocl | wc -l)" -gt 1000 ]
     try 0 rocpd2csv -v -d csv t.rocl
@@ -714,6 +735,13 @@ END
     rocpd2csv -o - --kinds marker t.rocl | grep -q '"text 499 '
 }
 
+@test "--policy ring with a limit of a few bytes: a chunk for each thread, as with any that is too small" {
+    for limit in 1 15 16; do
+        try 0 timeout 30 rocrec -q --policy ring --limit $limit -o t.rocl -- "$TRACED" events 5000
+        [ "$(ranges t.rocl)" -ge 1 ] || fail "$limit: nothing is there"
+    done
+}
+
 @test "signal handlers that record while the process exits" {
     for i in $(seq 20); do
         try 0 rocrec -q -d raw -- "$TRACED" exits 3000
@@ -730,6 +758,16 @@ END
     done
     try 4 rocrec -o /proc/t.rocl -- "$TRACED" events 10
     [ -z "$output" ] || fail "the command was run"
+}
+
+@test "a folder of files that the command removes, or whose user has no right there: what is said is true" {
+    try 3 rocrec -o t.rocl -- sh -c 'rm -r t.rocl.*'
+    one_line rocrec
+    says "cannot read the folder"
+    [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || return 0
+    chmod 755 .
+    try 0 rocrec -o t.rocl -- setpriv --reuid 65534 --clear-groups "$TRACED" events 10
+    says "or no right to write there"
 }
 
 @test "without ROCLINE_OUTPUT nothing is recorded" {
@@ -981,6 +1019,21 @@ views_of() { # DATABASE
     [ -z "$stderr" ] || fail "nothing should be said"
     try 4 bash -c 'rocrec --dump t.rocl >/dev/full'
     one_line rocrec
+}
+
+@test "a file whose first bytes were changed: its other chunks are read" {
+    for z in 0 2; do
+        try 0 rocrec -q -z $z -o t.rocl -- "$TRACED" churn 4 4
+        for n in 0 7; do
+            flip t.rocl $n >bad.rocl
+            same "$(ranges bad.rocl)" 16
+            same "$(left_out "in a damaged or missing chunk")" 1
+        done
+    done
+    # Without any there is nothing to read.
+    head -c 200 t.rocl | tail -c +2 >bad.rocl
+    try 3 rocpd2csv -o - --kinds marker bad.rocl
+    one_line rocpd2csv
 }
 
 @test "a header that was changed is of no chunk and of no process" {

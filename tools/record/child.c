@@ -205,7 +205,8 @@ static void forward_signal(int signal, siginfo_t *info, void *context)
         kill((pid_t)child, signal);
 }
 
-static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+static const int forwarded[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
+                                SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
 enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 static struct sigaction were[FORWARDED], child_was;
 

@@ -81,7 +81,7 @@ static void settle_folder(void)
 void keep_folder(const cli *c)
 {
     unsettled = NULL;
-    if (*c->made)
+    if (*c->made && access(c->made, F_OK) == 0)
         msg_error("the recorded files are in %s", c->made);
 }
 

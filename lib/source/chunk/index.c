@@ -197,6 +197,16 @@ static bool needs_the_one_before(const chunk_info *c)
     return c->open_regions || c->open_ranges >= ROCL_CHUNK_OPEN_MAX;
 }
 
+/* What was open where the chunk before ended, and is not listed by this one: the end was dropped,
+ * and so it is shown nowhere. Where records of the chunk before are lost, that is counted. */
+static uint64_t count_lost_ends(const chunk_info *before, const chunk_info *c)
+{
+    const uint64_t told = (uint64_t)c->open_regions + c->open_ranges;
+    const bool tells_all =
+        c->open_regions < ROCL_CHUNK_OPEN_MAX && c->open_ranges < ROCL_CHUNK_OPEN_MAX;
+    return tells_all && !before->lost && before->left_open > told ? before->left_open - told : 0;
+}
+
 static rocl_status plan_runs(chunk_process *p, rocl_error *err)
 {
     uint64_t id = 1, open = 0; /* at most so many are open where a chunk ends */
@@ -206,14 +216,20 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
     for (size_t i = 0; i < p->count; i++) {
         chunk_info *c = (chunk_info *)(uintptr_t)p->chunks[i];
         const chunk_info *before = i ? p->chunks[i - 1] : NULL;
-        const bool goes_on = before && before->h.writer == c->h.writer &&
-                             before->h.seq + 1 == c->h.seq && needs_the_one_before(c);
+        const bool follows =
+            before && before->h.writer == c->h.writer && before->h.seq + 1 == c->h.seq;
+        const bool goes_on = follows && needs_the_one_before(c);
         const uint64_t told = (uint64_t)c->open_regions + c->open_ranges;
         if (goes_on)
             p->runs[p->run_count - 1].count++;
         else
             p->runs[p->run_count++] = (chunk_run){.first = i, .count = 1};
         p->runs[p->run_count - 1].events += c->events;
+        const uint64_t ends = follows ? count_lost_ends(before, c) : 0;
+        p->faults[ROCL_FAULT_DROPPED] += ends;
+        p->begun -= ends;
+        if (!follows) /* begun in chunks that are not there, but shown */
+            p->begun += told;
         c->last = i + 1 == p->count || p->chunks[i + 1]->h.writer != c->h.writer;
         c->first_id = id;
         open = c->left_open + (goes_on && open > told ? open - told : 0);

@@ -245,15 +245,6 @@ static void add_record(chunk_worker *w, chunk_record *r)
     case ROCL_REC_OPEN_RANGE:
         add_open(w, r, r->type == ROCL_REC_OPEN_REGION);
         break;
-    case ROCL_REC_LOST:
-        /* Events were dropped before this chunk, ends among them: what it does not list is not
-         * open.
-         */
-        if (now == w->chunk->h.base && w->regions.stated < ROCL_CHUNK_OPEN_MAX)
-            forget_open(w, &w->regions, w->regions.stated);
-        if (now == w->chunk->h.base && w->ranges.stated < ROCL_CHUNK_OPEN_MAX)
-            forget_open(w, &w->ranges, w->ranges.stated);
-        break;
     case ROCL_REC_CORRELATE:
         id = chunk_read_number(r);
         depth = chunk_read_number(r);
@@ -289,6 +280,11 @@ static void scan_chunk(chunk_worker *w, const chunk_info *c)
     w->thread = rocl_map_get(&p->indexes[ROCL_DEFINE_THREAD], c->h.tid, ROCL_NONE);
     w->next_id = c->first_id;
     w->regions.stated = w->ranges.stated = 0;
+    /* What the chunk does not list has ended among dropped events (index.c counts it). */
+    if (c->open_regions < ROCL_CHUNK_OPEN_MAX)
+        forget_open(w, &w->regions, c->open_regions);
+    if (c->open_ranges < ROCL_CHUNK_OPEN_MAX)
+        forget_open(w, &w->ranges, c->open_ranges);
     w->st = chunk_load(p->file->spool, c, &w->content, &n, &state, w->err);
     chunk_reader_begin(&w->reader, c, w->content.data, n);
     while (w->st == ROCL_OK && chunk_read_record(&w->reader, &r))
