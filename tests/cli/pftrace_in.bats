@@ -162,6 +162,13 @@ slices() {
         <(without Guid,Correlation_Id,Kernel_Id,Agent_Id two/o_kernel_trace.csv)
 }
 
+# Perfetto's service marks the first packet of each sequence as one behind lost ones.
+@test "a trace behind another one: no packet is lost between them" {
+    encode sdk
+    cat sdk.pftrace sdk.pftrace >twice.pftrace
+    try 0 rocpd2csv -d twice twice.pftrace
+}
+
 @test "a file that ends early, or goes on as something else" {
     rocpd2pftrace -q -z0 -o t.pftrace "$FIXTURES/everything.db"
     head -c 20007 t.pftrace >cut.pftrace

@@ -305,9 +305,9 @@ static void learn_thread(pfr_state *s, rocl_view descriptor)
 void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
                     pfr_moment *m)
 {
-    *m = (pfr_moment){.lost = p->dropped && s->valid};
-    if (p->first)
+    if (p->first) /* nothing was before it; the service says all the same that it was lost */
         *s = (pfr_state){0};
+    *m = (pfr_moment){.lost = p->dropped && s->valid};
     if (p->flags & SEQ_CLEARED) {
         s->cleared = p->at + 1;
         s->valid = true;
