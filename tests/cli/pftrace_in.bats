@@ -169,6 +169,18 @@ slices() {
     try 0 rocpd2csv -d twice twice.pftrace
 }
 
+# Extensions have numbers from 1000 on.
+@test "an event with an extension beside it" {
+    packet() {
+        local LC_ALL=C
+        printf '\x0a'"\\x$(printf %02x ${#1})" && printf %s "$1"
+    }
+    event=$'\x50\x01\x40\x05\x5a\x06\x48\x03\xba\x01\x01a' # an instant called a
+    { packet "$event" && packet "$event"$'\xc2\x3e\x02zz' && packet $'\xc2\x3e\x02zz'"$event"; } >t.pftrace
+    try 0 rocpd2csv -d out t.pftrace
+    [ "$(grep -c '"a",0,0,0,5,5' out/out_other_api_trace.csv)" -eq 3 ]
+}
+
 @test "a file that ends early, or goes on as something else" {
     rocpd2pftrace -q -z0 -o t.pftrace "$FIXTURES/everything.db"
     head -c 20007 t.pftrace >cut.pftrace

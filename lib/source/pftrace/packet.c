@@ -89,8 +89,8 @@ static bool read_packet(pfr_packet *p, rocl_view bytes)
             p->interned = f.bytes;
         } else if (f.number == PKT_DEFAULTS) {
             p->defaults = f.bytes;
-        } else {
-            p->payload = f.number;
+        } else if (p->payload != PKT_TRACK_EVENT && p->payload != PKT_GPU_STAGE) {
+            p->payload = f.number; /* what else stands beside an event is an extension */
             p->body = f.bytes;
         }
     }
