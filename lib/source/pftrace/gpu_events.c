@@ -126,12 +126,20 @@ static rocl_view without_pid(rocl_view queue)
     return n > 6 && !memcmp(queue.p + n - 6, " (pid ", 6) ? (rocl_view){queue.p, n - 6} : queue;
 }
 
+/* What an event of a GPU names by its iid; *lost: no packet before it has interned that. */
+static rocl_view find_named(pfr_worker *w, unsigned table, uint64_t iid, bool *lost)
+{
+    const uint32_t bytes = pfr_find_interned(w, table, iid);
+    *lost |= !bytes && !pfr_was_interned(w, table, iid);
+    return pfr_bytes(w->file, bytes);
+}
+
 rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
 {
     rocl_pb p = rocl_pb_of(w->packet->body), inner;
     rocl_pb_field f, g;
     uint64_t duration = 0, gpu = 0, event = 0, said_number = ROCL_NO_KEY;
-    bool has_gpu = false, named = false;
+    bool has_gpu = false, named = false, lost = false;
     rocl_view queue = {"", 0}, said = queue, stage = {"", 0}, kernel = {"", 0}, launch = {"", 0};
     pfr_facts a;
     rocl_key_facts symbol = {0};
@@ -158,20 +166,20 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
                     r->process = pfr_process_key(w->packet->machine, (int32_t)g.value);
             break;
         case STAGE_QUEUE_IID:
-            v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_SPECS, f.value));
+            v = find_named(w, INTERNED_SPECS, f.value, &lost);
             queue = without_pid(message_text(v, SPEC_NAME));
             said = message_text(v, SPEC_DESCRIPTION);
             a.queue = said_number = read_said_queue(&said);
             break;
         case STAGE_IID:
-            v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_SPECS, f.value));
+            v = find_named(w, INTERNED_SPECS, f.value, &lost);
             stage = message_text(v, SPEC_NAME);
             break;
         case STAGE_KERNEL_IID:
-            kernel = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_KERNELS, f.value));
+            kernel = find_named(w, INTERNED_KERNELS, f.value, &lost);
             break;
         case STAGE_NAME_IID:
-            r->name = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_NAMES, f.value));
+            r->name = find_named(w, INTERNED_NAMES, f.value, &lost);
             named = pfr_was_interned(w, INTERNED_NAMES, f.value);
             break;
         case STAGE_NAME:
@@ -189,6 +197,13 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
         return ROCL_OK;
     if (__builtin_add_overflow(r->as.e.start, (int64_t)duration, &r->as.e.end))
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
+    if (lost) {
+        const rocl_status st =
+            rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
+                              "a name that no packet before it has interned", err);
+        if (st != ROCL_OK)
+            return st;
+    }
     inner = rocl_pb_of(kernel);
     while (rocl_pb_next(&inner, &g))
         if (g.number == KERNEL_ARGS && g.kind == ROCL_PB_BYTES)
