@@ -67,9 +67,11 @@ corrected() {
     done
 }
 
-@test "e4: newer headers" {
+@test "e4: the files of newer converters" {
     try 0 rocpd2csv --style rocpd-1.1 -d out "$SHARED/amd/e4.db"
     for file in "$SHARED"/amd/e4/csv-new/*.csv; do
-        diff <(head -1 "$file" | tr -d '\r') <(head -1 "out/$(basename "$file")" | tr -d '\r')
+        lines=-0 # all
+        [[ $file != *memory_allocation* ]] || lines=1 # they have scratch memory, too
+        cmp <(head -n $lines "$file") <(head -n $lines "out/$(basename "$file")")
     done
 }
