@@ -1457,8 +1457,10 @@ typedef enum rocl_rows_format {
 typedef struct rocl_rows_options {
     const char *path; /* "-": standard output; NULL: the same */
     rocl_rows_format format;
-    unsigned width;  /* TABLE: columns of the terminal, 0: do not cut texts */
-    bool title_case; /* CSV: titles are "Total_Calls" for total_calls, as AMD's command has them */
+    unsigned width; /* TABLE: columns of the terminal, 0: do not cut texts */
+    /* CSV: as AMD's command has it, with titles such as "Total_Calls" for total_calls, 2.0 for
+     * reals without a fraction, and "" for NULL. */
+    bool as_python;
     /* JSON and MARKDOWN: rows end where this many bytes would be passed; the others are counted.
      * 0: all rows. */
     size_t budget;

@@ -34,7 +34,7 @@ typedef struct row_writer {
     size_t budget;       /* bytes of everything; 0: any */
     uint64_t left_out;   /* rows of this statement that would have passed it */
     rocl_rows_format format;
-    bool title_case;
+    bool as_python;
     unsigned width;    /* of the terminal; 0: any */
     rocl_buf text;     /* to be written */
     rocl_buf cell;     /* at hand */
@@ -120,10 +120,14 @@ static void put_csv_cell(row_writer *w, const rocl_sql_value *v)
 {
     if (v->type == ROCL_SQL_TEXT) {
         rocl_csv_put_quoted(&w->text, v->text, v->len);
-        return;
+    } else if (w->as_python && v->type == ROCL_SQL_NULL) {
+        rocl_buf_str(&w->text, "\"\"");
+    } else if (w->as_python && v->type == ROCL_SQL_REAL && isfinite(v->real)) {
+        rocl_repr_put(&w->text, v->real);
+    } else {
+        make_text(w, v, "");
+        rocl_buf_put(&w->text, w->cell.data, w->cell.len);
     }
-    make_text(w, v, "");
-    rocl_buf_put(&w->text, w->cell.data, w->cell.len);
 }
 
 static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
@@ -313,7 +317,7 @@ static void put_titles(row_writer *w, const rocl_result_row *r)
             rocl_buf_str(&w->text, i ? "," : "");
             first = w->text.len;
             put_csv_cell(w, &v);
-            for (size_t k = first + 1; w->title_case && k < w->text.len; k++)
+            for (size_t k = first + 1; w->as_python && k < w->text.len; k++)
                 w->text.data[k] =
                     (uint8_t)(isalpha(w->text.data[k - 1]) ? tolower(w->text.data[k])
                                                            : toupper(w->text.data[k]));
@@ -531,7 +535,7 @@ rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_opt
     if (o->format >= ROCL_ROWS_PARQUET)
         return rocl_query_write_columns(q, sql, o, rows, err);
     row_writer w = {.format = o->format,
-                    .title_case = o->title_case,
+                    .as_python = o->as_python,
                     .width = o->width,
                     .answer = o->answer,
                     .budget = o->budget};

@@ -248,6 +248,10 @@ END
     done
     [ "$(head -1 rocpd-output-data/out.csv)" = '"Name","Total_Calls","A1B_Gputime"' ]
     diff <(tail -n +2 rocpd-output-data/out.csv) <(query -f csv "$sql" "$DB" | tail -n +2)
+    # Python's csv writes reals and NULL so.
+    values="SELECT 2.0, 1e20, 0.1, 2, NULL, 'x'"
+    [ "$(rocpd query -i "$DB" --format csv -o - --query "$values" | tail -1)" = '2.0,1e+20,0.1,2,"","x"' ]
+    [ "$(query -f csv "$values" "$DB" | tail -1)" = '2,1e+20,0.1,2,,"x"' ]
     jq -e 'length > 1 and .[0].total_calls > 0' rocpd-output-data/out.json
     echo "CREATE VIEW v AS SELECT 7 AS seven" >v.sql
     ROCPD_OUTPUT_NAME=name ROCPD_OUTPUT_PATH=dir/below rocpd query -i "$DB" --script v.sql --query "SELECT * FROM v" --format csv

@@ -149,7 +149,7 @@ static rocl_status run_text(cli *c, const char *sql, rocl_error *err)
     rocl_rows_options o = {.path = c->path,
                            .format = (rocl_rows_format)query_format_of[c->format],
                            .width = output_width(&c->common),
-                           .title_case = c->as_amd,
+                           .as_python = c->as_amd,
                            .budget = budget_bytes(c->budget)};
     if (answer_is_wanted() && !c->as_amd && o.format == ROCL_ROWS_JSON && !c->shell) {
         rocl_status st = answer_open(c->path, c->trace, c->budget, &o.answer, err);
