@@ -61,6 +61,13 @@ mostly-left-out|3|UPDATE rocpd_kernel_dispatch SET "end" = start - 5; UPDATE roc
 END
 }
 
+@test "long times have no exponents" {
+    cp "$db" one.db
+    change 'UPDATE rocpd_kernel_dispatch SET "end" = "end" + 3500000000000 WHERE id = 3'
+    rocstats doctor one.db >out || true
+    grep -q 'the last by 3500 s' out || fail "$(cat out)"
+}
+
 @test "ranks: what one has not, and the others do" {
     a=$FIXTURES/rank0.db b=$FIXTURES/rank1.db
     [ "$(found "$a" "$b")" = rank-steps ] || fail "$(found "$a" "$b")"
