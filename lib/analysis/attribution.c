@@ -512,11 +512,16 @@ static int compare_own(const void *x, const void *y, void *ctx)
     return compare_nodes(&n->of, &m->of, n->in.own, m->in.own, ctx);
 }
 
+static bool is_like(const node *n, const node *m)
+{
+    return n->kind == m->kind && n->name == m->name;
+}
+
 /* A range inside one with its name adds to that one's total already. */
 static bool is_inside_its_like(const attribution *a, const node *n)
 {
     for (uint32_t up = n->parent; up; up = a->nodes[up].parent)
-        if (a->nodes[up].kind == n->kind && a->nodes[up].name == n->name)
+        if (is_like(&a->nodes[up], n))
             return true;
     return false;
 }
@@ -529,9 +534,13 @@ static bool put_list(attribution *a, rocl_tables *out)
     if (!rows)
         return false;
     for (uint32_t i = 1; i < a->node_count; i++) {
-        const node *of = &a->nodes[i];
-        if (is_work(of->kind))
+        const node *of = &a->nodes[i], *in = &a->nodes[of->parent];
+        if (is_work(of->kind)) {
+            /* Own time of its call and of the range around that: of one name it counts once. */
+            if (in->parent && is_like(in, &a->nodes[in->parent]))
+                rows[in->range - 1].in.own -= of->total;
             continue;
+        }
         row *r = &rows[n++];
         *r = make_row(a, i);
         if (is_inside_its_like(a, of)) {

@@ -13,7 +13,8 @@
 typedef struct rank_facts {
     int32_t number;
     rocl_subject subject; /* of its first process */
-    uint64_t kernels, calls, copies, markers, gpus, streams;
+    uint64_t kernels, calls, copies, markers;
+    uint64_t gpus, streams; /* 0: none, or not known of which rank of a capture they are */
     int64_t length;
 } rank_facts;
 
@@ -30,6 +31,14 @@ static uint64_t count_used(const atomic_bool *used, uint32_t count)
     return n;
 }
 
+static bool has_one_rank(const rocl_capture *c)
+{
+    for (uint32_t k = 1; k < c->process_count; k++)
+        if (c->processes[k].rank != c->processes[0].rank)
+            return false;
+    return true;
+}
+
 /* NULL: memory is out. */
 static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
 {
@@ -39,13 +48,14 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
     size_t n = 0, kept = 0;
     for (size_t i = 0; all && i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
+        const bool known = has_one_rank(c);
         for (uint32_t k = 0; k < c->process_count; k++) {
             const rocl_process_facts *p = &f->processes[f->first_process[i] + k];
             const rocl_extent whole = rocl_extent_of_all(p);
             if (c->processes[k].rank < 0)
                 continue;
             uint64_t gpus = 0;
-            for (uint32_t a = 0; k == 0 && a < c->agent_count; a++)
+            for (uint32_t a = 0; known && k == 0 && a < c->agent_count; a++)
                 gpus += c->agents[a].type == ROCL_AGENT_GPU && f->agent_used[f->first_agent[i] + a];
             all[n++] = (rank_facts){
                 .number = c->processes[k].rank,
@@ -55,7 +65,9 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
                 .copies = p->kinds[ROCL_COPY].count,
                 .markers = p->kinds[ROCL_MARKER].count,
                 .gpus = gpus,
-                .streams = k ? 0 : count_used(f->stream_used + f->first_stream[i], c->stream_count),
+                .streams = k || !known
+                               ? 0
+                               : count_used(f->stream_used + f->first_stream[i], c->stream_count),
                 .length = whole.last - whole.first};
         }
     }
@@ -84,13 +96,17 @@ static int compare_numbers(const void *a, const void *b)
     return rocl_number_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* The upper median of a field of all ranks. */
-static int64_t median_of(const rank_facts *all, size_t n, size_t field, int64_t *scratch)
+/* The upper median of a field of all ranks, or of those that have any. */
+static int64_t median_of(const rank_facts *all, size_t n, size_t field, bool of_some,
+                         int64_t *scratch)
 {
-    for (size_t i = 0; i < n; i++)
-        memcpy(&scratch[i], (const char *)&all[i] + field, sizeof *scratch);
-    qsort(scratch, n, sizeof *scratch, compare_numbers);
-    return scratch[n / 2];
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&scratch[kept], (const char *)&all[i] + field, sizeof *scratch);
+        kept += scratch[kept] || !of_some;
+    }
+    qsort(scratch, kept, sizeof *scratch, compare_numbers);
+    return kept ? scratch[kept / 2] : 0;
 }
 
 /* What all should have, and how much of it. */
@@ -109,7 +125,7 @@ static void compare_rank(rocl_doctor *d, const rank_facts *all, size_t n, int64_
 {
     char text[2][32];
     for (size_t k = 0; k < sizeof rank_fields / sizeof *rank_fields; k++) {
-        const int64_t median = median_of(all, n, rank_fields[k].field, scratch);
+        const int64_t median = median_of(all, n, rank_fields[k].field, false, scratch);
         for (size_t i = 0; i < n && median; i++) {
             int64_t own;
             memcpy(&own, (const char *)&all[i] + rank_fields[k].field, sizeof own);
@@ -117,18 +133,18 @@ static void compare_rank(rocl_doctor *d, const rank_facts *all, size_t n, int64_
                 rocl_doctor_find(d, ROCL_RULE_RANK_LACKS, &all[i].subject, (uint64_t)median,
                                  ROCL_NO_EVENT, "no %s; others have %lld", rank_fields[k].name,
                                  (long long)median);
-            else if (rank_fields[k].amount && own < median / 2)
+            else if (rank_fields[k].amount && own < median - own)
                 rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, &all[i].subject, (uint64_t)(median - own),
                                  ROCL_NO_EVENT, "%lld %s; others have %lld", (long long)own,
                                  rank_fields[k].name, (long long)median);
         }
     }
-    const int64_t length = median_of(all, n, offsetof(rank_facts, length), scratch);
-    const int64_t gpus = median_of(all, n, offsetof(rank_facts, gpus), scratch);
-    const int64_t streams = median_of(all, n, offsetof(rank_facts, streams), scratch);
+    const int64_t length = median_of(all, n, offsetof(rank_facts, length), false, scratch);
+    const int64_t gpus = median_of(all, n, offsetof(rank_facts, gpus), true, scratch);
+    const int64_t streams = median_of(all, n, offsetof(rank_facts, streams), true, scratch);
     for (size_t i = 0; i < n; i++) {
         const rank_facts *r = &all[i];
-        if (r->length < length / 2)
+        if (r->length < length - r->length)
             rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, &r->subject, (uint64_t)(length - r->length),
                              ROCL_NO_EVENT, "its events take %s, those of others %s",
                              rocl_time_text(text[0], r->length), rocl_time_text(text[1], length));

@@ -260,7 +260,8 @@ const char *rocl_time_text(char text[32], int64_t ns)
     } units[] = {{86400e9, "days"}, {3600e9, "h"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if ((double)ns >= units[i].ns) {
-            snprintf(text, 32, "%.3g %s", (double)ns / units[i].ns, units[i].name);
+            const double n = (double)ns / units[i].ns;
+            snprintf(text, 32, n < 999.5 ? "%.3g %s" : "%.0f %s", n, units[i].name);
             return text;
         }
     snprintf(text, 32, "%lld ns", (long long)ns);

@@ -61,6 +61,13 @@ mostly-left-out|3|UPDATE rocpd_kernel_dispatch SET "end" = start - 5; UPDATE roc
 END
 }
 
+@test "long times have no exponents" {
+    cp "$db" one.db
+    change 'UPDATE rocpd_kernel_dispatch SET "end" = "end" + 3500000000000 WHERE id = 3'
+    rocstats doctor one.db >out || true
+    grep -q 'the last by 3500 s' out || fail "$(cat out)"
+}
+
 @test "ranks: what one has not, and the others do" {
     a=$FIXTURES/rank0.db b=$FIXTURES/rank1.db
     [ "$(found "$a" "$b")" = rank-steps ] || fail "$(found "$a" "$b")"
@@ -70,6 +77,14 @@ END
     cp "$b" one.db
     change "DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch WHERE id > 5"
     [[ " $(found "$a" one.db) " == *" rank-short "* ]] || fail "$(found "$a" one.db)"
+    for kept in 19 20; do # of 39 in the other rank
+        cp "$b" one.db
+        change "DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch WHERE id > $kept"
+        case " $(found "$a" one.db) " in
+            *" rank-short "*) [ "$kept" = 19 ] ;;
+            *) [ "$kept" = 20 ] ;;
+        esac || fail "$kept: $(found "$a" one.db)"
+    done
     cp "$b" one.db
     change "DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_kernel_dispatch"
     [[ " $(found "$a" one.db) " == *" process-without-kernels "* ]] || fail "$(found "$a" one.db)"
@@ -81,6 +96,18 @@ END
     [[ " $(found "$a" one.db) " == *" rank-streams "* ]] || fail "$(found "$a" one.db)"
     [[ " $(found "$FIXTURES"/node-rank[013].db) " == *" ranks-missing "* ]]
     [[ " $(found "$FIXTURES"/node-rank[0123].db) " != *" ranks-missing "* ]]
+}
+
+@test "GPUs and streams of a file of several ranks are of none of them" {
+    cp "$db" one.db
+    process="SELECT id + @, nid, ppid, pid + @, init, fini, start, \"end\", command, replace(environment, 'RANK\":\"0', 'RANK\":\"' || @)"
+    for k in 1 2; do
+        change "INSERT INTO rocpd_info_process(id, nid, ppid, pid, init, fini, start, \"end\", command, environment) ${process//@/$k} FROM rocpd_info_process WHERE id = (SELECT min(id) FROM rocpd_info_process)"
+        change "UPDATE rocpd_kernel_dispatch SET pid = pid + 1 WHERE id > $((13 * k))"
+    done
+    [ "$(rocline info --format json one.db | jq -c '[.data.processes.rows[].rank]')" = '[0,1,2]' ]
+    [[ " $(found one.db) " != *" rank-gpus "* ]] || fail "$(found one.db)"
+    [[ " $(found one.db) " != *" rank-streams "* ]] || fail "$(found one.db)"
 }
 
 @test "hosts whose events are never at the same time" {
