@@ -1,4 +1,4 @@
-/* rocline: ROCm timelines, from any of the formats they come in to any that one can look at.
+/* rocline: ROCm timelines, from any format in which they are recorded to any that can be viewed.
  *
  * The whole public interface of librocline. A trace flows one way:
  *
@@ -18,14 +18,14 @@
  * into the arrays of their rocl_capture, ROCL_NONE meaning "none or unknown". Texts are interned:
  * uint32_t ids for rocl_text().
  *
- * Options: a struct that is all zero asks for the defaults; what has none, as the path of most
- * outputs, must be set, and an enum to one of its values. Fields may be added at the end of a major
- * version's structs. Strings and lists in options belong to the caller and must live as long
- * as the call, those of rocl_options as long as the trace.
+ * Options: a struct that is all zero asks for the defaults. Fields without a default, such as the
+ * path of most outputs, must be set; enums must have one of their values. Within a major version,
+ * fields may be added at the end of structs. Strings and lists in options belong to the caller and
+ * must live as long as the call, those of rocl_options as long as the trace.
  *
- * Errors: what can fail returns a rocl_status and fills the rocl_error given (NULL is allowed); the
- * status is ROCL_OK or one of those named at the function, and always possible are ROCL_INTERNAL
- * (no memory, no thread) and, for what reads a trace, ROCL_INPUT. Nothing here prints or exits.
+ * Errors: functions that can fail return a rocl_status and fill the given rocl_error (may be NULL).
+ * The status is ROCL_OK or one that the comment names; ROCL_INTERNAL (no memory, no thread) and, if
+ * a trace is read, ROCL_INPUT are always possible. Nothing here prints or exits.
  *
  * Ownership: a function called ..._open or with a pointer to a handle gives it to the caller, who
  * frees it with the function named ..._close or ..._free; freeing NULL is fine. All other pointers
@@ -34,8 +34,8 @@
  *
  * Threads: a trace is used by one thread at a time, different traces by different threads; the
  * library runs its own workers inside a call. While a call runs, the caller's functions (batches,
- * progress, notices) may read definitions and rocl_text() of its trace, and nothing else of it.
- * Functions without a trace may be called from any thread at any time, but for those that say so.
+ * progress, notices) may only read definitions and rocl_text() of its trace.
+ * Functions without a trace may be called from any thread at any time, unless they say otherwise.
  */
 #ifndef ROCLINE_H
 #define ROCLINE_H
@@ -107,7 +107,7 @@ typedef struct rocl_queue {
     int64_t id;
     uint32_t process;
     uint32_t name;
-    uint32_t label; /* text: what it is called, never empty; of a stream, as no other is */
+    uint32_t label; /* text: its name, never empty; for a stream, unique */
 } rocl_queue;
 
 typedef rocl_queue rocl_stream;
@@ -135,7 +135,7 @@ typedef struct rocl_counter {
     uint32_t name, symbol, description, component, units, value_type, block; /* texts */
 } rocl_counter;
 
-/* One process's worth of data (rocpd: one guid, one set of tables). A merged file holds several. */
+/* The data of one process (rocpd: one guid, one set of tables). A merged file contains several. */
 typedef struct rocl_capture {
     const struct rocl_trace *trace;
     uint32_t index;   /* in the trace */
@@ -159,10 +159,10 @@ typedef struct rocl_capture {
         rocm_end; /* of rocprof: 52 where the format tells that it is before ROCm 5.2, 0 unknown */
 } rocl_capture;
 
-/* The captures of a trace: one for each process that was recorded, or table set of a database. */
+/* The captures of a trace: one for each recorded process, or for each table set of a database. */
 ROCL_API size_t rocl_trace_captures(const rocl_trace *t);
 ROCL_API const rocl_capture *rocl_trace_capture(const rocl_trace *t, size_t i); /* i < captures */
-/* The machines (nodes) that the captures are of: rocl_capture.machine is below this number. */
+/* The machines (nodes) of the captures: rocl_capture.machine is below this number. */
 ROCL_API size_t rocl_trace_machines(const rocl_trace *t);
 
 /* ---- what happened: events ------------------------------------------------------------------ */
@@ -176,7 +176,7 @@ typedef enum rocl_kind {
     ROCL_ALLOC, /* allocate, free, VMEM */
     ROCL_SCRATCH,
     ROCL_COUNTER, /* value of a counter for one dispatch, summed over its instances */
-    ROCL_SPM,     /* streaming counter value with a time of its own */
+    ROCL_SPM,     /* streaming counter value with its own time */
     ROCL_SAMPLE,  /* sampled value (power, temperature, frequency, ...) */
     ROCL_GRAPH,   /* HIP graph launch */
     ROCL_HIP_EVENT,
@@ -187,25 +187,25 @@ typedef enum rocl_kind {
 
 ROCL_API const char *rocl_kind_name(rocl_kind k); /* "region", "marker", ... as --include takes */
 
-/* "5000" (ns), "5us", "1.5h": as rocl_options.min_duration, rounded down to nanoseconds. false: it
- * is none, or more than 2^63 - 1 ns. */
+/* "5000" (ns), "5us", "1.5h": as rocl_options.min_duration, rounded down to nanoseconds. false: not
+ * a duration, or more than 2^63 - 1 ns. */
 ROCL_API bool rocl_read_duration(const char *text, int64_t *ns);
 
-/* Words that options take: the i-th, NULL after the last. For completion and suggestions; more may
- * be taken. The context is not used by those of the library; a word is good until the next one. */
+/* Words that options accept: the i-th, NULL after the last. For completion and suggestions; others
+ * may be accepted. The library's functions ignore the context; a word is valid until the next. */
 typedef const char *rocl_word_fn(const void *ctx, size_t i);
 ROCL_API const char *rocl_include_word(const void *ctx,
                                        size_t i); /* rocl_options.include, exclude */
 ROCL_API const char *rocl_csv_kind_word(const void *ctx, size_t i); /* rocl_csv_options.kinds */
 ROCL_API const char *rocl_domain_word(const void *ctx, size_t i);   /* rocl_stats_options.domains */
-/* The one that is most like a text that is none of them; NULL: none is like it. */
+/* The word that is most similar to a text that is not one of them; NULL: none is similar. */
 ROCL_API const char *rocl_nearest_word(const char *text, size_t len, rocl_word_fn *words,
                                        const void *ctx);
 
 /* What every event begins with. */
 typedef struct rocl_event {
     int64_t start, end; /* ns, start <= end */
-    int64_t duration;   /* ns, of the whole event also where a window cut it */
+    int64_t duration;   /* ns, of the whole event, even if a window cut it */
     uint64_t id;        /* row id in its table: unique within (capture, kind) */
     uint64_t event_id;  /* row of the event table, 0 none */
     uint64_t stack_id;  /* links host calls with the GPU work they caused; 0 none */
@@ -224,7 +224,7 @@ typedef struct rocl_arg {
 
 typedef struct rocl_region { /* ROCL_REGION, ROCL_MARKER, ROCL_INSTANT */
     rocl_event e;
-    uint32_t function;             /* text: the API function, also where e.name is a message */
+    uint32_t function;             /* text: the API function, even if e.name is a message */
     uint32_t arg_first, arg_count; /* into rocl_batch.args */
 } rocl_region;
 
@@ -243,7 +243,7 @@ enum {
     ROCL_PACKET_QUOTES = 1024,    /* signal and object were texts in quotes: since ROCm 5.2 */
 };
 
-/* What rocprof (v1) says of a dispatch beside its rocl_dispatch: of the packet in the queue. */
+/* What rocprof (v1) says about a dispatch in addition to rocl_dispatch: its packet in the queue. */
 typedef struct rocl_packet {
     uint64_t queue_index; /* of the packet in its queue */
     uint64_t signal, object;
@@ -262,14 +262,14 @@ typedef struct rocl_dispatch { /* ROCL_DISPATCH */
     int64_t private_segment, group_segment; /* bytes: scratch, LDS */
     uint32_t workgroup[3], grid[3];         /* in work-items */
     uint64_t graph_exec_id, graph_node_id;
-    uint32_t arg_first, arg_count; /* into rocl_batch.args: what its source says of it besides */
+    uint32_t arg_first, arg_count; /* into rocl_batch.args: what else its source says */
 } rocl_dispatch;
 
 typedef struct rocl_copy { /* ROCL_COPY; name is the direction */
     rocl_event e;
     uint32_t src, dst; /* agents */
     uint32_t queue, stream;
-    uint64_t size, src_address, dst_address; /* size 0: the input does not say it */
+    uint64_t size, src_address, dst_address; /* size 0: unknown */
 } rocl_copy;
 
 typedef enum rocl_alloc_op {
@@ -293,14 +293,14 @@ typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation s
     rocl_alloc_op op;
     rocl_alloc_level level;
     uint64_t size, address, flags;
-    /* A free says neither agent nor size; the allocation at its address did. */
+    /* A free names neither agent nor size; the allocation at its address did. */
     uint32_t owner; /* agent, else that of the block */
     uint64_t block; /* bytes of the block that is made or freed */
     int64_t delta;  /* by which the owner's live bytes change */
     bool unpaired;  /* a free of an address that was not seen allocated */
 } rocl_alloc;
 
-typedef struct rocl_instance { /* what an instance of a counter has counted */
+typedef struct rocl_instance { /* the value of one instance of a counter */
     double value;
     int32_t xcc, shader_engine, instance, shader_array, wgp; /* -1 unknown */
 } rocl_instance;
@@ -308,11 +308,11 @@ typedef struct rocl_instance { /* what an instance of a counter has counted */
 typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to, and the value */
     rocl_dispatch d;
     uint32_t counter;
-    uint32_t instances; /* of which value is the sum; 0: not known */
+    uint32_t instances; /* whose sum is value; 0: not known */
     uint32_t instance;  /* the first of them in rocl_batch.instances, + 1; 0: they are not known */
     double value;
     double min, max; /* of a single instance, if they are known */
-    uint64_t row;    /* its row in the table of values, of several instances the first; 0 unknown */
+    uint64_t row;    /* in the table of values, that of the first instance; 0 unknown */
 } rocl_counter_value;
 
 typedef struct rocl_sample_value { /* ROCL_SPM, ROCL_SAMPLE */
@@ -330,8 +330,8 @@ typedef struct rocl_hip { /* ROCL_GRAPH, ROCL_HIP_EVENT, ROCL_BARRIER */
 
 typedef enum rocl_flow_end { ROCL_FLOW_BEGINS, ROCL_FLOW_GOES_ON, ROCL_FLOW_ENDS } rocl_flow_end;
 
-/* ROCL_FLOW: a point of a thread that an arrow begins at, passes or ends at. It belongs to the
- * range of the thread that begins at this time, or else to the one around it. */
+/* ROCL_FLOW: a point of a thread at which an arrow begins, passes or ends. It belongs to the range
+ * of the thread that begins at this time, or else to the enclosing one. */
 typedef struct rocl_flow {
     rocl_event e;
     uint64_t flow; /* the same for all ends of an arrow, within its capture */
@@ -339,7 +339,7 @@ typedef struct rocl_flow {
     bool next; /* it belongs to the range that begins next, at this time or later */
 } rocl_flow;
 
-/* Some thousand events of one kind and capture. Valid during the call that hands it out. */
+/* Some thousand events of one kind and capture. Valid only during the call that passes it. */
 typedef struct rocl_batch {
     const rocl_capture *capture;
     rocl_kind kind;
@@ -393,23 +393,23 @@ typedef enum rocl_reader {
     ROCL_READER_SQLITE,
 } rocl_reader;
 
-/* How the clocks of several nodes are set. All times of a trace, of its definitions too, are then
- * on those clocks. A trace of one node is as it is. */
+/* How the clocks of several nodes are aligned. All times of a trace, also those of definitions, are
+ * then on the aligned clocks. A trace of one node stays as it is. */
 typedef enum rocl_align {
     ROCL_ALIGN_DEFAULT, /* not at all; a notice when the times of the nodes do not overlap */
     ROCL_ALIGN_NONE,
-    ROCL_ALIGN_START,  /* the first event of each node at the time of the first node's */
-    ROCL_ALIGN_MARKER, /* so the begin of a marker, in the process of a node that begins it first */
-    ROCL_ALIGN_OFFSETS,    /* by a file with a line for each node: its name and what to add */
+    ROCL_ALIGN_START,   /* the first event of each node at the time of the first node's */
+    ROCL_ALIGN_MARKER,  /* the same for the begin of a marker, in the first process of each node */
+    ROCL_ALIGN_OFFSETS, /* by a file with a line for each node: its name and its offset */
     ROCL_ALIGN_COLLECTIVES /* by the ends of collectives: offsets and drifts */
 } rocl_align;
 
-/* What may go wrong with a record, each counted apart. See rocline(7) for the rules. */
+/* What may be wrong with a record; each is counted separately. rocline(7) has the rules. */
 typedef enum rocl_fault {
     ROCL_FAULT_END_BEFORE_START, /* left out */
     ROCL_FAULT_NO_END,           /* end 0: never finished; left out */
     ROCL_FAULT_BEFORE_PROCESS,   /* ended before its process began; left out */
-    ROCL_FAULT_BAD_TIME,         /* negative, NULL, no number, a dispatch never timed; left out */
+    ROCL_FAULT_BAD_TIME,         /* negative, NULL, not a number, untimed dispatch; left out */
     ROCL_FAULT_DANGLING_NAME,    /* reference to nothing: kept, the reference is dropped */
     ROCL_FAULT_DANGLING_PROCESS,
     ROCL_FAULT_DANGLING_THREAD,
@@ -420,13 +420,13 @@ typedef enum rocl_fault {
     ROCL_FAULT_DANGLING_EVENT,
     ROCL_FAULT_DANGLING_TRACK,
     ROCL_FAULT_DANGLING_COUNTER,
-    ROCL_FAULT_ORPHAN_VALUE,  /* counter value or argument of no event; left out */
+    ROCL_FAULT_ORPHAN_VALUE,  /* counter value or argument without an event; left out */
     ROCL_FAULT_BAD_VALUE,     /* blob, text or out-of-range number where an integer belongs: NULL */
     ROCL_FAULT_NO_NUMBER,     /* counter value that is infinite or not a number; left out */
     ROCL_FAULT_BAD_JSON,      /* extdata that does not parse: ignored */
     ROCL_FAULT_UNPAIRED_FREE, /* free of an address never allocated: kept, 0 bytes */
-    ROCL_FAULT_BAD_LINE,      /* of a text: cannot be read; left out */
-    ROCL_FAULT_DROPPED,       /* the tracer itself could not keep it; left out */
+    ROCL_FAULT_BAD_LINE,      /* of text: cannot be parsed; left out */
+    ROCL_FAULT_DROPPED,       /* the tracer could not keep it; left out */
     ROCL_FAULT_TORN,          /* in a chunk that is cut, damaged or missing; left out */
     ROCL_FAULT_UNFINISHED,    /* its process ended first: ends with the last event of its thread */
     ROCL_FAULTS
@@ -438,7 +438,7 @@ ROCL_API bool rocl_fault_drops(rocl_fault f);
 
 /* Called from one thread at a time. `done` and `total` are in rows; total 0: unknown. */
 typedef void rocl_progress_fn(void *ctx, const char *phase, uint64_t done, uint64_t total);
-/* Something worth saying that is no error: "FILE: named twice, read once". */
+/* Something worth reporting that is not an error: "FILE: named twice, read once". */
 typedef void rocl_notice_fn(void *ctx, const char *text);
 
 typedef struct rocl_team rocl_team;
@@ -473,11 +473,11 @@ typedef struct rocl_options {
     const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
     bool args;                  /* read API arguments */
     bool collectives;           /* read the arguments of collectives, also without `args` */
-    /* rocl_cut_pftrace() is called if rocl_pftrace_is_cut(): a Perfetto trace that is the only
-     * input need not be looked through for its events then. */
+    /* The caller uses rocl_cut_pftrace() if rocl_pftrace_is_cut(): if a Perfetto trace is the only
+     * input, it need not be searched for events then. */
     bool copy_packets;
     /* run */
-    unsigned jobs;      /* workers, fewer where they would take half of memory; 0: one per core */
+    unsigned jobs;      /* workers, fewer if they would take half of memory; 0: one per core */
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
@@ -486,7 +486,7 @@ typedef struct rocl_options {
     bool team_inputs;   /* with team_writes: an input is one rank's, with all its processes */
     bool team_collects; /* the other ranks are served by rocl_stats_rank() */
     bool local;         /* each node of the team has inputs by these names, which its ranks find */
-    bool explain;       /* notices also of what is only slower than it could be */
+    bool explain;       /* also notices about what is only slower than it could be */
     bool note_times;    /* for rocl_trace_times */
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
@@ -496,14 +496,14 @@ typedef struct rocl_options {
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* Opens inputs: files of any format that rocline(7) lists, also compressed, from a pipe, or "-" for
- * standard input; globs, folders, .rpdb folders, index.yaml; with a team "HOST:PATH", too, of which
- * a rank on that node reads PATH. Reads definitions, checks options. Captures are in the order of
- * their nodes, ranks and pids, however the inputs are named. Aligning by START, MARKER or
+ * standard input; globs, folders, .rpdb folders, index.yaml; with a team also "HOST:PATH": a rank
+ * on that node reads PATH. Reads definitions, checks options. Captures are in the order of nodes,
+ * ranks and pids, in whatever order the inputs are named. Aligning by START, MARKER or
  * COLLECTIVES reads all events once. `options` is copied, the strings in it must outlive the trace.
  * ROCL_USAGE: an option is wrong, or there is no input. */
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);
-/* Frees the trace with all that it has handed out. Not while a call on it runs. */
+/* Frees the trace and everything it handed out. Not while a call on it runs. */
 ROCL_API void rocl_trace_close(rocl_trace *t);
 
 /* ---- teams: several processes for one result ---- */
@@ -520,18 +520,18 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
  * objects on rank 0 then, until events come there. With rocl_options.team_collects rocl_stats() has
  * the ranks collect what they can, and their sums come to rank 0 in place of their events. */
 
-/* Forks, as long as the process has one thread: each of `size` processes returns with a team of its
+/* Forks; the process must have only one thread. Each of `size` processes returns with a team of its
  * own rank. *team NULL: size is 0 or 1. */
 ROCL_API rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err);
-/* The processes that the launcher of an MPI has started with this one, if all of them have the same
- * `task`, their command line; else each is on its own. Waits until all have called it. Unless it is
- * `asked` for, only a process that the launcher has started itself, not by a script, does so. *team
- * NULL: no launcher has started it, it was the only one, or is on its own. ROCL_INTERNAL: there is
+/* Joins the processes that the launcher of an MPI started together with this one, if all have the
+ * same `task`, their command line; else each is on its own. Waits until all have called it. Unless
+ * `asked`, a process only joins if the launcher started it directly, not through a script. *team
+ * NULL: no launcher started it, it was the only one, or it is on its own. ROCL_INTERNAL: there is
  * a launcher, but the plugin for its MPI cannot be used (see rocline(7)). */
 ROCL_API rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked,
                                     rocl_error *err);
-/* The rank that a launcher has given to this process, whether or not there will be a team; -1: no
- * launcher has started it itself. */
+/* The rank that a launcher gave to this process, whether or not there will be a team; -1: no
+ * launcher started it directly. */
 ROCL_API int rocl_launched_rank(void);
 /* Without a team: 0 of 1. */
 ROCL_API unsigned rocl_team_rank(const rocl_team *team);
@@ -539,17 +539,17 @@ ROCL_API unsigned rocl_team_size(const rocl_team *team);
 /* What carries its messages: "Open MPI". */
 ROCL_API const char *rocl_team_name(const rocl_team *team);
 /* Called with the rank's part of the trace when rank 0 writes an output that the ranks write
- * together: it calls the writer that rank 0 has called, with the same options. */
+ * together: it must call the same writer as rank 0, with the same options. */
 typedef rocl_status rocl_team_write_fn(rocl_trace *t, void *ctx, rocl_error *err);
-/* A rank that is not 0 does what rank 0 asks for, until rank 0 closes the team. `write` NULL: there
- * is no such output. Rank 0 is told of what fails here, and reports it; a status other than
+/* A rank other than 0 does what rank 0 asks for, until rank 0 closes the team. `write` NULL: there
+ * is no such output. Failures here are sent to rank 0, which reports them; a status other than
  * ROCL_OK: rank 0 is gone. */
 ROCL_API rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options,
                                      rocl_team_write_fn *write, void *ctx, rocl_error *err);
-/* Ends the others, on rank 0; NULL is fine. */
+/* On rank 0, ends the other ranks; NULL is fine. */
 ROCL_API void rocl_team_close(rocl_team *team);
 
-/* What an input looks like, from how it begins (of a compressed file: unpacked). */
+/* What an input looks like, judged by its begin (of a compressed file: unpacked). */
 typedef enum rocl_look {
     ROCL_LOOKS_MISSING, /* there is none */
     ROCL_LOOKS_STREAM,  /* standard input or a pipe: it can be read once */
@@ -562,20 +562,20 @@ typedef enum rocl_look {
     ROCL_LOOKS_OTHER    /* a database, chunks, an index, something unknown */
 } rocl_look;
 
-/* ROCL_INPUT, ROCL_INTERNAL: nothing is known of it, as the look failed. That it is not there is no
- * failure. */
+/* ROCL_INPUT, ROCL_INTERNAL: looking failed, and nothing is known about it. A missing input is not
+ * a failure. */
 ROCL_API rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err);
 
-/* All that the profiler knew of an agent, as the text of a JSON object; free() it. "{}" when the
- * input has nothing. It is read when asked for: it can be 100 KiB per agent and process. */
+/* All that the profiler knew about an agent, as the text of a JSON object; free() it. "{}" if the
+ * input has nothing. It is read on request: it can be 100 KiB per agent and process. */
 ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent,
                                      char **json, rocl_error *err);
 
-/* Records left out or repaired in the last run over the trace, by reason; also after it failed. */
+/* Records left out or repaired in the last run over the trace, by reason; also if it failed. */
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
 /* Events of a kind that passed the filters in that run. */
 ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k);
-/* Texts of what was read so far that hold NUL or bytes that are not UTF-8. */
+/* Number of texts read so far that contain NUL or bytes that are not UTF-8. */
 ROCL_API uint64_t rocl_trace_bad_texts(const rocl_trace *t);
 #define ROCL_BAD_TEXT "holds NUL or bytes that are not UTF-8"
 
@@ -587,10 +587,10 @@ ROCL_API bool rocl_trace_times(const rocl_trace *t, int64_t *first, int64_t *las
 typedef struct rocl_input {
     const char *path;
     const char *format;  /* "rocpd database" */
-    const char *version; /* of the format, as the input says it; "": it says none */
+    const char *version; /* of the format, as the input names it; "": it names none */
     const char *writer;  /* "rocprofiler-systems"; "": neither the input nor its format says it */
-    uint64_t bytes;      /* of the file, or of all files of the run; 0: it is no regular file */
-    int64_t modified;    /* seconds since 1970, the latest of the run; 0: it is no regular file */
+    uint64_t bytes;      /* of the file, or of all files of the run; 0: not a regular file */
+    int64_t modified;    /* seconds since 1970, the latest of the run; 0: not a regular file */
     size_t captures;     /* that are in it */
 } rocl_input;
 ROCL_API size_t rocl_trace_inputs(const rocl_trace *t);
@@ -601,7 +601,7 @@ ROCL_API rocl_input rocl_trace_input(const rocl_trace *t, size_t i); /* i < inpu
 #define ROCL_BIT(kind) (1u << (kind))
 #define ROCL_ALL_KINDS ((1u << ROCL_FLOW) - 1)
 
-/* Fields that not everybody wants: those that are not asked for are not read, and are 0. */
+/* Optional fields: those that are not asked for are not read, and are 0. */
 enum {
     ROCL_FIELD_PARENT = 1,       /* rocl_event.parent_stack_id */
     ROCL_FIELD_CORRELATION = 2,  /* rocl_event.correlation_id */
@@ -610,12 +610,12 @@ enum {
     ROCL_FIELD_DISPATCH_ID = 16, /* rocl_dispatch.dispatch_id */
     ROCL_FIELD_PACKET = 32,      /* rocl_dispatch.packet */
     ROCL_ALL_FIELDS = 63,
-    /* Not among them: a ROCL_COUNTER for each instance of the hardware, in place of their sum. */
+    /* Not among them: a ROCL_COUNTER for each hardware instance, instead of their sum. */
     ROCL_FIELD_INSTANCES = 64,
     /* Nor this: rocl_counter_value.instance of a sum. */
     ROCL_FIELD_PLACES = 128,
-    /* Nor this: of the arguments of calls those that are called "stream" or "event", also without
-     * rocl_options.args; all of some inputs. */
+    /* Nor this: the arguments of calls with the names "stream" or "event", even without
+     * rocl_options.args; for some inputs all arguments. */
     ROCL_FIELD_HANDLES = 256,
 };
 
@@ -744,10 +744,10 @@ typedef struct rocl_pftrace_options {
     bool zstd;          /* compress packets by zstd, which Perfetto reads since version 58 */
 } rocl_pftrace_options;
 
-/* Can the packets of the input be copied, instead of made anew of events? It is one Perfetto trace,
- * opened with `copy_packets`, and of the options only a time window is used. */
+/* Can the packets of the input be copied instead of written anew from events? It is one Perfetto
+ * trace, opened with `copy_packets`, and of the options only a time window is used. */
 ROCL_API bool rocl_pftrace_is_cut(const rocl_trace *t, const rocl_pftrace_options *o);
-/* If so: copies what is in the window, also what is no event. */
+/* If so: copies what is in the window, including what is not an event. */
 ROCL_API rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                                       rocl_written *report, rocl_error *err);
 
@@ -764,9 +764,9 @@ typedef struct rocl_chrome_options {
 } rocl_chrome_options;
 
 /* Writes Chrome trace-event JSON, for chrome://tracing and Perfetto. Times in it are microseconds
- * with three decimals since otherData.timeBaseNanoseconds, a text: "0" where the last time is below
- * 2^51 ns, else the first time written, rounded down to a second, so that times are exact to the
- * nanosecond as doubles, too. */
+ * with three decimals since otherData.timeBaseNanoseconds, a text: "0" if the last time is below
+ * 2^51 ns, else the first time written, rounded down to a second. Thus times are exact to the
+ * nanosecond even as doubles. */
 ROCL_API rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
                                        rocl_written *written, rocl_error *err);
 
@@ -793,8 +793,8 @@ typedef struct rocl_kineto_options {
     bool group_by_queue;
 } rocl_kineto_options;
 
-/* Writes JSON as PyTorch's profiler does, for PyTorch's tools. Several ranks are as many files:
- * "out_rank3.json" for path "out.json"; standard output is ROCL_USAGE then. written->left_out:
+/* Writes JSON as PyTorch's profiler does, for PyTorch's tools. Several ranks give a file each:
+ * "out_rank3.json" for path "out.json"; then standard output is ROCL_USAGE. written->left_out:
  * events that it has no place for, which a notice counts. */
 ROCL_API rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o,
                                        rocl_written *written, rocl_error *err);
@@ -805,9 +805,9 @@ typedef struct rocl_otf2_options {
     bool group_by_queue;
 } rocl_otf2_options;
 
-/* Writes an OTF2 archive: path, beside it a .def, a .marker where there are markers, and a folder,
- * which replace those of a former archive when all is complete. A folder of that name that holds
- * anything else is left alone, and ROCL_OUTPUT says so. ROCL_USAGE where the
+/* Writes an OTF2 archive: path, next to it a .def, a .marker if there are markers, and a folder,
+ * which replace those of an older archive when all is complete. A folder of that name that contains
+ * anything else is left alone, and the status is ROCL_OUTPUT. ROCL_USAGE if the
  * library was built without libotf2; rocl_has_otf2() tells. One run at a time in a program: the
  * error handler of libotf2 is global. After ROCL_OUTPUT some memory and files of libotf2 stay
  * allocated: it cannot close them. */
@@ -823,9 +823,9 @@ typedef struct rocl_writer {
     void *ctx;
 } rocl_writer;
 
-/* Calls all of them, each in a thread of its own but one at a time, and reads the trace once for
- * all of them. Each output has the bytes that it would have alone. Either all appear or, when one
- * of them fails, none; the error is that of the first which failed. Devices, pipes and standard
+/* Calls all of them, each in its own thread but one at a time, and reads the trace once for all of
+ * them. Each output has the same bytes as when written alone. Either all appear or, if one of them
+ * fails, none; the error is that of the first one that failed. Devices, pipes and standard
  * output take what was written. At most one of them can be an OTF2 archive. */
 ROCL_API rocl_status rocl_write_together(rocl_trace *t, const rocl_writer *writers, size_t count,
                                          rocl_error *err);
@@ -833,25 +833,25 @@ ROCL_API rocl_status rocl_write_together(rocl_trace *t, const rocl_writer *write
 /* ---- merging --------------------------------------------------------------------------------- */
 
 typedef struct rocl_rocpd_options {
-    const char *path;      /* of the database: a regular file, new or old, and no input */
+    const char *path;      /* of the database: a regular file, new or old, but not an input */
     bool flat;             /* one set of tables, numbered anew, instead of one for each process */
-    bool keep_environment; /* of the processes; else nothing of it is copied but the MPI rank */
-    /* Cut the time into slices, each in a file of its own: "out.db" gives "out-1.db" and so on.
-     * An event is in the slice that its start is in. At most 500 slices. */
-    unsigned slices;  /* so many of equal length; 0: do not cut */
-    int64_t slice_ns; /* so long each, from the first start on; 0: do not cut */
-    bool rebuild;     /* write the events of databases, too, in the place of copying rows */
+    bool keep_environment; /* of the processes; else only the MPI rank is copied */
+    /* Cut the time into slices, each in its own file: "out.db" gives "out-1.db" and so on.
+     * An event belongs to the slice in which it starts. At most 500 slices. */
+    unsigned slices;  /* number of slices of equal length; 0: do not cut */
+    int64_t slice_ns; /* length of each, from the first start on; 0: do not cut */
+    bool rebuild;     /* write databases from their events as well, instead of copying rows */
 } rocl_rocpd_options;
 
 /* Writes one rocpd database of all inputs: schema 3, with all tables and columns that any of them
- * has. Of databases, every row is copied without filters, also broken ones; with filters those of
- * events that pass, and what they refer to. Of other inputs the events are written. ROCL_PARTIAL:
- * records were left out or changed. */
+ * has. Without filters every row of a database is copied, even broken ones; with filters, the rows
+ * of events that pass, and what they refer to. From other inputs the events are written.
+ * ROCL_PARTIAL: records were left out or changed. */
 ROCL_API rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o,
                                       rocl_written *written, rocl_error *err);
 
 typedef struct rocl_package_options {
-    const char *folder; /* made where there is none; it gets an index.yaml */
+    const char *folder; /* created if missing; it gets an index.yaml */
     bool consolidate;   /* write the databases into it, by the rules of rocl_write_rocpd() */
     bool keep_environment;
 } rocl_package_options;

@@ -188,7 +188,7 @@ rocl_status rocl_out_share(rocl_out *o, uint64_t bytes, bool here, char **path, 
 {
     *path = NULL;
     if (!o->place.replaces)
-        return rocl_fail(err, ROCL_OUTPUT, "%s: is no file that several processes can write",
+        return rocl_fail(err, ROCL_OUTPUT, "%s: is not a file that several processes can write",
                          o->path);
     if (!make_room(o, bytes)) {
         o->broken = errno;

@@ -212,7 +212,7 @@ static rocl_status open_arch(xml *x, const char *at, rocl_view tag, rocl_view ba
             st = derive_add_definition(d, &copy, x->err);
             any = true;
         }
-    return st == ROCL_OK && !any ? fail_xml(x, at, "the base is no tag with metrics above") : st;
+    return st == ROCL_OK && !any ? fail_xml(x, at, "the base is not a tag with metrics above") : st;
 }
 
 static rocl_status read_tag(xml *x)
@@ -251,7 +251,7 @@ static rocl_status read_tag(xml *x)
     if (metric)
         return add_metric(x, from, values);
     if (x->open.n)
-        return fail_xml(x, from, "a tag in the tag of an architecture that is no metric");
+        return fail_xml(x, from, "a tag in the tag of an architecture that is not a metric");
     st = open_arch(x, from, name, values[A_BASE]);
     if (closed)
         x->open = (rocl_view){0};

@@ -61,7 +61,7 @@ static rocl_status add_definitions(const defs *y, rocl_view name, const yaml_nod
     if (!name.n || memchr(name.p, 0, name.n))
         return fail_yaml(y, def, "a counter without a name");
     if (expression && expression->type != YAML_SCALAR_NODE)
-        return fail_yaml(y, expression, "an expression is no text");
+        return fail_yaml(y, expression, "an expression is not a string");
     rocl_status st = expression
                          ? derive_parse_expression(d, &derive_rocprofv3, scalar_text(expression),
                                                    &to.expression, y->err)
@@ -75,7 +75,7 @@ static rocl_status add_definitions(const defs *y, rocl_view name, const yaml_nod
              i < archs->data.sequence.items.top && st == ROCL_OK; i++) {
             rocl_view arch = scalar_text(yaml_document_get_node(y->doc, *i));
             if (!arch.n)
-                return fail_yaml(y, archs, "an architecture is no text");
+                return fail_yaml(y, archs, "an architecture is not a string");
             to.arch = rocl_derive_symbol(d, arch.p, arch.n);
             st = derive_add_definition(d, &to, y->err);
         }

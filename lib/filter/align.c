@@ -246,7 +246,7 @@ static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
     int64_t offset;
     r->line++;
     if (memchr(line, '\0', (size_t)(end - line)))
-        return rocl_fail(err, ROCL_INPUT, "%s:%lu: no text", r->path, r->line);
+        return rocl_fail(err, ROCL_INPUT, "%s:%lu: not text", r->path, r->line);
     char *comment = memchr(line, '#', (size_t)(end - line));
     end = comment ? comment : end;
     while (end > line && strchr(" \t\r", end[-1]))

@@ -451,7 +451,7 @@ rows_of() { # key, arguments of compare
     says "there is no table step_kernels"
     [[ "$output" == "What the difference comes from"* ]]
     try 2 rocstats compare --table compare_caus "$a" "$b"
-    says '"compare_caus" is no table; did you mean compare_causes?'
+    says '"compare_caus" is not a table; did you mean compare_causes?'
     try 2 rocstats summary --style rocpd --table summary "$a"
     try 2 rocstats baseline -o x.json --table compare "$a"
 }

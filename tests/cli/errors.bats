@@ -528,7 +528,7 @@ END
     event -1e30 1
     is_called c.json "a negative time"
     event '"soon"' 1
-    is_called c.json "a time is no number"
+    is_called c.json "a time is not a number"
     event '""' 1
     is_called c.json "a time is missing"
     row 1 $large
@@ -538,7 +538,7 @@ END
     row -5 1
     is_called r_kernel_trace.csv "a negative time"
     row soon 1
-    is_called r_kernel_trace.csv "a time is no number"
+    is_called r_kernel_trace.csv "a time is not a number"
     row '' 1
     is_called r_kernel_trace.csv "a time is missing"
     sed "0,/\"end_timestamp\":5000000003903/s//\"end_timestamp\":$large/" "$v3" >v3.json
@@ -555,5 +555,5 @@ END
             (3, 0, 1, 1, '', NULL, 2, 1, 2), (4, 0, 1, 1, '', 1, 'soon', 1, 2)"
     is_called d.rpd "rocpd_op: row 2: a time is too large"
     says "rocpd_op: row 3: a time is missing"
-    says "rocpd_op: row 4: a time is no number"
+    says "rocpd_op: row 4: a time is not a number"
 }

@@ -250,7 +250,7 @@ same_results() { # input, input...
         says "1 record repaired: value of a wrong type (1)"
         sed "s/\"bytes\":4096/\"bytes\":$n/" "$FIXTURES/rocprofv3-7.0.json" >t.json
         try 1 rocstats summary t.json
-        says "a field is no number"
+        says "a field is not a number"
         says "1 record repaired: value of a wrong type (1)"
         sed "2s/,4096,/,$n,/" run_memory_allocation_trace.csv >t_memory_allocation_trace.csv
         try 1 rocstats summary t_memory_allocation_trace.csv
@@ -262,7 +262,7 @@ same_results() { # input, input...
 {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 310, "args": {"Addr": $n, "Bytes": -9223372036854775808, "Device Type": 1, "Device Id": 0}}]}
 END
         try 1 rocstats summary k.json
-        says "a field is no number"
+        says "a field is not a number"
         says "value of a wrong type (2)"
         # As times they leave their record out.
         sed "s/\"dur\": 2/\"dur\": $n/" k.json >d.json

@@ -475,7 +475,7 @@ synth-node-0 0\nsynth-node-1 soon\n|o.txt:2: "soon": an offset is N (ns)
 synth-node-0 0\nsynth-node-1 5 s 3\n|o.txt:2: "5 s 3": an offset is
 synth-node-0 0\nsynth-node-1 9999999999999999999s\n|o.txt:2: "9999999999999999999s": an offset
 synth-node-0 0\n\nsynth-node-0 1\n|o.txt:3: "synth-node-0": it is already in line 1
-synth-node-0 \0000\n|o.txt:1: no text
+synth-node-0 \0000\n|o.txt:1: not text
 |o.txt: no line for the node synth-node-0
 END
     try 3 rocpd2csv --align offsets gone.txt -d x ./*.db

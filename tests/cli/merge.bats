@@ -1013,11 +1013,11 @@ END
     done
     sqlite3 a.db "ALTER TABLE rocpd_pmc_event$s RENAME COLUMN value TO renamed"
     try 1 rocpd2csv -d a a.db
-    says "counter value that is no finite number (40)"
+    says "counter value that is not a finite number (40)"
     for how in "" --flat; do
         rocmerge -q $how -o m.db a.db
         try 1 rocpd2csv -d m m.db
-        says "counter value that is no finite number (40)"
+        says "counter value that is not a finite number (40)"
     done
 }
 
@@ -1049,7 +1049,7 @@ END
     try 0 rocpd2csv -d whole t.db
     sqlite3 t.db "UPDATE rocpd_pmc_event$s SET value = 1e999 WHERE id = $row"
     try 1 rocpd2csv -d one t.db
-    says "1 record left out: counter value that is no finite number (1)"
+    says "1 record left out: counter value that is not a finite number (1)"
     [ "$(wc -l <one/out_counter_collection.csv)" == "$(wc -l <whole/out_counter_collection.csv)" ]
     try 1 rocmerge --rebuild -o rebuilt.db t.db
     try 0 rocpd2csv -d two rebuilt.db

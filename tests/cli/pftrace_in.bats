@@ -195,15 +195,15 @@ slices() {
     done
     { cat t.pftrace && printf '\007\007\007'; } >more.pftrace
     try 1 rocstats summary more.pftrace
-    says "more.pftrace: what follows the last packet is no trace, and left out"
+    says "more.pftrace: what follows the last packet is not a trace, and left out"
 }
 
 @test "what is wrong with packets is counted" {
     encode broken
     try 1 rocpd2csv -d out broken.pftrace
-    says "packets that are no events are left out: 1 of memory of GPUs, 1 of CPU and stack samples"
+    says "packets that are not events are left out: 1 of memory of GPUs, 1 of CPU and stack samples"
     says "byte 0: an event that needs packets that the tracer lost"
-    says "12 records left out: no end (1), no valid time (2), value of no event (2), malformed line (3), dropped while recording (4); 2 records repaired: unknown name id (2)"
+    says "12 records left out: no end (1), no valid time (2), value without an event (2), malformed line (3), dropped while recording (4); 2 records repaired: unknown name id (2)"
     try 3 rocpd2csv --strict -d strict broken.pftrace
 }
 

@@ -138,7 +138,7 @@ column() { # file column-title
     [ "$(wc -l <out/out_hip_api_trace.csv)" -eq 5 ]
     { cat "$f" && echo '"HIP_RUNTIME_API_EXT","x",70,71,8,4a0,500'; } >number.csv
     try 1 rocpd2csv -d out2 number.csv
-    says "number.csv:6: a time is no number"
+    says "number.csv:6: a time is not a number"
     try 3 rocpd2csv --strict -d out3 number.csv
 }
 
@@ -282,7 +282,7 @@ END
         echo '1,4,256,64,blend,10.0,4.0,11,3000.49,4e3'
     } >pmc_perf.csv
     try 1 rocpd2csv -d out pmc_perf.csv
-    says "pmc_perf.csv:3: a time is no number"
+    says "pmc_perf.csv:3: a time is not a number"
     grep -q ",1001,2000," out/out_kernel_trace.csv
     try 1 rocstats counters --format csv pmc_perf.csv
     [[ "$output" == *'counters,"SQ_WAVES","blend"'* && "$output" != *Kernel_ID* ]]
@@ -496,7 +496,7 @@ arguments() {
     for value in '' '""' None; do
         sed "2s/64.000000/$value/" "$FILES/run_counter_collection.csv" >c.csv
         try 1 rocstats counters --format csv c.csv
-        says "c.csv:2: the value of a counter is no number"
-        says "1 record left out: counter value that is no finite number (1)"
+        says "c.csv:2: the value of a counter is not a number"
+        says "1 record left out: counter value that is not a finite number (1)"
     done
 }

@@ -85,7 +85,7 @@ loop,91,1100,9000'
 
 @test "dispatches with more counters than columns are read at once" {
     try 1 rocpd2csv -d out -o o db-counters.db
-    says "KERN: row 3: the value of a counter is no number"
+    says "KERN: row 3: the value of a counter is not a number"
     same "$(sqlite3 -csv :memory: ".import out/o_counter_collection.csv t" \
         "SELECT count(*), sum(Counter_Value), min(VGPR_Count), min(Grid_Size) FROM t")" "121,23521.5,16,1024"
     same "$(sqlite3 -csv :memory: ".import out/o_counter_collection.csv t" \

@@ -138,7 +138,7 @@ many_names() {
     [[ "$output" == *hipMemcpy* && "$output" != *hipMalloc* ]]
     sed 's/"BeginNs":"5000000008000"/"BeginNs":"soon"/' "$JSON/v1.json" >bad.json
     try 1 rocstats summary --format csv bad.json
-    says "a time is no number"
+    says "a time is not a number"
     [[ "$output" == *hipMemcpy* && "$output" != *hipMalloc* ]]
 }
 

@@ -79,7 +79,7 @@ same() {
 4100,4101,64,0,"tiny",64,0,0,8,0,16,"SQ_WAVES",1,5000000221000,5000000222000
 4200,4200,64,0,"no times",64,0,0,8,0,16,"SQ_WAVES",1,0,0'
     try 1 rocstats summary "$TEXTS/results.txt"
-    says "results.txt:9: the value of a counter is no number"
+    says "results.txt:9: the value of a counter is not a number"
     says "results.txt:10: a dispatch without times"
     says "results.txt:11: a record that is cut or damaged"
     says "results.txt:12: a counter whose dispatch cannot be read"
@@ -122,7 +122,7 @@ same() {
         cp "$TEXTS/results.txt" t
         sed -i "1s/${field%%(*}([0-9]*)/$field/" t/results.txt
         try 1 rocstats domains t
-        says "results.txt:1: a field is no number"
+        says "results.txt:1: a field is not a number"
     done
 }
 

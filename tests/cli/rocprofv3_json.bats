@@ -289,18 +289,18 @@ KFD_QUEUE  agent=Agent 2'
     sed '0,/"end_timestamp":5000000003903/s//"end_timestamp":"soon"/' "$FIXTURES/rocprofv3-7.0.json" >bad.json
     try 1 rocstats summary --format csv bad.json
     says "bad.json: byte "
-    says "a time is no number"
+    says "a time is not a number"
     [[ "$output" == *'"void walk<int>(int)",3,'* ]]
     sed 's/"end_timestamp":5000000003903/"end_timestamp":5/' "$FIXTURES/rocprofv3-7.0.json" >bad.json
     try 1 rocstats summary --format csv bad.json
     says "it ends before it starts"
     sed 's/"dispatch_id":3,/"dispatch_id":3.5,/' "$FIXTURES/rocprofv3-7.0.json" >bad.json
     try 1 rocstats summary --format csv bad.json
-    says "a field is no number"
+    says "a field is not a number"
     [[ "$output" == *'"void walk<int>(int)",4,'* ]]
     sed 's/"grid_size":{"x":1024,/"grid_size":{"x":"many","w":[{}],/' "$FIXTURES/rocprofv3-7.0.json" >bad.json
     try 1 rocstats summary --format csv bad.json
-    says "a field is no number"
+    says "a field is not a number"
     [[ "$output" == *'"void walk<int>(int)",4,'* ]]
     # A block that is no JSON: the records behind are counted, too.
     sed 's/"dispatch_id":3,/"dispatch_id":3 3,/g' "$FIXTURES/rocprofv3-7.0.json" >bad.json

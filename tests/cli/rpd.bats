@@ -154,15 +154,15 @@ sclk of gpu 0,MHz,2100,1000'
     says "rocpd_op: row 900: a time is missing"
     says "rocpd_op: row 901: a time is missing"
     says "rocpd_api: row 900: a range without a begin"
-    says "rocpd_api: row 901: a field is no number"
+    says "rocpd_api: row 901: a field is not a number"
     says "3 records left out: no valid time (3); 1 record repaired: value of a wrong type (1)"
     [ "$(fields kernel_trace Queue_Id v1.rpd | sort -n | tail -n 1)" = 4294967291 ]
     sqlite3 v2.rpd "UPDATE rocpd_kernelapi SET gridX = 4294967295 WHERE api_ptr_id = 1"
     try 1 rocstats summary v2.rpd
-    says "rocpd_op: row 1: a field is no number"
+    says "rocpd_op: row 1: a field is not a number"
     sqlite3 v2.rpd "UPDATE rocpd_kernelapi SET gridX = -5 WHERE api_ptr_id = 1"
     try 1 rocstats summary v2.rpd
-    says "rocpd_op: row 1: a field is no number"
+    says "rocpd_op: row 1: a field is not a number"
 }
 
 @test "copies whose sizes the tracer lost: a notice" {
@@ -174,7 +174,7 @@ sclk of gpu 0,MHz,2100,1000'
     sqlite3 v2.rpd "UPDATE rocpd_copyapi SET size = 1e300"
     try 1 rocstats summary v2.rpd
     [[ "$stderr" != *"no size"* ]] || fail "what is no number was not lost by the tracer"
-    says "a field is no number"
+    says "a field is not a number"
 }
 
 @test "any number of workers, any order of rocpd_api_ops, compressed: the same" {
@@ -196,7 +196,7 @@ sclk of gpu 0,MHz,2100,1000'
     for how in "-j1" "-j3" "--reader sqlite"; do
         try 1 rocstats summary $how v2.rpd
         says "rocpd_api_ops: row 9: it belongs to no operation"
-        says "value of no event (1)"
+        says "value without an event (1)"
     done
     sqlite3 v3.rpd "INSERT INTO rocpd_api_ops (id, api_id, op_id) VALUES (801, NULL, 1), (802, 1, ''), (803, 3, 1), (804, 1, 1);
         CREATE TABLE rocpd_stackframe (id INTEGER PRIMARY KEY, api_ptr_id INTEGER, depth INTEGER, name_id INTEGER);
@@ -206,13 +206,13 @@ sclk of gpu 0,MHz,2100,1000'
         INSERT INTO rocpd_counter SELECT 5, 1, o.id, 2 FROM rocpd_op o JOIN rocpd_string s ON s.id = opType_id
             WHERE s.string LIKE '%COPY%' LIMIT 1"
     try 1 rocstats domains v3.rpd
-    says "value of no event (7), counter value that is no finite number (1)"
+    says "value without an event (7), counter value that is not a finite number (1)"
     says "unknown name id (1)"
     sqlite3 v3.rpd "DELETE FROM rocpd_counter WHERE id > 1; DELETE FROM rocpd_api_ops WHERE id > 800"
     try 1 rocstats domains v3.rpd
     says "rocpd_stackframe: row 2: it belongs to no call"
     says "rocpd_stackframe: row 3: its name is not there"
-    says "1 record left out: value of no event (1); 1 record repaired: unknown name id (1)"
+    says "1 record left out: value without an event (1); 1 record repaired: unknown name id (1)"
 }
 
 @test "stack frames are an argument of the call, innermost first; values of counters are of their kernel" {

@@ -284,14 +284,14 @@ window() { # condition -> the same by SQL
         command -v "${command%% *}" >/dev/null || continue
         # shellcheck disable=SC2086
         try 1 $command t.db
-        says "6 records left out: counter value that is no finite number (6)"
+        says "6 records left out: counter value that is not a finite number (6)"
     done
     # A database keeps the values of the instances, of which only the sum is too large.
     try 1 rocmerge --rebuild -o new.db t.db
-    says "5 records left out: counter value that is no finite number (5)"
+    says "5 records left out: counter value that is not a finite number (5)"
     run ! grep -rqiE '\b(inf|nan|infinity)\b' o_counter_collection.csv o_counter_sample_trace.csv t.json
     [ "$(sqlite3 new.db "SELECT count(*) FROM rocpd_pmc_event WHERE value IS NULL OR abs(value) > 1.7e308")" = 0 ]
     [ "$(wc -l <o_counter_sample_trace.csv)" -eq 63 ]
     try 3 rocpd2csv --strict -o o -d . t.db
-    says "counter value that is no finite number"
+    says "counter value that is not a finite number"
 }

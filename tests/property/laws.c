@@ -341,14 +341,14 @@ static void read_stderr(result *r, const tool *t)
     r->left =
         number_before(r->said, " records left out:") + number_before(r->said, " record left out:");
     r->unknown = number_before(r->said, " records of '") + number_before(r->said, " record of '");
-    r->values = number_behind(r->said, "value of no event (") +
-                number_behind(r->said, "counter value that is no finite number (");
+    r->values = number_behind(r->said, "value without an event (") +
+                number_behind(r->said, "counter value that is not a finite number (");
     r->no_place =
         number_before(b.p, " events left out: JSON") + number_before(b.p, " event left out: JSON");
     r->repaired = strstr(r->said, " repaired:") != NULL;
     /* Databases keep the bytes that other outputs cannot have, and only reports have sums. */
     if (r->rc == 1 && !r->left && !r->unknown && !r->repaired && !strstr(r->said, "truncated") &&
-        !strstr(r->said, "is no trace, and left out") &&
+        !strstr(r->said, "is not a trace, and left out") &&
         (strstr(b.p, "not UTF-8") || strstr(b.p, "are cut to that")))
         r->rc = 0;
     free(b.p);

@@ -342,7 +342,7 @@ static const struct {
      "<metric name=D expr=C/></b_expr>",
      "b", "B D ", NULL},
     {"<?xml version=1?><!-- <x> --><global><metric name=B expr=A/></global>", "any", "B ", NULL},
-    {"<a_expr base=b></a_expr>", "a", NULL, "line 1: the base is no tag"},
+    {"<a_expr base=b></a_expr>", "a", NULL, "line 1: the base is not a tag"},
     {"<a_expr base=a_expr></a_expr>", "a", NULL, "line 1: a tag is its own base"},
     {"<a>\n<b></b></a>", "a", NULL, "line 2: a tag in the tag"},
     {"<a>\n</b>", "a", NULL, "line 2: ends a tag that is not open"},
@@ -378,7 +378,7 @@ static const struct {
      "a", NULL, "line 2: B: expression \"A+\": column 3: it ends early"},
     {"rocprofiler-sdk: {counters: [{name: B, definitions: [{architectures: [a], expression: [A]}]"
      "}]}",
-     "a", NULL, "an expression is no text"},
+     "a", NULL, "an expression is not a string"},
     {"", "a", NULL, "no definitions of counters"},
     {"text", "a", NULL, "no definitions of counters"},
     {"a: b", "a", NULL, "no definitions of counters"},

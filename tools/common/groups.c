@@ -45,9 +45,9 @@ static const opt input_options[] = {
      "ends of collectives (collectives)"},
     STRING("job", 0, job, "FILE",
            "set options by an input file of rocprofv3 (.yaml, .json, .txt); several jobs write to "
-           "folders of their own: pass_1, pass_2, ... (.txt: pmc_1, ...)"),
+           "their own folders: pass_1, pass_2, ... (.txt: pmc_1, ...)"),
     FLAG("output-config", 0, output_config,
-         "also write the values of all options to NAME_config.json beside the output"),
+         "also write the values of all options to NAME_config.json next to the output"),
     FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
     COMMON_IGNORED("automerge-limit", "N", NULL),
     COMMON_END,
@@ -79,7 +79,7 @@ static const opt filtered_names_options[] = {
            "names for --agent: \"Agent N\" by logical index (relative, the default) or by node id "
            "(absolute), or \"GPU N\" (type-relative)"),
     FLAG("csv-safe", 0, csv_safe,
-         "accepted as by the other tools, without effect: no CSV is written"),
+         "accepted as by the other tools, but without effect: no CSV is written"),
     COMMON_END,
 };
 
@@ -111,25 +111,25 @@ static const opt filter_options[] = {
          "keep only events whose name matches (POSIX extended); may be repeated"),
     LIST("exclude-name", 0, exclude_names, "REGEX", "remove events whose name matches"),
     LIST("kernel-include", 0, kernel_include, "REGEX",
-         "of kernels and their counters, keep only those whose kernel name matches"),
+         "keep kernels and their counters only if the kernel name matches"),
     LIST("kernel-exclude", 0, kernel_exclude, "REGEX",
-         "remove kernels, and their counters, whose kernel name matches"),
+         "remove kernels and their counters if the kernel name matches"),
     STRING("kernel-iterations", 0, kernel_iterations, "LIST",
-           "of each kernel name in a process, keep only these dispatches, counted from 1 by their "
-           "start: 1,[5-8]"),
+           "for each kernel name in a process, keep only these dispatches, counted from 1 in the "
+           "order of their start: 1,[5-8]"),
     STRING("steps", 0, steps, "REGEX",
-           "which markers are steps of the program: those whose name matches (POSIX extended; "
-           "default: names that count, such as ProfilerStep#12, step:3 or iteration 5)"),
+           "markers whose name matches are steps of the program (POSIX extended; default: names "
+           "that count, such as ProfilerStep#12, step:3 or iteration 5)"),
     STRING("step", 0, step, "LIST",
-           "keep only events that begin in steps of these numbers, in any process: 3,5-8"),
+           "keep only events that begin in steps with these numbers, in any process: 3,5-8"),
     {"warmup", 0, OPT_NUMBER, AT(warmup), "N", NULL, 0, INT_MAX,
-     "remove the first N steps of each process, and all that begins before"},
+     "remove the first N steps of each process, and everything that begins earlier"},
     LIST("period", 0, periods, "D:L[:N]",
-         "keep only events of N periods (default 1; 0: without end) of the length L, a time D "
+         "keep only events of N periods (default 1; 0: without end) of length L, with a delay D "
          "before each: 1s:500ms:3; several follow each other, the first from the begin of the "
          "trace"),
     STRING("min-duration", 0, min_duration, "TIME",
-           "keep only events that last at least this long (1.5us), and events without a duration"),
+           "keep only events that last at least this long (1.5us); events without a duration pass"),
     COMMON_END,
 };
 
@@ -141,9 +141,9 @@ static const opt run_options[] = {
      "files (default: 48m)"},
     STRING("tmpdir", 0, tmpdir, "DIR", "folder of temporary files (default: TMPDIR, or /var/tmp)"),
     FLAG("no-sync", 0, no_sync,
-         "do not wait for the disk: a loss of power may then damage outputs that are complete"),
+         "do not wait for the disk: a power failure may then damage complete outputs"),
     CHOICE("reader", reader, "HOW", "auto|pages|sqlite",
-           "read databases page by page (pages), through SQLite (sqlite), or page by page where "
+           "read databases page by page (pages), through SQLite (sqlite), or page by page if "
            "possible (auto, the default)"),
     SET("quiet", 'q', level, MSG_QUIET, "print errors only"),
     SET("verbose", 'v', level, MSG_VERBOSE, "print how much was read and written"),
@@ -152,12 +152,11 @@ static const opt run_options[] = {
 
 static const opt team_options[] = {
     STRING("team", 0, team, "N|mpi|no",
-           "processes that make the result together: N of this machine, those that mpirun or srun "
-           "has started (mpi; the default if they have the same command line), or this one alone "
-           "(no)"),
+           "which processes make the result together: N on this machine, those that mpirun or srun "
+           "started (mpi; the default if they have the same command line), or this one alone (no)"),
     FLAG("local", 0, local,
-         "inputs are on disks that only their nodes see: each node of the team finds those that "
-         "have these names there; HOST:PATH is one of that node"),
+         "inputs are on disks that only their own nodes see: each node of the team looks up the "
+         "names on its own disks; HOST:PATH is an input on that node"),
     COMMON_END,
 };
 
@@ -175,7 +174,7 @@ static const opt other_options[] = {
      "print completion code for bash, zsh or fish"},
     {"help", 'h', OPT_HELP, 0, NULL, NULL, 0, 0, "print this help"},
     {"version", 'V', OPT_VERSION, 0, NULL, NULL, 0, 0,
-     "print the version and those of the libraries"},
+     "print the versions of the tool and of the libraries"},
     COMMON_END,
 };
 

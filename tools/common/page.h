@@ -19,12 +19,12 @@ typedef struct page_choice {
      NULL,                                                                                         \
      1,                                                                                            \
      INT_MAX,                                                                                      \
-     what ": keep all that is known of at most N events, of the time in which they are densest; "  \
-          "of the others only densities (default: 2000000)"},                                      \
+     what ": keep full details of at most N events, where they are densest in time, and "          \
+          "densities of the others (default: 2000000)"},                                           \
     {                                                                                              \
         "window", 0, OPT_STRING, offsetof(cli, field.window), "FROM..TO", NULL, 0, 0,              \
-            what ": keep all that is known of the events of this part of the time, as in 40%..60%" \
-                 " or +1s..+2.5s; of the others only densities"                                    \
+            what ": keep full details of the events in this part of the time, as in 40%..60% or "  \
+                 "+1s..+2.5s, and densities of the others"                                         \
     }
 
 static inline bool page_choice_made(const page_choice *c)

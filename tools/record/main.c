@@ -36,7 +36,7 @@ static const opt record_options[] = {
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "also record the arguments of HIP calls, and write those of all calls to the trace"},
     {"sample", 0, OPT_MAYBE, offsetof(cli, sample), "[=HZ]", NULL, 0, 0,
-     "also sample, so many times a second (default: 10), memory, page faults and CPU time of the "
+     "also sample, this many times a second (default: 10), memory, page faults and CPU time of the "
      "processes, frequency of the cores, and power, clocks, temperatures, memory and load of AMD "
      "GPUs"},
     {"sample-sysfs", 0, OPT_STRING, offsetof(cli, sysfs), "DIR", NULL, 0, 0,

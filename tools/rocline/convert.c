@@ -32,11 +32,11 @@ enum { KNOWN = sizeof known / sizeof *known };
 static const opt output_options[] = {
     {"output-format", 'f', OPT_MANY, offsetof(cli, formats), "FORMAT...", FORMATS, 0, 0,
      "csv, pftrace (or perfetto), otf2, json (Chrome), html (a timeline in a page for browsers): "
-     "one or several, with blanks or commas between them (default: what the name of -o ends in)"},
+     "one or several, separated by blanks or commas (default: by the ending of the name of -o)"},
     COMMON_OUTPUT_FILE(
         "write NAME_results.pftrace, NAME_results.otf2, NAME_results.json, NAME_results.html and "
-        "NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); of one format, a NAME "
-        "with its ending is used as it is, and \"-\" is standard output"),
+        "NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); for one format, a NAME with its "
+        "ending is used as it is, and \"-\" is standard output"),
     COMMON_OUTPUT_PATH,
     COMMON_END,
 };
@@ -165,7 +165,7 @@ const program convert_program = {
     .tool = "rocline-convert",
     .run = run_convert,
     .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Convert traces to one or several formats, in one reading of the inputs.",
+    .purpose = "Convert traces to one or several formats, reading the inputs once.",
     .groups = groups,
     .examples = "  rocline convert -f csv pftrace otf2 -o run -d out a.db b.db\n"
                 "  rocline convert -f csv,json --gzip 4711_results.db\n"

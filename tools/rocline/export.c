@@ -37,10 +37,10 @@ static const opt output_options[] = {
      "write only these: kernel, region, marker, memory_copy, counter, process, agent, ... (the "
      "message for an unknown word lists all)"},
     {"all-columns", 0, OPT_FLAG, offsetof(cli, export.all_columns), NULL, NULL, 0, 0,
-     "write also the columns that most people do not need: ids and indexes of agents, parents of "
+     "also write the columns that most people do not need: ids and indexes of agents, parents of "
      "calls, addresses of copies, descriptions of counters"},
     {"columns", 0, OPT_FLAG, offsetof(cli, columns), NULL, NULL, 0, 0,
-     "list the kinds and their columns, and end"},
+     "list the kinds and their columns, and exit"},
     {"codec", 0, OPT_CHOICE, offsetof(cli, codec), "CODEC", "default|none|gzip|zstd", 0, 0,
      "how to compress: parquet by zstd (the default), gzip or none, arrow and arrows by zstd or "
      "none (the default), jsonl by gzip or none (the default)"},

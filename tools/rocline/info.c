@@ -30,7 +30,7 @@ static rocl_status ignore_batch(void *ctx, unsigned worker, const rocl_batch *b,
 static const opt info_options[] = {
     {"brief", 0, OPT_FLAG, offsetof(cli, brief), NULL, NULL, 0, 0,
      "read no events: files, hosts, GPUs and processes only (default: events are counted in one "
-     "pass, without names, arguments and other texts)"},
+     "pass, without names, arguments and other text)"},
     {"format", 0, OPT_STRING, offsetof(cli, format_name), "FORM", "text|csv|tsv|json|md|html", 0, 0,
      "text for people (the default), Markdown (md) or HTML; CSV, TSV or JSON for programs"},
     BUDGET_OPTION(offsetof(cli, output.budget)),

@@ -25,25 +25,27 @@ const unsigned char query_format_of[] = {
 
 static const opt query_options[] = {
     {"query", 0, OPT_LIST, offsetof(cli, queries), "SQL", NULL, 0, 0,
-     "run these statements; may be repeated. An operand that is no file and holds a blank is the "
+     "run these statements; may be repeated. An operand that is not a file and contains a blank is "
+     "the "
      "same"},
     {"script", 0, OPT_LIST, offsetof(cli, scripts), "FILE", NULL, 0, 0,
-     "run the statements in this file before, such as those that make views; may be repeated"},
+     "first run the statements in this file, for example to define views; may be repeated"},
     {"param", 'p', OPT_LIST, offsetof(cli, parameters), "NAME=VALUE", NULL, 0, 0,
-     "set the parameter that statements call :NAME; may be repeated"},
+     "set the parameter that is written :NAME in statements; may be repeated"},
     {"timeout", 0, OPT_NUMBER, offsetof(cli, timeout), "SECONDS", NULL, 0, 86400,
-     "end a statement that takes longer (default: 0, none is)"},
+     "end a statement that takes longer (default: 0, no limit)"},
     {"max-memory", 0, OPT_SIZE, offsetof(cli, heap), "SIZE", NULL, 0, 0,
-     "end a statement for whose own tables and aggregates SQLite takes more (default: 0, none is)"},
+     "end a statement if SQLite takes more memory for its own tables and aggregates (default: 0, "
+     "no limit)"},
     {"attach", 0, OPT_FLAG, offsetof(cli, attach), NULL, NULL, 0, 0,
-     "allow ATTACH, for databases that SQLite reads by itself, and writes"},
+     "allow ATTACH, for databases that SQLite itself reads and writes"},
     COMMON_END,
 };
 
 static const opt output_options[] = {
     {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORM", QUERY_FORMATS, 0, 0,
      "aligned columns (table or console, the default) or Markdown (md) for people; CSV, TSV, an "
-     "array of objects (json) or an object a line (jsonl) for programs; a bare table (html); "
+     "array of objects (json) or one object per line (jsonl) for programs; a bare table (html); "
      "Parquet, an Arrow file (arrow) or stream (arrows) of one statement"},
     BUDGET_OPTION(offsetof(cli, budget)),
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,

@@ -139,7 +139,7 @@ bool shell_run_command(query_cli *c, const char *line)
         free(text);
     } else {
         if (strcmp(word, ".help") != 0)
-            msg_error("%s is no command of the shell", word);
+            msg_error("%s is not a command of the shell", word);
         print_shell_help();
     }
     fflush(stdout);

@@ -21,7 +21,7 @@ _Static_assert(ROCL_CSV_ROCPROF == 3, "--style lists the styles in order");
 
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("write NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); an ending .csv "
-                       "of NAME is removed, and .csv.gz, which turns on --gzip; \"-\" is standard "
+                       "or .csv.gz of NAME is removed; .csv.gz turns on --gzip; \"-\" is standard "
                        "output, for exactly one of --kinds"),
     COMMON_OUTPUT_PATH,
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "STYLE", "rocpd-1.0|rocpd-1.1|rocprofv3|rocprof",

@@ -29,7 +29,8 @@ static const opt output_options[] = {
     {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME",
      "auto|script|trace|rocprof|rocprofv3|kineto", 0, 0,
      "rows as in rocm-timeline-generator.py (script, the default for legacy text), or a process "
-     "for each process and GPU (trace, the default for all other inputs), or the tables of "
+     "for each traced process and each GPU (trace, the default for all other inputs), or the "
+     "tables of "
      "results.json of rocprof (rocprof), or JSON as rocprofv3 writes it (rocprofv3), or as "
      "PyTorch's profiler does, a file for each rank (kineto)"},
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,

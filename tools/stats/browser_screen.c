@@ -39,7 +39,7 @@ bool screen_usable(const char **why)
     const bool keys = fd >= 0 || isatty(STDIN_FILENO);
     if (fd >= 0)
         close(fd);
-    *why = !isatty(STDOUT_FILENO)      ? "standard output is no terminal"
+    *why = !isatty(STDOUT_FILENO)      ? "standard output is not a terminal"
            : !keys                     ? "there is no terminal for keys"
            : !term || !*term           ? "TERM is not set"
            : strcmp(term, "dumb") == 0 ? "TERM is dumb: the cursor cannot be moved"

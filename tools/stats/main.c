@@ -65,10 +65,10 @@ static const opt report_options[] = {
      "add a table with findings that stand out (always in the overview and in html)"},
     {"explain", 0, OPT_STRING, offsetof(cli, explain), "RULE", NULL, 0, 0,
      "print what a rule of the advice means, its threshold, how it is computed, what to try and an "
-     "example, and read no input; list: the names of all"},
+     "example, without reading an input; list: the names of all rules"},
     {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
-     "rows per table, the others are summed up in a last one; 0 prints all, but of "
-     "what lists the longest 20 (default: for text 20, or 10 in the overview; for html 1000; 0 for "
+     "rows per table, of which the last sums up the others; 0 prints all, but only 20 in tables of "
+     "the longest (default: for text 20, or 10 in the overview; for html 1000; 0 for "
      "the other formats)"},
     {"sort", 0, OPT_CHOICE, offsetof(cli, sort), "KEY", "total|calls|average|max|name", 0, 0,
      "sort rows by total time (total, the default), number of calls, average or longest time, the "
@@ -102,16 +102,16 @@ static const opt report_options[] = {
      "with counters: add tables of the derived counters that this file defines, in the form of "
      "rocprof's metrics.xml or rocprofv3's counter_defs.yaml; may be repeated"},
     {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0,
-     "architecture of GPUs of which the inputs do not say it, such as gfx90a"},
+     "architecture of GPUs, such as gfx90a, if the inputs do not name it"},
     {"what-if", 0, OPT_LIST, offsetof(cli, what_if), "NAME=2x", NULL, 0, 0,
-     "with critical-path: how long all would take if this kernel, copy or host call were twice as "
-     "fast; a pattern such as '*gemm*=1.5x' is all names that match; may be repeated"},
+     "with critical-path: how long the whole would take if this kernel, copy or host call were "
+     "twice as fast; a pattern such as '*gemm*=1.5x' means all names that match; may be repeated"},
     {"peak", 0, OPT_STRING, offsetof(cli, stats.peak), "NAME", NULL, 0, 0,
      "with roofline: compare with the peak of this GPU, such as MI300X or gfx942"},
     {"peaks", 0, OPT_STRING, offsetof(cli, stats.peaks), "FILE", NULL, 0, 0,
      "with --peak: look it up in this file first: lines of a name and bandwidth=5.3T fp16=1307T "
      "..."},
-    BY("by-dispatch", stats.by_dispatch, "print derived counters of each dispatch, too"),
+    BY("by-dispatch", stats.by_dispatch, "also print derived counters of each dispatch"),
     COMMON_CLASSES(
         "classify kernels first by the rules in this file: lines of a class and a regular "
         "expression"),
@@ -119,7 +119,7 @@ static const opt report_options[] = {
        "add columns with ids of single events, such as the longest call of a name, for `rocline "
        "show`"),
     BY("by-marker", stats.by_marker,
-       "with samples: print what was sampled while the ranges of each marker lasted, too"),
+       "with samples: also print what was sampled during the ranges of each marker"),
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
      "with compare: exit with 1 if a name takes significantly longer in B, by more than this "
      "percentage on average, or is new"},
@@ -130,12 +130,12 @@ static const opt report_options[] = {
      "with compare and --b: each file or folder that matches is a run of A, such as 'base/*.db', "
      "and may be a baseline; may be repeated. Several runs tell changes from the noise between "
      "runs"},
-    {"b", 0, OPT_LIST, offsetof(cli, compare.runs_b), "PATTERN", NULL, 0, 0, "the same of B"},
+    {"b", 0, OPT_LIST, offsetof(cli, compare.runs_b), "PATTERN", NULL, 0, 0, "the same for B"},
     {"baseline", 0, OPT_STRING, offsetof(cli, compare.baseline), "FILE[:NAME]", NULL, 0, 0,
      "with compare: A is the baseline in this file, as rocstats baseline writes it; without a name "
-     "the only one; it may also be the first input"},
+     "the only one in it; it may also be the first input"},
     {"baseline-name", 0, OPT_STRING, offsetof(cli, baseline_name), "NAME", NULL, 0, 0,
-     "with baseline: call it so; the file may have several, and one of the same name is replaced "
+     "with baseline: its name; the file may have several, and one of the same name is replaced "
      "(default: base)"},
     BY("wide", wide,
        "text: print all columns, and names in full (default: as wide as the terminal, or 200 "
@@ -154,9 +154,8 @@ static const opt output_options[] = {
      "flamegraph.pl and speedscope (folded); what compare tested for a limit as JUnit XML "
      "(junit)"},
     {"table", 0, OPT_WORDS, offsetof(cli, only), "LIST", NULL, 0, 0,
-     "print only these tables, such as step_distribution or compare_causes; all: every one, also "
-     "as "
-     "CSV and TSV, where compare prints one only"},
+     "print only these tables, such as step_distribution or compare_causes; all: every table, also "
+     "as CSV and TSV, where compare otherwise prints only one"},
     BUDGET_OPTION(offsetof(cli, budget)),
     {"timeline", 0, OPT_MAYBE, offsetof(cli, timeline), "[=first]", NULL, 0, 0,
      "html: add a timeline of all events to the page; with first, the page opens with it"},
@@ -387,8 +386,8 @@ static int check_tables(const cli *c)
         if (word)
             continue;
         const char *near = rocl_nearest_word(name, strlen(name), table_word, NULL);
-        return near ? usage_error("--table: \"%s\" is no table; did you mean %s?", name, near)
-                    : usage_error("--table: \"%s\" is no table; rocstats(5) lists them", name);
+        return near ? usage_error("--table: \"%s\" is not a table; did you mean %s?", name, near)
+                    : usage_error("--table: \"%s\" is not a table; rocstats(5) lists them", name);
     }
     if (c->only.n && (c->style || c->format == ROCL_TABLE_CONSOLE ||
                       c->format == ROCL_TABLE_FOLDED || c->format == ROCL_TABLE_JUNIT))

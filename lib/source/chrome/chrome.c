@@ -135,7 +135,7 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
         if (!rocl_json_double(v.text, &r->as.sample.value) ||
             r->as.sample.value - r->as.sample.value != 0)
             st = rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
-                                   "the value of a counter is no number", err);
+                                   "the value of a counter is not a number", err);
         else
             st = rocl_record_put(to, r, err);
     }
@@ -272,7 +272,8 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         if (args.wrong)
             return chrome_count_bad_args(to, r->where, err);
         if (a.bad)
-            st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+            st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number",
+                                   err);
         if (st != ROCL_OK)
             return st;
     }
@@ -459,7 +460,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         const uint64_t where = rocl_json_offset(&w->r, &v);
         chrome_event e;
         if (!rocl_json_enter(&w->r, ROCL_JSON_OBJECT)) {
-            st = rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is no object",
+            st = rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is not an object",
                                    err);
             continue;
         }

@@ -298,7 +298,7 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
                                    "the value of a counter that is not described", err);
         else if (s->value - s->value != 0)
             st = rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
-                                   "the value of a counter is no number", err);
+                                   "the value of a counter is not a number", err);
         else
             st = rocl_record_put(w->to, r, err);
     }

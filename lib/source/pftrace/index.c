@@ -344,7 +344,7 @@ static rocl_status cut_file(cutter *c, rocl_error *err)
             const uint64_t n = pfr_field_bytes(buf.data + used, got - used, &compressed);
             if (n == UINT64_MAX || n > size - at - used || (!n && at + got == size)) {
                 st = n == UINT64_MAX
-                         ? leave_out(f, "what follows the last packet is no trace, and left out",
+                         ? leave_out(f, "what follows the last packet is not a trace, and left out",
                                      err)
                          : rocl_source_truncated(f->in->source, f->in->trace, err);
                 stop = true;

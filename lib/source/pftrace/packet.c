@@ -139,7 +139,7 @@ bool pfr_walk_next(pfr_walk *w, pfr_packet *p)
                 if (w->copy)
                     rocl_buf_put(w->copy, other, sizeof other);
                 *r = (rocl_pb){r->end, r->end, false};
-                *p = (pfr_packet){.at = w->at, .why = "something that is no packet"};
+                *p = (pfr_packet){.at = w->at, .why = "something that is not a packet"};
                 w->at += sizeof other;
                 return true;
             }

@@ -39,7 +39,7 @@ static void report_others(const pfr_file *f)
 {
     rocl_buf b = {0};
     uint64_t unknown = 0;
-    rocl_buf_printf(&b, "%s: packets that are no events are left out:", f->in->files[0].path);
+    rocl_buf_printf(&b, "%s: packets that are not events are left out:", f->in->files[0].path);
     const size_t begin = b.len;
     for (unsigned i = 1; i < 256; i++) {
         bool known = false;

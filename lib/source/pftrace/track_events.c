@@ -400,7 +400,7 @@ static rocl_status put_value(pfr_worker *w, rocl_source_record *r, uint64_t uuid
     s->value = value;
     if (value - value != 0)
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
-                                 "the value of a counter is no number", err);
+                                 "the value of a counter is not a number", err);
     return rocl_record_put(w->to, r, err);
 }
 

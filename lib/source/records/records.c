@@ -122,10 +122,10 @@ const char *rocl_time_fault(rocl_view text, double ns)
     if (!text.n)
         return "a time is missing";
     if (!rocl_json_double(text, &v) || isnan(v))
-        return "a time is no number";
+        return "a time is not a number";
     return v < 0              ? "a negative time"
            : v * ns >= 0x1p63 ? "a time is too large"
-                              : "a time is no number";
+                              : "a time is not a number";
 }
 
 /* What is wrong with the times of a record; NULL: nothing. */

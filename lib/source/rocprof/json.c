@@ -533,7 +533,7 @@ static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, con
     if (e->bad_time)
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, e->bad_time, err);
     if (e->bad)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a field is no number", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a field is not a number", err);
     switch (e->phase) {
     case 0: /* the first one is empty */
     case 'M':
@@ -628,7 +628,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
             begin_event(w, &e, rocl_json_offset(&r, &v));
             if (!rocl_json_enter(&r, ROCL_JSON_OBJECT)) {
                 st = rocl_record_fault(to, w->row.where, ROCL_FAULT_BAD_LINE,
-                                       "an event that is no object", err);
+                                       "an event that is not an object", err);
                 continue;
             }
             take_or_read_event(f, w, &r, &e);

@@ -289,7 +289,7 @@ static bool begins_with(rocl_view s, const char *text)
 static rocl_status count_bad_value(rocl_records *to, const rocprof_row *row, bool bad,
                                    rocl_error *err)
 {
-    return bad ? rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is no number",
+    return bad ? rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is not a number",
                                    err)
                : ROCL_OK;
 }
@@ -410,7 +410,7 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, rocl_vie
     r->counter = name;
     if (!read_real(value, &r->as.counter.value))
         return rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
-                                 "the value of a counter is no number", err);
+                                 "the value of a counter is not a number", err);
     return rocl_record_put(to, r, err);
 }
 
@@ -749,7 +749,7 @@ static rocl_status put_spm(rocl_records *to, rocl_source_record *r, const rocpro
     }
     if (!read_real(&value, &s->value))
         return rocl_record_fault(to, row->where, ROCL_FAULT_NO_NUMBER,
-                                 "the value of a counter is no number", err);
+                                 "the value of a counter is not a number", err);
     r->kind = has_column(row, ROCPROF_XCC) ? ROCL_SPM : ROCL_SAMPLE;
     r->counter = take_text(row, ROCPROF_COUNTER);
     r->as.e.end = r->as.e.start;

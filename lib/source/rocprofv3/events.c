@@ -321,7 +321,7 @@ static void take_values(json_piece *c, bool sums, rocl_error *err)
             return;
         if (!number) {
             c->st = rocl_record_fault(c->to, c->r.where, ROCL_FAULT_NO_NUMBER,
-                                      "the value of a counter is no number", err);
+                                      "the value of a counter is not a number", err);
             continue;
         }
         n.min = n.max = n.value;
@@ -870,7 +870,8 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     if (c->bad_time)
         return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_TIME, c->bad_time, err);
     if (c->bad)
-        c->st = rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+        c->st =
+            rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
     if (c->bad_args && c->st == ROCL_OK) /* the first pass has not looked at them */
         c->st = rocl_fault_count(c->in->trace, ROCL_FAULT_BAD_JSON, err,
                                  "%s: byte %" PRIu64 ": arguments that are no JSON",

@@ -194,7 +194,7 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
     if (name == ROCL_NONE)
         st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
     else if (bad)
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
     if (st != ROCL_OK)
         return st;
     const rocl_trace *trace = rocl_records_input_of(to)->trace;

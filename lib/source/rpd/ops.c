@@ -35,7 +35,7 @@ static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w
     rpd_read_int(rows, K_GROUP, i, &d->group_segment, &bad);
     rpd_read_int(rows, K_PRIVATE, i, &d->private_segment, &bad);
     if (bad)
-        st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+        st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
     return st == ROCL_OK && !*name
                ? rpd_find_text(f, to, w, rpd_read_key(rows, K_NAME, i, &bad), name, err)
                : st;
@@ -59,7 +59,8 @@ static rocl_status add_copy(rpd_file *f, rocl_records *to, rpd_worker *w, rocl_s
         size = width * height;
     r->as.copy.size = size > 0 ? (uint64_t)size : 0;
     if (bad)
-        return rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+        return rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number",
+                                 err);
     if (size <= 0 && rocl_records_first_pass(to))
         atomic_fetch_add(&f->sizeless, 1);
     return ROCL_OK;
@@ -138,7 +139,7 @@ rocl_status rpd_put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
     if (st == ROCL_OK && (name == ROCL_NONE || type == ROCL_NONE))
         st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
     else if (st == ROCL_OK && bad)
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is no number", err);
+        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
     if (st != ROCL_OK)
         return st;
     name = name == ROCL_NONE ? 0 : name;

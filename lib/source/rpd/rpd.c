@@ -76,7 +76,7 @@ static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w,
         }
         if (!rpd_read_real(rows, V_VALUE, i, &value))
             return rocl_record_fault(to, where, ROCL_FAULT_NO_NUMBER,
-                                     "the value of a counter is no number", err);
+                                     "the value of a counter is not a number", err);
         if (st == ROCL_OK)
             st = rpd_find_text(f, to, w, rpd_read_key(rows, V_NAME, i, &bad), &text, err);
         if (st == ROCL_OK && text == ROCL_NONE)
