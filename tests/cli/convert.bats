@@ -483,7 +483,7 @@ END
     for tool in "${TOOLS[@]}" rocstats rocmerge rtg2json; do
         try 3 "$tool" -o out --align offsets NOFILE "$db"
         one_line "$tool"
-        says "NOFILE: No such file"
+        says "NOFILE: no such file"
         [ ! -e out ]
     done
     try 2 rocstats --align marker nonesuch "$db"
