@@ -215,7 +215,7 @@ same_results() { # input, input...
     [[ $(rocpd2csv --version) != *zstd* ]] || skip "built with libzstd"
     printf '\x28\xb5\x2f\xfd whatever it holds' >t.zst
     try 3 rocpd2csv -d out t.zst
-    says "t.zst: is compressed with zstd, which this build cannot read: "
+    says "t.zst: is compressed with zstd, and this rocline was built without libzstd: "
 }
 
 @test "messages have the name of the input, not that of its unpacked copy; nothing is left behind" {
