@@ -117,6 +117,7 @@ typedef struct rpt_end {
     char notation;      /* '@', '^', '%', or 0: the default */
     int64_t number;     /* line, or ns */
     uint64_t matches;   /* that are still to be met */
+    bool often;         /* more than one was wanted */
     regex_t regex;
     bool has_regex, resolved;
     rpt_record record;
