@@ -79,17 +79,12 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
     return all;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return rocl_number_order(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* The upper median of a field of all ranks. */
 static int64_t median_of(const rank_facts *all, size_t n, size_t field, int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
         memcpy(&scratch[i], (const char *)&all[i] + field, sizeof *scratch);
-    qsort(scratch, n, sizeof *scratch, compare_numbers);
+    qsort(scratch, n, sizeof *scratch, rocl_compare_i64);
     return scratch[n / 2];
 }
 
