@@ -66,7 +66,7 @@ typedef struct lane_pair {
     uint32_t common, a, b;
 } lane_pair;
 
-static int order_lane_pairs(const void *a, const void *b)
+static int compare_lane_pairs(const void *a, const void *b)
 {
     const lane_pair *x = a, *y = b;
     if (x->common != y->common)
@@ -122,7 +122,7 @@ static bool pair_lanes(rocl_alignment *g, uint32_t *const symbols[SIDES])
             if (is_same_process(g, a, b))
                 pairs[count++] = (lane_pair){count_common(g, sorted, a, b), a, b};
     if (count)
-        qsort(pairs, count, sizeof *pairs, order_lane_pairs);
+        qsort(pairs, count, sizeof *pairs, compare_lane_pairs);
     for (size_t i = 0; i < count; i++) {
         uint32_t *a = &g->lane_partner[A][pairs[i].a], *b = &g->lane_partner[B][pairs[i].b];
         if (*a != ROCL_NONE || *b != ROCL_NONE)
@@ -167,7 +167,7 @@ static int compare_owners(const lone_place *x, const lone_place *y)
     return x->process < y->process ? -1 : x->process > y->process;
 }
 
-static int order_places(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
     const lone_place *x = a, *y = b;
     const int c = compare_owners(x, y);
@@ -192,7 +192,7 @@ static lone_place *list_lone(const rocl_alignment *g, unsigned k, const uint32_t
         if (!g->partner[k][i])
             all[(*count)++] = (lone_place){symbols[i], process_of_b(g, k, i), i};
     if (*count)
-        qsort(all, *count, sizeof *all, order_places);
+        qsort(all, *count, sizeof *all, compare_places);
     return all;
 }
 

@@ -261,7 +261,7 @@ typedef struct named_key {
     uint32_t id;
 } named_key;
 
-static int order_keys(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
     const named_key *x = a, *y = b;
     return rocl_compare_bytes(x->key, x->len, y->key, y->len);
@@ -278,7 +278,7 @@ static rocl_status sort_by_name(const rocl_side *s, named_key *names, size_t n, 
         names[i].key = rocl_strings_get(s->keys, i + 1, &names[i].len);
         names[i].id = i + 1;
     }
-    qsort(names, n, sizeof *names, order_keys);
+    qsort(names, n, sizeof *names, compare_keys);
     for (uint32_t i = 0; rank && i < n; i++)
         rank[names[i].id] = i;
     while (rocl_next_record(s->sorter, &rec, &st, err)) {

@@ -129,7 +129,7 @@ static const rocl_column columns[] = {
 const rocl_table_def rocl_causes_table = {&rocl_compare_tab, "compare_causes",
                                           "What the difference comes from", ROCL_COLUMNS(columns)};
 
-static int order_rows(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
     const cause_row *x = a, *y = b;
     const uint64_t p = x->change < 0 ? -(uint64_t)x->change : (uint64_t)x->change;
@@ -210,6 +210,6 @@ void rocl_causes_put(const rocl_causes *causes, const rocl_gpu_sums of[2], rocl_
     rows[n++] = row_of_times(ROCL_CAUSE_IDLE, of[0].idle[wall], of[1].idle[wall]);
     for (size_t i = 0; i < n; i++)
         rows[i].percent = rocl_share(rows[i].change, rows[0].total[0]);
-    qsort(rows + 1, n - 1, sizeof *rows, order_rows);
+    qsort(rows + 1, n - 1, sizeof *rows, compare_rows);
     rocl_add_top_rows(&r, rows, n, sizeof *rows, add_row);
 }

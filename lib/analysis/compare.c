@@ -223,7 +223,7 @@ static bool is_like_steps(const pair *p, const rocl_side_steps *a)
            !memcmp(p->name, a->marker, n) && digits == p->name_len;
 }
 
-static int order_pairs(const void *a, const void *b)
+static int compare_pairs(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
     int64_t p = llabs(x->change), q = llabs(y->change);
@@ -276,7 +276,7 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
         pr->further_step = pr->status == ADDED && is_like_steps(pr, &sides[A].steps);
     }
     if (st == ROCL_OK)
-        qsort(p->all, p->count, sizeof *p->all, order_pairs);
+        qsort(p->all, p->count, sizeof *p->all, compare_pairs);
     rocl_sorter_free(sorter);
     rocl_sorter_free(aside);
     rocl_sort_space_free(space);
@@ -490,7 +490,7 @@ static void put_causes(const pairs *p, const rocl_side *sides, rocl_tables *out,
     free(causes);
 }
 
-static int order_classes(const void *a, const void *b)
+static int compare_class_sums(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
     const int c = rocl_number_order(llabs(y->change), llabs(x->change));
@@ -516,7 +516,7 @@ static void put_classes(const pairs *p, const rocl_kernel_classes *k, rocl_table
             sums[n] = sums[class];
             sums[n++].class = rocl_kernel_class_name(k, class);
         }
-    qsort(sums, n, sizeof *sums, order_classes);
+    qsort(sums, n, sizeof *sums, compare_class_sums);
     rocl_report_rows r = rocl_begin_table(c, out, &class_table, 0);
     rocl_add_top_rows(&r, sums, n, sizeof *sums, add_pair);
 }

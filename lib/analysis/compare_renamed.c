@@ -20,7 +20,7 @@ typedef struct lone_kernel {
 } lone_kernel;
 
 /* Those that take the most time first, as not all are looked at. */
-static int order_lone(const void *a, const void *b)
+static int compare_lone(const void *a, const void *b)
 {
     const lone_kernel *x = a, *y = b;
     if (x->sums.ns != y->sums.ns)
@@ -49,7 +49,7 @@ static lone_kernel *find_lone(const rocl_side *side, const rocl_side *other, siz
         }
         all[(*count)++] = (lone_kernel){key + 1, len - 1, id, sums};
     }
-    qsort(all, *count, sizeof *all, order_lone);
+    qsort(all, *count, sizeof *all, compare_lone);
     return all;
 }
 
@@ -98,7 +98,7 @@ typedef struct places {
     uint32_t *hunks[SIDES]; /* of all standings, in their order */
 } places;
 
-static int order_standings(const void *a, const void *b)
+static int compare_standings(const void *a, const void *b)
 {
     const standing *x = a, *y = b;
     if (x->lone != y->lone)
@@ -106,7 +106,7 @@ static int order_standings(const void *a, const void *b)
     return x->hunk < y->hunk ? -1 : x->hunk > y->hunk;
 }
 
-static int order_pairs(const void *a, const void *b)
+static int compare_pairs(const void *a, const void *b)
 {
     const instead *x = a, *y = b;
     if (x->lone != y->lone)
@@ -205,9 +205,9 @@ static bool collect_places(places *p)
         if (!p->hunks[k])
             return false;
         if (p->count[k])
-            qsort(p->all[k], p->count[k], sizeof *p->all[k], order_standings);
+            qsort(p->all[k], p->count[k], sizeof *p->all[k], compare_standings);
         if (p->pair_count[k])
-            qsort(p->pairs[k], p->pair_count[k], sizeof *p->pairs[k], order_pairs);
+            qsort(p->pairs[k], p->pair_count[k], sizeof *p->pairs[k], compare_pairs);
     }
     return true;
 }

@@ -215,7 +215,7 @@ static bool add_gpus(run_rows *rows, const rocl_runs *r)
     return true;
 }
 
-static int order_rows(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
     const run_row *x = a, *y = b;
     const double p = fabs(x->change), q = fabs(y->change);
@@ -268,7 +268,7 @@ static rocl_status make_rows(run_rows *rows, const rocl_runs *r, const rocl_kern
     if (st == ROCL_OK && !add_gpus(rows, r))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && rows->count)
-        qsort(rows->all, rows->count, sizeof *rows->all, order_rows);
+        qsort(rows->all, rows->count, sizeof *rows->all, compare_rows);
     for (unsigned k = A; k <= B; k++) {
         free(rows->values[k]);
         rocl_side_free(&sides[k]);

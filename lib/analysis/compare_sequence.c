@@ -237,7 +237,7 @@ static uint64_t size_of(int64_t v)
 }
 
 /* What differs stands before what is the same, by its change. */
-static int order_rows(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
     const edit_row *x = a, *y = b;
     if ((x->edit == SAME) != (y->edit == SAME))
@@ -409,7 +409,7 @@ static bool make_rows(edits *e, rocl_tables *out)
     if (!good)
         return false;
     if (e->count)
-        qsort(e->rows, e->count, sizeof *e->rows, order_rows);
+        qsort(e->rows, e->count, sizeof *e->rows, compare_rows);
     describe_row(e, &all, all.sum[A], out);
     memmove(e->rows + 1, e->rows, e->count++ * sizeof *e->rows);
     e->rows[0] = all;

@@ -52,7 +52,7 @@ typedef struct numbered {
     size_t step;
 } numbered;
 
-static int order_numbers(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     const numbered *x = a, *y = b;
     if (x->number != y->number)
@@ -66,7 +66,7 @@ static numbered *sort_numbers(const rocl_side_steps *s, stretch r)
     for (size_t i = r.begin; all && i < r.end; i++)
         all[i - r.begin] = (numbered){s->steps[i].number, i};
     if (all && r.end > r.begin)
-        qsort(all, r.end - r.begin, sizeof *all, order_numbers);
+        qsort(all, r.end - r.begin, sizeof *all, compare_numbers);
     return all;
 }
 

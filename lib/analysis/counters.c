@@ -258,7 +258,7 @@ static int largest_first(double a, double b)
 }
 
 /* Values of different counters say nothing about each other: the order is within a counter. */
-static int order_by_values(const void *a, const void *b, void *ctx)
+static int compare_by_values(const void *a, const void *b, void *ctx)
 {
     const counters *s = ctx;
     const values *x = a, *y = b;
@@ -278,7 +278,7 @@ static int order_by_values(const void *a, const void *b, void *ctx)
 }
 
 /* An order that does not depend on their ids: series are added up in it. */
-static int order_by_series(const void *a, const void *b, void *ctx)
+static int compare_by_series(const void *a, const void *b, void *ctx)
 {
     const series_key *x = &((const values *)a)->series, *y = &((const values *)b)->series;
     int c = compare_keys(ctx, &x->group, &y->group);
@@ -308,7 +308,7 @@ static rocl_status collect_groups(counters *s, values **all, size_t *count, rocl
         g->max = of->max;
         g->total.sum = rocl_exact_value(&of->total);
     }
-    qsort_r(*all + 1, *count - 1, sizeof **all, order_by_values, s);
+    qsort_r(*all + 1, *count - 1, sizeof **all, compare_by_values, s);
     return ROCL_OK;
 }
 
@@ -366,7 +366,7 @@ static rocl_status collect_all_series(counters *s, values **all, size_t *count, 
         *count += more;
     }
     if (st == ROCL_OK)
-        qsort_r(*all + 1, *count - 1, sizeof **all, order_by_series, s);
+        qsort_r(*all + 1, *count - 1, sizeof **all, compare_by_series, s);
     return st;
 }
 

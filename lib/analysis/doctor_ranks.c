@@ -91,11 +91,6 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
     return all;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return rocl_number_order(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* The upper median of a field of all ranks, or of those that have any. */
 static int64_t median_of(const rank_facts *all, size_t n, size_t field, bool of_some,
                          int64_t *scratch)
@@ -105,7 +100,7 @@ static int64_t median_of(const rank_facts *all, size_t n, size_t field, bool of_
         memcpy(&scratch[kept], (const char *)&all[i] + field, sizeof *scratch);
         kept += scratch[kept] || !of_some;
     }
-    qsort(scratch, kept, sizeof *scratch, compare_numbers);
+    qsort(scratch, kept, sizeof *scratch, rocl_compare_i64);
     return kept ? scratch[kept / 2] : 0;
 }
 

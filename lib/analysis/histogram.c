@@ -111,7 +111,7 @@ static rocl_status join_tallies(histogram *h, rocl_error *err)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static int order_by_total(const void *a, const void *b)
+static int compare_by_total(const void *a, const void *b)
 {
     const kernel *x = a, *y = b;
     int c = rocl_number_order(y->all.total, x->all.total);
@@ -207,7 +207,7 @@ static rocl_status finish_histogram(void *self, rocl_tables *out, rocl_error *er
     if (st != ROCL_OK)
         return st;
     if (h->count)
-        qsort(h->kernels, h->count, sizeof *h->kernels, order_by_total);
+        qsort(h->kernels, h->count, sizeof *h->kernels, compare_by_total);
     const size_t displayed = rocl_rows_shown(h->c.options, h->count);
     for (size_t i = 0; i < displayed; i++)
         add_kernel_rows(h, &r, &h->kernels[i]);

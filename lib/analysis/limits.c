@@ -46,7 +46,7 @@ static const rocl_column columns[] = {
 const rocl_table_def rocl_limits_table = {&rocl_compare_tab, "compare_limits", "Limits",
                                           ROCL_COLUMNS(columns)};
 
-static int order_judgements(const void *a, const void *b)
+static int compare_judgements(const void *a, const void *b)
 {
     const rocl_judgement *x = a, *y = b;
     const double p = x->after - x->before, q = y->after - y->before;
@@ -72,7 +72,7 @@ void rocl_limits_put(rocl_limits *l, rocl_tables *out, const rocl_collector *c)
                   of[ROCL_VERDICT_FAILED], of[ROCL_VERDICT_PASSED], of[ROCL_VERDICT_NOT_TESTED],
                   of[ROCL_VERDICT_IGNORED]);
     if (l->count)
-        qsort(l->all, l->count, sizeof *l->all, order_judgements);
+        qsort(l->all, l->count, sizeof *l->all, compare_judgements);
     rocl_add_top_rows(&r, l->all, l->count, sizeof *l->all, NULL);
     free(l->all);
     *l = (rocl_limits){0};

@@ -512,7 +512,7 @@ static int compare_stems(const step_row *x, const step_row *y)
     return rocl_compare_bytes(x->stem, x->stem_len, y->stem, y->stem_len);
 }
 
-static int order_by_step(const void *a, const void *b)
+static int compare_by_step(const void *a, const void *b)
 {
     const step_row *x = a, *y = b;
     int c = compare_stems(x, y);
@@ -521,11 +521,11 @@ static int order_by_step(const void *a, const void *b)
     return c ? c : rocl_number_order(x->rank_index, y->rank_index);
 }
 
-static int order_by_rank(const void *a, const void *b)
+static int compare_by_rank(const void *a, const void *b)
 {
     const step_row *x = a, *y = b;
     int c = rocl_number_order(x->rank_index, y->rank_index);
-    return c ? c : order_by_step(a, b);
+    return c ? c : compare_by_step(a, b);
 }
 
 /* Markers that count, "step:3" or "ProfilerStep#12", and of which two ranks have the same number:
@@ -551,7 +551,7 @@ static step_row *list_steps(const ranks *r, size_t *count, rocl_error *err)
             s.number != ROCL_STEP_UNNUMBERED)
             rows[n++] = s;
     }
-    qsort(rows, n, sizeof *rows, order_by_step);
+    qsort(rows, n, sizeof *rows, compare_by_step);
     for (size_t to; from < n; from = to) {
         int64_t total = 0;
         bool shared = false;
@@ -576,7 +576,7 @@ static step_row *list_steps(const ranks *r, size_t *count, rocl_error *err)
     }
     *count = end - first;
     memmove(rows, rows + first, *count * sizeof *rows);
-    qsort(rows, *count, sizeof *rows, order_by_rank);
+    qsort(rows, *count, sizeof *rows, compare_by_rank);
     return rows;
 }
 

@@ -52,6 +52,7 @@
 
 #include "base/buf.h"
 #include "base/extsort.h"
+#include "base/order.h"
 #include "model/gpus.h"
 #include "model/trace.h"
 #include "table/table.h"
@@ -170,11 +171,6 @@ typedef struct rocl_sort_values {
 
 /* As for qsort, the largest first; 0 for ROCL_BY_NAME, and where they are equal. */
 int rocl_compare_values(rocl_sort_by by, const rocl_sort_values *a, const rocl_sort_values *b);
-
-static inline int rocl_number_order(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
 
 /* ---- tables of rows -------------------------------------------------------------------------- */
 

@@ -212,7 +212,7 @@ typedef struct wall_order {
     size_t step;
 } wall_order;
 
-static int order_walls(const void *a, const void *b)
+static int compare_walls(const void *a, const void *b)
 {
     const wall_order *x = a, *y = b;
     const int c = rocl_number_order(x->wall, y->wall);
@@ -231,7 +231,7 @@ static rocl_status choose_step(rocl_step_reader *r, size_t first, uint32_t proce
     for (size_t i = 0; i < to->step_count; i++)
         if ((process == ROCL_NONE || to->steps[i].process == process) && r->work.kernels[first + i])
             walls[n++] = (wall_order){to->steps[i].wall, i};
-    qsort(walls, n, sizeof *walls, order_walls);
+    qsort(walls, n, sizeof *walls, compare_walls);
     to->chosen = n ? walls[(n - 1) / 2].step : SIZE_MAX;
     free(walls);
     return ROCL_OK;
@@ -320,7 +320,7 @@ typedef struct lone_kernel {
     uint32_t name, lane;
 } lone_kernel;
 
-static int order_kernels(const void *a, const void *b)
+static int compare_kernels(const void *a, const void *b)
 {
     const lone_kernel *x = a, *y = b;
     if (x->process != y->process)
@@ -359,7 +359,7 @@ static rocl_status read_kernels(rocl_step_reader *r, rocl_error *err)
         n = 0;
     }
     if (n)
-        qsort(all, n, sizeof *all, order_kernels);
+        qsort(all, n, sizeof *all, compare_kernels);
     for (size_t i = 0; i < n && st == ROCL_OK; i++)
         st = take_process(r, all[i].process, &last)
                  ? take_kernel(r, all[i].name, all[i].lane, all[i].end - all[i].start, err)

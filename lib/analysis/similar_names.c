@@ -65,7 +65,7 @@ static size_t token_length(const char *s, size_t n, uint32_t *weight)
     return k;
 }
 
-static int order_tokens(const void *a, const void *b)
+static int compare_tokens(const void *a, const void *b)
 {
     const token *x = a, *y = b;
     return x->text < y->text ? -1 : x->text > y->text;
@@ -87,7 +87,7 @@ static bool read_tokens(tokens *t, rocl_strings *texts, const char *name, size_t
         t->weight += next.weight;
     }
     if (t->count)
-        qsort(t->all, t->count, sizeof *t->all, order_tokens);
+        qsort(t->all, t->count, sizeof *t->all, compare_tokens);
     return true;
 }
 
@@ -95,7 +95,7 @@ static uint64_t shared_weight(const tokens *a, const tokens *b)
 {
     uint64_t sum = 0;
     for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
-        const int order = order_tokens(&a->all[i], &b->all[k]);
+        const int order = compare_tokens(&a->all[i], &b->all[k]);
         if (order == 0)
             sum += a->all[i].weight;
         i += order <= 0;
@@ -134,7 +134,7 @@ static unsigned likeness_of(const rocl_lone_name *x, const tokens *a, const rocl
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-static int order_candidates(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
     if (x->likeness != y->likeness)
@@ -255,7 +255,7 @@ rocl_status rocl_match_names(rocl_lone_name *gone, size_t n, rocl_lone_name *add
                 all[count++] = (candidate){(uint16_t)likeness, (uint16_t)i, (uint16_t)k};
         }
     if (good && count) {
-        qsort(all, count, sizeof *all, order_candidates);
+        qsort(all, count, sizeof *all, compare_candidates);
         settle_candidates(all, count, gone, added, states, states + n);
     }
     free(all);

@@ -67,15 +67,20 @@ rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
 
 rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *path, int why)
 {
-    return why == ENOMEM ? rocl_fail_memory(err)
-                         : rocl_fail(err, status, "%s: %s", path, strerror(why));
+    if (why == ENOMEM)
+        return rocl_fail_memory(err);
+    const char *words = strerror(why);
+    if (status == ROCL_INPUT && (why == ENOENT || why == ENOTDIR))
+        words = "no such file";
+    else if (status == ROCL_INPUT && why == EISDIR)
+        words = "a directory, not a file";
+    return rocl_fail(err, status, "%s: %s", path, words);
 }
 
 rocl_status rocl_fail_write(rocl_error *err, const char *path, int why)
 {
-    return why == ENOMEM
-               ? rocl_fail_memory(err)
-               : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(why));
+    return why == ENOMEM ? rocl_fail_memory(err)
+                         : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(why));
 }
 
 rocl_status rocl_fail_changed(rocl_error *err, const char *path)

@@ -34,7 +34,8 @@ static inline rocl_status rocl_fail_memory(rocl_error *err)
                            */
 }
 
-/* "path: why", of an errno. ENOMEM is reported as rocl_fail_memory() does, whatever the status. */
+/* "path: why", of an errno. ENOMEM is reported as rocl_fail_memory() does, whatever the status. Of
+ * an input ENOENT and ENOTDIR are "no such file", EISDIR "a directory, not a file". */
 rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *path, int why);
 
 /* ROCL_OUTPUT: "path: cannot write: why", likewise. */

@@ -83,13 +83,3 @@ const char *rocl_temp_folder(const char *tmpdir)
     const char *wanted = wanted_temp_folder(tmpdir);
     return wanted ? wanted : access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
-
-bool rocl_is_endless(int fd, mode_t mode)
-{
-    struct stat null, info;
-    if (S_ISBLK(mode))
-        return true;
-    return S_ISCHR(mode) && !isatty(fd) &&
-           !(stat("/dev/null", &null) == 0 && fstat(fd, &info) == 0 &&
-             null.st_rdev == info.st_rdev);
-}

@@ -20,8 +20,4 @@ int rocl_temp_file(const char *tmpdir, const char **dir);
 /* The same folder, for what needs names: the first of these that can be written to. */
 const char *rocl_temp_folder(const char *tmpdir);
 
-/* Is it a device that never ends, such as /dev/zero? Terminals are ended by their users, and
- * /dev/null ends at once. */
-bool rocl_is_endless(int fd, mode_t mode);
-
 #endif

@@ -2,14 +2,12 @@
 #include "base/lines.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/spool.h"
 #include "base/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 size_t rocl_lines_block = (size_t)256 << 10;
@@ -25,6 +23,36 @@ struct rocl_lines {
     bool over;
 };
 
+/* Is it a device that never ends, such as /dev/zero? Terminals are ended by their users, and
+ * /dev/null ends at once. */
+static bool is_endless(int fd, mode_t mode)
+{
+    struct stat null, info;
+    if (S_ISBLK(mode))
+        return true;
+    return S_ISCHR(mode) && !isatty(fd) &&
+           !(stat("/dev/null", &null) == 0 && fstat(fd, &info) == 0 &&
+             null.st_rdev == info.st_rdev);
+}
+
+rocl_status rocl_open_text(const char *path, int *fd, struct stat *info, rocl_error *err)
+{
+    *fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC)
+                                 : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    rocl_status st = ROCL_OK;
+    if (*fd < 0 || fstat(*fd, info) != 0)
+        st = rocl_fail_system(err, ROCL_INPUT, path, errno);
+    else if (S_ISDIR(info->st_mode))
+        st = rocl_fail_system(err, ROCL_INPUT, path, EISDIR);
+    else if (is_endless(*fd, info->st_mode))
+        st = rocl_fail(err, ROCL_INPUT, "%s: a device, not a file", path);
+    if (st != ROCL_OK && *fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+    return st;
+}
+
 rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *err)
 {
     rocl_lines *l = calloc(1, sizeof *l);
@@ -33,16 +61,8 @@ rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *er
         free(l);
         return rocl_fail_memory(err);
     }
-    rocl_status st = ROCL_OK;
-    l->fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC)
-                                   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (l->fd < 0 || fstat(l->fd, &info) != 0)
-        st = rocl_fail_system(err, ROCL_INPUT, path, errno);
-    else if (S_ISDIR(info.st_mode))
-        st = rocl_fail(err, ROCL_INPUT, "%s: a directory, not a text file", path);
-    else if (rocl_is_endless(l->fd, info.st_mode))
-        st = rocl_fail(err, ROCL_INPUT, "%s: a device, not a text file", path);
-    else
+    rocl_status st = rocl_open_text(path, &l->fd, &info, err);
+    if (st == ROCL_OK)
         st = rocl_unpack_open(&l->unpack, l->fd, l->path, err);
     if (st == ROCL_OK && S_ISREG(info.st_mode))
         l->size = (uint64_t)info.st_size;

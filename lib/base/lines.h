@@ -6,12 +6,18 @@
 #include "base/buf.h"
 #include "base/status.h"
 
+#include <sys/stat.h>
+
 #define ROCL_LINE_MAX ((size_t)64 << 20) /* a line that is longer ends there */
 
 /* Bytes read at a time. Tests make it small. */
 extern size_t rocl_lines_block;
 
 typedef struct rocl_lines rocl_lines;
+
+/* Opens a text to read; "-" is standard input. A directory is refused, and so is a device that
+ * never ends. *fd is -1 after a failure. */
+rocl_status rocl_open_text(const char *path, int *fd, struct stat *info, rocl_error *err);
 
 /* "-" is standard input. */
 rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *err);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/without.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -271,8 +272,8 @@ rocl_status rocl_unpack_open(rocl_unpack **out, int fd, const char *name, rocl_e
             st = rocl_fail_memory(err);
 #else
         st = rocl_fail(err, ROCL_INPUT,
-                       "%s: is compressed with zstd, which this build cannot read: unpack it with "
-                       "`zstd -d`, or build with libzstd",
+                       "%s: is compressed with zstd, and " ROCL_BUILT_WITHOUT(
+                           "libzstd") ": unpack it with `zstd -d`",
                        name);
 #endif
     }

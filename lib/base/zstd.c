@@ -2,6 +2,7 @@
 #include "base/zstd.h"
 
 #include "base/error.h"
+#include "base/without.h"
 
 #ifdef ROCL_ZSTD
 
@@ -35,7 +36,7 @@ bool rocl_has_zstd(void)
 rocl_status rocl_zstd_frame(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
     (void)to, (void)p, (void)n, (void)level;
-    return rocl_fail(err, ROCL_USAGE, "this build of rocline has no zstd");
+    return rocl_fail(err, ROCL_USAGE, ROCL_BUILT_WITHOUT("libzstd"));
 }
 
 #endif

@@ -119,7 +119,6 @@ ROCL_CAP_API void rocl_cap_start(const char *text, uint64_t number);
 ROCL_CAP_API void rocl_cap_stop(uint64_t number);
 
 ROCL_CAP_API void rocl_cap_thread_name(const char *name); /* of the calling thread */
-ROCL_CAP_API void rocl_cap_process_name(const char *name);
 
 /* tid 0: all threads. What is paused is neither recorded nor counted, but regions and ranges that
  * were recorded when they began are also ended. */
@@ -226,18 +225,10 @@ typedef struct rocl_cap_barrier {
     rocl_def *agent, *queue, *stream;
 } rocl_cap_barrier;
 
-typedef struct rocl_cap_graph {
-    rocl_cap_times t;
-    rocl_site *name;
-    rocl_def *agent, *queue, *stream;
-    uint64_t graph_exec_id, kernel_count;
-} rocl_cap_graph;
-
 ROCL_CAP_API void rocl_cap_dispatched(const rocl_cap_dispatch *d);
 ROCL_CAP_API void rocl_cap_copied(const rocl_cap_copy *c);
 ROCL_CAP_API void rocl_cap_allocated(const rocl_cap_alloc *a);
 ROCL_CAP_API void rocl_cap_waited(const rocl_cap_barrier *b);
-ROCL_CAP_API void rocl_cap_graph_launched(const rocl_cap_graph *g);
 /* subject: the process that the value is of; NULL: this one. */
 ROCL_CAP_API void rocl_cap_sampled(rocl_def *counter, rocl_def *subject, uint64_t time,
                                    rocl_chunk_clock clock, double value);

@@ -115,18 +115,6 @@ void rocl_cap_waited(const rocl_cap_barrier *b)
     rocl_leave();
 }
 
-void rocl_cap_graph_launched(const rocl_cap_graph *g)
-{
-    record_refs r = {.defs = {g->agent, g->queue, g->stream}, .name = g->name};
-    rocl_writer *w = enter_and_define(&r);
-    if (!w)
-        return;
-    const uint64_t v[] = {r.name_id, r.ids[0],         r.ids[1],
-                          r.ids[2],  g->graph_exec_id, g->kernel_count};
-    put_record(w, ROCL_REC_GRAPH, &g->t, v, sizeof v / sizeof *v);
-    rocl_leave();
-}
-
 /* The value is its bits: what a varint makes of them is at most ten bytes. */
 void rocl_cap_sampled(rocl_def *counter, rocl_def *subject, uint64_t time, rocl_chunk_clock clock,
                       double value)

@@ -224,20 +224,6 @@ void rocl_cap_thread_name(const char *name)
     rocl_leave();
 }
 
-void rocl_cap_process_name(const char *name)
-{
-    rocl_writer *w = rocl_enter_silently();
-    rocl_core *c = rocl_core_peek();
-    size_t n = name ? strnlen(name, 255) : 0;
-    if (!w)
-        return;
-    if (c && n) {
-        rocl_core_preamble_add(c, ROCL_REC_PROCESS_NAME, name, n);
-        put_text_record(w, ROCL_REC_PROCESS_NAME, name, n);
-    }
-    rocl_leave();
-}
-
 /* A ring gives up chunks: there each has all names. */
 void rocl_cap_name(rocl_chunk_named what, uint64_t number, const char *name)
 {

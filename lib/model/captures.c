@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "model/gpus.h"
 #include "model/trace.h"
 
@@ -23,11 +24,6 @@ static int compare_names(const rocl_trace *t, uint32_t a, uint32_t b)
     return strverscmp(rocl_str(t, a), rocl_str(t, b));
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static rocl_machine machine_of(const rocl_capture *c)
 {
     if (!c->node_count)
@@ -40,10 +36,10 @@ static rocl_machine machine_of(const rocl_capture *c)
 static int compare_processes(const rocl_process *a, const rocl_process *b)
 {
     int by =
-        compare_numbers(a->rank >= 0 ? a->rank : INT64_MAX, b->rank >= 0 ? b->rank : INT64_MAX);
+        rocl_number_order(a->rank >= 0 ? a->rank : INT64_MAX, b->rank >= 0 ? b->rank : INT64_MAX);
     if (!by)
-        by = compare_numbers(a->pid > 0 ? a->pid : INT64_MAX, b->pid > 0 ? b->pid : INT64_MAX);
-    return by ? by : compare_numbers(a->init, b->init);
+        by = rocl_number_order(a->pid > 0 ? a->pid : INT64_MAX, b->pid > 0 ? b->pid : INT64_MAX);
+    return by ? by : rocl_number_order(a->init, b->init);
 }
 
 static int compare_captures(const void *a, const void *b)
@@ -57,10 +53,10 @@ static int compare_captures(const void *a, const void *b)
     if (!by && x->process_count && y->process_count)
         by = compare_processes(&x->processes[0], &y->processes[0]);
     if (!by)
-        by = compare_numbers(x->process_count > 0, y->process_count > 0);
+        by = rocl_number_order(x->process_count > 0, y->process_count > 0);
     if (!by)
         by = compare_names(x->trace, x->guid, y->guid);
-    return by ? by : compare_numbers(x->index, y->index); /* the order they were opened in */
+    return by ? by : rocl_number_order(x->index, y->index); /* the order they were opened in */
 }
 
 /* ---- machines ---- */
@@ -192,15 +188,15 @@ static int64_t key_of(const rocl_agent *a)
 static int compare_gpus(const void *a, const void *b)
 {
     const rocl_gpu *x = a, *y = b;
-    int by = compare_numbers(x->machine, y->machine);
-    return by ? by : compare_numbers(x->key, y->key);
+    int by = rocl_number_order(x->machine, y->machine);
+    return by ? by : rocl_number_order(x->key, y->key);
 }
 
 static int compare_first_met(const void *a, const void *b)
 {
     const rocl_gpu *x = a, *y = b;
     const int by = compare_gpus(x, y);
-    return by ? by : compare_numbers(x->id, y->id);
+    return by ? by : rocl_number_order(x->id, y->id);
 }
 
 /* Processes of a machine know the same ones: each stays once, as it was met first. Those of a

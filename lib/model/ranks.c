@@ -4,10 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
+#include "base/order.h"
 
 static int compare_ranks(const void *a, const void *b)
 {
@@ -16,8 +13,8 @@ static int compare_ranks(const void *a, const void *b)
         return (uint32_t)x->number < (uint32_t)y->number ? -1 : 1;
     if (x->number >= 0)
         return 0;
-    const int c = compare_numbers(x->machine, y->machine);
-    return c ? c : compare_numbers(x->pid, y->pid);
+    const int c = rocl_number_order(x->machine, y->machine);
+    return c ? c : rocl_number_order(x->pid, y->pid);
 }
 
 rocl_status rocl_rank_list_make(rocl_rank_list *r, const rocl_trace *t, rocl_error *err)

@@ -395,7 +395,7 @@ static uint64_t count_records(const rocl_sequence *s)
     return s->records;
 }
 
-static int by_lane_and_depth(const void *a, const void *b)
+static int compare_by_lane_and_depth(const void *a, const void *b)
 {
     const picture_row *x = *(picture_row *const *)a, *y = *(picture_row *const *)b;
     return x->lane != y->lane ? (x->lane > y->lane) - (x->lane < y->lane)
@@ -411,7 +411,7 @@ static void publish_capture(rocl_picture *p, const rocl_capture *c)
         if (t->capture != c->index)
             continue; /* its machine */
         if (t->row_count)
-            qsort(t->rows, t->row_count, sizeof *t->rows, by_lane_and_depth);
+            qsort(t->rows, t->row_count, sizeof *t->rows, compare_by_lane_and_depth);
         for (uint32_t r = 0; r < t->row_count; r++)
             t->slices += t->rows[r]->count;
         t->loaded = true;

@@ -50,10 +50,8 @@ static bool is_missing(int e)
 static rocl_status fail_access(walk *w, const char *path, const char *what)
 {
     int e = errno;
-    if (e == ENOMEM)
-        return rocl_fail_memory(w->err);
-    if (is_missing(e))
-        return rocl_fail(w->err, ROCL_INPUT, "%s: no such file", path);
+    if (e == ENOMEM || is_missing(e))
+        return rocl_fail_system(w->err, ROCL_INPUT, path, e);
     return rocl_fail(w->err, ROCL_INPUT, "%s: cannot %s: %s", path, what, strerror(e));
 }
 
@@ -299,7 +297,7 @@ static rocl_status add_listed(walk *w, const char *path)
     if (stat(path, &s) != 0)
         return fail_access(w, path, "open");
     if (S_ISDIR(s.st_mode))
-        return rocl_fail(w->err, ROCL_INPUT, "%s: a directory", path);
+        return rocl_fail_system(w->err, ROCL_INPUT, path, EISDIR);
     rocl_status st = refuse_streams(w, path, s.st_mode);
     return st == ROCL_OK ? add_path(w, path, &s) : st;
 }
@@ -334,7 +332,7 @@ static rocl_status add_entry(walk *w, const char *dir, const char *extra, const 
         free(other);
     }
     if (st == ROCL_OK && !found)
-        st = rocl_fail(w->err, ROCL_INPUT, "%s: no such file", name);
+        st = rocl_fail_system(w->err, ROCL_INPUT, name, ENOENT);
     return st;
 }
 
@@ -729,7 +727,7 @@ static rocl_status add_input(walk *w, const char *name)
         return add_named_path(w, name);
     rocl_status st = add_glob(w, name, add_matched_path, &matched);
     if (st == ROCL_OK && !matched)
-        st = rocl_fail(w->err, ROCL_INPUT, "%s: no such file", name);
+        st = rocl_fail_system(w->err, ROCL_INPUT, name, ENOENT);
     return st;
 }
 

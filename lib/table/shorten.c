@@ -82,7 +82,7 @@ static int compare_full(const entry *a, const entry *b)
     return c ? c : a->left_out < b->left_out ? -1 : a->left_out > b->left_out;
 }
 
-static int order_entries(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
     const entry *x = *(entry *const *)a, *y = *(entry *const *)b;
     int c = compare_displayed(x, y);
@@ -121,7 +121,7 @@ static void display_number(entry **group, size_t n, size_t width)
 static void change_alike(entry **order, size_t n, size_t width,
                          void (*change)(entry **group, size_t n, size_t width))
 {
-    qsort(order, n, sizeof *order, order_entries);
+    qsort(order, n, sizeof *order, compare_entries);
     for (size_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && !compare_displayed(order[i], order[next]);)
             next++;

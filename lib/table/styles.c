@@ -242,7 +242,7 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
 }
 
 /* The longest first; of equals the order of the report. */
-static int order_by_total(const void *a, const void *b)
+static int compare_by_total(const void *a, const void *b)
 {
     const line *x = a, *y = b;
     if (x->row.total != y->row.total)
@@ -273,7 +273,7 @@ void rocl_table_write_console(rocl_table_writer *w)
     }
     for (size_t i = 0; (all || o->domains) && i < DOMAINS; i++)
         put_block(w, lines, n, 1u << i);
-    qsort(lines, n, sizeof *lines, order_by_total);
+    qsort(lines, n, sizeof *lines, compare_by_total);
     /* Rows of the same group follow each other. */
     for (size_t row = 0; (all || o->groups) && groups && row < groups->row_count;) {
         const rocl_datum *group = rocl_table_cell(groups, row, 0), *next = group;

@@ -75,7 +75,7 @@ static void widen_to_capture(rocl_trace *t, rocl_model_capture *c, span *s)
         widen_span(s, first + c->offset, last + c->offset); /* drift is little */
 }
 
-static int by_first(const void *a, const void *b)
+static int compare_by_first(const void *a, const void *b)
 {
     const span *x = a, *y = b;
     if (x->first != y->first)
@@ -87,7 +87,7 @@ static int by_first(const void *a, const void *b)
 static void check_spans(const rocl_trace *t, span *spans)
 {
     size_t n = t->machine_count, latest = 0;
-    qsort(spans, n, sizeof *spans, by_first);
+    qsort(spans, n, sizeof *spans, compare_by_first);
     for (size_t i = 1; i < n && spans[i].first <= spans[i].last; i++) {
         const span *before = &spans[latest], *after = &spans[i];
         if (after->first <= before->last) {

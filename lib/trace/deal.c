@@ -93,7 +93,7 @@ typedef struct unit {
     unsigned rank;
 } unit;
 
-static int by_bytes(const void *a, const void *b)
+static int compare_by_bytes(const void *a, const void *b)
 {
     const unit *x = a, *y = b;
     if (x->bytes != y->bytes)
@@ -157,7 +157,7 @@ static uint64_t choose_ranks(const rocl_trace *t, unit *units, size_t count, uin
             loads[s->rank] -= bytes < loads[s->rank] ? bytes : loads[s->rank];
         }
     if (count)
-        qsort(units, count, sizeof *units, by_bytes);
+        qsort(units, count, sizeof *units, compare_by_bytes);
     for (size_t i = 0; i < count; i++) {
         unsigned least = t->opt.team_writes && is_opened_here(t, &units[i]) ? 0 : 1;
         for (unsigned r = least + 1; r < size; r++)
@@ -582,7 +582,7 @@ static void drain_ranks(run *r)
     rocl_buf_free(&message);
 }
 
-static int by_capture(const void *a, const void *b)
+static int compare_by_capture(const void *a, const void *b)
 {
     const notice *x = a, *y = b;
     return (x->capture > y->capture) - (x->capture < y->capture);
@@ -592,7 +592,7 @@ static int by_capture(const void *a, const void *b)
 static void give_notices(run *r)
 {
     if (r->notice_count)
-        qsort(r->notices, r->notice_count, sizeof *r->notices, by_capture);
+        qsort(r->notices, r->notice_count, sizeof *r->notices, compare_by_capture);
     for (size_t i = 0; i < r->notice_count; i++) {
         rocl_notice(r->trace, "%s", r->notices[i].text);
         free(r->notices[i].text);

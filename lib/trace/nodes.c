@@ -319,7 +319,7 @@ static rocl_status check_hosts(const hosts *h, const char *const *names, size_t 
     return ROCL_OK;
 }
 
-static int by_path(const void *a, const void *b)
+static int compare_by_path(const void *a, const void *b)
 {
     const found *x = a, *y = b;
     int by = strverscmp(x->path, y->path);
@@ -391,7 +391,7 @@ static size_t list_runs(const finds *f, uint64_t most, run *runs)
     return n;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_by_bytes(const void *a, const void *b)
 {
     const run *x = a, *y = b;
     if (x->bytes != y->bytes)
@@ -409,7 +409,7 @@ static rocl_status choose_ranks(const rocl_trace *t, const hosts *h, finds *f, r
         bytes += f->all[i].file.bytes;
     const size_t n = loads && runs ? list_runs(f, bytes / h->size / RUNS, runs) : 0;
     if (n)
-        qsort(runs, n, sizeof *runs, by_bytes);
+        qsort(runs, n, sizeof *runs, compare_by_bytes);
     for (size_t i = 0; i < n; i++) {
         const unsigned host = f->all[runs[i].first].host;
         unsigned least = host;
@@ -575,7 +575,7 @@ rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t coun
         st = on_nodes ? find_on_nodes(t, &h, names, count, &f, err)
                       : find_here(t, &h, names, count, &f, in, err);
     if (st == ROCL_OK && f.count)
-        qsort(f.all, f.count, sizeof *f.all, by_path);
+        qsort(f.all, f.count, sizeof *f.all, compare_by_path);
     if (st == ROCL_OK && on_nodes)
         st = drop_repeated(&f, err);
     if (st == ROCL_OK)

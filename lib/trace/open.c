@@ -71,7 +71,7 @@ static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named
     return ROCL_OK;
 }
 
-static int by_path(const void *a, const void *b, void *paths)
+static int compare_by_path(const void *a, const void *b, void *paths)
 {
     char *const *p = paths;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -103,7 +103,7 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
     for (size_t i = 0; order && i < in->count; i++)
         order[i] = i;
     if (order)
-        qsort_r(order, in->count, sizeof *order, by_path, in->paths);
+        qsort_r(order, in->count, sizeof *order, compare_by_path, in->paths);
     for (size_t i = 0; ready && i < t->node_source_count; i++)
         if (t->node_sources[i])
             ready[t->node_sources[i]->named] = &t->node_sources[i];

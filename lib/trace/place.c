@@ -13,7 +13,7 @@
 #include "base/out_set.h"
 #include "base/sync.h"
 
-static int by_number(const void *a, const void *b)
+static int compare_by_number(const void *a, const void *b)
 {
     const part *x = a, *y = b;
     if (x->number != y->number)
@@ -26,7 +26,7 @@ static void sort_parts(rocl_parts *p)
 {
     for (size_t i = 0; i < p->output_count && !rocl_parts_are_ordered(p); i++)
         if (p->outputs[i]->count)
-            qsort(p->outputs[i]->parts, p->outputs[i]->count, sizeof(part), by_number);
+            qsort(p->outputs[i]->parts, p->outputs[i]->count, sizeof(part), compare_by_number);
 }
 
 /* Where a promised part is written to. */

@@ -24,6 +24,20 @@ fails_on() {
     fails_on 3 missing.db "no such file"
 }
 
+@test "what cannot be read as a text is said in the same words everywhere" {
+    local db=$FIXTURES/schema-3.0.0.db log=$TOP/tests/fixtures/rtg/profile.txt
+    mkdir folder.yaml
+    for pair in 'gone.yaml|no such file' "$log/x.yaml|no such file" 'folder.yaml|a directory, not a file'; do
+        local file=${pair%|*} words=${pair#*|}
+        [ -d "$file" ] || { try 3 rpt "$file" && says "rpt: $file: $words"; }
+        try 3 rocpd2csv -d out --align offsets "$file" "$db" && says "rocpd2csv: $file: $words"
+        try 3 rocline query --script "$file" "$db" && says "rocline query: $file: $words"
+        try 3 rocpd2csv --job "$file" && says "rocpd2csv: $file: $words"
+    done
+    try 3 rpt /dev/zero && says "rpt: /dev/zero: a device, not a file"
+    try 3 rocpd2csv -d out --align offsets /dev/zero "$db" && says "/dev/zero: a device, not a file"
+}
+
 @test "files that are no databases" {
     for name in empty text lfs-pointer truncated-header; do
         fails_on 3 "$FIXTURES/$name.db" ""

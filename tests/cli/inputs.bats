@@ -199,11 +199,23 @@ same_results() { # input, input...
     done
 }
 
+@test "rpt reads a log that is compressed, whole and as a pipe" {
+    needs_zstd
+    rpt -t "$TEXTS/profile.txt" | tail -n +2 >plain
+    for packer in gzip zstd; do
+        "$packer" -q -c "$TEXTS/profile.txt" >log.packed
+        try 0 rpt -t log.packed
+        tail -n +2 <<<"$output" | cmp - plain
+        try 0 rpt -t - <log.packed
+        tail -n +2 <<<"$output" | cmp - plain
+    done
+}
+
 @test "a build without libzstd says so" {
     [[ $(rocpd2csv --version) != *zstd* ]] || skip "built with libzstd"
     printf '\x28\xb5\x2f\xfd whatever it holds' >t.zst
     try 3 rocpd2csv -d out t.zst
-    says "t.zst: is compressed with zstd, which this build cannot read: "
+    says "t.zst: is compressed with zstd, and this rocline was built without libzstd: "
 }
 
 @test "messages have the name of the input, not that of its unpacked copy; nothing is left behind" {

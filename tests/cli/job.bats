@@ -279,10 +279,10 @@ END
     try 2 rocpd2csv --job "$db" "$db"
     says "ends in none of .yaml, .yml, .json and .txt"
     try 3 rocpd2csv --job missing.yaml "$db"
-    says "missing.yaml: No such file"
+    says "missing.yaml: no such file"
     mkdir folder.yaml
     try 3 rocpd2csv --job folder.yaml "$db"
-    says "folder.yaml: Is a directory"
+    says "folder.yaml: a directory, not a file"
     # nothing was written
     [ ! -e rocpd-output-data ]
 }

@@ -479,9 +479,9 @@ synth-node-0 \0000\n|o.txt:1: not text
 |o.txt: no line for the node synth-node-0
 END
     try 3 rocpd2csv --align offsets gone.txt -d x ./*.db
-    says "gone.txt: No such file"
+    says "gone.txt: no such file"
     try 3 rocpd2csv --align offsets . -d x ./*.db
-    says ".: a directory"
+    says ".: a directory, not a file"
     try 2 rocpd2csv -d x ./*.db --align offsets
     says "--align offsets needs a value"
     try 2 rocpd2csv --align sideways -d x ./*.db
@@ -554,7 +554,7 @@ END
     try 2 rocpd2pftrace --align marker nothing -o b.pftrace ./*.db
     says "no such marker"
     try 3 rocpd2pftrace --align offsets gone.txt -o b.pftrace ./*.db
-    says "gone.txt: No such file"
+    says "gone.txt: no such file"
     [ ! -e b.pftrace ]
     for db in ./*.db; do
         echo "$(sqlite3 "$db" "SELECT hostname FROM rocpd_info_node") 0"

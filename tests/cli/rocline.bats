@@ -13,7 +13,6 @@ commands() {
         try 0 rocline help "$command"
         case $command in
             help) ;;
-            compare | doctor) [[ "$output" == "Usage: rocline stats "* ]] ;; # its words and options
             *) [[ "$output" == "Usage: rocline $command "* ]] ;;
         esac
         [[ "$output" != *"Usage: roc"[a-km-z]* ]]
@@ -59,6 +58,18 @@ commands() {
     db=$FIXTURES/schema-3.0.0.db
     diff <(rocstats compare "$db" "$db") <(rocline diff "$db" "$db")
     diff <(rocstats "$db") <(rocline rocstats "$db")
+}
+
+@test "help of a command that is a word of another has what concerns it only" {
+    try 0 rocline compare --help
+    [[ "$output" == "Usage: rocline compare [OPTION]... A B"$'\n'"Compare two traces."* ]]
+    [[ "$output" == *"--fail-over"*"  rocline compare base.json:v1 after.db"* ]]
+    [[ "$output" != *--what-if* && "$output" != *"rocline stats"* ]]
+    [ "$(rocline help diff)" = "$output" ]
+    try 0 rocline doctor --help
+    [[ "$output" == "Usage: rocline doctor [OPTION]... INPUT..."$'\n'"Print whether"* ]]
+    [[ "$output" == *"  rocline doctor 4711_results.db"* ]]
+    [[ "$output" != *--fail-over* && "$output" != *"rocline stats"* ]]
 }
 
 @test "messages name the command, errors keep their codes" {

@@ -382,7 +382,7 @@ static const struct {
     {{"moved.yml"}, "pkg.rpdb/z.db a.db"},
     {{"lost.yaml"}, "3 lost.yaml: line 5: gone.db: no such file"},
     {{"nomatch.yaml"}, "3 nomatch.yaml: line 3: x*.db: no such file"},
-    {{"dirs.yaml"}, "3 dirs.yaml: line 3: dir: a directory"},
+    {{"dirs.yaml"}, "3 dirs.yaml: line 3: dir: a directory, not a file"},
     {{"bad.yaml"},
      "3 bad.yaml: line 4: did not find expected node content (while parsing a "
      "flow node in line 4)"},

@@ -174,6 +174,8 @@ static const struct error_case {
      ROCL_USAGE},
     {"x\n" LINE("a", 1, 2), "2%x", NULL,
      "--roi-start: \"2%x\": not found that many times before a command", ROCL_USAGE},
+    {"x\n" LINE("a", 1, 2), "%y", NULL, "--roi-start: \"%y\": not found before a command",
+     ROCL_USAGE},
     {LINE("a", 1, 2), "%(", NULL, "not an extended regular expression", ROCL_USAGE},
     {LINE("a", 1, 2) LINE("b", 3, 4), "@2", "@1", "starts at line 2, after it stops at line 1",
      ROCL_USAGE},

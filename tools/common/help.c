@@ -1,6 +1,7 @@
 /* --help, printed out of the tables of options. */
 #include "common/options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,16 +55,61 @@ static void print_commands(const subcommand *commands)
         printf("  %-*s  %s\n", width, c->name, c->help);
 }
 
-int print_help(const program *p)
+/* Prints the lines of `text` that call the command, each behind `indent`; false: none does. */
+static bool print_calls(const program *p, const char *text, const char *indent)
 {
-    printf("Usage: %s ", p->name);
-    print_named(p, p->synopsis);
-    printf("\n%s\n", p->purpose);
+    char call[64], line[256];
+    bool any = false;
+    snprintf(call, sizeof call, "%s %s ", p->tool, p->part->word);
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+        snprintf(line, sizeof line, "%.*s\n", (int)strcspn(text, "\n"), text);
+        const char *found = strstr(line, call);
+        if (!found)
+            continue;
+        printf("%s", indent);
+        print_named(p, found);
+        any = true;
+    }
+    return any;
+}
+
+/* Of an option of other parts of the program the help begins with their names: "with NAME: ...". */
+static bool is_of_part(const program *p, const opt *o)
+{
+    const size_t n = strcspn(o->help, ":");
+    return !p->part || strncmp(o->help, "with ", 5) != 0 || !o->help[n] ||
+           memmem(o->help, n, p->part->word, strlen(p->part->word));
+}
+
+static void print_usage(const program *p)
+{
+    printf("Usage: ");
+    if (!p->part) {
+        printf("%s ", p->name);
+        print_named(p, p->synopsis);
+        printf("\n%s\n", p->purpose);
+        return;
+    }
+    if (!print_calls(p, p->synopsis, ""))
+        printf("%s [OPTION]... INPUT...\n", p->name);
+    printf("%c%s.\n", toupper(*p->part->help), p->part->help + 1);
+}
+
+/* A word of a program that is a command has help of its own: what concerns it. */
+int print_help(const program *whole)
+{
+    program part = *whole;
+    const program *p = &part;
+    if (part.part)
+        part.name = part.called;
+    print_usage(p);
     if (p->commands)
         print_commands(p->commands);
     for (const opt_group *const *g = p->groups; *g; g++) {
         printf("\n%s:\n", (*g)->title);
         for (const opt *o = (*g)->options; o->kind != OPT_END; o++) {
+            if (!is_of_part(p, o))
+                continue;
             int n = o->letter ? printf("  -%c, --%s", o->letter, o->name)
                               : printf("      --%s", o->name);
             if (o->arg)
@@ -77,7 +123,10 @@ int print_help(const program *p)
         }
     }
     printf("\nExamples:\n");
-    print_named(p, p->examples);
+    if (!p->part)
+        print_named(p, p->examples);
+    else
+        print_calls(p, p->examples, "  ");
     printf("\nExit codes: 0 done; 1 done, but records were left out or repaired (and counted);\n2 "
            "wrong usage; 3 input error; 4 output error; 5 internal error.\nSee %s(1) and "
            "rocline(7) for more.\n",

@@ -376,7 +376,7 @@ static int read_text(const char *path, char **text, size_t *len)
     if (f)
         fclose(f);
     if (reason) {
-        msg_error("%s: %s", path, strerror(reason));
+        msg_unread(path, reason);
         return ROCL_INPUT;
     }
     if (*len <= FILE_MAX)

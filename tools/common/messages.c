@@ -1,6 +1,7 @@
 /* Lines on standard error: errors, notices, and one line of status that they replace. */
 #include "common/messages.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -115,6 +116,14 @@ void msg_error(const char *fmt, ...)
 {
     TELL_LISTENER(true, ROCL_INTERNAL);
     WRITE_LINE("1;31");
+}
+
+void msg_unread(const char *path, int why)
+{
+    msg_error("%s: %s", path,
+              why == ENOENT || why == ENOTDIR ? "no such file"
+              : why == EISDIR                 ? "a directory, not a file"
+                                              : strerror(why));
 }
 
 void msg_notice(const char *fmt, ...)

@@ -14,7 +14,9 @@ void msg_init(const char *program);
 void msg_set_level(msg_level level);
 const char *msg_program(void);
 
-void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* always */
+void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* always */
+/* "path: why" of a file of the user's that cannot be read, in the words of the library. */
+void msg_unread(const char *path, int why);
 void msg_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
 /* The same of records that were left out or repaired. */
 void msg_partial(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

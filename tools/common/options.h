@@ -86,11 +86,12 @@ typedef struct subcommand {
 } subcommand;
 
 struct program {
-    const char *name;     /* what help calls it, and messages: "rocline stats" */
-    const char *called;   /* messages, where it was called otherwise: "rocline doctor"; or NULL */
-    const char *tool;     /* the same with its own name: that of its manual page: "rocstats" */
-    const char *synopsis; /* after the name */
-    const char *purpose;  /* one sentence */
+    const char *name;       /* what help calls it, and messages: "rocline stats" */
+    const char *called;     /* messages, where it was called otherwise: "rocline doctor"; or NULL */
+    const subcommand *part; /* help is of this command only, a word of the program; or NULL */
+    const char *tool;       /* the same with its own name: that of its manual page: "rocstats" */
+    const char *synopsis;   /* after the name */
+    const char *purpose;    /* one sentence */
     /* What it does with its command line: the exit code. `p` is the program, perhaps under another
      * name. */
     int (*run)(const program *p, int argc, char **argv);

@@ -161,7 +161,8 @@ int choose_format(cli *c)
     if (c->format != FORMAT_OTF2)
         return -1;
     if (!rocl_has_otf2())
-        return usage_error("%s: built without libotf2, which writes such archives", name);
+        return usage_error(
+            "%s: this rocline was built without libotf2, which writes these archives", name);
     return ends_with(name, ".otf2")
                ? -1
                : usage_error("%s: the name of an archive must end in .otf2", name);

@@ -150,13 +150,15 @@ typedef struct command_names {
 static program name_program(const program *p, const subcommand *c, command_names *names)
 {
     program called = *c->program;
+    const subcommand *part = c->word && *c->word != '-' ? c : NULL;
     snprintf(names->messages, sizeof names->messages, "%s %s", p->name, c->name);
-    for (const subcommand *first = p->commands; c->word && *c->word != '-' && first != c; first++)
+    for (const subcommand *first = p->commands; part && first != c; first++)
         if (first->program == c->program) {
             c = first;
             break;
         }
     snprintf(names->help, sizeof names->help, "%s %s", p->name, c->name);
+    called.part = part;
     called.name = names->help;
     called.called = names->messages;
     return called;

@@ -169,7 +169,7 @@ char *query_read_text(const char *path)
     size_t size = 0;
     ssize_t n = f ? getdelim(&text, &size, '\0', f) : -1;
     if (!f || (n < 0 && ferror(f))) {
-        msg_error("%s: %s", path, strerror(errno));
+        msg_unread(path, errno);
         free(text);
         text = NULL;
     } else if (n < 0) {

@@ -39,7 +39,7 @@ static const opt_group *const groups[] = {&input_group, &output_group, &names_gr
 static int check_options(cli *c)
 {
     if (!rocl_has_otf2()) {
-        msg_error("built without libotf2, which writes these archives");
+        msg_error("this rocline was built without libotf2, which writes these archives");
         return 2;
     }
     if (strcmp(output_name(&c->common), "-") == 0)

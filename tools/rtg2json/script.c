@@ -37,7 +37,7 @@ static int is_old_output(const char *path, bool *old)
     int first = f ? getc(f) : EOF;
     bool failed = !f || ferror(f);
     if (failed)
-        msg_error("%s: %s", path, strerror(errno));
+        msg_unread(path, errno);
     if (f)
         fclose(f);
     *old = first == '{' || first == 0x1f || first == EOF;

@@ -58,7 +58,7 @@ typedef struct sorted_track {
     uint64_t order;
 } sorted_track;
 
-static int by_parent_and_order(const void *a, const void *b)
+static int compare_by_parent_and_order(const void *a, const void *b)
 {
     const sorted_track *x = a, *y = b;
     if (x->parent != y->parent)
@@ -126,7 +126,7 @@ static void sort_tracks(browser *b)
                               (t.kind == ROCL_PICTURE_PROCESS && rocl_trace_captures(b->trace) > 8);
     }
     b->known = n;
-    qsort(all, n, sizeof *all, by_parent_and_order);
+    qsort(all, n, sizeof *all, compare_by_parent_and_order);
     uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++) {
         b->first_child[i] = at;

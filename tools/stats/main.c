@@ -130,7 +130,8 @@ static const opt report_options[] = {
      "with compare and --b: each file or folder that matches is a run of A, such as 'base/*.db', "
      "and may be a baseline; may be repeated. Several runs tell changes from the noise between "
      "runs"},
-    {"b", 0, OPT_LIST, offsetof(cli, compare.runs_b), "PATTERN", NULL, 0, 0, "the same for B"},
+    {"b", 0, OPT_LIST, offsetof(cli, compare.runs_b), "PATTERN", NULL, 0, 0,
+     "with compare and --a: the same for B"},
     {"baseline", 0, OPT_STRING, offsetof(cli, compare.baseline), "FILE[:NAME]", NULL, 0, 0,
      "with compare: A is the baseline in this file, as rocstats baseline writes it; without a name "
      "the only one in it; it may also be the first input"},
@@ -745,6 +746,7 @@ const program rocstats_program = {
                 "  rocstats baseline -o base.json --baseline-name v1 before.db\n"
                 "  rocstats compare base.json:v1 after.db\n"
                 "  rocstats timeline --slices 100 4711_results.db\n"
+                "  rocstats doctor 4711_results.db\n"
                 "  rocstats samples --by-marker 4711_results.db\n"
                 "  rocstats all --format json -o reports.json 4711_results.db\n",
     .operands = offsetof(cli, operands),

@@ -67,8 +67,9 @@ static int run_view(const program *p, int argc, char **argv)
     c.common.wanted = EVENTS_NONE; /* it says so itself */
     return code < 0 ? common_run(&c.common, show_trace, &c) : code;
 #else
-    return usage_error("built without ncurses, which the browser needs: build it again with "
-                       "libncurses-dev, or write a page with -o FILE");
+    return usage_error(
+        "this rocline was built without ncurses, which the browser needs: build it again with "
+        "libncurses-dev, or write a page with -o FILE");
 #endif
 }
 

@@ -34,6 +34,7 @@ static rocl_status parse_end(rpt_end *e, const char *option, const char *given, 
                 e->matches = e->matches * 10 + (uint64_t)(*p - '0');
         if (!e->matches)
             e->matches = 1;
+        e->often = e->matches > 1;
         rocl_status st = rpt_regex_compile(&e->regex, option, mark + 1, err);
         e->has_regex = st == ROCL_OK;
         return st;
@@ -221,7 +222,8 @@ static rocl_status resolve_end(const rpt *r, rpt_end *e, const rpt_record *fallb
         return fail_end(e,
                         e->notation == '@'   ? "there is no command with this line"
                         : e->notation == '^' ? "there is no command at this time"
-                                             : "not found that many times before a command",
+                        : e->often           ? "not found that many times before a command"
+                                             : "not found before a command",
                         err);
     }
     return ROCL_OK;

@@ -45,8 +45,8 @@ typedef struct rpt_record {
 
 typedef struct rpt_log rpt_log;
 
-/* Opens a log: a file, plain or gzip; "-" is standard input. `again`: rpt_log_text will be called,
- * for which what is no plain file is copied to a nameless file in tmpdir. */
+/* Opens a log: a file, plain or compressed; "-" is standard input. `again`: rpt_log_text will be
+ * called, for which what is no plain file is copied to a nameless file in tmpdir. */
 rocl_status rpt_log_open(rpt_log **log, const char *path, bool again, const char *tmpdir,
                          rocl_error *err);
 const char *rpt_log_name(const rpt_log *log); /* for messages */
@@ -117,6 +117,7 @@ typedef struct rpt_end {
     char notation;      /* '@', '^', '%', or 0: the default */
     int64_t number;     /* line, or ns */
     uint64_t matches;   /* that are still to be met */
+    bool often;         /* more than one was wanted */
     regex_t regex;
     bool has_regex, resolved;
     rpt_record record;

@@ -5,14 +5,9 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 /* ---- classes of gaps ------------------------------------------------------------------------ */
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 rocl_status rpt_make_buckets(rpt *r, rocl_error *err)
 {
@@ -24,7 +19,7 @@ rocl_status rpt_make_buckets(rpt *r, rocl_error *err)
     bool ok = us && r->buckets;
     if (ok) {
         memcpy(us, given ? r->o.gaps : defaults, n * sizeof *us);
-        qsort(us, n, sizeof *us, compare_numbers);
+        qsort(us, n, sizeof *us, rocl_compare_i64);
         r->bucket_count = n + 1;
     }
     for (size_t i = 0; ok && i <= n; i++) {

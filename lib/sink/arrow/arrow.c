@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/deflate.h"
 #include "base/error.h"
+#include "base/without.h"
 #include "base/zstd.h"
 #include "sink/arrow/flat.h"
 #include "sink/columnar/columnar.h"
@@ -852,7 +853,7 @@ static rocl_status open_arrow(void **ctx, rocl_columnar_run *run, rocl_error *er
     if (o->codec == ROCL_CODEC_ZSTD)
         a->level = rocl_level_or(o->level, ZSTD_LEVEL);
     if (a->level && !rocl_has_zstd())
-        return rocl_fail(err, ROCL_USAGE, "this build of rocline has no zstd");
+        return rocl_fail(err, ROCL_USAGE, ROCL_BUILT_WITHOUT("libzstd"));
     return ROCL_OK;
 }
 

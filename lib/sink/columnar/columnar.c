@@ -581,7 +581,7 @@ static rocl_status answer_with_notes(sink *s, rocl_error *err)
     return st ? st : rocl_parts_end_answer(s->run.trace->parts, err);
 }
 
-static int by_capture(const void *a, const void *b)
+static int compare_by_capture(const void *a, const void *b)
 {
     const note *x = a, *y = b;
     if (x->capture != y->capture)
@@ -635,7 +635,7 @@ static rocl_status join_captures(sink *s, rocl_error *err)
     rocl_status st = ask_for_notes(s, err);
     s->run.joins = true;
     if (st == ROCL_OK && s->note_count)
-        qsort(s->notes, s->note_count, sizeof *s->notes, by_capture);
+        qsort(s->notes, s->note_count, sizeof *s->notes, compare_by_capture);
     for (size_t i = 0; i < s->note_count && st == ROCL_OK; i++) {
         st = take_note(s, &s->notes[i], &scratch, err);
         rocl_space_drop(s->run.space, &s->notes[i].bytes);

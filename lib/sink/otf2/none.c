@@ -1,5 +1,6 @@
 /* Built where libotf2 is not: instead of lib/sink/otf2/. */
 #include "base/error.h"
+#include "base/without.h"
 #include "rocline.h"
 
 bool rocl_has_otf2(void)
@@ -12,5 +13,5 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_writ
 {
     (void)t;
     (void)report;
-    return rocl_fail(err, ROCL_USAGE, "%s: this rocline was built without libotf2", o->path);
+    return rocl_fail(err, ROCL_USAGE, "%s: " ROCL_BUILT_WITHOUT("libotf2"), o->path);
 }

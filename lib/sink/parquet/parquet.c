@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/deflate.h"
 #include "base/error.h"
+#include "base/without.h"
 #include "base/zstd.h"
 #include "sink/columnar/columnar.h"
 #include "sink/parquet/encode.h"
@@ -687,7 +688,7 @@ static rocl_status open_parquet(void **ctx, rocl_columnar_run *run, rocl_error *
     else
         q->codec = CODEC_ZSTD;
     if (q->codec == CODEC_ZSTD && !rocl_has_zstd())
-        return rocl_fail(err, ROCL_USAGE, "this build of rocline has no zstd");
+        return rocl_fail(err, ROCL_USAGE, ROCL_BUILT_WITHOUT("libzstd"));
     q->level = rocl_level_or(o->level, q->codec == CODEC_GZIP ? ROCL_GZIP_LEVEL : ZSTD_LEVEL);
     q->workers = rocl_cache_line_calloc(q->count, sizeof *q->workers);
     return q->workers ? ROCL_OK : rocl_fail_memory(err);

@@ -5,6 +5,7 @@
 
 #include "base/deflate.h"
 #include "base/unpack.h"
+#include "base/without.h"
 
 /* Readers expect 512 KiB at most; what claims to hold more than this is hostile. */
 enum { UNPACKED_MAX = 64 << 20 };
@@ -115,7 +116,7 @@ static const char *unpack_packet(pfr_walk *w, const pfr_packet *p)
                                ? rocl_zstd_unpack(&w->unpacked, p->body.p, p->body.n, UNPACKED_MAX)
                                : rocl_zlib_unpack(&w->unpacked, p->body.p, p->body.n, UNPACKED_MAX);
     if (st == ROCL_INPUT && p->payload == PKT_ZSTD && !*rocl_unpack_zstd())
-        return "packets compressed with zstd, which this build cannot read";
+        return "packets compressed with zstd, and " ROCL_BUILT_WITHOUT("libzstd");
     if (st == ROCL_INPUT)
         return "compressed packets that cannot be unpacked";
     w->failed = st != ROCL_OK;

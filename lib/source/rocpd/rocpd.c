@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/pool.h"
+#include "base/without.h"
 #include "source/rocpd/rocpd.h"
 
 /* Rows a task should have: enough to make the seeks at its begin cheap, few enough to share out. */
@@ -145,9 +146,7 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     if (found.compressed && !*rocl_lz4_version())
-        src->remark =
-            "its extdata is compressed with LZ4, which this build cannot read: build with "
-            "liblz4";
+        src->remark = "its extdata is compressed with LZ4, and " ROCL_BUILT_WITHOUT("liblz4");
     for (size_t i = 0; i < found.count && st == ROCL_OK; i++)
         st = open_set(src, t, &found, i, src->db, err);
     src->slice = found.slice;
