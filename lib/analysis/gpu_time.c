@@ -1,7 +1,7 @@
 /* Work and idle time of GPUs: a sweep over kernels and copies of each, by start. A copy is work of
  * the GPU that it writes to, or else of the one that it reads from; work of which no GPU is known
  * is that of one more GPU of its machine. Where that has only copies, as those within the host, and
- * there are GPUs, it has no wall time but that of its work. */
+ * known GPUs have work, it has no wall time but that of its copies. */
 #include "analysis/gpu_time.h"
 
 #include <stdlib.h>
@@ -48,14 +48,16 @@ rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const roc
     return st;
 }
 
-static void end_gpu(const rocl_gpu_time *g, uint64_t gpu, bool kernels, rocl_i128 work,
-                    const rocl_cover *busy, rocl_gpu_sums *sums)
+/* kernels: there are some without a GPU; any_known: known GPUs, which come first, have work. */
+static void end_gpu(const rocl_gpu_time *g, uint64_t gpu, bool kernels, bool *any_known,
+                    rocl_i128 work, const rocl_cover *busy, rocl_gpu_sums *sums)
 {
     const bool known = gpu < g->gpus.count;
     const uint32_t machine = known ? g->gpus.all[gpu].machine : (uint32_t)(gpu - g->gpus.count);
+    *any_known |= known;
     sums->work += work;
     sums->beside += work - busy->measure;
-    if (!known && !kernels && sums->gpus) {
+    if (!known && !kernels && *any_known) {
         for (rocl_wall w = 0; w < ROCL_WALLS; w++)
             sums->whole[w] += busy->measure;
         return;
@@ -77,14 +79,14 @@ rocl_status rocl_gpu_time_sum(rocl_gpu_time *g, rocl_gpu_sums *sums, rocl_error 
     rocl_cover busy = {INT64_MIN, 0};
     rocl_i128 work = 0;
     uint64_t gpu = UINT64_MAX;
-    bool kernels = false; /* without a GPU */
+    bool kernels = false, any_known = false;
     *sums = (rocl_gpu_sums){0};
     rocl_status st = rocl_sorter_start(g->sorter, err);
     while (rocl_next_record(g->sorter, &rec, &st, err)) {
         const int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
         if (rec.key[0] != gpu) {
             if (gpu != UINT64_MAX)
-                end_gpu(g, gpu, kernels, work, &busy, sums);
+                end_gpu(g, gpu, kernels, &any_known, work, &busy, sums);
             busy = (rocl_cover){INT64_MIN, 0};
             kernels = false;
             work = 0;
@@ -95,7 +97,7 @@ rocl_status rocl_gpu_time_sum(rocl_gpu_time *g, rocl_gpu_sums *sums, rocl_error 
         rocl_cover_extend(&busy, start, end);
     }
     if (gpu != UINT64_MAX && st == ROCL_OK)
-        end_gpu(g, gpu, kernels, work, &busy, sums);
+        end_gpu(g, gpu, kernels, &any_known, work, &busy, sums);
     return st;
 }
 

@@ -539,6 +539,7 @@ static void test_top(void **state)
 typedef struct piece {
     uint32_t machine, gpu; /* GPUs: 1 and up; 0: not known; UINT32_MAX: no work of a GPU */
     int64_t start, end;
+    bool kernel;
 } piece;
 
 typedef struct pieces {
@@ -568,7 +569,7 @@ static rocl_status take_piece(void *ctx, unsigned worker, const rocl_batch *b, r
         if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY)
             gpu = is_gpu(c, agent) ? 1 + (uint32_t)c->agents[agent].absolute_index : 0;
         assert_true(p->n < COUNT(p->all));
-        p->all[p->n++] = (piece){c->machine, gpu, e->start, e->end};
+        p->all[p->n++] = (piece){c->machine, gpu, e->start, e->end, b->kind == ROCL_DISPATCH};
     }
     return ROCL_OK;
 }
@@ -599,18 +600,29 @@ static gpu_sums sums_of(const char *names, bool only_work)
                 ROCL_PARTIAL);
     rocl_trace_close(t);
     qsort(p.all, p.n, sizeof *p.all, by_place);
+    bool any_known = false;
+    for (size_t i = 0; i < p.n; i++)
+        any_known |= p.all[i].gpu && p.all[i].gpu != UINT32_MAX;
     for (size_t i = 0, past; i < p.n; i = past) {
         int64_t first = INT64_MAX, last = INT64_MIN, busy = 0, work = 0, until = INT64_MIN;
         const piece *g = &p.all[i];
+        bool kernels = false;
         for (past = i; past < p.n && p.all[past].machine == g->machine && p.all[past].gpu == g->gpu;
              past++) {
             const piece *x = &p.all[past];
             work += x->end - x->start;
             busy += x->end > until ? x->end - (x->start > until ? x->start : until) : 0;
             until = x->end > until ? x->end : until;
+            kernels |= x->kernel;
         }
         if (g->gpu == UINT32_MAX)
             continue;
+        sums.work += work;
+        sums.beside += work - busy;
+        if (!g->gpu && !kernels && any_known) { /* copies that are of no GPU */
+            sums.whole += busy;
+            continue;
+        }
         for (size_t k = 0; k < p.n; k++) {
             const piece *x = &p.all[k];
             if (x->machine != g->machine || (only_work && x->gpu == UINT32_MAX))
@@ -620,8 +632,6 @@ static gpu_sums sums_of(const char *names, bool only_work)
         }
         sums.whole += last - first;
         sums.idle += last - first - busy;
-        sums.work += work;
-        sums.beside += work - busy;
     }
     return sums;
 }
