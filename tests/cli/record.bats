@@ -764,9 +764,10 @@ END
     try 3 rocrec -o t.rocl -- sh -c 'rm -r t.rocl.*'
     one_line rocrec
     says "cannot read the folder"
-    [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || return 0
+    local other=(setpriv --reuid 65534 --clear-groups)
+    [ "$(id -u)" -eq 0 ] && "${other[@]}" test -x "$TRACED" || return 0
     chmod 755 .
-    try 0 rocrec -o t.rocl -- setpriv --reuid 65534 --clear-groups "$TRACED" events 10
+    try 0 rocrec -o t.rocl -- "${other[@]}" "$TRACED" events 10
     says "or no right to write there"
 }
 
