@@ -66,7 +66,7 @@ check_tool() {
         out=$($count) || fail "$damage: $*: the output cannot be read"
         left=$(sed -n 's/.*[ :]\([0-9]*\) records\{0,1\} left out.*/\1/p' <<<"$stderr" | head -1)
         values=0 # that were left out; they are no events
-        for n in $(grep -oE '(value without an event|no finite number) \([0-9]*' <<<"$stderr" | grep -oE '[0-9]*$'); do
+        for n in $(grep -oE '(value without an event|not a finite number) \([0-9]*' <<<"$stderr" | grep -oE '[0-9]*$'); do
             values=$((values + n))
         done
         [ "$status" -eq 0 ] || [ -n "$stderr" ] || fail "$damage: $*: exit code 1 without a word"

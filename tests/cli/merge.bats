@@ -768,7 +768,7 @@ END
     [ "$(sqlite3 short.db "SELECT display_name FROM rocpd_info_kernel_symbol WHERE display_name LIKE 'scale%'")" = scale ]
     help=$(rocmerge --help | tr -s ' \n' ' ')
     [[ "$help" == *"--kernel-rename filter kernels by the name of the ROCTx range"* ]]
-    [[ "$help" == *"--csv-safe accepted as by the other tools, without effect"* ]]
+    [[ "$help" == *"--csv-safe accepted as by the other tools, but without effect"* ]]
 }
 
 @test "errors name the output, also while it has a hidden name" {

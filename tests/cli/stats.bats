@@ -177,7 +177,7 @@ END
     rows() { rocstats launch -q --top "$1" --format json "$FIXTURES/rank0.db" |
         jq '.tables[] | select(.key == "launch_delays").rows | length'; }
     [ "$(rows 2) $(rows 0) $(rows 1000)" = "2 20 20" ]
-    [[ "$(rocstats --help | tr -s ' \n' ' ')" == *"0 prints all, but of what lists the longest 20"* ]]
+    [[ "$(rocstats --help | tr -s ' \n' ' ')" == *"0 prints all, but only 20 in tables of the longest"* ]]
 }
 
 @test "launch: kernels whose call is left out are counted, markers: they need calls" {
