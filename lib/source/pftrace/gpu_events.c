@@ -134,29 +134,39 @@ static rocl_view find_named(pfr_worker *w, unsigned table, uint64_t iid, bool *l
     return pfr_bytes(w->file, bytes);
 }
 
-rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
+/* The fields of an event of GPU work; texts lie in the file. */
+typedef struct stage_event {
+    uint64_t duration, gpu, event;
+    uint64_t said_number; /* of the HSA queue that the description of its queue names */
+    bool has_gpu, named, lost;
+    rocl_view queue, said, stage, kernel, launch;
+} stage_event;
+
+/* Reads the packet at hand, and sets the name and process of the record. */
+static void read_stage(pfr_worker *w, rocl_source_record *r, stage_event *s)
 {
     rocl_pb p = rocl_pb_of(w->packet->body), inner;
     rocl_pb_field f, g;
-    uint64_t duration = 0, gpu = 0, event = 0, said_number = ROCL_NO_KEY;
-    bool has_gpu = false, named = false, lost = false;
-    rocl_view queue = {"", 0}, said = queue, stage = {"", 0}, kernel = {"", 0}, launch = {"", 0};
-    pfr_facts a;
-    rocl_key_facts symbol = {0};
-    pfr_begin_facts(w, &a);
-    r->name = queue;
+    const rocl_view none = {"", 0};
+    *s = (stage_event){.said_number = ROCL_NO_KEY,
+                       .queue = none,
+                       .said = none,
+                       .stage = none,
+                       .kernel = none,
+                       .launch = none};
+    r->name = none;
     while (rocl_pb_next(&p, &f)) {
-        rocl_view v = {"", 0};
+        rocl_view v;
         switch (f.number) {
         case STAGE_EVENT_ID:
-            event = f.value;
+            s->event = f.value;
             break;
         case STAGE_DURATION:
-            duration = f.value;
+            s->duration = f.value;
             break;
         case STAGE_GPU:
-            gpu = f.value;
-            has_gpu = true;
+            s->gpu = f.value;
+            s->has_gpu = true;
             break;
         case STAGE_CONTEXT:
             v = pfr_bytes(w->file, pfr_find_interned(w, INTERNED_CONTEXTS, f.value));
@@ -166,54 +176,82 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
                     r->process = pfr_process_key(w->packet->machine, (int32_t)g.value);
             break;
         case STAGE_QUEUE_IID:
-            v = find_named(w, INTERNED_SPECS, f.value, &lost);
-            queue = without_pid(message_text(v, SPEC_NAME));
-            said = message_text(v, SPEC_DESCRIPTION);
-            a.queue = said_number = read_said_queue(&said);
+            v = find_named(w, INTERNED_SPECS, f.value, &s->lost);
+            s->queue = without_pid(message_text(v, SPEC_NAME));
+            s->said = message_text(v, SPEC_DESCRIPTION);
+            s->said_number = read_said_queue(&s->said);
             break;
         case STAGE_IID:
-            v = find_named(w, INTERNED_SPECS, f.value, &lost);
-            stage = message_text(v, SPEC_NAME);
+            v = find_named(w, INTERNED_SPECS, f.value, &s->lost);
+            s->stage = message_text(v, SPEC_NAME);
             break;
         case STAGE_KERNEL_IID:
-            kernel = find_named(w, INTERNED_KERNELS, f.value, &lost);
+            s->kernel = find_named(w, INTERNED_KERNELS, f.value, &s->lost);
             break;
         case STAGE_NAME_IID:
-            r->name = find_named(w, INTERNED_NAMES, f.value, &lost);
-            named = pfr_was_interned(w, INTERNED_NAMES, f.value);
+            r->name = find_named(w, INTERNED_NAMES, f.value, &s->lost);
+            s->named = pfr_was_interned(w, INTERNED_NAMES, f.value);
             break;
         case STAGE_NAME:
             r->name = f.kind == ROCL_PB_BYTES ? f.bytes : r->name;
             break;
         case STAGE_LAUNCH:
-            launch = f.kind == ROCL_PB_BYTES ? f.bytes : launch;
+            s->launch = f.kind == ROCL_PB_BYTES ? f.bytes : s->launch;
             break;
         default:
             break;
         }
     }
-    r->kind = kind_of_stage(stage);
+}
+
+/* Names the record's stream and queue, where their names are not made of their numbers. */
+static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const stage_event *s,
+                               rocl_error *err)
+{
+    char plain[40];
+    rocl_status st = ROCL_OK;
+    snprintf(plain, sizeof plain, "Stream %" PRIu64, r->stream);
+    if (r->stream != ROCL_NO_KEY && !rocl_view_is(s->queue, plain))
+        st = rocl_record_name(w->to, ROCL_KEY_STREAM, r, s->queue, err);
+    snprintf(plain, sizeof plain, "Queue %" PRIu64, r->queue);
+    if (st == ROCL_OK && r->kind == ROCL_DISPATCH && r->queue != ROCL_NO_KEY &&
+        r->queue == s->said_number && !rocl_view_is(s->said, plain))
+        st = rocl_record_name(w->to, ROCL_KEY_QUEUE, r, s->said, err);
+    return st;
+}
+
+rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
+{
+    rocl_pb p, inner;
+    rocl_pb_field f, g;
+    stage_event s;
+    pfr_facts a;
+    rocl_key_facts symbol = {0};
+    pfr_begin_facts(w, &a);
+    read_stage(w, r, &s);
+    a.queue = s.said_number;
+    r->kind = kind_of_stage(s.stage);
     if (!rocl_records_want(w->to, r->kind))
         return ROCL_OK;
-    if (__builtin_add_overflow(r->as.e.start, (int64_t)duration, &r->as.e.end))
+    if (__builtin_add_overflow(r->as.e.start, (int64_t)s.duration, &r->as.e.end))
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
-    if (lost) {
+    if (s.lost) {
         const rocl_status st =
             rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
                               "a name that no packet before it has interned", err);
         if (st != ROCL_OK)
             return st;
     }
-    inner = rocl_pb_of(kernel);
+    inner = rocl_pb_of(s.kernel);
     while (rocl_pb_next(&inner, &g))
         if (g.number == KERNEL_ARGS && g.kind == ROCL_PB_BYTES)
             pfr_read_arg(w, g.bytes, &a);
-    read_launch(w, launch, &a);
-    if (!r->name.n && !named)
-        r->name = stage;
+    read_launch(w, s.launch, &a);
+    if (!r->name.n && !s.named)
+        r->name = s.stage;
     if (rocl_view_is(r->name, PF_UNNAMED))
         r->name = (rocl_view){"", 0};
-    const rocl_view mangled = message_text(kernel, KERNEL_NAME);
+    const rocl_view mangled = message_text(s.kernel, KERNEL_NAME);
     if (r->kind == ROCL_DISPATCH && mangled.n) {
         symbol.mangled = rocl_records_text(w->to, mangled);
         r->kernel = (uint64_t)symbol.mangled << 32 | rocl_records_text(w->to, r->name);
@@ -224,29 +262,17 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
             rocl_record_arg(w->to, message_text(f.bytes, EXTRA_NAME),
                             message_text(f.bytes, EXTRA_VALUE));
     pfr_fill_work(w, r, &a, &symbol);
-    place_stage(r, queue, &a);
-    char plain[40];
-    snprintf(plain, sizeof plain, "Stream %" PRIu64, r->stream);
-    if (r->stream != ROCL_NO_KEY && !rocl_view_is(queue, plain)) {
-        const rocl_status st = rocl_record_name(w->to, ROCL_KEY_STREAM, r, queue, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
+    place_stage(r, s.queue, &a);
+    const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, s.gpu);
     /* Ours have a stream; without a GPU they are work of none that is known. Others mean the first.
      * The agents of a copy are its ends: its GPU tells the queue apart from those of other GPUs. */
-    if (r->kind == ROCL_COPY ? has_gpu && r->queue != ROCL_NO_KEY
-                             : has_gpu || a.stream == ROCL_NO_KEY)
-        r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
-    snprintf(plain, sizeof plain, "Queue %" PRIu64, r->queue);
-    if (r->kind == ROCL_DISPATCH && r->queue != ROCL_NO_KEY && r->queue == said_number &&
-        !rocl_view_is(said, plain)) {
-        const rocl_status st = rocl_record_name(w->to, ROCL_KEY_QUEUE, r, said, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    r->link = event ? pfr_plain_link(event) : ROCL_NO_KEY;
-    const rocl_status st = rocl_record_put(w->to, r, err);
+    if (r->kind == ROCL_COPY ? s.has_gpu && r->queue != ROCL_NO_KEY
+                             : s.has_gpu || a.stream == ROCL_NO_KEY)
+        r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)s.gpu;
+    r->link = s.event ? pfr_plain_link(s.event) : ROCL_NO_KEY;
+    rocl_status st = name_places(w, r, &s, err);
+    if (st == ROCL_OK)
+        st = rocl_record_put(w->to, r, err);
     return st == ROCL_OK && r->kind == ROCL_DISPATCH ? pfr_put_counters(w, r, err) : st;
 }
 
