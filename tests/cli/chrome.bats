@@ -733,8 +733,8 @@ J
  {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7}}]}
 J
     try 0 rocstats summary --format csv a.json
-    says 'a.json: "distributedInfo" stands there several times: the first is taken'
-    says 'a.json: "deviceProperties" stands there several times: the first is taken'
+    says 'a.json: "distributedInfo" occurs several times: the first is used'
+    says 'a.json: "deviceProperties" occurs several times: the first is used'
     [ "$(grep -c KERNELS <<<"$output")" = 2 ]
 }
 

@@ -89,7 +89,7 @@ events() {
     needs "$FIXTURES/rank0.db"
     rocmerge -q --flat -o flat.db "$FIXTURES/rank0.db" "$FIXTURES/rank1.db"
     try 0 rtg2json --layout kineto -o out.json flat.db
-    says "several ranks of one set of tables are in one file"
+    says "several ranks share one set of tables, and are written to one file without a rank"
     [ "$(echo out*)" == out.json ]
     try 1 grep distributedInfo out.json
 }

@@ -768,7 +768,7 @@ END
     [ "$(id -u)" -eq 0 ] && "${other[@]}" test -x "$TRACED" || return 0
     chmod 755 .
     try 0 rocrec -o t.rocl -- "${other[@]}" "$TRACED" events 10
-    says "or no right to write there"
+    says "or no permission to write there"
 }
 
 @test "without ROCLINE_OUTPUT nothing is recorded" {

@@ -101,7 +101,7 @@ static int make_output(cli *c)
             msg_notice("nothing was recorded: %s %s", name, why);
         else
             msg_notice("nothing was recorded: no process used a traced library, or there was no "
-                       "space in %s, or no right to write there",
+                       "space in %s, or no permission to write there",
                        c->folder);
         if (c->common.output_file && access(c->common.output_file, F_OK) == 0)
             msg_notice("%s: it is the file of before", c->common.output_file);

@@ -893,8 +893,9 @@ rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o, rocl_
                     "samples, scratch memory, graphs and HIP events",
                     s.report.left_out, s.report.left_out == 1 ? "" : "s");
     if (st == ROCL_OK && tells && mixed)
-        rocl_notice(t, "several ranks of one set of tables are in one file, without a rank: merged "
-                       "without --flat, or converted from their own inputs, each has its file");
+        rocl_notice(
+            t, "several ranks share one set of tables, and are written to one file without a rank: "
+               "for a file each, convert their own inputs or merge without --flat");
     if (report)
         *report = s.report;
     return st ? st : rocl_trace_outcome_utf8(t);

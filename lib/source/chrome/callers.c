@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Of a correlation that calls of several processes have: how often the work of a row could be that
- * of a process, and began before its call nevertheless. */
+/* For correlations that calls of several processes have: how often work on a row could belong to a
+ * process (all), and how often it began before the call of that process (early). */
 typedef struct chrome_claim {
     uint64_t row, process, all, early;
 } chrome_claim;
@@ -119,8 +119,8 @@ static int compare_claims(const void *a, const void *b)
                             : (x->process > y->process) - (x->process < y->process);
 }
 
-/* Work does not begin before its call, but for errors of clocks: a row is of the one process of
- * which that is true, if that of no other may be. */
+/* Work does not begin before its call, except for clock errors: a row belongs to the one process
+ * for which this holds, if it cannot hold for any other. */
 static bool settle_claims(chrome_callers *c)
 {
     bool ok = true;

@@ -507,7 +507,7 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
     const rocl_json_node *const once[] = {base, info, devices};
     for (size_t i = 0; i < sizeof once / sizeof *once; i++)
         if (once[i] && rocl_json_same(x, once[i]))
-            rocl_notice(in->trace, "%s: \"%s\" stands there several times: the first is taken",
+            rocl_notice(in->trace, "%s: \"%s\" occurs several times: the first is used",
                         in->files[0].path, once[i]->key);
     f->kineto = base || info || devices || rocl_json_child(x, x->nodes, "schemaVersion");
     f->rank = rank_of_name(in->files[0].path);
