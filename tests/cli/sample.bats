@@ -190,6 +190,10 @@ END
     # One whose parent is gone, in a session of its own.
     try 0 rocrec -q --sample=100 -o t.rocl -- sh -c '(setsid sleep 0.4 &) ; sleep 0.6'
     rocrec --dump t.rocl | grep -q 'subject .*"sleep 0.4"'
+    # One that is met without parent and environment, as in the middle of an exec, and has one later.
+    try 0 rocrec -q --sample=100 -o t.rocl -- sh -c '(setsid env -i sh -c \
+        "sleep 0.2; exec env ROCLINE_SESSION=$ROCLINE_SESSION sleep 0.4" &) ; sleep 0.8'
+    rocrec --dump t.rocl | grep -q 'subject .*"sleep 0.4"'
 }
 
 @test "signals and exit codes are those of the command" {

@@ -76,6 +76,10 @@ static void test_stat(void **state)
     assert_int_equal(s.start, 123456);
     assert_int_equal(s.arguments, 140730000);
     /* A name may look like the rest of the line. */
+    assert_false(s.kernel);
+    assert_true(
+        sample_parse_stat("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0", &s));
+    assert_true(s.kernel);
     assert_true(sample_parse_stat("12 (a) S 9 9 (b\n) Z" FIELDS, &s));
     assert_int_equal(s.state, 'Z');
     assert_int_equal(s.ppid, 1);

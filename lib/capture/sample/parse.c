@@ -39,12 +39,14 @@ bool sample_parse_stat(const char *text, sample_stat *s)
     enum {
         STATE = 3,
         PPID,
+        FLAGS = 9,
         MINFLT = 10,
         MAJFLT = 12,
         UTIME = 14,
         STIME,
         START = 22,
-        ARGUMENTS = 48
+        ARGUMENTS = 48,
+        KTHREAD = 0x00200000 /* PF_KTHREAD of include/linux/sched.h */
     };
     const char *at = strrchr(text, ')');
     const char *name = strchr(text, '(');
@@ -67,6 +69,7 @@ bool sample_parse_stat(const char *text, sample_stat *s)
             return false;
     }
     s->ppid = (uint32_t)field[PPID];
+    s->kernel = field[FLAGS] & KTHREAD;
     s->faults = field[MINFLT] + field[MAJFLT];
     s->user = field[UTIME];
     s->system = field[STIME];

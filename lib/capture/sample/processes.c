@@ -16,7 +16,7 @@
 #include "base/order.h"
 #include "capture/sample/sample.h"
 
-enum { MOST = 4096, TEXT = 4096, THREADS = 64, EMPTY_LOOKS = 8 };
+enum { MOST = 4096, TEXT = 4096, THREADS = 64, EMPTY_LOOKS = 8, UNSURE_LOOKS = 64 };
 
 /* Files that stay open. */
 enum { STAT, STATM, STATUS, FILES };
@@ -51,13 +51,21 @@ typedef struct process {
     uint64_t switches;
 } process;
 
+/* A process that is not of the command as far as is known. In the middle of an exec a process has
+ * no environment: it is asked again until it has one, at most UNSURE_LOOKS times. */
+typedef struct other {
+    uint32_t pid;         /* first: rocl_compare_u32() orders them */
+    unsigned empty_looks; /* looks in a row that found no environment; 0: it is not asked again */
+} other;
+
 struct sample_processes {
     char variable[64]; /* "ROCLINE_SESSION=..." */
     process *all;
     size_t count;
-    uint64_t number;   /* of the last one */
-    uint32_t *ignored; /* numbers of others, in order, as of the last look */
-    size_t ignored_count;
+    uint64_t number; /* of the last one */
+    other *others;   /* by pid, as of the last look */
+    size_t other_count;
+    bool again;        /* some wait for the next look */
     uint32_t last_pid; /* that the kernel had given out then */
     int loadavg;       /* a file; -1: there is none */
     double ticks;      /* of a second */
@@ -156,14 +164,20 @@ static void drop_process(sample_processes *s, size_t i)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-static bool is_ignored(const sample_processes *s, uint32_t pid)
+static other *find_other(const sample_processes *s, uint32_t pid)
 {
-    return s->ignored_count &&
-           bsearch(&pid, s->ignored, s->ignored_count, sizeof pid, rocl_compare_u32);
+    return s->other_count
+               ? bsearch(&pid, s->others, s->other_count, sizeof *s->others, rocl_compare_u32)
+               : NULL;
 }
 
-/* Only of users whom we may look at. */
-static bool is_of_session(const sample_processes *s, uint32_t pid)
+static bool is_unsure(const other *o)
+{
+    return o->empty_looks > 0 && o->empty_looks < UNSURE_LOOKS;
+}
+
+/* Only of users whom we may look at. *empty: it has no environment. */
+static bool is_of_session(const sample_processes *s, uint32_t pid, bool *empty)
 {
     static char environment[256 << 10];
     char path[64];
@@ -176,6 +190,7 @@ static bool is_of_session(const sample_processes *s, uint32_t pid)
     if (fd >= 0)
         close(fd);
     environment[n] = '\0';
+    *empty = fd >= 0 && n == 0;
     return sample_has_variable(environment, (size_t)n, s->variable);
 }
 
@@ -199,30 +214,38 @@ static bool may_be_new(sample_processes *s)
     return !same;
 }
 
-/* Children may have smaller numbers than their parents: it is looked for more until there are none.
- */
-static bool add_children(sample_processes *s, uint32_t *pids, size_t *count)
+/* Takes those of the command, and what has ended, out of `fresh`. Children may have smaller numbers
+ * than their parents: it is looked for more until there are none. */
+static void add_fresh(sample_processes *s, other *fresh, size_t *count)
 {
-    const size_t before = s->count;
-    size_t kept = 0;
-    for (size_t i = 0; i < *count; i++) {
-        sample_stat stat;
-        if (!read_stat_of(pids[i], &stat))
-            continue;
-        if (!(find_process(s, stat.ppid) || is_of_session(s, pids[i])) ||
-            !add_process(s, pids[i], &stat))
-            pids[kept++] = pids[i];
+    for (bool first = true, more = true; more; first = false) {
+        size_t kept = 0;
+        more = false;
+        for (size_t i = 0; i < *count; i++) {
+            other o = fresh[i];
+            sample_stat stat;
+            bool empty = false;
+            if (!read_stat_of(o.pid, &stat))
+                continue;
+            if ((find_process(s, stat.ppid) || is_of_session(s, o.pid, &empty)) &&
+                add_process(s, o.pid, &stat)) {
+                more = true;
+                continue;
+            }
+            o.empty_looks = empty && !stat.kernel ? o.empty_looks + first : 0;
+            fresh[kept++] = o;
+        }
+        *count = kept;
     }
-    *count = kept;
-    return s->count > before;
 }
 
 void sample_processes_find(sample_processes *s)
 {
-    uint32_t fresh[1024], *ignored = NULL;
+    other fresh[1024], *others = NULL;
     size_t fresh_count = 0, count = 0, cap = 0;
-    if (!may_be_new(s))
+    if (!may_be_new(s) && !s->again)
         return;
+    s->again = false;
     DIR *d = opendir("/proc");
     for (struct dirent *e; d && (e = readdir(d));) {
         char *end;
@@ -230,36 +253,40 @@ void sample_processes_find(sample_processes *s)
         if (*e->d_name < '1' || *e->d_name > '9' || *end || pid > UINT32_MAX ||
             find_process(s, (uint32_t)pid))
             continue;
-        if (!is_ignored(s, (uint32_t)pid)) {
+        const other *known = find_other(s, (uint32_t)pid);
+        if (!known || is_unsure(known)) {
             /* More than that at once wait for the next look. */
-            if (fresh_count < sizeof fresh / sizeof *fresh)
-                fresh[fresh_count++] = (uint32_t)pid;
+            if (fresh_count == sizeof fresh / sizeof *fresh)
+                s->again = true;
+            else
+                fresh[fresh_count++] = known ? *known : (other){.pid = (uint32_t)pid};
             continue;
         }
         if (count == cap) {
-            uint32_t *more = realloc(ignored, (cap ? 2 * cap : 256) * sizeof *more);
+            other *more = realloc(others, (cap ? 2 * cap : 256) * sizeof *more);
             if (!more)
                 break;
-            ignored = more;
+            others = more;
             cap = cap ? 2 * cap : 256;
         }
-        ignored[count++] = (uint32_t)pid;
+        others[count++] = *known;
     }
     if (d)
         closedir(d);
-    while (fresh_count && add_children(s, fresh, &fresh_count))
-        ;
+    add_fresh(s, fresh, &fresh_count);
     /* Those that are not of the command are not asked again, as long as they are there. */
-    uint32_t *all = realloc(ignored, (count + fresh_count + 1) * sizeof *all);
+    other *all = realloc(others, (count + fresh_count + 1) * sizeof *all);
     if (!all) {
-        free(ignored);
+        free(others);
         return;
     }
     memcpy(all + count, fresh, fresh_count * sizeof *fresh);
-    free(s->ignored);
-    s->ignored = all;
-    s->ignored_count = count + fresh_count;
-    qsort(all, s->ignored_count, sizeof *all, rocl_compare_u32);
+    free(s->others);
+    s->others = all;
+    s->other_count = count + fresh_count;
+    qsort(all, s->other_count, sizeof *all, rocl_compare_u32);
+    for (size_t i = 0; i < fresh_count; i++)
+        s->again = s->again || is_unsure(&fresh[i]);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -381,7 +408,7 @@ void sample_processes_free(sample_processes *s)
         drop_process(s, s->count - 1);
     if (s->loadavg >= 0)
         close(s->loadavg);
-    free(s->ignored);
+    free(s->others);
     free(s->all);
     free(s);
 }

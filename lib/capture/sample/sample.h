@@ -29,6 +29,7 @@ bool sample_parse_number(const char *text, int64_t *v);
 typedef struct sample_stat {
     uint32_t ppid;
     char state;
+    bool kernel;           /* a thread of the kernel, not a program */
     char name[32];         /* of the program; cut off */
     uint64_t faults;       /* minor and major */
     uint64_t user, system; /* clock ticks */
