@@ -348,7 +348,7 @@ static const rocl_timeline_ops ops = {.end = end_sequence,
 
 typedef struct picture_parts {
     rocl_picture *picture;
-    rocl_part_range cuts[ROCL_PARTS_MAX];
+    rocl_part_range cuts[ROCL_DRAWN_PARTS_MAX];
 } picture_parts;
 
 static rocl_status draw_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
@@ -436,7 +436,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     picture_parts parts = {.picture = p};
     rocl_status st = rocl_timeline_end_capture(t, err);
     const size_t n = rocl_cut_parts(t->sequences, st ? 0 : t->sequence_count, count_records,
-                                    LEAST_PART_RECORDS, parts.cuts);
+                                    LEAST_PART_RECORDS, ROCL_DRAWN_PARTS_MAX, parts.cuts);
     if (st == ROCL_OK)
         st = rocl_start_parts(t->sorter, t->sequences, parts.cuts, n, err);
     if (st == ROCL_OK)

@@ -74,8 +74,9 @@ static rocl_status open_parts(drawing *g, bool cut_work, rocl_error *err)
 {
     const rocl_timeline *t = g->timeline;
     const rocl_drawing_ops *ops = g->ops;
-    rocl_part_range cuts[ROCL_PARTS_MAX];
-    size_t count = rocl_cut_parts(t->sequences, t->sequence_count, ops->weigh, ops->least, cuts);
+    rocl_part_range cuts[ROCL_DRAWN_PARTS_MAX];
+    size_t count = rocl_cut_parts(t->sequences, t->sequence_count, ops->weigh, ops->least,
+                                  ROCL_DRAWN_PARTS_MAX, cuts);
     const rocl_status st =
         rocl_cut_pieces(t->sorter, t->sequences, cut_work, ops->least, cuts, &count, err);
     if (st != ROCL_OK)
@@ -155,7 +156,7 @@ static rocl_status put_turn(const drawing *g, drawer *d, uint64_t turn, rocl_err
  * among the others is the same then. */
 static rocl_status draw_side_by_side(const drawing *g, rocl_error *err)
 {
-    uint64_t turns[ROCL_PARTS_MAX] = {0};
+    uint64_t turns[ROCL_DRAWN_PARTS_MAX] = {0};
     rocl_status st = g->ops->flush(g->sink, true, err);
     for (size_t i; st == ROCL_OK && (i = find_laggard(g, turns)) < g->count;)
         st = put_turn(g, &g->drawers[i], turns[i]++, err);

@@ -138,20 +138,25 @@ typedef struct rocl_part_range {
     rocl_sort_bound begin; /* of a piece */
 } rocl_part_range;
 
-#define ROCL_PARTS_MAX 16 /* at most */
+/* At most as many parts: where all of them are at hand at once, what keeps some ten cores busy; and
+ * where workers take one after the other, so many that none is left with a large one at the end. */
+#define ROCL_DRAWN_PARTS_MAX 16
+#define ROCL_PARTS_MAX       64
 
-/* Cuts sequences to parts that can be written side by side, of about the same weight; none weighs
- * much less than `least`, if there are several. One at least, also of no sequences. How, depends on
- * nothing but the sequences. Returns how many there are. */
+/* Cuts sequences to parts that can be written side by side, of about the same weight: one to
+ * `most`, about half as many as that; none weighs much less than `least`, if there are several.
+ * One, too, of no sequences. How, depends on nothing but the sequences. Returns how many there are.
+ */
 size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
-                      uint64_t (*weight)(const rocl_sequence *), uint64_t least,
-                      rocl_part_range parts[ROCL_PARTS_MAX]);
+                      uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
+                      rocl_part_range *parts);
 /* Cuts parts that weigh more further: a sequence that has nearly all of it. That of a thread at
  * times where no slice of it is open, also none that ends just then; that of GPU work anywhere, if
  * the sink does not mind. Where, depends on nothing but the records. All pieces but the first are
  * parts of their own. */
 rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
-                            rocl_part_range parts[ROCL_PARTS_MAX], size_t *count, rocl_error *err);
+                            rocl_part_range parts[ROCL_DRAWN_PARTS_MAX], size_t *count,
+                            rocl_error *err);
 /* Starts to read a sorter in these parts. */
 rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,
                              size_t count, rocl_error *err);

@@ -84,31 +84,27 @@ uint64_t rocl_timeline_sequences_max(const rocl_capture *c)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Parts are made until there are about so many, some of them only half as large: what it takes to
- * keep some ten cores busy, and little enough to hold what is at hand of each. */
-#define WANTED (ROCL_PARTS_MAX / 2)
-
-/* What a part is to weigh. */
-static uint64_t share_of(uint64_t total, uint64_t least)
+/* What a part is to weigh: some are only half as large, so that there may be twice as many. */
+static uint64_t share_of(uint64_t total, uint64_t least, size_t most)
 {
-    return total / WANTED > least ? total / WANTED : least;
+    const uint64_t share = total / (most / 2);
+    return share > least ? share : least;
 }
 
 size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
-                      uint64_t (*weight)(const rocl_sequence *), uint64_t least,
-                      rocl_part_range parts[ROCL_PARTS_MAX])
+                      uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
+                      rocl_part_range *parts)
 {
     uint64_t total = 0;
     size_t n = 1;
     for (size_t i = 0; i < count; i++)
         total += weight(&all[i]);
-    const uint64_t enough = share_of(total, least);
+    const uint64_t enough = share_of(total, least, most);
     rocl_part_range *p = parts;
     *p = (rocl_part_range){0};
     for (size_t i = 0; i < count; i++) {
         uint64_t more = weight(&all[i]);
-        if (p->weight >= enough / 2 && p->weight + more > enough + enough / 2 &&
-            n < ROCL_PARTS_MAX) {
+        if (p->weight >= enough / 2 && p->weight + more > enough + enough / 2 && n < most) {
             p = &parts[n++];
             *p = (rocl_part_range){.first = i};
         }
@@ -175,22 +171,23 @@ static rocl_status cut_sequence(rocl_sorter *s, const rocl_sequence *q, uint64_t
 }
 
 rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
-                            rocl_part_range parts[ROCL_PARTS_MAX], size_t *count, rocl_error *err)
+                            rocl_part_range parts[ROCL_DRAWN_PARTS_MAX], size_t *count,
+                            rocl_error *err)
 {
     const rocl_sequence_kind most = work ? ROCL_SEQUENCE_GPU : ROCL_SEQUENCE_HOST;
     const size_t whole = *count;
-    rocl_part_range from[ROCL_PARTS_MAX];
+    rocl_part_range from[ROCL_DRAWN_PARTS_MAX];
     rocl_status st = ROCL_OK;
     uint64_t total = 0;
     for (size_t i = 0; i < whole; i++) {
         from[i] = parts[i];
         total += parts[i].weight;
     }
-    const uint64_t enough = share_of(total, least);
+    const uint64_t enough = share_of(total, least, ROCL_DRAWN_PARTS_MAX);
     *count = 0;
     for (size_t i = 0; i < whole && st == ROCL_OK; i++) {
         const rocl_sequence *q = from[i].last ? &all[from[i].last - 1] : NULL;
-        const size_t free = ROCL_PARTS_MAX - *count - (whole - i);
+        const size_t free = ROCL_DRAWN_PARTS_MAX - *count - (whole - i);
         const uint64_t pieces = from[i].weight / enough;
         parts[(*count)++] = from[i];
         if (pieces > 1 && free && q && rocl_sequence_kind_of(q->number) <= most)

@@ -18,7 +18,7 @@ typedef struct cut_case {
     size_t count;
     uint64_t least;
     size_t parts;
-    size_t firsts[ROCL_PARTS_MAX];
+    size_t firsts[ROCL_DRAWN_PARTS_MAX];
 } cut_case;
 
 static const cut_case cases[] = {
@@ -36,7 +36,7 @@ static size_t cut(const cut_case *c, rocl_sequence *all, rocl_part_range *parts)
 {
     for (size_t i = 0; i < c->count; i++)
         all[i] = (rocl_sequence){.number = i, .records = c->records[i]};
-    return rocl_cut_parts(all, c->count, records, c->least, parts);
+    return rocl_cut_parts(all, c->count, records, c->least, ROCL_DRAWN_PARTS_MAX, parts);
 }
 
 static void test_cut(void **state)
@@ -68,8 +68,9 @@ static void test_cover(void **state)
             x = rocl_mix64(x + i);
             all[i] = (rocl_sequence){.number = i, .records = 1 + x % (1u << x % 20)};
         }
-        size_t n = rocl_cut_parts(all, count, records, 1000, parts);
-        assert_in_range(n, 1, ROCL_PARTS_MAX);
+        const size_t most = round % 3 ? ROCL_PARTS_MAX : ROCL_DRAWN_PARTS_MAX;
+        size_t n = rocl_cut_parts(all, count, records, 1000, most, parts);
+        assert_in_range(n, 1, most);
         for (size_t k = 0; k < n; k++) {
             uint64_t weight = 0;
             assert_int_equal(parts[k].first, next);
@@ -169,10 +170,10 @@ static size_t cut_calls(unsigned kind, unsigned workers, bool shuffled, rocl_par
                 add_call(s, 0, ROCL_SEQUENCE_HOST, thread, make_call(0, i), i);
         add_call(s, (unsigned)(i / 500 % workers), kind_of(kind, 2), 2, make_call(kind, row), row);
     }
-    size_t count = rocl_cut_parts(all, 3, records, 1000, parts);
+    size_t count = rocl_cut_parts(all, 3, records, 1000, ROCL_DRAWN_PARTS_MAX, parts);
     assert_int_equal(count, 1);
     assert_int_equal(rocl_cut_pieces(s, all, kind == 5, 1000, parts, &count, NULL), ROCL_OK);
-    assert_in_range(count, 1, ROCL_PARTS_MAX);
+    assert_in_range(count, 1, ROCL_DRAWN_PARTS_MAX);
     assert_int_equal(rocl_start_parts(s, all, parts, count, NULL), ROCL_OK);
     uint64_t reach = 0, n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -204,7 +205,7 @@ static void test_pieces(void **state)
     static const size_t wanted[] = {8, 8, 1, 1, 5, 8, 1};
     (void)state;
     for (unsigned kind = 0; kind < sizeof wanted / sizeof *wanted; kind++) {
-        rocl_part_range one[ROCL_PARTS_MAX], parts[ROCL_PARTS_MAX];
+        rocl_part_range one[ROCL_DRAWN_PARTS_MAX], parts[ROCL_DRAWN_PARTS_MAX];
         const size_t n = cut_calls(kind, 1, false, one);
         if (n != wanted[kind])
             fail_msg("calls of kind %u: %zu pieces", kind, n);

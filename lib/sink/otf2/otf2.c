@@ -63,8 +63,8 @@ static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
 {
     const rocl_timeline *t = pass->timeline;
     rocl_part_range cuts[ROCL_PARTS_MAX];
-    size_t count =
-        rocl_cut_parts(t->sequences, t->sequence_count, sequence_weight, 2 * LEAST_SLICES, cuts);
+    size_t count = rocl_cut_parts(t->sequences, t->sequence_count, sequence_weight,
+                                  2 * LEAST_SLICES, ROCL_PARTS_MAX, cuts);
     pass->parts = rocl_cache_line_calloc(count, sizeof *pass->parts);
     if (!pass->parts)
         return rocl_fail_memory(err);

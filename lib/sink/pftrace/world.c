@@ -227,7 +227,7 @@ static void number_captures(pf_world *w)
         sum.first_process += c->process_count;
         sum.first_host += count_hosts(c);
         sum.first_sequence += rocl_timeline_sequences_max(c);
-        sum.first_piece += ROCL_PARTS_MAX;
+        sum.first_piece += ROCL_DRAWN_PARTS_MAX;
     }
     w->sequences = sum.first_sequence - w->places[0].first_sequence;
     /* Tracks of processes come first, then those of threads, then all others. */
