@@ -100,7 +100,8 @@ rocl_status rocl_sorter_least(rocl_sorter *s, rocl_sort_bound from, rocl_sort_bo
 /* Seals every worker, too, for reading from any record on: its records stay until it is freed. */
 rocl_status rocl_sorter_start_cursors(rocl_sorter *s, rocl_error *err);
 
-/* Reads the records with the numbers first..first+count-1 in the order, or as many as there are.
+/* Reads the records with the numbers first..first+count-1 in the order, or as many as there are;
+ * UINT64_MAX: all from the first on.
  * Cursors are independent of each other, also in other threads: `together` of them are open at one
  * time at most. To open one takes about as long as to read a few thousand records. */
 typedef struct rocl_sort_cursor rocl_sort_cursor;

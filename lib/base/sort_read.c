@@ -468,6 +468,8 @@ static rocl_status open_cursor(rocl_sort_cursor *c, const rocl_sort_index *index
     c->merge = (merge){.space = runs->space, .words = runs->words, .keeps = true};
     if (first >= index->most[runs->count])
         return ROCL_OK;
+    const uint64_t left = index->most[runs->count] - first;
+    count = count < left ? count : left;
     rocl_status st = ROCL_OK;
     uint64_t number = 0; /* of the record that is next */
     for (size_t from = guess_run(index, first), back = 1;; back *= 2) {

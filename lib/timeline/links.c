@@ -2,7 +2,9 @@
 #include "timeline/links.h"
 
 #include "base/error.h"
+#include "base/pool.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 /* What a record keeps of an id. Events with larger ones have no links; that they do not get those
@@ -178,11 +180,60 @@ static bool resolve_event(rocl_links *l, launch *call, const uint64_t *key)
     return rocl_idset_add(&l->rows[kind], row);
 }
 
+/* Events of a task. */
+#define RANGE ((uint64_t)256 << 10)
+
+typedef struct resolving {
+    rocl_links *links;
+    pthread_mutex_t lock; /* of the sets of the links */
+} resolving;
+
+/* Adds what a task has found. */
+static bool merge_links(resolving *r, const rocl_links *found)
+{
+    rocl_links *l = r->links;
+    pthread_mutex_lock(&r->lock);
+    bool good = rocl_idset_merge(&l->stacks, &found->stacks);
+    for (int k = 0; k < ROCL_KINDS && good; k++)
+        good = rocl_idset_merge(&l->rows[k], &found->rows[k]);
+    pthread_mutex_unlock(&r->lock);
+    return good;
+}
+
+/* Resolves the stack ids that begin in a range of the events, to their last event. */
+static rocl_status resolve_range(void *ctx, unsigned worker, size_t index, rocl_error *err)
+{
+    resolving *r = ctx;
+    rocl_links found = {.arrows = r->links->arrows};
+    rocl_sort_cursor *cursor = NULL;
+    rocl_sort_record rec;
+    launch call = {0};
+    const uint64_t before = index > 0; /* an event of the range before, for its stack id */
+    uint64_t stack_id = 0;
+    bool more = true, begun = !before, good = true;
+    (void)worker;
+    rocl_status st = rocl_sorter_open(r->links->sorter, index * RANGE - before, UINT64_MAX,
+                                      r->links->trace->opt.jobs, &cursor, err);
+    for (uint64_t i = 0; st == ROCL_OK && good; i++) {
+        st = rocl_sort_cursor_next(cursor, &rec, &more, err);
+        if (st != ROCL_OK || !more)
+            break;
+        const bool other = rec.key[0] != stack_id;
+        if (i >= RANGE + before && (other || !begun))
+            break;
+        stack_id = rec.key[0];
+        begun = begun || (other && i >= before);
+        good = !begun || resolve_event(&found, &call, rec.key);
+    }
+    rocl_sort_cursor_close(cursor);
+    if (st == ROCL_OK && !(good && merge_links(r, &found)))
+        st = rocl_fail_memory(err);
+    rocl_links_free(&found);
+    return st;
+}
+
 rocl_status rocl_links_resolve(rocl_links *l, rocl_sorter **records, rocl_error *err)
 {
-    launch call = {0};
-    bool more = true;
-    rocl_sort_record rec;
     rocl_status st = l->arrows ? ROCL_OK : join_workers(l, err);
     if (st == ROCL_OK && !l->arrows) {
         if (!l->repeated.count)
@@ -190,10 +241,15 @@ rocl_status rocl_links_resolve(rocl_links *l, rocl_sorter **records, rocl_error 
         st = collect_repeated(l, records, err);
     }
     if (st == ROCL_OK)
-        st = rocl_sorter_start(l->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(l->sorter, &rec, &more, err)) == ROCL_OK && more)
-        if (!resolve_event(l, &call, rec.key))
-            st = rocl_fail_memory(err);
+        st = rocl_sorter_start_cursors(l->sorter, err);
+    if (st == ROCL_OK) {
+        const uint64_t count = rocl_sorter_count(l->sorter);
+        resolving r = {.links = l};
+        pthread_mutex_init(&r.lock, NULL);
+        st =
+            rocl_run_tasks(l->trace->opt.jobs, (count + RANGE - 1) / RANGE, resolve_range, &r, err);
+        pthread_mutex_destroy(&r.lock);
+    }
     rocl_sorter_free(l->sorter);
     l->sorter = NULL;
     return st;

@@ -244,6 +244,11 @@ static void check_cursors(rocl_sorter *s, const config *c, const item *want)
         rocl_sort_cursor_close(b);
         count += !count;
     }
+    rocl_sort_cursor *rest;
+    assert_int_equal(rocl_sorter_open(s, c->n / 2, UINT64_MAX, 1, &rest, NULL), ROCL_OK);
+    for (size_t i = c->n / 2; i <= c->n; i++)
+        check_next(rest, c, i < c->n ? &want[i] : NULL);
+    rocl_sort_cursor_close(rest);
 }
 
 static uint64_t check(const config *c)

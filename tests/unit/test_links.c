@@ -130,8 +130,42 @@ static void test_rule(void **state)
     rocl_sort_space_free(t.space);
 }
 
+/* More events than a task takes: stack ids that lie across the bounds of tasks, and one of more
+ * events than a task has. */
+static void test_ranges(void **state)
+{
+    enum { EACH = 7, LARGE = 600000, BEFORE = 30000, AFTER = 100000 };
+    rocl_trace t = {.opt = {.jobs = WORKERS}, .space = rocl_sort_space_new(8 << 20, WORKERS, NULL)};
+    rocl_links links;
+    (void)state;
+    assert_int_equal(rocl_links_open(&links, &t, true, NULL), ROCL_OK);
+    for (uint64_t id = 1; id <= BEFORE + 1 + AFTER; id++) {
+        /* The call; work from its begin on, but every 5th before it; of every 3rd stack id no call.
+         */
+        const uint64_t works = id == BEFORE + 1 ? LARGE : EACH;
+        for (uint64_t i = 0; i <= works; i++) {
+            const rocl_kind kind = i ? ROCL_DISPATCH : ROCL_REGION;
+            rocl_any_record r = {.e = {.id = id << 20 | i, .stack_id = id, .start = i % 5 ? 9 : 8}};
+            r.e.start = i ? r.e.start : 9;
+            rocl_batch b = {.kind = kind, .count = 1, .any = &r};
+            if (i || id % 3)
+                assert_int_equal(rocl_links_note(&links, (unsigned)(id % WORKERS), &b, NULL),
+                                 ROCL_OK);
+        }
+    }
+    rocl_sorter *none = NULL;
+    assert_int_equal(rocl_links_resolve(&links, &none, NULL), ROCL_OK);
+    for (uint64_t id = 1; id <= BEFORE + 1 + AFTER; id++)
+        for (uint64_t i = 0; i <= (id == BEFORE + 1 ? LARGE : EACH); i++)
+            if (rocl_idset_has(&links.rows[i ? ROCL_DISPATCH : ROCL_REGION], id << 20 | i) !=
+                (id % 3 && (!i || i % 5)))
+                fail_msg("stack id %u, event %u", (unsigned)id, (unsigned)i);
+    rocl_links_free(&links);
+    rocl_sort_space_free(t.space);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rule)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rule), cmocka_unit_test(test_ranges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
