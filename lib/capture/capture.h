@@ -124,6 +124,7 @@ ROCL_CAP_API void rocl_cap_thread_name(const char *name); /* of the calling thre
  * were recorded when they began are also ended. */
 ROCL_CAP_API void rocl_cap_pause(uint32_t tid);
 ROCL_CAP_API void rocl_cap_resume(uint32_t tid);
+ROCL_CAP_API bool rocl_cap_is_paused(void); /* the calling thread */
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
@@ -186,7 +187,8 @@ ROCL_CAP_API void rocl_cap_name_stream(uint64_t handle, const char *name);
  */
 
 /* Times are in ns of the clock named (ROCr's are BOOTTIME), or ROCL_CLOCK_TICKS of rocl_cap_now.
- * They may be recorded in any order, by any thread, long after the work was done. */
+ * They may be recorded in any order, by any thread, long after the work was done, and also in a
+ * pause: whether there was one when the work began is for the front end to ask. */
 typedef struct rocl_cap_times {
     uint64_t start, end;
     rocl_chunk_clock clock;

@@ -60,7 +60,7 @@ static rocl_writer *enter_and_define(record_refs *r)
     rocl_writer *w = rocl_enter();
     if (!w)
         return NULL;
-    if (!rocl_is_paused(w) && define_refs(w, r))
+    if (define_refs(w, r))
         return w;
     rocl_leave();
     return NULL;

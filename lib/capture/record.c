@@ -265,3 +265,9 @@ void rocl_cap_resume(uint32_t tid)
 {
     set_paused(tid, false);
 }
+
+bool rocl_cap_is_paused(void)
+{
+    const rocl_writer *w = rocl_me.writer;
+    return w ? rocl_is_paused(w) : atomic_load_explicit(&rocl_paused, memory_order_relaxed);
+}

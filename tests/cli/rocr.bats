@@ -234,6 +234,14 @@ count() { # COUNT KIND [TEXT]
     [ "$(rows kernel | wc -l)" -ge 39 ] || fail "$(rows kernel | wc -l) of 40"
 }
 
+@test "a pause: work that was submitted before it is recorded, work that was submitted in it is not" {
+    try 0 env KMT_GPU=1 KMT_KERNEL_US=20000 rocrec -q -o chunks -- "$ROCR/hsa_queue" pause 4
+    count $((2 * 4 + 4)) kernel
+    # Text of rtg_tracer knows no pauses.
+    try 0 env KMT_GPU=1 RTG_FILENAME=t rocrec -q -o chunks -- "$ROCR/hsa_queue" pause 4
+    lines $((2 * 4 + 5)) 'dispatch .* start:'
+}
+
 @test "RTG_PROFILE=0 leaves queues alone" {
     with_text 0 KMT_GPU=1 RTG_PROFILE=0 RTG_HSA_HOST_DISPATCH=1 "$ROCR/hsa_queue"
     ! ls t.* 2>/dev/null || fail "a file without lines"

@@ -88,6 +88,9 @@ uint32_t rocl_hsa_tid(void)
 
 rocl_flight *rocl_flight_new(hsa_signal_t original)
 {
+    bool in_chunk = rocl_rtg.chunks && !rocl_cap_is_paused();
+    if (!in_chunk && !rocl_rtg.text)
+        return NULL;
     rocl_flight *f = pop_free();
     if (!f && !(f = add_slab()))
         return NULL;
@@ -104,7 +107,8 @@ rocl_flight *rocl_flight_new(hsa_signal_t original)
     f->queue = NULL;
     f->sent = rocl_rtg_now();
     f->tid = rocl_hsa_tid();
-    f->correlation = rocl_rtg.chunks ? rocl_cap_correlate() : 0;
+    f->in_chunk = in_chunk;
+    f->correlation = in_chunk ? rocl_cap_correlate() : 0;
     f->stream = rocl_call_stream;
     return f;
 }
@@ -201,7 +205,7 @@ static bool land_flight(rocl_flight *f)
     if (!find_times(f, &t)) {
         atomic_fetch_add(&without_times, 1);
     } else {
-        if (rocl_rtg.chunks)
+        if (f->in_chunk)
             record_in_chunk(f, &t);
         if (rocl_rtg.text)
             rocl_hsa_line_done(f, t.start, t.end);

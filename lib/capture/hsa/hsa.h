@@ -128,6 +128,7 @@ typedef struct rocl_flight {
     uint64_t id;           /* of the dispatch */
     uint64_t seq;          /* in HCC text */
     uint64_t sent;         /* ns, monotonic */
+    bool in_chunk;         /* is to be recorded there: it was not sent in a pause */
     uint64_t correlation;
     rocl_def *stream; /* NULL: unknown */
     uint32_t tid;
@@ -148,7 +149,8 @@ typedef struct rocl_flight {
 void rocl_hsa_queue_release(rocl_hsa_queue *q);
 
 /* One that is filled but for what is above the union, kind, queue and agent; NULL: there is no
- * memory or no signal, and the work goes untraced. No lock, but when there are more than ever. */
+ * memory or no signal, or a pause, and the work goes untraced. No lock, but when there are more
+ * than ever. */
 rocl_flight *rocl_flight_new(hsa_signal_t original);
 /* It is in flight now, and may land at once; false: it cannot be watched and has to go without. */
 bool rocl_flight_watch(rocl_flight *f);

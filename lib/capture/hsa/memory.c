@@ -69,6 +69,8 @@ static void record_memory(uint32_t op, uint64_t began, const rocl_hsa_agent *age
 {
     static rocl_site sites[] = {ROCL_SITE("MEMORY_ALLOCATION", "MEMORY_ALLOCATION_ALLOCATE"),
                                 ROCL_SITE("MEMORY_ALLOCATION", "MEMORY_ALLOCATION_FREE")};
+    if (rocl_cap_is_paused())
+        return;
     rocl_cap_allocated(&(rocl_cap_alloc){.t = {.start = began,
                                                .end = rocl_cap_now(),
                                                .clock = ROCL_CLOCK_TICKS,

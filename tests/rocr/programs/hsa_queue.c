@@ -1,6 +1,9 @@
 /* Packets on a queue of the GPU, COUNT of each kind (default 10): kernels with and without a
  * completion signal, barriers that wait for them. `exit`: without destroying or shutting down;
- * `crash`: killed by a signal in the end; `threads`: four, each with a queue of its own. */
+ * `crash`: killed by a signal in the end; `threads`: four, each with a queue of its own; `pause`:
+ * then COUNT kernels that end in a pause of ROCTx, and one that begins in it and ends after it.
+ */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -90,6 +93,22 @@ static void run_threads(job *j)
         pthread_join(threads[i], NULL);
 }
 
+static void call_roctx(const char *name)
+{
+    int (*f)(uint64_t) = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, name);
+    must(!f || f(0) == 0, name);
+}
+
+static void run_kernels(hsa_queue_t *q, int count, const char *meanwhile)
+{
+    hsa_signal_t done = new_signal(count);
+    for (int i = 0; i < count; i++)
+        kernel(q, done);
+    call_roctx(meanwhile);
+    wait_for(done);
+    MUST(hsa_signal_destroy(done));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -98,6 +117,10 @@ int main(int argc, char **argv)
     if (!strcmp(what, "threads"))
         run_threads(&j);
     hsa_queue_t *q = work(&j);
+    if (!strcmp(what, "pause")) {
+        run_kernels(q, j.count, "roctxProfilerPause");
+        run_kernels(q, 1, "roctxProfilerResume");
+    }
     if (!strcmp(what, "exit"))
         exit(3);
     if (!strcmp(what, "crash"))
