@@ -242,6 +242,11 @@ count() { # COUNT KIND [TEXT]
     lines $((2 * 4 + 5)) 'dispatch .* start:'
 }
 
+@test "a child has none of the work of its parent, and does not wait for it" {
+    with_chunks 0 KMT_GPU=1 KMT_KERNEL_US=200000 "$ROCR/hsa_queue" fork 1
+    count 3 kernel
+}
+
 @test "RTG_PROFILE=0 leaves queues alone" {
     with_text 0 KMT_GPU=1 RTG_PROFILE=0 RTG_HSA_HOST_DISPATCH=1 "$ROCR/hsa_queue"
     ! ls t.* 2>/dev/null || fail "a file without lines"

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/hsa/hsa.h"
 
@@ -12,6 +13,7 @@ ROCL_CAP_API void OnUnload(void);
 rocl_hsa_tables rocl_hsa_real, rocl_hsa_next;
 static rocl_hsa_tables before; /* as they were, to be put back */
 static rocl_hsa_root tables;   /* of the runtime; no pointers: nothing is replaced */
+static pid_t process;          /* that these tables are of, and what is in flight */
 
 /* ---- calls of the host: a function for each entry, made from the headers --------------------- */
 
@@ -87,11 +89,19 @@ static void put_tables(const rocl_hsa_tables *t)
         copy_table(tables.image, &t->image, sizeof t->image);
 }
 
+/* A child that was forked has nothing in flight. Memory of the driver, where signals are, may not
+ * be mapped there. */
+static void end_flights(bool wait)
+{
+    if (process == getpid())
+        rocl_flights_end(wait);
+}
+
 /* Only once for a process, however often it begins and ends HSA. */
 static void end_flights_at_exit(void)
 {
     if (tables.core)
-        rocl_flights_end(true);
+        end_flights(true);
 }
 
 static void intercept_calls(void)
@@ -135,6 +145,7 @@ bool OnLoad(rocl_hsa_root *root, uint64_t version, uint64_t failed, const char *
     if (tables.image)
         copy_table(&before.image, tables.image, sizeof before.image);
     rocl_hsa_real = rocl_hsa_next = before;
+    process = getpid();
     intercept_calls();
     put_tables(&rocl_hsa_next);
     trace_calls();
@@ -145,7 +156,7 @@ void OnUnload(void)
 {
     if (!tables.core)
         return;
-    rocl_flights_end(false);
+    end_flights(false);
     put_tables(&before);
     memset(&tables, 0, sizeof tables);
 }

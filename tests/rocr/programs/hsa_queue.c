@@ -1,11 +1,13 @@
 /* Packets on a queue of the GPU, COUNT of each kind (default 10): kernels with and without a
  * completion signal, barriers that wait for them. `exit`: without destroying or shutting down;
  * `crash`: killed by a signal in the end; `threads`: four, each with a queue of its own; `pause`:
- * then COUNT kernels that end in a pause of ROCTx, and one that begins in it and ends after it.
- */
+ * then COUNT kernels that end in a pause of ROCTx, and one that begins in it and ends after it;
+ * `fork`: then a kernel that runs while a child exits. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "hsa.h"
 
@@ -109,6 +111,21 @@ static void run_kernels(hsa_queue_t *q, int count, const char *meanwhile)
     MUST(hsa_signal_destroy(done));
 }
 
+static void run_around_child(hsa_queue_t *q)
+{
+    int status;
+    hsa_signal_t done = new_signal(1);
+    kernel(q, done);
+    pid_t child = fork();
+    if (child == 0)
+        exit(7);
+    waitpid(child, &status, 0);
+    must(WIFEXITED(status) && WEXITSTATUS(status) == 7, "exit code of the child");
+    must(hsa_signal_load_relaxed(done) == 1, "a kernel that runs longer than a child");
+    wait_for(done);
+    MUST(hsa_signal_destroy(done));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -121,6 +138,8 @@ int main(int argc, char **argv)
         run_kernels(q, j.count, "roctxProfilerPause");
         run_kernels(q, 1, "roctxProfilerResume");
     }
+    if (!strcmp(what, "fork"))
+        run_around_child(q);
     if (!strcmp(what, "exit"))
         exit(3);
     if (!strcmp(what, "crash"))
