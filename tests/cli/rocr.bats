@@ -247,6 +247,21 @@ count() { # COUNT KIND [TEXT]
     count 3 kernel
 }
 
+@test "a process ends when it exits, or behind its last event, also if that is of the GPU" {
+    local mode
+    for mode in run crash; do
+        rm -rf chunks
+        mkdir chunks
+        env HSA_TOOLS_LIB="$HSA" ROCLINE_OUTPUT="$PWD/chunks" KMT_GPU=1 "$ROCR/hsa_queue" $mode 50 || true
+        rocstats doctor --format json chunks >t.json
+        jq -e '[.. | strings | select(. == "after-end")] == []' t.json || fail "$mode: $(cat t.json)"
+        rocmerge -q --no-sync -o t.db chunks
+        [ "$(sqlite3 t.db 'SELECT (SELECT max(end) FROM kernels) <= end FROM rocpd_info_process')" -eq 1 ] ||
+            fail "$mode: $(rocline info chunks)"
+        rm t.db
+    done
+}
+
 @test "RTG_PROFILE=0 leaves queues alone" {
     with_text 0 KMT_GPU=1 RTG_PROFILE=0 RTG_HSA_HOST_DISPATCH=1 "$ROCR/hsa_queue"
     ! ls t.* 2>/dev/null || fail "a file without lines"

@@ -54,15 +54,15 @@ typedef struct chunk_info {
     uint64_t offset;    /* of the header in the file */
     uint64_t available; /* bytes of content that are in the file */
     /* index.c */
-    uint64_t events, lost; /* records of events that can be read, that cannot */
-    uint64_t begun;        /* of those the ones with which something begins */
-    uint64_t last_ticks;   /* of the last event */
-    uint32_t open_regions; /* where it begins */
+    uint64_t events, lost;  /* records of events that can be read, that cannot */
+    uint64_t begun;         /* of those the ones with which something begins */
+    uint64_t last_times[4]; /* of the last event, by clock */
+    uint32_t open_regions;  /* where it begins */
     uint32_t open_ranges;
-    uint32_t left_open;    /* regions and ranges, where it ends */
-    bool damaged;          /* nothing of it is used */
-    bool last;             /* of its writer */
-    uint64_t first_id;     /* of its events */
+    uint32_t left_open; /* regions and ranges, where it ends */
+    bool damaged;       /* nothing of it is used */
+    bool last;          /* of its writer */
+    uint64_t first_id;  /* of its events */
     chunk_def *defs;
     size_t def_count, def_cap;
     uint64_t *tids; /* of threads that caused its GPU work */
@@ -187,8 +187,9 @@ typedef struct chunk_process {
     uint64_t given_chunks, given_records; /* by a ring */
     uint64_t given_until;                 /* ticks */
     bool ended;                           /* it has said that it ends */
-    uint64_t last_ticks;
-    rocl_map indexes[ROCL_DEFINITIONS]; /* ids in the file -> index */
+    uint64_t end_ticks;                   /* when it said so; 0: unknown */
+    uint64_t last_times[4];               /* of the last event, by clock */
+    rocl_map indexes[ROCL_DEFINITIONS];   /* ids in the file -> index */
     /* while it is scanned */
     struct chunk_worker **workers;
     rocl_sorter *ranges;
@@ -211,6 +212,8 @@ struct chunk_file {
 /* index.c: reads every chunk once. */
 rocl_status chunk_index(chunk_file *f, rocl_error *err);
 /* defs.c */
+/* In ns: when it said that it ends, or else its last event. */
+int64_t chunk_process_end(const chunk_process *p);
 rocl_status chunk_define(chunk_process *p, rocl_error *err);
 
 /* ---- worker.c ------------------------------------------------------------------------------- */

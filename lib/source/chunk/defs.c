@@ -232,6 +232,18 @@ static void apply_label(const definer *d, const chunk_def *def)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+int64_t chunk_process_end(const chunk_process *p)
+{
+    const uint64_t last = p->last_times[ROCL_CLOCK_TICKS];
+    int64_t end =
+        chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, last > p->end_ticks ? last : p->end_ticks);
+    for (unsigned clock = 0; clock < 4 && !p->end_ticks; clock++) {
+        const int64_t ns = chunk_clock_to_ns(&p->clock, clock, p->last_times[clock]);
+        end = p->last_times[clock] && ns > end ? ns : end;
+    }
+    return end;
+}
+
 rocl_status chunk_define(chunk_process *p, rocl_error *err)
 {
     rocl_capture *c = &p->capture->pub;
@@ -263,8 +275,7 @@ rocl_status chunk_define(chunk_process *p, rocl_error *err)
         return rocl_fail_memory(err);
     if (d.name != ROCL_NONE)
         d.process->command = d.name;
-    d.process->fini = d.process->end =
-        chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+    d.process->fini = d.process->end = chunk_process_end(p);
     c->rank = d.process->rank;
     return ROCL_OK;
 }

@@ -30,7 +30,6 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
     chunk_record rec;
     rocl_map seen = {0};
     uint32_t regions = 0, ranges = 0; /* how many are open, as the scan will see it */
-    uint64_t last = 0;                /* end of what brings its times with it, in ticks */
     bool ok = true;
     while (ok && chunk_read_record(r, &rec)) {
         uint8_t type = rec.type;
@@ -51,8 +50,8 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
         /* Which threads caused the work: few, and the same one most of the time. */
         const chunk_times t = chunk_read_times(r, &rec);
         const uint64_t tid = t.tid;
-        if (t.clock == ROCL_CLOCK_TICKS && t.end > last && t.end >> 62 == 0)
-            last = t.end;
+        if (t.end > c->last_times[t.clock] && t.end >> 62 == 0)
+            c->last_times[t.clock] = t.end;
         if (!tid || (c->tid_count && c->tids[c->tid_count - 1] == tid) ||
             rocl_map_get(&seen, tid, ROCL_NONE) != ROCL_NONE)
             continue;
@@ -61,7 +60,8 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
             c->tids[c->tid_count++] = tid;
     }
     rocl_map_free(&seen);
-    c->last_ticks = r->now > last ? r->now : last;
+    if (r->now > c->last_times[ROCL_CLOCK_TICKS])
+        c->last_times[ROCL_CLOCK_TICKS] = r->now;
     c->left_open = regions + ranges;
     return ok;
 }
@@ -169,7 +169,7 @@ static void count_losses(chunk_process *p)
         p->missing = said - p->count;
 }
 
-/* Leaves the chunks that can be read. */
+/* Leaves the chunks that can be read, and what only they are believed. */
 static void drop_damaged(chunk_process *p)
 {
     size_t n = 0;
@@ -184,6 +184,9 @@ static void drop_damaged(chunk_process *p)
             p->given_records = c->h.given_records;
             p->given_until = c->h.given_until;
         }
+        if ((c->h.flags & ROCL_CHUNK_PROCESS) && (c->h.flags & ROCL_CHUNK_LAST) &&
+            c->h.end.ticks > p->end_ticks)
+            p->end_ticks = c->h.end.ticks;
         p->begun += c->begun;
         p->chunks[n++] = c;
     }
@@ -234,8 +237,9 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
         c->first_id = id;
         open = c->left_open + (goes_on && open > told ? open - told : 0);
         id += c->events + (c->last ? open : 0);
-        if (c->last_ticks > p->last_ticks)
-            p->last_ticks = c->last_ticks;
+        for (int clock = 0; clock < 4; clock++)
+            if (c->last_times[clock] > p->last_times[clock])
+                p->last_times[clock] = c->last_times[clock];
     }
     return ROCL_OK;
 }

@@ -145,7 +145,7 @@ static void emit_range(chunk_worker *w, const range_half *begin, const range_hal
     const chunk_process *p = w->process;
     const uint32_t *words = p->file->words;
     int64_t from = ticks_to_ns(w, begin->ticks);
-    int64_t to = ticks_to_ns(w, end ? end->ticks : p->last_ticks);
+    int64_t to = ticks_to_ns(w, end ? end->ticks : p->last_times[ROCL_CLOCK_TICKS]);
     chunk_name name = {words[CHUNK_W_RANGE_API], begin->text == ROCL_NONE ? 0 : begin->text};
     w->thread = begin->thread;
     w->next_id = begin->id;

@@ -9,7 +9,7 @@ static void add_summary(const chunk_file *f, rocl_recording *sum)
 {
     for (size_t i = 0; i < f->count; i++) {
         const chunk_process *p = &f->processes[i];
-        int64_t last = chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+        int64_t last = chunk_process_end(p);
         int64_t complete_from = chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->given_until);
         sum->processes++;
         sum->events += p->begun;
@@ -196,7 +196,7 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
     (void)err;
     *any = p->clock.count > 0;
     *first = *any ? chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->clock.points[0].ticks) : 0;
-    *last = chunk_clock_to_ns(&p->clock, ROCL_CLOCK_TICKS, p->last_ticks);
+    *last = chunk_process_end(p);
     return ROCL_OK;
 }
 
