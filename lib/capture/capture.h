@@ -231,6 +231,8 @@ ROCL_CAP_API void rocl_cap_dispatched(const rocl_cap_dispatch *d);
 ROCL_CAP_API void rocl_cap_copied(const rocl_cap_copy *c);
 ROCL_CAP_API void rocl_cap_allocated(const rocl_cap_alloc *a);
 ROCL_CAP_API void rocl_cap_waited(const rocl_cap_barrier *b);
+/* Work that would have been recorded, but cannot be: so many events are counted as dropped. */
+ROCL_CAP_API void rocl_cap_lost(uint64_t events);
 /* subject: the process that the value is of; NULL: this one. */
 ROCL_CAP_API void rocl_cap_sampled(rocl_def *counter, rocl_def *subject, uint64_t time,
                                    rocl_chunk_clock clock, double value);

@@ -135,6 +135,12 @@ void rocl_core_close(rocl_core *c)
         rocl_chunk_reopen(h);
 }
 
+void rocl_cap_lost(uint64_t events)
+{
+    if (events && rocl_core_get())
+        rocl_core_count_lost(events);
+}
+
 void rocl_cap_finish(void)
 {
     rocl_core *c = rocl_core_peek();

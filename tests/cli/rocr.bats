@@ -34,6 +34,13 @@ with_chunks() { # STATUS VARIABLE=VALUE... PROGRAM ARGUMENT...
     silent
 }
 
+# A runtime that is none. One kernel cannot be watched.
+with_mock() { # VARIABLE=VALUE...
+    try 0 timeout 60 env "$@" "$ROCR/hsa_mock" "$HSA"
+    one_line rocline
+    says '1 dispatches or copies could not be watched: no memory, signal or handler'
+}
+
 lines() { # COUNT REGEX
     local n
     n=$(cat t.* | grep -cE "$2" || true)
@@ -262,6 +269,15 @@ count() { # COUNT KIND [TEXT]
     done
 }
 
+@test "work that is not done when the program exits is said, and counted as dropped" {
+    try 3 env KMT_GPU=1 KMT_KERNEL_US=600000 rocrec -o chunks -- "$ROCR/hsa_queue" undone 1
+    says 'rocline: 1 dispatches or copies were not done at the end'
+    [[ $stderr =~ :\ ([0-9]+)\ events.*,\ 1\ dropped ]] || fail "not dropped"
+    [ "${BASH_REMATCH[1]}" -eq 3 ] || fail "${BASH_REMATCH[1]} events"
+    run rocpd2csv -o - --kinds kernel chunks
+    [ "$status" -eq 1 ] || fail "status"
+}
+
 @test "RTG_PROFILE=0 leaves queues alone" {
     with_text 0 KMT_GPU=1 RTG_PROFILE=0 RTG_HSA_HOST_DISPATCH=1 "$ROCR/hsa_queue"
     ! ls t.* 2>/dev/null || fail "a file without lines"
@@ -281,7 +297,7 @@ count() { # COUNT KIND [TEXT]
 
 @test "times in ticks, names, order, failures and other tables, with a runtime that is none" {
     # What takes names of C++ apart is in every process that has the real runtime.
-    with_text 0 LD_PRELOAD=libstdc++.so.6 "$ROCR/hsa_mock" "$HSA"
+    with_mock RTG_FILENAME=t LD_PRELOAD=libstdc++.so.6
     lines 1 "name:'vecAdd\\(double const\\*, double const\\*, double\\*, int\\)' start:10000 stop:70000 id:0$"
     lines 1 "name:'gemm' start:50000 stop:60000 id:1$"
     lines 1 ' barrier .* start:100010 stop:100020 dep1:'
@@ -289,20 +305,23 @@ count() { # COUNT KIND [TEXT]
     lines 1 'copy agent:2 .* start:200000 stop:201000 dep1:0'
     understood
     rm t.*
-    with_text 0 HCC_PROFILE=2 "$ROCR/hsa_mock" "$HSA"
+    with_mock RTG_FILENAME=t HCC_PROFILE=2
     lines 1 '^profile:  kernel;	 {19}_Z6vecAddPKdS0_Pdi.kd;	  60.0 us;	10000;	70000;	#0.0.0;$'
     lines 1 '^profile: barrier;	 {40};	   0.0 us;	100010;	100020;	#0.0.3;$'
     lines 1 '^profile:    copy;	 {28}HostToDevice;	   1.0 us;	200000;	201000;	#0.1.0;	3145728 bytes;	3 MB;	3000 GB/s;$'
 }
 
 @test "times in ticks, in chunks" {
-    with_chunks 0 "$ROCR/hsa_mock" "$HSA"
+    mkdir chunks
+    with_mock ROCLINE_OUTPUT="$PWD/chunks"
+    run rocrec -q --dump chunks
+    [[ $output == *'dropped 1'$'\n'* ]] || fail "the kernel that could not be watched is not counted"
     count 70 kernel
     count 1 kernel '"gemm"'
     count 1 memory_copy MEMORY_COPY_HOST_TO_DEVICE
     # Registers are not known: 0.
     rows kernel | grep -q '"gemm",.*,0,0,0,256,' || fail "$(rows kernel | grep gemm)"
-    rocpd2csv -d csv --kinds kernel --duration chunks
+    try 1 rocpd2csv -d csv --kinds kernel --duration chunks
     grep '"gemm' csv/*kernel* | grep -q ',10000,\|,10000$' || fail "$(grep '"gemm' csv/*kernel*)"
 }
 

@@ -26,7 +26,7 @@ static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t free_list;
 _Static_assert((uint64_t)SLAB *SLABS < UINT32_MAX,
                "an index plus one is the low half of free_list");
-static _Atomic uint64_t last_dispatch, without_times;
+static _Atomic uint64_t last_dispatch, unwatched, without_times;
 
 static rocl_flight *flight_at(uint32_t index)
 {
@@ -86,14 +86,23 @@ uint32_t rocl_hsa_tid(void)
     return tid;
 }
 
+/* It goes without a signal of ours. */
+static void count_unwatched(bool in_chunk)
+{
+    atomic_fetch_add(&unwatched, 1);
+    rocl_cap_lost(in_chunk);
+}
+
 rocl_flight *rocl_flight_new(hsa_signal_t original)
 {
     bool in_chunk = rocl_rtg.chunks && !rocl_cap_is_paused();
     if (!in_chunk && !rocl_rtg.text)
         return NULL;
     rocl_flight *f = pop_free();
-    if (!f && !(f = add_slab()))
+    if (!f && !(f = add_slab())) {
+        count_unwatched(in_chunk);
         return NULL;
+    }
     if (f->signal.handle) {
         rocl_hsa_real.core.hsa_signal_store_relaxed_fn(f->signal, 1);
     } else if (rocl_hsa_real.core.hsa_signal_create_fn(1, 0, NULL, &f->signal) !=
@@ -101,6 +110,7 @@ rocl_flight *rocl_flight_new(hsa_signal_t original)
                !f->signal.handle) {
         f->signal.handle = 0;
         push_free(f);
+        count_unwatched(in_chunk);
         return NULL;
     }
     f->original = original;
@@ -202,10 +212,12 @@ static bool land_flight(rocl_flight *f)
         return false;
     int saved = errno;
     rocl_cap_times t;
+    bool in_chunk = atomic_exchange(&f->in_chunk, false);
     if (!find_times(f, &t)) {
         atomic_fetch_add(&without_times, 1);
+        rocl_cap_lost(in_chunk);
     } else {
-        if (f->in_chunk)
+        if (in_chunk)
             record_in_chunk(f, &t);
         if (rocl_rtg.text)
             rocl_hsa_line_done(f, t.start, t.end);
@@ -255,6 +267,7 @@ bool rocl_flight_watch(rocl_flight *f)
         return true;
     if (f->queue)
         rocl_hsa_queue_release(f->queue);
+    count_unwatched(f->in_chunk);
     put_back(f);
     return false;
 }
@@ -278,9 +291,15 @@ static uint32_t count_pending(bool work)
     return count;
 }
 
+static void say_count(uint64_t count, const char *what)
+{
+    if (count)
+        fprintf(stderr, "rocline: %lu dispatches or copies %s\n", (unsigned long)count, what);
+}
+
 void rocl_flights_end(bool wait)
 {
-    uint32_t undone = 0;
+    uint64_t undone = 0;
     for (int i = 0; i < LAST_WAITS && count_pending(wait); i++)
         usleep(250);
     /* What that thread has not done is done here. */
@@ -289,15 +308,16 @@ void rocl_flights_end(bool wait)
         rocl_flight *f = flight_at(i);
         if (atomic_load(&f->state) != FLYING)
             continue;
-        undone += !is_done(f);
-        if (is_done(f) && land_flight(f))
+        if (!is_done(f)) { /* it is counted, and not recorded should it be done yet */
+            undone++;
+            rocl_cap_lost(atomic_exchange(&f->in_chunk, false));
+        } else if (land_flight(f)) {
             atomic_store(&f->state, SWEPT);
+        }
     }
-    uint64_t lost = atomic_exchange(&without_times, 0);
-    if (undone)
-        fprintf(stderr, "rocline: %u dispatches or copies were not done at the end\n", undone);
-    if (lost)
-        fprintf(stderr, "rocline: %lu dispatches or copies had no times\n", (unsigned long)lost);
+    say_count(undone, "were not done at the end");
+    say_count(atomic_exchange(&without_times, 0), "had no times");
+    say_count(atomic_exchange(&unwatched, 0), "could not be watched: no memory, signal or handler");
     if (wait)
         return;
     /* The runtime goes, and with it the signals; but those that it still looks at. */

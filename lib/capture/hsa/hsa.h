@@ -128,7 +128,7 @@ typedef struct rocl_flight {
     uint64_t id;           /* of the dispatch */
     uint64_t seq;          /* in HCC text */
     uint64_t sent;         /* ns, monotonic */
-    bool in_chunk;         /* is to be recorded there: it was not sent in a pause */
+    _Atomic bool in_chunk; /* is to be recorded there: it was not sent in a pause */
     uint64_t correlation;
     rocl_def *stream; /* NULL: unknown */
     uint32_t tid;

@@ -2,7 +2,8 @@
  * completion signal, barriers that wait for them. `exit`: without destroying or shutting down;
  * `crash`: killed by a signal in the end; `threads`: four, each with a queue of its own; `pause`:
  * then COUNT kernels that end in a pause of ROCTx, and one that begins in it and ends after it;
- * `fork`: then a kernel that runs while a child exits. */
+ * `fork`: then a kernel that runs while a child exits; `undone`: then COUNT that nobody waits for.
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -140,7 +141,10 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "fork"))
         run_around_child(q);
-    if (!strcmp(what, "exit"))
+    if (!strcmp(what, "undone"))
+        for (int i = 0; i < j.count; i++)
+            kernel(q, (hsa_signal_t){0});
+    if (!strcmp(what, "exit") || !strcmp(what, "undone"))
         exit(3);
     if (!strcmp(what, "crash"))
         raise(SIGKILL);
