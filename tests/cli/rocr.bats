@@ -278,6 +278,12 @@ count() { # COUNT KIND [TEXT]
     [ "$status" -eq 1 ] || fail "status"
 }
 
+@test "the program finds the times of its copies on its own signals, if it wants them" {
+    try 0 env KMT_GPU=1 "$ROCR/hsa_queue" copies 1
+    with_chunks 0 KMT_GPU=1 "$ROCR/hsa_queue" copies 1
+    count 2 memory_copy MEMORY_COPY_HOST_TO_DEVICE
+}
+
 @test "RTG_PROFILE=0 leaves queues alone" {
     with_text 0 KMT_GPU=1 RTG_PROFILE=0 RTG_HSA_HOST_DISPATCH=1 "$ROCR/hsa_queue"
     ! ls t.* 2>/dev/null || fail "a file without lines"

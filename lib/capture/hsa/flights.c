@@ -229,6 +229,8 @@ static bool land_flight(rocl_flight *f)
             theirs->start_ts = ours->start_ts;
             theirs->end_ts = ours->end_ts;
         }
+        if (f->kind == ROCL_COPY && f->timed)
+            rocl_hsa_keep_copy_times(f);
         rocl_hsa_real.core.hsa_signal_subtract_screlease_fn(f->original, 1);
     }
     if (f->queue)

@@ -140,6 +140,7 @@ typedef struct rocl_flight {
         struct {
             rocl_hsa_agent *src, *dst;
             uint64_t size, src_address, dst_address;
+            bool timed; /* the program wants to know its times */
         };
     };
     uint64_t deps[5];
@@ -163,6 +164,9 @@ uint32_t rocl_hsa_tid(void);
 void rocl_flights_end(bool wait);
 
 /* ---- queue.c, copy.c, memory.c ------------------------------------------------------------- */
+
+/* A copy is done: the program, which has another signal, can ask for its times. */
+void rocl_hsa_keep_copy_times(const rocl_flight *f);
 
 void rocl_hsa_intercept_queues(void);
 void rocl_hsa_intercept_copies(void);

@@ -2,8 +2,8 @@
  * completion signal, barriers that wait for them. `exit`: without destroying or shutting down;
  * `crash`: killed by a signal in the end; `threads`: four, each with a queue of its own; `pause`:
  * then COUNT kernels that end in a pause of ROCTx, and one that begins in it and ends after it;
- * `fork`: then a kernel that runs while a child exits; `undone`: then COUNT that nobody waits for.
- */
+ * `fork`: then a kernel that runs while a child exits; `undone`: then COUNT that nobody waits for;
+ * `copies`: then two to the GPU, of which the program wants to know the times of the second. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -112,6 +112,26 @@ static void run_kernels(hsa_queue_t *q, int count, const char *meanwhile)
     MUST(hsa_signal_destroy(done));
 }
 
+static void copy_to_gpu(const world *w, bool timed)
+{
+    hsa_signal_t done = new_signal(1);
+    hsa_amd_profiling_async_copy_time_t t;
+    void *a, *b;
+    MUST(hsa_amd_memory_pool_allocate(w->pool, 4096, 0, &a));
+    MUST(hsa_amd_memory_pool_allocate(w->pool, 4096, 0, &b));
+    MUST(hsa_amd_agents_allow_access(1, &w->gpu, NULL, a));
+    MUST(hsa_amd_agents_allow_access(1, &w->gpu, NULL, b));
+    MUST(hsa_amd_profiling_async_copy_enable(timed));
+    MUST(hsa_amd_memory_async_copy(b, w->gpu, a, w->cpu, 4096, 0, NULL, done));
+    wait_for(done);
+    must((hsa_amd_profiling_get_async_copy_time(done, &t) == HSA_STATUS_SUCCESS) == timed,
+         "times of a copy if they are wanted");
+    must(!timed || (t.start && t.end > t.start), "times of the copy");
+    MUST(hsa_amd_memory_pool_free(a));
+    MUST(hsa_amd_memory_pool_free(b));
+    MUST(hsa_signal_destroy(done));
+}
+
 static void run_around_child(hsa_queue_t *q)
 {
     int status;
@@ -141,6 +161,10 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "fork"))
         run_around_child(q);
+    if (!strcmp(what, "copies")) {
+        copy_to_gpu(&w, false);
+        copy_to_gpu(&w, true);
+    }
     if (!strcmp(what, "undone"))
         for (int i = 0; i < j.count; i++)
             kernel(q, (hsa_signal_t){0});
