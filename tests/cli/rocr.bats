@@ -250,7 +250,7 @@ count() { # COUNT KIND [TEXT]
 }
 
 @test "a child has none of the work of its parent, and does not wait for it" {
-    with_chunks 0 KMT_GPU=1 KMT_KERNEL_US=200000 "$ROCR/hsa_queue" fork 1
+    with_chunks 0 KMT_GPU=1 KMT_KERNEL_US=500000 "$ROCR/hsa_queue" fork 1
     count 3 kernel
 }
 
