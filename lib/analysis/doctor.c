@@ -216,7 +216,7 @@ static void check_counters(rocl_doctor *d)
     const rocl_trace *t = d->c.trace;
     for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        const rocl_subject s = {c, c->process_count ? &c->processes[0] : NULL};
+        const rocl_subject s = {c, &c->processes[0]};
         uint64_t values = 0;
         uint32_t seen = 0, zero = 0, first = ROCL_NONE;
         for (uint32_t k = 0; k < c->process_count; k++)
@@ -264,7 +264,8 @@ static const rocl_column finding_columns[] = {
     {"finding", "Finding", ROCL_UNIT_SENTENCE, CELL(finding)},
     {"evidence", "Evidence", ROCL_UNIT_SENTENCE, CELL(evidence)},
     {"where", "Where", ROCL_UNIT_TEXT, CELL(where)},
-    {"places", "Processes", ROCL_UNIT_COUNT, CELL(places)},
+    {"places", "Affected", ROCL_UNIT_COUNT, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_known, rocl_finding, places)},
     {"event", "Event", ROCL_UNIT_TEXT, ROCL_IF_IDS, ROCL_CELL(rocl_finding, event)},
     {"cause", "Likely cause", ROCL_UNIT_SENTENCE, CELL(cause)},
     {"record", "What helps", ROCL_UNIT_SENTENCE, CELL(record)},
@@ -392,9 +393,10 @@ static rocl_status open_doctor(void *self, rocl_error *err)
 {
     rocl_doctor *d = self;
     d->step_keys = rocl_strings_new();
+    d->places = rocl_strings_new();
     d->steps = rocl_cache_line_calloc(d->c.trace->opt.jobs, sizeof *d->steps);
     rocl_status st = rocl_facts_open(&d->facts, &d->c, err);
-    return d->step_keys && d->steps ? st : rocl_fail_memory(err);
+    return d->step_keys && d->places && d->steps ? st : rocl_fail_memory(err);
 }
 
 static rocl_status add_doctor_batch(void *self, unsigned worker, const rocl_batch *b,
@@ -414,6 +416,7 @@ static void close_doctor(void *self)
         free(d->steps[w].known);
     free(d->steps);
     rocl_strings_free(d->step_keys);
+    rocl_strings_free(d->places);
     rocl_facts_free(&d->facts);
 }
 

@@ -56,19 +56,20 @@ typedef enum rocl_rule {
 /* What a rank of a team puts. */
 enum { ROCL_DOCTOR_FACTS, ROCL_DOCTOR_STEP };
 
-/* A process, or a rank, that a rule is about. */
+/* What a rule is about: a process, a rank by its first process, or a host. */
 typedef struct rocl_subject {
     const rocl_capture *capture; /* NULL: the whole trace */
-    const rocl_process *process; /* NULL: all of the capture */
+    const rocl_process *process; /* NULL: the host of the capture */
 } rocl_subject;
 
-/* A row of the table: of a rule the process with most of it, and how many others there are. */
+/* A row of the table: of a rule the subject with most of it, and how many there are. */
 typedef struct rocl_finding {
     rocl_rule rule;
     const char *level, *key, *finding, *cause, *record;
     const char *where; /* owned by the tables, as evidence */
     const char *evidence;
-    uint64_t events, places;
+    uint64_t events;
+    int64_t places; /* -1: the whole trace */
     rocl_event_ref event;
 } rocl_finding;
 
@@ -84,11 +85,13 @@ typedef struct rocl_doctor {
     rocl_strings *step_keys; /* step_key */
     rocl_step_worker *steps; /* by worker */
     rocl_tables *out;
+    rocl_strings *places;           /* the subjects of each rule */
     rocl_finding found[ROCL_RULES]; /* events 0: nothing */
 } rocl_doctor;
 
 /* Adds what a rule has found; events: how many are concerned, at least 1, which decides whose
- * evidence is displayed. The rest of the arguments is the evidence. */
+ * evidence is displayed. A rule may find several things of one subject. The rest of the arguments
+ * is the evidence. */
 void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64_t events,
                       rocl_event_ref event, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));

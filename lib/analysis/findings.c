@@ -191,15 +191,17 @@ static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
     int n = 0;
     if (!s->capture)
         return NULL;
-    if (s->process && s->process->rank >= 0)
+    const char *host = rocl_host_name(d->c.trace, s->capture->machine);
+    if (!s->process)
+        return rocl_tables_text(d->out, host, strlen(host));
+    if (s->process->rank >= 0)
         n = snprintf(text, sizeof text, "rank %d", s->process->rank);
-    else if (s->process && s->process->pid > 0)
+    else if (s->process->pid > 0)
         n = snprintf(text, sizeof text, "process %lld", (long long)s->process->pid);
     else
         n = snprintf(text, sizeof text, "%s", rocl_capture_file(s->capture));
     if (d->c.trace->machine_count > 1 && n < (int)sizeof text)
-        n += snprintf(text + n, sizeof text - (size_t)n, " on %s",
-                      rocl_host_name(d->c.trace, s->capture->machine));
+        n += snprintf(text + n, sizeof text - (size_t)n, " on %s", host);
     return rocl_tables_text(d->out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 
@@ -225,11 +227,21 @@ static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
     return ROCPROFV3;
 }
 
+/* A rule may find something of a subject again: has it found nothing of it yet? */
+static bool is_new_place(rocl_doctor *d, rocl_rule r, const rocl_subject *s)
+{
+    const uint32_t key[] = {r, s->capture->index,
+                            s->process ? (uint32_t)(s->process - s->capture->processes) + 1 : 0};
+    const size_t before = rocl_strings_count(d->places);
+    d->out->incomplete |= rocl_strings_put(d->places, (const char *)key, sizeof key) == ROCL_NONE;
+    return rocl_strings_count(d->places) > before;
+}
+
 void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64_t events,
                       rocl_event_ref event, const char *fmt, ...)
 {
     rocl_finding *f = &d->found[r];
-    f->places++;
+    f->places = s->capture ? f->places + is_new_place(d, r, s) : -1;
     if (events <= f->events)
         return;
     char evidence[512];

@@ -29,6 +29,37 @@ change() { # SQL with names of the views: the tables behind them have a suffix
     sqlite3 one.db "$(sed -E "s/\brocpd_(region|string|event|kernel_dispatch|memory_copy|pmc_event|info_process|info_node|info_pmc|arg|sample|memory_allocate)\b/rocpd_\1$suffix/g" <<<"$sql")"
 }
 
+# A trace of PyTorch of lines "CATEGORY NAME BEGIN DURATION [ID [STREAM [GPU]]]", times in us.
+trace() { # FILE [RANK]
+    awk -v rank="${2:-}" '
+        BEGIN {
+            printf "{\"schemaVersion\": 1, "
+            if (rank != "") printf "\"distributedInfo\": {\"rank\": %d, \"world_size\": 8}, ", rank
+            print "\"traceEvents\": ["
+        }
+        {
+            gpu = $1 == "kernel" || $1 == "gpu_memcpy"
+            printf "%s{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, " \
+                "\"dur\": %.3f, \"args\": {%s%s}}\n", (NR > 1 ? "," : ""), $1, $2, gpu ? $7 : 70 + rank, gpu ? $6 : 70 + rank, $3, $4, \
+                $5 ? "\"correlation\": " $5 : "\"x\": 0", gpu ? ", \"device\": " $7 + 0 ", \"stream\": " $6 + 0 : ""
+        }
+        END { print "]}" }' >"$1"
+}
+
+launches() { # N [GPUS [STREAMS]]: each with its kernel
+    awk -v n="$1" -v gpus="${2:-1}" -v streams="${3:-1}" 'BEGIN {
+        for (i = 0; i < n; i++)
+            print "cuda_runtime hipLaunchKernel", 10 * i, 1, i + 1 "\nkernel k", 10 * i + 2, 5, i + 1, i % streams, i % gpus
+    }'
+}
+
+places() { # RULE FILE...
+    local rule=$1
+    shift
+    rocstats doctor --format json "$@" 2>/dev/null |
+        jq -r --arg rule "$rule" '.tables[] | select(.key == "findings").rows[] | select(.rule == $rule) | "\(.where) \(.places)"'
+}
+
 @test "each rule finds what it is for" {
     while IFS='|' read -r rules code sql; do
         cp "$db" one.db
@@ -125,6 +156,18 @@ END
     done
     [[ "$together" != *" hosts-apart "* ]] || fail "$together"
     [[ " $(found "$FIXTURES/node-rank0.db" one.db) " == *" hosts-apart "* ]] || fail "$(found "$FIXTURES/node-rank0.db" one.db)"
+    [ "$(places hosts-apart "$FIXTURES/node-rank0.db" one.db)" = "other 2" ] || fail "$(places hosts-apart "$FIXTURES/node-rank0.db" one.db)"
+}
+
+@test "what a rule finds several times of one process, it counts once; of the whole trace it counts none" {
+    { launches 4096; echo "user_annotation end 90000 1"; } | trace round.json # calls and kernels
+    [ "$(places round-number round.json)" = "process 70 1" ] || fail "$(places round-number round.json)"
+    for rank in 0 2 3; do
+        { launches $((rank == 2 ? 40 : 100)); echo "user_annotation end $((rank == 2 ? 900 : 2000)) 1"; } |
+            trace rank$rank.json $rank # fewer kernels, and a shorter time
+    done
+    [ "$(places rank-short rank?.json)" = "rank 2 1" ] || fail "$(places rank-short rank?.json)"
+    [ "$(places ranks-missing rank?.json)" = "null null" ] || fail "$(places ranks-missing rank?.json)"
 }
 
 @test "steps of ranks" {
