@@ -364,7 +364,7 @@ static rocl_status put_doctor(void *self, rocl_put *to, rocl_error *err)
             rocl_facts_put(&d->facts, i, to);
             st = rocl_put_piece(to, err);
         }
-    return st == ROCL_OK ? rocl_put_steps(d, to, err) : st;
+    return st == ROCL_OK ? rocl_put_noted(d, to, err) : st;
 }
 
 static rocl_status take_doctor(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
@@ -373,8 +373,8 @@ static rocl_status take_doctor(void *self, unsigned rank, rocl_taken *from, rocl
     rocl_status st = ROCL_OK;
     (void)rank;
     while (!rocl_taken_all(from) && st == ROCL_OK) {
-        if (rocl_take_number(from) == ROCL_DOCTOR_STEP) {
-            st = rocl_take_step(d, from, err);
+        if (rocl_take_number(from) == ROCL_DOCTOR_NOTED) {
+            st = rocl_take_noted(d, from, err);
             continue;
         }
         const uint64_t capture = rocl_take_number(from);
@@ -392,11 +392,13 @@ static const rocl_gather_def gather_doctor = {.put = put_doctor, .take = take_do
 static rocl_status open_doctor(void *self, rocl_error *err)
 {
     rocl_doctor *d = self;
-    d->step_keys = rocl_strings_new();
+    d->noted = rocl_strings_new();
     d->places = rocl_strings_new();
-    d->steps = rocl_cache_line_calloc(d->c.trace->opt.jobs, sizeof *d->steps);
+    d->workers = rocl_cache_line_calloc(d->c.trace->opt.jobs, sizeof *d->workers);
     rocl_status st = rocl_facts_open(&d->facts, &d->c, err);
-    return d->step_keys && d->places && d->steps ? st : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_gpus_collect(&d->gpus, d->c.trace, err);
+    return d->noted && d->places && d->workers ? st : rocl_fail_memory(err);
 }
 
 static rocl_status add_doctor_batch(void *self, unsigned worker, const rocl_batch *b,
@@ -406,16 +408,17 @@ static rocl_status add_doctor_batch(void *self, unsigned worker, const rocl_batc
     if (d->c.trace->filter)
         return ROCL_OK;
     rocl_status st = rocl_facts_add_batch(&d->facts, worker, b, err);
-    return st == ROCL_OK && b->kind == ROCL_MARKER ? rocl_note_steps(d, worker, b, err) : st;
+    return st == ROCL_OK ? rocl_note_batch(d, worker, b, err) : st;
 }
 
 static void close_doctor(void *self)
 {
     rocl_doctor *d = self;
-    for (unsigned w = 0; d->steps && w < d->c.trace->opt.jobs; w++)
-        free(d->steps[w].known);
-    free(d->steps);
-    rocl_strings_free(d->step_keys);
+    for (unsigned w = 0; d->workers && w < d->c.trace->opt.jobs; w++)
+        free(d->workers[w].known);
+    free(d->workers);
+    rocl_gpus_free(&d->gpus);
+    rocl_strings_free(d->noted);
     rocl_strings_free(d->places);
     rocl_facts_free(&d->facts);
 }

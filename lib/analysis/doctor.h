@@ -5,6 +5,7 @@
 #define ROCL_ANALYSIS_DOCTOR_H
 
 #include "analysis/facts.h"
+#include "model/gpus.h"
 
 typedef enum rocl_finding_level {
     ROCL_NOTE,
@@ -54,7 +55,7 @@ typedef enum rocl_rule {
 } rocl_rule;
 
 /* What a rank of a team puts. */
-enum { ROCL_DOCTOR_FACTS, ROCL_DOCTOR_STEP };
+enum { ROCL_DOCTOR_FACTS, ROCL_DOCTOR_NOTED };
 
 /* What a rule is about: a process, a rank by its first process, or a host. */
 typedef struct rocl_subject {
@@ -73,17 +74,29 @@ typedef struct rocl_finding {
     rocl_event_ref event;
 } rocl_finding;
 
-typedef struct rocl_step_worker {
-    alignas(ROCL_CACHE_LINE)
-        uint8_t *known; /* by text: whether it is the name of a step; 0: not looked at */
+/* What ranks are compared by, as it is noted of events: of each process its steps, of each rank the
+ * GPUs and streams that it uses. Interned as bytes: without holes. */
+typedef struct rocl_noted {
+    enum { ROCL_NOTED_STEP = 1, ROCL_NOTED_GPU, ROCL_NOTED_STREAM } what;
+    uint32_t of;    /* the process, of all; or the rank */
+    uint32_t value; /* text; index in `gpus`; index of a stream in its capture */
+    uint32_t pid;   /* of a stream */
+} rocl_noted;
+
+enum { ROCL_NOTED_LAST = 64 };
+
+typedef struct rocl_note_worker {
+    alignas(ROCL_CACHE_LINE) uint8_t *known; /* by text: is it a step? 0: not looked at */
     size_t known_cap;
-} rocl_step_worker;
+    rocl_noted last[ROCL_NOTED_LAST]; /* by a few of its bits: what was noted already */
+} rocl_note_worker;
 
 typedef struct rocl_doctor {
     rocl_collector c;
     rocl_facts facts;
-    rocl_strings *step_keys; /* step_key */
-    rocl_step_worker *steps; /* by worker */
+    rocl_gpus gpus;
+    rocl_strings *noted; /* rocl_noted */
+    rocl_note_worker *workers;
     rocl_tables *out;
     rocl_strings *places;           /* the subjects of each rule */
     rocl_finding found[ROCL_RULES]; /* events 0: nothing */
@@ -109,11 +122,11 @@ const char *rocl_time_text(char text[32], int64_t ns);
 rocl_finding_level rocl_rule_level(rocl_rule r);
 
 /* doctor_ranks.c: */
-/* Notes markers that count steps. Concurrent. */
-rocl_status rocl_note_steps(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err);
-/* Of a team: the steps that a rank has noted; and one on rank 0. */
-rocl_status rocl_put_steps(rocl_doctor *d, rocl_put *to, rocl_error *err);
-rocl_status rocl_take_step(rocl_doctor *d, rocl_taken *from, rocl_error *err);
+/* Notes what ranks are compared by. Concurrent. */
+rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err);
+/* Of a team: all that a rank has noted; and one of it on rank 0. */
+rocl_status rocl_put_noted(rocl_doctor *d, rocl_put *to, rocl_error *err);
+rocl_status rocl_take_noted(rocl_doctor *d, rocl_taken *from, rocl_error *err);
 void rocl_check_ranks(rocl_doctor *d);
 void rocl_check_steps(rocl_doctor *d);
 void rocl_check_recordings(rocl_doctor *d);

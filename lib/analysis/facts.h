@@ -55,10 +55,8 @@ typedef struct rocl_facts {
     pthread_mutex_t lock; /* of `processes` while events come */
     rocl_process_facts *processes;
     size_t process_count;
-    size_t *first_process; /* by capture: of its processes */
-    /* By capture, like that: GPUs and streams that have work, counters with values. */
-    size_t *first_agent, *first_stream, *first_counter;
-    atomic_bool *agent_used, *stream_used;
+    size_t *first_process;       /* by capture: of its processes */
+    size_t *first_counter;       /* by capture, like that: of its counters with values */
     atomic_uchar *counter_state; /* bits below */
     uint8_t **classes;           /* by worker, then by text: rocl_call_class + 1; 0: not known */
     size_t *class_caps;

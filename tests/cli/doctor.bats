@@ -129,16 +129,31 @@ END
     [[ " $(found "$FIXTURES"/node-rank[0123].db) " != *" ranks-missing "* ]]
 }
 
-@test "GPUs and streams of a file of several ranks are of none of them" {
+@test "ranks in one set of tables have GPUs and streams of their own" {
     cp "$db" one.db
     process="SELECT id + @, nid, ppid, pid + @, init, fini, start, \"end\", command, replace(environment, 'RANK\":\"0', 'RANK\":\"' || @)"
+    change "DELETE FROM rocpd_memory_copy; DELETE FROM rocpd_pmc_event"
     for k in 1 2; do
         change "INSERT INTO rocpd_info_process(id, nid, ppid, pid, init, fini, start, \"end\", command, environment) ${process//@/$k} FROM rocpd_info_process WHERE id = (SELECT min(id) FROM rocpd_info_process)"
         change "UPDATE rocpd_kernel_dispatch SET pid = pid + 1 WHERE id > $((13 * k))"
     done
     [ "$(rocline info --format json one.db | jq -c '[.data.processes.rows[].rank]')" = '[0,1,2]' ]
-    [[ " $(found one.db) " != *" rank-gpus "* ]] || fail "$(found one.db)"
-    [[ " $(found one.db) " != *" rank-streams "* ]] || fail "$(found one.db)"
+    # All ranks on two GPUs and two streams; then one on a single one.
+    change "UPDATE rocpd_kernel_dispatch SET agent_id = (SELECT min(agent_id) FROM rocpd_kernel_dispatch) + id % 2, stream_id = (SELECT min(stream_id) FROM rocpd_kernel_dispatch) + id % 2"
+    [ "$(sqlite3 one.db 'SELECT count(DISTINCT agent_id), count(DISTINCT stream_id) FROM rocpd_kernel_dispatch GROUP BY pid' | xargs)" = '2|2 2|2 2|2' ]
+    [[ " $(found one.db) " != *" rank-"[gs]* ]] || fail "$(found one.db)"
+    change "UPDATE rocpd_kernel_dispatch SET agent_id = (SELECT min(agent_id) FROM rocpd_kernel_dispatch), stream_id = (SELECT min(stream_id) FROM rocpd_kernel_dispatch) WHERE pid = (SELECT min(pid) + 1 FROM rocpd_kernel_dispatch)"
+    for jobs in 1 3; do
+        [ "$(places rank-gpus -j $jobs one.db) $(places rank-streams -j $jobs one.db)" = "rank 1 1 rank 1 1" ] || fail "$(found one.db)"
+    done
+}
+
+@test "a rank with several files: GPUs and streams that are in both count once" {
+    for rank in 0 1; do
+        launches 40 2 2 | trace rank$rank.json $rank
+    done
+    cp rank1.json again.json
+    [ "$(found rank0.json rank1.json again.json)" = process-twice ] || fail "$(found rank0.json rank1.json again.json)"
 }
 
 @test "hosts whose events are never at the same time" {
