@@ -100,29 +100,26 @@ enum { ROUND_LEAST = 4096, HOLE_LEAST = 100, FEW = 10 };
 
 static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
-    const uint64_t launches = p->calls[ROCL_CALL_LAUNCH], kernels = p->kinds[ROCL_DISPATCH].count;
+    const uint64_t calls = p->calls[ROCL_CALL_LAUNCH] + p->calls[ROCL_CALL_GRAPH];
     const bool captures = p->calls[ROCL_CALL_CAPTURE] || p->calls[ROCL_CALL_GRAPH];
-    if (launches + p->calls[ROCL_CALL_GRAPH] && !kernels) {
-        rocl_doctor_find(d, ROCL_RULE_PROCESS_WITHOUT_KERNELS, s,
-                         launches + p->calls[ROCL_CALL_GRAPH], p->lost.event,
-                         "%llu launches, no kernels", ROCL_N(launches + p->calls[ROCL_CALL_GRAPH]));
+    const bool tail = p->lost_in_a_row == p->lost.count && p->lost.count < p->launches;
+    if (calls && !p->kinds[ROCL_DISPATCH].count) {
+        rocl_doctor_find(d, ROCL_RULE_PROCESS_WITHOUT_KERNELS, s, calls, p->lost.event,
+                         "%llu launch%s", ROCL_PLURAL(calls, "es"));
         return;
     }
-    if (p->lost.count && captures && p->lost_in_a_row < p->lost.count)
-        rocl_doctor_find(d, ROCL_RULE_CAPTURED_LAUNCHES, s, p->lost.count, p->lost.event,
-                         "%llu of %llu launches", ROCL_N(p->lost.count), ROCL_N(launches));
-    else if (p->lost.count && p->lost_in_a_row == p->lost.count)
+    if (p->lost.count && (captures || tail))
         rocl_doctor_find(d, captures ? ROCL_RULE_CAPTURED_LAUNCHES : ROCL_RULE_CUT_TAIL, s,
-                         p->lost.count, p->lost.event, "%llu of %llu launches, the last ones",
-                         ROCL_N(p->lost.count), ROCL_N(launches));
+                         p->lost.count, p->lost.event, "%llu of %llu launches%s",
+                         ROCL_N(p->lost.count), ROCL_N(p->launches), tail ? ", at the end" : "");
     else if (p->lost.count)
         rocl_doctor_find(d, ROCL_RULE_LAUNCHES_WITHOUT_KERNELS, s, p->lost.count, p->lost.event,
-                         "%llu of %llu launches, of which %llu are the last ones",
-                         ROCL_N(p->lost.count), ROCL_N(launches), ROCL_N(p->lost_in_a_row));
+                         "%llu of %llu launches, %llu of them at the end", ROCL_N(p->lost.count),
+                         ROCL_N(p->launches), ROCL_N(p->lost_in_a_row));
     if (p->lost_graphs.count)
         rocl_doctor_find(d, ROCL_RULE_GRAPHS_WITHOUT_KERNELS, s, p->lost_graphs.count,
                          p->lost_graphs.event, "%llu of %llu launches of graphs",
-                         ROCL_N(p->lost_graphs.count), ROCL_N(p->calls[ROCL_CALL_GRAPH]));
+                         ROCL_N(p->lost_graphs.count), ROCL_N(p->graph_launches));
 }
 
 static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
@@ -130,13 +127,13 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
     const uint64_t kernels = p->kinds[ROCL_DISPATCH].count;
     char text[32];
     if (kernels && !p->kinds[ROCL_REGION].count) {
-        rocl_doctor_find(d, ROCL_RULE_NO_CALLS, s, kernels, ROCL_NO_EVENT, "%llu kernels, no calls",
-                         ROCL_N(kernels));
+        rocl_doctor_find(d, ROCL_RULE_NO_CALLS, s, kernels, ROCL_NO_EVENT, "%llu kernel%s",
+                         ROCL_PLURAL(kernels, "s"));
         return;
     }
     if (kernels && !p->call_ids)
         rocl_doctor_find(d, ROCL_RULE_NO_LINKS, s, kernels, ROCL_NO_EVENT,
-                         "%llu kernels, no call with an id", ROCL_N(kernels));
+                         "%llu kernel%s, no call with an id", ROCL_PLURAL(kernels, "s"));
     else if (p->unlinked.count)
         rocl_doctor_find(d, ROCL_RULE_KERNELS_WITHOUT_CALLS, s, p->unlinked.count,
                          p->unlinked.event, "%llu of %llu kernels", ROCL_N(p->unlinked.count),
@@ -151,7 +148,7 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
                          ROCL_N(p->linked), rocl_time_text(text, p->early.amount));
     if (p->calls[ROCL_CALL_COPY] && !p->kinds[ROCL_COPY].count)
         rocl_doctor_find(d, ROCL_RULE_NO_COPIES, s, p->calls[ROCL_CALL_COPY], ROCL_NO_EVENT,
-                         "%llu calls that copy, no copies", ROCL_N(p->calls[ROCL_CALL_COPY]));
+                         "%llu call%s to copy memory", ROCL_PLURAL(p->calls[ROCL_CALL_COPY], "s"));
     if (p->ids > HOLE_LEAST && p->hole >= HOLE_LEAST &&
         p->steps_of_one + p->ids / 100 >= p->ids - 1)
         rocl_doctor_find(d, ROCL_RULE_MISSING_IDS, s, p->hole, ROCL_NO_EVENT,
@@ -207,8 +204,8 @@ static void check_ring(rocl_doctor *d, const rocl_subject *s)
 {
     const uint64_t records = d->c.trace->captures[s->capture->index]->overwritten;
     if (records && s->process == &s->capture->processes[0])
-        rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, s, records, ROCL_NO_EVENT,
-                         "%llu records were overwritten", ROCL_N(records));
+        rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, s, records, ROCL_NO_EVENT, "%llu record%s lost",
+                         ROCL_PLURAL(records, "s"));
 }
 
 static void check_counters(rocl_doctor *d)
@@ -319,7 +316,7 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
     if (launches && !kernels) {
         d->found[ROCL_RULE_PROCESS_WITHOUT_KERNELS].events = 0;
         rocl_doctor_find(d, ROCL_RULE_NO_GPU_WORK, &(rocl_subject){0}, launches, ROCL_NO_EVENT,
-                         "%llu launches, no kernels", ROCL_N(launches));
+                         "%llu launch%s", ROCL_PLURAL(launches, "es"));
     }
     rocl_finding_level worst = ROCL_NOTE;
     for (unsigned i = 0; i < ROCL_RULES; i++)

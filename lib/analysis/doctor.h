@@ -111,6 +111,8 @@ void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64
 
 #define ROCL_NO_EVENT ((rocl_event_ref){0})
 #define ROCL_N(count) (unsigned long long)(count)
+/* "1 kernel", "2 kernels": "%llu kernel%s". */
+#define ROCL_PLURAL(count, ending) ROCL_N(count), (count) == 1 ? "" : (ending)
 
 /* A process by its number among all of the trace. */
 rocl_subject rocl_subject_of(const rocl_doctor *d, size_t process);

@@ -229,8 +229,8 @@ static void compare_rank(rocl_doctor *d, const rank_facts *all, size_t n, int64_
                                  (long long)median);
             else if (rank_fields[k].amount && own < median - own)
                 rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, &all[i].subject, (uint64_t)(median - own),
-                                 ROCL_NO_EVENT, "%lld %s; others have %lld", (long long)own,
-                                 rank_fields[k].name, (long long)median);
+                                 ROCL_NO_EVENT, "%lld of the %lld %s that others have",
+                                 (long long)own, (long long)median, rank_fields[k].name);
         }
     }
     const int64_t length = median_of(all, n, offsetof(rank_facts, length), false, scratch);
@@ -244,10 +244,12 @@ static void compare_rank(rocl_doctor *d, const rank_facts *all, size_t n, int64_
                              rocl_time_text(text[0], r->length), rocl_time_text(text[1], length));
         if (r->gpus && (int64_t)r->gpus != gpus)
             rocl_doctor_find(d, ROCL_RULE_RANK_GPUS, &r->subject, 1, ROCL_NO_EVENT,
-                             "%llu; others have %lld", ROCL_N(r->gpus), (long long)gpus);
+                             "%llu GPU%s; others have %lld", ROCL_PLURAL(r->gpus, "s"),
+                             (long long)gpus);
         if (r->streams && (int64_t)r->streams != streams)
             rocl_doctor_find(d, ROCL_RULE_RANK_STREAMS, &r->subject, 1, ROCL_NO_EVENT,
-                             "%llu; others have %lld", ROCL_N(r->streams), (long long)streams);
+                             "%llu stream%s; others have %lld", ROCL_PLURAL(r->streams, "s"),
+                             (long long)streams);
     }
 }
 

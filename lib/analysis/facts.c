@@ -48,6 +48,7 @@ rocl_call_class rocl_classify_call(const char *name)
         {"LaunchCooperative", ROCL_CALL_LAUNCH},
         {"LaunchMultiKernel", ROCL_CALL_LAUNCH},
         {"LaunchByPtr", ROCL_CALL_LAUNCH},
+        {"MemcpyNode", ROCL_CALL_OTHER}, /* makes a node of a graph, copies nothing */
         {"Memcpy", ROCL_CALL_COPY},
     };
     const char *function = runtime_function(name);
@@ -231,6 +232,7 @@ static void end_stack(const stack *s)
     if (!p || !s->called || (s->class != ROCL_CALL_LAUNCH && s->class != ROCL_CALL_GRAPH))
         return;
     const rocl_sighting one = {1, 0, s->call};
+    ++*(s->class == ROCL_CALL_GRAPH ? &p->graph_launches : &p->launches);
     if (s->kernels)
         p->lost_in_a_row = 0;
     else if (s->class == ROCL_CALL_GRAPH)

@@ -42,8 +42,9 @@ typedef struct rocl_process_facts {
     rocl_sighting early;           /* those of them that begin before their call */
     rocl_sighting unlinked;        /* kernels without a call */
     rocl_sighting unlinked_before; /* those whose ids are below all of calls: launched earlier */
-    rocl_sighting lost;            /* launches without a kernel, ... */
-    uint64_t lost_in_a_row;        /* ... and how many of them are the last launches of all */
+    uint64_t launches, graph_launches; /* stack ids of calls that launch */
+    rocl_sighting lost;                /* launches without a kernel, ... */
+    uint64_t lost_in_a_row;            /* ... and how many of them are the last launches of all */
     rocl_sighting lost_graphs;
     uint64_t call_ids;          /* stack ids of calls, ... */
     uint64_t ids, steps_of_one; /* ... and of markers; how many follow the last one directly */
