@@ -494,8 +494,8 @@ static const char *check_sequences(adviser *a, const rocl_table *t)
         const double each = number_in(t, i, "average_ns") / fmax(length, 1);
         const char *name = text_in(t, i, "first_kernel");
         const int n = name_part(name);
-        if (calls < SOME || number_in(t, i, "percent") < much || each >= short_ns ||
-            in_graphs * 2 >= calls * length)
+        if (is_rest(name) || calls < SOME || number_in(t, i, "percent") < much ||
+            each >= short_ns || in_graphs * 2 >= calls * length)
             continue;
         add_finding(a, "sequences", "The same short kernels run again and again: make them a graph",
                     "%.0f times %.0f kernels of %.2f us on average, from %.*s%s on", calls, length,

@@ -460,6 +460,21 @@ END
     rocstats --include kernel "$FIXTURES/everything.db" | grep -q "recorded without HIP calls: record with --hip-trace to see why"
 }
 
+@test "sequences --top: the last row sums up the others" {
+    needs jq
+    sums() { # ARGUMENT...
+        rocstats sequences --format json "$@" "$FIXTURES/everything.db" |
+            jq -c '.tables[] | select(.key == "sequences").rows | [length, ([.[].calls] | add), ([.[].total_ns] | add), ([.[].gaps_ns] | add)]'
+    }
+    local all top
+    all=$(sums) top=$(sums --top 2)
+    [ "${all#*,}" = "${top#*,}" ] && [[ $all == "[5,"* && $top == "[3,"* ]] || fail "$all $top"
+    rocstats sequences --top 2 "$FIXTURES/everything.db" | grep -q '(3 others)'
+    # It is no sequence that the advice could be about.
+    rocstats sequences --top 2 --advice "$FIXTURES/everything.db" | grep 'from (3 others)' && fail "advice"
+    true
+}
+
 @test "--explain: what a rule of the advice means; rules are judged only where there is something to judge" {
     needs jq
     try 0 rocstats advice --explain idle-gpu
