@@ -101,9 +101,9 @@ static const char *check_idle(adviser *a, const rocl_table *overlap)
     static const struct {
         const char *class, *finding;
     } causes[] = {
-        {"host", "A GPU waits for the host, which has other things to do"},
+        {"host", "A GPU waits for the host, which does other work"},
         {"sync", "A GPU waits for a host that waited for the GPU: synchronize less often"},
-        {"launch", "A GPU waits for launches, again and again"},
+        {"launch", "A GPU waits for launches"},
         {"dependency", "Work for a GPU waits for other work: events, queues, other GPUs"},
     };
     size_t row = 0;
@@ -195,7 +195,7 @@ static const char *check_copies(adviser *a, const rocl_table *copies)
             add_finding(a, "copies", "Slow copies: host memory may be pageable, not pinned",
                         "%.60s: %.1f GB/s at %.1f MiB each", direction, rate / 1e9, bytes / large);
         else if (calls >= MANY && bytes > 0 && bytes < small)
-            add_finding(a, "copies", "Many small copies: gather them",
+            add_finding(a, "copies", "Many small copies: combine them",
                         "%.60s: %.0f of %.1f KiB each", direction, calls, bytes / 1024);
     }
     return why;
@@ -350,11 +350,13 @@ static bool has_scratch(const rocl_table *t, size_t row, char why[96])
 
 static const char *check_occupancy(adviser *a, const rocl_table *t)
 {
-    check_launches(a, t, "Registers or local memory keep waves from a GPU", has_few_waves);
-    check_launches(a, t,
-                   "A kernel fills only a part of the GPU: give it more, or run others beside it",
-                   has_small_grid);
-    check_launches(a, t, "A kernel keeps registers in memory (scratch)", has_scratch);
+    check_launches(a, t, "Registers or local memory limit the occupancy of a kernel",
+                   has_few_waves);
+    check_launches(
+        a, t,
+        "A kernel fills only a part of the GPU: give it more work, or run others at the same time",
+        has_small_grid);
+    check_launches(a, t, "A kernel uses scratch memory: its registers may be spilled", has_scratch);
     return t->row_count ? NULL : "no kernels were recorded";
 }
 
@@ -398,17 +400,16 @@ static const char *check_critical_path(adviser *a, const rocl_table *t)
         of_work += !strcmp(class, "kernels");
     }
     if (of_host >= host && of_work > 0)
-        add_finding(
-            a, "critical-path",
-            "The host decides how long all takes, not the GPU: launch earlier, fuse, or use "
-            "graphs",
-            "%.1f %% of the critical path is on the host", of_host);
+        add_finding(a, "critical-path",
+                    "The host limits the run time, not the GPU: launch earlier, fuse kernels, or "
+                    "use graphs",
+                    "%.1f %% of the critical path is on the host", of_host);
     for (size_t i = 0; names && i < names->row_count; i++) {
         const char *name = text_in(names, i, "name");
         const double saved = number_in(names, i, "saved_percent");
         const int n = name_part(name);
         if (saved >= much && number_in(names, i, "factor") == 2 && !is_rest(name))
-            add_finding(a, "critical-path", "Making one name faster makes all faster",
+            add_finding(a, "critical-path", "A faster kernel, copy or call would shorten the run",
                         "%.1f %% less if this were twice as fast: %.*s%s", saved, n, name,
                         name[n] ? "..." : "");
     }
@@ -438,7 +439,7 @@ static const char *check_empty_queues(adviser *a, const rocl_table *t)
     }
     if (most > 0.3)
         add_finding(a, "queues",
-                    "A program leaves its GPUs without work: launch it earlier, or as a graph",
+                    "A program leaves its GPUs without work: launch earlier, or use graphs",
                     "process %.0f has no outstanding work in any stream for %.1f %% of %.1f ms",
                     number_in(t, row, "pid"), 100 * most, number_in(t, row, "wall_ns") / 1e6);
     return launched       ? NULL
@@ -459,7 +460,7 @@ static const char *check_dependencies(adviser *a, const rocl_table *t)
             continue;
         if (count >= SOME && wall > 0 && ns > 0.1 * wall)
             add_finding(a, "queues",
-                        "Work waits though its stream has nothing before it: events, other queues",
+                        "Work waits though its stream is idle: for events, or for other queues",
                         "%.0f launches wait for %.1f us on average", count, ns / count / 1000);
     }
     return t->row_count ? NULL : no_calls;
@@ -538,12 +539,12 @@ static const char *check_steps(adviser *a, const rocl_table *t, bool first, cons
 
 static const char *check_slow_steps(adviser *a, const rocl_table *t)
 {
-    return check_steps(a, t, false, "Steps take much longer than the others");
+    return check_steps(a, t, false, "Some steps take much longer than the others");
 }
 
 static const char *check_first_steps(adviser *a, const rocl_table *t)
 {
-    return check_steps(a, t, true, "The first step is not warmed up: leave it out by --warmup 1");
+    return check_steps(a, t, true, "The first step includes warm-up: leave it out with --warmup 1");
 }
 
 /* Who is late waits least. */
@@ -586,7 +587,8 @@ static const char *check_roofline(adviser *a, const rocl_table *t)
             continue;
         named = true;
         if (share >= much && rocl_datum_number(of_peak) < low)
-            add_finding(a, "roofline", "An operator with much of the time is far from the peak",
+            add_finding(a, "roofline",
+                        "An operator that takes much of the time is far from the peak",
                         "%.1f %% of the time: %.*s%s reaches %.1f %% of it", share, name_part(name),
                         name, name[name_part(name)] ? "..." : "", rocl_datum_number(of_peak));
     }
@@ -636,7 +638,7 @@ static const struct {
     {{"idle GPU", "overlap", "idle for more than 30 % of its time",
       "A GPU has no work for much of the time between its first and its last work.",
       "idle_ns / wall_ns of each GPU; the cause is the class of gaps with the longest total",
-      "rocstats gaps says what the host did meanwhile: launch earlier, synchronize less often, "
+      "rocstats gaps shows what the host did meanwhile: launch earlier, synchronize less often, "
       "load data in other threads, use graphs",
       "GPU 0 is idle for 37.4 % of its time, 100.0 % of that for this cause",
       "the host waited for each of 200 kernels of 10 us; now it waits once, after the last",
@@ -655,15 +657,15 @@ static const struct {
     {{"exposed communication", "overlap", "more than 10 % of a GPU's time",
       "Kernels that communicate run while no other kernel does.",
       "exposed_communication_ns / wall_ns of each GPU",
-      "overlap it with the backward pass, use larger buckets, look at rocstats collectives for a "
-      "late rank",
+      "overlap it with the backward pass, use larger buckets, or look for a late rank in rocstats "
+      "collectives",
       "20.4 % of the time of GPU 0 is communication alone",
       "one all-reduce followed six kernels of the backward pass; now three run beside them",
       "9.81 ms become 8.61 ms"},
      "overlap",
      check_exposed_communication},
     {{"short kernels", "kernels", "1000 kernels and more, below 10 us on average",
-      "To launch a kernel takes as long as to run it.", "sum of total_ns / sum of calls",
+      "A kernel takes about as long to launch as to run.", "sum of total_ns / sum of calls",
       "fuse kernels, make batches larger, or launch them as a HIP graph",
       "2400 kernels of 3.00 us on average",
       "six kernels did one thing each to the same numbers; now one of 7 us does all",
@@ -671,16 +673,16 @@ static const struct {
      "kernels",
      check_short_kernels},
     {{"slow or small copies", "copies",
-      "1 MiB and more at below 8 GB/s; 1000 and more, below 64 KiB on average",
-      "Copies from or to the host do not reach what the link can do.",
+      "1 MiB and more on average, below 8 GB/s; or 1000 and more, below 64 KiB on average",
+      "Copies from or to the host are far below the bandwidth of the link.",
       "bandwidth, and bytes / (calls - unsized), of each direction",
-      "allocate host memory with hipHostMalloc; gather small copies into large ones",
+      "allocate host memory with hipHostMalloc; combine small copies into large ones",
       "Memcpy HtoD (Pageable -> Device): 4.0 GB/s at 16.0 MiB each",
       "the host memory was that of malloc; now it is that of hipHostMalloc, which reaches 25 GB/s",
       "41.95 ms become 6.72 ms"},
      "copies",
      check_copies},
-    {{"allocations", "domains", "1000 and more, and 1 for 10 kernels",
+    {{"allocations", "domains", "1000 and more, and more than 1 for 10 kernels",
       "Memory is allocated and freed all the time, which may wait for the GPU.",
       "calls of MEMORY_ALLOCATIONS / calls of KERNELS",
       "keep buffers, or use a pool, hipMallocAsync or the caching allocator",
@@ -711,23 +713,23 @@ static const struct {
     {{"slow rank", "ranks", "more than 1.1 times the mean kernel time, without communication",
       "One rank computes longer, and the others wait for it.",
       "the largest (kernels_ns - communication_ns) / the mean of all ranks",
-      "compare that rank with another by rocstats compare: clocks, sizes, kernels",
+      "compare that rank with another one with rocstats compare: clocks, sizes, kernels",
       "rank 1: 1.13 times the mean kernel time of 2 ranks",
-      "its kernels took 130 us where those of rank 0 took 100 us, for lower clocks; now both take "
-      "100 us",
+      "its kernels took 130 us where those of rank 0 took 100 us, because of lower clocks; now "
+      "both take 100 us",
       "7.81 ms become 6.01 ms"},
      "ranks",
      check_slow_rank},
     {{"dominant kernel", "kernels", "more than 50 % of the kernel time, without communication",
       "One kernel takes most of the time: it is the one to make faster.",
       "total_ns / the sum of all total_ns but those of the class communication",
-      "rocstats occupancy and counters say what limits it", "57.1 %: attention",
+      "rocstats occupancy and rocstats counters show what limits it", "57.1 %: attention",
       "another kernel for attention takes 60 us instead of 400 us", "21.01 ms become 10.81 ms"},
      "kernels",
      check_dominant_kernel},
     {{"low occupancy", "occupancy",
       "10 % of the kernel time: occupancy of 25 % and less, half of the GPU empty, or scratch",
-      "A kernel with much of the time keeps a GPU from having enough waves.",
+      "A kernel that takes much of the time has too few waves on the GPU.",
       "occupancy_percent with limit VGPRs or LDS, rounds below 0.5, scratch_bytes above 0",
       "fewer registers (__launch_bounds__), less LDS, more workgroups",
       "25.5 % of the kernel time: norm: 25.0 % occupancy, limited by VGPRs",
@@ -737,9 +739,9 @@ static const struct {
      "occupancy",
      check_occupancy},
     {{"empty queues", "queues", "no outstanding work for more than 30 % of the time",
-      "The program has launched nothing that its GPUs have not done: they wait for it.",
+      "All work that the program has launched is done, and its GPUs wait for more.",
       "(empty_ns - others_ns) / wall_ns of a stream with 100 kernels and more",
-      "launch earlier, synchronize less often, use graphs; rocstats gaps says what the host did",
+      "launch earlier, synchronize less often, use graphs; rocstats gaps shows what the host did",
       "process 7000 has no outstanding work in any stream for 44.7 % of 19.2 ms",
       "the host waited for each kernel of 50 us, then prepared the next one for 40 us; now it "
       "prepares it meanwhile",
@@ -785,16 +787,17 @@ static const struct {
      "steps",
      check_slow_steps},
     {{"first steps", "steps", "an outlier of more than 1.5 times the median",
-      "The first step allocates, compiles and tunes: it tells nothing of the others.",
+      "The first step allocates, compiles and tunes: it is not like the others.",
       "of_median of the first step of each rank, if it has the outlier slow",
-      "leave it out by --warmup 1, or let the profiler begin later",
+      "leave it out with --warmup 1, or start the profiler later",
       "1 of 10; ProfilerStep#0 of pid 7000 takes 4.27 times the median",
-      "the first step compiled for 4 ms; now the profiler begins behind it",
+      "the first step compiled for 4 ms; now the profiler begins after it",
       "16.21 ms become 11.00 ms"},
      "steps",
      check_first_steps},
     {{"late rank", "collectives",
-      "the last in more than 50 % (of two ranks 75 %), and waits above 10 % of communication",
+      "the last in more than 50 % (of two ranks: 75 %); the others wait for more than 10 % of "
+      "their communication",
       "A rank arrives late at collectives, and the others wait for it.",
       "last / matched of a rank; total_wait_ns / communication_ns of the others",
       "look at what that rank does before collectives: data, host, clocks, work",
@@ -804,7 +807,7 @@ static const struct {
      "collective_ranks",
      check_late_rank},
     {{"far from the peak", "roofline", "10 % of the time, below 30 % of the peak",
-      "An operator with much of the time does not use what the GPU can do.",
+      "An operator that takes much of the time is far below the peak of the GPU.",
       "peak_percent of each operator and shape, with --peak",
       "other shapes or types, another library or tuning, fusion with its neighbours",
       "100.0 % of the time: aten::mm reaches 8.4 % of it",
@@ -812,10 +815,10 @@ static const struct {
      "roofline",
      check_roofline},
     {{"critical path", "critical-path",
-      "60 % of it on the host; a name that makes all 10 % shorter if it is twice as fast",
-      "The chain of calls and work that decides how long all takes.",
+      "60 % of it on the host; or a name that would save 10 % if it were twice as fast",
+      "The chain of calls and work that determines the run time.",
       "percent of the host's classes; saved_percent of critical_path_what_if at factor 2",
-      "make that name faster; if it is the host, launch earlier, fuse, or use graphs",
+      "make that name faster; if it is the host, launch earlier, fuse kernels, or use graphs",
       "99.7 % of the critical path is on the host",
       "the host spent 12 us on each launch of a kernel of 4 us; now one call launches a graph of "
       "six",
