@@ -118,24 +118,30 @@ static const char *check_idle(adviser *a, const rocl_table *overlap)
     for (size_t i = 0; gaps && i < gaps->row_count; i++) {
         double ns = number_in(gaps, i, "total_ns");
         const char *class = text_in(gaps, i, "class");
-        if (strcmp(text_in(gaps, i, "gpu"), gpu) != 0 || !strcmp(class, "tail"))
+        /* While copies run, it is not idle. */
+        if (strcmp(text_in(gaps, i, "gpu"), gpu) != 0 || !strcmp(class, "tail") ||
+            !strcmp(class, "copy"))
             continue;
         all += ns;
         cause = ns > most ? class : cause;
         most = fmax(most, ns);
     }
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+    const double idle_ns = number_in(overlap, row, "idle_ns");
+    const bool known = idle_ns - all <= most;
+    for (size_t i = 0; known && i < sizeof causes / sizeof *causes; i++)
         if (!strcmp(causes[i].class, cause)) {
             add_finding(a, "gaps", causes[i].finding,
                         "%.80s is idle for %.1f %% of its time, %.1f %% of that for this cause",
-                        gpu, 100 * idle, all > 0 ? 100 * most / all : 0);
+                        gpu, 100 * idle, most > 0 ? 100 * most / fmax(all, idle_ns) : 0);
             return NULL;
         }
     if (gaps && gaps->note) /* it says what to record */
         add_finding(a, "gaps", "A GPU waits, and the trace does not tell for what",
                     "%.80s is idle for %.1f %% of its time; %.200s", gpu, 100 * idle, gaps->note);
     else
-        add_finding(a, "gaps", "A GPU waits for the host or for others",
+        add_finding(a, "gaps",
+                    known || !gaps ? "A GPU waits for the host or for others"
+                                   : "A GPU waits, mostly in gaps that options leave out",
                     "%.80s is idle for %.1f %% of its time", gpu, 100 * idle);
     return NULL;
 }

@@ -222,3 +222,27 @@ PYTHON
     rocstats streams --advice --format json x.json | jq -e '.tables[] | select(.key == "advice").rows[0].evidence | startswith("3 streams")' >/dev/null
     [ "$(rocstats streams --advice --top 2 --format json x.json | jq -r '.tables[] | select(.key == "advice_rules").rows[] | select(.rule == "streams in sequence").why')" = "--top leaves out streams" ]
 }
+
+@test "why a GPU is idle: gaps that --min-gap ignores count, and no time of copies" {
+    needs python3
+    python3 - <<'PYTHON'
+import json
+def event(category, name, begin, duration, place, **args):
+    return {"ph": "X", "cat": category, "name": name, "ts": begin, "dur": duration, "pid": place, "tid": place, "args": args}
+events = []
+for i in range(201): # 200 gaps of 5 us for launches, then one of 105 us for the host
+    begin = 10 * i + 100 * (i == 200)
+    events += [event("cuda_runtime", "hipLaunchKernel", begin, 1, 7, correlation=i + 1),
+               event("kernel", f"k{i % 3}", begin + 3, 5, 0, correlation=i + 1, device=0, stream=0)]
+json.dump({"traceEvents": events}, open("x.json", "w"))
+events.append(event("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 1000.5, 700, 0, device=0, stream=1))
+json.dump({"traceEvents": events}, open("copy.json", "w"))
+PYTHON
+    idle() { # ARGUMENT...
+        rocstats overlap gaps --advice --format json "$@" | jq -r '.tables[] | select(.key == "advice").rows[0] | .finding + ": " + .evidence'
+    }
+    [ "$(idle x.json)" = "A GPU waits for launches: GPU 0 is idle for 52.3 % of its time, 90.5 % of that for this cause" ] || fail "$(idle x.json)"
+    [ "$(idle --min-gap 50us x.json)" = "A GPU waits, mostly in gaps that options leave out: GPU 0 is idle for 52.3 % of its time" ] || fail "$(idle --min-gap 50us x.json)"
+    # While the copy runs, the GPU is not idle.
+    [ "$(idle --gaps-between kernels copy.json)" = "A GPU waits for launches: GPU 0 is idle for 35.6 % of its time, 86.1 % of that for this cause" ] || fail "$(idle --gaps-between kernels copy.json)"
+}
