@@ -49,8 +49,8 @@ static const char *const remedies[REMEDIES][PROFILERS] = {
     [RECORD_ALIKE] = {[ROCPROFV3] =
                           "record all ranks with the same options, from the same step on"},
     [ALIGN] = {[ROCPROFV3] =
-                   "align the clocks: --align collectives, --align start, --align marker NAME or "
-                   "--align offsets FILE"},
+                   "align the clocks: --align start, --align marker NAME, --align collectives "
+                   "or --align offsets FILE"},
     [ONE_TOOL] = {[ROCPROFV3] = "name only one recording of each process"},
     [COUNTERS] = {[ROCPROFV3] = "rocprofv3 --pmc with fewer counters at once; rocprofv3-avail "
                                 "list prints those of the GPU"},

@@ -326,6 +326,16 @@ END
     [[ " $(found "$db" one.db) " == *" process-twice "* ]] || fail "$(found "$db" one.db)"
     change "UPDATE rocpd_kernel_dispatch SET start = start + 1"
     [[ " $(found "$db" one.db) " == *" two-recordings "* ]] || fail "$(found "$db" one.db)"
+    # One after the other, or of other ranks, they are none.
+    launches 40 | trace first.json # until 397 us
+    for begin in 397 396.999; do
+        launches 40 | awk -v begin=$begin '{ $3 += begin } 1' | trace second.json
+        [ "$(found first.json second.json)" = "$([ $begin = 397 ] || echo two-recordings)" ] || fail "$begin: $(found first.json second.json)"
+    done
+    launches 40 | trace rank0.json 0
+    launches 40 | trace rank1.json 1
+    sed -i 's/71/70/g' rank1.json
+    [ -z "$(found rank0.json rank1.json)" ] || fail "$(found rank0.json rank1.json)"
 }
 
 @test "events that stop at a round number" {
