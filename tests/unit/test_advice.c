@@ -283,7 +283,7 @@ static void test_streams(void **state)
         double average;
         const char *finding, *evidence;
     } cases[] = {
-        {100, 1.04, "Streams run one after", "2 streams have 100 kernels and more, but 1.04"},
+        {100, 1.04, "Streams run one after", "2 streams have 100 kernels or more, but 1.04"},
         {100, 1.05, NULL, NULL},
         {99, 1.04, NULL, NULL}};
     (void)state;
