@@ -608,7 +608,7 @@ static const rocl_column advice_columns[] = {
     {"finding", "Finding", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
     {"evidence", "Evidence", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
     {"report", "Look at", ROCL_UNIT_TEXT, ROCL_ALWAYS, NULL, 0},
-    {"threshold", "Threshold", ROCL_UNIT_TEXT, ROCL_MINOR, NULL, 0},
+    {"threshold", "Threshold", ROCL_UNIT_SENTENCE, ROCL_MINOR, NULL, 0},
 };
 static const rocl_table_def advice_table = {&tab, "advice", "What to look at",
                                             ROCL_COLUMNS(advice_columns)};
@@ -620,16 +620,16 @@ typedef struct rule_row {
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(rule_row, field)
 
 static const rocl_column rule_columns[] = {
-    {"rule", "Rule", ROCL_UNIT_TEXT, CELL(rule)},
-    {"threshold", "Threshold", ROCL_UNIT_TEXT, CELL(threshold)},
-    {"outcome", "Outcome", ROCL_UNIT_TEXT, CELL(outcome)},
-    {"why", "Why", ROCL_UNIT_TEXT, CELL(why)},
+    {"rule", "Rule", ROCL_UNIT_SENTENCE, CELL(rule)},
+    {"threshold", "Threshold", ROCL_UNIT_SENTENCE, CELL(threshold)},
+    {"outcome", "Outcome", ROCL_UNIT_SENTENCE, CELL(outcome)},
+    {"why", "Why", ROCL_UNIT_SENTENCE, CELL(why)},
 };
 static const rocl_table_def rule_table = {&tab, "advice_rules", "Rules of the advice",
                                           ROCL_COLUMNS(rule_columns)};
 static const rocl_column short_columns[] = {
-    {"rule", "Rule", ROCL_UNIT_TEXT, CELL(rule)},
-    {"why", "Why", ROCL_UNIT_TEXT, CELL(why)},
+    {"rule", "Rule", ROCL_UNIT_SENTENCE, CELL(rule)},
+    {"why", "Why", ROCL_UNIT_SENTENCE, CELL(why)},
 };
 static const rocl_table_def short_table = {&tab, "advice_rules", "Rules that did not apply",
                                            ROCL_COLUMNS(short_columns)};

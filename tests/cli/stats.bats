@@ -458,6 +458,10 @@ END
     try 0 rocstats --include kernel "$FIXTURES/everything.db"
     [[ "$output" == *"Rules that did not apply"*"exposed copies"*"no copies were recorded"* ]]
     rocstats --include kernel "$FIXTURES/everything.db" | grep -q "recorded without HIP calls: record with --hip-trace to see why"
+    # Names of rules and their thresholds are never cut, in no width.
+    COLUMNS=80 rocstats overlap --advice "$FIXTURES/everything.db" | sed -n '/^Rules of the advice/,$p' >out
+    run ! grep -F ... out
+    grep -q '^  late rank .*the others wait for more than 10 % of their communication' out
 }
 
 @test "sequences --top: the last row sums up the others" {
