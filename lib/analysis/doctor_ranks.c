@@ -260,14 +260,14 @@ void rocl_check_ranks(rocl_doctor *d)
     int64_t *scratch = calloc(n + 1, sizeof *scratch);
     d->out->incomplete |= !all || !scratch;
     if (all && scratch && n > 1) {
-        const uint64_t missing = (uint64_t)all[n - 1].number + 1 - n;
+        const uint64_t least = (uint64_t)all[n - 1].number + 1; /* there should be */
         int32_t first = 0;
         while ((size_t)first < n && all[first].number == first)
             first++;
-        if (missing)
-            rocl_doctor_find(d, ROCL_RULE_RANKS_MISSING, &(rocl_subject){0}, missing, ROCL_NO_EVENT,
-                             "%llu of at least %d, the first: rank %d", ROCL_N(missing),
-                             all[n - 1].number + 1, first);
+        if (least > n)
+            rocl_doctor_find(d, ROCL_RULE_RANKS_MISSING, &(rocl_subject){0}, least - n,
+                             ROCL_NO_EVENT, "%llu of at least %llu, the first: rank %d",
+                             ROCL_N(least - n), ROCL_N(least), first);
         compare_rank(d, all, n, scratch);
     }
     free(all);

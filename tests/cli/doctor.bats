@@ -237,6 +237,9 @@ with() { # FILE LINE...: the lines of stdin, and these
     [[ " $(found "$a" one.db) " == *" rank-streams "* ]] || fail "$(found "$a" one.db)"
     [[ " $(found "$FIXTURES"/node-rank[013].db) " == *" ranks-missing "* ]]
     [[ " $(found "$FIXTURES"/node-rank[0123].db) " != *" ranks-missing "* ]]
+    launches 4 | trace first.json 0
+    launches 4 | trace last.json 2147483647
+    rocstats doctor first.json last.json | grep -q 'Evidence  *2147483646 of at least 2147483648, the first: rank 1$'
 }
 
 @test "ranks in one set of tables have GPUs and streams of their own" {
