@@ -298,15 +298,9 @@ static const char *check_slow_rank(adviser *a, const rocl_table *t)
     return NULL;
 }
 
-/* How much of a name a sentence has: so many bytes, in whole characters. */
 static int name_part(const char *name)
 {
-    enum { NAME_PART = 60 };
-    size_t n = strnlen(name, NAME_PART + 1);
-    if (n > NAME_PART)
-        for (n = NAME_PART; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
-            n--;
-    return (int)n;
+    return rocl_name_part(name, 60);
 }
 
 /* Of kernels with a tenth of the time and more. */
@@ -538,8 +532,9 @@ static const char *check_steps(adviser *a, const rocl_table *t, bool first, cons
         most = fmax(most, ratio);
     }
     if (slow)
-        add_finding(a, "steps", finding, "%zu of %zu; %.60s of %.40s takes %.2f times the median",
-                    slow, t->row_count, text_in(t, row, "step"), text_in(t, row, "place"), most);
+        add_finding(a, "steps", finding, "%zu of %zu; %.*s of %.40s takes %.2f times the median",
+                    slow, t->row_count, name_part(text_in(t, row, "step")), text_in(t, row, "step"),
+                    text_in(t, row, "place"), most);
     return t->row_count >= 5 ? NULL : "fewer than 5 steps";
 }
 

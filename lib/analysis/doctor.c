@@ -227,9 +227,10 @@ static void check_counters(rocl_doctor *d)
         }
         if (!zero || values < FEW)
             continue;
+        const char *name = rocl_str(t, c->counters[first].name);
         rocl_doctor_find(d, zero == seen ? ROCL_RULE_COUNTERS_ZERO : ROCL_RULE_COUNTER_ZERO, &s,
-                         zero, ROCL_NO_EVENT, "%u of %u counters, the first: %.100s", zero, seen,
-                         rocl_str(t, c->counters[first].name));
+                         zero, ROCL_NO_EVENT, "%u of %u counters, the first: %.*s", zero, seen,
+                         rocl_name_part(name, 100), name);
     }
 }
 
