@@ -58,6 +58,11 @@ static bool is_rest(const char *name)
     return name[0] == '(' && end && !end[8];
 }
 
+static bool is_class(const rocl_table *t, size_t row, const char *class)
+{
+    return !strcmp(text_in(t, row, "class"), class);
+}
+
 static void add_finding(adviser *a, const char *report, const char *finding, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -96,9 +101,9 @@ static const char *check_idle(adviser *a, const rocl_table *overlap)
     static const struct {
         const char *class, *finding;
     } causes[] = {
-        {"host", "A GPU waits for the host, which has other things to do"},
+        {"host", "A GPU waits for the host, which does other work"},
         {"sync", "A GPU waits for a host that waited for the GPU: synchronize less often"},
-        {"launch", "A GPU waits for launches, again and again"},
+        {"launch", "A GPU waits for launches"},
         {"dependency", "Work for a GPU waits for other work: events, queues, other GPUs"},
     };
     size_t row = 0;
@@ -113,24 +118,30 @@ static const char *check_idle(adviser *a, const rocl_table *overlap)
     for (size_t i = 0; gaps && i < gaps->row_count; i++) {
         double ns = number_in(gaps, i, "total_ns");
         const char *class = text_in(gaps, i, "class");
-        if (strcmp(text_in(gaps, i, "gpu"), gpu) != 0 || !strcmp(class, "tail"))
+        /* While copies run, it is not idle. */
+        if (strcmp(text_in(gaps, i, "gpu"), gpu) != 0 || !strcmp(class, "tail") ||
+            !strcmp(class, "copy"))
             continue;
         all += ns;
         cause = ns > most ? class : cause;
         most = fmax(most, ns);
     }
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+    const double idle_ns = number_in(overlap, row, "idle_ns");
+    const bool known = idle_ns - all <= most;
+    for (size_t i = 0; known && i < sizeof causes / sizeof *causes; i++)
         if (!strcmp(causes[i].class, cause)) {
             add_finding(a, "gaps", causes[i].finding,
                         "%.80s is idle for %.1f %% of its time, %.1f %% of that for this cause",
-                        gpu, 100 * idle, all > 0 ? 100 * most / all : 0);
+                        gpu, 100 * idle, most > 0 ? 100 * most / fmax(all, idle_ns) : 0);
             return NULL;
         }
     if (gaps && gaps->note) /* it says what to record */
         add_finding(a, "gaps", "A GPU waits, and the trace does not tell for what",
                     "%.80s is idle for %.1f %% of its time; %.200s", gpu, 100 * idle, gaps->note);
     else
-        add_finding(a, "gaps", "A GPU waits for the host or for others",
+        add_finding(a, "gaps",
+                    known || !gaps ? "A GPU waits for the host or for others"
+                                   : "A GPU waits, mostly in gaps that options leave out",
                     "%.80s is idle for %.1f %% of its time", gpu, 100 * idle);
     return NULL;
 }
@@ -190,7 +201,7 @@ static const char *check_copies(adviser *a, const rocl_table *copies)
             add_finding(a, "copies", "Slow copies: host memory may be pageable, not pinned",
                         "%.60s: %.1f GB/s at %.1f MiB each", direction, rate / 1e9, bytes / large);
         else if (calls >= MANY && bytes > 0 && bytes < small)
-            add_finding(a, "copies", "Many small copies: gather them",
+            add_finding(a, "copies", "Many small copies: combine them",
                         "%.60s: %.0f of %.1f KiB each", direction, calls, bytes / 1024);
     }
     return why;
@@ -224,14 +235,17 @@ static const char *check_serial_streams(adviser *a, const rocl_table *streams)
 {
     const rocl_table *t = rocl_tables_find(a->tables, "stream_activity");
     size_t used = 0;
-    for (size_t i = 0; i < streams->row_count; i++)
+    for (size_t i = 0; i < streams->row_count; i++) {
+        if (is_rest(text_in(streams, i, "name")))
+            return "--top leaves out streams";
         used += number_in(streams, i, "kernels") >= SOME;
+    }
     for (size_t i = 0; t && used > t->row_count && i < t->row_count; i++) {
         double average = number_in(t, i, "average_busy");
         if (average <= 0 || average >= 1.05)
             continue;
         add_finding(a, "streams", "Streams run one after the other",
-                    "%zu streams have %d kernels and more, but %.2f are active at once on %.80s",
+                    "%zu streams have %d kernels or more, but %.2f are active at once on %.80s",
                     used, SOME, average, text_in(t, i, "gpu"));
         break;
     }
@@ -284,15 +298,9 @@ static const char *check_slow_rank(adviser *a, const rocl_table *t)
     return NULL;
 }
 
-/* How much of a name a sentence has: so many bytes, in whole characters. */
 static int name_part(const char *name)
 {
-    enum { NAME_PART = 60 };
-    size_t n = strnlen(name, NAME_PART + 1);
-    if (n > NAME_PART)
-        for (n = NAME_PART; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
-            n--;
-    return (int)n;
+    return rocl_name_part(name, 60);
 }
 
 /* Of kernels with a tenth of the time and more. */
@@ -308,11 +316,6 @@ static void check_launches(adviser *a, const rocl_table *t, const char *finding,
             add_finding(a, "occupancy", finding, "%.1f %% of the kernel time: %.*s%s: %s", share,
                         name_part(name), name, name[name_part(name)] ? "..." : "", why);
     }
-}
-
-static bool is_class(const rocl_table *t, size_t row, const char *class)
-{
-    return !strcmp(text_in(t, row, "class"), class);
 }
 
 /* Products of matrices have few waves, each with much to do at once; and whoever communicates waits
@@ -347,26 +350,39 @@ static bool has_scratch(const rocl_table *t, size_t row, char why[96])
 
 static const char *check_occupancy(adviser *a, const rocl_table *t)
 {
-    check_launches(a, t, "Registers or local memory keep waves from a GPU", has_few_waves);
-    check_launches(a, t,
-                   "A kernel fills only a part of the GPU: give it more, or run others beside it",
-                   has_small_grid);
-    check_launches(a, t, "A kernel keeps registers in memory (scratch)", has_scratch);
+    check_launches(a, t, "Registers or local memory limit the occupancy of a kernel",
+                   has_few_waves);
+    check_launches(
+        a, t,
+        "A kernel fills only a part of the GPU: give it more work, or run others at the same time",
+        has_small_grid);
+    check_launches(a, t, "A kernel uses scratch memory: its registers may be spilled", has_scratch);
     return t->row_count ? NULL : "no kernels were recorded";
 }
 
+/* Who communicates waits for others: these kernels are none to make faster. */
 static const char *check_dominant_kernel(adviser *a, const rocl_table *kernels)
 {
-    double all = sum_of(kernels, "total_ns");
+    double all = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < kernels->row_count; i++)
+        if (!is_class(kernels, i, "communication")) {
+            all += number_in(kernels, i, "total_ns");
+            count++;
+        }
     for (size_t i = 0; all > 0 && i < kernels->row_count; i++) {
         double share = number_in(kernels, i, "total_ns") / all;
         const char *name = text_in(kernels, i, "name");
         const int n = name_part(name);
-        if (share > 0.5 && kernels->row_count > 1 && !is_rest(name))
-            add_finding(a, "kernels", "One kernel takes most of the kernel time", "%.1f %%: %.*s%s",
-                        100 * share, n, name, name[n] ? "..." : "");
+        if (share > 0.5 && count > 1 && !is_rest(name) && !is_class(kernels, i, "communication"))
+            add_finding(a, "kernels", "One kernel takes most of the kernel time",
+                        "%.1f %%%s: %.*s%s", 100 * share,
+                        count < kernels->row_count ? " without communication" : "", n, name,
+                        name[n] ? "..." : "");
     }
-    return kernels->row_count > 1 ? NULL : "fewer than two kernels";
+    return count > 1                ? NULL
+           : kernels->row_count > 1 ? "fewer than two kernels that do not communicate"
+                                    : "fewer than two kernels";
 }
 
 /* A name that would make all shorter if it were faster: of parts of the path that are many. */
@@ -384,17 +400,16 @@ static const char *check_critical_path(adviser *a, const rocl_table *t)
         of_work += !strcmp(class, "kernels");
     }
     if (of_host >= host && of_work > 0)
-        add_finding(
-            a, "critical-path",
-            "The host decides how long all takes, not the GPU: launch earlier, fuse, or use "
-            "graphs",
-            "%.1f %% of the critical path is on the host", of_host);
+        add_finding(a, "critical-path",
+                    "The host limits the run time, not the GPU: launch earlier, fuse kernels, or "
+                    "use graphs",
+                    "%.1f %% of the critical path is on the host", of_host);
     for (size_t i = 0; names && i < names->row_count; i++) {
         const char *name = text_in(names, i, "name");
         const double saved = number_in(names, i, "saved_percent");
         const int n = name_part(name);
         if (saved >= much && number_in(names, i, "factor") == 2 && !is_rest(name))
-            add_finding(a, "critical-path", "Making one name faster makes all faster",
+            add_finding(a, "critical-path", "A faster kernel, copy or call would shorten the run",
                         "%.1f %% less if this were twice as fast: %.*s%s", saved, n, name,
                         name[n] ? "..." : "");
     }
@@ -424,7 +439,7 @@ static const char *check_empty_queues(adviser *a, const rocl_table *t)
     }
     if (most > 0.3)
         add_finding(a, "queues",
-                    "A program leaves its GPUs without work: launch it earlier, or as a graph",
+                    "A program leaves its GPUs without work: launch earlier, or use graphs",
                     "process %.0f has no outstanding work in any stream for %.1f %% of %.1f ms",
                     number_in(t, row, "pid"), 100 * most, number_in(t, row, "wall_ns") / 1e6);
     return launched       ? NULL
@@ -445,7 +460,7 @@ static const char *check_dependencies(adviser *a, const rocl_table *t)
             continue;
         if (count >= SOME && wall > 0 && ns > 0.1 * wall)
             add_finding(a, "queues",
-                        "Work waits though its stream has nothing before it: events, other queues",
+                        "Work waits though its stream is idle: for events, or for other queues",
                         "%.0f launches wait for %.1f us on average", count, ns / count / 1000);
     }
     return t->row_count ? NULL : no_calls;
@@ -480,8 +495,8 @@ static const char *check_sequences(adviser *a, const rocl_table *t)
         const double each = number_in(t, i, "average_ns") / fmax(length, 1);
         const char *name = text_in(t, i, "first_kernel");
         const int n = name_part(name);
-        if (calls < SOME || number_in(t, i, "percent") < much || each >= short_ns ||
-            in_graphs * 2 >= calls * length)
+        if (is_rest(name) || calls < SOME || number_in(t, i, "percent") < much ||
+            each >= short_ns || in_graphs * 2 >= calls * length)
             continue;
         add_finding(a, "sequences", "The same short kernels run again and again: make them a graph",
                     "%.0f times %.0f kernels of %.2f us on average, from %.*s%s on", calls, length,
@@ -517,19 +532,20 @@ static const char *check_steps(adviser *a, const rocl_table *t, bool first, cons
         most = fmax(most, ratio);
     }
     if (slow)
-        add_finding(a, "steps", finding, "%zu of %zu; %.60s of %.40s takes %.2f times the median",
-                    slow, t->row_count, text_in(t, row, "step"), text_in(t, row, "place"), most);
+        add_finding(a, "steps", finding, "%zu of %zu; %.*s of %.40s takes %.2f times the median",
+                    slow, t->row_count, name_part(text_in(t, row, "step")), text_in(t, row, "step"),
+                    text_in(t, row, "place"), most);
     return t->row_count >= 5 ? NULL : "fewer than 5 steps";
 }
 
 static const char *check_slow_steps(adviser *a, const rocl_table *t)
 {
-    return check_steps(a, t, false, "Steps take much longer than the others");
+    return check_steps(a, t, false, "Some steps take much longer than the others");
 }
 
 static const char *check_first_steps(adviser *a, const rocl_table *t)
 {
-    return check_steps(a, t, true, "The first step is not warmed up: leave it out by --warmup 1");
+    return check_steps(a, t, true, "The first step includes warm-up: leave it out with --warmup 1");
 }
 
 /* Who is late waits least. */
@@ -572,7 +588,8 @@ static const char *check_roofline(adviser *a, const rocl_table *t)
             continue;
         named = true;
         if (share >= much && rocl_datum_number(of_peak) < low)
-            add_finding(a, "roofline", "An operator with much of the time is far from the peak",
+            add_finding(a, "roofline",
+                        "An operator that takes much of the time is far from the peak",
                         "%.1f %% of the time: %.*s%s reaches %.1f %% of it", share, name_part(name),
                         name, name[name_part(name)] ? "..." : "", rocl_datum_number(of_peak));
     }
@@ -586,7 +603,7 @@ static const rocl_column advice_columns[] = {
     {"finding", "Finding", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
     {"evidence", "Evidence", ROCL_UNIT_SENTENCE, ROCL_ALWAYS, NULL, 0},
     {"report", "Look at", ROCL_UNIT_TEXT, ROCL_ALWAYS, NULL, 0},
-    {"threshold", "Threshold", ROCL_UNIT_TEXT, ROCL_MINOR, NULL, 0},
+    {"threshold", "Threshold", ROCL_UNIT_SENTENCE, ROCL_MINOR, NULL, 0},
 };
 static const rocl_table_def advice_table = {&tab, "advice", "What to look at",
                                             ROCL_COLUMNS(advice_columns)};
@@ -598,16 +615,16 @@ typedef struct rule_row {
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(rule_row, field)
 
 static const rocl_column rule_columns[] = {
-    {"rule", "Rule", ROCL_UNIT_TEXT, CELL(rule)},
-    {"threshold", "Threshold", ROCL_UNIT_TEXT, CELL(threshold)},
-    {"outcome", "Outcome", ROCL_UNIT_TEXT, CELL(outcome)},
-    {"why", "Why", ROCL_UNIT_TEXT, CELL(why)},
+    {"rule", "Rule", ROCL_UNIT_SENTENCE, CELL(rule)},
+    {"threshold", "Threshold", ROCL_UNIT_SENTENCE, CELL(threshold)},
+    {"outcome", "Outcome", ROCL_UNIT_SENTENCE, CELL(outcome)},
+    {"why", "Why", ROCL_UNIT_SENTENCE, CELL(why)},
 };
 static const rocl_table_def rule_table = {&tab, "advice_rules", "Rules of the advice",
                                           ROCL_COLUMNS(rule_columns)};
 static const rocl_column short_columns[] = {
-    {"rule", "Rule", ROCL_UNIT_TEXT, CELL(rule)},
-    {"why", "Why", ROCL_UNIT_TEXT, CELL(why)},
+    {"rule", "Rule", ROCL_UNIT_SENTENCE, CELL(rule)},
+    {"why", "Why", ROCL_UNIT_SENTENCE, CELL(why)},
 };
 static const rocl_table_def short_table = {&tab, "advice_rules", "Rules that did not apply",
                                            ROCL_COLUMNS(short_columns)};
@@ -622,7 +639,7 @@ static const struct {
     {{"idle GPU", "overlap", "idle for more than 30 % of its time",
       "A GPU has no work for much of the time between its first and its last work.",
       "idle_ns / wall_ns of each GPU; the cause is the class of gaps with the longest total",
-      "rocstats gaps says what the host did meanwhile: launch earlier, synchronize less often, "
+      "rocstats gaps shows what the host did meanwhile: launch earlier, synchronize less often, "
       "load data in other threads, use graphs",
       "GPU 0 is idle for 37.4 % of its time, 100.0 % of that for this cause",
       "the host waited for each of 200 kernels of 10 us; now it waits once, after the last",
@@ -641,15 +658,15 @@ static const struct {
     {{"exposed communication", "overlap", "more than 10 % of a GPU's time",
       "Kernels that communicate run while no other kernel does.",
       "exposed_communication_ns / wall_ns of each GPU",
-      "overlap it with the backward pass, use larger buckets, look at rocstats collectives for a "
-      "late rank",
+      "overlap it with the backward pass, use larger buckets, or look for a late rank in rocstats "
+      "collectives",
       "20.4 % of the time of GPU 0 is communication alone",
       "one all-reduce followed six kernels of the backward pass; now three run beside them",
       "9.81 ms become 8.61 ms"},
      "overlap",
      check_exposed_communication},
-    {{"short kernels", "kernels", "1000 kernels and more, below 10 us on average",
-      "To launch a kernel takes as long as to run it.", "sum of total_ns / sum of calls",
+    {{"short kernels", "kernels", "1000 kernels or more, below 10 us on average",
+      "A kernel takes about as long to launch as to run.", "sum of total_ns / sum of calls",
       "fuse kernels, make batches larger, or launch them as a HIP graph",
       "2400 kernels of 3.00 us on average",
       "six kernels did one thing each to the same numbers; now one of 7 us does all",
@@ -657,17 +674,18 @@ static const struct {
      "kernels",
      check_short_kernels},
     {{"slow or small copies", "copies",
-      "1 MiB and more at below 8 GB/s; 1000 and more, below 64 KiB on average",
-      "Copies from or to the host do not reach what the link can do.",
+      "1 MiB or more on average at below 8 GB/s; or 1000 copies or more, below 64 KiB on average",
+      "Copies from or to the host are far below the bandwidth of the link.",
       "bandwidth, and bytes / (calls - unsized), of each direction",
-      "allocate host memory with hipHostMalloc; gather small copies into large ones",
+      "allocate host memory with hipHostMalloc; combine small copies into large ones",
       "Memcpy HtoD (Pageable -> Device): 4.0 GB/s at 16.0 MiB each",
-      "the host memory was that of malloc; now it is that of hipHostMalloc, which reaches 25 GB/s",
+      "the host memory came from malloc; now it comes from hipHostMalloc, which reaches 25 GB/s",
       "41.95 ms become 6.72 ms"},
      "copies",
      check_copies},
-    {{"allocations", "domains", "1000 and more, and 1 for 10 kernels",
-      "Memory is allocated and freed all the time, which may wait for the GPU.",
+    {{"allocations", "domains",
+      "1000 allocations and frees or more, and more than 1 for 10 kernels",
+      "Memory is allocated and freed all the time; to free it may wait for the GPU.",
       "calls of MEMORY_ALLOCATIONS / calls of KERNELS",
       "keep buffers, or use a pool, hipMallocAsync or the caching allocator",
       "1200 allocations and frees, with 600 kernels",
@@ -676,12 +694,12 @@ static const struct {
       "18.00 ms become 6.02 ms"},
      "domains",
      check_allocations},
-    {{"streams in sequence", "streams", "below 1.05 active at once",
+    {{"streams in sequence", "streams", "below 1.05 streams active at once",
       "A program uses several streams, but their work does not run side by side.",
-      "average_busy of each GPU, where more streams than GPUs have 100 kernels and more",
+      "average_busy of each GPU, where more streams than GPUs have 100 kernels or more",
       "look for events, and for kernels that fill the GPU alone; GPU_MAX_HW_QUEUES sets how many "
       "hardware queues streams share",
-      "2 streams have 100 kernels and more, but 1.00 are active at once on GPU 0",
+      "2 streams have 100 kernels or more, but 1.00 are active at once on GPU 0",
       "each stream waited for an event of the other; now the host waits for both at the end",
       "12.01 ms become 6.01 ms"},
      "streams",
@@ -691,29 +709,30 @@ static const struct {
       "the largest (busy_ns - exposed_communication_ns) / the mean of all GPUs",
       "divide the work by its time, not by its size",
       "GPU 0 is busy for 1.50 times the mean of 2 GPUs",
-      "one GPU had 90 kernels of 120; now each has 60", "9.01 ms become 6.01 ms"},
+      "one GPU had 90 of 120 kernels; now each has 60", "9.01 ms become 6.01 ms"},
      "overlap",
      check_balance_of_gpus},
     {{"slow rank", "ranks", "more than 1.1 times the mean kernel time, without communication",
       "One rank computes longer, and the others wait for it.",
       "the largest (kernels_ns - communication_ns) / the mean of all ranks",
-      "compare that rank with another by rocstats compare: clocks, sizes, kernels",
+      "look for what differs from another rank with rocstats compare: clocks, sizes, kernels",
       "rank 1: 1.13 times the mean kernel time of 2 ranks",
-      "its kernels took 130 us where those of rank 0 took 100 us, for lower clocks; now both take "
-      "100 us",
+      "its kernels took 130 us where those of rank 0 took 100 us, because of lower clocks; now "
+      "both take 100 us",
       "7.81 ms become 6.01 ms"},
      "ranks",
      check_slow_rank},
-    {{"dominant kernel", "kernels", "more than 50 % of the kernel time",
+    {{"dominant kernel", "kernels", "more than 50 % of the kernel time, without communication",
       "One kernel takes most of the time: it is the one to make faster.",
-      "total_ns / the sum of all total_ns", "rocstats occupancy and counters say what limits it",
-      "57.1 %: attention", "another kernel for attention takes 60 us instead of 400 us",
-      "21.01 ms become 10.81 ms"},
+      "total_ns / the sum of all total_ns but those of the class communication",
+      "rocstats occupancy and rocstats counters show what limits it", "57.1 %: attention",
+      "another kernel for attention takes 60 us instead of 400 us", "21.01 ms become 10.81 ms"},
      "kernels",
      check_dominant_kernel},
     {{"low occupancy", "occupancy",
-      "10 % of the kernel time: occupancy of 25 % and less, half of the GPU empty, or scratch",
-      "A kernel with much of the time keeps a GPU from having enough waves.",
+      "10 % of the kernel time or more: an occupancy of 25 % or less, half of the GPU empty, or "
+      "scratch",
+      "A kernel that takes much of the time has too few waves on the GPU.",
       "occupancy_percent with limit VGPRs or LDS, rounds below 0.5, scratch_bytes above 0",
       "fewer registers (__launch_bounds__), less LDS, more workgroups",
       "25.5 % of the kernel time: norm: 25.0 % occupancy, limited by VGPRs",
@@ -723,27 +742,28 @@ static const struct {
      "occupancy",
      check_occupancy},
     {{"empty queues", "queues", "no outstanding work for more than 30 % of the time",
-      "The program has launched nothing that its GPUs have not done: they wait for it.",
-      "(empty_ns - others_ns) / wall_ns of a stream with 100 kernels and more",
-      "launch earlier, synchronize less often, use graphs; rocstats gaps says what the host did",
+      "All work that the program has launched is done, and its GPUs wait for more.",
+      "(empty_ns - others_ns) / wall_ns of a stream with 100 kernels or more",
+      "launch earlier, synchronize less often, use graphs; rocstats gaps shows what the host did",
       "process 7000 has no outstanding work in any stream for 44.7 % of 19.2 ms",
       "the host waited for each kernel of 50 us, then prepared the next one for 40 us; now it "
       "prepares it meanwhile",
       "19.20 ms become 10.01 ms"},
      "queue_lengths",
      check_empty_queues},
-    {{"dependencies", "queues", "100 and more, together more than 10 % of the time",
+    {{"dependencies", "queues",
+      "100 launches or more wait, together for more than 10 % of the time",
       "Launched work begins late, though the work before it in its stream has ended and its GPU is "
       "idle.",
       "total_ns of the cause dependency / the longest wall_ns of queue_lengths",
       "look for hipStreamWaitEvent, host functions and streams that share a hardware queue",
       "149 launches wait for 40.0 us on average",
-      "a function of the host ran between two kernels (hipLaunchHostFunc); now it runs once, after "
-      "the last",
+      "a host function ran between any two kernels (hipLaunchHostFunc); now one runs, after the "
+      "last kernel",
       "15.01 ms become 9.01 ms"},
      "delay_causes",
      check_dependencies},
-    {{"gaps in graphs", "graphs", "10 launches and more, idle for more than 20 % of them",
+    {{"gaps in graphs", "graphs", "10 launches or more, idle for more than 20 % of their time",
       "A HIP graph leaves its GPU idle between its kernels.", "gaps_percent of each graph",
       "fewer dependencies between its nodes, larger kernels, fewer copies and fills",
       "graph 1: 25.0 % of 160.0 us on average, 50 launches",
@@ -753,34 +773,35 @@ static const struct {
      "graphs",
      check_graph_gaps},
     {{"repeated kernels", "sequences",
-      "100 times and more, 10 % of the kernel time, below 10 us each",
+      "100 times or more, 10 % of the kernel time or more, below 10 us for each kernel",
       "The same short kernels run in the same order again and again, and not in a graph.",
       "calls, percent and average_ns / length of each sequence",
       "launch them as a HIP graph, or fuse them (torch.compile, Triton)",
       "150 times 6 kernels of 5.00 us on average, from embed on",
-      "each of six kernels was launched for itself; now one call launches a graph of them",
+      "each of six kernels had a launch of its own; now one call launches a graph of them",
       "5.55 ms become 4.51 ms"},
      "sequences",
      check_sequences},
     {{"slow steps", "steps", "an outlier of more than 1.5 times the median",
-      "Some steps take much longer than the others; the first ones of ranks do not count.",
-      "of_median of the steps with the outlier slow",
+      "Some steps take much longer than the others; first steps of ranks do not count.",
+      "of_median of the steps whose outlier is slow",
       "look at such a step with --step N: input data, garbage collection, checkpoints",
       "2 of 20; ProfilerStep#19 of pid 7000 takes 2.64 times the median",
       "every tenth step wrote a checkpoint; now another thread does", "28.44 ms become 24.44 ms"},
      "steps",
      check_slow_steps},
     {{"first steps", "steps", "an outlier of more than 1.5 times the median",
-      "The first step allocates, compiles and tunes: it tells nothing of the others.",
-      "of_median of the first step of each rank, if it has the outlier slow",
-      "leave it out by --warmup 1, or let the profiler begin later",
+      "The first step allocates, compiles and tunes: it is not like the others.",
+      "of_median of the first step of each rank, if its outlier is slow",
+      "leave it out with --warmup 1, or start the profiler later",
       "1 of 10; ProfilerStep#0 of pid 7000 takes 4.27 times the median",
-      "the first step compiled for 4 ms; now the profiler begins behind it",
+      "the first step compiled for 4 ms; now the profiler begins after it",
       "16.21 ms become 11.00 ms"},
      "steps",
      check_first_steps},
     {{"late rank", "collectives",
-      "the last in more than 50 % (of two ranks 75 %), and waits above 10 % of communication",
+      "the last in more than 50 % (of two ranks: 75 %); the others wait for more than 10 % of "
+      "their communication",
       "A rank arrives late at collectives, and the others wait for it.",
       "last / matched of a rank; total_wait_ns / communication_ns of the others",
       "look at what that rank does before collectives: data, host, clocks, work",
@@ -789,8 +810,8 @@ static const struct {
       "75.13 ms become 62.41 ms"},
      "collective_ranks",
      check_late_rank},
-    {{"far from the peak", "roofline", "10 % of the time, below 30 % of the peak",
-      "An operator with much of the time does not use what the GPU can do.",
+    {{"far from the peak", "roofline", "10 % of the time or more, below 30 % of the peak",
+      "An operator that takes much of the time is far below the peak of the GPU.",
       "peak_percent of each operator and shape, with --peak",
       "other shapes or types, another library or tuning, fusion with its neighbours",
       "100.0 % of the time: aten::mm reaches 8.4 % of it",
@@ -798,10 +819,10 @@ static const struct {
      "roofline",
      check_roofline},
     {{"critical path", "critical-path",
-      "60 % of it on the host; a name that makes all 10 % shorter if it is twice as fast",
-      "The chain of calls and work that decides how long all takes.",
+      "60 % of it on the host; or a name that would save 10 % if it were twice as fast",
+      "The chain of calls and work that determines the run time.",
       "percent of the host's classes; saved_percent of critical_path_what_if at factor 2",
-      "make that name faster; if it is the host, launch earlier, fuse, or use graphs",
+      "make that name faster; if it is the host, launch earlier, fuse kernels, or use graphs",
       "99.7 % of the critical path is on the host",
       "the host spent 12 us on each launch of a kernel of 4 us; now one call launches a graph of "
       "six",

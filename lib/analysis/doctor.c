@@ -100,29 +100,26 @@ enum { ROUND_LEAST = 4096, HOLE_LEAST = 100, FEW = 10 };
 
 static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
-    const uint64_t launches = p->calls[ROCL_CALL_LAUNCH], kernels = p->kinds[ROCL_DISPATCH].count;
+    const uint64_t calls = p->calls[ROCL_CALL_LAUNCH] + p->calls[ROCL_CALL_GRAPH];
     const bool captures = p->calls[ROCL_CALL_CAPTURE] || p->calls[ROCL_CALL_GRAPH];
-    if (launches + p->calls[ROCL_CALL_GRAPH] && !kernels) {
-        rocl_doctor_find(d, ROCL_RULE_PROCESS_WITHOUT_KERNELS, s,
-                         launches + p->calls[ROCL_CALL_GRAPH], p->lost.event,
-                         "%llu launches, no kernels", ROCL_N(launches + p->calls[ROCL_CALL_GRAPH]));
+    const bool tail = p->lost_in_a_row == p->lost.count && p->lost.count < p->launches;
+    if (calls && !p->kinds[ROCL_DISPATCH].count) {
+        rocl_doctor_find(d, ROCL_RULE_PROCESS_WITHOUT_KERNELS, s, calls, p->lost.event,
+                         "%llu launch%s", ROCL_PLURAL(calls, "es"));
         return;
     }
-    if (p->lost.count && captures && p->lost_in_a_row < p->lost.count)
-        rocl_doctor_find(d, ROCL_RULE_CAPTURED_LAUNCHES, s, p->lost.count, p->lost.event,
-                         "%llu of %llu launches", ROCL_N(p->lost.count), ROCL_N(launches));
-    else if (p->lost.count && p->lost_in_a_row == p->lost.count)
+    if (p->lost.count && (captures || tail))
         rocl_doctor_find(d, captures ? ROCL_RULE_CAPTURED_LAUNCHES : ROCL_RULE_CUT_TAIL, s,
-                         p->lost.count, p->lost.event, "%llu of %llu launches, the last ones",
-                         ROCL_N(p->lost.count), ROCL_N(launches));
+                         p->lost.count, p->lost.event, "%llu of %llu launches%s",
+                         ROCL_N(p->lost.count), ROCL_N(p->launches), tail ? ", at the end" : "");
     else if (p->lost.count)
         rocl_doctor_find(d, ROCL_RULE_LAUNCHES_WITHOUT_KERNELS, s, p->lost.count, p->lost.event,
-                         "%llu of %llu launches, of which %llu are the last ones",
-                         ROCL_N(p->lost.count), ROCL_N(launches), ROCL_N(p->lost_in_a_row));
+                         "%llu of %llu launches, %llu of them at the end", ROCL_N(p->lost.count),
+                         ROCL_N(p->launches), ROCL_N(p->lost_in_a_row));
     if (p->lost_graphs.count)
         rocl_doctor_find(d, ROCL_RULE_GRAPHS_WITHOUT_KERNELS, s, p->lost_graphs.count,
                          p->lost_graphs.event, "%llu of %llu launches of graphs",
-                         ROCL_N(p->lost_graphs.count), ROCL_N(p->calls[ROCL_CALL_GRAPH]));
+                         ROCL_N(p->lost_graphs.count), ROCL_N(p->graph_launches));
 }
 
 static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
@@ -130,13 +127,13 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
     const uint64_t kernels = p->kinds[ROCL_DISPATCH].count;
     char text[32];
     if (kernels && !p->kinds[ROCL_REGION].count) {
-        rocl_doctor_find(d, ROCL_RULE_NO_CALLS, s, kernels, ROCL_NO_EVENT, "%llu kernels, no calls",
-                         ROCL_N(kernels));
+        rocl_doctor_find(d, ROCL_RULE_NO_CALLS, s, kernels, ROCL_NO_EVENT, "%llu kernel%s",
+                         ROCL_PLURAL(kernels, "s"));
         return;
     }
     if (kernels && !p->call_ids)
         rocl_doctor_find(d, ROCL_RULE_NO_LINKS, s, kernels, ROCL_NO_EVENT,
-                         "%llu kernels, no call with an id", ROCL_N(kernels));
+                         "%llu kernel%s, no call with an id", ROCL_PLURAL(kernels, "s"));
     else if (p->unlinked.count)
         rocl_doctor_find(d, ROCL_RULE_KERNELS_WITHOUT_CALLS, s, p->unlinked.count,
                          p->unlinked.event, "%llu of %llu kernels", ROCL_N(p->unlinked.count),
@@ -151,7 +148,7 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
                          ROCL_N(p->linked), rocl_time_text(text, p->early.amount));
     if (p->calls[ROCL_CALL_COPY] && !p->kinds[ROCL_COPY].count)
         rocl_doctor_find(d, ROCL_RULE_NO_COPIES, s, p->calls[ROCL_CALL_COPY], ROCL_NO_EVENT,
-                         "%llu calls that copy, no copies", ROCL_N(p->calls[ROCL_CALL_COPY]));
+                         "%llu call%s to copy memory", ROCL_PLURAL(p->calls[ROCL_CALL_COPY], "s"));
     if (p->ids > HOLE_LEAST && p->hole >= HOLE_LEAST &&
         p->steps_of_one + p->ids / 100 >= p->ids - 1)
         rocl_doctor_find(d, ROCL_RULE_MISSING_IDS, s, p->hole, ROCL_NO_EVENT,
@@ -207,8 +204,8 @@ static void check_ring(rocl_doctor *d, const rocl_subject *s)
 {
     const uint64_t records = d->c.trace->captures[s->capture->index]->overwritten;
     if (records && s->process == &s->capture->processes[0])
-        rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, s, records, ROCL_NO_EVENT,
-                         "%llu records were overwritten", ROCL_N(records));
+        rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, s, records, ROCL_NO_EVENT, "%llu record%s lost",
+                         ROCL_PLURAL(records, "s"));
 }
 
 static void check_counters(rocl_doctor *d)
@@ -216,7 +213,7 @@ static void check_counters(rocl_doctor *d)
     const rocl_trace *t = d->c.trace;
     for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        const rocl_subject s = {c, c->process_count ? &c->processes[0] : NULL};
+        const rocl_subject s = {c, &c->processes[0]};
         uint64_t values = 0;
         uint32_t seen = 0, zero = 0, first = ROCL_NONE;
         for (uint32_t k = 0; k < c->process_count; k++)
@@ -230,9 +227,10 @@ static void check_counters(rocl_doctor *d)
         }
         if (!zero || values < FEW)
             continue;
+        const char *name = rocl_str(t, c->counters[first].name);
         rocl_doctor_find(d, zero == seen ? ROCL_RULE_COUNTERS_ZERO : ROCL_RULE_COUNTER_ZERO, &s,
-                         zero, ROCL_NO_EVENT, "%u of %u counters, the first: %.100s", zero, seen,
-                         rocl_str(t, c->counters[first].name));
+                         zero, ROCL_NO_EVENT, "%u of %u counters, the first: %.*s", zero, seen,
+                         rocl_name_part(name, 100), name);
     }
 }
 
@@ -264,7 +262,8 @@ static const rocl_column finding_columns[] = {
     {"finding", "Finding", ROCL_UNIT_SENTENCE, CELL(finding)},
     {"evidence", "Evidence", ROCL_UNIT_SENTENCE, CELL(evidence)},
     {"where", "Where", ROCL_UNIT_TEXT, CELL(where)},
-    {"places", "Processes", ROCL_UNIT_COUNT, CELL(places)},
+    {"places", "Affected", ROCL_UNIT_COUNT, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_known, rocl_finding, places)},
     {"event", "Event", ROCL_UNIT_TEXT, ROCL_IF_IDS, ROCL_CELL(rocl_finding, event)},
     {"cause", "Likely cause", ROCL_UNIT_SENTENCE, CELL(cause)},
     {"record", "What helps", ROCL_UNIT_SENTENCE, CELL(record)},
@@ -318,7 +317,7 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
     if (launches && !kernels) {
         d->found[ROCL_RULE_PROCESS_WITHOUT_KERNELS].events = 0;
         rocl_doctor_find(d, ROCL_RULE_NO_GPU_WORK, &(rocl_subject){0}, launches, ROCL_NO_EVENT,
-                         "%llu launches, no kernels", ROCL_N(launches));
+                         "%llu launch%s", ROCL_PLURAL(launches, "es"));
     }
     rocl_finding_level worst = ROCL_NOTE;
     for (unsigned i = 0; i < ROCL_RULES; i++)
@@ -363,7 +362,7 @@ static rocl_status put_doctor(void *self, rocl_put *to, rocl_error *err)
             rocl_facts_put(&d->facts, i, to);
             st = rocl_put_piece(to, err);
         }
-    return st == ROCL_OK ? rocl_put_steps(d, to, err) : st;
+    return st == ROCL_OK ? rocl_put_noted(d, to, err) : st;
 }
 
 static rocl_status take_doctor(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
@@ -372,8 +371,8 @@ static rocl_status take_doctor(void *self, unsigned rank, rocl_taken *from, rocl
     rocl_status st = ROCL_OK;
     (void)rank;
     while (!rocl_taken_all(from) && st == ROCL_OK) {
-        if (rocl_take_number(from) == ROCL_DOCTOR_STEP) {
-            st = rocl_take_step(d, from, err);
+        if (rocl_take_number(from) == ROCL_DOCTOR_NOTED) {
+            st = rocl_take_noted(d, from, err);
             continue;
         }
         const uint64_t capture = rocl_take_number(from);
@@ -391,10 +390,13 @@ static const rocl_gather_def gather_doctor = {.put = put_doctor, .take = take_do
 static rocl_status open_doctor(void *self, rocl_error *err)
 {
     rocl_doctor *d = self;
-    d->step_keys = rocl_strings_new();
-    d->steps = rocl_cache_line_calloc(d->c.trace->opt.jobs, sizeof *d->steps);
+    d->noted = rocl_strings_new();
+    d->places = rocl_strings_new();
+    d->workers = rocl_cache_line_calloc(d->c.trace->opt.jobs, sizeof *d->workers);
     rocl_status st = rocl_facts_open(&d->facts, &d->c, err);
-    return d->step_keys && d->steps ? st : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_gpus_collect(&d->gpus, d->c.trace, err);
+    return d->noted && d->places && d->workers ? st : rocl_fail_memory(err);
 }
 
 static rocl_status add_doctor_batch(void *self, unsigned worker, const rocl_batch *b,
@@ -404,16 +406,18 @@ static rocl_status add_doctor_batch(void *self, unsigned worker, const rocl_batc
     if (d->c.trace->filter)
         return ROCL_OK;
     rocl_status st = rocl_facts_add_batch(&d->facts, worker, b, err);
-    return st == ROCL_OK && b->kind == ROCL_MARKER ? rocl_note_steps(d, worker, b, err) : st;
+    return st == ROCL_OK ? rocl_note_batch(d, worker, b, err) : st;
 }
 
 static void close_doctor(void *self)
 {
     rocl_doctor *d = self;
-    for (unsigned w = 0; d->steps && w < d->c.trace->opt.jobs; w++)
-        free(d->steps[w].known);
-    free(d->steps);
-    rocl_strings_free(d->step_keys);
+    for (unsigned w = 0; d->workers && w < d->c.trace->opt.jobs; w++)
+        free(d->workers[w].known);
+    free(d->workers);
+    rocl_gpus_free(&d->gpus);
+    rocl_strings_free(d->noted);
+    rocl_strings_free(d->places);
     rocl_facts_free(&d->facts);
 }
 

@@ -5,6 +5,7 @@
 #define ROCL_ANALYSIS_DOCTOR_H
 
 #include "analysis/facts.h"
+#include "model/gpus.h"
 
 typedef enum rocl_finding_level {
     ROCL_NOTE,
@@ -54,47 +55,64 @@ typedef enum rocl_rule {
 } rocl_rule;
 
 /* What a rank of a team puts. */
-enum { ROCL_DOCTOR_FACTS, ROCL_DOCTOR_STEP };
+enum { ROCL_DOCTOR_FACTS, ROCL_DOCTOR_NOTED };
 
-/* A process, or a rank, that a rule is about. */
+/* What a rule is about: a process, a rank by its first process, or a host. */
 typedef struct rocl_subject {
     const rocl_capture *capture; /* NULL: the whole trace */
-    const rocl_process *process; /* NULL: all of the capture */
+    const rocl_process *process; /* NULL: the host of the capture */
 } rocl_subject;
 
-/* A row of the table: of a rule the process with most of it, and how many others there are. */
+/* A row of the table: of a rule the subject with most of it, and how many there are. */
 typedef struct rocl_finding {
     rocl_rule rule;
     const char *level, *key, *finding, *cause, *record;
     const char *where; /* owned by the tables, as evidence */
     const char *evidence;
-    uint64_t events, places;
+    uint64_t events;
+    int64_t places; /* -1: the whole trace */
     rocl_event_ref event;
 } rocl_finding;
 
-typedef struct rocl_step_worker {
-    alignas(ROCL_CACHE_LINE)
-        uint8_t *known; /* by text: whether it is the name of a step; 0: not looked at */
+/* What ranks are compared by, as it is noted of events: of each process its steps, of each rank the
+ * GPUs and streams that it uses. Interned as bytes: without holes. */
+typedef struct rocl_noted {
+    enum { ROCL_NOTED_STEP = 1, ROCL_NOTED_GPU, ROCL_NOTED_STREAM } what;
+    uint32_t of;    /* the process, of all; or the rank */
+    uint32_t value; /* text; index in `gpus`; index of a stream in its capture */
+    uint32_t pid;   /* of a stream */
+} rocl_noted;
+
+enum { ROCL_NOTED_LAST = 64 };
+
+typedef struct rocl_note_worker {
+    alignas(ROCL_CACHE_LINE) uint8_t *known; /* by text: is it a step? 0: not looked at */
     size_t known_cap;
-} rocl_step_worker;
+    rocl_noted last[ROCL_NOTED_LAST]; /* by a few of its bits: what was noted already */
+} rocl_note_worker;
 
 typedef struct rocl_doctor {
     rocl_collector c;
     rocl_facts facts;
-    rocl_strings *step_keys; /* step_key */
-    rocl_step_worker *steps; /* by worker */
+    rocl_gpus gpus;
+    rocl_strings *noted; /* rocl_noted */
+    rocl_note_worker *workers;
     rocl_tables *out;
+    rocl_strings *places;           /* the subjects of each rule */
     rocl_finding found[ROCL_RULES]; /* events 0: nothing */
 } rocl_doctor;
 
 /* Adds what a rule has found; events: how many are concerned, at least 1, which decides whose
- * evidence is displayed. The rest of the arguments is the evidence. */
+ * evidence is displayed. A rule may find several things of one subject. The rest of the arguments
+ * is the evidence. */
 void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64_t events,
                       rocl_event_ref event, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 
 #define ROCL_NO_EVENT ((rocl_event_ref){0})
 #define ROCL_N(count) (unsigned long long)(count)
+/* "1 kernel", "2 kernels": "%llu kernel%s". */
+#define ROCL_PLURAL(count, ending) ROCL_N(count), (count) == 1 ? "" : (ending)
 
 /* A process by its number among all of the trace. */
 rocl_subject rocl_subject_of(const rocl_doctor *d, size_t process);
@@ -106,11 +124,11 @@ const char *rocl_time_text(char text[32], int64_t ns);
 rocl_finding_level rocl_rule_level(rocl_rule r);
 
 /* doctor_ranks.c: */
-/* Notes markers that count steps. Concurrent. */
-rocl_status rocl_note_steps(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err);
-/* Of a team: the steps that a rank has noted; and one on rank 0. */
-rocl_status rocl_put_steps(rocl_doctor *d, rocl_put *to, rocl_error *err);
-rocl_status rocl_take_step(rocl_doctor *d, rocl_taken *from, rocl_error *err);
+/* Notes what ranks are compared by. Concurrent. */
+rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err);
+/* Of a team: all that a rank has noted; and one of it on rank 0. */
+rocl_status rocl_put_noted(rocl_doctor *d, rocl_put *to, rocl_error *err);
+rocl_status rocl_take_noted(rocl_doctor *d, rocl_taken *from, rocl_error *err);
 void rocl_check_ranks(rocl_doctor *d);
 void rocl_check_steps(rocl_doctor *d);
 void rocl_check_recordings(rocl_doctor *d);

@@ -7,6 +7,116 @@
 #include "base/array.h"
 #include "model/steps.h"
 
+/* ---- what is noted of events ----------------------------------------------------------------- */
+
+/* Once; what was noted just before is not looked up again. */
+static rocl_status note(rocl_doctor *d, rocl_note_worker *w, const rocl_noted *n, rocl_error *err)
+{
+    rocl_noted *last = &w->last[(n->what * 16 + n->of * 7 + n->value) % ROCL_NOTED_LAST];
+    if (!memcmp(last, n, sizeof *n))
+        return ROCL_OK;
+    *last = *n;
+    return rocl_strings_put(d->noted, (const char *)n, sizeof *n) == ROCL_NONE
+               ? rocl_fail_memory(err)
+               : ROCL_OK;
+}
+
+enum { STEP_NO = 1, STEP_YES };
+
+/* Markers that count. */
+static rocl_status note_steps(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b,
+                              rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = &b->regions[i].e;
+        size_t n, stem;
+        uint64_t number;
+        if (e->name == ROCL_NONE)
+            continue;
+        if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
+            return rocl_fail_memory(err);
+        if (!w->known[e->name]) {
+            const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
+            w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
+        }
+        if (w->known[e->name] == STEP_YES)
+            st = note(d, w,
+                      &(rocl_noted){.what = ROCL_NOTED_STEP,
+                                    .of = (uint32_t)d->facts.first_process[b->capture->index] +
+                                          e->process,
+                                    .value = e->name},
+                      err);
+    }
+    return st;
+}
+
+static rocl_status note_work(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b, size_t i,
+                             rocl_error *err)
+{
+    const rocl_event *e = rocl_event_at(b, rocl_kind_size(b->kind), i);
+    const rocl_process *p = &b->capture->processes[e->process];
+    const uint32_t stream = b->kind == ROCL_COPY ? b->copies[i].stream : b->dispatches[i].stream;
+    const rocl_gpu *gpus[2];
+    const unsigned n = p->rank >= 0 ? rocl_gpus_of(&d->gpus, b, i, gpus) : 0;
+    rocl_noted one = {.what = ROCL_NOTED_GPU, .of = (uint32_t)p->rank};
+    rocl_status st = ROCL_OK;
+    for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
+        one.value = (uint32_t)(gpus[k] - d->gpus.all);
+        st = note(d, w, &one, err);
+    }
+    if (st != ROCL_OK || p->rank < 0 || stream >= b->capture->stream_count)
+        return st;
+    one = (rocl_noted){ROCL_NOTED_STREAM, one.of, stream, (uint32_t)p->pid};
+    return note(d, w, &one, err);
+}
+
+rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    rocl_note_worker *w = &d->workers[worker];
+    rocl_status st = ROCL_OK;
+    if (b->kind == ROCL_MARKER)
+        return note_steps(d, w, b, err);
+    if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY)
+        for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+            st = note_work(d, w, b, i, err);
+    return st;
+}
+
+rocl_status rocl_put_noted(rocl_doctor *d, rocl_put *to, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = 1; i < rocl_strings_count(d->noted) && st == ROCL_OK; i++) {
+        rocl_noted n;
+        memcpy(&n, rocl_strings_get(d->noted, i, NULL), sizeof n);
+        rocl_put_number(to, ROCL_DOCTOR_NOTED);
+        rocl_put_number(to, n.what);
+        rocl_put_number(to, n.of);
+        rocl_put_number(to, n.pid);
+        if (n.what == ROCL_NOTED_STEP)
+            rocl_put_text(to, n.value);
+        else
+            rocl_put_number(to, n.value);
+        st = rocl_put_piece(to, err);
+    }
+    return st;
+}
+
+rocl_status rocl_take_noted(rocl_doctor *d, rocl_taken *from, rocl_error *err)
+{
+    rocl_noted n = {0};
+    n.what = (uint32_t)rocl_take_number(from);
+    n.of = (uint32_t)rocl_take_number(from);
+    n.pid = (uint32_t)rocl_take_number(from);
+    const bool step = n.what == ROCL_NOTED_STEP;
+    n.value = step ? rocl_take_text(from) : (uint32_t)rocl_take_number(from);
+    if (step && (n.of >= d->facts.process_count || n.value == ROCL_NONE))
+        return rocl_team_bad_message(err);
+    return rocl_strings_put(d->noted, (const char *)&n, sizeof n) == ROCL_NONE
+               ? rocl_fail_memory(err)
+               : ROCL_OK;
+}
+
 /* ---- rules on ranks -------------------------------------------------------------------------- */
 
 /* The processes of one rank. */
@@ -14,7 +124,7 @@ typedef struct rank_facts {
     int32_t number;
     rocl_subject subject; /* of its first process */
     uint64_t kernels, calls, copies, markers;
-    uint64_t gpus, streams; /* 0: none, or not known of which rank of a capture they are */
+    uint64_t gpus, streams; /* that have work */
     int64_t length;
 } rank_facts;
 
@@ -23,20 +133,18 @@ static int compare_ranks(const void *a, const void *b)
     return rocl_number_order(((const rank_facts *)a)->number, ((const rank_facts *)b)->number);
 }
 
-static uint64_t count_used(const atomic_bool *used, uint32_t count)
+static void count_noted(const rocl_doctor *d, rank_facts *all, size_t n)
 {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < count; i++)
-        n += used[i];
-    return n;
-}
-
-static bool has_one_rank(const rocl_capture *c)
-{
-    for (uint32_t k = 1; k < c->process_count; k++)
-        if (c->processes[k].rank != c->processes[0].rank)
-            return false;
-    return true;
+    for (uint32_t i = 1; i < rocl_strings_count(d->noted); i++) {
+        rocl_noted one;
+        memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
+        if (one.what == ROCL_NOTED_STEP)
+            continue;
+        rank_facts *r =
+            bsearch(&(rank_facts){.number = (int32_t)one.of}, all, n, sizeof *all, compare_ranks);
+        if (r)
+            ++*(one.what == ROCL_NOTED_GPU ? &r->gpus : &r->streams);
+    }
 }
 
 /* NULL: memory is out. */
@@ -48,27 +156,18 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
     size_t n = 0, kept = 0;
     for (size_t i = 0; all && i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        const bool known = has_one_rank(c);
         for (uint32_t k = 0; k < c->process_count; k++) {
             const rocl_process_facts *p = &f->processes[f->first_process[i] + k];
             const rocl_extent whole = rocl_extent_of_all(p);
             if (c->processes[k].rank < 0)
                 continue;
-            uint64_t gpus = 0;
-            for (uint32_t a = 0; known && k == 0 && a < c->agent_count; a++)
-                gpus += c->agents[a].type == ROCL_AGENT_GPU && f->agent_used[f->first_agent[i] + a];
-            all[n++] = (rank_facts){
-                .number = c->processes[k].rank,
-                .subject = {c, &c->processes[k]},
-                .kernels = p->kinds[ROCL_DISPATCH].count,
-                .calls = p->runtime.count,
-                .copies = p->kinds[ROCL_COPY].count,
-                .markers = p->kinds[ROCL_MARKER].count,
-                .gpus = gpus,
-                .streams = k || !known
-                               ? 0
-                               : count_used(f->stream_used + f->first_stream[i], c->stream_count),
-                .length = whole.last - whole.first};
+            all[n++] = (rank_facts){.number = c->processes[k].rank,
+                                    .subject = {c, &c->processes[k]},
+                                    .kernels = p->kinds[ROCL_DISPATCH].count,
+                                    .calls = p->runtime.count,
+                                    .copies = p->kinds[ROCL_COPY].count,
+                                    .markers = p->kinds[ROCL_MARKER].count,
+                                    .length = whole.last - whole.first};
         }
     }
     if (n)
@@ -83,10 +182,10 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
         to->calls += all[i].calls;
         to->copies += all[i].copies;
         to->markers += all[i].markers;
-        to->gpus += all[i].gpus;
-        to->streams += all[i].streams;
         to->length = all[i].length > to->length ? all[i].length : to->length;
     }
+    if (all)
+        count_noted(d, all, kept);
     *count = kept;
     return all;
 }
@@ -130,8 +229,8 @@ static void compare_rank(rocl_doctor *d, const rank_facts *all, size_t n, int64_
                                  (long long)median);
             else if (rank_fields[k].amount && own < median - own)
                 rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, &all[i].subject, (uint64_t)(median - own),
-                                 ROCL_NO_EVENT, "%lld %s; others have %lld", (long long)own,
-                                 rank_fields[k].name, (long long)median);
+                                 ROCL_NO_EVENT, "%lld of the %lld %s that others have",
+                                 (long long)own, (long long)median, rank_fields[k].name);
         }
     }
     const int64_t length = median_of(all, n, offsetof(rank_facts, length), false, scratch);
@@ -145,10 +244,12 @@ static void compare_rank(rocl_doctor *d, const rank_facts *all, size_t n, int64_
                              rocl_time_text(text[0], r->length), rocl_time_text(text[1], length));
         if (r->gpus && (int64_t)r->gpus != gpus)
             rocl_doctor_find(d, ROCL_RULE_RANK_GPUS, &r->subject, 1, ROCL_NO_EVENT,
-                             "%llu; others have %lld", ROCL_N(r->gpus), (long long)gpus);
+                             "%llu GPU%s; others have %lld", ROCL_PLURAL(r->gpus, "s"),
+                             (long long)gpus);
         if (r->streams && (int64_t)r->streams != streams)
             rocl_doctor_find(d, ROCL_RULE_RANK_STREAMS, &r->subject, 1, ROCL_NO_EVENT,
-                             "%llu; others have %lld", ROCL_N(r->streams), (long long)streams);
+                             "%llu stream%s; others have %lld", ROCL_PLURAL(r->streams, "s"),
+                             (long long)streams);
     }
 }
 
@@ -159,79 +260,18 @@ void rocl_check_ranks(rocl_doctor *d)
     int64_t *scratch = calloc(n + 1, sizeof *scratch);
     d->out->incomplete |= !all || !scratch;
     if (all && scratch && n > 1) {
-        const uint64_t missing = (uint64_t)all[n - 1].number + 1 - n;
+        const uint64_t least = (uint64_t)all[n - 1].number + 1; /* there should be */
         int32_t first = 0;
         while ((size_t)first < n && all[first].number == first)
             first++;
-        if (missing)
-            rocl_doctor_find(d, ROCL_RULE_RANKS_MISSING, &(rocl_subject){0}, missing, ROCL_NO_EVENT,
-                             "%llu of at least %d, the first: rank %d", ROCL_N(missing),
-                             all[n - 1].number + 1, first);
+        if (least > n)
+            rocl_doctor_find(d, ROCL_RULE_RANKS_MISSING, &(rocl_subject){0}, least - n,
+                             ROCL_NO_EVENT, "%llu of at least %llu, the first: rank %d",
+                             ROCL_N(least - n), ROCL_N(least), first);
         compare_rank(d, all, n, scratch);
     }
     free(all);
     free(scratch);
-}
-
-/* ---- steps: markers that count --------------------------------------------------------------- */
-
-/* Interned as bytes: without holes. */
-typedef struct step_key {
-    uint32_t process; /* of all processes */
-    uint32_t name;    /* text */
-} step_key;
-
-enum { STEP_NO = 1, STEP_YES };
-
-rocl_status rocl_note_steps(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err)
-{
-    rocl_step_worker *w = &d->steps[worker];
-    const rocl_trace *t = d->c.trace;
-    for (size_t i = 0; i < b->count; i++) {
-        const rocl_event *e = &b->regions[i].e;
-        size_t n, stem;
-        uint64_t number;
-        if (e->name == ROCL_NONE)
-            continue;
-        if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
-            return rocl_fail_memory(err);
-        if (!w->known[e->name]) {
-            const char *name = rocl_strings_get(t->strings, e->name, &n);
-            w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
-        }
-        if (w->known[e->name] == STEP_NO)
-            continue;
-        const step_key key = {(uint32_t)d->facts.first_process[b->capture->index] + e->process,
-                              e->name};
-        if (rocl_strings_put(d->step_keys, (const char *)&key, sizeof key) == ROCL_NONE)
-            return rocl_fail_memory(err);
-    }
-    return ROCL_OK;
-}
-
-rocl_status rocl_put_steps(rocl_doctor *d, rocl_put *to, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 1; i < rocl_strings_count(d->step_keys) && st == ROCL_OK; i++) {
-        step_key key;
-        memcpy(&key, rocl_strings_get(d->step_keys, i, NULL), sizeof key);
-        rocl_put_number(to, ROCL_DOCTOR_STEP);
-        rocl_put_number(to, key.process);
-        rocl_put_text(to, key.name);
-        st = rocl_put_piece(to, err);
-    }
-    return st;
-}
-
-rocl_status rocl_take_step(rocl_doctor *d, rocl_taken *from, rocl_error *err)
-{
-    const uint64_t process = rocl_take_number(from);
-    const step_key key = {(uint32_t)process, rocl_take_text(from)};
-    if (process >= d->facts.process_count || key.name == ROCL_NONE)
-        return rocl_team_bad_message(err);
-    return rocl_strings_put(d->step_keys, (const char *)&key, sizeof key) == ROCL_NONE
-               ? rocl_fail_memory(err)
-               : ROCL_OK;
 }
 
 /* ---- steps of ranks -------------------------------------------------------------------------- */
@@ -286,24 +326,27 @@ static void compare_step_ranges(rocl_doctor *d, step_range *r, size_t n)
         if (!same_range(&r[i], common))
             rocl_doctor_find(d, ROCL_RULE_RANK_STEPS, &s, 1, ROCL_NO_EVENT,
                              "%.*s%llu to %llu; others have %llu to %llu",
-                             (int)(r[i].stem_len < 80 ? r[i].stem_len : 80), r[i].stem,
-                             ROCL_N(r[i].first), ROCL_N(r[i].last), ROCL_N(common->first),
-                             ROCL_N(common->last));
+                             rocl_name_part(r[i].stem, r[i].stem_len < 80 ? r[i].stem_len : 80),
+                             r[i].stem, ROCL_N(r[i].first), ROCL_N(r[i].last),
+                             ROCL_N(common->first), ROCL_N(common->last));
     }
 }
 
 void rocl_check_steps(rocl_doctor *d)
 {
-    const size_t keys = rocl_strings_count(d->step_keys);
-    step_range *all = calloc(keys + 1, sizeof *all);
+    const size_t noted = rocl_strings_count(d->noted);
+    step_range *all = calloc(noted + 1, sizeof *all);
     size_t n = 0, kept = 0;
     d->out->incomplete |= !all;
-    for (uint32_t i = 1; all && i < keys; i++) {
-        const step_key *key = (const void *)rocl_strings_get(d->step_keys, i, NULL);
-        const rocl_subject s = rocl_subject_of(d, key->process);
-        step_range r = {.process = key->process};
+    for (uint32_t i = 1; all && i < noted; i++) {
+        rocl_noted one;
+        memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
+        if (one.what != ROCL_NOTED_STEP)
+            continue;
+        const rocl_subject s = rocl_subject_of(d, one.of);
+        step_range r = {.process = one.of};
         size_t len;
-        r.stem = rocl_strings_get(d->c.trace->strings, key->name, &len);
+        r.stem = rocl_strings_get(d->c.trace->strings, one.value, &len);
         if (s.process->rank >= 0 && rocl_read_step(r.stem, len, &r.stem_len, &r.first)) {
             r.last = r.first;
             all[n++] = r;

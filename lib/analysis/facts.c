@@ -48,6 +48,7 @@ rocl_call_class rocl_classify_call(const char *name)
         {"LaunchCooperative", ROCL_CALL_LAUNCH},
         {"LaunchMultiKernel", ROCL_CALL_LAUNCH},
         {"LaunchByPtr", ROCL_CALL_LAUNCH},
+        {"MemcpyNode", ROCL_CALL_OTHER}, /* makes a node of a graph, copies nothing */
         {"Memcpy", ROCL_CALL_COPY},
     };
     const char *function = runtime_function(name);
@@ -139,21 +140,7 @@ static rocl_status add_link(rocl_facts *f, unsigned worker, const rocl_batch *b,
     return rocl_add_numbers(f->links, worker, key, &number, 1, err);
 }
 
-static void mark_used(atomic_bool *flag)
-{
-    if (!atomic_load_explicit(flag, memory_order_relaxed))
-        atomic_store_explicit(flag, true, memory_order_relaxed);
-}
-
-static void mark_work(rocl_facts *f, const rocl_capture *c, uint32_t agent, uint32_t stream)
-{
-    if (agent < c->agent_count)
-        mark_used(&f->agent_used[f->first_agent[c->index] + agent]);
-    if (stream < c->stream_count)
-        mark_used(&f->stream_used[f->first_stream[c->index] + stream]);
-}
-
-static void note_kernel(rocl_facts *f, const rocl_batch *b, size_t i, batch_facts *to)
+static void note_kernel(const rocl_batch *b, size_t i, batch_facts *to)
 {
     const rocl_dispatch *d = &b->dispatches[i];
     const int64_t ns = d->e.end - d->e.start;
@@ -162,7 +149,6 @@ static void note_kernel(rocl_facts *f, const rocl_batch *b, size_t i, batch_fact
     join_sighting(&to->longest, &one);
     if (!ns)
         join_sighting(&to->zero, &one);
-    mark_work(f, b->capture, d->agent, d->stream);
 }
 
 static void note_counter(rocl_facts *f, const rocl_batch *b, size_t i)
@@ -204,13 +190,10 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
         }
         rocl_extent_add(&facts.all, e->start, e->end);
         if (b->kind == ROCL_DISPATCH) {
-            note_kernel(f, b, i, &facts);
+            note_kernel(b, i, &facts);
             st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
-        } else if (b->kind == ROCL_COPY) {
-            mark_work(f, b->capture, b->copies[i].src, b->copies[i].stream);
-            mark_work(f, b->capture, b->copies[i].dst, ROCL_NONE);
-            if (e->stack_id)
-                st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
+        } else if (b->kind == ROCL_COPY && e->stack_id) {
+            st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
         } else if (b->kind == ROCL_COUNTER) {
             note_counter(f, b, i);
         } else if (b->kind == ROCL_REGION) {
@@ -249,6 +232,7 @@ static void end_stack(const stack *s)
     if (!p || !s->called || (s->class != ROCL_CALL_LAUNCH && s->class != ROCL_CALL_GRAPH))
         return;
     const rocl_sighting one = {1, 0, s->call};
+    ++*(s->class == ROCL_CALL_GRAPH ? &p->graph_launches : &p->launches);
     if (s->kernels)
         p->lost_in_a_row = 0;
     else if (s->class == ROCL_CALL_GRAPH)
@@ -352,22 +336,20 @@ rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err)
 /* ---- of a team ------------------------------------------------------------------------------- */
 
 /* What there is of a capture: arrays of the same size on all ranks. */
-enum { PARTS_OF_CAPTURE = 4 };
+enum { PARTS_OF_CAPTURE = 2 };
 
 typedef struct part {
     void *bytes;
     size_t size;
 } part;
 
-_Static_assert(sizeof(atomic_bool) == 1 && sizeof(atomic_uchar) == 1, "bytes");
+_Static_assert(sizeof(atomic_uchar) == 1, "bytes");
 
 static void parts_of_capture(rocl_facts *f, size_t i, part parts[PARTS_OF_CAPTURE])
 {
     const rocl_capture *c = &f->c->trace->captures[i]->pub;
     parts[0] = (part){&f->processes[f->first_process[i]], c->process_count * sizeof *f->processes};
-    parts[1] = (part){&f->agent_used[f->first_agent[i]], c->agent_count};
-    parts[2] = (part){&f->stream_used[f->first_stream[i]], c->stream_count};
-    parts[3] = (part){&f->counter_state[f->first_counter[i]], c->counter_count};
+    parts[1] = (part){&f->counter_state[f->first_counter[i]], c->counter_count};
 }
 
 bool rocl_facts_has(const rocl_facts *f, size_t i)
@@ -402,39 +384,28 @@ rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err)
 {
     const rocl_trace *t = c->trace;
     const size_t captures = t->capture_count + 1;
-    size_t agents = 0, streams = 0, counters = 0;
+    size_t counters = 0;
     *f = (rocl_facts){.c = c};
     pthread_mutex_init(&f->lock, NULL);
     f->first_process = calloc(captures, sizeof *f->first_process);
-    f->first_agent = calloc(captures, sizeof *f->first_agent);
-    f->first_stream = calloc(captures, sizeof *f->first_stream);
     f->first_counter = calloc(captures, sizeof *f->first_counter);
     f->classes = calloc(t->opt.jobs, sizeof *f->classes);
     f->class_caps = calloc(t->opt.jobs, sizeof *f->class_caps);
     f->links = rocl_collector_sorter(c, 4);
-    if (!f->first_process || !f->first_agent || !f->first_stream || !f->first_counter ||
-        !f->classes || !f->class_caps || !f->links)
+    if (!f->first_process || !f->first_counter || !f->classes || !f->class_caps || !f->links)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < captures; i++) {
         f->first_process[i] = f->process_count;
-        f->first_agent[i] = agents;
-        f->first_stream[i] = streams;
         f->first_counter[i] = counters;
         if (i == t->capture_count)
             break;
         const rocl_capture *capture = &t->captures[i]->pub;
         f->process_count += capture->process_count;
-        agents += capture->agent_count;
-        streams += capture->stream_count;
         counters += capture->counter_count;
     }
     f->processes = calloc(f->process_count + 1, sizeof *f->processes);
-    f->agent_used = calloc(agents + 1, sizeof *f->agent_used);
-    f->stream_used = calloc(streams + 1, sizeof *f->stream_used);
     f->counter_state = calloc(counters + 1, sizeof *f->counter_state);
-    return f->processes && f->agent_used && f->stream_used && f->counter_state
-               ? ROCL_OK
-               : rocl_fail_memory(err);
+    return f->processes && f->counter_state ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocl_facts_free(rocl_facts *f)
@@ -444,12 +415,8 @@ void rocl_facts_free(rocl_facts *f)
     free(f->classes);
     free(f->class_caps);
     free(f->first_process);
-    free(f->first_agent);
-    free(f->first_stream);
     free(f->first_counter);
     free(f->processes);
-    free(f->agent_used);
-    free(f->stream_used);
     free(f->counter_state);
     pthread_mutex_destroy(&f->lock);
 }

@@ -42,8 +42,9 @@ typedef struct rocl_process_facts {
     rocl_sighting early;           /* those of them that begin before their call */
     rocl_sighting unlinked;        /* kernels without a call */
     rocl_sighting unlinked_before; /* those whose ids are below all of calls: launched earlier */
-    rocl_sighting lost;            /* launches without a kernel, ... */
-    uint64_t lost_in_a_row;        /* ... and how many of them are the last launches of all */
+    uint64_t launches, graph_launches; /* stack ids of calls that launch */
+    rocl_sighting lost;                /* launches without a kernel, ... */
+    uint64_t lost_in_a_row;            /* ... and how many of them are the last launches of all */
     rocl_sighting lost_graphs;
     uint64_t call_ids;          /* stack ids of calls, ... */
     uint64_t ids, steps_of_one; /* ... and of markers; how many follow the last one directly */
@@ -55,10 +56,8 @@ typedef struct rocl_facts {
     pthread_mutex_t lock; /* of `processes` while events come */
     rocl_process_facts *processes;
     size_t process_count;
-    size_t *first_process; /* by capture: of its processes */
-    /* By capture, like that: GPUs and streams that have work, counters with values. */
-    size_t *first_agent, *first_stream, *first_counter;
-    atomic_bool *agent_used, *stream_used;
+    size_t *first_process;       /* by capture: of its processes */
+    size_t *first_counter;       /* by capture, like that: of its counters with values */
     atomic_uchar *counter_state; /* bits below */
     uint8_t **classes;           /* by worker, then by text: rocl_call_class + 1; 0: not known */
     size_t *class_caps;

@@ -16,6 +16,7 @@ typedef enum remedy {
     END_WELL,
     RECORD_LESS,
     RECORD_RANKS,
+    RECORD_ALIKE,
     ALIGN,
     ONE_TOOL,
     COUNTERS,
@@ -45,11 +46,14 @@ static const char *const remedies[REMEDIES][PROFILERS] = {
                      [ROCREC] = "record less at once: a shorter run, or fewer front ends (--use)"},
     [RECORD_RANKS] = {[ROCPROFV3] = "run every rank under the profiler, and name the files of all",
                       [PYTORCH] = "let every rank export its trace, and name the files of all"},
-    [ALIGN] = {[ROCPROFV3] = "set the clocks: --align start, --align marker NAME or --align "
-                             "offsets FILE"},
-    [ONE_TOOL] = {[ROCPROFV3] = "name one recording of each process"},
+    [RECORD_ALIKE] = {[ROCPROFV3] =
+                          "record all ranks with the same options, from the same step on"},
+    [ALIGN] = {[ROCPROFV3] =
+                   "align the clocks: --align start, --align marker NAME, --align collectives "
+                   "or --align offsets FILE"},
+    [ONE_TOOL] = {[ROCPROFV3] = "name only one recording of each process"},
     [COUNTERS] = {[ROCPROFV3] = "rocprofv3 --pmc with fewer counters at once; rocprofv3-avail "
-                                "list tells what the GPU has"},
+                                "list prints those of the GPU"},
     [LARGER_RING] = {[ROCPROFV3] = "give the ring more memory: rocrec --policy ring --limit SIZE"},
 };
 
@@ -71,11 +75,11 @@ static const struct {
     [ROCL_RULE_CLOCKS_APART] =
         {"clocks-apart", "Host calls and GPU work are at different times",
          "they are on different clocks: the machine was suspended, or the profiler "
-         "did not convert GPU times",
+         "did not convert the times of the GPU",
          ROCL_UNUSABLE, RECORD_ALL},
     [ROCL_RULE_LEFT_OUT] =
         {"left-out", "Records are left out",
-         "a damaged or truncated file, or a tracer that dropped them; `rocline check` "
+         "the file is damaged or truncated, or a tracer dropped them; `rocline check` "
          "says where",
          ROCL_DOUBT, END_WELL},
     [ROCL_RULE_REPAIRED] =
@@ -99,48 +103,46 @@ static const struct {
          "the profiler does not record kernels in graphs, or lost them", ROCL_DOUBT, RECORD_ALL},
     [ROCL_RULE_KERNELS_WITHOUT_CALLS] =
         {"kernels-without-calls", "Kernels have no call that launched them",
-         "records of calls were lost, or the launch was not a recorded "
-         "function",
-         ROCL_DOUBT, RECORD_ALL},
+         "records of calls were lost, or a function launched them that is not recorded", ROCL_DOUBT,
+         RECORD_ALL},
     [ROCL_RULE_BEFORE_LAUNCH] = {"before-launch", "GPU work begins before it is launched",
-                                 "clocks of host and GPU that drift apart, or wrong links",
+                                 "the clocks of host and GPU drift apart, or the links are wrong",
                                  ROCL_DOUBT, RECORD_ALL},
     [ROCL_RULE_AFTER_END] = {"after-end", "GPU work ends after its process did",
-                             "clocks of host and GPU that drift apart", ROCL_DOUBT, RECORD_ALL},
-    [ROCL_RULE_HOSTS_APART] = {"hosts-apart", "Hosts have nothing at the same time",
-                               "their clocks are not set, or these are different runs", ROCL_DOUBT,
-                               ALIGN},
+                             "the clocks of host and GPU drift apart", ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_HOSTS_APART] = {"hosts-apart", "A host has no event at the time of any other",
+                               "the clocks are not synchronized, or these are different runs",
+                               ROCL_DOUBT, ALIGN},
     [ROCL_RULE_ROUND_NUMBER] = {"round-number", "Events stop at a round number, while others go on",
                                 "a buffer was full, or a limit was reached", ROCL_DOUBT,
                                 RECORD_LESS},
-    [ROCL_RULE_MISSING_IDS] = {"missing-ids", "Correlation ids are missing in a row",
+    [ROCL_RULE_MISSING_IDS] = {"missing-ids", "Many correlation ids in a row are missing",
                                "calls were lost, or not recorded for a time", ROCL_DOUBT,
                                RECORD_LESS},
     [ROCL_RULE_COUNTERS_ZERO] = {"counters-zero", "All counters are always 0",
-                                 "the GPU does not have them, or lets nobody read them", ROCL_DOUBT,
-                                 COUNTERS},
+                                 "the GPU does not have them, or does not permit to read them",
+                                 ROCL_DOUBT, COUNTERS},
     [ROCL_RULE_NO_DURATIONS] = {"no-durations", "Kernels took no time",
                                 "their times were not recorded, or not converted", ROCL_DOUBT,
                                 RECORD_ALL},
     [ROCL_RULE_LONG_KERNELS] = {"long-kernels", "Kernels run for more than an hour",
-                                "a wrong time: its begin or its end was not recorded", ROCL_DOUBT,
-                                RECORD_ALL},
+                                "the begin or the end was not recorded", ROCL_DOUBT, RECORD_ALL},
     [ROCL_RULE_RANKS_MISSING] = {"ranks-missing", "Ranks are missing",
                                  "their files were not named, or not written", ROCL_DOUBT,
                                  RECORD_RANKS},
-    [ROCL_RULE_RANK_LACKS] = {"rank-lacks", "A rank has nothing of what the others have",
+    [ROCL_RULE_RANK_LACKS] = {"rank-lacks", "A rank lacks a kind of events that others have",
                               "it was recorded with other options, or its file was cut", ROCL_DOUBT,
-                              RECORD_RANKS},
+                              RECORD_ALIKE},
     [ROCL_RULE_RANK_SHORT] = {"rank-short", "A rank has less than half of what the others have",
                               "it ended early, or lost records", ROCL_DOUBT, END_WELL},
-    [ROCL_RULE_RANK_GPUS] = {"rank-gpus", "A rank has work on another number of GPUs",
+    [ROCL_RULE_RANK_GPUS] = {"rank-gpus", "A rank uses another number of GPUs",
                              "GPUs were not recorded, or the ranks differ", ROCL_DOUBT,
-                             RECORD_RANKS},
+                             RECORD_ALIKE},
     [ROCL_RULE_RANK_STEPS] = {"rank-steps", "A rank has other steps than the others",
                               "the recording of a rank began later or ended earlier", ROCL_DOUBT,
-                              RECORD_RANKS},
-    [ROCL_RULE_PROCESS_TWICE] = {"process-twice", "A process is there twice",
-                                 "a copy of a file was named, too", ROCL_DOUBT, ONE_TOOL},
+                              RECORD_ALIKE},
+    [ROCL_RULE_PROCESS_TWICE] = {"process-twice", "A process occurs twice",
+                                 "a file and a copy of it were named", ROCL_DOUBT, ONE_TOOL},
     [ROCL_RULE_TWO_RECORDINGS] =
         {"two-recordings", "A process has two recordings of the same time",
          "two profilers were active: each slows down what the other one sees", ROCL_DOUBT,
@@ -153,28 +155,29 @@ static const struct {
                                    "Kernels were launched before the recording began",
                                    "the recording begins in the middle of the program", ROCL_NOTE,
                                    NOTHING},
-    [ROCL_RULE_NO_LINKS] = {"no-links", "No call says which kernels it launched",
-                            "the format has no ids for it: what launches cost, and why GPUs were "
-                            "idle, cannot be told",
-                            ROCL_NOTE, RECORD_ALL},
-    [ROCL_RULE_NO_CALLS] = {"no-calls", "No calls of the HIP runtime were recorded",
-                            "only GPU work was traced: why GPUs were idle, and what launches cost, "
-                            "cannot be told",
-                            ROCL_NOTE, RECORD_ALL},
+    [ROCL_RULE_NO_LINKS] =
+        {"no-links", "No call says which kernels it launched",
+         "the format has no ids for it: nothing can be said about the cost of launches and "
+         "the causes of idle time",
+         ROCL_NOTE, RECORD_ALL},
+    [ROCL_RULE_NO_CALLS] =
+        {"no-calls", "No calls of the HIP runtime were recorded",
+         "only GPU work was traced: nothing can be said about the cost of launches and the "
+         "causes of idle time",
+         ROCL_NOTE, RECORD_ALL},
     [ROCL_RULE_NO_COPIES] = {"no-copies", "Memory is copied, but no copies were recorded",
-                             "copies were not recorded; small ones may be kernels", ROCL_NOTE,
+                             "copies were not recorded, or kernels did them", ROCL_NOTE,
                              RECORD_ALL},
     [ROCL_RULE_COUNTER_ZERO] = {"counter-zero", "A counter is always 0",
                                 "there was nothing to count, or the GPU does not have it",
                                 ROCL_NOTE, NOTHING},
-    [ROCL_RULE_WHOLE_US] = {"whole-us", "Kernels took no time, as times are whole microseconds",
-                            "an older profiler rounds times", ROCL_NOTE, NOTHING},
+    [ROCL_RULE_WHOLE_US] = {"whole-us", "Kernels took no time, as times are in whole microseconds",
+                            "an older profiler rounded the times", ROCL_NOTE, NOTHING},
     [ROCL_RULE_RANK_STREAMS] = {"rank-streams", "A rank uses another number of streams",
                                 "streams were not recorded, or the ranks differ", ROCL_NOTE,
                                 NOTHING},
     [ROCL_RULE_OVERWRITTEN] = {"overwritten", "A ring has overwritten older records",
-                               "the memory that was given to it holds the last of them only",
-                               ROCL_NOTE, LARGER_RING},
+                               "its memory was too small for all of them", ROCL_NOTE, LARGER_RING},
 };
 
 /* ---- findings -------------------------------------------------------------------------------- */
@@ -191,15 +194,17 @@ static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
     int n = 0;
     if (!s->capture)
         return NULL;
-    if (s->process && s->process->rank >= 0)
+    const char *host = rocl_host_name(d->c.trace, s->capture->machine);
+    if (!s->process)
+        return rocl_tables_text(d->out, host, strlen(host));
+    if (s->process->rank >= 0)
         n = snprintf(text, sizeof text, "rank %d", s->process->rank);
-    else if (s->process && s->process->pid > 0)
+    else if (s->process->pid > 0)
         n = snprintf(text, sizeof text, "process %lld", (long long)s->process->pid);
     else
         n = snprintf(text, sizeof text, "%s", rocl_capture_file(s->capture));
     if (d->c.trace->machine_count > 1 && n < (int)sizeof text)
-        n += snprintf(text + n, sizeof text - (size_t)n, " on %s",
-                      rocl_host_name(d->c.trace, s->capture->machine));
+        n += snprintf(text + n, sizeof text - (size_t)n, " on %s", host);
     return rocl_tables_text(d->out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 
@@ -225,11 +230,21 @@ static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
     return ROCPROFV3;
 }
 
+/* A rule may find something of a subject again: has it found nothing of it yet? */
+static bool is_new_place(rocl_doctor *d, rocl_rule r, const rocl_subject *s)
+{
+    const uint32_t key[] = {r, s->capture->index,
+                            s->process ? (uint32_t)(s->process - s->capture->processes) + 1 : 0};
+    const size_t before = rocl_strings_count(d->places);
+    d->out->incomplete |= rocl_strings_put(d->places, (const char *)key, sizeof key) == ROCL_NONE;
+    return rocl_strings_count(d->places) > before;
+}
+
 void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64_t events,
                       rocl_event_ref event, const char *fmt, ...)
 {
     rocl_finding *f = &d->found[r];
-    f->places++;
+    f->places = s->capture ? f->places + is_new_place(d, r, s) : -1;
     if (events <= f->events)
         return;
     char evidence[512];

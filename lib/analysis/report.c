@@ -10,6 +10,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/event_id.h"
+#include "base/text.h"
 #include "model/kernel_class.h"
 
 /* ---- collectors ------------------------------------------------------------------------------ */
@@ -422,6 +423,12 @@ int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b)
 static size_t first_of(const rocl_trace *t, uint32_t machine)
 {
     return t->machines && machine < t->machine_count ? t->machines[machine].first : 0;
+}
+
+int rocl_name_part(const char *name, size_t most)
+{
+    const size_t n = strnlen(name, most);
+    return (int)(n < most ? n : n - rocl_utf8_incomplete(name, n));
 }
 
 const char *rocl_host_name(const rocl_trace *t, uint32_t machine)

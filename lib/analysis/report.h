@@ -315,6 +315,8 @@ typedef struct rocl_event_ref {
     uint64_t row;           /* rocl_row_word() */
 } rocl_event_ref;
 
+/* How many bytes of a name stand in a sentence, `most` or fewer: whole characters. */
+int rocl_name_part(const char *name, size_t most);
 /* Of a machine; "?" where no capture knows. */
 const char *rocl_host_name(const rocl_trace *t, uint32_t machine);
 

@@ -775,7 +775,7 @@ static rocl_status put_markers(sampled *s, rocl_tables *out, uint32_t conditions
         }
     }
     if (cut)
-        rocl_set_note(&r, "The first %zu markers for GPUs and each process; %zu more are cut off.",
+        rocl_set_note(&r, "the first %zu markers for GPUs and each process; %zu more are left out",
                       most, cut);
     free(order);
     return ROCL_OK;

@@ -472,22 +472,24 @@ static void choose_sequences(sequences *s)
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(sequence, field)
+#define SUM(field)  ROCL_IN_REST, ROCL_CELL(sequence, field)
 
 static const rocl_column sequence_columns[] = {
     {"sequence", "Sequence", ROCL_UNIT_COUNT, CELL(number)},
-    {"first_kernel", "Begins with", ROCL_UNIT_TEXT, CELL(first)},
+    {"first_kernel", "Begins with", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(sequence, first)},
     {"last_kernel", "Ends with", ROCL_UNIT_TEXT, CELL(last)},
     {"length", "Kernels", ROCL_UNIT_COUNT, ROCL_ALWAYS,
      ROCL_CELL_BY(rocl_field_count, sequence, length)},
-    {"calls", "Calls", ROCL_UNIT_COUNT, CELL(calls)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, SUM(calls)},
     {"streams", "Streams", ROCL_UNIT_COUNT, ROCL_MINOR, ROCL_CELL(sequence, lanes)},
-    {"total_ns", "Total", ROCL_UNIT_NS, CELL(total)},
-    {"percent", "%", ROCL_UNIT_PERCENT, CELL(percent)},
+    {"total_ns", "Total", ROCL_UNIT_NS, SUM(total)},
+    {"percent", "%", ROCL_UNIT_PERCENT, SUM(percent)},
     {"average_ns", "Average", ROCL_UNIT_NS, CELL(average)},
-    {"gaps_ns", "Gaps", ROCL_UNIT_NS, CELL(gaps)},
+    {"gaps_ns", "Gaps", ROCL_UNIT_NS, SUM(gaps)},
     {"gaps_average_ns", "Gaps, average", ROCL_UNIT_NS, CELL(gap_average)},
 };
 
+#undef SUM
 #undef CELL
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(place_row, field)
 
@@ -523,6 +525,16 @@ static void describe_sequence(const sequences *s, sequence *q)
     q->percent = rocl_ratio(100.0 * (double)q->time, (double)s->all);
     q->average = rocl_mean_of_sum(q->time, q->calls);
     q->gap_average = rocl_mean_of_sum(q->gap_time, q->calls);
+}
+
+static void add_sequence(void *into, const void *from)
+{
+    sequence *sum = into;
+    const sequence *q = from;
+    sum->calls += q->calls;
+    sum->total = rocl_add_saturated(sum->total, q->total);
+    sum->gaps = rocl_add_saturated(sum->gaps, q->gaps);
+    sum->percent += q->percent;
 }
 
 static size_t describe_places(sequences *s, sequence *q, place_row *rows)
@@ -573,11 +585,9 @@ static rocl_status finish_sequences(void *self, rocl_tables *out, rocl_error *er
                       (unsigned long long)s->left_out);
     if (!shown && r.table)
         r.table->why_empty = "no two kernels follow each other again";
-    for (size_t i = 0; i < shown; i++) {
-        sequence *q = &s->found[i];
-        q->number = i + 1;
-        rocl_add_row(&r, q);
-    }
+    for (size_t i = 0; i < s->found_count; i++)
+        s->found[i].number = i + 1;
+    rocl_add_top_rows(&r, s->found, s->found_count, sizeof *s->found, add_sequence);
     size_t n = 0;
     place_row *places = malloc((size_t)MOST_SEQUENCES * MOST_LENGTH * sizeof *places);
     if (!places)

@@ -29,6 +29,37 @@ change() { # SQL with names of the views: the tables behind them have a suffix
     sqlite3 one.db "$(sed -E "s/\brocpd_(region|string|event|kernel_dispatch|memory_copy|pmc_event|info_process|info_node|info_pmc|arg|sample|memory_allocate)\b/rocpd_\1$suffix/g" <<<"$sql")"
 }
 
+# A trace of PyTorch of lines "CATEGORY NAME BEGIN DURATION [ID [STREAM [GPU]]]", times in us.
+trace() { # FILE [RANK]
+    awk -v rank="${2:-}" '
+        BEGIN {
+            printf "{\"schemaVersion\": 1, "
+            if (rank != "") printf "\"distributedInfo\": {\"rank\": %d, \"world_size\": 8}, ", rank
+            print "\"traceEvents\": ["
+        }
+        {
+            gpu = $1 == "kernel" || $1 == "gpu_memcpy"
+            printf "%s{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, " \
+                "\"dur\": %.3f, \"args\": {%s%s}}\n", (NR > 1 ? "," : ""), $1, $2, gpu ? $7 : 70 + rank, gpu ? $6 : 70 + rank, $3, $4, \
+                $5 ? "\"correlation\": " $5 : "\"x\": 0", gpu ? ", \"device\": " $7 + 0 ", \"stream\": " $6 + 0 : ""
+        }
+        END { print "]}" }' >"$1"
+}
+
+launches() { # N [GPUS [STREAMS]]: each with its kernel
+    awk -v n="$1" -v gpus="${2:-1}" -v streams="${3:-1}" 'BEGIN {
+        for (i = 0; i < n; i++)
+            print "cuda_runtime hipLaunchKernel", 10 * i, 1, i + 1 "\nkernel k", 10 * i + 2, 5, i + 1, i % streams, i % gpus
+    }'
+}
+
+places() { # RULE FILE...
+    local rule=$1
+    shift
+    rocstats doctor --format json "$@" 2>/dev/null |
+        jq -r --arg rule "$rule" '.tables[] | select(.key == "findings").rows[] | select(.rule == $rule) | "\(.where) \(.places)"'
+}
+
 @test "each rule finds what it is for" {
     while IFS='|' read -r rules code sql; do
         cp "$db" one.db
@@ -59,6 +90,116 @@ left-out|1|UPDATE rocpd_kernel_dispatch SET "end" = start - 5 WHERE id = 3; DELE
 repaired|1|UPDATE rocpd_kernel_dispatch SET queue_id = 99999 WHERE id = 3
 mostly-left-out|3|UPDATE rocpd_kernel_dispatch SET "end" = start - 5; UPDATE rocpd_region SET "end" = start - 5
 END
+}
+
+@test "thresholds in databases: silent at one value, found at the next" {
+    local work='(SELECT start, "end" FROM rocpd_kernel_dispatch UNION ALL SELECT start, "end" FROM rocpd_memory_copy)'
+    local host="(SELECT max(R.\"end\") FROM rocpd_region R JOIN rocpd_string S ON S.id = R.name_id WHERE S.string GLOB 'hip[A-Z]*')"
+    local first="(SELECT min(id) FROM rocpd_kernel_dispatch)"
+    local call="(SELECT min(R.start) FROM rocpd_region R JOIN rocpd_event E ON E.id = R.event_id WHERE E.stack_id = (SELECT $dispatch_stack FROM rocpd_kernel_dispatch WHERE id = $first))"
+    local no_end='UPDATE rocpd_info_process SET "end" = 0, fini = 0'
+    while IFS='|' read -r rule silent loud sql; do
+        for value in "$silent" "$loud"; do
+            cp "$db" one.db
+            change "${sql//@/$value}"
+            [[ " $(found one.db) " == *" $rule "* ]] && code=1 || code=0
+            [ "$code" = "$([ "$value" = "$loud" ] && echo 1 || echo 0)" ] || fail "$rule at $value: $(found one.db)"
+        done
+    done <<END
+before-launch|1000|1001|UPDATE rocpd_kernel_dispatch SET start = $call - @ WHERE id = $first
+after-end|1000000|1000001|UPDATE rocpd_info_process SET "end" = (SELECT max("end") FROM $work) - @, fini = 0
+after-end|1000000|1000001|UPDATE rocpd_info_process SET "end" = 0, fini = (SELECT max("end") FROM $work) - @
+long-kernels|3600000000000|3600000000001|$no_end; UPDATE rocpd_kernel_dispatch SET "end" = start + @ WHERE id = $first
+clocks-apart|1000000000|1000000001|$no_end; CREATE TEMP TABLE far AS SELECT $host + @ - (SELECT min(start) FROM $work) AS ns; UPDATE rocpd_kernel_dispatch SET start = start + (SELECT ns FROM far), "end" = "end" + (SELECT ns FROM far); UPDATE rocpd_memory_copy SET start = start + (SELECT ns FROM far), "end" = "end" + (SELECT ns FROM far)
+counters-zero|9|10|DELETE FROM rocpd_pmc_event WHERE id NOT IN (SELECT min(id) FROM rocpd_pmc_event GROUP BY event_id, pmc_id ORDER BY 1 LIMIT @); UPDATE rocpd_pmc_event SET value = 0
+counter-zero|9|10|DELETE FROM rocpd_pmc_event WHERE id NOT IN (SELECT min(id) FROM rocpd_pmc_event GROUP BY event_id, pmc_id ORDER BY 1 LIMIT @); UPDATE rocpd_pmc_event SET value = 0; UPDATE rocpd_pmc_event SET value = 1 WHERE id = (SELECT max(id) FROM rocpd_pmc_event)
+whole-us|1|0|UPDATE rocpd_kernel_dispatch SET start = start / 1000 * 1000, "end" = start / 1000 * 1000 + 1000; UPDATE rocpd_kernel_dispatch SET "end" = start + @ WHERE id = $first
+no-copies|0|1|DELETE FROM rocpd_memory_copy WHERE id > 1 - @
+END
+}
+
+silent_and_loud() { # RULE: the file `silent` is sound to it, the file `loud` is not
+    [[ " $(found silent.json) " != *" $1 "* ]] || fail "$1: $(found silent.json)"
+    [[ " $(found loud.json) " == *" $1 "* ]] || fail "$1: $(found loud.json)"
+}
+
+with() { # FILE LINE...: the lines of stdin, and these
+    cat - <(printf '%s\n' "${@:2}") | trace "$1.json"
+}
+
+@test "thresholds in JSON: silent at one value, found at the next" {
+    launches 4095 | with silent "user_annotation end 90000 1"
+    launches 4096 | with loud "user_annotation end 90000 1"
+    silent_and_loud round-number
+    # Kernels until 40957 us, or 204765 us: others go on for 1 ms, and for 1 % of the time.
+    for rule in "1 40957 41957 41957.001" "5 204765 206833 206834"; do
+        read -r times end silent loud <<<"$rule"
+        for which in silent loud; do
+            launches 4096 | awk -v times="$times" '{ $3 *= times } 1' |
+                with $which "cuda_runtime hipFree $end 0 5000" "user_annotation all 0 ${!which}"
+        done
+        silent_and_loud round-number
+    done
+    for missing in 99 100; do
+        awk -v missing=$missing 'BEGIN {
+            for (i = 1; i <= 60; i++)
+                print "cuda_runtime hipFree", i, 0.5, i + (i > 50 ? missing : 0)
+        }' | trace $missing.json
+    done
+    [ -z "$(found 99.json)$(found 100.json)" ] # of 60 ids
+    for missing in 99 100; do
+        awk -v missing=$missing 'BEGIN {
+            for (i = 1; i <= 160; i++)
+                print "cuda_runtime hipFree", i, 0.5, i + (i > 150 ? missing : 0)
+        }' | trace "$([ $missing = 99 ] && echo silent || echo loud).json"
+    done
+    silent_and_loud missing-ids
+    for behind in 9 10; do # ids
+        awk -v behind=$behind 'BEGIN {
+            for (i = 1; i <= 150 + behind; i++)
+                print "cuda_runtime hipFree", i, 0.5, i + (i > 150 ? 100 : 0)
+        }' | trace "$([ $behind = 9 ] && echo silent || echo loud).json"
+    done
+    silent_and_loud missing-ids
+    launches 5 | with silent "cuda_runtime hipFree -9 1"{,,,,}{,}
+    launches 5 | with loud "cuda_runtime hipFree -9 1"{,,,,}{,} "cuda_runtime hipFree -9 1"
+    silent_and_loud mostly-left-out
+    launches 5 | with silent "cuda_runtime hipGraphAddMemcpyNode 90 1 9"
+    launches 5 | with loud "cuda_runtime hipMemcpyAsync 90 1 9"
+    silent_and_loud no-copies
+    rocstats doctor loud.json | grep -q 'Evidence  *1 call to copy memory$'
+}
+
+@test "launches without kernels: of the last ones, of some, of all; nested calls launch once" {
+    says_of() { # RULE EVIDENCE
+        [ "$(found one.json)" = "$1" ] || fail "$(found one.json)"
+        rocstats doctor one.json >out || true
+        grep -q "Evidence  *$2\$" out || fail "$(cat out)"
+    }
+    launches 20 | head -n -1 | trace one.json
+    says_of cut-tail "1 of 20 launches, at the end"
+    launches 20 | sed '2d; 40d' | trace one.json
+    says_of launches-without-kernels "2 of 20 launches, 1 of them at the end"
+    launches 20 | awk '/kernel/ { $5 += 100 } 1' | trace one.json # ids that do not fit
+    says_of "launches-without-kernels kernels-without-calls" "20 of 20 launches, 20 of them at the end"
+    launches 20 | awk '/cuda/ { print; $2 = "hipModuleLaunchKernel"; $3 += 0.2; $4 = 0.5 } 1' | sed 3d | trace one.json
+    says_of launches-without-kernels "1 of 20 launches, 0 of them at the end"
+}
+
+@test "ranks: half of them have it, or a part of the time" {
+    for rank in 0 1 2 3; do
+        { launches 40; echo "user_annotation end 1999 1"; } | trace with$rank.json $rank
+        { launches 40 | grep kernel; echo "user_annotation end 1999 1"; } | trace without$rank.json $rank
+    done
+    [[ " $(found with0.json with1.json without2.json without3.json) " == *" rank-lacks "* ]]
+    [[ " $(found with0.json without1.json without2.json without3.json) " != *" rank-lacks "* ]]
+    for end in 1000 999.999; do
+        { launches 40; echo "user_annotation end 500 $(awk -v e=$end 'BEGIN { print e - 500 }')"; } | trace short.json 4
+        case " $(found with?.json short.json) " in
+            *" rank-short "*) [ $end = 999.999 ] ;;
+            *) [ $end = 1000 ] ;;
+        esac || fail "$end: $(found with?.json short.json)"
+    done
 }
 
 @test "long times have no exponents" {
@@ -96,18 +237,36 @@ END
     [[ " $(found "$a" one.db) " == *" rank-streams "* ]] || fail "$(found "$a" one.db)"
     [[ " $(found "$FIXTURES"/node-rank[013].db) " == *" ranks-missing "* ]]
     [[ " $(found "$FIXTURES"/node-rank[0123].db) " != *" ranks-missing "* ]]
+    launches 4 | trace first.json 0
+    launches 4 | trace last.json 2147483647
+    rocstats doctor first.json last.json | grep -q 'Evidence  *2147483646 of at least 2147483648, the first: rank 1$'
 }
 
-@test "GPUs and streams of a file of several ranks are of none of them" {
+@test "ranks in one set of tables have GPUs and streams of their own" {
     cp "$db" one.db
     process="SELECT id + @, nid, ppid, pid + @, init, fini, start, \"end\", command, replace(environment, 'RANK\":\"0', 'RANK\":\"' || @)"
+    change "DELETE FROM rocpd_memory_copy; DELETE FROM rocpd_pmc_event"
     for k in 1 2; do
         change "INSERT INTO rocpd_info_process(id, nid, ppid, pid, init, fini, start, \"end\", command, environment) ${process//@/$k} FROM rocpd_info_process WHERE id = (SELECT min(id) FROM rocpd_info_process)"
         change "UPDATE rocpd_kernel_dispatch SET pid = pid + 1 WHERE id > $((13 * k))"
     done
     [ "$(rocline info --format json one.db | jq -c '[.data.processes.rows[].rank]')" = '[0,1,2]' ]
-    [[ " $(found one.db) " != *" rank-gpus "* ]] || fail "$(found one.db)"
-    [[ " $(found one.db) " != *" rank-streams "* ]] || fail "$(found one.db)"
+    # All ranks on two GPUs and two streams; then one on a single one.
+    change "UPDATE rocpd_kernel_dispatch SET agent_id = (SELECT min(agent_id) FROM rocpd_kernel_dispatch) + id % 2, stream_id = (SELECT min(stream_id) FROM rocpd_kernel_dispatch) + id % 2"
+    [ "$(sqlite3 one.db 'SELECT count(DISTINCT agent_id), count(DISTINCT stream_id) FROM rocpd_kernel_dispatch GROUP BY pid' | xargs)" = '2|2 2|2 2|2' ]
+    [[ " $(found one.db) " != *" rank-"[gs]* ]] || fail "$(found one.db)"
+    change "UPDATE rocpd_kernel_dispatch SET agent_id = (SELECT min(agent_id) FROM rocpd_kernel_dispatch), stream_id = (SELECT min(stream_id) FROM rocpd_kernel_dispatch) WHERE pid = (SELECT min(pid) + 1 FROM rocpd_kernel_dispatch)"
+    for jobs in 1 3; do
+        [ "$(places rank-gpus -j $jobs one.db) $(places rank-streams -j $jobs one.db)" = "rank 1 1 rank 1 1" ] || fail "$(found one.db)"
+    done
+}
+
+@test "a rank with several files: GPUs and streams that are in both count once" {
+    for rank in 0 1; do
+        launches 40 2 2 | trace rank$rank.json $rank
+    done
+    cp rank1.json again.json
+    [ "$(found rank0.json rank1.json again.json)" = process-twice ] || fail "$(found rank0.json rank1.json again.json)"
 }
 
 @test "hosts whose events are never at the same time" {
@@ -116,15 +275,35 @@ END
     change "UPDATE rocpd_info_node SET machine_id = 'other', hostname = 'other', hash = 77"
     first="SELECT min(start) FROM rocpd_region"
     together=$(($(sqlite3 "$FIXTURES/node-rank0.db" "$first") - $(sqlite3 one.db "$first")))
-    for shift in $together 9000000000000; do
+    shift_all() { # NS
         for table in kernel_dispatch memory_copy region memory_allocate info_process; do
-            change "UPDATE rocpd_$table SET start = start + $shift, \"end\" = \"end\" + $shift"
+            change "UPDATE rocpd_$table SET start = start + $1, \"end\" = \"end\" + $1"
         done
-        change "UPDATE rocpd_info_process SET init = init + $shift, fini = fini + $shift"
-        [ "$shift" != "$together" ] || together=" $(found "$FIXTURES/node-rank0.db" one.db) "
-    done
+        change "UPDATE rocpd_info_process SET init = init + $1, fini = fini + $1; DELETE FROM rocpd_sample; DELETE FROM rocpd_pmc_event"
+    }
+    shift_all $together
+    together=" $(found "$FIXTURES/node-rank0.db" one.db) "
+    # Hosts that touch are not apart; 1 ns is.
+    end() { # DATABASE first_ns|last_ns
+        rocline info --format json "$1" | jq ".data.totals.rows[0].$2"
+    }
+    shift_all $(($(end "$FIXTURES/node-rank0.db" last_ns) - $(end one.db first_ns)))
+    [[ " $(found "$FIXTURES/node-rank0.db" one.db) " != *" hosts-apart "* ]] || fail "$(found "$FIXTURES/node-rank0.db" one.db)"
+    shift_all 1
     [[ "$together" != *" hosts-apart "* ]] || fail "$together"
     [[ " $(found "$FIXTURES/node-rank0.db" one.db) " == *" hosts-apart "* ]] || fail "$(found "$FIXTURES/node-rank0.db" one.db)"
+    [ "$(places hosts-apart "$FIXTURES/node-rank0.db" one.db)" = "other 2" ] || fail "$(places hosts-apart "$FIXTURES/node-rank0.db" one.db)"
+}
+
+@test "what a rule finds several times of one process, it counts once; of the whole trace it counts none" {
+    { launches 4096; echo "user_annotation end 90000 1"; } | trace round.json # calls and kernels
+    [ "$(places round-number round.json)" = "process 70 1" ] || fail "$(places round-number round.json)"
+    for rank in 0 2 3; do
+        { launches $((rank == 2 ? 40 : 100)); echo "user_annotation end $((rank == 2 ? 900 : 2000)) 1"; } |
+            trace rank$rank.json $rank # fewer kernels, and a shorter time
+    done
+    [ "$(places rank-short rank?.json)" = "rank 2 1" ] || fail "$(places rank-short rank?.json)"
+    [ "$(places ranks-missing rank?.json)" = "null null" ] || fail "$(places ranks-missing rank?.json)"
 }
 
 @test "steps of ranks" {
@@ -143,6 +322,10 @@ END
     grep -q 'ProfilerStep#4 to 5; others have 3 to 5' out
     grep -q 'Where  *rank 1$' out
     [ "$(found rank1.json rank3.json)" = ranks-missing ]
+    # Long names end with a whole character.
+    sed -i "s/ProfilerStep#/x$(printf 'é%.0s' {1..60})step /" rank?.json
+    rocstats doctor rank?.json >out || true
+    grep -q 'Evidence  *xé*4 to 5; others have 3 to 5$' out || fail "$(cat out)"
 }
 
 @test "a process that is there twice, or has two recordings" {
@@ -150,6 +333,16 @@ END
     [[ " $(found "$db" one.db) " == *" process-twice "* ]] || fail "$(found "$db" one.db)"
     change "UPDATE rocpd_kernel_dispatch SET start = start + 1"
     [[ " $(found "$db" one.db) " == *" two-recordings "* ]] || fail "$(found "$db" one.db)"
+    # One after the other, or of other ranks, they are none.
+    launches 40 | trace first.json # until 397 us
+    for begin in 397 396.999; do
+        launches 40 | awk -v begin=$begin '{ $3 += begin } 1' | trace second.json
+        [ "$(found first.json second.json)" = "$([ $begin = 397 ] || echo two-recordings)" ] || fail "$begin: $(found first.json second.json)"
+    done
+    launches 40 | trace rank0.json 0
+    launches 40 | trace rank1.json 1
+    sed -i 's/71/70/g' rank1.json
+    [ -z "$(found rank0.json rank1.json)" ] || fail "$(found rank0.json rank1.json)"
 }
 
 @test "events that stop at a round number" {

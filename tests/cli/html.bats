@@ -441,6 +441,8 @@ END
     rocstats --format html -o t.html t.json
     run ! grep -A1 '<h2><a href' t.html
     grep -q '<h2>Can the trace be trusted?' t.html
+    # What the doctor found has its level, and where it is.
+    grep -q '<li>No calls of the HIP runtime were recorded: 1 kernel <small>(note, t.json)</small> <a href="#findings">' t.html
 }
 
 @test "calls have one colour in a flame graph, those of CUDA as well" {

@@ -458,6 +458,25 @@ END
     try 0 rocstats --include kernel "$FIXTURES/everything.db"
     [[ "$output" == *"Rules that did not apply"*"exposed copies"*"no copies were recorded"* ]]
     rocstats --include kernel "$FIXTURES/everything.db" | grep -q "recorded without HIP calls: record with --hip-trace to see why"
+    # Names of rules and their thresholds are never cut, in no width.
+    COLUMNS=80 rocstats overlap --advice "$FIXTURES/everything.db" | sed -n '/^Rules of the advice/,$p' >out
+    run ! grep -F ... out
+    grep -q '^  late rank .*the others wait for more than 10 % of their communication' out
+}
+
+@test "sequences --top: the last row sums up the others" {
+    needs jq
+    sums() { # ARGUMENT...
+        rocstats sequences --format json "$@" "$FIXTURES/everything.db" |
+            jq -c '.tables[] | select(.key == "sequences").rows | [length, ([.[].calls] | add), ([.[].total_ns] | add), ([.[].gaps_ns] | add)]'
+    }
+    local all top
+    all=$(sums) top=$(sums --top 2)
+    [ "${all#*,}" = "${top#*,}" ] && [[ $all == "[5,"* && $top == "[3,"* ]] || fail "$all $top"
+    rocstats sequences --top 2 "$FIXTURES/everything.db" | grep -q '(3 others)'
+    # It is no sequence that the advice could be about.
+    rocstats sequences --top 2 --advice "$FIXTURES/everything.db" | grep 'from (3 others)' && fail "advice"
+    true
 }
 
 @test "--explain: what a rule of the advice means; rules are judged only where there is something to judge" {

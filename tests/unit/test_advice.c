@@ -124,7 +124,7 @@ static void test_occupancy(void **state)
         {"GEMM", "grid", 10, 12.5, 3, 0.49, 0, "only a part",
          "3.0 workgroups fill 49.0 % of the GPU"},
         {"communication", "grid", 90, 12.5, 3, 0.1, 520, NULL, NULL},
-        {"GEMM", "none", 10, 100, 100, 2, 4, "in memory (scratch)", "4 bytes of each work-item"},
+        {"GEMM", "none", 10, 100, 100, 2, 4, "uses scratch memory", "4 bytes of each work-item"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -155,10 +155,10 @@ static void test_gpus(void **state)
          {1000, 800, 0, 0, 200},
          "launch",
          "waits for launches",
-         "GPU 0 is idle for 31.0 % of its time, 60.0 % of that"},
-        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "sync", "synchronize less", "60.0 %"},
-        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "host", "other things to do", "60.0 %"},
-        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "dependency", "other work", "60.0 %"},
+         "GPU 0 is idle for 31.0 % of its time, 96.8 % of that"},
+        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "sync", "synchronize less", "96.8 %"},
+        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "host", "does other work", "96.8 %"},
+        {{1000, 690, 0, 0, 310}, {1000, 800, 0, 0, 200}, "dependency", "other work", "96.8 %"},
         {{1000, 700, 0, 0, 200},
          {1000, 600, 0, 0, 400},
          "unknown",
@@ -283,7 +283,7 @@ static void test_streams(void **state)
         double average;
         const char *finding, *evidence;
     } cases[] = {
-        {100, 1.04, "Streams run one after", "2 streams have 100 kernels and more, but 1.04"},
+        {100, 1.04, "Streams run one after", "2 streams have 100 kernels or more, but 1.04"},
         {100, 1.05, NULL, NULL},
         {99, 1.04, NULL, NULL}};
     (void)state;
@@ -353,7 +353,7 @@ static void test_queues(void **state)
         t = TABLE(all, "delay_causes", cause_columns);
         ROW(all, t, "queue", NULL, 1000, 900000);
         ROW(all, t, "dependency", NULL, 100, 100000 + more);
-        check(all, more ? "has nothing before it" : NULL, "100 launches wait for 1.0 us");
+        check(all, more ? "its stream is idle" : NULL, "100 launches wait for 1.0 us");
     }
 }
 
@@ -388,10 +388,10 @@ static void test_steps(void **state)
         size_t slow;
         double ratio;
         const char *finding, *evidence;
-    } cases[] = {{2, 1.51, "Steps take much longer", "step:2 of rank 0 takes 1.51 times"},
+    } cases[] = {{2, 1.51, "Some steps take much longer", "step:2 of rank 0 takes 1.51 times"},
                  {2, 1.5, NULL, NULL},
-                 {0, 4, "The first step is not warmed up", "step:0 of rank 0 takes 4.00 times"},
-                 {3, 4, "The first step is not warmed up", "step:0 of rank 1"}};
+                 {0, 4, "The first step includes warm-up", "step:0 of rank 0 takes 4.00 times"},
+                 {3, 4, "The first step includes warm-up", "step:0 of rank 1"}};
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rocl_tables *all = rocl_tables_new();
@@ -456,11 +456,11 @@ static void test_critical_path(void **state)
         int64_t parts, host, outside, factor, saved;
         const char *work, *finding, *evidence;
     } cases[] = {
-        {50, 40, 20, 2, 9, "kernels", "The host decides", "60.0 % of the critical path"},
+        {50, 40, 20, 2, 9, "kernels", "The host limits", "60.0 % of the critical path"},
         {49, 40, 20, 2, 50, "kernels", NULL, NULL},
         {50, 40, 19, 2, 9, "kernels", NULL, NULL},
         {50, 40, 40, 2, 9, "copies", NULL, NULL}, /* nothing that the host could launch earlier */
-        {50, 10, 10, 2, 10, "kernels", "Making one name faster", "10.0 % less if this"},
+        {50, 10, 10, 2, 10, "kernels", "A faster kernel", "10.0 % less if this"},
         {50, 10, 10, 3, 10, "kernels", NULL, NULL},
     };
     (void)state;

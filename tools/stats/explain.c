@@ -20,7 +20,7 @@ static void list_rules(FILE *to)
 {
     const rocl_advice_rule *r;
     for (size_t i = 0; (r = rocl_advice_rule_at(i)); i++)
-        fprintf(to, "%-22s %-12s %s\n", r->name, r->report, r->threshold);
+        fprintf(to, "%-22s %-14s %s\n", r->name, r->report, r->threshold);
 }
 
 /* In any case, with hyphens for blanks. */

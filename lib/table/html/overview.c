@@ -156,6 +156,26 @@ static void put_largest_rows(rocl_buf *b, const rocl_table *t, const char *by,
                       (int)t->row_count);
 }
 
+/* In parentheses what else there is of a finding. */
+static void put_remarks(rocl_buf *b, const rocl_table *t, size_t row)
+{
+    static const struct {
+        const char *column, *before;
+    } remarks[] = {{"level", ""}, {"where", ""}, {"threshold", "threshold: "}};
+    bool any = false;
+    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++) {
+        const size_t column = rocl_table_find_column(t, remarks[i].column);
+        if (column == t->column_count ||
+            rocl_table_find_cell(t, row, remarks[i].column)->type == ROCL_DATUM_NONE)
+            continue;
+        rocl_buf_str(b, any ? ", " : " <small>(");
+        rocl_buf_str(b, remarks[i].before);
+        rocl_html_put_cell(b, t, row, column);
+        any = true;
+    }
+    rocl_buf_str(b, any ? ")</small>" : "");
+}
+
 /* Advice names a report, which is a tab; what the doctor found is evidence of its own. */
 static void put_findings(rocl_buf *b, const rocl_tables *all)
 {
@@ -175,18 +195,13 @@ static void put_findings(rocl_buf *b, const rocl_tables *all)
         }
         const size_t sentence = rocl_table_find_column(t, lists[i].sentence);
         const size_t evidence = rocl_table_find_column(t, lists[i].evidence);
-        const size_t threshold = rocl_table_find_column(t, "threshold");
         rocl_buf_str(b, "<ul>");
         for (size_t r = 0; r < t->row_count; r++) {
             rocl_buf_str(b, "<li>");
             rocl_html_put_cell(b, t, r, sentence);
             rocl_buf_str(b, ": ");
             rocl_html_put_cell(b, t, r, evidence);
-            if (threshold < t->column_count) {
-                rocl_buf_str(b, " <small>(threshold: ");
-                rocl_html_put_cell(b, t, r, threshold);
-                rocl_buf_str(b, ")</small>");
-            }
+            put_remarks(b, t, r);
             const char *key = t->key;
             if (lists[i].report) {
                 const rocl_datum *d = rocl_table_find_cell(t, r, lists[i].report);
