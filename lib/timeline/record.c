@@ -613,3 +613,20 @@ bool rocl_track_event_next_arg(rocl_track_event *e, rocl_track_arg *arg)
     e->args += n;
     return true;
 }
+
+/* Events have few arguments: those behind get a number without a look. */
+enum { ARGS_COMPARED = 64 };
+
+bool rocl_track_arg_needs_number(const rocl_trace *t, rocl_track_event e, const rocl_track_arg *arg,
+                                 unsigned n, const char *const *own)
+{
+    const char *name = rocl_str(t, arg->name);
+    rocl_track_arg other;
+    for (; *own; own++)
+        if (!strcmp(name, *own))
+            return true;
+    for (unsigned i = 1; i < n && n <= ARGS_COMPARED; i++)
+        if (rocl_track_event_next_arg(&e, &other) && other.name == arg->name)
+            return true;
+    return n > ARGS_COMPARED;
+}
