@@ -115,6 +115,7 @@ static void put_args(rocl_buf *to, const rocl_batch *b, uint32_t first, uint32_t
         rocl_buf_varint(to, args[i].type);
         rocl_buf_varint(to, args[i].value_len);
         rocl_buf_put(to, args[i].value, args[i].value_len);
+        rocl_trace_note_text(b->capture->trace, args[i].value, args[i].value_len);
     }
 }
 

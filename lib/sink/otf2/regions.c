@@ -150,8 +150,8 @@ static void add_arg(ot_part *p, const rocl_track_arg *arg)
         memcpy(text, arg->value, arg->len);
         text[arg->len] = '\0';
         int64_t v = strtoll(text, NULL, 10);
-        snprintf(back, sizeof back, "%" PRId64, v);
-        if (!strcmp(text, back)) {
+        const int n = snprintf(back, sizeof back, "%" PRId64, v);
+        if ((size_t)n == arg->len && !memcmp(text, back, arg->len)) {
             OTF2_AttributeList_AddInt64(p->attributes,
                                         unused_attribute(p, arg->name, OTF2_TYPE_INT64), v);
             return;
