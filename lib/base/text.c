@@ -4,7 +4,9 @@
 #include <cjson/cJSON.h>
 #include <csv.h>
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -86,6 +88,16 @@ size_t rocl_utf8_incomplete(const char *text, size_t n)
                        : 0;
     }
     return 0;
+}
+
+void rocl_label(char *to, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(to, size, format, args);
+    va_end(args);
+    if (n >= 0 && (size_t)n >= size)
+        to[size - 1 - rocl_utf8_incomplete(to, size - 1)] = '\0';
 }
 
 void rocl_utf8_put(rocl_buf *b, const char *p, size_t n)

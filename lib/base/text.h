@@ -12,6 +12,10 @@
  */
 size_t rocl_utf8_incomplete(const char *text, size_t n);
 
+/* As snprintf(); what does not fit is cut between characters. */
+void rocl_label(char *to, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Is it valid UTF-8 (no overlong forms, no surrogates), without NULs? Those are no text for other
  * programs either: they are treated as invalid bytes. */
 bool rocl_utf8_valid(const char *p, size_t n);

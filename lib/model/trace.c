@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "model/trace.h"
 
 /* ---- faults ---- */
@@ -110,6 +111,12 @@ uint64_t rocl_trace_bad_texts(const rocl_trace *t)
 rocl_status rocl_trace_outcome_utf8(rocl_trace *t)
 {
     return rocl_trace_outcome_texts(t, rocl_strings_not_utf8(t->strings));
+}
+
+void rocl_trace_note_text(const rocl_trace *t, const char *p, size_t n)
+{
+    if (!rocl_utf8_valid(p, n))
+        rocl_strings_put(t->strings, p, n);
 }
 
 rocl_status rocl_trace_outcome_texts(rocl_trace *t, uint64_t n)

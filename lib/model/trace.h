@@ -149,6 +149,9 @@ rocl_status rocl_trace_outcome(const rocl_trace *t);
 /* The same for outputs whose texts must be UTF-8, after they were written: a notice says how many
  * texts had to be made valid, which is ROCL_PARTIAL, too. */
 rocl_status rocl_trace_outcome_utf8(rocl_trace *t);
+/* A text that is written but not kept, such as the value of an argument: if it is not UTF-8, it is
+ * one of these, once. Thread-safe. */
+void rocl_trace_note_text(const rocl_trace *t, const char *p, size_t n);
 /* Of n texts that are not of the trace alone, as results of SQL. */
 rocl_status rocl_trace_outcome_texts(rocl_trace *t, uint64_t n);
 /* With a number and " holds" or "s hold". */

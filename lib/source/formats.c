@@ -344,8 +344,9 @@ rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool
         return rocl_fail_format(path, f, err);
     if (f && f->ops) /* for who reads text only */
         return rocl_fail(err, ROCL_INPUT,
-                         "%s: this is %s, not text of rtg_tracer, HCC_PROFILE or strace", path,
-                         f->name);
+                         "%s: this is %s, not text of rtg_tracer, HCC_PROFILE or "
+                         "strace" ROCL_OTHER_LAYOUT,
+                         path, f->name);
     if (n < sizeof sqlite && !memcmp(head, sqlite, n))
         return rocl_fail(err, ROCL_INPUT, "%s: the database is truncated after %zu bytes", path, n);
     if (memchr(head, 0, n))

@@ -115,6 +115,7 @@ static void put_args(rocl_buf *to, const rocl_batch *b, uint32_t first, uint32_t
         rocl_buf_varint(to, args[i].type);
         rocl_buf_varint(to, args[i].value_len);
         rocl_buf_put(to, args[i].value, args[i].value_len);
+        rocl_trace_note_text(b->capture->trace, args[i].value, args[i].value_len);
     }
 }
 
@@ -612,4 +613,21 @@ bool rocl_track_event_next_arg(rocl_track_event *e, rocl_track_arg *arg)
     *arg = (rocl_track_arg){(uint32_t)name, (uint32_t)type, (const char *)e->args, n};
     e->args += n;
     return true;
+}
+
+/* Events have few arguments: those behind get a number without a look. */
+enum { ARGS_COMPARED = 64 };
+
+bool rocl_track_arg_needs_number(const rocl_trace *t, rocl_track_event e, const rocl_track_arg *arg,
+                                 unsigned n, const char *const *own)
+{
+    const char *name = rocl_str(t, arg->name);
+    rocl_track_arg other;
+    for (; *own; own++)
+        if (!strcmp(name, *own))
+            return true;
+    for (unsigned i = 1; i < n && n <= ARGS_COMPARED; i++)
+        if (rocl_track_event_next_arg(&e, &other) && other.name == arg->name)
+            return true;
+    return n > ARGS_COMPARED;
 }

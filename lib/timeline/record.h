@@ -241,6 +241,12 @@ uint64_t rocl_record_key_at(const rocl_sort_record *r, uint32_t index);
 bool rocl_record_decode(const rocl_sort_record *r, rocl_track_event *e);
 bool rocl_track_event_next_arg(rocl_track_event *e, rocl_track_arg *arg);
 
+/* Keys of a JSON object differ: whether the n-th argument of an event, from 1, is to be called
+ * "name #n", as one before it or a key in `own` has its name. own: ends with NULL. e: before the
+ * first argument was taken. */
+bool rocl_track_arg_needs_number(const rocl_trace *t, rocl_track_event e, const rocl_track_arg *arg,
+                                 unsigned n, const char *const *own);
+
 /* Bytes per second over `ns` > 0; sizes out of a file may be absurd, the rate still fits int64. */
 static inline uint64_t rocl_rate(uint64_t bytes, int64_t ns)
 {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* AMD's converter has a track for each stream, whatever its agent; with queues, one for each queue
  * of an agent, and one for the copies to an agent that a thread asked for. */
 static rocl_track amd_track(const rocl_timeline *t, rocl_track track, rocl_kind kind,
@@ -111,7 +113,7 @@ void rocl_program_name(const char *command, char *name, size_t size)
     size_t n = strcspn(command, " \t"), from = n;
     while (from > 0 && command[from - 1] != '/')
         from--;
-    snprintf(name, size, "%.*s", (int)(n - from), command + from);
+    rocl_label(name, size, "%.*s", (int)(n - from), command + from);
 }
 
 const char *rocl_process_host(const rocl_capture *c, const rocl_process *p)
@@ -126,12 +128,12 @@ void rocl_process_details(char *s, size_t size, int32_t rank, int64_t pid, const
         snprintf(parts[0], sizeof parts[0], "rank %" PRId32, rank);
     if (pid)
         snprintf(parts[1], sizeof parts[1], "pid %" PRId64, pid);
-    snprintf(parts[2], sizeof parts[2], "%s", host);
+    rocl_label(parts[2], sizeof parts[2], "%s", host);
     s[0] = 0;
     for (unsigned i = 0; i < 3; i++) {
         size_t n = strlen(s);
         if (parts[i][0])
-            snprintf(s + n, size - n, "%s%s", n ? ", " : "", parts[i]);
+            rocl_label(s + n, size - n, "%s%s", n ? ", " : "", parts[i]);
     }
 }
 
@@ -150,7 +152,7 @@ void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t s
 {
     const rocl_agent *a = g->agent;
     const char *s = rocl_str(t, a->user_name ? a->user_name : a->product ? a->product : a->name);
-    snprintf(name, size, "GPU %u%s%s", g->id, *s ? " " : "", s);
+    rocl_label(name, size, "GPU %u%s%s", g->id, *s ? " " : "", s);
 }
 
 void rocl_agent_label(const rocl_gpus *g, const rocl_capture *c, uint32_t agent, char *s,
@@ -160,7 +162,7 @@ void rocl_agent_label(const rocl_gpus *g, const rocl_capture *c, uint32_t agent,
     if (gpu)
         snprintf(s, size, "GPU %" PRIu32, gpu->id);
     else if (agent < c->agent_count)
-        snprintf(s, size, "%s", rocl_str(c->trace, c->agents[agent].label));
+        rocl_label(s, size, "%s", rocl_str(c->trace, c->agents[agent].label));
     else
         snprintf(s, size, ROCL_UNKNOWN_AGENT);
 }
@@ -171,7 +173,7 @@ void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word
     if (!q)
         snprintf(name, size, "No %s", word);
     else
-        snprintf(name, size, "%s", rocl_str(t, q->label));
+        rocl_label(name, size, "%s", rocl_str(t, q->label));
 }
 
 void rocl_work_label(const rocl_trace *t, const rocl_capture *c, const rocl_track *track, bool host,

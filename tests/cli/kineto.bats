@@ -219,3 +219,23 @@ END
     grep -q '^"HSA","hsa_signal_create",1,10,' hsa_api_trace.txt.summary
     diff hsa_api_trace.txt.summary b.json.summary
 }
+
+@test "arguments that are called like others of their event: keys of an object differ" {
+    command -v jq >/dev/null || skip "no jq"
+    cat >odd.json <<'EOF'
+{"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":10,"tid":11,"ts":100,"dur":5,"args":{"correlation":7,"a":1,"b":2,"a":3}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":110,"dur":2,"args":{"correlation":7,"device":0,"stream":7,"grid":[1,1,1],"block":[64,1,1],"workgroup":"w","queue":9,"a":4}}
+]}
+EOF
+    for layout in trace kineto; do
+        try 0 rtg2json -q --args --layout $layout -o t.json odd.json
+        jq -e '.traceEvents[] | select(.name == "hipLaunchKernel").args | [.a, .b] | map(tonumber) == [1, 2]' t.json
+        [ "$(grep -o '"a #[0-9]": *"*3' t.json | wc -l)" -eq 1 ]
+        # jq takes the last of several: there must be one of each.
+        jq -c --stream 'select(length == 2)[0]' t.json | sort | uniq -d >twice
+        [ ! -s twice ]
+    done
+    rtg2json -q --args --layout trace -o t.json odd.json
+    [ "$(jq -c '.traceEvents[] | select(.cat == "kernel").args | [.workgroup, .queue, .a]' t.json)" = '[[64,1,1],7,"4"]' ]
+}

@@ -538,6 +538,43 @@ large() {
     grep -q 'xxxxxxxx' events
 }
 
+@test "values of arguments that are not UTF-8 are counted as names are, by every output" {
+    cp "$FIXTURES/schema-3.0.0.db" t.db
+    chmod u+w t.db
+    sqlite3 t.db "UPDATE rocpd_arg$(suffix t.db) SET value = CAST(x'3500c378' AS TEXT) WHERE id < 3"
+    try 1 rocpd2otf2 --args -o t.otf2 t.db
+    says "1 text holds NUL or bytes that are not UTF-8"
+    otf2-print t.otf2 | grep -q $'STRING; "5\xef\xbf\xbd\xef\xbf\xbdx"'
+    for layout in trace kineto rocprof rocprofv3; do
+        try 1 rtg2json --args --layout $layout -o t.json t.db
+        says "1 text holds NUL or bytes that are not UTF-8"
+        grep -q $'5\xef\xbf\xbd\xef\xbf\xbdx' t.json
+    done
+    try 1 rtg2json -q --args --team 2 -o team.json t.db
+    try 1 rocpd2pftrace --args -o t.pftrace t.db
+    try 0 rtg2json -q -o t.json t.db
+}
+
+@test "long names are cut between characters, and are no fault" {
+    name=$(printf '训练%.0s' {1..80})
+    cat >long.json <<EOF
+{"deviceProperties":[{"id":0,"name":"$name"}],"traceEvents":[
+{"ph":"M","name":"process_name","pid":10,"args":{"name":"$name"}},
+{"ph":"M","name":"thread_name","pid":10,"tid":11,"args":{"name":"$name"}},
+{"ph":"X","cat":"cuda_runtime","name":"hipFree","pid":10,"tid":11,"ts":100,"dur":5,"args":{"$name":1,"$name":2}},
+{"ph":"X","cat":"kernel","name":"$name","pid":0,"tid":7,"ts":110,"dur":2,"args":{"device":0,"stream":7}},
+{"ph":"C","name":"$name","pid":10,"ts":101,"args":{"$name":1}}]}
+EOF
+    try 0 rocpd2otf2 --args -o t.otf2 long.json
+    [ -z "$stderr" ]
+    otf2-print -A t.otf2 >all
+    grep -q "Thread 11 (训练" all
+    run ! grep -q $'\xef\xbf\xbd' all
+    try 0 rtg2json --args -o t.json long.json
+    grep -q '"name":"训练' t.json
+    run ! grep -q $'\xef\xbf\xbd' t.json
+}
+
 @test "a disk that is full in the middle of a location" {
     "$BUILD/tests/rocpd-gen" -o many.db --rows 200000 --threads 1
     mkdir out

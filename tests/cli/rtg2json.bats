@@ -150,8 +150,16 @@ events() { # file filter: how many events pass a jq filter
 
 @test "inputs that turn out to be something else" {
     try 3 rtg2json -o a.json - <"$FIXTURES/rank0.db"
-    says "a database cannot be read through a pipe"
+    says "a database, not text: choose --layout trace"
     [ ! -e a.json ]
+    try 3 rtg2json -o a.json - <"$BATS_TEST_DIRNAME/../fixtures/chrome/kineto.json"
+    says "not text of rtg_tracer, HCC_PROFILE or strace: choose --layout trace"
+    [ ! -e a.json ]
+    for input in "$FIXTURES/rank0.db" "$BATS_TEST_DIRNAME/../fixtures/chrome/kineto.json"; do
+        rtg2json -q -o b.json "$input"
+        try 0 rtg2json -q --layout trace -o a.json - <"$input"
+        cmp a.json b.json
+    done
     : >empty
     echo "application text" >app
     try 1 rocstats domains --format csv empty "$TEXTS/calls.txt" app

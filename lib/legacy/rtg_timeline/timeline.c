@@ -63,8 +63,7 @@ static rocl_status read_block(timeline *t, rocl_lines *lines, rocl_block *c, boo
     /* Text may hold anything, but for a database that came through a pipe. */
     if (st == ROCL_OK && !t->offset && block.text >= sizeof magic &&
         !memcmp(text, magic, sizeof magic))
-        st = rocl_fail(err, ROCL_INPUT,
-                       "%s: a database cannot be read through a pipe: name its file",
+        st = rocl_fail(err, ROCL_INPUT, "%s: a database, not text" ROCL_OTHER_LAYOUT,
                        t->writer.path);
     t->offset += block.text;
     if (st == ROCL_OK && t->selection)

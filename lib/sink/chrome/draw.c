@@ -86,7 +86,7 @@ static rocl_status define_work(chrome_part *p, const rocl_track *t, uint64_t *ro
     if (t->lane)
         snprintf(number, sizeof number, " (%u)", t->lane + 1);
     const char *unknown = !t->gpu && t->kind <= ROCL_TRACK_QUEUE ? " (unknown agent)" : "";
-    snprintf(name, sizeof name, "%s%s%s%s", base, unknown, whose, number);
+    rocl_label(name, sizeof name, "%s%s%s%s", base, unknown, whose, number);
     uint32_t id = t->id == ROCL_NONE ? 0 : t->id < 0x1fffe ? t->id + 1 : 0x1ffff;
     uint32_t sort = (uint32_t)t->kind << 27 | id << 10 | (t->lane < 1023 ? t->lane : 1023);
     chrome_describe_row(p->lines, &p->text, pid, tid, name, sort);
@@ -120,11 +120,11 @@ static rocl_status define_counter(chrome_part *p, const rocl_track *t, uint64_t 
     }
     if (t->kind == ROCL_TRACK_SAMPLES)
         rocl_place_label(t->place, place);
-    snprintf(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words, words[0] ? " " : "",
-             bytes ? "allocated"
-             : k   ? rocl_str(w->trace, k->name)
-                   : "unknown counter",
-             place);
+    rocl_label(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words, words[0] ? " " : "",
+               bytes ? "allocated"
+               : k   ? rocl_str(w->trace, k->name)
+                     : "unknown counter",
+               place);
     rocl_json_put(&s->name, name, strlen(name));
     if (*unit) {
         rocl_buf_str(&s->name, " (");

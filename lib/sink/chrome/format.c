@@ -126,32 +126,23 @@ static rocl_status put_copy_agents(chrome_formatter *f, const rocl_capture *c,
     return ROCL_OK;
 }
 
-/* ---- arguments of calls ---- */
-
-/* Calls have few arguments: more than that, and each name gets a number without a look. */
-enum { ARGS_COMPARED = 64 };
-
-/* A name that came before gets a number: keys of an object differ. */
-static bool is_repeated(rocl_track_event e, const rocl_track_arg *arg)
-{
-    rocl_track_arg other;
-    while (rocl_track_event_next_arg(&e, &other) && other.value != arg->value)
-        if (other.name == arg->name)
-            return true;
-    return false;
-}
+/* ---- arguments of calls and kernels, as their source has them ---- */
 
 static rocl_status put_args(chrome_formatter *f, rocl_track_event *e, rocl_error *err)
 {
+    static const char *const of_calls[] = {"correlation", NULL};
+    static const char *const of_kernels[] = {"stream",      "queue",       "grid",
+                                             "workgroup",   "lds_bytes",   "scratch_bytes",
+                                             "dispatch_id", "correlation", NULL};
     const rocl_track_event all = *e;
+    const char *const *own = e->kind == ROCL_DISPATCH ? of_kernels : of_calls;
     rocl_track_arg arg;
     for (unsigned n = 1; rocl_track_event_next_arg(e, &arg); n++) {
         const rocl_cached_text *name = rocl_text_cache_get(&f->texts, arg.name);
         if (!name)
             return rocl_fail_memory(err);
         char number[ROCL_NUM_MAX + 4] = "";
-        if (n > ARGS_COMPARED || (name->len == 11 && !memcmp(name->bytes, "correlation", 11)) ||
-            is_repeated(all, &arg))
+        if (rocl_track_arg_needs_number(f->trace, all, &arg, n, own))
             *rocl_put_u64(PUT(number, " #"), n) = 0;
         rocl_buf_str(f->out, ",\"");
         rocl_buf_put(f->out, name->bytes, name->len);

@@ -58,8 +58,8 @@ static void describe_process(chrome_world *w, chrome_lines *l, uint32_t index)
     rocl_process_details(more, sizeof more, several ? p->rank : -1,
                          own->real && (program[0] || !several) ? 0 : p->pid,
                          machines || !own->real ? host : "");
-    snprintf(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
-             more, more[0] ? ")" : "");
+    rocl_label(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
+               more, more[0] ? ")" : "");
     put_metadata_line(l, &w->line, "process_name", own->pid, 0, "name", name, 0);
     rocl_process_details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host);
     if (more[0])
@@ -103,7 +103,7 @@ void chrome_describe_gpus(const chrome_world *w, rocl_buf *to)
         if (!w->gpu_seen[i])
             continue;
         rocl_gpu_label(w->trace, g, gpu, sizeof gpu);
-        snprintf(name, sizeof name, "%s%s%.100s%s", gpu, *host ? " (" : "", host, *host ? ")" : "");
+        rocl_label(name, sizeof name, "%s%s%s%s", gpu, *host ? " (" : "", host, *host ? ")" : "");
         rocl_buf_str(to, ",\n");
         put_metadata(to, "process_name", w->gpu_pids[i], 0, "name", name, 0);
         rocl_buf_str(to, ",\n");
@@ -164,9 +164,9 @@ static rocl_status describe_thread(chrome_world *w, chrome_lines *l, size_t sequ
     const rocl_status st = own ? ROCL_OK : chrome_number_row(w, sequence, 0, tid, err);
     const char *label = rocl_thread_label(w->capture, t, p, buf, sizeof buf);
     if ((own && *tid == t->tid) || main)
-        snprintf(name, sizeof name, "%s", label);
+        rocl_label(name, sizeof name, "%s", label);
     else if (*label)
-        snprintf(name, sizeof name, "%s (tid %" PRId64 ")", label, t->tid);
+        rocl_label(name, sizeof name, "%s (tid %" PRId64 ")", label, t->tid);
     else
         snprintf(name, sizeof name, "thread %" PRId64, t->tid);
     chrome_describe_row(l, &w->line, pid, *tid, name,

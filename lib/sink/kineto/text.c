@@ -131,13 +131,14 @@ static rocl_buf *begin_arg(kineto_writer *w, bool *any)
     return b;
 }
 
-/* All that its source says of the event, less what is written otherwise (`known`). */
+/* All that its source says of the event, less what is written otherwise (`known`). own: other keys
+ * that the event has. */
 static void put_source_args(kineto_writer *w, const rocl_track_event *e, const char *const *known,
-                            bool *any)
+                            const char *const *own, bool *any)
 {
     rocl_track_event args = *e;
     rocl_track_arg a;
-    while (rocl_track_event_next_arg(&args, &a)) {
+    for (unsigned n = 1; rocl_track_event_next_arg(&args, &a); n++) {
         size_t k = 0;
         const char *name = rocl_text(w->format->trace, a.name, NULL);
         while (known[k] && strcmp(known[k], name))
@@ -146,6 +147,8 @@ static void put_source_args(kineto_writer *w, const rocl_track_event *e, const c
             continue;
         rocl_buf *b = begin_arg(w, any);
         kineto_put_text(w, a.name);
+        if (rocl_track_arg_needs_number(w->format->trace, *e, &a, n, own))
+            kineto_put_uint(b, " #", n);
         if (a.type != w->format->string_type && is_json_value(a.value, a.len)) {
             rocl_buf_str(b, "\": ");
             rocl_buf_put(b, a.value, a.len);
@@ -249,7 +252,7 @@ static void put_call(kineto_writer *w, const kineto_item *item, const rocl_track
         kineto_put_uint(begin_arg(w, &any), "External id\": ", item->operator_id);
     if (e->stack_id && class == KINETO_CALL)
         kineto_put_uint(begin_arg(w, &any), "correlation\": ", e->stack_id);
-    put_source_args(w, e, known, &any);
+    put_source_args(w, e, known, known, &any);
     end_args(w, any);
     if (item->linked)
         put_arrow(w, "s", "ac2g", e->stack_id, pid, tid, e->time);
@@ -285,6 +288,8 @@ static void put_dimensions(kineto_writer *w, const char *key, const uint32_t v[3
 static void put_kernel_args(kineto_writer *w, const rocl_track_event *e, bool items, bool *any)
 {
     static const char *const known[] = {"External id", NULL};
+    static const char *const own[] = {"device", "stream", "correlation",   "pid",
+                                      "grid",   "block",  "shared memory", NULL};
     uint32_t grid[3];
     for (int i = 0; i < 3; i++)
         grid[i] = items || !e->workgroup[i]
@@ -296,7 +301,7 @@ static void put_kernel_args(kineto_writer *w, const rocl_track_event *e, bool it
     }
     if (e->group_segment)
         kineto_put_int(begin_arg(w, any), "shared memory\": ", e->group_segment);
-    put_source_args(w, e, known, any);
+    put_source_args(w, e, known, own, any);
 }
 
 /* What PyTorch calls a copy, and its direction: "HtoD". */

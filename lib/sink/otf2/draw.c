@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "sink/otf2/otf2.h"
 
 static ot_part *part_of(rocl_timeline_part *p)
@@ -99,8 +100,8 @@ static uint64_t define_metric(ot_part *p, const rocl_track *track)
                             : track->agent == ROCL_NONE
                                 ? "an unknown agent"
                                 : rocl_str(c->trace, c->agents[track->agent].label);
-        snprintf(name, sizeof name, "%s%s%s", allocated ? "Allocated memory" : "Copy bandwidth",
-                 track->gpu ? "" : " of ", agent);
+        rocl_label(name, sizeof name, "%s%s%s", allocated ? "Allocated memory" : "Copy bandwidth",
+                   track->gpu ? "" : " of ", agent);
         member.unit = ot_text(p->defs, allocated ? "bytes" : "bytes/s");
         member.type = OTF2_TYPE_INT64;
         instance.process = track->process;
@@ -114,8 +115,8 @@ static uint64_t define_metric(ot_part *p, const rocl_track *track)
             instance.process = track->process;
             instance.agent = ROCL_NONE;
         }
-        snprintf(name, sizeof name, "%s%s%s", track->spm ? "SPM " : "",
-                 k ? rocl_str(c->trace, k->name) : "unknown counter", place);
+        rocl_label(name, sizeof name, "%s%s%s", track->spm ? "SPM " : "",
+                   k ? rocl_str(c->trace, k->name) : "unknown counter", place);
         if (samples && !track->spm && k && !strcmp(rocl_str(c->trace, k->value_type), "ACCUM"))
             member.mode = OTF2_METRIC_ACCUMULATED_POINT;
         member.description = k ? k->description : 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "sink/otf2/otf2.h"
 
 /* ---- regions --------------------------------------------------------------------------------- */
@@ -120,8 +121,9 @@ static OTF2_AttributeRef unused_attribute(ot_part *p, uint32_t name, OTF2_Type t
 {
     OTF2_AttributeRef ref = ot_attribute_ref(p->defs, name, type);
     for (unsigned n = 2; OTF2_AttributeList_TestAttributeByID(p->attributes, ref); n++) {
-        char numbered[256];
-        snprintf(numbered, sizeof numbered, "%.200s (%u)", rocl_str(p->sink->trace, name), n);
+        char start[201], numbered[256];
+        rocl_label(start, sizeof start, "%s", rocl_str(p->sink->trace, name));
+        snprintf(numbered, sizeof numbered, "%s (%u)", start, n);
         ref = ot_attribute_ref(p->defs, ot_text(p->defs, numbered), type);
         if (p->defs->failed)
             break;
@@ -148,8 +150,8 @@ static void add_arg(ot_part *p, const rocl_track_arg *arg)
         memcpy(text, arg->value, arg->len);
         text[arg->len] = '\0';
         int64_t v = strtoll(text, NULL, 10);
-        snprintf(back, sizeof back, "%" PRId64, v);
-        if (!strcmp(text, back)) {
+        const int n = snprintf(back, sizeof back, "%" PRId64, v);
+        if ((size_t)n == arg->len && !memcmp(text, back, arg->len)) {
             OTF2_AttributeList_AddInt64(p->attributes,
                                         unused_attribute(p, arg->name, OTF2_TYPE_INT64), v);
             return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "sink/otf2/otf2.h"
 
 /* ---- the system tree: machines and devices --------------------------------------------------- */
@@ -75,7 +76,7 @@ uint32_t ot_lane_location(ot_system *y, uint32_t location, uint32_t lane)
 {
     char name[320];
     const ot_location *l = &y->locations[location];
-    snprintf(name, sizeof name, "%.280s (%" PRIu32 ")", rocl_str(y->trace, l->name), lane + 1);
+    rocl_label(name, sizeof name, "%s (%" PRIu32 ")", rocl_str(y->trace, l->name), lane + 1);
     uint32_t more = add_location(y, l->group, l->type, name);
     y->locations[more].base = location;
     return more;
@@ -103,10 +104,11 @@ static uint32_t add_thread(ot_system *y, uint32_t group, uint32_t process, uint3
     char name[256] = "unknown thread";
     if (thread != ROCL_NONE) {
         const rocl_thread *t = &y->capture->threads[thread];
-        const char *own = rocl_str(y->trace, t->name);
+        char own[201];
+        rocl_label(own, sizeof own, "%s", rocl_str(y->trace, t->name));
         const char *kind = t->tid == y->capture->processes[process].pid ? "Main thread" : "Thread";
         if (*own)
-            snprintf(name, sizeof name, "%s %" PRId64 " (%.200s)", kind, t->tid, own);
+            snprintf(name, sizeof name, "%s %" PRId64 " (%s)", kind, t->tid, own);
         else
             snprintf(name, sizeof name, "%s %" PRId64, kind, t->tid);
     }
@@ -124,8 +126,8 @@ uint32_t ot_process_group(ot_system *y, uint32_t process)
     rocl_program_name(rocl_str(y->trace, p->command), program, sizeof program);
     if (p->rank >= 0)
         snprintf(rank, sizeof rank, "rank %" PRId32 ": ", p->rank);
-    snprintf(name, sizeof name, "%s%s (pid %" PRId64 ")", rank, program[0] ? program : "process",
-             p->pid);
+    rocl_label(name, sizeof name, "%s%s (pid %" PRId64 ")", rank, program[0] ? program : "process",
+               p->pid);
     /* Its own main thread, else the first one known of it. */
     uint32_t main = ROCL_NONE;
     for (uint32_t i = 0; i < c->thread_count; i++)
@@ -165,8 +167,8 @@ uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent)
     const rocl_agent *a = &y->capture->agents[agent];
     const char *product = rocl_str(y->trace, a->product ? a->product : a->name);
     char name[256];
-    snprintf(name, sizeof name, "%s%s%s", rocl_str(y->trace, a->label), *product ? " " : "",
-             product);
+    rocl_label(name, sizeof name, "%s%s%s", rocl_str(y->trace, a->label), *product ? " " : "",
+               product);
     group = add_group(y, &(ot_group){.name = ot_text(y->defs, name),
                                      .tree = device_tree(y, g),
                                      .creator = creator,
@@ -233,9 +235,9 @@ uint32_t ot_track_location(ot_system *y, const rocl_track *t)
         rocl_work_label(y->trace, c, t, false, own, sizeof own);
         if (!ot_is_process(y, group))
             return add_stream(y, group, own);
-        snprintf(name, sizeof name, "%s of %s", own,
-                 t->agent != ROCL_NONE ? rocl_str(y->trace, c->agents[t->agent].label)
-                                       : "an unknown agent");
+        rocl_label(name, sizeof name, "%s of %s", own,
+                   t->agent != ROCL_NONE ? rocl_str(y->trace, c->agents[t->agent].label)
+                                         : "an unknown agent");
         return add_stream(y, group, name);
     }
 }

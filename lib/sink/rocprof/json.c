@@ -288,9 +288,12 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
     if (call) {
         begin_field(b, "args");
-        if (s->trace->opt.args)
-            (table == TABLE_HSA ? put_hsa_args : put_hip_args)(
-                b, s->trace, g->arg_count ? batch->args + g->arg_first : NULL, g->arg_count);
+        if (s->trace->opt.args) {
+            const rocl_arg *args = g->arg_count ? batch->args + g->arg_first : NULL;
+            for (uint32_t k = 0; k < g->arg_count; k++)
+                rocl_trace_note_text(s->trace, args[k].value, args[k].value_len);
+            (table == TABLE_HSA ? put_hsa_args : put_hip_args)(b, s->trace, args, g->arg_count);
+        }
         rocl_buf_byte(b, '"');
         if (table == TABLE_OTHER_CALLS)
             put_text_field(b, "Domain", s->trace, e->category);

@@ -235,6 +235,7 @@ static void put_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uin
         v3_put_text(b, i ? ",{\"type\":" : "{\"type\":", t, args[i].type);
         v3_put_text(b, ",\"name\":", t, args[i].name);
         v3_put_string(b, ",\"value\":", args[i].value, args[i].value_len);
+        rocl_trace_note_text(t, args[i].value, args[i].value_len);
         rocl_buf_byte(b, '}');
     }
     rocl_buf_byte(b, ']');
