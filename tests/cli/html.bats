@@ -78,6 +78,28 @@ assert p.open == [] and p.cells > 50, p.open
 END
 }
 
+@test "the title of a page names the files, without their folders, and the report" {
+    needs "$BUILD/tests/rocpd-gen"
+    title() { # arguments of rocstats...
+        rocstats --format html "$@" | grep -o '^<title>.*</title>'
+    }
+    local i
+    for i in 1 2 3 4 5; do
+        mkdir "rank$i"
+        "$BUILD/tests/rocpd-gen" -o "rank$i/a<b>&.db" --rows 100 --seed "$i" --first-rank "$i"
+    done
+    [ "$(title rank1/*.db)" = '<title>a&lt;b&gt;&amp;.db (rocpd database): Where the time went</title>' ]
+    [ "$(title kernels "$PWD"/rank1/*.db)" = '<title>a&lt;b&gt;&amp;.db (rocpd database): Kernels</title>' ]
+    [ "$(title compare rank1/*.db rank2/*.db)" = \
+        '<title>a&lt;b&gt;&amp;.db (rocpd database) and a&lt;b&gt;&amp;.db (rocpd database): From A to B</title>' ]
+    rocline convert -o t.html rank1/*.db
+    grep -q '^<title>a&lt;b&gt;&amp;.db: Timeline</title>' t.html
+    # Files of one name are counted; only three names are listed.
+    [ "$(title rank*/*.db)" = '<title>5 x a&lt;b&gt;&amp;.db (rocpd database): Where the time went</title>' ]
+    for i in 1 2 3 4; do mv "rank$i"/*.db "$i.db"; done
+    [ "$(title [1-4].db rank5/*.db)" = '<title>1.db, 2.db, 3.db and 2 more (rocpd database): Where the time went</title>' ]
+}
+
 @test "on paper: all columns, names in full, also from a dark page" {
     needs chromium pdftotext
     local name
