@@ -311,6 +311,26 @@ J
 }
 
 # Files are cut into pieces of some MiB between events, which may be those of the two ends of an arrow.
+@test "layout rocprof: kernels that are called like copies stay kernels" {
+    needs jq
+    cat >t.json <<'END'
+{"traceEvents":[
+{"ph":"X","cat":"kernel","name":"Memcpy HtoD","pid":0,"tid":7,"ts":1,"dur":2,"args":{"device":0,"stream":7,"correlation":1}},
+{"ph":"X","cat":"kernel","name":"CopyHostToDevice","pid":0,"tid":7,"ts":5,"dur":2,"args":{"device":0,"stream":7,"correlation":2}},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Host -> Device)","pid":0,"tid":7,"ts":9,"dur":2,"args":{"device":0,"stream":7,"correlation":3}}
+]}
+END
+    rtg2json --layout rocprof -o out.json t.json
+    names() { # FILE
+        rocstats summary --format csv "$1" | cut -d, -f1-3
+    }
+    names t.json >expected
+    names out.json | diff expected -
+    # Before ROCm 4.3, when the pid of a row was its section, sections of GPUs also have copies.
+    sed 's/"pid":"0"/"pid":"6"/; s/"pid":1,"tid":7/"pid":6,"tid":7/' out.json >old.json
+    [ "$(names old.json | grep '^"MEMORY_COPIES"' | cut -d, -f2 | paste -s -d" ")" = '"CopyHostToDevice" "Memcpy HtoD"' ]
+}
+
 @test "an arrow whose ends are in different pieces of the file joins call and work" {
     for pad in "" xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; do
         awk -v pad="$pad" 'BEGIN {

@@ -545,19 +545,13 @@ bool rocprof_is_copy(rocl_view name)
     return found && !memchr(name.p, '(', name.n); /* else a kernel that is called like it */
 }
 
-rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
-                           rocl_view name, rocl_error *err)
+static rocl_status put_kernel_or_barrier(rocl_records *to, const rocprof_words *w,
+                                         rocl_source_record *r, rocl_view name, rocl_error *err)
 {
     static const rocl_key_facts function = {.is_function = true};
     static const char *const barriers[] = {"Marker", "\"<barrier packet>\"", "<barrier packet>",
                                            "Barrier"};
     r->name = without_quotes(name);
-    if (rocprof_is_copy(name)) {
-        r->kind = ROCL_COPY;
-        r->as.e.category = w->copy;
-        take_copy_ends(r, name);
-        return rocl_record_put(to, r, err);
-    }
     const bool has_arguments = memchr(name.p, '(', name.n);
     for (size_t i = 0; !has_arguments && i < sizeof barriers / sizeof *barriers; i++)
         if (begins_with(name, barriers[i])) {
@@ -568,6 +562,18 @@ rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source
     r->kind = ROCL_DISPATCH;
     r->symbol = &function;
     r->as.e.category = w->kernel;
+    return rocl_record_put(to, r, err);
+}
+
+rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
+                           rocl_view name, rocl_error *err)
+{
+    if (!rocprof_is_copy(name))
+        return put_kernel_or_barrier(to, w, r, name, err);
+    r->name = without_quotes(name);
+    r->kind = ROCL_COPY;
+    r->as.e.category = w->copy;
+    take_copy_ends(r, name);
     return rocl_record_put(to, r, err);
 }
 
@@ -583,6 +589,8 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     const rocl_status st = count_bad_value(to, row, bad, err);
     if (st != ROCL_OK)
         return st;
+    if (row->no_copy)
+        return put_kernel_or_barrier(to, w, r, name, err);
     /* Of v2, whose kernels have their names. */
     if (!has_column(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
         begins_with(name, "Marker") || begins_with(name, "Barrier"))

@@ -157,6 +157,7 @@ typedef struct rocprof_row {
     uint64_t scope, id; /* of the record, for who completes it; 0 */
     bool started;       /* a range of rocTX that was started and stopped, not pushed and popped */
     bool puts_dispatch; /* of a table of counter values: no other table has its dispatch */
+    bool no_copy;       /* copies are elsewhere in the file: a kernel may be called like one */
 } rocprof_row;
 
 #define ROCPROF_BIT(column)        ((uint64_t)1 << ROCPROF_##column)
