@@ -288,7 +288,8 @@ J
 {"traceEvents":[
  {"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,"ts":1,"dur":1,"args":{"device":1,"stream":7}},
  {"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":1,"tid":7,"ts":3,"dur":1,"args":{"device":1,"stream":7}},
- {"ph":"X","cat":"gpu_memset","name":"Memset (Device)","pid":1,"tid":7,"ts":5,"dur":1,"args":{"device":1,"stream":7}}
+ {"ph":"X","cat":"gpu_memset","name":"Memset (Device)","pid":1,"tid":7,"ts":5,"dur":1,"args":{"device":1,"stream":7}},
+ {"ph":"X","cat":"gpu_memcpy","name":"Memcpy PtoP (Device -> Device)","pid":1,"tid":7,"ts":7,"dur":1,"args":{"device":1,"stream":7}}
 ]}
 J
     for input in hcc.log a.json; do
@@ -301,6 +302,7 @@ J
         diff $input.ends b.json.ends
     done
     [[ "$(cat b.json.ends)" == *'"Memcpy DtoH (Device -> Pageable)",0,1'* ]]
+    [[ "$(cat b.json.ends)" == *'"Memcpy PtoP (Device -> Device)",0,1'* ]] # to which GPU is not said
     printf '%s\n' 'Domain(ROCTX_DOMAIN), Timestamp(1005), ROCTX_ID(0), ROCTX_Message(ROCTX-MARK: m)' \
         'Domain(ROCTX_DOMAIN), Timestamp(2000), ROCTX_ID(0), ROCTX_Message(ROCTX-RANGE: r)' \
         'Domain(ROCTX_DOMAIN), Timestamp(2007), ROCTX_ID(0),' >marks.txt

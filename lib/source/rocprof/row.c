@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "source/copies.h"
 #include "source/rtg/line.h"
 
 _Static_assert(ROCPROF_COLUMNS <= 64, "a set of columns is a word");
@@ -512,27 +513,12 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
                                                      "a dispatch without times", err);
 }
 
-/* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice", "Memcpy HtoD (Host -> Device)": which ends are
- * on the GPU at hand. */
 static void take_copy_ends(rocl_source_record *r, rocl_view name)
 {
-    static const struct {
-        const char *word, *capitals, *letters;
-        bool src, dst;
-    } ends[] = {{"HostToDevice", "HOST_TO_DEVICE", "HtoD", false, true},
-                {"DeviceToHost", "DEVICE_TO_HOST", "DtoH", true, false},
-                {"DeviceToDevice", "DEVICE_TO_DEVICE", "DtoD", true, true},
-                {"HostToHost", "HOST_TO_HOST", "HtoH", false, false},
-                {"PeerToPeer", "PEER_TO_PEER", "PtoP", true, false}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (rocl_view_find(name, ends[i].word) || rocl_view_find(name, ends[i].capitals) ||
-            rocl_view_find(name, ends[i].letters)) {
-            r->src = ends[i].src ? r->agent : ROCL_NO_KEY;
-            r->dst = ends[i].dst ? r->agent : ROCL_NO_KEY;
-            return;
-        }
-    r->dst = r->agent;
-    r->ends_unknown = true;
+    bool src = false, dst = true;
+    r->ends_unknown = !rocl_copy_ends(name, &src, &dst);
+    r->src = src ? r->agent : ROCL_NO_KEY;
+    r->dst = dst ? r->agent : ROCL_NO_KEY;
 }
 
 bool rocprof_is_copy(rocl_view name)
