@@ -79,6 +79,22 @@ slices() {
     done
 }
 
+@test "numbers of threads that are none are kept beside those that Perfetto takes" {
+    needs sqlite3 protoc "$FIXTURES/schema-3.0.0.db"
+    install -m 644 "$FIXTURES/schema-3.0.0.db" t.db
+    sqlite3 t.db "UPDATE rocpd_info_thread$(suffix t.db) SET tid = iif(tid = 4207, 0, -7) WHERE tid IN (4207, 4213)"
+    rocpd2pftrace -q -z 0 -o t.pftrace t.db
+    decode t.pftrace >text
+    [ "$(grep -A1 '^ *tid: 1258' text | grep -c tid:)" -eq 2 ] # and Perfetto takes numbers above 0
+    [ "$(grep 'description: "tid' text | tr -d ' ' | sort | paste -s -d' ')" = 'description:"tid-7" description:"tid0"' ]
+    rocpd2pftrace -q -o u.pftrace t.pftrace
+    local file
+    for file in t.db t.pftrace u.pftrace; do
+        try 0 rocline query -q -f csv 'SELECT DISTINCT tid FROM threads ORDER BY tid' $file
+        [ "$output" = $'"tid"\n-7\n0\n4200\n4210' ] || fail "$file"
+    done
+}
+
 @test "a trace of a trace has the same slices" {
     for db in "$TOP/tests/fixtures/demo.db" "$FIXTURES"/{everything,graph,sampled}.db; do
         for option in --args --legacy-tracks; do

@@ -181,6 +181,7 @@ struct pfr_file {
     size_t track_count, track_cap;
     rocl_map track_ids;
     rocl_map thread_names; /* of the process tree */
+    rocl_map real_tids;    /* where ours had to write others: their descriptions */
     pfr_gpu *gpus;
     size_t gpu_count, gpu_cap;
     uint32_t hosts[64];     /* names of machines, by id below 64; texts of `bytes` */
