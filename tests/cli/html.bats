@@ -100,6 +100,22 @@ END
     [ "$(title [1-4].db rank5/*.db)" = '<title>1.db, 2.db, 3.db and 2 more (rocpd database): Where the time went</title>' ]
 }
 
+@test "gaps of a picture are in order of length, also those that only the second GPU has" {
+    kernel() { # DEVICE BEGIN
+        echo "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":$1,\"tid\":7,\"ts\":$2,\"dur\":10,
+            \"args\":{\"device\":$1,\"stream\":7}}"
+    }
+    {
+        echo '{"traceEvents":['
+        for begin in 0 15 525; do kernel 0 $begin; echo ,; done
+        for begin in 0 15 75 5085; do kernel 1 $begin; [ $begin = 5085 ] || echo ,; done
+        echo ']}'
+    } >t.json
+    rocstats gaps --format html -o a.html t.json
+    grep -A1 '<figure aria-label="Idle gaps by length">' a.html | grep -o '&[lg]t;=* [^<]*' | paste -s -d, >legend
+    [ "$(cat legend)" = '&lt; 10 us,&lt; 100 us,&lt; 1 ms,&lt; 10 ms' ]
+}
+
 @test "on paper: all columns, names in full, also from a dark page" {
     needs chromium pdftotext
     local name
