@@ -366,6 +366,27 @@ slices() {
         "at 2000000 at 2050000 at 2051000 at 3000100 at 3000500 " ]
 }
 
+@test "clocks that no snapshot relates to the trace's, and Chrome's oldest descriptions, are told" {
+    needs_protoc
+    local proto="$TOP/tests/proto"
+    cat >c.txt <<'END'
+packet { trusted_packet_sequence_id: 1 clock_snapshot { clocks { clock_id: 6 timestamp: 1000 } clocks { clock_id: 1 timestamp: 5 } } }
+packet { trusted_packet_sequence_id: 2 sequence_flags: 1 track_descriptor { uuid: 9 thread { pid: 7 tid: 8 } } }
+packet { trusted_packet_sequence_id: 2 timestamp: 600 timestamp_clock_id: 3 track_event { type: TYPE_INSTANT track_uuid: 9 name: "b" } }
+packet { trusted_packet_sequence_id: 2 timestamp: 20 timestamp_clock_id: 1 track_event { type: TYPE_INSTANT track_uuid: 9 name: "c" } }
+END
+    protoc --encode=perfetto.protos.Trace -I "$proto" "$proto/perfetto_subset.proto" <c.txt >c.pftrace
+    printf '\x0a\x03\xda\x02\x00\x0a\x03\xe2\x02\x00' >>c.pftrace # fields 43 and 44, empty
+    try 0 rocpd2csv -d out c.pftrace
+    says "1 of Chrome's oldest descriptions of processes, 1 of Chrome's oldest descriptions of threads"
+    says "c.pftrace: times of clock 3 are taken as they are: no clock snapshot relates it to that of the trace"
+    # All events are on one clock.
+    sed -i 4d c.txt
+    protoc --encode=perfetto.protos.Trace -I "$proto" "$proto/perfetto_subset.proto" <c.txt >c.pftrace
+    try 0 rocpd2csv -d out c.pftrace
+    silent
+}
+
 @test "phases of Chrome's, states, and arrows of instants and ends" {
     encode phases
     try 1 rocpd2csv -d out -o o phases.pftrace
