@@ -333,6 +333,23 @@ END
     [ "$(names old.json | grep '^"MEMORY_COPIES"' | cut -d, -f2 | paste -s -d" ")" = '"CopyHostToDevice" "Memcpy HtoD"' ]
 }
 
+@test "kernels that AMD's script takes for copies, by Copy or Fill in their names, are kernels" {
+    {
+        printf '{ "traceEvents":[{}\n,{"args":{"name":"COPY"},"ph":"M","pid":1,"name":"process_name","sort_index":0}\n'
+        local name begin=1000
+        for name in CatArrayBatchedCopy vectorized_FillFunctor CopyHostToDevice FillBuffer async-copy; do
+            printf ',{"ph":"X","name":"%s","pid":1,"tid":1,"ts":"%d","dur":"2",\n  "args":{\n' $name $((begin / 1000))
+            printf '    "BeginNs":"%d",\n    "EndNs":"%d",\n    "dev-id":"0",\n    "queue-id":"1",\n' $begin $((begin + 2000))
+            printf '    "Name":"%s",\n    "pid":"4242",\n    "tid":"4243",\n    "stream-id":"1",\n' $name
+            printf '    "Data":"",\n    "DurationNs":"2000"\n  }\n}\n'
+            begin=$((begin + 9000))
+        done
+        printf '],\n"otherData": {\n  }\n}'
+    } >a.json
+    try 0 rocstats summary --format csv --sort name a.json
+    [ "$(tail -n +2 <<<"$output" | cut -d, -f1,2 | sort | paste -s -d' ')" = '"KERNELS","CatArrayBatchedCopy" "KERNELS","vectorized_FillFunctor" "MEMORY_COPIES","CopyHostToDevice" "MEMORY_COPIES","FillBuffer" "MEMORY_COPIES","async-copy"' ]
+}
+
 @test "an arrow whose ends are in different pieces of the file joins call and work" {
     for pad in "" xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; do
         awk -v pad="$pad" 'BEGIN {

@@ -433,7 +433,8 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
         repair_range(row, e);
     if (table != ROCPROF_DISPATCHES)
         add_field(row, ROCPROF_NAME, e->name);
-    if (e->pid == SECTION_COPY && table == ROCPROF_OPS && !rocprof_is_copy(e->name)) {
+    if (e->pid == SECTION_COPY && table == ROCPROF_OPS && !rocprof_is_copy(e->name) &&
+        !rocprof_is_kernel_among_copies(e->name)) {
         table = ROCPROF_COPIES; /* whatever it is called */
         add_field(row, ROCPROF_DIRECTION, e->name);
     }

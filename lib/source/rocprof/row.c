@@ -521,14 +521,28 @@ static void take_copy_ends(rocl_source_record *r, rocl_view name)
     r->dst = dst ? r->agent : ROCL_NO_KEY;
 }
 
-bool rocprof_is_copy(rocl_view name)
+static bool begins_like_copy(rocl_view name)
 {
-    static const char *const copies[] = {"CopyHost",   "CopyDevice", "Memcpy", "hipMemcpy",
-                                         "FillBuffer", "async-copy", "COPY",   "MEMORY_COPY_"};
+    static const char *const copies[] = {"CopyHost",  "CopyDevice",   "Memcpy",
+                                         "hipMemcpy", "FillBuffer",   "async-copy",
+                                         "COPY",      "MEMORY_COPY_", "UnknownCopy"};
     bool found = false;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
         found |= begins_with(name, copies[i]);
-    return found && !memchr(name.p, '(', name.n); /* else a kernel that is called like it */
+    return found;
+}
+
+bool rocprof_is_copy(rocl_view name)
+{
+    return begins_like_copy(name) &&
+           !memchr(name.p, '(', name.n); /* else a kernel that is called like it */
+}
+
+bool rocprof_is_kernel_among_copies(rocl_view name)
+{
+    return !begins_like_copy(name) &&
+           (rocl_view_find(name, "Memcpy") || rocl_view_find(name, "Copy") ||
+            rocl_view_find(name, "Fill"));
 }
 
 static rocl_status put_kernel_or_barrier(rocl_records *to, const rocprof_words *w,

@@ -192,6 +192,9 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
 
 /* Is work of this name a copy? */
 bool rocprof_is_copy(rocl_view name);
+/* AMD's scripts take what has "Memcpy", "Copy" or "Fill" anywhere in its name for a copy, such as
+ * CatArrayBatchedCopy. */
+bool rocprof_is_kernel_among_copies(rocl_view name);
 /* Puts work on a GPU that only its name tells: a kernel, a copy or a barrier. */
 rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
                            rocl_view name, rocl_error *err);
