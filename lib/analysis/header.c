@@ -7,6 +7,7 @@
 
 #include "analysis/report.h"
 #include "base/buf.h"
+#include "trace/open.h"
 
 enum { MOST_NAMED = 3 };
 
@@ -76,25 +77,17 @@ static void put_list(rocl_buf *b, const tally *all, size_t n, bool counts)
 /* "rank0.db, rank1.db and 6 more (rocpd database)" */
 static bool put_files(rocl_buf *b, const rocl_trace *t)
 {
-    tally *names = NULL, *formats = NULL;
-    size_t n = 0, cap = 0, format_count = 0, format_cap = 0;
+    tally *formats = NULL;
+    size_t n = 0, cap = 0;
     bool good = true;
     for (size_t i = 0; i < rocl_trace_inputs(t) && good; i++) {
-        const rocl_input in = rocl_trace_input(t, i);
-        const char *slash = in.path ? strrchr(in.path, '/') : NULL;
-        const char *name = slash && slash[1] ? slash + 1 : in.path ? in.path : "-";
-        if (n < MOST_NAMED + 1 || i + 1 == rocl_trace_inputs(t)) /* the others are only counted */
-            good = count_text(&names, &n, &cap, name, strlen(name));
-        good =
-            good && count_text(&formats, &format_count, &format_cap, in.format, strlen(in.format));
+        const char *format = rocl_trace_input(t, i).format;
+        good = count_text(&formats, &n, &cap, format, strlen(format));
     }
-    if (good && rocl_trace_inputs(t) > n)
-        n = rocl_trace_inputs(t);
-    put_list(b, names, n, false);
+    rocl_put_input_names(b, t);
     rocl_buf_str(b, " (");
-    put_list(b, formats, format_count, false);
+    put_list(b, formats, n, false);
     rocl_buf_byte(b, ')');
-    free(names);
     free(formats);
     return good;
 }

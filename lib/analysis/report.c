@@ -207,8 +207,8 @@ size_t rocl_rows_shown(const rocl_stats_options *o, size_t n)
 
 /* Keeps the row of the others for every place where the table may be cut later: each is made of the
  * one behind it. */
-static void keep_rests(const rocl_report_rows *r, const char *rows, size_t n, size_t shown,
-                       size_t size, void (*add)(void *sum, const void *row))
+static void keep_rests(const rocl_report_rows *r, rocl_make_row *make, const void *ctx, size_t n,
+                       size_t shown, size_t size, void (*add)(void *sum, const void *row))
 {
     rocl_table *t = r->table;
     t->rests = NULL; /* of several such lists in one table the rows are added up by cell */
@@ -222,7 +222,7 @@ static void keep_rests(const rocl_report_rows *r, const char *rows, size_t n, si
     if (rests && sums) {
         memset(rests, 0, count * cells * sizeof *rests);
         for (size_t k = n; k-- > 0;) {
-            memcpy(sum, rows + k * size, size);
+            make(ctx, k, sum);
             if (k < n - 1 && add)
                 add(sum, next);
             if (k < count)
@@ -236,26 +236,46 @@ static void keep_rests(const rocl_report_rows *r, const char *rows, size_t n, si
     free(sums);
 }
 
+void rocl_add_made_rows(const rocl_report_rows *r, rocl_make_row *make, const void *ctx, size_t n,
+                        size_t size, void (*add)(void *sum, const void *row))
+{
+    const size_t shown = rocl_rows_shown(r->c->options, n);
+    char *row = malloc(2 * size), *sum = row + size;
+    r->out->incomplete |= !row;
+    if (!row)
+        return;
+    if (r->c->options->rests && r->table)
+        keep_rests(r, make, ctx, n, shown, size, add);
+    for (size_t i = 0; i < shown; i++) {
+        make(ctx, i, row);
+        rocl_add_row(r, row);
+    }
+    if (shown < n) {
+        make(ctx, shown, sum);
+        for (size_t i = shown + 1; i < n && add; i++) {
+            make(ctx, i, row);
+            add(sum, row);
+        }
+        rocl_add_rest(r, sum, n - shown);
+    }
+    free(row);
+}
+
+typedef struct row_array {
+    const char *rows;
+    size_t size;
+} row_array;
+
+static void copy_row(const void *ctx, size_t i, void *row)
+{
+    const row_array *a = ctx;
+    memcpy(row, a->rows + i * a->size, a->size);
+}
+
 void rocl_add_top_rows(const rocl_report_rows *r, const void *rows, size_t n, size_t size,
                        void (*add)(void *sum, const void *row))
 {
-    const char *row = rows;
-    size_t shown = rocl_rows_shown(r->c->options, n);
-    if (r->c->options->rests && r->table)
-        keep_rests(r, rows, n, shown, size, add);
-    for (size_t i = 0; i < shown; i++)
-        rocl_add_row(r, row + i * size);
-    if (shown == n)
-        return;
-    void *sum = malloc(size);
-    r->out->incomplete |= !sum;
-    if (!sum)
-        return;
-    memcpy(sum, row + shown * size, size);
-    for (size_t i = shown + 1; i < n && add; i++)
-        add(sum, row + i * size);
-    rocl_add_rest(r, sum, n - shown);
-    free(sum);
+    rocl_add_made_rows(r, copy_row, &(row_array){rows, size}, n, size, add);
 }
 
 void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)

@@ -255,6 +255,10 @@ void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n);
  * first of them on, for the rest row; NULL: that has no sums. */
 void rocl_add_top_rows(const rocl_report_rows *r, const void *rows, size_t n, size_t size,
                        void (*add)(void *sum, const void *row));
+/* The same of rows that `make` makes one by one, for reports that do not keep them. */
+typedef void rocl_make_row(const void *ctx, size_t i, void *row);
+void rocl_add_made_rows(const rocl_report_rows *r, rocl_make_row *make, const void *ctx, size_t n,
+                        size_t size, void (*add)(void *sum, const void *row));
 /* How many of n rows --top leaves. */
 size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
 /* The line above the table; printf's. Called after rocl_begin_table. */

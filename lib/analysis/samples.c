@@ -1,8 +1,8 @@
 /* Durations by group: see samples.h.
  *
- *     workers[w].groups[]: distribution without percentiles
- *                          blocks[]: full, in memory or in the file of the sort space
- *                          open: the block that is being filled
+ *     workers[w].groups[]: open: the block that is being filled
+ *                          large: distribution without percentiles
+ *                                 blocks[]: full, in memory or in the file of the sort space
  *     workers[w].after[g]: where the group is among those of the worker, plus 1: of a million
  * groups each worker may see few
  *
@@ -20,8 +20,9 @@
 #define WIDE UINT32_MAX
 
 enum { WIDE_WORDS = 3 };
-/* Words in a block, in the first of a group, and in the least that is written to the file. */
-enum { BLOCK = 8192, FIRST = 16, SPILL_LEAST = 256 };
+/* Words in a block, in the first of a group, and in the least that is written to the file. The
+ * first takes 32 bytes with what malloc() adds. */
+enum { BLOCK = 8192, FIRST = 6, SPILL_LEAST = 256 };
 
 typedef struct block {
     uint32_t *memory; /* NULL: in the file */
@@ -29,12 +30,17 @@ typedef struct block {
     uint32_t words;
 } block;
 
-typedef struct group {
-    rocl_distribution d;
-    uint32_t *open;
-    uint32_t words, capacity; /* of the open block */
+typedef struct large {
+    rocl_distribution d; /* of all values */
     block *blocks;
     size_t count, cap;
+} large;
+
+/* There may be millions, each with a value or two. */
+typedef struct group {
+    uint32_t *open;
+    uint32_t words, capacity; /* of the open block */
+    large *large;             /* NULL: there is only the first block, and sums are made of it */
 } group;
 
 typedef struct worker {
@@ -95,11 +101,43 @@ typedef struct reader {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
+static inline uint64_t next_value(const uint32_t *words, uint32_t *i)
+{
+    uint32_t v = words[(*i)++];
+    if (v != WIDE)
+        return v;
+    *i += 2;
+    return words[*i - 2] | (uint64_t)words[*i - 1] << 32;
+}
+
+static rocl_distribution sum_group(const group *g)
+{
+    if (g->large)
+        return g->large->d;
+    rocl_distribution d = {0};
+    for (uint32_t i = 0; i < g->words;)
+        rocl_distribution_count(&d, (int64_t)next_value(g->open, &i));
+    return d;
+}
+
+/* False: memory is out. */
+static bool enlarge_group(group *g)
+{
+    large *l = g->large ? g->large : calloc(1, sizeof *l);
+    if (l && !g->large) {
+        l->d = sum_group(g);
+        g->large = l;
+    }
+    return l;
+}
+
 /* Makes the open block larger, or else puts it away. Blocks begin small, since most groups are;
  * they are put away when they are full, or when memory is, but not for a few bytes. */
 static rocl_status reserve_words(rocl_samples *s, group *g, rocl_error *err)
 {
     uint32_t more = g->capacity ? 4 * g->capacity : FIRST;
+    if (g->capacity && !enlarge_group(g))
+        return rocl_fail_memory(err);
     more = more < BLOCK ? more : BLOCK;
     if (more > g->capacity && (rocl_space_keep(s->space, (more - g->capacity) * sizeof *g->open) ||
                                g->capacity < SPILL_LEAST)) {
@@ -111,7 +149,8 @@ static rocl_status reserve_words(rocl_samples *s, group *g, rocl_error *err)
         return ROCL_OK;
     }
     block b = {.words = g->words};
-    if (!ROCL_GROW(g->blocks, g->cap, g->count + 1))
+    large *l = g->large;
+    if (!ROCL_GROW(l->blocks, l->cap, l->count + 1))
         return rocl_fail_memory(err);
     if (g->capacity == BLOCK && rocl_space_keep(s->space, BLOCK * sizeof *g->open)) {
         uint32_t *next = malloc(BLOCK * sizeof *next);
@@ -125,7 +164,7 @@ static rocl_status reserve_words(rocl_samples *s, group *g, rocl_error *err)
         if (st != ROCL_OK)
             return st;
     }
-    g->blocks[g->count++] = b;
+    l->blocks[l->count++] = b;
     g->words = 0;
     return ROCL_OK;
 }
@@ -143,7 +182,8 @@ rocl_status rocl_samples_add(rocl_samples *s, unsigned worker_index, uint32_t gr
         if (st != ROCL_OK)
             return st;
     }
-    rocl_distribution_count(&g->d, ns);
+    if (g->large)
+        rocl_distribution_count(&g->large->d, ns);
     g->open[g->words++] = wide ? WIDE : (uint32_t)ns;
     if (wide) {
         g->open[g->words++] = (uint32_t)ns;
@@ -177,25 +217,17 @@ static rocl_status each_block(const reader *r, words_fn *fn, void *ctx, rocl_err
         const group *g = find_group(&r->samples->workers[w], r->group);
         if (!g)
             continue;
-        for (size_t i = 0; i < g->count; i++) {
+        const large *l = g->large;
+        for (size_t i = 0; l && i < l->count; i++) {
             const uint32_t *words;
-            rocl_status st = load_block(r, &g->blocks[i], &words, err);
+            rocl_status st = load_block(r, &l->blocks[i], &words, err);
             if (st != ROCL_OK)
                 return st;
-            fn(ctx, words, g->blocks[i].words);
+            fn(ctx, words, l->blocks[i].words);
         }
         fn(ctx, g->open, g->words);
     }
     return ROCL_OK;
-}
-
-static inline uint64_t next_value(const uint32_t *words, uint32_t *i)
-{
-    uint32_t v = words[(*i)++];
-    if (v != WIDE)
-        return v;
-    *i += 2;
-    return words[*i - 2] | (uint64_t)words[*i - 1] << 32;
 }
 
 /* ---- percentiles of few values: they are sorted ---------------------------------------------- */
@@ -294,8 +326,8 @@ rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group_index)
     rocl_distribution d = {0};
     for (unsigned w = 0; w < s->worker_count; w++) {
         const group *g = find_group(&s->workers[w], group_index);
-        if (g)
-            rocl_distribution_merge(&d, &g->d);
+        const rocl_distribution part = g ? sum_group(g) : (rocl_distribution){0};
+        rocl_distribution_merge(&d, &part);
     }
     return d;
 }
@@ -607,10 +639,10 @@ rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group_ind
     worker *w = &s->workers[0];
     group *g = find_group(w, group_index);
     rank_groups *groups = groups_of(s, rank);
-    if (!groups || (!g && !(g = add_group(w, group_index))))
+    if (!groups || (!g && !(g = add_group(w, group_index))) || !enlarge_group(g))
         return rocl_fail_memory(err);
     groups->groups[groups->count++] = group_index;
-    rocl_distribution_merge(&g->d, &d);
+    rocl_distribution_merge(&g->large->d, &d);
     return percentiles ? add_search(s, group_index, err) : ROCL_OK;
 }
 
@@ -733,7 +765,7 @@ rocl_status rocl_samples_describe_all(rocl_samples *s, const rocl_described *gro
     uint64_t values = 0;
     for (unsigned w = 0; w < s->worker_count; w++)
         for (size_t i = 0; i < s->workers[w].count; i++)
-            values += s->workers[w].groups[i].d.taken;
+            values += sum_group(&s->workers[w].groups[i]).taken;
     const unsigned workers = values < FEW_VALUES ? 1 : s->worker_count;
     const size_t each = count / ((size_t)workers * TASKS_EACH) + 1;
     describe_run run = {s, groups, count, each};
@@ -764,9 +796,11 @@ void rocl_samples_free(rocl_samples *s)
     for (unsigned w = 0; s->workers && w < s->worker_count; w++) {
         for (size_t i = 0; i < s->workers[w].count; i++) {
             group *g = &s->workers[w].groups[i];
-            for (size_t k = 0; k < g->count; k++)
-                free(g->blocks[k].memory);
-            free(g->blocks);
+            for (size_t k = 0; g->large && k < g->large->count; k++)
+                free(g->large->blocks[k].memory);
+            if (g->large)
+                free(g->large->blocks);
+            free(g->large);
             free(g->open);
         }
         free(s->workers[w].groups);

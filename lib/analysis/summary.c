@@ -17,7 +17,8 @@
 /* What groups are of. A copy is in all. */
 typedef enum group_set { OF_NAMES, OF_COPIES, OF_COPY_SIZES } group_set;
 
-/* What makes a group; interned as bytes, so without holes and zeroed. */
+/* What makes a group; interned as bytes, so without holes and zeroed. workgroup and grid are bytes
+ * only if dimensions are wanted: see key_size(). */
 typedef struct summary_key {
     uint32_t of;        /* group_set */
     int32_t size_class; /* of sizes of copies; else -1 */
@@ -40,18 +41,22 @@ typedef struct longest {
     rocl_event_ref event;
 } longest;
 
+/* There may be millions: what is only in a table is made for its row. */
 typedef struct summary_group {
     summary_key key;
     rocl_distribution d;
+} summary_group;
+
+typedef struct summary_row {
+    summary_group g; /* first: rows and groups have one order */
     copied copied;
-    longest longest; /* if ids are wanted */
-    /* For its row: */
+    longest longest;                   /* if ids are wanted */
     const char *group, *domain;        /* domain: NULL of several */
     uint64_t names;                    /* of kernels of a class */
     int64_t all, from_bytes, to_bytes; /* all: the time that its share is of */
     int64_t bytes;                     /* -1: of no copy is it known */
     double percent, bandwidth, max_bandwidth;
-} summary_group;
+} summary_row;
 
 /* Where events of a group come from. Most events are of a few hundred groups: those of late are not
  * looked up. */
@@ -80,6 +85,17 @@ typedef struct summary {
     summary_group *groups;
     size_t group_count;
 } summary;
+
+static size_t key_size(const summary *s)
+{
+    return s->c.options->by_dims ? sizeof(summary_key) : offsetof(summary_key, workgroup);
+}
+
+/* ROCL_NONE: memory is out. */
+static uint32_t put_group(const summary *s, const summary_key *k)
+{
+    return rocl_strings_put(s->keys, (const char *)k, key_size(s));
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -178,7 +194,7 @@ static uint32_t find_group(summary *s, unsigned worker, const rocl_batch *b, siz
         return slot->group;
     summary_key k;
     make_key(s, b, i, &k);
-    f.group = rocl_strings_put(s->keys, (const char *)&k, sizeof k);
+    f.group = put_group(s, &k);
     *slot = f;
     if (f.group == ROCL_NONE)
         slot->group = 0;
@@ -238,7 +254,7 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
         if (k.of == OF_COPY_SIZES && s->c.options->brief)
             break;
         k.size_class = k.of == OF_COPY_SIZES ? size_class_of(c->size) : -1;
-        uint32_t group = rocl_strings_put(s->keys, (const char *)&k, sizeof k);
+        uint32_t group = put_group(s, &k);
         if (group == ROCL_NONE || !ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
             return rocl_fail_memory(err);
         add_copied(&w->copied[group], &own);
@@ -329,15 +345,13 @@ static bool has_percentiles(const summary *s, const summary_key *k)
 static rocl_status open_groups(summary *s, rocl_error *err)
 {
     size_t n = 0;
-    s->groups = rocl_groups_new(s->keys, sizeof(summary_key), sizeof *s->groups, &s->group_count);
+    s->groups = rocl_groups_new(s->keys, key_size(s), sizeof *s->groups, &s->group_count);
     rocl_described *described =
         s->groups ? reallocarray(NULL, s->group_count + 1, sizeof *described) : NULL;
     if (!described)
         return rocl_fail_memory(err);
     for (uint32_t i = 1; i < s->group_count; i++) {
         summary_group *g = &s->groups[i];
-        g->copied = copied_of(s, i);
-        g->longest = longest_of(s, i);
         if (has_percentiles(s, &g->key))
             described[n++] = (rocl_described){i, &g->d};
         else
@@ -350,11 +364,9 @@ static rocl_status open_groups(summary *s, rocl_error *err)
 
 /* By what the options say; then by name and the rest of the key, never by ids, which depend on the
  * number of workers. */
-static int compare_summary_groups(const void *a, const void *b, void *ctx)
+static int compare_summary_groups(const summary *s, const summary_group *p, const summary_group *q)
 {
-    const summary *s = ctx;
     const rocl_trace *t = s->c.trace;
-    const summary_group *p = a, *q = b;
     const summary_key *x = &p->key, *y = &q->key;
     int c = rocl_compare_values(
         s->c.options->sort,
@@ -379,69 +391,91 @@ static int compare_summary_groups(const void *a, const void *b, void *ctx)
     return c ? c : rocl_number_order(x->domain, y->domain);
 }
 
-static void describe_summary_group(summary_group *g)
+static void describe_summary_row(summary_row *r)
 {
-    g->percent = rocl_share(g->d.total, g->all);
-    const bool sized = g->d.taken > g->copied.unsized;
-    g->bytes = sized ? g->copied.bytes : -1;
-    g->bandwidth = sized ? rocl_ratio((double)g->copied.bytes * 1e9, (double)g->copied.ns) : NAN;
-    g->max_bandwidth = sized ? g->copied.best_rate : NAN;
+    r->percent = rocl_share(r->g.d.total, r->all);
+    const bool sized = r->g.d.taken > r->copied.unsized;
+    r->bytes = sized ? r->copied.bytes : -1;
+    r->bandwidth = sized ? rocl_ratio((double)r->copied.bytes * 1e9, (double)r->copied.ns) : NAN;
+    r->max_bandwidth = sized ? r->copied.best_rate : NAN;
 }
 
-static void add_summary_group(void *into, const void *from)
+static void add_summary_row(void *into, const void *from)
 {
-    summary_group *sum = into;
-    const summary_group *g = from;
-    rocl_distribution_merge(&sum->d, &g->d);
-    add_copied(&sum->copied, &g->copied);
-    describe_summary_group(sum);
+    summary_row *sum = into;
+    const summary_row *r = from;
+    rocl_distribution_merge(&sum->g.d, &r->g.d);
+    add_copied(&sum->copied, &r->copied);
+    describe_summary_row(sum);
+}
+
+/* Groups in the order of their rows. */
+typedef struct group_list {
+    const summary *s;
+    uint32_t *groups;
+    const char *name; /* of the group of domains; NULL: of none */
+    int64_t all;
+} group_list;
+
+static void make_group_row(const void *ctx, size_t i, void *row)
+{
+    const group_list *l = ctx;
+    const summary_group *g = &l->s->groups[l->groups[i]];
+    const int c = g->key.size_class;
+    summary_row *r = row;
+    *r = (summary_row){.g = *g,
+                       .copied = copied_of(l->s, l->groups[i]),
+                       .longest = longest_of(l->s, l->groups[i]),
+                       .group = l->name,
+                       .domain = rocl_domain_name(g->key.domain),
+                       .all = l->all,
+                       .from_bytes = c < UNSIZED ? end_of_class(c - 1) : -1,
+                       .to_bytes = c < SIZE_CLASSES ? end_of_class(c) : -1};
+    describe_summary_row(r);
+}
+
+static int compare_listed_groups(const void *a, const void *b, void *ctx)
+{
+    const summary *s = ctx;
+    return compare_summary_groups(s, &s->groups[*(const uint32_t *)a],
+                                  &s->groups[*(const uint32_t *)b]);
 }
 
 /* The groups of some domains (1 << domain), in one order. */
 static rocl_status put_groups(const summary *s, const rocl_report_rows *r, uint32_t domains,
                               group_set of, const char *name, rocl_error *err)
 {
+    group_list l = {.s = s, .groups = malloc(s->group_count * sizeof *l.groups), .name = name};
     size_t n = 0;
-    int64_t all = 0;
-    summary_group *list = malloc(s->group_count * sizeof *list);
-    if (!list)
+    if (!l.groups)
         return rocl_fail_memory(err);
-    for (size_t i = 1; i < s->group_count; i++) {
+    for (uint32_t i = 1; i < s->group_count; i++) {
         const summary_group *g = &s->groups[i];
         if (!(domains >> g->key.domain & 1) || g->key.of != of || !g->d.taken)
             continue;
-        list[n++] = *g;
-        all = rocl_add_saturated(all, g->d.total);
+        l.groups[n++] = i;
+        l.all = rocl_add_saturated(l.all, g->d.total);
     }
-    for (size_t i = 0; i < n; i++) {
-        int c = list[i].key.size_class;
-        list[i].group = name;
-        list[i].domain = rocl_domain_name(list[i].key.domain);
-        list[i].all = all;
-        list[i].from_bytes = c < UNSIZED ? end_of_class(c - 1) : -1;
-        list[i].to_bytes = c < SIZE_CLASSES ? end_of_class(c) : -1;
-        describe_summary_group(&list[i]);
-    }
-    qsort_r(list, n, sizeof *list, compare_summary_groups, (void *)s);
-    rocl_add_top_rows(r, list, n, sizeof *list, add_summary_group);
-    free(list);
+    qsort_r(l.groups, n, sizeof *l.groups, compare_listed_groups, (void *)s);
+    rocl_add_made_rows(r, make_group_row, &l, n, sizeof(summary_row), add_summary_row);
+    free(l.groups);
     return ROCL_OK;
 }
 
 /* ---- domains --------------------------------------------------------------------------------- */
 
-#define CELL(field)        ROCL_CELL(summary_group, field)
-#define CELL_BY(fn, field) ROCL_CELL_BY(rocl_field_##fn, summary_group, field)
+#define CELL(field)        ROCL_CELL(summary_row, field)
+#define CELL_BY(fn, field) ROCL_CELL_BY(rocl_field_##fn, summary_row, field)
 
 static const rocl_column domain_columns[] = {
     {"name", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(domain)},
-    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_SUM, CELL(d.taken)},
-    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, CELL(d.total)},
-    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(average, d)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_SUM, CELL(g.d.taken)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, CELL(g.d.total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(average, g.d)},
     {"percent", "%", ROCL_UNIT_PERCENT, ROCL_SUM, CELL(percent)},
-    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.min)},
-    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
-    {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(stddev, d)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.min)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.max)},
+    {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(stddev, g.d)},
 };
 
 static const rocl_table_def domain_table = {&rocl_domains_report.tab, "domains", "Time by domain",
@@ -455,34 +489,34 @@ const rocl_report_def rocl_domains_report = {
 
 static int compare_domains(const void *a, const void *b)
 {
-    const summary_group *x = a, *y = b;
-    int c = rocl_number_order(y->d.total, x->d.total);
-    return c ? c : rocl_number_order(x->key.domain, y->key.domain);
+    const summary_row *x = a, *y = b;
+    int c = rocl_number_order(y->g.d.total, x->g.d.total);
+    return c ? c : rocl_number_order(x->g.key.domain, y->g.key.domain);
 }
 
 /* From the events, not from averages of averages: groups are merged exactly. */
 static void put_domains(const summary *s, rocl_tables *out)
 {
-    summary_group sums[ROCL_DOMAINS];
+    summary_row sums[ROCL_DOMAINS];
     int64_t all = 0;
     memset(sums, 0, sizeof sums);
     for (size_t i = 1; i < s->group_count; i++)
         if (s->groups[i].key.of == OF_NAMES)
-            rocl_distribution_merge(&sums[s->groups[i].key.domain].d, &s->groups[i].d);
+            rocl_distribution_merge(&sums[s->groups[i].key.domain].g.d, &s->groups[i].d);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
-        sums[d].key.domain = d;
+        sums[d].g.key.domain = d;
         sums[d].domain = rocl_domain_name((rocl_domain)d);
         if (!rocl_domain_listed(s->c.options->domains, (rocl_domain)d))
-            sums[d].d.taken = 0;
+            sums[d].g.d.taken = 0;
         else
-            all = rocl_add_saturated(all, sums[d].d.total);
+            all = rocl_add_saturated(all, sums[d].g.d.total);
     }
     qsort(sums, ROCL_DOMAINS, sizeof *sums, compare_domains);
     rocl_report_rows r = rocl_begin_table(&s->c, out, &domain_table, 0);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         sums[d].all = all;
-        describe_summary_group(&sums[d]);
-        if (sums[d].d.taken)
+        describe_summary_row(&sums[d]);
+        if (sums[d].g.d.taken)
             rocl_add_row(&r, &sums[d]);
     }
 }
@@ -507,26 +541,26 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
     {"group", "Group", ROCL_UNIT_TEXT, IF_GROUPS | ROCL_IN_REST, CELL(group)},                     \
         {"domain", "Domain", ROCL_UNIT_TEXT, IF_GROUPS, CELL(domain)},                             \
         {"domain", "Domain", ROCL_UNIT_TEXT, IF_DOMAINS | ROCL_IN_REST, CELL(domain)},             \
-        {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},                             \
-        {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},                           \
-        {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, CELL_BY(label, key.agent)},              \
-        {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},          \
+        {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(g.key.name)},                           \
+        {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(g.key.rank)},                         \
+        {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, CELL_BY(label, g.key.agent)},            \
+        {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, g.key.stream)},        \
         {"workgroup", "Workgroup", ROCL_UNIT_TEXT, ROCL_IF_DIMS,                                   \
-         ROCL_CELL_BY(field_dims, summary_group, key.workgroup)},                                  \
+         ROCL_CELL_BY(field_dims, summary_row, g.key.workgroup)},                                  \
         {"grid", "Grid", ROCL_UNIT_TEXT, ROCL_IF_DIMS,                                             \
-         ROCL_CELL_BY(field_dims, summary_group, key.grid)},                                       \
-        {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(d.taken)},               \
-        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(d.total)},               \
-        {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, d)},                \
+         ROCL_CELL_BY(field_dims, summary_row, g.key.grid)},                                       \
+        {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(g.d.taken)},             \
+        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(g.d.total)},             \
+        {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, g.d)},              \
         {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},                          \
-        {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.min)},                                \
-        {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.median)},                        \
-        {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.p90)},                                \
-        {"p95_ns", "P95", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(d.p95)},                                \
-        {"p99_ns", "P99", ROCL_UNIT_NS, ROCL_MINOR, CELL(d.p99)},                                  \
-        {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},                                 \
-        {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_IF_FULL, CELL_BY(stddev, d)},                   \
-        {"rsd_percent", "RSD %", ROCL_UNIT_PERCENT, ROCL_IF_FULL, CELL_BY(rsd, d)},                \
+        {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(g.d.min)},                              \
+        {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.median)},                      \
+        {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(g.d.p90)},                              \
+        {"p95_ns", "P95", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(g.d.p95)},                              \
+        {"p99_ns", "P99", ROCL_UNIT_NS, ROCL_MINOR, CELL(g.d.p99)},                                \
+        {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.max)},                               \
+        {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_IF_FULL, CELL_BY(stddev, g.d)},                 \
+        {"rsd_percent", "RSD %", ROCL_UNIT_PERCENT, ROCL_IF_FULL, CELL_BY(rsd, g.d)},              \
     {                                                                                              \
         "longest_id", "Id of the longest", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(longest.event)        \
     }
@@ -534,7 +568,7 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
 static const rocl_column name_columns[] = {NAME_COLUMNS};
 static const rocl_column kernel_columns[] = {
     NAME_COLUMNS,
-    {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL_BY(class, key.name)},
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL_BY(class, g.key.name)},
 };
 
 static const rocl_table_def summary_table = {&rocl_summary_report.tab, "summary",
@@ -546,16 +580,16 @@ static const rocl_table_def kernel_table = {&rocl_kernels_report.tab, "kernels",
 
 static const rocl_column class_columns[] = {
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(group)},
-    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
-    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, CELL_BY(label, key.agent)},
-    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(g.key.rank)},
+    {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_IF_AGENT, CELL_BY(label, g.key.agent)},
+    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, g.key.stream)},
     {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(names)},
-    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(d.taken)},
-    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(d.total)},
-    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, d)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(g.d.taken)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(g.d.total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, g.d)},
     {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
-    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.min)},
-    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(d.max)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.min)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.max)},
 };
 
 static const rocl_table_def class_table = {&rocl_classes_report.tab, "classes", "Kernels by class",
@@ -597,77 +631,98 @@ static rocl_status put_summary(const summary *s, rocl_tables *out, rocl_error *e
     return st;
 }
 
-/* Which row of the table of classes a group of kernels belongs to. */
-static int compare_class_members(const void *a, const void *b)
+/* A group of kernels, and what these compute. */
+typedef struct class_member {
+    const char *class;
+    const summary_group *of;
+} class_member;
+
+/* Which row of the table of classes it belongs to. */
+static int compare_class_members(const class_member *a, const class_member *b)
 {
-    const summary_group *p = a, *q = b;
-    int c = strcmp(p->group, q->group);
+    const summary_key *x = &a->of->key, *y = &b->of->key;
+    int c = strcmp(a->class, b->class);
     if (!c)
-        c = rocl_number_order(p->key.rank, q->key.rank);
+        c = rocl_number_order(x->rank, y->rank);
     if (!c)
-        c = rocl_number_order(p->key.agent, q->key.agent);
-    return c ? c : rocl_number_order(p->key.stream, q->key.stream);
+        c = rocl_number_order(x->agent, y->agent);
+    return c ? c : rocl_number_order(x->stream, y->stream);
 }
 
 static int compare_class_names(const void *a, const void *b)
 {
-    const summary_group *p = a, *q = b;
-    int c = compare_class_members(a, b);
-    return c ? c : rocl_number_order(p->key.name, q->key.name);
+    const class_member *p = a, *q = b;
+    int c = compare_class_members(p, q);
+    return c ? c : rocl_number_order(p->of->key.name, q->of->key.name);
 }
 
 static int compare_class_rows(const void *a, const void *b, void *s)
 {
     const rocl_stats_options *o = ((const summary *)s)->c.options;
-    const summary_group *p = a, *q = b;
+    const summary_row *p = a, *q = b;
     const int by_class = strcmp(p->group, q->group);
     int c = o->sort == ROCL_BY_NAME ? by_class : 0;
-    c = c ? c : compare_summary_groups(a, b, s);
+    c = c ? c : compare_summary_groups(s, &p->g, &q->g);
     return c ? c : by_class;
 }
 
-static rocl_status put_kernel_classes(const summary *s, rocl_tables *out, rocl_error *err)
+/* In the order of compare_class_names(). */
+static size_t list_class_members(const summary *s, class_member *list)
 {
     const rocl_trace *t = s->c.trace;
-    size_t n = 0, rows = 0;
-    int64_t all = 0;
-    summary_group *list = malloc(s->group_count * sizeof *list);
-    if (!list)
-        return rocl_fail_memory(err);
+    size_t n = 0;
     for (size_t i = 1; i < s->group_count; i++) {
         const summary_group *g = &s->groups[i];
         if (g->key.domain != ROCL_DOMAIN_KERNELS || g->key.of != OF_NAMES || !g->d.taken)
             continue;
         size_t len;
         const char *name = rocl_strings_get(t->strings, g->key.name, &len);
-        list[n] = *g;
-        list[n++].group =
-            rocl_kernel_class_name(t->classes, rocl_classify_kernel(t->classes, name, len));
-        all = rocl_add_saturated(all, g->d.total);
+        list[n++] = (class_member){
+            rocl_kernel_class_name(t->classes, rocl_classify_kernel(t->classes, name, len)), g};
     }
     qsort(list, n, sizeof *list, compare_class_names);
-    uint32_t last_name = 0; /* of the row that grows */
-    for (size_t i = 0; i < n; i++) {
-        const summary_group g = list[i];
-        summary_group *row = &list[rows ? rows - 1 : 0];
-        const bool same = rows && !compare_class_members(row, &g);
-        if (same) {
-            rocl_distribution_merge(&row->d, &g.d);
-        } else {
-            row = &list[rows++];
-            *row = (summary_group){.group = g.group, .d = g.d, .all = all};
-            row->key = (summary_key){
-                .agent = g.key.agent, .stream = g.key.stream, .rank = g.key.rank, .size_class = -1};
+    return n;
+}
+
+static rocl_status put_kernel_classes(const summary *s, rocl_tables *out, rocl_error *err)
+{
+    class_member *list = malloc(s->group_count * sizeof *list);
+    summary_row *rows = NULL;
+    size_t count = 0, cap = 0;
+    int64_t all = 0;
+    rocl_status st = list ? ROCL_OK : rocl_fail_memory(err);
+    const size_t n = list ? list_class_members(s, list) : 0;
+    for (size_t i = 0; i < n && st == ROCL_OK; i++) {
+        const summary_group *g = list[i].of;
+        const bool same = i && !compare_class_members(&list[i - 1], &list[i]);
+        if (!same && !ROCL_GROW(rows, cap, count + 1)) {
+            st = rocl_fail_memory(err);
+            break;
         }
-        row->names += !same || g.key.name != last_name;
-        last_name = g.key.name;
-        describe_summary_group(row);
+        if (!same) {
+            rows[count] = (summary_row){.group = list[i].class};
+            rows[count++].g.key = (summary_key){.agent = g->key.agent,
+                                                .stream = g->key.stream,
+                                                .rank = g->key.rank,
+                                                .size_class = -1};
+        }
+        rocl_distribution_merge(&rows[count - 1].g.d, &g->d);
+        rows[count - 1].names += !same || g->key.name != list[i - 1].of->key.name;
+        all = rocl_add_saturated(all, g->d.total);
     }
-    qsort_r(list, rows, sizeof *list, compare_class_rows, (void *)s);
-    rocl_report_rows r = rocl_begin_table(&s->c, out, &class_table, 0);
-    rocl_add_top_rows(&r, list, rows, sizeof *list, add_summary_group);
+    for (size_t i = 0; i < count; i++) {
+        rows[i].all = all;
+        describe_summary_row(&rows[i]);
+    }
+    if (st == ROCL_OK) {
+        if (count)
+            qsort_r(rows, count, sizeof *rows, compare_class_rows, (void *)s);
+        rocl_report_rows r = rocl_begin_table(&s->c, out, &class_table, 0);
+        rocl_add_top_rows(&r, rows, count, sizeof *rows, add_summary_row);
+    }
     free(list);
-    return ROCL_OK;
+    free(rows);
+    return st;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -676,19 +731,19 @@ static rocl_status put_kernel_classes(const summary *s, rocl_tables *out, rocl_e
 #define IF_UNSIZED ROCL_IF_OWN_2
 
 static const rocl_column copy_columns[] = {
-    {"direction", "Direction", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
-    {"src", "From", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(key.agent)},
-    {"dst", "To", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(key.other_agent)},
+    {"direction", "Direction", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(g.key.name)},
+    {"src", "From", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(g.key.agent)},
+    {"dst", "To", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(g.key.other_agent)},
     {"from_bytes", "Size from", ROCL_UNIT_BYTES, IF_SIZES, CELL_BY(known, from_bytes)},
     {"to_bytes", "below", ROCL_UNIT_BYTES, IF_SIZES, CELL_BY(known, to_bytes)},
-    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
-    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, key.stream)},
-    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(d.taken)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(g.key.rank)},
+    {"stream", "Stream", ROCL_UNIT_TEXT, ROCL_IF_STREAM, CELL_BY(label, g.key.stream)},
+    {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(g.d.taken)},
     {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST | ROCL_SUM, CELL_BY(known, bytes)},
-    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(d.total)},
-    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL_BY(average, d)},
-    {"median_ns", "Median", ROCL_UNIT_NS, ROCL_MINOR, CELL(d.median)},
-    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(d.max)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(g.d.total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL_BY(average, g.d)},
+    {"median_ns", "Median", ROCL_UNIT_NS, ROCL_MINOR, CELL(g.d.median)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(g.d.max)},
     {"bandwidth", "Bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST, CELL(bandwidth)},
     {"max_bandwidth", "Max bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST | ROCL_MINOR,
      CELL(max_bandwidth)},
@@ -710,8 +765,8 @@ const rocl_report_def rocl_copies_report = {
 static uint64_t count_unsized(const summary *s)
 {
     uint64_t n = 0;
-    for (size_t i = 1; i < s->group_count; i++)
-        n += s->groups[i].key.of == OF_COPIES ? s->groups[i].copied.unsized : 0;
+    for (uint32_t i = 1; i < s->group_count; i++)
+        n += s->groups[i].key.of == OF_COPIES ? copied_of(s, i).unsized : 0;
     return n;
 }
 
@@ -766,8 +821,8 @@ static rocl_status put_group_sums(void *self, rocl_put *to, rocl_error *err)
     summary *s = self;
     rocl_status st = ROCL_OK;
     for (uint32_t i = 1; i < rocl_strings_count(s->keys) && st == ROCL_OK; i++) {
-        summary_key k;
-        memcpy(&k, rocl_strings_get(s->keys, i, NULL), sizeof k);
+        summary_key k = {0};
+        memcpy(&k, rocl_strings_get(s->keys, i, NULL), key_size(s));
         put_key(s, &k, to);
         if (k.of != OF_NAMES) {
             const copied c = copied_of(s, i);
@@ -793,7 +848,7 @@ static rocl_status take_group_sums(void *self, unsigned rank, rocl_taken *from, 
     rocl_status st = ROCL_OK;
     while (!rocl_taken_all(from) && st == ROCL_OK) {
         const summary_key k = take_key(s, from);
-        const uint32_t group = rocl_strings_put(s->keys, (const char *)&k, sizeof k);
+        const uint32_t group = put_group(s, &k);
         if (group == ROCL_NONE)
             return rocl_fail_memory(err);
         if (k.of != OF_NAMES) {

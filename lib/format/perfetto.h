@@ -69,6 +69,7 @@ enum { /* TrackDescriptor */
        TRACK_COUNTER = 8,
        TRACK_STATIC_NAME = 10,
        TRACK_ATRACE_NAME = 13,
+       TRACK_DESCRIPTION = 14,
        TRACK_MERGE = 15,
 };
 
@@ -283,6 +284,8 @@ enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
 /* Labels of a process: its rank; its number where another one of the trace has it, too. */
 #define PF_LABEL_RANK "rank "
 #define PF_LABEL_PID  "pid "
+/* The description of a thread whose number is none of a thread: 0, or below. */
+#define PF_REAL_TID "tid "
 
 /* The units of GPU counters are an enum: the number of a text, 0: it has none, and the text of a
  * number, "": we have none. What has no number stands as "[unit]" at the end of the description. */

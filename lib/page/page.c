@@ -11,6 +11,7 @@
 #include "filter/stages.h"
 #include "page/page.h"
 #include "table/html/html.h"
+#include "trace/open.h"
 #include "trace/pipeline.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -204,19 +205,24 @@ static rocl_status write_page(page_sink *s, uint64_t *bytes, rocl_error *err)
 #include "page/timeline.js.sha256"
         ;
     static const rocl_tables none;
+    rocl_out *out;
+    rocl_status st = rocl_out_open_as_named(&out, s->opt->path, err);
+    if (st != ROCL_OK)
+        return st;
+    rocl_buf names = {0};
+    rocl_put_input_names(&names, s->trace);
+    rocl_buf_byte(&names, '\0');
     const rocl_html_panel panel = {.id = "panorama",
                                    .title = "Timeline",
+                                   .of = names.failed ? NULL : (const char *)names.data,
                                    .front = s->opt->front,
                                    .style = style,
                                    .script = script,
                                    .hash = hash,
                                    .put = put_panel,
                                    .ctx = s};
-    rocl_out *out;
-    rocl_status st = rocl_out_open_as_named(&out, s->opt->path, err);
-    if (st != ROCL_OK)
-        return st;
     st = rocl_html_write_page(s->opt->tables ? s->opt->tables : &none, &panel, out, err);
+    rocl_buf_free(&names);
     if (st != ROCL_OK) {
         rocl_pipe_abort(s->pipe); /* its workers write to the output */
         s->pipe = NULL;

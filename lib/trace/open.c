@@ -22,6 +22,7 @@
 #include "team/team.h"
 #include "trace/clocks.h"
 #include "trace/deal.h"
+#include "trace/open.h"
 #include "trace/nodes.h"
 #include "trace/remote.h"
 #include "trace/parts.h"
@@ -514,6 +515,34 @@ rocl_input rocl_trace_input(const rocl_trace *t, size_t i)
         add_file(&in, s->more[k].path);
     in.captures = s->total;
     return in;
+}
+
+void rocl_put_input_names(rocl_buf *to, const rocl_trace *t)
+{
+    enum { MOST = 3 };
+    struct {
+        const char *name;
+        size_t count;
+    } named[MOST] = {{0}};
+    size_t more = 0;
+    for (size_t i = 0; i < rocl_trace_inputs(t); i++) {
+        const char *path = rocl_trace_input(t, i).path, *slash = path ? strrchr(path, '/') : NULL;
+        const char *name = slash && slash[1] ? slash + 1 : path ? path : "-";
+        size_t k = 0;
+        while (k < MOST && named[k].name && strcmp(named[k].name, name) != 0)
+            k++;
+        if (k < MOST)
+            named[k].name = name;
+        *(k < MOST ? &named[k].count : &more) += 1;
+    }
+    for (size_t k = 0; k < MOST && named[k].name; k++) {
+        if (named[k].count > 1)
+            rocl_buf_printf(to, "%s%zu x %s", k ? ", " : "", named[k].count, named[k].name);
+        else
+            rocl_buf_printf(to, "%s%s", k ? ", " : "", named[k].name);
+    }
+    if (more)
+        rocl_buf_printf(to, " and %zu more", more);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

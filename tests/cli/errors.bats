@@ -44,6 +44,18 @@ fails_on() {
     done
 }
 
+@test "an empty file is called one, by every tool" {
+    : >none
+    gzip -c none >none.gz
+    local tool file
+    for file in none none.gz; do
+        for tool in "${TOOLS[@]}" rocstats rtg2json rpt "rocline info"; do
+            try 3 $tool "$file"
+            says "$tool: $file: the file is empty"
+        done
+    done
+}
+
 @test "an LFS pointer is called one" {
     fails_on 3 "$FIXTURES/lfs-pointer.db" LFS
 }

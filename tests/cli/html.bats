@@ -78,6 +78,44 @@ assert p.open == [] and p.cells > 50, p.open
 END
 }
 
+@test "the title of a page names the files, without their folders, and the report" {
+    needs "$BUILD/tests/rocpd-gen"
+    title() { # arguments of rocstats...
+        rocstats --format html "$@" | grep -o '^<title>.*</title>'
+    }
+    local i
+    for i in 1 2 3 4 5; do
+        mkdir "rank$i"
+        "$BUILD/tests/rocpd-gen" -o "rank$i/a<b>&.db" --rows 100 --seed "$i" --first-rank "$i"
+    done
+    [ "$(title rank1/*.db)" = '<title>a&lt;b&gt;&amp;.db (rocpd database): Where the time went</title>' ]
+    [ "$(title kernels "$PWD"/rank1/*.db)" = '<title>a&lt;b&gt;&amp;.db (rocpd database): Kernels</title>' ]
+    [ "$(title compare rank1/*.db rank2/*.db)" = \
+        '<title>a&lt;b&gt;&amp;.db (rocpd database) and a&lt;b&gt;&amp;.db (rocpd database): From A to B</title>' ]
+    rocline convert -o t.html rank1/*.db
+    grep -q '^<title>a&lt;b&gt;&amp;.db: Timeline</title>' t.html
+    # Files of one name are counted; only three names are listed.
+    [ "$(title rank*/*.db)" = '<title>5 x a&lt;b&gt;&amp;.db (rocpd database): Where the time went</title>' ]
+    for i in 1 2 3 4; do mv "rank$i"/*.db "$i.db"; done
+    [ "$(title [1-4].db rank5/*.db)" = '<title>1.db, 2.db, 3.db and 2 more (rocpd database): Where the time went</title>' ]
+}
+
+@test "gaps of a picture are in order of length, also those that only the second GPU has" {
+    kernel() { # DEVICE BEGIN
+        echo "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":$1,\"tid\":7,\"ts\":$2,\"dur\":10,
+            \"args\":{\"device\":$1,\"stream\":7}}"
+    }
+    {
+        echo '{"traceEvents":['
+        for begin in 0 15 525; do kernel 0 $begin; echo ,; done
+        for begin in 0 15 75 5085; do kernel 1 $begin; [ $begin = 5085 ] || echo ,; done
+        echo ']}'
+    } >t.json
+    rocstats gaps --format html -o a.html t.json
+    grep -A1 '<figure aria-label="Idle gaps by length">' a.html | grep -o '&[lg]t;=* [^<]*' | paste -s -d, >legend
+    [ "$(cat legend)" = '&lt; 10 us,&lt; 100 us,&lt; 1 ms,&lt; 10 ms' ]
+}
+
 @test "on paper: all columns, names in full, also from a dark page" {
     needs chromium pdftotext
     local name

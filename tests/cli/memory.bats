@@ -65,3 +65,17 @@ set_command() { # tool
         rm -r out
     done
 }
+
+@test "statistics take a third of a KiB more for each distinct name" {
+    awk 'BEGIN { print "{\"traceEvents\":["
+                 for (i = 0; i < 300000; i++)
+                     printf "%s{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"step %d\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":%d.5}", i ? ",\n" : "", i, i * 10, 1 + i % 7
+                 print "]}" }' >names.json
+    peak rocstats kernels names.json -j2
+    names=$peak
+    for report in summary domains; do
+        peak rocstats "$report" --top 3 names.json -j2
+        echo "$report: $peak MiB, the names alone $names MiB"
+        [ $(((peak - names) * 1024)) -le $((300000 * 450 / 1024)) ]
+    done
+}

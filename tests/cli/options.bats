@@ -258,6 +258,13 @@ offered() { # tool word...
     says "--perfetto-buffer-size, --perfetto-backend, --perfetto-buffer-fill-policy"
     try 2 rocpd2pftrace -o t.pftrace --perfetto-backend other x.db
     says "is not one of inprocess|system"
+    local option value
+    for option in perfetto-buffer-size perfetto-shmem-size-hint automerge-limit; do
+        for value in x 4k 1.5 '' -1; do
+            try 2 rocpd2pftrace -o t.pftrace "--$option=$value" x.db
+            says "--$option: \"$value\" is not a number from 0 to"
+        done
+    done
 }
 
 # However it is named, and by whatever the output is called: an input is as it was.

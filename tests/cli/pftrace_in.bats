@@ -79,6 +79,22 @@ slices() {
     done
 }
 
+@test "numbers of threads that are none are kept beside those that Perfetto takes" {
+    needs sqlite3 protoc "$FIXTURES/schema-3.0.0.db"
+    install -m 644 "$FIXTURES/schema-3.0.0.db" t.db
+    sqlite3 t.db "UPDATE rocpd_info_thread$(suffix t.db) SET tid = iif(tid = 4207, 0, -7) WHERE tid IN (4207, 4213)"
+    rocpd2pftrace -q -z 0 -o t.pftrace t.db
+    decode t.pftrace >text
+    [ "$(grep -A1 '^ *tid: 1258' text | grep -c tid:)" -eq 2 ] # and Perfetto takes numbers above 0
+    [ "$(grep 'description: "tid' text | tr -d ' ' | sort | paste -s -d' ')" = 'description:"tid-7" description:"tid0"' ]
+    rocpd2pftrace -q -o u.pftrace t.pftrace
+    local file
+    for file in t.db t.pftrace u.pftrace; do
+        try 0 rocline query -q -f csv 'SELECT DISTINCT tid FROM threads ORDER BY tid' $file
+        [ "$output" = $'"tid"\n-7\n0\n4200\n4210' ] || fail "$file"
+    done
+}
+
 @test "a trace of a trace has the same slices" {
     for db in "$TOP/tests/fixtures/demo.db" "$FIXTURES"/{everything,graph,sampled}.db; do
         for option in --args --legacy-tracks; do
@@ -348,6 +364,27 @@ slices() {
     rocpd2csv -q -d part -o o part.pftrace
     [ "$(grep -o 'at [0-9]*' part/o_other_api_trace.csv | sort | tr '\n' ' ')" = \
         "at 2000000 at 2050000 at 2051000 at 3000100 at 3000500 " ]
+}
+
+@test "clocks that no snapshot relates to the trace's, and Chrome's oldest descriptions, are told" {
+    needs_protoc
+    local proto="$TOP/tests/proto"
+    cat >c.txt <<'END'
+packet { trusted_packet_sequence_id: 1 clock_snapshot { clocks { clock_id: 6 timestamp: 1000 } clocks { clock_id: 1 timestamp: 5 } } }
+packet { trusted_packet_sequence_id: 2 sequence_flags: 1 track_descriptor { uuid: 9 thread { pid: 7 tid: 8 } } }
+packet { trusted_packet_sequence_id: 2 timestamp: 600 timestamp_clock_id: 3 track_event { type: TYPE_INSTANT track_uuid: 9 name: "b" } }
+packet { trusted_packet_sequence_id: 2 timestamp: 20 timestamp_clock_id: 1 track_event { type: TYPE_INSTANT track_uuid: 9 name: "c" } }
+END
+    protoc --encode=perfetto.protos.Trace -I "$proto" "$proto/perfetto_subset.proto" <c.txt >c.pftrace
+    printf '\x0a\x03\xda\x02\x00\x0a\x03\xe2\x02\x00' >>c.pftrace # fields 43 and 44, empty
+    try 0 rocpd2csv -d out c.pftrace
+    says "1 of Chrome's oldest descriptions of processes, 1 of Chrome's oldest descriptions of threads"
+    says "c.pftrace: times of clock 3 are taken as they are: no clock snapshot relates it to that of the trace"
+    # All events are on one clock.
+    sed -i 4d c.txt
+    protoc --encode=perfetto.protos.Trace -I "$proto" "$proto/perfetto_subset.proto" <c.txt >c.pftrace
+    try 0 rocpd2csv -d out c.pftrace
+    silent
 }
 
 @test "phases of Chrome's, states, and arrows of instants and ends" {

@@ -402,6 +402,16 @@ END
     rocrec --dump t.rocl | grep -q 'thread "chief"'
 }
 
+@test "--dump refuses what it would not do" {
+    rocrec -q -o t.rocl -- "$TRACED" names
+    local option
+    for option in -o=dump --output-file=dump --directory=dump --format=json --limit=1m --sample --monotonic; do
+        try 2 rocrec --dump ${option/-o=/-o } t.rocl
+        says "is not for --dump, which prints to standard output"
+    done
+    [ ! -e dump ]
+}
+
 @test "names of agents, devices and streams: by handles, numbers, places in a list" {
     labels() { # VARIABLE=VALUE...
         env "$@" rocrec -q -o t.rocl -- "$TRACED" names

@@ -288,7 +288,8 @@ J
 {"traceEvents":[
  {"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,"ts":1,"dur":1,"args":{"device":1,"stream":7}},
  {"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":1,"tid":7,"ts":3,"dur":1,"args":{"device":1,"stream":7}},
- {"ph":"X","cat":"gpu_memset","name":"Memset (Device)","pid":1,"tid":7,"ts":5,"dur":1,"args":{"device":1,"stream":7}}
+ {"ph":"X","cat":"gpu_memset","name":"Memset (Device)","pid":1,"tid":7,"ts":5,"dur":1,"args":{"device":1,"stream":7}},
+ {"ph":"X","cat":"gpu_memcpy","name":"Memcpy PtoP (Device -> Device)","pid":1,"tid":7,"ts":7,"dur":1,"args":{"device":1,"stream":7}}
 ]}
 J
     for input in hcc.log a.json; do
@@ -301,6 +302,7 @@ J
         diff $input.ends b.json.ends
     done
     [[ "$(cat b.json.ends)" == *'"Memcpy DtoH (Device -> Pageable)",0,1'* ]]
+    [[ "$(cat b.json.ends)" == *'"Memcpy PtoP (Device -> Device)",0,1'* ]] # to which GPU is not said
     printf '%s\n' 'Domain(ROCTX_DOMAIN), Timestamp(1005), ROCTX_ID(0), ROCTX_Message(ROCTX-MARK: m)' \
         'Domain(ROCTX_DOMAIN), Timestamp(2000), ROCTX_ID(0), ROCTX_Message(ROCTX-RANGE: r)' \
         'Domain(ROCTX_DOMAIN), Timestamp(2007), ROCTX_ID(0),' >marks.txt
@@ -311,6 +313,43 @@ J
 }
 
 # Files are cut into pieces of some MiB between events, which may be those of the two ends of an arrow.
+@test "layout rocprof: kernels that are called like copies stay kernels" {
+    needs jq
+    cat >t.json <<'END'
+{"traceEvents":[
+{"ph":"X","cat":"kernel","name":"Memcpy HtoD","pid":0,"tid":7,"ts":1,"dur":2,"args":{"device":0,"stream":7,"correlation":1}},
+{"ph":"X","cat":"kernel","name":"CopyHostToDevice","pid":0,"tid":7,"ts":5,"dur":2,"args":{"device":0,"stream":7,"correlation":2}},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Host -> Device)","pid":0,"tid":7,"ts":9,"dur":2,"args":{"device":0,"stream":7,"correlation":3}}
+]}
+END
+    rtg2json --layout rocprof -o out.json t.json
+    names() { # FILE
+        rocstats summary --format csv "$1" | cut -d, -f1-3
+    }
+    names t.json >expected
+    names out.json | diff expected -
+    # Before ROCm 4.3, when the pid of a row was its section, sections of GPUs also have copies.
+    sed 's/"pid":"0"/"pid":"6"/; s/"pid":1,"tid":7/"pid":6,"tid":7/' out.json >old.json
+    [ "$(names old.json | grep '^"MEMORY_COPIES"' | cut -d, -f2 | paste -s -d" ")" = '"CopyHostToDevice" "Memcpy HtoD"' ]
+}
+
+@test "kernels that AMD's script takes for copies, by Copy or Fill in their names, are kernels" {
+    {
+        printf '{ "traceEvents":[{}\n,{"args":{"name":"COPY"},"ph":"M","pid":1,"name":"process_name","sort_index":0}\n'
+        local name begin=1000
+        for name in CatArrayBatchedCopy vectorized_FillFunctor CopyHostToDevice FillBuffer async-copy; do
+            printf ',{"ph":"X","name":"%s","pid":1,"tid":1,"ts":"%d","dur":"2",\n  "args":{\n' $name $((begin / 1000))
+            printf '    "BeginNs":"%d",\n    "EndNs":"%d",\n    "dev-id":"0",\n    "queue-id":"1",\n' $begin $((begin + 2000))
+            printf '    "Name":"%s",\n    "pid":"4242",\n    "tid":"4243",\n    "stream-id":"1",\n' $name
+            printf '    "Data":"",\n    "DurationNs":"2000"\n  }\n}\n'
+            begin=$((begin + 9000))
+        done
+        printf '],\n"otherData": {\n  }\n}'
+    } >a.json
+    try 0 rocstats summary --format csv --sort name a.json
+    [ "$(tail -n +2 <<<"$output" | cut -d, -f1,2 | sort | paste -s -d' ')" = '"KERNELS","CatArrayBatchedCopy" "KERNELS","vectorized_FillFunctor" "MEMORY_COPIES","CopyHostToDevice" "MEMORY_COPIES","FillBuffer" "MEMORY_COPIES","async-copy"' ]
+}
+
 @test "an arrow whose ends are in different pieces of the file joins call and work" {
     for pad in "" xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; do
         awk -v pad="$pad" 'BEGIN {

@@ -161,7 +161,7 @@ static const struct error_case {
     const char *log, *roi_start, *roi_stop, *error;
     rocl_status status;
 } errors[] = {
-    {"", NULL, NULL, "no HCC profile record (\"profile: ...\") in it", ROCL_INPUT},
+    {"", NULL, NULL, "the file is empty", ROCL_INPUT},
     {"text\n", NULL, NULL, "no HCC profile record (\"profile: ...\") in it", ROCL_INPUT},
     {LINE("a", 1, 2), "@2", NULL, "--roi-start: \"@2\": there is no command with this line",
      ROCL_USAGE},

@@ -71,6 +71,11 @@ extern const opt_group perfetto_group;
         name, 0, OPT_IGNORED, offsetof(common, ignored), arg, choices, 0, 0,                       \
             "accepted for compatibility, without effect"                                           \
     }
+#define COMMON_IGNORED_NUMBER(name, arg)                                                           \
+    {                                                                                              \
+        name, 0, OPT_IGNORED, offsetof(common, ignored), arg, NULL, 0, INT_MAX,                    \
+            "accepted for compatibility, without effect"                                           \
+    }
 #define COMMON_END                                                                                 \
     {                                                                                              \
         NULL, 0, OPT_END, 0, NULL, NULL, 0, 0, NULL                                                \

@@ -49,7 +49,7 @@ static const opt input_options[] = {
     FLAG("output-config", 0, output_config,
          "also write the values of all options to NAME_config.json next to the output"),
     FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
-    COMMON_IGNORED("automerge-limit", "N", NULL),
+    COMMON_IGNORED_NUMBER("automerge-limit", "N"),
     COMMON_END,
 };
 
@@ -163,8 +163,8 @@ static const opt team_options[] = {
 static const opt perfetto_options[] = {
     COMMON_IGNORED("perfetto-backend", "NAME", "inprocess|system"),
     COMMON_IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer"),
-    COMMON_IGNORED("perfetto-buffer-size", "KB", NULL),
-    COMMON_IGNORED("perfetto-shmem-size-hint", "KB", NULL),
+    COMMON_IGNORED_NUMBER("perfetto-buffer-size", "KB"),
+    COMMON_IGNORED_NUMBER("perfetto-shmem-size-hint", "KB"),
     COMMON_IGNORED("no-annotate-kfd", NULL, NULL),
     COMMON_END,
 };

@@ -201,21 +201,43 @@ static void store_bool(const opt *o, void *to, const char *value)
     }
 }
 
-static int store_number(const opt *o, void *to, const char *value)
+/* -1, and the number is in *n; else the exit code. */
+static int read_number(const opt *o, long *n, const char *value)
 {
     char *end;
     bool needs;
     const int word = o->choices ? choice_index(o->choices, value, strlen(value), &needs) : -1;
     errno = 0;
-    long n = word < 0 ? strtol(value, &end, 10) : (long)o->hi + 1 + word;
-    if (word < 0 && (end == value || *end || errno || n < o->lo || n > o->hi)) {
+    *n = word < 0 ? strtol(value, &end, 10) : (long)o->hi + 1 + word;
+    if (word < 0 && (end == value || *end || errno || *n < o->lo || *n > o->hi)) {
         char range[64];
         snprintf(range, sizeof range, "a number from %d to %d%s%s", o->lo, o->hi,
                  o->choices ? " or one of " : "", o->choices ? o->choices : "");
         return bad_value(o, value, range);
     }
-    store_unsigned(to, (unsigned)n);
     return -1;
+}
+
+static int store_number(const opt *o, void *to, const char *value)
+{
+    long n;
+    const int code = read_number(o, &n, value);
+    if (code < 0)
+        store_unsigned(to, (unsigned)n);
+    return code;
+}
+
+/* What has no effect is checked all the same, and listed once. */
+static int store_ignored(const opt *o, strings *to, const char *value)
+{
+    long n;
+    const int code = o->lo < o->hi ? read_number(o, &n, value) : -1;
+    for (size_t i = 0; i < to->n && code < 0; i++)
+        if (strcmp(to->v[i], o->name) == 0)
+            return -1;
+    if (code < 0)
+        strings_add(to, o->name);
+    return code;
 }
 
 /* "m", "M", "MB" and "MiB" are one. */
@@ -357,11 +379,7 @@ static int store_option(const program *p, const opt *o, char *values, const char
     case OPT_FURTHER:
         return store_further(o, to, value, w);
     case OPT_IGNORED:
-        for (size_t i = 0; i < ((strings *)to)->n; i++)
-            if (strcmp(((strings *)to)->v[i], o->name) == 0)
-                return -1;
-        strings_add(to, o->name);
-        return -1;
+        return store_ignored(o, to, value);
     case OPT_HELP:
         return print_help(p);
     case OPT_VERSION:

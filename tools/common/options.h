@@ -34,7 +34,7 @@ typedef enum opt_kind {
     OPT_CHOICE,  /* unsigned: index of the word in `choices` */
     OPT_FURTHER, /* further: the same, plus lo; choices that need a value of their own say "word V"
                   */
-    OPT_IGNORED, /* strings: "--name", with a value when there is `arg` */
+    OPT_IGNORED, /* strings: "--name", with a value when there is `arg`: a number if lo < hi */
     OPT_HELP,    /* these three end the run */
     OPT_VERSION,
     OPT_COMPLETION,

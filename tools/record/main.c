@@ -205,16 +205,31 @@ static int check_sampling(const cli *c)
     return -1;
 }
 
+/* What is printed is neither a trace nor a recording. */
+static int check_dump(const cli *c)
+{
+    const opt *const tables[] = {output_options, record_options};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const opt *o = tables[i]; o->kind != OPT_END; o++)
+            if (options_given(o))
+                return usage_error("--%s is not for --dump, which prints to standard output",
+                                   o->name);
+    return c->common.inputs.n ? -1 : usage_error("no input is given");
+}
+
 static int check_options(cli *c)
 {
     common *m = &c->common;
-    if (!m->inputs.n)
-        return usage_error(c->dump ? "no input is given" : "no command is given");
     if (c->dump) {
+        const int code = check_dump(c);
+        if (code >= 0)
+            return code;
         m->wanted = EVENTS_NONE;
         m->to_stdout = true;
         return -1;
     }
+    if (!m->inputs.n)
+        return usage_error("no command is given");
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) /* records are mapped into files as they are */
         return usage_error("rocrec does not record on big-endian machines");
     int code = output_fill_name(m, &m->inputs, "--output-file", &m->output_file);

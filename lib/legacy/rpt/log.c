@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/lines.h"
 #include "base/unpack.h"
+#include "source/formats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,6 +90,8 @@ rocl_status rpt_log_read(rpt_log *log, rocl_buf *b, size_t n, rocl_error *err)
     uint64_t at;
     b->len += done;
     log->size += done;
+    if (st == ROCL_OK && !log->size)
+        return rocl_fail_foreign(log->name, "", 0, true, err);
     return log->copy && done && st == ROCL_OK ? rocl_space_spill(log->copy, p, done, &at, err) : st;
 }
 

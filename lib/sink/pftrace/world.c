@@ -143,6 +143,7 @@ void pf_describe_host(pf_world *w, uint32_t index)
     const rocl_capture *c = w->capture;
     uint32_t thread, process = rocl_host_process(c, index, &thread);
     const char *name = PF_UNKNOWN_THREAD;
+    char real[32] = "";
     int64_t tid = (int64_t)2 * PF_PID_BEYOND + process; /* beyond every thread of the process */
     char buf[256];
     if (thread != ROCL_NONE) {
@@ -151,8 +152,10 @@ void pf_describe_host(pf_world *w, uint32_t index)
         name = rocl_thread_label(c, t, p, buf, sizeof buf);
         /* A process that had to change its number takes its main thread along. */
         tid = t->tid == p->pid ? w->processes[process].pid : t->tid;
-        if (tid <= 0)
+        if (tid <= 0) {
+            snprintf(real, sizeof real, PF_REAL_TID "%" PRId64, tid);
             tid = (int64_t)3 * PF_PID_BEYOND + thread;
+        }
     }
     w->host_tracks[index] = w->at->first_host + index;
     rocl_buf *b = rocl_piped_buf(w->file);
@@ -165,6 +168,8 @@ void pf_describe_host(pf_world *w, uint32_t index)
     if (*name)
         pf_string(b, THREAD_NAME, name, strlen(name));
     rocl_pb_end(b, descriptor);
+    if (*real)
+        rocl_pb_str(b, TRACK_DESCRIPTION, real);
     rocl_pb_end(b, at);
     rocl_pb_end(b, packet);
 }

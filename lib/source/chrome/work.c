@@ -2,6 +2,7 @@
 #include "source/chrome/work.h"
 
 #include "base/order.h"
+#include "source/copies.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,32 +54,16 @@ void chrome_make_dispatch(rocl_source_record *r, const chrome_work *k, const chr
 void chrome_make_copy(rocl_source_record *r, const chrome_work *k, const chrome_event *e,
                       const chrome_args *a)
 {
-    static const struct {
-        const char *word;
-        bool src, dst;
-    } ends[] = {{"HtoD", false, true},
-                {"DtoH", true, false},
-                {"DtoD", true, true},
-                {"HtoH", false, false},
-                {"HOST_TO_DEVICE", false, true},
-                {"DEVICE_TO_HOST", true, false},
-                {"DEVICE_TO_DEVICE", true, true},
-                {"HOST_TO_HOST", false, false},
-                {"HostToDevice", false, true},
-                {"DeviceToHost", true, false},
-                {"DeviceToDevice", true, true},
-                {"HostToHost", false, false},
-                {"PtoP", true, true}};
+    bool src, dst;
     r->kind = ROCL_COPY;
     r->as.e.category = k->copy;
     r->as.copy.size = a->bytes == ROCL_NO_KEY ? 0 : a->bytes;
     chrome_place_work(r, e, a);
     r->dst = r->agent;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (memmem(e->name.p, e->name.n, ends[i].word, strlen(ends[i].word))) {
-            r->src = ends[i].src ? r->agent : ROCL_NO_KEY;
-            r->dst = ends[i].dst ? r->agent : ROCL_NO_KEY;
-        }
+    if (rocl_copy_ends(e->name, &src, &dst)) {
+        r->src = src ? r->agent : ROCL_NO_KEY;
+        r->dst = dst ? r->agent : ROCL_NO_KEY;
+    }
 }
 
 void chrome_make_allocation(rocl_source_record *r, chrome_work *k, const chrome_args *a)

@@ -185,6 +185,15 @@ void pfr_note_times(pfr_file *f, const pfr_packet *p, const pfr_moment *m)
     f->last = end > f->last ? end : f->last;
 }
 
+static void note_clock(pfr_file *f, const pfr_packet *p, const pfr_moment *m)
+{
+    const uint64_t key = m->converted ? (uint64_t)p->machine << 32 | m->clock : 0;
+    if (!pfr_is_event(p) || !m->has_time || (f->clocks_used.count && key == f->clock_last))
+        return;
+    f->clock_last = key;
+    f->failed |= !rocl_map_put(&f->clocks_used, key, 1);
+}
+
 static void index_packet(index_walk *x, const pfr_packet *p)
 {
     pfr_file *f = x->file;
@@ -201,6 +210,7 @@ static void index_packet(index_walk *x, const pfr_packet *p)
     }
     pfr_moment m;
     pfr_state_step(s, &f->clocks, f->bytes, p, &m);
+    note_clock(f, p, &m);
     if (!f->looked_through) {
         pfr_note_times(f, p, &m);
         f->times_unsure |= m.has_time && m.converted;
@@ -445,6 +455,7 @@ void pfr_index_free(pfr_file *f)
     free(f->checkpoints);
     free(f->sums);
     free(f->clocks.all);
+    rocl_map_free(&f->clocks_used);
 }
 
 /* The last of sorted items for which `is_before` holds, which it does for the first ones. */

@@ -18,8 +18,8 @@ static const struct {
     {37, "heap profiles"},
     {38, "batteries"},
     {40, "the system's counters"},
-    {43, NULL},
-    {44, NULL},
+    {43, "Chrome's oldest descriptions of processes"},
+    {44, "Chrome's oldest descriptions of threads"},
     {46, NULL},
     {49, "CPU and stack samples"},
     {66, "CPU and stack samples"},
@@ -57,6 +57,29 @@ static void report_others(const pfr_file *f)
     rocl_buf_byte(&b, 0);
     if (any && !b.failed)
         rocl_notice(f->in->trace, "%s", (const char *)b.data);
+    rocl_buf_free(&b);
+}
+
+/* If there is only one clock, its events are where they are among each other. */
+static void report_clocks(const pfr_file *f)
+{
+    rocl_buf b = {0};
+    size_t pos = 0;
+    uint64_t key, unrelated = 0; /* bits by clock; further ones are faults */
+    uint32_t used;
+    while (f->clocks_used.count > 1 && rocl_map_next(&f->clocks_used, &pos, &key, &used))
+        if (key && (uint32_t)key < 64 &&
+            !pfr_clocks_relate(&f->clocks, (uint32_t)(key >> 32), (uint32_t)key))
+            unrelated |= (uint64_t)1 << (uint32_t)key;
+    for (unsigned clock = 1; clock < 64; clock++)
+        if (unrelated >> clock & 1)
+            rocl_buf_printf(&b, "%s%u", b.len ? ", " : "", clock);
+    rocl_buf_byte(&b, 0);
+    if (unrelated && !b.failed)
+        rocl_notice(f->in->trace,
+                    "%s: times of clock %s are taken as they are: no clock snapshot relates it to "
+                    "that of the trace",
+                    f->in->files[0].path, (const char *)b.data);
     rocl_buf_free(&b);
 }
 
@@ -115,6 +138,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         return ROCL_OK;
     }
     report_others(f);
+    report_clocks(f);
     return rocl_records_index(in, err);
 }
 

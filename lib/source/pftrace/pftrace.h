@@ -79,9 +79,10 @@ typedef struct pfr_clocks {
 typedef struct pfr_moment {
     int64_t time; /* on the trace's clock, if has_time */
     bool has_time, bad_time;
-    bool converted; /* its clock is another one than the trace's */
-    bool usable;    /* it does not need what was lost */
-    bool lost;      /* packets before it are lost, which is news */
+    bool converted; /* its clock is another one than the trace's: */
+    uint32_t clock;
+    bool usable; /* it does not need what was lost */
+    bool lost;   /* packets before it are lost, which is news */
 } pfr_moment;
 /* Takes a packet: resets, defaults, its time, clock snapshots. */
 void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
@@ -95,6 +96,8 @@ bool pfr_clocks_complete(pfr_clocks *c);
  * first one. Clocks that no snapshot relates to it are left as they are, if they are well known;
  * false: it is another one. */
 bool pfr_clocks_convert(const pfr_clocks *c, uint32_t machine, uint32_t clock, uint64_t *time);
+/* Does a snapshot relate it? Once the index is done. */
+bool pfr_clocks_relate(const pfr_clocks *c, uint32_t machine, uint32_t clock);
 
 /* ---- index.c --------------------------------------------------------------------------------- */
 
@@ -173,6 +176,8 @@ struct pfr_file {
     pfr_sum *sums;
     size_t sum_count, sum_cap;
     pfr_clocks clocks;
+    rocl_map clocks_used; /* by events: machine << 32 | clock; 0: that of the trace */
+    uint64_t clock_last;  /* the last of them */
     /* world */
     pfr_process *processes;
     size_t process_count, process_cap;
@@ -181,6 +186,7 @@ struct pfr_file {
     size_t track_count, track_cap;
     rocl_map track_ids;
     rocl_map thread_names; /* of the process tree */
+    rocl_map real_tids;    /* where ours had to write others: their descriptions */
     pfr_gpu *gpus;
     size_t gpu_count, gpu_cap;
     uint32_t hosts[64];     /* names of machines, by id below 64; texts of `bytes` */

@@ -181,6 +181,11 @@ bool pfr_clocks_complete(pfr_clocks *c)
     }
 }
 
+bool pfr_clocks_relate(const pfr_clocks *c, uint32_t machine, uint32_t clock)
+{
+    return find_relation(c, machine, clock, 0) || (machine && find_relation(c, 0, clock, 0));
+}
+
 bool pfr_clocks_convert(const pfr_clocks *c, uint32_t machine, uint32_t clock, uint64_t *time)
 {
     if (!clock || clock == trace_clock(c))
@@ -260,6 +265,7 @@ static void take_time(pfr_state *s, const pfr_clocks *c, const pfr_packet *p, pf
         id = local->domain;
     }
     m->converted = id && id != trace_clock(c);
+    m->clock = id;
     m->bad_time = !pfr_clocks_convert(c, p->machine, id, &time);
     m->time = (int64_t)time;
     m->has_time = !m->bad_time;

@@ -75,6 +75,30 @@ static uint64_t thread_name_key(uint32_t machine, int64_t pid, int64_t tid)
     return rocl_mix64(pfr_process_key(machine, pid) ^ rocl_mix64((uint64_t)tid));
 }
 
+static bool begins_with(rocl_view v, const char *word)
+{
+    return v.n >= strlen(word) && !memcmp(v.p, word, strlen(word));
+}
+
+/* Our writer says a number that it had to change. */
+static void note_real_tid(pfr_file *f, const pfr_track *t, rocl_view description)
+{
+    if (t->is_thread && begins_with(description, PF_REAL_TID) &&
+        !rocl_map_put(&f->real_tids, thread_name_key(t->machine, t->pid, t->tid),
+                      keep_bytes(f, description)))
+        f->failed = true;
+}
+
+static int64_t find_real_tid(const pfr_file *f, uint32_t machine, int64_t pid, int64_t tid)
+{
+    char text[40];
+    int64_t real;
+    const rocl_view v =
+        pfr_bytes(f, rocl_map_get(&f->real_tids, thread_name_key(machine, pid, tid), 0));
+    snprintf(text, sizeof text, "%.*s", (int)(v.n < sizeof text ? v.n : 0), v.p);
+    return sscanf(text, PF_REAL_TID "%" SCNd64, &real) == 1 ? real : tid;
+}
+
 static void describe_tree(pfr_file *f, const pfr_packet *p)
 {
     rocl_pb r = rocl_pb_of(p->body), inner;
@@ -222,6 +246,7 @@ static void describe_track(pfr_file *f, const pfr_packet *p)
     rocl_pb r = rocl_pb_of(p->body);
     rocl_pb_field g;
     pfr_track t = {.machine = p->machine, .described = true, .multiplier = 1};
+    rocl_view description = {0};
     while (rocl_pb_next(&r, &g)) {
         if (g.number == TRACK_UUID)
             t.uuid = g.value;
@@ -239,7 +264,10 @@ static void describe_track(pfr_file *f, const pfr_packet *p)
             read_thread(f, &t, g.bytes);
         else if (g.number == TRACK_COUNTER)
             read_counter(f, &t, g.bytes);
+        else if (g.number == TRACK_DESCRIPTION)
+            description = g.bytes;
     }
+    note_real_tid(f, &t, description);
     t.multiplier = t.multiplier ? t.multiplier : 1;
     t.generation = (uint32_t)f->generation_count;
     pfr_track *old = find_track(f, t.machine, t.uuid, t.generation);
@@ -552,11 +580,6 @@ static void place_track(const pfr_file *f, pfr_track *t)
         t->agent = (pfr_agent){(uint32_t)device, ROCL_AGENT_OTHER};
 }
 
-static bool begins_with(rocl_view v, const char *word)
-{
-    return v.n >= strlen(word) && !memcmp(v.p, word, strlen(word));
-}
-
 static void resolve_track(pfr_file *f, pfr_track *t)
 {
     const pfr_track *up = t, *thread = NULL;
@@ -696,6 +719,8 @@ static bool refine_processes(pfr_file *f)
         machine_of(c, t->process, f, &known);
         if (known && known->real_pid && t->tid == known->pid)
             t->tid = known->real_pid;
+        else if (known)
+            t->tid = find_real_tid(f, known->machine, known->pid, t->tid);
     }
     if (c->process_count)
         c->rank = c->processes[0].rank;
@@ -748,6 +773,7 @@ void pfr_world_free(pfr_file *f)
     free(f->tracks);
     rocl_map_free(&f->track_ids);
     rocl_map_free(&f->thread_names);
+    rocl_map_free(&f->real_tids);
     free(f->gpus);
     rocl_map_free(&f->counter_names);
     rocl_map_free(&f->units);

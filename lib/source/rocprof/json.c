@@ -412,6 +412,8 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
     rocprof_table table = ROCPROF_OPS;
     uint32_t category = 0;
     repair_old_row(f, row, e);
+    /* Only old files have copies among the work of a GPU. */
+    row->no_copy = e->pid >= SECTION_FIRST_GPU && row->has & ROCPROF_BIT(PROCESS);
     if (row->has & ROCPROF_BIT(KERNEL_NAME))
         table = ROCPROF_DISPATCHES;
     else if (e->pid == SECTION_RANGES)
@@ -431,7 +433,8 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
         repair_range(row, e);
     if (table != ROCPROF_DISPATCHES)
         add_field(row, ROCPROF_NAME, e->name);
-    if (e->pid == SECTION_COPY && table == ROCPROF_OPS && !rocprof_is_copy(e->name)) {
+    if (e->pid == SECTION_COPY && table == ROCPROF_OPS && !rocprof_is_copy(e->name) &&
+        !rocprof_is_kernel_among_copies(e->name)) {
         table = ROCPROF_COPIES; /* whatever it is called */
         add_field(row, ROCPROF_DIRECTION, e->name);
     }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "source/copies.h"
 #include "source/rtg/line.h"
 
 _Static_assert(ROCPROF_COLUMNS <= 64, "a set of columns is a word");
@@ -512,52 +513,45 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
                                                      "a dispatch without times", err);
 }
 
-/* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice", "Memcpy HtoD (Host -> Device)": which ends are
- * on the GPU at hand. */
 static void take_copy_ends(rocl_source_record *r, rocl_view name)
 {
-    static const struct {
-        const char *word, *capitals, *letters;
-        bool src, dst;
-    } ends[] = {{"HostToDevice", "HOST_TO_DEVICE", "HtoD", false, true},
-                {"DeviceToHost", "DEVICE_TO_HOST", "DtoH", true, false},
-                {"DeviceToDevice", "DEVICE_TO_DEVICE", "DtoD", true, true},
-                {"HostToHost", "HOST_TO_HOST", "HtoH", false, false},
-                {"PeerToPeer", "PEER_TO_PEER", "PtoP", true, false}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (rocl_view_find(name, ends[i].word) || rocl_view_find(name, ends[i].capitals) ||
-            rocl_view_find(name, ends[i].letters)) {
-            r->src = ends[i].src ? r->agent : ROCL_NO_KEY;
-            r->dst = ends[i].dst ? r->agent : ROCL_NO_KEY;
-            return;
-        }
-    r->dst = r->agent;
-    r->ends_unknown = true;
+    bool src = false, dst = true;
+    r->ends_unknown = !rocl_copy_ends(name, &src, &dst);
+    r->src = src ? r->agent : ROCL_NO_KEY;
+    r->dst = dst ? r->agent : ROCL_NO_KEY;
+}
+
+static bool begins_like_copy(rocl_view name)
+{
+    static const char *const copies[] = {"CopyHost",  "CopyDevice",   "Memcpy",
+                                         "hipMemcpy", "FillBuffer",   "async-copy",
+                                         "COPY",      "MEMORY_COPY_", "UnknownCopy"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        found |= begins_with(name, copies[i]);
+    return found;
 }
 
 bool rocprof_is_copy(rocl_view name)
 {
-    static const char *const copies[] = {"CopyHost",   "CopyDevice", "Memcpy", "hipMemcpy",
-                                         "FillBuffer", "async-copy", "COPY",   "MEMORY_COPY_"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        found |= begins_with(name, copies[i]);
-    return found && !memchr(name.p, '(', name.n); /* else a kernel that is called like it */
+    return begins_like_copy(name) &&
+           !memchr(name.p, '(', name.n); /* else a kernel that is called like it */
 }
 
-rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
-                           rocl_view name, rocl_error *err)
+bool rocprof_is_kernel_among_copies(rocl_view name)
+{
+    return !begins_like_copy(name) &&
+           (rocl_view_find(name, "Memcpy") || rocl_view_find(name, "Copy") ||
+            rocl_view_find(name, "Fill"));
+}
+
+static rocl_status put_kernel_or_barrier(rocl_records *to, const rocprof_words *w,
+                                         rocl_source_record *r, rocl_view name, rocl_error *err)
 {
     static const rocl_key_facts function = {.is_function = true};
     static const char *const barriers[] = {"Marker", "\"<barrier packet>\"", "<barrier packet>",
                                            "Barrier"};
     r->name = without_quotes(name);
-    if (rocprof_is_copy(name)) {
-        r->kind = ROCL_COPY;
-        r->as.e.category = w->copy;
-        take_copy_ends(r, name);
-        return rocl_record_put(to, r, err);
-    }
     const bool has_arguments = memchr(name.p, '(', name.n);
     for (size_t i = 0; !has_arguments && i < sizeof barriers / sizeof *barriers; i++)
         if (begins_with(name, barriers[i])) {
@@ -568,6 +562,18 @@ rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source
     r->kind = ROCL_DISPATCH;
     r->symbol = &function;
     r->as.e.category = w->kernel;
+    return rocl_record_put(to, r, err);
+}
+
+rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
+                           rocl_view name, rocl_error *err)
+{
+    if (!rocprof_is_copy(name))
+        return put_kernel_or_barrier(to, w, r, name, err);
+    r->name = without_quotes(name);
+    r->kind = ROCL_COPY;
+    r->as.e.category = w->copy;
+    take_copy_ends(r, name);
     return rocl_record_put(to, r, err);
 }
 
@@ -583,6 +589,8 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     const rocl_status st = count_bad_value(to, row, bad, err);
     if (st != ROCL_OK)
         return st;
+    if (row->no_copy)
+        return put_kernel_or_barrier(to, w, r, name, err);
     /* Of v2, whose kernels have their names. */
     if (!has_column(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
         begins_with(name, "Marker") || begins_with(name, "Barrier"))

@@ -157,6 +157,7 @@ typedef struct rocprof_row {
     uint64_t scope, id; /* of the record, for who completes it; 0 */
     bool started;       /* a range of rocTX that was started and stopped, not pushed and popped */
     bool puts_dispatch; /* of a table of counter values: no other table has its dispatch */
+    bool no_copy;       /* copies are elsewhere in the file: a kernel may be called like one */
 } rocprof_row;
 
 #define ROCPROF_BIT(column)        ((uint64_t)1 << ROCPROF_##column)
@@ -191,6 +192,9 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
 
 /* Is work of this name a copy? */
 bool rocprof_is_copy(rocl_view name);
+/* AMD's scripts take what has "Memcpy", "Copy" or "Fill" anywhere in its name for a copy, such as
+ * CatArrayBatchedCopy. */
+bool rocprof_is_kernel_among_copies(rocl_view name);
 /* Puts work on a GPU that only its name tells: a kernel, a copy or a barrier. */
 rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
                            rocl_view name, rocl_error *err);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "source/copies.h"
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
@@ -351,14 +352,6 @@ static void emit_barrier(rtg_turn *t)
  * and its size, "16384 bytes;...". */
 static void emit_copy(rtg_turn *t)
 {
-    static const struct {
-        const char *tag;
-        bool src, dst;
-    } ends[] = {{"HostToDevice", false, true},
-                {"DeviceToHost", true, false},
-                {"DeviceToDevice", true, true},
-                {"PeerToPeer", true, false},
-                {"HostToHost", false, false}};
     const rtg_line *l = t->l;
     if (!is_wanted(t, ROCL_COPY))
         return;
@@ -371,11 +364,10 @@ static void emit_copy(rtg_turn *t)
     c->queue = find_definition(t, RTG_QUEUES);
     c->stream = c->src = ROCL_NONE;
     c->dst = agent;
-    for (size_t i = 0; t->i->hcc && i < sizeof ends / sizeof *ends; i++) {
-        if (!rtg_lit_n(l->name.p, l->name.p + l->name.n, ends[i].tag, strlen(ends[i].tag)))
-            continue;
-        c->src = ends[i].src ? agent : ROCL_NONE;
-        c->dst = ends[i].dst ? agent : ROCL_NONE;
+    bool src, dst;
+    if (t->i->hcc && rocl_copy_ends(l->name, &src, &dst)) {
+        c->src = src ? agent : ROCL_NONE;
+        c->dst = dst ? agent : ROCL_NONE;
     }
     if (!t->i->hcc || l->shape == RTG_HCC_TIMES)
         return;

@@ -491,8 +491,25 @@ static bool is_left_out(const rocl_datum *d)
     return is_text(d, "tail");
 }
 
+/* Numbers and lengths ("< 10 us", ">= 1 s") have an order of their own; other parts have that in
+ * which they come. */
+static double order_of_part(const rocl_table *t, size_t row, size_t column)
+{
+    const rocl_datum *d = rocl_table_cell(t, row, column);
+    char text[24] = "", sign[3], unit[3];
+    double v;
+    if (rocl_column_is_number(&t->columns[column]))
+        return length_of(t, row, column);
+    if (d->type == ROCL_DATUM_TEXT && d->len < sizeof text)
+        memcpy(text, d->text, d->len);
+    if ((*text != '<' && *text != '>') || sscanf(text, "%2s %lf %2s", sign, &v, unit) != 3)
+        return 0;
+    v *= !strcmp(unit, "us") ? 1e3 : !strcmp(unit, "ms") ? 1e6 : 1e9;
+    return *sign == '>' ? v + 1 : v;
+}
+
 /* A bar for all rows that are the same before a column, one behind the other: the parts are what
- * that column says, in the order in which they come. Those beyond MOST_PARTS are the last one. */
+ * that column says. Those beyond MOST_PARTS are the last one. */
 static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
                        const char *value_key, const char *unit, const char *colours)
 {
@@ -512,8 +529,12 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
         size_t k = 0;
         while (k < parts && !is_same_cell(t, first[k], i, column))
             k++;
-        if (k == parts && parts < MOST_PARTS && !is_left_out(rocl_table_cell(t, i, column)))
-            first[parts++] = i;
+        if (k < parts || parts == MOST_PARTS || is_left_out(rocl_table_cell(t, i, column)))
+            continue;
+        for (; k && order_of_part(t, first[k - 1], column) > order_of_part(t, i, column); k--)
+            first[k] = first[k - 1];
+        first[k] = i;
+        parts++;
     }
     for (size_t k = 0; k < parts; k++) {
         rocl_buf name = {0};

@@ -19,6 +19,7 @@
 /* A panel that is made of something else than tables. */
 typedef struct rocl_html_panel {
     const char *id, *title;
+    const char *of;                    /* the files of the trace, where no table names them */
     bool front;                        /* it is the first one, and not behind the overview */
     const char *style, *script, *hash; /* of the script: SHA-256 in base64 */
     rocl_status (*put)(void *ctx, rocl_out *out, rocl_error *err); /* writes what is in it */

@@ -138,6 +138,35 @@ static void put_panel(rocl_table_writer *w, const rocl_html_panel *p)
     rocl_buf_str(&w->buf, "</section>\n");
 }
 
+/* What heads the page. */
+static const char *heading_of(const rocl_tables *all, const rocl_html_panel *panel)
+{
+    return panel && !all->count               ? panel->title
+           : rocl_tables_find(all, "compare") ? "From A to B"
+                                              : "Where the time went";
+}
+
+/* The files, then what heads the page, or the report if it is the only one: browsers show the begin
+ * in tabs and bookmarks. Advice is of other reports. */
+static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel *panel)
+{
+    const char *report = heading_of(all, panel), *before = "";
+    size_t reports = panel || rocl_tables_find(all, "compare") ? 1 : 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const rocl_table *t = &all->tables[i];
+        if (t->header && t->row_count) {
+            rocl_html_put(b, "%s", before);
+            rocl_html_put_cell(b, t, 0, 0);
+            before = " and ";
+        }
+        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "advice") != 0)
+            report = reports++ ? heading_of(all, panel) : tab_of(t).title;
+    }
+    if (!*before && panel && panel->of)
+        rocl_html_put(b, "%s", before = panel->of);
+    rocl_html_put(b, "%s%s", *before ? ": " : "", report);
+}
+
 /* panel: NULL where there is none. Without tables it is all that is on the page. */
 static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
 {
@@ -153,17 +182,16 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
                     "'");
     if (panel)
         rocl_html_put(b, " 'sha256-%s'", panel->hash);
-    rocl_buf_str(b, "\">\n<title>rocstats</title>\n<style>\n");
+    rocl_buf_str(b, "\">\n<title>");
+    put_title(b, all, panel);
+    rocl_buf_str(b, "</title>\n<style>\n");
     rocl_buf_str(b, style_sheet);
     if (panel)
         rocl_buf_str(b, panel->style);
     rocl_html_put(b,
                   "</style></head>\n<body><header><h1>%s</h1><button id=\"theme\">Light / dark"
                   "</button></header>\n<nav%s><div role=\"tablist\" aria-label=\"Reports\">",
-                  alone                              ? panel->title
-                  : rocl_tables_find(all, "compare") ? "From A to B"
-                                                     : "Where the time went",
-                  alone ? " hidden" : "");
+                  heading_of(all, panel), alone ? " hidden" : "");
     if (panel && (panel->front || alone))
         put_tab_button(b, panel->id, panel->title);
     if (!alone)
