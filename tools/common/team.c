@@ -7,12 +7,14 @@
 #include <string.h>
 #include <time.h>
 
+static const char *tool;
 static int arg_count;
 static char **args;
 
 void team_mute_others(const program *p, int argc, char **argv)
 {
     bool can = false, asked = false;
+    tool = p->tool;
     arg_count = argc;
     args = argv;
     for (const opt_group *const *g = p->groups; g && *g; g++)
@@ -22,13 +24,16 @@ void team_mute_others(const program *p, int argc, char **argv)
     msg_mute(can && !asked && rocl_launched_rank() > 0);
 }
 
-/* The same of all ranks, however each of them was found. */
+/* The same of all ranks, however the tool was found on each of them. */
 static char *command_line(void)
 {
-    size_t size = 1, n = 0;
+    const size_t name = strlen(tool);
+    size_t size = name + 2, n = name + 1;
     for (int i = 1; i < arg_count; i++)
         size += strlen(args[i]) + 1;
     char *text = must_have(malloc(size));
+    memcpy(text, tool, name);
+    text[name] = ' ';
     for (int i = 1; i < arg_count; i++) {
         const size_t len = strlen(args[i]);
         memcpy(text + n, args[i], len);
