@@ -521,17 +521,6 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
     }
 }
 
-/* As far as they can still be said: rank 0 may be gone itself. */
-static void say_last_words(rocl_team *team, rocl_status st, const rocl_error *err)
-{
-    uint8_t space[ROCL_ERROR_SIZE + 1 + 2 * ROCL_VARINT_MAX];
-    rocl_buf b = ROCL_BUF_IN(space);
-    rocl_buf_byte(&b, ROCL_TEAM_GONE);
-    rocl_buf_varint(&b, st);
-    rocl_team_put_text(&b, rocl_error_text(err), strlen(rocl_error_text(err)));
-    (void)rocl_team_send(team, 0, &b, NULL);
-}
-
 rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_team_write_fn *write,
                             void *ctx, rocl_error *err)
 {
@@ -552,7 +541,7 @@ rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_t
             st = serve_message(&s, &bye, err);
     }
     if (st != ROCL_OK)
-        say_last_words(team, st, err);
+        rocl_team_say_gone(team, st, rocl_error_text(err));
     for (size_t i = 0; i < s.share_count; i++)
         free_share(&s.shares[i]);
     free(s.shares);
