@@ -179,7 +179,12 @@ static rocl_status send_error(server *s, rocl_status status, const char *text, r
     rocl_buf_byte(&b, ROCL_TEAM_ERROR);
     rocl_buf_varint(&b, capture_at_hand(s));
     rocl_buf_varint(&b, status);
-    put_message(&b, s, text);
+    /* Of several machines: the disk of which one? */
+    char any_file[] = "", *const files[] = {any_file};
+    if (status == ROCL_OUTPUT && s->team->transport.local != rocl_team_size(s->team))
+        rocl_nodes_put_message(&b, s->team, files, 1, text);
+    else
+        put_message(&b, s, text);
     return rocl_team_reply(s->team, &b, err);
 }
 
