@@ -527,12 +527,22 @@ ROCL_API rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error 
  * same `task`, their command line; else each is on its own. Waits until all have called it. Unless
  * `asked`, a process only joins if the launcher started it directly, not through a script. *team
  * NULL: no launcher started it, it was the only one, or it is on its own. ROCL_INTERNAL: there is
- * a launcher, but the plugin for its MPI cannot be used (see rocline(7)). */
+ * a launcher, but the plugin for its MPI cannot be used (see rocline(7)). Others are what a rank
+ * has given to rocl_team_refuse(). */
 ROCL_API rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked,
                                     rocl_error *err);
+/* In its place, of a process that ends before it could: then it ends all others in
+ * rocl_team_join(), where rank 0 gets this status and text. False: there is no team to join. */
+ROCL_API bool rocl_team_refuse(rocl_status why, const char *text, bool asked);
+/* The same of a process that has a team, before it has served it, or opened a trace with it: closes
+ * the team. */
+ROCL_API void rocl_team_leave(rocl_team *team, rocl_status why, const char *text);
+/* Rank 0's text becomes that of all ranks, which call it at the same time. ROCL_USAGE without a
+ * text: rank 0 has closed the team instead. */
+ROCL_API rocl_status rocl_team_share(rocl_team *team, char *text, size_t size, rocl_error *err);
 /* The rank that a launcher gave to this process, whether or not there will be a team; -1: no
- * launcher started it directly. */
-ROCL_API int rocl_launched_rank(void);
+ * launcher started it directly (`asked`: or through a script). */
+ROCL_API int rocl_launched_rank(bool asked);
 /* Without a team: 0 of 1. */
 ROCL_API unsigned rocl_team_rank(const rocl_team *team);
 ROCL_API unsigned rocl_team_size(const rocl_team *team);

@@ -198,9 +198,10 @@ static int take_message(void *self, void *bytes)
 /* ---- begin and end ---- */
 
 /* Those that still run have no more to do: their sockets close. */
-static void close_forks(void *self)
+static void close_forks(void *self, int broken)
 {
     forks *f = self;
+    (void)broken;
     for (unsigned r = 0; r < f->size; r++)
         if (f->peers[r].fd >= 0)
             close(f->peers[r].fd);
@@ -276,7 +277,7 @@ rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err)
     }
     if (st != ROCL_OK) {
         f->size = f->peers ? size : 0;
-        close_forks(f);
+        close_forks(f, 1);
         return st;
     }
     const rocl_transport t = {.size = size,

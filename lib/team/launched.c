@@ -60,10 +60,10 @@ static int rank_of(const launcher *l)
     return rank ? atoi(rank) : 0;
 }
 
-int rocl_launched_rank(void)
+int rocl_launched_rank(bool asked)
 {
     const launcher *l = find_launcher();
-    return l && is_launched_itself() ? rank_of(l) : -1;
+    return l && (asked || is_launched_itself()) ? rank_of(l) : -1;
 }
 
 /* ---- the plugin ---- */
@@ -127,78 +127,96 @@ static void put_hello(rocl_buf *b, const char *task)
 
 enum { ALONE, TOGETHER, UNLIKE };
 
-/* Rank 0 hears of all others, and says what is to be. */
+static bool has_left(const rocl_buf *message)
+{
+    return message->len && message->data[0] == ROCL_TEAM_GONE;
+}
+
+/* The hello of the next one. */
+static rocl_status hear_rank(rocl_team *team, rocl_buf *message, rocl_error *err)
+{
+    unsigned from;
+    bool there = false;
+    rocl_status st = ROCL_OK;
+    while (st == ROCL_OK && !there)
+        st = rocl_team_receive(team, 1000, message, &from, &there, err);
+    return st;
+}
+
+/* Rank 0 hears of all others, and says what is to be: of one that leaves, all do. */
 static rocl_status compare_tasks(rocl_team *team, const rocl_buf *own, const char *task, int *what,
                                  rocl_error *err)
 {
-    const size_t same = own->len - strlen(task); /* versions and layouts; its end is a length */
+    /* the status that an own message has */
+    rocl_status left = has_left(own) ? (rocl_status)own->data[1] : ROCL_OK, st = ROCL_OK;
+    /* versions and layouts; behind them the task with its length */
+    const size_t head = own->len - strlen(task) - rocl_varint_size(strlen(task));
     rocl_buf b = {0};
-    rocl_status st = ROCL_OK;
     *what = TOGETHER;
     for (unsigned n = 1; st == ROCL_OK && n < rocl_team_size(team); n++) {
-        unsigned from;
-        bool there = false;
-        while (st == ROCL_OK && !there)
-            st = rocl_team_receive(team, 1000, &b, &from, &there, err);
-        if (st != ROCL_OK || (b.len == own->len && !memcmp(b.data, own->data, b.len)))
+        const rocl_status one = hear_rank(team, &b, left ? NULL : err);
+        if (one != ROCL_OK && has_left(&b)) {
+            team->broken = false; /* it waits for the answer */
+            left = left ? left : one;
             continue;
-        const size_t head = same - rocl_varint_size(strlen(task));
+        }
+        st = one;
+        if (st != ROCL_OK || left || (b.len == own->len && !memcmp(b.data, own->data, b.len)))
+            continue;
         *what = b.len < head || memcmp(b.data, own->data, head) ? UNLIKE
                 : *what == TOGETHER                             ? ALONE
                                                                 : *what;
     }
-    const uint8_t answer[2] = {ROCL_TEAM_FORMED, (uint8_t)*what};
     b.len = 0;
-    rocl_buf_put(&b, answer, sizeof answer);
+    if (left) {
+        rocl_team_put_gone(&b, left, "");
+    } else {
+        const uint8_t answer[2] = {ROCL_TEAM_FORMED, (uint8_t)*what};
+        rocl_buf_put(&b, answer, sizeof answer);
+    }
     for (unsigned r = 1; st == ROCL_OK && r < rocl_team_size(team); r++)
         st = rocl_team_send(team, r, &b, err);
     rocl_buf_free(&b);
-    return st;
+    return st ? st : left;
 }
 
 static rocl_status ask_rank_0(rocl_team *team, const rocl_buf *own, int *what, rocl_error *err)
 {
     rocl_buf b = {0};
-    unsigned from;
-    bool there = false;
     rocl_status st = rocl_team_send(team, 0, own, err);
-    while (st == ROCL_OK && !there)
-        st = rocl_team_receive(team, 1000, &b, &from, &there, err);
-    if (st == ROCL_OK && (b.len != 2 || b.data[0] != ROCL_TEAM_FORMED))
+    if (st == ROCL_OK)
+        st = hear_rank(team, &b, err);
+    if (st != ROCL_OK && has_left(&b))
+        team->broken = false;
+    else if (st == ROCL_OK && (b.len != 2 || b.data[0] != ROCL_TEAM_FORMED))
         st = rocl_team_bad_message(err);
     *what = st == ROCL_OK ? b.data[1] : UNLIKE;
     rocl_buf_free(&b);
     return st;
 }
 
-/* A team only where all do the same: what is started for each rank alone stays so. */
-static rocl_status form_team(rocl_team **team, const char *task, rocl_error *err)
+/* A team only where all do the same: what is started for each rank alone stays so. Frees hello. */
+static rocl_status form_team(rocl_team **team, rocl_buf *hello, const char *task, rocl_error *err)
 {
-    rocl_buf hello = {0};
     int what = ALONE;
-    put_hello(&hello, task);
-    rocl_status st = hello.failed ? rocl_fail_memory(err) : ROCL_OK;
+    rocl_status st = hello->failed ? rocl_fail_memory(err) : ROCL_OK;
     if (st == ROCL_OK)
-        st = rocl_team_rank(*team) ? ask_rank_0(*team, &hello, &what, err)
-                                   : compare_tasks(*team, &hello, task, &what, err);
-    rocl_buf_free(&hello);
+        st = rocl_team_rank(*team) ? ask_rank_0(*team, hello, &what, err)
+                                   : compare_tasks(*team, hello, task, &what, err);
+    rocl_buf_free(hello);
     if (st == ROCL_OK && what == UNLIKE)
         st = rocl_fail(err, ROCL_INTERNAL, "the ranks of the team are of different versions");
     if (st == ROCL_OK && what == TOGETHER)
         return ROCL_OK;
-    (*team)->broken = true; /* the others have ended it themselves */
-    rocl_team_close(*team);
+    rocl_team_free(*team); /* the others end it themselves */
     *team = NULL;
     return st;
 }
 
-rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked, rocl_error *err)
+/* *team NULL: there is only this process. */
+static rocl_status connect_all(rocl_team **team, const launcher *l, rocl_error *err)
 {
-    const launcher *l = find_launcher();
     char why[512] = "";
-    *team = NULL;
-    if (!l || !(asked || is_launched_itself()))
-        return ROCL_OK;
     /* Threads that an MPI starts must not take signals of the program. */
     sigset_t all, before;
     sigfillset(&all);
@@ -217,9 +235,34 @@ rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked, rocl_
         return ROCL_INTERNAL;
     }
     if (t.size < 2) {
-        t.close(t.self);
+        t.close(t.self, 0);
         return ROCL_OK;
     }
     *team = rocl_team_new(&t, plugin->name);
-    return *team ? form_team(team, task, err) : rocl_fail_memory(err);
+    return *team ? ROCL_OK : rocl_fail_memory(err);
+}
+
+rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked, rocl_error *err)
+{
+    *team = NULL;
+    if (rocl_launched_rank(asked) < 0)
+        return ROCL_OK;
+    const rocl_status st = connect_all(team, find_launcher(), err);
+    rocl_buf hello = {0};
+    if (st != ROCL_OK || !*team)
+        return st;
+    put_hello(&hello, task);
+    return form_team(team, &hello, task, err);
+}
+
+bool rocl_team_refuse(rocl_status why, const char *text, bool asked)
+{
+    rocl_team *team = NULL;
+    rocl_buf b = {0};
+    if (rocl_launched_rank(asked) < 0 || connect_all(&team, find_launcher(), NULL) != ROCL_OK ||
+        !team)
+        return false;
+    rocl_team_put_gone(&b, why, text);
+    (void)form_team(&team, &b, "", NULL);
+    return true;
 }

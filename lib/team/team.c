@@ -11,7 +11,7 @@ rocl_team *rocl_team_new(const rocl_transport *transport, const char *name)
 {
     rocl_team *team = calloc(1, sizeof *team);
     if (!team) {
-        transport->close(transport->self);
+        transport->close(transport->self, 1);
         return NULL;
     }
     team->transport = *transport;
@@ -60,15 +60,18 @@ rocl_status rocl_team_send(rocl_team *team, unsigned to, const rocl_buf *b, rocl
 }
 
 /* Why a rank leaves. */
-static rocl_status take_last_words(rocl_team *team, const rocl_buf *message, rocl_error *err)
+static rocl_status take_last_words(rocl_team *team, unsigned from, const rocl_buf *message,
+                                   rocl_error *err)
 {
     rocl_team_reader r = {message->data + 1, message->data + message->len, false};
     const uint64_t status = rocl_team_number(&r), n = rocl_team_number(&r);
     const uint8_t *text = rocl_team_bytes(&r, n);
     team->broken = true;
-    return text ? rocl_fail(err, status ? (rocl_status)status : ROCL_INTERNAL, "%.*s", (int)n,
-                            (const char *)text)
-                : rocl_team_bad_message(err);
+    if (!text)
+        return rocl_team_bad_message(err);
+    const rocl_status why = status ? (rocl_status)status : ROCL_INTERNAL;
+    return n ? rocl_fail(err, why, "rank %u of the team: %.*s", from, (int)n, (const char *)text)
+             : rocl_fail(err, why, "%s", "");
 }
 
 rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *message, unsigned *from,
@@ -92,7 +95,8 @@ rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *messa
     message->data[n] = '\0';
     message->len = n;
     if (n && message->data[0] == ROCL_TEAM_GONE)
-        return take_last_words(team, message, err);
+        return take_last_words(team, *from, message, err);
+    team->over |= n && message->data[0] == ROCL_TEAM_BYE;
     return n ? ROCL_OK : rocl_team_bad_message(err);
 }
 
@@ -134,6 +138,63 @@ void rocl_team_drain(rocl_team *team)
     rocl_buf_free(&message);
 }
 
+void rocl_team_put_gone(rocl_buf *b, rocl_status why, const char *text)
+{
+    rocl_buf_byte(b, ROCL_TEAM_GONE);
+    rocl_buf_varint(b, why);
+    rocl_team_put_text(b, text, strnlen(text, ROCL_ERROR_SIZE));
+}
+
+void rocl_team_say_gone(rocl_team *team, rocl_status why, const char *text)
+{
+    uint8_t space[ROCL_ERROR_SIZE + 1 + 2 * ROCL_VARINT_MAX]; /* memory may be out */
+    rocl_buf b = ROCL_BUF_IN(space);
+    rocl_team_put_gone(&b, why, text);
+    team->broken = rocl_team_send(team, 0, &b, NULL) != ROCL_OK; /* else rank 0 ends all */
+}
+
+void rocl_team_leave(rocl_team *team, rocl_status why, const char *text)
+{
+    rocl_buf b = {0};
+    unsigned from;
+    bool there = false;
+    rocl_status st = ROCL_OK;
+    while (rocl_team_rank(team) && !team->over && st == ROCL_OK && !there)
+        st = rocl_team_receive(team, 1000, &b, &from, &there, NULL);
+    if (there && st == ROCL_OK && !team->over) /* rank 0 does not leave itself */
+        rocl_team_say_gone(team, why, text);
+    rocl_buf_free(&b);
+    rocl_team_close(team);
+}
+
+rocl_status rocl_team_share(rocl_team *team, char *text, size_t size, rocl_error *err)
+{
+    rocl_buf b = {0};
+    unsigned from;
+    bool there = false;
+    rocl_status st = ROCL_OK;
+    if (!team)
+        return ROCL_OK;
+    if (rocl_team_rank(team) == 0) {
+        rocl_buf_byte(&b, ROCL_TEAM_SHARE);
+        rocl_buf_put(&b, text, strlen(text));
+        for (unsigned r = 1; st == ROCL_OK && r < rocl_team_size(team); r++)
+            st = rocl_team_send(team, r, &b, err);
+        rocl_buf_free(&b);
+        return st;
+    }
+    while (st == ROCL_OK && !there)
+        st = rocl_team_receive(team, 1000, &b, &from, &there, err);
+    if (st == ROCL_OK && team->over)
+        st = rocl_fail(err, ROCL_USAGE, "%s", "");
+    else if (st == ROCL_OK && (b.data[0] != ROCL_TEAM_SHARE || b.len > size))
+        st = rocl_team_bad_message(err);
+    if (st == ROCL_OK) /* a 0 stands behind a message */
+        memcpy(text, b.data + 1, b.len);
+    rocl_buf_free(&b);
+    return st;
+}
+
 /* Rank 0 ends the others. They wait for that, wherever they are: after a failure they were
  * stopped. */
 void rocl_team_close(rocl_team *team)
@@ -144,7 +205,12 @@ void rocl_team_close(rocl_team *team)
     const rocl_transport *t = &team->transport;
     for (unsigned r = 1; t->rank == 0 && r < t->size && !team->broken; r++)
         t->send(t->self, r, &bye, sizeof bye);
-    t->close(t->self);
+    rocl_team_free(team);
+}
+
+void rocl_team_free(rocl_team *team)
+{
+    team->transport.close(team->transport.self, team->broken);
     pthread_mutex_destroy(&team->run);
     pthread_mutex_destroy(&team->sending);
     pthread_mutex_destroy(&team->receiving);

@@ -41,6 +41,7 @@ typedef enum rocl_team_message {
     ROCL_TEAM_END,    /* of a run: faults, by reason; texts that are not UTF-8 */
     ROCL_TEAM_HELLO,  /* of who joins: version, arguments */
     ROCL_TEAM_FORMED, /* to all who have: a team, or each on its own */
+    ROCL_TEAM_SHARE,  /* a text */
     /* of outputs that all write, see trace/parts.h */
     ROCL_TEAM_WRITE,  /* trace, its captures, flags, the state of the filter */
     ROCL_TEAM_COUNTS, /* faults, events, times, what filters have met, texts that are not UTF-8 */
@@ -73,10 +74,13 @@ struct rocl_team {
     unsigned traces; /* opened so far: numbers of traces */
     unsigned owed;   /* FOUND, DEFINED, KERNELS that were asked for and have not come */
     bool broken;     /* a rank is gone */
+    bool over;       /* rank 0 has said goodbye */
 };
 
 /* A team that uses a transport, whose owner it is then. NULL: memory is out, and it is closed. */
 rocl_team *rocl_team_new(const rocl_transport *transport, const char *name);
+/* As rocl_team_close(), but the others are not told. */
+void rocl_team_free(rocl_team *team);
 
 /* Threads of a rank, where nobody asks for a number: the ranks of a machine share its cores. */
 unsigned rocl_team_jobs(const rocl_team *team);
@@ -87,6 +91,11 @@ rocl_status rocl_team_send(rocl_team *team, unsigned to, const rocl_buf *b, rocl
  * behind it. For one thread at a time: hold `receiving`. */
 rocl_status rocl_team_receive(rocl_team *team, int milliseconds, rocl_buf *message, unsigned *from,
                               bool *there, rocl_error *err);
+
+/* Appends why a rank leaves. */
+void rocl_team_put_gone(rocl_buf *b, rocl_status why, const char *text);
+/* To rank 0, as far as it can still be said. */
+void rocl_team_say_gone(rocl_team *team, rocl_status why, const char *text);
 
 /* A message of a byte and a number, in an array: it can be sent when memory is out, too. */
 enum { ROCL_TEAM_SHORT = 1 + ROCL_VARINT_MAX };

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Of this table. A plugin of another version is not used. */
-#define ROCL_TRANSPORT_VERSION 1
+#define ROCL_TRANSPORT_VERSION 2
 
 typedef struct rocl_transport rocl_transport;
 
@@ -28,8 +28,9 @@ struct rocl_transport {
     int (*take)(void *self, void *bytes);
     /* After -1: what has happened, as a sentence without its full stop. */
     const char *(*why)(void *self);
-    /* This process has nothing more to send or to receive. */
-    void (*close)(void *self);
+    /* This process has nothing more to send or to receive. broken: others may wait for what does
+     * not come, and are ended. */
+    void (*close)(void *self, int broken);
 };
 
 /* What a plugin has under the name ROCL_TRANSPORT_PLUGIN. */

@@ -179,7 +179,12 @@ static rocl_status send_error(server *s, rocl_status status, const char *text, r
     rocl_buf_byte(&b, ROCL_TEAM_ERROR);
     rocl_buf_varint(&b, capture_at_hand(s));
     rocl_buf_varint(&b, status);
-    put_message(&b, s, text);
+    /* Of several machines: the disk of which one? */
+    char any_file[] = "", *const files[] = {any_file};
+    if (status == ROCL_OUTPUT && s->team->transport.local != rocl_team_size(s->team))
+        rocl_nodes_put_message(&b, s->team, files, 1, text);
+    else
+        put_message(&b, s, text);
     return rocl_team_reply(s->team, &b, err);
 }
 
@@ -521,17 +526,6 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
     }
 }
 
-/* As far as they can still be said: rank 0 may be gone itself. */
-static void say_last_words(rocl_team *team, rocl_status st, const rocl_error *err)
-{
-    uint8_t space[ROCL_ERROR_SIZE + 1 + 2 * ROCL_VARINT_MAX];
-    rocl_buf b = ROCL_BUF_IN(space);
-    rocl_buf_byte(&b, ROCL_TEAM_GONE);
-    rocl_buf_varint(&b, st);
-    rocl_team_put_text(&b, rocl_error_text(err), strlen(rocl_error_text(err)));
-    (void)rocl_team_send(team, 0, &b, NULL);
-}
-
 rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_team_write_fn *write,
                             void *ctx, rocl_error *err)
 {
@@ -552,7 +546,7 @@ rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_t
             st = serve_message(&s, &bye, err);
     }
     if (st != ROCL_OK)
-        say_last_words(team, st, err);
+        rocl_team_say_gone(team, st, rocl_error_text(err));
     for (size_t i = 0; i < s.share_count; i++)
         free_share(&s.shares[i]);
     free(s.shares);

@@ -175,6 +175,26 @@ one_process() {
     [ "$(find out | wc -l)" -eq 2 ]
 }
 
+@test "a rank that cannot begin, or has no space for temporary files, is named, and ends the step" {
+    local rc
+    needs_mpich
+    rc=0
+    # shellcheck disable=SC2016 # the shell of each rank
+    timeout 30 srun -Q --mpi=pmi2 -N3 --ntasks-per-node=1 \
+        sh -c '[ "$SLURM_PROCID" != 1 ] || bad=--no-such-option; exec rocpd2csv -q --team mpi $bad -d out "$1"' - "$RUN" 2>err || rc=$?
+    [ "$rc" -eq 2 ] || fail "exit code $rc: $(cat err)"
+    [ "$(grep -v ^srun: err)" = "rocpd2csv: rank 1 of the team: unknown option --no-such-option" ] || fail "$(cat err)"
+    rc=0
+    mkdir large # each rank has a share of it
+    "$BUILD/tests/rocpd-gen" -o large/rank%r.db --rows 20000 --processes 6 --nodes 3
+    # shellcheck disable=SC2016 # the shell of each rank
+    timeout 30 srun -Q --mpi=pmi2 -N3 --ntasks-per-node=1 \
+        sh -c '[ "$SLURM_PROCID" != 1 ] || export TMPDIR=/nowhere; exec rocpd2csv -q --team mpi -d out "$1"' - "$PWD/large" 2>err || rc=$?
+    [ "$rc" -eq 4 ] || fail "exit code $rc: $(cat err)"
+    [ "$(grep -v ^srun: err)" = "rocpd2csv: n2:temporary file in /nowhere: No such file or directory" ] || fail "$(cat err)"
+    [ ! -e out ]
+}
+
 @test "databases that only their nodes see" {
     local i
     needs_mpich

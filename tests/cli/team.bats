@@ -264,6 +264,59 @@ kill_rank_of_mpi() {
     [ ! -e out.json ]
 }
 
+# fails_together RANK STATUS SCRIPT: three ranks, of which one is to run the script in another way, end
+# with that exit code, one line that names it, and no output.
+fails_together() {
+    local rc=0
+    # shellcheck disable=SC2016 # the shell of each rank
+    "${start[@]}" 3 sh -c 'own=$1 m=$2; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = "$own" ] || own=; '"$3" \
+        - "$1" "$BATS_FILE_TMPDIR/m" >/dev/null 2>other.err || rc=$?
+    [ "$rc" -eq "$2" ] || fail "rank $1: $3: exit code $rc: $(cat other.err)"
+    [ "$(grep -c '^rocpd2csv: ' other.err)" -eq 1 ] || fail "rank $1: $3: $(cat other.err)"
+    [ "$1" -eq 0 ] || grep -q '^rocpd2csv: rank 1 of the team: ' other.err || fail "$(cat other.err)"
+    [ ! -e new ]
+}
+
+# What only one rank has: options, variables, files. The others do not wait for it, and the names of
+# outputs are rank 0's.
+unlike_ranks_of_mpi() {
+    local rank m=$BATS_FILE_TMPDIR/m
+    rocpd2csv -q -d one "$m"/rank[1-4].db
+    rtg2json -q --layout kineto -o one/k.json "$m"/rank[1-4].db
+    mkdir 0
+    "${start[@]}" 3 rocpd2csv -q -d '%rank%' "$m"/rank[1-4].db
+    "${start[@]}" 3 rtg2json -q --layout kineto -o '%rank%/k.json' "$m"/rank[1-4].db
+    diff -r one 0
+    [ ! -e 1 ] && [ ! -e 2 ]
+    mkdir -p fifo/new
+    mkfifo fifo/new/out
+    printf 'jobs:\n  - output_format: [csv]\n' >job.yaml
+    # shellcheck disable=SC2016 # the shell of each rank
+    for rank in 0 1; do
+        fails_together $rank 2 'exec rocpd2csv --team mpi ${own:+--no-such-option} -d new "$m"'
+        fails_together $rank 2 'exec rocpd2csv -q ${own:+--no-such-option} -d new "$m"'
+        fails_together $rank 3 '[ -z "$own" ] || cd fifo; exec rocpd2csv -q --team mpi --job job.yaml -d new "$m"'
+    done
+    # Only rank 0 needs to know the names.
+    fails_together 0 2 '[ -n "$own" ] || export X=new; exec rocpd2csv -q --team mpi -d "%env{X}%" "$m"'
+    # After it has joined: the launcher may give another exit code.
+    # shellcheck disable=SC2016 # the shell of each rank
+    "${start[@]}" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || cd fifo; exec rocpd2csv -q --team mpi -d new -o out "$1"' - "$m" \
+        2>other.err && fail "it is a pipe on rank 1"
+    grep -q '^rocpd2csv: rank 1 of the team: .*one kind of file' other.err || fail "$(cat other.err)"
+    [ ! -e new ]
+}
+
+@test "Open MPI: ranks of which one cannot begin, and names of outputs" {
+    needs_mpi openmpi
+    unlike_ranks_of_mpi
+}
+
+@test "MPICH: ranks of which one cannot begin, and names of outputs" {
+    needs_mpi mpich
+    unlike_ranks_of_mpi
+}
+
 @test "Open MPI: ranks make the bytes of one" {
     needs_mpi openmpi
     ranks_of_mpi "Open MPI"

@@ -281,6 +281,23 @@ with_mpi() {
     with_mpi mpich
 }
 
+# Ranks of two tools, with the same arguments: each of them does what it was started for.
+two_tools() {
+    needs_mpi "$1"
+    "${start[@]}" 1 rocpd2csv -q -d both "$BATS_FILE_TMPDIR"/m/rank[1-4].db : -n 1 rocpd2pftrace -q -d both "$BATS_FILE_TMPDIR"/m/rank[1-4].db
+    rocpd2csv -q -d one "$BATS_FILE_TMPDIR"/m/rank[1-4].db
+    rocpd2pftrace -q -d one "$BATS_FILE_TMPDIR"/m/rank[1-4].db
+    diff -r one both
+}
+
+@test "Open MPI: ranks of two tools are no team" {
+    two_tools openmpi
+}
+
+@test "MPICH: ranks of two tools are no team" {
+    two_tools mpich
+}
+
 @test "the disk of one rank is full: one line, its exit code, and nothing left" {
     needs_mpi mpich
     [ "$(id -u)" -eq 0 ] || skip "only root can mount a small file system"

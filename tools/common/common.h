@@ -47,6 +47,10 @@ typedef struct common {
 extern const opt_group input_group, names_group, filtered_names_group, filter_group, run_group,
     other_group;
 extern const opt_group team_group; /* of tools that set common.teams */
+/* The name of an output becomes rank 0's on all ranks. Returns -1, or an exit code. */
+int common_share_name(char *name, size_t size);
+/* The end of a program, with its exit code, which it returns: others do not wait for this rank. */
+int common_end(int code);
 bool common_is_other_rank(void); /* of a team: what is to be made beside the output, rank 0 makes */
 /* Of AMD's converter to Perfetto: accepted, without effect. */
 extern const opt_group perfetto_group;

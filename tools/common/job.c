@@ -2,6 +2,7 @@
 #include "common/job.h"
 
 #include "common/output.h"
+#include "common/team.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -437,6 +438,7 @@ int job_run(const program *p, common *c)
         if (strcmp(c->inputs.v[i], "-") == 0)
             return usage_error("%s has %zu jobs: standard input can only be read once", file.path,
                                file.count);
+    team_settle();
     /* What is wrong with any of them is said before the first one writes. */
     for (int checking = 1; checking >= 0 && worst == ROCL_OK; checking--)
         for (size_t i = 0; i < file.count; i++) {

@@ -15,6 +15,7 @@ static msg_level level = MSG_NORMAL;
 static bool colours;
 static bool status_shown;
 static bool muted;
+static char unsaid[1024]; /* the first error while it is so */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void msg_init(const char *name)
@@ -43,6 +44,11 @@ void msg_mute(bool on)
 bool msg_is_mute(void)
 {
     return muted;
+}
+
+const char *msg_unsaid(void)
+{
+    return unsaid;
 }
 
 static void clear_status(void)
@@ -114,6 +120,12 @@ static void tell_listener(bool error, rocl_status code, const char *fmt, va_list
 
 void msg_error(const char *fmt, ...)
 {
+    if (muted && !*unsaid) {
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(unsaid, sizeof unsaid, fmt, ap);
+        va_end(ap);
+    }
     TELL_LISTENER(true, ROCL_INTERNAL);
     WRITE_LINE("1;31");
 }

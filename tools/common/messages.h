@@ -28,6 +28,7 @@ void msg_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /*
 /* Until it is taken back nothing is said at all: another process says the same. */
 void msg_mute(bool on);
 bool msg_is_mute(void);
+const char *msg_unsaid(void); /* the first error that was not said because of that; empty: none */
 
 /* Gets errors and notices as well, whatever the level; NULL: nobody does. Called by whoever says
  * them, one at a time. */

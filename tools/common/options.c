@@ -48,9 +48,6 @@ int usage_error(const char *fmt, ...)
     va_end(ap);
     msg_error("%s%s%s", place_of_error, *place_of_error ? ": " : "", text);
     msg_plain("Try '%s --help'.", msg_program());
-    /* A launcher ends all ranks when one has failed: let the one that is not mute say it before. */
-    if (msg_is_mute())
-        sleep(1);
     return ROCL_USAGE;
 }
 

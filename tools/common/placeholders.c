@@ -316,8 +316,9 @@ static size_t put_placeholder(origin *o, const char *at, char *to)
     return 0;
 }
 
-/* Fills in the placeholders of a name or folder. Returns -1, or the exit code of a usage error. */
-static int fill_in(origin *o, const char *option, const char *from, char *path)
+/* Fills in the placeholders of a name or folder, of PATH_MAX bytes. Returns -1, or the exit code of
+ * a usage error. */
+static int fill_in_here(origin *o, const char *option, const char *from, char *path)
 {
     char value[VALUE];
     size_t n = 0, len;
@@ -341,6 +342,13 @@ static int fill_in(origin *o, const char *option, const char *from, char *path)
         return name_too_long();
     path[n] = '\0';
     return -1;
+}
+
+/* The same, where rank 0's values are those of all ranks. */
+static int fill_in(origin *o, const char *option, const char *from, char *path)
+{
+    const int code = common_is_other_rank() ? -1 : fill_in_here(o, option, from, path);
+    return code < 0 ? common_share_name(path, PATH_MAX) : code;
 }
 
 static char own_name[PATH_MAX], own_folder[PATH_MAX]; /* those of output_fill_names */

@@ -39,6 +39,31 @@ static void tune_allocator(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+/* Before names of outputs are filled in, which are rank 0's, and before there are threads. */
+static int begin_team(const common *c)
+{
+    rocl_error *err = must_have(rocl_error_new());
+    const rocl_status s = team_form(c, &team, err);
+    msg_mute(rocl_team_rank(team));
+    if (s != ROCL_OK && *rocl_error_text(err))
+        msg_error("%s", rocl_error_text(err));
+    rocl_error_free(err);
+    return s == ROCL_OK ? -1 : (int)s;
+}
+
+int common_end(int code)
+{
+    team_end(team, code);
+    team = NULL;
+    return code;
+}
+
+int common_share_name(char *name, size_t size)
+{
+    const rocl_status s = rocl_team_share(team, name, size, NULL);
+    return s == ROCL_OK ? -1 : (int)s;
+}
+
 int common_parse(const program *p, common *c, int argc, char **argv)
 {
     /* A file that is opened must not become standard output because the caller closed that. A
@@ -65,9 +90,9 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     if (c->job && (code = job_run(p, c)) >= 0)
         return code;
     /* Operands that are not just inputs are the tool's to sort out. */
-    if (p->alone || p->operands != offsetof(common, inputs))
-        return -1;
-    return c->inputs.n ? -1 : usage_error("no input is given");
+    if (!p->alone && p->operands == offsetof(common, inputs) && !c->inputs.n)
+        return usage_error("no input is given");
+    return c->teams && !c->checking ? begin_team(c) : -1;
 }
 
 bool common_is_other_rank(void)
@@ -243,10 +268,9 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     if (answer_lists_outputs() && c->to_stdout)
         return usage_error("--format json: standard output is for the answer; name an output");
     rocl_error *err = must_have(rocl_error_new());
-    rocl_status s = c->teams ? team_form(c, &team, err) : ROCL_OK; /* before there are threads */
+    rocl_status s = ROCL_OK;
     signals_prepare();
-    msg_mute(rocl_team_rank(team));
-    if (s == ROCL_OK && rocl_team_rank(team)) {
+    if (rocl_team_rank(team)) {
         const rocl_options options = library_options(c);
         rocl_team_write_fn *const work = c->team_collects ? c->team_collects
                                          : c->team_writes ? write

@@ -6,29 +6,52 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+static const char *tool;
 static int arg_count;
 static char **args;
 
+static bool may_be_launched, asked_for_mpi; /* what the command line says, as far as it is known */
+static bool is_settled;
+
+/* What --team is given by this word and the next one; NULL: the word is another one. */
+static const char *find_team_value(const char *word, const char *next)
+{
+    const size_t n = strlen("--team");
+    return strncmp(word, "--team", n) != 0 ? NULL
+           : word[n] == '='                ? word + n + 1
+           : !word[n] && next              ? next
+                                           : NULL;
+}
+
 void team_mute_others(const program *p, int argc, char **argv)
 {
-    bool can = false, asked = false;
+    tool = p->tool;
     arg_count = argc;
     args = argv;
     for (const opt_group *const *g = p->groups; g && *g; g++)
-        can |= *g == &team_group;
-    for (int i = 1; i < argc; i++)
-        asked |= !strncmp(argv[i], "--team", strlen("--team"));
-    msg_mute(can && !asked && rocl_launched_rank() > 0);
+        may_be_launched |= *g == &team_group;
+    for (int i = 1; i < argc; i++) {
+        const char *value = find_team_value(argv[i], argv[i + 1]);
+        if (!value)
+            continue;
+        asked_for_mpi = !strcmp(value, "mpi");
+        may_be_launched &= asked_for_mpi;
+    }
+    msg_mute(may_be_launched && rocl_launched_rank(asked_for_mpi) > 0);
 }
 
-/* The same of all ranks, however each of them was found. */
+/* The same of all ranks, however the tool was found on each of them. */
 static char *command_line(void)
 {
-    size_t size = 1, n = 0;
+    const size_t name = strlen(tool);
+    size_t size = name + 2, n = name + 1;
     for (int i = 1; i < arg_count; i++)
         size += strlen(args[i]) + 1;
     char *text = must_have(malloc(size));
+    memcpy(text, tool, name);
+    text[name] = ' ';
     for (int i = 1; i < arg_count; i++) {
         const size_t len = strlen(args[i]);
         memcpy(text + n, args[i], len);
@@ -60,6 +83,7 @@ static void *say_who_is_missing(void *ctx)
     int rc = 0;
     while (!w->over && rc == 0)
         rc = pthread_cond_timedwait(&w->changed, &w->lock, &until);
+    msg_mute(msg_is_mute() && !asked_for_mpi); /* a script may have started this rank alone */
     if (!w->over)
         msg_notice("waiting for the other ranks of the launcher; --team no: each on its own");
     pthread_mutex_unlock(&w->lock);
@@ -70,7 +94,7 @@ static void *say_who_is_missing(void *ctx)
 static rocl_status join_all(rocl_team **team, const char *task, bool asked, rocl_error *err)
 {
     waiting w = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    if (!asked && rocl_launched_rank() < 0)
+    if (rocl_launched_rank(asked) < 0)
         return rocl_team_join(team, task, asked, err);
     const bool watched = pthread_create(&w.thread, NULL, say_who_is_missing, &w) == 0;
     const rocl_status s = rocl_team_join(team, task, asked, err);
@@ -92,7 +116,7 @@ static rocl_status join_launched(bool asked, rocl_team **team, rocl_error *err)
     if (s == ROCL_OK && *team && !asked && !rocl_team_rank(*team))
         msg_notice("a team of %u ranks (%s); --team no: each on its own", rocl_team_size(*team),
                    rocl_team_name(*team));
-    if (s != ROCL_OK && !asked) {
+    if (s == ROCL_INTERNAL && !asked) {
         if (*rocl_error_text(err))
             msg_notice("%s", rocl_error_text(err));
         return ROCL_OK;
@@ -117,6 +141,7 @@ int team_check(const common *c)
 rocl_status team_form(const common *c, rocl_team **team, rocl_error *err)
 {
     *team = NULL;
+    is_settled = true;
     if (!c->team)
         return join_launched(false, team, err);
     if (!strcmp(c->team, "mpi"))
@@ -124,4 +149,21 @@ rocl_status team_form(const common *c, rocl_team **team, rocl_error *err)
     if (!strcmp(c->team, "no"))
         return ROCL_OK;
     return rocl_team_fork(team, (unsigned)atoi(c->team), err);
+}
+
+void team_settle(void)
+{
+    is_settled = true;
+}
+
+void team_end(rocl_team *team, int code)
+{
+    if (team && code > ROCL_PARTIAL)
+        rocl_team_leave(team, (rocl_status)code, msg_unsaid());
+    else if (team)
+        rocl_team_close(team);
+    else if (may_be_launched && !is_settled && code > ROCL_PARTIAL &&
+             !rocl_team_refuse((rocl_status)code, msg_unsaid(), asked_for_mpi) && msg_is_mute())
+        sleep(1); /* a launcher ends all ranks when one has failed: rank 0 says it before */
+    is_settled = true;
 }

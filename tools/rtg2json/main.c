@@ -237,7 +237,9 @@ static int run_rtg2json(const program *p, int argc, char **argv)
         code = ROCL_OUTPUT;
     if (code >= 0)
         return code;
-    code = c.layout == LAYOUT_SCRIPT ? convert_script(&c) : convert_trace(&c);
+    code = c.layout != LAYOUT_SCRIPT ? convert_trace(&c)
+           : common_is_other_rank()  ? ROCL_OK
+                                     : convert_script(&c);
     if (code > ROCL_PARTIAL)
         rocl_remove_empty_dirs();
     return code;

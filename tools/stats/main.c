@@ -710,7 +710,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 
 static int run_rocstats(const program *p, int argc, char **argv)
 {
-    static cli c = {.top = -1};
+    static cli c = {.common = {.teams = true}, .top = -1};
     if (argc > 1 && !strcmp(argv[1], "view"))
         return view_program.run(&view_program, argc - 1, argv + 1);
     const char *rule = find_explained(argc, argv);
@@ -720,7 +720,6 @@ static int run_rocstats(const program *p, int argc, char **argv)
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = check_options(&c, words_after_dashes(argc, argv));
-    c.common.teams = true;
     if (!c.compare.wanted && !c.baseline) {
         c.common.team_collects = rocl_stats_rank;
         c.common.team_writes = rocl_stats_collects(&c.stats);

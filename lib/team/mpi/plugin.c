@@ -106,13 +106,14 @@ static const char *why(void *self)
     return mpi.why;
 }
 
-static void close_team(void *self)
+static void close_team(void *self, int broken)
 {
     (void)self;
-    mpi.open = 0;
+    mpi.open = broken;
 }
 
-/* All ranks come here when they are done. One that ends in the middle ends the others. */
+/* All ranks come here when they are done. One that ends in the middle ends the others, as does one
+ * whose team is broken. */
 static void end_mpi(void)
 {
     if (mpi.open)
