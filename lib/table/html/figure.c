@@ -231,6 +231,12 @@ void rocl_figure_end_row(rocl_figure *f)
     rocl_buf_str(f->b, "</div>\n");
 }
 
+void rocl_figure_put_rect(rocl_buf *b, const char *colour, double x, double to, int height)
+{
+    rocl_html_put(b, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" y=\"2\" height=\"%d\">", colour,
+                  x, fmax(to - x, 0.6), height - 4);
+}
+
 void rocl_figure_end(rocl_figure *f, const char *axis_title)
 {
     double ticks[FIGURE_TICKS];
