@@ -1,8 +1,8 @@
-/* Sums of doubles that are exact whatever the order in which they come, so that workers and
- * processes add up on their own and the result is the same: it is rounded once, at the end.
+/* Sums of doubles that are exact in any order, so that workers and processes add up on their own
+ * and the result is the same: it is rounded once, at the end.
  *
- * A sum is an integer in two's complement, in units of 2^-1074, the least double. Most values lie
- * in a part of it, `near`, which is all there is until others come. (Kulisch's accumulator.) */
+ * A sum is an integer in two's complement, in units of 2^-1074, the least double. Most values fit a
+ * part of it, `near`; the rest is allocated when a value needs it. (Kulisch's accumulator.) */
 #ifndef ROCL_BASE_EXACT_H
 #define ROCL_BASE_EXACT_H
 

@@ -1,8 +1,8 @@
 /* The outline of a JSON file of any size: where its top members are, and where its long arrays can
  * be cut. One pass over the bytes, at some GB/s (0.6 with ROCL_JSON_QUOTES), which looks at quotes
  * and brackets only; it needs a window of 1 MiB, and 32 bytes for each block. Then members that
- * stand behind the events can be read before them, and several threads read blocks of events side
- * by side:
+ * come after the events can be read before them, and several threads can read blocks of events
+ * concurrently:
  *
  *     const rocl_json_outline how = {.objects = 1};
  *     rocl_json_index x = {0};
@@ -14,8 +14,7 @@
  *         st = rocl_json_load(&r, &buf, spool, b->begin, b->end, ROCL_JSON_ELEMENTS, err);
  *         ...
  *     }
- *     rocl_json_index_free(&x);
- */
+ *     rocl_json_index_free(&x); */
 #ifndef ROCL_BASE_JSON_INDEX_H
 #define ROCL_BASE_JSON_INDEX_H
 

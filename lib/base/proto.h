@@ -42,8 +42,8 @@ static inline uint8_t *rocl_pb_put_fixed64(uint8_t *p, uint32_t field, uint64_t 
     return p;
 }
 
-/* Begins a nested message: its fields follow at the returned pointer, which is also needed to end
- * it. */
+/* Begins a nested message: its fields follow at the returned pointer, which rocl_pb_close also
+ * takes. */
 static inline uint8_t *rocl_pb_open(uint8_t *p, uint32_t field)
 {
     p = rocl_pb_tag(p, field, ROCL_PB_BYTES);
