@@ -38,7 +38,7 @@ typedef struct rocl_relation {
     const rocl_relation_column *columns;
     unsigned column_count;
     const char *purpose; /* one line, for people; NULL: only others are made of it */
-    /* Bits of columns that say what a row is within, and so depend on all rows: `fill` leaves them
+    /* Bits of columns that depend on all rows, as they say what encloses a row: `fill` leaves them
      * NULL. */
     uint64_t nested;
     /* A row is an argument of a host event: `fill` wants records that have one argument each, with
