@@ -1,6 +1,6 @@
-/* A trace as relations: named tables of events and of definitions, with named columns. Whoever
- * shows events as rows takes the columns from here, so that a column has one name, one type and one
- * rule: exports to Parquet, Arrow and JSON lines, and tables in SQL.
+/* A trace as relations: named tables of events and of definitions, with named columns. All code
+ * that shows events as rows (exports to Parquet, Arrow and JSON lines, tables in SQL) uses these,
+ * so that a column has one name, one type and one rule.
  *
  * A cell is 64 bits:
  *

@@ -25,9 +25,9 @@ typedef struct rocl_links_worker { /* stack ids that a worker has seen */
 
 /* The links of a capture: some bits an event.
  *
- * The stack id alone says what has a link where that will do: two calls with one stack id are
- * rare, and found by a pass over their records. As arrows, links are stricter: both ends are there,
- * and the work began no earlier than the call. Then all calls and work are sorted by stack id. */
+ * Normally the stack id alone tells what has a link: two calls with one stack id are rare, and
+ * found by a pass over their records. As arrows, links are stricter: both ends must exist, and the
+ * work must not begin before the call. Then all calls and work are sorted by stack id. */
 typedef struct rocl_links {
     const rocl_trace *trace;
     bool arrows;

@@ -1,6 +1,6 @@
-/* Outputs that all ranks of a team write. Each rank runs the sink over its own captures, and what
- * they become goes to a temporary file of its machine. When all are done, rank 0 makes the outputs
- * and says where in them the part of each capture belongs; each rank copies its parts to there.
+/* Outputs that all ranks of a team write. Each rank runs the sink over its own captures, into a
+ * temporary file on its machine. When all are done, rank 0 makes the outputs and tells the place of
+ * each capture's part in them; each rank copies its parts there.
  *
  *     rank 0                                  rank r
  *     knows all definitions, clocks
