@@ -1,5 +1,5 @@
-/* One event of a trace, and what it has to do with others: its fields, the ranges around it on the
- * host, the call that launched it, what it launched, its counters, its neighbours.
+/* One event of a trace, and its relations to others: its fields, the ranges around it on the host,
+ * the call that launched it, what it launched, its counters, its neighbours.
  *
  * The event is found by its id in one pass over its kind. Then two passes over its capture find the
  * others: of host calls first those around and inside, then the work that these launched; of GPU
@@ -19,7 +19,7 @@
 
 enum { AROUND = 64, NEAR = 64, NEIGHBOURS = 3, WORK = 20, VALUES = 256 };
 
-/* What is kept of an event. */
+/* The facts kept of an event. */
 typedef struct related {
     rocl_kind kind;
     uint64_t id;
@@ -649,7 +649,7 @@ static const char *track_text(const lookup *l, const related *r, char *to)
     return *to ? to : NULL;
 }
 
-/* Of a number that is 0 where it is not known. */
+/* For a number that is 0 if unknown. */
 static int64_t positive_or_unknown(uint64_t n)
 {
     return n && n <= INT64_MAX ? (int64_t)n : -1;
