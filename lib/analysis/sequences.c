@@ -246,7 +246,8 @@ static uint32_t count_common(const sequences *s, uint32_t a, uint32_t b, uint32_
 }
 
 /* The length of the common prefix of neighbouring suffixes: without its first name it is also
- * common to the suffixes one position later (Kasai's algorithm). */
+ * common to the suffixes one position later, if these are in the same order (as in Kasai's
+ * algorithm). */
 static void find_common(sequences *s)
 {
     uint32_t *place = s->ranks, known = 0;

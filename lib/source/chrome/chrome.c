@@ -369,10 +369,46 @@ static rocl_status name_by_key(rocl_records *to, const rocl_source_record *r, ro
     return rocl_record_name(to, of, &last, text, err);
 }
 
+/* The process and thread of an event, which get names here if only their numbers have them.
+ * *in_row: that of XLA's GPU work that it is in, or NULL; *on_gpu: rtg2json wrote it as work of a
+ * GPU. */
+static rocl_status place_element(rocl_records *to, rocl_source_record *r, const chrome_file *f,
+                                 const chrome_event *e, char ph, const xla_row **in_row,
+                                 bool *on_gpu, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    r->process = chrome_key_of(to, &e->pid);
+    r->thread = chrome_key_of(to, &e->tid);
+    /* Python's frames, and rows of the profiler itself, belong to the only process. */
+    if ((r->process == 0 && r->thread == 0) ||
+        (f->kineto && (r->process & ROCL_KEY_OF_TEXT || is_negative(&e->pid))))
+        r->process = ROCL_NO_KEY;
+    if (f->kineto && r->thread & ROCL_KEY_OF_TEXT && !is_negative(&e->tid))
+        r->thread = ROCL_NO_KEY;
+    *on_gpu = f->own.known && chrome_own_place(&f->own, r);
+    const xla_row *row = *in_row =
+        f->xla.count ? xla_find_row(&f->xla, r->process, r->thread) : NULL;
+    if (row) { /* of a GPU: its process is named by others */
+        r->process = ROCL_NO_KEY;
+        r->thread = row->work ? ROCL_NO_KEY : ROCL_KEY_OF_TEXT | row->name;
+        rocl_view name;
+        name.p = rocl_text(rocl_records_input_of(to)->trace, row->name, &name.n);
+        if (ph != 'M' && !row->work)
+            st = name_by_key(to, r, ROCL_KEY_THREAD, name, err);
+    }
+    if (st == ROCL_OK && r->process & ROCL_KEY_OF_TEXT && r->process != ROCL_NO_KEY)
+        st = name_by_key(to, r, ROCL_KEY_PROCESS, e->pid.text, err);
+    if (st == ROCL_OK && !row && r->thread & ROCL_KEY_OF_TEXT && r->thread != ROCL_NO_KEY)
+        st = name_by_key(to, r, ROCL_KEY_THREAD, e->tid.text, err);
+    return st;
+}
+
 static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *w,
                                const chrome_event *e, uint64_t where, rocl_error *err)
 {
     rocl_source_record r;
+    const xla_row *row;
+    bool on_gpu;
     int64_t ts = 0, dur = 0;
     const char ph = e->ph.n == 1 ? *e->ph.p : 0;
     rocl_status st = ROCL_OK;
@@ -385,29 +421,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         return noted ? ROCL_OK : rocl_fail_memory(err);
     }
     rocl_record_begin(&r, ROCL_REGION, where);
-    r.process = chrome_key_of(to, &e->pid);
-    r.thread = chrome_key_of(to, &e->tid);
-    /* Python's frames, and rows of the profiler itself, belong to the only process. */
-    if ((r.process == 0 && r.thread == 0) ||
-        (f->kineto && (r.process & ROCL_KEY_OF_TEXT || is_negative(&e->pid))))
-        r.process = ROCL_NO_KEY;
-    if (f->kineto && r.thread & ROCL_KEY_OF_TEXT && !is_negative(&e->tid))
-        r.thread = ROCL_NO_KEY;
-    const bool on_gpu = f->own.known && chrome_own_place(&f->own, &r);
-    const xla_row *row = f->xla.count ? xla_find_row(&f->xla, r.process, r.thread) : NULL;
-    if (row) { /* of a GPU: its process is named by others */
-        r.process = ROCL_NO_KEY;
-        r.thread = row->work ? ROCL_NO_KEY : ROCL_KEY_OF_TEXT | row->name;
-        rocl_view name;
-        name.p = rocl_text(rocl_records_input_of(to)->trace, row->name, &name.n);
-        if (ph != 'M' && !row->work)
-            st = name_by_key(to, &r, ROCL_KEY_THREAD, name, err);
-    }
-    if (st == ROCL_OK && r.process & ROCL_KEY_OF_TEXT && r.process != ROCL_NO_KEY)
-        st = name_by_key(to, &r, ROCL_KEY_PROCESS, e->pid.text, err);
-    if (st == ROCL_OK && !row && r.thread & ROCL_KEY_OF_TEXT && r.thread != ROCL_NO_KEY)
-        st = name_by_key(to, &r, ROCL_KEY_THREAD, e->tid.text, err);
-    if (st != ROCL_OK)
+    if ((st = place_element(to, &r, f, e, ph, &row, &on_gpu, err)) != ROCL_OK)
         return st;
     if (ph == 'M')
         return row || on_gpu ? ROCL_OK : put_metadata(to, &r, &f->own, w, e, err);
