@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { LABEL = 40 };         /* characters */
-enum { TICKS = 5, TOP = 4 }; /* units above what is as high as can be */
+enum { TICKS = 5, TOP = 4 }; /* units above the highest value */
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
@@ -25,8 +25,8 @@ double rocl_axis_y(const rocl_axis *a, double v, int height)
     return height - rocl_axis_x(a, v) / FIGURE_WIDTH * (height - TOP);
 }
 
-/* 1, 2 or 5 times a power of the base, so that there are at most so many steps. Bytes are counted
- * in powers of two. */
+/* 1, 2 or 5 times a power of ten, so that there are at most `most` steps; for bytes a power of
+ * two. */
 static double choose_step(double range, unsigned most, rocl_unit unit)
 {
     if (unit == ROCL_UNIT_BYTES)

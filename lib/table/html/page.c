@@ -138,7 +138,7 @@ static void put_panel(rocl_table_writer *w, const rocl_html_panel *p)
     rocl_buf_str(&w->buf, "</section>\n");
 }
 
-/* panel: NULL where there is none. Without tables it is all that is on the page. */
+/* panel: may be NULL; without tables it is the whole page. */
 static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
 {
     const rocl_tables *all = w->tables;
