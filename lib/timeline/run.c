@@ -48,6 +48,17 @@ rocl_status rocl_timeline_begin_capture(rocl_timeline *t, const rocl_capture *c,
     return rocl_links_open(&t->links, t->encoder.trace, false, err);
 }
 
+rocl_status rocl_timeline_resolve(const rocl_trace *t, rocl_sorter **records, rocl_links *links,
+                                  rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (unsigned w = 0; w < t->opt.jobs && st == ROCL_OK; w++)
+        st = rocl_sorter_seal(*records, w, err);
+    for (unsigned w = 0; w < t->opt.jobs && st == ROCL_OK; w++)
+        st = rocl_links_seal(links, w, err);
+    return st ? st : rocl_links_resolve(links, records, err);
+}
+
 rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err)
 {
     rocl_encoder *p = &t->encoder;

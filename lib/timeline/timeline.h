@@ -170,6 +170,10 @@ struct rocl_timeline {
 rocl_status rocl_timeline_begin_capture(rocl_timeline *t, const rocl_capture *c, rocl_error *err);
 rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err);
 void rocl_timeline_forget_capture(rocl_timeline *t);
+/* For sinks that keep the records of a capture until all are read: seals its records and links, and
+ * resolves these. */
+rocl_status rocl_timeline_resolve(const rocl_trace *t, rocl_sorter **records, rocl_links *links,
+                                  rocl_error *err);
 /* Sets up what tracks of a capture depend on: done by begin_capture. */
 void rocl_timeline_set_capture(rocl_timeline *t, const rocl_capture *c);
 

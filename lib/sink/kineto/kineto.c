@@ -162,12 +162,7 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
 {
     kineto_sink *s = self;
     kineto_capture *at = &s->captures[capture->index];
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < s->trace->opt.jobs && st == ROCL_OK; w++)
-        st = rocl_sorter_seal(at->sorter, w, err);
-    for (unsigned w = 0; w < s->trace->opt.jobs && st == ROCL_OK; w++)
-        st = rocl_links_seal(&at->links, w, err);
-    return st ? st : rocl_links_resolve(&at->links, &at->sorter, err);
+    return rocl_timeline_resolve(s->trace, &at->sorter, &at->links, err);
 }
 
 /* ---- items ----------------------------------------------------------------------------------- */
