@@ -148,7 +148,7 @@ static rocl_status write_capture(page_sink *s, size_t index, rocl_error *err)
     return st;
 }
 
-/* The panel: what the page begins with, the data in its element, and the script behind it. */
+/* The panel: the begin of the page, the data in its element, and the script after it. */
 static rocl_status put_panel(void *ctx, rocl_out *out, rocl_error *err)
 {
     static const char body[] =
@@ -234,7 +234,7 @@ static rocl_status open_sink(page_sink *s, rocl_error *err)
         return rocl_fail_memory(err);
     for (unsigned w = 0; w < t->opt.jobs; w++)
         page_times_open(&s->times[w]);
-    page_text(s, 0); /* of what has no name */
+    page_text(s, 0); /* for nameless events */
     rocl_status st = s->status ? s->status : rocl_gpus_collect(&s->gpus, t, err);
     return st ? st : rocl_encoder_open(&s->timeline.encoder, err);
 }

@@ -127,7 +127,7 @@ static void put_hello(rocl_buf *b, const char *task)
 
 enum { ALONE, TOGETHER, UNLIKE };
 
-/* Rank 0 hears of all others, and says what is to be. */
+/* Rank 0 hears from all others, and decides. */
 static rocl_status compare_tasks(rocl_team *team, const rocl_buf *own, const char *task, int *what,
                                  rocl_error *err)
 {
@@ -171,7 +171,7 @@ static rocl_status ask_rank_0(rocl_team *team, const rocl_buf *own, int *what, r
     return st;
 }
 
-/* A team only where all do the same: what is started for each rank alone stays so. */
+/* A team only if all do the same: processes started for each rank alone stay alone. */
 static rocl_status form_team(rocl_team **team, const char *task, rocl_error *err)
 {
     rocl_buf hello = {0};
