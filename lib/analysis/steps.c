@@ -960,9 +960,8 @@ enum { STEP, DOMAIN, NAME, OUTSIDE };
 /* What is measured of a step. */
 #define STEP_NUMBERS(X)                                                                            \
     X(first)                                                                                       \
-    X(last)                                                                                        \
-    X(hidden) X(span) X(busy) X(compute) X(communication) X(copy) X(idle) X(hidden_communication)  \
-        X(hidden_copy) X(longest_gap) X(kernels) X(copies)
+    X(last) X(hidden) X(span) X(busy) X(compute) X(communication) X(copy) X(idle)                  \
+        X(hidden_communication) X(hidden_copy) X(longest_gap) X(kernels) X(copies)
 
 static rocl_status put_measures(const steps *s, rocl_put *to, rocl_error *err)
 {
