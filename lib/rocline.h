@@ -1,4 +1,4 @@
-/* rocline: ROCm timelines, from any format in which they are recorded to any that can be viewed.
+/* rocline: ROCm timelines, from any format that profilers record to any that can be viewed.
  *
  * The whole public interface of librocline. A trace flows one way:
  *
@@ -34,9 +34,8 @@
  *
  * Threads: a trace is used by one thread at a time, different traces by different threads; the
  * library runs its own workers inside a call. While a call runs, the caller's functions (batches,
- * progress, notices) may only read definitions and rocl_text() of its trace.
- * Functions without a trace may be called from any thread at any time, unless they say otherwise.
- */
+ * progress, notices) may only read definitions and rocl_text() of its trace. Functions without a
+ * trace may be called from any thread at any time, unless they say otherwise. */
 #ifndef ROCLINE_H
 #define ROCLINE_H
 
@@ -76,7 +75,8 @@ typedef struct rocl_process {
     int64_t init, fini, start, end; /* ns; 0 unknown */
     uint32_t command;               /* text: the command line */
     int32_t rank;                   /* MPI rank from the environment, -1 unknown */
-    uint32_t guid; /* text: before it came into a set with others; "": that of its capture */
+    uint32_t guid; /* text: the guid it had before it was merged into a table set; "": that of its
+                      capture */
 } rocl_process;
 
 typedef struct rocl_thread {
@@ -100,7 +100,7 @@ typedef struct rocl_agent {
     int64_t absolute_index, logical_index, type_index; /* -1 unknown */
     uint32_t type_name;                                /* text as stored: "GPU" */
     uint32_t name, model, vendor, product, user_name;  /* texts */
-    uint32_t label; /* text: "Agent 2", "GPU 0": as --agent-index-value says */
+    uint32_t label; /* text: "Agent 2", "GPU 0", by --agent-index-value */
 } rocl_agent;
 
 typedef struct rocl_queue {
@@ -112,7 +112,7 @@ typedef struct rocl_queue {
 
 typedef rocl_queue rocl_stream;
 
-/* Code that was loaded for an agent; kernels are in it. */
+/* Code that was loaded for an agent; it contains kernels. */
 typedef struct rocl_code_object {
     int64_t id;
     uint32_t process, agent;
@@ -121,7 +121,7 @@ typedef struct rocl_code_object {
 typedef struct rocl_kernel {
     int64_t id;
     uint32_t process, agent; /* agent of the code object */
-    uint32_t code_object;    /* ROCL_NONE, or above all of them: not known */
+    uint32_t code_object;    /* ROCL_NONE or out of range: unknown */
     uint32_t mangled;        /* text, without the ".kd" of its descriptor */
     uint32_t display;        /* text: the name that the profiler showed */
     uint32_t shown;          /* text: the name by --kernel-names */
@@ -156,10 +156,10 @@ typedef struct rocl_capture {
         machine;  /* index of the node among all nodes of the trace: same machine, same number */
     int32_t rank; /* of the first process; -1 unknown */
     int32_t
-        rocm_end; /* of rocprof: 52 where the format tells that it is before ROCm 5.2, 0 unknown */
+        rocm_end; /* of rocprof: 52 if the format shows that it is older than ROCm 5.2, 0 unknown */
 } rocl_capture;
 
-/* The captures of a trace: one for each recorded process, or for each table set of a database. */
+/* The captures of a trace: one for each recorded process, or each table set of a database. */
 ROCL_API size_t rocl_trace_captures(const rocl_trace *t);
 ROCL_API const rocl_capture *rocl_trace_capture(const rocl_trace *t, size_t i); /* i < captures */
 /* The machines (nodes) of the captures: rocl_capture.machine is below this number. */
@@ -181,28 +181,29 @@ typedef enum rocl_kind {
     ROCL_GRAPH,   /* HIP graph launch */
     ROCL_HIP_EVENT,
     ROCL_BARRIER, /* a queue waits: barrier packet, vendor packet */
-    ROCL_FLOW,    /* an end of an arrow between host ranges; not one of ROCL_ALL_KINDS */
+    ROCL_FLOW,    /* an end of an arrow between host ranges; not in ROCL_ALL_KINDS */
     ROCL_KINDS
 } rocl_kind;
 
-ROCL_API const char *rocl_kind_name(rocl_kind k); /* "region", "marker", ... as --include takes */
+ROCL_API const char *rocl_kind_name(rocl_kind k); /* "region", "marker", ... as in --include */
 
-/* "5000" (ns), "5us", "1.5h": as rocl_options.min_duration, rounded down to nanoseconds. false: not
- * a duration, or more than 2^63 - 1 ns. */
+/* Reads a duration, such as "5000" (ns), "5us", "1.5h", rounded down to nanoseconds. false: it is
+ * none, or more than 2^63 - 1 ns. */
 ROCL_API bool rocl_read_duration(const char *text, int64_t *ns);
 
-/* Words that options accept: the i-th, NULL after the last. For completion and suggestions; others
- * may be accepted. The library's functions ignore the context; a word is valid until the next. */
+/* The i-th word that an option accepts, NULL after the last; for completion and suggestions. Other
+ * words may be accepted, too. The library's functions ignore the context. A word is valid until the
+ * next call. */
 typedef const char *rocl_word_fn(const void *ctx, size_t i);
 ROCL_API const char *rocl_include_word(const void *ctx,
                                        size_t i); /* rocl_options.include, exclude */
 ROCL_API const char *rocl_csv_kind_word(const void *ctx, size_t i); /* rocl_csv_options.kinds */
 ROCL_API const char *rocl_domain_word(const void *ctx, size_t i);   /* rocl_stats_options.domains */
-/* The word that is most similar to a text that is not one of them; NULL: none is similar. */
+/* The word most similar to a text that is not one of the words; NULL: none is similar. */
 ROCL_API const char *rocl_nearest_word(const char *text, size_t len, rocl_word_fn *words,
                                        const void *ctx);
 
-/* What every event begins with. */
+/* The members that every event has first. */
 typedef struct rocl_event {
     int64_t start, end; /* ns, start <= end */
     int64_t duration;   /* ns, of the whole event, even if a window cut it */
@@ -230,20 +231,21 @@ typedef struct rocl_region { /* ROCL_REGION, ROCL_MARKER, ROCL_INSTANT */
 
 /* rocl_packet.known: which of its fields are known, and how rocprof (v1) wrote the dispatch. */
 enum {
-    ROCL_PACKET_NUMBER = 1, /* rocl_dispatch.dispatch_id is its number in the process, from 0 */
-    ROCL_PACKET_INDEX = 2,  /* queue_index */
+    ROCL_PACKET_NUMBER =
+        1, /* rocl_dispatch.dispatch_id counts the dispatches of the process, from 0 */
+    ROCL_PACKET_INDEX = 2, /* queue_index */
     ROCL_PACKET_WAVE_SIZE = 4,
     ROCL_PACKET_SIGNAL = 8,
     ROCL_PACKET_OBJECT = 16,
     ROCL_PACKET_TIMES = 32,       /* before, after */
     ROCL_PACKET_V1 = 64,          /* it comes from rocprof v1 */
-    ROCL_PACKET_REGISTERS = 128,  /* before ROCm 5.3: vgpr are all vector registers */
-    ROCL_PACKET_WITHOUT_DB = 256, /* from a results.csv that was made without a results.db */
-    ROCL_PACKET_FRACTION = 512,   /* of a counter: its value was written with decimals */
-    ROCL_PACKET_QUOTES = 1024,    /* signal and object were texts in quotes: since ROCm 5.2 */
+    ROCL_PACKET_REGISTERS = 128,  /* before ROCm 5.3: arch_vgpr counts all vector registers */
+    ROCL_PACKET_WITHOUT_DB = 256, /* from a results.csv that was written without a results.db */
+    ROCL_PACKET_FRACTION = 512,   /* of a counter: its value had decimals */
+    ROCL_PACKET_QUOTES = 1024,    /* signal and object were quoted: since ROCm 5.2 */
 };
 
-/* What rocprof (v1) says about a dispatch in addition to rocl_dispatch: its packet in the queue. */
+/* What rocprof (v1) records of a dispatch besides rocl_dispatch: its packet in the queue. */
 typedef struct rocl_packet {
     uint64_t queue_index; /* of the packet in its queue */
     uint64_t signal, object;
@@ -256,13 +258,13 @@ typedef struct rocl_dispatch { /* ROCL_DISPATCH */
     rocl_event e;
     uint32_t agent, queue, stream, kernel;
     uint64_t dispatch_id;
-    int64_t kernel_id;    /* as stored */
-    uint32_t region_name; /* text of the enclosing label, ROCL_NONE or "" without */
-    uint32_t packet;      /* into rocl_batch.packets, + 1; 0: nothing is known */
+    int64_t kernel_id;                      /* as stored */
+    uint32_t region_name;                   /* text of the enclosing label; ROCL_NONE or "": none */
+    uint32_t packet;                        /* index into rocl_batch.packets, plus 1; 0: none */
     int64_t private_segment, group_segment; /* bytes: scratch, LDS */
     uint32_t workgroup[3], grid[3];         /* in work-items */
     uint64_t graph_exec_id, graph_node_id;
-    uint32_t arg_first, arg_count; /* into rocl_batch.args: what else its source says */
+    uint32_t arg_first, arg_count; /* into rocl_batch.args: what else its source has */
 } rocl_dispatch;
 
 typedef struct rocl_copy { /* ROCL_COPY; name is the direction */
@@ -293,11 +295,11 @@ typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation s
     rocl_alloc_op op;
     rocl_alloc_level level;
     uint64_t size, address, flags;
-    /* A free names neither agent nor size; the allocation at its address did. */
-    uint32_t owner; /* agent, else that of the block */
-    uint64_t block; /* bytes of the block that is made or freed */
-    int64_t delta;  /* by which the owner's live bytes change */
-    bool unpaired;  /* a free of an address that was not seen allocated */
+    /* Of a free, which has neither agent nor size, these are those of the allocation it frees. */
+    uint32_t owner; /* agent; of a free, that of the block */
+    uint64_t block; /* bytes of the block that is allocated or freed */
+    int64_t delta;  /* change of the owner's live bytes */
+    bool unpaired;  /* a free of an address that was never allocated */
 } rocl_alloc;
 
 typedef struct rocl_instance { /* the value of one instance of a counter */
@@ -305,14 +307,14 @@ typedef struct rocl_instance { /* the value of one instance of a counter */
     int32_t xcc, shader_engine, instance, shader_array, wgp; /* -1 unknown */
 } rocl_instance;
 
-typedef struct rocl_counter_value { /* ROCL_COUNTER: the dispatch it belongs to, and the value */
+typedef struct rocl_counter_value { /* ROCL_COUNTER: a value, and its dispatch */
     rocl_dispatch d;
     uint32_t counter;
-    uint32_t instances; /* whose sum is value; 0: not known */
-    uint32_t instance;  /* the first of them in rocl_batch.instances, + 1; 0: they are not known */
+    uint32_t instances; /* number of instances whose sum is value; 0: unknown */
+    uint32_t instance;  /* the first of them in rocl_batch.instances, plus 1; 0: unknown */
     double value;
-    double min, max; /* of a single instance, if they are known */
-    uint64_t row;    /* in the table of values, that of the first instance; 0 unknown */
+    double min, max; /* over the instances, if those are known */
+    uint64_t row;    /* in the table of values, of the first instance; 0 unknown */
 } rocl_counter_value;
 
 typedef struct rocl_sample_value { /* ROCL_SPM, ROCL_SAMPLE */
@@ -331,15 +333,15 @@ typedef struct rocl_hip { /* ROCL_GRAPH, ROCL_HIP_EVENT, ROCL_BARRIER */
 typedef enum rocl_flow_end { ROCL_FLOW_BEGINS, ROCL_FLOW_GOES_ON, ROCL_FLOW_ENDS } rocl_flow_end;
 
 /* ROCL_FLOW: a point of a thread at which an arrow begins, passes or ends. It belongs to the range
- * of the thread that begins at this time, or else to the enclosing one. */
+ * of the thread that begins at this time, else to the enclosing one. */
 typedef struct rocl_flow {
     rocl_event e;
     uint64_t flow; /* the same for all ends of an arrow, within its capture */
     rocl_flow_end end;
-    bool next; /* it belongs to the range that begins next, at this time or later */
+    bool next; /* instead, it belongs to the next range, which begins at this time or later */
 } rocl_flow;
 
-/* Some thousand events of one kind and capture. Valid only during the call that passes it. */
+/* Up to some thousand events of one kind and capture. Valid only during the call that passes it. */
 typedef struct rocl_batch {
     const rocl_capture *capture;
     rocl_kind kind;
@@ -386,21 +388,22 @@ typedef enum rocl_window_mode {
     ROCL_WINDOW_CLIP,    /* every event that touches the window, cut at its edges */
 } rocl_window_mode;
 
-/* How databases are read. The result is the same. */
+/* How databases are read; the result is the same. */
 typedef enum rocl_reader {
-    ROCL_READER_AUTO,  /* the pages of the file, and SQLite for tables where that is not possible */
-    ROCL_READER_PAGES, /* an error where it is not possible */
+    ROCL_READER_AUTO,  /* from the pages of the file, or by SQLite for tables where that is not
+                          possible */
+    ROCL_READER_PAGES, /* from the pages; an error where that is not possible */
     ROCL_READER_SQLITE,
 } rocl_reader;
 
-/* How the clocks of several nodes are aligned. All times of a trace, also those of definitions, are
- * then on the aligned clocks. A trace of one node stays as it is. */
+/* How the clocks of several nodes are aligned. Then all times of a trace are on the aligned clocks,
+ * those of definitions, too. A trace of one node stays as it is. */
 typedef enum rocl_align {
     ROCL_ALIGN_DEFAULT, /* not at all; a notice when the times of the nodes do not overlap */
     ROCL_ALIGN_NONE,
-    ROCL_ALIGN_START,   /* the first event of each node at the time of the first node's */
-    ROCL_ALIGN_MARKER,  /* the same for the begin of a marker, in the first process of each node */
-    ROCL_ALIGN_OFFSETS, /* by a file with a line for each node: its name and its offset */
+    ROCL_ALIGN_START,      /* by the first event of each node */
+    ROCL_ALIGN_MARKER,     /* by the begin of a marker, in the first process of each node */
+    ROCL_ALIGN_OFFSETS,    /* by a file with a line for each node: its name and its offset */
     ROCL_ALIGN_COLLECTIVES /* by the ends of collectives: offsets and drifts */
 } rocl_align;
 
@@ -438,56 +441,57 @@ ROCL_API bool rocl_fault_drops(rocl_fault f);
 
 /* Called from one thread at a time. `done` and `total` are in rows; total 0: unknown. */
 typedef void rocl_progress_fn(void *ctx, const char *phase, uint64_t done, uint64_t total);
-/* Something worth reporting that is not an error: "FILE: named twice, read once". */
+/* Something to report that is not an error: "FILE: named twice, read once". */
 typedef void rocl_notice_fn(void *ctx, const char *text);
 
 typedef struct rocl_team rocl_team;
 
 typedef struct rocl_options {
     /* inputs */
-    bool kernel_rename; /* show the label around a dispatch instead of its kernel */
+    bool kernel_rename; /* show dispatches by the label around them instead of their kernel */
     rocl_kernel_names kernel_names;
     rocl_agent_index agent_index;
-    const char
-        *kernel_classes; /* file of rules, see rocstats(1); NULL: only those that are shipped */
-    bool strict;         /* the first fault is an error */
+    const char *kernel_classes; /* file of rules, see rocstats(1); NULL: only the shipped ones */
+    bool strict;                /* the first fault is an error */
     rocl_align align;
     const char *align_with; /* MARKER: NAME or NAME:N (N-th of a process); OFFSETS: the file */
     /* filters; NULL or zero: not used */
-    const char *start, *end;               /* "123" ns, "10%", "+1.5ms" after the first event */
+    const char *start, *end;               /* "123" ns; "10%"; "+1.5ms": after the first event */
     const char *start_marker, *end_marker; /* NAME or NAME:N (N-th occurrence, from 1) */
     rocl_window_mode window_mode;
     const char *const *ranks, *const *pids, *const *agents; /* NULL-terminated lists */
     const char *const *include, *const *exclude;            /* kinds or categories */
     const char *const *names, *const *exclude_names;        /* POSIX EREs on the name shown */
     const char *min_duration;                               /* "1000", "1.5us" */
-    /* Of kernel dispatches and their counters: POSIX EREs on the name of the kernel, and "[1-2],5":
-     * the n-th dispatches of each kernel name in a process, by their start. */
+    /* Filters of kernel dispatches and their counters: POSIX EREs on the name of the kernel; and
+     * the numbers "[1-2],5" of dispatches, counted per process and kernel name in the order of
+     * start. */
     const char *const *kernel_include, *const *kernel_exclude;
     const char *kernel_iterations;
-    /* Steps: ranges of markers whose name matches this POSIX ERE; NULL: names that count, such as
-     * "ProfilerStep#12" or "step:3". It filters nothing, ... */
+    /* Steps are marker ranges whose names match this POSIX ERE; NULL: whose names contain a count,
+     * such as "ProfilerStep#12" or "step:3". This filters nothing, ... */
     const char *steps;
-    const char *step; /* ... this keeps what begins in steps of these numbers, "3,5-8", ... */
-    uint64_t warmup;  /* ... and this leaves out what begins before so many steps have ended */
-    const char *const *periods; /* "DELAY:DURATION:REPEAT" from the first event on, one by one */
-    bool args;                  /* read API arguments */
-    bool collectives;           /* read the arguments of collectives, also without `args` */
-    /* The caller uses rocl_cut_pftrace() if rocl_pftrace_is_cut(): if a Perfetto trace is the only
-     * input, it need not be searched for events then. */
+    const char *step; /* ... this keeps what begins in the steps with these numbers, "3,5-8", ... */
+    uint64_t warmup;  /* ... and this drops what begins before this number of steps has ended */
+    const char *const
+        *periods;     /* "DELAY:DURATION:REPEAT", one after the other, from the first event on */
+    bool args;        /* read API arguments */
+    bool collectives; /* read the arguments of collectives, even without `args` */
+    /* The caller will call rocl_cut_pftrace() if rocl_pftrace_is_cut(): a Perfetto trace that is
+     * the only input then need not be searched for events. */
     bool copy_packets;
     /* run */
     unsigned jobs;      /* workers, fewer if they would take half of memory; 0: one per core */
     size_t memory;      /* bytes for sorting, and 1 MiB per worker; 0: ROCL_DEFAULT_MEMORY */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
     rocl_reader reader;
-    rocl_team *team;    /* who reads; NULL: this process alone. It is closed after the trace */
-    bool team_writes;   /* the trace is for an output that the ranks write together */
-    bool team_inputs;   /* with team_writes: an input is one rank's, with all its processes */
-    bool team_collects; /* the other ranks are served by rocl_stats_rank() */
-    bool local;         /* each node of the team has inputs by these names, which its ranks find */
-    bool explain;       /* also notices about what is only slower than it could be */
-    bool note_times;    /* for rocl_trace_times */
+    rocl_team *team;    /* who reads; NULL: this process alone. Close it after the trace */
+    bool team_writes;   /* the ranks write the output together */
+    bool team_inputs;   /* with team_writes: one rank takes all processes of an input */
+    bool team_collects; /* the other ranks call rocl_stats_rank() */
+    bool local;         /* each node of the team has inputs of its own by these names */
+    bool explain;       /* also notices about what is slower than necessary */
+    bool note_times;    /* needed by rocl_trace_times */
     rocl_progress_fn *progress;
     rocl_notice_fn *notice;
     void *ctx; /* for progress and notice */
@@ -498,9 +502,9 @@ typedef struct rocl_options {
 /* Opens inputs: files of any format that rocline(7) lists, also compressed, from a pipe, or "-" for
  * standard input; globs, folders, .rpdb folders, index.yaml; with a team also "HOST:PATH": a rank
  * on that node reads PATH. Reads definitions, checks options. Captures are in the order of nodes,
- * ranks and pids, in whatever order the inputs are named. Aligning by START, MARKER or
- * COLLECTIVES reads all events once. `options` is copied, the strings in it must outlive the trace.
- * ROCL_USAGE: an option is wrong, or there is no input. */
+ * ranks and pids, in whatever order the inputs are named. Aligning by START, MARKER or COLLECTIVES
+ * reads all events once. `options` is copied; its strings must outlive the trace. ROCL_USAGE: an
+ * option is wrong, or there is no input. */
 ROCL_API rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_t count,
                                      const rocl_options *options, rocl_error *err);
 /* Frees the trace and everything it handed out. Not while a call on it runs. */
@@ -508,80 +512,80 @@ ROCL_API void rocl_trace_close(rocl_trace *t);
 
 /* ---- teams: several processes for one result ---- */
 
-/* A team has ranks 0 to size - 1. All of them are called with the same inputs and options. Rank 0
- * opens the trace with rocl_options.team, and makes the result; it reads what the others cannot.
- * The others call rocl_team_serve(): each opens and reads the databases that rank 0 deals to it,
- * and sends what they define, and their events. A result is the same as without a team. Events are
- * read by the team for what takes them in any order: rocl_stats(), rocl_compare(),
- * rocl_trace_scan(). With rocl_options.team_writes all ranks write what their captures become, for
- * rocl_write_pftrace(), rocl_write_otf2(), rocl_write_csv(), rocl_write_export(),
- * rocl_write_chrome(), and with team_inputs too for rocl_write_package(): other writers, and what
- * is no plain file, are rank 0's alone. Captures that others have opened have no kernels and code
- * objects on rank 0 then, until events come there. With rocl_options.team_collects rocl_stats() has
- * the ranks collect what they can, and their sums come to rank 0 in place of their events. */
+/* A team has ranks 0 to size - 1, all with the same inputs and options. Rank 0 opens the trace with
+ * rocl_options.team, makes the result, and reads what the others cannot. The others call
+ * rocl_team_serve(): each opens and reads the databases that rank 0 assigns to it, and sends their
+ * definitions and events. The result is the same as without a team. The team reads events for
+ * functions that take them in any order: rocl_stats(), rocl_compare(), rocl_trace_scan(). With
+ * rocl_options.team_writes each rank writes the output of its captures, in rocl_write_pftrace(),
+ * rocl_write_otf2(), rocl_write_csv(), rocl_write_export(), rocl_write_chrome(), and, with
+ * team_inputs, rocl_write_package(). Rank 0 alone runs the other writers, and writes what is not a
+ * plain file. In that mode captures that others opened have no kernels and code objects on rank 0
+ * until their events arrive. With rocl_options.team_collects rocl_stats() lets the ranks collect
+ * what they can, and rank 0 gets their sums instead of their events. */
 
-/* Forks; the process must have only one thread. Each of `size` processes returns with a team of its
- * own rank. *team NULL: size is 0 or 1. */
+/* Forks; the process must have only one thread. Each of the `size` processes returns with its own
+ * rank. *team NULL: size is 0 or 1. */
 ROCL_API rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err);
-/* Joins the processes that the launcher of an MPI started together with this one, if all have the
- * same `task`, their command line; else each is on its own. Waits until all have called it. Unless
- * `asked`, a process only joins if the launcher started it directly, not through a script. *team
- * NULL: no launcher started it, it was the only one, or it is on its own. ROCL_INTERNAL: there is
- * a launcher, but the plugin for its MPI cannot be used (see rocline(7)). Others are what a rank
- * has given to rocl_team_refuse(). */
+/* Joins the processes that an MPI launcher started together with this one, if all have the same
+ * `task`, their command line; else each works alone. Waits until all have called it. Unless
+ * `asked`, a process joins only if the launcher started it directly, not through a script. *team
+ * NULL: it works alone, because no launcher started it, or no other process, or the tasks differ.
+ * ROCL_INTERNAL: there is a launcher, but the plugin for its MPI cannot be used (see rocline(7)).
+ * Other errors are those that a rank gave to rocl_team_refuse(). */
 ROCL_API rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked,
                                     rocl_error *err);
-/* In its place, of a process that ends before it could: then it ends all others in
- * rocl_team_join(), where rank 0 gets this status and text. False: there is no team to join. */
+/* For a process that must end before it can join: calls this instead. All others then return from
+ * rocl_team_join() with an error, rank 0 with this status and text. False: there is no team to
+ * join. */
 ROCL_API bool rocl_team_refuse(rocl_status why, const char *text, bool asked);
-/* The same of a process that has a team, before it has served it, or opened a trace with it: closes
- * the team. */
+/* The same for a process that has joined, but has neither served the team nor opened a trace with
+ * it: closes the team. */
 ROCL_API void rocl_team_leave(rocl_team *team, rocl_status why, const char *text);
-/* Rank 0's text becomes that of all ranks, which call it at the same time. ROCL_USAGE without a
- * text: rank 0 has closed the team instead. */
+/* Gives rank 0's text to all ranks, which all call it. ROCL_USAGE without a text: rank 0 has closed
+ * the team instead. */
 ROCL_API rocl_status rocl_team_share(rocl_team *team, char *text, size_t size, rocl_error *err);
-/* The rank that a launcher gave to this process, whether or not there will be a team; -1: no
- * launcher started it directly (`asked`: or through a script). */
+/* The rank that a launcher gave to this process, team or not; -1: no launcher started it directly
+ * (`asked`: or through a script). */
 ROCL_API int rocl_launched_rank(bool asked);
 /* Without a team: 0 of 1. */
 ROCL_API unsigned rocl_team_rank(const rocl_team *team);
 ROCL_API unsigned rocl_team_size(const rocl_team *team);
-/* What carries its messages: "Open MPI". */
+/* What carries the messages of the team: "Open MPI". */
 ROCL_API const char *rocl_team_name(const rocl_team *team);
 /* Called with the rank's part of the trace when rank 0 writes an output that the ranks write
- * together: it must call the same writer as rank 0, with the same options. */
+ * together; must call the same writer as rank 0, with the same options. */
 typedef rocl_status rocl_team_write_fn(rocl_trace *t, void *ctx, rocl_error *err);
 /* A rank other than 0 does what rank 0 asks for, until rank 0 closes the team. `write` NULL: there
  * is no such output. Failures here are sent to rank 0, which reports them; a status other than
  * ROCL_OK: rank 0 is gone. */
 ROCL_API rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options,
                                      rocl_team_write_fn *write, void *ctx, rocl_error *err);
-/* On rank 0, ends the other ranks; NULL is fine. */
+/* Frees the team; on rank 0, also ends the other ranks. NULL is fine. */
 ROCL_API void rocl_team_close(rocl_team *team);
 
-/* What an input looks like, judged by its begin (of a compressed file: unpacked). */
+/* What an input looks like, judged by its first bytes (of a compressed file, unpacked). */
 typedef enum rocl_look {
     ROCL_LOOKS_MISSING, /* there is none */
-    ROCL_LOOKS_STREAM,  /* standard input or a pipe: it can be read once */
+    ROCL_LOOKS_STREAM,  /* standard input or a pipe: it can be read only once */
     ROCL_LOOKS_TEXT,    /* text without records in its first 64 KiB */
     ROCL_LOOKS_LEGACY,  /* text of rtg_tracer or strace */
     ROCL_LOOKS_HCC,     /* text with profile lines */
     ROCL_LOOKS_FOLDER,
-    ROCL_LOOKS_FOREIGN, /* what others read: an archive, a profile of another kind */
+    ROCL_LOOKS_FOREIGN, /* for other tools: an archive, a profile of another kind */
     ROCL_LOOKS_JSON,    /* trace JSON of PyTorch or Chrome, and what rtg2json writes */
     ROCL_LOOKS_OTHER    /* a database, chunks, an index, something unknown */
 } rocl_look;
 
-/* ROCL_INPUT, ROCL_INTERNAL: looking failed, and nothing is known about it. A missing input is not
- * a failure. */
+/* ROCL_INPUT, ROCL_INTERNAL: it could not be looked at. A missing input is not a failure. */
 ROCL_API rocl_status rocl_input_look(const char *path, rocl_look *look, rocl_error *err);
 
-/* All that the profiler knew about an agent, as the text of a JSON object; free() it. "{}" if the
- * input has nothing. It is read on request: it can be 100 KiB per agent and process. */
+/* All that the profiler knew about an agent, as a JSON object; free() it. "{}" if the input has
+ * nothing. Read on request, because it can be 100 KiB per agent and process. */
 ROCL_API rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent,
                                      char **json, rocl_error *err);
 
-/* Records left out or repaired in the last run over the trace, by reason; also if it failed. */
+/* Records left out or repaired in the last run over the trace, even a failed one, by reason. */
 ROCL_API uint64_t rocl_trace_faults(const rocl_trace *t, rocl_fault f);
 /* Events of a kind that passed the filters in that run. */
 ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k);
@@ -589,25 +593,25 @@ ROCL_API uint64_t rocl_trace_events(const rocl_trace *t, rocl_kind k);
 ROCL_API uint64_t rocl_trace_bad_texts(const rocl_trace *t);
 #define ROCL_BAD_TEXT "holds NUL or bytes that are not UTF-8"
 
-/* The first start and the last end of these events, if rocl_options.note_times asked for it. False:
- * there were none, or nobody asked. */
+/* The first start and the last end of these events. False: there were none, or
+ * rocl_options.note_times was not set. */
 ROCL_API bool rocl_trace_times(const rocl_trace *t, int64_t *first, int64_t *last);
 
 /* The files that a trace is made of, in the order of the inputs. */
 typedef struct rocl_input {
     const char *path;
     const char *format;  /* "rocpd database" */
-    const char *version; /* of the format, as the input names it; "": it names none */
-    const char *writer;  /* "rocprofiler-systems"; "": neither the input nor its format says it */
-    uint64_t bytes;      /* of the file, or of all files of the run; 0: not a regular file */
-    int64_t modified;    /* seconds since 1970, the latest of the run; 0: not a regular file */
-    size_t captures;     /* that are in it */
+    const char *version; /* of the format, as the input says; "": it does not */
+    const char *writer;  /* "rocprofiler-systems"; "": neither the input nor its format says so */
+    uint64_t bytes;      /* of the file, or of all files of its run; 0: not a regular file */
+    int64_t modified;    /* seconds since 1970, the latest of these files; 0: not a regular file */
+    size_t captures;     /* captures in it */
 } rocl_input;
 ROCL_API size_t rocl_trace_inputs(const rocl_trace *t);
 ROCL_API rocl_input rocl_trace_input(const rocl_trace *t, size_t i); /* i < inputs */
 
-/* Sets of kinds: ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY). All kinds are those of events that
- * took time or have a value; flows are read where they are asked for. */
+/* Sets of kinds: ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY). ROCL_ALL_KINDS are events with a
+ * duration or a value; flows are read only on request. */
 #define ROCL_BIT(kind) (1u << (kind))
 #define ROCL_ALL_KINDS ((1u << ROCL_FLOW) - 1)
 
@@ -620,19 +624,19 @@ enum {
     ROCL_FIELD_DISPATCH_ID = 16, /* rocl_dispatch.dispatch_id */
     ROCL_FIELD_PACKET = 32,      /* rocl_dispatch.packet */
     ROCL_ALL_FIELDS = 63,
-    /* Not among them: a ROCL_COUNTER for each hardware instance, instead of their sum. */
+    /* Not in ROCL_ALL_FIELDS: a ROCL_COUNTER for each hardware instance, instead of their sum. */
     ROCL_FIELD_INSTANCES = 64,
-    /* Nor this: rocl_counter_value.instance of a sum. */
+    /* Not in it either: rocl_counter_value.instance of a sum. */
     ROCL_FIELD_PLACES = 128,
-    /* Nor this: the arguments of calls with the names "stream" or "event", even without
-     * rocl_options.args; for some inputs all arguments. */
+    /* Not in it either: arguments of calls named "stream" or "event", even without
+     * rocl_options.args; of some inputs all arguments. */
     ROCL_FIELD_HANDLES = 256,
 };
 
-/* One pass over the events of `kinds` that pass the filters: hands them to `fn`, concurrently from
- * the workers (`worker` is below their number, rocl_trace_jobs()), a batch at a time; there is no
- * order between batches. A batch is good until fn returns. A status other than ROCL_OK from fn ends
- * the run and is returned. ROCL_PARTIAL: records were left out or repaired. */
+/* One pass over the events of `kinds` that pass the filters. The workers call `fn` concurrently,
+ * with a batch each time, in no order; `worker` is below rocl_trace_jobs(). A batch is valid until
+ * fn returns. A status other than ROCL_OK from fn ends the run and is returned. ROCL_PARTIAL:
+ * records were left out or repaired. */
 typedef rocl_status rocl_batch_fn(void *ctx, unsigned worker, const rocl_batch *batch,
                                   rocl_error *err);
 ROCL_API rocl_status rocl_trace_scan(rocl_trace *t, uint32_t kinds, uint32_t fields,
@@ -641,40 +645,40 @@ ROCL_API unsigned rocl_trace_jobs(const rocl_trace *t); /* workers of a run, at 
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* `level` means the same in every struct of options here: how hard to compress, from 1 (fast) to 9
- * (small); 0: the default of the output; ROCL_UNCOMPRESSED: not at all; ROCL_FASTEST: as fast as
- * this build can. That is level 1, or for deflate ISA-L where it was built in, whose bytes may
- * depend on the processor: those of all other levels do not. Other values are ROCL_USAGE. Every
- * writer runs the pipeline once over the trace (ROCL_PARTIAL: records were left out or repaired,
- * see rocl_trace_faults) and its output appears when it is complete, or not at all. */
+/* `level` means the same in all options below: how hard to compress, from 1 (fast) to 9 (small); 0:
+ * the default of the output; ROCL_UNCOMPRESSED: not at all; ROCL_FASTEST: as fast as this build
+ * can. That is level 1, or, for deflate, ISA-L if the build has it; only the bytes of ISA-L may
+ * depend on the processor. Other values are ROCL_USAGE. Every writer passes once over the trace
+ * (ROCL_PARTIAL: records were left out or repaired, see rocl_trace_faults), and its output appears
+ * when it is complete, or not at all. */
 #define ROCL_GZIP_LEVEL    6 /* the default of gzip files */
 #define ROCL_PFTRACE_LEVEL 1 /* of packets: under 12 bytes a slice; level 2 saves 0 to 1 % more */
 #define ROCL_CHUNK_LEVEL   2 /* of chunks */
 
-/* What a writer has written. Every writer fills the fields that its output has and leaves the
- * others 0; a NULL in its place is fine. */
+/* What a writer has written. A writer fills the fields that apply to its output and leaves the
+ * others 0. NULL may be passed instead. */
 typedef struct rocl_written {
     size_t files;
     uint64_t bytes; /* of all files */
     /* pictures: pftrace, Chrome JSON, OTF2 */
-    uint64_t slices;    /* of host and GPU; in OTF2 an Enter and a Leave each */
+    uint64_t slices;    /* of host and GPU; in OTF2 each is an Enter and a Leave */
     uint64_t instants;  /* OTF2: slices without a length */
     uint64_t values;    /* of counters and metrics */
     uint64_t locations; /* OTF2 */
-    uint64_t lanes;     /* extra rows made for slices that overlap without nesting */
+    uint64_t lanes;     /* extra rows for slices that overlap without nesting */
     uint64_t moved;     /* slices in them */
     /* databases */
     uint64_t rows;    /* of all tables */
-    uint64_t changed; /* rows that could not be written as the events are; notices say why */
-    uint64_t copied, copied_rows; /* processes that were copied as they are, without their events
-                                     being read, and the rows of these */
+    uint64_t changed; /* rows that differ from their events; notices say why */
+    uint64_t copied,
+        copied_rows; /* processes that were copied without reading their events, and their rows */
     /* recordings */
     uint64_t chunks, events, processes;
     uint64_t dropped; /* events that the recorder could not keep */
     uint64_t damaged; /* events in chunks that are damaged or missing */
     /* legacy text */
     uint64_t lines;    /* read */
-    uint64_t records;  /* lines that are such, also broken ones */
+    uint64_t records;  /* lines that are records, broken or not */
     uint64_t left_out; /* records that are broken or hold no times */
     uint64_t repaired; /* records with bytes that are not UTF-8: shown as U+FFFD */
     uint64_t empty;    /* inputs without a record */
@@ -691,7 +695,7 @@ typedef struct rocl_csv_options {
     rocl_csv_style style;
     const char *directory;    /* of the files */
     const char *prefix;       /* "out" gives out_kernel_trace.csv; ROCPROFV3: before "<pid>_" */
-    const char *path;         /* of one kind: where it goes, "-": standard output; else NULL */
+    const char *path;         /* output file for a single kind, "-": standard output; else NULL */
     bool gzip;                /* add .gz */
     int level;                /* of gzip */
     bool duration, bytes;     /* extra columns */
@@ -702,7 +706,7 @@ typedef struct rocl_csv_options {
 ROCL_API rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *written,
                                     rocl_error *err);
 
-/* Tables of events and of definitions, as files of columns. */
+/* Tables of events and of definitions, in columnar files or JSON lines. */
 typedef enum rocl_export_format {
     ROCL_EXPORT_PARQUET,
     ROCL_EXPORT_ARROW,  /* Arrow IPC file, Feather V2 */
@@ -711,7 +715,8 @@ typedef enum rocl_export_format {
 } rocl_export_format;
 
 typedef enum rocl_export_codec {
-    ROCL_CODEC_DEFAULT, /* Parquet: zstd, or gzip where the library was built without; else none */
+    ROCL_CODEC_DEFAULT, /* Parquet: zstd, or gzip if the library was built without it; other
+                           formats: none */
     ROCL_CODEC_NONE,
     ROCL_CODEC_GZIP, /* Parquet, JSON lines */
     ROCL_CODEC_ZSTD  /* Parquet, Arrow */
@@ -721,18 +726,19 @@ typedef struct rocl_export_options {
     rocl_export_format format;
     const char *directory; /* of the files; NULL: the current one */
     const char *prefix;    /* "out" gives out_kernel.parquet */
-    const char *path;      /* of one kind (JSON lines: any): where it goes, "-": standard output */
+    const char
+        *path; /* output file for a single kind (JSON lines: for all), "-": standard output */
     const char *const *kinds; /* relations to write: "kernel", "region", ...; NULL: all */
-    bool all_columns;         /* also those that most people do not need */
+    bool all_columns;         /* also columns that most people do not need */
     rocl_export_codec codec;
     int level; /* of the codec */
 } rocl_export_options;
 
-/* Writes a file for each kind that has rows: events in order of time (of several processes one
- * after the other), definitions. Columns are those of rocl_export_column_of(). Integers are 64
- * bits, times ns on the clock of the node; what is not known is NULL. ROCL_USAGE: an unknown kind,
- * several for one path, a codec that the format or the build has not. ROCL_PARTIAL: records were
- * left out or repaired, or texts were no valid UTF-8. */
+/* Writes a file for each kind that has rows: events, process by process in order of time, and
+ * definitions. Columns are those of rocl_export_column_of(). Integers have 64 bits, times are ns on
+ * the clock of the node, unknown values NULL. ROCL_USAGE: an unknown kind, several kinds for one
+ * path, a codec that the format or the build lacks. ROCL_PARTIAL: records were left out or
+ * repaired, or texts were not valid UTF-8. */
 ROCL_API rocl_status rocl_write_export(rocl_trace *t, const rocl_export_options *o,
                                        rocl_written *written, rocl_error *err);
 ROCL_API const char *rocl_export_kind_word(const void *ctx, size_t i); /* a rocl_word_fn */
@@ -747,17 +753,17 @@ ROCL_API bool rocl_export_column_of(const char *kind, size_t i, rocl_export_colu
 
 typedef struct rocl_pftrace_options {
     const char *path; /* "-": standard output; a name that ends in .gz: gzip */
-    int level;        /* of packets, or of the whole file where it is gzip */
+    int level;        /* of packets, or of the whole file if it is gzip */
     bool group_by_queue;
     bool legacy_tracks; /* plain track events in AMD's layout */
     bool counters;      /* also attach the values of counters to their dispatches */
-    bool zstd;          /* compress packets by zstd, which Perfetto reads since version 58 */
+    bool zstd;          /* compress packets with zstd, which Perfetto reads since version 58 */
 } rocl_pftrace_options;
 
-/* Can the packets of the input be copied instead of written anew from events? It is one Perfetto
- * trace, opened with `copy_packets`, and of the options only a time window is used. */
+/* Can packets be copied instead of being written anew from events? The input must be one Perfetto
+ * trace, opened with `copy_packets`, and no option but a time window be used. */
 ROCL_API bool rocl_pftrace_is_cut(const rocl_trace *t, const rocl_pftrace_options *o);
-/* If so: copies what is in the window, including what is not an event. */
+/* If so, copies what is in the window, including packets that are not events. */
 ROCL_API rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o,
                                       rocl_written *report, rocl_error *err);
 
@@ -769,7 +775,7 @@ typedef struct rocl_chrome_options {
     const char *path; /* "-": standard output; a name that ends in .gz: gzip */
     bool gzip;        /* whatever the name */
     int level;        /* of gzip */
-    bool flows;       /* arrows from host calls to the GPU work they caused */
+    bool flows;       /* arrows from host calls to the GPU work that they launched */
     bool group_by_queue;
 } rocl_chrome_options;
 
@@ -780,19 +786,19 @@ typedef struct rocl_chrome_options {
 ROCL_API rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o,
                                        rocl_written *written, rocl_error *err);
 
-typedef struct rocl_json_options { /* of the JSON of profilers */
+typedef struct rocl_json_options { /* for JSON in the layout of a profiler */
     const char *path;              /* "-": standard output; a name that ends in .gz: gzip */
     bool gzip;                     /* whatever the name */
     int level;                     /* of gzip */
 } rocl_json_options;
 
-/* Writes results.json as rocprof v1 does since ROCm 6.2. written->left_out: events that it has no
- * place for, which a notice counts. */
+/* Writes results.json as rocprof v1 does since ROCm 6.2. written->left_out: events that do not fit
+ * this layout, which a notice counts. */
 ROCL_API rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_options *o,
                                              rocl_written *written, rocl_error *err);
 
 /* Writes JSON as rocprofv3 of ROCm 7.0 does, with an element for each process of the trace.
- * written->left_out: events that it has no place for, which a notice counts. */
+ * written->left_out: events that do not fit this layout, which a notice counts. */
 ROCL_API rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
                                                rocl_written *written, rocl_error *err);
 
@@ -805,57 +811,57 @@ typedef struct rocl_kineto_options {
 
 /* Writes JSON as PyTorch's profiler does, for PyTorch's tools. Several ranks give a file each:
  * "out_rank3.json" for path "out.json"; then standard output is ROCL_USAGE. written->left_out:
- * events that it has no place for, which a notice counts. */
+ * events that do not fit this layout, which a notice counts. */
 ROCL_API rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o,
                                        rocl_written *written, rocl_error *err);
 
 typedef struct rocl_otf2_options {
     const char *path;  /* of the anchor file: ends in .otf2 */
-    size_t chunk_size; /* bytes of events that a writer collects: 256 KiB to 16 MiB; 0: 1 MiB */
+    size_t chunk_size; /* size of the event buffers: 256 KiB to 16 MiB; 0: 1 MiB */
     bool group_by_queue;
 } rocl_otf2_options;
 
 /* Writes an OTF2 archive: path, next to it a .def, a .marker if there are markers, and a folder,
  * which replace those of an older archive when all is complete. A folder of that name that contains
- * anything else is left alone, and the status is ROCL_OUTPUT. ROCL_USAGE if the
- * library was built without libotf2; rocl_has_otf2() tells. One run at a time in a program: the
- * error handler of libotf2 is global. After ROCL_OUTPUT some memory and files of libotf2 stay
- * allocated: it cannot close them. */
+ * anything else is left alone, and the status is ROCL_OUTPUT. ROCL_USAGE if the library was built
+ * without libotf2; rocl_has_otf2() tells. A process may run only one at a time: the error handler
+ * of libotf2 is global. After ROCL_OUTPUT some memory and files of libotf2 stay open: it cannot
+ * close them. */
 ROCL_API rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o,
                                      rocl_written *written, rocl_error *err);
 ROCL_API bool rocl_has_otf2(void);
 
 /* ---- several outputs of one reading ---------------------------------------------------------- */
 
-/* What makes one output: it calls one of the writers above (not those below), as it would alone. */
+/* Makes one output: calls one of the writers above (not those below), as it would alone. */
 typedef struct rocl_writer {
     rocl_status (*write)(rocl_trace *t, void *ctx, rocl_error *err);
     void *ctx;
 } rocl_writer;
 
 /* Calls all of them, each in its own thread but one at a time, and reads the trace once for all of
- * them. Each output has the same bytes as when written alone. Either all appear or, if one of them
- * fails, none; the error is that of the first one that failed. Devices, pipes and standard
- * output take what was written. At most one of them can be an OTF2 archive. */
+ * them. Each output has the same bytes as when written alone. Either all appear or, if one fails,
+ * none; the error is that of the first to fail. Devices, pipes and standard output keep what was
+ * written to them. At most one of them can be an OTF2 archive. */
 ROCL_API rocl_status rocl_write_together(rocl_trace *t, const rocl_writer *writers, size_t count,
                                          rocl_error *err);
 
 /* ---- merging --------------------------------------------------------------------------------- */
 
 typedef struct rocl_rocpd_options {
-    const char *path;      /* of the database: a regular file, new or old, but not an input */
+    const char *path;      /* of the database: a new file or an existing one, but not an input */
     bool flat;             /* one set of tables, numbered anew, instead of one for each process */
     bool keep_environment; /* of the processes; else only the MPI rank is copied */
     /* Cut the time into slices, each in its own file: "out.db" gives "out-1.db" and so on.
      * An event belongs to the slice in which it starts. At most 500 slices. */
     unsigned slices;  /* number of slices of equal length; 0: do not cut */
     int64_t slice_ns; /* length of each, from the first start on; 0: do not cut */
-    bool rebuild;     /* write databases from their events as well, instead of copying rows */
+    bool rebuild;     /* write databases from their events, too, instead of copying rows */
 } rocl_rocpd_options;
 
 /* Writes one rocpd database of all inputs: schema 3, with all tables and columns that any of them
  * has. Without filters every row of a database is copied, even broken ones; with filters, the rows
- * of events that pass, and what they refer to. From other inputs the events are written.
+ * of events that pass, and the rows that they refer to. Other inputs are written from their events.
  * ROCL_PARTIAL: records were left out or changed. */
 ROCL_API rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o,
                                       rocl_written *written, rocl_error *err);
@@ -866,8 +872,7 @@ typedef struct rocl_package_options {
     bool keep_environment;
 } rocl_package_options;
 
-/* Writes an index of the inputs. They themselves stay where and as they are. Filters need
- * consolidate. */
+/* Writes an index of the inputs, which stay where and as they are. Filters need consolidate. */
 ROCL_API rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o,
                                         rocl_written *written, rocl_error *err);
 
@@ -885,7 +890,7 @@ typedef enum rocl_report {
     ROCL_REPORT_MARKERS,     /* per marker: time on the host, and of the GPU work from inside */
     ROCL_REPORT_RANKS,       /* per rank and name: imbalance */
     ROCL_REPORT_TIMELINE,    /* per GPU and slice of the time: share of kernels, copies, idle */
-    ROCL_REPORT_HISTOGRAM,   /* per kernel name: calls and time by classes of durations */
+    ROCL_REPORT_HISTOGRAM,   /* per kernel name: calls and time by bins of durations */
     ROCL_REPORT_MEMORY,      /* per agent: allocations, peak, leaks; scratch memory */
     ROCL_REPORT_COUNTERS,    /* of kernels, and sampled ones */
     ROCL_REPORT_STREAMS,     /* per stream and queue: busy time; how many at once */
@@ -893,25 +898,25 @@ typedef enum rocl_report {
     ROCL_REPORT_DOCTOR,      /* whether the trace can be trusted */
     ROCL_REPORT_ATTRIBUTION, /* GPU time by the ranges and calls that launched it, as a tree */
     ROCL_REPORT_CLASSES,     /* kernels by what they compute */
-    ROCL_REPORT_OCCUPANCY,   /* waves of a kernel at once on a GPU, and what limits them */
+    ROCL_REPORT_OCCUPANCY,   /* waves of a kernel at once on a GPU, and their limits */
     ROCL_REPORT_ROOFLINE, /* per operator and shapes: operations, bytes, rates; needs arguments */
-    ROCL_REPORT_COLLECTIVES, /* of all ranks: waits, bandwidths; wants rocl_options.collectives */
+    ROCL_REPORT_COLLECTIVES, /* of all ranks: waits, bandwidths; set rocl_options.collectives */
     ROCL_REPORT_STEPS,       /* steps of a program, such as ProfilerStep#12 */
     ROCL_REPORT_QUEUES,    /* per stream or queue: outstanding work, what launched work waits for */
     ROCL_REPORT_GRAPHS,    /* HIP graphs: launches, what they ran, gaps, time on the host */
-    ROCL_REPORT_SEQUENCES, /* sequences of kernels that streams run again and again */
-    /* What the end waited for, back to the begin; takes what_if. */
+    ROCL_REPORT_SEQUENCES, /* sequences of kernels that streams repeat */
+    /* What the end waited for, back to the begin; uses what_if. */
     ROCL_REPORT_CRITICAL_PATH,
     ROCL_REPORTS
 } rocl_report;
 
 ROCL_API const char *rocl_report_name(rocl_report r); /* "summary", ... as the tool takes it */
 
-typedef struct rocl_tables rocl_tables; /* what comes out */
+typedef struct rocl_tables rocl_tables; /* the results of reports */
 
-/* What a trace is, as tables: totals (one row), files, hosts, gpus, processes, kinds,
- * faults. The events and faults are those of the last run over it: after a report, or whatever the
- * caller wanted of the trace, nothing is read again. Free them with rocl_tables_free. */
+/* What a trace is, as tables: totals (one row), files, hosts, gpus, processes, kinds, faults. The
+ * events and faults are those of the last run over the trace; nothing is read again. Free them with
+ * rocl_tables_free. */
 ROCL_API rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables,
                                          rocl_error *err);
 
@@ -927,7 +932,7 @@ typedef struct rocl_checked {
 
 /* "intact", "has faults", "cannot be read" */
 ROCL_API const char *rocl_checked_outcome(const rocl_checked *c);
-/* These as tables: inputs, faults. The texts are copied. Free them with rocl_tables_free. */
+/* The checks as tables: inputs, faults. The texts are copied. Free them with rocl_tables_free. */
 ROCL_API rocl_status rocl_describe_checks(const rocl_checked *checks, size_t n,
                                           rocl_tables **tables, rocl_error *err);
 
@@ -939,7 +944,7 @@ typedef enum rocl_sort_by {
     ROCL_BY_NAME
 } rocl_sort_by;
 
-/* Between which work the gaps of a GPU are. */
+/* The work between which a GPU is idle. */
 typedef enum rocl_between {
     ROCL_BETWEEN_ALL, /* kernels and copies */
     ROCL_BETWEEN_KERNELS,
@@ -950,78 +955,74 @@ typedef struct rocl_stats_options {
     uint32_t reports;                           /* 1 << rocl_report each */
     bool by_rank, by_agent, by_stream, by_dims; /* group also by these */
     rocl_sort_by sort;
-    size_t top;      /* rows per table, 0: all; what is cut off is summed up in a last row */
-    size_t most;     /* the same where top is 0, of tables that show all rows then */
-    int64_t min_gap; /* ns: shorter idle times are no gaps */
+    size_t top;      /* rows per table, 0: all; a last row sums up the others */
+    size_t most;     /* if top is 0: the same, for tables that would show all rows */
+    int64_t min_gap; /* ns: shorter idle times are not gaps */
     rocl_between gaps_between;
     const char *const *domains; /* only these in the reports domains and summary; NULL: all */
-    /* Regular expressions for names of domains: the report summary has another table, in which the
-     * domains that an expression matches are one group. NULL: none. */
+    /* Regular expressions for names of domains: a further table of the report summary has the
+     * domains that an expression matches as one group. NULL: none. */
     const char *const *summary_groups;
-    bool header;   /* a first table, or two, says what was traced; see rocl_options.note_times */
-    bool advice;   /* a last table says what stands out in the others */
+    bool header;   /* begin with a table, or two, of what was traced; see rocl_options.note_times */
+    bool advice;   /* end with a table of findings that stand out */
     bool brief;    /* fewer columns and rows: what fits on a screen */
-    bool pictures; /* for people: bars and lines of characters where they say more than rows */
-    bool ascii;    /* no other characters in them */
+    bool pictures; /* for people: draw bars and lines with characters where they say more than rows
+                    */
+    bool ascii;    /* draw them with ASCII only */
     size_t slices; /* of TIMELINE; 0: 60 with pictures, else 1000 */
     /* Files with definitions of derived counters (metrics.xml of rocprof, counter_defs.yaml of
      * rocprofv3), for COUNTERS. NULL: none. */
     const char *const *derive;
-    const char *derive_arch; /* of GPUs whose architecture is not known, "gfx90a"; NULL: none */
-    bool by_dispatch;        /* another table: derived counters of each dispatch */
+    const char *derive_arch; /* of GPUs of unknown architecture, "gfx90a"; NULL: none */
+    bool by_dispatch;        /* add a table: derived counters of each dispatch */
     const char *peak;        /* of ROOFLINE: "gfx942", "MI300X", a name of `peaks`; NULL: none */
-    const char *peaks;       /* a file of peaks, see rocstats(1); NULL: those that are shipped */
-    bool by_marker;          /* another table: SAMPLES while the ranges of each marker lasted */
+    const char *peaks;       /* a file of peaks, see rocstats(1); NULL: the shipped ones */
+    bool by_marker;          /* add a table: SAMPLES during the ranges of each marker */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
     bool ids;                /* columns with ids of single events, for rocl_show_event() */
-    bool comparability; /* of rocl_compare(): all tables, also those of what may be compared, of
-                           causes, classes, steps and limits; else only the one by name */
-    /* Of CRITICAL_PATH: "NAME=2x" each: how long all would be if what has this name, or one that
-     * the pattern (fnmatch) matches, was twice as fast; 32 at most. NULL: the names with the
-     * largest shares. */
+    bool comparability;      /* of rocl_compare(): all tables, also those of comparability, causes,
+                                classes, steps and limits; else only the one by name */
+    /* Of CRITICAL_PATH, at most 32 of "NAME=2x": how long the whole would take if work of this name
+     * (a pattern of fnmatch) were twice as fast. NULL: the names with the largest shares. */
     const char *const *what_if;
 } rocl_stats_options;
 
 /* A rule of the advice, in sentences for people. */
 typedef struct rocl_advice_rule {
     const char *name;      /* "idle GPU" */
-    const char *report;    /* that it looks at */
-    const char *threshold; /* beyond which it says something */
+    const char *report;    /* the report it looks at */
+    const char *threshold; /* beyond which it reports a finding */
     const char *meaning, *formula, *remedy;
-    /* An example: the evidence of a trace of a made-up program, what was done about it, and how
+    /* An example: the evidence in the trace of an invented program, what was done about it, and how
      * long the program took before and after. */
     const char *seen, *done, *changed;
 } rocl_advice_rule;
-/* The i-th, in the order of the advice; NULL: there are not so many. */
+/* The i-th, in the order of the advice; NULL after the last. */
 ROCL_API const rocl_advice_rule *rocl_advice_rule_at(size_t i);
 
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. Free the
  * tables with rocl_tables_free(). */
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,
                                 rocl_error *err);
-/* Of a team, all of whose ranks may collect (rocl_options.team_collects): the part of another rank,
- * for rocl_team_serve(). ctx is not used. */
+/* The part of a rank other than 0 in a team that collects (rocl_options.team_collects), for
+ * rocl_team_serve(). ctx is not used. */
 ROCL_API rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err);
-/* Do the ranks collect all that these reports are made of? Else their events come to rank 0 for
- * those that they do not. */
+/* Can the ranks collect everything for these reports? Else rank 0 needs their events for some. */
 ROCL_API bool rocl_stats_collects(const rocl_stats_options *o);
 ROCL_API void rocl_tables_free(rocl_tables *t);
 
-/* The i-th key of a table that rocl_stats() or rocl_compare() may make; NULL: there are not so
- * many. */
+/* The i-th key of a table that rocl_stats() or rocl_compare() may make; NULL after the last. */
 ROCL_API const char *rocl_table_word(const void *ctx, size_t i);
 /* Is there a table with this key? */
 ROCL_API bool rocl_tables_have(const rocl_tables *t, const char *key);
-/* Keeps only the tables with these keys, NULL at the end, and headers; in the order in which they
- * are. */
+/* Keeps only headers and the tables with these keys (NULL-terminated), in their order. */
 ROCL_API void rocl_tables_keep(rocl_tables *t, const char *const *keys);
 
-/* What ROCL_REPORT_DOCTOR says of the trace; SOUND where it was not made, or nothing was checked.
- */
+/* The verdict of ROCL_REPORT_DOCTOR; SOUND if there is no such report, or nothing was checked. */
 typedef enum rocl_trust { ROCL_TRUST_SOUND, ROCL_TRUST_DOUBTS, ROCL_TRUST_UNUSABLE } rocl_trust;
 ROCL_API rocl_trust rocl_tables_trust(const rocl_tables *t);
 
-/* What became longer from A to B: how much of it, and the worst, which costs the most time. */
+/* What takes longer in B than in A: how many, and the worst, which costs the most time. */
 typedef struct rocl_growth {
     uint64_t count;
     bool added;         /* the worst is not in A */
@@ -1030,55 +1031,55 @@ typedef struct rocl_growth {
     const char *name;   /* of the worst, owned by the tables; NULL: the whole domain */
 } rocl_growth;
 
-/* The rules of a comparison that may fail. Names below 0.1 % of the time of their domain in B do
- * not count, nor do domains below 0.1 % of all; see rocstats(1). */
+/* The limits of a comparison, and what exceeds them. Names below 0.1 % of the time of their domain
+ * in B do not count, nor do domains below 0.1 % of all; see rocstats(1). */
 typedef struct rocl_gate {
-    double average, total; /* limits in percent; infinite: not asked for */
-    bool totals;           /* the table of limits has those of totals, too */
-    /* Names that are new, or whose average grew by more than the limit: significantly, or with too
-     * few calls to be significant however much they grow. */
+    double average, total; /* limits in percent; infinite: none */
+    bool totals;           /* the table of limits includes those of totals */
+    /* Names that are new, or whose average grew by more than the limit: significantly (grown), or
+     * with too few calls for any growth to be significant (not_judged). */
     rocl_growth grown, not_judged;
-    /* Names, and domains, that are new or whose total grew by more than its limit; and all
-     * durations of the trace. */
+    /* Names and domains that are new or whose total grew by more than the limit, and the same of
+     * the sum of all durations. */
     rocl_growth total_names, total_domains, total_trace;
 } rocl_gate;
 
-/* Two traces by domain and name, in one table, the largest change of total time first. Of the
- * options only top, brief, header and comparability count. gate (may be NULL) has the limits, and
- * gets the results. One pass over each trace; ROCL_PARTIAL as of rocl_stats(). Free the tables with
- * rocl_tables_free(). */
+/* Compares two traces by domain and name, in one table, the largest change of total time first. Of
+ * the options only top, brief, header and comparability apply. gate (may be NULL) has the limits,
+ * and gets the results. One pass over each trace; ROCL_PARTIAL as of rocl_stats(). Free the tables
+ * with rocl_tables_free(). */
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
                                   rocl_gate *gate, rocl_tables **tables, rocl_error *err);
 
-/* What a comparison needs of a trace, read from a file of JSON that may hold several of them by
- * name; see rocline-baseline(5). */
+/* What a comparison needs of a trace, read from a JSON file that may hold several by name; see
+ * rocline-baseline(5). */
 typedef struct rocl_baseline rocl_baseline;
-/* Goes over the trace, and adds its baseline to the file, or replaces the one of that name (NULL:
+/* Reads the trace and adds its baseline to the file, or replaces the one of that name (NULL:
  * "base"). "-": standard output. ROCL_PARTIAL as of rocl_stats. */
 ROCL_API rocl_status rocl_baseline_write(rocl_trace *t, const char *path, const char *name,
                                          rocl_error *err);
-/* Does the file begin as one of baselines does? */
+/* Does the file begin like a file of baselines? */
 ROCL_API bool rocl_is_baseline(const char *path);
-/* name NULL: the only one of the file. Free it. */
+/* name NULL: the only one in the file. Free it. */
 ROCL_API rocl_status rocl_baseline_read(rocl_baseline **b, const char *path, const char *name,
                                         rocl_error *err);
 ROCL_API void rocl_baseline_free(rocl_baseline *b);
-/* rocl_compare() of the trace that the baseline is of, which is not needed, and b. */
+/* rocl_compare() of the trace of the baseline, which itself is not needed, and b. */
 ROCL_API rocl_status rocl_compare_baseline(const rocl_baseline *a, rocl_trace *b,
                                            const rocl_stats_options *o, rocl_gate *gate,
                                            rocl_tables **tables, rocl_error *err);
 
-/* Several runs of A and of B, each a sample: whether a difference is outside the noise from run to
- * run. Add them one by one, from one thread; at least three in all, and one of each side. */
+/* Compares several runs of A with several of B: is a difference larger than the noise between runs?
+ * Add runs one by one, from one thread; at least three in all, and one of each side. */
 typedef struct rocl_runs rocl_runs;
 ROCL_API rocl_status rocl_runs_new(rocl_runs **runs, rocl_error *err);
-/* Goes over the trace, which may be closed then. b: a run of B, else of A. ROCL_PARTIAL as of
+/* Reads the trace, which may be closed afterwards. b: a run of B, else of A. ROCL_PARTIAL as of
  * rocl_stats. */
 ROCL_API rocl_status rocl_runs_add(rocl_runs *runs, bool b, rocl_trace *t, rocl_error *err);
 ROCL_API rocl_status rocl_runs_add_baseline(rocl_runs *runs, bool b, const rocl_baseline *of,
                                             rocl_error *err);
-/* The tables. t: one of them that is open, for its classes of kernels. Options and gate as of
- * rocl_compare(): of the gate the names count, not totals of domains and traces. */
+/* Makes the tables. t: an open trace, for its classes of kernels. Options and gate as of
+ * rocl_compare(), without the totals of domains and traces. */
 ROCL_API rocl_status rocl_runs_compare(rocl_runs *runs, rocl_trace *t, const rocl_stats_options *o,
                                        rocl_gate *gate, rocl_tables **tables, rocl_error *err);
 ROCL_API void rocl_runs_free(rocl_runs *runs);
@@ -1091,13 +1092,13 @@ typedef enum rocl_table_format {
     ROCL_TABLE_MARKDOWN,
     ROCL_TABLE_CONSOLE, /* the report summary as `rocprofv3 -S` prints it */
     ROCL_TABLE_HTML,    /* one page with charts, for a browser */
-    ROCL_TABLE_FOLDED,  /* the report attribution as lines "outer;inner;kernel NS" */
+    ROCL_TABLE_FOLDED,  /* the report attribution, as lines "outer;inner;kernel NS" */
     ROCL_TABLE_JUNIT,   /* the limits of a comparison as test cases in XML */
 } rocl_table_format;
 
 /* What users call them. */
 #define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html|folded|junit"
-/* The format that is called so. False: none is. */
+/* The format of this name. False: there is none. */
 ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
 
 typedef enum rocl_summary_unit { /* in the words of rocprofv3 */
@@ -1107,8 +1108,8 @@ typedef enum rocl_summary_unit { /* in the words of rocprofv3 */
                                  ROCL_SUMMARY_SEC
 } rocl_summary_unit;
 
-/* Which tables of a summary: of each domain, of the groups of domains, of all together. None: all.
- */
+/* Which tables of a summary: of each domain, of the groups of domains, of everything. None set:
+ * all. */
 typedef struct rocl_summary_options {
     bool domains, groups, whole;
     rocl_summary_unit unit;
@@ -1124,7 +1125,7 @@ typedef struct rocl_table_options {
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
-/* The same into memory, whatever the path: a text with NUL behind it; free() it. NULL after an
+/* The same into memory, ignoring the path: a NUL-terminated text; free() it. NULL after an
  * error. */
 ROCL_API rocl_status rocl_print_tables(const rocl_tables *t, const rocl_table_options *o,
                                        char **text, size_t *len, rocl_error *err);
@@ -1138,13 +1139,13 @@ ROCL_API rocl_status rocl_recipes(rocl_tables **tables, rocl_error *err);
 
 typedef struct rocl_page_options {
     const char *path;          /* "-": standard output; a name that ends in .gz: gzip */
-    const rocl_tables *tables; /* of a report, that are on the page as well; NULL: none */
-    bool front;                /* the page opens with the timeline, and not with the report */
+    const rocl_tables *tables; /* of a report, to be on the page as well; NULL: none */
+    bool front;                /* the page opens with the timeline, not with the report */
     bool group_by_queue;       /* GPU work is shown by hardware queue, not by stream */
-    uint64_t max_events;       /* with all that is known of each; 0: ROCL_PAGE_EVENTS */
-    /* The part of the time of which the page has all events in detail, the others only as
-     * densities, as times of rocl_options. Both NULL: all of the time, or, where that has too many,
-     * the part in which events are densest. */
+    uint64_t max_events;       /* events with full details; 0: ROCL_PAGE_EVENTS */
+    /* The part of the time (as in rocl_options.start) whose events the page has in detail; it has
+     * only densities of the others. Both NULL: all of the time, or, if that is too much, the part
+     * in which events are densest. */
     const char *from, *to;
     int level; /* of the data */
 } rocl_page_options;
@@ -1155,22 +1156,22 @@ typedef struct rocl_page_options {
 ROCL_API rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o,
                                      rocl_written *written, rocl_error *err);
 
-/* Cuts rows from the ends of tables until they take no more than so many bytes in a format, JSON or
- * Markdown; a last row counts the others and sums them up (of a report, where
- * rocl_stats_options.rests was set). Each table in turn gets a row, as long as rows fit. Where
- * titles take more than half, tables at the end go, but not the advice; returns how many. *fits
- * false: what is left is longer all the same. */
+/* Cuts rows from the ends of tables until they take at most `bytes` in a format, JSON or Markdown;
+ * a last row counts the others and sums them up (of a report if rocl_stats_options.rests was set).
+ * The tables get rows in turn, as long as they fit. If titles take more than half, tables at the
+ * end are removed, but not the advice; returns how many. *fits false: the rest is still too
+ * long. */
 ROCL_API size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
                                 bool *fits);
 
 /* ---- single events --------------------------------------------------------------------------- */
 
-/* What is known of an event, and what it has to do with others. Its id is "KIND:GUID:ROW", as
- * columns of reports have them (rocl_stats_options.ids): the kind as rocl_kind_name() says, the
- * GUID of its process or any beginning of it that no other one has (none at all in a trace of one
- * capture), rocl_event.id. ROCL_USAGE: it is no id, or the trace has no such event.
- * Tables: event (one row), arguments, chain (the ranges around it on the host, the call that
- * launched it, what it launched, counters), effects (what it launched, by name), neighbours. */
+/* What is known of an event, and how it is related to others. Its id is "KIND:GUID:ROW", as in
+ * columns of reports (rocl_stats_options.ids): rocl_kind_name(), the GUID of its process or any
+ * unique prefix of it (empty if the trace has one capture), rocl_event.id. ROCL_USAGE: not an id,
+ * or the trace has no such event. Tables: event (one row), arguments, chain (the ranges around it
+ * on the host, the call that launched it, what it launched, counters), effects (what it launched,
+ * by name), neighbours. */
 ROCL_API rocl_status rocl_show_event(rocl_trace *t, const char *id, rocl_tables **tables,
                                      rocl_error *err);
 /* Only chain and effects. */
@@ -1180,12 +1181,12 @@ ROCL_API rocl_status rocl_correlate_event(rocl_trace *t, const char *id, rocl_ta
 /* ---- a timeline in memory ---------------------------------------------------------------------
  */
 
-/* The tracks of a trace with all their slices, for programs that draw them as people move around:
- * one thread loads it, and one other thread asks, also while it is loaded. Before the slices of a
- * process are there, its tracks have densities of what has been read.
+/* The tracks of a trace with all their slices, for interactive viewers: one thread loads it, and
+ * one other thread may query it meanwhile. Until the slices of a process are loaded, its tracks
+ * have densities of what has been read.
  *
- * Memory: 30 bytes a slice, 8 more where a row has slices with bytes, and 17 a value; besides,
- * while it is loaded, what rocl_options.memory says. */
+ * Memory: 30 bytes a slice, 8 more in rows that have slices with bytes, and 17 a value; while it is
+ * loaded, also rocl_options.memory. */
 typedef struct rocl_picture rocl_picture;
 
 typedef struct rocl_picture_options {
@@ -1194,7 +1195,7 @@ typedef struct rocl_picture_options {
 
 ROCL_API rocl_status rocl_picture_open(rocl_picture **p, rocl_trace *t,
                                        const rocl_picture_options *o, rocl_error *err);
-/* One pass over the trace, once. ROCL_PARTIAL: records were left out or repaired. */
+/* Reads the trace; call it once. ROCL_PARTIAL: records were left out or repaired. */
 ROCL_API rocl_status rocl_picture_load(rocl_picture *p, rocl_error *err);
 /* From any thread: loading ends soon, with ROCL_INTERNAL. */
 ROCL_API void rocl_picture_cancel(rocl_picture *p);
@@ -1203,17 +1204,17 @@ ROCL_API void rocl_picture_close(rocl_picture *p); /* not while it is loaded */
 typedef struct rocl_picture_state {
     bool loaded;
     uint32_t tracks;           /* so far */
-    uint64_t generation;       /* another one than before: there is something new */
+    uint64_t generation;       /* changes when there is something new */
     int64_t first, last;       /* ns; first > last: nothing yet */
     uint64_t events;           /* read */
-    uint64_t slices, instants; /* that are in rows, of processes which are complete */
-    uint64_t moved;            /* of these, in further rows because they overlap */
+    uint64_t slices, instants; /* in rows, of processes that are complete */
+    uint64_t moved;            /* of these: in further rows because they overlap */
     uint64_t values;           /* events with a value: of counters and samples */
 } rocl_picture_state;
 ROCL_API rocl_picture_state rocl_picture_look(rocl_picture *p);
 
 typedef enum rocl_picture_kind {
-    ROCL_PICTURE_MACHINE, /* the only one without a parent; a track of all others */
+    ROCL_PICTURE_MACHINE, /* has no parent; all other tracks are below one */
     ROCL_PICTURE_PROCESS,
     ROCL_PICTURE_GPU,
     ROCL_PICTURE_WORK,   /* of a GPU: stream, queue, copies, ... */
@@ -1221,10 +1222,10 @@ typedef enum rocl_picture_kind {
     ROCL_PICTURE_VALUES  /* of a counter, or bytes */
 } rocl_picture_kind;
 
-/* Tracks are numbered from 0 as they are found; a number stays. */
+/* Tracks are numbered from 0 as they are found; numbers do not change. */
 typedef struct rocl_picture_track {
     rocl_picture_kind kind;
-    uint32_t parent; /* ROCL_NONE: of a machine */
+    uint32_t parent; /* ROCL_NONE: it is a machine */
     uint64_t order;  /* among those with the same parent */
     const char *label;
     uint32_t rows;   /* of slices or values; 0: none, or not yet */
@@ -1233,21 +1234,22 @@ typedef struct rocl_picture_track {
 } rocl_picture_track;
 ROCL_API rocl_picture_track rocl_picture_track_at(rocl_picture *p, uint32_t track);
 
-/* A slice, or a value: by the order of time in its row. */
+/* A slice or a value; the index counts in order of time within its row. */
 typedef struct rocl_picture_ref {
     uint32_t track, row, index;
 } rocl_picture_ref;
 
 /* One of n equal parts of a span of time, in a row. */
 typedef struct rocl_cell {
-    uint64_t busy;            /* ns of it that slices take, which may end outside */
-    double value;             /* of values: the largest */
-    uint32_t count;           /* slices or values that are in it, if only in part */
-    rocl_picture_ref longest; /* of them; an index of ROCL_NONE: there is none, or not yet */
+    uint64_t busy;  /* ns covered by slices, which may extend beyond the cell */
+    double value;   /* of values: the largest */
+    uint32_t count; /* slices or values that are at least partly in it */
+    rocl_picture_ref
+        longest; /* the longest slice in it; index ROCL_NONE: none, or not yet loaded */
 } rocl_cell;
-/* Fills n cells, from < to. row ROCL_NONE: the track and all below it; of each cell the row that is
- * fullest, of those whose slices lie in no others. Tracks that are not loaded have densities only.
- */
+/* Fills n cells, from < to. row ROCL_NONE: the track and all below it; each cell is then that of
+ * the fullest row, among rows whose slices are not nested in others. Tracks that are not loaded
+ * have only densities. */
 ROCL_API void rocl_picture_cells(rocl_picture *p, uint32_t track, uint32_t row, int64_t from,
                                  int64_t to, size_t n, rocl_cell *cells);
 /* The largest value of a row of values. */
@@ -1259,7 +1261,7 @@ typedef struct rocl_picture_slice {
     int64_t start, end;
     uint32_t name, category; /* texts */
     uint64_t id;             /* rocl_event.id */
-    uint64_t stack_id;       /* 0: no call has launched it, and it has launched nothing */
+    uint64_t stack_id;       /* 0: neither launched by a call nor launching anything */
     uint64_t bytes;          /* of a copy or an allocation */
     uint32_t agent, other_agent, queue, stream;
     bool to_agent; /* of a copy: from the other agent to the agent */
@@ -1270,24 +1272,25 @@ typedef struct rocl_picture_slice {
 } rocl_picture_slice;
 /* False: there is none, or not yet. */
 ROCL_API bool rocl_picture_get(rocl_picture *p, rocl_picture_ref ref, rocl_picture_slice *slice);
-/* Of a row, or (ROCL_NONE) of a track and all below it: the next slice or value after *ref, which
- * begins at `time`, or the one before it. A row of *ref that is ROCL_NONE: the first one that
- * begins at this time or later, or the last one that begins at it or before. Of those that begin
- * together the order is by track, row and index. False: there is none. */
+/* The next or previous slice or value of *ref, which begins at `time`, in a row, or (row ROCL_NONE)
+ * in a track and all below it. If ref->row is ROCL_NONE: the first that begins at this time or
+ * later, or the last that begins at it or before. Those that begin together are ordered by track,
+ * row and index. False: there is none. */
 ROCL_API bool rocl_picture_step(rocl_picture *p, uint32_t track, uint32_t row, int64_t time,
                                 bool backward, rocl_picture_ref *ref);
 
-/* Searches: a POSIX ERE on names (rocl_picture_search), or exactly this name (its text). Small
- * letters match capital ones, too, where the expression has no capital letter. */
+/* Sets what to search for: a POSIX ERE on names, or exactly this name (a text). Case matters only
+ * if the expression has a capital letter. */
 ROCL_API rocl_status rocl_picture_search(rocl_picture *p, const char *pattern, rocl_error *err);
 ROCL_API rocl_status rocl_picture_search_name(rocl_picture *p, uint32_t name, rocl_error *err);
 ROCL_API bool rocl_picture_matches(const rocl_picture *p, uint32_t name);
-/* The next slice with such a name in all tracks, as rocl_picture_step finds it. */
+/* The next slice with a matching name in all tracks, as in rocl_picture_step. */
 ROCL_API bool rocl_picture_next_match(rocl_picture *p, int64_t time, bool backward,
                                       rocl_picture_ref *ref);
-/* The other end of a launch: of a call the first work that it launched, of work its call. */
+/* The other end of a launch: the first work that a call launched, or the call that launched a
+ * work. */
 ROCL_API bool rocl_picture_linked(rocl_picture *p, rocl_picture_ref ref, rocl_picture_ref *other);
-/* The work after this one that the same call launched. */
+/* The next work that was launched by the same call. */
 ROCL_API bool rocl_picture_next_linked(rocl_picture *p, rocl_picture_ref ref,
                                        rocl_picture_ref *other);
 
@@ -1314,38 +1317,40 @@ ROCL_API rocl_status rocl_picture_sums(rocl_picture *p, uint32_t kinds, int64_t 
  *     {"rocline": "0.1.0", "schema": 1, "command": "stats", "trace": {...}, "data": {...},
  *      "warnings": [...], "errors": [...], "exit_code": 0}
  *
- * trace and data are null where they are not put, and may come in any order, which means nothing.
- * The file at `path` ("-": standard output) is opened when there are data; after an error it stays
- * as it was, and the answer, with the errors, goes to standard output. */
+ * trace and data are null if nothing was put, and may come in any order, which means nothing. The
+ * file at `path` ("-": standard output) is opened once there are data; after an error it stays as
+ * it was, and the answer with the errors goes to standard output. */
 typedef struct rocl_answer rocl_answer;
 
-/* inputs: as the user named them, NULL-terminated, or NULL; for the files of messages. They must
- * live as long as the answer. */
+/* inputs: as the user named them, NULL-terminated, or NULL; used to find the file that a message is
+ * about. They must live as long as the answer. */
 ROCL_API rocl_status rocl_answer_open(rocl_answer **a, const char *path, const char *command,
                                       const char *const *inputs, rocl_error *err);
-/* The tables of rocl_describe_trace(), once; of each list the first rows, SIZE_MAX: all. */
+/* Puts the tables of rocl_describe_trace(), once; at most `most` rows of each list, SIZE_MAX:
+ * all. */
 ROCL_API void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description, size_t most);
-/* The data as an object with a member for each table, by its key. Once, or else: */
+/* Puts the data as an object with a member for each table, by its key. Either call this once, or
+ * the next: */
 ROCL_API rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data,
                                             rocl_error *err);
-/* A piece of the data, which all pieces together must make one value of JSON; put_trace must not
- * come between them. */
+/* Puts a piece of the data; all pieces together must be one JSON value, without a put_trace between
+ * them. */
 ROCL_API rocl_status rocl_answer_put_json(rocl_answer *a, const char *json, size_t len,
                                           rocl_error *err);
 ROCL_API size_t rocl_answer_bytes(const rocl_answer *a); /* so far */
-/* For "warnings" or "errors"; code ROCL_OK: a notice. The text is copied. */
+/* Adds to "warnings" or "errors"; code ROCL_OK: a notice. The text is copied. */
 ROCL_API void rocl_answer_add_message(rocl_answer *a, bool error, rocl_status code,
                                       const char *text);
-/* Writes what is missing and frees it; `status` becomes the exit code. NULL is fine. */
+/* Writes the rest and frees the answer; `status` becomes the exit code. NULL is fine. */
 ROCL_API rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err);
 
-/* Writes the JSON Schema (draft 2020-12) of what a command prints so; NULL: of the envelope, with
- * any data, which commands have that are not among rocl_schema_command(). */
+/* Writes the JSON Schema (draft 2020-12) of what a command prints with --format json; NULL: that of
+ * the envelope with any data, for commands that are not among rocl_schema_command(). */
 ROCL_API rocl_status rocl_write_schema(const char *command, const char *path, rocl_error *err);
-/* Commands with a schema of their own, as rocl_word_fn. */
+/* Commands with a schema of their own; a rocl_word_fn. */
 ROCL_API const char *rocl_schema_command(const void *ctx, size_t i);
 
-/* Summaries as AMD's tools leave them. */
+/* Summaries in the layouts of AMD's tools. */
 typedef enum rocl_stats_style {
     ROCL_STYLE_ROCPD,     /* rocpd summary: PREFIX_kernels_summary.csv, ... */
     ROCL_STYLE_ROCPROFV3, /* rocprofv3 --stats: PREFIX_kernel_stats.csv, ... */
@@ -1356,47 +1361,46 @@ typedef struct rocl_style_options {
     rocl_stats_style style;
     const char *directory; /* of the files; NULL: the current one */
     const char *prefix;    /* NULL: "out", of rocprof "results" */
-    /* rocprof: kernels are called as their descriptors, which end in .kd, unless the trace (NULL:
-     * nothing is known) says that they are called as their functions. */
+    /* rocprof: name kernels by their descriptors, which end in .kd, unless the trace (may be NULL)
+     * says that they are named by their functions. */
     bool descriptors;
     const rocl_trace *trace;
-    bool bare_names; /* rocprof: only names of descriptors are in quotes, as before ROCm 5.2 */
+    bool bare_names; /* rocprof: quote only names of descriptors, as before ROCm 5.2 */
 } rocl_style_options;
 
-/* Writes a file for each domain that has calls, and one for the domains (not rocprof). The tables
- * must hold the reports domains and summary, with all rows and no further grouping. */
+/* Writes a file for each domain that has calls, and (except rocprof) one for the domains. The
+ * tables must hold the reports domains and summary, with all rows and no further grouping. */
 ROCL_API rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
                                       rocl_written *written, rocl_error *err);
 
 /* ---- SQL ---------------------------------------------------------------------------------------
  */
 
-/* A database of SQLite whose tables are the events and definitions of a trace, read when they are
- * asked for; rocline-query(1) lists them. Nothing in files can be changed: statements may make
- * tables and views in memory, no other. */
+/* An SQLite database whose tables are the events and definitions of a trace, read on demand;
+ * rocline-query(1) lists them. Statements cannot change files: they may create only temporary
+ * tables and views in memory. */
 typedef struct rocl_query rocl_query;
 
 typedef struct rocl_query_options {
-    size_t memory;    /* bytes of rows that are kept between uses; 0: 256 MiB */
-    unsigned seconds; /* that a statement may take; 0: any time */
-    bool attach;      /* allow ATTACH, of databases that SQLite reads by itself */
-    /* A statement fails for which SQLite would take more bytes, for tables in memory, aggregates
-     * and so on. It is the limit of all connections of the process (sqlite3_hard_heap_limit64).
-     * 0: no limit */
+    size_t memory;    /* bytes of rows kept between statements; 0: 256 MiB */
+    unsigned seconds; /* limit for a statement; 0: none */
+    bool attach;      /* allow ATTACH of database files, which SQLite reads itself */
+    /* Statements for which SQLite needs more bytes (tables in memory, aggregates, ...) fail. The
+     * limit is one of the whole process (sqlite3_hard_heap_limit64). 0: none */
     size_t heap;
 } rocl_query_options;
 
-/* The trace must outlive it, and is used by it alone between calls, too. */
+/* The trace must outlive the query, and nobody else may use it meanwhile. */
 ROCL_API rocl_status rocl_query_open(rocl_query **q, rocl_trace *t, const rocl_query_options *o,
                                      rocl_error *err);
 ROCL_API void rocl_query_close(rocl_query *q);
 
-/* The statement that runs ends soon, with ROCL_INTERNAL "interrupted". From any thread, and from
- * signal handlers. */
+/* Ends the running statement soon, with ROCL_INTERNAL "interrupted". May be called from any thread
+ * and from signal handlers. */
 ROCL_API void rocl_query_interrupt(rocl_query *q);
 
-/* The value of parameters that statements call :NAME, @NAME or $NAME: a number where the text is
- * one, NULL where it is NULL. Copied. */
+/* Sets the parameters :NAME, @NAME and $NAME of statements: to a number if the text is one, to NULL
+ * if it is NULL. The text is copied. */
 ROCL_API rocl_status rocl_query_bind(rocl_query *q, const char *name, const char *text,
                                      rocl_error *err);
 
@@ -1412,20 +1416,21 @@ typedef struct rocl_sql_value {
     rocl_sql_type type;
     int64_t integer;
     double real;
-    const char *text; /* also bytes of a blob */
+    const char *text; /* or bytes of a blob */
     size_t len;
 } rocl_sql_value;
 
-/* A row of what a statement gives; without values (NULL) it is its begin, before the first row. */
+/* A row of the result of a statement; values NULL: the begin of the result, before its first
+ * row. */
 typedef struct rocl_result_row {
-    size_t statement; /* among those of the text that have columns, from 0 */
+    size_t statement; /* number among the statements that have results, from 0 */
     size_t count;     /* of columns */
     const char *const *columns;
-    const char *const *types; /* as the column of a table is declared, "TEXT"; NULL: it is none */
+    const char *const *types; /* declared types, "TEXT"; NULL: not a column of a table */
     const rocl_sql_value *values;
 } rocl_result_row;
 
-/* Called by the thread that runs the query; the row is good until it returns. A status other than
+/* Called by the thread that runs the query; the row is valid until it returns. A status other than
  * ROCL_OK ends the query and is returned. */
 typedef rocl_status rocl_result_fn(void *ctx, const rocl_result_row *row, rocl_error *err);
 
@@ -1436,27 +1441,27 @@ ROCL_API rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_
 /* After ROCL_USAGE: the offset in the text, -1 unknown. */
 ROCL_API long rocl_query_error_offset(const rocl_query *q);
 
-/* Is it the whole of one or more statements, as far as one can tell? For shells. */
+/* Are these complete statements, as far as one can tell? For shells. */
 ROCL_API bool rocl_query_is_complete(const char *sql);
 
-/* The tables and views: the i-th, false behind the last one. */
+/* The i-th table or view; false after the last. */
 typedef struct rocl_sql_table {
     const char *name, *purpose;
     bool view;
 } rocl_sql_table;
 ROCL_API bool rocl_sql_table_at(size_t i, rocl_sql_table *t);
-/* What a column of this name says, one line; "" where nothing more is to be said. */
+/* What a column of this name holds, in one line; "" if the name says it all. */
 ROCL_API const char *rocl_sql_column_doc(const char *column);
 
 typedef enum rocl_rows_format {
-    ROCL_ROWS_TABLE, /* for people: columns one below the other */
+    ROCL_ROWS_TABLE, /* for people: aligned columns */
     ROCL_ROWS_CSV,
     ROCL_ROWS_TSV,
     ROCL_ROWS_JSON,  /* an array of objects for each statement */
     ROCL_ROWS_JSONL, /* an object a line */
     ROCL_ROWS_MARKDOWN,
     ROCL_ROWS_HTML,
-    /* Of one statement only, written when it is done; a column has one type. */
+    /* Only one statement; written when it is done; each column has one type. */
     ROCL_ROWS_PARQUET,
     ROCL_ROWS_ARROW, /* Arrow IPC file, Feather V2 */
     ROCL_ROWS_ARROWS /* Arrow IPC stream */
@@ -1468,16 +1473,15 @@ typedef struct rocl_rows_options {
     const char *path; /* "-": standard output; NULL: the same */
     rocl_rows_format format;
     unsigned width; /* TABLE: columns of the terminal, 0: do not cut texts */
-    /* CSV: as AMD's command has it, with titles such as "Total_Calls" for total_calls, 2.0 for
+    /* CSV: in the form of AMD's command, with titles such as "Total_Calls" for total_calls, 2.0 for
      * reals without a fraction, and "" for NULL. */
     bool as_python;
-    /* JSON and MARKDOWN: rows end where this many bytes would be passed; the others are counted.
-     * 0: all rows. */
+    /* JSON and MARKDOWN: at most this many bytes of rows; the other rows are counted. 0: all
+     * rows. */
     size_t budget;
-    /* JSON: write {"results": [...]} into this answer, in the place of a file; an element for each
+    /* JSON: write {"results": [...]} into this answer instead of a file; an element for each
      * statement, with "columns" (names), "rows" (arrays of values) and "left_out" (rows). NULL:
-     * none.
-     */
+     * none. */
     struct rocl_answer *answer;
 } rocl_rows_options;
 
@@ -1487,7 +1491,7 @@ ROCL_API rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl
 
 /* ---- the scripts around rtg_tracer ---------------------------------------------------------- */
 
-/* A line that the script prints; without its newline. */
+/* A line that the script prints, without its newline. */
 typedef void rocl_say_fn(void *ctx, const char *text, size_t len);
 
 typedef struct rocl_timeline_options {
@@ -1496,10 +1500,10 @@ typedef struct rocl_timeline_options {
     int level;          /* of gzip */
     bool flows;         /* -f: arrows from host dispatches to the GPU */
     bool gaps;          /* -g: gap events of HCC devices */
-    bool kernel_names;  /* -k: launches are named by their kernel */
+    bool kernel_names;  /* -k: name launches by their kernels */
     bool by_process;    /* -p */
-    bool verbose;       /* -v: say the lines that are no records */
-    bool workgroups;    /* -w: say the distinct work-group sizes */
+    bool verbose;       /* -v: report lines that are not records */
+    bool workgroups;    /* -w: report the distinct work-group sizes */
     unsigned jobs;      /* workers; 0: one per core */
     size_t memory;      /* as in rocl_options, for sorting gaps */
     const char *tmpdir; /* NULL: $TMPDIR, /var/tmp */
@@ -1516,8 +1520,8 @@ typedef struct rocl_timeline_options {
 ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
                                          const rocl_timeline_options *o, rocl_written *written,
                                          rocl_error *err);
-/* The same of an open trace whose inputs are all legacy text: only of lines whose events pass its
- * filters. What is broken is counted in its accounts. */
+/* The same of an open trace whose inputs are all legacy text, with only the lines whose events pass
+ * its filters. Broken records are counted as faults of the trace. */
 ROCL_API rocl_status rocl_write_timeline_of(rocl_trace *t, const rocl_timeline_options *o,
                                             rocl_written *written, rocl_error *err);
 
@@ -1528,60 +1532,60 @@ typedef struct rocl_chunks_options {
     int level;        /* of chunks */
 } rocl_chunks_options;
 
-/* Joins .rocl files (rocl(5)), which the inputs of the trace must all be, to one: every chunk that
- * can be read, without the space that its writer did not use. Filters do not apply. ROCL_PARTIAL:
- * something was dropped or torn before. */
+/* Joins the inputs of the trace, which must all be .rocl files (rocl(5)): all readable chunks,
+ * without unused space. Filters do not apply. ROCL_PARTIAL: the inputs lack dropped or torn
+ * records. */
 ROCL_API rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o,
                                        rocl_written *written, rocl_error *err);
 
-/* Of the first chunk of a .rocl file. False: errno is 0 if that is none, or says why it cannot be
- * read. */
+/* The session id in the first chunk of a .rocl file. False: errno says why it cannot be read; 0: it
+ * is not a .rocl file. */
 ROCL_API bool rocl_session_of(const char *path, uint8_t session[16]);
-/* Is it a file of a process that has recorded nothing, and lost nothing? */
+/* Is it the recording of a process that recorded nothing and lost nothing? */
 ROCL_API bool rocl_is_empty_recording(const char *path);
 
-/* What recorded processes have left behind. An event is a range, a call, a mark or a piece of GPU
- * work; the begin and the end of a range are two records. */
+/* The contents of recordings. An event is a range, a call, a mark or a piece of GPU work; the begin
+ * and the end of a range are two records. */
 typedef struct rocl_recording {
     uint64_t processes;
-    uint64_t events, records;             /* that are there */
+    uint64_t events, records;             /* present */
     uint64_t dropped;                     /* events for which there was no space */
     uint64_t torn;                        /* records in chunks that are damaged or missing */
-    uint64_t given_chunks, given_records; /* given up by rings for younger ones */
-    int64_t complete_from, last; /* ns: nothing was given up behind it; of the last event */
+    uint64_t given_chunks, given_records; /* overwritten by newer ones in rings */
+    int64_t complete_from, last; /* ns: complete from this time on; time of the last event */
 } rocl_recording;
 
-/* Of inputs that are all .rocl files. */
+/* Sums up inputs, which must all be .rocl files. */
 ROCL_API rocl_status rocl_sum_up_chunks(const rocl_trace *t, rocl_recording *sum, rocl_error *err);
 
-/* A line without its newline; false: no more are wanted. */
+/* Takes a line without its newline; false: stop. */
 typedef bool rocl_line_fn(void *ctx, const char *text, size_t len);
 
-/* Every record of such inputs as a line. ROCL_PARTIAL: something is missing, and was counted. */
+/* Prints every record of such inputs as a line. ROCL_PARTIAL: records are missing, and were
+ * counted. */
 ROCL_API rocl_status rocl_dump_chunks(rocl_trace *t, rocl_line_fn *fn, void *ctx, rocl_error *err);
 
 /* ---- the report of rpt ----------------------------------------------------------------------- */
 
-/* What the script rpt of the old tracers takes. All zero is what it does without options, but for
- * topn and path. */
+/* The options of the script rpt. All zero means its defaults, except for topn and path. */
 typedef struct rocl_rpt_options {
-    bool text_trace;      /* -t: all commands in order of start, with the application's text */
-    bool info;            /* --info: say what the columns of text_trace are */
-    bool hide_app_text;   /* --hide_app_text: without that text */
-    bool no_gaps;         /* --no_gaps: shares of the busy time, and no rows for gaps */
+    bool text_trace;    /* -t: print all commands in order of start, with the application's text */
+    bool info;          /* --info: explain the columns of text_trace */
+    bool hide_app_text; /* --hide_app_text: without that text */
+    bool no_gaps;       /* --no_gaps: print shares of the busy time, and no rows for gaps */
     bool ignore_barriers; /* --ignore_barriers */
-    bool raw;             /* --db: the profile lines as they are read */
-    /* -r, -R: the region of interest, with its first command and without its last one. "@LINE", the
-     * command whose line, or text before it, has this number; "[N]%RE", the first (N-th) command
-     * with a line of text before it that matches; "^NS". NULL: the first or last command. RE is a
-     * POSIX extended regular expression, in which the escapes of Python mean what they do there.
-     * Of a log "^NS" is the first command whenever NS > 0, as the script has it. Of another trace
-     * it is the first one NS after the first, "@N" the N-th, and RE matches names. */
+    bool raw;             /* --db: print profile lines as they are read */
+    /* -r, -R: the region of interest, with its first command and without its last. "@LINE": the
+     * command on that line, or with text before it there; "[N]%RE": the first (N-th) command with a
+     * matching line of text before it; "^NS". NULL: the first or last command. RE is a POSIX
+     * extended regular expression, with the escapes of Python. In a log "^NS" is the first command
+     * if NS > 0, as in the script. In other traces "^NS" is the first command NS after the first,
+     * "@N" the N-th, and RE matches names. */
     const char *roi_start, *roi_stop;
     const int64_t *gaps; /* --gaps: limits of classes of gaps, us, in any order */
     size_t gap_count;    /* 0: 10 20 50 100 1000 10000 100000 */
-    int64_t topn;        /* --topn: rows per resource (20 there); 0 and less: all */
-    const char *json;    /* -g: trace events for a viewer; NULL: none */
+    int64_t topn;        /* --topn: rows per resource (the script: 20); 0 or less: all */
+    const char *json;    /* -g: file of trace events for a viewer; NULL: none */
     const char *path;    /* "-": standard output */
     size_t memory;       /* as in rocl_options */
     const char *tmpdir;  /* NULL: $TMPDIR, /var/tmp */
@@ -1591,9 +1595,9 @@ typedef struct rocl_rpt_options {
 } rocl_rpt_options;
 
 /* Reports on a log of an application with HCC_PROFILE=2: a file, plain or gzip, "-" for standard
- * input. Commands are what its lines "profile: ..." say. ROCL_PARTIAL when some could not be parsed
- * or are odd; the report warns where the script did, `notice` tells how many. ROCL_USAGE when the
- * region of interest is not there, ROCL_INPUT when there is no command at all. */
+ * input. Its lines "profile: ..." are the commands. ROCL_PARTIAL: some could not be parsed or are
+ * odd; the report warns where the script did, `notice` tells how many. ROCL_USAGE: there is no such
+ * region of interest. ROCL_INPUT: there are no commands. */
 ROCL_API rocl_status rocl_write_rpt(const char *input, const rocl_rpt_options *o, rocl_error *err);
 
 /* The same report on the dispatches, barriers and copies of any trace. The trace's own jobs, memory

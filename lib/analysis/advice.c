@@ -1,6 +1,6 @@
-/* What to look at first: rules on the tables of other reports. Each says something only when its
- * numbers do, and says them and its threshold; of a rule that had nothing to check it is said why.
- */
+/* What to look at first: rules on the tables of other reports. A rule speaks only if its numbers
+ * do, and gives them and its threshold; for a rule that had nothing to check, the reason is
+ * given. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -257,7 +257,7 @@ static const char *check_balance_of_gpus(adviser *a, const rocl_table *overlap)
     double most = 0, mean = 0;
     size_t row = 0;
     for (size_t i = 0; i < overlap->row_count; i++) {
-        /* Who communicates waits for others. */
+        /* Communication waits for others. */
         double busy =
             number_in(overlap, i, "busy_ns") - number_in(overlap, i, "exposed_communication_ns");
         mean += busy / (double)overlap->row_count;
@@ -298,6 +298,7 @@ static const char *check_slow_rank(adviser *a, const rocl_table *t)
     return NULL;
 }
 
+/* The length of the part of a name that a sentence shows, in whole characters. */
 static int name_part(const char *name)
 {
     return rocl_name_part(name, 60);
@@ -318,8 +319,8 @@ static void check_launches(adviser *a, const rocl_table *t, const char *finding,
     }
 }
 
-/* Products of matrices have few waves, each with much to do at once; and whoever communicates waits
- * for others. */
+/* Matrix products have few waves, each with much to do at once; and communication waits for
+ * others. */
 static bool has_few_waves(const rocl_table *t, size_t row, char why[96])
 {
     const double few = 25; /* percent */
@@ -431,7 +432,7 @@ static const char *check_empty_queues(adviser *a, const rocl_table *t)
         if (is_rest(text_in(t, i, "name")) || kernels < SOME || wall <= 0)
             continue;
         enough = true;
-        if (number_in(t, i, "unlinked") >= kernels) /* nobody knows when they were launched */
+        if (number_in(t, i, "unlinked") >= kernels) /* it is unknown when they were launched */
             continue;
         launched = true;
         row = empty / wall > most ? i : row;
@@ -548,7 +549,7 @@ static const char *check_first_steps(adviser *a, const rocl_table *t)
     return check_steps(a, t, true, "The first step includes warm-up: leave it out with --warmup 1");
 }
 
-/* Who is late waits least. */
+/* The late rank waits least. */
 static const char *check_late_rank(adviser *a, const rocl_table *t)
 {
     double communication = 0, wait = 0, ranks = 0;
@@ -630,7 +631,7 @@ static const rocl_table_def short_table = {&tab, "advice_rules", "Rules that did
                                            ROCL_COLUMNS(short_columns)};
 const rocl_table_def *const rocl_advice_tables[] = {&advice_table, &rule_table, NULL};
 
-/* In the order of the advice. A rule is checked where there is its table. */
+/* In the order of the advice. A rule is checked if its table exists. */
 static const struct {
     rocl_advice_rule pub;
     const char *table;

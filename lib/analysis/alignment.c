@@ -196,8 +196,8 @@ static lone_place *list_lone(const rocl_alignment *g, unsigned k, const uint32_t
     return all;
 }
 
-/* What is gone at one place and new at another one of the process has moved: of a name in the order
- * of places. */
+/* A kernel that is gone at one place of the process and new at another has moved; those of a name
+ * are paired in order. */
 static bool find_moved(rocl_alignment *g, uint32_t *const symbols[SIDES])
 {
     size_t n, m;

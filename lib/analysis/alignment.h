@@ -1,5 +1,5 @@
-/* The kernels of two sides of a comparison in their order, side by side: which of A are which of B,
- * and the places where they differ.
+/* The kernels of two sides of a comparison, aligned in their order: the pairs, and the places where
+ * the sides differ.
  *
  * Kernels are aligned lane by lane, so that it does not matter what other streams did meanwhile.
  * Lanes of the same process are paired by how many kernels they have in common, the most first;

@@ -36,7 +36,7 @@ typedef struct node {
 typedef struct range {
     uint64_t kernels, copies;
     int64_t own;                  /* saturates */
-    int64_t host_own, host_total; /* on the host; -1 of what is no range there */
+    int64_t host_own, host_total; /* on the host; -1: not a range there */
     uint64_t first;               /* thread word + 1 of the first one; 0: a call without a thread */
     uint32_t depth;
     uint32_t category; /* text: of the first one; 0: none */
@@ -96,7 +96,7 @@ static rocl_status add_attribution_batch(void *self, unsigned worker, const rocl
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Where the node of a name below another is in the slots, or where it would be. */
+/* The slot of the node of a name below another, or the empty one where it belongs. */
 static uint32_t *find_slot(const attribution *a, uint32_t parent, uint32_t kind, uint32_t name)
 {
     const uint64_t hash = rocl_mix64(((uint64_t)parent << 32 | name) + kind * UINT64_C(0x9e3779b9));
@@ -273,7 +273,7 @@ static rocl_status launch_work(attribution *a, nest *n, const rocl_sort_record *
     uint64_t v[4]; /* duration, kind and name, end of the call, process */
     rocl_read_numbers(rec, v, 4);
     const int64_t start = (int64_t)rec->key[1], end = (int64_t)v[2];
-    /* Behind the call are ranges inside it that start when it does. */
+    /* Ranges inside the call that start with it come after it. */
     size_t depth = n->count;
     while (depth && !(n->open[depth - 1].start == start && n->open[depth - 1].end == end))
         depth--;
@@ -595,11 +595,11 @@ static int compare_totals(const void *x, const void *y)
     return rocl_number_order(*(const int64_t *)y, *(const int64_t *)x);
 }
 
-/* The nodes with the largest totals stay. A node has no less than those below it, and comes before
- * them: what is around a node that stays, stays. */
+/* Keeps the nodes with the largest totals. A node has at least as much as those below it, and comes
+ * before them, so the parents of kept nodes are kept. */
 typedef struct limit {
     int64_t least; /* nodes with less go, ... */
-    size_t equal;  /* ... and those with just that after so many */
+    size_t equal;  /* ... and those with exactly that, after this many */
 } limit;
 
 /* totals: space for those of all nodes. */
@@ -631,7 +631,7 @@ static void put_walk(attribution *a, const walk *w, rocl_tables *out)
     const rocl_report_rows r =
         rocl_begin_table(&a->c, out, &tree_table, a->c.options->pictures ? 0 : ROCL_IF_OWN);
     limit l = {.equal = all};
-    /* What is inside none of the rows. */
+    /* Everything outside of the rows. */
     row rest = {.of.total = a->nodes[0].total,
                 .in = {.kernels = a->ranges[0].kernels, .copies = a->ranges[0].copies}};
     size_t depth = 0;
@@ -798,7 +798,7 @@ static rocl_status put_attribution(void *self, rocl_put *to, rocl_error *err)
     return st;
 }
 
-/* What another rank has of a node that is no work. is_first: it had nothing here. */
+/* Adds another rank's values of a node that is not work. is_first: it had none here. */
 static void add_range(range *in, rocl_taken *from, bool is_first)
 {
     in->own = rocl_add_saturated(in->own, (int64_t)rocl_take_number(from));

@@ -219,7 +219,7 @@ static void put_header(writer *w, const rocl_side *s)
     rocl_buf_byte(&w->text, '}');
 }
 
-/* What is measured of GPUs, in the order in which it is written. */
+/* The measures of GPUs, in the order in which they are written. */
 enum { GPUS, WORK, BESIDE, WALL, IDLE, GPU_WALL, GPU_IDLE, TIMES };
 static const rocl_view time_keys[TIMES] = {
     [GPUS] = ROCL_JSON_KEY("gpus"),           [WORK] = ROCL_JSON_KEY("work_ns"),

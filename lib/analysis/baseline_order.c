@@ -9,7 +9,7 @@
 #include "analysis/distribution.h"
 #include "base/array.h"
 
-/* What is written of a rocl_side_lack. */
+/* The words for a rocl_side_lack. */
 static const char *const lacks[] = {
     [ROCL_LACKS_STEPS_TOO_MANY] = "fewer steps", [ROCL_LACKS_KERNELS_TOO_MANY] = "fewer kernels"};
 
@@ -99,8 +99,8 @@ static bool enter_array(order_reader *r, const char *wrong)
     return false;
 }
 
-/* An array of so many integers that is an element of another one. False at the end of the latter.
- */
+/* Reads an array of `count` integers that is an element of another array. False at the end of
+ * that. */
 static bool read_tuple(order_reader *r, int64_t *to, unsigned count, int64_t least,
                        const char *wrong)
 {

@@ -8,7 +8,7 @@
 void rocl_baseline_put_string(rocl_buf *to, const char *p, size_t n);
 /* Adds a member: "KEY":"..." or, of a text that is not UTF-8, "bytes":"HEX". */
 void rocl_baseline_put_text(rocl_buf *to, const char *key, const char *p, size_t n);
-/* Appends the value of such a member. False: it is none. */
+/* Appends the value of such a member. False: it is not one. */
 bool rocl_baseline_read_text(rocl_buf *to, const rocl_json_token *v, bool hex);
 
 #endif

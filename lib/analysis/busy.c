@@ -18,7 +18,7 @@
 #include "base/array.h"
 
 /* How long how many kernels ran at once. */
-#define LEVELS 64 /* so many, or more, are the last level */
+#define LEVELS 64 /* this many or more are the last level */
 
 typedef struct levels {
     int64_t now, time; /* that run, since when */
@@ -241,7 +241,7 @@ static rocl_status sweep_work(busy *b, sweep *s, rocl_part p, const rocl_gpu_wor
     return st;
 }
 
-/* Work as it stands in the sorter. */
+/* Work as stored in the sorter. */
 typedef struct sorted_work {
     uint64_t track;
     rocl_part part;
@@ -260,7 +260,7 @@ static sorted_work read_work(const rocl_sort_record *rec)
 
 static void put_work(const busy *b, const rocl_sort_record *rec, rocl_put *to);
 
-/* to: of tracks that rank 0 sweeps, their work is put there; NULL: there are none. */
+/* to: gets the work of tracks that rank 0 sweeps; NULL: there are none. */
 static rocl_status sweep_all(busy *b, rocl_put *to, rocl_error *err)
 {
     rocl_sort_record rec;
@@ -366,7 +366,7 @@ const rocl_report_def rocl_overlap_report = {
     "for each GPU: how long it computed, copied, did both, or was idle",
     (const rocl_table_def *const[]){&overlap_table, &communication_table, &level_table, NULL}};
 
-/* What is in the union of all kernels, but not in that of compute, is communication alone. */
+/* The union of all kernels without that of computing kernels is communication alone. */
 static rocl_status measure_overlap(const busy *b, const sweep *s, overlap_row *r, rocl_error *err)
 {
     int64_t kernels = s->covers[ROCL_UNION_KERNELS].measure, at_once = 0;
@@ -579,7 +579,8 @@ static rocl_status answer_work(busy *b, rocl_taken *question, rocl_put *to, rocl
     return sweep_all(b, b->lanes ? NULL : to, err);
 }
 
-/* A lane is named by what it is in its capture: numbers of lanes are not the same on all ranks. */
+/* Lanes are identified by their capture, and stream or queue, as numbers of lanes differ between
+ * ranks. */
 static void put_track(const busy *b, uint64_t track, rocl_put *to)
 {
     rocl_put_number(to, b->lanes ? track >> GPU_SHIFT : track);
@@ -644,7 +645,7 @@ static void take_sweep(sweep *s, rocl_taken *from)
     s->communications = rocl_take_number(from);
 }
 
-/* The gaps of a track stand behind its sweep: each has begun the other. */
+/* The gaps of a track follow its sweep. */
 static rocl_status put_sweeps(void *self, rocl_put *to, rocl_error *err)
 {
     busy *b = self;

@@ -44,14 +44,13 @@ rocl_status rocl_calls_ask(rocl_sorter *questions, unsigned worker, const rocl_b
                            const rocl_event *work, const uint64_t *numbers, unsigned n,
                            rocl_error *err);
 /* fn is called for each question, in the order of their keys, of which the first two words have to
- * be these. To be called in look_up_calls; the sorter stays the caller's, who may free it in
- * `finish`. */
+ * be these. Call it in look_up_calls; the caller keeps the sorter, and may free it in `finish`. */
 rocl_status rocl_calls_look_up(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *fn, void *ctx,
                                rocl_error *err);
 /* After all look-ups. */
 rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err);
 
-/* For a pass over a trace that is no report. Takes the sorter, of four key words, which the caller
+/* For a pass over a trace outside of reports. Takes the sorter, of four key words, which the caller
  * seals, and which resolve frees. NULL: memory is out, and the sorter is freed. */
 rocl_calls *rocl_calls_new(rocl_sorter *calls);
 /* Concurrent. Wants ROCL_REGION. */

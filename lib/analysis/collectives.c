@@ -479,7 +479,7 @@ static rocl_datum put_communicator(const rocl_report_rows *r, const rocl_communi
     return c->kernel ? (rocl_datum){0} : rocl_field_text(r, &c->name);
 }
 
-/* uint32_t: a communicator; no value where it is not known. */
+/* uint32_t: a communicator; no value if unknown. */
 static rocl_datum field_communicator(const rocl_report_rows *r, const void *field)
 {
     return put_communicator(r, &self_of(r)->match.communicators[*(const uint32_t *)field]);
@@ -491,7 +491,7 @@ static rocl_datum field_communicator_key(const rocl_report_rows *r, const void *
     return put_communicator(r, *(const rocl_communicator *const *)field);
 }
 
-/* The ranks that it says it has; else the kernels for which it stands. */
+/* Its ranks, as it says; else the kernels that it stands for. */
 static rocl_datum field_communicator_ranks(const rocl_report_rows *r, const void *field)
 {
     const rocl_communicator *c = *(const rocl_communicator *const *)field;

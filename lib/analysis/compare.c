@@ -28,7 +28,7 @@
 #include "model/steps.h"
 
 #define LEVEL 0.01  /* of significance */
-#define SMALL 0.001 /* what is below this share of the whole is no reason to fail */
+#define SMALL 0.001 /* changes below this share of the whole do not fail */
 #define LIKE  90    /* percent: so much of the time is in kernels of both, or they are others */
 
 enum { A, B, SIDES };
@@ -212,7 +212,7 @@ static void describe_pair(pair *p)
     }
 }
 
-/* Is it called like the steps of A but for the number? */
+/* Is its name that of the steps of A, except for the number? */
 static bool is_like_steps(const pair *p, const rocl_side_steps *a)
 {
     const size_t n = a->marker_len;
@@ -525,7 +525,7 @@ static void put_classes(const pairs *p, const rocl_kernel_classes *k, rocl_table
 
 /* What should be the same in both for times to mean something. */
 typedef struct likeness {
-    const char *property, *a, *b; /* owned by the tables but for the property */
+    const char *property, *a, *b; /* owned by the tables, except the property */
     const char *same;
 } likeness;
 

@@ -119,8 +119,8 @@ static uint32_t lone_at(const places *p, unsigned k, uint32_t place)
     return p->lone_of[k][rocl_aligned_kernel(&p->g, k, place)->key];
 }
 
-/* Those of a hunk that have not moved, as indices in the list, + 1, or 0; the first of them.
- * Returns how many there are. */
+/* Lists the kernels of a hunk that have not moved, as indexes in the list, + 1, or 0. Returns how
+ * many there are. */
 static uint32_t list_hunk(const places *p, const rocl_hunk *h, unsigned k,
                           uint32_t first[MOST_IN_PLACE])
 {
@@ -171,7 +171,7 @@ static uint64_t count_steps(const rocl_side_steps *s)
     return s->marker ? n : 1;
 }
 
-/* Gives each name its hunks, and what it stands for. */
+/* Gives each name its hunks, and its counterpart. */
 static void describe_places(places *p, unsigned k, const rocl_side *side, const lone_kernel *lone,
                             rocl_lone_name *names)
 {

@@ -16,7 +16,7 @@
 #include "model/steps.h"
 
 #define LEVEL 0.01  /* of significance */
-#define SMALL 0.001 /* what is below this share of its domain is no reason to fail */
+#define SMALL 0.001 /* changes below this share of the domain do not fail */
 
 enum { A, B, SIDES };
 

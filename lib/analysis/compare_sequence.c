@@ -53,7 +53,7 @@ static void put_word(rocl_buf *to, uint32_t word)
     rocl_buf_put(to, &word, sizeof word);
 }
 
-/* The row of what is in e->key. NULL: memory is out. */
+/* The row of e->key. NULL: memory is out. */
 static edit_row *find_row(edits *e, edit is)
 {
     const uint32_t id = e->key.failed
@@ -118,7 +118,7 @@ static uint32_t put_names(edits *e, const rocl_hunk *h, unsigned k)
     return n;
 }
 
-/* What stands on either side of a hunk in its lane. */
+/* The kernels on both sides of a hunk in its lane. */
 static void set_neighbours(const edits *e, edit_row *row, const rocl_hunk *h)
 {
     const unsigned k = h->begin[A] < h->end[A] ? A : B;
@@ -183,7 +183,7 @@ static const char *keep_text(rocl_tables *out, rocl_buf *b)
     return text;
 }
 
-/* "first | second"; those of a hunk follow each other, but for some that have moved. */
+/* "first | second"; the kernels of a hunk are adjacent, except those that have moved. */
 static const char *list_names(const edits *e, const edit_row *row, unsigned k, rocl_tables *out)
 {
     const bool one = row->edit <= MOVED;
@@ -203,7 +203,7 @@ static const char *list_names(const edits *e, const edit_row *row, unsigned k, r
     return keep_text(out, &b);
 }
 
-/* The name of the kernel at a place, which counts from 1; NULL at 0: there is none. */
+/* The name of the kernel at a place, from 1; NULL for 0: none. */
 static const char *name_neighbour(const edits *e, const edit_row *row, uint32_t at,
                                   rocl_tables *out)
 {
@@ -236,7 +236,7 @@ static uint64_t size_of(int64_t v)
     return v < 0 ? -(uint64_t)v : (uint64_t)v;
 }
 
-/* What differs stands before what is the same, by its change. */
+/* Differences first, by their change, then what is the same. */
 static int compare_rows(const void *a, const void *b)
 {
     const edit_row *x = a, *y = b;

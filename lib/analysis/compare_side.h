@@ -8,8 +8,8 @@
 #include "analysis/side_key.h"
 #include "analysis/side_steps.h"
 
-/* What is known of a name before its durations are in order: percentiles need the number of them,
- * the rest tells which names may be the same kernel. Sums modulo 2^64. */
+/* Facts of a name before its durations are sorted: percentiles need their number, the rest tells
+ * which names may be the same kernel. Sums modulo 2^64. */
 typedef struct rocl_side_name {
     uint64_t count, ns, items; /* items: work-items of dispatches */
 } rocl_side_name;
@@ -37,7 +37,7 @@ typedef struct rocl_side {
 rocl_status rocl_side_read(rocl_side *s, rocl_trace *t, rocl_sort_space *space, rocl_error *err);
 void rocl_side_free(rocl_side *s);
 
-/* What is known of a name; zeros of one that the side lacks. */
+/* The facts of a name; zeros if the side lacks it. */
 static inline rocl_side_name rocl_side_name_of(const rocl_side *s, uint32_t id)
 {
     return id < s->name_cap ? s->names[id] : (rocl_side_name){0};

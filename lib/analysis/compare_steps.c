@@ -153,7 +153,7 @@ static bool pair_all(step_pairs *p)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Sums where it stands for several: changes of those that both have. */
+/* Sums if it stands for several steps; changes of those that both sides have. */
 typedef struct step_row {
     const rocl_side_steps *side[SIDES];
     size_t of[SIDES]; /* SIZE_MAX: none */

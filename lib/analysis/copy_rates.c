@@ -94,7 +94,7 @@ static rocl_slices slices_of(const copy_rates *r, const link *l)
     return rocl_slices_of(all->first, all->last, r->slice_count);
 }
 
-/* All of it where it took no time. */
+/* All of it at once if it took no time. */
 static void spread_bytes(link *l, const rocl_slices *time, int64_t start, int64_t end,
                          uint64_t bytes)
 {

@@ -311,7 +311,7 @@ static rocl_status put_classes(const critical_path *p, rocl_tables *out, int64_t
     rocl_time_sum *rows = calloc(p->sum_count, sizeof *rows);
     if (!rows)
         return rocl_fail_memory(err);
-    /* What takes time is a row also if none of it is on the path. */
+    /* Anything that takes time is a row, even if none of it is on the path. */
     for (size_t i = 1; i < p->sum_count; i++)
         if (p->sums[i].count || rocl_takes_time(p->sums[i].key.class))
             rows[n++] = p->sums[i];
@@ -346,7 +346,7 @@ static rocl_status put_classes(const critical_path *p, rocl_tables *out, int64_t
 
 static void put_names(critical_path *p, rocl_tables *out, int64_t wall)
 {
-    /* In place: nobody needs the sums by their keys any more. */
+    /* In place: the sums are no longer looked up by key. */
     size_t n = 0;
     for (size_t i = 1; i < p->sum_count; i++)
         if (p->sums[i].count) {
@@ -391,7 +391,7 @@ static void put_ranks(critical_path *p, rocl_tables *out)
         w->rank = rocl_tables_text(out, name, strlen(name));
         w->percent = rocl_share(w->ns, p->ranks[w->rank_index].wall);
     }
-    for (uint32_t i = 0; i < list->count; i++) { /* in place: nobody looks one up any more */
+    for (uint32_t i = 0; i < list->count; i++) { /* in place: no more lookups */
         char name[48];
         if (!p->d->rank_ends[i])
             continue;

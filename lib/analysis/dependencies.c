@@ -25,7 +25,7 @@ typedef struct thread {
     bool takes_part; /* it launched work, or waited for some */
     uint32_t slot, process;
     int64_t
-        event_waited; /* when it last called hipStreamWaitEvent for nobody knows what; -1: never */
+        event_waited; /* when it last called hipStreamWaitEvent with unknown arguments; -1: never */
     int64_t last;     /* begin or end of a range */
     /* Of PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
      * process that does; 0: none. */
@@ -58,8 +58,7 @@ static const lane fresh_lane = {.launched = -1, .until = -1};
 typedef struct handle {
     uint32_t *lanes; /* of a stream: those of the work that was launched into it by this name */
     size_t lane_count, lane_cap;
-    uint32_t
-        own; /* lane of the work that does not say itself which it is in; 0: there is none yet */
+    uint32_t own;        /* lane for work that does not name its own; 0: none yet */
     uint32_t waits;      /* of a stream: links to what its next work waits for, + 1 */
     uint32_t mark_after; /* of an event: when it was last recorded */
 } handle;
@@ -95,7 +94,7 @@ typedef struct work {
 } work;
 
 typedef struct process_state {
-    uint32_t slot;         /* what has ended in it; 0: nothing */
+    uint32_t slot;         /* the end of the last work in it; 0: none */
     uint32_t latest;       /* of its streams: where work ended last; 0: none */
     uint32_t host_after;   /* thread, + 1, that last began a range, of those that launch work */
     uint32_t engine_after; /* a thread, + 1, of PyTorch's backward pass; 0: none */
@@ -165,7 +164,7 @@ static uint32_t find_time_key(dependencies *d, rocl_time_class class, rocl_time_
     return id;
 }
 
-/* What has come so far waits for another; the first time it is a copy. */
+/* Makes a slot wait for another one; the first time it is a copy of that. */
 static bool join_slot(dependencies *d, uint32_t *slot, uint32_t from)
 {
     if (*slot)
@@ -331,8 +330,8 @@ static bool note_lane(handle *h, uint32_t of)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* What a call waited for of streams: where work ended last in it, but for streams that have more
- * yet to do that was launched before. If it names its stream, of the lanes of that. */
+/* The stream that a call waited for: the one whose work ended last during it, except streams with
+ * more work that was launched before. If the call names its stream, among the lanes of that. */
 static uint32_t find_awaited(const dependencies *d, const frame *f, const process_state *of)
 {
     const handle *named = f->stream ? &d->handles[f->stream] : NULL;
@@ -721,8 +720,8 @@ static void note_begin(lane *gpu, int64_t now, int64_t end)
 /* Real ones take up to 30 us where nothing is in their way. */
 enum { LONGEST_LAUNCH = 100000 };
 
-/* Nothing of the trace held it back. If it is the first of its stream, the GPU did nothing
- * meanwhile, and nobody has waited yet for all that began before the trace, that is what did. */
+/* Nothing in the trace held it back. If it is the first of its stream, the GPU was idle meanwhile,
+ * and nothing has yet waited for all that began before the trace, then that held it back. */
 static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, rocl_status *st,
                          rocl_error *err)
 {
@@ -825,7 +824,7 @@ static void note_end(dependencies *d, uint32_t stream, process_state *of)
     of->latest = stream;
 }
 
-/* What of a rank waits for a collective: the name of the one that came last. */
+/* The last rank of a collective, by name, which the others waited for. */
 static uint32_t find_late_rank(dependencies *d, const group *g, uint32_t process, rocl_status *st,
                                rocl_error *err)
 {

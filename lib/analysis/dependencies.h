@@ -30,7 +30,7 @@ typedef enum rocl_time_class {
     ROCL_TIME_CLASSES
 } rocl_time_class;
 
-/* What has no name of its own. */
+/* Time without a name of its own. */
 typedef enum rocl_time_detail {
     ROCL_TIME_NAMED,
     ROCL_TIME_NO_RANGE, /* no range is open */

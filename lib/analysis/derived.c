@@ -44,7 +44,7 @@ _Static_assert(sizeof(group_key) == 2 * 4 + sizeof(rocl_agent_key), "no holes");
 
 typedef struct plan_item {
     uint32_t symbol, instances;
-    uint32_t placed; /* dimensions in which it is known where its instances are, a bit each */
+    uint32_t placed; /* dimensions in which the places of its instances are known, a bit each */
 } plan_item;
 
 typedef struct plan {
@@ -96,7 +96,7 @@ typedef struct missing_row {
     unsigned count;
 } missing_row;
 
-/* Behind it are its instances, where they are needed and known. */
+/* Its instances follow, if needed and known. */
 typedef struct counter_record {
     uint32_t agent, kernel, instances;
     int32_t rank;
@@ -684,7 +684,7 @@ static const struct {
 
 enum { DIFFERENCES = sizeof differences / sizeof *differences };
 
-/* "order of + and -, division by zero"; NULL: there is no difference. */
+/* "order of + and -, division by zero"; NULL: no difference. */
 static const char *name_differences(rocl_tables *out, unsigned amd)
 {
     char text[128] = "";
@@ -759,8 +759,8 @@ static size_t find_in_plan(const plan *p, uint32_t metric)
     return low < p->metric_count && p->metrics[low] == metric ? low : p->metric_count;
 }
 
-/* Were the same derived counters collected? Sums of those and of what they are made of do not go
- * together. */
+/* Were the same derived counters collected? Their sums cannot be combined with sums of their
+ * operands. */
 static bool same_collected(const rocl_derive_program *p, const plan *a, const plan *b)
 {
     size_t i = 0, k = 0;

@@ -70,8 +70,8 @@ bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev)
 
 /* ---- percentiles ---- */
 
-/* The rank, from 1, of a percentile by the nearest-rank method: the smallest value that so many
- * percent of all do not exceed. */
+/* The rank, from 1, of a percentile by the nearest-rank method: that of the smallest value that
+ * this percentage of all values does not exceed. */
 static uint64_t rank_of(uint64_t count, unsigned percent)
 {
     return count / 100 * percent + (count % 100 * percent + 99) / 100;

@@ -1,6 +1,7 @@
-/* Can the trace be trusted? Rules on facts of the recording: what others of the same trace have and
- * one has not, what does not fit together, what was lost. Each says its evidence, the likely cause,
- * and how to record it right. They are silent on sound traces: rocstats(1) has the thresholds. */
+/* Can the trace be trusted? Rules on facts of the recording: what one process lacks and others of
+ * the same trace have, what is inconsistent, what was lost. Each gives its evidence, the likely
+ * cause, and how to record it right. They are silent on sound traces: rocstats(1) has the
+ * thresholds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* The report `doctor`: what its rules are, and how what they find comes into its table. findings.c
- * has their words, doctor.c the rules on the whole trace and on one process, doctor_ranks.c those
- * on several processes. */
+/* The report `doctor`: its rules, and how their findings get into its table. findings.c has their
+ * words, doctor.c the rules on the whole trace and on one process, doctor_ranks.c those on several
+ * processes. */
 #ifndef ROCL_ANALYSIS_DOCTOR_H
 #define ROCL_ANALYSIS_DOCTOR_H
 

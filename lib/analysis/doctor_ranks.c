@@ -207,7 +207,7 @@ static int64_t median_of(const rank_facts *all, size_t n, size_t field, bool of_
 static const struct {
     const char *name;
     size_t field;
-    bool amount; /* half of it is little; else only nothing is */
+    bool amount; /* less than half is too little; else only nothing is */
 } rank_fields[] = {
     {"kernels", offsetof(rank_facts, kernels), true},
     {"calls of the runtime", offsetof(rank_facts, calls), false},

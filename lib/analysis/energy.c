@@ -175,8 +175,7 @@ static rocl_status add_energy_batch(void *self, unsigned worker, const rocl_batc
 
 /* ---- what runs ------------------------------------------------------------------------------- */
 
-/* The order in which work ends. Equals have the same energy, so that it does not matter which of
- * them is first. */
+/* The order in which work ends. Equal ones have the same energy, so their order does not matter. */
 static bool ends_before(const run *a, const run *b)
 {
     return a->end != b->end ? a->end < b->end : a->start < b->start;

@@ -1,5 +1,5 @@
-/* One event of a trace, and what it has to do with others: its fields, the ranges around it on the
- * host, the call that launched it, what it launched, its counters, its neighbours.
+/* One event of a trace, and its relations to others: its fields, the ranges around it on the host,
+ * the call that launched it, what it launched, its counters, its neighbours.
  *
  * The event is found by its id in one pass over its kind. Then two passes over its capture find the
  * others: of host calls first those around and inside, then the work that these launched; of GPU
@@ -19,7 +19,7 @@
 
 enum { AROUND = 64, NEAR = 64, NEIGHBOURS = 3, WORK = 20, VALUES = 256 };
 
-/* What is kept of an event. */
+/* The facts kept of an event. */
 typedef struct related {
     rocl_kind kind;
     uint64_t id;
@@ -649,7 +649,7 @@ static const char *track_text(const lookup *l, const related *r, char *to)
     return *to ? to : NULL;
 }
 
-/* Of a number that is 0 where it is not known. */
+/* For a number that is 0 if unknown. */
 static int64_t positive_or_unknown(uint64_t n)
 {
     return n && n <= INT64_MAX ? (int64_t)n : -1;
@@ -690,17 +690,13 @@ static double rate_of(uint64_t bytes, int64_t ns)
     return ns > 0 && bytes ? (double)bytes * 1e9 / (double)ns : NAN;
 }
 
-static void put_event(const lookup *l, const rocl_report_rows *r)
+/* The row of the event as far as it does not depend on its kind. id: space for its text. */
+static event_row make_event_row(const lookup *l, char id[ID_SIZE])
 {
-    static const char *const operations[] = {[ROCL_OP_ALLOC] = "allocate",
-                                             [ROCL_OP_FREE] = "free",
-                                             [ROCL_OP_REALLOC] = "reallocate",
-                                             [ROCL_OP_RECLAIM] = "reclaim"};
     const rocl_capture *c = l->capture;
     const related *e = &l->event;
     const rocl_event *event = &l->record.e;
     const bool value = is_kind_of(e->kind, ROCL_VALUE_KINDS);
-    char id[ID_SIZE], grid[64], workgroup[64], address[32];
     event_row row = {
         .id = id_text(l, e, id),
         .kind = rocl_kind_name(e->kind),
@@ -745,6 +741,19 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
         row.pid = positive_or_unknown((uint64_t)c->processes[e->process].pid);
         row.rank = c->processes[e->process].rank;
     }
+    return row;
+}
+
+static void put_event(const lookup *l, const rocl_report_rows *r)
+{
+    static const char *const operations[] = {[ROCL_OP_ALLOC] = "allocate",
+                                             [ROCL_OP_FREE] = "free",
+                                             [ROCL_OP_REALLOC] = "reallocate",
+                                             [ROCL_OP_RECLAIM] = "reclaim"};
+    const rocl_capture *c = l->capture;
+    const related *e = &l->event;
+    char id[ID_SIZE], grid[64], workgroup[64], address[32];
+    event_row row = make_event_row(l, id);
     switch (e->kind) {
     case ROCL_REGION:
     case ROCL_MARKER:

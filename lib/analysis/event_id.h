@@ -1,7 +1,7 @@
 /* Ids of single events: "kernel:00000096-88a3:12" is KIND:GUID:ROW. The GUID is that of the
- * process, or the name of its file where the format has none; of a GUID as much as tells it from
- * the others of the trace, eight characters at least, and any beginning that does so is read. A
- * second process with the same one has "#2" behind it. */
+ * process, or the name of its file if the format has none. It is shortened to a unique prefix of at
+ * least eight characters; any unique prefix is accepted. A second process with the same GUID has
+ * "#2" appended. */
 #ifndef ROCL_ANALYSIS_EVENT_ID_H
 #define ROCL_ANALYSIS_EVENT_ID_H
 
@@ -21,8 +21,8 @@ void rocl_event_ids_free(rocl_event_ids *ids);
 void rocl_event_id_put(rocl_buf *to, const rocl_event_ids *ids, const rocl_capture *c,
                        rocl_kind kind, uint64_t row);
 
-/* ROCL_USAGE: it is no id, or not one of this trace, or of several processes. Whether the trace has
- * the event is not looked up. */
+/* ROCL_USAGE: it is not an id, or not one of this trace, or fits several processes. Whether the
+ * trace has the event is not looked up. */
 rocl_status rocl_event_id_read(const rocl_event_ids *ids, const char *text,
                                const rocl_capture **capture, rocl_kind *kind, uint64_t *row,
                                rocl_error *err);

@@ -77,7 +77,7 @@ static bool class_of(rocl_facts *f, unsigned worker, uint32_t text, rocl_call_cl
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* What is known of the events of one process in a batch. */
+/* Facts of the events of one process in a batch. */
 typedef struct batch_facts {
     uint32_t process;
     rocl_extent all, runtime;
@@ -91,7 +91,7 @@ static rocl_event_ref event_ref(const rocl_batch *b, const rocl_event *e)
     return (rocl_event_ref){b->capture->index + 1, rocl_row_word(e->id, b->kind)};
 }
 
-/* Of equal ones the event that comes first in the trace, whoever saw it. */
+/* Of equal events the first in the trace, whichever worker saw it. */
 static bool precedes_event(const rocl_event_ref *a, const rocl_event_ref *b)
 {
     return a->capture_after != b->capture_after ? a->capture_after < b->capture_after
@@ -335,7 +335,7 @@ rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err)
 
 /* ---- of a team ------------------------------------------------------------------------------- */
 
-/* What there is of a capture: arrays of the same size on all ranks. */
+/* The arrays of a capture, of the same size on all ranks. */
 enum { PARTS_OF_CAPTURE = 2 };
 
 typedef struct part {

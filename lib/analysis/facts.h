@@ -1,5 +1,5 @@
-/* What can be checked of a recording: per process, how much of what it has and when, and how well
- * host calls and GPU work fit together. Collected for the report `doctor`. */
+/* Facts of a recording that can be checked: per process, how much there is of each kind and when,
+ * and how well host calls and GPU work match. Collected for the report `doctor`. */
 #ifndef ROCL_ANALYSIS_FACTS_H
 #define ROCL_ANALYSIS_FACTS_H
 
@@ -34,7 +34,7 @@ typedef struct rocl_process_facts {
     rocl_extent kinds[ROCL_KINDS];
     rocl_extent runtime; /* calls of the runtime */
     uint64_t calls[ROCL_CALL_CLASSES];
-    bool finer_than_us; /* a time of a kernel is no whole microsecond */
+    bool finer_than_us; /* some time of a kernel is not a whole microsecond */
     rocl_sighting zero; /* kernels that took no time */
     rocl_sighting longest;
     /* From the stack ids of calls and kernels, by rocl_facts_match: */
@@ -44,7 +44,7 @@ typedef struct rocl_process_facts {
     rocl_sighting unlinked_before; /* those whose ids are below all of calls: launched earlier */
     uint64_t launches, graph_launches; /* stack ids of calls that launch */
     rocl_sighting lost;                /* launches without a kernel, ... */
-    uint64_t lost_in_a_row;            /* ... and how many of them are the last launches of all */
+    uint64_t lost_in_a_row;            /* ... and how many of them are the very last launches */
     rocl_sighting lost_graphs;
     uint64_t call_ids;          /* stack ids of calls, ... */
     uint64_t ids, steps_of_one; /* ... and of markers; how many follow the last one directly */
@@ -75,8 +75,8 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
 /* When all events have come, once. */
 rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err);
 void rocl_facts_free(rocl_facts *f);
-/* Of a team, after rocl_facts_match: what is known of a capture, of which a rank has read events,
- * and where it is put on rank 0, which has read others. */
+/* In a team, after rocl_facts_match: the facts of a capture that a rank has read, and where rank 0
+ * adds them. */
 bool rocl_facts_has(const rocl_facts *f, size_t capture);
 void rocl_facts_put(rocl_facts *f, size_t capture, rocl_put *to);
 void rocl_facts_take(rocl_facts *f, size_t capture, rocl_taken *from);

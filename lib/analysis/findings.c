@@ -25,7 +25,7 @@ typedef enum remedy {
 } remedy;
 typedef enum profiler { ROCPROFV3, ROCPROF, PYTORCH, RPD, ROCREC, PROFILERS } profiler;
 
-/* Those of rocprofv3 stand for others where they have none. */
+/* Profilers without their own have those of rocprofv3. */
 static const char *const remedies[REMEDIES][PROFILERS] = {
     [RECORD_ALL] = {[ROCPROFV3] = "rocprofv3 --runtime-trace --output-format rocpd -- PROGRAM",
                     [ROCPROF] = "rocprof --hip-trace --roctx-trace PROGRAM",

@@ -1,6 +1,6 @@
 /* The report on gaps: idle times of GPUs and lanes, from the end of all work so far to the start of
- * the next piece. The work that ends a gap looks up the call that launched it; what that call's
- * thread did since the gap began is looked up next, where its class depends on it. */
+ * the next piece. The work that ends a gap looks up the call that launched it; if its class depends
+ * on it, what that call's thread did since the gap began is looked up next. */
 #include <stdlib.h>
 
 #include "analysis/distribution.h"
@@ -42,7 +42,7 @@ typedef struct gap_sum {
 typedef struct track_gaps {
     rocl_gap_track track;
     uint32_t group; /* of its lengths */
-    uint64_t asked; /* on another rank: the track of rank 0 that this stands for, + 1; 0: it is
+    uint64_t asked; /* on another rank: the track of rank 0 that this represents, + 1; 0: it is
                        swept here */
     bool any;
     int64_t first, last; /* of the work between which they are */
@@ -144,7 +144,7 @@ static rocl_event_ref refer_to(const rocl_gpu_work *w)
     return (rocl_event_ref){(uint32_t)(w->process >> 32) + 1, w->row};
 }
 
-/* Who knows the calls of a process. */
+/* The rank that has the calls of a process. */
 static unsigned rank_of(const rocl_gaps *g, uint64_t process)
 {
     const rocl_trace *t = g->c->trace;
@@ -234,7 +234,7 @@ static gap *find_longest(rocl_gaps *g, uint64_t track, int64_t start)
     return NULL;
 }
 
-/* GAP_HOST stands for GAP_SYNC as well, as long as what the thread did is not known. */
+/* GAP_HOST includes GAP_SYNC as long as it is unknown what the thread did. */
 static gap_class classify_by_call(int64_t start, int64_t length, int64_t copied,
                                   const rocl_call *call)
 {
@@ -450,7 +450,7 @@ static void put_buckets(const rocl_gaps *g, const rocl_report_rows *r)
                                             rocl_share(p->buckets[i].total, p->all.total)});
 }
 
-/* Every gap is in one class. The tail is no gap, since no work ends it. */
+/* Every gap is in one class. The tail is not a gap, since no work ends it. */
 static rocl_status put_classes(const rocl_gaps *g, const rocl_report_rows *r, rocl_error *err)
 {
     for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++) {
@@ -595,7 +595,7 @@ rocl_status rocl_gaps_ask_causes(rocl_gaps *g, uint64_t number, unsigned rank, r
     return st;
 }
 
-/* The track here that stands for one of rank 0; its questions follow each other. NULL: memory is
+/* The local track that represents one of rank 0, whose questions are adjacent. NULL: memory is
  * out. */
 static track_gaps *find_asked(rocl_gaps *g, uint64_t asked)
 {

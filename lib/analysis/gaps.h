@@ -13,8 +13,8 @@
 #include "analysis/calls.h"
 #include "analysis/gather.h"
 
-/* Work that begins later than this after what was before it waited for something else, where it had
- * been given before. */
+/* Work that was launched before the previous work ended, and begins later than this after it,
+ * waited for something else. */
 #define ROCL_DISPATCH_NS 10000
 
 typedef struct rocl_gaps rocl_gaps;

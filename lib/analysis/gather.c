@@ -23,7 +23,7 @@ struct rocl_gather {
     /* On rank 0: */
     rocl_kept_ids *texts; /* by rank */
     rocl_kept_ids *kept;  /* by rank and collector */
-    about about;          /* what is asked in this round */
+    about about;          /* the subject of this round */
     /* On another rank: */
     uint32_t *numbers; /* by text: of those that rank 0 has, + 1 */
     size_t number_cap;
@@ -158,7 +158,7 @@ static rocl_status ask_rank(rocl_gather *g, unsigned round, unsigned rank, bool 
     return st;
 }
 
-/* What is to be asked; or, while others answer, what they do here as well. */
+/* Prepares questions; or, while others answer, does the same work here. */
 static rocl_status work_here(const rocl_gather *g, unsigned round, bool answers, rocl_error *err)
 {
     rocl_status st = ROCL_OK;

@@ -49,7 +49,7 @@ static inline void rocl_put_bytes(rocl_put *p, const void *bytes, size_t n)
 void rocl_put_exact(rocl_put *p, const rocl_exact_sum *s);
 /* Of another rank's trace; may be ROCL_NONE. */
 void rocl_put_text(rocl_put *p, uint32_t text);
-/* Sends what has been put, if it is much: `hear` is called for each piece of an answer. */
+/* Sends what has been put, once it is large: `hear` is called for each piece of an answer. */
 rocl_status rocl_put_piece(rocl_put *p, rocl_error *err);
 
 /* Ids of ours, of what a rank has put: by its numbers, which count from 0 as it is put. */
@@ -64,7 +64,7 @@ typedef struct rocl_taken {
     rocl_kept_ids *kept;        /* of the collector and the rank; likewise */
 } rocl_taken;
 
-/* What is not there is 0, and fails when the function returns. */
+/* Missing data read as 0; the failure is reported when the function returns. */
 static inline uint64_t rocl_take_number(rocl_taken *t)
 {
     return rocl_team_number(&t->r);
@@ -99,8 +99,8 @@ static inline uint32_t rocl_take_text(rocl_taken *t)
     return t->r.bad ? 0 : t->texts->ids[v - 2];
 }
 
-/* A rank refers by number to what it has put before, also in an earlier piece. This keeps our id of
- * the next number. False: memory is out. */
+/* A rank refers by number to what it has put before, even in an earlier piece. This keeps our id
+ * for the next number. False: memory is out. */
 bool rocl_keep_id(rocl_taken *t, uint32_t id);
 
 /* Our id of a number. */
@@ -125,7 +125,7 @@ static inline bool rocl_taken_all(const rocl_taken *t)
 struct rocl_gather_def {
     /* On rank 0, before each round, from 0 on. */
     rocl_status (*prepare)(void *self, unsigned round, rocl_error *err);
-    /* The question for a rank; nothing is put: there is none. */
+    /* Puts the question for a rank; if it puts nothing, there is none. */
     rocl_status (*ask)(void *self, unsigned round, unsigned rank, rocl_put *to, rocl_error *err);
     /* On another rank. */
     rocl_status (*answer)(void *self, rocl_taken *question, rocl_put *to, rocl_error *err);

@@ -1,7 +1,7 @@
 /* Work and idle time of GPUs: a sweep over kernels and copies of each, by start. A copy is work of
- * the GPU that it writes to, or else of the one that it reads from; work of which no GPU is known
- * is that of one more GPU of its machine. Where that has only copies, as those within the host, and
- * known GPUs have work, it has no wall time but that of its copies. */
+ * the GPU that it writes to, else of the one that it reads from; work without a known GPU counts
+ * for one extra GPU of its machine. If that has only copies, such as those within the host, and
+ * known GPUs have work, its wall time is only that of its copies. */
 #include "analysis/gpu_time.h"
 
 #include <stdlib.h>

@@ -28,7 +28,7 @@ typedef struct rocl_gpu_time {
     rocl_extent *extents; /* by worker, then machine, then rocl_wall */
 } rocl_gpu_time;
 
-/* sorter: of three key words; the caller's, who seals it. Close it also after a failure. */
+/* sorter: of three key words; owned and sealed by the caller. Close it even after a failure. */
 rocl_status rocl_gpu_time_open(rocl_gpu_time *g, rocl_trace *t, rocl_sorter *sorter,
                                rocl_error *err);
 /* Concurrent. Wants all events that take time. */

@@ -13,8 +13,8 @@
 #include "analysis/samples.h"
 #include "base/array.h"
 
-/* What a graph is known by; interned as bytes, so without holes. Behind it are the names, where it
- * is known by them. */
+/* What identifies a graph; interned as bytes, so without holes. Followed by the names, if those
+ * identify it. */
 typedef struct graph_key {
     uint64_t process; /* word + 1; 0: of any, as it has no id */
     uint64_t exec_id; /* 0: not recorded */
@@ -159,7 +159,7 @@ static uint32_t find_graph_of_unit(graphs *g)
     return find_graph(g, &key);
 }
 
-/* Launches of one graph, and what is known of more of them. */
+/* Adds further launches of the same graph. */
 static void add_launches(graph *to, const graph *from)
 {
     if (!to->launches || from->first < to->first ||

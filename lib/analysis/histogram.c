@@ -29,7 +29,7 @@ typedef struct tally {
 typedef struct kernel {
     const char *name;
     size_t name_len;
-    bool others; /* it stands for those that --top cuts off */
+    bool others; /* it stands for rows that --top cuts off */
     class all, classes[CLASSES];
 } kernel;
 
@@ -144,7 +144,7 @@ static rocl_datum field_class(const rocl_report_rows *r, const void *row)
     return rocl_class_datum(r, c->kernel->name, c->kernel->name_len);
 }
 
-/* In steps of 1/8 of a character, or of a whole one, rounded up: what is there shows. */
+/* In steps of 1/8 of a character, or of a whole one, rounded up, so that small values show. */
 static rocl_datum field_bar(const rocl_report_rows *r, const void *row)
 {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};

@@ -1,4 +1,4 @@
-/* Lanes: streams, queues, and what is of neither. */
+/* Lanes: streams, queues, and work without either. */
 #include "analysis/lanes.h"
 
 rocl_lane_key rocl_lane_of(const rocl_batch *b, size_t i)

@@ -1,5 +1,5 @@
-/* From the call that launched a kernel to the kernel's end. Every kernel looks up its call; what is
- * kept of the answers are sums per group, and the delays for their percentiles. */
+/* From the call that launched a kernel to the kernel's end. Every kernel looks up its call; the
+ * answers are kept as sums per group, and as delays for percentiles. */
 #include <stdlib.h>
 
 #include "analysis/calls.h"

@@ -1,4 +1,4 @@
-/* Limits of growth, and what they say of each name. */
+/* Limits of growth, and the verdict on each name. */
 #include "analysis/limits.h"
 
 #include <stdlib.h>

@@ -44,8 +44,8 @@ static rocl_probability exact_p(rocl_mann_whitney *w)
     memset(w->ways, 0, (few + 1) * width * sizeof *w->ways);
     w->ways[0] = 1;
     for (size_t i = 0, seen = 0; i < w->runs; seen += w->run[i++]) {
-        /* Of t equal values the smaller sample gets j, in so many choices; of those before them it
-         * had k - j. That moves 2 U by what the j add to it. */
+        /* The number of ways in which the smaller sample gets j of t equal values, when it had k -
+         * j of those before. This moves 2 U by the contribution of the j. */
         const size_t t = w->run[i];
         for (size_t k = seen + t < few ? seen + t : few; k > 0; k--) {
             double choices = 1;

@@ -27,7 +27,7 @@ typedef struct rocl_probability {
     double p, least;
 } rocl_probability;
 
-/* So many values of A and of B are equal, and larger than all before. */
+/* Adds a values of A and b values of B that are equal, and larger than all before. */
 void rocl_mann_whitney_add(rocl_mann_whitney *w, uint64_t a, uint64_t b);
 /* Of small samples exact, also with equal values; else by the normal approximation with the
  * corrections for ties and continuity. Begins the next two samples. */

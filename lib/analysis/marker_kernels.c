@@ -93,7 +93,7 @@ static int compare_by_marker(const void *a, const void *b, void *ctx)
     return compare_markers(ctx, a, b);
 }
 
-/* Of pairs that are equal by what was asked for, those of one marker together. */
+/* Pairs that are equal in the requested order are grouped by marker. */
 static int compare_pairs(const void *a, const void *b, void *ctx)
 {
     const rocl_marker_kernels *m = ctx;

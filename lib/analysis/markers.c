@@ -118,7 +118,7 @@ static rocl_status open_one_range(markers *m, nest *n, const rocl_sort_record *r
     return rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
 }
 
-/* A call in no range is a link to range 0: it may be the one that its stack id stands for. */
+/* A call outside of all ranges links to range 0: it may be the one that its stack id stands for. */
 static rocl_status link_call(markers *m, const nest *n, const rocl_sort_record *rec,
                              rocl_error *err)
 {

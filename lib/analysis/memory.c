@@ -1,7 +1,7 @@
-/* What is allocated on which agent. Allocations and frees are taken from the begin of the trace, so
- * that a time window knows what is live when it opens; they are put in order of time, and followed
- * in one sweep with a map of the live blocks. What the sources say of a free (its agent, its size)
- * is not used: it follows from the block at its address. */
+/* Memory allocated on each agent. Allocations and frees are taken from the begin of the trace, so
+ * that it is known what is live when a time window opens; they are sorted by time, and followed in
+ * one sweep with a map of live blocks. Agent and size of a free are not taken from the source, but
+ * from the block at its address. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,8 +158,7 @@ static rocl_status open_slices(memory *m, rocl_error *err)
     return ROCL_OK;
 }
 
-/* To be called before the live bytes of an owner change, and after that: what was live stays so up
- * to the time. */
+/* Call it before and after the live bytes of an owner change: they are constant up to that time. */
 static void note_live(memory *m, owner *o, int64_t when)
 {
     if (!o->slices || when < m->slices.first)
@@ -218,8 +217,8 @@ static void note_peak(memory *m, owner *o, int64_t when)
     o->used = true;
 }
 
-/* The sum stays below INT64_MAX, as an absurd size must not wrap it: what a block adds is what is
- * taken away with it. */
+/* The sum is kept below INT64_MAX, so that absurd sizes do not wrap it: exactly what a block adds
+ * is later subtracted. */
 static void add_live(memory *m, owner *o, block *b, bool inside)
 {
     note_live(m, o, b->when);
@@ -251,7 +250,7 @@ static bool is_inside(const memory *m, int64_t when)
     return rocl_trace_interval(m->c.trace, when, &from, &to) && from <= when;
 }
 
-/* Without an address nobody knows which allocation is freed; sizes that both say count. */
+/* Without an address it is unknown which allocation is freed; only the sizes are counted. */
 static void follow_unnamed(memory *m, const item *it, block *b, bool makes, bool inside)
 {
     owner *o = &m->owners[it->owner];
@@ -289,7 +288,7 @@ static bool follow_item(memory *m, const uint64_t *key, const item *it)
         return true;
     }
     bool known = take_block(m, key_word, &old);
-    if (known) /* also where its free was not seen, and its address is used again */
+    if (known) /* even if its free was not seen and the address was reused */
         drop_live(m, &m->owners[old.owner], &old, fresh.when, inside);
     if (!makes) {
         owner *o = &m->owners[known ? old.owner : it->owner];
@@ -414,7 +413,7 @@ static int compare_leaks(const void *a, const void *b)
     return c ? c : x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Those that are live in the end: the map's sums must be those of the owners. */
+/* The blocks that are live in the end: their sums must match those of the owners. */
 static rocl_status collect_leaks(memory *m, rocl_error *err)
 {
     size_t at = 0;
@@ -649,7 +648,8 @@ static rocl_status sweep_own(memory *m, rocl_put *to, rocl_error *err)
 }
 
 /* ---- in a team -------------------------------------------------------------------------------
- * Blocks are followed by machine: who has one alone sweeps it, and puts owners and the largest
+ * Blocks are followed by machine: a rank that has one alone sweeps it, and puts owners and the
+ * largest
  * leaks. Of one that several have, rank 0 gets what was allocated and freed. */
 
 static rocl_status ask_memory(void *self, unsigned round, unsigned rank, rocl_put *to,

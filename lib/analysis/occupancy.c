@@ -200,8 +200,8 @@ static const gpu_limits *find_limits(const char *arch)
     return NULL;
 }
 
-/* How many workgroups fit into a unit; what limits that is the least of several numbers, and of
- * equal ones the one that stands first. */
+/* How many workgroups fit into a unit; the limit is the least of several numbers, of equal ones the
+ * first. */
 static void compute_occupancy(const rocl_trace *t, shape_row *r)
 {
     const launch_shape *k = &r->key;

@@ -1,5 +1,5 @@
-/* Operators of PyTorch and what they compute: a row for each. Operators that only call others have
- * none, or lose to those that they call. */
+/* Operators of PyTorch and what they compute, a row for each. Operators that only call others have
+ * none, or the called ones count instead. */
 #include "analysis/op_work.h"
 
 #include <stdint.h>
@@ -17,7 +17,7 @@ typedef struct shape {
     double size[DIMS];
 } shape;
 
-/* What is known of a call. */
+/* The facts of a call. */
 typedef struct op_call {
     shape in[INPUTS];
     rocl_view concrete[INPUTS];
@@ -222,8 +222,8 @@ static bool compute_convolution(const op_call *c, const op_model *m, rocl_op_wor
     return true;
 }
 
-/* So many operations for each number of the output, whose shape is the largest of each dimension.
- */
+/* A constant number of operations for each element of the output, whose shape is the largest in
+ * each dimension. */
 static bool compute_elementwise(const op_call *c, const op_model *m, rocl_op_work *w)
 {
     shape out = {0};

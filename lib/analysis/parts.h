@@ -29,8 +29,8 @@ static inline void rocl_cover_extend(rocl_cover *c, int64_t start, int64_t end)
         c->until = end;
 }
 
-/* Unions that are measured. What is in that of all kernels, but not in that of computing kernels,
- * is communication alone; what is in that of all work, but not in that of kernels, copies alone. */
+/* Unions that are measured. That of all kernels without that of computing kernels is communication
+ * alone; that of all work without that of kernels is copies alone. */
 enum {
     ROCL_UNION_COMPUTE,
     ROCL_UNION_KERNELS,

@@ -9,14 +9,13 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* An operation as it is kept: kind and flags in the lowest bits of a varint with the slot, then
- * the other slot, or what a step is of and its time; of a wait for what is elsewhere all of these.
- */
+/* An operation as stored: kind and flags in the lowest bits of a varint with the slot, then the
+ * other slot, or the subject of a step and its time; for a wait for another rank all of these. */
 enum { COPY, WAIT, STEP, ELSEWHERE, KIND_MASK = 3, LED = 4, VARIES = 4, FLAG_BITS = 3 };
 enum { BLOCK = 4096 }; /* operations */
 
 typedef struct operation {
-    uint32_t slot, other; /* other: of a step what it is of */
+    uint32_t slot, other; /* other: of a step: its subject */
     uint32_t flags;       /* kind, and LED or VARIES */
     uint32_t what;        /* of ELSEWHERE */
     int64_t ns;

@@ -1,8 +1,8 @@
-/* The longest path through what depends on what, and how long it would be with other durations.
+/* The longest path through dependencies, and its length with other durations.
  *
- * Whoever follows the events of a trace in the order of time keeps a slot for everything that goes
- * on: a thread, a stream, a piece of work. A slot has the time up to which its owner has come, and
- * changes in three ways:
+ * The caller follows the events of a trace in order of time and keeps a slot for everything that
+ * progresses: a thread, a stream, a piece of work. A slot has the time that its owner has reached,
+ * and changes in three ways:
  *
  *     copy  to = from               what begins when another has come so far
  *     wait  to = max(to, from)      ... and not before a further one has; it may be elsewhere:
@@ -55,8 +55,7 @@ typedef rocl_status rocl_path_fn(void *ctx, int64_t start, int64_t end, uint32_t
 rocl_status rocl_path_walk(rocl_path *p, uint32_t slot, rocl_path_fn *fn, void *ctx,
                            rocl_error *err);
 
-/* The paths to n slots, side by side, all of which stay where they are: none of them ever comes to
- * a slot of another. i: of slots. */
+/* The paths to n slots, computed concurrently. Each stays on its own rank. i: index of the slot. */
 typedef rocl_status rocl_paths_fn(void *ctx, size_t i, int64_t start, int64_t end, uint32_t what,
                                   rocl_error *err);
 rocl_status rocl_path_walk_each(rocl_path *p, const uint32_t *slots, size_t n, rocl_paths_fn *fn,

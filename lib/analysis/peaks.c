@@ -1,4 +1,4 @@
-/* Peaks of GPUs, as lines of text: those that are shipped, and those of a file. */
+/* Peaks of GPUs, as lines of text: the shipped ones, and those of a file. */
 #include "analysis/peaks.h"
 
 #include <ctype.h>

@@ -19,7 +19,7 @@ typedef struct place_key {
 /* A stream or an event, as the arguments of calls name them: an address, mostly. */
 typedef struct handle_key {
     uint32_t capture, process;
-    uint32_t event; /* is it one? Behind it is the text */
+    uint32_t event; /* whether it is an event; the text follows */
 } handle_key;
 
 typedef struct points {
@@ -38,7 +38,7 @@ typedef struct points {
 /* Kinds of points, in the order in which those of one time are taken. */
 enum { RANGE, LAUNCHED, BEGINS };
 
-/* Of a range's record: its flags, and above them what it waits for. */
+/* In the record of a range: flags, and above them what it waits for. */
 enum { WAITS_SHIFT = 5 };
 
 static bool find_call_bits(points *p, unsigned worker, uint32_t name, uint32_t *bits)
@@ -69,9 +69,9 @@ static bool uses_event(uint32_t bits)
            bits >> WAITS_SHIFT == ROCL_WAITS_FOR_EVENT;
 }
 
-enum { MOST_HANDLE = 64 }; /* bytes of its text; longer ones are no handles */
+enum { MOST_HANDLE = 64 }; /* the most bytes of its text; longer ones are not handles */
 
-/* 0: it is none, or, with *ok false, memory is out. */
+/* 0: not a handle, or, with *ok false, memory is out. */
 static uint32_t find_handle(points *p, const rocl_batch *b, const rocl_region *r, bool event,
                             const rocl_arg *a, bool *ok)
 {

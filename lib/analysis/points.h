@@ -1,12 +1,10 @@
-/* The points of a trace in the order of time, for whoever follows what depends on what: begins of
- * ranges, launches of GPU work, and its begins; before the begin of a kernel of a collective, which
- * collective it is.
+/* The points of a trace in order of time, for following dependencies: begins of ranges, launches of
+ * GPU work, and its begins; the begin of a collective's kernel is preceded by the collective.
  *
  *     rocl_points_add_batch        ranges, kernels and copies, as they come
  *     rocl_points_look_up_calls    in look_up_calls of the collector
  *     rocl_points_start            in its finish: matches collectives, and puts all in order
- *     rocl_points_next             ... one by one
- */
+ *     rocl_points_next             ... one by one */
 #ifndef ROCL_ANALYSIS_POINTS_H
 #define ROCL_ANALYSIS_POINTS_H
 

@@ -286,7 +286,7 @@ static rocl_status add_part(queues *q, uint64_t of, unsigned part, int64_t ns, r
     return st == ROCL_OK ? rocl_samples_add(q->delays, 0, part, ns, err) : st;
 }
 
-/* What is left of a delay when it is known how long the GPU was busy. */
+/* Classifies the rest of a delay after the time in which the GPU was busy. */
 static rocl_status add_rest(queues *q, uint64_t of, cause rest, int64_t busy, int64_t ns,
                             rocl_error *err)
 {

@@ -1,6 +1,6 @@
 /* How evenly work is spread over ranks. Only sums are needed, so every worker adds up on its own,
- * one cell for each kind, name and rank: memory is bounded by those, whatever the number of events,
- * and sums of integers do not depend on who added them. */
+ * one cell for each kind, name and rank: memory depends only on those, and sums of integers do not
+ * depend on the order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -485,7 +485,7 @@ typedef struct step_row {
     uint32_t rank_index;
     const char *rank;
     uint32_t name;
-    const char *stem; /* of the name: what is before the number */
+    const char *stem; /* the part of the name before the number */
     size_t stem_len;
     uint64_t number;
     work_sum sum;
@@ -528,9 +528,8 @@ static int compare_by_rank(const void *a, const void *b)
     return c ? c : compare_by_step(a, b);
 }
 
-/* Markers that count, "step:3" or "ProfilerStep#12", and of which two ranks have the same number:
- * of several kinds that with the most time, which are the outer ones. *count: 0 if there are none.
- */
+/* Markers with a count, "step:3" or "ProfilerStep#12", of which two ranks have the same number: of
+ * several kinds that with the most time, the outer one. *count: 0: none. */
 static step_row *list_steps(const ranks *r, size_t *count, rocl_error *err)
 {
     step_row *rows = calloc(r->cell_count + 1, sizeof *rows);
@@ -615,7 +614,7 @@ static void put_rank_slices(const ranks *r, rocl_tables *out)
                                                *slice_at(s, of, i)});
 }
 
-/* Steps by rank, or time by rank where no marker counts; one of them is left out. */
+/* Steps by rank, or, if no markers have a count, time by rank; only one of the two. */
 static rocl_status put_ranks_over_time(const ranks *r, rocl_tables *out, rocl_error *err)
 {
     size_t n;

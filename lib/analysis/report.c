@@ -205,8 +205,8 @@ size_t rocl_rows_shown(const rocl_stats_options *o, size_t n)
     return most && most < n ? most : n;
 }
 
-/* Keeps the row of the others for every place where the table may be cut later: each is made of the
- * one behind it. */
+/* Keeps a row of the others for every place where the table may be cut later: each is made from the
+ * next one. */
 static void keep_rests(const rocl_report_rows *r, rocl_make_row *make, const void *ctx, size_t n,
                        size_t shown, size_t size, void (*add)(void *sum, const void *row))
 {

@@ -157,9 +157,9 @@ unsigned rocl_gpus_of(const rocl_gpus *g, const rocl_batch *b, size_t i, const r
 void rocl_keep_first(void *array, unsigned *count, unsigned most, size_t size, const void *item,
                      int (*compare)(const void *a, const void *b));
 
-/* What a group is made of travels as an interned struct without holes, and its id is the group.
- * This makes an array of *count groups, the struct at the begin of each, the rest zeroed:
- * groups[id]. Free it. [0] is none: the id of no bytes. NULL: memory is out. */
+/* The key of a group is an interned struct without holes, and its id is the group. This makes an
+ * array of *count groups, the struct at the begin of each, the rest zeroed: groups[id]. Free it.
+ * [0] is none: the id of no bytes. NULL: memory is out. */
 void *rocl_groups_new(const rocl_strings *keys, size_t key_size, size_t group_size, size_t *count);
 
 /* What rows are sorted by. */
@@ -195,7 +195,7 @@ enum {
     /* What the last row, for all that --top cuts off, has in the column; else it has nothing: */
     ROCL_IN_REST = 1 << 9, /* a value, of the sum of those rows */
     ROCL_OTHERS = 1 << 10, /* "(N others)" */
-    ROCL_MINOR = 1 << 12,  /* text leaves it out where there is no room, like ROCL_IF_FULL */
+    ROCL_MINOR = 1 << 12,  /* text leaves it out if there is no room, like ROCL_IF_FULL */
     ROCL_SUM = 1 << 11,    /* not by --top, but where a table is cut to a budget: their sum */
 };
 
@@ -249,7 +249,7 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
 void rocl_set_origin(const rocl_report_rows *r, int64_t then);
 /* row: of the struct that the columns are of. */
 void rocl_add_row(const rocl_report_rows *r, const void *row);
-/* The row of what is cut off: `sum` of n rows. */
+/* The row for n rows that are cut off: their `sum`. */
 void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n);
 /* The first rows of an array, as many as --top allows; the others are added up by `add`, from the
  * first of them on, for the rest row; NULL: that has no sums. */
@@ -264,7 +264,7 @@ size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
 /* The line above the table; printf's. Called after rocl_begin_table. */
 void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Says of how many copies no size is known, behind what is said of times. */
+/* Notes how many copies have no known size, after the note on times. */
 void rocl_note_unsized(const rocl_report_rows *r, uint64_t copies);
 
 /* ---- cells ---- */
@@ -274,12 +274,13 @@ rocl_field_fn rocl_field_known;        /* int64_t: none if negative */
 rocl_field_fn rocl_field_count;        /* uint32_t */
 rocl_field_fn rocl_field_id;           /* int32_t: none if negative */
 rocl_field_fn rocl_field_real;         /* double: none if it is not finite */
-rocl_field_fn rocl_field_number;       /* double: an integer where it is one */
+rocl_field_fn rocl_field_number;       /* double: an integer if it is one */
 rocl_field_fn rocl_field_text;         /* uint32_t: a text of the trace */
 rocl_field_fn rocl_field_text_or_none; /* uint32_t: none if it is ROCL_NONE */
 rocl_field_fn rocl_field_label;        /* uint32_t: none if it is 0 */
 rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
-rocl_field_fn rocl_field_gpu;   /* const rocl_gpu *: "GPU 0 on HOST" where there are several */
+rocl_field_fn
+    rocl_field_gpu; /* const rocl_gpu *: "GPU 0", with " on HOST" if there are several machines */
 rocl_field_fn rocl_field_agent; /* rocl_agent_key */
 rocl_field_fn rocl_field_event; /* rocl_event_ref: its id */
 /* uint32_t: a text of the trace, the name of a kernel: its class. */

@@ -63,7 +63,7 @@ static void put_shapes(rocl_buf *to, rocl_view dims)
     for (size_t i = 0; i < dims.n; i++)
         if (!strchr(" \n\r\t", dims.p[i]) || !dims.p[i])
             rocl_buf_byte(to, (uint8_t)dims.p[i]);
-    /* What is behind the last tensor says nothing. */
+    /* Arguments after the last tensor are meaningless. */
     while (to->len > 4 && !memcmp(to->data + to->len - 4, ",[]]", 4))
         to->data[(to->len -= 3) - 1] = ']';
 }

@@ -1,6 +1,6 @@
 /* The report "samples": values that were sampled over time, such as power, frequencies and memory.
  *
- * A track is what was read of one counter: of a GPU, whichever processes read it, or else in one
+ * A track has the values of one counter: of a GPU, whichever processes read it, else of one
  * process. A value of a track lasts until the next one, and the last lasts no time. Two sorts:
  *
  *     values    (track, time, value): a walk over each track measures it, and cuts it into slices
@@ -44,7 +44,7 @@ typedef struct track {
     rocl_sum weighted;        /* values by the ns that they lasted */
     double *slices;           /* mean of each, not a number where nothing is known; or NULL */
     const char *line;         /* the slices in characters */
-    double watts;             /* of its unit; 0: it is no power */
+    double watts;             /* per unit; 0: not a power */
     const struct track *self; /* for rows, which are copies */
     const rocl_gpu *gpu;      /* NULL: of none */
     int64_t pid;              /* -1: of a GPU */
@@ -262,7 +262,7 @@ static const char *draw_line(const sampled *s, rocl_tables *out, const double *m
     return text;
 }
 
-/* The slices that were filled become those of the track, and are emptied. */
+/* Stores the filled slices as those of the track, and clears them. */
 static rocl_status keep_slices(sampled *s, rocl_tables *out, track *t, rocl_error *err)
 {
     const rocl_slices time = slices_of(s, t);
@@ -385,8 +385,8 @@ static int64_t later_time(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* sign 1: the marker begins, -1: it ends. What a track sums up in between is what it has at the end
- * less what it had at the begin. */
+/* sign 1: the marker begins, -1: it ends. The sum of a track in between is the difference of its
+ * sums at both times. */
 static void turn_marker(sampled *s, marker *m, int64_t now, int sign)
 {
     for (size_t i = 1; i < s->track_count; i++) {
@@ -461,8 +461,8 @@ static rocl_status sweep_markers(sampled *s, rocl_error *err)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Weighted by the time that each value lasted. Where none lasts, as of a single value, all weigh
- * the same. Of counters that grow a mean says nothing. */
+/* Weighted by the time that each value lasted. If none lasted, as with a single value, all weigh
+ * the same. For growing counters a mean is meaningless. */
 static double mean_of_track(const track *t)
 {
     const double ns = (double)(t->last_time - t->first_time);
@@ -705,7 +705,7 @@ static void put_slices(const sampled *s, rocl_tables *out)
     }
 }
 
-/* A difference of sums, which may lie beside what they are of. */
+/* A difference of sums may be slightly outside of the range of values. */
 static double mean_in_marker(const track *t, const marker_track *of)
 {
     const double mean = t->key.grows ? NAN : rocl_ratio(of->weighted, (double)of->ns);

@@ -4,7 +4,7 @@
 
 #include "analysis/report.h"
 
-/* Where its tables stand on an HTML page. */
+/* The tab of its tables on an HTML page. */
 #define ROCL_SAMPLES_TAB                                                                           \
     {                                                                                              \
         "samples", "Samples"                                                                       \
@@ -12,8 +12,7 @@
 
 extern const rocl_table_def rocl_energy_table, rocl_kernel_energy_table; /* energy.c */
 
-/* How many watts a unit of power is: 1e-3 for "mW", in any case of letters. 0: the unit is none of
- * power. */
+/* The watts of a unit of power: 1e-3 for "mW", ignoring case. 0: not a unit of power. */
 double rocl_watts_of_unit(const char *unit);
 
 /* No value where a number is infinite or none. */

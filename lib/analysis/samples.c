@@ -79,7 +79,7 @@ struct rocl_samples {
     rocl_sort_space *space;
     unsigned worker_count;
     worker *workers;
-    /* Of a team. On another rank what it has put, on rank 0 by rank: */
+    /* In a team: on another rank what it has put, on rank 0 the same by rank: */
     rank_groups *ranks;
     size_t rank_cap;
     /* On rank 0, of groups that have values on other ranks: */
@@ -334,7 +334,7 @@ rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group_index)
 
 /* ---- of a team ------------------------------------------------------------------------------- */
 
-/* A range is cut into so many parts, or has at most so many values, which are listed. */
+/* A range is cut into this many parts, or has at most this many values, which are listed. */
 enum { PART_BITS = 8, PARTS = 1 << PART_BITS };
 /* Bytes of the numbers of all ranges that are asked at once. */
 #define ASKED_BYTES ((size_t)16 << 20)
@@ -460,7 +460,7 @@ static rocl_status begin_search(const rocl_samples *s, search *f, rocl_error *er
     return set_ranges(f, of, err);
 }
 
-/* What was counted or listed of a range is all of it. */
+/* Were all values of the range counted or listed? */
 static bool is_complete(const range *r)
 {
     uint64_t sum = r->n;
@@ -788,7 +788,7 @@ rocl_samples *rocl_samples_new(rocl_sort_space *space, unsigned workers)
     return NULL;
 }
 
-/* What was kept of the space is not given back: samples live as long as the report. */
+/* Memory of the space is not given back: samples live as long as the report. */
 void rocl_samples_free(rocl_samples *s)
 {
     if (!s)

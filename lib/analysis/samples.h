@@ -15,10 +15,10 @@ void rocl_samples_free(rocl_samples *s);
 /* ns >= 0. Groups are small numbers. Concurrent as long as each worker uses its own number. */
 rocl_status rocl_samples_add(rocl_samples *s, unsigned worker, uint32_t group, int64_t ns,
                              rocl_error *err);
-/* The distribution of a group; all zero where it has no values. */
+/* The distribution of a group; all zero if it has no values. */
 rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group, rocl_distribution *d,
                                   rocl_error *err);
-/* The same for many groups, by all workers where there are many values. */
+/* The same for many groups, with all workers if there are many values. */
 typedef struct rocl_described {
     uint32_t group;
     rocl_distribution *d;
@@ -34,7 +34,7 @@ rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group);
  * groups at once; where few values are left in it, for these. What is exchanged does not grow with
  * the number of values. */
 
-/* What is known of a distribution but its percentiles; the latter is false where it cannot be. */
+/* Puts or takes a distribution without its percentiles; take returns false if it is malformed. */
 void rocl_put_sums(rocl_put *to, const rocl_distribution *d);
 bool rocl_take_sums(rocl_taken *from, rocl_distribution *d);
 

@@ -35,7 +35,7 @@ static const struct command_tables {
     const char *command;
     const rocl_report_def *const *reports; /* ROCL_REPORTS of them, or NULL */
     const rocl_table_def *const *tables;   /* NULL at the end, or NULL */
-    bool all;                              /* every one of them is always there */
+    bool all;                              /* all of them are always present */
     const char *data; /* the schema of other data, members of its object; or NULL */
 } commands[] = {
     {"stats", rocl_report_defs, rocl_advice_tables, false, NULL},
@@ -69,7 +69,7 @@ const char *rocl_schema_command(const void *ctx, size_t i)
 typedef struct schema {
     rocl_buf b;
     unsigned depth;
-    bool more; /* a member of the object stands before */
+    bool more; /* the object already has a member */
 } schema;
 
 static void put_quoted(schema *s, const char *text)
@@ -107,7 +107,7 @@ static void put_text_member(schema *s, const char *key, const char *value)
     put_quoted(s, value);
 }
 
-/* key NULL: the value of what was begun before. */
+/* key NULL: the value of a key that was written before. */
 static void begin_object(schema *s, const char *key)
 {
     if (key)
@@ -134,8 +134,8 @@ static void put_name(schema *s, const char *name, bool *first)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* What is not known is null. Shares and averages are numbers with a fraction, and so are sums that
- * would be too large for an integer. */
+/* Unknown values are null. Shares and averages have fractions, and so have sums that may be too
+ * large for an integer. */
 static const char *type_of(const rocl_column *c)
 {
     if (c->unit == ROCL_UNIT_TEXT || c->unit == ROCL_UNIT_SENTENCE)

@@ -1,9 +1,9 @@
-/* The report "sequences": kernels that run one after the other again and again. The names of the
- * kernels of all streams are one text. Its suffixes are sorted by their first MOST_LENGTH names,
- * each round by twice as many; what neighbours have in common gives all sequences that repeat. Left
- * are those that cannot be made longer on either side without losing an occurrence, and that are no
- * repetition of a shorter one; and of these, by time, those that are not nearly always a part of
- * one that was taken before.
+/* The report "sequences": sequences of kernels that repeat. The names of the kernels of all streams
+ * are one text. Its suffixes are sorted by their first MOST_LENGTH names, doubling the length in
+ * each round; common prefixes of neighbours are the sequences that repeat. Left are those that
+ * cannot be made longer on either side without losing an occurrence, and that are no repetition of
+ * a shorter one; and of these, by time, those that are not nearly always a part of one that was
+ * taken before.
  *
  * In memory are 37 bytes for each kernel, of at most MOST_KERNELS. */
 #include <stdlib.h>
@@ -19,15 +19,15 @@
 enum {
     MOST_LENGTH = 128,
     MOST_KERNELS = 1 << 21,
-    LEAST_PER_LANE = 4096, /* of MOST_KERNELS, where there are many lanes */
+    LEAST_PER_LANE = 4096, /* the least share of MOST_KERNELS, if there are many lanes */
     CANDIDATES = 200,      /* that are measured */
     MOST_SEQUENCES = 50
 };
 
-/* What kernels are called that have no name: 0 is what stands behind a lane. */
+/* The name of kernels without a name: 0 is the terminator of a lane. */
 #define NO_NAME (ROCL_NONE - 1)
 
-/* A kernel of the text. Those of a lane follow each other; behind them is one without a name. */
+/* A kernel of the text. Those of a lane are adjacent, followed by a terminator without a name. */
 typedef struct position {
     int64_t ns;  /* its duration */
     int64_t gap; /* before its start */
@@ -72,7 +72,7 @@ typedef struct sequences {
     uint32_t *symbols; /* equal where names are; 0 behind lanes: of those no two are equal */
     position *positions;
     uint32_t *suffixes, *ranks, *order;
-    uint32_t *space; /* to sort; then occurrences of the sequence at hand, by position */
+    uint32_t *space; /* for sorting; then occurrences of the current sequence, by position */
     uint8_t *common; /* of a suffix with the one before it in the order */
     uint32_t count;
     uint32_t *names;  /* by symbol: texts */
@@ -226,7 +226,7 @@ static void sort_suffixes(sequences *s)
     ranks += ends;
     sort_by_rank(s, s->space, ranks, s->order);
     for (uint32_t length = 1; length < MOST_LENGTH && ranks < s->count; length *= 2) {
-        /* Sorted by the names behind the first ones; at the end there are none. */
+        /* Sorted by the names after the first ones; at the end there are none. */
         uint32_t n = 0;
         for (uint32_t i = s->count - (length < s->count ? length : s->count); i < s->count; i++)
             s->space[n++] = i;
@@ -245,8 +245,9 @@ static uint32_t count_common(const sequences *s, uint32_t a, uint32_t b, uint32_
     return n;
 }
 
-/* What two neighbours have in common, those have but for one name that are one behind: as long as
- * these stand in the same order. */
+/* The length of the common prefix of neighbouring suffixes: without its first name it is also
+ * common to the suffixes one position later, if these are in the same order (as in Kasai's
+ * algorithm). */
 static void find_common(sequences *s)
 {
     uint32_t *place = s->ranks, known = 0;
@@ -317,7 +318,7 @@ static void keep_candidate(sequences *s, const sequence *q)
     s->found_count += s->found_count < CANDIDATES;
 }
 
-/* A part of the sorted suffixes that have so many names in common. */
+/* A range of sorted suffixes with a common prefix of this length. */
 typedef struct stretch {
     uint32_t from, length;
     uint32_t before; /* the symbol before all of them; 0: it is not the same */

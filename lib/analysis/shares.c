@@ -1,4 +1,4 @@
-/* Who in a team has work of what: see shares.h. */
+/* Which ranks of a team have work of what: see shares.h. */
 #include "analysis/shares.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* Who in a team has work of what is counted on all ranks alike, such as GPUs. What one rank has
- * alone it measures alone; the work of what several have comes to rank 0. */
+/* Which ranks of a team have work of things that all ranks number alike, such as GPUs. If one rank
+ * has all work of a thing, it measures it; else the work comes to rank 0. */
 #ifndef ROCL_ANALYSIS_SHARES_H
 #define ROCL_ANALYSIS_SHARES_H
 
@@ -8,7 +8,7 @@
 typedef struct rocl_shares {
     size_t count, workers;
     bool *noted;      /* by worker and thing: there was work of it here */
-    unsigned *had_by; /* on rank 0, by thing: the rank that has it + 1, or several; 0: nobody */
+    unsigned *had_by; /* on rank 0, by thing: the rank that has it + 1, or several; 0: none */
     bool *sent;       /* on another rank, by thing: rank 0 wants its work */
     unsigned asked;   /* on rank 0: the round */
 } rocl_shares;
@@ -29,11 +29,10 @@ void rocl_shares_put(const rocl_shares *s, rocl_put *to);
 rocl_status rocl_shares_take(rocl_shares *s, unsigned rank, rocl_taken *from, rocl_error *err);
 /* Then, on rank 0: do several have it, rank 0 among them? */
 bool rocl_shares_several(const rocl_shares *s, size_t thing);
-/* The question of a round: who has what; then for the work of what several have. None after that.
- */
+/* The question of a round: first who has what; then for the work of shared things; then none. */
 enum { ROCL_ASK_WHO, ROCL_ASK_WORK };
 void rocl_shares_ask(rocl_shares *s, unsigned round, rocl_put *to);
-/* On another rank: has it been asked who has what? That is put. Else it is asked for work. */
+/* On another rank: was it asked who has what? Then puts the answer. Else it is asked for work. */
 bool rocl_shares_answer_who(rocl_shares *s, rocl_taken *question, rocl_put *to);
 
 /* Rank 0 puts what several have, another rank takes that: s->sent. */

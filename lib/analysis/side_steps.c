@@ -219,8 +219,8 @@ static int compare_walls(const void *a, const void *b)
     return c ? c : rocl_number_order((int64_t)x->step, (int64_t)y->step);
 }
 
-/* That of the median wall time, among those of a process (ROCL_NONE: of all) with kernels. first:
- * of the series. */
+/* The step of the median wall time, among those of a process (ROCL_NONE: of all) with kernels.
+ * first: the first step of the series. */
 static rocl_status choose_step(rocl_step_reader *r, size_t first, uint32_t process, rocl_error *err)
 {
     rocl_side_steps *to = r->to;
@@ -370,7 +370,7 @@ static rocl_status read_kernels(rocl_step_reader *r, rocl_error *err)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* The series called so; series_count: there is none. */
+/* The series of that name; series_count: none. */
 static size_t find_series(const rocl_steps *s, const rocl_side_steps *like)
 {
     size_t i = 0;

@@ -53,12 +53,12 @@ typedef enum rocl_side_lack {
 } rocl_side_lack;
 
 typedef struct rocl_side_steps {
-    char *marker; /* what is before the numbers of steps, "ProfilerStep#"; NULL: no steps */
+    char *marker; /* the name of steps without the number, "ProfilerStep#"; NULL: no steps */
     size_t marker_len;
     rocl_side_process *processes;
     rocl_side_step *steps; /* by process and time; a process has at least one, if there are any */
     size_t process_count, process_cap, step_count, step_cap;
-    size_t chosen;             /* the step that the kernels are of; SIZE_MAX: there is none */
+    size_t chosen;             /* the step of the kernels; SIZE_MAX: none */
     rocl_side_lane *lanes;     /* in the order of their first kernels */
     rocl_side_kernel *kernels; /* by process, start and end */
     size_t lane_count, lane_cap, kernel_count, kernel_cap;
@@ -69,12 +69,12 @@ typedef struct rocl_side_steps {
 
 void rocl_side_steps_free(rocl_side_steps *s);
 
-/* The marker as people read it, in one line and cut where it is very long. size: 64 at least.
- * False: memory is out. */
+/* The marker for people, in one line and cut if it is very long. size: at least 64. False: memory
+ * is out. */
 bool rocl_print_marker(char *to, size_t size, const rocl_side_steps *s);
 
-/* Which process of B is which of A, or ROCL_NONE: those of the same rank; where no rank is in both,
- * those at the same place in their lists. */
+/* The process of B that corresponds to one of A, or ROCL_NONE: that of the same rank, or, if no
+ * rank is in both, that at the same place in the list. */
 uint32_t rocl_partner_process(const rocl_side_steps *a, uint32_t process, const rocl_side_steps *b);
 
 /* ---- reading a trace ------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ typedef struct rocl_step_reader rocl_step_reader;
 rocl_status rocl_step_reader_open(rocl_step_reader **r, rocl_trace *t, rocl_sort_space *space,
                                   rocl_error *err);
 void rocl_step_reader_close(rocl_step_reader *r);
-/* Concurrent. Takes what it wants of all kinds. */
+/* Concurrent. Pass batches of all kinds; it picks what it needs. */
 rocl_status rocl_step_reader_add_batch(rocl_step_reader *r, unsigned worker, const rocl_batch *b,
                                        rocl_error *err);
 rocl_status rocl_step_reader_seal(rocl_step_reader *r, unsigned worker, rocl_error *err);

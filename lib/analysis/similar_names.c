@@ -36,7 +36,7 @@ static bool is_hex(char c)
     return isdigit((unsigned char)c) || (c >= 'a' && c <= 'f');
 }
 
-/* Of a checksum in the name, such as 9f8e7d6c5b4a: 0 if there is none. */
+/* The length of a checksum in the name, such as 9f8e7d6c5b4a; 0: none. */
 static size_t hash_length(const char *s, size_t n)
 {
     size_t digits = 0, k = 0;
@@ -195,7 +195,7 @@ static void match_places(rocl_lone_name *gone, size_t n, rocl_lone_name *added, 
                          const tokens *of_gone, const tokens *of_added, state *states)
 {
     for (size_t i = 0; i < n; i++) {
-        const size_t k = gone[i].stands_for - 1; /* of 0 it is too large */
+        const size_t k = gone[i].stands_for - 1; /* too large if it was 0 */
         if (k >= m || added[k].stands_for != i + 1)
             continue;
         const unsigned least = gone[i].says_what ? ROCL_SIMILAR : ROCL_SIMILAR_IN_PLACE;

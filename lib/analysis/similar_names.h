@@ -1,6 +1,6 @@
 /* Kernels that were renamed from one trace to the other: generated names change with tile sizes,
- * template arguments and counters. Which of those that are gone is which of those that are new, by
- * how much of their names is the same, how large their grids are, and where they stand. */
+ * template arguments and counters. Pairs those that are gone with those that are new, by the
+ * similarity of their names, their grids, and their places. */
 #ifndef ROCL_ANALYSIS_SIMILAR_NAMES_H
 #define ROCL_ANALYSIS_SIMILAR_NAMES_H
 
@@ -23,12 +23,12 @@ typedef struct rocl_lone_name {
     unsigned class; /* of the kernel: others are not matched */
     double items;   /* work-items of a launch, on average; 0: not known */
     /* Where the order of kernels is known in both traces: */
-    size_t stands_for; /* index + 1 in the other list of what stands at all places of this one,
-                          and nowhere else; 0: there is no such one */
+    size_t stands_for; /* index + 1 in the other list of the kernel that is at all places of this
+                          one, and nowhere else; 0: none */
     bool says_what;    /* the words of the name are what the kernel computes: places do not make
                           up for other ones */
-    const uint32_t *places; /* where it is, in ascending order, as both lists count places; NULL: it
-                               is not known */
+    const uint32_t
+        *places; /* its places, in ascending order, counted alike in both lists; NULL: unknown */
     size_t place_count;
     size_t partner;    /* set: index in the other list, + 1; 0: none */
     unsigned likeness; /* set: of 10000 */

@@ -40,7 +40,7 @@ typedef struct rocl_slices {
     uint64_t length, count;
 } rocl_slices;
 
-/* At most so many; none is empty, but for one of no length where the time has none. */
+/* At most `most` slices, none of them empty, except if the time itself is. */
 static inline rocl_slices rocl_slices_of(int64_t first, int64_t last, uint64_t most)
 {
     uint64_t length = last > first ? (uint64_t)last - (uint64_t)first : 0;

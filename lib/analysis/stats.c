@@ -61,7 +61,7 @@ enum { COLLECTORS = sizeof collectors / sizeof *collectors };
 typedef struct stats {
     rocl_collector *collectors[COLLECTORS];
     rocl_collector *gathered[COLLECTORS]; /* by place in the list above: of all ranks of a team */
-    bool gets[COLLECTORS];                /* it gets events of the run at hand */
+    bool gets[COLLECTORS];                /* it gets events of the current run */
     rocl_tables *tables[COLLECTORS];      /* of each */
     unsigned order[COLLECTORS];           /* in which they are finished */
     bool with_calls[COLLECTORS];          /* it looks up calls, and is finished after these */
@@ -196,8 +196,8 @@ static rocl_status seal_all_sorters(stats *s, const rocl_trace *t, rocl_error *e
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* What many workers needed to read is free, but lies between what is kept: the system gets back the
- * pages that are free as a whole. */
+/* Memory that workers needed for reading is free, but scattered: gives whole free pages back to the
+ * system. */
 static void give_memory_back(void)
 {
 #ifdef __GLIBC__
@@ -205,7 +205,7 @@ static void give_memory_back(void)
 #endif
 }
 
-/* Closes it, too: what it holds is the next one's. */
+/* Closes it, too, to free its memory for the next one. */
 static rocl_status finish_collector(stats *s, unsigned i, rocl_error *err)
 {
     rocl_collector *c = s->collectors[i];
@@ -243,9 +243,9 @@ static rocl_status look_up_calls(void *ctx, rocl_error *err)
     return st == ROCL_OK && calls ? rocl_calls_resolve(calls, err) : st;
 }
 
-/* One task for each collector. They know nothing of each other but for calls: that of the first
- * collector, which is that of the calls where there are any, resolves them; those that look them up
- * come last, and wait for it. Of each kind the slow ones come first, each before the former. */
+/* One task for each collector. They are independent except for calls: the first collector, if it is
+ * that of calls, resolves them; those that look them up come last, and wait for it. Within each
+ * kind the slow ones come first. */
 static void order_tasks(stats *s)
 {
     unsigned n = 0;
@@ -293,7 +293,7 @@ static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_err
     return finish_collector(s, i, err);
 }
 
-/* To wake another worker takes longer than to make tables of so many events. */
+/* Waking another worker takes longer than making tables of this many events. */
 #define FEW_EVENTS 4096
 
 static bool has_few_events(const rocl_trace *t)
@@ -333,7 +333,7 @@ static void put_text(rocl_buf *to, const char *text)
         rocl_buf_put(to, text, strlen(text) + 1);
 }
 
-/* What the other ranks are to collect: the options, and what is read. */
+/* The request to the other ranks: the options, and what to read. */
 static void put_request(rocl_buf *to, const rocl_stats_options *o, const rocl_sink *sink)
 {
     rocl_buf_put(to, o, sizeof *o);
@@ -452,8 +452,9 @@ static rocl_status gather_from_ranks(stats *s, rocl_trace *t, rocl_error *err)
     return st;
 }
 
-/* All ranks collect; what they do not collect for, comes as events in a run before that. Both read
- * the same kinds, so that the first failure is that of one process, and the last one counts. */
+/* All ranks collect; for collectors that cannot, events come in a run before that. Both runs read
+ * the same kinds, so that the first failure is that of a single process, and the counts of the last
+ * run are right. */
 static rocl_status collect_with_team(stats *s, rocl_trace *t, const rocl_stats_options *o,
                                      rocl_error *err)
 {

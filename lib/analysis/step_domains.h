@@ -35,7 +35,7 @@ rocl_status rocl_step_domains_add_batch(rocl_step_domains *d, unsigned worker, c
 /* When the steps are known: counts what was added, once, for the steps of the first series. */
 rocl_status rocl_step_domains_count(rocl_step_domains *d, const rocl_steps *steps, size_t series,
                                     rocl_error *err);
-/* More of a domain in a step, of so many. False: memory is out. */
+/* Adds to a domain in a step, of `steps` steps. False: memory is out. */
 bool ROCL_CHECKED rocl_step_domains_add(rocl_step_domains *d, size_t step, size_t steps,
                                         rocl_domain domain, rocl_step_sum more);
 

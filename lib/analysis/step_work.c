@@ -201,8 +201,8 @@ rocl_status rocl_step_work_look_up(rocl_step_work *w, rocl_calls *calls, rocl_er
 bool rocl_step_work_next(rocl_step_work *w, rocl_step_piece *p, rocl_status *st, rocl_error *err)
 {
     const rocl_options *o = &w->trace->opt;
-    /* Where what is earlier is filtered out, calls are that launched work which begins later: it is
-     * of no step that is left. */
+    /* If earlier events are filtered out, some calls are left out whose work begins later: it
+     * belongs to none of the remaining steps. */
     const bool drop =
         o->start || o->start_marker || o->step || o->warmup || (o->periods && o->periods[0]);
     rocl_sort_record rec;

@@ -17,7 +17,7 @@
 #include "model/steps.h"
 
 enum {
-    ROCL_STEPS_MOST = 100000,  /* with more there are none */
+    ROCL_STEPS_MOST = 100000,  /* with more, steps are not reported */
     ROCL_STEP_SERIES_MOST = 16 /* that are looked at: those with the most time */
 };
 
@@ -30,11 +30,11 @@ typedef struct rocl_step_lane {
 typedef struct rocl_step_work {
     rocl_trace *trace;
     rocl_sorter *marks, *work, *owned; /* the owner's */
-    rocl_strings *lanes;           /* of kernels, rocl_step_lane by id; NULL: nobody wants them */
-    rocl_step_cache *caches;       /* by worker */
-    rocl_steps steps;              /* marks that are read; when they are resolved, the steps */
-    bool read;                     /* marks are */
-    uint64_t mark_count;           /* also of those that are too many */
+    rocl_strings *lanes;               /* of kernels, rocl_step_lane by id; NULL: not wanted */
+    rocl_step_cache *caches;           /* by worker */
+    rocl_steps steps;                  /* marks that are read; when they are resolved, the steps */
+    bool read;                         /* marks are */
+    uint64_t mark_count;               /* also of those that are too many */
     uint32_t series, series_count; /* of these series the work is looked for; set by resolve, and
                                       may be changed before look_up */
     uint64_t *launches;            /* by step: calls that launched its work */
@@ -51,7 +51,7 @@ typedef struct rocl_step_piece {
     int64_t start, end;
     rocl_kind kind;
     uint32_t name; /* text */
-    uint32_t lane; /* of a kernel: id in lanes; 0 where nobody wants them */
+    uint32_t lane; /* of a kernel: id in lanes; 0: not wanted */
 } rocl_step_piece;
 
 /* Sorters of four key words each. Close it also after a failure. */

@@ -436,7 +436,7 @@ const rocl_report_def rocl_steps_report = {
     (const rocl_table_def *const[]){&step_table, &spread_table, &domain_table, &event_table,
                                     &across_table, &name_table, NULL}};
 
-/* "step:7 on rank 1"; the rank only where there are several. */
+/* "step:7 on rank 1"; the rank only if there are several. */
 static void put_step_name(rocl_buf *to, const steps *s, const step_row *r, bool ranks)
 {
     size_t n;
@@ -717,7 +717,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of a rank that has a number several times the time is that of all. */
+/* If a rank has a number several times, their times are added. */
 static void put_across(const steps *s, space *v, rocl_tables *out)
 {
     rocl_report_rows t = {0};

@@ -11,7 +11,8 @@ typedef struct rocl_sample_mean {
 } rocl_sample_mean;
 
 rocl_sample_mean rocl_sample_of(const double *values, size_t n);
-/* How likely |t| is at least so large by chance, with so many degrees of freedom (> 0). */
+/* The probability that |t| is at least this large by chance, with these degrees of freedom (>
+ * 0). */
 double rocl_student_p(double t, double freedom);
 /* The t of which that is p (0 < p < 1). */
 double rocl_student_t(double p, double freedom);

@@ -62,7 +62,7 @@ typedef struct summary_row {
  * looked up. */
 typedef struct origin {
     uint32_t name, category, kind, capture, process, agent;
-    uint32_t stream; /* what it is called */
+    uint32_t stream; /* its name */
     uint32_t group;  /* 0: of none */
 } origin;
 
@@ -201,8 +201,8 @@ static uint32_t find_group(summary *s, unsigned worker, const rocl_batch *b, siz
     return f.group;
 }
 
-/* Classes of sizes end at 1 KiB, 4 KiB, ..., 1 GiB; the last one has no end. Behind them are the
- * copies of which no size is known. */
+/* Classes of sizes end at 1 KiB, 4 KiB, ..., 1 GiB; the last one is open. After them come copies of
+ * unknown size. */
 enum { SIZE_CLASSES = 11, UNSIZED };
 
 static int64_t end_of_class(int size_class)

@@ -1,8 +1,7 @@
 /* What the tables of reports and comparisons are called. */
 #include "analysis/report.h"
 
-/* The i-th of a list without those that have the key of the one before them, or NULL; what is left
- * of i then. */
+/* The i-th of a list, skipping repeated keys, or NULL; subtracts the length of the list from i. */
 static const char *key_at(const rocl_table_def *const *all, size_t *i)
 {
     for (const rocl_table_def *const *d = all; *d; d++)

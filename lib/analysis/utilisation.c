@@ -144,7 +144,7 @@ static rocl_status add_slice_rows(const utilisation *u, const rocl_report_rows *
     return ROCL_OK;
 }
 
-/* Steps of 1/8, or of 1/10; the first stands for none at all, the second for little. */
+/* Steps of 1/8, or of 1/10; the first means none at all, the second little. */
 static const char *level_sign(int64_t ns, int64_t length, bool ascii)
 {
     static const char *const blocks[] = {"·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -60,7 +60,7 @@ bool rocl_takes_time(uint32_t class)
            class == ROCL_TIME_COMMUNICATION || class == ROCL_TIME_COPY;
 }
 
-/* Is it time that becomes shorter with what it is called after? */
+/* Does the time scale with the work that it is named after? */
 static bool is_made_of_name(const rocl_time_key *k)
 {
     return k->detail == ROCL_TIME_NAMED &&

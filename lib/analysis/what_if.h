@@ -4,7 +4,7 @@
 
 #include "analysis/dependencies.h"
 
-/* What is on the path of one key, by `what`. */
+/* The part of the path with one key, by `what`. */
 typedef struct rocl_time_sum {
     rocl_time_key key;
     uint64_t count;
@@ -19,7 +19,7 @@ extern const rocl_table_def rocl_what_if_table;
 
 /* Whether the options are of the form NAME=2x; ROCL_USAGE. */
 rocl_status rocl_what_ifs_check(const rocl_stats_options *o, rocl_error *err);
-/* Adds the table: for those of the options, or the names with the largest times on the path. */
+/* Adds the table, for the names in the options, or those with the largest times on the path. */
 rocl_status rocl_what_ifs_put(const rocl_collector *c, rocl_dependencies *d,
                               const rocl_time_sum *sums, size_t count, rocl_tables *out,
                               rocl_error *err);

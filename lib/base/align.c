@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Symbols that the other side has at all, and where they are in the whole sequence. */
+/* The symbols that the other side has, too, and their places in the whole sequence. */
 typedef struct sequence {
     uint32_t *symbols, *places;
     size_t count;
@@ -38,9 +38,8 @@ typedef struct point {
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* One step of a search, to d differences. reached: by diagonal. Returns true, and *meet, where the
- * other search, which has made other_d differences, has been there. backward: x and y count from
- * the end. */
+/* One step of a search, to d differences. reached: by diagonal. True, and *meet: it has met the
+ * other search, which has made other_d differences. backward: x and y count from the end. */
 static bool extend_search(const aligner *g, const box *w, bool backward, ptrdiff_t d,
                           ptrdiff_t *reached, const ptrdiff_t *other, ptrdiff_t other_d,
                           point *meet)
@@ -60,7 +59,7 @@ static bool extend_search(const aligner *g, const box *w, bool backward, ptrdiff
             while (x < n && y < m && a[x] == b[y])
                 x++, y++;
         reached[k] = x;
-        /* The same diagonal as the other one counts it. */
+        /* The number of the same diagonal in the other search. */
         const ptrdiff_t there = n - m - k;
         if (there < -other_d || there > other_d || ((there ^ other_d) & 1) || x + other[there] < n)
             continue;
@@ -71,8 +70,9 @@ static bool extend_search(const aligner *g, const box *w, bool backward, ptrdiff
     return false;
 }
 
-/* A point where the box can be cut without a loss; where that is too far, the one that a search got
- * to with the most symbols behind it. Neither sequence is empty, and they differ at both ends. */
+/* A point where the box can be cut without losing pairs, or, if that is too far, the one that a
+ * search reached with the most symbols behind it. Neither sequence is empty, and they differ at
+ * both ends. */
 static point find_cut(aligner *g, const box *w)
 {
     ptrdiff_t *forward = g->forward + ROCL_ALIGN_DIFFERENCES + 1;
@@ -106,7 +106,7 @@ static void pair_up(aligner *g, size_t i, size_t k)
     g->match[g->a.places[i]] = g->b.places[k] + 1;
 }
 
-/* Cuts the box until one side of it is empty; what both begin or end with are pairs. */
+/* Cuts the box until one side of it is empty; common prefixes and suffixes are pairs. */
 static void align_box(aligner *g, box w)
 {
     for (;;) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pointer is copied as bytes: it may be one to any type. */
+/* The pointer is copied as bytes: it may point to any type. */
 bool rocl_array_grow(void *items, size_t *cap, size_t need, size_t size)
 {
     void *old, *p;
@@ -28,7 +28,7 @@ void *rocl_cache_line_calloc(size_t n, size_t size)
 {
     if (n > SIZE_MAX / 2 / size)
         return NULL;
-    /* Some C libraries take whole lines only. */
+    /* Some C libraries need a multiple of the alignment. */
     const size_t bytes = (n * size + ROCL_CACHE_LINE - 1) / ROCL_CACHE_LINE * ROCL_CACHE_LINE;
     void *p = aligned_alloc(ROCL_CACHE_LINE, bytes);
     return p ? memset(p, 0, bytes) : NULL;
@@ -94,7 +94,7 @@ char *rocl_arena_dup(rocl_arena *a, const char *s, size_t n)
     return p;
 }
 
-/* The block to take from stays the first. */
+/* The block that allocations come from stays the first. */
 void rocl_arena_join(rocl_arena *to, rocl_arena *from)
 {
     rocl_arena_block **end = &to->blocks;

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What an array begins with. */
+/* The first capacity of an array. */
 enum { ROCL_ARRAY_FIRST = 4 };
 
-/* Moves the array at the pointer that `items` is the address of (NULL: there is none yet) to where
- * `need` > *cap elements of `size` bytes fit; the new ones are zero. False when memory is out, and
- * nothing has changed. */
+/* `items` is the address of the pointer to an array (which is NULL at first). Moves the array to
+ * where `need` > *cap elements of `size` bytes fit; the new ones are zero. False: memory is out,
+ * and nothing has changed. */
 bool rocl_array_grow(void *items, size_t *cap, size_t need, size_t size);
 
 static inline bool rocl_array_reserve(void *items, size_t *cap, size_t need, size_t size)
@@ -23,13 +23,14 @@ static inline bool rocl_array_reserve(void *items, size_t *cap, size_t need, siz
  * `items` is a pointer to elements and `cap` a size_t, both variables. */
 #define ROCL_GROW(items, cap, need) rocl_array_reserve(&(items), &(cap), (need), sizeof *(items))
 
-/* For what several threads write, each its own: what is aligned to this shares no cache line. */
+/* Alignment of data that several threads write, each its own, so that they share no cache line. */
 #define ROCL_CACHE_LINE 64
 
-/* n zeros of a type that is aligned so. */
+/* n zeroed elements with this alignment. */
 void *rocl_cache_line_calloc(size_t n, size_t size);
 
-/* The capacity of an array that came to `count` elements one by one, where nobody keeps it. */
+/* The capacity of an array that grew to `count` elements one by one, for callers that do not store
+ * it. */
 static inline size_t rocl_array_cap(size_t count)
 {
     size_t cap = count ? ROCL_ARRAY_FIRST : 0;
@@ -49,7 +50,7 @@ typedef struct rocl_arena {
 void *rocl_arena_alloc(rocl_arena *a, size_t n);
 /* A NUL-terminated copy of n bytes. */
 char *rocl_arena_dup(rocl_arena *a, const char *s, size_t n);
-/* All that is in `from`, which is empty then, lives as long as what is in `to`. */
+/* Moves everything from `from`, which is then empty, to `to`. */
 void rocl_arena_join(rocl_arena *to, rocl_arena *from);
 void rocl_arena_free(rocl_arena *a);
 

@@ -45,14 +45,14 @@ _Static_assert(INTERIOR_HEAD == LEAF_HEAD + 4, "the last child is behind the hea
 /* Neighbouring pages that are read at once: measured, more than this is not faster. */
 #define READ_SIZE_MAX (64u << 10)
 
-/* Most bytes that are prefetched for a walk where they have to come from the disk. */
+/* The most bytes that are prefetched for a walk if they come from the disk. */
 #define PREFETCH_MAX (1u << 20)
 
 /* The kernel reads no more per call than the disk takes at once, or 128 KiB, whichever is more. */
 #define PREFETCH_CALL (128u << 10)
 
-/* The bytes between two pages are read with them up to this size: a request of its own takes
- * longer, and mostly another walk needs them soon. */
+/* Gaps between two pages up to this size are read along with them: two requests take longer, and
+ * mostly another walk needs those bytes soon. */
 #define PREFETCH_GAP (32u << 10)
 
 /* The page with the byte at 1 GiB is for locks and never used: section 1.4. */
@@ -60,7 +60,7 @@ _Static_assert(INTERIOR_HEAD == LEAF_HEAD + 4, "the last child is behind the hea
 
 /* Pages read in one go: numbers first..first+count-1. */
 typedef struct page_run {
-    uint8_t *bytes; /* ROCL_BTREE_SLACK more than it holds */
+    uint8_t *bytes; /* ROCL_BTREE_SLACK more than its contents */
     uint32_t first, count, cap;
     bool waits; /* as of the file */
 } page_run;
@@ -77,8 +77,8 @@ typedef struct level {
     uint32_t head;       /* bytes of it before the cell offsets */
 } level;
 
-/* Interior pages that were checked, by number: a walk that seeks often meets the same ones again.
- */
+/* Interior pages that were checked, by number: a walk that seeks often meets the same pages
+ * again. */
 typedef struct checked_page {
     int64_t min, max;
     uint32_t number;
@@ -90,14 +90,14 @@ struct rocl_btree_walk {
     level levels[ROCL_BTREE_DEPTH];
     unsigned depth;             /* interior pages above the current leaf */
     unsigned leaf_depth;        /* where leaves were seen, a guess for the next one */
-    uint32_t prefetch;          /* pages to prefetch: more the longer it reads on */
-    bool cold;                  /* the file is not all in the page cache */
+    uint32_t prefetch;          /* pages to prefetch: grows as the walk reads on */
+    bool cold;                  /* parts of the file are not in the page cache */
     int64_t leaf_min, leaf_max; /* rowids that the current leaf may have */
     page_run run;
     page_run overflow;
     level next;       /* what is known of the interior page after the lowest: see prefetch_next */
     rocl_buf scratch; /* a payload that was in pieces */
-    checked_page *checked; /* CHECKED_PAGES of them; NULL: there was no interior page so far */
+    checked_page *checked; /* CHECKED_PAGES of them; NULL: no interior page so far */
 };
 
 /* A depth that no path has: all the way down. */
@@ -129,8 +129,8 @@ unsigned rocl_be_varint_long(const uint8_t *p, uint64_t *v)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Reads what the page cache has of these bytes: -1 for none. *waits: this file system, or this
- * system, has no such read. */
+/* Reads what the page cache has of these bytes; -1: nothing. *waits: the file system or the kernel
+ * has no such read. */
 static ssize_t read_cached(int fd, void *to, size_t n, uint64_t at, bool *waits)
 {
     ssize_t got = -1;
@@ -147,7 +147,7 @@ static ssize_t read_cached(int fd, void *to, size_t n, uint64_t at, bool *waits)
 
 static const char magic[16] = "SQLite format 3";
 
-/* What `cat a.db b.db` makes: SQLite reads the first one and is silent about the rest. */
+/* The result of `cat a.db b.db`: SQLite reads the first database and ignores the rest silently. */
 static rocl_status refuse_joined(int fd, uint64_t end, uint64_t bytes, rocl_error *err)
 {
     char next[sizeof magic];
@@ -179,7 +179,7 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
     if (got < FILE_HEAD)
         return rocl_fail(err, ROCL_INPUT, "the database is truncated after %lld bytes",
                          (long long)got);
-    /* Without these SQLite takes it for no database either. */
+    /* Without these SQLite does not accept it as a database either. */
     uint32_t size = rocl_be16(h + 16);
     if (memcmp(h, magic, sizeof magic) != 0)
         *why = "the file does not begin like a SQLite 3 database";
@@ -192,8 +192,8 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
         f->read_size = READ_SIZE_MAX;
     f->page_size = size == 1 ? 65536 : size;
     f->usable = f->page_size - h[20];
-    /* Section 1.3.7: the number of pages in the header counts if its writer knew of it. Else it is
-     * the file's own, and the rest of a page is a page that was cut. */
+    /* Section 1.3.7: the number of pages in the header is valid if its writer knew that field. Else
+     * the size of the file says it, and a part of a page is a page that was cut. */
     const uint64_t bytes = (uint64_t)st.st_size;
     uint64_t pages = rocl_be32(h + 28);
     if (!pages || rocl_be32(h + 24) != rocl_be32(h + 92))
@@ -266,8 +266,8 @@ static rocl_status read_run(page_run *r, const rocl_btree_file *f, uint32_t firs
     return ROCL_OK;
 }
 
-/* The same without waiting for the disk: false if not all of them were there to be read. The run
- * may have the first ones then. */
+/* The same without waiting for the disk: false if not all of them were in the cache. The run may
+ * then have the first ones. */
 static bool read_run_cached(page_run *r, const rocl_btree_file *f, uint32_t first, uint32_t count)
 {
     if (r->waits)
@@ -324,8 +324,8 @@ void rocl_btree_close(rocl_btree *b)
 
 /* ---- interior pages -------------------------------------------------------------------------- */
 
-/* The mask is for a file that changes while it is read: a page that was checked may be another one
- * the next time. */
+/* The mask is for a file that changes while it is read: a page that was checked may differ the next
+ * time. */
 static inline const uint8_t *interior_cell(const level *l, unsigned i)
 {
     return l->page + (rocl_be16(l->page + l->head + 2 * i) & l->mask);
@@ -376,7 +376,8 @@ static rocl_status push_interior(rocl_btree *b, const uint8_t *page, uint32_t nu
         if (at < l->head + 2 * l->count || at + 5 > f->usable ||
             at + 4 + rocl_be_varint(cell + 4, &key) > f->usable)
             return fail_page(number, "a cell lies outside of the page", err);
-        /* The child behind a key has larger rowids: the last key is not max, and no overflow. */
+        /* The child after a key has larger rowids, so the last key is not max, and key + 1 does not
+         * overflow. */
         if ((int64_t)key < least || (int64_t)key >= max)
             return fail_page(number, "its keys are out of order", err);
         least = (int64_t)key + 1;
@@ -439,7 +440,7 @@ static void prefetch_children(const rocl_btree_file *f, level *l, unsigned end)
         prefetch_pages(f, first, last);
 }
 
-/* Reads w->next, which nobody has checked yet. */
+/* Reads w->next, which has not been checked yet. */
 static bool load_next(rocl_btree *b)
 {
     const rocl_btree_file *f = b->file;
@@ -457,9 +458,9 @@ static bool load_next(rocl_btree *b)
     return INTERIOR_HEAD + 2 * l->count <= f->usable;
 }
 
-/* Prefetches the leaves that come next, by halves of w->prefetch: requests stay large, and one is
- * under way always. After the last leaf of the lowest interior page come those of its neighbour,
- * which is prefetched itself at first. */
+/* Prefetches the next leaves, in halves of w->prefetch: requests stay large, and one is always
+ * under way. After the last leaf of the lowest interior page come those of its neighbour, which is
+ * itself prefetched first. */
 static void prefetch_leaves(rocl_btree *b)
 {
     struct rocl_btree_walk *w = b->walk;
@@ -512,7 +513,7 @@ static rocl_status read_leaf(rocl_btree *b, const uint8_t *page, uint32_t number
         *c = (rocl_btree_cell){at, (uint32_t)size, (uint32_t)size};
         uint64_t end = (uint64_t)at + size;
         if (size > usable - 35) {
-            /* Section 1.6, "P > X": this much of it is in the leaf itself. */
+            /* Section 1.6, "P > X": this much of the payload is in the leaf itself. */
             const uint32_t least = (usable - 12) * 32 / 255 - 23;
             const uint32_t wished = least + (c->size - least) % (usable - 4);
             c->local = wished <= usable - 35 ? wished : least;
@@ -536,9 +537,9 @@ static rocl_status read_leaf(rocl_btree *b, const uint8_t *page, uint32_t number
 
 /* ---- the walk down and along ----------------------------------------------------------------- */
 
-/* A page that is not in the run is read, and if it is a leaf, with the next ones that follow it in
- * the file. To copy foreign pages between them as well is not faster, measured. A walk that reads
- * on prefetches more and more pages: a seek is no reason to read for long. */
+/* Reads a page that is not in the run, and, if it is a leaf, the next leaves that follow it in the
+ * file. (Measured: copying foreign pages between them is not faster.) The longer a walk reads on,
+ * the more it prefetches: a seek alone does not mean a long read. */
 static rocl_status load_page(rocl_btree *b, uint32_t number, const uint8_t **page, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
@@ -565,8 +566,8 @@ static rocl_status load_page(rocl_btree *b, uint32_t number, const uint8_t **pag
     return st;
 }
 
-/* From the end of the path down to a leaf, or to so many interior pages, on the way to `wanted`.
- * Then no leaf is current. */
+/* Goes from the end of the path down to a leaf, or to a depth of interior pages, on the way to
+ * `wanted`. In the latter case no leaf is current. */
 static rocl_status descend_path(rocl_btree *b, int64_t wanted, unsigned depth, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
@@ -627,7 +628,7 @@ rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err)
     return descend_or_reset(b, INT64_MIN, TO_LEAF, err);
 }
 
-/* As rocl_btree_seek, but no further than so many interior pages: then no leaf is current. */
+/* As rocl_btree_seek, but at most down to a depth of interior pages: then no leaf is current. */
 static rocl_status seek_down(rocl_btree *b, int64_t first, unsigned depth, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
@@ -653,7 +654,7 @@ rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err)
             hi = mid;
     }
     b->at = lo;
-    /* A key may be larger than the rows below it that are left. */
+    /* A key may be larger than all remaining rows below it. */
     return b->at < b->count || !b->count ? ROCL_OK : rocl_btree_next(b, err);
 }
 
@@ -722,8 +723,8 @@ typedef struct key_list {
     size_t count, cap;
 } key_list;
 
-/* The keys of all pages of a level, and those between them. *lowest: leaves are below. How deep
- * they are is known from the first level; later ones need no leaf, and are prefetched together. */
+/* The keys of all pages of a level, and those between them. *lowest: the level above leaves. The
+ * first level tells how deep leaves are; later levels read no leaf, and are prefetched together. */
 static rocl_status collect_keys(rocl_btree *b, unsigned depth, key_list *k, bool *lowest,
                                 rocl_error *err)
 {

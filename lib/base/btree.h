@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 
-/* Bytes that may be read (not used) behind the end of a payload. */
+/* Bytes after the end of a payload that may be read, but are not used. */
 #define ROCL_BTREE_SLACK 64
 
-/* As SQLite: a tree of more levels is a damaged one. */
+/* As in SQLite: a tree with more levels is damaged. */
 #define ROCL_BTREE_DEPTH 20
 
 typedef struct rocl_btree_file {
@@ -22,24 +22,24 @@ typedef struct rocl_btree_file {
     uint32_t page_size;
     uint32_t usable; /* of a page: without its reserved bytes */
     uint32_t page_count;
-    uint32_t lock_page; /* one that is never used */
+    uint32_t lock_page; /* the page that is never used */
     uint32_t
-        read_size; /* bytes of neighbouring pages that are read at once; 0: as fast as can be */
+        read_size; /* bytes of neighbouring pages that are read at once; 0: the fastest number */
     bool waits;    /* this file system has no read that does not wait for the disk */
 } rocl_btree_file;
 
-/* Reads the header into a zeroed *f. Sets *why when the file cannot be read this way, which does
- * not mean that it is a broken one. A file that is shorter than it must be is an error: SQLite
- * reads what is missing of its last page as zeros. */
+/* Reads the header into a zeroed *f. Sets *why if the file cannot be read this way, which does not
+ * mean that it is broken. A file that is too short is an error: SQLite would read the missing part
+ * of its last page as zeros. */
 rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err);
 
 typedef struct rocl_btree_cell {
     uint32_t offset; /* of the payload in its page */
-    uint32_t size;   /* of the payload, with what is in overflow pages */
+    uint32_t size;   /* of the payload, including overflow pages */
     uint32_t local;  /* of it in this page */
 } rocl_btree_cell;
 
-/* A walk over a table. What is above the line is the leaf in hand: rows at..count-1 are to come;
+/* A walk over a table. Members above the line are the current leaf: rows at..count-1 are to come;
  * count 0: there are no more. Valid until the next call of seek or next. */
 typedef struct rocl_btree {
     const uint8_t *page;
@@ -57,13 +57,13 @@ rocl_status rocl_btree_open(rocl_btree *b, const rocl_btree_file *f, uint32_t ro
                             rocl_error *err);
 void rocl_btree_close(rocl_btree *b); /* fine for zeros */
 
-/* To the first row with rowid >= first. Cheap where that is in or near the leaf in hand. */
+/* Goes to the first row with rowid >= first. Cheap if that is in or near the current leaf. */
 rocl_status rocl_btree_seek(rocl_btree *b, int64_t first, rocl_error *err);
-/* To the next leaf. */
+/* Goes to the next leaf. */
 rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err);
 
-/* The first `need` bytes (<= size) of a row's payload in one piece, fetched from overflow pages
- * where they are not in the leaf. Valid until the next call of this, seek or next. */
+/* The first `need` bytes (<= size) of a row's payload in one piece, including those in overflow
+ * pages. Valid until the next call of this, seek or next. */
 rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const uint8_t **payload,
                                rocl_error *err);
 
@@ -71,13 +71,13 @@ rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const
 rocl_status rocl_btree_range(rocl_btree *b, int64_t *first, int64_t *last, bool *any,
                              rocl_error *err);
 
-/* Cuts the table into at most so many parts of about the same number of pages: *count < parts last
- * rowids of all parts but the last one, ascending. A table of one page is one part. Moves the walk.
- */
+/* Cuts the table into at most `parts` parts of about the same number of pages: ends[] gets the last
+ * rowids of all but the last part, ascending; *count < parts is their number. A table of one page
+ * is one part. Moves the walk. */
 rocl_status rocl_btree_split(rocl_btree *b, size_t parts, int64_t *ends, size_t *count,
                              rocl_error *err);
 
-/* "page N: what", N being the page in hand. */
+/* "page N: what", where N is the current page. */
 rocl_status rocl_btree_damaged(const rocl_btree *b, const char *what, rocl_error *err);
 
 #endif

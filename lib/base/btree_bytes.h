@@ -27,8 +27,8 @@ static inline uint64_t rocl_be64(const uint8_t *p)
 
 unsigned rocl_be_varint_long(const uint8_t *p, uint64_t *v);
 
-/* Section 1.6: 7 bits a byte, the first ones first; a ninth byte has 8. Looks at 9 bytes at most,
- * of which those behind the end of the buffer must be slack; returns how many it used. */
+/* Section 1.6: 7 bits a byte, the first ones first; a ninth byte has 8. Reads up to 9 bytes, so the
+ * buffer needs slack; returns how many belong to the number. */
 static inline unsigned rocl_be_varint(const uint8_t *p, uint64_t *v)
 {
     if (p[0] < 0x80) {

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 
-/* As SQLite: a header of more bytes belongs to a table of more columns than there can be. */
+/* As in SQLite: a longer header would belong to a table with more columns than are possible. */
 #define HEADER_MAX 98307
 
 /* Section 2.1: NULL, integers of 8 to 64 bits, a real, 0 and 1. */
@@ -69,7 +69,7 @@ const char *rocl_record_parse(rocl_record *r, const rocl_record_plan *plan, cons
 
 /* ---- headers that were seen ------------------------------------------------------------------ */
 
-/* To be compared: the size of the header, and the types up to the last column wanted. */
+/* What is compared: the size of the header, and the types up to the last wanted column. */
 void rocl_header_cache_init(rocl_header_cache *k)
 {
     unsigned bytes = k->plan.count ? k->plan.column[k->plan.count - 1] + 2u : 0;
@@ -87,7 +87,7 @@ rocl_cached_header *rocl_cached_header_new(rocl_cached_header **entry)
 void rocl_header_cache_free(rocl_header_cache *k)
 {
     for (unsigned i = 0; i < sizeof k->entries / sizeof *k->entries; i++)
-        if (k->entries[i]) /* few are: that many calls take longer than to read a small table */
+        if (k->entries[i]) /* few are: freeing all takes longer than reading a small table */
             free(k->entries[i]);
 }
 
@@ -114,7 +114,7 @@ bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *entry, con
 
 /* ---- the schema ------------------------------------------------------------------------------ */
 
-/* A larger schema is read by SQLite: a merged file has thousands of tables. */
+/* SQLite reads a larger schema: a merged file has thousands of tables. */
 #define SCHEMA_TEXT_MAX (256u << 10)
 
 enum { TYPE, NAME, TABLE, ROOT, SQL, COLUMNS };
@@ -164,7 +164,7 @@ static bool add_schema_row(rocl_schema *s, const uint8_t *p, uint32_t size)
     return !s->text.failed;
 }
 
-/* Without a message of what is wrong: SQLite reads the schema then, and reports it. */
+/* Without a message: SQLite then reads the schema, and reports what is wrong. */
 bool rocl_btree_schema(rocl_schema *s, const rocl_btree_file *f)
 {
     rocl_btree b;

@@ -71,7 +71,7 @@ static inline int64_t rocl_value_number(const rocl_value *v, const uint8_t *payl
 typedef struct rocl_cached_header {
     uint64_t head[ROCL_HEADER_WORDS];
     uint64_t used; /* when last; 0: never */
-    unsigned slot; /* the user's */
+    unsigned slot; /* for the user */
     rocl_record record;
 } rocl_cached_header;
 
@@ -87,7 +87,7 @@ void rocl_header_cache_init(rocl_header_cache *k);
 void rocl_header_cache_free(rocl_header_cache *k);
 /* Allocates an entry that is NULL; it stays NULL when memory is out. */
 rocl_cached_header *rocl_cached_header_new(rocl_cached_header **entry);
-/* Puts the header of a payload there, in place of another. False: it is none that can be kept. */
+/* Replaces the header of an entry by that of a payload. False: it cannot be cached. */
 bool rocl_cached_header_set(rocl_header_cache *k, rocl_cached_header *entry, const uint8_t *payload,
                             const rocl_btree_cell *c);
 
@@ -111,7 +111,7 @@ static inline bool rocl_cached_header_matches(const rocl_header_cache *k,
                                               const uint8_t *payload, const rocl_btree_cell *c)
 {
     uint64_t differs, word[2];
-    memcpy(word, payload, sizeof word); /* masks and heads of words that are not used are 0 */
+    memcpy(word, payload, sizeof word); /* unused masks and heads are 0 */
     differs = (word[0] & k->mask[0]) ^ entry->head[0];
     differs |= (word[1] & k->mask[1]) ^ entry->head[1];
     for (unsigned i = 2; i < k->words; i++) {
@@ -126,7 +126,7 @@ static inline bool rocl_cached_header_matches(const rocl_header_cache *k,
 
 /* A row of sqlite_schema. The texts are offsets into rocl_schema.text, NUL-terminated. */
 typedef struct rocl_schema_row {
-    uint32_t type, name, table, sql; /* sql: of an empty text where it is NULL */
+    uint32_t type, name, table, sql; /* sql: an empty text if it is NULL */
     uint32_t root;                   /* 0: none */
 } rocl_schema_row;
 
@@ -136,8 +136,8 @@ typedef struct rocl_schema {
     size_t count, cap;
 } rocl_schema;
 
-/* False when the schema is large or in any way unusual, damaged among others, or memory is out:
- * then SQLite must read it, and `s` is empty. */
+/* False if the schema is large, unusual or damaged, or memory is out: then SQLite must read it, and
+ * `s` is empty. */
 bool rocl_btree_schema(rocl_schema *s, const rocl_btree_file *f);
 void rocl_schema_free(rocl_schema *s);
 

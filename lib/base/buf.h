@@ -17,7 +17,7 @@ typedef struct rocl_buf {
     bool fixed;  /* the bytes are the caller's: they do not grow, and are not freed */
 } rocl_buf;
 
-/* A buffer in an array: for what has to be said also when memory is out. */
+/* A buffer in an array: for messages that must work even when memory is out. */
 #define ROCL_BUF_IN(array)                                                                         \
     (rocl_buf)                                                                                     \
     {                                                                                              \
@@ -29,10 +29,10 @@ typedef struct rocl_buf {
 /* Makes `n` more bytes fit at data + len; false (and failed set) when memory is out. */
 bool rocl_buf_grow(rocl_buf *b, size_t n);
 void rocl_buf_free(rocl_buf *b); /* frees the bytes, leaves an empty usable buffer */
-/* Frees a buffer whose contents went into another one, which has failed if this one has. */
+/* Frees a buffer whose contents went into another one, and passes on `failed`. */
 void rocl_buf_free_into(rocl_buf *b, rocl_buf *into);
 
-/* The two texts as a new one; NULL when memory is out. */
+/* The two texts joined; free() it. NULL: memory is out. */
 char *rocl_concat(const char *a, const char *b);
 
 static inline bool rocl_buf_reserve(rocl_buf *b, size_t n)

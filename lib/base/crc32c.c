@@ -8,7 +8,7 @@
 #include <cpuid.h>
 #endif
 
-/* Bit by bit in the table's place: 16 entries serve half a byte each, and need no start-up. */
+/* A table of 16 entries, for half a byte at a time, needs no initialization. */
 static uint32_t in_software(uint32_t c, const uint8_t *p, size_t n)
 {
     static const uint32_t table[16] = {
@@ -38,8 +38,8 @@ __attribute__((target("sse4.2"))) static uint32_t in_hardware(uint32_t c, const 
     return (uint32_t)sum;
 }
 
-/* __builtin_cpu_supports() would ask the processor for all it can when any program starts: on a
- * virtual machine that takes longer than to start a thread. */
+/* __builtin_cpu_supports() would query all features of the processor at the start of every program:
+ * on a virtual machine that takes longer than starting a thread. */
 static bool has_crc32(void)
 {
     static atomic_int known; /* 0: not asked yet, 1: no, 2: yes */

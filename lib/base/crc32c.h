@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of n bytes; crc is that of what is before them, 0 at the begin. */
+/* Continues the checksum `crc` (0 at the begin) over n bytes. */
 uint32_t rocl_crc32c(uint32_t crc, const void *p, size_t n);
 
 #endif

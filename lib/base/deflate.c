@@ -83,7 +83,7 @@ static void free_engine(engine *z)
 
 static rocl_status run_engine(engine *z, rocl_buf *to, const uint8_t *p, size_t n, rocl_error *err)
 {
-    const size_t most = 1u << 30; /* that zlib is given at once */
+    const size_t most = 1u << 30; /* bytes given to zlib at once */
     int rc = deflateReset(z);
     while (rc != Z_STREAM_END) {
         /* 16 bytes more than the bound: the trailer fits, too */
@@ -120,7 +120,7 @@ static uint32_t sum_adler32(const void *p, size_t n)
 rocl_status rocl_zlib_unpack(rocl_buf *to, const void *p, size_t n, size_t most)
 {
     rocl_status st = ROCL_INPUT;
-    size_t space = n < most / 4 ? 4 * n + 1024 : most; /* what is there is not known before */
+    size_t space = n < most / 4 ? 4 * n + 1024 : most; /* the result's size is not known */
 #ifdef ROCL_LIBDEFLATE
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
     enum libdeflate_result rc = LIBDEFLATE_INSUFFICIENT_SPACE;
@@ -178,7 +178,7 @@ typedef struct fast_engine {
     uint8_t space[ISAL_SPACE];
 } fast_engine;
 
-/* False: it cannot be done, and nothing was appended. */
+/* False: it failed, and nothing was appended. */
 static bool run_fast(fast_engine *e, rocl_buf *to, const uint8_t *p, size_t n)
 {
     const size_t most = n + n / 8 + 1024;
@@ -186,7 +186,7 @@ static bool run_fast(fast_engine *e, rocl_buf *to, const uint8_t *p, size_t n)
     if (n > 1u << 30 || !rocl_buf_reserve(to, most))
         return false;
     isal_deflate_stateless_init(z);
-    z->hist_bits = 0; /* repetitions from as far as can be: the line before leaves it as it is */
+    z->hist_bits = 0; /* matches from any distance: the line before does not reset this */
     z->level = ISAL_LEVEL;
     z->level_buf = e->space;
     z->level_buf_size = ISAL_SPACE;
@@ -218,8 +218,8 @@ static bool run_fast(fast_engine *e, rocl_buf *to, const uint8_t *p, size_t n)
 /* ---- the engine of this thread -----------------------------------------------------------------
  */
 
-/* To set an engine up costs about as much as to compress some ten KiB, so it is kept. It is freed
- * when the thread ends: the key is there for its destructor alone. */
+/* Setting up an engine costs about as much as compressing some ten KiB, so it is kept. It is freed
+ * when the thread ends: the key exists only for its destructor. */
 static _Thread_local struct {
     engine *engine;
     int level;
@@ -246,7 +246,7 @@ static void make_key(void)
 
 static rocl_status deflate_bytes(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
-    const void *bytes = n ? p : ""; /* nothing may be added to NULL, not even 0 */
+    const void *bytes = n ? p : ""; /* NULL + 0 is undefined */
     pthread_once(&key_once, make_key);
     if (!have_key || pthread_setspecific(key, &cached) != 0)
         return rocl_fail_memory(err);
@@ -284,7 +284,7 @@ rocl_status rocl_gzip_member(rocl_buf *to, const void *p, size_t n, int level, r
 
 rocl_status rocl_zlib_stream(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err)
 {
-    /* 32 KiB window; the level as zlib itself notes it down */
+    /* 32 KiB window, and the level as zlib encodes it */
     static const uint8_t flags[10] = {1, 1, 0x5e, 0x5e, 0x5e, 0x5e, 0x9c, 0xda, 0xda, 0xda};
     rocl_buf_byte(to, 0x78);
     rocl_buf_byte(to, level >= 0 && level <= 9 ? flags[level] : level == ROCL_FASTEST ? 1 : 0x9c);

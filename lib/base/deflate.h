@@ -14,11 +14,11 @@ const char *rocl_deflate_engine(void);
 rocl_status rocl_gzip_member(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err);
 /* A zlib stream (RFC 1950) appended to `to`. */
 rocl_status rocl_zlib_stream(rocl_buf *to, const void *p, size_t n, int level, rocl_error *err);
-/* Appends what a zlib stream of n bytes holds. ROCL_INPUT, without a message: it is damaged, or
- * holds more than `most` bytes; `to` is as it was. */
+/* Appends the contents of a zlib stream of n bytes. ROCL_INPUT, without a message: it is damaged,
+ * or holds more than `most` bytes; `to` is as it was. */
 rocl_status rocl_zlib_unpack(rocl_buf *to, const void *p, size_t n, size_t most);
 
-/* Of a `level` in the options of rocline.h: ROCL_USAGE when it is out of range. */
+/* Checks a `level` in the options of rocline.h: ROCL_USAGE if it is out of range. */
 rocl_status rocl_check_level(int level, rocl_error *err);
 /* The level to compress with, `by_default` where none is asked for; 0: not at all. */
 static inline int rocl_level_or(int level, int by_default)

@@ -27,14 +27,15 @@ static rocl_status fail_errno(rocl_error *err, const char *path, const char *wha
 
 /* ---- finding the folder and name ----------------------------------------------------------- */
 
-/* Folders that are open as long as some output of them is: most outputs of a run are in one. More
- * than these are not shared. No memory is needed, as its lack may be why an output is given up. */
+/* Folders that stay open as long as an output in them does: most outputs of a run are in one. More
+ * folders than these are not shared. This allocates no memory, as its lack may be why an output is
+ * given up. */
 enum { SHARED_FOLDERS = 16 };
 typedef struct rocl_open_folder {
     int fd;
     dev_t device;
     ino_t inode;
-    unsigned users; /* 0: it is none */
+    unsigned users; /* 0: the entry is free */
 } rocl_open_folder;
 
 static pthread_mutex_t folders_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,7 +57,7 @@ static rocl_open_folder *find_unused_folder(void)
     return NULL;
 }
 
-/* Under the lock. *info is the folder's. False and errno. */
+/* Called under the lock. *info describes the folder. False: see errno. */
 static bool take_folder(rocl_destination *pl, struct stat *info)
 {
     rocl_open_folder *f = stat(pl->folder, info) == 0 ? find_open_folder(info) : NULL;
@@ -127,12 +128,11 @@ static rocl_status open_folder(rocl_destination *pl, const char *at, const char 
     return pl->folder && pl->name ? rocl_destination_resume(pl, path, err) : rocl_fail_memory(err);
 }
 
-/* *target is the path that the last name of the path links to; NULL: it is no link. Somebody who
- * exchanges it meanwhile changes nothing: the link that is checked is the one that is read. As the
- * kernel has it with fs.protected_symlinks, links of others are not followed where everybody may
- * put links. The kernel cannot decide itself, since it follows a link to nothing only where it
- * creates the file.
- */
+/* *target is the path that the last name of the path links to; NULL: it is not a link. Replacing
+ * the link meanwhile has no effect: the link that is checked is the one that is read. As the kernel
+ * does with fs.protected_symlinks, links of other users are not followed in folders where everybody
+ * may create links. The kernel cannot decide that for us, since it follows a link to nothing only
+ * when it creates the file. */
 static rocl_status follow_link(const rocl_destination *pl, char **target, const char *path,
                                rocl_error *err)
 {
@@ -171,7 +171,7 @@ static void hidden_name(char name[static 40])
     snprintf(name, 40, ".rocline-%016llx", (unsigned long long)random);
 }
 
-/* The file that has just got a hidden name is not to outlive a signal. */
+/* The file that has just got a hidden name must not outlive a signal. */
 static void note_unfinished(rocl_unfinished *u, const rocl_destination *pl, const char *name)
 {
     char *path;
@@ -219,7 +219,7 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
     if (exists && S_ISDIR(info.st_mode))
         return rocl_fail(err, ROCL_OUTPUT, "%s: is a folder", path);
     if (exists && !S_ISREG(info.st_mode)) {
-        /* A device or a pipe. What has become a file since then is not overwritten. */
+        /* A device or a pipe. If it has become a file since then, it is not overwritten. */
         *fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         if (*fd < 0)
             return fail_errno(err, path, "cannot open");
@@ -231,13 +231,13 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
     }
     if (exists && rocl_guard_check(&info, err) != ROCL_OK)
         return ROCL_USAGE;
-    /* A rename would not ask whether the file is write-protected. */
+    /* A rename would not check whether the file is write-protected. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return rocl_fail_write(err, path, errno);
     pl->replaces = true;
     char *to = NULL;
     rocl_status st = open_folder(pl, path, path, err);
-    /* To the end of a chain of links, which need not exist. */
+    /* Goes to the end of a chain of links, which need not exist. */
     for (int i = 0; st == ROCL_OK && (st = follow_link(pl, &to, path, err)) == ROCL_OK && to; i++) {
         errno = ELOOP;
         st = i < 40 ? open_folder(pl, to, path, err)
@@ -254,7 +254,7 @@ rocl_status rocl_destination_open(rocl_destination *pl, int *fd, const char *pat
 
 /* ---- its name ------------------------------------------------------------------------------ */
 
-/* After ENOENT: another run that failed has found the folder empty, and removed it. */
+/* After ENOENT: another run, which failed, found the folder empty and removed it. */
 static bool make_folder_again(rocl_destination *pl)
 {
     if (errno != ENOENT)
@@ -292,8 +292,8 @@ static rocl_status hide_file(rocl_destination *pl, int fd, const char *path, roc
     return rc ? fail_errno(err, path, "cannot create") : ROCL_OK;
 }
 
-/* Before it has its name: a name must not come back from a loss of power without the bytes. A file
- * that is closed (-1) has been here before. */
+/* Before the file has its name: after a loss of power there must be no name without the bytes. A
+ * closed file (-1) was synced before. */
 static rocl_status sync_bytes(const rocl_destination *pl, int fd, const char *path, rocl_error *err)
 {
     return !pl->replaces || fd < 0 || rocl_sync_file(fd) ? ROCL_OK
@@ -359,7 +359,8 @@ rocl_status rocl_destination_publish(rocl_destination *pl, const char *path, roc
     rocl_status st = rocl_destination_resume(pl, path, err);
     if (st)
         return st;
-    /* The former file keeps a second name; where the file system has none, there is no way back. */
+    /* The former file keeps a second name; if the file system cannot do that, there is no way
+     * back. */
     hidden_name(pl->former);
     if (linkat(pl->dir, pl->name, pl->dir, pl->former, 0)) {
         pl->for_good = errno != ENOENT;
@@ -379,7 +380,7 @@ void rocl_destination_revert(rocl_destination *pl)
     const char *from = *pl->former ? pl->former : pl->name;
     const char *to = *pl->former ? pl->name : pl->hidden;
     char from_path[PATH_MAX], to_path[PATH_MAX];
-    /* By their paths where the folder cannot be opened once more. */
+    /* By their paths if the folder cannot be opened again. */
     const bool open = rocl_destination_resume(pl, pl->name, NULL) == ROCL_OK;
     snprintf(from_path, sizeof from_path, "%s/%s", pl->folder, from);
     snprintf(to_path, sizeof to_path, "%s/%s", pl->folder, to);
@@ -410,7 +411,7 @@ static void remove_hidden(rocl_destination *pl, rocl_unfinished *u, const char *
 {
     if (*name && rocl_destination_resume(pl, pl->name, NULL) == ROCL_OK)
         unlinkat(pl->dir, name, 0);
-    else if (*name && u->path) /* a name of 64 random bits: also by its path it is ours */
+    else if (*name && u->path) /* a name of 64 random bits is ours, even by its path */
         unlink(u->path);
     rocl_unfinished_drop(u);
 }

@@ -11,7 +11,7 @@
 
 struct rocl_error {
     rocl_status status;
-    char text[ROCL_ERROR_SIZE]; /* to report a failure must not need memory: there may be none */
+    char text[ROCL_ERROR_SIZE]; /* reporting a failure must not need memory: there may be none */
 };
 
 rocl_error *rocl_error_new(void)
@@ -31,11 +31,11 @@ rocl_status rocl_error_status(const rocl_error *e)
 
 const char *rocl_error_text(const rocl_error *e)
 {
-    return e ? e->text : "out of memory"; /* of which there was none for an error */
+    return e ? e->text : "out of memory"; /* there was no memory for the error itself */
 }
 
-/* Names from a hostile file end up in messages: no newline, no terminal escape gets through. A text
- * that is cut ends with "...", without half a UTF-8 character before it. */
+/* Names from hostile files end up in messages: newlines and terminal escapes must not get through.
+ * A text that is cut ends with "...", and never with half a UTF-8 character. */
 static void format_text(char *text, const char *fmt, va_list args)
 {
     int n = vsnprintf(text, ROCL_ERROR_SIZE, fmt, args);

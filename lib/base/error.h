@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-/* Of the longest message, with its 0. */
+/* Bytes of the longest message, with its NUL. */
 enum { ROCL_ERROR_SIZE = 4096 };
 
 /* Sets status and message (replacing any former one) and returns `status`, so that a caller can
@@ -18,24 +18,23 @@ rocl_status rocl_fail(rocl_error *err, rocl_status status, const char *fmt, ...)
  * which holds no status, it returns ROCL_INTERNAL: keep the callee's status where that matters. */
 rocl_status rocl_wrap(rocl_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Replaces `from` by `to`, which is no longer, everywhere in the message: a hidden name by the one
- * that the user knows. */
+/* Replaces `from` by `to`, which must not be longer, everywhere in the message: a hidden name by
+ * the one that the user knows. */
 void rocl_error_rename(rocl_error *err, const char *from, const char *to);
 
-/* Copies `from` into `to`: a worker's error becomes the run's error. `to` NULL: nobody asks. `from`
- * NULL: there was no memory for an error, and so that is what is said. */
+/* Copies `from` into `to`: a worker's error becomes the run's. `to` may be NULL. `from` NULL: there
+ * was no memory for an error, so the message is "out of memory". */
 void rocl_error_copy(rocl_error *to, const rocl_error *from);
 
 /* Shorthand: ROCL_INTERNAL "out of memory". */
 static inline rocl_status rocl_fail_memory(rocl_error *err)
 {
     rocl_fail(err, ROCL_INTERNAL, "out of memory");
-    return ROCL_INTERNAL; /* not the result of rocl_fail(), so that checkers know it is no ROCL_OK
-                           */
+    return ROCL_INTERNAL; /* not the result of rocl_fail(): checkers see that it is not ROCL_OK */
 }
 
-/* "path: why", of an errno. ENOMEM is reported as rocl_fail_memory() does, whatever the status. Of
- * an input ENOENT and ENOTDIR are "no such file", EISDIR "a directory, not a file". */
+/* "path: why", from an errno. ENOMEM is reported as by rocl_fail_memory(), whatever the status. For
+ * inputs ENOENT and ENOTDIR are "no such file", EISDIR "a directory, not a file". */
 rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *path, int why);
 
 /* ROCL_OUTPUT: "path: cannot write: why", likewise. */

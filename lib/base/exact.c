@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first word of `near` among those of `far`: values from 2^-62 to 2^78, and smaller ones that
- * are multiples of 2^-114, have no bit outside; 64 bits above are for their number. */
+/* Where `near` begins among the words of `far`: values from 2^-62 to 2^78, and smaller multiples of
+ * 2^-114, have no bits outside; 64 bits above are for their number. */
 enum {
     NEAR_WORD = 15,
     NEAR_BIT = 64 * NEAR_WORD,
@@ -15,7 +15,7 @@ enum {
 enum { LEAST_EXPONENT = -1074, DIGITS = 53 };
 enum { IS_NAN = 1, IS_HIGH = 2, IS_LOW = 4 };
 
-/* Adds two words at a place, or takes them away. */
+/* Adds two words at a place, or subtracts them. */
 static void add_words(uint64_t *to, unsigned count, unsigned at, uint64_t low, uint64_t high,
                       bool negative)
 {
@@ -29,7 +29,7 @@ static void add_words(uint64_t *to, unsigned count, unsigned at, uint64_t low, u
     }
 }
 
-/* from: of the same number of words, or a lower part of `to` that stands for its sign as well. */
+/* from: as many words, or fewer: then it is sign-extended. */
 static void add_all(uint64_t *to, unsigned to_count, const uint64_t *from, unsigned count)
 {
     const uint64_t rest = from[count - 1] >> 63 ? UINT64_MAX : 0;
@@ -63,7 +63,7 @@ bool rocl_exact_add(rocl_exact_sum *s, double v)
     digits |= exponent ? UINT64_C(1) << 52 : 0;
     if (!digits)
         return true;
-    /* Zeros at the end are no reason for a value to be far. */
+    /* Trailing zeros do not make a value far. */
     const unsigned end = place + DIGITS, zeros = (unsigned)__builtin_ctzll(digits);
     place += zeros;
     digits >>= zeros;
@@ -88,7 +88,7 @@ bool rocl_exact_merge(rocl_exact_sum *into, const rocl_exact_sum *from)
     return true;
 }
 
-/* 53 bits of a number that is not negative, from its highest on, and rounded. */
+/* The highest 53 bits of a number that is not negative, rounded. */
 static double round_words(const uint64_t *words, unsigned count)
 {
     unsigned top = count - 1;

@@ -1,4 +1,4 @@
-/* The external sort from outside: sorters, and the buffers of their workers. */
+/* The interface of the external sort: sorters, and the buffers of their workers. */
 #include "base/extsort.h"
 
 #include "base/error.h"
@@ -7,8 +7,8 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-/* A worker may fill some dozen sorters at once, each with a first buffer at least: what it needs to
- * sort that, it has once. Larger ones have it behind their records. */
+/* A worker may fill some dozen sorters at once, each with at least a first buffer: these share the
+ * memory for sorting. Larger buffers have it behind their records. */
 enum { FIRST_BUFFER = 48 << 10, GROWTH = 4 };
 
 /* What one worker has added that is not in runs yet. */
@@ -17,17 +17,17 @@ typedef struct worker_slot {
     bool shuffled; /* strands take too few records to be tried */
     uint64_t *records;
     size_t used, cap; /* bytes */
-    size_t free;      /* cap less the records, and what sorting them needs there */
+    size_t free;      /* cap less the records and the memory for sorting them there */
     size_t n;
-    uint64_t buffered; /* records that ever were */
+    uint64_t buffered; /* records that ever were in the buffer */
 } worker_slot;
 
 struct rocl_sorter {
     rocl_sort_runs runs;
     unsigned workers;
-    rocl_sort_part *parts; /* once it is read */
+    rocl_sort_part *parts; /* once reading has begun */
     size_t bounds;         /* between them */
-    rocl_sort_index index; /* once it is read by cursors */
+    rocl_sort_index index; /* once cursors are used */
     worker_slot slots[];
 };
 
@@ -103,8 +103,8 @@ static rocl_status write_buffer(rocl_sorter *s, worker_slot *w, rocl_error *err)
     return ROCL_OK;
 }
 
-/* For one more record. Buffers begin small and grow, so that sorters that get few records take
- * little. */
+/* Makes room for one more record. Buffers begin small and grow, so that sorters with few records
+ * take little memory. */
 static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t size, rocl_error *err)
 {
     size_t max = rocl_space_buffer_max(s->runs.space);
@@ -112,7 +112,7 @@ static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t size, r
         size_t cap = !w->cap ? FIRST_BUFFER : w->cap > FIRST_BUFFER ? 2 * w->cap : GROWTH * w->cap;
         if (w->cap < max && grow_buffer(s, w, cap < max ? cap : max, w->cap == 0))
             continue;
-        if (w->n) { /* full: strands begin anew, for one record of a far time ends a strand */
+        if (w->n) { /* full: strands begin anew, as a single record of a far time ends a strand */
             w->shuffled = w->strands.records < w->buffered;
             rocl_status st = rocl_strands_end(&s->runs, &w->strands, err);
             if (st == ROCL_OK)
@@ -129,7 +129,7 @@ static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t size, r
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* Adds a record that no strand can simply take. */
+/* Adds a record that does not simply continue a strand. */
 static rocl_status add_slowly(rocl_sorter *s, unsigned worker, const uint64_t *key,
                               const void *payload, size_t len, rocl_error *err)
 {

@@ -16,18 +16,18 @@ typedef struct rocl_sort_space rocl_sort_space;
 rocl_sort_space *rocl_sort_space_new(size_t memory_limit, unsigned workers, const char *tmpdir);
 void rocl_sort_space_free(rocl_sort_space *s);
 uint64_t rocl_sort_space_spilled(const rocl_sort_space *s); /* bytes written to the file */
-/* Appends to the file; *offset is where. For runs, and for others who need a file without a name;
- * where bytes must follow each other, from one thread into a space of their own. */
+/* Appends to the file; *offset is where. For runs, and for others that need a file without a name.
+ * If several pieces must be contiguous, write them from one thread into a space of their own. */
 rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uint64_t *offset,
                              rocl_error *err);
 rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
                             rocl_error *err);
 
-/* Counts n more bytes of encoded runs, or of others, if the limit allows them. */
+/* Counts n more bytes, of encoded runs or others, if the limit allows them. */
 bool rocl_space_keep(rocl_sort_space *s, size_t n);
 void rocl_space_unkeep(rocl_sort_space *s, size_t n); /* gives them back */
 
-/* Bytes that are put aside: in memory within the limit, in the file beyond. Zeros are none. */
+/* Bytes that are put aside: in memory up to the limit, then in the file. Zeroed: none. */
 typedef struct rocl_stored {
     uint8_t *bytes; /* NULL: they are in the file */
     uint64_t offset;
@@ -37,7 +37,7 @@ typedef struct rocl_stored {
 /* Copies them. Free each with rocl_space_drop(), before the space. Any thread. */
 rocl_status rocl_space_store(rocl_sort_space *s, rocl_stored *b, const void *p, size_t n,
                              rocl_error *err);
-/* Where they are: in memory, or read into `scratch`. */
+/* Gives the bytes: in memory, or read into `scratch`. */
 rocl_status rocl_space_load(rocl_sort_space *s, const rocl_stored *b, rocl_buf *scratch,
                             const uint8_t **p, rocl_error *err);
 void rocl_space_drop(rocl_sort_space *s, rocl_stored *b);
@@ -48,9 +48,9 @@ typedef struct rocl_sorter rocl_sorter;
 
 /* key_words: 1..ROCL_SORT_KEYS_MAX, compared in turn as unsigned numbers. NULL: memory is out. */
 rocl_sorter *rocl_sorter_new(rocl_sort_space *space, unsigned key_words);
-/* Before the first add: records whose first key words differ above the lowest `shift` bits go to
- * runs of their own where they are many. Give it when rows come nearly in order within such groups:
- * their runs then follow each other, and are read without a merge. */
+/* Call it before the first add: records whose first key words differ above the lowest `shift` bits
+ * form groups, and large groups get runs of their own. Useful if rows come nearly in order within
+ * groups: runs then follow each other, and are read without a merge. */
 void rocl_sorter_group(rocl_sorter *s, unsigned shift);
 void rocl_sorter_free(rocl_sorter *s); /* gives its memory back to the space */
 
@@ -61,8 +61,8 @@ void rocl_sorter_free(rocl_sorter *s); /* gives its memory back to the space */
 rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
                             const void *payload, size_t len, rocl_error *err);
 
-/* Makes runs of all that the worker has added so far, and gives its buffer back. Call it when a
- * task ends, so that idle sorters hold no expanded records. */
+/* Makes runs of everything that the worker has added, and frees its buffer. Call it when a task
+ * ends, so that idle sorters hold no expanded records. */
 rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err);
 
 uint64_t rocl_sorter_count(const rocl_sorter *s); /* records added (not while adding) */
@@ -92,18 +92,18 @@ typedef struct rocl_sort_bound {
 rocl_status rocl_sorter_start_parts(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
                                     rocl_error *err);
 
-/* Before it is read, of keys of 3 words at least: the least third word of all records from `from`
- * up to `to`, or UINT64_MAX. Few records are read for it: only of runs that one of these is in. */
+/* Before reading, if keys have at least 3 words: the least third word of all records in [from, to),
+ * or UINT64_MAX. Reads few records: only of runs that contain one of the bounds. */
 rocl_status rocl_sorter_least(rocl_sorter *s, rocl_sort_bound from, rocl_sort_bound to,
                               uint64_t *least, rocl_error *err);
 
-/* Seals every worker, too, for reading from any record on: its records stay until it is freed. */
+/* Seals every worker, too, and prepares reading from any record on: records stay until the sorter
+ * is freed. */
 rocl_status rocl_sorter_start_cursors(rocl_sorter *s, rocl_error *err);
 
-/* Reads the records with the numbers first..first+count-1 in the order, or as many as there are;
- * UINT64_MAX: all from the first on.
- * Cursors are independent of each other, also in other threads: `together` of them are open at one
- * time at most. To open one takes about as long as to read a few thousand records. */
+/* Reads the records number first..first+count-1 in order, or as many as there are; UINT64_MAX: all
+ * from the first on. Cursors are independent, also in different threads; at most `together` are
+ * open at one time. Opening one takes about as long as reading a few thousand records. */
 typedef struct rocl_sort_cursor rocl_sort_cursor;
 rocl_status rocl_sorter_open(const rocl_sorter *s, uint64_t first, uint64_t count,
                              unsigned together, rocl_sort_cursor **cursor, rocl_error *err);

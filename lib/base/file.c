@@ -60,7 +60,7 @@ static int open_nameless(const char *dir)
     return fd;
 }
 
-/* The folder that the user named; NULL: any of ours will do. */
+/* The folder that the user named; NULL: none, use a default. */
 static const char *wanted_temp_folder(const char *tmpdir)
 {
     const char *wanted = tmpdir ? tmpdir : getenv("TMPDIR");

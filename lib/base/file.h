@@ -1,4 +1,4 @@
-/* Files that are read and written at offsets, and temporary ones without a name. */
+/* Reading and writing files at offsets, and temporary files without a name. */
 #ifndef ROCL_BASE_FILE_H
 #define ROCL_BASE_FILE_H
 
@@ -17,7 +17,7 @@ bool rocl_write_at(int fd, const void *from, size_t n, uint64_t offset);
  * else /tmp. *dir is the folder, also after an error; it lives as long as what it was taken from.
  */
 int rocl_temp_file(const char *tmpdir, const char **dir);
-/* The same folder, for what needs names: the first of these that can be written to. */
+/* The same folder, for files that need names: the first of these that is writable. */
 const char *rocl_temp_folder(const char *tmpdir);
 
 #endif

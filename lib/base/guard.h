@@ -1,4 +1,4 @@
-/* Files that are being read: no output takes the place of one, whichever way it is named. */
+/* Files that are being read: no output may replace one, by whatever name. */
 #ifndef ROCL_BASE_GUARD_H
 #define ROCL_BASE_GUARD_H
 

@@ -15,14 +15,14 @@ const char rocl_json_cut_off[] = "the text ends within a value";
 
 /* What may come next. */
 enum {
-    VALUE,       /* behind a key or a comma, or the outermost */
+    VALUE,       /* after a key or a comma, or the outermost */
     FIRST_VALUE, /* or the end of the array */
-    KEY,         /* behind a comma */
+    KEY,         /* after a comma */
     FIRST_KEY,   /* or the end of the object */
     MORE,        /* a comma or the end */
-    PENDING,     /* an object or array that was returned and not entered */
-    DONE,        /* nothing but blanks */
-    NOTHING      /* something is wrong */
+    PENDING,     /* an object or array was returned and not entered */
+    DONE,        /* only blanks */
+    NOTHING      /* nothing, after an error */
 };
 
 static bool set_wrong(rocl_json *r, const char *at, const char *why)
@@ -105,7 +105,7 @@ static int hex_code(const char *p, const char *end)
     return code;
 }
 
-/* Takes a string, at whose first quote the reader is. */
+/* Takes a string; the reader is at its first quote. */
 static bool take_string(rocl_json *r, rocl_json_token *t, bool key)
 {
     const char *from = r->at + 1, *p = from, *end = r->end;
@@ -175,7 +175,7 @@ void rocl_json_unescape(rocl_buf *b, rocl_view text)
         if (name) {
             rocl_buf_byte(b, (uint8_t)meant[name - names]);
             p++;
-        } else if (code < 0) { /* only in a text that is not quite JSON: the backslash itself */
+        } else if (code < 0) { /* text that is not quite JSON: keep the backslash */
             rocl_buf_byte(b, '\\');
         } else {
             p += 5;
@@ -193,7 +193,7 @@ void rocl_json_unescape(rocl_buf *b, rocl_view text)
 
 /* ---- the text of numbers --------------------------------------------------------------------- */
 
-/* Behind the digits at p. */
+/* The end of the digits at p. */
 static inline const char *skip_digits(const char *p, const char *end)
 {
     while (end - p >= 8) {
@@ -207,7 +207,7 @@ static inline const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* Behind the number at p, as far as it is one; NULL: none. */
+/* The end of the number at p; NULL: none. */
 static inline const char *number_end(const char *p, const char *end)
 {
     p += p < end && *p == '-';
@@ -254,7 +254,7 @@ void rocl_json_left(rocl_json *r, const char *at)
     r->expect = expect_behind_value(r);
 }
 
-/* The same as find_next() where anything but a comma comes. */
+/* The part of find_next() for anything but a comma. */
 static bool find_other(rocl_json *r)
 {
     if (r->wrong)
@@ -309,7 +309,7 @@ static bool take_key(rocl_json *r, rocl_json_token *t)
     return true;
 }
 
-/* Takes the value at which the reader is, of an object or array only the kind. */
+/* Takes the value at the reader's position; of an object or array only its kind. */
 static bool take_value(rocl_json *r, rocl_json_token *v)
 {
     static const struct {
@@ -335,7 +335,8 @@ static bool take_value(rocl_json *r, rocl_json_token *v)
     }
     v->kind = ROCL_JSON_NUMBER;
     end = number_end(p, r->end);
-    if (end && end < r->end && (*end == '.' || (*end | 32) == 'e')) /* no number, or half of one */
+    if (end && end < r->end &&
+        (*end == '.' || (*end | 32) == 'e')) /* not a number, or half of one */
         cut = r->end - end == 1 || (r->end - end == 2 && (end[1] == '+' || end[1] == '-'));
     for (size_t i = 0; !end && !cut && i < sizeof names / sizeof *names; i++) {
         const rocl_view name = names[i].text;
@@ -394,7 +395,7 @@ rocl_json_kind rocl_json_next(rocl_json *r, rocl_json_token *t)
     return t->kind;
 }
 
-/* Behind the object or array that is open at p, `depth` of them; NULL: it does not end. */
+/* The end of `depth` nested objects or arrays that are open at p; NULL: they do not end. */
 static const char *skip_nested(const char *p, const char *end, size_t depth)
 {
     rocl_json_carry carry = {0};
@@ -470,7 +471,7 @@ static inline bool is_same(const char *a, const char *b, size_t n)
 {
     uint64_t x[2], y[2];
     uint32_t v[2], w[2];
-    if (n >= 4 && n < 8) { /* as two words that overlap */
+    if (n >= 4 && n < 8) { /* two words that overlap */
         memcpy(&v[0], a, 4);
         memcpy(&w[0], b, 4);
         memcpy(&v[1], a + n - 4, 4);
@@ -517,7 +518,7 @@ int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_j
         unsigned k = *next < count ? *next : 0;
         const char *p = r->at + 1;
         const size_t n = count ? keys[k].n : 0;
-        /* Files are written by programs: mostly it is the key that came next before. */
+        /* Programs write keys in the same order: try the key that came next the last time. */
         bool known = count && *r->at == '"' && (size_t)(r->end - p) >= n + 2 && p[n] == '"' &&
                      p[n + 1] == ':' && is_same(p, keys[k].p, n);
         if (known) {
@@ -613,8 +614,8 @@ static bool split_number(rocl_view text, number *n)
     return true;
 }
 
-/* Digits, and perhaps a point and more digits, no more than are wanted: as nearly all decimals are
- * written. False: it is none of these, or it may not fit. */
+/* The common form of decimals: digits, or digits, a point and no more digits than wanted. False: it
+ * has another form, or may not fit. */
 static bool read_plain_decimal(rocl_view text, unsigned digits, int64_t *v)
 {
     const char *p = text.p, *const end = p + text.n;
@@ -688,7 +689,7 @@ bool rocl_json_double(rocl_view text, double *v)
     }
     if (!split_number(text, &n))
         return false;
-    /* Both are exact, so that one rounding is all there is. */
+    /* Both are exact, so there is only one rounding. */
     if (!n.cut && n.digits <= (uint64_t)1 << 53 && n.exponent >= -22 && n.exponent <= 22) {
         const double d = (double)n.digits;
         *v = n.exponent < 0 ? d / powers[-n.exponent] : d * powers[n.exponent];

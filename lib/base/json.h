@@ -80,7 +80,7 @@ enum {
     ROCL_JSON_NANS = 4
 };
 
-enum { ROCL_JSON_DEPTH = 128 }; /* deeper nesting is an error, unless it is skipped */
+enum { ROCL_JSON_DEPTH = 128 }; /* deeper nesting is an error, except in skipped values */
 
 typedef struct rocl_json {
     const char *begin, *at, *end;
@@ -88,26 +88,27 @@ typedef struct rocl_json {
     unsigned flags;
     unsigned depth;
     bool in_object;
-    int expect;                             /* what comes next: see json.c */
-    const char *wrong;                      /* what is wrong at `at`; NULL: nothing */
-    uint64_t objects[ROCL_JSON_DEPTH / 64]; /* a bit for each level: an object, no array */
-    uint8_t next_key[ROCL_JSON_DEPTH];      /* of each level: the wanted key that is likely next */
+    int expect;        /* what comes next: see json.c */
+    const char *wrong; /* the error at `at`; NULL: none */
+    uint64_t
+        objects[ROCL_JSON_DEPTH / 64]; /* a bit for each level: it is an object, not an array */
+    uint8_t next_key[ROCL_JSON_DEPTH]; /* for each level the key that is likely next */
 } rocl_json;
 
-/* Reads n bytes, which stay the caller's and must stay where they are. */
+/* Reads n bytes, which the caller keeps unchanged. */
 void rocl_json_open(rocl_json *r, const char *p, size_t n, uint64_t offset, unsigned flags);
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
-/* The next element of the array that the reader is in, or the only value where it is in none. False
- * at the end of the array, which is left then. A scalar is taken; an object or array is skipped by
- * the next call unless it is entered. */
+/* The next element of the current array, or the only value outside of arrays. False at the end of
+ * the array, which the reader then leaves. A scalar is taken; an object or array is skipped by the
+ * next call unless it is entered. */
 bool rocl_json_element(rocl_json *r, rocl_json_token *v);
 
-/* The next member of the object that the reader is in whose key is one of `keys`, at most 255:
- * which one; *v is its value, as above. Others are skipped. -1 at the end of the object, which is
- * left then. Keys that come in the order of the table are found at once. Escaped keys match no
- * name. */
+/* The next member of the current object whose key is one of `keys` (at most 255): returns the index
+ * of the key; *v is its value, as above. Others are skipped. -1 at the end of the object, which the
+ * reader then leaves. Keys in the order of the table are found at once. Escaped keys match
+ * nothing. */
 int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_json_token *v);
 #define ROCL_JSON_KEY(text)                                                                        \
     {                                                                                              \
@@ -115,21 +116,21 @@ int rocl_json_member(rocl_json *r, const rocl_view *keys, unsigned count, rocl_j
     }
 
 /* Takes the object that was just returned if it is written as {"KEY":number,...} with exactly these
- * keys in this order, no blanks and no signs: many small objects are. False: nothing happens, and
- * it can be entered. */
+ * keys in this order, no blanks and no signs: many small objects are. False: it is not; nothing
+ * happens, and it can be entered. */
 bool rocl_json_uints(rocl_json *r, const rocl_view *keys, unsigned count, uint64_t *to);
 
-/* Enters the object or array that was just returned. False: it is no such thing; nothing happens.
- */
+/* Enters the object or array that was just returned. False: it is of another kind; nothing
+ * happens. */
 bool rocl_json_enter(rocl_json *r, rocl_json_kind kind);
 
-/* Skips the rest of the object or array that the reader is in, and leaves it. */
+/* Skips the rest of the current object or array, and leaves it. */
 void rocl_json_leave(rocl_json *r);
 
-/* The next token whatever it is, objects and arrays entered; ROCL_JSON_NOTHING behind the last. */
+/* The next token of any kind; enters objects and arrays. ROCL_JSON_NOTHING after the last. */
 rocl_json_kind rocl_json_next(rocl_json *r, rocl_json_token *t);
 
-/* Skips the value that comes next. Of what is inside only strings and brackets are looked at. */
+/* Skips the next value, looking only at strings and brackets in it. */
 void rocl_json_skip(rocl_json *r);
 
 /* Where a token is in the file. */
@@ -138,12 +139,12 @@ static inline uint64_t rocl_json_offset(const rocl_json *r, const rocl_json_toke
     return r->offset + (uint64_t)(t->text.p - r->begin);
 }
 
-/* ROCL_INPUT "NAME: byte 123: what is wrong", of a reader with something wrong. */
+/* ROCL_INPUT "NAME: byte 123: what is wrong", after an error of the reader. */
 rocl_status rocl_json_fail(const rocl_json *r, const char *name, rocl_error *err);
 
 /* ---- values: of numbers, and of strings that hold one -------------------------------------- */
 
-/* Exactly, also as "0x1f" and "31.0"; false where it is no integer or does not fit. */
+/* The exact integer, also from "0x1f" and "31.0"; false: not an integer, or it does not fit. */
 bool rocl_json_uint(rocl_view text, uint64_t *v);
 bool rocl_json_int(rocl_view text, int64_t *v);
 
@@ -154,8 +155,8 @@ bool rocl_json_decimal(rocl_view text, unsigned digits, int64_t *v);
 /* The nearest double; also nan and inf. */
 bool rocl_json_double(rocl_view text, double *v);
 
-/* Appends the text of a string or key with its escapes resolved. Half a surrogate pair is U+FFFD;
- * other bytes that are no UTF-8 stay. */
+/* Appends the text of a string or key with its escapes resolved. Half a surrogate pair becomes
+ * U+FFFD; other invalid UTF-8 stays. */
 void rocl_json_unescape(rocl_buf *b, rocl_view text);
 
 #endif

@@ -1,6 +1,6 @@
 /* The outline of a JSON file: its top members, and where its long arrays are cut. Values that are
- * opened are read by a reader, token by token; the others by masks of 64 bytes, or token by token
- * as well where strings may hold quotes. */
+ * opened are read token by token; the others by masks of 64 bytes, or token by token if strings may
+ * hold quotes. */
 #include "base/json_index.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@
 enum {
     WINDOW = 1 << 20,
     WINDOW_MAX = 64 << 20, /* what a string of an opened value may need */
-    AHEAD = 4096,          /* what decides where a token ends, behind it */
+    AHEAD = 4096,          /* bytes after a token that may decide where it ends */
     LOAD_MAX = 256 << 20,
     BLOCK = 4 << 20
 };
@@ -29,14 +29,14 @@ typedef struct indexer {
     char *window;
     size_t cap;
     uint64_t read_to;                 /* bytes of the file that were read */
-    bool over;                        /* all were */
+    bool over;                        /* all of it was read */
     rocl_json r;                      /* on the window */
-    size_t open[ROCL_JSON_DEPTH + 1]; /* node at each depth that is opened */
+    size_t open[ROCL_JSON_DEPTH + 1]; /* the node at each opened depth */
     rocl_buf key;                     /* of the next value */
     /* The object or array that is being read and not opened; its depth, 0: none. */
     unsigned leaf;
     bool array;
-    bool solid;        /* something of an element was seen since the last comma */
+    bool solid;        /* a part of an element was seen since the last comma */
     uint64_t count;    /* elements before */
     uint64_t next;     /* offset where the element begins */
     uint64_t last_end; /* behind the last element that is an object or array */
@@ -48,7 +48,7 @@ static uint64_t offset_of(const indexer *w, const char *p)
     return w->r.offset + (uint64_t)(p - w->window);
 }
 
-/* Moves what is behind r.at to the begin of the window and reads more behind it. */
+/* Moves the bytes from r.at on to the begin of the window and reads more after them. */
 static rocl_status fill_window(indexer *w, rocl_error *err)
 {
     const size_t done = (size_t)(w->r.at - w->window), left = (size_t)(w->r.end - w->r.at);
@@ -138,7 +138,7 @@ static bool end_element(indexer *w, uint64_t next)
            end_block(w, next, w->count);
 }
 
-/* The leaf ends, and its last element before. */
+/* The leaf ends, and its last element before it. */
 static bool end_leaf(indexer *w, uint64_t elements_end, uint64_t end)
 {
     rocl_json_node *node = &w->x->nodes[w->open[w->leaf]];
@@ -170,7 +170,7 @@ typedef struct leaf_scan {
     size_t depth;          /* the leaf itself is 1 */
 } leaf_scan;
 
-/* Which bytes come next behind strings, over blanks. `ended` has a bit for each byte behind a
+/* The first bytes after strings that are not blanks. `ended` has a bit for each byte behind a
  * closing quote; where that is a blank, adding it to the run of blanks carries to the end of the
  * run. */
 static uint64_t find_followers(uint64_t ended, uint64_t blanks, uint64_t *carry)
@@ -180,8 +180,8 @@ static uint64_t find_followers(uint64_t ended, uint64_t blanks, uint64_t *carry)
     return (ended | sum) & ~blanks;
 }
 
-/* The brackets and commas of 64 bytes at r.at of which some are directly in the leaf. Returns how
- * many bytes there are up to its end, 0: it does not end here. */
+/* Handles the brackets and commas of 64 bytes at r.at, some of which are directly in the leaf.
+ * Returns the number of bytes up to the end of the leaf, 0: it does not end here. */
 static unsigned scan_elements(indexer *w, leaf_scan *s, const rocl_json_masks *m, uint64_t commas,
                               uint64_t solid, bool *ok)
 {
@@ -209,8 +209,8 @@ static unsigned scan_elements(indexer *w, leaf_scan *s, const rocl_json_masks *m
     return 0;
 }
 
-/* Looks at the next n bytes, which stand at p with blanks up to 64. Returns how many of them are
- * the leaf's. */
+/* Looks at the next n bytes at p, which are padded with blanks to 64. Returns how many belong to
+ * the leaf. */
 static unsigned scan_stride(indexer *w, leaf_scan *s, const char *p, unsigned n, bool *ok,
                             uint64_t *wrong)
 {
@@ -220,10 +220,10 @@ static unsigned scan_stride(indexer *w, leaf_scan *s, const char *p, unsigned n,
     *wrong = find_followers(closing << 1 | s->string_ended, blanks, &s->string_ended) &
              ~(m.close | commas | rocl_json_equal(p, 0, ':'));
     s->string_ended |= closing >> 63;
-    if (s->depth > 1 && !(m.open | m.close)) /* nothing here is directly in the leaf */
+    if (s->depth > 1 && !(m.open | m.close)) /* no bracket or comma here is directly in the leaf */
         return n;
     const size_t closed = (size_t)__builtin_popcountll(m.close);
-    if (s->depth > closed + 1) { /* nor here */
+    if (s->depth > closed + 1) { /* none here either */
         s->depth = s->depth + (size_t)__builtin_popcountll(m.open) - closed;
         return n;
     }
@@ -233,7 +233,7 @@ static unsigned scan_stride(indexer *w, leaf_scan *s, const char *p, unsigned n,
     return over ? over : n;
 }
 
-/* Reads the leaf that the reader has just entered to its end, or that of the file. */
+/* Reads the leaf that the reader has just entered, to its end or that of the file. */
 static rocl_status scan_leaf(indexer *w, bool *quotes, rocl_error *err)
 {
     leaf_scan s = {.depth = 1};

@@ -1,8 +1,8 @@
 /* The outline of a JSON file of any size: where its top members are, and where its long arrays can
  * be cut. One pass over the bytes, at some GB/s (0.6 with ROCL_JSON_QUOTES), which looks at quotes
  * and brackets only; it needs a window of 1 MiB, and 32 bytes for each block. Then members that
- * stand behind the events can be read before them, and several threads read blocks of events side
- * by side:
+ * come after the events can be read before them, and several threads can read blocks of events
+ * concurrently:
  *
  *     const rocl_json_outline how = {.objects = 1};
  *     rocl_json_index x = {0};
@@ -14,8 +14,7 @@
  *         st = rocl_json_load(&r, &buf, spool, b->begin, b->end, ROCL_JSON_ELEMENTS, err);
  *         ...
  *     }
- *     rocl_json_index_free(&x);
- */
+ *     rocl_json_index_free(&x); */
 #ifndef ROCL_BASE_JSON_INDEX_H
 #define ROCL_BASE_JSON_INDEX_H
 
@@ -40,7 +39,7 @@ typedef struct rocl_json_node {
     rocl_json_kind kind;  /* OBJECT, ARRAY, STRING, ... */
     uint64_t begin, end;  /* in the file, with brackets or quotes */
     size_t block, blocks; /* of an array that was not opened; 0 if it is empty */
-    uint64_t elements;    /* of it; of others how many members are nodes */
+    uint64_t elements;    /* of such an array; of others the number of members that are nodes */
 } rocl_json_node;
 
 /* Whole elements of an array: [begin, end) without brackets, to be read with ROCL_JSON_ELEMENTS. */
@@ -57,8 +56,8 @@ typedef struct rocl_json_index {
     size_t block_count, block_cap;
     rocl_arena keys;
     uint64_t size; /* of the file */
-    /* The file ends within the outermost value. Nodes and blocks then hold what is complete of
-     * arrays that were not opened; `rest` is where what is incomplete begins: `size` when only
+    /* The file ends within the outermost value. Nodes and blocks then hold the complete elements of
+     * arrays that were not opened; `rest` is where the incomplete rest begins: `size` if only
      * brackets are missing. */
     bool truncated;
     uint64_t rest;
@@ -66,10 +65,9 @@ typedef struct rocl_json_index {
 
 enum { ROCL_JSON_NODES = 1 << 16 }; /* more are an error */
 
-/* What is no JSON is ROCL_INPUT, "byte 123: why" (the caller adds the name): brackets or strings
- * that do not fit, or a quote in a string that lacks its backslash, *quotes then: try
- * ROCL_JSON_QUOTES. Most else is found only by reading the blocks. The index is to be freed in any
- * case. */
+/* ROCL_INPUT "byte 123: why" (the caller adds the name): it is not JSON, as brackets or strings do
+ * not match. *quotes: because a quote in a string lacks its backslash; try ROCL_JSON_QUOTES. Most
+ * other errors are found only when blocks are read. Free the index in any case. */
 rocl_status rocl_json_index_spool(rocl_json_index *x, const rocl_spool *spool,
                                   const rocl_json_outline *how, bool *quotes, rocl_error *err);
 /* The same of bytes in memory. */
@@ -77,7 +75,7 @@ rocl_status rocl_json_index_bytes(rocl_json_index *x, const char *p, size_t n,
                                   const rocl_json_outline *how, bool *quotes, rocl_error *err);
 void rocl_json_index_free(rocl_json_index *x);
 
-/* The first member with a key of a node that was opened; NULL: none. */
+/* The first member of an opened node with a key; NULL: none. */
 const rocl_json_node *rocl_json_child(const rocl_json_index *x, const rocl_json_node *of,
                                       const char *key);
 

@@ -1,5 +1,5 @@
-/* What json.c and json_index.c share, and readers that know the text of their JSON: 64 bytes of it
- * at a time as masks, bit 0 the first byte. With them brackets are counted outside of strings
+/* Shared by json.c, json_index.c, and readers that know the layout of their JSON: 64 bytes at a
+ * time as masks, where bit 0 is the first byte. With these, brackets outside of strings are counted
  * without looking at single bytes. */
 #ifndef ROCL_BASE_JSON_MASKS_H
 #define ROCL_BASE_JSON_MASKS_H
@@ -12,14 +12,14 @@
 
 enum { ROCL_JSON_STRIDE = 64 };
 
-/* Goes from one stride to the next; zeroed at first, outside of a string. */
+/* State between one stride and the next; zeroed at first, outside of a string. */
 typedef struct rocl_json_carry {
     uint64_t in_string; /* all bits or none */
-    uint64_t escaped;   /* bit 0: the next byte comes behind a backslash that escapes it */
+    uint64_t escaped;   /* bit 0: the next byte is escaped by a backslash */
 } rocl_json_carry;
 
 typedef struct rocl_json_masks {
-    uint64_t quotes;      /* that begin or end strings */
+    uint64_t quotes;      /* quotes that begin or end strings */
     uint64_t strings;     /* bytes of strings, with the quote that begins them */
     uint64_t open, close; /* brackets outside of strings */
 } rocl_json_masks;
@@ -74,7 +74,7 @@ static inline uint64_t rocl_json_escaped(uint64_t backslashes, uint64_t *carry)
     return (even ^ sum << 1) & follows;
 }
 
-/* The first quote, backslash or control character, of which strings of JSON hold none. */
+/* The first quote, backslash or control character, which JSON strings do not contain unescaped. */
 static inline const char *rocl_json_special(const char *p, const char *end)
 {
 #ifdef __SSE2__
@@ -114,10 +114,11 @@ static inline rocl_json_masks rocl_json_look(const char *p, rocl_json_carry *car
     return m;
 }
 
-/* Why a reader stopped that came to the end of its bytes too early. */
+/* The error of a reader whose bytes ended too early. */
 extern const char rocl_json_cut_off[];
 
-/* The object or array that the reader is in was passed by other means, and ends before `at`. */
+/* Tells the reader that its current object or array was skipped by other means, and ends before
+ * `at`. */
 void rocl_json_left(rocl_json *r, const char *at);
 
 #endif

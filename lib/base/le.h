@@ -1,5 +1,5 @@
-/* Numbers as bytes, the lowest first, whatever the order of the machine: of our own files, of those
- * of others, and of texts whose bytes are looked at eight at a time. */
+/* Little-endian numbers, whatever the order of the machine: in our files, in those of others, and
+ * for looking at eight bytes of text at a time. */
 #ifndef ROCL_BASE_LE_H
 #define ROCL_BASE_LE_H
 
@@ -34,7 +34,7 @@ static inline void rocl_le64_set(void *p, uint64_t v)
     memcpy(p, &v, sizeof v);
 }
 
-/* Turns `n` words of 64 bits of this machine, at any address, to such bytes in place. */
+/* Turns `n` 64-bit words of this machine, at any address, into little-endian in place. */
 static inline void rocl_le64_all(void *p, size_t n)
 {
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)

@@ -16,10 +16,10 @@ struct rocl_lines {
     char *path;
     int fd;
     rocl_unpack *unpack;     /* of fd */
-    const rocl_spool *spool; /* read instead; NULL: none */
+    const rocl_spool *spool; /* read instead of fd; NULL: none */
     uint64_t at;             /* bytes of the file or spool that were read */
     uint64_t size;
-    rocl_buf rest; /* the line that the last block broke */
+    rocl_buf rest; /* the line that the last block cut */
     bool over;
 };
 
@@ -97,8 +97,8 @@ void rocl_lines_close(rocl_lines *l)
     free(l);
 }
 
-/* Behind the last line end of what was added from `from` on; 0 without one. A final CR may be half
- * a CRLF, and is left to wait for the rest of it. */
+/* The place after the last line end added from `from` on; 0: none. A final CR may be half of a
+ * CRLF, and waits for the rest. */
 static size_t last_line_end(const rocl_buf *b, size_t from)
 {
     const uint8_t *lf = memrchr(b->data + from, '\n', b->len - from);
@@ -117,7 +117,7 @@ rocl_status rocl_lines_next(rocl_lines *l, rocl_buf *b, uint64_t *read, rocl_err
     rocl_buf_put(b, l->rest.data, l->rest.len);
     l->rest.len = 0;
     while (!l->over && !cut && b->len - begin < ROCL_LINE_MAX && st == ROCL_OK) {
-        size_t from = b->len > begin ? b->len - 1 : begin; /* a CR may have been left there */
+        size_t from = b->len > begin ? b->len - 1 : begin; /* a CR may be waiting there */
         if (!rocl_buf_reserve(b, rocl_lines_block)) {
             st = rocl_fail_memory(err);
             break;

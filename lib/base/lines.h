@@ -21,7 +21,7 @@ rocl_status rocl_open_text(const char *path, int *fd, struct stat *info, rocl_er
 
 /* "-" is standard input. */
 rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *err);
-/* The same of a spool that was filled, which stays the caller's. */
+/* The same of a filled spool, which the caller keeps. */
 struct rocl_spool;
 rocl_status rocl_lines_open_spool(rocl_lines **lines, const struct rocl_spool *spool,
                                   rocl_error *err);
@@ -29,8 +29,8 @@ rocl_status rocl_lines_open_spool(rocl_lines **lines, const struct rocl_spool *s
 void rocl_lines_close(rocl_lines *l);
 
 /* Appends the next block to b: it ends with a line end (LF, CRLF or CR) unless it is the last, or
- * holds a line of ROCL_LINE_MAX. Nothing is appended at the end. `*read` is how many bytes of the
- * file have been read, before unpacking. */
+ * holds a line of ROCL_LINE_MAX. At the end it appends nothing. `*read` is the number of bytes of
+ * the file read so far, before unpacking. */
 rocl_status rocl_lines_next(rocl_lines *l, rocl_buf *b, uint64_t *read, rocl_error *err);
 
 /* Bytes of the file, 0 when that is not known. */

@@ -4,15 +4,15 @@
 
 #include "base/buf.h"
 
-typedef struct rocl_lz4 { /* zeros: nothing was unpacked yet */
+typedef struct rocl_lz4 { /* zeroed to begin with */
     rocl_buf text;        /* what was unpacked last */
     void *context;        /* liblz4's, which takes longer to make than most frames to unpack */
 } rocl_lz4;
 
 /* "LZ4 1.9.4"; "": this build has no liblz4, and unpacks nothing. */
 const char *rocl_lz4_version(void);
-/* Puts what a frame holds, `most` bytes at most, in the place of the text. False: it is none, is
- * damaged, larger, or the text has failed. */
+/* Replaces the text by the contents of a frame, at most `most` bytes. False: it is not a frame, is
+ * damaged or larger, or memory is out. */
 bool rocl_lz4_unpack(rocl_lz4 *u, const void *p, size_t n, size_t most);
 void rocl_lz4_free(rocl_lz4 *u);
 

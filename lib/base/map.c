@@ -69,7 +69,7 @@ uint32_t rocl_map_get(const rocl_map *m, uint64_t key, uint32_t missing)
     return slot->full ? slot->value : missing;
 }
 
-/* The keys behind a hole move up when the hole lies between their home and where they are. */
+/* Keys after a hole move up if the hole lies between their home slot and their place. */
 bool rocl_map_del(rocl_map *m, uint64_t key)
 {
     if (!m->count)
@@ -111,7 +111,7 @@ void rocl_map_free(rocl_map *m)
 
 /* ---- array with a hash map behind it ------------------------------------------------------- */
 
-/* An id belongs into the array when the array would stay at most some times larger than full. */
+/* An id goes into the array as long as the array stays reasonably full. */
 static bool grow_dense(rocl_ids *m, uint64_t id)
 {
     uint64_t cap = m->cap ? m->cap : 64;

@@ -1,5 +1,5 @@
-/* From 64-bit ids to 32-bit indexes, and sets of ids: a hash map for any ids, an array before it
- * for those that count on from 1, and bitmaps. */
+/* Maps from 64-bit ids to 32-bit indexes, and sets of ids: a hash map for any ids, with an array
+ * for ids that count up from 1, and bitmaps. */
 #ifndef ROCL_BASE_MAP_H
 #define ROCL_BASE_MAP_H
 
@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* A result that is false only when memory is out must not be ignored. */
+/* For functions that return false when memory is out: that must not be ignored. */
 #define ROCL_CHECKED __attribute__((warn_unused_result))
 
 /* A hash map for sparse and hostile ids: open addressing, linear probing. */
@@ -19,7 +19,7 @@ typedef struct rocl_map {
     size_t count;
 } rocl_map;
 
-/* A mixer whose low bits are good: also for bitmaps and sharding. */
+/* A hash with good low bits, also for bitmaps and sharding. */
 static inline uint64_t rocl_mix64(uint64_t x)
 {
     x ^= x >> 32;
@@ -32,7 +32,7 @@ static inline uint64_t rocl_mix64(uint64_t x)
 
 /* Sets key to value (replacing). False when memory is out. */
 bool rocl_map_put(rocl_map *m, uint64_t key, uint32_t value) ROCL_CHECKED;
-/* The same of a key that is there, which needs no memory. */
+/* The same for a key that is in the map, which needs no memory. */
 void rocl_map_replace(rocl_map *m, uint64_t key, uint32_t value);
 /* The value of key, or `missing`. Concurrent readers are fine while nobody writes. */
 uint32_t rocl_map_get(const rocl_map *m, uint64_t key, uint32_t missing);
@@ -43,14 +43,14 @@ bool rocl_map_del(rocl_map *m, uint64_t key);
 bool rocl_map_next(const rocl_map *m, size_t *pos, uint64_t *key, uint32_t *value);
 void rocl_map_free(rocl_map *m);
 
-/* From the ids of a file to our indexes. Nearly always they are 1, 2, 3, ...: those are looked up
- * in an array. Those that are not (a hash of a node, 2^62 out of spite) go to a hash map. */
+/* Maps ids of a file to our indexes. Nearly always they are 1, 2, 3, ...: those are looked up in an
+ * array. Others (a hash of a node, or a hostile 2^62) go to a hash map. */
 typedef struct rocl_ids {
     uint32_t *dense; /* by id; ROCL_NONE where there is none */
     uint64_t cap;    /* of dense */
     uint64_t count;
     rocl_map sparse;
-    bool absent; /* the user's: nothing could be in here, so that no id is a fault */
+    bool absent; /* for the user: the table is missing, so a missing id is not a fault */
 } rocl_ids;
 
 /* Sets id to index (not ROCL_NONE), replacing. False when memory is out. */
@@ -67,12 +67,12 @@ static inline uint32_t rocl_ids_get(const rocl_ids *m, uint64_t id)
 
 enum { ROCL_IDSET_SHIFT = 9, ROCL_IDSET_RECENT = 16 }; /* a block is 8 words of 64 bits */
 
-/* A set of 64-bit ids that costs a bit an id when ids are dense (stack ids of a process are). */
+/* A set of 64-bit ids that takes a bit per id if ids are dense (stack ids of a process are). */
 typedef struct rocl_idset {
     rocl_map index; /* page: id >> ROCL_IDSET_SHIFT -> block */
     uint64_t (*blocks)[8];
     size_t count, cap;
-    /* Blocks used last, by their page: ids come in order, or those of several threads do. */
+    /* The blocks used last, by page: ids come in order, or interleaved from several threads. */
     struct {
         uint64_t page_after; /* page + 1; 0: none */
         uint32_t block;
@@ -99,7 +99,7 @@ static inline bool ROCL_CHECKED rocl_idset_add(rocl_idset *s, uint64_t id)
 bool rocl_idset_next(rocl_idset *s, uint64_t id);
 uint64_t rocl_idset_size(const rocl_idset *s); /* how many ids; looks at all of them */
 bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from) ROCL_CHECKED;
-/* Adds what is in both. */
+/* Adds the ids that are in both a and b. */
 bool rocl_idset_merge_common(rocl_idset *into, const rocl_idset *a,
                              const rocl_idset *b) ROCL_CHECKED;
 void rocl_idset_free(rocl_idset *s);

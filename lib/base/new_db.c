@@ -1,5 +1,5 @@
-/* SQLite wants files by name, and ours has none (O_TMPFILE). So it gets a VFS of ours, in which a
- * file is a descriptor that is open already. There are no locks and no journal: nobody else sees
+/* SQLite opens files by name, but ours has none (O_TMPFILE). So we give it our own VFS, in which a
+ * file is a descriptor that is already open. There are no locks and no journal: nobody else sees
  * the file, and after a failure it is thrown away. */
 #include "base/new_db.h"
 
@@ -28,7 +28,7 @@ struct rocl_new_db {
     int broken; /* errno of the first write that failed */
 };
 
-/* What SQLite holds of an open file. */
+/* SQLite's handle of an open file. */
 typedef struct new_file {
     sqlite3_file base;
     rocl_new_db *db;
@@ -38,7 +38,7 @@ typedef struct new_file {
 
 static int file_close(sqlite3_file *f)
 {
-    (void)f; /* the descriptor outlives it: the file has yet to get its name */
+    (void)f; /* the descriptor stays open: the file has yet to get its name */
     return SQLITE_OK;
 }
 
@@ -62,7 +62,7 @@ static int file_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at
     if (rocl_write_at(db->fd, from, (size_t)n, (uint64_t)at))
         return SQLITE_OK;
     db->broken = db->broken ? db->broken : errno;
-    return SQLITE_FULL; /* whatever it was: see rocl_new_db_fail */
+    return SQLITE_FULL; /* whatever the reason: see rocl_new_db_fail */
 }
 
 static int file_truncate(sqlite3_file *f, sqlite3_int64 size)
@@ -208,8 +208,8 @@ static bool is_locked(int dir, const char *name, off_t first, off_t count)
     return locked;
 }
 
-/* Bytes that SQLite locks, see its os.h and os_unix.c: who is to write holds one of the first two,
- * who has a database open in WAL mode holds one of the others all the time. */
+/* Bytes that SQLite locks, see its os.h and os_unix.c: a process that is about to write holds one
+ * of the first two; one that has a database open in WAL mode always holds one of the others. */
 static rocl_status refuse_open(int dir, const char *name, const char *path, rocl_error *err)
 {
     enum { PENDING = 0x40000000, WRITERS = 2, ALL = 512, LOG_LOCKS = 120, LOG_LOCK_COUNT = 9 };
@@ -237,7 +237,7 @@ static void restore_logs(const rocl_destination *pl, hidden_log *all)
             renameat(pl->dir, all[i].hidden, pl->dir, all[i].name);
 }
 
-/* Takes the names of all logs away, to hidden ones. */
+/* Renames all logs to hidden names. */
 static rocl_status hide_logs(const rocl_new_db *db, hidden_log *all, rocl_error *err)
 {
     const rocl_destination *pl = &db->place;
@@ -294,7 +294,7 @@ static rocl_status refuse_special_file(const char *path, rocl_error *err)
                      path);
 }
 
-/* To open a pipe is to wait for who reads it. */
+/* Opening a pipe would wait for its reader. */
 static bool is_special_file(const char *path)
 {
     struct stat info;
@@ -313,7 +313,7 @@ rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, 
                      : is_special_file(path)
                          ? refuse_special_file(path, err)
                          : rocl_destination_open(&db->place, &db->fd, path, err);
-    if (st == ROCL_OK && !db->place.replaces) /* it has become one */
+    if (st == ROCL_OK && !db->place.replaces) /* it has become special meanwhile */
         st = refuse_special_file(path, err);
     if (st == ROCL_OK)
         st = refuse_open(db->place.dir, db->place.name, path, err);
@@ -384,7 +384,7 @@ rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err)
         st = rocl_destination_link(&db->place, db->fd, db->path, err);
     if (st == ROCL_OK)
         st = rocl_destination_replace(&db->place, db->path, err);
-    /* The folder was closed; if it is gone, so are the logs. */
+    /* The folder was closed; if it no longer exists, neither do the logs. */
     if (rocl_destination_resume(&db->place, db->path, NULL) == ROCL_OK) {
         for (int i = 0; i < BESIDE && st == ROCL_OK; i++)
             if (logs[i].hidden[0])

@@ -9,8 +9,8 @@
 typedef struct rocl_new_db rocl_new_db;
 
 /* An empty database that is to become `path`, without a journal, with `cache` bytes of pages in
- * memory. A path that is no regular file (a pipe, a device) is refused with ROCL_OUTPUT, and so is
- * a database that another program writes, or has open in WAL mode. */
+ * memory. A path that is not a regular file (a pipe, a device) is refused with ROCL_OUTPUT, and so
+ * is a database that another program writes, or has open in WAL mode. */
 rocl_status rocl_new_db_open(rocl_new_db **db, const char *path, size_t cache, rocl_error *err);
 
 /* NULL once the database is closed. Other databases may be attached to it by URIs that name their
@@ -21,7 +21,7 @@ sqlite3 *rocl_new_db_handle(rocl_new_db *db);
  * written, ROCL_INTERNAL when memory is out, else ROCL_INPUT. */
 rocl_status rocl_new_db_fail(rocl_new_db *db, const char *what, rocl_error *err);
 
-/* Runs SQL in which nothing is to be read from an input. */
+/* Runs SQL that reads nothing from an input. */
 rocl_status rocl_new_db_exec(rocl_new_db *db, const char *sql, rocl_error *err);
 
 /* Writes out what is left and closes the database; the file stays without a name. */
@@ -30,8 +30,8 @@ rocl_status rocl_new_db_close(rocl_new_db *db, uint64_t *bytes, rocl_error *err)
  * db, also on error. */
 rocl_status rocl_new_db_commit(rocl_new_db *db, rocl_error *err);
 
-/* The endings of a database's own file and of what SQLite keeps beside it. Who moves a database
- * over another one by himself takes all these names over. */
+/* The endings of the names of a database and of the files that SQLite keeps beside it. Code that
+ * moves a database over another one must handle all of them. */
 enum { ROCL_DB_FILES = 4 };
 extern const char *const rocl_db_files[ROCL_DB_FILES];
 /* ROCL_OUTPUT when another program writes the database of that name, or has it open in WAL mode. */

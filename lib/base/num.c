@@ -10,8 +10,8 @@
 
 /* ---- integers -------------------------------------------------------------------------------- */
 
-/* Digits as values, the first one in the lowest byte: of v < 10^8, all at once. Halves of four
- * digits, quarters of two, then digits; the quotients are exact for what is divided there. */
+/* The values of the digits of v < 10^8, the first in the lowest byte, all at once: halves of four
+ * digits, quarters of two, then digits. The quotients are exact for these ranges. */
 static inline uint64_t eight_digits(uint32_t v)
 {
     uint64_t fours = v / 10000 | (uint64_t)(v % 10000) << 32;
@@ -135,8 +135,8 @@ static char *put_general(char *p, double v)
         if (digits == 17 || strtod(text, NULL) == v)
             break;
     }
-    /* The library leaves the locale alone, a host program may not have: whatever %g took for a
-     * point (which may be several bytes) becomes one. */
+    /* A host program may have set a locale: whatever %g wrote as the decimal point (perhaps several
+     * bytes) becomes a point. */
     for (const char *s = text; *s; s++) {
         if (strchr("0123456789+-e", *s)) {
             *p++ = *s;
@@ -215,7 +215,7 @@ void rocl_repr_put(rocl_buf *b, double v)
         snprintf(text, sizeof text, "%.*e", precision, v);
     while (++precision <= 16 && strtod(text, NULL) != v);
     const char *p = text;
-    for (; *p && *p != 'e'; p++) /* whatever the locale has for a point is left out */
+    for (; *p && *p != 'e'; p++) /* skips the locale's decimal point */
         if (*p >= '0' && *p <= '9' && n < (int)sizeof digits)
             digits[n++] = *p;
     int point = (*p ? atoi(p + 1) : 0) + 1;

@@ -8,21 +8,21 @@
 
 #include "base/buf.h"
 
-#define ROCL_NUM_MAX 32 /* bytes that any of these may write */
+#define ROCL_NUM_MAX 32 /* the most bytes that any of these writes */
 
 char *rocl_put_u64(char *p, uint64_t v);
 char *rocl_put_i64(char *p, int64_t v);
 
-/* Of 8 bytes which are no digits: their upper bits, the first byte the lowest. Right up to the
- * first one only: from there on sums carry over. */
+/* Marks the upper bit of each of 8 bytes that is not a digit, the first byte lowest. Valid only up
+ * to the first one: beyond it sums carry over. */
 static inline uint64_t rocl_find_no_digits(const char *p)
 {
     const uint64_t x = rocl_le64(p) ^ 0x3030303030303030; /* digits are below 10 now */
     return ((x + 0x7676767676767676) | x) & 0x8080808080808080;
 }
 
-/* The number of the digits at p, 19 at most, before `end`. Returns the end of it, which is p where
- * there is none. */
+/* Reads the number at p, of at most 19 digits before `end`. Returns its end, which is p if there is
+ * no digit. */
 static inline const char *rocl_get_digits(const char *p, const char *end, uint64_t *v)
 {
     static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
@@ -34,7 +34,7 @@ static inline const char *rocl_get_digits(const char *p, const char *end, uint64
         const unsigned n = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
         if (!n)
             break;
-        /* Zeros in front make them eight; neighbours become numbers of 2, 4, 8 digits. */
+        /* Leading zeros make them eight digits; neighbours become numbers of 2, 4, 8 digits. */
         uint64_t x = (rocl_le64(p) & 0x0f0f0f0f0f0f0f0f) << (64 - 8 * n);
         x = x * 10 + (x >> 8);
         x = ((x & 0x000000ff000000ff) * 0x000f424000000064 +
@@ -51,15 +51,15 @@ static inline const char *rocl_get_digits(const char *p, const char *end, uint64
     return p;
 }
 
-/* All but the last eight digits of a number: times that are near each other have them in common.
- * Zeros at first. */
+/* All but the last eight digits of a number, which times near each other have in common. Zeroed at
+ * first. */
 typedef struct rocl_upper_digits {
     uint64_t value;
     char text[16];
     unsigned len;
 } rocl_upper_digits;
 
-/* The same as rocl_put_u64; *upper is that of the number before, and becomes this one's. */
+/* The same as rocl_put_u64; *upper is that of the number before, and is updated. */
 char *rocl_put_near(char *p, uint64_t v, rocl_upper_digits *upper);
 /* At least `digits` (up to ROCL_NUM_MAX) hex digits, zero-padded, no 0x. */
 char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper);
@@ -93,8 +93,8 @@ static inline void rocl_buf_double(rocl_buf *b, double v)
         b->len = (size_t)(rocl_put_double((char *)b->data + b->len, v) - (char *)b->data);
 }
 
-/* Appends what repr() of CPython 3 gives: the fewest digits that read back as v, with ".0" for
- * whole numbers and an exponent from 1e16 on and below 1e-4. v is finite. */
+/* Appends repr() of CPython 3: the fewest digits that read back as v, with ".0" for whole numbers
+ * and an exponent from 1e16 on and below 1e-4. v is finite. */
 void rocl_repr_put(rocl_buf *b, double v);
 
 #endif

@@ -16,7 +16,7 @@ ROCL_COMPARE_NUMBERS(rocl_compare_i64, int64_t)
 ROCL_COMPARE_NUMBERS(rocl_compare_double, double) /* no NAN among them */
 #undef ROCL_COMPARE_NUMBERS
 
-/* The same of two values, for a comparison of several. */
+/* Compares two values; for comparison functions with several keys. */
 static inline int rocl_number_order(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;

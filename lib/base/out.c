@@ -18,7 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Pieces from DIRECT on are written from where they are: to copy them costs more than a call. */
+/* Pieces of DIRECT bytes or more are written from where they are: copying them costs more than a
+ * call. */
 enum { BUFFER = 256 << 10, DIRECT = 64 << 10 };
 
 struct rocl_out {
@@ -46,7 +47,7 @@ static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error
             p += done;
             n -= (size_t)done;
         } else if (errno == EAGAIN) {
-            /* A standard output that somebody made non-blocking. */
+            /* Somebody made standard output non-blocking. */
             struct pollfd writable = {.fd = o->fd, .events = POLLOUT};
             poll(&writable, 1, -1);
         } else if (errno != EINTR) {
@@ -56,7 +57,7 @@ static rocl_status write_all(rocl_out *o, const uint8_t *p, size_t n, rocl_error
     return o->broken ? rocl_fail_write(err, o->path, o->broken) : ROCL_OK;
 }
 
-/* All of the buffer but a character that the next bytes may complete. */
+/* Writes the buffer except an incomplete character at its end. */
 static rocl_status show_buffer(rocl_out *o, bool last, rocl_error *err)
 {
     char *text = (char *)o->buffer;
@@ -94,7 +95,8 @@ rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err
         o->bytes += n;
         return o->write(o->ctx, p, n, err);
     }
-    /* In pieces of the buffer's size, however it is called: the same bytes for the same text. */
+    /* In pieces of the buffer's size, so that the same text gives the same bytes whatever the
+     * calls. */
     while ((o->gzip || o->terminal) && n && !st) {
         size_t part = n < BUFFER - o->used ? n : BUFFER - o->used;
         memcpy(o->buffer + o->used, from, part);
@@ -171,8 +173,8 @@ rocl_status rocl_out_open_to(rocl_out **out, rocl_out_fn *write, void *ctx, rocl
     return ROCL_OK;
 }
 
-/* A file that is full later on would fail in the middle of a copy: here it fails at once, where the
- * file system can say so. */
+/* Fails at once if the disk has too little space, instead of in the middle of a copy, if the file
+ * system can tell. */
 static bool make_room(rocl_out *o, uint64_t bytes)
 {
     struct stat file;
@@ -237,7 +239,8 @@ rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err)
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err)
 {
     rocl_status st = flush_buffer(o, err);
-    /* Some file systems report a failure when a file is closed: before it has its name. */
+    /* Some file systems report a failure only when a file is closed, so close it before it has its
+     * name. */
     int twin = st || o->keep_open ? -1 : dup(o->fd);
     if (twin >= 0 && close(twin) != 0 && errno != EINTR) {
         o->broken = errno;
@@ -281,10 +284,10 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
             if (rocl_out_same(outs[i], outs[k]))
                 st = rocl_fail(err, ROCL_OUTPUT, "%s: two files of the output have this name",
                                outs[i]->path);
-    const bool alone = n == 1 && !then; /* without a hidden name, if it can be */
+    const bool alone = n == 1 && !then; /* without a hidden name, if possible */
     if (alone)
         st = rocl_out_commit(outs[0], err);
-    /* The folders of those that are open stay so: they get their names at once. */
+    /* Folders of open outputs stay open: these get their names at once. */
     for (size_t i = 0; !alone && i < n && !st; i++)
         st = outs[i]->write ? ROCL_OK : seal_file(outs[i], true, false, err);
     /* A signal that ends the program leaves all of them named, or none. */
@@ -295,7 +298,7 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
     for (size_t i = 0; !alone && i < n && !st; i++)
         if (!i || !same_folder(outs[i], outs[i - 1]))
             st = rocl_destination_sync_folder(&outs[i]->place, err);
-    if (!st && then) /* last: what it has named cannot be taken back from here */
+    if (!st && then) /* last: what `then` has named cannot be undone here */
         st = then(ctx, err);
     for (size_t i = named; st && i-- > 0;)
         rocl_destination_revert(&outs[i]->place);

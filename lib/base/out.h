@@ -14,19 +14,19 @@ typedef struct rocl_out rocl_out;
  * (/dev/full, a pipe) are written in place. Follows symbolic links. Mode 0666 less the umask. */
 rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err);
 
-/* The same. When `path` ends in .gz, the bytes are compressed with gzip: for texts of some size at
- * most, since it is done by the thread that writes. */
+/* The same, but if `path` ends in .gz, the bytes are compressed with gzip. For texts of moderate
+ * size, since the writing thread compresses. */
 rocl_status rocl_out_open_as_named(rocl_out **out, const char *path, rocl_error *err);
 
-/* An output whose bytes go to a function, at once. It has no file, is never committed, and may be
- * sealed and discarded as any. */
+/* An output whose bytes go straight to a function. It has no file and is never committed, but may
+ * be sealed and discarded like others. */
 typedef rocl_status rocl_out_fn(void *ctx, const void *p, size_t n, rocl_error *err);
 rocl_status rocl_out_open_to(rocl_out **out, rocl_out_fn *write, void *ctx, rocl_error *err);
 
 /* Buffered. ENOSPC, and EPIPE where the program ignores SIGPIPE, come back as ROCL_OUTPUT
  * "PATH: cannot write: ...", at the latest from commit. */
 rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err);
-uint64_t rocl_out_bytes(const rocl_out *o); /* taken so far; with gzip, written */
+uint64_t rocl_out_bytes(const rocl_out *o); /* accepted so far; with gzip, written */
 
 /* Does the name say that the output is to be compressed? */
 static inline bool rocl_out_is_gz(const char *path)
@@ -35,10 +35,10 @@ static inline bool rocl_out_is_gz(const char *path)
     return n >= 3 && !strcmp(path + n - 3, ".gz");
 }
 
-/* In place of writes: makes room for `bytes`, which others write at offsets of the file *path,
- * until it is committed or sealed. Only of regular files, before any write; once more when it is
- * known how many bytes there are. here: they are processes of this machine; then a killed process
- * leaves nothing behind. Free *path. */
+/* Instead of writes: reserves `bytes`, which others write at offsets of the file *path, until it is
+ * committed or sealed. Only for regular files and before any write; call it again when the number
+ * of bytes is known. here: the others are processes of this machine; then a killed process leaves
+ * nothing behind. Free *path. */
 rocl_status rocl_out_share(rocl_out *o, uint64_t bytes, bool here, char **path, rocl_error *err);
 
 /* Nothing more will be written: frees the buffer, and with `close` closes the file until commit, so
@@ -48,7 +48,7 @@ rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err);
 
 /* Flushes, closes, gives the file its name, frees `o` (also on error; nothing is left behind). */
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);
-/* Are both to have one name? Then one of them would be lost. */
+/* Would both get the same name? Then one of them would be lost. */
 bool rocl_out_same(const rocl_out *a, const rocl_out *b);
 /* The same for files that appear together: all are written and closed before the first one gets its
  * name, and when a later one cannot get its own, what was there before is put back. Sets the n

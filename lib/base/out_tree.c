@@ -17,11 +17,12 @@
 struct rocl_out_tree {
     char *folder; /* "DIR/" or "" */
     char *hidden; /* folder with a random name in it */
-    char *former; /* a folder in that one, for what was there before */
+    char *former; /* a folder in that one, for files that are replaced */
     rocl_unfinished unfinished;
 };
 
-/* Where a name of a commit is to be, is now, and where its former owner is kept. */
+/* For a name of a commit: its final path, its present path, and where the file that it replaces is
+ * kept. */
 typedef struct commit_name {
     char at[PATH_MAX], fresh[PATH_MAX], old[PATH_MAX];
 } commit_name;
@@ -59,7 +60,7 @@ rocl_status rocl_out_tree_open(rocl_out_tree **out, const char *folder, rocl_err
         rocl_out_tree_discard(t);
         return rocl_fail_memory(err);
     }
-    /* mkdtemp keeps the folder private; what is in it takes the umask as other outputs do. */
+    /* mkdtemp makes the folder private; files in it get the umask like other outputs. */
     rocl_unfinished_hold();
     bool made = mkdtemp(t->hidden) != NULL;
     bool noted = made && rocl_unfinished_add(&t->unfinished, t->hidden);
@@ -125,7 +126,7 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
     rocl_status st = ROCL_OK;
     if (!rocl_sync_tree(AT_FDCWD, t->hidden))
         st = rocl_fail_system(err, ROCL_OUTPUT, t->hidden, errno);
-    /* What was there before is in the hidden folder for a while. */
+    /* Replaced files are in the hidden folder for a while. */
     rocl_unfinished_hold_folder(*t->folder ? t->folder : ".");
     if (st == ROCL_OK && mkdir(t->former, 0700) != 0)
         st = rocl_fail(err, ROCL_OUTPUT, "%s: cannot create: %s", t->former, strerror(errno));
@@ -145,7 +146,7 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
     while (st != ROCL_OK && done-- > 0) {
         if (!name_paths(t, &s, names[done]))
             continue;
-        if (lstat(s.fresh, &info) != 0) /* it has been moved */
+        if (lstat(s.fresh, &info) != 0) /* it has already been moved */
             rename(s.at, s.fresh);
         rename(s.old, s.at);
     }

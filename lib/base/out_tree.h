@@ -1,4 +1,4 @@
-/* Files and folders that appear together, or not at all. For formats that are no single file. */
+/* Files and folders that appear together, or not at all; for formats of more than one file. */
 #ifndef ROCL_BASE_OUT_TREE_H
 #define ROCL_BASE_OUT_TREE_H
 
@@ -6,7 +6,8 @@
 
 typedef struct rocl_out_tree rocl_out_tree;
 
-/* Refuses a name that something has which is no regular file, or is write-protected. */
+/* Refuses a name that belongs to something other than a regular file, or to a write-protected
+ * one. */
 rocl_status rocl_out_tree_check(const char *path, rocl_error *err);
 
 /* Makes a folder with a hidden name in `folder`, which must exist ("": the current one). */
@@ -17,9 +18,9 @@ const char *rocl_out_tree_path(const rocl_out_tree *t);
 /* Replaces the hidden folder in an error by the one in which files are to appear. */
 rocl_status rocl_out_tree_explain(const rocl_out_tree *t, rocl_status st, rocl_error *err);
 
-/* Moves `names` one after the other from the hidden folder to where it is, in place of what has
- * these names there, which is removed also where nothing replaces it. Frees t; after an error all
- * is as it was before. */
+/* Moves `names` one after the other out of the hidden folder, in place of the files with these
+ * names, which are removed even if nothing replaces them. Frees t; after an error everything is as
+ * before. */
 rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, size_t count,
                                  rocl_error *err);
 /* Removes the hidden folder with all that is in it, frees t. NULL is fine. */

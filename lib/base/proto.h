@@ -9,10 +9,10 @@
 
 enum { ROCL_PB_VARINT = 0, ROCL_PB_FIXED64 = 1, ROCL_PB_BYTES = 2, ROCL_PB_FIXED32 = 5 };
 
-/* Most bytes of a field's number and kind. */
+/* The most bytes that the number and kind of a field take. */
 #define ROCL_PB_TAG_MAX 5
 
-/* What a field begins with. The numbers are constants, nearly all below 2048. */
+/* Writes the tag of a field. The numbers are constants, nearly all below 2048. */
 static inline uint8_t *rocl_pb_tag(uint8_t *p, uint32_t field, uint32_t kind)
 {
     uint32_t tag = field << 3 | kind;
@@ -42,7 +42,8 @@ static inline uint8_t *rocl_pb_put_fixed64(uint8_t *p, uint32_t field, uint64_t 
     return p;
 }
 
-/* A nested message: its fields go to where this points, and so does what ends it. */
+/* Begins a nested message: its fields follow at the returned pointer, which rocl_pb_close also
+ * takes. */
 static inline uint8_t *rocl_pb_open(uint8_t *p, uint32_t field)
 {
     p = rocl_pb_tag(p, field, ROCL_PB_BYTES);
@@ -96,7 +97,7 @@ static inline void rocl_pb_str(rocl_buf *b, uint32_t field, const char *s)
     rocl_pb_bytes(b, field, s, strlen(s));
 }
 
-/* Begins a nested message; what it returns goes to the end. */
+/* Begins a nested message; pass the result to rocl_pb_end. */
 static inline size_t rocl_pb_begin(rocl_buf *b, uint32_t field)
 {
     if (rocl_buf_reserve(b, ROCL_PB_TAG_MAX + 1))
@@ -112,10 +113,10 @@ static inline void rocl_pb_end(rocl_buf *b, size_t begin)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The bytes of a message, of which those before `at` have been read. */
+/* The bytes of a message; those before `at` have been read. */
 typedef struct rocl_pb {
     const uint8_t *at, *end;
-    bool bad; /* they end within a field, or are no fields */
+    bool bad; /* they end within a field, or are not fields */
 } rocl_pb;
 
 typedef struct rocl_pb_field {

@@ -1,4 +1,4 @@
-/* Regular expressions of options: what they cost is estimated before the C library sees them. */
+/* Regular expressions of options: their cost is estimated before the C library sees them. */
 #include "base/regex.h"
 
 #include <stdint.h>
@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-/* How many parts the open parentheses have, and the last part alone, which a repetition copies. */
+/* The copies of parts within open parentheses, and of the last part alone, which a repetition
+ * copies. */
 typedef struct group {
     uint64_t parts, last;
 } group;
@@ -18,8 +19,8 @@ typedef struct estimate {
     uint64_t copies;
 } estimate;
 
-/* Behind the bracket expression that begins at p: "[]a]", "[^]a]" and "[[:alpha:]]" have brackets
- * within. */
+/* The end of the bracket expression that begins at p: "[]a]", "[^]a]" and "[[:alpha:]]" contain
+ * brackets. */
 static const char *skip_brackets(const char *p)
 {
     p += p[1] == '^' ? 2 : 1;
@@ -50,7 +51,7 @@ static uint64_t read_interval(const char **at)
     if (*p != '}' || (p == from && !(i && p - *at > 1)))
         return 0;
     *at = p;
-    const uint64_t open = n[0] + 1; /* of "{m,}" the last one is repeated */
+    const uint64_t open = n[0] + 1; /* "{m,}" repeats the last copy */
     return !i ? n[0] + !n[0] : p == from ? open : n[1] > n[0] ? n[1] : n[0] + !n[0];
 }
 
@@ -115,7 +116,7 @@ bool rocl_regex_matches(const regex_t *re, const char *text, size_t len)
     regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(len < INT32_MAX ? len : INT32_MAX)};
     return regexec(re, text, 1, &range, REG_STARTEND) == 0;
 #else
-    /* regexec() stops at a NUL: another character, which no pattern names, stands for it. */
+    /* regexec() stops at a NUL: it is replaced by a character that no pattern names. */
     char *copy = strlen(text) < len ? calloc(len + 1, 1) : NULL;
     for (size_t i = 0; copy && i < len; i++)
         copy[i] = text[i] ? text[i] : '\1';

@@ -15,20 +15,19 @@
 #include <string.h>
 
 /* ---- how a record lies in a run ---------------------------------------------------------------
+ *
+ * A nibble for the bytes of each key word and of the length (two to a byte, low one first), those
+ * bytes (little-endian), the payload:
+ *
+ * +--------+--------+ - - +--------+--------+--------+---------+ | nibbles, 1..3 bytes | word 0 |
+ * word 1 | length | payload | +--------+--------+ - - +--------+--------+--------+---------+
+ *
+ * The first word is the difference to the one before, the others are zigzag differences: sorted
+ * times and ids of the same origin take a byte or two, and no byte is looked at to find where the
+ * next value begins. Values are read and written 8 bytes at a time: both sides need ROCL_SORT_SLACK
+ * bytes behind the end. */
 
-   A nibble for the bytes of each key word and of the length (two to a byte, low one first), those
-   bytes (little-endian), the payload:
-
-     +--------+--------+ - - +--------+--------+--------+---------+
-     | nibbles, 1..3 bytes   | word 0 | word 1 | length | payload |
-     +--------+--------+ - - +--------+--------+--------+---------+
-
-   The first word is the difference to the one before, the others are zigzag differences: sorted
-   times and ids of the same origin take a byte or two, and no byte is looked at to find where the
-   next value begins. Values are read and written 8 bytes at a time: both sides need ROCL_SORT_SLACK
-   bytes behind the end. */
-
-/* Most bytes before the payload, and how many more may be touched. */
+/* The most bytes before the payload, and how many more may be touched. */
 #define ROCL_SORT_HEAD_MAX (3 + 8 * (ROCL_SORT_KEYS_MAX + 1))
 #define ROCL_SORT_SLACK    64
 
@@ -60,8 +59,8 @@ static inline uint8_t *rocl_sort_encode_words(uint8_t *p, const uint64_t *key, u
     return p;
 }
 
-/* The same; the number of words is written out so that the compiler unrolls each. A call of its own
- * would cost a record as much as one of its values. */
+/* The same; the number of words is a constant in each case so that the compiler unrolls it. Without
+ * inlining, the call would cost as much as encoding a value. */
 __attribute__((always_inline)) static inline uint8_t *
 rocl_sort_encode_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsigned words, uint32_t len)
 {
@@ -118,14 +117,14 @@ struct rocl_sort_space {
     pthread_mutex_t lock; /* the file's making, and blocks */
     size_t block;         /* bytes */
     uint8_t **slabs;
-    size_t slab_count, slab_cap, split; /* the first ones are no huge pages any more */
+    size_t slab_count, slab_cap, split; /* the first slabs have been split from huge pages */
     uint8_t *fresh; /* blocks at the end of the last slab that were never handed out */
     unsigned fresh_count;
-    uint8_t **blocks; /* that are free; of the first ones the system has the pages */
+    uint8_t **blocks; /* free blocks; the pages of the first ones were given back */
     size_t block_count, block_cap, given_back;
     size_t blocks_used;
     _Atomic int fd;  /* -1: none yet */
-    char *tmpdir;    /* that was asked for, or NULL */
+    char *tmpdir;    /* requested by the caller, or NULL */
     const char *dir; /* of the file, for messages */
 };
 
@@ -136,12 +135,13 @@ void rocl_space_unexpand(rocl_sort_space *s, size_t n);
 /* A block of space->block bytes and ROCL_SORT_SLACK more, expanded; NULL: the limit is reached. */
 uint8_t *rocl_space_block(rocl_sort_space *s);
 void rocl_space_unblock(rocl_sort_space *s, uint8_t *block); /* counted still */
-/* Gives the memory of free blocks back to the system, but for that of the first few. */
+/* Gives the memory of free blocks back to the system, except that of the first few. */
 void rocl_space_free_blocks(rocl_sort_space *s);
 /* Bytes that each of n read buffers may have. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n);
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err);
-/* Has the system prefetch: it does not recognise several sequences of small reads as such. */
+/* Asks the system to prefetch: it does not recognise several interleaved sequences of small
+ * reads. */
 void rocl_space_advise(rocl_sort_space *s, size_t n, uint64_t offset);
 
 /* ---- records in a buffer (sort_order.c) ------------------------------------------------------ */
@@ -153,7 +153,7 @@ typedef struct rocl_sort_entry {
     uint32_t pile;
 } rocl_sort_entry;
 
-/* Bytes that sorting needs for each record beside it: the entry and a copy. */
+/* Bytes that sorting needs besides each record: the entry and a copy. */
 #define ROCL_SORT_ENTRY_SIZE (2 * sizeof(rocl_sort_entry))
 
 static inline size_t rocl_sort_buffer_size(unsigned words, size_t len)
@@ -176,7 +176,7 @@ static inline bool rocl_sort_less(const uint64_t *a, const uint64_t *b, unsigned
     return false;
 }
 
-/* The third of the words, or the former least where there is none. */
+/* The smaller of `least` and the third word, if there is one. */
 static inline uint64_t rocl_sort_least(uint64_t least, const uint64_t *key, unsigned words)
 {
     return words > 2 && key[2] < least ? key[2] : least;
@@ -191,7 +191,7 @@ typedef struct rocl_sort_run {
     size_t size;
     uint64_t records;
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX]; /* unused words are 0 */
-    uint64_t least; /* third word of its keys; not known of pieces of runs */
+    uint64_t least; /* third word of its keys; unknown for pieces of runs */
     size_t next;    /* run that follows in the chain, ROCL_NO_RUN at its end */
 } rocl_sort_run;
 
@@ -206,7 +206,7 @@ typedef struct rocl_sort_runs {
     size_t count, cap;
 } rocl_sort_runs;
 
-/* Are these of different groups: do first words differ above `shift` bits? */
+/* Are these in different groups: do their first words differ above `shift` bits? */
 static inline bool rocl_sort_groups_differ(const uint64_t *a, const uint64_t *b, unsigned shift)
 {
     return shift < 64 && (a[0] ^ b[0]) >> shift;
@@ -230,7 +230,7 @@ void rocl_sort_run_free(rocl_sort_space *s, rocl_sort_run *r);
 
 #define ROCL_SORT_STRANDS 16 /* of a worker in a sorter, at most */
 
-/* A run under construction, and the last key of the sequence that it is of. */
+/* A run under construction, and the last key of its sequence. */
 typedef struct rocl_sort_strand {
     uint8_t *memory, *at, *end; /* a block */
     uint64_t records;
@@ -241,14 +241,14 @@ typedef struct rocl_sort_strand {
 typedef struct rocl_sort_strands {
     rocl_sort_strand *all; /* by last key, the largest first */
     size_t count, cap;
-    uint64_t records; /* that they ever took */
+    uint64_t records; /* ever added to strands */
 } rocl_sort_strands;
 
 /* Encodes the record if it continues a strand and fits into its block. */
 bool rocl_strands_append(const rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
                          const void *payload, size_t len);
-/* Begins a run with it otherwise, of that strand or of a new one; *taken false: there can be none.
- */
+/* Otherwise begins a run with it, of that strand or of a new one; *taken false: no strand can take
+ * it. */
 rocl_status rocl_strands_begin(rocl_sort_runs *to, rocl_sort_strands *s, const uint64_t *key,
                                const void *payload, size_t len, bool *taken, rocl_error *err);
 rocl_status rocl_strands_end(rocl_sort_runs *to, rocl_sort_strands *s, rocl_error *err);
@@ -256,25 +256,25 @@ void rocl_strands_drop(rocl_sort_runs *to, rocl_sort_strands *s);
 
 /* ---- reading (sort_read.c) ------------------------------------------------------------------- */
 
-/* One of the parts of an array that a sort is read in. */
+/* One of the parts in which a sort is read. */
 typedef struct rocl_sort_part rocl_sort_part;
 
 /* rocl_sorter_least of runs. */
 rocl_status rocl_sort_find_least(const rocl_sort_runs *runs, rocl_sort_bound from,
                                  rocl_sort_bound to, uint64_t *least, rocl_error *err);
-/* Gives the runs to count + 1 parts, cuts those that are of several, and starts the merges. *parts
- * is set also after an error. */
+/* Distributes the runs to count + 1 parts, cuts those that belong to several, and starts the
+ * merges. *parts is set even after an error. */
 rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *bounds, size_t count,
                                   rocl_sort_part **parts, rocl_error *err);
 rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_record *rec, bool *more,
                                  rocl_error *err);
 void rocl_sort_parts_free(rocl_sort_part *parts, size_t count); /* of bounds */
 
-/* What cursors find their first record by. */
+/* By which cursors find their first record. */
 typedef struct rocl_sort_index {
     rocl_sort_runs *runs; /* in the order of their first keys */
-    /* For each run, and behind the last: how many records at most, and at least, come before its
-     * first one. */
+    /* For each run, and for the end: how many records at most, and at least, come before its first
+     * one. */
     uint64_t *most, *least;
 } rocl_sort_index;
 

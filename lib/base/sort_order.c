@@ -1,7 +1,7 @@
-/* Sorting in memory what continues no strand: further sequences, or none at all. Records are first
- * dealt to piles, each sorted; if few piles suffice they are merged, in time linear in the number
- * of records. Records that need many piles are in no order that helps, and get a radix sort. Both
- * look at one key word; records equal in it are then sorted by the next. */
+/* Sorts in memory the records that continue no strand: further sequences, or unordered records.
+ * They are first dealt to sorted piles; if few piles suffice, these are merged, in linear time.
+ * Records that need many piles are too disordered, and get a radix sort. Both look at one key word;
+ * records equal in it are then sorted by the next. */
 #include "base/sort_impl.h"
 
 enum {

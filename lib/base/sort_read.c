@@ -13,13 +13,13 @@ typedef struct reader {
     uint64_t key[ROCL_SORT_KEYS_MAX];
     const uint8_t *data;
     size_t len;
-    const uint8_t *at, *end; /* what is not decoded yet, of what is in memory */
+    const uint8_t *at, *end; /* bytes in memory that are not decoded yet */
     bool done;
     size_t run;
     uint8_t *buffer; /* for runs in the file */
     size_t cap;
-    uint64_t offset, left; /* in the file: what is not in the buffer yet */
-    uint64_t advised;      /* up to where it was prefetched */
+    uint64_t offset, left; /* bytes in the file that are not in the buffer yet */
+    uint64_t advised;      /* prefetched up to here */
 } reader;
 
 /* A position in the tree of losers: the reader that lost there, and its first key word. */
@@ -36,14 +36,14 @@ typedef struct merge {
     size_t read_buffer;
     reader *readers;
     node *tree;  /* [1, count) losers; [0] the winner */
-    node second; /* while the winner wins again and again: the best of the losers */
+    node second; /* during a streak of the winner: the best of the losers */
     bool streak; /* second is known */
     bool begun;  /* the winner's record was handed out */
-    bool keeps;  /* runs that are read, for others */
+    bool keeps;  /* keep the runs that have been read, for others */
 } merge;
 
 struct rocl_sort_part {
-    rocl_sort_runs runs; /* its own: no run is of two parts */
+    rocl_sort_runs runs; /* its own: no run belongs to two parts */
     merge merge;
 };
 
@@ -63,9 +63,9 @@ static bool ends_before(const rocl_sort_run *runs, size_t a, size_t b)
     return rocl_sort_less(runs[a].last, runs[b].last, ROCL_SORT_KEYS_MAX);
 }
 
-/* Runs are taken by their beginning and put after the one that ended first; a chain is begun only
- * when all chains so far overlap with the run, so there is no way to have fewer. The chains' last
- * runs are in a heap, the one that ends first on top. */
+/* Runs are taken in order of their first key and linked to the chain that ends first; a new chain
+ * is begun only if the run overlaps all chains so far, so the number of chains is minimal. The last
+ * runs of chains are in a heap, the one that ends first on top. */
 static size_t link_chains(rocl_sort_run *runs, size_t n, size_t *heads, size_t *heap)
 {
     size_t chains = 0;
@@ -95,7 +95,7 @@ static size_t link_chains(rocl_sort_run *runs, size_t n, size_t *heads, size_t *
 
 /* ---- one chain ------------------------------------------------------------------------------- */
 
-/* Reads on so that `need` bytes from r->at are in memory, or all there are. */
+/* Reads until `need` bytes from r->at on are in memory, or all that there are. */
 static rocl_status refill_buffer(merge *m, reader *r, size_t need, rocl_error *err)
 {
     size_t have = (size_t)(r->end - r->at);
@@ -157,7 +157,7 @@ static rocl_status read_record(merge *m, reader *r, rocl_error *err)
                 return st;
         } else if (r->at < r->end) {
             break;
-        } else { /* the run is read: on with the next of the chain */
+        } else { /* the run is done: go on with the next in the chain */
             size_t next = m->runs[r->run].next;
             if (!m->keeps)
                 rocl_sort_run_free(m->space, &m->runs[r->run]);
@@ -168,7 +168,7 @@ static rocl_status read_record(merge *m, reader *r, rocl_error *err)
         }
     }
     uint64_t len;
-    switch (m->words) { /* written out so that the compiler unrolls each */
+    switch (m->words) { /* constants, so that the compiler unrolls each case */
     case 1:
         r->at = rocl_sort_decode_head(r->at, r->key, 1, &len);
         break;
@@ -197,14 +197,14 @@ static rocl_status read_record(merge *m, reader *r, rocl_error *err)
 
 /* ---- the tree of losers ---------------------------------------------------------------------- */
 
-/* An exhausted reader has the largest key there is, which a record may have, too. */
+/* An exhausted reader gets the largest possible key, which a record may have, too. */
 static node make_node(const merge *m, size_t i)
 {
     const reader *r = &m->readers[i];
     return (node){r->done ? UINT64_MAX : r->key[0], i};
 }
 
-/* Whether a comes before b where their first words are the same. */
+/* Does a come before b, given that their first words are equal? */
 static bool tie_less(const merge *m, uint64_t a, uint64_t b)
 {
     const reader *x = &m->readers[a], *y = &m->readers[b];
@@ -249,8 +249,8 @@ static void replay_winner(merge *m)
     m->tree[0] = win;
 }
 
-/* The winner has a new record. Chains often have ranges of their own: who wins twice may win a
- * thousand times, which takes one comparison with the second each. */
+/* The winner has a new record. Chains often cover separate ranges: a reader that wins twice may win
+ * a thousand times, which takes only one comparison with the second each time. */
 static void update_winner(merge *m)
 {
     uint64_t before = m->tree[0].reader;
@@ -276,7 +276,7 @@ static void update_winner(merge *m)
 
 /* ---- the merge ------------------------------------------------------------------------------- */
 
-/* Has the first record of each chain in hand. */
+/* Reads the first record of each chain. */
 static rocl_status open_chains(merge *m, const size_t *heads, size_t count, rocl_error *err)
 {
     m->readers = calloc(count ? count : 1, sizeof *m->readers);
@@ -343,7 +343,7 @@ static void free_merge(merge *m)
 
 struct rocl_sort_cursor {
     merge merge;
-    rocl_sort_run *runs; /* of the index: copies, whose memory is the sorter's */
+    rocl_sort_run *runs; /* copies of those of the index; the sorter owns their memory */
     size_t run_count;
     uint64_t left; /* records */
 };
@@ -410,8 +410,8 @@ static bool copy_runs(rocl_sort_cursor *c, const rocl_sort_index *index, size_t 
     return c->runs != NULL;
 }
 
-/* Opens chains at a key, and counts the records that are passed over for it: those before the key
- * in runs that go on behind it. */
+/* Opens chains at a key, and counts the records skipped for it: those before the key in runs that
+ * extend beyond it. */
 static rocl_status open_chains_at(rocl_sort_cursor *c, const uint64_t *key, unsigned together,
                                   uint64_t *before, rocl_error *err)
 {
@@ -471,7 +471,7 @@ static rocl_status open_cursor(rocl_sort_cursor *c, const rocl_sort_index *index
     const uint64_t left = index->most[runs->count] - first;
     count = count < left ? count : left;
     rocl_status st = ROCL_OK;
-    uint64_t number = 0; /* of the record that is next */
+    uint64_t number = 0; /* of the next record */
     for (size_t from = guess_run(index, first), back = 1;; back *= 2) {
         number = index->least[from];
         if (!copy_runs(c, index, from, first + count))
@@ -479,7 +479,7 @@ static rocl_status open_cursor(rocl_sort_cursor *c, const rocl_sort_index *index
         st = open_chains_at(c, runs->all[from].first, together, &number, err);
         if (st != ROCL_OK)
             return st;
-        if (number <= first) /* true of the first run of all */
+        if (number <= first) /* always true for the first run */
             break;
         close_chains(c);
         from = from > back ? from - back : 0;
@@ -527,8 +527,8 @@ void rocl_sort_cursor_close(rocl_sort_cursor *c)
 /* ---- the least third word in a range -----------------------------------------------------------
  */
 
-/* Reads a run that is not all in the range. The run stays: no record is asked for behind its last.
- */
+/* Reads a run that is partly in the range. The run is kept, as nothing is read after its last
+ * record. */
 static rocl_status read_least(const rocl_sort_runs *runs, const rocl_sort_run *of,
                               const rocl_sort_bound *from, const rocl_sort_bound *to,
                               uint64_t *least, rocl_error *err)
@@ -567,7 +567,7 @@ rocl_status rocl_sort_find_least(const rocl_sort_runs *runs, rocl_sort_bound fro
 
 /* ---- a run of several parts ------------------------------------------------------------------ */
 
-/* A piece of it under construction. */
+/* A piece of the run, under construction. */
 typedef struct piece {
     part *to;
     uint8_t *at;
@@ -597,7 +597,7 @@ static size_t find_part(const uint64_t *key, const rocl_sort_bound *bounds, size
     return lo;
 }
 
-/* Encodes the records of a run anew, to a run for each part. Takes the run. */
+/* Encodes the records of a run anew, into a run for each part. Takes ownership of the run. */
 static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts,
                            const rocl_sort_bound *bounds, size_t count, rocl_error *err)
 {
@@ -612,7 +612,7 @@ static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts
         part *to = &parts[find_part(rec.key, bounds, count)];
         if (to != p.to) {
             st = end_piece(&p, err);
-            /* Encoded anew, only the first record may take more than it did. */
+            /* Only the first record may take more bytes than before. */
             uint8_t *memory = st ? NULL : malloc(run->size + ROCL_SORT_HEAD_MAX + ROCL_SORT_SLACK);
             if (!memory) {
                 st = st ? st : rocl_fail_memory(err);
@@ -636,7 +636,7 @@ static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts
 
 /* ---- runs to parts --------------------------------------------------------------------------- */
 
-/* Read buffers share what there is, hence all chains are made before the first is read. */
+/* Read buffers share the memory, so all chains are made before the first is read. */
 static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_t *chains,
                                 rocl_error *err)
 {
@@ -648,7 +648,7 @@ static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_
         if (!heads[i])
             return rocl_fail_memory(err);
         chains[i] = link_chains(runs->all, runs->count, heads[i], heads[i] + runs->count);
-        for (size_t c = 0; c < chains[i]; c++) { /* those that have a run in the file */
+        for (size_t c = 0; c < chains[i]; c++) { /* chains with a run in the file */
             size_t run = heads[i][c];
             while (run != ROCL_NO_RUN && runs->all[run].memory)
                 run = runs->all[run].next;
@@ -665,7 +665,7 @@ static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_
     return st;
 }
 
-/* Forgets runs that parts have. */
+/* Forgets the runs that now belong to parts. */
 static void drop_runs(rocl_sort_runs *runs)
 {
     free(runs->all);
@@ -699,7 +699,7 @@ rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *b
         rocl_sort_runs_init(&parts[i].runs, from->space, from->words, from->shift);
     if (!parts || !heads || !chains)
         st = rocl_fail_memory(err);
-    if (st == ROCL_OK && !count) /* all of them are of the one part */
+    if (st == ROCL_OK && !count) /* there is only one part */
         move_runs(&parts[0].runs, from);
     for (size_t i = 0; i < from->count && st == ROCL_OK; i++) {
         rocl_sort_run *run = &from->all[i];

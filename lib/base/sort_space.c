@@ -54,8 +54,8 @@ void rocl_space_unexpand(rocl_sort_space *s, size_t n)
     atomic_fetch_sub_explicit(&s->expanded, n, memory_order_relaxed);
 }
 
-/* Expanded bytes may be more than their share: the first buffers of many workers, and read buffers
- * of many runs, are needed anyway. */
+/* Expanded bytes may exceed their share: the first buffers of many workers, and read buffers of
+ * many runs, are needed in any case. */
 bool rocl_space_keep(rocl_sort_space *s, size_t n)
 {
     const size_t expanded = atomic_load_explicit(&s->expanded, memory_order_relaxed);
@@ -107,17 +107,17 @@ void rocl_space_drop(rocl_sort_space *s, rocl_stored *b)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Small beside a buffer: many sorters may be filled at once. */
+/* Small compared with a buffer: many sorters may be filled at once. */
 enum { BLOCK_MIN = 4 << 10, BLOCK_MAX = 64 << 10, SLAB_BLOCKS = 32 };
 
-/* Slabs but the first are huge pages where the system has them: to ask for every 4 KiB of memory
- * takes as long as to fill it. Of the first one there may be no more needed than some KiB. */
+/* All slabs but the first are huge pages if the system has them: getting memory in pages of 4 KiB
+ * takes as long as filling it. Of the first slab only some KiB may be needed. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Less is not worth asking the system for it again. */
+/* Less is not worth giving back. */
 #define GIVE_BACK_MIN ((size_t)2 << 20)
 
-/* One more, and room for all of its blocks when they are free. With the lock held. */
+/* Adds a slab, and room in the list of free blocks for all of its blocks. With the lock held. */
 static void add_slab(rocl_sort_space *s, size_t size)
 {
     if (!ROCL_GROW(s->slabs, s->slab_cap, s->slab_count + 1) ||
@@ -164,7 +164,7 @@ void rocl_space_unblock(rocl_sort_space *s, uint8_t *p)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A block would come back with all that its huge page has. */
+/* With huge pages, using one block again would bring back its whole huge page. */
 static void give_back(rocl_sort_space *s, size_t each)
 {
     for (; SLAB_BLOCKS * each >= HUGE_PAGE && s->split < s->slab_count; s->split++)
@@ -192,7 +192,7 @@ void rocl_space_free_blocks(rocl_sort_space *s)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Half of what is free, for another sorter may start to read, too. */
+/* Half of what is free, as another sorter may start to read, too. */
 size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n)
 {
     size_t used = atomic_load_explicit(&s->expanded, memory_order_relaxed);
@@ -214,7 +214,7 @@ rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uin
 {
     int fd = atomic_load(&s->fd);
     if (fd < 0) {
-        pthread_mutex_lock(&s->lock); /* it is made when it is first needed */
+        pthread_mutex_lock(&s->lock); /* made when first needed */
         fd = atomic_load(&s->fd);
         if (fd < 0)
             fd = rocl_temp_file(s->tmpdir, &s->dir);
@@ -259,7 +259,8 @@ rocl_sort_space *rocl_sort_space_new(size_t memory_limit, unsigned workers, cons
     }
     s->limit = memory_limit;
     s->workers = workers ? workers : 1;
-    /* The blocks of all strands of all workers fit twice: two sorters may be filled at once. */
+    /* The blocks of all strands of all workers must fit twice: two sorters may be filled at
+     * once. */
     size_t n = expanded_share(s) / (2 * (size_t)s->workers * ROCL_SORT_STRANDS);
     n &= ~(size_t)(BLOCK_MIN - 1);
     n = n < BLOCK_MIN ? BLOCK_MIN : n > BLOCK_MAX ? BLOCK_MAX : n;

@@ -1,7 +1,7 @@
-/* From records to sorted, encoded runs: a run is in memory or in the file of the space. Records
- * that come in order are encoded as they come. Traces are nearly sorted: a few sorted sequences
- * (one per thread or queue), shuffled together. Each finds a strand of its own; what continues no
- * strand goes to a buffer, which is sorted here when it is full. */
+/* Makes sorted, encoded runs of records: a run is in memory or in the file of the space. Traces are
+ * nearly sorted: a few sorted sequences (one per thread or queue), interleaved. Each sequence gets
+ * a strand of its own, whose records are encoded as they come; records that continue no strand go
+ * to a buffer, which is sorted here when it is full. */
 #include "base/sort_impl.h"
 
 #include "base/array.h"
@@ -14,12 +14,12 @@ typedef rocl_sort_strands strands;
 
 enum {
     PREFETCH = 8,
-    GROUP_MIN = 64, /* records that a run of a group has at least, unless it is the last */
+    GROUP_MIN = 64, /* the fewest records in a run of a group, except the last */
 };
 
 /* ---- keeping runs --------------------------------------------------------------------------- */
 
-/* Bytes that a run takes: a block does not become smaller. */
+/* Bytes that a run takes: a block keeps its size. */
 static size_t kept_size(const rocl_sort_space *s, const rocl_sort_run *r)
 {
     return r->block ? s->block : r->size;
@@ -47,8 +47,8 @@ bool rocl_sort_runs_add(rocl_sort_runs *to, const rocl_sort_run *run)
 rocl_status rocl_sort_keep_run(rocl_sort_runs *to, rocl_sort_run *run, rocl_error *err)
 {
     rocl_sort_space *s = to->space;
-    /* Into memory of its own size: in place of what was malloced for the longest run possible, or
-     * of a block that is not half full. */
+    /* Moves the run to memory of its own size, from that for the longest possible run, or from a
+     * block that is less than half full. */
     if (!run->block || run->size <= s->block / 2) {
         size_t size = run->size + ROCL_SORT_SLACK;
         uint8_t *memory = realloc(run->block ? NULL : run->memory, size);
@@ -124,7 +124,7 @@ static size_t encode_record(encoder *p, const uint64_t *record)
 static rocl_status write_run(rocl_sort_runs *to, const uint64_t *records, const rocl_sort_entry *e,
                              size_t n, size_t bytes, rocl_error *err)
 {
-    /* A record has 8 * words + 4 bytes beside its payload, and encoded at most this many more. */
+    /* A record has 8 * words + 4 bytes besides its payload, and encoded at most this many more. */
     size_t more = to->words / 2 + 1 + 8 - 4;
     uint8_t *encoded = malloc(bytes + n * more + ROCL_SORT_SLACK);
     if (!encoded)
@@ -177,7 +177,7 @@ rocl_status rocl_sort_make_runs(rocl_sort_runs *to, const uint64_t *records, siz
 /* ---- strands ----------------------------------------------------------------------------------
  */
 
-/* A run that begins with a record of `need` bytes. */
+/* Begins a run with a record of `need` bytes. */
 static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key, size_t need)
 {
     uint8_t *block = need <= to->space->block ? rocl_space_block(to->space) : NULL;
@@ -203,8 +203,8 @@ static rocl_status end_run(rocl_sort_runs *to, strand *t, rocl_error *err)
     return rocl_sort_keep_run(to, &run, err);
 }
 
-/* The first of those, the largest last key first, that the key is not before. It leaves the others
- * the most to take. */
+/* The first strand, in descending order of last keys, whose last key is not above the key: this
+ * leaves the other strands the most records to take. */
 static size_t find_strand(const strands *s, const uint64_t *key, unsigned words)
 {
     size_t i = 0;
@@ -246,7 +246,7 @@ rocl_status rocl_strands_begin(rocl_sort_runs *to, strands *s, const uint64_t *k
     size_t i = find_strand(s, key, to->words);
     rocl_status st = ROCL_OK;
     if (i == s->count || rocl_sort_groups_differ(key, s->all[i].last, to->shift)) {
-        /* A new strand, where it keeps them in order. */
+        /* A new strand, at its place in the order of last keys. */
         strand t;
         *taken = s->count < ROCL_SORT_STRANDS && ROCL_GROW(s->all, s->cap, s->count + 1) &&
                  begin_run(to, &t, key, need);

@@ -1,6 +1,6 @@
-/* An input as plain bytes that can be read at any offset. An uncompressed file is read where it is;
- * what is compressed (see unpack.h), a pipe or standard input is first written, decompressed, into
- * a temporary file without a name: one for any number of inputs, or one of its own. */
+/* An input as plain bytes that can be read at any offset. An uncompressed file is read in place; a
+ * compressed file (see unpack.h), a pipe or standard input is first decompressed into a temporary
+ * file without a name: one for several inputs, or one of its own. */
 #ifndef ROCL_BASE_SPOOL_H
 #define ROCL_BASE_SPOOL_H
 
@@ -8,12 +8,12 @@
 
 typedef struct rocl_spool rocl_spool;
 
-/* Opens "-" (standard input), a file or a pipe and reads how it begins, decompressed. Other things
- * (devices, folders) are an error. */
+/* Opens "-" (standard input), a file or a pipe and reads its begin, decompressed. Devices and
+ * folders are an error. */
 rocl_status rocl_spool_open(rocl_spool **spool, const char *path, rocl_error *err);
 void rocl_spool_close(rocl_spool *s);
 
-/* The first bytes, ROCL_SPOOL_HEAD of them or all (*whole); of a database some. Until the spool is
+/* The first bytes: ROCL_SPOOL_HEAD or all (*whole); of a database fewer. Valid until the spool is
  * filled. */
 #define ROCL_SPOOL_HEAD ((size_t)64 << 10)
 const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole);
@@ -28,8 +28,8 @@ typedef struct rocl_spool_store {
 
 void rocl_spool_store_close(rocl_spool_store *store);
 
-/* Brings all of it to where it can be read at any offset. Do this before reads, for one spool of a
- * store at a time. tmpdir NULL: $TMPDIR, else /var/tmp, else /tmp. */
+/* Makes all of it readable at any offset. Call it before reading, for one spool of a store at a
+ * time. tmpdir NULL: $TMPDIR, else /var/tmp, else /tmp. */
 rocl_status rocl_spool_fill(rocl_spool *s, rocl_spool_store *store, const char *tmpdir,
                             rocl_error *err);
 uint64_t rocl_spool_size(const rocl_spool *s);
@@ -44,8 +44,8 @@ const char *rocl_spool_path(const rocl_spool *s);
 rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at, size_t *got,
                             rocl_error *err);
 
-/* Closes the file for now: a trace may have more inputs than a process may have open files. Nothing
- * to do for what is in a temporary file. resume opens it again; it must be the same file still. */
+/* Closes the file for now: a trace may have more inputs than a process may have open files. Does
+ * nothing for temporary files. resume opens it again; it must still be the same file. */
 void rocl_spool_suspend(rocl_spool *s);
 rocl_status rocl_spool_resume(rocl_spool *s, rocl_error *err);
 

@@ -25,7 +25,7 @@ rocl_status rocl_sqlite_error(sqlite3 *db, const char *place, rocl_error *err)
 
 void rocl_sqlite_limit_lengths(sqlite3 *db, uint64_t bytes)
 {
-    enum { LEAST = 1 << 20 }; /* for what is no value of a file: texts of the schema, errors */
+    enum { LEAST = 1 << 20 }; /* for texts that are not values of a file: the schema, errors */
     bytes += LEAST;
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, bytes < INT32_MAX ? (int)bytes : INT32_MAX);
 }
@@ -82,7 +82,8 @@ static bool check_log_header(log *l, const uint8_t *h)
            l->a == rocl_be32(h + 24) && l->b == rocl_be32(h + 28);
 }
 
-/* Of transactions that are whole: the pages of the last one's database that are beyond the file. */
+/* Counts pages of the database after the last whole transaction that are beyond the end of the
+ * file. */
 static rocl_status count_missing(const log *l, rocl_wal *w, uint64_t frames, uint32_t pages,
                                  uint64_t bytes, rocl_error *err)
 {
@@ -126,7 +127,7 @@ rocl_status rocl_wal_read(rocl_wal *w, int fd, uint64_t bytes, rocl_error *err)
     if (!frame)
         return rocl_fail_memory(err);
     while ((st = read_log(fd, frame, size, HEADER + frames * size, &got, err)) == ROCL_OK && got) {
-        /* What is left of a former use of the log has other salts. */
+        /* Frames left from an earlier use of the log have other salts. */
         if (got >= 16 && memcmp(frame + 8, l.salt, sizeof l.salt) != 0)
             break;
         add_sum(&l, frame, 8);

@@ -1,5 +1,5 @@
-/* Status codes, errors and the rest that the public header shares with base/, which knows no
- * traces. The installed rocline.h holds this text in place of its #include. */
+/* Status codes, errors and other declarations that the public header shares with base/, which knows
+ * nothing of traces. The installed rocline.h has this text in place of the #include. */
 #ifndef ROCL_BASE_STATUS_H
 #define ROCL_BASE_STATUS_H
 
@@ -18,19 +18,19 @@ extern "C" {
 #endif
 
 #define ROCL_NONE           UINT32_MAX
-#define ROCL_UNCOMPRESSED   (-1)               /* in place of a level of compression */
+#define ROCL_UNCOMPRESSED   (-1)               /* as a level of compression */
 #define ROCL_SMALLEST       9                  /* the highest such level */
-#define ROCL_FASTEST        10                 /* in place of one: see rocline.h */
-#define ROCL_DEFAULT_MEMORY ((size_t)48 << 20) /* bytes for sorting, where none are asked for */
+#define ROCL_FASTEST        10                 /* as a level: see rocline.h */
+#define ROCL_DEFAULT_MEMORY ((size_t)48 << 20) /* bytes for sorting, by default */
 
 /* The values are the exit codes of the tools. */
 typedef enum rocl_status {
     ROCL_OK = 0,
     ROCL_PARTIAL = 1,  /* done, but records were left out or repaired, and counted */
     ROCL_USAGE = 2,    /* the caller asked for something impossible */
-    ROCL_INPUT = 3,    /* an input cannot be read or is not what it should be */
+    ROCL_INPUT = 3,    /* an input cannot be read or is not as it should be */
     ROCL_OUTPUT = 4,   /* the output cannot be written */
-    ROCL_INTERNAL = 5, /* memory, threads, or a fault of ours */
+    ROCL_INTERNAL = 5, /* memory, threads, or a bug */
 } rocl_status;
 
 typedef struct rocl_error rocl_error;
@@ -38,8 +38,8 @@ typedef struct rocl_error rocl_error;
 ROCL_API rocl_error *rocl_error_new(void);
 ROCL_API void rocl_error_free(rocl_error *e);
 ROCL_API rocl_status rocl_error_status(const rocl_error *e);
-/* One line "outermost place: ...: what is wrong", no newline; "" when nothing is. Owned by e.
- * NULL: "out of memory", as there was not enough for it. */
+/* One line "outermost place: ...: what is wrong", without a newline; "": no error. Owned by e. e
+ * NULL: "out of memory", as there was none for e. */
 ROCL_API const char *rocl_error_text(const rocl_error *e);
 
 /* Replaces control characters by '?', in place: U+0000 to U+001F, U+007F to U+009F, bytes 0x80 to
@@ -60,19 +60,19 @@ ROCL_API rocl_status rocl_sync_outputs_in(const char *folder, rocl_error *err);
  * Numbers stay as they are. */
 ROCL_API void rocl_guard_formulas(bool on);
 
-/* For a program that is about to end, by a signal or by exit(): removes what outputs that are not
- * complete have left under hidden names, and folders that were made for them. Not to be called from
- * a signal handler, but in a thread that waits for signals. What would complete or begin an output
- * waits forever from then on. */
+/* For a program that is about to end, by a signal or by exit(): removes the hidden files of
+ * incomplete outputs, and folders that were made for them. Call it from a thread that waits for
+ * signals, not from a signal handler. Calls that would begin or complete an output wait forever
+ * from then on. */
 ROCL_API void rocl_abandon_outputs(void);
 
 /* Makes the folder of an output, and its parents. */
 ROCL_API rocl_status rocl_make_dirs(const char *path, rocl_error *err);
-/* After a failure: of the folders that the program has made so, removes those that are empty. */
+/* After a failure: removes folders that rocl_make_dirs() has made, if they are empty. */
 ROCL_API void rocl_remove_empty_dirs(void);
 
-/* ROCL_USAGE where the file is an input of a trace that is open. All that write an output check
- * that; ask earlier where an output comes after other work. Thread-safe. */
+/* ROCL_USAGE: the file is an input of an open trace. All writers check that; call this earlier if
+ * an output comes after other work. Thread-safe. */
 ROCL_API rocl_status rocl_check_output(const char *path, rocl_error *err);
 /* Writes a file that appears when it is complete. */
 ROCL_API rocl_status rocl_write_text(const char *path, const char *text, rocl_error *err);

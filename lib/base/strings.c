@@ -1,7 +1,7 @@
 /* Interned strings. A string's hash chooses one of 64 stripes; a stripe is an open-addressed table
- * of (hash, id) words. Finding a known string takes no lock: tables are only ever added to, a full
- * one is replaced and kept until the end for the readers that may still be in it. Ids index a
- * directory of chunks that double in size, so an id's address never changes. */
+ * of (hash, id) words. Finding a known string takes no lock: entries are only ever added, and a
+ * full table is replaced, but kept until the end for readers that may still use it. Ids index a
+ * directory of chunks that double in size, so the address of an id never changes. */
 #include "base/strings.h"
 #include "base/wide.h"
 
@@ -149,7 +149,7 @@ static uint32_t find_text(const rocl_strings *s, table *t, uint64_t hash, const 
     }
 }
 
-/* A stripe's table that can take one more; NULL when memory is out. Under the stripe's lock. */
+/* The table of a stripe, with room for one more; NULL: memory is out. Under the stripe's lock. */
 static table *reserve_table(rocl_strings *s, stripe *st)
 {
     table *old = atomic_load_explicit(&st->table, memory_order_relaxed);
@@ -206,7 +206,7 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n)
         return id;
     pthread_mutex_lock(&st->lock);
     t = reserve_table(s, st);
-    /* Another thread may have added the string since it was looked up. */
+    /* Another thread may have added the string meanwhile. */
     id = t ? find_text(s, t, hash, p, n, &at) : ROCL_NONE;
     if (!id) {
         const text *fresh = new_text(st, hash, p, n);

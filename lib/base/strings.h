@@ -21,25 +21,25 @@ uint32_t rocl_strings_put(rocl_strings *s, const char *p, size_t n);
  * among them, give "". len may be NULL. */
 const char *rocl_strings_get(const rocl_strings *s, uint32_t id, size_t *len);
 
-/* Callers go on with ROCL_NONE, which reads as "": before a result is called complete, somebody
- * must check that all texts were kept. rocl_strings_note_lost() is for one that could not even be
+/* Were all texts kept? Callers go on with ROCL_NONE, which reads as "", so this must be checked
+ * before a result is called complete. rocl_strings_note_lost() notes a text that could not even be
  * put. */
 bool rocl_strings_complete(const rocl_strings *s);
 void rocl_strings_note_lost(rocl_strings *s);
 
 size_t rocl_strings_count(const rocl_strings *s);
 
-/* Bytes of the longest of them. */
+/* Length of the longest string. */
 size_t rocl_strings_longest(const rocl_strings *s);
 
-/* How many of them are not valid UTF-8. */
+/* Number of strings that are not valid UTF-8. */
 uint32_t rocl_strings_not_utf8(const rocl_strings *s);
 
 /* ---- texts as an output displays them ---------------------------------------------------------
  */
 
-/* In quotes, escaped. Kernel names and API functions come back in event after event, so what a text
- * looks like is made once and kept. */
+/* Quoted or escaped. Kernel names and API functions recur in event after event, so the displayed
+ * form is made once and kept. */
 
 /* Direct-mapped by text id. */
 enum { ROCL_TEXT_CACHE_SIZE = 1024 };
@@ -51,8 +51,8 @@ typedef struct rocl_cached_text {
     uint32_t text; /* + 1, 0: empty entry */
 } rocl_cached_text;
 
-/* Appends what a text looks like, or nothing where it stays as it is: most do, and are not copied.
- */
+/* Appends the displayed form of a text, or nothing if it is the same: most are, and are not
+ * copied. */
 typedef void rocl_text_format_fn(rocl_buf *to, const char *p, size_t n);
 
 typedef struct rocl_text_cache { /* of one worker */

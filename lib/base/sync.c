@@ -1,5 +1,5 @@
-/* Outputs are on disk before they get their names, and their names are before a tool says that it
- * is done: after a loss of power, a file is there as a whole, or what was there before. */
+/* Outputs are on disk before they get their names, and names are on disk before a tool reports
+ * success: after a loss of power there is the whole file, or the one that was there before. */
 #include "base/sync.h"
 
 #include "base/error.h"
@@ -40,7 +40,7 @@ bool rocl_sync_folder(int dir, const char *path)
     if (atomic_load(&off))
         return true;
     int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) /* names may be made in a folder that may not be read */
+    if (fd < 0) /* one may create names in a folder without being allowed to read it */
         return errno == EACCES;
     const bool done = rocl_sync_file(fd);
     const int why = errno;

@@ -1,14 +1,14 @@
-/* What survives a loss of power; rocl_sync_outputs(), which turns all of this off, is declared in
+/* Makes outputs survive a loss of power; rocl_sync_outputs(), which turns this off, is declared in
  * status.h. */
 #ifndef ROCL_BASE_SYNC_H
 #define ROCL_BASE_SYNC_H
 
 #include "base/status.h"
 
-/* Waits until the bytes of an open file are on disk. False and errno: some of them may never be.
- * File systems that cannot tell count as if they had. */
+/* Waits until the bytes of an open file are on disk. False, and errno: some may never be. File
+ * systems that cannot tell count as success. */
 bool rocl_sync_file(int fd);
-/* The same of the names in a folder; `path` is relative to the folder `dir` (or AT_FDCWD). */
+/* The same for the names in a folder; `path` is relative to the folder `dir` (or AT_FDCWD). */
 bool rocl_sync_folder(int dir, const char *path);
 /* All files in a folder, and its folders, to some depth. */
 bool rocl_sync_tree(int dir, const char *path);

@@ -15,8 +15,8 @@
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Length of the valid sequence at p (1..4), 0 when there is none, or a NUL. Table 3-7 of the
- * Unicode standard. */
+/* Length of the valid sequence at p (1..4), 0: none, or a NUL. Table 3-7 of the Unicode
+ * standard. */
 static size_t sequence_length(const unsigned char *p, size_t n)
 {
     if (p[0] < 0x80)
@@ -115,7 +115,7 @@ void rocl_utf8_put(rocl_buf *b, const char *p, size_t n)
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Is some of the eight bytes a control character, a quote, a backslash, or beyond ASCII? */
+/* Is any of the eight bytes a control character, a quote, a backslash, or beyond ASCII? */
 static bool has_special(uint64_t w)
 {
     uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
@@ -203,7 +203,7 @@ bool rocl_json_read(cJSON **root, const char *text, size_t len)
     /* What cJSON needs at most: an element for every two characters of "[1,1,1]". */
     void *p = malloc((len + 64) * sizeof(cJSON));
     free(p);
-    if (p) /* it may have come back only now */
+    if (p) /* it may be available again only now */
         *root = cJSON_ParseWithLength(text, len);
     return p;
 }
@@ -284,7 +284,7 @@ void rocl_blob_put(rocl_buf *to, const char *p, size_t n)
 
 void rocl_markup_put(rocl_buf *b, const char *p, size_t n)
 {
-    size_t from = 0; /* what is to be copied as it is begins here */
+    size_t from = 0; /* start of the text to be copied unchanged */
     for (size_t i = 0; i < n; i++) {
         const char *entity = NULL;
         switch (p[i]) {

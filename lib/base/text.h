@@ -1,5 +1,5 @@
-/* Text that other programs must be able to read, whatever the trace holds: valid UTF-8, the inside
- * of JSON strings, fields of CSV. And JSON that is read. */
+/* Text that other programs must be able to read, whatever the trace holds: valid UTF-8, the
+ * contents of JSON strings, fields of CSV; and a parser of JSON. */
 #ifndef ROCL_BASE_TEXT_H
 #define ROCL_BASE_TEXT_H
 
@@ -8,16 +8,15 @@
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 
-/* How many bytes at the end are the start of a character that the next bytes may complete: 0 to 3.
- */
+/* The number of bytes (0 to 3) at the end that begin an incomplete character. */
 size_t rocl_utf8_incomplete(const char *text, size_t n);
 
-/* As snprintf(); what does not fit is cut between characters. */
+/* Like snprintf(), but a text that does not fit is cut between characters. */
 void rocl_label(char *to, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Is it valid UTF-8 (no overlong forms, no surrogates), without NULs? Those are no text for other
- * programs either: they are treated as invalid bytes. */
+/* Is it valid UTF-8 (no overlong forms, no surrogates), without NULs? Other programs do not accept
+ * NULs either, so they are treated as invalid bytes. */
 bool rocl_utf8_valid(const char *p, size_t n);
 
 /* Appends the text with each invalid byte replaced by U+FFFD. */
@@ -34,21 +33,21 @@ bool rocl_json_plain(const char *p, size_t n);
 
 struct cJSON;
 
-/* Parses a text. *root: the caller's, with cJSON_Delete; NULL when the text does not parse. False:
- * out of memory, which cJSON does not report. */
+/* Parses a text. Free *root with cJSON_Delete; NULL: the text does not parse. False: out of memory,
+ * which cJSON does not report. */
 bool rocl_json_read(struct cJSON **root, const char *text, size_t len);
 
 /* ---- CSV, quoted by libcsv: a text in quotes, and those in it doubled ---------------------- */
 
-/* Is it a text before which a ' must stand, so that a spreadsheet does not calculate with it? Only
+/* Does the text need a ' before it, so that a spreadsheet does not take it for a formula? Only
  * after rocl_guard_formulas(true), and never a number. */
 bool rocl_is_guarded_formula(const char *p, size_t n);
 /* Appends a text without quotes: as valid UTF-8, guarded. */
 void rocl_csv_put_bare(rocl_buf *to, const char *p, size_t n);
 /* The same in quotes. */
 void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
-/* Appends the quoted text only where that differs from the text between quotes, for rows that bring
- * their own: most texts need no copy (a rocl_text_format_fn). */
+/* Appends the quoted text only if it differs from the text between plain quotes, for callers that
+ * write those: most texts need no copy (a rocl_text_format_fn). */
 void rocl_csv_quote(rocl_buf *to, const char *p, size_t n);
 
 /* ---- SQL ----------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* Outputs that are not complete yet, and the folders made for them. One lock for all of it: what
- * gets or loses a name does so under it, so that rocl_abandon_outputs() misses nothing. */
+/* Outputs that are not complete yet, and the folders made for them. One lock for all: files get and
+ * lose names only under it, so that rocl_abandon_outputs() misses nothing. */
 #include "base/unfinished.h"
 
 #include <dirent.h>
@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "base/sync.h"
 
-/* Recursive: what is completed together holds it around all of it. It is made when it is first
- * taken, for not every C library has an initializer of such locks. */
+/* Recursive: outputs that are completed together hold it for the whole time. It is made when first
+ * taken, as not every C library has an initializer for such locks. */
 static pthread_once_t lock_made = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock;
 static rocl_unfinished *all_unfinished;
@@ -44,10 +44,10 @@ void rocl_unfinished_release(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The lock of a folder is one on its open file: it ends with us, however we end, and leaves nothing
- * there. It is taken first, for a wait must not keep rocl_abandon_outputs() waiting as well.
- * Somebody who has locked the folder for other reasons, and waits for us, is not waited for
- * forever. */
+/* A folder is locked by a lock on its open file: it ends with the process, however that ends, and
+ * leaves nothing behind. It is taken first, so that waiting for it does not block
+ * rocl_abandon_outputs(). The wait is limited, as the folder may be locked by somebody who waits
+ * for us. */
 enum { LOCK_TRIES = 1000, LOCK_PAUSE_US = 10000 };
 static _Thread_local struct {
     int depth, fd;
@@ -100,11 +100,11 @@ void rocl_unfinished_drop(rocl_unfinished *u)
     *u = (rocl_unfinished){0};
 }
 
-/* Outputs are one or two folders deep; what lies deeper is of others. */
+/* Outputs are one or two folders deep; anything deeper belongs to others. */
 enum { DEEPEST = 32 };
 
-/* Removes a file, or a folder with what is in it. What stays behind has no name that anybody looks
- * for. No call here needs memory: the lack of it may be why the output is given up. */
+/* Removes a file, or a folder with its contents. Anything that stays behind has a hidden name. No
+ * call here needs memory: the lack of it may be why the output is given up. */
 static bool remove_at(int folder, const char *name, int depth)
 {
     if (unlinkat(folder, name, 0) == 0)
@@ -116,7 +116,7 @@ static bool remove_at(int folder, const char *name, int depth)
         fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool again = depth < DEEPEST; /* some file systems skip names when others go */
+    bool again = depth < DEEPEST; /* some file systems skip names when others are removed */
     while (again) {
         alignas(struct dirent64) char entries[2048];
         bool removed = false;
@@ -157,18 +157,19 @@ static bool sync_parent(const char *path)
            rocl_sync_folder(AT_FDCWD, n ? parent : ".");
 }
 
-/* Most are there: nothing is made then, so that no lock is needed to note it. */
+/* Most exist: then nothing is made or noted, and no lock is needed. */
 static int make_dir(const char *path)
 {
     struct stat info;
     if (stat(path, &info) == 0)
         return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
-    made_dir *m = malloc(sizeof *m + strlen(path) + 1); /* before there is what it would remove */
+    made_dir *m =
+        malloc(sizeof *m + strlen(path) + 1); /* allocated before there is a folder to remove */
     if (!m)
         return ENOMEM;
     rocl_unfinished_hold();
     const bool fresh = mkdir(path, 0777) == 0;
-    const int why = errno; /* EEXIST, but also EROFS or EACCES for one that is there */
+    const int why = errno; /* EEXIST, but also EROFS or EACCES if it exists */
     if (fresh) {
         strcpy(m->path, path);
         m->before = made_dirs;
@@ -208,7 +209,7 @@ rocl_status rocl_make_dirs(const char *path, rocl_error *err)
     char *copy = strdup(path);
     if (!copy)
         return rocl_fail_memory(err);
-    /* Every prefix that ends at a slash, then the whole, unless it was the last of these. */
+    /* Every prefix that ends at a slash, then the whole path unless it ends at one. */
     int why = 0;
     char *p = copy + 1;
     for (; *p && !why; p++) {
@@ -232,9 +233,9 @@ rocl_status rocl_make_dirs(const char *path, rocl_error *err)
 
 void rocl_abandon_outputs(void)
 {
-    rocl_unfinished_hold(); /* for good: nothing must be completed from now on */
+    rocl_unfinished_hold(); /* never released: nothing must be completed from now on */
     for (const rocl_unfinished *u = all_unfinished; u; u = u->next) {
-        /* Under another name first: then nobody can put more files into a folder. */
+        /* Renamed first, so that nobody can put more files into the folder. */
         char gone[PATH_MAX];
         int n = snprintf(gone, sizeof gone, "%s-", u->path);
         bool moved = n < PATH_MAX && rename(u->path, gone) == 0;

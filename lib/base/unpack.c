@@ -22,7 +22,7 @@
 #include <zstd_errors.h>
 #endif
 
-/* The first piece, which tells what is read, is small: most inputs are not compressed. */
+/* The first piece, which tells the format, is small: most inputs are not compressed. */
 enum { BLOCK = 256 << 10, FIRST = 4 << 10, MAGIC_SIZE = 4 };
 
 typedef enum codec { PLAIN, GZIP, ZSTD } codec;
@@ -31,7 +31,7 @@ struct rocl_unpack {
     const char *name;
     int fd;
     codec codec;
-    uint8_t *raw; /* BLOCK bytes as they come; those in [at, len) are not used yet */
+    uint8_t *raw; /* BLOCK bytes as read; those in [at, len) are not used yet */
     size_t at, len;
     uint64_t read; /* from the file */
     bool ended;    /* nothing more comes in */
@@ -252,7 +252,7 @@ rocl_status rocl_unpack_open(rocl_unpack **out, int fd, const char *name, rocl_e
         st = read_some(u, u->raw + u->len, FIRST - u->len, &got, err);
         u->len += got;
     }
-    /* Of zstd a frame, or one that decompressors skip, with which some writers begin. */
+    /* zstd: a frame, or a skippable frame, with which some writers begin. */
     const uint8_t *magic = u->raw;
     bool whole = st == ROCL_OK && u->len >= MAGIC_SIZE;
     bool gzip = whole && !memcmp(magic, "\x1f\x8b\x08", 3);
@@ -308,8 +308,8 @@ uint64_t rocl_unpack_used(const rocl_unpack *u)
     return u->read - (u->len - u->at);
 }
 
-/* At the end of the file the decompressor may still hold bytes back: the file is cut off when it
- * makes no more of them and has not come to the end of a piece. */
+/* At the end of the file the decompressor may still hold bytes back: the file is cut off if it
+ * yields no more bytes and is within a piece. */
 rocl_status rocl_unpack_read(rocl_unpack *u, void *to, size_t n, size_t *got, rocl_error *err)
 {
     *got = 0;

@@ -1,5 +1,5 @@
-/* The bytes of an open file or pipe, decompressed: gzip and zstd are recognised by how the file
- * begins, anything else is passed through. Several compressed pieces after each other are one. */
+/* The bytes of an open file or pipe, decompressed: gzip and zstd are recognised by their first
+ * bytes, anything else is passed through. Consecutive compressed pieces are joined. */
 #ifndef ROCL_BASE_UNPACK_H
 #define ROCL_BASE_UNPACK_H
 
@@ -8,7 +8,7 @@
 
 typedef struct rocl_unpack rocl_unpack;
 
-/* Reads the first bytes of `fd`, which stays the caller's, from where it stands. `name` is for
+/* Reads the first bytes of `fd`, which the caller keeps, from its present offset. `name` is for
  * messages and must outlive the handle. */
 rocl_status rocl_unpack_open(rocl_unpack **u, int fd, const char *name, rocl_error *err);
 void rocl_unpack_close(rocl_unpack *u); /* NULL is fine */
@@ -30,8 +30,8 @@ uint64_t rocl_unpack_used(const rocl_unpack *u);
 /* The zstd library as "zstd 1.5.4"; "" when it was not built in. */
 const char *rocl_unpack_zstd(void);
 
-/* Appends what a zstd frame of n bytes holds. ROCL_INPUT, without a message: it is damaged, holds
- * more than `most` bytes, or the zstd library was not built in; `to` is as it was. */
+/* Appends the contents of a zstd frame of n bytes. ROCL_INPUT, without a message: it is damaged,
+ * holds more than `most` bytes, or the zstd library was not built in; `to` is as it was. */
 rocl_status rocl_zstd_unpack(rocl_buf *to, const void *p, size_t n, size_t most);
 
 #endif

@@ -1,8 +1,8 @@
-/* What is said where a library was missing when rocline was built. */
+/* The message for a library that was missing when rocline was built. */
 #ifndef ROCL_BASE_WITHOUT_H
 #define ROCL_BASE_WITHOUT_H
 
-/* A clause, of the name of the library as a literal. */
+/* A clause; takes the name of the library as a literal. */
 #define ROCL_BUILT_WITHOUT(library) "this rocline was built without " library
 
 #endif

@@ -93,7 +93,7 @@ static uint32_t id_of_list(rocl_writer *w, rocl_parameters *list, const rocl_cap
     return rocl_is_seen(w, id) ? id : define_list(w, id, v, count, more);
 }
 
-/* Ids of the texts; false: there is no space. */
+/* Defines the ids of the texts; false: no space. */
 static bool define_texts(rocl_writer *w, const rocl_cap_value *v, size_t count, size_t more,
                          uint32_t *texts)
 {
@@ -105,7 +105,7 @@ static bool define_texts(rocl_writer *w, const rocl_cap_value *v, size_t count, 
     return true;
 }
 
-/* Puts the list and all texts into the chunk that the values will be in; 0: there is no space. */
+/* Puts the list and all texts into the chunk of the values; 0: no space. */
 static uint32_t define_all(rocl_writer *w, rocl_parameters *list, const rocl_cap_value *v,
                            size_t count, uint32_t *texts)
 {

@@ -43,8 +43,8 @@ ROCL_CAP_API bool rocl_cap_on(void);
 
 /* ---- what a program gives up (guard/) -------------------------------------------------------- */
 
-/* The file will be out of reach by its name: it stays open, where there is one. false: it was open,
- * or there is none. */
+/* The file will no longer be reachable by name, so keep it open, if there is one. false: it was
+ * already open, or there is none. */
 ROCL_CAP_API bool rocl_cap_keep(void);
 ROCL_CAP_API void rocl_cap_let_go(void); /* it will not */
 /* From now on system calls may end the process: recording goes on in the space that it has, and
@@ -77,8 +77,8 @@ ROCL_CAP_API void rocl_cap_end(void);
 ROCL_CAP_API void rocl_cap_end_at(uint64_t ticks);
 
 /* Gives the outermost open region of the thread a number, unique in the process and never 0, and
- * returns it. That is the call which the program made, whatever others it led to. GPU records that
- * carry the number were caused by this region. 0 when there is none, or nothing is recorded now. */
+ * returns it. That is the call made by the program, whatever calls it makes in turn. GPU records
+ * with this number were caused by this region. 0: there is none, or recording is off. */
 ROCL_CAP_API uint64_t rocl_cap_correlate(void);
 
 /* Arguments and results of the innermost open region. type ("size_t", "hipError_t") and name are
@@ -128,12 +128,12 @@ ROCL_CAP_API bool rocl_cap_is_paused(void); /* the calling thread */
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-/* What records refer to. Made once (this takes a lock and memory), never freed; NULL when there is
- * no memory: records that refer to NULL have no such reference. After a fork the child may use
- * those of its parent. */
+/* What records refer to. Made once (this takes a lock and memory), never freed; NULL: memory is
+ * out. Records that refer to NULL have no such reference. After a fork the child may use those of
+ * its parent. */
 typedef struct rocl_def rocl_def;
 
-/* Numbers are -1 and texts NULL where they are not known. */
+/* Unknown numbers are -1, unknown texts NULL. */
 typedef struct rocl_cap_agent {
     uint64_t handle; /* what the front end knows it by */
     uint32_t type;   /* rocl_agent_type: 1 CPU, 2 GPU, 3 NIC */
@@ -165,7 +165,7 @@ typedef struct rocl_cap_subject {
 } rocl_cap_subject;
 
 ROCL_CAP_API rocl_def *rocl_cap_define_agent(const rocl_cap_agent *a);
-/* Ids are what is shown; name may be NULL. */
+/* The id is shown; name may be NULL. */
 ROCL_CAP_API rocl_def *rocl_cap_define_queue(uint64_t id, const char *name);
 ROCL_CAP_API rocl_def *rocl_cap_define_stream(uint64_t id, const char *name);
 ROCL_CAP_API rocl_def *rocl_cap_define_kernel(const rocl_cap_kernel_symbol *k);
@@ -179,7 +179,7 @@ ROCL_CAP_API rocl_def *rocl_cap_stream(uint64_t handle);
 ROCL_CAP_API void rocl_cap_stream_gone(uint64_t handle);
 ROCL_CAP_API void rocl_cap_streams_gone(void);
 
-/* Names that the program gives to what has been defined, or will be. */
+/* A name that the program gives to something that is or will be defined. */
 ROCL_CAP_API void rocl_cap_name(rocl_chunk_named what, uint64_t number, const char *name);
 ROCL_CAP_API void rocl_cap_name_stream(uint64_t handle, const char *name);
 
@@ -237,8 +237,8 @@ ROCL_CAP_API void rocl_cap_lost(uint64_t events);
 ROCL_CAP_API void rocl_cap_sampled(rocl_def *counter, rocl_def *subject, uint64_t time,
                                    rocl_chunk_clock clock, double value);
 
-/* For what is loaded into a process that goes on, but records no more: all its threads that did
- * have ended. The file is complete then, as if the process had exited. */
+/* For a library in a process that continues, but records no more, as all its recording threads have
+ * ended. Completes the file as if the process had exited. */
 ROCL_CAP_API void rocl_cap_finish(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Headers of chunks, written while the chunk is mapped. The order of the stores is what a reader,
- * or whoever finds the file of a killed process, relies on; the fences keep it. */
+/* Headers of chunks, written while the chunk is mapped. Readers, even of the file of a killed
+ * process, rely on the order of the stores; the fences keep it. */
 #include "capture/chunk.h"
 
 #include "base/crc32c.h"

@@ -4,11 +4,12 @@
 
 #include "capture/core.h"
 
-/* Comes before all else: says that here are so many bytes in which a chunk is being made. A process
- * that is killed then has lost nothing. */
+/* Must be called first: marks `size` bytes as a chunk under construction. A process that is killed
+ * then has lost nothing. */
 void rocl_chunk_prepare(rocl_chunk_header *h, uint64_t size);
 /* Fills the header of a chunk whose content begins with `len` bytes of records that are no events;
- * the magic comes last. What is of the writer (tid, writer, seq, dropped, base) is set before. */
+ * the magic comes last. The caller has set the members of the writer (tid, writer, seq, dropped,
+ * base). */
 void rocl_chunk_begin(rocl_chunk_header *h, const rocl_core *c, uint64_t size, uint32_t flags,
                       size_t len);
 /* Notes the clocks as of now. */

@@ -74,7 +74,7 @@ void rocl_sync_read(rocl_chunk_sync *s)
         }
     }
     s->realtime = s->monotonic + offset_of(CLOCK_REALTIME);
-    /* Apart by the time that the machine slept; what is less is the reading. */
+    /* They differ by the time that the machine slept; a smaller difference is due to reading. */
     int64_t slept = (int64_t)offset_of(CLOCK_BOOTTIME);
     s->boottime = s->monotonic + (slept > 100000 ? (uint64_t)slept : 0);
 }

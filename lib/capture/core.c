@@ -77,8 +77,8 @@ static void describe_process(rocl_core *c)
     c->preamble_len = (size_t)(p - c->preamble) + n;
 }
 
-/* A chunk that stands for the process: it exists, and so many events (`dropped`) found no space. It
- * is the first one in the file, which is told by it. */
+/* A chunk for the process itself: it exists, and `dropped` events found no space. It is the first
+ * in the file, and identifies it. */
 static void write_process_chunk(rocl_core *c)
 {
     rocl_span where;

@@ -102,7 +102,7 @@ static inline uint64_t rocl_ticks_if_on(void)
 }
 
 bool rocl_tsc_is_good(void);
-bool rocl_clock_is_free(void); /* reading ticks is no system call */
+bool rocl_clock_is_free(void); /* reading ticks needs no system call */
 void rocl_sync_read(rocl_chunk_sync *s);
 uint64_t rocl_tick_hz(void); /* measured since the library was loaded; may take 0.2 ms */
 
@@ -112,7 +112,7 @@ typedef struct rocl_span {
     uint64_t offset, size;
 } rocl_span;
 
-/* A chunk that is done, and what is lost when another takes its place. */
+/* A finished chunk, and what is lost when it is overwritten. */
 typedef struct rocl_given {
     rocl_span where;
     uint64_t records, until; /* ticks of its end */
@@ -123,7 +123,7 @@ typedef struct rocl_core {
     pthread_mutex_t birth; /* held until the core is alive */
     pthread_mutex_t lock;  /* of all that follows */
     _Atomic int at_work;   /* threads that may ask the kernel for something now */
-    bool refused;          /* there is no file and will be none */
+    bool refused;          /* there is no file, and never will be */
     uint32_t pid;
     uint64_t process, start, tick_hz;
     int fd; /* of the file; -1: none is kept */
@@ -153,8 +153,8 @@ rocl_core *rocl_core_peek(void);
  * be done. */
 bool rocl_core_work(void);
 void rocl_core_rest(void);
-/* A call of ROCTx is no point at which a thread can be cancelled, but one of the kernel is: in
- * between it is not, since it may hold a lock. */
+/* Calls of ROCTx must not be cancellation points, but system calls are: cancellation is disabled
+ * meanwhile, as the thread may hold a lock. */
 static inline int rocl_keep_thread(void)
 {
     int was = PTHREAD_CANCEL_ENABLE;
@@ -167,21 +167,21 @@ static inline void rocl_release_thread(int was)
     pthread_setcancelstate(was, &(int){0});
 }
 
-/* Zeroed memory of which a forked child sees zeros only. NULL: there is none. */
+/* Zeroed memory that is zero again in a forked child. NULL: memory is out. */
 void *rocl_wiped_pages(size_t n);
 
 /* ---- file.c ---------------------------------------------------------------------------------- */
 
 /* Makes the file. Locked. */
 bool rocl_file_make(rocl_core *c);
-void rocl_file_remove(rocl_core *c); /* there is no space for even its first chunk */
+void rocl_file_remove(rocl_core *c); /* no space even for its first chunk */
 /* The file and its folder will be out of reach: they stay open. false: they were, or cannot. */
 bool rocl_file_keep(rocl_core *c);
 void rocl_file_let_go(rocl_core *c); /* they will not */
 /* The same descriptor with a number that no program counts on; closes the other. */
 int rocl_move_away(int fd);
-/* Maps a chunk of `size` bytes, or of what is left of them, at least `least`; NULL: there is too
- * little space. Policy block: waits while the disk is full. Takes the lock. */
+/* Maps a chunk of `size` bytes, or of the rest, if that is at least `least`; NULL: too little
+ * space. Policy block: waits while the disk is full. Takes the lock. */
 rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl_span *where);
 /* Policy ring: this chunk may be given up. Takes the lock. */
 void rocl_file_give_up(rocl_core *c, const rocl_given *chunk);
@@ -200,12 +200,12 @@ enum {
 typedef struct rocl_open {
     uint64_t ticks; /* 0: it was not recorded, and its end will not be */
     const rocl_site *site;
-    uint32_t text, len;   /* a range: where its text is in the content */
+    uint32_t text, len;   /* of a range: the place of its text in the content */
     uint32_t correlation; /* a region: its number, 0 none */
 } rocl_open;
 
 typedef struct rocl_stack {
-    uint32_t depth; /* may be beyond what is remembered */
+    uint32_t depth; /* may exceed the remembered depth */
     rocl_open open[ROCL_OPEN_MAX];
 } rocl_stack;
 
@@ -227,10 +227,10 @@ typedef struct rocl_writer {
     uint8_t *end; /* of the chunk */
     rocl_span where;
     size_t next_size;
-    uint64_t seq, dropped, reported; /* reported: of dropped, those that records tell */
-    uint64_t retry;                  /* ticks before which there is no use in asking for space */
-    uint32_t next_text, last_text;   /* the last: which of `texts` was used last */
-    uint32_t correlation, correlation_end; /* numbers at hand */
+    uint64_t seq, dropped, reported;       /* reported: of dropped, those that records tell */
+    uint64_t retry;                        /* ticks before which asking for space is useless */
+    uint32_t next_text, last_text;         /* the last: which of `texts` was used last */
+    uint32_t correlation, correlation_end; /* reserved numbers */
     uint64_t gpu_last[4];                  /* by clock: the start before */
     char name[64];                         /* of the thread, by the program */
     struct rocl_writer *next_idle, *next;
@@ -247,10 +247,10 @@ typedef struct rocl_self {
 
 extern __thread rocl_self rocl_me __attribute__((tls_model("initial-exec")));
 
-/* The slow half of rocl_enter: makes a writer. NULL: there is none, and so many events are lost. */
+/* The slow half of rocl_enter: makes a writer. NULL: that failed, and `lost` events are lost. */
 rocl_writer *rocl_writer_make(uint64_t lost);
 /* Makes `need` bytes and a small event fit at pos, in this chunk or the next; false: they do not,
- * and so many events are lost. Texts and names have to be looked up again after it. */
+ * and `lost` events are lost. Look up texts and names again after it. */
 bool rocl_writer_reserve(rocl_writer *w, size_t need, uint64_t lost);
 void rocl_writer_drop(rocl_writer *w);
 void rocl_count_interrupted(uint64_t lost);
@@ -283,7 +283,7 @@ static inline rocl_writer *rocl_enter(void)
     return rocl_enter_for(1);
 }
 
-/* For what is no event, or the end of one. */
+/* For records that are not events, or are the end of one. */
 static inline rocl_writer *rocl_enter_silently(void)
 {
     return rocl_enter_for(0);
@@ -342,14 +342,14 @@ static inline uint8_t *rocl_put_delta(rocl_writer *w, uint8_t *p, uint64_t now)
 /* ---- names.c --------------------------------------------------------------------------------- */
 
 extern _Atomic uint32_t rocl_next_name;
-/* The id that is kept there; the next one, where there is none yet. */
+/* The id stored there, or else the next one. */
 uint32_t rocl_id_once(_Atomic uint32_t *at);
 
-/* Ids to write into the chunk; their definitions are in it after the call. 0: there is no space,
- * the event is to be dropped. `more` bytes and a small event fit behind them. */
+/* Ids to write into the chunk; their definitions are in it after the call. 0: no space, drop the
+ * event. `more` bytes and a small event fit after them. */
 uint32_t rocl_site_define(rocl_writer *w, rocl_site *site, size_t more);
 uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more);
-/* Of a definition; 0 also for NULL. *ok false: there is no space. */
+/* The id of a definition; 0 also for NULL. *ok false: no space. */
 uint32_t rocl_def_id(rocl_writer *w, const rocl_def *d, size_t more, bool *ok);
 static inline bool rocl_is_seen(const rocl_writer *w, uint32_t id)
 {
@@ -375,7 +375,7 @@ struct rocl_def {
     const rocl_def *ref; /* has to be defined before */
     rocl_def *next;      /* of all there are: they are never freed, but not lost */
     uint8_t type;
-    uint8_t bytes[]; /* of the record, behind its length */
+    uint8_t bytes[]; /* of the record, after its length */
 };
 
 static inline uint8_t *rocl_put_string(uint8_t *p, const char *s, size_t n)

@@ -100,7 +100,7 @@ void rocl_file_remove(rocl_core *c)
     close_folder(folder);
 }
 
-/* By what is mapped of it: also where its name is out of reach. Takes a privilege. */
+/* Through its mapping, even if its name is out of reach. Needs a privilege. */
 static int open_mapped(const rocl_core *c)
 {
     char path[80];
@@ -176,7 +176,7 @@ static size_t down_to_page(uint64_t size)
     return (size_t)(size / rocl_set.page * rocl_set.page);
 }
 
-/* Where there is no fallocate. */
+/* Without fallocate. */
 static bool write_zeros(int fd, const rocl_span *s)
 {
     static const char zeros[4096];
@@ -195,7 +195,7 @@ static bool allocate_span(int fd, const rocl_span *s)
     return rc == 0 || (errno == EOPNOTSUPP && write_zeros(fd, s));
 }
 
-/* Appends a span of where->size bytes, or of what is left of them, at least `least`. *wait: there
+/* Appends a span of where->size bytes, or of the remaining ones, if at least `least`. *wait: there
  * may be space later. Locked. */
 static bool grow_file(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wait)
 {
@@ -258,8 +258,8 @@ static bool find_span(rocl_core *c, int fd, size_t least, rocl_given *old, bool 
     return grow_file(c, fd, least, where, wait);
 }
 
-/* There is no address space: the span is kept for the next one. The list has a free entry for it,
- * where it came from there. */
+/* Without address space, keeps the span for the next chunk. The list has a free entry for it if it
+ * came from there. */
 static void return_span(rocl_core *c, const rocl_given *old)
 {
     if (old->where.offset + old->where.size == c->file_size)

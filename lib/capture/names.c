@@ -1,6 +1,6 @@
-/* Names and texts: each chunk holds those that its records refer to, before their first use. What
- * is in the chunk already is remembered in two small tables; what was pushed out of them by others
- * is written once more. Definitions become part of the trace with the event after them. */
+/* Names and texts: each chunk holds those that its records refer to, before their first use. Two
+ * small tables remember what the chunk already holds; entries that were pushed out are written
+ * again. Definitions become part of the trace with the event after them. */
 #include "capture/core.h"
 
 _Atomic uint32_t rocl_next_name = 1;
@@ -106,6 +106,7 @@ uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more)
         return 0;
     t->hash = hash;
     w->last_text =
-        (uint32_t)(hash % ROCL_TEXTS); /* reserving may begin a new chunk, and name what is open */
+        (uint32_t)(hash %
+                   ROCL_TEXTS); /* reserving may begin a new chunk, which names what is open */
     return put_text(w, t, text, len);
 }

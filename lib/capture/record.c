@@ -1,5 +1,5 @@
-/* Events of the host: the path that has to be short. A begin_region reads the clock last, an end
- * first, so that what is recorded is the program's time. */
+/* Events of the host: the path that must be short. A begin_region reads the clock last, an end
+ * first, so that only the program's time is recorded. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 /* ---- open regions and ranges
  * ---------------------------------------------------------------------------- */
 
-/* Beyond what is remembered, everything is recorded. */
+/* Beyond the remembered depth everything is recorded. */
 static inline bool stack_push(rocl_stack *s, rocl_open open)
 {
     uint32_t at = s->depth++;
@@ -18,7 +18,7 @@ static inline bool stack_push(rocl_stack *s, rocl_open open)
     return true;
 }
 
-/* Nothing is open, or what is was not recorded. */
+/* Nothing is open, or the open range was not recorded. */
 static inline bool stack_is_silent(const rocl_stack *s)
 {
     return !s->depth || (s->depth <= ROCL_OPEN_MAX && !s->open[s->depth - 1].ticks);

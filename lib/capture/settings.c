@@ -24,7 +24,7 @@ static uint64_t read_number(const char *name, uint64_t otherwise, uint64_t max)
     return *end ? otherwise : n > max ? max : n;
 }
 
-/* MiB, or as the letter behind it says. */
+/* In MiB, or by the letter after it. */
 static uint64_t parse_limit(const char *s, uint64_t otherwise)
 {
     static const struct {

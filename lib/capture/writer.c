@@ -237,7 +237,7 @@ static rocl_writer *take_writer(rocl_core *c)
     return w ? w : rocl_wiped_pages(sizeof *w);
 }
 
-/* Clears what is of the thread, not what is of the memory. */
+/* Clears the state of the thread, but not that of the memory. */
 static void clear_writer(rocl_writer *w)
 {
     uint32_t generation = w->generation;

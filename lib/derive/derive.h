@@ -27,7 +27,7 @@ void rocl_derive_free(rocl_derive *d);
 /* Adds the definitions of a file; a later one of the same name and architecture replaces the
  * former. Every expression is parsed. Errors say file and line. */
 rocl_status rocl_derive_read(rocl_derive *d, const char *path, rocl_error *err);
-/* The same of n bytes; what they include is beside `path`. */
+/* The same of n bytes; included files are beside `path`. */
 rocl_status rocl_derive_parse(rocl_derive *d, const char *path, const char *text, size_t n,
                               rocl_error *err);
 
@@ -47,7 +47,8 @@ typedef enum rocl_derive_dimension {
     ROCL_DERIVE_SHADER_ARRAY,
     ROCL_DERIVE_WGP,
     ROCL_DERIVE_PLACES,
-    ROCL_DERIVE_AID = ROCL_DERIVE_PLACES, /* expressions may name these, but nobody knows them */
+    ROCL_DERIVE_AID =
+        ROCL_DERIVE_PLACES, /* expressions may name these, but their values are unknown */
     ROCL_DERIVE_AGENT,
     ROCL_DERIVE_DIMENSIONS
 } rocl_derive_dimension;
@@ -84,7 +85,7 @@ enum {
 typedef struct rocl_metric {
     uint32_t symbol;
     const char *unit;       /* "" unknown */
-    const char *expression; /* as it stands in the file */
+    const char *expression; /* as written in the file */
 } rocl_metric;
 
 typedef struct rocl_derive_program rocl_derive_program;
@@ -118,7 +119,7 @@ typedef struct rocl_derived {
 
 /* What rocl_derive_value works with from now on: operands by symbol. */
 void rocl_derive_values(rocl_derive_program *p, const rocl_operand *by_symbol);
-/* The value of a metric: where it was collected itself, that. */
+/* The value of a metric; if it was collected itself, that value. */
 rocl_derived rocl_derive_value(rocl_derive_program *p, size_t metric);
 /* Appends what a metric lacks, "A, B", and returns how many those are. */
 unsigned rocl_derive_missing(rocl_derive_program *p, size_t metric, rocl_buf *text);

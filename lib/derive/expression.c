@@ -60,7 +60,7 @@ static bool is_name(char c)
     return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The next character that is no blank, 0 at the end. */
+/* The next character other than blanks, 0 at the end. */
 static char peek_char(parser *p)
 {
     for (;;) {

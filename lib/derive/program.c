@@ -26,7 +26,7 @@ typedef struct value {
     uint8_t dimension;  /* of VALUE_DIMENSION */
     bool range;         /* min and max are known */
     uint32_t instances; /* 1: a single number; 0: not known */
-    uint32_t symbol;    /* an operand that it is made of; of a value that is none: the culprit */
+    uint32_t symbol;    /* an operand that it is made of; without a value: the missing one */
     double sum, min, max;
     const rocl_derive_instance *each; /* by place, each place once; NULL: not known */
 } value;

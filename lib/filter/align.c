@@ -1,6 +1,6 @@
-/* --align start, and --align marker: the first event, or the marker of every process, as a worker
- * brings them; what is earliest on a machine counts. --align offsets: a file with a line "HOST
- * OFFSET" for every machine. */
+/* --align start, and --align marker: the first event, or the marker of every process, as workers
+ * find them; the earliest of a machine counts. --align offsets: a file with a line "HOST OFFSET"
+ * for every machine. */
 #include "filter/align.h"
 
 #include <inttypes.h>

@@ -16,7 +16,7 @@ uint32_t rocl_aligner_kinds(const rocl_aligner *a);
 /* The `events` of a sink whose `self` is the aligner. Concurrent. */
 rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl_error *err);
 
-/* In the end: what to add to the times of each machine, ns. The first keeps its clock, but for
+/* At the end: ns to add to the times of each machine. The first keeps its clock, except with
  * offsets from a file. ROCL_USAGE for a machine without the marker, ROCL_INPUT for a file that
  * lacks one. */
 rocl_status rocl_aligner_offsets(rocl_aligner *a, int64_t *offsets, rocl_error *err);

@@ -118,7 +118,7 @@ void rocl_filter_set_bounds(rocl_filter *f, int64_t first, int64_t last)
     f->last = last;
     f->periods.first = first;
     if (!rocl_window_marked(&f->window) && !f->iterations.range_count && !f->steps.used)
-        rocl_filter_resolve(f, NULL); /* what is wrong comes out when resolve or apply is called */
+        rocl_filter_resolve(f, NULL); /* errors are reported by resolve or apply */
 }
 
 rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_error *err)

@@ -45,7 +45,7 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c);
  * Concurrent; the per-worker caches need worker in [0, opt.jobs). */
 rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
 
-/* The same testing only who and of what kind, neither time nor name nor duration. */
+/* The same, testing only the process, agent and kind, neither time nor name nor duration. */
 rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
 
 /* The time window, from the first period to the last; INT64_MIN to INT64_MAX without any. Once
@@ -72,8 +72,8 @@ void rocl_filter_put_hits(rocl_filter *f, rocl_buf *to);
 bool rocl_filter_add_hits(rocl_filter *f, const uint8_t **p, const uint8_t *end);
 
 /* After the last event: a notice for every --include or --exclude word and every --name list that
- * matched nothing; ROCL_USAGE for a word that nobody knows. Nothing is said about words for what
- * was not read: kinds_read is the set of kinds that were. Call it once, not after a failure. */
+ * matched nothing; ROCL_USAGE for an unknown word. No notices about words for kinds that were not
+ * read: kinds_read is the set of kinds that were. Call it once, not after a failure. */
 rocl_status rocl_filter_report(const rocl_filter *f, uint32_t kinds_read, rocl_error *err);
 
 #endif

@@ -47,7 +47,7 @@ int64_t rocl_time_at(const rocl_time *time, int64_t first, int64_t last);
 
 rocl_status rocl_duration_parse(int64_t *ns, const char *option, const char *text, rocl_error *err);
 
-/* A duration with or without a sign; false when it is none. */
+/* A duration with or without a sign; false: not a duration. */
 bool rocl_offset_parse(int64_t *ns, const char *text);
 
 /* A decimal number up to 2^63 - 1: the end of its digits, NULL when there are none or too many. */
@@ -112,7 +112,7 @@ rocl_status rocl_marker_new(rocl_marker *m, const rocl_trace *t, const char *opt
 void rocl_marker_free(rocl_marker *m);
 /* An event of that name, whether it is the marker or not; false when memory is out. */
 bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o);
-/* The one that is meant, of those seen; NULL: there is none. */
+/* The occurrence that is meant, of those seen; NULL: none. */
 const rocl_occurrence *rocl_marker_seen(const rocl_marker *m);
 /* The same; without one it is ROCL_USAGE, and says how many of the name there are. */
 rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **occurrence,

@@ -5,7 +5,7 @@
 #include "filter/filter.h"
 #include "filter/stages.h"
 
-/* What a worker needs of its own. Allocated one by one, so that they share no cache line. */
+/* The state of a worker. Allocated one by one, so that they share no cache line. */
 typedef struct rocl_filter_worker {
     uint8_t *keep;
     size_t cap;

@@ -91,7 +91,7 @@ static bool scale_decimal(const decimal *d, uint64_t unit, int64_t *ns)
     return true;
 }
 
-/* An optional unit up to the end of the text, in ns; 0 when it is none of ours. */
+/* An optional unit up to the end of the text, in ns; 0: unknown. */
 static uint64_t parse_unit(const char *s)
 {
     const uint64_t second = UINT64_C(1000000000);
@@ -138,8 +138,8 @@ rocl_status rocl_time_parse(rocl_time *time, const char *option, const char *tex
     uint64_t unit = s ? parse_unit(s) : 0;
     if (!unit)
         return rocl_fail(err, ROCL_USAGE, "%s: \"%.100s\": " TIME_SYNTAX, option, text);
-    /* A point of the clock takes no unit: who writes "1.5s" most likely means "+1.5s", and would
-     * silently get nothing. */
+    /* A point of the clock takes no unit: "1.5s" most likely means "+1.5s", and would silently
+     * select nothing. */
     if (!sign && *rocl_skip_blanks(s))
         return rocl_fail(err, ROCL_USAGE,
                          "%s: \"%.100s\": a time with a unit is relative: +%.100s is after the "

@@ -233,7 +233,7 @@ static rocl_status fail_unknown_agent(const rocl_trace *t, const char *word, roc
     return fail_with_listing(&known, err, text);
 }
 
-/* A comma separates, unless the text as it stands is the name of an agent. */
+/* A comma separates, unless the whole text is the name of an agent. */
 static rocl_status choose_agents(rocl_who *w, const rocl_trace *t, const char *text,
                                  rocl_error *err)
 {

@@ -42,7 +42,7 @@
 /* Flags: what is worth knowing, but can be ignored. */
 #define ROCL_CHUNK_CLOSED  1u  /* complete: crc, header_crc and the end sync hold */
 #define ROCL_CHUNK_RING    2u  /* older chunks of this writer may have been given up */
-#define ROCL_CHUNK_PROCESS 4u  /* holds no events: it stands for its process */
+#define ROCL_CHUNK_PROCESS 4u  /* holds no events: represents its process */
 #define ROCL_CHUNK_LAST    8u  /* its writer has no more */
 #define ROCL_CHUNK_OPEN    16u /* packed while it was open: its writer may have been killed */
 
@@ -96,9 +96,9 @@ _Static_assert(offsetof(rocl_chunk_header, size) == 32 &&
                "the header is what the picture above says");
 
 /* Records. The types below ROCL_REC_SIZED are few and their layouts are those of version 1 for
- * ever; all others have their length behind the type, may grow at their end, and are skipped where
- * they are not known. v: varint (LEB128); d: v, ticks since the record before; t: v, id of a text;
- * n: v, id of a name. */
+ * ever; all others have their length after the type, may grow at their end, and are skipped if
+ * unknown. v: varint (LEB128); d: v, ticks since the record before; t: v, id of a text; n: v, id of
+ * a name. */
 typedef enum rocl_record_type {
     ROCL_REC_BEGIN = 1, /* d n: a region of this thread begins */
     ROCL_REC_END = 2,   /* d: the innermost open region ends */

@@ -287,8 +287,8 @@ enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
 /* The description of a thread whose number is none of a thread: 0, or below. */
 #define PF_REAL_TID "tid "
 
-/* The units of GPU counters are an enum: the number of a text, 0: it has none, and the text of a
- * number, "": we have none. What has no number stands as "[unit]" at the end of the description. */
+/* The units of GPU counters are an enum: the number of a text, 0: none, and the text of a number,
+ * "": unknown. A unit without a number is written as "[unit]" at the end of the description. */
 unsigned rocl_perfetto_unit(const char *text);
 const char *rocl_perfetto_unit_text(uint64_t unit);
 

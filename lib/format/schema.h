@@ -1,11 +1,11 @@
-/* The tables of a rocpd database, for whoever writes one: those of schema 3 with their columns in
- * order, and what a column of some name refers to. */
+/* The tables of a rocpd database, for its writers: those of schema 3 with their columns in order,
+ * and the table that a column of some name refers to. */
 #ifndef ROCL_FORMAT_SCHEMA_H
 #define ROCL_FORMAT_SCHEMA_H
 
 #include "rocline.h"
 
-/* In an order in which who refers comes before who is referred to. */
+/* In an order in which each table comes before those that it refers to. */
 typedef enum schema_table {
     SCHEMA_REGION,
     SCHEMA_SAMPLE,
@@ -98,7 +98,7 @@ schema_serial schema_serial_of(const char *column);
     "a number that links events, behind those of the files before it, would be too large: merge "  \
     "without --flat"
 
-/* A column of schema 4 whose track_id stands for columns of schema 3. */
+/* A column of schema 3 that schema 4 replaces by track_id. */
 bool schema_in_track(const char *column);
 
 /* What a database that is written here says where a trace knows nothing, though others look for a

@@ -40,8 +40,8 @@ static rocl_status begin_set(merge_copier *c, rocl_error *err)
     return st ? st : add_tag(c, "guid", c->set->guid, err);
 }
 
-/* What else somebody has noted. Slices that are put together are one with the numbers of all; where
- * none is missing, it is none. */
+/* Copies further metadata. Joined slices become one slice with the numbers of all; if none is
+ * missing, it is no longer a slice. */
 static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
 {
     const merge_source *s = merge_set_table(&c->reader->set, "rocpd_metadata");
@@ -93,8 +93,8 @@ static rocl_status check_or_copy(void *ctx, unsigned worker, size_t index, rocl_
 }
 
 /* SQLite copies records without a look at them, and reads damaged ones as whatever they look like.
- * So the rows of a set are read as the other tools would, while they are copied. Of two failures it
- * is that of the check, the first task, that is reported: it names the page. */
+ * So the rows of a set are also read as by the other tools while they are copied. Of two failures
+ * that of the check, the first task, is reported: it names the page. */
 static rocl_status copy_checked_set(merge_copier *c, rocl_error *err)
 {
     rocl_trace *t = c->plan->trace;

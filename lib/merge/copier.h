@@ -83,7 +83,7 @@ static inline int merge_src_number(const merge_copier *c)
 typedef rocl_status merge_row_fn(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err);
 rocl_status merge_query(merge_copier *c, const char *table, sqlite3_str *sql, merge_row_fn *fn,
                         void *ctx, rocl_error *err);
-/* The same of a statement in the format of sqlite3_mprintf, whose rows nobody needs. */
+/* The same for a statement in the format of sqlite3_mprintf, ignoring its rows. */
 rocl_status merge_run(merge_copier *c, const char *table, rocl_error *err, const char *fmt, ...);
 
 /* A column of the row S of the input, of a literal name; NULL where the input lacks it. */
@@ -94,7 +94,7 @@ const char *merge_id_of(const merge_source *s);
  * Returns whether it is the column itself. */
 bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source *s,
                      const plan_column *column);
-/* " FROM ...", with S and, where it is needed, T. */
+/* " FROM ...", with S and, if needed, T. */
 void merge_put_from(const merge_copier *c, sqlite3_str *sql, const merge_source *s);
 /* " WHERE ..." for the rows that go into the output, or nothing. */
 void merge_put_where(const merge_copier *c, sqlite3_str *sql, const merge_source *s);
@@ -146,7 +146,7 @@ typedef struct merge_writer {
     merge_plan plan;
     merge_copier copier;
     rocl_new_db *db;              /* NULL: nothing is being written */
-    uint64_t copied, copied_rows; /* captures whose events nobody looked at, and their rows */
+    uint64_t copied, copied_rows; /* captures copied without reading their events, and their rows */
 } merge_writer;
 
 /* Begins the database `path`: of all files of the trace, or of one. Says what will not be in it. */

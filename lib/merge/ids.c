@@ -54,7 +54,7 @@ rocl_status merge_mark_used(merge_copier *c, rocl_error *err)
 /* A table of definitions has few and sparse ones: each is given the next number. The ids of a table
  * of events are moved behind those of the sets before. */
 
-/* A row of the id in the input and the one in the output, NULL where that has no such row yet. */
+/* A row with the id in the input and that in the output, NULL if that has no such row yet. */
 static rocl_status number_row(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err)
 {
     schema_table t = *(const schema_table *)ctx;

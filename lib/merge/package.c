@@ -30,10 +30,10 @@ typedef struct packer {
     bool *kept;                /* it is in the folder already; by source */
     bool *written;             /* some of it passes the filters; by source */
     char *real;                /* the folder without links; NULL: it is not there yet */
-    rocl_trace *old;           /* what is in the package and no input; NULL: nothing */
+    rocl_trace *old;           /* databases of the package that are not inputs; NULL: none */
     char **old_names;          /* as the index calls them, by source; NULL: it is replaced */
     rocl_out_tree *tree;
-    char *stage; /* what is to become the folder, or to be moved there */
+    char *stage; /* the future folder, or files to be moved there */
     rocl_written report;
 } packer;
 
@@ -311,7 +311,7 @@ static rocl_status write_index(packer *k, rocl_error *err)
 
 /* ---- the folder ---- */
 
-/* In the folder, or where it will be. */
+/* In the folder, or at its future place. */
 static rocl_status open_stage(packer *k, rocl_error *err)
 {
     const char *folder = k->options->folder, *slash = strrchr(folder, '/');

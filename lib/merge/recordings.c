@@ -15,7 +15,7 @@ typedef struct packer {
     rocl_written *report;
 } packer;
 
-/* Compresses where that makes it smaller. */
+/* Compresses if that makes it smaller. */
 static rocl_status compress_chunk(void *ctx, unsigned worker, rocl_block *c, rocl_error *err)
 {
     const packer *k = ctx;

@@ -22,7 +22,7 @@ static inline bool merge_ids_has(merge_ids *ids, int64_t id)
 void merge_ids_free(merge_ids *ids);
 
 typedef struct merge_selection {
-    newset_events *fresh; /* of what is no database: the events themselves; else NULL */
+    newset_events *fresh; /* for inputs other than databases: the events themselves; else NULL */
     merge_ids rows[SCHEMA_EVENT_TABLES];
     rocl_idset counted; /* event ids of dispatches whose counters pass */
     rocl_idset sampled; /* values of events, by merge_value_key */

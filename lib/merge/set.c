@@ -31,7 +31,7 @@ void merge_put_default(sqlite3_str *sql, const char *declared)
 
 /* ---- declarations, as far as they can be repeated ---- */
 
-/* A text in quotes that ends where it should. */
+/* A properly terminated text in quotes. */
 static bool is_quoted(const char *s)
 {
     char quote = *s;
@@ -221,7 +221,7 @@ const merge_field *merge_source_field(const merge_source *s, const char *column)
 
 /* ---- the file that is read ----------------------------------------------------------------- */
 
-/* Which of the sets found a capture is: the order of captures is not that of a file. */
+/* The index of a capture among the sets found: captures are not in the order of a file. */
 static size_t find_in_file(const rocpd_found *found, const rocpd_set *set)
 {
     rocpd_table t = 0;

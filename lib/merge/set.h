@@ -27,7 +27,7 @@ typedef struct merge_set {
     merge_source *tables;
     size_t count;
     char *version; /* schema_version */
-    char *slice;   /* SCHEMA_SLICE_TAG; NULL: it is none */
+    char *slice;   /* SCHEMA_SLICE_TAG; NULL: not a slice */
     size_t index;  /* among the sets of its file */
     bool by_track; /* some table is: schema 4 */
 } merge_set;

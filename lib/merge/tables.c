@@ -289,7 +289,7 @@ static rocl_status make_union(merge_copier *c, const plan_table *t, rocl_error *
     }
     if (nested && group)
         sqlite3_str_appendchar(sql, 1, ')');
-    if (!terms && sqlite3_str_errcode(sql) == SQLITE_OK) { /* nobody has such a table */
+    if (!terms && sqlite3_str_errcode(sql) == SQLITE_OK) { /* no input has such a table */
         sqlite3_free(sqlite3_str_finish(sql));
         return ROCL_OK;
     }

@@ -118,7 +118,7 @@ bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source
     if (flat && !strcmp(name, "guid") && s->table != SCHEMA_METADATA) {
         sqlite3_str_appendf(sql, "%Q", c->set->guid);
     } else if (flat && (refers != SCHEMA_OTHER || series != SCHEMA_SERIALS)) {
-        /* Flat sets number anew what is unique only within a process. */
+        /* Flat sets renumber ids that are unique only within a process. */
         if (refers != SCHEMA_OTHER)
             sqlite3_str_appendf(sql, "rocl_new(%d, ", (int)refers);
         else
@@ -303,7 +303,7 @@ static void number_serial(sqlite3_context *ctx, int n, sqlite3_value **v)
     sqlite3_result_int64(ctx, fresh);
 }
 
-/* rocl_time(time, zero): the time on the clock that is set; zero: is 0 one? What is none stays. */
+/* rocl_time(time, zero): the time on the aligned clock; zero: 0 is a time. Other values stay. */
 static void move_time(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
@@ -360,8 +360,8 @@ static void reduce_environment(sqlite3_context *ctx, int n, sqlite3_value **v)
         sqlite3_result_error_nomem(ctx);
 }
 
-/* rocl_holds(text, part): the text. SQLite's json_insert() leaves out what it has no memory for,
- * and says nothing. */
+/* rocl_holds(text, part): the text. SQLite's json_insert() silently drops a part if memory is
+ * out. */
 static void check_part(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     const char *text = (const char *)sqlite3_value_text(v[0]);

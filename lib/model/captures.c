@@ -1,6 +1,6 @@
 /* The captures of a trace, once all have their definitions: their order, which does not depend on
- * the order of the inputs, the machines they are of, the labels of their queues and streams, and
- * the GPUs that their agents stand for. */
+ * the order of the inputs, their machines, the labels of their queues and streams, and the GPUs of
+ * their agents. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* ---- order ---- */
 
-/* "node10" comes after "node2", and what has no name last. */
+/* "node10" comes after "node2", and nameless ones last. */
 static int compare_names(const rocl_trace *t, uint32_t a, uint32_t b)
 {
     if (a == b)
@@ -61,8 +61,8 @@ static int compare_captures(const void *a, const void *b)
 
 /* ---- machines ---- */
 
-/* Nodes out of one container image have one machine id, and "localhost" is many a host's name: what
- * both know must be the same, and they must both know something. */
+/* Nodes from one container image share a machine id, and many hosts are called "localhost": so all
+ * that both have must agree, and they must have something in common. */
 static bool is_same_machine(const rocl_machine *a, const rocl_machine *b)
 {
     bool known = (a->hostname && b->hostname) || (a->machine_id && b->machine_id);
@@ -143,9 +143,9 @@ static uint32_t put_label(rocl_trace *t, const char *name, const char *format, i
     return label;
 }
 
-/* Their names; the word and the id where there is none. Reports group by the label of a stream: of
- * several with one name in a process the later ones have their id behind it. Queues of several GPUs
- * may have one name, and one id. */
+/* Labels are names, or the word and the id. Reports group by the label of a stream: if several in a
+ * process have the same name, the id is appended to the later ones. Queues of several GPUs may
+ * share a name, and an id. */
 static rocl_status label_queues(rocl_trace *t, rocl_queue *all, uint32_t count, bool streams,
                                 rocl_error *err)
 {
@@ -199,8 +199,8 @@ static int compare_first_met(const void *a, const void *b)
     return by ? by : rocl_number_order(x->id, y->id);
 }
 
-/* Processes of a machine know the same ones: each stays once, as it was met first. Those of a
- * machine follow each other, but where it is known by several names. */
+/* Processes of a machine have the same GPUs: keeps the first of each. GPUs of a machine are
+ * adjacent, unless the machine is known by several names. */
 static void drop_repeated_gpus(rocl_gpus *g)
 {
     size_t n = 0;
@@ -243,7 +243,7 @@ rocl_status rocl_gpus_collect(rocl_gpus *g, const rocl_trace *t, rocl_error *err
         return st;
     drop_repeated_gpus(g);
     for (size_t first = 0, end; first < g->count; first = end) {
-        bool given = true; /* a source that numbers the GPUs of a machine itself is believed */
+        bool given = true; /* numbers of GPUs that come from the source are kept */
         for (end = first; end < g->count && g->all[end].machine == g->all[first].machine; end++)
             given &=
                 g->all[end].key == g->all[end].agent->type_index && g->all[end].key <= INT32_MAX;

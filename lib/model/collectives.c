@@ -21,7 +21,7 @@ const char *rocl_collective_name(rocl_collective_kind k)
 
 rocl_collective_kind rocl_collective_kind_of(const char *name, size_t n)
 {
-    /* In small letters and without underscores; the first that is part of the name. */
+    /* In lower case, without underscores; the first that is part of the name counts. */
     static const struct {
         const char *word;
         rocl_collective_kind kind;
@@ -65,7 +65,7 @@ double rocl_collective_bus_factor(rocl_collective_kind k, uint32_t n)
     }
 }
 
-/* Bytes of an element, by the names that PyTorch has for types; 0: unknown. */
+/* Bytes of an element, by PyTorch's names of types; 0: unknown. */
 static uint64_t size_of_type(const char *name, size_t n)
 {
     static const struct {
@@ -182,7 +182,7 @@ static uint32_t put_text(rocl_collectives *c, const rocl_arg *a)
     return a ? rocl_strings_put(c->trace->strings, a->value, a->value_len) : 0;
 }
 
-/* What a kernel is part of, by its arguments or else by its name. *sequence: 0 is none. */
+/* The collective of a kernel, by its arguments, else by its name. *sequence: 0: none. */
 static void read_kernel(rocl_collectives *c, const rocl_batch *b, const rocl_dispatch *d,
                         rocl_communicator *comm, signature *s, uint64_t *sequence)
 {
@@ -346,7 +346,7 @@ uint32_t rocl_collectives_find(const rocl_collectives *c, uint32_t rank, const r
         if (p->rank == rank && p->gpu == gpu)
             return mid;
         if (p->rank < rank || (p->rank == rank && (uintptr_t)p->gpu < (uintptr_t)gpu))
-            low = mid + 1; /* GPUs are in one array, and none is before all */
+            low = mid + 1; /* GPUs are in one array; without a GPU first */
         else
             high = mid;
     }
@@ -368,14 +368,15 @@ static bool read_numbers(const rocl_sort_record *rec, uint64_t *v, unsigned n)
 typedef struct place {
     uint64_t key;      /* communicator and participant */
     uint64_t sequence; /* of the last kernel */
-    uint32_t epoch;    /* how often sequence numbers began anew */
-    uint32_t again;    /* how many before had this sequence number, or none */
+    uint32_t epoch;    /* how often sequence numbers were reset */
+    uint32_t again;    /* number of earlier ones with this sequence number, or with none */
 } place;
 
-/* Sequence numbers that fall by more begin anew; by less, kernels began in another order. */
+/* A larger drop of sequence numbers is a reset; after a smaller one kernels only began out of
+ * order. */
 enum { FALL = 64 };
 
-/* Numbers the kernels of each participant. Those from one rank to another are handed out. */
+/* Numbers the kernels of each participant. Passes on those from one rank to another. */
 static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, void *ctx,
                                   rocl_error *err)
 {

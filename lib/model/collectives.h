@@ -4,10 +4,10 @@
  *
  *     kernels --add--> by communicator, participant, start --match--> by collective --> fn
  *
- * What a kernel is part of is said by its arguments, as PyTorch writes them (rocl_options.args or
- * collectives): name, sizes, type, process group, and in newer traces a sequence number, by which
- * ranks whose traces begin later are matched too. Kernels without arguments are matched by name:
- * of them neither the size nor the communicator is known. */
+ * The arguments of a kernel, as PyTorch writes them (rocl_options.args or collectives), tell its
+ * collective: name, sizes, type, process group, and in newer traces a sequence number, which also
+ * matches ranks whose traces begin later. Kernels without arguments are matched by name: of them
+ * neither the size nor the communicator is known. */
 #ifndef ROCL_MODEL_COLLECTIVES_H
 #define ROCL_MODEL_COLLECTIVES_H
 
@@ -33,10 +33,10 @@ typedef enum rocl_collective_kind {
 const char *rocl_collective_name(rocl_collective_kind k);
 /* By the name of a kernel, or that which PyTorch has for it: "_allgather_base". */
 rocl_collective_kind rocl_collective_kind_of(const char *name, size_t n);
-/* Does an argument of this name say something of the collective that a kernel is of? */
+/* Does an argument of this name describe the collective of a kernel? */
 bool rocl_is_of_collective(const char *argument, size_t n);
-/* By what the algorithm bandwidth is multiplied for that of the buses: what each link carries of
- * the data if n ranks share the work evenly, as in NCCL's tests. 0: there is none. */
+/* The factor from algorithm bandwidth to bus bandwidth: the share of the data on each link if n
+ * ranks share the work evenly, as in NCCL's tests. 0: there is none. */
 double rocl_collective_bus_factor(rocl_collective_kind k, uint32_t n);
 
 /* Who takes part: a GPU of a rank. */
@@ -45,9 +45,9 @@ typedef struct rocl_participant {
     const rocl_gpu *gpu; /* NULL: unknown */
 } rocl_participant;
 
-/* Whose collectives are in one order. Interned as bytes: without holes. */
+/* Participants whose collectives have a common order. Interned as bytes, so without holes. */
 typedef struct rocl_communicator {
-    uint32_t name;   /* text; 0: not known, and it stands for kernels of the name below */
+    uint32_t name;   /* text; 0: unknown, it stands for the kernels named below */
     uint32_t ranks;  /* text: "[0, 1]"; 0 unknown */
     uint32_t kernel; /* text; 0: the name is known */
     uint32_t size;   /* ranks that it has; 0 unknown */
@@ -67,7 +67,7 @@ typedef struct rocl_collective {
     uint32_t name;     /* text: of the kernel of its first member */
     uint64_t bytes;    /* the largest input or output of a rank; 0 unknown */
     uint32_t expected; /* members; 0: only one rank has this communicator, or kernel */
-    bool mixed;        /* they do not agree on what it is: they are not of one collective */
+    bool mixed;        /* they differ in kind or size, so they are not one collective */
     const rocl_collective_member *members; /* by participant */
     uint32_t count;
 } rocl_collective;
@@ -84,7 +84,7 @@ typedef struct rocl_collectives {
     rocl_trace *trace;
     rocl_rank_list ranks;
     rocl_gpus gpus;
-    /* Known to the function of rocl_collectives_match(); their order is that of outputs. */
+    /* Known during the function of rocl_collectives_match(); in the order of outputs. */
     rocl_participant *participants; /* by rank and GPU */
     uint32_t participant_count;
     rocl_communicator *communicators; /* by their texts */
@@ -108,8 +108,8 @@ bool rocl_collectives_has(rocl_collectives *c, unsigned worker, uint32_t name, b
 /* Takes the kernels of communication of a batch of ROCL_DISPATCH. Concurrent. */
 rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const rocl_batch *b,
                                  rocl_error *err);
-/* A kernel as it stands in the sorter, for the ranks of a team: another rank's are added to those
- * of rank 0. Texts are ids; ranks of the trace and GPUs have the same numbers on all. */
+/* A kernel as stored in the sorter, for the ranks of a team: rank 0 adds those of other ranks.
+ * Texts are ids; ranks of the trace and GPUs have the same numbers on all ranks. */
 typedef struct rocl_collective_kernel {
     uint32_t rank, gpu_after; /* as of its participant; GPU: index + 1; 0: unknown */
     rocl_communicator communicator;
@@ -123,7 +123,7 @@ typedef struct rocl_collective_kernel {
 typedef rocl_status rocl_collective_kernel_fn(void *ctx, const rocl_collective_kernel *k,
                                               rocl_error *err);
 
-/* In place of rocl_collectives_match(), once: finds participants and communicators, then hands out
+/* Instead of rocl_collectives_match(), once: finds participants and communicators, then passes on
  * the kernels. */
 rocl_status rocl_collectives_list(rocl_collectives *c, rocl_error *err);
 rocl_status rocl_collectives_each(rocl_collectives *c, rocl_collective_kernel_fn *fn, void *ctx,
@@ -131,8 +131,8 @@ rocl_status rocl_collectives_each(rocl_collectives *c, rocl_collective_kernel_fn
 rocl_status rocl_collectives_put(rocl_collectives *c, unsigned worker,
                                  const rocl_collective_kernel *k, rocl_error *err);
 
-/* When all have come, once: hands out the collectives; in any order those that are
- * ROCL_COLLECTIVE_POINT, the others by communicator and number. Every kernel is a member of one. */
+/* After all kernels, once: passes on the collectives; those of ROCL_COLLECTIVE_POINT in any order,
+ * the others by communicator and number. Every kernel is a member of one. */
 rocl_status rocl_collectives_match(rocl_collectives *c, rocl_collective_fn *fn, void *ctx,
                                    rocl_error *err);
 /* The index of a participant after that; ROCL_NONE: it has no kernels of communication. */

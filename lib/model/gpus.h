@@ -7,8 +7,9 @@
 
 typedef struct rocl_gpu {
     uint32_t machine;
-    int64_t key; /* index that the driver gave it, or the agent's id: the same in every process */
-    uint32_t id; /* on its machine: from 0, by key; the key where all have that number */
+    int64_t key; /* index by the driver, or the agent's id: the same in every process */
+    uint32_t
+        id; /* on its machine: from 0, in order of keys; or the keys, if all are such numbers */
     const rocl_agent *agent; /* of the first process that knows it */
 } rocl_gpu;
 

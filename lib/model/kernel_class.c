@@ -16,7 +16,7 @@
 #include "model/kernel-classes.h"
 
 enum {
-    TOLD_BY = 1024,      /* bytes of a name: what is behind them are types of arguments */
+    TOLD_BY = 1024,      /* bytes of a name that are matched: the rest are types of arguments */
     NAME_MAX_BYTES = 32, /* of a class */
     FILE_MAX_BYTES = 1 << 20,
 };
@@ -73,7 +73,7 @@ static rocl_status find_class(rocl_kernel_classes *k, rocl_view name, unsigned *
     return k->names[k->count++] ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* A word, also with ^ before it, which is found without regcomp(). */
+/* Is it a plain word, perhaps with ^ before it, which needs no regcomp()? */
 static bool is_word(rocl_view pattern)
 {
     const size_t from = *pattern.p == '^';

@@ -1,6 +1,6 @@
-/* What a kernel computes, as far as its name tells. Reports and pictures give each class a colour,
- * the same everywhere. Rules are lines of text: those that are shipped (lib/model/kernel-classes),
- * and before them those of a file of the user. */
+/* What a kernel computes, as far as its name tells. Each class has the same colour in all reports
+ * and pictures. Rules are lines of text: those of a file of the user, then the shipped ones
+ * (lib/model/kernel-classes). */
 #ifndef ROCL_MODEL_KERNEL_CLASS_H
 #define ROCL_MODEL_KERNEL_CLASS_H
 
@@ -18,7 +18,7 @@ enum {
     ROCL_CLASS_REDUCTION,
     ROCL_CLASS_COMMUNICATION,
     ROCL_CLASS_COPY,
-    ROCL_CLASS_TRITON, /* made by a compiler of fused operators, which says no more */
+    ROCL_CLASS_TRITON, /* made by a compiler of fused operators; its purpose is unknown */
     ROCL_CLASS_OTHER,
     ROCL_SHIPPED_CLASSES,
     ROCL_CLASSES = 16 /* at most: each has a colour in table/html/page.css */

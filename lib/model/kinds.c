@@ -27,7 +27,7 @@ const rocl_call_group *rocl_call_group_of(const char *category)
 {
     for (size_t i = 0; i < ROCL_CALL_GROUPS; i++) {
         const char *s = category, *word = rocl_call_groups[i].word;
-        while (*word && ((*s | 0x20) == *word || *s == *word)) /* letters in any case */
+        while (*word && ((*s | 0x20) == *word || *s == *word)) /* ignoring case */
             s++, word++;
         if (!*word && (!*s || *s == '_'))
             return &rocl_call_groups[i];

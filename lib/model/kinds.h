@@ -63,8 +63,8 @@ typedef struct rocl_domain_info {
 
 extern const rocl_domain_info rocl_domain_infos[ROCL_DOMAINS];
 
-/* What categories of calls begin with, up to an underscore or their end: with "hip" HIP_API and
- * HIP_RUNTIME_API_EXT. Only host calls, markers and what hangs on them have such categories. */
+/* The first word of categories of calls, up to an underscore or the end: "hip" for HIP_API and
+ * HIP_RUNTIME_API_EXT. Only host calls, markers and related kinds have such categories. */
 typedef struct rocl_call_group {
     const char *word; /* small letters */
     rocl_domain domain;
@@ -73,7 +73,7 @@ typedef struct rocl_call_group {
 enum { ROCL_CALL_GROUPS = 10 };
 extern const rocl_call_group rocl_call_groups[ROCL_CALL_GROUPS];
 
-/* The group that a category is of, in any case; NULL: of none. */
+/* The group of a category, ignoring case; NULL: none. */
 const rocl_call_group *rocl_call_group_of(const char *category);
 /* A category as AMD's profilers write it: rocprofiler-systems puts "rocm_" in front. */
 const char *rocl_bare_category(const char *category);
@@ -141,11 +141,11 @@ static inline rocl_event *rocl_event_at(const rocl_batch *b, size_t size, size_t
 
 /* The domain of an event: that of its kind, or of the category (a text of the trace) of a call. */
 rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);
-/* Does a call of rocTX mark a range or a moment? Those that pause the profiler, name something, end
- * a range or ask for a number are calls, though their domain is that of markers. */
+/* Does a call of rocTX mark a range or an instant? Those that pause the profiler, name something,
+ * end a range or return a number are calls, though their domain is markers. */
 bool rocl_roctx_call_marks(rocl_view category, rocl_view function);
 
-/* What an operation on memory is called: "MEMORY_ALLOCATION_FREE". Returns the length. */
+/* Prints the name of an operation on memory: "MEMORY_ALLOCATION_FREE". Returns the length. */
 #define ROCL_ALLOC_NAME_MAX 64
 size_t rocl_alloc_name(char *to, rocl_alloc_level level, rocl_alloc_op op);
 

@@ -1,5 +1,5 @@
-/* The ranks of a trace: processes that say that they are of one rank are one; a process that says
- * nothing stands for itself. */
+/* The ranks of a trace: processes with the same rank number are one; a process without a number
+ * stands for itself. */
 #ifndef ROCL_MODEL_RANKS_H
 #define ROCL_MODEL_RANKS_H
 
@@ -14,7 +14,7 @@ typedef struct rocl_rank {
 } rocl_rank;
 
 typedef struct rocl_rank_list {
-    rocl_rank *all; /* by number, then those without one by machine and pid */
+    rocl_rank *all; /* by number, then those without a number, by machine and pid */
     uint32_t **of;  /* by capture and process: index in all */
     uint32_t count;
     size_t captures; /* of `of` */

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "model/trace.h"
 
-/* Which names are those of steps. Does not change once it is made: any thread may use it. */
+/* Decides which names are those of steps. Immutable: any thread may use it. */
 typedef struct rocl_step_names rocl_step_names;
 
 /* pattern: a POSIX extended regular expression; NULL: words that count, see rocl_read_step(). Wrong
@@ -25,7 +25,8 @@ bool rocl_step_names_match(const rocl_step_names *s, const char *name, size_t n,
 
 #define ROCL_STEP_UNNUMBERED UINT64_MAX
 
-/* Which texts were tested, for one thread. Zeroed at first; free(cache.known) at the end. */
+/* Caches which texts are names of steps, for one thread. Zeroed at first; free(cache.known) at the
+ * end. */
 typedef struct rocl_step_cache {
     uint8_t *known; /* by text */
     size_t cap;
@@ -42,7 +43,7 @@ typedef struct rocl_step {
     uint32_t thread; /* of the capture */
     uint32_t name;   /* text */
     /* By rocl_steps_resolve: */
-    uint64_t number; /* without one in the name: which it is of its process, from 0 */
+    uint64_t number; /* without a number in the name: counted per process, from 0 */
     int64_t until;   /* the latest end of this one and of those before it of its process */
     uint32_t series;
     const char *stem;
@@ -50,7 +51,7 @@ typedef struct rocl_step {
 } rocl_step;
 
 typedef struct rocl_step_series {
-    const char *stem; /* what is before the numbers: "ProfilerStep#"; no NUL behind it */
+    const char *stem; /* the part before the number: "ProfilerStep#"; not NUL-terminated */
     size_t stem_len;
     size_t first, count; /* of its steps */
     int64_t total;       /* of their durations; saturates */
@@ -67,9 +68,8 @@ bool ROCL_CHECKED rocl_steps_add(rocl_steps *s, const rocl_step *step); /* false
 rocl_status rocl_steps_resolve(rocl_steps *s, const rocl_trace *t, rocl_error *err);
 void rocl_steps_free(rocl_steps *s);
 
-/* The step of a series in which the time lies: that of the thread, else that of the process which
- * began last. An end belongs to no step, but to one that takes no time. thread ROCL_NONE: not
- * known. SIZE_MAX: there is none. */
+/* The step of a series at a time: that of the thread, else the last begun of the process. The end
+ * of a step is not in it, unless it has no duration. thread ROCL_NONE: unknown. SIZE_MAX: none. */
 size_t rocl_steps_find(const rocl_steps *s, const rocl_step_series *series, uint64_t process,
                        uint32_t thread, int64_t time);
 

@@ -1,5 +1,5 @@
-/* What a trace counts and reports: faults, notices, progress; its texts and captures; and that no
- * output replaces one of its inputs. */
+/* What a trace counts and reports: faults, notices, progress; its texts and captures; and the check
+ * that no output replaces an input. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -185,7 +185,7 @@ void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows)
 void rocl_progress(rocl_trace *t, uint64_t rows)
 {
     uint64_t done = atomic_fetch_add_explicit(&t->rows_done, rows, memory_order_relaxed) + rows;
-    /* The user's function decides how often it prints; it only must not be called twice at once. */
+    /* The user's function decides how often it prints; it just must not be called concurrently. */
     if (t->opt.progress && !atomic_flag_test_and_set(&t->in_progress)) {
         t->opt.progress(t->opt.ctx, t->phase ? t->phase : "", done, t->rows_total);
         atomic_flag_clear(&t->in_progress);

@@ -27,20 +27,20 @@ struct rocl_parts;
  * rocl_model_capture *. */
 typedef struct rocl_model_capture {
     rocl_capture pub;
-    struct rocl_source *source; /* who reads it; NULL: another rank of a team */
+    struct rocl_source *source; /* its reader; NULL: another rank of a team */
     void *state;                /* the source's own, per capture */
     rocl_arena arena;           /* of the definition arrays */
-    bool has_untimed_values; /* of counters: they begin and end at 0, and find their dispatch by id
-                              */
-    int64_t offset; /* ns by which its clock is set: added to the times of its definitions, to be
-                       added to those of its events */
-    double drift;   /* that much more is added per ns since drift_from, a time before that */
+    bool has_untimed_values;    /* it has counter values that begin and end at 0, and find their
+                                   dispatch by id */
+    int64_t offset; /* ns by which its clock is set: already added to times of definitions, still to
+                       be added to those of events */
+    double drift;   /* added in addition per ns since drift_from, a time before the offset */
     int64_t drift_from;
     uint64_t overwritten; /* records that a ring has given up for younger ones */
-    bool joins_next; /* it is small, and so is the next one: outputs may join what they become */
+    bool joins_next;      /* it and the next one are small: outputs may join them */
 } rocl_model_capture;
 
-/* Sets the clock of a time. False: it cannot be said. */
+/* Sets the clock of a time. False: the result is out of range. */
 static inline bool rocl_set_clock(const rocl_model_capture *c, int64_t *time)
 {
     int64_t since, more = 0;
@@ -62,11 +62,11 @@ static inline int64_t rocl_unset_clock(const rocl_model_capture *c, int64_t time
                : then;
 }
 
-/* Sets the clock of a capture, which knows its offset and drift, in its definitions, once. Times
- * that would then be before time began are unknown. */
+/* Sets the clock in the definitions of a capture, by its offset and drift, once. Times that would
+ * become negative become unknown. */
 void rocl_set_clock_of(rocl_model_capture *c);
 
-/* In the names of tracks, where nobody knows which it is. */
+/* In the names of tracks, for unknown ones. */
 #define ROCL_UNKNOWN_AGENT "unknown agent"
 
 typedef struct rocl_machine {
@@ -94,9 +94,9 @@ struct rocl_trace {
     rocl_options opt; /* defaults filled in: jobs >= 1, memory > 0 */
     rocl_strings *strings;
     rocl_sort_space *space;            /* shared by every sorter of this trace */
-    struct rocl_schema_cache *schemas; /* that SQLite has explained */
+    struct rocl_schema_cache *schemas; /* cache of schemas, see source/db */
     uint32_t read_ahead;      /* bytes that a cursor on a database reads at once; 0: the fastest */
-    rocl_spool_store spooled; /* inputs that are no plain files */
+    rocl_spool_store spooled; /* inputs that are not plain files */
     rocl_guard *guard;        /* of all files that are read */
     struct rocl_source **sources;
     size_t source_count;
@@ -104,10 +104,10 @@ struct rocl_trace {
     size_t node_source_count;
     rocl_model_capture **captures; /* see rocl_trace_order */
     size_t capture_count;
-    rocl_model_capture **former; /* of a rank of a team: that it has opened, and others read */
+    rocl_model_capture **former; /* on a rank of a team: opened here, but read by others */
     size_t former_count;
     rocl_arena shared; /* definitions that several captures have */
-    bool brief;        /* of a team's captures that others have opened, kernels are not here yet */
+    bool brief;        /* kernels of captures that other ranks opened are not here yet */
     rocl_machine *machines;
     size_t machine_count;
     rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */
@@ -123,10 +123,10 @@ struct rocl_trace {
     atomic_bool utf8_reported;        /* that there are texts that are not UTF-8 */
     atomic_flag in_progress;          /* the user's function is running */
     rocl_deferred_notice deferred[ROCL_DEFERRED_NOTICES];
-    double clock_uncertainty; /* ns; of --align collectives: of the clock that is known least */
-    size_t left_out; /* inputs that are, or in part: they have no record, or a log that is cut */
-    /* With several outputs of one reading: what runs a sink, and where finished outputs go. NULL:
-     * it is run at once, and they get their names. */
+    double clock_uncertainty; /* ns; after --align collectives: of the least certain clock */
+    size_t left_out; /* inputs left out entirely or in part: without a record, or with a cut log */
+    /* With several outputs of one reading: runs a sink, and takes finished outputs. NULL: the sink
+     * runs at once, and outputs get their names. */
     rocl_status (*run_sink)(void *ctx, const struct rocl_sink *sink, rocl_error *err);
     void *run_sink_ctx;
     struct rocl_out_set *outputs;
@@ -149,10 +149,10 @@ rocl_status rocl_trace_outcome(const rocl_trace *t);
 /* The same for outputs whose texts must be UTF-8, after they were written: a notice says how many
  * texts had to be made valid, which is ROCL_PARTIAL, too. */
 rocl_status rocl_trace_outcome_utf8(rocl_trace *t);
-/* A text that is written but not kept, such as the value of an argument: if it is not UTF-8, it is
- * one of these, once. Thread-safe. */
+/* Counts a text that is written but not kept, such as the value of an argument, among these texts if
+ * it is not UTF-8. Thread-safe. */
 void rocl_trace_note_text(const rocl_trace *t, const char *p, size_t n);
-/* Of n texts that are not of the trace alone, as results of SQL. */
+/* The same for n bad texts that need not be of the trace, such as results of SQL. */
 rocl_status rocl_trace_outcome_texts(rocl_trace *t, uint64_t n);
 /* With a number and " holds" or "s hold". */
 #define ROCL_NOT_UTF8 "%" PRIu64 " text%s NUL or bytes that are not UTF-8: these become U+FFFD"
@@ -171,8 +171,8 @@ void rocl_notices_flush(rocl_trace *t);
 void rocl_progress(rocl_trace *t, uint64_t rows);
 void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows);
 
-/* Puts the captures in the order of all outputs, by node, rank and pid, whatever the order of the
- * inputs, and numbers captures and machines. Once, when all have their definitions. */
+/* Sorts the captures by node, rank and pid, the order of all outputs, and numbers captures and
+ * machines. Once, when all have their definitions. */
 rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err);
 /* Puts captures of one input in that order. */
 void rocl_captures_sort(rocl_model_capture **captures, size_t count);

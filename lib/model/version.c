@@ -1,4 +1,4 @@
-/* Which rocline this is, and on what it stands. */
+/* The version of rocline and of its libraries. */
 #include <cjson/cJSON.h>
 #include <csv.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Words that options take: which of them is nearest to one that nobody knows. */
+/* Words that options take: the nearest one to an unknown word. */
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters must change, or two neighbours change places, to make one word of the other. */
+/* The edit distance: letters that change, or neighbours that are swapped. */
 static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
     size_t rows[3][LONGEST + 1]; /* of this letter of a, and of the two before it */

@@ -269,7 +269,7 @@ static void put_dispatch(page_sink *s, rocl_buf *to, const rocl_track_event *e)
     put_number(to, FIELD_SGPRS, k->sgpr);
 }
 
-/* Appends what is known of the event at hand besides the columns. */
+/* Appends the facts of the current event besides the columns. */
 static void put_details(page_sink *s, rocl_buf *to, const rocl_track_event *e)
 {
     const rocl_capture *c = s->timeline.capture;

@@ -58,12 +58,7 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
 {
     page_sink *s = self;
     struct page_capture *at = &s->captures[capture->index];
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < s->trace->opt.jobs && st == ROCL_OK; w++)
-        st = rocl_sorter_seal(at->sorter, w, err);
-    for (unsigned w = 0; w < s->trace->opt.jobs && st == ROCL_OK; w++)
-        st = rocl_links_seal(&at->links, w, err);
-    return st ? st : rocl_links_resolve(&at->links, &at->sorter, err);
+    return rocl_timeline_resolve(s->trace, &at->sorter, &at->links, err);
 }
 
 /* ---- what the page has in detail ------------------------------------------------------------- */
@@ -154,7 +149,7 @@ static rocl_status write_capture(page_sink *s, size_t index, rocl_error *err)
     return st;
 }
 
-/* The panel: what the page begins with, the data in its element, and the script behind it. */
+/* The panel: the begin of the page, the data in its element, and the script after it. */
 static rocl_status put_panel(void *ctx, rocl_out *out, rocl_error *err)
 {
     static const char body[] =
@@ -245,7 +240,7 @@ static rocl_status open_sink(page_sink *s, rocl_error *err)
         return rocl_fail_memory(err);
     for (unsigned w = 0; w < t->opt.jobs; w++)
         page_times_open(&s->times[w]);
-    page_text(s, 0); /* of what has no name */
+    page_text(s, 0); /* for nameless events */
     rocl_status st = s->status ? s->status : rocl_gpus_collect(&s->gpus, t, err);
     return st ? st : rocl_encoder_open(&s->timeline.encoder, err);
 }

@@ -131,7 +131,7 @@ static bool find_next(const rocl_picture *p, int64_t time, bool backward, const 
             uint32_t i = picture_first_from(r, time);
             while (backward && i < r->count && r->start[i] == time)
                 i++;
-            i -= backward; /* below 0 it is no index */
+            i -= backward; /* below 0: not an index */
             for (; i < r->count; i += backward ? UINT32_MAX : 1) {
                 const rocl_picture_ref at = {n, k, i};
                 if (any && (backward ? r->start[i] < best : r->start[i] > best))

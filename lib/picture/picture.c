@@ -1,4 +1,4 @@
-/* The tree of tracks: machines, processes, GPUs, and what is drawn below them. */
+/* The tree of tracks: machines, processes, GPUs, and the tracks below them. */
 #include "picture/picture.h"
 
 #include <inttypes.h>

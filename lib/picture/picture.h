@@ -69,7 +69,7 @@ typedef struct picture_slice {
 /* False: memory is out. Slices and values come in order. */
 bool picture_add_slice(picture_row *r, const picture_slice *s) ROCL_CHECKED;
 bool picture_add_value(picture_row *r, int64_t time, double value) ROCL_CHECKED;
-/* The row is complete: gives back what is too much, and makes its levels. */
+/* The row is complete: frees unused memory, and makes its levels. */
 bool picture_seal_row(picture_row *r) ROCL_CHECKED;
 void picture_free_row(picture_row *r);
 
@@ -145,7 +145,7 @@ struct rocl_picture {
     rocl_trace *trace;
     rocl_gpus gpus;
     uint32_t *first_process; /* by capture: number of its first process among all */
-    uint32_t first_track;    /* tracks of the capture at hand have this number or a higher one */
+    uint32_t first_track;    /* tracks of the current capture have this number or a higher one */
     picture_worker *workers;
     atomic_bool cancelled;
     pthread_mutex_t lock; /* of all below */

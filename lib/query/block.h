@@ -1,5 +1,5 @@
 /* Rows of a relation, column by column, packed: what a worker makes of batches, and what a cursor
- * of SQL reads. What a cell says stands in relation/relation.h. */
+ * of SQL reads. relation/relation.h defines cells. */
 #ifndef ROCL_QUERY_BLOCK_H
 #define ROCL_QUERY_BLOCK_H
 

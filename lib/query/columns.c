@@ -1,5 +1,5 @@
-/* Results of SQL as Parquet and Arrow. A column of SQLite may hold values of any type, and what a
- * file has must be known when its first rows are encoded. So all rows are put aside first, as
+/* Results of SQL as Parquet and Arrow. A column of SQLite may hold values of any type, but the type
+ * of a column must be known when its first rows are encoded. So all rows are put aside first, as
  * groups of cells: in memory within the limit, in a temporary file beyond. Then a column is
  *
  *     text      if any value is a text or a blob (X'00FF'); numbers in it become texts

@@ -231,8 +231,8 @@ static void call_short_name(sqlite3_context *to, int argc, sqlite3_value **argv)
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
-/* The C++ runtime has it, where there is one; nothing else here needs that. A static program cannot
- * load it: it would have a second C library. */
+/* The C++ runtime, if loaded, has it; nothing else here needs that. A static program cannot load
+ * it, as that would add a second C library. */
 static demangle_fn *find_demangle(void)
 {
 #ifdef ROCL_STATIC

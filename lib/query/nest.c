@@ -10,9 +10,9 @@ static int64_t cell_of(const rocl_scan *s, uint32_t row, unsigned column)
                         row & (ROCL_BLOCK_ROWS - 1));
 }
 
-/* Rows of a track in the order of their starts, the longer first: those that are open form a stack,
- * whose ends descend. A row is within the last one that ends after it. What only overlaps it is
- * left, with what is within that. */
+/* Rows of a track in order of start, the longer first: the open rows form a stack with descending
+ * ends. A row is within the last one that ends after it. Rows that only overlap it are dropped from
+ * the stack, with those within them. */
 static rocl_status sweep_rows(rocl_scan *s, const uint32_t *rows, const unsigned *column,
                               rocl_error *err)
 {

@@ -92,8 +92,8 @@ static bool rank_texts(key_maker *m)
 
 enum { DIGIT_BITS = 11, DIGIT_BITS_MAX = 16 };
 
-/* Sorts the rows by their keys, stable: by one digit after the other, the last one first. `other`
- * has as many rows; what is sorted is in *rows then. */
+/* Sorts the rows by their keys, stably: a radix sort, the last digit first. `other` has space for
+ * as many rows; the result is in *rows. */
 static void sort_rows(const key_maker *m, uint32_t **rows, uint32_t **other, size_t n,
                       uint32_t *counts)
 {

@@ -1,7 +1,7 @@
-/* Plans; see plan.h. Conditions are handed on in the plan's string: the wanted columns as a
- * hexadecimal number, then for each argument three characters: what it is for, its column from '0'
- * on, its operator. The order follows: "o" (sorted) or "g" (equal rows together), then column and
- * direction of each term.
+/* Plans; see plan.h. Conditions are passed in the plan's string: the wanted columns as a
+ * hexadecimal number, then for each argument three characters: its use, its column from '0' on, its
+ * operator. The order follows: "o" (sorted) or "g" (equal rows together), then column and direction
+ * of each term.
  *
  *     7|t1=k2=|o4+ */
 #include "query/plan.h"
@@ -14,7 +14,7 @@
 
 /* What an argument is for. */
 enum {
-    USE_TEST = 't',  /* the value is known before: rows are tested where they are read */
+    USE_TEST = 't',  /* the value is known in advance: rows are tested when they are read */
     USE_LIST = 'l',  /* the same of a list of values, which may be another one each time */
     USE_KEY = 'k',   /* a value for each row of another table: rows are looked up */
     USE_RANGE = 'r', /* the same, for the time */
@@ -23,7 +23,7 @@ enum {
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* The operators that are handed on. IN is an equality with a list behind it. */
+/* The operators that are passed on. IN is an equality followed by a list. */
 static const struct operator_row {
     unsigned char constraint;
     char letter;
@@ -221,9 +221,8 @@ int rocl_plan_scan(sqlite3_vtab *vtab, sqlite3_index_info *info)
             wanted |= UINT64_C(1) << c->iColumn;
     }
     if (takes_order(t, info, uses)) {
-        /* Of GROUP BY it says that equal rows together are enough (1) also where its order is that
-         * of ORDER BY, and SQLite 3.40 then does not sort: only DISTINCT (2) is taken at its word.
-         */
+        /* For GROUP BY it returns 1 (grouped rows are enough) even if the order is also that of
+         * ORDER BY, and SQLite 3.40 then does not sort. So only DISTINCT (2) is trusted. */
         sqlite3_str_appendf(plan, "|%c", sqlite3_vtab_distinct(info) == 2 ? 'g' : 'o');
         for (int i = 0; i < info->nOrderBy; i++) {
             sqlite3_str_appendf(plan, "%c%c", '0' + info->aOrderBy[i].iColumn,

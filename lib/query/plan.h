@@ -29,9 +29,8 @@ typedef struct rocl_plan_request {
     bool grouped, nothing;
 } rocl_plan_request;
 
-/* Fills a request of zeros. `again`: the cursor has been filtered before, so that lists may differ
- * from those of the first time, and are left to SQLite. Free what it holds with
- * rocl_plan_release(). */
+/* Fills a zeroed request. `again`: the cursor was filtered before, so lists may differ from those
+ * of the first time, and are left to SQLite. Free its contents with rocl_plan_release(). */
 void rocl_plan_read(rocl_plan_request *q, const rocl_event_table *t, const char *plan, int argc,
                     sqlite3_value **argv, bool again, rocl_strings *strings);
 void rocl_plan_release(rocl_plan_request *q);

@@ -38,8 +38,8 @@ struct rocl_query {
     parameter *parameters;
     size_t parameter_count, parameter_cap;
     rocl_status failed;    /* of the scan that ended the statement at hand */
-    const char *denied;    /* what the statement at hand may not do; NULL: nothing */
-    int temp_offset;       /* of "TEMP ", where it was put into the statement; 0: nowhere */
+    const char *denied;    /* the forbidden action of the current statement; NULL: none */
+    int temp_offset;       /* where "TEMP " was inserted into the statement; 0: nowhere */
     long error_offset;     /* in the text of rocl_query_run() */
     struct timespec until; /* the time limit of the statement */
     bool late;             /* it is over */
@@ -64,7 +64,7 @@ static bool is_harmless_pragma(const char *name)
     return false;
 }
 
-/* The database is in memory, so that tables there harm nobody. Files, and code of others, do. */
+/* The database is in memory, so tables there are harmless; files and foreign code are not. */
 static int check_access(void *ctx, int action, const char *first, const char *second,
                         const char *database, const char *view)
 {
@@ -319,7 +319,7 @@ static int prepare_statement(rocl_query *q, const char *sql, sqlite3_stmt **s, c
     return rc;
 }
 
-/* Puts line and column before the message; *offset is where the statement stands in the text. */
+/* Puts line and column before the message; *offset is the place of the statement in the text. */
 static rocl_status fail_at(rocl_query *q, const char *sql, const char *statement, int rc,
                            rocl_error *err)
 {

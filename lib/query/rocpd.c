@@ -21,7 +21,7 @@ enum {
     CACHE_KIB = 16 << 10 /* of each file */
 };
 
-/* A table of an attached file: of which view it is a part, and what it is called there. */
+/* A table of an attached file: the view that it is a part of, and its name there. */
 typedef struct table_part {
     char *view, *name;
     unsigned file;
@@ -99,8 +99,8 @@ static rocl_status run_sql(const rocl_rocpd_tables *r, const char *what, rocl_er
     return rc == SQLITE_OK ? ROCL_OK : rocl_sqlite_error(r->sql, what, err);
 }
 
-/* Adds the table to the view of its name without the ending of its set; nothing where it is none of
- * rocpd's. */
+/* Adds the table to the view of its name without the ending of its set; does nothing if it is not
+ * one of rocpd's. */
 static rocl_status add_part(rocl_rocpd_tables *r, const rocpd_found *found, const char *table,
                             rocl_error *err)
 {

@@ -561,7 +561,7 @@ rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_opt
         st = flush_text(&w, whole ? err : NULL);
     }
     if (o->answer) {
-        /* It is closed by who opened it. */
+        /* Whoever opened it closes it. */
     } else if (whole || stream) {
         const rocl_status ended = rocl_out_end(w.out, st, whole ? err : NULL);
         st = st == ROCL_OK ? ended : st;

@@ -1,7 +1,7 @@
 /* A scan and the thread behind it; see scan.h.
  *
- * What belongs to whom: `lock` of a scan guards its list of blocks, counts and flags. A worker's
- * open block is its own until the pipeline has ended. Everything else is the reading thread's. */
+ * Ownership: `lock` of a scan guards its list of blocks, counts and flags. A worker owns its open
+ * block until the pipeline has ended. Everything else belongs to the reading thread. */
 #include "query/scan.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ struct rocl_scanner {
     size_t memory;
     atomic_size_t used; /* bytes of blocks in memory */
     atomic_bool interrupted;
-    int (*stop)(void *ctx); /* NULL: nobody else may stop a wait */
+    int (*stop)(void *ctx); /* NULL: nothing else may stop a wait */
     void *stop_ctx;
     uint64_t faults[ROCL_FAULTS];
 };

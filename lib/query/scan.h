@@ -18,7 +18,7 @@
 #include "query/block.h"
 #include "relation/relation.h"
 
-/* What a row must pass, tested where it is read. NULL passes nothing. */
+/* Tests of rows as they are read. NULL passes none. */
 typedef enum rocl_test_op {
     ROCL_TEST_EQ,
     ROCL_TEST_GT, /* these four not of texts */
@@ -30,7 +30,7 @@ typedef enum rocl_test_op {
     ROCL_TEST_GLOB
 } rocl_test_op;
 
-/* Cells in ascending order; those who share it count. */
+/* Cells in ascending order; reference-counted. */
 typedef struct rocl_cell_set {
     atomic_uint references;
     size_t count;
@@ -77,8 +77,8 @@ void rocl_scanner_on_wait(rocl_scanner *r, int (*stop)(void *ctx), void *ctx);
 /* Faults of all scans together: of each kind as many as the scan that met most of them. */
 void rocl_scanner_put_faults(const rocl_scanner *r);
 
-/* Begins a scan, or finds one that was kept. Release it in any case; a scan under way is cancelled
- * when nobody has it any more. */
+/* Begins a scan, or finds one that was kept. Release it in any case; a running scan is cancelled at
+ * the last release. */
 rocl_status rocl_scan_begin(rocl_scanner *r, const rocl_scan_spec *spec, rocl_scan **scan,
                             rocl_error *err);
 void rocl_scan_release(rocl_scan *s);
@@ -86,8 +86,8 @@ void rocl_scan_release(rocl_scan *s);
 /* Would a scan of this be the same? */
 bool rocl_scan_is_of(const rocl_scan *s, const rocl_scan_spec *spec);
 
-/* The i-th block, NULL behind the last one; waits for it. Blocks are asked for in order, and those
- * before may be gone then, unless the scan is whole. */
+/* Waits for the i-th block; NULL after the last. Ask for blocks in order; earlier ones may then be
+ * freed, unless the scan is whole. */
 rocl_status rocl_scan_block(rocl_scan *s, size_t i, const rocl_cell_block **block, rocl_error *err);
 /* Waits until all rows are there, and keeps them. Before the first block, or of a scan that was
  * kept: rocl_scan_is_whole(). */
@@ -133,7 +133,7 @@ typedef struct rocl_row_index rocl_row_index;
 rocl_status rocl_scan_index(rocl_scan *s, uint64_t columns, const rocl_row_index **index,
                             rocl_error *err);
 /* The first row with these cells, in the order of the columns, and the next one; ROCL_NONE: there
- * is none. Rows whose hash is the same by chance are among them. */
+ * is none. Includes rows whose hash is equal by chance. */
 uint32_t rocl_row_index_find(const rocl_row_index *x, const int64_t *cells);
 uint32_t rocl_row_index_next(const rocl_row_index *x, uint32_t row);
 

@@ -45,7 +45,7 @@ struct rocl_scan {
     rocl_scanner *scanner;
     const rocl_strings *strings;
     rocl_scan_spec spec;
-    uint64_t columns; /* wanted, and of tests: those of the blocks */
+    uint64_t columns; /* columns of the blocks: wanted ones, and those of tests */
     unsigned column_count;
     unsigned references;
     bool is_kept; /* the reader has a reference */
@@ -58,14 +58,14 @@ struct rocl_scan {
     kept_block *blocks;
     size_t block_count, block_cap;
     size_t consumed, queue_max; /* blocks before `consumed` are done with */
-    size_t dropped;             /* so many blocks from the first one are gone */
+    size_t dropped;             /* number of blocks freed, from the first on */
     uint64_t rows;
     size_t bytes; /* of blocks in memory */
     bool done;
     rocl_status status;
     rocl_error *err;
     atomic_bool cancelled;
-    atomic_bool unlimited; /* nobody waits for space: all that comes is kept */
+    atomic_bool unlimited; /* no waiting for space: all blocks are kept */
     /* ---- the temporary file ---- */
     pthread_mutex_t spill_lock;
     int spill_fd;

@@ -53,14 +53,14 @@ enum { ROCL_SQLITE_MIN = 3038000 };
 
 /* Who has the traces that tables are of. */
 typedef struct rocl_table_host {
-    /* The scans of a trace; of an extension that of a path, else NULL. */
+    /* Gets the scanner of a trace: in the extension that of a path; else path is NULL. */
     rocl_status (*scanner)(void *ctx, const char *path, rocl_scanner **scanner, rocl_error *err);
     void *ctx;
     bool by_path; /* tables are functions of a path: rocline_kernel('a.db') */
     /* LIKE and GLOB may be left to scans. Not where a statement has an outer join: SQLite (3.40)
      * hands those of its ON to the left table as well, whose rows must stay. */
     bool patterns;
-    rocl_status *failed; /* becomes the status of a scan that failed; NULL: nobody asks */
+    rocl_status *failed; /* gets the status of a failed scan; may be NULL */
 } rocl_table_host;
 
 /* The tables on a connection, which must not outlive `host`. SQLite's codes. */

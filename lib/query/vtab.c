@@ -19,7 +19,7 @@ typedef struct event_cursor {
     rocl_scan_spec spec;
     unsigned filtered; /* how many times */
     walk walk;
-    const rocl_cell_block *block; /* at hand; NULL: the end */
+    const rocl_cell_block *block; /* the current one; NULL: the end */
     uint32_t row;                 /* of the block */
     uint32_t row_number;          /* LIST, CHAIN: of the scan */
     size_t next_block;            /* BLOCKS */
@@ -32,7 +32,7 @@ typedef struct event_cursor {
     uint8_t place[ROCL_RELATION_COLUMNS_MAX + 1]; /* of each column in a block */
 } event_cursor;
 
-/* Rows in an order lie anywhere in memory: they are fetched so many rows before they are read. */
+/* Sorted rows are scattered in memory: they are prefetched this many rows in advance. */
 enum { PREFETCH_ROWS = 12 };
 
 typedef struct module_aux {

@@ -1,6 +1,6 @@
-/* The relations and their columns. A list X(column, type, fields, cell) is all that is known of the
- * columns of a relation: the cell is an expression of the record `r`, its event `e`, the batch `b`
- * and its capture `c`. What columns are for stands in rocl_relation_column_doc(). */
+/* The relations and their columns. The columns of a relation are a list X(column, type, fields,
+ * cell), where the cell is an expression of the record `r`, its event `e`, the batch `b` and its
+ * capture `c`. rocl_relation_column_doc() documents columns. */
 #include "relation/relation.h"
 
 #include <string.h>
@@ -246,7 +246,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(track_id, INTEGER, 0, track_number(b, e), __VA_ARGS__) \
     X(slice_id, INTEGER, 0, rocl_row_word(e->id, b->kind), __VA_ARGS__)
 
-/* The last two are filled by who has all rows: rocl_relation.nested. */
+/* The caller, who has all rows, fills the last two: rocl_relation.nested. */
 #define NESTED_COLUMNS(X, ...)                                                                          \
     ALL_COLUMNS(X, __VA_ARGS__) \
     X(depth, INTEGER, 0, ROCL_CELL_NULL, __VA_ARGS__) \
@@ -638,7 +638,7 @@ const char *rocl_relation_column_doc(const char *column)
 
 bool rocl_relation_is_detail(const rocl_relation *r, const char *column)
 {
-    if (!strcmp(column, "kind")) /* the same in every row, but of several kinds */
+    if (!strcmp(column, "kind")) /* the same in every row, except of several kinds */
         return !(r->kinds & (r->kinds - 1));
     return r->kinds && find_doc(column)->detail;
 }

@@ -1,6 +1,6 @@
-/* A trace as relations: named tables of events and of definitions, with named columns. Whoever
- * shows events as rows takes the columns from here, so that a column has one name, one type and one
- * rule: exports to Parquet, Arrow and JSON lines, and tables in SQL.
+/* A trace as relations: named tables of events and of definitions, with named columns. All code
+ * that shows events as rows (exports to Parquet, Arrow and JSON lines, tables in SQL) uses these,
+ * so that a column has one name, one type and one rule.
  *
  * A cell is 64 bits:
  *
@@ -38,7 +38,7 @@ typedef struct rocl_relation {
     const rocl_relation_column *columns;
     unsigned column_count;
     const char *purpose; /* one line, for people; NULL: only others are made of it */
-    /* Bits of columns that say what a row is within, and so depend on all rows: `fill` leaves them
+    /* Bits of columns that depend on all rows, as they say what encloses a row: `fill` leaves them
      * NULL. */
     uint64_t nested;
     /* A row is an argument of a host event: `fill` wants records that have one argument each, with

@@ -44,7 +44,7 @@ static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, roc
         const rocl_status st = s->format(s->ctx, worker, &block->in, &block->out, err);
         if (st != ROCL_OK || !s->level)
             return st;
-        const rocl_buf records = block->in; /* nobody needs them any more */
+        const rocl_buf records = block->in; /* no longer needed */
         block->in = block->out;
         block->out = records;
         block->out.len = 0;

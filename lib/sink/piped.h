@@ -18,13 +18,13 @@ typedef struct rocl_piped {
     rocl_block *block;            /* under construction; NULL after a failure */
     rocl_buf lost;                /* takes what is written after a failure */
     int level;                    /* of rocl_piped_open_text: of gzip; 0: none */
-    rocl_piped_format_fn *format; /* NULL: what is put is the text */
+    rocl_piped_format_fn *format; /* NULL: the text itself is put */
     void *ctx;                    /* its first argument */
     size_t weight; /* of what rocl_piped_end_record has counted since the last block */
     uint64_t rows; /* and what rocl_piped_end_row has counted since the last block */
 } rocl_piped;
 
-/* Opens the file and the pipe. Whatever comes of it, rocl_piped_discard frees s in the end. */
+/* Opens the file and the pipe. Call rocl_piped_discard in the end even if this fails. */
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err);
 
@@ -46,7 +46,7 @@ rocl_status rocl_piped_open_format(rocl_piped *s, rocl_trace *t, const char *pat
                                    int level, rocl_piped_format_fn *format, void *ctx,
                                    rocl_error *err);
 
-/* What the next block takes in. */
+/* The buffer of the next block. */
 static inline rocl_buf *rocl_piped_buf(rocl_piped *s)
 {
     return s->block ? &s->block->in : &s->lost;
@@ -56,9 +56,9 @@ static inline rocl_buf *rocl_piped_buf(rocl_piped *s)
 rocl_status rocl_piped_put(rocl_piped *s, rocl_error *err);
 /* A row is done: passes the block on when it is full, and shows the progress of the rows in it. */
 rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err);
-/* The same of a record that the workers make text of. What is put need not have the same length in
- * each run, as numbers of texts; where blocks end decides what gzip makes of them. So the weight is
- * of bytes that have: about how much text it will be. */
+/* The same for a record that workers turn into text. The length of records may differ between runs,
+ * as text ids do, but block ends must not, as they affect gzip. So the weight is the approximate
+ * length of the text. */
 rocl_status rocl_piped_end_record(rocl_piped *s, rocl_trace *t, size_t weight, rocl_error *err);
 /* Passes the last block on, and waits until all is written. The file stays open. */
 rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err);

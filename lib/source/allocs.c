@@ -1,5 +1,5 @@
-/* Allocations, in the order of time: a free knows neither agent nor size, its allocation did. So
- * they are sorted first, and handed out after all else. */
+/* Allocations, in order of time: a free has neither agent nor size, but its allocation has. So they
+ * are sorted first, and handed out last. */
 #include "source/allocs.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct rocl_allocs {
     rocl_map unnamed; /* process and agent -> block: all those without an address */
     rocl_map scratch; /* (queue, thread) -> agent of the last scratch memory there */
     rocl_buf blocks;
-    uint32_t spare; /* block + 1 of a freed one to use again, linked through size */
+    uint32_t spare; /* block + 1 of a freed one to reuse, linked through size */
 };
 
 rocl_status rocl_allocs_new(rocl_allocs **out, rocl_trace *t, rocl_error *err)
@@ -48,7 +48,7 @@ void rocl_allocs_free(rocl_allocs *a)
 rocl_status rocl_allocs_add(rocl_allocs *a, unsigned worker, const rocl_alloc *record,
                             rocl_error *err)
 {
-    /* Memory is there when the call returns, and gone when the call to free it begins. */
+    /* Memory exists from the return of the allocating call to the start of the freeing call. */
     int64_t when = record->op == ROCL_OP_FREE ? record->e.start : record->e.end;
     const uint64_t key[3] = {(uint64_t)when, ~(uint64_t)record->e.end, record->e.id};
     return rocl_sorter_add(a->sorter, worker, key, record, sizeof *record, err);
@@ -99,7 +99,7 @@ static bool pair_scratch(rocl_allocs *a, rocl_alloc *r)
     return true;
 }
 
-/* Without an address nobody knows which allocation is freed; sizes that both say count. */
+/* Without an address it is unknown which allocation is freed; only the sizes are counted. */
 static bool count_unnamed(rocl_allocs *a, rocl_alloc *r)
 {
     const uint64_t key = (uint64_t)r->e.process << 32 | r->owner;

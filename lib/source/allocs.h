@@ -1,5 +1,5 @@
-/* Allocations, joined with the blocks they are about, for sources: added in any order by any
- * worker, handed out in order of time when all are there. Sets owner, block, delta and unpaired. */
+/* For sources: joins allocations and frees with their blocks. They are added in any order by any
+ * worker, and handed out in order of time at the end, with owner, block, delta and unpaired set. */
 #ifndef ROCL_SOURCE_ALLOCS_H
 #define ROCL_SOURCE_ALLOCS_H
 

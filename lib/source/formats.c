@@ -13,15 +13,15 @@
 
 typedef bool probe_fn(const char *head, size_t n, bool whole);
 
-/* A file has the format of a row if all holds that the row says. */
+/* A file has the format of a row if all its conditions hold. */
 typedef struct row {
     rocl_format format;
     const char *magic; /* the first bytes, as a string literal */
     size_t magic_size;
-    const char *json[3]; /* JSON in whose head all of these are keys or strings */
-    const char *line;    /* how the first line begins, without quotes */
+    const char *json[3]; /* JSON whose head has all of these as keys or strings */
+    const char *line;    /* begin of the first line, without quotes */
     probe_fn *probe;
-    const char *table; /* of a database: a table has this name; with '*' at its end, begins so */
+    const char *table; /* of a database: the name of a table, or with '*' its begin */
 } row;
 
 #define MAGIC(text) .magic = (text), .magic_size = sizeof(text) - 1
@@ -37,8 +37,8 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* Messages in field 1, one after the other: Perfetto's packets, XSpace's planes. Each is a byte of
- * a tag, a length of up to 5 bytes and as many bytes. */
+/* Consecutive messages in field 1: Perfetto's packets, XSpace's planes. Each is a tag of one byte,
+ * a length of up to 5 bytes and as many bytes. */
 static bool is_messages(const char *head, size_t n, bool whole)
 {
     size_t at = 0, count = 0;
@@ -53,7 +53,7 @@ static bool is_messages(const char *head, size_t n, bool whole)
         }
         if (!ended || !length)
             return false;
-        if (length > n - at) /* of a file that is truncated: its first may be compressed packets */
+        if (length > n - at) /* a truncated file: its first packets may be compressed */
             return !whole || count || (n - at > 4 && !memcmp(head + at, "\x92\x03", 2));
         at += (size_t)length;
     }
@@ -68,7 +68,7 @@ static bool is_xplane(const char *head, size_t n, bool whole)
 
 static bool is_perfetto(const char *head, size_t n, bool whole)
 {
-    /* Text that begins with an empty line is none, whatever its second byte says. */
+    /* Text that begins with an empty line is not it, whatever its second byte. */
     bool binary = false;
     for (size_t i = 0; i < n && i < 4096 && !binary; i++)
         binary = (uint8_t)head[i] < ' ' && !memchr("\t\n\v\f\r\033", head[i], 6);
@@ -85,7 +85,8 @@ static bool is_empty_array(const char *head, size_t n, bool whole)
     return p < end && *p == ']' && skip_blanks(p + 1, end) == end;
 }
 
-/* "[1, 2]", or as much as "[" of an array; no text whose lines begin with a number in brackets. */
+/* "[1, 2]" or at least "[" of an array; but not text whose lines begin with a number in
+ * brackets. */
 static bool is_plain_array(const char *head, size_t n, bool whole)
 {
     const char *end = head + n, *p = skip_blanks(head, end);
@@ -100,7 +101,7 @@ static bool is_plain_array(const char *head, size_t n, bool whole)
            (next == end || *next == ',' || *next == ']');
 }
 
-/* Lines of HCC_PROFILE, which may stand among those of rtg_tracer. */
+/* Lines of HCC_PROFILE, which may be among those of rtg_tracer. */
 static bool is_profile(const char *head, size_t n, bool whole)
 {
     const char *p = head, *end = head + n;
@@ -155,7 +156,7 @@ static bool holds_chunk(const char *head, size_t n, bool whole)
 #define SCRIPT_INPUT (ROCL_FORMAT_SCRIPT_INPUT | ROCL_FORMAT_LATE_RECORDS)
 #define DATABASE     (ROCL_FORMAT_DATABASE | ROCL_FORMAT_INDEPENDENT)
 
-/* Those that say more come first. */
+/* The more specific ones come first. */
 static const row rows[] = {
     /* what is read */
     {.format = {"a SQLite database", .flags = DATABASE | ROCL_FORMAT_IN_FOLDERS},
@@ -264,7 +265,7 @@ static const row databases[] = {
     {NSIGHT, .table = "CUPTI_ACTIVITY_KIND_RUNTIME"},
     {NSIGHT, .table = "TARGET_INFO_SYSTEM_ENV"},
     {NSIGHT, .table = "META_DATA_CAPTURE"},
-    {ROCPD, .table = "*"}, /* its reader says what is missing */
+    {ROCPD, .table = "*"}, /* its reader reports what is missing */
 };
 
 /* ---- recognising ---------------------------------------------------------------------------- */
@@ -342,7 +343,7 @@ rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool
         return rocl_fail(err, ROCL_INPUT, "%s: the file is empty", path);
     if (f && f->advice)
         return rocl_fail_format(path, f, err);
-    if (f && f->ops) /* for who reads text only */
+    if (f && f->ops) /* for readers of text only */
         return rocl_fail(err, ROCL_INPUT,
                          "%s: this is %s, not text of rtg_tracer, HCC_PROFILE or "
                          "strace" ROCL_OTHER_LAYOUT,

@@ -1,4 +1,4 @@
-/* The list of databases in an index.yaml. libyaml reads the document; here is what it means. */
+/* The list of databases in an index.yaml. libyaml parses the document; this interprets it. */
 #include "source/index_yaml.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/view.h"
 
-/* A writer nests three deep; what is deeper than this is no index. */
+/* Writers nest three deep; anything deeper than this is not an index. */
 #define DEPTH_MAX 32
 
 /* Which part of the document a value is. */
@@ -28,7 +28,7 @@ typedef enum part {
 typedef struct collection {
     part is;
     bool map;
-    bool value_next; /* of a map: a key came last, and `value` is what it names */
+    bool value_next; /* of a map: a key came last, and `value` is the part that it names */
     part value;
 } collection;
 
@@ -49,11 +49,11 @@ static rocl_status fail_at(const reader *r, size_t line, const char *what)
 /* ---- bytes that are not UTF-8 ---------------------------------------------------------------- */
 
 /* Python writes such a byte of a name as the escape of a lone surrogate ("\udce9"), which libyaml
- * refuses. Until it has read the text, a character for private use that is as long stands for it.
- */
+ * refuses. It is replaced by a private-use character with an escape of the same length until
+ * libyaml has read the text. */
 enum { PRIVATE = 0xf700 };
 
-/* Changes the text, in which the letters of the escape are expected in double quotes only. */
+/* Changes the text; expects such escapes only in double quotes. */
 static bool hide_bytes(char *text, size_t len)
 {
     static const char private_begin[] = "\\uf7";
@@ -63,7 +63,7 @@ static bool hide_bytes(char *text, size_t len)
                       (text[i + 3] | 32) == 'c' && text[i + 4] &&
                       strchr("89abcdefABCDEF", text[i + 4]);
         if (text[i] == '\\' && !escape)
-            i++; /* whatever is escaped, it begins no escape */
+            i++; /* an escaped character does not begin an escape */
         if (!escape)
             continue;
         memcpy(text + i, private_begin, 4);
@@ -72,7 +72,7 @@ static bool hide_bytes(char *text, size_t len)
     return any;
 }
 
-/* In place: a character for private use takes three bytes of UTF-8. */
+/* In place: a private-use character takes three bytes of UTF-8. */
 static void show_bytes(char *name)
 {
     char *to = name;
@@ -106,7 +106,7 @@ static part find_named_part(const yaml_event_t *key, part in)
     return PART_OTHER;
 }
 
-/* Which part the node is that begins. *key: it names a value, and is none. */
+/* The part that the node is which begins. *key: it is a key, not a value. */
 static part find_part(reader *r, const yaml_event_t *e, bool *key)
 {
     collection *in = r->depth ? &r->open[r->depth - 1] : NULL;
@@ -122,7 +122,7 @@ static part find_part(reader *r, const yaml_event_t *e, bool *key)
     return PART_OTHER;
 }
 
-/* A package of one file has its name without a list; one of none has ''. */
+/* A package of one file has its name without a list, an empty one has ''. */
 static rocl_status add_text(reader *r, const yaml_event_t *e, part is)
 {
     const size_t len = e->data.scalar.length, line = e->start_mark.line;
@@ -130,7 +130,7 @@ static rocl_status add_text(reader *r, const yaml_event_t *e, part is)
     if (is != PART_PATH && is != PART_FILE && !(is == PART_FILES && len))
         return ROCL_OK;
     if (!len && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
-        return ROCL_OK; /* nothing at all: null */
+        return ROCL_OK; /* empty: null */
     if (!len && is == PART_FILE)
         return fail_at(r, line, "a file name is empty");
     if (memchr(e->data.scalar.value, 0, len))
@@ -190,7 +190,7 @@ static rocl_status read_event(reader *r, const yaml_event_t *e)
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-/* Faults of the encoding are known by their place in the text only. */
+/* For encoding errors only the offset in the text is known. */
 static rocl_status fail_to_parse(const reader *r, const char *text, size_t len)
 {
     const yaml_parser_t *p = &r->parser;

@@ -15,11 +15,11 @@ typedef struct rocl_index {
     char *path; /* of rocprofiler-sdk: rocpd: path, NULL without */
 } rocl_index;
 
-/* Is it called as an index is? */
+/* Is it the name of an index? */
 bool rocl_is_index_name(const char *path);
-/* Reads the subset of YAML that an index can be made of: block and flow collections, plain and
- * quoted scalars over any number of lines, comments. Other keys than those of the list are skipped.
- * Errors are ROCL_INPUT "line N: ..."; `x` is to be freed after them, too. */
+/* Reads the subset of YAML that an index may use: block and flow collections, plain and quoted
+ * scalars over any number of lines, comments. Other keys than those of the list are skipped. Errors
+ * are ROCL_INPUT "line N: ..."; free `x` even then. */
 rocl_status rocl_index_parse(rocl_index *x, const char *text, size_t len, rocl_error *err);
 void rocl_index_free(rocl_index *x);
 

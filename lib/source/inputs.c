@@ -22,10 +22,10 @@
 #include "source/index_yaml.h"
 #include "source/rocprof/csv.h"
 
-/* An index has a line per file; this is a million of them, and not somebody's disk image. */
+/* An index has a line per file; this allows a million of them, but not a disk image by mistake. */
 #define INDEX_SIZE_MAX ((size_t)256 << 20)
 
-/* What makes a path the same file as another. */
+/* Identifies the file of a path. */
 typedef struct identity {
     uint64_t device, inode;
     size_t index; /* in paths */
@@ -55,7 +55,7 @@ static rocl_status fail_access(walk *w, const char *path, const char *what)
     return rocl_fail(w->err, ROCL_INPUT, "%s: cannot %s: %s", path, what, strerror(e));
 }
 
-/* Is memory there for it? */
+/* False: memory is out. */
 static bool guard_file(walk *w, const char *path, const struct stat *file)
 {
     return !w->guard || !S_ISREG(file->st_mode) ||
@@ -64,7 +64,7 @@ static bool guard_file(walk *w, const char *path, const struct stat *file)
 
 /* ---- lists of paths -------------------------------------------------------------------------- */
 
-/* file: NULL: it is standard input. */
+/* file NULL: standard input. */
 static rocl_status add_path(walk *w, const char *path, const struct stat *file)
 {
     rocl_inputs *in = w->in;
@@ -138,7 +138,7 @@ static ssize_t read_some(int fd, void *to, size_t size)
     return (ssize_t)got;
 }
 
-/* How the file begins; -1 with errno: it cannot be read. */
+/* The first bytes of the file; -1 with errno: it cannot be read. */
 static ssize_t read_head(const char *path, char *head, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -151,8 +151,8 @@ static ssize_t read_head(const char *path, char *head, size_t size)
     return n;
 }
 
-/* Does the file begin as one of those that are taken from folders? What nobody may read does not;
- * what could not be read this time may. */
+/* Does the file begin like a format that is taken from folders? A file without permission to read
+ * does not; one that could not be read for other reasons may. */
 static rocl_status begins_as_trace(walk *w, const char *path, bool *begins)
 {
     char head[16];
@@ -162,8 +162,7 @@ static rocl_status begins_as_trace(walk *w, const char *path, bool *begins)
     return n < 0 && errno != EACCES && errno != EPERM ? fail_access(w, path, "read") : ROCL_OK;
 }
 
-/* Names of what may be in a directory; also compressed, and then the name is all there is to go by.
- */
+/* Names of traces in a directory; for compressed files only the name decides. */
 static bool has_trace_name(const char *path)
 {
     static const char *const names[] = {".db",     ".rocl",    ".db.gz",
@@ -174,7 +173,7 @@ static bool has_trace_name(const char *path)
     return false;
 }
 
-/* The file of a process that was killed before its first chunk was there: it has room for that. */
+/* The file of a process that was killed before its first chunk: it has room for that. */
 static bool is_blank(const char *path)
 {
     static const char zeros[8];
@@ -200,13 +199,13 @@ static bool note_unsearched(walk *w, const char *folder)
     return in->unsearched++ || (in->unsearched_name = strdup(folder));
 }
 
-/* Where glob() is, which takes functions without a context. */
+/* The context of functions that glob() calls, which get none. */
 static _Thread_local struct {
     walk *walk;
     char failed[PATH_MAX];
 } globbing;
 
-/* Folders that are not there hold nothing; in others something may be missed. */
+/* Missing folders hold nothing; in others something may be missed. */
 static int is_failure(const char *folder, int why)
 {
     if (why == EACCES && note_unsearched(globbing.walk, folder))
@@ -216,8 +215,8 @@ static int is_failure(const char *folder, int why)
     return !is_missing(why);
 }
 
-/* Of a name without wildcards in a folder that may not be searched glob() says that it is not
- * there: those folders which the first `length` bytes of a pattern match are looked at here. */
+/* glob() reports a name without wildcards as missing if its folder may not be searched: so the
+ * folders that match the first `length` bytes of a pattern are checked here. */
 static rocl_status check_folders(walk *w, const char *pattern, size_t length)
 {
     glob_t g;
@@ -238,7 +237,7 @@ static rocl_status check_folders(walk *w, const char *pattern, size_t length)
     return ok ? ROCL_OK : rocl_fail_memory(w->err);
 }
 
-/* Of all folders that the pattern has behind a wildcard and before a plain name. */
+/* The same for all folders in the pattern after a wildcard and before a plain name. */
 static rocl_status check_all_folders(walk *w, const char *pattern)
 {
     rocl_status st = ROCL_OK;
@@ -255,7 +254,7 @@ static rocl_status check_all_folders(walk *w, const char *pattern)
 
 typedef rocl_status path_fn(walk *w, const char *path);
 
-/* glob() itself sorts as the locale says. *matched false: nothing has been added. */
+/* Sorts itself, as glob() sorts by locale. *matched false: nothing was added. */
 static rocl_status add_glob(walk *w, const char *pattern, path_fn *add, bool *matched)
 {
     glob_t g;
@@ -280,8 +279,8 @@ static rocl_status add_glob(walk *w, const char *pattern, path_fn *add, bool *ma
 
 /* ---- index.yaml ------------------------------------------------------------------------------ */
 
-/* Who names a pipe or a device wants it read. One that a pattern or an index names is an accident,
- * or a trap: it may never end, or never begin. */
+/* A pipe or device that the user names is read. One that a pattern or an index matches is an
+ * accident or a trap, which may block forever. */
 static rocl_status refuse_streams(walk *w, const char *path, mode_t mode)
 {
     return S_ISREG(mode) || S_ISDIR(mode)
@@ -302,7 +301,7 @@ static rocl_status add_listed(walk *w, const char *path)
     return st == ROCL_OK ? add_path(w, path, &s) : st;
 }
 
-/* A name as it stands if there is such a file, else as a glob. *found false: neither. */
+/* A literal name if there is such a file, else a glob. *found false: neither. */
 static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *found)
 {
     struct stat s;
@@ -319,9 +318,8 @@ static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *
     return st;
 }
 
-/* AMD's reader goes by the folder of the index and never looks at its `path`, so that a package can
- * be moved; a `path` that somebody wrote by hand still helps when there is nothing in the folder.
- */
+/* AMD's reader uses the folder of the index and ignores its `path`, so that a package can be moved;
+ * a hand-written `path` is used only if the folder has no such file. */
 static rocl_status add_entry(walk *w, const char *dir, const char *extra, const char *name)
 {
     bool found = false;
@@ -389,8 +387,8 @@ static rocl_status add_index(walk *w, const char *path)
 
 /* ---- directories ----------------------------------------------------------------------------- */
 
-/* A *.db that is no database is added, for the source to complain about: a file that was cut by a
- * full disk must not vanish from the trace without a word. */
+/* A *.db that is not a database is added, so that the source reports it: a file cut by a full disk
+ * must not vanish silently. */
 static rocl_status add_if_database(walk *w, const char *path)
 {
     struct stat s;
@@ -409,7 +407,7 @@ static rocl_status add_if_database(walk *w, const char *path)
     return ROCL_OK;
 }
 
-/* A file of a directory that is nothing to read, as sums of rocprof beside its traces. */
+/* A file of a directory that is not read, such as statistics of rocprof beside its traces. */
 static rocl_status note_unneeded(walk *w, const char *path)
 {
     rocl_inputs *in = w->in;
@@ -453,8 +451,8 @@ static rocl_status list_directory(walk *w, const char *dir, name_list *l)
     return st;
 }
 
-/* Finds t.db for t.db.gz among the paths that were taken from the same directory, which begin at
- * `first`: both would be the same processes twice. A t.db that was not taken (a folder, a recording
+/* Finds t.db for t.db.gz among the paths taken from the same directory, which begin at `first`:
+ * with both, processes would be read twice. A t.db that was not taken (a folder, a recording
  * without a chunk) does not count, or nothing would be read. The paths are sorted, and a name sorts
  * before all names that begin with it. */
 static rocl_status find_uncompressed(walk *w, size_t first, const char *path, bool *found)
@@ -476,9 +474,9 @@ static rocl_status find_uncompressed(walk *w, size_t first, const char *path, bo
 /* A file of a run of rocprof. */
 typedef struct run_file {
     char *path;
-    unsigned kind; /* one of ROCL_FORMAT_RUN_FILES; lower ones say more */
-    bool raw;      /* a text that is called as rocprof calls it: all that it wrote there */
-    char *run;     /* what the files of its run have in their names */
+    unsigned kind; /* one of ROCL_FORMAT_RUN_FILES; lower ones are more complete */
+    bool raw;      /* a text with rocprof's name: all that it wrote there */
+    char *run;     /* the part of its name that the files of its run share */
     struct stat file;
 } run_file;
 
@@ -496,8 +494,8 @@ static bool take_off(rocl_view *name, const char *tail)
     return true;
 }
 
-/* What is left of the name of a file without what it holds, as "run" of run_kernel_trace.csv,
- * run_results.json, hip_api_trace_run.csv and run_4242_output.json. */
+/* The name of the run in the name of a file: "run" of run_kernel_trace.csv, run_results.json,
+ * hip_api_trace_run.csv and run_4242_output.json. */
 static char *name_run(const char *path)
 {
     const char *slash = strrchr(path, '/'), *p = slash ? slash + 1 : path;
@@ -522,7 +520,7 @@ static char *name_run(const char *path)
     return strndup(name.p, name.n);
 }
 
-/* Adds a file to the list if it begins as one of those that are looked for. */
+/* Adds a file to the list if it is a file of a run. */
 static rocl_status add_if_run_file(walk *w, const char *path, run_files *files)
 {
     struct stat s;
@@ -551,7 +549,7 @@ static rocl_status add_if_run_file(walk *w, const char *path, run_files *files)
     return file->path && file->run ? ROCL_OK : rocl_fail_memory(w->err);
 }
 
-/* By run, and what says most first; by name where that is the same. */
+/* By run, the most complete first; then by name. */
 static int compare_run_files(const void *a, const void *b)
 {
     const run_file *x = a, *y = b;
@@ -615,7 +613,7 @@ static rocl_status add_runs(walk *w, const char *dir, const name_list *l)
     return st;
 }
 
-/* SQLite's own beside a database. */
+/* A file of SQLite's beside a database. */
 static bool is_of_database(const char *path)
 {
     return ends_in(path, "-wal") || ends_in(path, "-shm") || ends_in(path, "-journal");
@@ -747,8 +745,8 @@ static int compare_indexes(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The same file twice would count its events twice: globs overlap, folders hold links. It stays
- * where it was named first. */
+/* Drops repeated files, whose events would count twice: globs overlap, folders hold links. A file
+ * stays where it was named first. */
 static rocl_status drop_repeated(walk *w)
 {
     rocl_inputs *in = w->in;
@@ -775,7 +773,7 @@ static rocl_status drop_repeated(walk *w)
         if (strcmp(path, "-") == 0 && st == ROCL_OK)
             st = rocl_fail(w->err, ROCL_INPUT, "-: named twice");
         if (in->repeated++ == 0) {
-            in->again = path; /* of the names as given the first is reported */
+            in->again = path; /* the first name as given is reported */
             in->first = strdup(in->paths[w->ids[w->ids[i].first].kept]);
             if (!in->first)
                 st = rocl_fail_memory(w->err);

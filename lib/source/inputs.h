@@ -1,36 +1,36 @@
-/* What the user named as inputs, as a list of files. */
+/* The inputs that the user named, as a list of files. */
 #ifndef ROCL_SOURCE_INPUTS_H
 #define ROCL_SOURCE_INPUTS_H
 
 #include "base/guard.h"
 #include "rocline.h"
 
-enum { ROCL_UNNEEDED_NAMED = 8 }; /* as many of those files as are named */
+enum { ROCL_UNNEEDED_NAMED = 8 }; /* how many of those files are named in the notice */
 
 /* A file when it was found. */
 typedef struct rocl_input_file {
     uint64_t device, inode; /* UINT64_MAX: standard input */
-    uint64_t bytes;         /* 0: it is no plain file */
+    uint64_t bytes;         /* 0: not a regular file */
     int64_t modified;       /* s */
-    int64_t modified_ns;    /* and so much more */
+    int64_t modified_ns;    /* plus these */
 } rocl_input_file;
 
 typedef struct rocl_inputs {
     char **paths;           /* in the order given; within a directory or glob sorted by name */
     rocl_input_file *files; /* of each */
     size_t count;
-    size_t repeated;     /* how often a file came once more; it is in paths once */
-    char *again, *first; /* the first such name, and the one under which the file is in paths */
-    size_t blank;     /* files of a directory in which no chunk was begun; they are not in paths */
-    char *blank_name; /* the first one */
-    size_t copies;    /* compressed files of a directory that are there uncompressed, too */
-    char *copy_name;  /* the first one; they are not in paths */
-    size_t less;      /* files of a directory of whose run another file says more */
+    size_t repeated;     /* how many times files were repeated; each is in paths once */
+    char *again, *first; /* the first repeated name, and the name of that file in paths */
+    size_t blank;        /* files of a directory without any chunk; they are not in paths */
+    char *blank_name;    /* the first one */
+    size_t copies;       /* compressed files of a directory that exist uncompressed, too */
+    char *copy_name;     /* the first one; they are not in paths */
+    size_t less;         /* files of a directory with a more complete file of the same run */
     char *less_name, *more_name; /* the first one, and that other; it is not in paths */
     size_t unsearched;           /* folders that a pattern reaches, but that may not be searched */
     char *unsearched_name;       /* the first one */
-    size_t unneeded;      /* files of a directory that are none of those above; not in paths */
-    char *unneeded_names; /* the first ones of them */
+    size_t unneeded;             /* other files of a directory that are not in paths */
+    char *unneeded_names;        /* the first ones of them */
 } rocl_inputs;
 
 /* Expands what the user named, each name in turn:
@@ -55,7 +55,7 @@ rocl_status rocl_inputs_expand(rocl_inputs *in, rocl_guard *guard, const char *c
 /* The same without a guard, and a directory holds databases and recordings only. */
 rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *names, size_t count,
                                          rocl_error *err);
-/* That a folder is unsearched as an error. */
+/* Reports an unsearched folder as an error. */
 rocl_status rocl_fail_unsearched(const rocl_inputs *in, rocl_error *err);
 void rocl_inputs_free(rocl_inputs *in);
 

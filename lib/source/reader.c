@@ -165,7 +165,7 @@ rocl_status rocl_batcher_add_dispatch(rocl_batcher *b, rocl_kind kind, rocl_disp
                                       const rocl_packet *packet, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    if (packet && b->out[kind].count == b->max) /* which forgets the packets in hand */
+    if (packet && b->out[kind].count == b->max) /* which drops the pending packets */
         st = rocl_batcher_flush(b, err);
     record->packet = packet && st == ROCL_OK ? rocl_batcher_packet(b, packet) : 0;
     if (st == ROCL_OK && packet && !record->packet)
@@ -207,7 +207,7 @@ void rocl_batcher_free(rocl_batcher *b)
 
 /* ---- what definitions are called ------------------------------------------------------------- */
 
-/* By what --agent-index-value says. */
+/* By --agent-index-value. */
 static size_t print_label(const rocl_trace *t, const rocl_agent *a, char *label, size_t size)
 {
     const char *word = "Agent";
@@ -317,7 +317,7 @@ uint32_t rocl_kernel_shown(rocl_trace *t, uint32_t mangled, uint32_t display, ui
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* {"message":"..."} without escapes is what every ROCTx event holds: taken without a parser. */
+/* Every ROCTx event holds {"message":"..."}: without escapes it needs no parser. */
 static bool plain_message(const char *json, size_t len, const char *key, const char **p, size_t *n)
 {
     size_t k = strlen(key);
@@ -381,7 +381,7 @@ void rocl_quote_line(const rocl_spool *spool, uint64_t offset, char *text, size_
         got = 0;
     while (n < got && text[n] != '\n' && text[n] != '\r')
         n++;
-    /* Not half a character at the end. */
+    /* Do not leave half a character at the end. */
     for (size_t k = n; n == size - 1 && k > 0 && n - k < 4; k--) {
         if ((text[k - 1] & 0xc0) == 0x80)
             continue;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define OPEN SIZE_MAX /* an end that is not known yet */
+#define OPEN SIZE_MAX /* an unknown end */
 
 typedef struct part {
     size_t begin, end;
@@ -17,9 +17,9 @@ typedef struct part {
 typedef struct walk {
     const char *s;
     size_t n, i;
-    part name;  /* the component at hand; its end is set before template arguments */
+    part name;  /* the current component; its end is set before template arguments */
     part owner; /* the scope before it; end 0: none */
-    bool plain; /* no sign of a signature so far */
+    bool plain; /* nothing of a signature so far */
 } walk;
 
 static bool is_at(const char *s, size_t n, size_t i, const char *word)
@@ -160,7 +160,7 @@ static void read_operator(walk *w)
     w->i = is_at(w->s, w->n, end, " <") ? end + 1 : end; /* operator< <int> */
 }
 
-/* Goes on behind what it has looked at; false at the end of the name. */
+/* Reads a token and moves behind it; false at the end of the name. */
 static bool read_token(walk *w)
 {
     size_t end;
@@ -172,7 +172,7 @@ static bool read_token(walk *w)
             w->plain = false;
             return false;
         }
-        /* What stood before the space was a return type, or a part of one. */
+        /* The text before the space was a return type, or a part of one. */
         w->owner.end = 0;
         begin_name(w, w->i + 1);
         return true;

@@ -1,4 +1,5 @@
-/* An input: recognised by the table of formats, opened by its reader, asked for properties. */
+/* Recognises an input by the table of formats, opens it with its reader, and asks for
+ * properties. */
 #include "source/source.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ static rocl_source *make_source(const char *path, const rocl_format *f, rocl_spo
 }
 
 /* Adds a file to the source of its run, if there is one already. The files of a run are sorted by
- * name, in whatever order they were named. */
+ * name, whatever the order on the command line. */
 static rocl_status join_run(rocl_trace *t, const char *path, const rocl_format *f,
                             rocl_spool *spool, bool *joined, rocl_error *err)
 {
@@ -176,7 +177,7 @@ rocl_status rocl_sources_explain(const rocl_trace *t, rocl_status st, rocl_error
     return st;
 }
 
-/* Which format a database has, its tables say. */
+/* Opens a database: its tables tell the format. */
 static rocl_status open_database(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_db_object *objects = NULL;
@@ -379,7 +380,7 @@ static rocl_status read_properties(rocl_trace *t, const rocl_capture *c, rocl_pr
                                    uint32_t index, rocl_buf *json, rocl_error *err)
 {
     rocl_model_capture *m = t->captures[c->index];
-    if (!m->source || !m->source->ops->properties) /* without: read by another rank of a team */
+    if (!m->source || !m->source->ops->properties) /* none: read by another rank of a team */
         return ROCL_OK;
     const rocl_status st = m->source->ops->properties(t, m, of, index, json, err);
     return rocl_source_explain(m->source, st, err);
@@ -415,8 +416,8 @@ rocl_status rocl_code_object_json(rocl_trace *t, const rocl_capture *c, uint32_t
 
 #define DEMANGLED "demangled_kernel_name"
 
-/* Without a tree of all the properties, which takes ten times as long. ROCL_NONE: it is not there,
- * or not as plain as that. */
+/* Without a tree of all properties, which would take ten times as long. ROCL_NONE: it is missing,
+ * or not in the plain form. */
 static uint32_t find_demangled(rocl_trace *t, const rocl_buf *json)
 {
     static const rocl_view keys[] = {ROCL_JSON_KEY(DEMANGLED)};

@@ -1,5 +1,5 @@
-/* What a source is: the reader of one input format, and an input that it reads. An input holds
- * captures; the rows of a capture are cut into tasks that workers scan in any order.
+/* A source is the reader of one input format with an input that it reads. An input holds captures;
+ * the rows of a capture are cut into tasks that workers scan in any order.
  *
  *     formats.c   the table of formats
  *     source.c    an input recognised by it, opened, asked for properties
@@ -24,7 +24,7 @@ typedef struct rocl_task {
     unsigned table;      /* the source's own numbering */
     unsigned stage;      /* all tasks of a stage are done before the next stage begins */
     int64_t first, last; /* row ids */
-    uint64_t rows;       /* about how many, for progress */
+    uint64_t rows;       /* approximate number, for progress */
 } rocl_task;
 
 typedef struct rocl_plan {
@@ -37,12 +37,12 @@ typedef struct rocl_emitter {
     rocl_status (*emit)(void *ctx, unsigned worker, rocl_batch *batch, rocl_error *err);
     void *ctx;
     uint32_t kinds;  /* what is wanted; other events need not be made */
-    uint32_t fields; /* ROCL_FIELD_*s of what is wanted of them */
+    uint32_t fields; /* wanted ROCL_FIELD_*s */
     bool quiet;      /* it is prefetched: by one worker, and without progress */
-    bool few;        /* there are so few rows that one worker is faster than several */
+    bool few;        /* so few rows that one worker is faster than several */
 } rocl_emitter;
 
-/* Are arguments wanted, all of them or only those of ROCL_FIELD_HANDLES? */
+/* Are arguments wanted, whether all or only those of ROCL_FIELD_HANDLES? */
 static inline bool rocl_wants_args(const rocl_trace *t, const rocl_emitter *to)
 {
     return t->opt.args || to->fields & ROCL_FIELD_HANDLES;
@@ -66,9 +66,9 @@ typedef struct rocl_source_ops {
     /* Adds the captures of the input with their definitions: see rocl_trace_add_capture(). */
     rocl_status (*open)(struct rocl_source *s, rocl_trace *t, rocl_error *err);
     void (*close)(struct rocl_source *s); /* also after an open that failed */
-    /* Are two files (by their names) of one run, so that they are one input? NULL: no two are. */
+    /* Do two files (by their names) belong to one run, and so to one input? NULL: never. */
     bool (*same_run)(const char *a, const char *b);
-    /* Frees what open hung on a capture; NULL: nothing. */
+    /* Frees what open attached to a capture; NULL: nothing. */
     void (*free_capture)(rocl_model_capture *c);
     /* A capture is about to be scanned / is done: connections, caches. */
     rocl_status (*begin)(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
@@ -79,20 +79,20 @@ typedef struct rocl_source_ops {
     rocl_status (*finish)(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                           rocl_error *err);
     void (*end)(rocl_trace *t, rocl_model_capture *c);
-    /* Is the input still what was read? For formats that are ROCL_FORMAT_INDEPENDENT; finish checks
-     * that as well. */
+    /* Is the input unchanged? For formats that are ROCL_FORMAT_INDEPENDENT; finish checks that as
+     * well. */
     rocl_status (*unchanged)(rocl_trace *t, rocl_model_capture *c, rocl_error *err);
-    /* Some times of the capture, early and late ones, as cheap as they come; *any false when there
-     * are none. NULL: the source knows none without reading everything. */
+    /* Some early and late times of the capture that are cheap to get; *any false: there are none.
+     * NULL: the source would have to read everything. */
     rocl_status (*peek_times)(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last,
                               bool *any, rocl_error *err);
-    /* Appends the JSON object that the input keeps of a definition, nothing where there is none.
-     * Thread-safe; between open and close. NULL: it keeps none. */
+    /* Appends the JSON object that the input has of a definition, if any. Thread-safe; between open
+     * and close. NULL: it has none. */
     rocl_status (*properties)(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
                               uint32_t index, rocl_buf *json, rocl_error *err);
 } rocl_source_ops;
 
-/* A further file of an input that is made of several, which owns both. */
+/* A further file of an input of several files, which owns both members. */
 typedef struct rocl_source_file {
     char *path;
     rocl_spool *spool;
@@ -101,30 +101,30 @@ typedef struct rocl_source_file {
 /* An input of a trace, which owns it. */
 typedef struct rocl_source {
     const struct rocl_format *format;
-    const rocl_source_ops *ops; /* of the format; NULL until it is opened, where it is a database */
+    const rocl_source_ops *ops; /* of the format; for a database NULL until it is opened */
     char *path;                 /* as the user named it */
     rocl_spool *spool;      /* its bytes, decompressed: a reader may take it and set it to NULL */
     rocl_source_file *more; /* of the same run */
     size_t more_count;
-    struct rocl_db *db; /* while `open` runs, where it is a database */
+    struct rocl_db *db; /* of a database, while `open` runs */
     rocl_db_state was;  /* before it is opened: see rocl_source_explain() */
-    void *state;        /* the reader's */
+    void *state;        /* for the reader */
     size_t named;       /* index among the inputs as the user named them */
-    /* What open leaves, until it is added to that of the inputs before. */
+    /* The result of open, until it is added to the trace. */
     rocl_model_capture **captures;
     size_t capture_count;
     size_t number;       /* among the sources of the trace, once that is open */
     size_t total;        /* of its captures in the trace, once that is open */
-    uint64_t bytes;      /* of its file, 0 where it is no plain one; once the trace is open */
+    uint64_t bytes;      /* of its file, 0: not a regular one; once the trace is open */
     const char *remark;  /* NULL: none */
-    char version[32];    /* of the format, as the input says it; "": it says none */
+    char version[32];    /* of the format, as the input says; "": unknown */
     const char *writer;  /* the program that has written it; NULL: that of the format */
     unsigned rank;       /* of a team that has opened it; 0: this process */
     uint32_t input;      /* among those that this rank was told to open */
     int64_t modified;    /* s; of such an input */
     rocl_status refused; /* that rank could not open it; the remark says why */
     bool on_node;        /* only ranks of its node see it */
-    bool truncated;      /* of its input something is left out that cannot be counted */
+    bool truncated;      /* a part of its input is left out that cannot be counted */
     bool single;         /* it has one capture */
     bool joined;         /* made of slices, in a temporary file */
     bool slice;          /* others may hold more of its processes */
@@ -150,28 +150,29 @@ static inline bool rocl_peeks_at_times(const rocl_model_capture *c)
 /* Recognises an input and adds a source for it to the trace. */
 rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *err);
 
-/* What is written to while it is read looks damaged. Returns `st`, the status of what read the
- * input; where that is ROCL_INPUT and the file is not what it was, the error says so instead. */
+/* A file that is written while it is read looks damaged. Returns `st`, the status of the reader; if
+ * that is ROCL_INPUT and the file has changed, the error says so instead. */
 rocl_status rocl_source_explain(const rocl_source *s, rocl_status st, rocl_error *err);
-/* The same, where it is not known which of the inputs could not be read. */
+/* The same if it is unknown which of the inputs could not be read. */
 rocl_status rocl_sources_explain(const rocl_trace *t, rocl_status st, rocl_error *err);
 
 /* Opens the sources of the trace from `first` on, before `end`. Their captures come in their order,
  * and a failure is that of the first to fail. */
 rocl_status rocl_sources_open(rocl_trace *t, size_t first, size_t end, rocl_error *err);
 
-/* An input that is opened by itself, without what comes of those before it. */
+/* An input that was opened independently of those before it. */
 typedef struct rocl_opened {
-    rocl_source *source; /* with its captures: the caller's. NULL: it could not be opened so */
+    rocl_source *source; /* with its captures, owned by the caller. NULL: it could not be opened */
     rocl_status status;
-    char *why;          /* the caller's to free; NULL: it was opened */
-    const char *remark; /* the source's, which gives it away when its captures are added */
+    char *why;          /* to be freed; NULL: it was opened */
+    const char *remark; /* owned by the source, until its captures are added */
 } rocl_opened;
 
-/* Opens inputs by themselves, all that can be. `all` is zeroed. Fails only without memory. */
+/* Opens each input that can be opened, independently. `all` is zeroed. Fails only if memory is
+ * out. */
 rocl_status rocl_sources_open_alone(rocl_trace *t, char *const *paths, size_t n, rocl_opened *all,
                                     rocl_error *err);
-/* Adds a source to the trace, which owns it then. Where it is open, rocl_sources_open() adds its
+/* Adds a source to the trace, which then owns it. If it is open, rocl_sources_open() adds its
  * captures. */
 rocl_status rocl_source_add(rocl_trace *t, rocl_source *s, rocl_error *err);
 

@@ -123,7 +123,7 @@ static void put_run_changes(rocl_table_writer *w, const rocl_table *t)
         put_rows(w, t, rows, n, keys);
 }
 
-/* What differs in the order of kernels: those rows stand first, behind that of all. */
+/* The differences in the order of kernels: those rows come first, after the row for everything. */
 static void put_edits(rocl_table_writer *w, const rocl_table *t)
 {
     static const char *const keys[] = {"name",       "name_b",     "edit",      "times",

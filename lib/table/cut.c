@@ -72,7 +72,7 @@ static void fold_rows(rocl_tables *all, const rocl_table *t, size_t shown, rocl_
     }
 }
 
-/* What is shown is never more with its rest than without: one row is no rest. */
+/* A table with its rest row is never longer than without: a single row is not summed up. */
 static void cut_table(rocl_tables *all, rocl_table *t, size_t shown)
 {
     if (shown + 1 >= t->row_count)
@@ -114,8 +114,8 @@ size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
     for (size_t i = 0; shares && i < all->count; i++) {
         const rocl_table *t = &all->tables[i];
         shares[i].head = measure_head(t, format);
-        /* A row for others is not longer than the longest of the first ones, names apart; and the
-         * last row itself takes its place where it is the only other. */
+        /* A row for the others is at most as long as the longest of the first ones, except for
+         * names; if there is only one other row, that itself is shown. */
         for (size_t r = 0; r < t->row_count; r++) {
             if (r == 4)
                 r = t->row_count - 1;
@@ -144,7 +144,7 @@ size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
                 continue;
             used += n;
             s->shown++;
-            /* It is shown whole: there is no last row for others. */
+            /* Shown whole, without a row for others. */
             if (s->shown == t->row_count)
                 used -= s->rest;
             open++;

@@ -64,7 +64,7 @@ void rocl_datum_put_exact(rocl_buf *to, const rocl_datum *d)
         rocl_buf_double(to, d->r);
 }
 
-/* v (finite) with so many decimals, 0 to 2, whatever the locale. */
+/* v (finite) with 0 to 2 decimals, independent of the locale. */
 static void put_fixed(rocl_buf *to, double v, unsigned decimals)
 {
     if (fabs(v) >= 1e15 || !rocl_buf_reserve(to, ROCL_NUM_MAX + 4)) {

@@ -6,8 +6,8 @@
 #include "base/out.h"
 #include "table/table.h"
 
-/* What a format is given: it appends the tables to `buf`, and calls rocl_table_end_row after each
- * row. It never sees an error: after one, what it appends is thrown away. */
+/* The writer passed to a format: it appends the tables to `buf`, and calls rocl_table_end_row after
+ * each row. It never sees an error: after one, everything it appends is dropped. */
 typedef struct rocl_table_writer {
     const rocl_tables *tables;
     unsigned width; /* of the terminal, 0: any */
@@ -19,7 +19,7 @@ typedef struct rocl_table_writer {
     rocl_status status; /* the first failure */
 } rocl_table_writer;
 
-/* Writes out what is in the buffer when that is much. */
+/* Writes the buffer out when it is large. */
 void rocl_table_end_row(rocl_table_writer *w);
 /* Writes out all that is in the buffer. */
 void rocl_table_flush(rocl_table_writer *w);

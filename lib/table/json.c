@@ -300,7 +300,7 @@ static void put_text_or_null(rocl_buf *to, const char *before, const char *key, 
         rocl_buf_str(to, "null");
 }
 
-/* Messages begin "FILE: " or "FILE: PLACE: " where they are about one. */
+/* Messages about a file begin "FILE: " or "FILE: PLACE: ". */
 static void put_message(rocl_answer *a, const message *m)
 {
     static const char *const codes[] = {
@@ -347,7 +347,7 @@ rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err)
     const bool failed = status > ROCL_PARTIAL;
     rocl_status st = ROCL_OK;
     if (failed && a->w.out && strcmp(a->path, "-") != 0) {
-        rocl_out_discard(a->w.out); /* whatever was there stays; who asked gets the errors */
+        rocl_out_discard(a->w.out); /* an existing file stays; the caller gets the errors */
         a->w.out = NULL;
         a->w.buf.len = 0;
         memset(a->has, 0, sizeof a->has);

@@ -1,10 +1,10 @@
-/* The members of the envelope, for who writes it and for its schema. */
+/* The members of the envelope, for its writer and its schema. */
 #ifndef ROCL_TABLE_JSON_H
 #define ROCL_TABLE_JSON_H
 
 typedef struct rocl_answer_member {
     const char *key;
-    const char *help; /* what it is, in the schema */
+    const char *help; /* its description in the schema */
 } rocl_answer_member;
 
 enum {

@@ -8,7 +8,7 @@
 #include "table/format.h"
 
 typedef struct entry {
-    const uint8_t *full; /* but for a type that says nothing */
+    const uint8_t *full; /* without an uninformative type */
     size_t n, left_out;  /* bytes before it */
     rocl_buf displayed;
 } entry;
@@ -47,8 +47,8 @@ static void display_ends(entry *e, size_t width)
     rocl_buf_put(&e->displayed, e->full + from, e->n - from);
 }
 
-/* What stands at a code point: behind all that is before it, where that fits, "gemm<2, tru...",
- * else behind a little of the begin, "gemm...2, tr...". */
+/* Displays the text at a code point: after everything before it, if that fits, "gemm<2, tru...",
+ * else after a little of the begin, "gemm...2, tr...". */
 static void display_middle(entry *e, size_t width, size_t point)
 {
     const size_t text = width - 6, head = text / 3;

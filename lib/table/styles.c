@@ -58,7 +58,7 @@ typedef struct summary_row {
     size_t name_len;
     int64_t calls, total, min, max;
     double average, percent, stddev; /* stddev: of one call 0 */
-    bool single;                     /* one call: there is no deviation */
+    bool single;                     /* one call: no deviation */
     bool range;                      /* min, max and stddev are known: no sum of other rows */
 } summary_row;
 
@@ -176,8 +176,7 @@ static size_t measure_name(rocl_table_writer *w, const line *l)
     return rocl_text_width(w->scratch.data, w->scratch.len);
 }
 
-/* Whole nanoseconds, or the shortest text of so many of another unit; to the right of 15 columns.
- */
+/* Whole nanoseconds, or the shortest text in another unit; right-aligned in 15 columns. */
 static void put_summary_time(rocl_buf *b, int64_t ns, rocl_summary_unit unit)
 {
     char text[ROCL_NUM_MAX];
@@ -191,7 +190,7 @@ static void put_summary_time(rocl_buf *b, int64_t ns, rocl_summary_unit unit)
     rocl_buf_str(b, " |");
 }
 
-/* The lines whose domain is in the set; nothing where there are none. */
+/* The lines whose domain is in the set; nothing if there are none. */
 static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_t set)
 {
     rocl_buf *b = &w->buf;
@@ -321,7 +320,7 @@ static void put_printed(rocl_buf *b, const char *format, int decimals, double v)
     }
 }
 
-/* As Python prints them; a deviation of one value is none. */
+/* As Python prints them; one value has no deviation. */
 static void put_rocpd_values(rocl_buf *b, const summary_row *r)
 {
     put_integer(b, r->calls);
@@ -538,7 +537,7 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
     return rocl_out_write(f->outs[f->count++], f->text.data, f->text.len, err);
 }
 
-/* The rows of a domain; nothing where there are none. */
+/* The rows of a domain; nothing if there are none. */
 static rocl_status write_domain(files *f, const rocl_table *t, const domain *d, rocl_error *err)
 {
     const rocl_domain_info *info = &rocl_domain_infos[d->id];

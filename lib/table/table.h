@@ -49,7 +49,7 @@ typedef struct rocl_datum {
 
 _Static_assert(sizeof(rocl_datum) == 16, "no holes");
 
-/* What a row that stands for several has in a column. */
+/* The value of a column in a row that stands for several. */
 typedef enum rocl_fold {
     ROCL_FOLD_NONE,
     ROCL_FOLD_SUM,    /* the sum of theirs */
@@ -75,8 +75,8 @@ typedef struct rocl_table {
     const rocl_table_tab *tab; /* static; NULL: one of its own */
     const rocl_table_column *columns;
     size_t column_count;
-    /* Names of the classes of kernels by their colour, ROCL_CLASSES (model/kernel_class.h), NULL:
-     * there is none. In the arena; NULL: the table is not of kernels. */
+    /* Names of the classes of kernels, by colour: ROCL_CLASSES (model/kernel_class.h) of them, NULL
+     * for none. In the arena; NULL: the table is not of kernels. */
     const char *const *classes;
     int64_t origin; /* of ROCL_UNIT_TIME: people read the seconds since then */
     uint64_t minor; /* by column: text leaves it out where a row is wider than the terminal */
@@ -117,7 +117,7 @@ bool rocl_tables_join(rocl_tables *all, rocl_tables *from);
 rocl_datum *rocl_table_row(rocl_table *t);
 /* A copy that lives as long as the tables; "" without memory, and they are incomplete. */
 const char *rocl_tables_text(rocl_tables *all, const char *p, size_t n);
-/* The text is copied. One of 4 GiB or more is as one for which there is no memory. */
+/* Copies the text. A text of 4 GiB or more is treated like a lack of memory. */
 rocl_datum rocl_datum_text(rocl_tables *all, const char *p, size_t n);
 
 static inline rocl_datum rocl_datum_int(int64_t v)
@@ -136,8 +136,7 @@ static inline rocl_datum rocl_datum_real(double v)
 const rocl_table *rocl_tables_find(const rocl_tables *all, const char *key);
 /* The index of the column with this key; column_count: there is none. */
 size_t rocl_table_find_column(const rocl_table *t, const char *key);
-/* The cell of a row in the column with this key; one without a value where there is no such
- * column. Never NULL. */
+/* The cell of a row in the column with this key, or one without a value. Never NULL. */
 const rocl_datum *rocl_table_find_cell(const rocl_table *t, size_t row, const char *key);
 
 static inline const rocl_datum *rocl_table_cell(const rocl_table *t, size_t row, size_t column)
@@ -145,7 +144,7 @@ static inline const rocl_datum *rocl_table_cell(const rocl_table *t, size_t row,
     return &t->cells[row * t->column_count + column];
 }
 
-/* Has it a value? Numbers that are infinite or not numbers (0/0) are none. */
+/* Has it a value? Infinite numbers and NaN (0/0) do not count. */
 bool rocl_datum_has_value(const rocl_datum *d);
 /* The value of a number; 0 for a text and for no value. */
 double rocl_datum_number(const rocl_datum *d);

@@ -13,7 +13,7 @@ typedef struct layout {
     size_t readable; /* ... but not so narrow where a minor column can go instead */
     size_t width;
     bool left_out;
-    rocl_buf *texts; /* of its rows, where they are wider than it; else NULL */
+    rocl_buf *texts; /* of its rows, if they are wider than the column; else NULL */
 } layout;
 
 static void put_text_cell(rocl_buf *to, const rocl_table *t, size_t line, size_t c)

@@ -79,8 +79,8 @@ static void put_frame(rocl_buf *to, const rocl_datum *name)
         rocl_buf_byte(to, '?');
 }
 
-/* A tree has a column for the depth of its rows, each of which stands before those below it. A line
- * is a stack, and what none of those below it has of its total. */
+/* A tree has a column for the depth of its rows; each row comes before those below it. A line is a
+ * stack, and the part of its total that is in none of those below it. */
 static void put_folded(rocl_table_writer *w, const rocl_table *t)
 {
     const size_t depth_column = rocl_table_find_column(t, "depth");
@@ -94,8 +94,7 @@ static void put_folded(rocl_table_writer *w, const rocl_table *t)
         for (size_t r = 0; r < t->row_count; r++) {
             const rocl_datum *depth_cell = rocl_table_cell(t, r, depth_column);
             const size_t depth = (size_t)depth_cell->i;
-            path[depth] =
-                r; /* of the row for what was cut off there is no depth: it is outermost */
+            path[depth] = r; /* the row for rows that were cut off has no depth: it is outermost */
             if (!pass) {
                 own[r] = rocl_table_cell(t, r, total_column)->i;
                 if (depth)

@@ -292,7 +292,7 @@ rocl_status rocl_team_fork(rocl_team **team, unsigned size, rocl_error *err)
     rocl_team *made = rocl_team_new(&t, "processes of this machine");
     if (!made)
         return rocl_fail_memory(err);
-    fflush(NULL); /* or what is buffered is written by each */
+    fflush(NULL); /* else each process would write what is buffered */
     for (unsigned r = 1; st == ROCL_OK && f->rank == 0 && r < size; r++)
         st = fork_rank(f, r, err);
     made->transport.rank = f->rank;

@@ -132,7 +132,7 @@ static bool has_left(const rocl_buf *message)
     return message->len && message->data[0] == ROCL_TEAM_GONE;
 }
 
-/* The hello of the next one. */
+/* Receives the hello of the next rank. */
 static rocl_status hear_rank(rocl_team *team, rocl_buf *message, rocl_error *err)
 {
     unsigned from;
@@ -143,7 +143,7 @@ static rocl_status hear_rank(rocl_team *team, rocl_buf *message, rocl_error *err
     return st;
 }
 
-/* Rank 0 hears of all others, and says what is to be: of one that leaves, all do. */
+/* Rank 0 hears from all others, and decides: if one leaves, all do. */
 static rocl_status compare_tasks(rocl_team *team, const rocl_buf *own, const char *task, int *what,
                                  rocl_error *err)
 {
@@ -195,7 +195,7 @@ static rocl_status ask_rank_0(rocl_team *team, const rocl_buf *own, int *what, r
     return st;
 }
 
-/* A team only where all do the same: what is started for each rank alone stays so. Frees hello. */
+/* A team only if all do the same: processes started for each rank alone stay alone. Frees hello. */
 static rocl_status form_team(rocl_team **team, rocl_buf *hello, const char *task, rocl_error *err)
 {
     int what = ALONE;

@@ -25,7 +25,7 @@
 #include "rocline.h"
 #include "team/transport.h"
 
-/* What a message begins with: a byte. Numbers behind it are varints. */
+/* The first byte of a message. Numbers after it are varints. */
 typedef enum rocl_team_message {
     ROCL_TEAM_OPEN,  /* trace, flags, paths, each with its length: see trace/deal.h */
     ROCL_TEAM_READ,  /* see trace/deal.c */
@@ -82,7 +82,7 @@ rocl_team *rocl_team_new(const rocl_transport *transport, const char *name);
 /* As rocl_team_close(), but the others are not told. */
 void rocl_team_free(rocl_team *team);
 
-/* Threads of a rank, where nobody asks for a number: the ranks of a machine share its cores. */
+/* The default number of threads of a rank: the ranks of a machine share its cores. */
 unsigned rocl_team_jobs(const rocl_team *team);
 
 /* Sends a message; b->failed is memory that is out. */
@@ -122,7 +122,7 @@ static inline uint64_t rocl_team_number(rocl_team_reader *r)
     return r->bad ? 0 : v;
 }
 
-/* n bytes; NULL: it has not so many. */
+/* n bytes; NULL: there are fewer. */
 const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n);
 /* A text with its length before it, copied; NULL: memory is out, or the message is bad. */
 char *rocl_team_text(rocl_team_reader *r);

@@ -106,7 +106,8 @@ static const column flow_columns[] = {
     COLUMN(rocl_flow, next, PLAIN),
 };
 
-/* A field that is added to a record has to be added here: test_team finds what is not sent. */
+/* A field that is added to a record must be added here: test_team finds fields that are not
+ * sent. */
 enum { GROUPS = 3 };
 
 typedef struct column_group {

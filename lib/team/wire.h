@@ -19,7 +19,8 @@ typedef struct rocl_wire_texts {
 
 void rocl_wire_texts_free(rocl_wire_texts *t);
 
-/* Appends a batch but for its capture. t->fresh are then its texts that were in none before. */
+/* Appends a batch without its capture. t->fresh are then its texts that were in no earlier
+ * batch. */
 void rocl_wire_put_batch(rocl_buf *to, const rocl_batch *b, rocl_wire_texts *t);
 
 /* The reader's texts by the sender's. */

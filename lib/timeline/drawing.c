@@ -49,7 +49,7 @@ static rocl_status fill_block(drawer *d, rocl_buf *block, rocl_error *err)
     return st == ROCL_OK && block && block->failed ? rocl_fail_memory(err) : st;
 }
 
-/* Turns are handed out in their order, so somebody has the one before, and will be done. */
+/* Turns are handed out in order, so some worker has the one before, and will finish it. */
 rocl_status rocl_draw_block(rocl_block *block, rocl_error *err)
 {
     drawer *d = block->user;
@@ -125,7 +125,7 @@ static void close_parts(drawing *g, rocl_timeline_counts *counts)
     free(g->parts);
 }
 
-/* The part that has drawn the least of what it will, so that all end at about the same time. */
+/* The part with the least share of its weight drawn, so that all end at about the same time. */
 static size_t find_laggard(const drawing *g, const uint64_t *turns)
 {
     size_t least = g->count;
@@ -137,7 +137,7 @@ static size_t find_laggard(const drawing *g, const uint64_t *turns)
     return least;
 }
 
-/* Puts a block in the pipe that is drawn when the part has its turn. */
+/* Puts a block in the pipe, to be drawn at the part's turn. */
 static rocl_status put_turn(const drawing *g, drawer *d, uint64_t turn, rocl_error *err)
 {
     rocl_block *block;
@@ -147,13 +147,13 @@ static rocl_status put_turn(const drawing *g, drawer *d, uint64_t turn, rocl_err
     block->user = d;
     rocl_buf_put(&block->in, &turn, sizeof turn);
     bool failed =
-        block->in.failed; /* then the turn is never taken, and those after it would wait */
+        block->in.failed; /* then the turn would never be taken, and later ones would wait */
     st = rocl_pipe_put(g->pipe, block, err);
     return st == ROCL_OK && failed ? rocl_fail_memory(err) : st;
 }
 
-/* That a part is over may become known late: it is given turns more, and draws nothing. The order
- * among the others is the same then. */
+/* The end of a part may become known late: it then gets further turns, in which it draws nothing.
+ * That does not change the order of the others. */
 static rocl_status draw_side_by_side(const drawing *g, rocl_error *err)
 {
     uint64_t turns[ROCL_DRAWN_PARTS_MAX] = {0};

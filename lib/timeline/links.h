@@ -1,7 +1,7 @@
 /* Which call launched which GPU work. The rule, for all outputs and reports: of the calls with the
  * stack id of the work, the first by (start, id) launched it; other calls with that stack id have
- * no link. A mark stands for the call in a picture where there is none: some sources know of a call
- * only when it was. */
+ * no link. Without a call, pictures use a mark in its place: some sources know only the time of a
+ * call. */
 #ifndef ROCL_TIMELINE_LINKS_H
 #define ROCL_TIMELINE_LINKS_H
 
@@ -25,9 +25,9 @@ typedef struct rocl_links_worker { /* stack ids that a worker has seen */
 
 /* The links of a capture: some bits an event.
  *
- * The stack id alone says what has a link where that will do: two calls with one stack id are
- * rare, and found by a pass over their records. As arrows, links are stricter: both ends are there,
- * and the work began no earlier than the call. Then all calls and work are sorted by stack id. */
+ * Normally the stack id alone tells what has a link: two calls with one stack id are rare, and
+ * found by a pass over their records. As arrows, links are stricter: both ends must exist, and the
+ * work must not begin before the call. Then all calls and work are sorted by stack id. */
 typedef struct rocl_links {
     const rocl_trace *trace;
     bool arrows;
@@ -35,8 +35,8 @@ typedef struct rocl_links {
     rocl_sorter *sorter;         /* of calls and work: stack id, rank, start, row */
     rocl_idset stacks;           /* stack ids of work; for arrows: with an arrow */
     rocl_idset repeated;         /* stack ids of work and of several calls */
-    rocl_idset rows[ROCL_KINDS]; /* of events with a link: of calls where their stack id is
-                                    repeated; for arrows: of all */
+    rocl_idset rows[ROCL_KINDS]; /* rows of events with a link: of calls with repeated stack ids;
+                                    for arrows: of all events */
 } rocl_links;
 
 /* For each capture in turn: open, note from all workers, resolve when all is noted, free. */
@@ -47,8 +47,8 @@ rocl_status rocl_links_seal(rocl_links *l, unsigned worker, rocl_error *err); /*
 rocl_status rocl_links_resolve(rocl_links *l, rocl_sorter **records, rocl_error *err);
 void rocl_links_free(rocl_links *l);
 
-/* The end of a link that an event is. By one thread, which has a copy of its own of *l: it keeps
- * where it is in the sets. */
+/* Which end of a link an event is. For one thread, with its own copy of *l, which remembers
+ * positions in the sets. */
 static inline rocl_link rocl_links_of(rocl_links *l, const rocl_track_event *e)
 {
     if (!l->stacks.count || !e->stack_id || !rocl_idset_next(&l->stacks, e->stack_id))

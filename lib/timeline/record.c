@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* References are stored one up, so that none is a single zero byte. */
+/* References are stored plus 1, so that ROCL_NONE is a single zero byte. */
 static uint8_t *put_ref(uint8_t *p, uint32_t v)
 {
     return rocl_varint_put(p, v == ROCL_NONE ? 0 : (uint64_t)v + 1);
@@ -76,7 +76,7 @@ static inline void count_record(rocl_sequence *s, uint64_t time)
     s->last = time > s->last ? time : s->last;
 }
 
-/* The count of a sequence that was not used lately. */
+/* Counts a record of a sequence that was not used recently. */
 static __attribute__((noinline)) bool count_other(rocl_sequence_counts *c, uint64_t sequence,
                                                   uint64_t time)
 {
@@ -119,7 +119,7 @@ static void put_args(rocl_buf *to, const rocl_batch *b, uint32_t first, uint32_t
     }
 }
 
-/* Threads have a sequence each; what is on no thread has one with its process. */
+/* Each thread has a sequence; events without a thread are in one of their process. */
 static uint32_t find_host_index(const rocl_batch *b, const rocl_event *e)
 {
     return e->thread != ROCL_NONE ? e->thread : b->capture->thread_count + e->process;
@@ -231,7 +231,7 @@ static rocl_status encode_bandwidth(rocl_encoder *p, unsigned worker, const rocl
 static rocl_status encode_copy(rocl_encoder *p, unsigned worker, const rocl_capture *c,
                                const rocl_copy *k, rocl_error *err)
 {
-    /* The GPU it is shown on: where the bytes go, or else where they come from. */
+    /* The GPU it is shown on: the destination, else the source. */
     bool to = rocl_is_gpu(c, k->dst) || !rocl_is_gpu(c, k->src);
     uint32_t agent = to ? k->dst : k->src;
     uint8_t buf[256], *q = put_work(buf, &k->e, agent, k->queue, k->stream);
@@ -279,7 +279,7 @@ rocl_status rocl_encode_history(void *encoder, unsigned worker, rocl_batch *b, r
         uint8_t buf[64], *q = put_ref(buf, a->owner);
         uint64_t key[4];
         q = put_signed(q, a->delta);
-        /* Memory is there when the call returns, and gone when the call to free it begins. */
+        /* Memory exists from the return of the allocating call to the start of the freeing call. */
         int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
         make_key(key, ROCL_SEQUENCE_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
         st = add_record(p, worker, key, buf, q, err);
@@ -550,7 +550,7 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
     e->end = (int64_t)~rec->key[2];
     e->kind = rocl_word_kind(rec->key[3]);
     e->row = rocl_word_row(rec->key[3]);
-    e->arg_count = 0; /* unless its kind has some: the caller's event may be that of before */
+    e->arg_count = 0; /* reset, as the caller may reuse an event; some kinds have arguments */
     switch (e->sequence) {
     case ROCL_SEQUENCE_HOST:
         e->name = get_ref(&r);
@@ -585,7 +585,7 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
     case ROCL_SEQUENCE_SAMPLED:
         e->counter = get_ref(&r);
         e->thread = (uint32_t)get_number(&r); /* process */
-        e->address = rec->key[2];             /* which place */
+        e->address = rec->key[2];             /* the place */
         for (unsigned i = 0; i < 5; i++)
             e->place[i] = get_signed(&r);
         get_double(&r, &e->value);

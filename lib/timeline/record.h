@@ -8,10 +8,10 @@
  *              hash of the place
  *     word 3   row of the event's table << 4 | kind: unique; PMC: row << 16 ^ counter
  *
- * A sequence is all records with the same upper 28 bits of word 0. That this word goes on with the
- * time lets most comparisons of the sorter end there.
+ * A sequence is all records with the same upper 28 bits of word 0. As this word continues with the
+ * time, most comparisons of the sorter end there.
  *
- * The payload has what is left. References (texts, threads, agents, ...) are stored one up, so that
+ * The payload has the rest. References (texts, threads, agents, ...) are stored one up, so that
  * ROCL_NONE is a single 0; numbers that may be negative are zigzagged; a double is 8 bytes.
  *
  *     HOST         name, category, stack id, count of arguments, {name, type, length, bytes}...
@@ -37,10 +37,10 @@
 #include "model/trace.h"
 #include "trace/pipeline.h"
 
-/* What sequences are of: the upper bits of the first key word. */
+/* The kinds of sequences: the upper bits of the first key word. */
 typedef enum rocl_sequence_kind {
     ROCL_SEQUENCE_HOST = 1,  /* index: thread, or thread_count + process */
-    ROCL_SEQUENCE_GPU,       /* index: process, or what rocl_encoder.index says */
+    ROCL_SEQUENCE_GPU,       /* index: process, or by rocl_encoder.index */
     ROCL_SEQUENCE_MEMORY,    /* allocations; index: the same */
     ROCL_SEQUENCE_ALLOCATED, /* allocated bytes over time; index: process */
     ROCL_SEQUENCE_BANDWIDTH, /* copies over time; index: process */
@@ -48,8 +48,8 @@ typedef enum rocl_sequence_kind {
     ROCL_SEQUENCE_SAMPLED,   /* sampled and SPM values; index: counter, or counter_count */
 } rocl_sequence_kind;
 
-/* The kind of a counter's value among GPU work: none of that has it, and with the row of its
- * dispatch it sorts before it. */
+/* The kind of a counter's value among GPU work, which has no such kind: with the row of its
+ * dispatch it sorts before that. */
 enum { ROCL_KIND_COUNTED = ROCL_REGION };
 _Static_assert((int)ROCL_KIND_COUNTED < (int)ROCL_DISPATCH, "values come before their dispatch");
 
@@ -62,7 +62,7 @@ _Static_assert((int)ROCL_KIND_COUNTED < (int)ROCL_DISPATCH, "values come before 
 typedef uint32_t rocl_index_fn(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t agent,
                                uint32_t queue, uint32_t stream);
 
-/* The records of one kind and index: all keys whose first word, less the bits of time, is this
+/* The records of one kind and index: all keys whose first word, without the bits of time, is this
  * number. */
 typedef struct rocl_sequence {
     uint64_t number;
@@ -85,7 +85,7 @@ typedef struct rocl_encoder_worker {
     rocl_sequence_counts counts;
 } rocl_encoder_worker;
 
-/* What a process copies from or to besides the GPU that a copy is shown on: another GPU, or none
+/* The other end of a process's copy, besides the GPU that it is shown on: another GPU, or none
  * (ROCL_NONE). */
 static inline uint64_t rocl_copy_end(uint32_t process, uint32_t agent)
 {
@@ -98,7 +98,7 @@ static inline bool rocl_is_gpu(const rocl_capture *c, uint32_t agent)
     return agent != ROCL_NONE && c->agents[agent].type == ROCL_AGENT_GPU;
 }
 
-/* Encodes what batches bring into the sorter of a capture. */
+/* Encodes batches into the sorter of a capture. */
 typedef struct rocl_encoder {
     rocl_trace *trace;
     bool amd_layout;      /* no memory slices, copied bytes instead of rates */
@@ -122,15 +122,15 @@ rocl_sorter *rocl_record_sorter(const rocl_trace *t); /* NULL: memory is out */
 rocl_status rocl_encoder_check(const rocl_capture *c, rocl_error *err);
 rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                               rocl_error *err);
-/* Allocations, also those before the time window: what is live in it depends on them. It is the
+/* Encodes allocations, even those before the time window: what is live in it depends on them. The
  * `history` of rocl_encoder_sink(). */
 rocl_status rocl_encode_history(void *encoder, unsigned worker, rocl_batch *b, rocl_error *err);
 
-/* All that the capture has, in their order; free them. */
+/* All sequences of the capture, in order; free them. */
 rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, size_t *count,
                                    rocl_error *err);
 
-/* Neighbouring sequences, and how much they are together. */
+/* Neighbouring sequences, and their total weight. */
 typedef struct rocl_part_range {
     size_t first, last; /* of the sequences, the last one is not in it */
     uint64_t weight;
@@ -138,22 +138,20 @@ typedef struct rocl_part_range {
     rocl_sort_bound begin; /* of a piece */
 } rocl_part_range;
 
-/* At most as many parts: where all of them are at hand at once, what keeps some ten cores busy; and
- * where workers take one after the other, so many that none is left with a large one at the end. */
+/* The most parts: if all are drawn at once, enough for some ten cores; if workers take one after
+ * the other, enough that none gets a large one at the end. */
 #define ROCL_DRAWN_PARTS_MAX 16
 #define ROCL_PARTS_MAX       64
 
-/* Cuts sequences to parts that can be written side by side, of about the same weight: one to
- * `most`, about half as many as that; none weighs much less than `least`, if there are several.
- * One, too, of no sequences. How, depends on nothing but the sequences. Returns how many there are.
- */
+/* Groups sequences into parts of about the same weight that can be written concurrently: from one
+ * (even of no sequences) to `most`, about half as many as that; if there are several, none weighs
+ * much less than `least`. The result depends only on the sequences. Returns the number of parts. */
 size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
                       uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
                       rocl_part_range *parts);
-/* Cuts parts that weigh more further: a sequence that has nearly all of it. That of a thread at
- * times where no slice of it is open, also none that ends just then; that of GPU work anywhere, if
- * the sink does not mind. Where, depends on nothing but the records. All pieces but the first are
- * parts of their own. */
+/* Cuts parts further that weigh more because of one sequence: that of a thread at times when no
+ * slice is open (nor ends at that time); that of GPU work anywhere, if the sink allows it. The
+ * result depends only on the records. All pieces but the first are parts of their own. */
 rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
                             rocl_part_range parts[ROCL_DRAWN_PARTS_MAX], size_t *count,
                             rocl_error *err);
@@ -164,19 +162,19 @@ rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const roc
 /* An empty sorter for a capture, in place of the former one's. */
 rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_error *err);
 void rocl_encoder_forget(rocl_encoder *p);
-/* All of a sink but begin_capture and end_capture: its struct begins with the encoder, which is
- * what `self` points to. */
+/* A sink without begin_capture and end_capture; `self` is the encoder, which must be the first
+ * member of the sink's struct. */
 rocl_sink rocl_encoder_sink(rocl_encoder *first);
-/* Its `events`, for sinks that look at them as well. */
+/* Its `events`, for sinks that also look at events themselves. */
 rocl_status rocl_encoder_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err);
 
-/* The number of the sequence that a key is of, and what it says. */
+/* The number of the sequence of a key, and its kind and index. */
 static inline uint64_t rocl_sequence_of(const uint64_t *key)
 {
     return key[0] >> ROCL_SEQUENCE_SHIFT;
 }
 
-/* Before all records of a sequence that begin at a time or later. */
+/* The bound before all records of a sequence that begin at a time or later. */
 static inline rocl_sort_bound rocl_sequence_bound(uint64_t number, uint64_t time)
 {
     return (rocl_sort_bound){
@@ -204,7 +202,7 @@ typedef struct rocl_track_arg { /* of a call or dispatch; the value is in the re
     size_t len;
 } rocl_track_arg;
 
-/* A record as it comes back: what its kind of sequence has, all else is undefined. */
+/* A decoded record: members that its kind of sequence does not have are undefined. */
 typedef struct rocl_track_event {
     rocl_sequence_kind sequence;
     uint32_t index;
@@ -234,20 +232,20 @@ typedef struct rocl_track_event {
     double value;
 } rocl_track_event;
 
-/* The first key word of a record that is to come back under another index. */
+/* The first key word of a record with another index. */
 uint64_t rocl_record_key_at(const rocl_sort_record *r, uint32_t index);
 
-/* Fills *e; the args point into the record. False: the record is broken (a fault of ours). */
+/* Fills *e; the args point into the record. False: the record is broken (a bug). */
 bool rocl_record_decode(const rocl_sort_record *r, rocl_track_event *e);
 bool rocl_track_event_next_arg(rocl_track_event *e, rocl_track_arg *arg);
 
-/* Keys of a JSON object differ: whether the n-th argument of an event, from 1, is to be called
- * "name #n", as one before it or a key in `own` has its name. own: ends with NULL. e: before the
- * first argument was taken. */
+/* Keys of a JSON object must differ: is the n-th argument of an event, from 1, to be called
+ * "name #n", because one before it or a key in `own` has the same name? own: ends with NULL. e: the
+ * event before its first argument was taken. */
 bool rocl_track_arg_needs_number(const rocl_trace *t, rocl_track_event e, const rocl_track_arg *arg,
                                  unsigned n, const char *const *own);
 
-/* Bytes per second over `ns` > 0; sizes out of a file may be absurd, the rate still fits int64. */
+/* Bytes per second over `ns` > 0; even with absurd sizes from a file the rate fits int64. */
 static inline uint64_t rocl_rate(uint64_t bytes, int64_t ns)
 {
     double rate = (double)bytes * 1e9 / (double)ns;

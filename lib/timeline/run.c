@@ -1,5 +1,5 @@
-/* A run of the timeline: events of a capture to a sorter, its sequences, their cut to parts that
- * are written side by side, and the reading of a part. */
+/* A run of the timeline: events of a capture into a sorter, its sequences, cutting them to parts
+ * that are written concurrently, and reading a part. */
 #include "timeline/timeline.h"
 
 #include "base/array.h"
@@ -48,6 +48,17 @@ rocl_status rocl_timeline_begin_capture(rocl_timeline *t, const rocl_capture *c,
     return rocl_links_open(&t->links, t->encoder.trace, false, err);
 }
 
+rocl_status rocl_timeline_resolve(const rocl_trace *t, rocl_sorter **records, rocl_links *links,
+                                  rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    for (unsigned w = 0; w < t->opt.jobs && st == ROCL_OK; w++)
+        st = rocl_sorter_seal(*records, w, err);
+    for (unsigned w = 0; w < t->opt.jobs && st == ROCL_OK; w++)
+        st = rocl_links_seal(links, w, err);
+    return st ? st : rocl_links_resolve(links, records, err);
+}
+
 rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err)
 {
     rocl_encoder *p = &t->encoder;
@@ -72,8 +83,8 @@ void rocl_timeline_forget_capture(rocl_timeline *t)
     t->sorter = NULL;
 }
 
-/* One for each index that a kind of sequence may have, see rocl_sequence_kind; what is of no known
- * process or counter has one more. */
+/* One for each index of each kind of sequence, see rocl_sequence_kind, plus one for an unknown
+ * process or counter. */
 uint64_t rocl_timeline_sequences_max(const rocl_capture *c)
 {
     const uint64_t processes = (uint64_t)c->process_count + 1;
@@ -84,7 +95,7 @@ uint64_t rocl_timeline_sequences_max(const rocl_capture *c)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* What a part is to weigh: some are only half as large, so that there may be twice as many. */
+/* The weight that parts should have: some are only half as large, so there may be twice as many. */
 static uint64_t share_of(uint64_t total, uint64_t least, size_t most)
 {
     const uint64_t share = total / (most / 2);
@@ -114,7 +125,7 @@ size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
     return n;
 }
 
-/* Ends of slices that are looked at for a time at which none is open, one after the other. */
+/* How many ends of slices are tried in the search for a time at which none is open. */
 #define HOPS_MAX 64
 
 /* Looks for the first time from *time on, and before `until`, at which no slice of the sequence is
@@ -217,7 +228,7 @@ static rocl_status read_record(rocl_timeline_part *p, rocl_error *err)
     return rocl_record_decode(&p->record, &p->event) ? ROCL_OK : rocl_fail_sorted(err);
 }
 
-/* The process that the sequence at hand is of. */
+/* The process of the current sequence. */
 static uint32_t find_process(const rocl_timeline_part *p)
 {
     const rocl_capture *c = p->timeline->capture;

@@ -1,6 +1,6 @@
 /* Slices: host calls, markers and marks on the track of their thread, GPU work on the tracks of its
- * agent. What overlaps on a track, or does not nest where slices of it do, goes to further lanes.
- */
+ * agent. Slices that overlap on a track, or do not nest on a track of nested slices, go to further
+ * lanes. */
 #include "timeline/timeline.h"
 
 #include "base/array.h"
@@ -43,7 +43,7 @@ static uint32_t find_lane(const rocl_lanes *l, uint32_t group, int64_t end, bool
     return g->lanes[i - g->cap];
 }
 
-/* Makes the tree anew for twice the lanes. */
+/* Rebuilds the tree for twice as many lanes. */
 static bool grow_group(rocl_lanes *l, rocl_lane_group *g)
 {
     uint32_t cap = g->cap ? 2 * g->cap : 1;
@@ -153,7 +153,7 @@ static rocl_status add_track(rocl_timeline_part *p, uint64_t key, const rocl_tra
     return p->timeline->ops->define(p, track, &t->base, err);
 }
 
-/* The track that the work at hand is drawn on: its group of lanes. Neighbours share it mostly. */
+/* The group of lanes of the track that the current work is drawn on. Neighbours mostly share it. */
 static rocl_status find_work_track(rocl_timeline_part *p, uint32_t *group, rocl_error *err)
 {
     const rocl_track_event *e = &p->event;
@@ -187,7 +187,7 @@ static void end_slices(rocl_timeline_part *p, int64_t time)
     }
 }
 
-/* On the first lane that takes the slice; on a new one, where there is none. */
+/* Draws on the first lane that takes the slice, else on a new one. */
 static rocl_status draw_slice(rocl_timeline_part *p, uint32_t group, rocl_error *err)
 {
     bool extra;
@@ -215,7 +215,7 @@ static rocl_status draw_slice(rocl_timeline_part *p, uint32_t group, rocl_error 
 
 /* ---- arrows between host slices: their ends wait until it is known which slice they belong to */
 
-/* Draws those whose time is past: no slice has begun at it. */
+/* Draws the arrows whose time has passed without a slice beginning then. */
 static rocl_status draw_late_flows(rocl_timeline_part *p, bool all, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -241,7 +241,7 @@ static rocl_status keep_flow(rocl_timeline_part *p, rocl_error *err)
     return ROCL_OK;
 }
 
-/* An instant takes those that are at its time and called as it is, if the sink can draw that. */
+/* An instant takes the arrows with its time and name, if the sink can draw that. */
 static rocl_status draw_instant(rocl_timeline_part *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
@@ -275,7 +275,7 @@ static rocl_status draw_host(rocl_timeline_part *p, rocl_error *err)
         return keep_flow(p, err);
     if (p->event.kind != ROCL_INSTANT || (ops->link_slices && rocl_timeline_link(p))) {
         st = draw_slice(p, 0, err);
-        p->flow_count = 0; /* all that were left belong to it */
+        p->flow_count = 0; /* all remaining ones belong to it */
         return st;
     }
     return draw_instant(p, err);
@@ -291,7 +291,7 @@ static rocl_status keep_counted(rocl_timeline_part *p, rocl_error *err)
     p->counted_row = e->row;
     if (!ROCL_GROW(p->counted, p->counted_cap, p->counted_count + (size_t)1))
         return rocl_fail_memory(err);
-    /* By counter: their order in the sorter is any. */
+    /* Kept in order of counters, as their order in the sorter is arbitrary. */
     uint32_t at = p->counted_count++;
     for (; at && p->counted[at - 1].counter > e->counter; at--)
         p->counted[at] = p->counted[at - 1];

@@ -11,11 +11,11 @@
  *     values.c   allocated and copied bytes, counters of dispatches, samples
  *     links.c    which call launched which work; reports use it as well
  *
- * Records are sorted by (sequence, time). A sequence is what is drawn from begin to end by one
- * thread: a host thread, the GPU work of a process (or, with by_track, of one track), the values
- * of a counter. A part is some neighbouring sequences, or a piece of a thread's that has nearly all
- * records: it is cut where no slice is open. How sequences are cut to parts depends on their
- * records alone, and what a part draws on no other part: output is the same for any number of
+ * Records are sorted by (sequence, time). A sequence is drawn from begin to end by one thread: a
+ * host thread, the GPU work of a process (or, with by_track, of one track), the values of a
+ * counter. A part is a group of neighbouring sequences, or a piece of a thread's sequence that has
+ * nearly all records, cut where no slice is open. How parts are cut depends only on the records,
+ * and what a part draws does not depend on other parts: output is the same for any number of
  * workers.
  *
  * Lifetimes: a rocl_timeline lives as long as its sink, with the state of one capture at a time; it
@@ -50,8 +50,8 @@ typedef enum rocl_track_kind {
     ROCL_TRACK_SAMPLES,   /* of a counter in one place of its GPU */
 } rocl_track_kind;
 
-/* What is drawn together. Indexes are those of the capture, ROCL_NONE: unknown, or there is none.
- */
+/* Slices or values that are drawn together. Indexes are those of the capture, ROCL_NONE: unknown or
+ * none. */
 typedef struct rocl_track {
     rocl_track_kind kind;
     uint32_t process;
@@ -68,7 +68,7 @@ typedef struct rocl_track {
 /* The process and the thread (ROCL_NONE: it is unknown) of a sequence of host events. */
 uint32_t rocl_host_process(const rocl_capture *c, uint32_t index, uint32_t *thread);
 
-/* The process that a counter is of; that of an unknown one is the first. */
+/* The process of a counter; the first for an unknown one. */
 uint32_t rocl_counter_process(const rocl_capture *c, uint32_t counter);
 
 /* ---- labels: what things are called in pictures of a trace ------------------------------------
@@ -82,20 +82,19 @@ void rocl_process_details(char *s, size_t size, int32_t rank, int64_t pid, const
 
 /* "/opt/app/train --rank 0" -> "train" */
 void rocl_program_name(const char *command, char *name, size_t size);
-/* Its own name; the main thread is called as its program is; "" when nothing is known. May use buf.
- */
+/* Its own name, or for the main thread that of its program; "" if unknown. May use buf. */
 const char *rocl_thread_label(const rocl_capture *c, const rocl_thread *t, const rocl_process *p,
                               char *buf, size_t size);
 /* "GPU 0 AMD Instinct MI300X"; instead of the product the name that the program gave it. */
 void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t size);
-/* "GPU 0"; the label of an agent that is none; "unknown agent". */
+/* "GPU 0"; the label of another agent; "unknown agent". */
 void rocl_agent_label(const rocl_gpus *g, const rocl_capture *c, uint32_t agent, char *s,
                       size_t size);
 /* Its label; "No Queue" for NULL. */
 void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word, char *name,
                       size_t size);
 
-/* "Stream 1", "Copies": what a track of GPU work is called; host: "Host copies". */
+/* The label of a track of GPU work: "Stream 1", "Copies"; host: "Host copies". */
 void rocl_work_label(const rocl_trace *t, const rocl_capture *c, const rocl_track *track, bool host,
                      char *name, size_t size);
 /* " xcc 0 se 1": of samples; "" where nothing is known. */
@@ -107,26 +106,27 @@ void rocl_place_label(const int64_t place[5], char name[ROCL_PLACE_LABEL_MAX]);
 typedef struct rocl_timeline rocl_timeline;
 typedef struct rocl_timeline_part rocl_timeline_part;
 
-/* Where an arrow begins, goes on or ends. */
+/* A point where an arrow begins, passes or ends. */
 typedef struct rocl_flow_mark {
     uint64_t flow; /* the same for all ends of an arrow, within the capture */
     int64_t time;
     uint32_t name, category; /* texts */
     rocl_flow_end end;
-    bool next; /* belongs to the slice that begins next; else to the one at or around its time */
+    bool next; /* it belongs to the next slice; else to the one at or around its time */
 } rocl_flow_mark;
 
-/* What sinks can hold, and how they draw it. The event that is drawn is p->event; its record, where
- * bytes of it are wanted, p->record. Times ascend within a sequence. */
+/* What sinks can hold, and how they draw it. The current event is p->event; its record, if bytes of
+ * it are wanted, p->record. Times ascend within a sequence. */
 typedef struct rocl_timeline_ops {
     bool work_overlaps; /* slices of GPU work may overlap on a track: it needs no lanes */
-    bool instant_flows; /* arrows may end in instants: p->flows are those of it */
-    bool link_slices;   /* only slices can have links: a mark that has one becomes a slice */
+    bool instant_flows; /* arrows may end in instants: p->flows has those of one */
+    bool link_slices;   /* only slices can have links: a mark with one becomes a slice */
     /* A sequence begins: p->event is its first; nothing on it is before `from`. May be NULL. */
     rocl_status (*begin)(rocl_timeline_part *p, int64_t from, rocl_error *err);
     /* It ends, after all slices have. May be NULL. */
     void (*end)(rocl_timeline_part *p);
-    /* A track, before anything is drawn on it in the sequence: *id is what it is called below. */
+    /* Called for a track before anything is drawn on it in the sequence: *id identifies it
+     * below. */
     rocl_status (*define)(rocl_timeline_part *p, const rocl_track *track, uint64_t *id,
                           rocl_error *err);
     /* p->event begins, a host call or GPU work. Without slice_end the slice is complete: it is from
@@ -135,11 +135,11 @@ typedef struct rocl_timeline_ops {
     rocl_status (*work)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
     void (*slice_end)(rocl_timeline_part *p, uint64_t track, int64_t time); /* may be NULL */
     rocl_status (*instant)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
-    /* An end of an arrow at whose time no slice begins: it is within a slice, or in none. Those at
-     * which one begins are p->flows while it is handed to `call`. NULL: the sink draws no flows. */
+    /* An end of an arrow at a time when no slice begins, whether within a slice or not. Arrows of a
+     * slice that begins are in p->flows during `call`. NULL: the sink draws no flows. */
     rocl_status (*flow)(rocl_timeline_part *p, uint64_t track, const rocl_flow_mark *flow,
                         rocl_error *err);
-    /* It holds until the next one of the track. */
+    /* The value holds until the next one of the track. */
     void (*value)(rocl_timeline_part *p, uint64_t track, int64_t time, double value);
     void (*bytes)(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t value);
 } rocl_timeline_ops;
@@ -147,13 +147,13 @@ typedef struct rocl_timeline_ops {
 /* ---- a capture ------------------------------------------------------------------------------- */
 
 struct rocl_timeline {
-    rocl_encoder encoder; /* first: what rocl_encoder_sink hands out is the sink, the timeline and
-                             the encoder */
+    rocl_encoder encoder; /* must be first: rocl_encoder_sink passes one pointer for the sink, the
+                             timeline and the encoder */
     const rocl_timeline_ops *ops;
     bool by_queue;      /* GPU work is drawn by queue, not by stream */
     bool by_track;      /* GPU work has a sequence for each track, not one for each process */
     bool link_calls;    /* wants rocl_timeline_link() */
-    bool lanes_settled; /* all of a sequence is one track, in which slices nest */
+    bool lanes_settled; /* a sequence is one track, in which slices nest */
     /* of the capture at hand */
     const rocl_capture *capture;
     int64_t from, to; /* the time window */
@@ -161,26 +161,29 @@ struct rocl_timeline {
     rocl_sequence *sequences; /* that the sorter has; NULL: not counted */
     size_t sequence_count;
     rocl_links links;
-    /* Of GPU work: sequence indexes that a process has, and tracks that share one. */
+    /* Of GPU work: number of sequence indexes of a process, and of tracks that share one. */
     uint32_t work_indexes, fold;
 };
 
-/* For each capture in turn: in begin_capture of the sink; when all its events are in; when it is
- * written, or nothing can be. */
+/* Call these for each capture in turn: in begin_capture of the sink; after all its events; when it
+ * is written, or cannot be. */
 rocl_status rocl_timeline_begin_capture(rocl_timeline *t, const rocl_capture *c, rocl_error *err);
 rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err);
 void rocl_timeline_forget_capture(rocl_timeline *t);
-/* What of a capture tracks follow from: done by begin_capture. */
+/* For sinks that keep the records of a capture until all are read: seals its records and links, and
+ * resolves these. */
+rocl_status rocl_timeline_resolve(const rocl_trace *t, rocl_sorter **records, rocl_links *links,
+                                  rocl_error *err);
+/* Sets up what tracks of a capture depend on: done by begin_capture. */
 void rocl_timeline_set_capture(rocl_timeline *t, const rocl_capture *c);
 
-/* So many sequences a capture has at most, as far as its definitions tell, unless by_track is set.
- */
+/* The most sequences that a capture can have by its definitions, unless by_track is set. */
 uint64_t rocl_timeline_sequences_max(const rocl_capture *c);
 
-/* The index of the sequence of GPU work; timeline: whose capture the event is of. */
+/* The index of the sequence of GPU work; timeline: the one of the event's capture. */
 rocl_index_fn rocl_work_index;
 
-/* Which track GPU work is drawn on: all but `lane`. agent: that the work is shown with. */
+/* The track that GPU work is drawn on, without `lane`. agent: the one it is shown with. */
 rocl_track rocl_work_track(const rocl_timeline *t, rocl_kind kind, uint32_t agent, uint32_t queue,
                            uint32_t stream, uint32_t thread);
 
@@ -192,8 +195,7 @@ typedef struct rocl_timeline_counts {
     uint64_t moved; /* slices that are in them */
 } rocl_timeline_counts;
 
-/* What draws slices in rows can only draw those that nest in one, so others get further rows, first
- * fit. */
+/* A row can only show nested slices, so others get further rows, first fit. */
 typedef struct rocl_open_slice { /* a slice that has begun */
     int64_t end;
     uint64_t order; /* of beginning */
@@ -202,15 +204,15 @@ typedef struct rocl_open_slice { /* a slice that has begun */
 
 typedef struct rocl_lane {
     uint64_t track;
-    uint32_t group;  /* which lanes may replace each other */
+    uint32_t group;  /* lanes in a group may replace each other */
     uint32_t number; /* in the group */
     int64_t *ends;   /* of the open slices, outermost first */
     uint32_t depth;
     size_t cap;
 } rocl_lane;
 
-/* The lanes of a group, in a tree of maxima over how far a slice may reach in each: the first that
- * takes a slice is found without looking at those before it. */
+/* The lanes of a group, in a tree of maxima of how far a slice may reach in each: the first that
+ * takes a slice is found without looking at all before it. */
 typedef struct rocl_lane_group {
     int64_t *reach;  /* 2 * cap; the leaves from cap on */
     uint32_t *lanes; /* by number */
@@ -229,7 +231,7 @@ typedef struct rocl_lanes {
 
 typedef struct rocl_meter { /* a value over time */
     uint64_t track;
-    uint64_t sum; /* of bytes; absurd sizes make it wrap and come back, not overflow */
+    uint64_t sum; /* of bytes; unsigned, so that absurd sizes wrap around and back */
     int64_t end;  /* COUNTER: when the value shown runs out; INT64_MIN: it is 0 */
     bool defined;
 } rocl_meter;
@@ -237,19 +239,19 @@ typedef struct rocl_meter { /* a value over time */
 struct rocl_timeline_part {
     const rocl_timeline *timeline;
     size_t number;           /* among the sorter's parts */
-    size_t at, last;         /* sequences: the one at hand, and the first that is not the part's */
+    size_t at, last;         /* the current sequence, and the first after the part */
     unsigned piece;          /* 0: it begins with a sequence; else with the n-th cut of one */
-    size_t cut;              /* the sequence that other parts have pieces of; SIZE_MAX: none */
-    const size_t *filled;    /* how much is in the block at hand, see drawing.h */
-    rocl_sort_record record; /* at hand, and what is in it */
+    size_t cut;              /* the sequence that is shared with other parts; SIZE_MAX: none */
+    const size_t *filled;    /* bytes in the current block, see drawing.h */
+    rocl_sort_record record; /* the current one, and its contents */
     rocl_track_event event;
     uint64_t sequence; /* number of its sequence */
-    bool more;         /* there is one at hand */
+    bool more;         /* there is a current record */
     rocl_links links;  /* a view of the timeline's */
     rocl_timeline_counts counts;
     /* ---- of the sequence at hand ---- */
     rocl_status (*draw)(rocl_timeline_part *p, rocl_error *err); /* NULL: it has not begun */
-    rocl_status (*slice)(rocl_timeline_part *p, uint64_t track, rocl_error *err); /* of its ops */
+    rocl_status (*slice)(rocl_timeline_part *p, uint64_t track, rocl_error *err); /* from the ops */
     rocl_status (*finish)(rocl_timeline_part *p, rocl_error *err); /* after the last one */
     uint32_t process;
     uint64_t lanes_before; /* counts.lanes at its begin */
@@ -267,31 +269,32 @@ struct rocl_timeline_part {
     uint32_t shown_count;
     size_t shown_cap;
     rocl_track_kind value_kind; /* of bytes */
-    bool in_window;             /* ALLOCATED: its begin has been drawn */
-    struct rocl_counted { /* values of counters of the dispatch that is drawn next, or in `work` */
+    bool in_window;             /* ALLOCATED: the begin of the window has been drawn */
+    struct rocl_counted { /* counter values of the dispatch that is drawn next, or during `work` */
         uint32_t counter;
         double value;
     } * counted;
     uint32_t counted_count;
     size_t counted_cap;
-    uint64_t counted_row;  /* of that dispatch */
-    rocl_flow_mark *flows; /* of a thread, that wait for their slice; in `call` those of it */
+    uint64_t counted_row; /* of that dispatch */
+    rocl_flow_mark
+        *flows; /* arrows of a thread that wait for their slice; during `call` those of it */
     uint32_t flow_count;
     size_t flow_cap;
 };
 
-/* Which end of a link the event at hand is. */
+/* Which end of a link the current event is. */
 static inline rocl_link rocl_timeline_link(rocl_timeline_part *p)
 {
     return rocl_links_of(&p->links, &p->event);
 }
 
-/* Reads the first record. timeline, number, at and last are set, all else is 0. */
+/* Reads the first record. The caller has set timeline, number, at and last; the rest is 0. */
 rocl_status rocl_timeline_part_begin(rocl_timeline_part *p, rocl_error *err);
-/* Draws the record at hand (and what begins and ends with it), and reads the next; p->more false
- * at the end. */
+/* Draws the current record (and what begins and ends with it), and reads the next; p->more false at
+ * the end. */
 rocl_status rocl_timeline_draw(rocl_timeline_part *p, rocl_error *err);
-void rocl_timeline_part_free(rocl_timeline_part *p); /* what it holds, also after a failure */
+void rocl_timeline_part_free(rocl_timeline_part *p); /* frees its contents, even after a failure */
 
 void rocl_timeline_counts_add(rocl_timeline_counts *to, const rocl_timeline_counts *from);
 

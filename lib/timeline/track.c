@@ -1,4 +1,4 @@
-/* Which track GPU work is drawn on, and what things are called: the rules of all outputs. */
+/* Which track GPU work is drawn on, and how things are named: the rules for all outputs. */
 #include "timeline/timeline.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 
 /* AMD's converter has a track for each stream, whatever its agent; with queues, one for each queue
- * of an agent, and one for the copies to an agent that a thread asked for. */
+ * of an agent, and one for the copies of a thread to an agent. */
 static rocl_track amd_track(const rocl_timeline *t, rocl_track track, rocl_kind kind,
                             uint32_t queue, uint32_t stream, uint32_t thread)
 {
@@ -33,7 +33,7 @@ rocl_track rocl_work_track(const rocl_timeline *t, rocl_kind kind, uint32_t agen
     track.gpu = rocl_is_gpu(t->capture, agent);
     if (t->encoder.amd_layout)
         return amd_track(t, track, kind, queue, stream, thread);
-    /* Not every source knows streams, and barriers have none. */
+    /* Not every source has streams, and barriers have none. */
     bool by_queue = t->by_queue || (stream == ROCL_NONE && queue != ROCL_NONE);
     uint32_t id = by_queue ? queue : stream;
     bool host = agent != ROCL_NONE && !track.gpu;
@@ -80,8 +80,8 @@ void rocl_timeline_set_capture(rocl_timeline *t, const rocl_capture *c)
     t->work_indexes = t->fold = 1;
     if (!t->by_track)
         return;
-    /* Each process has its share of the indexes, in which its tracks have one of their own as long
-     * as there are enough. */
+    /* Each process has its share of the indexes; its tracks get one each as long as there are
+     * enough. */
     uint64_t tracks = ((uint64_t)c->agent_count + 1) * tracks_of_agent(c);
     uint32_t share = ROCL_SEQUENCE_INDEXES / (c->process_count ? c->process_count : 1);
     t->work_indexes = tracks < share ? (uint32_t)tracks : share;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Defines the track of a meter when it is drawn on first: what has no values does not appear. */
+/* Defines the track of a meter when it is first drawn on: tracks without values do not appear. */
 static rocl_status define_meter(rocl_timeline_part *p, uint32_t meter, rocl_track track,
                                 rocl_error *err)
 {

@@ -1,4 +1,4 @@
-/* Sets the clocks of the machines of a trace, and tells when they seem to differ. */
+/* Sets the clocks of the machines of a trace, and warns if they seem to differ. */
 #include "trace/clocks.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
 {
     rocl_aligner *a = NULL;
-    /* One node begins when it begins; a marker or a file that is named must still be there. */
+    /* One node needs no alignment; but a named marker or file must still exist. */
     if (t->opt.align <= ROCL_ALIGN_NONE ||
         (t->machine_count < 2 && t->opt.align == ROCL_ALIGN_START))
         return ROCL_OK;
@@ -60,7 +60,8 @@ static void widen_span(span *s, int64_t first, int64_t last)
     s->last = last > s->last ? last : s->last;
 }
 
-/* From the begin to the end of its processes; where a profiler did not note them, some events. */
+/* From the begin to the end of its processes, or, if the profiler did not note those, by some
+ * events. */
 static void widen_to_capture(rocl_trace *t, rocl_model_capture *c, span *s)
 {
     bool any = false;
@@ -72,7 +73,7 @@ static void widen_to_capture(rocl_trace *t, rocl_model_capture *c, span *s)
         return;
     /* Errors are reported when the events are read. */
     if (c->source->ops->peek_times(t, c, &first, &last, &any, NULL) == ROCL_OK && any)
-        widen_span(s, first + c->offset, last + c->offset); /* drift is little */
+        widen_span(s, first + c->offset, last + c->offset); /* drift is negligible here */
 }
 
 static int compare_by_first(const void *a, const void *b)

@@ -18,13 +18,13 @@
 
 #define OPTION "--align collectives"
 
-/* With more, every second one goes, and so on: slopes of all pairs are taken. */
+/* Beyond this every second sample is dropped, and so on, as slopes of all pairs are taken. */
 enum { SAMPLES_MAX = 1024, SAMPLES_MIN = 8 };
-/* What is known less well is refused: it would be worse than the clocks of most clusters. */
+/* A larger uncertainty is refused: it would be worse than the clocks of most clusters. */
 #define UNCERTAINTY_MAX 1e6 /* ns */
 
 typedef struct sample {
-    int64_t x, y; /* end on clock b; end on clock a - that */
+    int64_t x, y; /* end on clock b; end on clock a minus x */
 } sample;
 
 /* Two clocks, and collectives on both. */
@@ -35,7 +35,7 @@ typedef struct pair {
     size_t count, cap;
 } pair;
 
-/* How to go from a clock to another: t + offset + drift * (t - from). */
+/* Converts from one clock to another: t + offset + drift * (t - from). */
 typedef struct way {
     int64_t offset, from;
     double drift;
@@ -131,7 +131,7 @@ static int compare_ends(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* Of several ranks on a clock the one in the middle counts. */
+/* Of several ranks on a clock the median counts. */
 static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_error *err)
 {
     clocks *k = ctx;
@@ -188,9 +188,9 @@ static void fit_line(const pair *p, way *w, double *scratch)
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(scratch[i] - offset);
     w->offset = base + (int64_t)llround(offset);
-    /* The robust standard deviation of the ends around the line. The line itself is known better
-     * by the root of their number: at the ends of the time to s * sqrt(6.3 / n), four times of
-     * which are added. */
+    /* The robust standard deviation of the ends around the line. The line itself is more certain by
+     * the root of their number: at both ends of the time to s * sqrt(6.3 / n), of which four times
+     * are added. */
     const double s = 1.4826 * take_median(scratch, n);
     w->uncertainty = s * (1 + 10 / sqrt((double)n)) + 1;
 }

@@ -1,14 +1,14 @@
 /* --align collectives: the clocks of nodes from the data. A collective ends on all ranks at about
- * the same time, so the ends of many tell how far two clocks are apart, and how fast they drift. */
+ * the same time, so many ends tell the offset and drift of two clocks. */
 #ifndef ROCL_TRACE_COLLECTIVE_CLOCKS_H
 #define ROCL_TRACE_COLLECTIVE_CLOCKS_H
 
 #include "model/trace.h"
 
 /* Sets offset and drift of all captures of a trace by all its collectives, for rocl_set_clock().
- * The first node keeps its clock. Captures of one node have one clock; of nodes that are not named,
- * as in JSON of PyTorch, each has its own. A notice says what was found, and how well. ROCL_USAGE:
- * a node has no collectives with others, too few, or they do not agree. */
+ * The first node keeps its clock. Captures of one node share a clock; without a node name, as in
+ * JSON of PyTorch, each has its own. A notice gives the result and its uncertainty. ROCL_USAGE: a
+ * node has no collectives with others, too few, or they do not agree. */
 rocl_status rocl_fit_clocks(rocl_trace *t, rocl_error *err);
 
 #endif

@@ -21,8 +21,8 @@
 /* Events after which a worker seals its sorters. */
 #define TASK_EVENTS 32768
 
-/* A rank's texts as ours. Grown by who holds `receiving`, while others read the part that they have
- * seen: so what it has grown out of stays until the end. */
+/* Maps a rank's texts to ours. The holder of `receiving` grows it while others read the part that
+ * they have seen, so old arrays stay until the end. */
 typedef struct text_map {
     uint32_t *ids;
     size_t count, cap;
@@ -35,12 +35,12 @@ struct rocl_deal {
     unsigned number; /* of the trace */
     rocl_deal_place *captures;
     text_map *maps; /* by rank */
-    uint32_t *told; /* by rank: how many inputs it was told to open */
+    uint32_t *told; /* by rank: number of inputs it was told to open */
 };
 
 /* ---- captures that outputs may join ---------------------------------------------------------- */
 
-/* Captures below SMALL join, neighbours until they have JOINED bytes. */
+/* Captures below SMALL are joined with neighbours up to JOINED bytes. */
 enum { SMALL = 1 << 20, JOINED = 4 << 20 };
 
 bool rocl_deal_joins(uint64_t *joined, uint64_t bytes, uint64_t next)
@@ -59,13 +59,13 @@ static bool may_be_dealt(const rocl_source *s)
            !s->slice && !s->more_count && s->bytes && strcmp(s->path, "-") != 0;
 }
 
-/* Of what its input takes on disk. What is no plain file is not small. */
+/* Its share of its input on disk. Anything but a plain file counts as large. */
 static uint64_t bytes_of(const rocl_model_capture *c)
 {
     return c->source->bytes ? c->source->bytes / c->source->total : SMALL;
 }
 
-/* Whoever reads one can read the other. */
+/* A rank that reads one can read the other. */
 static bool may_join(const rocl_source *a, const rocl_source *b)
 {
     return may_be_dealt(a) == may_be_dealt(b) &&
@@ -101,15 +101,16 @@ static int compare_by_bytes(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* One of several captures of an input, which others than who has opened it can read. */
+/* Is it one of several captures of an input, which other ranks than the one that opened it can
+ * read? */
 static bool is_one_of_several(const rocl_trace *t, const rocl_source *s)
 {
     return s->total > 1 && !t->opt.team_inputs && may_be_dealt(s) && !s->on_node;
 }
 
-/* What is not read by who has opened it: neighbours of which several ranks have opened some, and
- * captures of an input that has several. by_machine: those of a machine, which have their GPUs in
- * common, are a unit. */
+/* Lists units that need not be read by the rank that opened them: neighbours opened by several
+ * ranks, and captures of an input with several. by_machine: captures of a machine, which share
+ * GPUs, are one unit. */
 static size_t list_units(const rocl_trace *t, bool by_machine, unit *units)
 {
     size_t n = 0;
@@ -141,8 +142,8 @@ static bool is_opened_here(const rocl_trace *t, const unit *u)
     return here;
 }
 
-/* The largest first, each to the rank that has least. Where rank 0 has to take in what the others
- * read, it reads none of this. Returns what the rank has that has most. */
+/* The largest first, each to the rank with the least. If rank 0 has to receive what the others
+ * read, it gets none. Returns the load of the rank with the most. */
 static uint64_t choose_ranks(const rocl_trace *t, unit *units, size_t count, uint64_t *loads,
                              unsigned size)
 {
@@ -170,8 +171,8 @@ static uint64_t choose_ranks(const rocl_trace *t, unit *units, size_t count, uin
     return most;
 }
 
-/* Who has opened an input reads its captures, but for these units. Statistics of a GPU need all
- * that ran on it: where it costs little, one rank has all captures of a machine. */
+/* The rank that opened an input reads its captures, except for these units. Statistics of a GPU
+ * need everything that ran on it: if it costs little, one rank gets all captures of a machine. */
 static rocl_status deal_captures(const rocl_trace *t, unsigned size, rocl_error *err)
 {
     unit *units = calloc(2 * t->capture_count + 1, sizeof *units), *chosen = units;
@@ -331,7 +332,7 @@ typedef struct notice {
     char *text;
 } notice;
 
-/* What several workers share is read and written with team->receiving locked. */
+/* Workers share this; lock team->receiving to read or write it. */
 typedef struct run {
     rocl_trace *trace;
     rocl_deal *deal;
@@ -392,8 +393,8 @@ static void stop_ranks(run *r, uint64_t from)
             (void)rocl_team_send(r->deal->team, k, &b, NULL);
 }
 
-/* Is it the first capture, in their order, that has failed? Of what fails here, none is to blame.
- */
+/* Is it the first failed capture, in their order? Failures of rank 0 itself belong to no
+ * capture. */
 static bool note_status(run *r, uint64_t capture, rocl_status st)
 {
     if (r->status != ROCL_OK && capture >= r->failed)
@@ -565,7 +566,7 @@ static rocl_status run_receiver(void *ctx, unsigned worker, size_t index, rocl_e
     return st;
 }
 
-/* After a failure: what the ranks still send is of no use. */
+/* After a failure: drops what the ranks still send. */
 static void drain_ranks(run *r)
 {
     rocl_buf message = {0};

@@ -11,13 +11,13 @@ typedef struct rocl_deal rocl_deal;
 rocl_status rocl_deal_open(rocl_trace *t, rocl_error *err);
 void rocl_deal_free(rocl_deal *d);
 
-/* Deals out the captures of a trace, which have their order and are joined. Who has opened an input
- * reads it; where others are to, they begin to open it. Without t->deal: does nothing. */
+/* Deals out the captures of a trace, which are ordered and joined. The rank that opened an input
+ * reads it, or others, which then begin to open it. Without t->deal: does nothing. */
 rocl_status rocl_deal_inputs(rocl_trace *t, rocl_error *err);
 
-/* Sets joins_next of all captures, which have their order. */
+/* Sets joins_next of all captures, which are in order. */
 void rocl_deal_join_small(rocl_trace *t);
-/* The rule of that: does one with so many bytes join the next one? *joined: 0 at first. */
+/* The rule for that: does a capture of this many bytes join the next one? *joined: 0 at first. */
 bool rocl_deal_joins(uint64_t *joined, uint64_t bytes, uint64_t next);
 
 /* A rank is told to open an input: its number there. */
@@ -27,11 +27,11 @@ enum {
     ROCL_OPEN_ON_NODE = 2, /* messages say on which node inputs are */
     ROCL_OPEN_BRIEF = 4,   /* it leaves out kernels and code objects */
 };
-/* Has a rank open inputs: texts with their lengths; none: does nothing. */
+/* Asks a rank to open inputs: texts with their lengths; none: does nothing. */
 rocl_status rocl_deal_send_open(const rocl_trace *t, unsigned rank, const rocl_buf *paths,
                                 unsigned flags, rocl_error *err);
 
-/* Is the capture another rank's to read? NULL is fine. */
+/* Does another rank read the capture? NULL is fine. */
 bool rocl_is_dealt(const rocl_deal *d, uint32_t capture);
 
 /* Who reads a capture, and where it is among the inputs of that rank. */
@@ -51,8 +51,8 @@ void rocl_deal_put_clock(rocl_buf *to, const rocl_model_capture *c);
 typedef struct rocl_deal_read {
     const bool *wanted; /* by capture: of those that are dealt out */
     uint32_t kinds, fields;
-    uint32_t sent; /* of these kinds events come back; the others are only read */
-    /* As of an emitter and a sink; of one worker, batches of several captures come by turns. */
+    uint32_t sent; /* the kinds of which events come back; others are only read */
+    /* As in an emitter and a sink; a worker gets batches of several captures in turn. */
     rocl_status (*batch)(void *ctx, unsigned worker, rocl_batch *batch, rocl_error *err);
     rocl_status (*end_task)(void *ctx, unsigned worker, rocl_error *err);
     void *ctx;

@@ -15,8 +15,7 @@ enum { HOST_MAX = 256 };
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
-/* The node that this rank is on, as Slurm calls it, or the host. For tests: the rank's of a list.
- */
+/* The name of this rank's node in Slurm, or of the host. For tests: the rank's entry of a list. */
 static void name_host(const rocl_team *team, char host[HOST_MAX])
 {
     const char *list = getenv("ROCLINE_TEAM_HOSTS"), *node = getenv("SLURMD_NODENAME");
@@ -34,7 +33,7 @@ static void name_host(const rocl_team *team, char host[HOST_MAX])
         strcpy(host, "localhost");
 }
 
-/* Of "HOST:PATH", when no file has that name: bytes of HOST; 0: it is none. */
+/* The length of HOST in "HOST:PATH", if no file has that name; else 0. */
 static size_t host_length(const char *name)
 {
     struct stat file;
@@ -54,19 +53,19 @@ static bool are_on_nodes(const rocl_trace *t, const char *const *names, size_t c
 
 /* ---- what a node has ------------------------------------------------------------------------- */
 
-/* A file as one of its ranks sees it. */
+/* A file as seen by a rank. */
 typedef struct found {
     char *path;
     rocl_input_file file;
-    size_t name;   /* by which of the names it was found; which input it is, where all see all */
+    size_t name; /* number of the name it was found by; if all ranks see all inputs, of the input */
     unsigned host; /* on rank 0: the first rank on it */
-    unsigned rank; /* who opens it */
+    unsigned rank; /* the rank that opens it */
 } found;
 
 typedef struct finds {
     found *all;
     size_t count, cap;
-    char *why;         /* the first name that is none here */
+    char *why;         /* why the first bad name is wrong */
     rocl_guard *guard; /* of the trace; NULL on other ranks */
 } finds;
 
@@ -113,8 +112,8 @@ static char *put_host_in(const char *name, const char *host)
     return (char *)b.data;
 }
 
-/* must: it was named as an input of this node. Of others it is enough that one node has them.
- * number: which of the names it is. */
+/* must: it was named as an input of this node; other inputs need exist on only one node. number:
+ * that of the name. */
 static rocl_status find_name(finds *f, size_t number, const char *name, const char *host, bool must,
                              rocl_error *err)
 {
@@ -235,8 +234,8 @@ static rocl_status take_found(finds *f, const hosts *h, unsigned rank, rocl_team
     return st;
 }
 
-/* Asks ranks; names: with a host before them they are that host's, the others are every host's.
- * Without names, all ranks say where they are. */
+/* Asks ranks for inputs: names with a host are for that host, others for every host. Without names,
+ * all ranks answer with their host. */
 static rocl_status ask_ranks(rocl_team *team, const hosts *h, finds *f, const char *const *names,
                              size_t count, bool local, rocl_error *err)
 {
@@ -292,7 +291,7 @@ static rocl_status list_hosts(rocl_team *team, hosts *h, rocl_error *err)
     return st;
 }
 
-/* What is named of a node must have a rank there. */
+/* A node that is named must have a rank. */
 static rocl_status check_hosts(const hosts *h, const char *const *names, size_t count,
                                rocl_error *err)
 {
@@ -337,7 +336,7 @@ static bool is_same_file(const found *a, const found *b)
     return a->host == b->host ? x->device == y->device : !strcmp(a->path, b->path);
 }
 
-/* Files that are in order: each stays once. */
+/* Drops repeated files from a sorted list. */
 static rocl_status drop_repeated(finds *f, rocl_error *err)
 {
     rocl_map seen = {0};
@@ -362,13 +361,13 @@ static rocl_status drop_repeated(finds *f, rocl_error *err)
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Neighbours that one rank opens: outputs may join them, and they are often of one machine. */
+/* Neighbours that one rank opens: outputs may join them, and they are often from one machine. */
 typedef struct run {
     size_t first, count;
     uint64_t bytes;
 } run;
 
-/* A rank has about so many. */
+/* The approximate number for each rank. */
 #define RUNS 8
 
 static size_t list_runs(const finds *f, uint64_t most, run *runs)
@@ -399,8 +398,8 @@ static int compare_by_bytes(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The largest first, each to the rank of its node that has least. Rank 0 of a report takes in what
- * others read, and reads nothing where others can. */
+/* The largest first, each to the rank of its node with the least. For a report, rank 0 receives
+ * what others read, and reads nothing that others can. */
 static rocl_status choose_ranks(const rocl_trace *t, const hosts *h, finds *f, rocl_error *err)
 {
     uint64_t *loads = calloc(h->size, sizeof *loads), bytes = 0;
@@ -445,8 +444,8 @@ static rocl_source *make_source(rocl_trace *t, const hosts *h, const found *what
     return s;
 }
 
-/* Sources of all that is dealt out, in the order in which ranks are told of them. Pipes are opened
- * by rank 0 when it is their turn. */
+/* Adds sources for everything dealt out, in the order in which ranks are told of them. Rank 0 opens
+ * pipes, in their turn. */
 static rocl_status add_sources(rocl_trace *t, const hosts *h, const finds *f, rocl_inputs *in,
                                rocl_error *err)
 {
@@ -493,7 +492,7 @@ static rocl_status send_all_paths(rocl_trace *t, const hosts *h, const finds *f,
     return st;
 }
 
-/* Each name must have inputs on one of the nodes. What is wrong with it is said of rank 0's. */
+/* Each name must have inputs on one of the nodes. An error is that of rank 0. */
 static rocl_status refuse_missing(const finds *f, const char *const *names, size_t count,
                                   const char *host, rocl_error *err)
 {

@@ -1,6 +1,5 @@
 /* The inputs of a trace that a team reads: they are dealt out among the ranks, which open them and
- * send what they define. On rank 0 the inputs of others are sources that it reads only where it
- * must.
+ * send their definitions. On rank 0 the inputs of others are sources that it reads only if it must.
  *
  *     rank 0                               rank r
  *     finds inputs         -- OPEN paths -->
@@ -14,8 +13,7 @@
  *                         -- FIND -->
  *                        <-- FOUND --      its host
  *                         -- FIND names -->  (the first rank of each host)
- *     finds its own      <-- FOUND --      what they are: names, sizes
- */
+ *     finds its own      <-- FOUND --      what they are: names, sizes */
 #ifndef ROCL_TRACE_NODES_H
 #define ROCL_TRACE_NODES_H
 

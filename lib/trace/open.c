@@ -80,7 +80,7 @@ static int compare_by_path(const void *a, const void *b, void *paths)
     return by ? by : (x > y) - (x < y);
 }
 
-/* One that the team has opened takes its place among the others. */
+/* Puts a source that the team has opened at its place among the others. */
 static rocl_status take_opened(rocl_trace *t, rocl_source **s, size_t *opened, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -117,7 +117,7 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
             t->sources[i]->bytes = in->files[t->sources[i]->named].bytes;
     if (st == ROCL_OK)
         st = rocl_sources_open(t, opened, t->source_count, err);
-    /* Those that waited for further files of their run, or that use all workers to open. */
+    /* Sources that waited for further files of their run, or use all workers to open. */
     for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
         if (t->sources[i]->deferred) {
             t->sources[i]->deferred = false;
@@ -127,8 +127,8 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
     return st;
 }
 
-/* A process that is in two inputs is an error: its events would count twice. Texts are known by
- * their file names only, which may be alike: of two of them it is none. */
+/* A process in two inputs is an error: its events would count twice. Except in text inputs, which
+ * are identified only by file names, which may coincide. */
 static rocl_status refuse_repeated(rocl_trace *t, rocl_map *seen, size_t i, uint32_t guid,
                                    rocl_error *err)
 {
@@ -191,7 +191,7 @@ static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
                     in->unneeded > ROCL_UNNEEDED_NAMED ? ", ..." : "");
 }
 
-/* What they hold is missing, whatever it is. */
+/* The contents of unsearched folders are missing, so the outcome is partial. */
 static rocl_status leave_unsearched(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
 {
     char others[OTHERS_MAX];
@@ -228,7 +228,7 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
 
 /* ---- slices of the time among the inputs ----------------------------------------------------- */
 
-/* `separate`: slices are opened as what they are, each a trace of its own. */
+/* `separate`: slices are opened as separate captures, not joined. */
 static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
                               const rocl_options *options, bool separate, rocl_error *err);
 
@@ -295,7 +295,7 @@ static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
                 t->captures[left++] = t->captures[k];
         t->capture_count = left;
         *named = s->named < *named ? s->named : *named;
-        j->paths[j->count++] = s->path; /* it is ours now */
+        j->paths[j->count++] = s->path; /* now owned here */
         s->path = NULL;
         rocl_source_free(s);
     }
@@ -304,8 +304,8 @@ static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Slices that hold parts of one process are put together in a temporary database, which takes their
- * place among the sources: a trace that was cut is the trace that it was. */
+/* Joins slices that hold parts of one process in a temporary database, which replaces them among
+ * the sources: a trace that was cut becomes whole again. */
 static rocl_status join_slices(rocl_trace *t, rocl_error *err)
 {
     size_t i = 0, named, first;
@@ -332,13 +332,13 @@ static rocl_status join_slices(rocl_trace *t, rocl_error *err)
     t->sources[first]->joined = true;
     for (i = 0; i < t->capture_count; i++)
         if (t->captures[i]->source == t->sources[first])
-            t->captures[i]->pub.path = t->joined->paths[0]; /* what the user knows it by */
+            t->captures[i]->pub.path = t->joined->paths[0]; /* the name that the user knows */
     return ROCL_OK;
 }
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-/* What is known of the sources when all are open. */
+/* Sets what depends on all sources being open. */
 static rocl_status number_sources(rocl_trace *t, rocl_error *err)
 {
     for (size_t i = 0; i < t->source_count; i++) {
@@ -349,7 +349,7 @@ static rocl_status number_sources(rocl_trace *t, rocl_error *err)
         if (s->bytes || rocl_is_remote(s))
             continue;
         const bool there = stat(s->path, &file) == 0;
-        if (!there && errno != ENOENT && errno != ENOTDIR) /* of those it is a name for people */
+        if (!there && errno != ENOENT && errno != ENOTDIR) /* then it is only a name for people */
             return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
         s->bytes = there && S_ISREG(file.st_mode) ? (uint64_t)file.st_size : 0;
     }
@@ -473,7 +473,7 @@ rocl_status rocl_trace_open(rocl_trace **trace, const char *const *inputs, size_
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-/* Slices that were joined are as many files: they stand for their source, which comes last. */
+/* Joined slices count as separate files: they replace their source, which is the last. */
 static size_t joined_count(const rocl_trace *t)
 {
     return t->joined ? t->joined->count : 0;

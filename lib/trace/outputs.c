@@ -1,8 +1,8 @@
-/* The outputs of a rank, and the parts that are written where they belong while captures are read:
- * those of sinks that write in the order of captures, on one machine. Rank 0 follows which captures
- * are complete. It is the turn of the rank that has the first one that is not: where its parts
- * begin is known, and until its turn is over it writes them there. What it has stored before goes
- * there as well; then its temporary file is empty, and is used anew. */
+/* The outputs of a rank, and parts that are written to their final place while captures are read:
+ * for sinks that write in the order of captures, on one machine. Rank 0 tracks which captures are
+ * complete. The rank with the first incomplete one has its turn: the place of its parts is known,
+ * so until its turn ends it writes them there, with all that it stored before. Then its temporary
+ * file is empty, and is reused. */
 #include "trace/parts_impl.h"
 
 #include <errno.h>
@@ -77,8 +77,8 @@ rocl_status rocl_parts_make_file(rocl_out **out, const char *path, rocl_error *e
     return st ? st : rocl_out_open(out, path, err);
 }
 
-/* By the kernel, which moves the bytes once; of two file systems only sendfile() does. *range: it
- * is worth trying whether one file system knows a shorter way. 0 or -1: the kernel cannot. */
+/* Lets the kernel copy; between two file systems only sendfile() works. *range: try
+ * copy_file_range(), a shorter way within one file system. 0 or -1: the kernel cannot. */
 static ssize_t move_bytes(int from, uint64_t at, int to, uint64_t offset, size_t n, bool *range)
 {
     off_t in = (off_t)at, out = (off_t)offset;
@@ -128,7 +128,7 @@ static bool is_in_room(const room *r, uint64_t number)
     return r->fd >= 0 && (number ? number >= r->from && number < r->until : r->head);
 }
 
-/* Parts that follow each other become one, as long as rank 0 does not know of the first. */
+/* Joins parts that follow each other, as long as rank 0 has not been told of the first. */
 static rocl_status note_part(output *o, const part *x, rocl_error *err)
 {
     part *last = o->count > o->told ? &o->parts[o->count - 1] : NULL;
@@ -241,7 +241,7 @@ rocl_status rocl_parts_take_room(rocl_parts *p, rocl_team_reader *r, rocl_error 
 
 /* ---- what rank 0 knows ----------------------------------------------------------------------- */
 
-/* How many parts from the first that rank 0 does not know of have smaller numbers. */
+/* The number of parts, from the first that rank 0 has not been told of, with smaller numbers. */
 static size_t count_news(const output *o, uint64_t passed)
 {
     size_t n = 0;
@@ -320,7 +320,7 @@ static unsigned owner_of(const rocl_parts *p, uint64_t number)
                              : rocl_deal_place_of(t->deal, capture).rank;
 }
 
-/* Captures that are left out are nobody's. Behind the last one only rank 0 writes. */
+/* Captures that are left out belong to no rank. After the last one only rank 0 writes. */
 static uint64_t find_end_of_turn(const rocl_parts *p, unsigned rank)
 {
     uint64_t number = p->front;
@@ -336,7 +336,7 @@ static output *const *outputs_of(const rocl_parts *p, unsigned rank, size_t *cou
     return rank ? p->ranks[rank].outputs : p->outputs;
 }
 
-/* Outputs that cannot be made now are made at the end, and what is wrong with them is said then. */
+/* Outputs that cannot be made now are made at the end, which also reports any error. */
 static bool open_target(const rocl_parts *p, output *o)
 {
     size_t index = 0;
@@ -353,7 +353,7 @@ static bool open_target(const rocl_parts *p, output *o)
     return false;
 }
 
-/* All of this rank that are not given room in this turn, and can be. */
+/* Gives room to all outputs of this rank that can have it and have none in this turn. */
 static rocl_status give_room(rocl_parts *p, unsigned rank, rocl_error *err)
 {
     size_t count;
@@ -408,7 +408,7 @@ static void sum_parts(const rocl_parts *p, unsigned rank, uint64_t number)
     }
 }
 
-/* Nothing comes before what a rank writes, and it has room for all of it. */
+/* Gives a rank room for everything, as nothing comes before what it writes. */
 static rocl_status give_all_room(rocl_parts *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;

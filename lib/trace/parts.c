@@ -1,6 +1,6 @@
-/* What all ranks of a team make together: the run, messages and failures, and the parts of captures
- * in temporary files. One thread at a time receives messages; each rank looks for them while it
- * works. */
+/* Outputs that all ranks of a team make together: the run, messages and failures, and the parts of
+ * captures in temporary files. One thread at a time receives messages; each rank looks for them
+ * while it works. */
 #include "trace/parts_impl.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static rocl_status lead_parts(rocl_trace *t, bool *leads, rocl_error *err)
     return p->ranks ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* A file with a hidden name is not to outlive a signal, or rank 0. */
+/* A file with a hidden name must not outlive a signal, or rank 0. */
 void rocl_parts_note_shown(rocl_parts *p, const char *file)
 {
     rocl_unfinished_drop(&p->shown);
@@ -153,7 +153,7 @@ static rocl_status tell_rank_0(rocl_parts *p, uint64_t passed, rocl_error *err)
 
 static rocl_status advance_turn(rocl_parts *p, uint64_t passed, rocl_error *err)
 {
-    pthread_mutex_lock(&p->team->receiving); /* who holds it sends what follows from messages */
+    pthread_mutex_lock(&p->team->receiving); /* its holder sends what follows from messages */
     pthread_mutex_lock(&p->lock);
     p->passed = passed;
     const rocl_status st = rocl_parts_advance(p, err);
@@ -181,7 +181,7 @@ rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_err
     return t->parts && !t->parts->ranks ? ROCL_OK : rocl_make_dirs(path, err);
 }
 
-/* On rank 0. Where it cannot be, that is said as early as by one process. */
+/* On rank 0. If it cannot be opened, reports that as early as a single process would. */
 static rocl_status open_file(rocl_parts *p, output *o, rocl_error *err)
 {
     rocl_out *file;
@@ -301,7 +301,8 @@ static void stop_ranks(rocl_parts *p, uint64_t from)
             (void)rocl_team_send(p->team, r, &b, NULL);
 }
 
-/* Of what is no capture's fault, all is to end. Is it the first one, whose text counts? */
+/* A failure that belongs to no capture ends everything. Returns whether it is the first, whose text
+ * counts. */
 static bool note_status(rocl_parts *p, uint64_t capture, rocl_status st)
 {
     if (p->status != ROCL_OK && capture >= p->failed)
@@ -479,7 +480,7 @@ static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader
     }
 }
 
-/* What goes wrong is that of the capture at hand, and said where its bytes are written. */
+/* A failure counts for the current capture, and is reported when its bytes are written. */
 static void take_room(rocl_parts *p, rocl_team_reader *r)
 {
     pthread_mutex_lock(&p->lock);
@@ -656,7 +657,7 @@ static void show_others(rocl_parts *p)
 rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err)
 {
     if (!p->ranks) {
-        p->trace->opt.notice = NULL; /* the rest is rank 0's to say */
+        p->trace->opt.notice = NULL; /* rank 0 gives all further notices */
         return st ? st : send_counts(p, err);
     }
     if (st != ROCL_OK && p->at < p->stop_at)
@@ -704,7 +705,7 @@ void rocl_parts_free(rocl_parts *p)
         rocl_parts_free_output(p->outputs[i]);
     if (p->fd >= 0)
         close(p->fd);
-    if (p->shown.path && p->team->broken) /* rank 0 cannot remove it any more */
+    if (p->shown.path && p->team->broken) /* rank 0 can no longer remove it */
         rocl_unfinished_remove(p->shown.path);
     rocl_unfinished_drop(&p->shown);
     rocl_buf_free(&p->message);

@@ -1,6 +1,6 @@
-/* Outputs that all ranks of a team write. Each rank runs the sink over its own captures, and what
- * they become goes to a temporary file of its machine. When all are done, rank 0 makes the outputs
- * and says where in them the part of each capture belongs; each rank copies its parts to there.
+/* Outputs that all ranks of a team write. Each rank runs the sink over its own captures, into a
+ * temporary file on its machine. When all are done, rank 0 makes the outputs and tells the place of
+ * each capture's part in them; each rank copies its parts there.
  *
  *     rank 0                                  rank r
  *     knows all definitions, clocks
@@ -44,40 +44,38 @@ typedef struct rocl_parts rocl_parts;
 
 /* ---- for sinks ------------------------------------------------------------------------------- */
 
-/* The sink is going to write its outputs by the functions below: what it writes of a capture, it
- * writes before the next one begins (but where the capture joins_next), and it depends on
- * definitions and on nothing else of other captures. path: the only output; NULL: they are files.
- */
+/* The sink will write its outputs with the functions below: it writes all of a capture before the
+ * next one begins (unless the capture joins_next), and depends on definitions, but on nothing else
+ * of other captures. path: the only output; NULL: they are files. */
 rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err);
-/* Before that, of what captures of one number (by capture) become together: is each number one
- * rank's? Without a team they are. False also when memory is out. */
+/* Before that, for outputs made of all captures with the same number (by capture): does each number
+ * belong to one rank? True without a team; false also if memory is out. */
 bool rocl_parts_are_apart(const rocl_trace *t, const int32_t *numbers);
 /* The folder of an output. In a team rank 0 makes it, and the others leave it to that. */
 rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_error *err);
 rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err);
-/* What comes before all captures, once it is opened: every rank writes the same. */
+/* Writes what comes before all captures, once the output is open: every rank writes the same. */
 rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *p, size_t n, rocl_error *err);
-/* What the sink promises, before it has outputs. Of these orders ranks of one machine know early
- * where their parts belong, and write them there at once: where a rank writes what comes first, or
- * what comes before is complete. The rest goes the way of temporary files. Without a team: nothing.
- */
+/* What the sink promises, before it has outputs. With these orders ranks of one machine know early
+ * where their parts belong, and write them there at once, if they come first or all before is
+ * complete. Others go through temporary files. Without a team: no effect. */
 typedef enum rocl_parts_order {
     ROCL_PARTS_ANY,
-    ROCL_PARTS_AS_READ, /* all of a capture is written when its end_capture() returns, but where
-                           it joins the next one */
+    ROCL_PARTS_AS_READ, /* all of a capture is written when its end_capture() returns, unless it
+                           joins the next one */
     ROCL_PARTS_JOINING, /* when all has been read, by rocl_parts_reach_capture() */
     ROCL_PARTS_ALONE,   /* when all has been read: each output is one rank's, which writes it from
                            the first byte to the last, after one rocl_parts_join_capture() */
 } rocl_parts_order;
 void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order);
-/* When all has been read: what is written from here on stands behind what there is of this capture.
- * On rank 0: before all captures, in place of the head, or behind them all. */
+/* When all has been read: appends what is written from here on to the parts of this capture. On
+ * rank 0 also: before all captures, instead of the head, or after them all. */
 void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c);
 /* The same in ascending order (ROCL_PARTS_JOINING). */
 rocl_status rocl_parts_reach_capture(rocl_parts *p, const rocl_capture *c, rocl_error *err);
-/* In place of writes, where sizes are known before bytes need be made (ROCL_PARTS_ANY): the next n
+/* Instead of writes, if sizes are known before the bytes (ROCL_PARTS_ANY): promises the next n
  * bytes of this capture, of which nothing else is written in this output. They are made in
- * rocl_parts_commit(), by the thread that calls it, and go to their place in the output at once. */
+ * rocl_parts_commit(), by the calling thread, and go straight to their place. */
 typedef rocl_status rocl_parts_make_fn(void *ctx, rocl_out *to, rocl_error *err);
 rocl_status rocl_parts_promise(rocl_parts *p, const rocl_out *out, const rocl_capture *c,
                                uint64_t n, rocl_parts_make_fn *make, void *ctx, rocl_error *err);
@@ -86,12 +84,12 @@ void rocl_parts_tail(rocl_parts *p);
 
 typedef struct rocl_parts_sums {
     uint64_t files, bytes;
-    uint64_t *own; /* the sink's: of this rank, on rank 0 then of all. NULL: there are none */
+    uint64_t *own; /* for the sink: sums of this rank, on rank 0 later of all. NULL: none */
     size_t own_count;
 } rocl_parts_sums;
 
-/* Gives the outputs their names, at once or with the other outputs of the reading. They are freed,
- * also after a failure, and the pointers NULL. */
+/* Gives the outputs their names, at once or with the other outputs of the reading. Frees them, even
+ * after a failure, and sets the pointers to NULL. */
 rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_parts_sums *sums,
                               rocl_error *err);
 
@@ -111,9 +109,9 @@ rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_par
 
 unsigned rocl_parts_rank(const rocl_parts *p);
 unsigned rocl_parts_size(const rocl_parts *p);
-bool rocl_parts_far(const rocl_parts *p); /* ranks are on several machines, or this is not known */
+bool rocl_parts_far(const rocl_parts *p); /* ranks are, or may be, on several machines */
 
-/* Before the run. On the other ranks it is removed when rank 0 is gone. */
+/* Call it before the run. The other ranks remove the folder if rank 0 is gone. */
 rocl_status rocl_parts_set_folder(rocl_parts *p, const char *path, rocl_error *err);
 const char *rocl_parts_folder(const rocl_parts *p);
 
@@ -133,21 +131,21 @@ void rocl_parts_end_all(rocl_parts *p);
 
 /* ---- for the pipeline ------------------------------------------------------------------------ */
 
-/* By capture: what this rank reads. */
+/* By capture: does this rank read it? */
 const bool *rocl_parts_own(const rocl_parts *p);
 bool rocl_parts_leads(const rocl_parts *p); /* it is rank 0's */
 /* On rank 0, whose filter is resolved: the others begin. */
 rocl_status rocl_parts_start(rocl_parts *p, rocl_error *err);
 bool rocl_parts_started(const rocl_parts *p);
-/* A capture is at hand; *goes false: another one before it has failed. */
+/* A capture begins; *goes false: one before it has failed. */
 void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes);
-/* It has become its parts, but for what the sink may join with the next one. */
+/* The capture is written, except for what the sink may join with the next one. */
 rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, bool joins_next, rocl_error *err);
-/* Takes in what other ranks have sent, without waiting. A failure: there is no use to go on. Any
- * thread, now and then. */
+/* Receives what other ranks have sent, without waiting. After a failure it is useless to go on.
+ * Call it now and then, from any thread. */
 rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err);
-/* All captures have been read, with this status: the failure of the first one to fail, or all has
- * been counted (on rank 0: of all ranks). */
+/* All captures have been read, with this status. Returns the failure of the first capture to fail;
+ * else everything has been counted (on rank 0, that of all ranks). */
 rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err);
 /* Waits for the others, after a failure. NULL is fine. */
 void rocl_parts_free(rocl_parts *p);
@@ -171,9 +169,9 @@ rocl_status rocl_parts_hear(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx, 
 /* Before a question, where rank 0 writes while others answer: `hear` may be called from then on, by
  * one thread at a time. */
 void rocl_parts_listen(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx);
-/* On another rank: waits for a question, which is good until the next one; NULL: there are no more.
- * The same where there has to be one. Messages of ROCL_TEAM_ANSWER, any number of them, each freed;
- * then their end. */
+/* On another rank: waits for a question, which is valid until the next one; NULL: there are no
+ * more. The same if there must be one. Then sends any number of ROCL_TEAM_ANSWER messages, each
+ * freed; then their end. */
 rocl_status rocl_parts_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err);
 rocl_status rocl_parts_next_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err);
 rocl_status rocl_parts_answer(rocl_parts *p, rocl_buf *answer, rocl_error *err);
@@ -185,7 +183,7 @@ rocl_status rocl_parts_end_answer(rocl_parts *p, rocl_error *err);
 rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
                             rocl_error *err);
 void rocl_parts_set_request(rocl_parts *p, const uint8_t *bytes, size_t n);
-uint32_t rocl_parts_capture(const rocl_parts *p); /* at hand */
+uint32_t rocl_parts_capture(const rocl_parts *p); /* the current one */
 bool rocl_parts_stopped(const rocl_parts *p);     /* rank 0 has said so, or is gone */
 
 #endif

@@ -1,4 +1,4 @@
-/* What the run of all ranks and the way of their parts into the outputs share. */
+/* Shared by the run of all ranks (parts.c), outputs.c and place.c. */
 #ifndef ROCL_TRACE_PARTS_IMPL_H
 #define ROCL_TRACE_PARTS_IMPL_H
 
@@ -8,28 +8,28 @@
 
 #include "base/unfinished.h"
 
-/* What stands before all captures is the part of number 0, that of a capture of its number + 1,
- * what stands behind them all is of the number of captures + 1. */
+/* The part with number 0 comes before all captures; the part of a capture has its number + 1; the
+ * number of captures + 1 comes after them all. */
 typedef struct part {
     uint64_t number;
     uint64_t at; /* in the temporary file; of a wanted part: where it belongs in the output */
     uint64_t length;
-    uint64_t place; /* in the output, where it is already; NOT_PLACED; LEFT_OUT: nobody needs it;
-                       PROMISED: it is not made yet, `at` is its index in the promises */
+    uint64_t place; /* place in the output, if it is there already; NOT_PLACED; LEFT_OUT: not
+                       needed; PROMISED: not made yet, `at` is its index in the promises */
 } part;
 
 #define NOT_PLACED UINT64_MAX
 #define LEFT_OUT   (UINT64_MAX - 1)
 #define PROMISED   (UINT64_MAX - 2)
 
-/* Who makes a part, when its place is known. */
+/* Makes a part when its place is known. */
 typedef struct promise {
     rocl_parts_make_fn *make;
     void *ctx;
 } promise;
 
-/* Where a rank writes at once, because all that comes before is known: its parts from a number to
- * before another one, and what stands before all captures. */
+/* Where a rank writes at once, because everything before is known: its parts in a range of numbers,
+ * and the head. */
 typedef struct room {
     int fd; /* of the output, which rank 0 has; -1: there is none yet */
     bool head;
@@ -41,7 +41,7 @@ typedef struct room {
 typedef struct output {
     struct rocl_parts *all;
     char *path;
-    const rocl_out *out; /* that the sink has; NULL: it is written */
+    const rocl_out *out; /* the sink's; NULL: it is finished */
     part *parts;         /* in the order in which they were written */
     size_t count, cap;
     size_t told; /* parts that rank 0 knows of */
@@ -49,18 +49,19 @@ typedef struct output {
     size_t promise_count, promise_cap;
     room room;
     /* on rank 0, of its own list */
-    rocl_out *file; /* that all write to while captures are read; NULL: it is made at the end */
-    char *shown;    /* that file, as the ranks find it */
-    uint64_t end;   /* of what is known: parts of captures before p->front */
-    bool head;      /* what stands before all captures is part of this */
-    bool late;      /* it could not be made early */
+    rocl_out
+        *file;    /* that all ranks write to while captures are read; NULL: it is made at the end */
+    char *shown;  /* that file, as the ranks find it */
+    uint64_t end; /* of what is known: parts of captures before p->front */
+    bool head;    /* what stands before all captures is part of this */
+    bool late;    /* it could not be made early, and is made at the end */
     /* on rank 0, of the list of any rank */
     struct output *target; /* in rank 0's own list */
     size_t summed;         /* parts that are known */
-    bool given;            /* in this turn: room */
+    bool given;            /* it has room in this turn */
 } output;
 
-/* What rank 0 has heard of another rank. */
+/* What rank 0 knows of another rank. */
 typedef struct rank_state {
     bool asked; /* it was sent WRITE */
     bool read, written, placed, ended;
@@ -87,7 +88,7 @@ struct rocl_parts {
     int fd;               /* of the temporary file; -1: none yet */
     const char *folder;   /* of it, for messages */
     uint64_t end;         /* of it; 0 again when all in it is placed */
-    uint64_t stored;      /* bytes in it that are not placed */
+    uint64_t stored;      /* bytes in it that are not placed yet */
     output **outputs;
     size_t output_count, output_cap;
     size_t outputs_told;
@@ -99,26 +100,26 @@ struct rocl_parts {
     rocl_buf message;
     /* rank 0 */
     rank_state *ranks;     /* NULL: this is another rank's */
-    bool started, waiting; /* all of its own is read */
+    bool started, waiting; /* waiting: it has read all its captures */
     uint64_t done;         /* captures of others */
-    uint64_t front; /* number of the first capture that is not complete, and whose turn it is */
+    uint64_t front;        /* number of the first incomplete capture, whose rank has its turn */
     unsigned turn;
     uint64_t turn_until;
-    rocl_status status; /* of the first capture, in their order, that failed; another rank: of
-                           what it has placed by itself */
+    rocl_status status; /* of the first capture to fail, in their order; on another rank: of its own
+                           placing */
     uint64_t failed;
     rocl_error *err;
     rocl_parts_hear_fn *hear; /* of answers, while they are waited for */
     void *hear_ctx;
-    rocl_notice_fn *notice; /* the user's: notices wait for their turn meanwhile */
+    rocl_notice_fn *notice; /* the user's function; notices are held back meanwhile */
     void *notice_ctx;
     notice *notices;
     size_t notice_count, notice_cap;
     char *all_folder; /* in which all ranks write files; NULL: none */
-    rocl_buf request; /* what goes with WRITE, for sinks that write nothing; another rank: as it
-                         came */
+    rocl_buf
+        request; /* sent with WRITE, for sinks that write nothing; on another rank: as received */
     /* another rank */
-    rocl_buf place; /* PLACE or ASK that has come and is not done */
+    rocl_buf place; /* a PLACE or ASK that was received and not handled yet */
     bool named;
     rocl_unfinished shown; /* the output, or the folder, that rank 0 has shown */
 };
@@ -143,7 +144,7 @@ rocl_status rocl_parts_wait(rocl_parts *p, rocl_error *err);
 /* On rank 0, until all others have done what the flag of rank_state says, or have ended. */
 rocl_status rocl_parts_wait_for_all(rocl_parts *p, size_t flag, rocl_error *err);
 
-/* So many files may wait for their names while they are open. */
+/* The most files that may stay open while they wait for their names. */
 enum { OPEN_FILES = 64 };
 
 /* ---- what is written in its place while captures are read (outputs.c), with p->lock held ---- */
@@ -154,15 +155,15 @@ rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, siz
 /* The same of one that is not made yet. */
 rocl_status rocl_parts_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
                                     rocl_error *err);
-/* Is there any use in telling what is complete? The other functions may be called anyway. */
+/* Does it help to report what is complete? The other functions may be called in any case. */
 bool rocl_parts_are_ordered(const rocl_parts *p);
-/* Appends to a message what rank 0 does not know of: outputs, and parts of smaller numbers. */
+/* Appends news for rank 0 to a message: outputs, and parts of smaller numbers. */
 void rocl_parts_put_news(rocl_parts *p, uint64_t passed, rocl_buf *to);
 rocl_status rocl_parts_take_news(rocl_parts *p, rank_state *s, rocl_team_reader *r,
                                  rocl_error *err);
-/* On rank 0: more is complete. Whose turn it is now is told where its parts belong. */
+/* On rank 0, when more is complete: tells the rank whose turn it is where its parts belong. */
 rocl_status rocl_parts_advance(rocl_parts *p, rocl_error *err);
-/* On another rank: rank 0 has told so. */
+/* On another rank: handles that message. */
 rocl_status rocl_parts_take_room(rocl_parts *p, rocl_team_reader *r, rocl_error *err);
 
 /* ---- the same, without p->lock ---- */
@@ -170,7 +171,7 @@ rocl_status rocl_parts_take_room(rocl_parts *p, rocl_team_reader *r, rocl_error 
 /* Parts of this rank of smaller numbers are complete. */
 rocl_status rocl_parts_pass(rocl_parts *p, uint64_t passed, rocl_error *err);
 
-/* On another rank: what rank 0 has shown is removed if that ends first. */
+/* On another rank: the file that rank 0 has shown is removed if rank 0 ends first. */
 void rocl_parts_note_shown(rocl_parts *p, const char *file);
 
 #endif

@@ -1,6 +1,6 @@
-/* source -> filters -> sink, one capture after the other. A capture is read by all workers at once,
- * so nothing is gained by mixing captures, and memory and open files do not grow with their
- * number. Only what is too small for that is prefetched: see prefetch.h. */
+/* source -> filters -> sink, one capture after the other. All workers read a capture together, so
+ * mixing captures would gain nothing, and memory and open files do not grow with their number. Only
+ * captures too small for that are prefetched: see prefetch.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ typedef struct run {
     rocl_parts *shared;      /* all ranks of a team run the sink; NULL: they do not */
 } run;
 
-/* Rows for which it takes longer to wake another worker than to read them. */
+/* Waking another worker takes longer than reading this many rows. */
 #define FEW_ROWS 4096
 
 /* The filter changes a batch in place, so history gets a copy. Such kinds are rare. */
@@ -54,7 +54,7 @@ static rocl_status pass_history(run *r, unsigned worker, const rocl_batch *b, ro
 /* Does the event stay in the batch? */
 typedef bool keeps_fn(const run *r, rocl_batch *b, size_t i);
 
-/* Takes out what does not stay, and counts it. `words` end the message of --strict. */
+/* Removes events that do not stay, and counts them. `words` end the message of --strict. */
 static rocl_status keep_events(run *r, rocl_batch *b, keeps_fn *keeps, rocl_fault fault,
                                const char *words, rocl_error *err)
 {
@@ -75,7 +75,7 @@ static rocl_status keep_events(run *r, rocl_batch *b, keeps_fn *keeps, rocl_faul
     return ROCL_OK;
 }
 
-/* Sets the clock of the node. What would then be before time began is left out. */
+/* Sets the clock of the node. Drops events whose time would then be negative. */
 static bool set_event_clock(const run *r, rocl_batch *b, size_t i)
 {
     rocl_event *e = rocl_batch_event(b, i);
@@ -86,7 +86,7 @@ static bool set_event_clock(const run *r, rocl_batch *b, size_t i)
     return ok;
 }
 
-/* A counter value that is infinite, or no number, says nothing. Few outputs can write it. */
+/* Counter values that are infinite or NaN mean nothing, and few outputs can write them. */
 static bool has_number(const run *r, rocl_batch *b, size_t i)
 {
     (void)r;
@@ -196,8 +196,8 @@ static rocl_status read_capture(run *r, rocl_error *err)
     return st ? st : r->capture->source->ops->finish(r->trace, r->capture, &r->emitter, err);
 }
 
-/* What was prefetched, and what is left to do. A file that is changed before its turn
- * is an error as it would be without: the sink may read more of it. */
+/* Uses a prefetched capture, and does the rest. A file that changes before its turn is an error as
+ * without prefetching: the sink may read more of it. */
 static rocl_status use_prefetched(run *r, rocl_prefetched *prefetched, rocl_error *err)
 {
     uint64_t rows = rocl_plan_rows(&prefetched->plan);
@@ -239,8 +239,8 @@ static rocl_status run_capture(run *r, rocl_error *err)
     return rocl_source_explain(r->capture->source, st, err);
 }
 
-/* Arguments are not kept, notices must be given in order, and a sink that chooses may want
- * something else of each. */
+/* No prefetching if arguments are wanted, which are not kept; if notices must come in order; or if
+ * the sink chooses captures. */
 static rocl_prefetch *start_prefetch(const run *r)
 {
     rocl_trace *t = r->trace;
@@ -274,7 +274,7 @@ static rocl_status read_captures(run *r, rocl_error *err)
             st = sink->takes(sink->self, c, &takes, err);
         if (st == ROCL_OK && takes)
             st = run_capture(r, err);
-        else if (r->capture->source) /* it may be the one after which its file is closed */
+        else if (r->capture->source) /* its file may have to be closed after it */
             r->capture->source->ops->end(t, r->capture);
     }
     rocl_prefetch_free(r->prefetch);
@@ -285,7 +285,7 @@ static rocl_status read_captures(run *r, rocl_error *err)
 
 static rocl_status pass_dealt_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    run of_capture = *(const run *)ctx; /* several are on their way at once */
+    run of_capture = *(const run *)ctx; /* captures arrive concurrently */
     of_capture.capture = of_capture.trace->captures[b->capture->index];
     return pass_batch(&of_capture, worker, b, err);
 }
@@ -296,7 +296,7 @@ static rocl_status end_dealt_task(void *ctx, unsigned worker, rocl_error *err)
     return sink->end_task ? sink->end_task(sink->self, worker, err) : ROCL_OK;
 }
 
-/* Sinks that take the captures one after the other have all of them read here. */
+/* For sinks that take captures one after the other, all are read here. */
 static bool takes_dealt(const rocl_sink *sink)
 {
     return !sink->begin_capture && !sink->end_capture && !sink->takes;
@@ -341,7 +341,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     run r = {.trace = t, .filter = filter, .sink = sink};
     r.emitter.kinds = kinds;
     r.emitter.fields = sink->fields;
-    /* While the others write, they read for nobody else. */
+    /* While the others write, they do not read for rank 0. */
     if (!t->deal || (t->parts && rocl_parts_started(t->parts)))
         return read_captures(&r, err);
     rocl_status st = rocl_remote_complete(t, err);
@@ -354,7 +354,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     return st;
 }
 
-/* All ranks run the sink over captures of their own. What they have counted, rank 0 counts then. */
+/* All ranks run the sink over their own captures. Rank 0 adds up their counts. */
 static rocl_status run_shared(rocl_trace *t, const rocl_sink *sink, uint32_t kinds, rocl_error *err)
 {
     run r = {.trace = t,
@@ -425,8 +425,8 @@ rocl_status rocl_pipeline_read(rocl_trace *t, const bool *wanted, const rocl_sin
     return st;
 }
 
-/* By the same rules for broken records as any run, so that one of them does not stretch the trace.
- * What is counted will be met again. */
+/* Applies the rules for broken records, so that these do not stretch the trace. Counts are reset,
+ * as the records will be read again. */
 rocl_status rocl_pipeline_survey(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
 {
     bool args = t->opt.args;
@@ -457,8 +457,8 @@ static rocl_status survey_trace(rocl_trace *t, rocl_error *err)
     return st;
 }
 
-/* Nothing passed: is that because the time window is not one of this trace? Only then is it worth
- * to look at all events once more. What was counted stays. */
+/* Nothing passed: is the time window outside of this trace? Only then all events are read once
+ * more. Counts stay as they are. */
 static rocl_status check_window(rocl_trace *t, rocl_error *err)
 {
     survey s = {.filter = t->filter, .bounds = true};
@@ -498,13 +498,13 @@ rocl_status rocl_pipeline_find_window(rocl_trace *t, rocl_error *err)
     return st;
 }
 
-/* *kinds: what can pass of them. */
+/* *kinds: reduced to those that can pass. */
 static rocl_status begin_run(rocl_trace *t, uint32_t *kinds, rocl_error *err)
 {
     reset_counts(t);
     if (!t->filter)
         return ROCL_OK;
-    *kinds &= rocl_filter_kinds(t->filter) | ROCL_BIT(ROCL_FLOW); /* it tests those by itself */
+    *kinds &= rocl_filter_kinds(t->filter) | ROCL_BIT(ROCL_FLOW); /* the sink tests flows itself */
     const rocl_status st = survey_trace(t, err);
     return st == ROCL_OK ? rocl_filter_resolve(t->filter, err) : st;
 }
@@ -543,7 +543,7 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
     else if (st == ROCL_OK)
         st = run_captures(t, t->filter, sink, kinds, err);
     if (st == ROCL_OK && t->parts && !rocl_parts_leads(t->parts))
-        return st; /* the rest is for rank 0 to say */
+        return st; /* rank 0 reports the rest */
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)

@@ -1,5 +1,5 @@
-/* The way of the parts that ranks have made into the outputs: rank 0 makes these, and says where in
- * them each part belongs. */
+/* Copies the parts of all ranks into the outputs: rank 0 makes these, and tells where in them each
+ * part belongs. */
 #include "trace/parts_impl.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static rocl_status make_promised(const output *o, const part *x, int fd, uint64_
     return st;
 }
 
-/* Copies what there is of a number, if it is not there already. *k is on its way over the parts. */
+/* Copies the parts of a number that are not in place yet. *k advances over the parts. */
 static rocl_status place_number(const rocl_parts *p, const output *o, int to, const part *wanted,
                                 size_t *k, rocl_error *err)
 {
@@ -155,7 +155,7 @@ static rocl_status do_place(rocl_parts *p, rocl_error *err)
     return st ? st : send_placed(p, 0, err);
 }
 
-/* Until PLACE has come, or all is named. */
+/* Waits until PLACE has come, or everything has its name. */
 static rocl_status wait_for_rank_0(rocl_parts *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -190,8 +190,8 @@ typedef struct placing {
     size_t count;
 } placing;
 
-/* Where the parts of each rank belong: in the order of captures; of what stands before them all,
- * one is enough, and has_head says that it is there. Returns the bytes of all. */
+/* Finds the places of the parts of all ranks, in the order of captures; the head is needed only
+ * once; has_head: it is already there. Returns the bytes of all. */
 static uint64_t place_parts(placing *ranks, unsigned size, bool has_head)
 {
     uint64_t offset = 0;
@@ -292,7 +292,7 @@ static rocl_status make_output(rocl_parts *p, output *o, rocl_out **out, rocl_er
     return st;
 }
 
-/* Outputs that rank 0 has none of follow its own. */
+/* Lists outputs that only other ranks have after rank 0's own. */
 static rocl_status list_outputs(rocl_parts *p, rocl_error *err)
 {
     for (unsigned r = 1; r < rocl_team_size(p->team); r++)

@@ -18,7 +18,7 @@ typedef enum state {
     UNTOUCHED,
     BEING_READ,
     READ,
-    TAKEN /* or not to be prefetched */
+    TAKEN /* or must not be prefetched */
 } state;
 
 typedef struct slot {
@@ -139,8 +139,7 @@ rocl_status rocl_prefetched_emit(rocl_prefetched *e, const rocl_emitter *to,
 
 /* ---- all of them ---- */
 
-/* With the lock: reads the next capture that nobody has begun; false when there is none within the
- * window. */
+/* With the lock held: reads the next untouched capture; false: there is none within the window. */
 static bool prefetch_next(rocl_prefetch *a)
 {
     while (a->next < a->count && a->all[a->next].state != UNTOUCHED)
@@ -201,7 +200,7 @@ rocl_prefetch *rocl_prefetch_new(rocl_trace *t, const bool *wanted, const rocl_e
     pthread_cond_init(&a->changed, NULL);
     for (size_t i = 0; a->all && i < a->count; i++) {
         const rocl_source *s = t->captures[i]->source;
-        /* Of a file with several captures the connections are shared. */
+        /* Captures of one file share connections. */
         if (!wanted[i] || !(s->format->flags & ROCL_FORMAT_INDEPENDENT && s->single))
             a->all[i].state = TAKEN;
     }

@@ -1,6 +1,6 @@
-/* Small captures are read before their turn. One keeps one worker busy, and its reading has to wait
- * for nothing but its file: so while the sink takes the events of one, others are read. What is
- * handed to the sink, and when, is the same as without. */
+/* Reads small captures before their turn. Each keeps only one worker busy, and depends only on its
+ * file: so while the sink takes the events of one, others are read. The sink gets the same calls in
+ * the same order as without. */
 #ifndef ROCL_TRACE_PREFETCH_H
 #define ROCL_TRACE_PREFETCH_H
 
@@ -12,10 +12,10 @@
 
 typedef struct rocl_prefetch rocl_prefetch;
 
-/* Of all captures, of which only those with wanted[index] are read. NULL when nothing is to be
- * gained, or it could not be started. `emitter` says what is wanted of them. */
+/* For all captures with wanted[index]. NULL: it would gain nothing, or could not be started.
+ * `emitter` says what is wanted of them. */
 rocl_prefetch *rocl_prefetch_new(rocl_trace *t, const bool *wanted, const rocl_emitter *emitter);
-/* Ends what was begun and had no turn. */
+/* Ends captures that were begun and had no turn. */
 void rocl_prefetch_free(rocl_prefetch *a);
 
 /* What was read of a capture. */
@@ -29,8 +29,8 @@ typedef struct rocl_prefetched {
     size_t count, cap;
 } rocl_prefetched;
 
-/* The turn of a capture: all before it have had theirs. NULL: nothing has been done about it. While
- * it is being read by another thread, others are read here. NULL is fine for `a`. */
+/* Takes the next capture in order. NULL: it was not prefetched. While another thread still reads
+ * it, this one reads others. NULL is fine for `a`. */
 rocl_prefetched *rocl_prefetch_take(rocl_prefetch *a, uint32_t index);
 
 /* Hands out what was kept as `scan` and `finish` did, with end_task (NULL: none) for each task that

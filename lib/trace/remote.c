@@ -1,4 +1,5 @@
-/* What ranks of a team have opened: they send its definitions, and on rank 0 it is a source. */
+/* Inputs opened by other ranks of a team: they send the definitions, and rank 0 has them as
+ * sources. */
 #include "trace/remote.h"
 
 #include <stdio.h>
@@ -70,8 +71,8 @@ static rocl_status put_agents_of(rocl_buf *b, rocl_trace *t, const rocl_capture 
     return ROCL_OK;
 }
 
-/* What reports read of agents, each text once: processes of a node know the same ones. In the order
- * of the sources, as their captures. */
+/* Properties of agents that reports read, each text once, as processes of a node have the same
+ * agents. In the order of the sources and their captures. */
 static rocl_status put_agents(rocl_buf *b, rocl_trace *t, rocl_error *err)
 {
     rocl_map sent = {0};
@@ -135,15 +136,15 @@ rocl_status rocl_send_kernels(rocl_team *team, const rocl_trace *t,
 
 /* ---- sources of other ranks, on rank 0 ------------------------------------------------------- */
 
-/* What its rank has looked up of a capture. */
+/* Facts of a capture that its rank has looked up. */
 typedef struct peeked {
     int64_t first, last;
     bool any;
     uint32_t *agents; /* JSON of each (texts); NULL: nobody asks */
 } peeked;
 
-/* One that rank 0 sees is opened after all where rank 0 must read it itself: for an output that it
- * writes alone. That is done under a lock; whoever has begun a capture then finds it without. */
+/* A visible input is opened on rank 0 after all if it must read it itself, for an output that it
+ * writes alone. This is done under a lock; once a capture has begun, no lock is needed. */
 static pthread_mutex_t opening_here = PTHREAD_MUTEX_INITIALIZER;
 
 static void close_remote(rocl_source *s)
@@ -395,8 +396,8 @@ static rocl_status take_source(rocl_defs_reader *d, rocl_source *s, rocl_error *
     return st;
 }
 
-/* What could not be opened, rank 0 tries when it is its turn, if it sees it: it may need what comes
- * before, and if it cannot be opened, that is told as by one process. */
+/* If an input could not be opened, rank 0 tries it in its turn, if it sees it: it may depend on
+ * those before, and an error is reported as by a single process. */
 static rocl_status take_input(rocl_defs_reader *d, rocl_source **s, rocl_error *err)
 {
     rocl_team_reader *r = d->from;

@@ -8,17 +8,17 @@
 #include "source/source.h"
 #include "team/team.h"
 
-/* Opens rank 0's share, and takes in what the others define: t->node_sources are open then, with
- * captures that are not the trace's yet. Those that are NULL are to be opened by rank 0, in their
- * turn; `refused` ones cannot be, and the remark says why. */
+/* Opens rank 0's share, and receives the definitions of the others: t->node_sources are then open,
+ * with captures that are not in the trace yet. Rank 0 must open those that are NULL, in their turn;
+ * `refused` ones cannot be opened, and the remark says why. */
 rocl_status rocl_remote_open(rocl_trace *t, rocl_error *err);
-/* Rank 0 of an output that all write knows no kernels and code objects of what others have opened:
- * they are most of what databases define, and needed only where events come here. Before that: gets
- * them. Does nothing where they are there. */
+/* If all ranks write the output, rank 0 has no kernels and code objects of inputs that others
+ * opened: they are most of the definitions, and needed only if events come here. This gets them
+ * before; does nothing if they are there. */
 rocl_status rocl_remote_complete(rocl_trace *t, rocl_error *err);
 /* Was it opened by another rank? */
 bool rocl_is_remote(const rocl_source *s);
-/* For a writer that needs the file itself: it has to be rank 0's. ROCL_USAGE. */
+/* For a writer that needs the file itself: ROCL_USAGE unless rank 0 opened it. */
 rocl_status rocl_refuse_remote(const rocl_source *s, rocl_error *err);
 
 /* ---- on another rank ---- */

@@ -15,7 +15,7 @@
 #include "trace/share.h"
 #include "trace/world.h"
 
-/* A trace that is open on rank 0, as far as it is this rank's. */
+/* This rank's share of a trace that is open on rank 0. */
 typedef struct share {
     unsigned number;
     rocl_trace *trace;
@@ -23,13 +23,13 @@ typedef struct share {
     char *why;
     char **paths; /* by number of the input */
     size_t path_count, path_cap;
-    rocl_model_capture **opened; /* as they were, also those that others read */
+    rocl_model_capture **opened; /* as opened, even those that others read */
     uint32_t *inputs;            /* of each: which of the paths it is in */
     size_t opened_count;
     bool on_node;  /* messages say which that is */
     uint8_t *sent; /* by text: rank 0 has it */
     size_t sent_cap;
-    rocl_wire_texts *texts; /* by worker: those that it knows to be sent */
+    rocl_wire_texts *texts; /* by worker: those known to be sent */
 } share;
 
 typedef struct server {
@@ -52,7 +52,7 @@ typedef struct server {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* With `sending` locked: has rank 0 had enough? */
+/* With `sending` locked: does rank 0 want no more? */
 static rocl_status look_for_stop(server *s, rocl_error *err)
 {
     unsigned from;
@@ -159,7 +159,7 @@ static void put_message(rocl_buf *b, const server *s, const char *text)
     rocl_nodes_put_message(b, s->team, h->paths, h->on_node ? h->path_count : 0, text);
 }
 
-/* What is said while inputs are opened, rank 0 has said. */
+/* Drops notices from opening inputs, which rank 0 gives. */
 static void send_notice(void *ctx, const char *text)
 {
     server *s = ctx;
@@ -169,7 +169,7 @@ static void send_notice(void *ctx, const char *text)
     rocl_buf_byte(&b, ROCL_TEAM_NOTICE);
     rocl_buf_varint(&b, capture_at_hand(s));
     put_message(&b, s, text);
-    (void)rocl_team_reply(s->team, &b, NULL); /* what comes next fails as well */
+    (void)rocl_team_reply(s->team, &b, NULL); /* on failure the next message fails, too */
 }
 
 static rocl_status send_error(server *s, rocl_status status, const char *text, rocl_error *err)
@@ -225,7 +225,7 @@ static share *find_share(server *s, uint64_t number)
     return NULL;
 }
 
-/* The one that has this number, or a new one. NULL: memory is out, or it is wrong. */
+/* The share with this number, or a new one. NULL: memory is out, or the number is wrong. */
 static share *make_share(server *s, unsigned number, rocl_error *err)
 {
     share *h = find_share(s, number);
@@ -275,8 +275,8 @@ static rocl_status read_paths(share *h, rocl_team_reader *r, rocl_error *err)
     return ROCL_OK;
 }
 
-/* What cannot be opened by itself is rank 0's; but where it need not be told, it has been opened
- * before: then that is told when the trace is read. */
+/* Inputs that cannot be opened independently are left to rank 0. Without an answer to send, an
+ * error is reported when the trace is read. */
 static rocl_status open_inputs(server *s, share *h, size_t first, unsigned flags, rocl_error *err)
 {
     const bool define = flags & ROCL_OPEN_DEFINES;
@@ -313,8 +313,8 @@ static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
     return st == ROCL_OK ? open_inputs(s, h, first, *flags, err) : st;
 }
 
-/* The capture that rank 0 means: the nth of an input. NULL: there is none. Those that others read
- * are gone, once there is a world. */
+/* The capture that rank 0 means: the nth of an input. NULL: none. Once there is a world, captures
+ * that others read are gone. */
 static rocl_model_capture *find_capture(const share *h, uint64_t input, uint64_t nth,
                                         const char *guid, size_t len)
 {
@@ -385,7 +385,7 @@ static rocl_status read_share(server *s, rocl_team_reader *r, rocl_error *err)
     return st;
 }
 
-/* It cannot send or receive any more: with what it did not tell, these are its last words. */
+/* It can no longer send or receive: this is the last message, with what was not sent. */
 static rocl_status end_lost_run(rocl_status st, const rocl_error *why, rocl_status told,
                                 rocl_error *err)
 {
@@ -397,7 +397,7 @@ static rocl_status end_lost_run(rocl_status st, const rocl_error *why, rocl_stat
     return st;
 }
 
-/* Its own failures are rank 0's to tell; what is returned is that rank 0 cannot be told. */
+/* Rank 0 reports the failures of this rank; a status is returned only if rank 0 cannot be told. */
 static rocl_status serve_read(server *s, rocl_team_reader *r, rocl_error *err)
 {
     share *h = find_share(s, rocl_team_number(r));
@@ -438,7 +438,7 @@ static rocl_status make_world(server *s, rocl_team_reader *r, rocl_error *err)
         return rocl_team_bad_message(err);
     t->opt.args = flags[0];
     t->opt.collectives = flags[1];
-    t->opt.notice = NULL; /* what there is to say of options, rank 0 has said */
+    t->opt.notice = NULL; /* rank 0 has given the notices about options */
     atomic_store(&t->utf8_reported, true);
     rocl_status st = rocl_world_take(t, r, find_own, s, &own, err);
     if (st == ROCL_OK)

@@ -7,9 +7,8 @@
 
 /* An empty trace. No filters, no clocks: these are rank 0's. */
 rocl_status rocl_share_open(rocl_trace **trace, const rocl_options *options, rocl_error *err);
-/* Opens inputs, as far as they can be by themselves: sources with numbers from this one on,
- * captures with their definitions. all: zeroed; the sources are the trace's, texts the caller's to
- * free. */
+/* Opens inputs that can be opened independently: sources with numbers from this one on, captures
+ * with their definitions. all: zeroed; the trace owns the sources, the caller frees the texts. */
 rocl_status rocl_share_add(rocl_trace *t, char *const *paths, size_t count, uint32_t number,
                            rocl_opened *all, rocl_error *err);
 

@@ -17,7 +17,7 @@
 #include "model/trace.h"
 #include "trace/pipeline.h"
 
-/* Sinks that ask for these fields are handed other events: they are read for on their own. */
+/* Sinks that ask for these fields get other events, in a reading of their own. */
 #define OTHER_EVENTS (ROCL_FIELD_INSTANCES | ROCL_FIELD_PLACES | ROCL_FIELD_HANDLES)
 
 struct together;
@@ -63,7 +63,7 @@ static rocl_status wait_for_reading(void *ctx, const rocl_sink *sink, rocl_error
 {
     together *a = ctx;
     writer *w = a->turn;
-    if (w->has_read) { /* it wants to read once more, which is its own affair */
+    if (w->has_read) { /* it wants to read again, which it does alone */
         a->trace->run_sink = NULL;
         rocl_status st = rocl_pipeline_run(a->trace, sink, err);
         a->trace->run_sink = wait_for_reading;
@@ -272,7 +272,7 @@ static rocl_status open_writers(together *a, const rocl_writer *writers, rocl_er
     return ROCL_OK;
 }
 
-/* Whoever waits is told the outcome, and has a turn to its end. */
+/* Tells waiting writers the outcome, and gives each a turn to its end. */
 static rocl_status end_writers(together *a, rocl_status st, rocl_error *err)
 {
     rocl_status worst = st;

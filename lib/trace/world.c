@@ -203,7 +203,7 @@ static const void *take_array(const rocl_defs_reader *d, const record_def *def, 
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
-/* Of the definitions it is set once: rank 0 does not change it either. */
+/* The clock of definitions is set once, as on rank 0. */
 void rocl_world_take_clock(rocl_model_capture *c, rocl_team_reader *from)
 {
     const uint8_t *offset = rocl_team_bytes(from, sizeof c->offset);
@@ -223,8 +223,8 @@ void rocl_world_take_clock(rocl_model_capture *c, rocl_team_reader *from)
     rocl_set_clock_of(c);
 }
 
-/* What those know of a capture that do not read it. Its threads and counters are only counted:
- * nobody looks at them. */
+/* A capture for ranks that do not read it. Its threads and counters are only counted, as they are
+ * not used. */
 static void put_foreign(rocl_defs *d, const rocl_model_capture *c)
 {
     const rocl_capture *p = &c->pub;
@@ -297,7 +297,7 @@ static rocl_status take_foreign(rocl_defs_reader *d, rocl_model_capture *c, rocl
     return c->pub.path && c->pub.processes ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* As if it were another rank's. */
+/* Takes a capture as one of another rank. */
 static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, rocl_error *err)
 {
     rocl_model_capture *c = *made = calloc(1, sizeof *c);
@@ -323,7 +323,7 @@ static const char *path_of(const rocl_trace *t, uint64_t input)
     return "an input";
 }
 
-/* The rank's own takes the place of one that it knows now. */
+/* Replaces a capture by the rank's own. */
 static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_capture **all,
                             uint64_t count, bool *own, rocl_world_find_fn *find, void *ctx,
                             rocl_error *err)

@@ -106,7 +106,7 @@ static bool ask_for_json(const opt *format, int *argc, char **argv)
     return json;
 }
 
-/* Without memory a message is on standard error only: who says so would be said to again. */
+/* Without memory a message goes only to standard error: reporting that would call this again. */
 static void keep_message(bool error, rocl_status code, const char *text)
 {
     kept_message *more = realloc(state.messages, (state.count + 1) * sizeof *more);

@@ -1,5 +1,5 @@
-/* Answers to programs: what `rocline COMMAND --format json` prints in the place of a format of its
- * own. Also errors are in it, those of the command line, too. */
+/* Answers to programs: what `rocline COMMAND --format json` prints instead of another format. It
+ * includes errors, even those of the command line. */
 #ifndef TOOLS_ANSWER_H
 #define TOOLS_ANSWER_H
 
@@ -19,7 +19,7 @@ bool answer_lists_outputs(void);
 void answer_add_output(const char *path, uint64_t files, uint64_t bytes);
 /* As they were named, for the files of messages. */
 void answer_set_inputs(const strings *inputs);
-/* What the command is called, where that is not the name of its program. */
+/* Sets the name of the command, if it is not that of its program. */
 void answer_set_command(const char *command);
 
 /* Where tables go, and in which format. */
@@ -37,13 +37,13 @@ typedef struct table_output {
     }
 enum { BUDGET_MAX = 100000000 };
 int budget_check(const table_output *o);
-/* What rows may take of it, besides the end of the envelope; 0: there is no budget. */
+/* The part of it for rows, without the end of the envelope; 0: no budget. */
 size_t budget_bytes(unsigned budget);
 
 /* Where the tables of a command go: by its --format (NULL: text), --output-file and --budget.
  * Returns -1, or the exit code of a usage error. */
 int tables_prepare(common *c, const char *format_name, table_output *o);
-/* Writes them: as an answer with what the trace is (NULL: there is none), or alone. */
+/* Writes the tables: as an answer with a description of the trace (may be NULL), or alone. */
 rocl_status tables_write(const table_output *o, const rocl_trace *t, rocl_tables *tables,
                          rocl_error *err);
 /* For commands that write their data themselves: opens the answer, with the trace in it, at this

@@ -27,7 +27,7 @@ typedef struct common {
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
     const char *job;                       /* the file that --job names, or NULL */
-    bool checking; /* of several jobs each is checked, up to where its work would begin */
+    bool checking; /* with several jobs: each is first checked, up to where its work would begin */
     bool output_config;
     bool local;                        /* --local */
     bool to_stdout;                    /* the tool sets it when stdout is data */
@@ -40,18 +40,19 @@ typedef struct common {
     bool teams;                        /* and this one when its reports can be made by a team */
     bool reported;                     /* and this one when it has called common_report() itself */
     wanted_events wanted;              /* the tool sets it */
-    uint64_t copied, copied_rows; /* and these in the run: processes whose events nobody reads */
+    uint64_t copied,
+        copied_rows; /* the same for the whole run: processes whose events are not read */
 } common;
 
 /* Parts of the option tables; their offsets count from a `common`. */
 extern const opt_group input_group, names_group, filtered_names_group, filter_group, run_group,
     other_group;
 extern const opt_group team_group; /* of tools that set common.teams */
-/* The name of an output becomes rank 0's on all ranks. Returns -1, or an exit code. */
+/* Gives the name of rank 0's output to all ranks. Returns -1, or an exit code. */
 int common_share_name(char *name, size_t size);
-/* The end of a program, with its exit code, which it returns: others do not wait for this rank. */
+/* Ends a program with this exit code, which it returns: others do not wait for this rank. */
 int common_end(int code);
-bool common_is_other_rank(void); /* of a team: what is to be made beside the output, rank 0 makes */
+bool common_is_other_rank(void); /* of a team: rank 0 makes everything besides the output */
 /* Of AMD's converter to Perfetto: accepted, without effect. */
 extern const opt_group perfetto_group;
 
@@ -88,7 +89,7 @@ extern const opt_group perfetto_group;
 /* options_parse, then what every tool checks. `c` begins the tool's struct. */
 int common_parse(const program *p, common *c, int argc, char **argv);
 
-/* Did whoever reads standard output have enough? That is no failure worth a word. */
+/* Did the reader of standard output close it? That is not worth a message. */
 bool reader_is_gone(const common *c, const rocl_error *err);
 
 /* Was any filter asked for? */
@@ -99,8 +100,8 @@ bool common_filters(const common *c);
 typedef rocl_status common_write_fn(rocl_trace *t, void *ctx, rocl_error *err);
 int common_run(const common *c, common_write_fn *write, void *ctx);
 
-/* For a `write` that needs another trace as well: opens it with the same options, and reports what
- * was left out of it. */
+/* For a `write` that needs another trace, too: opens it with the same options, and reports what was
+ * left out of it. */
 rocl_status common_open(const common *c, const strings *inputs, rocl_trace **t, rocl_error *err);
 void common_report(const common *c, const rocl_trace *t);
 /* "12 records left out: never ended (9), end before start (3)", or of those that were kept

@@ -101,7 +101,7 @@ static void bash_value(const program *p, const opt *o)
     printf("return ;;\n");
 }
 
-/* What is typed, and what stands before it; if that is an option, its values. */
+/* The current word, and the one before it; if that is an option, completes its values. */
 static void bash_values(const program *p)
 {
     printf("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -113,7 +113,7 @@ static void bash_values(const program *p)
     printf("    esac\n");
 }
 
-/* Words of a list may also follow it, with blanks between them: what stands last with a dash. */
+/* Words of a list may also follow it, separated by blanks: finds the last word with a dash. */
 static void bash_many(const program *p, const opt *o)
 {
     if (o->kind != OPT_MANY)
@@ -254,7 +254,7 @@ static void zsh_escaped(const char *text)
 static void zsh_option(const program *p, const opt *o)
 {
     const bool again = o->kind == OPT_LIST || o->kind == OPT_WORDS || o->kind == OPT_MANY;
-    /* The value follows as a word, or behind the letter, or behind "=". */
+    /* The value is the next word, or follows the letter or "=". */
     const char *plus = opt_takes_value(o) ? "+" : "", *equals = opt_takes_value(o) ? "=" : "";
     if (o->letter && again)
         printf("    '*'{-%c%s,--%s%s}'[", o->letter, plus, o->name, equals);
@@ -351,8 +351,8 @@ static void fish_quoted(const char *text)
     putchar('\'');
 }
 
-/* What the lines of a program begin with; those of a command hold behind its name, and those of a
- * program that has commands where none is named yet. */
+/* The begin of the lines of a program; those of a command apply after its name, and those of a
+ * program with commands as long as none is named. */
 static const subcommand *fish_command;
 static const char *fish_tool;
 static bool fish_has_commands;

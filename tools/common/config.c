@@ -3,9 +3,9 @@
  *     {"rocprofiler-sdk-tool": [{"metadata": {"pid", "init_time", "fini_time",
  *         "config": {...}, "command": [...], "build_spec": {...}}}]}
  *
- * pid, times and command are those of the first process of the trace. config has rocprofv3's names
- * for what it has names for, and then the options of the tool. The environment is left out: that of
- * the traced program is nobody else's business. */
+ * pid, times and command are those of the first process of the trace. config uses rocprofv3's names
+ * where they exist, then those of the tool's options. The environment is left out: that of the
+ * traced program is nobody else's business. */
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "common/job.h"
 #include "common/output.h"
 
-/* Was there an event of the kind? Only that is known of what was traced. */
+/* Was there an event of the kind? Nothing else is known of what was traced. */
 static const struct {
     const char *name;
     rocl_kind kind;

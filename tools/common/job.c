@@ -203,7 +203,7 @@ static int set_option(setup *s, const opt *o, const strings *words, bool on)
     return options_store(s->p, o, s->c, words);
 }
 
-/* The values of an option that a key means; *on: it is set. An empty value is none. */
+/* The values of the option for a key; *on: it is set. An empty value counts as none. */
 static int make_words(const setup *s, strings *words, bool *on)
 {
     const job_key *key = s->at->key;
@@ -239,7 +239,7 @@ static int set_by_key(setup *s, const opt *o)
     return code;
 }
 
-/* rtg2json has more than one layout: that of rocprofv3 is meant, where it knows it. */
+/* rtg2json has several layouts: that of rocprofv3 is meant, if the tool has it. */
 static void choose_layout(setup *s)
 {
     const opt *o = options_find(s->p, "layout");
@@ -439,7 +439,7 @@ int job_run(const program *p, common *c)
             return usage_error("%s has %zu jobs: standard input can only be read once", file.path,
                                file.count);
     team_settle();
-    /* What is wrong with any of them is said before the first one writes. */
+    /* Errors in any of them are reported before the first one writes. */
     for (int checking = 1; checking >= 0 && worst == ROCL_OK; checking--)
         for (size_t i = 0; i < file.count; i++) {
             const pid_t parent = getpid(), child = fork();

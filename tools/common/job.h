@@ -20,7 +20,7 @@ typedef enum job_form {
     JOB_FORMATS,
 } job_form;
 
-/* A key of rocprofv3, and what it means here. */
+/* A key of rocprofv3, and its meaning here. */
 typedef struct job_key {
     const char *name; /* with '_', also where people write '-' */
     job_form form;

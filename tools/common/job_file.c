@@ -227,7 +227,7 @@ static bool read_document(reader *r)
 static bool parse_yaml(job_file *f, const char *text, size_t len, job_error *err)
 {
     reader r = {.text = text, .len = len, .file = f, .err = err};
-    /* JSON may have tabs where YAML may not; in its strings there are none. */
+    /* JSON may have tabs where YAML may not; strings contain none. */
     char *copy = must_have(malloc(len + 1));
     memcpy(copy, text, len);
     for (size_t i = 0; f->format == JOB_JSON && i < len; i++)

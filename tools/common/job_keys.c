@@ -18,7 +18,7 @@ static const job_key keys[] = {
     {"output_directory", JOB_FOLDER, "output-path", NULL, NULL},
     {"output_format", JOB_FORMATS, NULL, NULL, "csv|json|pftrace|otf2|rocpd"},
     {"output_config", JOB_SWITCH, "output-config", NULL, NULL},
-    /* what is kept */
+    /* filters */
     {"kernel_include_regex", JOB_LIST, "kernel-include", NULL, NULL},
     {"kernel_exclude_regex", JOB_LIST, "kernel-exclude", NULL, NULL},
     {"kernel_iteration_range", JOB_JOINED, "kernel-iterations", NULL, NULL},

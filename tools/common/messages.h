@@ -20,17 +20,17 @@ void msg_unread(const char *path, int why);
 void msg_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
 /* The same of records that were left out or repaired. */
 void msg_partial(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Only to somebody who looks: on a terminal, and not where -v says more. */
+/* Only on a terminal, and not with -v, which says more. */
 void msg_done(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void msg_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* with -v */
 void msg_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* always, no name */
 
-/* Until it is taken back nothing is said at all: another process says the same. */
+/* While on, no messages at all: another process gives the same ones. */
 void msg_mute(bool on);
 bool msg_is_mute(void);
 const char *msg_unsaid(void); /* the first error that was not said because of that; empty: none */
 
-/* Gets errors and notices as well, whatever the level; NULL: nobody does. Called by whoever says
+/* Also gets errors and notices, whatever the level; NULL: none. Called by the thread that gives
  * them, one at a time. */
 typedef void msg_listener(bool error, rocl_status code, const char *text);
 void msg_set_listener(msg_listener *fn);

@@ -1,4 +1,4 @@
-/* Parses a command line by the tables of options, and says what is wrong with it. */
+/* Parses a command line by the tables of options, and reports errors in it. */
 #include "common/options.h"
 
 #include "common/messages.h"
@@ -55,7 +55,7 @@ int finish_stdout(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return ROCL_OK;
-    if (errno != EPIPE) /* who has seen enough ends a pipe */
+    if (errno != EPIPE) /* the reader closed the pipe */
         msg_error("standard output: cannot write: %s", strerror(errno));
     return ROCL_OUTPUT;
 }
@@ -97,7 +97,7 @@ static const char *option_word(const void *ctx, size_t i)
     return o ? o->name : NULL;
 }
 
-/* A whole name, or the beginning of one name only. NULL after saying what is wrong. */
+/* A whole name, or a unique beginning. NULL after reporting an error. */
 static const opt *find_name(const program *p, const char *word, size_t len)
 {
     const opt *found = NULL, *other = NULL;
@@ -148,7 +148,7 @@ static int choice_index(const char *choices, const char *word, size_t len, bool 
     return -1;
 }
 
-/* The i-th of "a|b VALUE|c", without what it needs. */
+/* The i-th of "a|b VALUE|c", without its value. */
 static const char *choice_word(const void *choices, size_t i)
 {
     static char word[64];
@@ -277,8 +277,8 @@ typedef struct words {
     int n, next;
 } words;
 
-/* The word after an option that needs one. Two dashes cannot begin a value that stands alone: it
- * is far more often a forgotten value than a file of that name (--opt=--value still works). */
+/* The word after an option that needs one. A separate value cannot begin with two dashes: far more
+ * often a value was forgotten (--opt=--value still works). */
 static const char *value_word(words *w)
 {
     if (w->next >= w->n || strncmp(w->v[w->next], "--", 2) == 0)
@@ -461,7 +461,7 @@ int options_compare(const program *p, const opt *o, void *values, const strings 
     return equal ? OPT_SAME : OPT_OTHER;
 }
 
-/* The value of an option as it stands; NULL: it has none, or there is no memory. */
+/* The current value of an option; NULL: it has none, or memory is out. */
 static cJSON *make_json_value(const opt *o, const void *at, bool *unset)
 {
     const strings *list = at;

@@ -7,7 +7,7 @@
 
 #include "rocline.h"
 
-/* p; without one there is no memory: says so, and exits with ROCL_INTERNAL. */
+/* Returns p; if it is NULL, memory is out: reports that, and exits with ROCL_INTERNAL. */
 void *must_have(void *p);
 
 /* A growing list of strings; v is NULL-terminated, or NULL while the list is empty. */
@@ -52,7 +52,7 @@ typedef struct opt {
     opt_kind kind;
     size_t to;           /* offsetof the value in the tool's struct */
     const char *arg;     /* what help calls the value; FILE and DIR are completed as such */
-    const char *choices; /* "a|b|c": nothing else is taken, but for numbers */
+    const char *choices; /* "a|b|c": nothing else is accepted, except numbers */
     int lo, hi;
     const char *help;
 } opt;
@@ -86,8 +86,9 @@ typedef struct subcommand {
 } subcommand;
 
 struct program {
-    const char *name;       /* what help calls it, and messages: "rocline stats" */
-    const char *called;     /* messages, where it was called otherwise: "rocline doctor"; or NULL */
+    const char *name; /* what help calls it, and messages: "rocline stats" */
+    const char
+        *called; /* name for messages, if it was called by another: "rocline doctor"; or NULL */
     const subcommand *part; /* help is of this command only, a word of the program; or NULL */
     const char *tool;       /* the same with its own name: that of its manual page: "rocstats" */
     const char *synopsis;   /* after the name */
@@ -101,12 +102,12 @@ struct program {
     bool alone;                     /* it may be called without an input */
     bool command;                   /* operands are a command: options end where it begins */
     const opt_words *words;         /* of options of its own, or NULL */
-    rocl_word_fn *operand_words;    /* operands that are no files, or NULL */
+    rocl_word_fn *operand_words;    /* words of operands that are not files, or NULL */
     const subcommand *commands;     /* the first operand is one of them; NULL: it has none */
 };
 
-/* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and
- * the like, 2 after saying what is wrong with the command line. */
+/* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and the
+ * like, 2 after reporting an error in the command line. */
 int options_parse(const program *p, void *values, int argc, char **argv);
 /* All that is set, by name ('_' for '-'), as members of a JSON object. False: no memory. */
 struct cJSON;
@@ -118,8 +119,8 @@ void options_report_unclear(void);
 const opt *options_find(const program *p, const char *name);
 /* Does the command line give the value of an option, perhaps by another name? */
 bool options_given(const opt *o);
-/* Does a command line that has this value (NULL: none) leave the same in `values` as stands there?
- * A value that the option does not take is a usage error, and the exit code. */
+/* Would a command line with this value (NULL: none) set the same as `values` has? For a value that
+ * the option does not accept, reports a usage error and returns the exit code. */
 typedef enum opt_outcome { OPT_SAME = -1, OPT_OTHER = -2 } opt_outcome;
 int options_compare(const program *p, const opt *o, void *values, const strings *words);
 /* Sets it as a command line with these values would. -1, or the exit code. */

@@ -9,7 +9,7 @@
 /* Fills in the placeholders of -o and -d, once, before anything else here is called: from the first
  * process of the first input, and from this run. Returns -1, or the exit code of a usage error. */
 int output_fill_names(common *c);
-/* A name of a folder where that of a file is wanted is a usage error. */
+/* The name of a folder instead of a file is a usage error. */
 int output_refuse_folder(const char *name);
 /* The same of one option, which has no variable, and need not be given; the name stays for good. A
  * command that is to be run is what values are taken from, if there is one, instead of inputs. */
@@ -32,8 +32,8 @@ rocl_status output_write_config(const program *p, const common *c, const rocl_tr
 
 /* ---- output.c -------------------------------------------------------------------------------- */
 
-/* What -o names as it stands, and its path: something that is there and no folder, or not. Names of
- * files are relative to the current folder unless a folder was named. */
+/* What -o names literally, and its path: something that exists and is not a folder, or not. Names
+ * of files are relative to the current folder unless a folder was named. */
 typedef enum output_target { OUTPUT_NEW, OUTPUT_FILE, OUTPUT_DEVICE } output_target;
 output_target output_look(const common *c, char *path, size_t size);
 
@@ -56,14 +56,14 @@ unsigned output_width(const common *c);
 /* How wide text is that goes elsewhere: people read it in editors, and in mails. */
 enum { OUTPUT_WIDTH = 200 };
 
-/* Refuses an output that is an input by any name; -1: it is none. */
+/* Refuses an output that is an input by any name; -1: it is not. */
 int output_check(const common *c, const char *path);
 
 /* The path of a file beside the output: its name without the ending, and a suffix. False, and said:
  * it is too long. */
 bool output_beside(const common *c, const char *suffix, char *path, size_t size);
 
-/* The row of -z: an int, that is below 0 where it is not given. */
+/* The row of -z: an int, below 0 if it is not given. */
 #define COMPRESS_OPTION(to, help)                                                                  \
     {                                                                                              \
         "compress", 'z', OPT_NUMBER, to, "LEVEL", "fast|small", 0, 9, help                         \
@@ -72,12 +72,12 @@ bool output_beside(const common *c, const char *suffix, char *path, size_t size)
 /* The level of a struct of options in rocline.h for what -z says. */
 int compression_level(int z);
 
-/* Is the output packed with gzip? An option says so (-z has a level from 0 on), else the name does.
- * The ending of the name follows, but of what is no file. */
+/* Is the output packed with gzip? By an option (-z has a level from 0 on), else by the name. The
+ * ending of the name is adapted, except for devices. */
 bool output_is_packed(bool gzip, int level, char *path, size_t size);
 
-/* What there is to say of success, on a terminal: the path of a file and its size (nothing of what
- * is no file); the same of several. */
+/* Reports success on a terminal: the path of a file and its size (nothing for devices); the same
+ * for several. */
 void output_done(const char *path);
 void output_files_done(const char *where, uint64_t files, const char *what, uint64_t bytes);
 
@@ -85,7 +85,7 @@ void output_files_done(const char *where, uint64_t files, const char *what, uint
 void output_report_moved(const rocl_written *r, const char *rows);
 
 bool ends_with(const char *text, const char *end);
-/* An environment variable, `otherwise` where it is not set or empty. */
+/* An environment variable; `otherwise` if it is unset or empty. */
 const char *get_variable(const char *name, const char *otherwise);
 /* Says that the name of the output is; returns the exit code. */
 int name_too_long(void);

@@ -11,7 +11,7 @@
 
 enum { VALUE = 200 }; /* bytes of a value: file names end at 255 */
 
-/* What values are taken from: the first process of the trace where it knows them, else this run. */
+/* The source of values: the first process of the trace if it has them, else this run. */
 typedef struct origin {
     const common *options;
     bool looked, known; /* into the trace */
@@ -36,7 +36,7 @@ static const char *const size_variables[] = {
     "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",   "PMIX_SIZE",           "FLUX_JOB_SIZE",
     "MPI_SIZE",     "MPI_LOCALNRANKS",      "MPI_NRANKS", "MV2_COMM_WORLD_SIZE", NULL};
 
-/* What cannot be read is said when it is converted; standard input cannot be read twice. */
+/* Read errors are reported by the conversion; standard input cannot be read twice. */
 static void look_into_trace(origin *o)
 {
     const rocl_options options = {.jobs = 1};
@@ -74,7 +74,7 @@ static void put_text(char *to, const char *text)
     to[n] = '\0';
 }
 
-/* Words of a command line as it was recorded: blanks separate them. NULL: there are not so many. */
+/* The n-th word of a recorded command line, separated by blanks. NULL: there are fewer. */
 static const char *find_argument(const char *command, long n, size_t *len)
 {
     for (;; n--, command += *len) {
@@ -255,7 +255,7 @@ static const struct {
     {"psid", put_session, false, '\0'},
 };
 
-/* The value of a key without what encloses it; false: it is none of ours. */
+/* The value of a key without its delimiters; false: an unknown key. */
 static bool put_value(origin *o, const char *name, size_t len, char *to)
 {
     char text[128];
@@ -300,7 +300,8 @@ static size_t put_environment(const char *at, char *to)
     return 0;
 }
 
-/* The value for a placeholder at the begin of the text: the length of this, 0 when it is none. */
+/* Puts the value of a placeholder at the begin of the text; returns the length of the placeholder,
+ * 0: none. */
 static size_t put_placeholder(origin *o, const char *at, char *to)
 {
     char close = *at == '%' ? '%' : *at == '{' ? '}' : '\0';

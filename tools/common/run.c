@@ -23,8 +23,8 @@ static rocl_team *team;        /* of this run; NULL: none */
 static void tune_allocator(void)
 {
 #ifdef __GLIBC__
-    /* The C library gives each of many threads a heap of its own, and what is freed in one heap is
-     * of no use to the others. Workers allocate seldom: they can share a few. */
+    /* The C library gives each thread its own heap, and memory freed in one is useless to the
+     * others. Workers allocate rarely, so they can share a few. */
     mallopt(M_ARENA_MAX, 4);
     /* What a small input has freed is kept for the next one: to give it back and get it again takes
      * a fifth of its time. Large blocks are the system's when they are freed, always: where the
@@ -193,9 +193,9 @@ bool common_filters(const common *c)
                c->agents.n + c->include.n + c->exclude.n + c->names.n + c->exclude_names.n;
 }
 
-/* A trace without events is no error, but nobody should have to guess why the output is empty.
- * That all records were left out can only be said when all were asked for: the broken ones may be
- * of another kind. */
+/* A trace without events is not an error, but users should not have to guess why the output is
+ * empty. "All records were left out" can only be said if all kinds were wanted: the broken ones may
+ * be of another kind. */
 static const char *why_no_events(const common *c, const rocl_trace *t)
 {
     bool some = c->wanted == EVENTS_SOME, broken = count_faults(t, true) > 0;

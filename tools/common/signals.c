@@ -34,7 +34,7 @@ static void *wait_for_end(void *unused)
 
 void signals_prepare(void)
 {
-    /* All that end a program by default, but for faults of its own. */
+    /* All that end a program by default, except those for its own faults. */
     static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
                                   SIGALRM, SIGUSR1, SIGUSR2, SIGPWR,  SIGIO};
     pthread_t watcher;

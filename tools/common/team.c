@@ -90,7 +90,8 @@ static void *say_who_is_missing(void *ctx)
     return NULL;
 }
 
-/* As rocl_team_join(); whoever waits for ranks that were started for something else is told. */
+/* As rocl_team_join(); gives a notice if it waits for ranks that were started for something
+ * else. */
 static rocl_status join_all(rocl_team **team, const char *task, bool asked, rocl_error *err)
 {
     waiting w = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -107,7 +108,7 @@ static rocl_status join_all(rocl_team **team, const char *task, bool asked, rocl
     return s;
 }
 
-/* Where nobody has asked for a team, a launcher alone is no reason to fail. */
+/* Unless a team was requested, a launcher alone is no reason to fail. */
 static rocl_status join_launched(bool asked, rocl_team **team, rocl_error *err)
 {
     char *task = command_line();

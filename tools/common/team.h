@@ -4,7 +4,7 @@
 
 #include "common/common.h"
 
-/* Before the command line is read: of the ranks that may become a team, one says what is wrong with
+/* Call it before reading the command line: only one rank of a possible team reports errors in
  * it. */
 void team_mute_others(const program *p, int argc, char **argv);
 

@@ -224,7 +224,7 @@ static pid_t fork_with_signals(void)
     sigset_t all, mask;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
-    /* Where it is ignored, nobody can wait. */
+    /* If it is ignored, waiting is impossible. */
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &child_was);
     for (size_t i = 0; i < FORWARDED; i++)
         sigaction(forwarded[i], &pass, &were[i]);

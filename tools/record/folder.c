@@ -57,7 +57,7 @@ int list_own_files(const cli *c, strings *to)
     for (const char *name; d && (name = next_file(d));) {
         snprintf(path, sizeof path, "%s/%s", c->folder, name);
         const bool known = rocl_session_of(path, session);
-        if (!known && errno && errno != ENOENT) { /* it may be of this run: nobody knows */
+        if (!known && errno && errno != ENOENT) { /* it may be of this run */
             const int why = errno;
             msg_error("%s: cannot read: %s", path, strerror(why));
             closedir(d);

@@ -31,7 +31,7 @@ static void *find_function(void *library, const char *name, void *to)
     return *(void **)to;
 }
 
-/* NULL, and a message: there is none. */
+/* NULL, and a message: not found. */
 static start_fn *find_start(const char *libraries)
 {
     char path[8192];

@@ -109,7 +109,7 @@ static rocl_status write_otf2(rocl_trace *t, const cli *c, rocl_error *err)
 static const struct {
     rocl_status (*write)(rocl_trace *t, const cli *c, rocl_error *err);
     const char *endings[4];   /* of names that say this format */
-    const char *uncompressed; /* what they are, where they cannot be compressed */
+    const char *uncompressed; /* their description if they cannot be compressed */
 } formats[] = {
     [FORMAT_ROCL] = {.write = write_rocl},
     [FORMAT_PFTRACE] = {.write = write_pftrace,

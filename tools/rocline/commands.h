@@ -1,4 +1,4 @@
-/* Commands of rocline that are no tools of their own. */
+/* Commands of rocline that are not separate tools. */
 #ifndef TOOLS_ROCLINE_COMMANDS_H
 #define TOOLS_ROCLINE_COMMANDS_H
 

@@ -111,7 +111,7 @@ static int choose_formats(cli *c)
                        ", or an ending such as -o out.pftrace");
 }
 
-/* Of several formats each has its own ending behind the name. */
+/* With several formats each appends its own ending to the name. */
 static int check_name(cli *c)
 {
     const char *name = output_name(&c->common);

@@ -1,4 +1,4 @@
-/* rocline show and rocline correlate: what is known of one event. */
+/* rocline show and rocline correlate: the facts of one event. */
 #include "common/answer.h"
 #include "common/output.h"
 #include "rocline/commands.h"

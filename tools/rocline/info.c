@@ -1,4 +1,4 @@
-/* rocline info: what a trace is. rocline check: what is broken in it. */
+/* rocline info: describes a trace. rocline check: finds broken records in it. */
 #include "common/answer.h"
 #include "common/output.h"
 #include "common/progress.h"
@@ -117,7 +117,7 @@ static char *list_formats(const rocl_trace *t)
     return text;
 }
 
-/* Messages begin with the file that they are about; its name stands before them already. */
+/* Messages begin with the name of their file, which is already printed before them. */
 static char *copy_error(const char *input, const rocl_error *err)
 {
     const char *text = rocl_error_text(err);

@@ -189,7 +189,7 @@ static int print_rocpd_help(const program *p, int argc, char **argv)
     return print_help_of(&rocpd_program, argc, argv);
 }
 
-/* What stands before the command. */
+/* The options before the command. */
 typedef struct cli {
     strings words; /* the command, and its command line */
     const char *format;

@@ -60,7 +60,7 @@ static const opt_group output_group = {"Output", output_options};
 static const opt_group *const groups[] = {&query_group,  &input_group, &output_group, &names_group,
                                           &filter_group, &run_group,   &other_group,  NULL};
 
-/* AMD's formats, and ours for each; what has none is refused. */
+/* AMD's formats, and ours for each; formats without one are refused. */
 #define AMD_FORMATS "console|csv|html|json|md|pdf|dashboard|clipboard"
 static const struct amd_format {
     const char *word;
@@ -287,7 +287,7 @@ static int place_as_amd(cli *c)
     return code;
 }
 
-/* -o FILE as it stands, in the folder of -d. */
+/* -o FILE literally, in the folder of -d. */
 static int place_file(cli *c)
 {
     static char path[8192];

@@ -21,11 +21,11 @@ typedef struct query_cli {
     const char *mail, *template_path; /* of that one, refused */
 } query_cli;
 
-/* The first ones are rocl_rows_formats, the others what they are called elsewhere. */
+/* The first ones are rocl_rows_formats, the others their names elsewhere. */
 #define QUERY_FORMATS ROCL_ROWS_FORMAT_NAMES "|console|text|markdown|jsonlines"
 extern const unsigned char query_format_of[];
 
-/* Runs statements in the format and to the path of `c`. Failures are said. */
+/* Runs statements in the format and to the path of `c`. Reports failures. */
 rocl_status query_run(query_cli *c, const char *sql);
 /* All of a file, or of standard input, to be freed; NULL, and said: it cannot be read. */
 char *query_read_text(const char *path);

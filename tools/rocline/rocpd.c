@@ -127,7 +127,7 @@ static int run_summary(const program *p, int argc, char **argv)
         return usage_error("no input is given");
     if (c.format != CONSOLE && (code = place_summary(&c, path, sizeof path)) >= 0)
         return code;
-    const bool files = c.format == CSV && !c.by_rank; /* they are not those of a report */
+    const bool files = c.format == CSV && !c.by_rank; /* not the tables of a report */
     strings_add(&words, p->name);
     if (!files)
         strings_add(&words, "summary");

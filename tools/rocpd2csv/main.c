@@ -72,7 +72,7 @@ static int choose_folder(cli *c)
     if (strlen(given) >= sizeof name)
         return name_too_long();
     strcpy(name, given);
-    /* Somebody who says x.csv.gz means files that are called so, not x.csv.gz_kernel_trace.csv. */
+    /* x.csv.gz means files with this name and ending, not x.csv.gz_kernel_trace.csv. */
     size_t plain = length_without(name, ".csv"), zipped = length_without(name, ".csv.gz");
     c->csv.gzip |= zipped < strlen(name);
     name[plain < zipped ? plain : zipped] = '\0';

@@ -175,7 +175,7 @@ static const char *group_digits(char to[32], uint64_t n)
     return to;
 }
 
-/* How much is there: events = slices + marks + values, and what was left out. */
+/* The counts: events = slices + marks + values, and what was left out. */
 static void put_counts(browser *b, char *to, size_t size)
 {
     char events[32], slices[32], marks[32], values[32];
@@ -233,7 +233,7 @@ static int lines_of_details(void)
     return screen_height() >= 16 ? 3 : screen_height() >= 10 ? 2 : 0;
 }
 
-/* Lines between the title and what stands below. */
+/* Lines between the title and the footer. */
 static int body_height(const browser *b)
 {
     const bool tracks = !b->text && b->page == PAGE_TRACKS;

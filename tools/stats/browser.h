@@ -33,19 +33,19 @@ typedef enum screen_style {
 
 enum {
     KEY_NOTHING = -1, /* time has passed, or something was done */
-    KEY_GONE = -2,    /* there is no terminal any more */
+    KEY_GONE = -2,    /* the terminal is gone */
     KEY_RESIZED = 0x10000
 };
 
-/* False: there is no terminal that can be drawn on, and `why` says so. */
+/* False: the terminal cannot be used for drawing; *why is the reason. */
 bool screen_usable(const char **why);
 /* False: the terminal does not work; said. Standard error is kept back until screen_end(). */
 bool screen_begin(void);
 void screen_end(void);
 /* From any thread: screen_key() returns. Async-signal-safe. */
 void screen_wake(void);
-/* The next key: a character or a KEY_* of curses; waits for so many milliseconds, -1: as long as it
- * takes. */
+/* The next key: a character or a KEY_* of curses. Waits at most `milliseconds`, -1: without
+ * limit. */
 int screen_key(int milliseconds);
 
 int screen_width(void);
@@ -55,7 +55,7 @@ unsigned screen_colours(void);
 
 void screen_clear(void);
 void screen_show(void);
-void screen_style_of(screen_style style, unsigned colour); /* of what is put next */
+void screen_style_of(screen_style style, unsigned colour); /* for the next texts */
 /* The text in exactly `width` columns from x on: cut, or with blanks. Characters that are not
  * printed are shown as \x1b or \u202e. Returns the columns that the text takes, without blanks. */
 int screen_put(int y, int x, int width, const char *text);
@@ -65,7 +65,7 @@ void screen_put_shifted(int y, int x, int width, const char *text, int left);
 void screen_put_name(int y, int x, int width, const char *text);
 int screen_printf(int y, int x, int width, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* A mark: of n eighths from below on (1 to 8) where Unicode is known, else of so many dots. */
+/* A mark of n eighths from the bottom (1 to 8) with Unicode, else of dots. */
 void screen_put_level(int y, int x, unsigned eighths);
 /* The left edge of a slice beside another one. */
 void screen_put_edge(int y, int x);
@@ -90,7 +90,7 @@ typedef struct browser_line {
     bool first; /* of the track: it has the label */
 } browser_line;
 
-/* What is selected: a line, and a slice in it where there is one. */
+/* The selection: a line, and a slice in it, if any. */
 typedef struct browser_place {
     rocl_picture_ref ref; /* index ROCL_NONE: no slice */
     int64_t from, to;     /* what is in view */
@@ -145,7 +145,7 @@ typedef struct browser {
     bool in_view; /* tables: only of what is in view */
     char **text;  /* lines; NULL: no text is open */
     size_t text_lines, text_top;
-    int text_left; /* columns before what is shown */
+    int text_left; /* columns scrolled out on the left */
     bool text_is_details;
     uint64_t text_number; /* of the look-up whose text is to come; 0: none */
 
@@ -165,7 +165,7 @@ void browser_say(browser *b, const char *fmt, ...) __attribute__((format(printf,
 
 void tracks_update(browser *b); /* something new was loaded */
 void tracks_draw(browser *b, int top, int height);
-bool tracks_key(browser *b, int key); /* false: it is none of theirs */
+bool tracks_key(browser *b, int key); /* false: not one of their keys */
 void tracks_forget(browser *b);
 /* Shows a slice: selects it and its line, and moves the view so that it can be seen. With `jump`
  * the way back is kept. */

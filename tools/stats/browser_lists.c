@@ -191,8 +191,7 @@ static bool has_column(const browser *b, table_column c)
     return c != COLUMN_BYTES || b->page == PAGE_COPIES;
 }
 
-/* Columns that are shown besides the name: as many as leave it some space, and what is sorted by.
- */
+/* Columns shown besides the name: as many as leave it some space, and always the sorted one. */
 static int fit_columns(const browser *b, bool shown[COLUMNS])
 {
     static const table_column wanted[] = {COLUMN_TOTAL,   COLUMN_CALLS, COLUMN_AVERAGE,

@@ -84,7 +84,7 @@ static void before_end(void)
 {
     struct timespec soon;
     clock_gettime(CLOCK_REALTIME, &soon);
-    soon.tv_sec++; /* a terminal that takes nothing keeps nobody */
+    soon.tv_sec++; /* a stuck terminal must not block the end */
     (void)pthread_mutex_timedlock(&drawing, &soon);
     restore_terminal();
 }
@@ -192,7 +192,7 @@ static void add_restore(const char *capability)
     if (!text || text == (const char *)-1)
         return;
     for (; *text && restore_len < sizeof restore - 1; text++) {
-        if (text[0] == '$' && text[1] == '<') /* a pause: nobody needs one any more */
+        if (text[0] == '$' && text[1] == '<') /* a pause, which is obsolete */
             text += strcspn(text, ">");
         else
             restore[restore_len++] = *text;
@@ -270,7 +270,7 @@ void screen_end(void)
     keyboard = NULL;
     close(kept_errors);
     close(real_errors);
-    /* The pipe stays: threads may still wake up who has gone. */
+    /* The pipe stays open: threads may still write to it. */
 }
 
 /* The shell gets its terminal, and we get ours back when it lets us go on. */
@@ -372,7 +372,7 @@ void screen_style_of(screen_style style, unsigned colour)
     attr_set(style_attributes, style_pair, NULL);
 }
 
-/* The next character of UTF-8, U+FFFD for bytes that are none. Returns the bytes. */
+/* The next character of UTF-8, U+FFFD for invalid bytes. Returns its length in bytes. */
 static size_t decode_character(const char *text, uint32_t *c)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -649,7 +649,7 @@ static void move_line(browser *b, int64_t by)
     select_at(b, time);
 }
 
-/* To the slice before or behind the selected one in its line. */
+/* Moves to the slice before or after the selected one in its line. */
 static void step_slice(browser *b, bool backward)
 {
     if (!b->line_count)

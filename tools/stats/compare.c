@@ -16,8 +16,8 @@ size_t words_after_dashes(int argc, char **argv)
     return 0;
 }
 
-/* Infinite where it is not asked for; -1 to go on, else the exit code. A number of percent is read
- * as one of seconds, so that the locale does not matter. */
+/* Infinite if not given; -1 to go on, else the exit code. A percentage is read like a number of
+ * seconds, independently of the locale. */
 static int read_limit(const comparison *cmp, const char *option, const char *text, double *limit)
 {
     char seconds[32];

@@ -17,19 +17,19 @@ typedef struct comparison {
     strings b; /* inputs of the second trace; those of the first are the common ones */
 } comparison;
 
-/* How many words follow "--" on the command line; 0: there is none. */
+/* The number of words after "--" on the command line; 0: none. */
 size_t words_after_dashes(int argc, char **argv);
 
-/* Parts the inputs: two, or as many of the second trace as there are behind "--"; all are of the
- * second where there is a baseline, which is the only input of the first or comes by its option.
- * Reads the limits. -1 to go on, else the exit code. */
+/* Splits the inputs: two, or those after "--" for the second trace; with a baseline, which is the
+ * only input of the first or given by its option, all are of the second. Reads the limits. -1 to go
+ * on, else the exit code. */
 int comparison_check(comparison *cmp, common *c, size_t behind);
 
 /* Is this output the baseline? */
 bool comparison_reads(const comparison *cmp, const char *path);
 
-/* Makes the tables. t: of the common inputs. ROCL_PARTIAL also after names that grew too much,
- * which is said. */
+/* Makes the tables. t: of the common inputs. ROCL_PARTIAL also if names grew too much, which it
+ * reports. */
 rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
                            rocl_trace *t, rocl_tables **tables, rocl_error *err);
 

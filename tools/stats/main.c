@@ -231,7 +231,7 @@ static uint32_t named_reports(const char *word)
     return strcmp(word, "all") == 0 ? (UINT32_C(1) << ROCL_REPORTS) - 1 : 0;
 }
 
-/* A word in the place of a report that is no file either is more likely a slip of the first. */
+/* A word that is neither a report nor a file is more likely a mistyped report. */
 static int check_word(const char *word)
 {
     if (strpbrk(word, "/.*?[") || access(word, F_OK) == 0)

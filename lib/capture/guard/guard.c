@@ -1,4 +1,4 @@
-/* Calls by which a program limits what it can do later. It is asked for nothing that it gives up:
+/* Calls by which a program limits what it can do later. Afterwards nothing is used that it gave up:
  *
  *     chroot, setuid ...  the file will be out of reach by its name, so it stays open from now on
  *     prctl, seccomp      system calls may end the process, so there are none from now on

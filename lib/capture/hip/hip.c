@@ -50,8 +50,8 @@ static int is_hip(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-/* NULL: the library does not have it. It comes behind this one, but where it was loaded by dlopen
- * for one library alone. */
+/* NULL: the library does not have it. It comes after this one in the search order, unless it was
+ * loaded by dlopen for one library only. */
 static __attribute__((noinline)) void *find_real(rocl_hip_call *c)
 {
     int saved = errno;
@@ -197,7 +197,7 @@ static rocl_def *end_all_streams(void)
         return r;                                                                                  \
     }
 
-/* What these give back is no number. */
+/* These do not return numbers. */
 #define ROCL_HIP_OTHER(category, trait, stream, result, f, linked, parameters, arguments, ...)     \
     ROCL_CAP_API result f parameters                                                               \
     {                                                                                              \

@@ -10,9 +10,10 @@
 
 #include "capture/hsa/hsa.h"
 
-/* IDLE: in the free list, or being filled. FLYING -> LANDED, by whoever sees first that it is done.
- * LANDED -> IDLE by the thread of the runtime; SWEPT: landed at the end by us, while that thread
- * may still look at the signal. FLYING -> REJECTED: the runtime did not accept the work. */
+/* IDLE: in the free list, or being filled. FLYING -> LANDED by the thread that first sees its
+ * completion. LANDED -> IDLE by the thread of the runtime; SWEPT: landed by us at the end, while
+ * that thread may still look at the signal. FLYING -> REJECTED: the runtime did not accept the
+ * work. */
 enum { IDLE, FLYING, LANDED, REJECTED, SWEPT };
 enum { SLAB = 256, SLABS = 1024, LAST_WAITS = 1000 };
 

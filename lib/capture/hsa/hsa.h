@@ -76,7 +76,7 @@ typedef struct rocl_hsa_agent {
 } rocl_hsa_agent;
 
 void rocl_hsa_find_agents(void);
-/* NULL: there is none of this handle. */
+/* NULL: there is none with this handle. */
 rocl_hsa_agent *rocl_hsa_agent_of(hsa_agent_t handle);
 /* The number of an agent in HCC text. */
 uint32_t rocl_hsa_agent_number(rocl_hsa_agent *a);
@@ -111,7 +111,7 @@ typedef struct rocl_hsa_queue {
     uint64_t id;
     uint32_t number;        /* in HCC text */
     _Atomic uint64_t seq;   /* of packets */
-    _Atomic uint32_t users; /* it is freed when there are none: the queue and what is in flight */
+    _Atomic uint32_t users; /* the queue and flights; freed at 0 */
 } rocl_hsa_queue;
 
 /* Work in flight. It has a signal of ours in place of the program's, which is completed by the
@@ -159,8 +159,8 @@ bool rocl_flight_watch(rocl_flight *f);
 void rocl_flight_reject(rocl_flight *f);
 /* Of the calling thread. */
 uint32_t rocl_hsa_tid(void);
-/* Records what is done by now. wait: gives the GPU a quarter of a second to do the rest; else the
- * runtime goes, and with it what is in flight. */
+/* Records finished work. wait: gives the GPU a quarter of a second for the rest; else the runtime
+ * ends, and with it the flights. */
 void rocl_flights_end(bool wait);
 
 /* ---- queue.c, copy.c, memory.c ------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "capture/hsa/hsa.h"
 
 /* Open addressing. Readers take no lock: entries do not move in a table, and a table that became
- * too small stays for those who look into it. `lock` is held to add a kernel. */
+ * too small is kept for its readers. `lock` is held to add a kernel. */
 typedef struct kernel_table {
     size_t mask, used;
     _Atomic(rocl_hsa_kernel *) slots[];
@@ -17,7 +17,7 @@ static _Atomic(kernel_table *) kernels;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_id;
 
-/* The slot of the object, or the free one where it would be. */
+/* The slot of the object, or the free one where it belongs. */
 static _Atomic(rocl_hsa_kernel *) *find_slot(kernel_table *t, uint64_t object)
 {
     for (size_t i = (size_t)((object >> 6) * 0x9e3779b97f4a7c15u >> 20);; i++) {
@@ -67,8 +67,8 @@ static void put_kernel(rocl_hsa_kernel *k)
 }
 
 /* Without the suffix that code objects give, and demangled. ROCr and HIP are made in C++, so the
- * process has a demangler; where they were loaded for one library alone, it is not among the
- * symbols of all. */
+ * process has a demangler; if they were loaded for one library only, it is not among the global
+ * symbols. */
 static const char *demangle_symbol(const char *symbol)
 {
     size_t n = strlen(symbol);

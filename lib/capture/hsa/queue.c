@@ -1,4 +1,4 @@
-/* Queues: what is put on them passes through here. */
+/* Queues: packets put on them pass through here. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

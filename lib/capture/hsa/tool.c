@@ -74,7 +74,7 @@ static bool is_known_version(const rocl_hsa_version *v)
     return v && v->major == 1 && v->minor >= sizeof *v;
 }
 
-/* A table may be longer than ours, or shorter; what it has not stays as it is. */
+/* A table may be longer than ours, or shorter; missing entries stay as they are. */
 static void copy_table(void *to, const void *from, size_t size)
 {
     const rocl_hsa_version *v = from;

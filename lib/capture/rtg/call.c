@@ -182,7 +182,7 @@ static void set_text(rocl_cap_value *v, const char *text)
     v->len = strlen(v->text);
 }
 
-/* An argument as chunks have it. done: the call has set what it points to. */
+/* An argument in the form of chunks. done: the call has set what it points to. */
 static void set_value(rocl_cap_value *v, const rocl_arg *a, bool hip, bool done)
 {
     const void *out = find_output(a, done);
@@ -215,7 +215,7 @@ static void set_value(rocl_cap_value *v, const rocl_arg *a, bool hip, bool done)
             set_text(v, hip ? a->type : "_omitted_");
         }
         break;
-    default: /* pointers: what the call has put there, where that is known */
+    default: /* pointers: what the call stored there, if known */
         if (!out) {
             set_number(v, ROCL_FORM_POINTER, read_bits(a));
         } else if (a->kind == ROCL_KIND_OUT_INT) {
@@ -234,7 +234,7 @@ static void set_value(rocl_cap_value *v, const rocl_arg *a, bool hip, bool done)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The call ends where it came back, before the time that this takes. */
+/* The call ends when it returned, before the time that this takes. */
 static void record_values(rocl_call *c, const rocl_arg *args, const rocl_result *r,
                           const char *kernel, bool hip, bool with_args)
 {

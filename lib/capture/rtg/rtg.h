@@ -33,7 +33,7 @@ ROCL_CAP_API extern rocl_rtg_settings rocl_rtg;
 /* Is a function of HIP, or of a table of HSA ("core", "ext"), to be traced? */
 ROCL_CAP_API bool rocl_rtg_wants_hip(const char *name);
 ROCL_CAP_API bool rocl_rtg_wants_hsa(const char *table, const char *name);
-/* Says on stderr what was set (RTG_VERBOSE), and when the chunks cannot be written. Once. */
+/* Prints the settings on stderr (RTG_VERBOSE), or that chunks cannot be written. Once. */
 ROCL_CAP_API void rocl_rtg_say_settings(void);
 
 /* ---- arguments, for call.c ------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static inline bool rocl_kind_is_out(unsigned kind)
 
 enum { ROCL_CACHE_LINE = 3072, ROCL_LINE_PIECES = 64 };
 
-/* A line is put together on the stack and written at once; long texts stay where they are. */
+/* A line is assembled on the stack and written at once; long texts are not copied. */
 typedef struct rocl_line {
     size_t len, from;
     int pieces;

@@ -10,7 +10,7 @@
 rocl_rtg_settings rocl_rtg;
 static const char *output; /* ROCLINE_OUTPUT */
 
-/* Programs may change their environment: what is kept is a copy. */
+/* Programs may change their environment, so this keeps a copy. */
 static const char *copy_text(const char *name, const char *otherwise)
 {
     const char *s = secure_getenv(name);
@@ -54,8 +54,8 @@ __attribute__((constructor)) static void read_environment(void)
     errno = saved;
 }
 
-/* Is one of the texts of the list, which commas part, in the name? `all`: a word that stands for
- * every name; `table`: one for those of a table. An empty text between commas is in every name. */
+/* Does the name contain one of the comma-separated texts of the list? `all`: a word for every name;
+ * `table`: one for those of a table. An empty text is in every name. */
 static bool is_in_list(const char *list, const char *name, const char *all, const char *table)
 {
     while (*list) {

@@ -12,7 +12,7 @@
 
 enum { PATH = 512, CORE_IDS = 1000, CARD_IDS = 100000 };
 
-/* A file with a number, and what it is. */
+/* A file with a number, and its meaning. */
 typedef struct value {
     int fd;
     double factor;
@@ -47,7 +47,7 @@ static void *grow_array(void *array, size_t count, size_t size)
 struct sample_cores {
     value *all; /* of cpufreq */
     size_t count;
-    int cpuinfo; /* where there is no cpufreq; -1: there is */
+    int cpuinfo; /* used without cpufreq; -1: there is cpufreq */
     char *text;  /* of it */
     size_t size;
     rocl_def **counters; /* of its cores */
@@ -65,7 +65,7 @@ static rocl_def *define_core(unsigned core)
                                                        .value_type = "ABS"});
 }
 
-/* False: there is no such core, and will be no more, or no memory. */
+/* False: there is no such core, nor further ones, or no memory. */
 static bool add_core(sample_cores *c, const char *sysfs, unsigned core)
 {
     char path[PATH];
@@ -287,7 +287,7 @@ static void add_card(sample_cards *s, const char *sysfs, unsigned number, unsign
     snprintf(path, sizeof path, "%s/product_name", c.folder);
     sample_read_file(path, product, sizeof product);
     product[strcspn(product, "\n")] = '\0';
-    /* Handles of ROCr are addresses; these are none. */
+    /* Handles of ROCr are addresses, unlike these. */
     c.agent = rocl_cap_define_agent(&(rocl_cap_agent){.handle = 1 + index,
                                                       .type = 2,
                                                       .absolute_index = node,

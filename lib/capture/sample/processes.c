@@ -214,8 +214,8 @@ static bool may_be_new(sample_processes *s)
     return !same;
 }
 
-/* Takes those of the command, and what has ended, out of `fresh`. Children may have smaller numbers
- * than their parents: it is looked for more until there are none. */
+/* Takes processes of the command, and ended ones, out of `fresh`. Children may have smaller numbers
+ * than their parents, so this repeats until no more are found. */
 static void add_fresh(sample_processes *s, other *fresh, size_t *count)
 {
     for (bool first = true, more = true; more; first = false) {
@@ -298,8 +298,7 @@ void sample_processes_read(sample_processes *s)
     uint64_t size, resident;
     for (size_t i = 0; i < s->count; i++) {
         process *p = &s->all[i];
-        /* The files of a process that has ended give ESRCH; one that nobody has waited for yet has
-         * no memory any more. */
+        /* The files of an ended process give ESRCH; a zombie no longer has memory. */
         if (sample_pread(p->fds[STAT], text, sizeof text) <= 0 || !sample_parse_stat(text, &stat) ||
             stat.state == 'Z' || stat.state == 'X') {
             drop_process(s, i--);

@@ -65,7 +65,7 @@ typedef struct sample_processes sample_processes;
 
 sample_processes *sample_processes_new(uint32_t pid, const char *session); /* NULL: no memory */
 void sample_processes_find(sample_processes *p);  /* new ones, if there may be any */
-void sample_processes_read(sample_processes *p);  /* what is cheap: memory, faults, time */
+void sample_processes_read(sample_processes *p);  /* cheap values: memory, faults, time */
 void sample_processes_count(sample_processes *p); /* peak of memory, context switches */
 void sample_processes_free(sample_processes *p);
 

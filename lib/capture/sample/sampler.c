@@ -16,7 +16,7 @@
 
 typedef struct source {
     void (*read)(void *of);
-    void *of;        /* NULL: there is no such thing */
+    void *of;        /* NULL: there is no such source */
     uint64_t period; /* ns */
     uint64_t due;    /* ns of CLOCK_MONOTONIC */
     double cost;     /* ns of CPU time, about */
@@ -30,7 +30,7 @@ static struct sampler {
     pthread_cond_t wake;
     bool running, stop;
     double hz;
-    uint64_t now;  /* ticks, of the values at hand */
+    uint64_t now;  /* ticks of the current values */
     uint64_t from; /* ns */
     uint64_t samples, rounds, cpu;
     source sources[SOURCES];

@@ -20,7 +20,7 @@ static void put_int(rocl_buf *b, const char *before, int64_t v)
     rpt_put_int(b, v, 0);
 }
 
-/* Writes what has gathered when it is more than `limit` bytes. */
+/* Writes the collected text if it is more than `limit` bytes. */
 static rocl_status flush_json(rpt *r, size_t limit, rocl_error *err)
 {
     rocl_buf *b = &r->json_text;

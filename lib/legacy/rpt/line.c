@@ -91,7 +91,7 @@ static rpt_outcome parse_fields(rpt_parser *l, const fields *f, rpt_record *r)
         return RPT_UNPARSABLE;
     /* Newer runtimes put the time of the call before start and stop. */
     int64_t third;
-    unsigned next = 5; /* the field behind the times */
+    unsigned next = 5; /* the field after the times */
     if (r->start <= r->stop && read_time(f, 5, &third)) {
         next = 6;
         r->start = r->stop;

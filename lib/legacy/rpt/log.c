@@ -1,5 +1,5 @@
-/* A log is read once from front to back. What is no plain file cannot be read a second time, so it
- * is copied as it passes, where somebody will want that. */
+/* A log is read once from front to back. Pipes cannot be read a second time, so they are copied
+ * while they are read, if that will be needed. */
 #include "legacy/rpt/rpt.h"
 
 #include "base/file.h"

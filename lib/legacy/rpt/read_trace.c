@@ -21,7 +21,7 @@ typedef struct trace_reader {
     copy_names *copies;  /* one per worker */
 } trace_reader;
 
-/* GPUs of several machines are counted on; what is on no GPU is on the first. */
+/* GPUs of several machines are numbered consecutively; work without a GPU is on the first. */
 static int64_t find_device(const trace_reader *g, const rocl_capture *c, uint32_t agent)
 {
     const rocl_gpu *gpu = rocl_gpus_find(&g->gpus, c, agent);

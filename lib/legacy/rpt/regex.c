@@ -4,7 +4,7 @@
 #include "legacy/rpt/rpt.h"
 
 typedef struct translation {
-    const char *p; /* what is left */
+    const char *p; /* the rest */
     rocl_buf to;
     bool any_case;
 } translation;

@@ -262,7 +262,7 @@ void rpt_print_region(rpt *r)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* The script would divide by zero where there is no time at all. */
+/* The script would divide by zero if there is no time at all. */
 static double percent_of(int64_t part, int64_t whole)
 {
     return whole ? (double)part * 100.0 / (double)whole : 0;

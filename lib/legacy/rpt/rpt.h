@@ -80,7 +80,7 @@ void rpt_put_int(rocl_buf *b, int64_t v, int width);
 typedef enum rpt_resource_kind {
     RPT_GPU, /* one for each device */
     RPT_DATA,
-    RPT_NONE, /* of records whose type nobody knows */
+    RPT_NONE, /* of records of unknown type */
 } rpt_resource_kind;
 
 /* All that happened under one name on a resource. */

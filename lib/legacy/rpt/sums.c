@@ -79,7 +79,7 @@ static bool add_queue(rpt_resource *res, int64_t queue)
     return true;
 }
 
-/* Only what was put together on purpose gets this far. */
+/* Only artificial input gets this far. */
 static int64_t add_saturated(int64_t a, int64_t b)
 {
     int64_t sum;

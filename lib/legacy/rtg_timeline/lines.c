@@ -407,7 +407,7 @@ static rocl_view trim_text(rocl_view s)
     return s;
 }
 
-/* float() of Python in µs, but for names of numbers, which make no duration. */
+/* Python's float(), in µs, except nan and inf, which are not durations. */
 static bool parse_seconds(rocl_view s, double *us)
 {
     char text[128], *end;

@@ -158,7 +158,7 @@ typedef struct tl_writer {
     rocl_out *file;
     rocl_pipe *gzip;   /* compresses pieces of the text on all cores; NULL: not compressed */
     rocl_block *piece; /* being filled for it */
-    rocl_buf text;     /* what is put together before it is written */
+    rocl_buf text;     /* text under construction */
     tl_rows rows;
     uint32_t *row_map; /* of the block: its rows -> all rows */
     size_t row_map_len, row_map_cap;
@@ -177,10 +177,10 @@ typedef struct tl_writer {
 rocl_status tl_writer_open(tl_writer *w, const rocl_timeline_options *o, unsigned jobs,
                            rocl_error *err);
 rocl_status tl_write_block(tl_writer *w, const rocl_buf *items, rocl_error *err);
-/* Writes what has gathered in w->text, and empties it. */
+/* Writes w->text, and empties it. */
 rocl_status tl_write_text(tl_writer *w, rocl_error *err);
 rocl_status tl_writer_commit(tl_writer *w, rocl_error *err);
-void tl_writer_free(tl_writer *w); /* and leaves no trace of what was not committed */
+void tl_writer_free(tl_writer *w); /* and removes outputs that were not committed */
 
 /* ---- gaps.c --------------------------------------------------------------------------------- */
 

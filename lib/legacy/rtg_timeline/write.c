@@ -10,7 +10,7 @@
 #include "base/error.h"
 
 enum {
-    BAD_REPORTED = 5, /* lines that are left out are reported one by one up to so many */
+    BAD_REPORTED = 5, /* at most this many left-out lines are reported individually */
     PIECE = 1 << 20,  /* bytes of output that become a gzip member */
 };
 

@@ -39,8 +39,7 @@ static void put_time(cut *c, int64_t time)
     rocl_pb_uint(&c->packet, PKT_CLOCK_ID, trace_clock(c));
 }
 
-/* Copies the fields of a packet but for its time, and but for its payload where there is to be
- * another one or none. */
+/* Copies the fields of a packet except its time, and its payload if that is replaced or dropped. */
 static void copy_fields(cut *c, const pfr_packet *p, bool time, bool payload)
 {
     rocl_pb r = rocl_pb_of(p->whole);
@@ -161,7 +160,7 @@ static void begin_made(cut *c, uint32_t machine, uint32_t sequence, int64_t time
     put_time(c, time);
 }
 
-/* Values of counters when the window begins, behind the packet that said them. */
+/* Puts values of counters at the begin of the window, after the packet that they come from. */
 static rocl_status put_values(cut *c, uint64_t at, rocl_error *err)
 {
     rocl_status st = ROCL_OK;

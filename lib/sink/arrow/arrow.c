@@ -34,7 +34,7 @@ enum { SCHEMA = 1, DICTIONARY_BATCH = 2, RECORD_BATCH = 3 };
 enum { TYPE_INT = 2, TYPE_FLOATING_POINT = 3, TYPE_UTF8 = 5 };
 enum { VALIDITY, VALUES, BUFFERS };
 
-/* In place of a rank: batches of captures that have few rows. */
+/* Instead of a rank: batches of joined captures with few rows. */
 #define JOINED UINT_MAX
 
 /* Indexes in the dictionaries of the file, by index of a rank. */
@@ -59,7 +59,7 @@ typedef struct batch {
     const rocl_capture *last; /* that has rows in it */
 } batch;
 
-/* How long a message is, for the footer: it stands behind the one before. */
+/* The lengths of a message, for the footer: messages follow each other. */
 typedef struct message {
     uint32_t head;
     uint64_t body;
@@ -101,7 +101,7 @@ typedef struct arrow {
 
 /* ---- columns of a batch, in workers ---------------------------------------------------------- */
 
-/* Appends a buffer as it stands in a body, compressed if that is wanted: behind its length. */
+/* Appends a buffer of a body; if compressed, after its length. */
 static rocl_status put_buffer(const arrow *a, rocl_buf *to, const void *p, size_t n, size_t *size,
                               rocl_error *err)
 {
@@ -141,7 +141,7 @@ static rocl_status put_validity(const arrow *a, rocl_buf *to, array *c, const in
     return st;
 }
 
-/* From those of a rank, + 1, to those of the file, as they stand in it. */
+/* Maps indexes of a rank, + 1, to those of the file. */
 static void map_indexes(const index_map *map, uint32_t *indexes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -188,7 +188,7 @@ static rocl_status keep_column(void *ctx, rocl_block *block, rocl_error *err)
     return st;
 }
 
-/* In a team its indexes are not yet known: it waits as 32 bits of its index in this rank, + 1, or
+/* In a team the indexes in the file are unknown yet: keeps 32-bit indexes of this rank, + 1, or
  * 0. */
 static rocl_status keep_indexes(const arrow *a, array *c, const int64_t *cells, rocl_error *err)
 {
@@ -580,7 +580,7 @@ static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     return p && p->texts && open_team(ctx, f, p) ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Here, or in a team later, in its place. */
+/* Writes a batch now, or in a team later, at its place. */
 static rocl_status put_batch_into(const arrow *a, const rocl_columnar_file *f, batch *b,
                                   messages *to, rocl_error *err)
 {
@@ -698,7 +698,7 @@ static void free_file(void *ctx, rocl_columnar_file *f)
 
 /* ---- in a team ------------------------------------------------------------------------------- */
 
-/* How many batches, and the texts of each column that were not there before. */
+/* Sends the number of batches, and the new texts of each column. */
 static void put_groups(void *ctx, rocl_columnar_file *f, rocl_buf *to)
 {
     const arrow *a = ctx;
@@ -738,7 +738,7 @@ static rocl_status take_groups(void *ctx, rocl_columnar_file *f, unsigned rank,
     return st;
 }
 
-/* Of each column the indexes in the file. */
+/* Sends the indexes in the file for each column. */
 static void put_others(void *ctx, rocl_columnar_file *f, unsigned rank, rocl_buf *to)
 {
     const arrow_file *p = f->own;
@@ -768,7 +768,7 @@ static rocl_status take_map(rocl_team_reader *from, index_map *map, rocl_error *
     return ROCL_OK;
 }
 
-/* Now its indexes are known: how long they are compressed is, when they are. */
+/* Now that its indexes are known, compresses them, which tells their size. */
 static rocl_status compress_indexes(const arrow *a, array *c, rocl_buf *scratch, rocl_error *err)
 {
     const uint8_t *bytes;

@@ -1,5 +1,5 @@
-/* Flatbuffers, written front to back: a table, then what it refers to. Positions are from the begin
- * of the buffer, which must be empty at first; what is aligned is aligned to that. */
+/* Flatbuffers, written front to back: a table, then what it refers to. Positions and alignments are
+ * relative to the begin of the buffer, which must be empty at first. */
 #ifndef ROCL_SINK_ARROW_FLAT_H
 #define ROCL_SINK_ARROW_FLAT_H
 
@@ -15,7 +15,7 @@ typedef struct rocl_flat_table {
 /* Appends a table of zeros. `sizes` has a digit for each field: its bytes (1, 2, 4 or 8), '4' for
  * references, '0' for a field that is left out. */
 rocl_flat_table rocl_flat_put_table(rocl_buf *b, const char *sizes);
-/* Writes a number of `size` bytes over what stands there. */
+/* Overwrites `size` bytes with a number. */
 void rocl_flat_set(rocl_buf *b, size_t at, size_t size, int64_t v);
 /* Makes the reference at a position refer to what comes next, which begins at a multiple of 4. */
 void rocl_flat_refer(rocl_buf *b, size_t at);

@@ -1,7 +1,7 @@
-/* The Chrome sink. Captures are read one after the other, each into a sorter of its own, and
- * written when all are in: only then the first time of the trace is known, which all others are
- * relative to. Meanwhile their records wait packed, within the memory of the sort space and beyond
- * it in its file. */
+/* The Chrome sink. Captures are read one after the other, each into its own sorter, and written
+ * when all are read: only then is the first time of the trace known, to which all others are
+ * relative. Until then their records are kept packed, in the memory of the sort space and its
+ * file. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@
 #include "base/out.h"
 #include "trace/pipeline.h"
 
-/* Times below are exact to the nanosecond as doubles in microseconds, and after multiplying by
- * 1000. */
+/* Times below this are exact to the nanosecond as doubles in microseconds, even after multiplying
+ * by 1000. */
 #define EXACT  ((int64_t)1 << 51)
 #define SECOND 1000000000
 
@@ -95,7 +95,7 @@ static rocl_status draw_capture(chrome_sink *c, const rocl_capture *capture, roc
     return st;
 }
 
-/* What is known of the capture waits, till those of the others are. In a team its lines do. */
+/* Keeps the records of the capture until all others are read; in a team, its lines. */
 static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_error *err)
 {
     chrome_sink *c = self;

@@ -37,10 +37,10 @@ typedef enum chrome_op {
     CHROME_VALUE, /* of a counter: the value and the escaped name */
 } chrome_op;
 
-/* What stands for the time of a line, in its text. */
+/* The placeholder for the time in the text of a line. */
 #define CHROME_TIME '\1'
 
-/* A line of the file on its way to become text: what it has beside its body. */
+/* A line of the file before it becomes text, without its body. */
 typedef struct chrome_line {
     uint32_t size; /* of the body */
     uint8_t op;    /* chrome_op */
@@ -52,8 +52,7 @@ typedef struct chrome_line {
     int64_t time, end;
 } chrome_line;
 
-/* Many lines wait, so they are packed. `row`: of the line before in the block, zeros before the
- * first. */
+/* Packs a line, as many are kept. `row`: that of the line before in the block, zeros at first. */
 typedef struct chrome_row {
     uint32_t pid, tid;
 } chrome_row;
@@ -64,7 +63,7 @@ const uint8_t *chrome_line_get(const uint8_t *p, chrome_line *line, chrome_row *
 
 /* ---- format.c ---- */
 
-/* What a block begins with. */
+/* The begin of a block. */
 typedef struct chrome_block {
     uint32_t capture;
     bool begins; /* it is the first of the file */
@@ -91,15 +90,15 @@ typedef struct chrome_lines {
     rocl_buf *to;
     chrome_block head; /* of the block */
     chrome_row row;    /* of the last line */
-    size_t weight;     /* bytes of text that it holds, about */
+    size_t weight;     /* approximate bytes of text */
 } chrome_lines;
 
 /* A block takes no more lines then. */
 enum { CHROME_BLOCK_WEIGHT = 256 << 10 };
 
-/* The lines that follow are of this block, which is empty. */
+/* Makes the following lines go to this block, which is empty. */
 void chrome_begin_block(chrome_lines *l, rocl_buf *block);
-/* A failure is one of the block. A JSON object; its time. */
+/* Adds a JSON object and its time. A failure is noted in the block. */
 void chrome_put_text(chrome_lines *l, int64_t time, const rocl_buf *text);
 void chrome_put_event(chrome_lines *l, chrome_line *line, const rocl_sort_record *rec,
                       uint32_t name);
@@ -119,7 +118,7 @@ typedef struct chrome_stream {
     size_t kept_count, kept_capacity;
 } chrome_stream;
 
-/* Of a struct of zeros, which chrome_stream_close is called for in any case. */
+/* *s must be zeroed; call chrome_stream_close in any case. */
 rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err);
 void chrome_stream_set_base(chrome_stream *s, int64_t base); /* before the first text is made */
@@ -132,7 +131,7 @@ chrome_lines *chrome_stream_lines(chrome_stream *s);
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err);
 /* In a team: the blocks of all captures become text. `begins` is the first that has lines. */
 rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error *err);
-/* last: lines of text behind all others. sums: see rocl_parts_commit(). */
+/* last: lines of text after all others. sums: see rocl_parts_commit(). */
 rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, rocl_parts_sums *sums,
                                  rocl_error *err);
 void chrome_stream_close(chrome_stream *s); /* leaves no file that is not committed */
@@ -144,15 +143,15 @@ typedef struct chrome_process {
     bool real; /* it is the process's own */
 } chrome_process;
 
-/* Numbers follow from definitions alone, so that any capture, and any part of it, can be drawn
- * without those before it. */
+/* Numbers depend only on definitions, so any capture, or part of one, can be drawn without those
+ * before it. */
 typedef struct chrome_world {
     rocl_trace *trace;
     rocl_gpus gpus;
     int64_t most;       /* the largest number that a process or thread has */
-    uint32_t first_row; /* the number of the first row that has none of its own */
+    uint32_t first_row; /* the first number for rows without one of their own */
     uint64_t sequences; /* that all captures can have */
-    uint64_t *places;   /* by capture: how many those before it can have */
+    uint64_t *places;   /* by capture: how many sequences those before it can have */
     chrome_process *all;
     size_t *firsts; /* by capture: its first process in all */
     size_t process_total;
@@ -165,16 +164,17 @@ typedef struct chrome_world {
     uint32_t *host_rows; /* tids by the index of host sequences */
 } chrome_world;
 
-/* Settles the numbers of all processes and GPUs: on all ranks of a team the same. */
+/* Assigns the numbers of all processes and GPUs, the same on all ranks of a team. */
 rocl_status chrome_world_open(chrome_world *w, rocl_trace *t, rocl_error *err);
 void chrome_world_close(chrome_world *w);
 /* The next capture, that of the timeline: describes its processes and threads. */
 rocl_status chrome_world_capture(chrome_world *w, const rocl_timeline *t, chrome_lines *l,
                                  rocl_error *err);
-/* Below: by several threads. The process that stands for the GPU; 0: the agent is none. */
+/* From here on for several threads. The process that represents a GPU; 0: the agent is not a
+ * GPU. */
 uint32_t chrome_gpu_pid(const chrome_world *w, uint32_t agent);
-/* The number of the k-th further row of a sequence of the capture. ROCL_INPUT: readers know no such
- * numbers. */
+/* The number of the k-th further row of a sequence of the capture. ROCL_INPUT: it is too large for
+ * readers. */
 rocl_status chrome_number_row(const chrome_world *w, size_t sequence, uint64_t k, uint32_t *tid,
                               rocl_error *err);
 /* Describes a row: its name, and where it is shown. May use `text`. */
@@ -200,7 +200,7 @@ typedef struct chrome_capture {
     rocl_links links;
 } chrome_capture;
 
-typedef struct chrome_span { /* what a worker has seen */
+typedef struct chrome_span { /* times seen by a worker */
     alignas(ROCL_CACHE_LINE) int64_t first;
     int64_t last;
 } chrome_span;

@@ -10,7 +10,7 @@
 #include "format/perfetto.h"
 #include "sink/chrome/chrome.h"
 
-typedef struct chrome_counter { /* as readers tell them */
+typedef struct chrome_counter { /* as distinguished by readers */
     uint32_t pid;
     rocl_buf name; /* escaped */
 } chrome_counter;
@@ -57,7 +57,7 @@ static rocl_status define_lane(chrome_part *p, chrome_lines *describe, uint64_t 
     return st;
 }
 
-/* The lanes of further pieces are described when it is known which those before have had. */
+/* Lanes of further pieces are described when those of earlier pieces are known. */
 static rocl_status define_thread(chrome_part *p, const rocl_track *t, uint64_t *row,
                                  rocl_error *err)
 {
@@ -68,8 +68,8 @@ static rocl_status define_thread(chrome_part *p, const rocl_track *t, uint64_t *
     return ROCL_OK;
 }
 
-/* Work of agents that are no GPU is shown with its process. Rows have names like "Stream 1 (pid 12)
- * (2)"; they are shown by kind, then stream or queue, then lane: 4, 17 and 10 bits. */
+/* Work of agents that are not GPUs is shown with its process. Rows have names like "Stream 1 (pid
+ * 12) (2)" and are ordered by kind, then stream or queue, then lane: 4, 17 and 10 bits. */
 static rocl_status define_work(chrome_part *p, const rocl_track *t, uint64_t *row, rocl_error *err)
 {
     const chrome_world *w = &p->sink->world;
@@ -96,7 +96,7 @@ static rocl_status define_work(chrome_part *p, const rocl_track *t, uint64_t *ro
 
 /* ---- counters ---- */
 
-/* Of the GPU's process, or else of its own; "name (unit) (pid 12)" */
+/* A counter of the GPU's process, else of its own; "name (unit) (pid 12)" */
 static rocl_status define_counter(chrome_part *p, const rocl_track *t, uint64_t *id,
                                   rocl_error *err)
 {
@@ -241,8 +241,7 @@ static void open_part(rocl_timeline_part *base, void *sink)
         (chrome_lines){.trace = p->sink->trace, .head = {.capture = p->sink->world.capture->index}};
 }
 
-/* A piece has lanes that those before it have not: they are described with the file's next lines.
- */
+/* Lanes that only this piece has are described with the file's next lines. */
 static void close_part(rocl_timeline_part *base, uint64_t lanes)
 {
     chrome_part *p = part_of(base);

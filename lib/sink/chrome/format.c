@@ -11,7 +11,7 @@
 #define PUT_U64(p, key, v) rocl_put_u64(PUT(p, key), v)
 #define PUT_I64(p, key, v) rocl_put_i64(PUT(p, key), v)
 
-/* Of a line without its texts: what it has at most, in numbers of 20 digits. */
+/* The most bytes of a line without its texts, with numbers of 20 digits. */
 enum { LINE_MAX_BYTES = 1024 };
 
 static char *put_text(char *p, const rocl_cached_text *t)
@@ -72,7 +72,7 @@ static char *put_work(char *p, const rocl_trace *t, const rocl_capture *c,
         p = PUT_I64(p, ",\"queue\":", c->queues[e->queue].id);
     switch (e->kind) {
     case ROCL_DISPATCH:
-        if (e->grid[0]) { /* it is known */
+        if (e->grid[0]) { /* the grid is known */
             p = put_dim(PUT(p, ",\"grid\":"), e->grid);
             p = put_dim(PUT(p, ",\"workgroup\":"), e->workgroup);
         }
@@ -100,7 +100,7 @@ static char *put_work(char *p, const rocl_trace *t, const rocl_capture *c,
     }
 }
 
-/* The agents of a copy, GPUs as their processes are called: memory for these texts is reserved
+/* The agents of a copy, with GPUs named like their processes: memory for these texts is reserved
  * separately. */
 static rocl_status put_copy_agents(chrome_formatter *f, const rocl_capture *c,
                                    const rocl_track_event *e, rocl_error *err)
@@ -126,7 +126,7 @@ static rocl_status put_copy_agents(chrome_formatter *f, const rocl_capture *c,
     return ROCL_OK;
 }
 
-/* ---- arguments of calls and kernels, as their source has them ---- */
+/* ---- arguments of calls and kernels ---- */
 
 static rocl_status put_args(chrome_formatter *f, rocl_track_event *e, rocl_error *err)
 {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "sink/chrome/chrome.h"
 
-/* Above every pid that Linux gives out, so that one sees that it is none. */
+/* Above all pids of Linux, so that it is visibly not a pid. */
 #define BEYOND (1u << 22)
 
 static bool is_number(int64_t number)
@@ -136,8 +136,8 @@ void chrome_describe_row(chrome_lines *l, rocl_buf *text, uint32_t pid, uint32_t
     put_metadata_line(l, text, "thread_sort_index", pid, tid, "sort_index", NULL, sort);
 }
 
-/* A thread has its own number, if the process has no other thread with it; else its name says which
- * that is. taken: (process, tid) in use. */
+/* A thread keeps its number if no other thread of the process has it; else its name tells the
+ * number. taken: (process, tid) in use. */
 static rocl_status describe_thread(chrome_world *w, chrome_lines *l, size_t sequence,
                                    uint32_t index, rocl_map *taken, rocl_error *err)
 {
@@ -194,7 +194,7 @@ static int64_t find_most(const rocl_trace *t)
     return most;
 }
 
-/* A rank of a team knows its own threads only: so rank 0 says it. */
+/* A rank of a team knows only its own threads, so rank 0 tells it. */
 static rocl_status settle_most(chrome_world *w, rocl_error *err)
 {
     rocl_parts *parts = w->trace->parts;

@@ -1,7 +1,7 @@
 /* agent_info: the properties of agents, which the databases keep as JSON (up to 100 KiB each,
  * nearly all of it lists of caches and links that no column shows). What the JSON lacks is 0 or ""
- * in the style of ROCm 7.0 and "" in 1.1; names and numbers of the agent are taken from its row
- * then. */
+ * in the style of ROCm 7.0 and "" in 1.1, except names and numbers, which come from the agent's
+ * row. */
 #include "sink/csv/csv.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ typedef enum agent_op {
     A_CAPABILITY, /* all of them as the bits of one word */
 } agent_op;
 
-/* What stands in when the JSON has no such key. */
+/* The value if the JSON has no such key. */
 typedef enum agent_own {
     OWN_NONE,
     OWN_NODE,
@@ -141,7 +141,7 @@ static const struct {
 
 /* ---- JSON ---- */
 
-/* What the JSON of an agent says of each column; ROCL_JSON_NOTHING: nothing. */
+/* The value of each column in the JSON of an agent; ROCL_JSON_NOTHING: none. */
 typedef struct agent_values {
     rocl_json_token column[COLUMNS];
     double capability; /* all of them as one word */
@@ -160,8 +160,8 @@ static void add_key(agent_keys *k, rocl_view key, size_t column)
     k->column[k->count++] = (uint8_t)column;
 }
 
-/* The top member that a column is in: its title in small letters, which `to` is for, or the first
- * part of its path. */
+/* The top member of a column: its title in lower case (stored in `to`), or the first part of its
+ * path. */
 static rocl_view top_key(const agent_column *c, char *to)
 {
     if (c->path)
@@ -215,7 +215,7 @@ static void take_object(rocl_json *r, size_t first, rocl_view name, rocl_csv_sty
     take_members(r, &keys, to);
 }
 
-/* Of JSON that does not parse nothing is taken: the source has counted it. */
+/* Takes nothing of JSON that does not parse, which the source has counted. */
 static void take_properties(agent_values *to, const char *json, rocl_csv_style style)
 {
     enum { TITLE_MAX = 32 };

@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-    BLOCK_WEIGHT = 128 << 10, /* bytes of text in a block, about */
+    BLOCK_WEIGHT = 128 << 10, /* approximate bytes of text in a block */
     ROW_WEIGHT = 128,         /* of a row beside its name */
     ROUTES = 64,
 };
@@ -43,7 +43,7 @@ typedef struct rocl_csv_run {
     rocl_csv_file_id file_of_kind[ROCL_KINDS]; /* of other kinds than calls and markers */
     rocl_csv_plan plans[CSV_FILES];
     rocl_csv_outs outs;
-    rocl_csv_worker **workers; /* NULL: not needed so far, which most are not for a small input */
+    rocl_csv_worker **workers; /* NULL: not needed so far; small inputs need few */
     unsigned jobs;
     pthread_mutex_t lock; /* to make sorters under */
 
@@ -125,7 +125,7 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
 {
     rocl_csv_run *r = self;
     const bool host = rocl_kind_in(b->kind, ROCL_HOST_KINDS);
-    /* The function of a mark says nothing: all are of one. */
+    /* Marks all have the same function, which is useless as a name. */
     const bool functions = r->opt->style == ROCL_CSV_ROCPD_1_1 && b->kind != ROCL_INSTANT;
     size_t size = rocl_kind_size(b->kind);
     rocl_status st = ROCL_OK;

@@ -161,8 +161,8 @@ rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style 
     X(SOURCE_QUEUE, REF, r->source_queue) X(GRAPH_EXEC, U64, r->graph_exec_id)                     \
     X(KERNELS, U64, r->kernel_count)
 
-/* CSV_F_...: the index of a field in a record that is read, and how many fields records have. A list
- * begins behind the one that its records have in front of it. */
+/* CSV_F_...: the index of a field in a record that is read, and how many fields records have. A
+ * list begins after the one that precedes it in its records. */
 #define CSV_FIELD(field, ...) CSV_F_##field,
 enum { CSV_F_START, CSV_F_END, CSV_FIELDS_OF_ALL(CSV_FIELD) CSV_F_OWN };
 enum { CSV_BEFORE_REGION = CSV_F_OWN - 1, CSV_FIELDS_OF_REGION(CSV_FIELD) CSV_REGION_FIELDS };
@@ -207,8 +207,8 @@ uint32_t *rocl_csv_rank_counters(const rocl_trace *t, const rocl_capture *c);
 
 /* ---- processes (guids.c) ---- */
 
-/* The Guid of each process of a capture, a text, and behind them that of rows without a process.
- * Malloced; NULL when memory is out. */
+/* The Guid (a text) of each process of a capture, and at the end that of rows without a process.
+ * Malloced; NULL: memory is out. */
 uint32_t *rocl_csv_make_guids(const rocl_trace *t, const rocl_capture *c);
 static inline uint32_t rocl_csv_guid_of(const uint32_t *guids, const rocl_capture *c,
                                         uint32_t process)
@@ -239,7 +239,7 @@ typedef struct rocl_csv_number {
 /* Of each kind of definition, direct-mapped by index. */
 enum { CSV_NUMBERS = 16, CSV_NUMBER_OPS = CSV_SGPR - CSV_PROCESS + 1 };
 
-/* What a worker formats with. */
+/* The state of a worker that formats. */
 typedef struct rocl_csv_formatter {
     rocl_text_cache quotes; /* rocl_csv_quote */
     rocl_buf *out;
@@ -282,14 +282,14 @@ typedef struct rocl_csv_outs {
     const rocl_csv_plan *plans; /* CSV_FILES of them */
     rocl_csv_out **all;
     size_t count, cap;
-    size_t rested; /* of them that have all their rows */
+    size_t rested; /* number of outputs that have all their rows */
 } rocl_csv_outs;
 
 /* The output of a file (and of a process of a capture, where each has its own; ROCL_NONE: of no
  * process), opened with its header when it is asked for the first time. Owned by outs. */
 rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const rocl_capture *c,
                               uint32_t process, rocl_csv_out **out, rocl_error *err);
-/* All is written of a capture: files of its processes need not stay open. */
+/* A capture is complete: files of its processes need not stay open. */
 rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err);
 /* Gives the files their names, or leaves no trace of them. */
 rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_written *report, rocl_error *err);

@@ -1,4 +1,4 @@
-/* Events as records: what their file shows and no more, so that as many as possible are sorted in
+/* Events as records: only what their file shows, so that as many as possible are sorted in
  * memory. */
 #include "sink/csv/csv.h"
 

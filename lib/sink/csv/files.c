@@ -13,7 +13,7 @@
 
 /* ---- names ---- */
 
-/* The folder of a node, among several, is called as its host is: so rocprofv3 has it. */
+/* With several nodes, the folder of each has the name of its host, as in rocprofv3. */
 static void make_node_folder(const rocl_csv_outs *outs, const rocl_capture *c, char *to,
                              size_t size)
 {

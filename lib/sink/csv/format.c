@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes for all that is no long text in a row: numbers, words, quotes, commas. */
+/* Bytes of a row without long texts: numbers, words, quotes, commas. */
 enum { WORD = sizeof((rocl_csv_word *)0)->bytes, ROW_RESERVE = CSV_COLUMNS_MAX * (WORD + 8) };
 
 _Static_assert(ROCL_NUM_MAX <= WORD, "numbers must fit where words do");
@@ -171,7 +171,7 @@ static inline char *put_number(rocl_csv_formatter *f, rocl_csv_op op, uint32_t i
     return p + n->len;
 }
 
-/* An unknown counter is called as its event is. */
+/* An unknown counter has the name of its event. */
 static uint32_t find_text(const rocl_capture *c, rocl_csv_op op, const uint64_t *v, uint32_t i)
 {
     if (op == CSV_AGENT)

@@ -22,8 +22,8 @@ static uint32_t make_guid(const rocl_trace *t, const rocl_capture *c, const rocl
     return guid;
 }
 
-/* The only process has that of the capture; of several each has the one that it had before they
- * came into one set, unless others have it, too. */
+/* A single process has that of the capture; of several each has the one from before merging, unless
+ * others share it. */
 uint32_t *rocl_csv_make_guids(const rocl_trace *t, const rocl_capture *c)
 {
     const uint32_t count = c->process_count;

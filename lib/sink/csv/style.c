@@ -236,8 +236,8 @@ void rocl_csv_make_plan(rocl_csv_plan *plan, rocl_csv_file_id file, const rocl_c
     }
 }
 
-/* 1.1 puts its titles through Python's str.title(): a capital after whatever is no letter, small
- * letters otherwise ("Vgpr_Count", "Cap_Queuesize32Bit"). */
+/* 1.1 applies Python's str.title(): a capital after every non-letter, else lower case
+ * ("Vgpr_Count", "Cap_Queuesize32Bit"). */
 void rocl_csv_put_title(rocl_buf *to, const char *title, rocl_csv_style style)
 {
     bool inside = false;
@@ -284,7 +284,7 @@ rocl_csv_file_id rocl_csv_file_of_category(const char *category, rocl_csv_style 
 
 /* ---- --kinds ---- */
 
-/* How much of a name says which file it is: not _trace, then _api or _info at its end. */
+/* The length of a name without a trailing _trace and then _api or _info. */
 static size_t stem_length(const char *name)
 {
     static const char *const ends[] = {"_trace", "_api", "_info"};

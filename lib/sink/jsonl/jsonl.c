@@ -70,7 +70,7 @@ static rocl_status format_block(void *ctx, unsigned number, rocl_block *block, r
             if (i || j->run->options->path)
                 rocl_buf_byte(to, ',');
             rocl_buf_byte(to, '"');
-            /* The kind of an event of several is told by a column of its own. */
+            /* For relations of several kinds, the kind of an event has a column of its own. */
             rocl_buf_str(to, j->run->options->path && !strcmp(name, "kind") ? "event_kind" : name);
             rocl_buf_put(to, "\":", 2);
             put_value(w, to, f->columns[i]->type, cells[i * rows + row]);

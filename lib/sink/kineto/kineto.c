@@ -51,7 +51,7 @@ typedef struct open_range { /* of the thread at hand */
     uint32_t annotation;  /* the innermost; ROCL_NONE */
 } open_range;
 
-typedef struct kineto_launch { /* what work knows of the range it was launched from */
+typedef struct kineto_launch { /* the range that work was launched from */
     uint64_t operator_id;
     uint32_t annotation;
 } kineto_launch;
@@ -73,7 +73,7 @@ typedef struct kineto_sink {
     kineto_worker *workers;
     kineto_capture *captures; /* by index */
     kineto_format format;
-    kineto_writer own; /* of the thread that walks: what is no record */
+    kineto_writer own; /* of the thread that walks: for items that are not records */
     rocl_buf text;     /* that it has made */
     rocl_piped file;
     bool of_several; /* processes is the file at hand; PyTorch's are of one */
@@ -162,12 +162,7 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
 {
     kineto_sink *s = self;
     kineto_capture *at = &s->captures[capture->index];
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < s->trace->opt.jobs && st == ROCL_OK; w++)
-        st = rocl_sorter_seal(at->sorter, w, err);
-    for (unsigned w = 0; w < s->trace->opt.jobs && st == ROCL_OK; w++)
-        st = rocl_links_seal(&at->links, w, err);
-    return st ? st : rocl_links_resolve(&at->links, &at->sorter, err);
+    return rocl_timeline_resolve(s->trace, &at->sorter, &at->links, err);
 }
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -177,7 +172,7 @@ static rocl_buf *block_of(kineto_sink *s)
     return rocl_piped_buf(&s->file);
 }
 
-/* Adds an item and what it is about to the block at hand. */
+/* Adds an item and its data to the current block. */
 static void put_item(kineto_sink *s, kineto_item *item, const void *data, size_t n)
 {
     rocl_buf *b = block_of(s);
@@ -236,8 +231,7 @@ static void begin_thread(kineto_sink *s, uint32_t process, uint32_t thread)
     kineto_put_metadata(&s->own, "thread_sort_index", pid, tid, "sort_index", NULL, tid);
 }
 
-/* What the range at hand is to those within it and to the work launched from it; its own number, 0:
- * it has none. */
+/* Opens the current range for those within it and work launched from it. */
 static bool open_slice(kineto_sink *s, const rocl_track_event *e, kineto_class c, open_range *range,
                        uint64_t *own)
 {
@@ -437,7 +431,7 @@ static rocl_status put_gpu_annotations(kineto_sink *s, rocl_error *err)
     return st;
 }
 
-/* About how much text an event becomes. */
+/* The approximate length of the text of an event. */
 static size_t weigh_event(const rocl_track_event *e)
 {
     rocl_track_event args = *e;
@@ -511,8 +505,7 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* That of its file; -1: none, or its processes have several (a flat database), which are not told
- * apart. */
+/* The rank of a capture; -1: none, or several (a flat database), which cannot be separated. */
 static int32_t rank_of(const rocl_capture *c)
 {
     for (uint32_t i = 1; i < c->process_count; i++)
@@ -532,8 +525,8 @@ static int compare_devices(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Those of the machine that the rank ran on, also of other ranks: how many a machine has is read
- * from there. */
+/* The GPUs of the rank's machine, even those of other ranks, as readers take the number of GPUs of
+ * a machine from there. */
 static bool find_devices(const kineto_sink *s, int32_t rank, gpu_device **devices, size_t *count)
 {
     const rocl_trace *t = s->trace;
@@ -563,7 +556,7 @@ static bool find_devices(const kineto_sink *s, int32_t rank, gpu_device **device
     return true;
 }
 
-/* All that stands before the events; ranks: of the job, 0: it is not known. */
+/* Everything before the events; ranks: of the job, 0: unknown. */
 static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
 {
     rocl_buf *b = &s->text;
@@ -656,7 +649,8 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
     return st;
 }
 
-/* In a team: is the file of that rank this one's to write? Of none, rank 0 writes one. */
+/* In a team: does this process write the file of that rank? If there are none, rank 0 writes
+ * one. */
 static bool is_own(const kineto_sink *s, int32_t rank, bool none)
 {
     const rocl_trace *t = s->trace;
@@ -702,7 +696,7 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
     for (size_t i = 0; i < all; i++)
         if (!i || ranks[i] != ranks[n - 1])
             ranks[n++] = ranks[i];
-    /* How many there are in all is known where none is missing. */
+    /* The total is known only if no rank is missing. */
     const size_t known = n && ranks[0] >= 0 && ranks[n - 1] == (int32_t)n - 1 ? n : 0;
     if (n > 1 && !strcmp(s->opt->path, "-"))
         st = rocl_fail(err, ROCL_USAGE, "%zu ranks are as many files: standard output is one", n);
@@ -731,7 +725,7 @@ static rocl_status hear_times(void *ctx, unsigned rank, rocl_team_reader *r, roc
     (void)rank, (void)err;
     all->first = first < all->first ? first : all->first;
     all->last = last > all->last ? last : all->last;
-    return ROCL_OK; /* who calls looks whether it was cut */
+    return ROCL_OK; /* the caller checks whether it was cut */
 }
 
 /* On rank 0 of a team: hears when the others have events, and tells them what is chosen. */
@@ -790,7 +784,7 @@ static rocl_status choose_base(kineto_sink *s, rocl_error *err)
     return st == ROCL_OK && parts ? tell_base(s, err) : st;
 }
 
-/* What one of them reads, ranks of a team can write by themselves. */
+/* A file whose captures one rank reads can be written by that rank alone. */
 static rocl_status open_outputs(const kineto_sink *s, rocl_error *err)
 {
     rocl_trace *t = s->trace;

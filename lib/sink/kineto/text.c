@@ -52,7 +52,7 @@ static void put_us(rocl_buf *b, const char *key, int64_t ns)
     rocl_buf_str(b, rest);
 }
 
-/* The begin of an event: all but its name, times and what else follows. */
+/* The begin of an event, up to its name and times. */
 static rocl_buf *begin_event(kineto_writer *w, const char *ph, const char *cat)
 {
     rocl_buf *b = w->to;
@@ -131,8 +131,7 @@ static rocl_buf *begin_arg(kineto_writer *w, bool *any)
     return b;
 }
 
-/* All that its source says of the event, less what is written otherwise (`known`). own: other keys
- * that the event has. */
+/* All arguments of the event in its source, except those written otherwise (`known`). */
 static void put_source_args(kineto_writer *w, const rocl_track_event *e, const char *const *known,
                             const char *const *own, bool *any)
 {
@@ -304,7 +303,7 @@ static void put_kernel_args(kineto_writer *w, const rocl_track_event *e, bool it
     put_source_args(w, e, known, own, any);
 }
 
-/* What PyTorch calls a copy, and its direction: "HtoD". */
+/* PyTorch's name of a copy, and its direction: "HtoD". */
 static const char *name_of_copy(const kineto_writer *w, uint32_t name, char kind[8])
 {
     static const char *const names[][3] = {

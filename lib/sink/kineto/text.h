@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "timeline/timeline.h"
 
-/* What an event is to PyTorch's tools. */
+/* The class of an event for PyTorch's tools. */
 typedef enum kineto_class {
     KINETO_OTHER,      /* its category says it */
     KINETO_OPERATOR,   /* has a number, which what it launches has as well */
@@ -24,7 +24,7 @@ typedef enum kineto_item_kind {
     KINETO_MEMORY  /* an allocation, of which the record is kineto.c's own */
 } kineto_item_kind;
 
-/* What a worker is told of a record. */
+/* What a worker needs besides the record. */
 typedef struct kineto_item {
     kineto_item_kind kind;
     bool first;           /* event of the file: no comma before it */
@@ -38,7 +38,7 @@ typedef struct kineto_item {
     size_t len;      /* of the record or text, which follow */
 } kineto_item;
 
-/* What all text is made with; does not change while there are blocks. */
+/* Common to all text; constant while there are blocks. */
 typedef struct kineto_format {
     const rocl_trace *trace;
     bool group_by_queue;
@@ -77,7 +77,7 @@ const char *kineto_class_of(const rocl_trace *t, const rocl_track_event *e, kine
 /* The number that an operator has in its source. */
 bool kineto_find_external_id(const kineto_format *f, const rocl_track_event *e, uint64_t *id);
 int64_t kineto_tid(const rocl_capture *c, uint32_t thread, uint32_t process);
-/* The number of a device in PyTorch's eyes: its place among the GPUs of the machine. */
+/* PyTorch's number of a device: its position among the GPUs of the machine. */
 int64_t kineto_device(const rocl_capture *c, uint32_t agent);
 int64_t kineto_stream(const kineto_format *f, const rocl_capture *c, const rocl_track_event *e);
 

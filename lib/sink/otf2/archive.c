@@ -60,7 +60,7 @@ struct ot_archive {
     void *spare_events;      /* unused chunks; each begins with the address of the next one */
     void *spare_definitions; /* the same; chunks of one kind have one size */
     char complaint[512];     /* the first */
-    bool out_of_memory;      /* which the first one is about */
+    bool out_of_memory;      /* the first complaint is about that */
 };
 
 static void fail_archive(ot_archive *a, const char *why, bool out_of_memory)
@@ -292,7 +292,8 @@ static rocl_status open_folders(ot_archive *a, const rocl_trace *t, rocl_error *
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-/* libotf2 makes folders here, the hidden one too if it has gone: it must not go meanwhile. */
+/* libotf2 makes folders here, even the hidden one if it is missing, so that must not be removed
+ * meanwhile. */
 static rocl_status open_otf2(ot_archive *a, rocl_error *err)
 {
     static const OTF2_MemoryCallbacks memory = {new_chunk, free_chunk};

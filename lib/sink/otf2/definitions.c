@@ -88,8 +88,8 @@ OTF2_MetricRef ot_metric_new(ot_defs *d, const ot_member *m, const ot_metric *in
     return append_item(d, l, &own, sizeof own) ? l->count - 1 : 0;
 }
 
-/* Of a text; in UTF-8 it becomes three times as much at worst. libotf2 cannot write what is larger
- * than a chunk. */
+/* The most bytes of a text, which may triple when made valid UTF-8: libotf2 cannot write more than
+ * a chunk. */
 #define TEXT_MAX (1u << 20)
 
 void ot_put_text(rocl_buf *b, ot_defs *d, uint32_t text)

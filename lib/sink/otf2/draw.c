@@ -165,8 +165,8 @@ static void write_bytes(rocl_timeline_part *p, uint64_t metric, int64_t time, in
 
 /* ---- markers --------------------------------------------------------------------------------- */
 
-/* Keeps the current record for the file of markers if somebody set it as one. Samples of call
- * stacks are instants as well, but nobody did. */
+/* Keeps the current record for the file of markers if the program set it. Samples of call stacks
+ * are instants, too, but not markers. */
 static rocl_status keep_marker(ot_part *p, rocl_error *err)
 {
     const ot_sink *s = p->sink;
@@ -214,7 +214,7 @@ static ot_transfer begin_transfer(ot_part *p)
     if (e->kind != ROCL_COPY || !ot_is_gpu(&s->system, e->agent))
         return (ot_transfer){0};
     uint32_t other = ot_is_gpu(&s->system, e->other_agent) ? e->other_agent : ROCL_NONE;
-    if (other == e->agent) /* within a group there is nobody to draw an arrow to */
+    if (other == e->agent) /* no arrow within a group */
         return (ot_transfer){0};
     ot_track *t = &p->tracks[p->current];
     t->copies = true;

@@ -1,6 +1,6 @@
-/* The global definitions: written when all events are, since only then is known what there is. Each
- * refers to those before it only, strings first. Readers show them in the order written: processes
- * as they came, the GPUs of each by number, after each location those that take its overlaps. */
+/* The global definitions: written after all events, since only then are they known. Each refers
+ * only to earlier ones, strings first. Readers show them in the order written: processes in order
+ * of appearance, the GPUs of each by number, after each location those with its overlaps. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 /* Members of one group of regions: a definition must fit in a chunk. */
 #define MEMBERS_MAX 100000
 
-/* otf2-snapshots cuts a trace into so many parts, and complains when a rest is left over. */
+/* otf2-snapshots cuts a trace into this many parts, and complains about a remainder. */
 #define SNAPSHOT_PARTS 4097
 
 /* ---- the order of trees, groups and locations ------------------------------------------------ */
@@ -241,7 +241,7 @@ static rocl_status write_region_groups(writer *w, OTF2_GroupRef *next, rocl_erro
     const ot_region *regions = w->d->lists[OT_REGIONS].items;
     uint32_t count = w->d->lists[OT_REGIONS].count, categories = 0;
     rocl_map index = {0}; /* category -> its number, from 0 */
-    /* Number of the category, region; where a group is written the region alone. */
+    /* Number of the category and region; for writing a group the region alone. */
     uint64_t *all = reallocarray(NULL, count + (size_t)1, sizeof *all);
     bool good = all;
     for (uint32_t i = 0; i < count && good; i++) {

@@ -1,7 +1,6 @@
-/* A capture whose events are written: its tracks become locations, the ends of its copies ranks,
- * its markers lines of their file; and what the archive has of all captures in the end. In one
- * process this follows the passes over the capture; for the ranks of a team rank 0 does it, see
- * team.c. */
+/* After the events of a capture: its tracks become locations, the ends of its copies ranks, its
+ * markers lines of their file; and the end of the archive. In one process this follows the passes
+ * over the capture; in a team rank 0 does it, see team.c. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -124,8 +123,8 @@ rocl_status ot_write_marker(ot_sink *s, const ot_marker *m, rocl_buf *text, rocl
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Makes what readers want even where nothing happened: a process, a location in each group, and a
- * file of each location. */
+/* Adds what readers need even without events: a process, a location in each group, and a file for
+ * each location. */
 rocl_status ot_complete_locations(ot_sink *s, rocl_error *err)
 {
     ot_system *y = &s->system;
@@ -153,7 +152,7 @@ rocl_status ot_complete_locations(ot_sink *s, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Follows from what was traced and from how much of it there is in the archive. */
+/* Depends on what was traced, and on how much of it is in the archive. */
 static uint64_t trace_identity(const ot_sink *s)
 {
     uint64_t h = 0xcbf29ce484222325u; /* FNV-1a over the texts */

@@ -1,4 +1,4 @@
-/* Built where libotf2 is not: instead of lib/sink/otf2/. */
+/* Built without libotf2, instead of the rest of lib/sink/otf2/. */
 #include "base/error.h"
 #include "base/without.h"
 #include "rocline.h"

@@ -1,5 +1,5 @@
-/* The OTF2 sink: collects the records of a capture in a sorter, then writes location by location,
- * first what begins a location or nests in what does, then what overlaps that. */
+/* The OTF2 sink: collects the records of a capture in a sorter, then writes location by location:
+ * first slices that begin a location or nest in such, then those that overlap them. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 /* ---- a pass: written in parts side by side --------------------------------------------------- */
 
-/* No part is much smaller: so many slices take longer than a thread and a mapping do. */
+/* Parts are not much smaller: this many slices take longer than a thread and a mapping. */
 #define LEAST_SLICES 20000
 
 /* A slice is two events, a value one. */
@@ -386,7 +386,7 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
 static void close_sink(ot_sink *s)
 {
     forget_capture(s);
-    if (s->archive) /* others write in its folder */
+    if (s->archive) /* other ranks write in its folder */
         rocl_parts_end_all(s->trace->parts);
     ot_archive_discard(s->archive);
     if (s->side)

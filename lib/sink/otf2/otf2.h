@@ -51,7 +51,7 @@ typedef enum ot_kind {
     OT_REGIONS,
     OT_METRICS,
     OT_LISTS,
-    OT_WINDOWS = OT_LISTS, /* of RMA: numbers alone, which only other ranks of a team map */
+    OT_WINDOWS = OT_LISTS, /* of RMA: numbers only, mapped only for other ranks of a team */
     OT_MAPPED
 } ot_kind;
 
@@ -77,7 +77,7 @@ typedef struct ot_metric {
     uint32_t member;         /* of a class */
     uint32_t recorder;       /* of an instance: a track, once it is joined a location's number */
     uint32_t group;          /* of an instance: a location group, known once it is joined */
-    uint32_t process, agent; /* which the group follows from; OT_AS_RECORDER: the recorder's */
+    uint32_t process, agent; /* determine the group; OT_AS_RECORDER: the recorder's */
     uint32_t joined;
 } ot_metric;
 
@@ -109,8 +109,8 @@ OTF2_AttributeRef ot_attribute_ref(ot_defs *d, uint32_t name, OTF2_Type type);
 OTF2_RegionRef ot_region_ref(ot_defs *d, const ot_region *r);
 /* A new instance of a metric: of *instance, recorder, process and agent are used. */
 OTF2_MetricRef ot_metric_new(ot_defs *d, const ot_member *m, const ot_metric *instance);
-/* Appends the text as OTF2 takes it: valid UTF-8 without NULs, ended by one, and no longer than
- * fits in a chunk; texts that had to be cut are counted. */
+/* Appends the text in the form of OTF2: valid UTF-8 without NULs, NUL-terminated, and short enough
+ * for a chunk; texts that had to be cut are counted. */
 void ot_put_text(rocl_buf *b, ot_defs *d, uint32_t text);
 
 /* From the references of a part to those of the archive. */
@@ -188,7 +188,7 @@ uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent);
 bool ot_is_gpu(const ot_system *y, uint32_t agent);
 bool ot_is_process(const ot_system *y, uint32_t group);
 
-/* A new location for a track (of lane 0), but the one of its process for the main thread. */
+/* A new location for a track (of lane 0); for the main thread that of its process. */
 uint32_t ot_track_location(ot_system *y, const rocl_track *t);
 /* A further location for slices that overlap on `location`. */
 uint32_t ot_lane_location(ot_system *y, uint32_t location, uint32_t lane);
@@ -207,7 +207,7 @@ typedef struct ot_archive ot_archive;
 rocl_status ot_archive_open(ot_archive **a, const rocl_trace *t, const char *path,
                             size_t chunk_size, rocl_error *err);
 void ot_archive_discard(ot_archive *a); /* NULL is fine */
-/* What libotf2 has complained about so far. */
+/* The first complaint of libotf2 so far. */
 rocl_status ot_archive_status(ot_archive *a, rocl_error *err);
 /* Writers; NULL after a failure, which ot_archive_status reports. Those of events are for any
  * thread, and the caller ends them. */
@@ -216,7 +216,7 @@ uint64_t ot_archive_events_end(ot_archive *a, OTF2_EvtWriter *w); /* the number 
 OTF2_MarkerWriter *ot_archive_markers(ot_archive *a);
 OTF2_GlobalDefWriter *ot_archive_definitions(ot_archive *a);
 
-/* What the archive says of itself and of its locations. */
+/* The properties of the archive and its locations. */
 typedef struct ot_summary {
     const char *machine;
     uint64_t identity; /* of the trace */
@@ -231,8 +231,8 @@ rocl_status ot_archive_complete(ot_archive *a, const ot_summary *u, uint64_t *by
 /* Gives them their names. Frees a. */
 rocl_status ot_archive_commit(ot_archive *a, rocl_out_set *outputs, rocl_error *err);
 
-/* The files of a rank of a team become those of the locations of the archive of all; numbers: by
- * the number in the rank's; far: other machines look at them. On rank 0, a is that archive then. */
+/* Makes the files of a rank those of locations of the common archive; numbers: by the number in the
+ * rank's archive; far: other machines read them. On rank 0, a becomes the common archive. */
 rocl_status ot_archive_hand_in(ot_archive *a, const ot_summary *u, const uint32_t *numbers,
                                bool far, uint64_t *bytes, rocl_error *err);
 /* A file of a rank beside its archive. NULL: it cannot be opened. */
@@ -342,8 +342,8 @@ struct ot_pass {
     size_t order[ROCL_PARTS_MAX]; /* in which they are begun */
 };
 
-/* What the copies of the current capture go from and to: an event names the other end by its rank
- * in the process, before the locations are known. */
+/* The ends of the copies of the current capture: an event names the other end by its rank in the
+ * process, before the locations are known. */
 typedef struct ot_peers {
     uint64_t *all; /* rocl_copy_end, sorted */
     size_t count;
@@ -371,7 +371,7 @@ struct ot_sink {
     uint64_t bytes; /* of all files, once they are complete */
     uint32_t all_locations;
     /* of a rank of a team: see team.c */
-    rocl_buf captures; /* what it has told of each */
+    rocl_buf captures; /* what it tells rank 0 of each capture */
     uint32_t *begins;  /* the number of the first location of each */
     size_t begin_count, begin_capacity;
     FILE *side; /* its markers */
@@ -423,7 +423,7 @@ ot_summary ot_summarize(const ot_sink *s);
 /* Notes what rank 0 must know of the current capture. */
 rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err);
 rocl_status ot_store_marker(ot_sink *s, const ot_marker *m, rocl_error *err);
-/* In place of the end of an archive: makes all ranks' archives one. */
+/* Instead of ending an archive: joins the archives of all ranks. */
 rocl_status ot_complete_together(ot_sink *s, rocl_error *err);
 
 /* ---- global.c -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* What an event is in OTF2: the region of a host call, a marker or GPU work, and the attributes
- * that its Enter carries. */
+/* Events in OTF2: the region of a host call, a marker or GPU work, and the attributes of its
+ * Enter. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static OTF2_Paradigm category_paradigm(const char *category)
     return OTF2_PARADIGM_USER;
 }
 
-/* What calls of the runtimes do to memory, from their names. */
+/* The role of calls of the runtimes that handle memory, by their names. */
 static OTF2_RegionRole call_role(const char *name)
 {
     static const struct {
@@ -142,7 +142,7 @@ static void add_text(ot_part *p, uint32_t name, uint32_t text)
                                     ot_string(p->defs, text));
 }
 
-/* A number is kept as one where that gives the same digits back. */
+/* Stored as a number if that gives back the same digits. */
 static void add_arg(ot_part *p, const rocl_track_arg *arg)
 {
     if (arg->len && arg->len <= 20) {

@@ -1,5 +1,5 @@
-/* The system tree, location groups and locations. Made when the first track needs them: what has no
- * events does not appear. */
+/* The system tree, location groups and locations. Made when a track first needs them: nothing
+ * appears without events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static uint32_t add_thread(ot_system *y, uint32_t group, uint32_t process, uint3
     return add_location(y, group, OTF2_LOCATION_TYPE_CPU_THREAD, name);
 }
 
-/* "rank 3: train (pid 4711)", with a thread, also when nothing is known of what it did. */
+/* "rank 3: train (pid 4711)", with a thread, even if no thread is known. */
 uint32_t ot_process_group(ot_system *y, uint32_t process)
 {
     const rocl_capture *c = y->capture;

@@ -1,7 +1,7 @@
 /* An archive that the ranks of a team write together. Each writes its own captures as if they were
- * all there is: locations, definitions and windows have the numbers of the rank. What it has
- * written it tells rank 0, which does again what depends on captures before, in the order of all
- * captures: so definitions and locations get the numbers that they have in one process. Each rank
+ * all there is: locations, definitions and windows have the numbers of the rank. It tells rank 0
+ * what it has written; rank 0 repeats everything that depends on earlier captures, in the order of
+ * all captures, so that definitions and locations get the same numbers as in one process. Each rank
  * then writes the mapping of its references beside its events.
  *
  *     what a rank tells     the definitions that it has given references to; of each capture how
@@ -160,7 +160,7 @@ static rocl_status close_side(ot_sink *s, rocl_error *err)
 
 /* ---- all captures again, on rank 0 ----------------------------------------------------------- */
 
-/* What a rank has told, as far as it has been taken. */
+/* The message of a rank, and how far it was read. */
 typedef struct teller {
     rocl_team_reader r; /* at the capture after `capture` */
     uint64_t capture;   /* UINT64_MAX: no more */
@@ -254,7 +254,7 @@ static rocl_status open_teller(teller *f, ot_sink *all, const rocl_buf *facts, r
     f->r = (rocl_team_reader){facts->data, facts->data + facts->len, false};
     f->capture = UINT64_MAX;
     f->defs.trace = all->trace;
-    if (!facts->len) /* it had nothing to read */
+    if (!facts->len) /* the rank had nothing to read */
         return ROCL_OK;
     const uint8_t *at = rocl_team_bytes(&f->r, sizeof times);
     if (!at)
@@ -416,7 +416,8 @@ static void put_answer(rocl_buf *b, const teller *f)
 
 /* ---- what rank 0 has answered, on every rank ------------------------------------------------- */
 
-/* By number of a location in the rank: that in the archive. NULL: memory is out, or it is bad. */
+/* Numbers of locations in the archive, by number in the rank. NULL: memory is out, or the message
+ * is bad. */
 static uint32_t *take_numbers(const ot_sink *s, rocl_team_reader *r)
 {
     uint32_t *numbers = calloc(s->next_number + (size_t)1, sizeof *numbers);
@@ -570,7 +571,7 @@ static void close_whole(whole *w)
     free(w->parts);
 }
 
-/* All ranks hand in their files, and this one too: its archive is that of all then. */
+/* All ranks hand in their files, this one too, whose archive becomes the common one. */
 static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_error *err)
 {
     rocl_parts *parts = own->trace->parts;

@@ -1,6 +1,6 @@
 /* GPU work as typed GPU events: one packet a slice, on the hardware queue that stands for its
  * stream (or queue), with the kernel, the launch and the arguments that the viewer's plugins know.
- * The reader puts what overlaps on a queue on rows of its own. */
+ * The reader puts work that overlaps on a queue on separate rows. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,9 +64,9 @@ static uint32_t add_spec(pf_part *p, uint64_t number, const char *name, const ch
     return iid;
 }
 
-/* The HSA queue of the kernels of a stream is said once, in the description, as most streams have
- * one: it is that of the event at hand, and the upper half of the number. Kernels on others say so.
- */
+/* The HSA queue of the kernels of a stream is written once, in the description, as most streams
+ * have only one: it is that of the current event, and the upper half of the number. Kernels on
+ * other queues name theirs. */
 static uint64_t said_queue(uint32_t queue)
 {
     return (uint64_t)(queue + 1) << 32; /* 0: none */
@@ -96,7 +96,7 @@ uint64_t pf_define_queue(pf_part *p, const rocl_track *t)
                                        queue ? SPEC_COMPUTE : SPEC_OTHER);
 }
 
-/* More bytes than an argument takes; an event has a dozen at most, and fits in PF_EVENT_BYTES. */
+/* More than an argument takes; an event has at most a dozen, and fits in PF_EVENT_BYTES. */
 #define ARG_BYTES (3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX))
 
 static uint32_t arg_name(pf_part *p, pf_word name)
@@ -117,8 +117,8 @@ static uint8_t *put_int(pf_part *p, uint8_t *at, pf_word name, int64_t v)
     return put_arg(p, at, LAUNCH_ARGS, name, v);
 }
 
-/* What is the same for every dispatch of a kernel is said once, with the kernel: also what it was
- * built for, which of a kernel without an agent is that of the first dispatch. */
+/* Facts common to all dispatches of a kernel are written once, with the kernel; also the target it
+ * was built for: for a kernel without an agent, that of the first dispatch. */
 static uint32_t kernel_iid(pf_part *p, uint32_t kernel, uint32_t agent)
 {
     const rocl_capture *c = p->sink->world.capture;
@@ -157,7 +157,7 @@ static uint8_t *put_dim(uint8_t *at, uint32_t field, const uint32_t dim[3])
     return rocl_pb_close(begin, at);
 }
 
-/* 0: it is not known, or no number of ours. */
+/* 0: unknown, or out of range. */
 static int64_t multiply_dims(const uint32_t dim[3])
 {
     int64_t v = dim[0];
@@ -256,7 +256,7 @@ static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, u
     return rocl_pb_close(begin, at);
 }
 
-/* What the source says of a dispatch besides, as texts of any length. */
+/* Further arguments of a dispatch from its source, texts of any length. */
 static void write_extras(pf_part *p, rocl_buf *b)
 {
     rocl_track_event e = p->part.event;

@@ -30,8 +30,8 @@ static uint32_t category_of(const pf_sink *p, const rocl_track_event *e)
     return g && words[g->domain] ? p->words[words[g->domain]] : e->category;
 }
 
-/* They can be of any length: reserves the bytes of the rest of the event anew. NULL: memory is
- * out. */
+/* Arguments can be of any length: reserves the bytes for the rest of the event again. NULL: memory
+ * is out. */
 static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_track_event *e)
 {
     rocl_track_arg arg;
@@ -49,7 +49,7 @@ static uint8_t *put_flow(const pf_part *p, uint8_t *at, const rocl_flow_mark *f)
                                rocl_mix64(rocl_mix64(f->flow) ^ capture) | (uint64_t)1 << 63);
 }
 
-/* Those of a slice, of which there may be any number. NULL: memory is out. */
+/* The arrows of a slice, of which there may be any number. NULL: memory is out. */
 static uint8_t *write_flows(pf_part *p, rocl_buf *b, uint8_t *at)
 {
     b->len = (size_t)(at - b->data);
@@ -89,7 +89,7 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
     const pf_sink *s = p->sink;
     rocl_track_event *e = &p->part.event;
     pf_seq *q = &p->seq;
-    /* The name goes behind the stack id, which is another one in each event: see pf_event_end. */
+    /* The name comes after the stack id, which differs in each event: see pf_event_end. */
     rocl_buf *b =
         pf_packet_begin(q, PKT_TRACK_EVENT, e->time, e->stack_id ? PF_IDS_LAST : PF_IDS_FIRST);
     uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;

@@ -2,7 +2,7 @@
  *
  *     pftrace.c    the sink: batches -> sorted records -> parts, once per capture; the file:
  *                  blocks of packets, compressed by the workers of a pipe
- *     part.c       what the timeline draws of a part, a block when it is the part's turn
+ *     part.c       what the timeline draws of a part, block by block in turn
  *     sequence.c   packet sequences: times as differences, interning, annotations
  *     world.c      machines, GPUs, processes, threads: ids and descriptors
  *     host.c       host slices on thread tracks
@@ -42,7 +42,7 @@ enum pf_ids { PF_IDS_FIRST, PF_IDS_LAST, PF_IDS_PLACES };
 
 /* What packets begin with, their lengths still 0. */
 typedef struct pf_head {
-    uint32_t field; /* that it ends with; 0: it has yet to be made */
+    uint32_t field; /* the event field at its end; 0: not made yet */
     uint8_t len;
     uint8_t bytes[PF_HEAD];
 } pf_head;
@@ -91,7 +91,7 @@ typedef struct pf_seq {
  * events on it are on `track` unless they say otherwise (0: none). */
 void pf_seq_begin(pf_seq *q, uint32_t id, uint32_t machine, int64_t from, uint64_t track);
 void pf_seq_free(pf_seq *q);
-/* A packet whose lengths take more than a byte each, or with interned data that waits for it. */
+/* Ends a packet whose lengths take more than a byte each, or with pending interned data. */
 void pf_event_end_long(pf_seq *q);
 void pf_head_make(pf_seq *q, uint32_t field, enum pf_ids place);
 
@@ -119,10 +119,10 @@ static inline rocl_buf *pf_event_begin(pf_seq *q, uint32_t field, int64_t time)
     return pf_packet_begin(q, field, time, PF_IDS_FIRST);
 }
 
-/* What changes from packet to packet, the time above all, goes to the end, and what does not to the
- * begin: compression finds longer repetitions, and less of them. Where a number within the event
- * changes as well, the ids follow the event: so one repetition reaches from behind the number to
- * the time, and often over it. */
+/* Constant fields come first, and fields that change from packet to packet, above all the time,
+ * come last: compression then finds longer repetitions. If a number within the event changes, too,
+ * the ids follow the event: then one repetition reaches from that number to the time, and often
+ * beyond. */
 static inline void pf_event_end(pf_seq *q)
 {
     const size_t rest_max = PF_IDS + 1 + ROCL_VARINT_MAX;
@@ -182,14 +182,14 @@ typedef struct pf_process {
     uint32_t context; /* iid of its GPU work */
 } pf_process;
 
-/* The numbers of a capture: they follow from definitions alone, so that any capture can be written
- * without those before it. */
+/* The numbers of a capture: they depend only on definitions, so any capture can be written without
+ * those before it. */
 typedef struct pf_place {
-    uint64_t first_process;  /* how many processes the captures before it have */
+    uint64_t first_process;  /* number of processes of the captures before it */
     uint64_t first_host;     /* uuid of the track of its first host sequence */
     uint64_t first_sequence; /* id */
     uint64_t first_piece;    /* id, of a sequence that goes on in another part */
-    bool describes;          /* of those of its machine it is the first */
+    bool describes;          /* it is the first capture of its machine */
 } pf_place;
 
 typedef struct pf_world {
@@ -198,7 +198,7 @@ typedef struct pf_world {
     rocl_gpus gpus;
     pf_place *places;     /* by capture */
     int64_t *pids;        /* by process of the trace, as written */
-    uint64_t first_track; /* uuid of what is no process and no host sequence */
+    uint64_t first_track; /* uuid of the first track other than processes and host sequences */
     uint64_t sequences;   /* that all captures can have */
     bool *described;      /* by machine: a filter may take any of its captures */
     size_t process_total;
@@ -220,7 +220,7 @@ typedef struct pf_unit {
     unsigned unit;    /* enum value of CounterDescriptor.unit, or 0 */
     const char *name; /* may be NULL */
 } pf_unit;
-/* A further track, described where the part is at; of a counter with a unit. */
+/* A further track, described at the part's current place; of a counter with a unit. */
 uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_unit *unit);
 
 /* ---- the sink ---- */
@@ -308,8 +308,8 @@ rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, const pf_packing *how
 
 /* ---- part.c ---- */
 
-/* Numbers that are unique in the trace, whoever takes the next: each sequence of the trace has its
- * own residue class of them. */
+/* Numbers that are unique in the trace whatever the order of taking: each sequence of the trace has
+ * its own residue class. */
 typedef struct pf_numbers {
     uint64_t next, step;
 } pf_numbers;
@@ -327,7 +327,7 @@ struct pf_part {
     pf_seq seq;
     uint32_t piece_id; /* id of the packet sequence of a piece; 0: its first sequence is whole */
     pf_numbers uuids, specs;
-    uint64_t first_spec; /* iid of what is called 0; 0: not cut, they are taken from specs */
+    uint64_t first_spec; /* iid of number 0; 0: not cut, iids are taken from specs */
     /* of the sequence at hand */
     uint64_t default_track;      /* of its events; 0: none */
     uint32_t stages[ROCL_KINDS]; /* iids; 0: none yet */
@@ -342,7 +342,7 @@ static inline pf_part *pf_part_of(rocl_timeline_part *p)
 /* Writes the sequences of the capture at hand, in parts. How they are cut depends on their records,
  * and on nothing else. */
 rocl_status pf_write_sequences(pf_sink *p, rocl_error *err);
-/* Puts a full block of the file in its pipe, or any. Call it now and then. */
+/* Puts the file's block in its pipe if it is full, or (`all`) in any case. Call it now and then. */
 rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);
 
 extern const rocl_timeline_ops pf_typed_ops, pf_legacy_ops;
@@ -361,8 +361,8 @@ rocl_status pf_write_stage(rocl_timeline_part *p, uint64_t track, rocl_error *er
 /* Can sequences of GPU work be cut: are there iids enough? */
 bool pf_can_cut_work(const pf_sink *p);
 
-/* "Agent 2" as AMD's "Agent [2]", with its type "Agent [2] (GPU)"; false: its label is none such.
- */
+/* "Agent 2" as AMD's "Agent [2]", with its type "Agent [2] (GPU)"; false: its label is of another
+ * form. */
 bool pf_legacy_agent(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size);
 /* The annotations that rocprofv3 gives to calls and work: its times. */
 void pf_note_times(pf_part *p, rocl_buf *b, const rocl_track_event *e);

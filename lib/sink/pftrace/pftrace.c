@@ -1,5 +1,5 @@
-/* The Perfetto sink: packs what workers bring into one sorter per capture, then writes the
- * sequences that it finds there. */
+/* The Perfetto sink: packs the events of workers into one sorter per capture, then writes its
+ * sequences. */
 #include <stdlib.h>
 
 #include "sink/pftrace/pf.h"

@@ -52,7 +52,7 @@ void pf_seq_free(pf_seq *q)
     rocl_buf_free(&q->pending);
 }
 
-/* What every packet of the sequence says, up to the event itself. */
+/* The fields of every packet of the sequence, up to the event itself. */
 void pf_head_make(pf_seq *q, uint32_t field, enum pf_ids place)
 {
     pf_head *head = &q->heads[place];

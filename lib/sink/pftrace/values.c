@@ -6,7 +6,7 @@
 
 #include "sink/pftrace/pf.h"
 
-/* "GPU 0", or AMD's "Agent [2] (GPU)"; its type only where it is asked for. */
+/* "GPU 0", or AMD's "Agent [2] (GPU)", with its type if requested. */
 static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
 {
     if (!p->opt.legacy_tracks || !pf_legacy_agent(p, agent, type, s, size))
@@ -37,8 +37,8 @@ static void declare_counter(const rocl_trace *t, rocl_buf *b, uint32_t id, const
     rocl_pb_end(b, at);
 }
 
-/* Of the agent whose counters the sequence at hand is of. A GPU counter is one that was declared
- * for its GPU; all others are counter tracks. */
+/* For the agent of the current sequence. GPU counters are declared for their GPU; all others are
+ * counter tracks. */
 void pf_begin_counters(pf_part *p)
 {
     const pf_world *w = &p->sink->world;
@@ -59,7 +59,7 @@ void pf_begin_counters(pf_part *p)
     rocl_pb_end(b, all);
 }
 
-/* Marks what pf_define_values gave to a GPU counter. */
+/* Marks ids of GPU counters from pf_define_values. */
 #define GPU_COUNTER ((uint64_t)1 << 63)
 
 void pf_write_value(rocl_timeline_part *base, uint64_t track, int64_t time, double v)

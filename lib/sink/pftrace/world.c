@@ -90,7 +90,7 @@ static void describe_command(pf_world *w, uint32_t index, int64_t start)
     rocl_pb_end(b, packet);
 }
 
-/* "train", or of several "train (rank 3, node1)": labels are not seen at a glance. */
+/* "train", or "train (rank 3, node1)" if there are several, as labels are not visible at once. */
 static void name_process(const pf_world *w, uint32_t index, char *name, size_t size)
 {
     const rocl_process *p = &w->capture->processes[index];
@@ -200,7 +200,7 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
 
 /* ---- numbers ---- */
 
-/* The pid itself, or of a machine that has it already one beyond all pids. 0: memory is out. */
+/* The pid itself, or, if it is taken on the machine, one beyond all pids. 0: memory is out. */
 static int64_t take_unused_pid(rocl_map *taken, uint32_t machine, int64_t pid)
 {
     const uint64_t of = (uint64_t)machine << 40;
@@ -217,7 +217,7 @@ static uint64_t count_hosts(const rocl_capture *c)
     return (uint64_t)c->thread_count + c->process_count + 1;
 }
 
-/* Sums of what the captures before each have; the sums of all come last. */
+/* For each capture the sums of those before it; the total comes last. */
 static void number_captures(pf_world *w)
 {
     const rocl_trace *t = w->trace;

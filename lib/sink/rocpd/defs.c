@@ -1,5 +1,5 @@
-/* Definitions: the ids they get, the rows they are, and references to them, also to those that
- * nobody knows. A row is written when it is first referred to. */
+/* Definitions: their ids, their rows, and references to them, even to unknown ones. A row is
+ * written when it is first referred to. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ typedef struct definitions {
     uint32_t count;
 } definitions;
 
-/* Beyond this no ids would be left for rows that stand for none. */
+/* Beyond this no ids would be left for placeholder rows. */
 #define ID_MAX ((int64_t)1 << 62)
 
 /* clang-format off */
@@ -52,8 +52,8 @@ static void renumber_ids(newset_defs *defs, int64_t used)
     defs->last = used + defs->count;
 }
 
-/* What people know by other numbers (processes, threads, agents) is rather kept in its order, in
- * which it is read back. */
+/* Definitions with other well-known numbers (processes, threads, agents) keep their order, in which
+ * they are read back. */
 static rocl_status give_ids(newset *s, const definitions *d, rocl_error *err)
 {
     newset_defs *defs = &s->defs[d->t];
@@ -91,7 +91,7 @@ rocl_status newset_ids_give(newset *s, rocl_error *err)
         TABLE(SCHEMA_STREAM, c->stream, rocl_stream),
         TABLE(SCHEMA_KERNEL, c->kernel, rocl_kernel),
         TABLE(SCHEMA_COUNTER, c->counter, rocl_counter),
-        /* where no code is known, one for each agent */
+        /* without code objects, one for each agent */
         c->code_object_count
             ? (definitions)TABLE(SCHEMA_CODE_OBJECT, c->code_object, rocl_code_object)
             : (definitions)TABLE(SCHEMA_CODE_OBJECT, c->agent, rocl_agent),
@@ -163,8 +163,8 @@ static rocl_status write_node(newset *s, schema_table table, uint32_t index, new
     return st || found ? st : newset_insert(s, table, row, err);
 }
 
-/* Nothing of the environment is known but the rank. A flat set has a guid of its own: its processes
- * keep the one that they had first. */
+/* Only the rank of the environment is known. A flat set has its own guid: its processes keep their
+ * original ones. */
 static rocl_status write_process(newset *s, schema_table table, uint32_t index, newset_cell id,
                                  rocl_error *err)
 {
@@ -251,8 +251,8 @@ static rocl_status write_agent(newset *s, schema_table table, uint32_t index, ne
     return st;
 }
 
-/* People know it by a number that another may have: then that is not its id. One without a name
- * gets its label, as every queue and stream of a profiler has a name. */
+/* The well-known number of a queue may be shared: then it is not its id. One without a name gets
+ * its label, as every queue and stream of a profiler has a name. */
 static rocl_status write_queue(newset *s, schema_table table, uint32_t index, newset_cell id,
                                rocl_error *err)
 {
@@ -293,7 +293,7 @@ static void read_json_cells(newset *s, const rocl_buf *json, const rocl_view *ke
         }
 }
 
-/* The columns say what the JSON says, as profilers have it. */
+/* The columns repeat the JSON, as in profilers. */
 static rocl_status write_code_object(newset *s, schema_table table, uint32_t index, newset_cell id,
                                      rocl_error *err)
 {
@@ -341,7 +341,7 @@ static rocl_status write_kernel(newset *s, schema_table table, uint32_t index, n
         st = rocl_kernel_json(s->trace, s->capture, index, &json, err);
     read_json_cells(s, &json, keys, said, 3);
     newset_cell name = newset_text(s, k->mangled || !k->is_function ? k->mangled : k->display);
-    if (name.n && !k->is_function) { /* that of the descriptor, as profilers have it */
+    if (name.n && !k->is_function) { /* the name of the descriptor, as in profilers */
         s->text.len = 0;
         rocl_buf_put(&s->text, name.p, name.n);
         rocl_buf_str(&s->text, ".kd");
@@ -471,7 +471,7 @@ rocl_status newset_who(newset *s, uint32_t process, uint32_t thread, newset_cell
 
 /* ---- kernels of which only the name is known ---- */
 
-/* The number of a key of 64 bits: keys are counted as they come. */
+/* The number of a 64-bit key, in order of appearance. */
 static bool find_number(rocl_map *m, uint64_t key, uint32_t *number)
 {
     *number = rocl_map_get(m, key, ROCL_NONE);

@@ -1,5 +1,5 @@
 /* The events of a capture, collected: a sorter for each table of events. The order of rows, and so
- * every byte of the output, is then that of the times, whoever has read what first. An event is a
+ * every byte of the output, then depends only on the times, not on the workers. An event is a
  * record of a varint for each field, in the order of the lists below; the arguments of a region
  * follow, or the packet of a dispatch; times, id and kind are in the key. */
 #include <inttypes.h>
@@ -295,7 +295,7 @@ uint64_t newset_events_count(const newset_events *e)
 
 /* ---- reading them back, sorted ---- */
 
-/* False: the bytes are cut (a fault of ours). */
+/* False: the bytes are cut (a bug). */
 static bool read_event(newset_event *e, const rocl_sort_record *rec, const key_order *order)
 {
     const uint8_t *p = rec->data, *end = rec->data + rec->len;
@@ -360,7 +360,7 @@ rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn
             rocl_progress(e->trace, PROGRESS_ROWS);
     }
     rocl_progress(e->trace, n % PROGRESS_ROWS);
-    rocl_sorter_free(e->sorters[t]); /* its memory is for those that are still to come */
+    rocl_sorter_free(e->sorters[t]); /* frees memory for the next ones */
     e->sorters[t] = NULL;
     return st;
 }

@@ -5,7 +5,7 @@
  *     defs.c     definitions -> rows, references to them
  *     write.c    events -> rows
  *
- * The tables are there already; who makes them also says what they are called. */
+ * The caller has created the tables, and gives their suffix. */
 #ifndef ROCL_SINK_ROCPD_NEWSET_H
 #define ROCL_SINK_ROCPD_NEWSET_H
 
@@ -30,20 +30,20 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
 rocl_status newset_events_seal(newset_events *e, unsigned worker, rocl_error *err);
 uint64_t newset_events_count(const newset_events *e); /* not while they are added */
 
-/* Where the rows go. */
+/* Where the rows are written to. */
 typedef struct newset_target {
     rocl_new_db *db;              /* in a transaction */
     const char *suffix;           /* of the tables */
     bool flat;                    /* they hold other sets already: ids are numbered behind theirs */
     bool whole;                   /* all definitions, not only those that events refer to */
-    int64_t used[SCHEMA_TABLES];  /* flat: ids that are given out, before and then after */
-    int64_t base[SCHEMA_SERIALS]; /* flat: to be added to what counts in these series */
+    int64_t used[SCHEMA_TABLES];  /* flat: ids in use, before and after */
+    int64_t base[SCHEMA_SERIALS]; /* flat: offset of numbers in these series */
     int64_t last[SCHEMA_SERIALS]; /* flat: the largest such number, before and after */
     uint64_t rows;                /* that were written */
     uint64_t changed;             /* of them, those that could not be written as they were */
 } newset_target;
 
-/* Writes the definitions of the capture and its events, once. Says what was changed. */
+/* Writes the definitions of the capture and its events, once. Notices say what was changed. */
 rocl_status newset_write(newset_events *e, newset_target *to, rocl_error *err);
 
 /* ---- events.c ---- */
@@ -63,7 +63,7 @@ const int64_t *newset_events_first_ends(newset_events *e);
 
 typedef rocl_status newset_event_fn(void *ctx, const newset_event *e, rocl_error *err);
 
-/* Hands out the events that go into a table, in order. Once for each table. */
+/* Passes on the events for a table, in order. Once for each table. */
 rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn *fn, void *ctx,
                                rocl_error *err);
 /* The next argument; false: there are no more. */

@@ -188,7 +188,7 @@ static rocl_status add_end(v1_sink *s, unsigned worker, const rocl_capture *c, b
         sizeof end, err);
 }
 
-/* The place that the name of an argument without a name says, "arg2"; SIZE_MAX: it has a name. */
+/* The position of an unnamed argument, from its placeholder "arg2"; SIZE_MAX: it has a name. */
 static size_t place_of_arg(const char *name)
 {
     char *end;
@@ -306,7 +306,7 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     return st || !call ? st : add_end(s, worker, c, false, e, (v1_spot){section, tid, middle}, err);
 }
 
-/* Work as the table OPS or COPY has it: on the row of its stream. */
+/* Work in the form of the table OPS or COPY: on the row of its stream. */
 static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, const rocl_event *e,
                           uint32_t agent, uint32_t queue, uint32_t stream, rocl_error *err)
 {

@@ -1,4 +1,4 @@
-/* What the outputs of rocprof v1 share: results.json and results.csv. */
+/* Shared by the outputs of rocprof v1: results.json and results.csv. */
 #ifndef ROCL_SINK_ROCPROF_ROCPROF_H
 #define ROCL_SINK_ROCPROF_ROCPROF_H
 
@@ -32,9 +32,8 @@ static inline int64_t v1_multiply_sizes(const uint32_t v[3])
     return (int64_t)n;
 }
 
-/* What stands behind the name of a kernel: rocprof demangles the name of the descriptor, foo.kd or
- * void foo<int>(int) [clone .kd]. Its traces of HIP, and short names, have the names of functions.
- */
+/* The suffix of a kernel's name: rocprof demangles the name of the descriptor, foo.kd or void
+ * foo<int>(int) [clone .kd]. Its traces of HIP, and short names, have the names of functions. */
 static inline const char *v1_kernel_suffix(const rocl_trace *t, const rocl_kernel *k, uint32_t name)
 {
     const rocl_kernel_names names = t->opt.kernel_names;

@@ -1,6 +1,6 @@
-/* What stands before the records of a process in rocprofv3's JSON: metadata, agents, counters,
- * names, code objects and symbols. What the trace does not know has the value that the profiler
- * writes where it knows nothing. */
+/* The part before the records of a process in rocprofv3's JSON: metadata, agents, counters, names,
+ * code objects and symbols. Unknown values are those that the profiler writes if it does not know
+ * them. */
 #include "sink/rocprofv3/rocprofv3.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 /* ---- kinds and operations -------------------------------------------------------------------- */
 
-/* The operations of a kind that is no API have fixed numbers, from 0; those of an API are what the
- * trace uses of it. */
+/* The operations of kinds other than APIs have fixed numbers, from 0; those of an API are the ones
+ * that the trace uses. */
 enum { OPERATIONS_MAX = 6 };
 
 static const struct {
@@ -73,8 +73,8 @@ static const struct {
      {"roctxMarkA", "roctxThreadRangeA", "roctxProcessRangeA", "roctxGetThreadId"}},
 };
 
-/* Kinds of callback records, in their order: those of buffer records by number. CODE_OBJECT is
- * none. */
+/* Kinds of callback records, in their order, by the numbers of buffer records. CODE_OBJECT is not
+ * one of those. */
 enum { CODE_OBJECT = V3_KINDS };
 static const uint8_t callback_kinds[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  CODE_OBJECT,
                                          12, 11, 10, 14, 15, 16, 17, 18, 19, 20, 32};
@@ -202,8 +202,7 @@ static void put_kind(rocl_buf *b, const v3_element *e, unsigned kind)
 
 /* ---- numbers of definitions ------------------------------------------------------------------ */
 
-/* Ids must be more than 0, and different from each other: where they are not, all are counted
- * from 1. */
+/* Ids must be positive and distinct; else all are numbered from 1. */
 static bool check_ids(uint64_t *ids, size_t count)
 {
     rocl_map seen = {0};
@@ -233,8 +232,8 @@ static uint64_t read_handle(const char *json)
     return handle;
 }
 
-/* Symbols and code objects stand at the index of their id, with zeros between them: where that
- * would be mostly zeros, and where processes share an id, they are counted from 1. */
+/* Symbols and code objects are at the index of their id, with zeros between them: if that would be
+ * mostly zeros, or processes share an id, they are numbered from 1. */
 static bool number_densely(uint64_t *ids, size_t count, uint64_t *end)
 {
     uint64_t last = 0;
@@ -249,8 +248,7 @@ static bool number_densely(uint64_t *ids, size_t count, uint64_t *end)
     return true;
 }
 
-/* Where an input says which agent code is on, but not what code, there is one code object for each
- * agent. */
+/* If an input has the agent of code, but no code objects, there is one for each agent. */
 static bool number_code_objects(v3_ids *ids, const rocl_capture *c)
 {
     uint64_t *of_agents = ids->code_objects + c->code_object_count;
@@ -328,8 +326,7 @@ static bool take_value(rocl_json *r, const rocl_json_token *v, char begins_with,
     return !r->wrong;
 }
 
-/* The values of some members of an object, each like the text that stands for it where it is not
- * there; NULL ends them. */
+/* The values of some members of an object, each with a default text; NULL ends the list. */
 static void read_members(const char *json, size_t len, const rocl_view *keys,
                          const char *const *neutral, rocl_view *to, unsigned count)
 {
@@ -372,8 +369,8 @@ static void put_value(rocl_buf *b, const char *before, rocl_view key, rocl_view 
     "\"value6\":0,\"value7\":0,\"value8\":0,\"value9\":0,\"value10\":0,\"value11\":0," \
     "\"value12\":0,\"value13\":0,\"value14\":0,\"value15\":0}}"
 
-/* X(member, what stands for it where nothing is known). Those before `name`, in their order, then
- * those after the names and numbers that the trace has itself. */
+/* X(member, default). First those before `name`, in their order, then those after the names and
+ * numbers that the trace itself has. */
 #define AGENT_MEMBERS(X) \
     X("cpu_cores_count", "0") X("simd_count", "0") X("mem_banks_count", "0") \
     X("caches_count", "0") X("io_links_count", "0") X("cpu_core_id_base", "0") \
@@ -435,7 +432,7 @@ static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl
     put_index(b, ",\"logical_node_type_id\":", a->type_index);
     for (unsigned i = BEFORE_NAMES; i < AGENT_KEYS; i++)
         put_value(b, ",", keys[i], values[i]);
-    /* What it is among the GPUs: no GPU is none of them. */
+    /* Its number among the GPUs. */
     v3_put_int(b, ",\"gpu_index\":", a->type == ROCL_AGENT_GPU ? a->type_index : -1);
     rocl_buf_byte(b, '}');
     free(json);
@@ -548,7 +545,7 @@ static uint64_t code_object_of(const v3_element *e, const rocl_kernel *k)
 enum { URI, LOAD_BASE, LOAD_SIZE, LOAD_DELTA, STORAGE, FILE_OF_CODE, MEMORY_BASE, MEMORY_SIZE };
 enum { CODE_KEYS = MEMORY_SIZE + 1 };
 
-/* A code object, and what its input says of it; of a hole id and agent are 0. */
+/* A code object, with the properties from its input; a hole has id and agent 0. */
 static void put_code_object(rocl_buf *b, uint64_t id, uint64_t agent, const rocl_buf *json)
 {
     static const rocl_view keys[CODE_KEYS] = {
@@ -651,7 +648,7 @@ static void put_symbol_value(rocl_buf *b, const rocl_view values[], unsigned at)
     put_value(b, ",", symbol_keys[at], values[at]);
 }
 
-/* A symbol; of a hole `name` is what rocprofv3 has there, and k is NULL. */
+/* A symbol; for a hole `name` is rocprofv3's placeholder, and k is NULL. */
 static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uint32_t at,
                               const char *name, size_t name_len, rocl_error *err)
 {

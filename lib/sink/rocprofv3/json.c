@@ -17,7 +17,7 @@
 #include "sink/rocprofv3/rocprofv3.h"
 #include "trace/pipeline.h"
 
-/* Lists of an element, in the order of the file, and what stands behind each. */
+/* Lists of an element, in the order of the file, and the text after each. */
 /* clang-format off */
 #define SECTIONS(X) \
     X(MESSAGES, "],\"correlation_id\":{\"external\":[") /* then v3_put_middle() */ \
@@ -47,7 +47,7 @@ static const char *const section_ends[SECTION_COUNT] = {
 #undef SECTION_ROW
 };
 
-/* Bytes that are in no JSON. */
+/* Bytes that do not occur in JSON. */
 #define NUMBER "\1" /* of the name of the row */
 #define LINK   "\2" /* the correlation id of a marker */
 #define VALUE  "\2" /* the values of a counter row */
@@ -172,8 +172,7 @@ static rocl_buf *begin_work(v3_worker *w, const rocl_capture *c, const rocl_even
 
 /* ---- calls and markers ----------------------------------------------------------------------- */
 
-/* The list that calls of a domain are in, and of which kind they are where their category names
- * none. */
+/* The list for calls of a domain, and their kind if their category names none. */
 static const struct {
     v3_section section;
     v3_kind kind;
@@ -218,7 +217,7 @@ static uint32_t marker_function(const v3_sink *s, const rocl_region *g, bool mar
     return rocl_strings_put(s->trace->strings, name, strlen(name));
 }
 
-/* What the call returned stands last among its arguments, if it is known. */
+/* The returned value is the last argument, if known. */
 static bool is_returned(const rocl_trace *t, const rocl_arg *a)
 {
     return a->value_len && strspn(a->value, "0123456789") == a->value_len &&
@@ -246,7 +245,7 @@ static void put_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uin
     }
 }
 
-/* A marker is known by its correlation id in the list of messages: it must have one of its own. */
+/* The list of messages identifies a marker by its correlation id, so that must be unique. */
 static rocl_status add_marker(v3_sink *s, unsigned worker, uint32_t element, rocl_kind kind,
                               const rocl_event *e, rocl_error *err)
 {
@@ -433,7 +432,7 @@ static rocl_status add_copy(v3_sink *s, unsigned worker, const rocl_batch *batch
     return st ? st : add_row(s, worker, element, SECTION_COPIES, ROCL_COPY, &r->e, err);
 }
 
-/* What the operation is called where it has no name of its own. */
+/* The name of an operation without a name. */
 static uint32_t alloc_name(const v3_sink *s, const rocl_alloc *a, bool scratch)
 {
     static const char *const scratches[] = {[ROCL_OP_OTHER] = "SCRATCH_MEMORY_NONE",
@@ -583,7 +582,7 @@ static rocl_status add_messages(v3_sink *s, uint64_t next_link, rocl_error *err)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Where the writer is. */
+/* The position of the writer. */
 typedef struct v3_position {
     v3_element element;
     unsigned section; /* SECTION_COUNT: behind the element, or before the first */

@@ -12,8 +12,8 @@
 #include "model/trace.h"
 
 /* The kinds of buffer records that are written; their numbers are those of ROCm 7.0. After them,
- * what is no kind but named like the operations of one: the labels around dispatches, and kernels
- * of which the trace knows no symbol. */
+ * two pseudo-kinds with names like operations: the labels around dispatches, and kernels without a
+ * known symbol. */
 typedef enum v3_kind {
     V3_HSA_CORE_API = 1,
     V3_MARKER_CORE_API = 7,
@@ -50,7 +50,7 @@ static inline uint64_t v3_name_key(uint32_t element, v3_kind kind, uint32_t text
 
 enum { V3_ELEMENTS_MAX = 1 << 26 };
 
-/* All of them, by element, kind and text, and what numbers they have. */
+/* All names, by element, kind and text, with their numbers. */
 typedef struct v3_names {
     v3_name *all;
     size_t count, cap;
@@ -79,7 +79,7 @@ typedef struct v3_ids {
 rocl_status v3_ids_make(v3_ids *ids, rocl_trace *t, const rocl_capture *c, rocl_error *err);
 void v3_ids_free(v3_ids *ids);
 
-/* Is a definition one of a process? Those that name none are of all. */
+/* Does a definition belong to a process? Those without an owner belong to all. */
 static inline bool v3_is_of(const rocl_capture *c, uint32_t owner, uint32_t process)
 {
     return owner == process || owner >= c->process_count || c->process_count < 2;

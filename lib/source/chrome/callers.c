@@ -1,4 +1,4 @@
-/* Whose GPU work is: see callers.h. */
+/* Which process GPU work belongs to: see callers.h. */
 #include "source/chrome/callers.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* For correlations that calls of several processes have: how often work on a row could belong to a
- * process (all), and how often it began before the call of that process (early). */
+/* For correlations of calls in several processes: how often work on a row could belong to a process
+ * (all), and how often it began before the call of that process (early). */
 typedef struct chrome_claim {
     uint64_t row, process, all, early;
 } chrome_claim;
@@ -17,7 +17,7 @@ typedef struct first_call {
     int64_t start;
 } first_call;
 
-enum { CALLERS_MAX = 256 }; /* processes with one correlation, beyond which nothing is compared */
+enum { CALLERS_MAX = 256 }; /* most processes with one correlation; of more nothing is compared */
 
 void chrome_callers_open(chrome_callers *c)
 {
@@ -164,7 +164,7 @@ static rocl_status join_calls(chrome_callers *c, rocl_trace *t, rocl_error *err)
         const uint64_t value = rec.key[2];
         int64_t start;
         memcpy(&start, rec.data, sizeof start);
-        if (!rec.key[1]) { /* those of a process follow each other */
+        if (!rec.key[1]) { /* calls of a process follow each other */
             first_call *last = &calls[processes && processes <= CALLERS_MAX ? processes - 1 : 0];
             if (!processes || (processes <= CALLERS_MAX && value != last->process)) {
                 if (processes < CALLERS_MAX)

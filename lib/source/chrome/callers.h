@@ -1,7 +1,7 @@
-/* Which process GPU work is of, which it does not say itself: that of the call with its
- * correlation. Nearly always one process of a file has calls. Where several have, as in files that
- * tools make of those of several ranks, the first pass over the file is done three times: it finds
- * that out, sorts who made which call, and knows it. */
+/* Which process GPU work belongs to, which it does not say itself: that of the call with its
+ * correlation. Nearly always only one process of a file has calls. If several have, as in files
+ * that tools join from several ranks, the first pass over the file runs three times: to find that
+ * out, to sort calls by process, and to use the result. */
 #ifndef ROCL_SOURCE_CHROME_CALLERS_H
 #define ROCL_SOURCE_CHROME_CALLERS_H
 
@@ -13,17 +13,17 @@
 
 typedef enum chrome_pass {
     PASS_FINDS_CALLERS, /* nothing is known yet */
-    PASS_SORTS_CALLS,   /* several processes have calls: collects whose they are */
-    PASS_KNOWS_CALLERS  /* or needs not */
+    PASS_SORTS_CALLS,   /* several processes have calls: collects which calls are whose */
+    PASS_KNOWS_CALLERS  /* or need not know them */
 } chrome_pass;
 
 typedef struct chrome_callers {
     chrome_pass pass;
     pthread_mutex_t lock; /* of the next two, in PASS_FINDS_CALLERS */
     rocl_idset processes; /* that have calls */
-    uint64_t one;         /* of them */
+    uint64_t one;         /* one of them */
     rocl_sorter *calls;  /* correlation, 0, process of a call; correlation, 1, row of work; begin */
-    rocl_lookup *owners; /* correlation -> process of its calls, where it is one; NULL */
+    rocl_lookup *owners; /* correlation -> process of its calls, if it is one; or NULL */
     rocl_map row_index;  /* a row of work, mixed -> index of its process */
     uint64_t *row_owners; /* processes */
     size_t row_count, row_cap;
@@ -42,15 +42,15 @@ void chrome_callers_open(chrome_callers *c);
 void chrome_callers_close(chrome_callers *c);
 void chrome_callers_worker_free(chrome_callers_worker *w);
 
-/* A call, whose link and process are set. Any worker, as the next one. */
+/* Notes a call, whose link and process are set. For any worker, like the next one. */
 rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
                              const rocl_source_record *call, rocl_error *err);
-/* Sets the process of work that does not say it, whose link is set; row: its pid in the file, by
- * which work without a call is told. It stays unknown where the file has but one process with
+/* Sets the process of work that does not name it and whose link is set; row: its pid in the file,
+ * which decides for work without a call. It stays unknown if only one process of the file has
  * calls. */
 rocl_status chrome_find_caller(const chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
                                uint64_t row, rocl_source_record *work, rocl_error *err);
-/* Behind a first pass: `passed` of rocl_record_format. */
+/* After a first pass: `passed` of rocl_record_format. */
 rocl_status chrome_learn_callers(chrome_callers *c, rocl_records_input *in, bool *again,
                                  rocl_error *err);
 

@@ -1,5 +1,5 @@
 /* Chrome's trace JSON: an array of events, alone or in an object. Kineto, PyTorch's profiler,
- * writes it with categories and arguments of its own; they tell GPU work from host calls.
+ * writes it with categories and arguments of its own; they distinguish GPU work from host calls.
  *
  *     outline of the file -> blocks of events, parsed side by side as records (source/records)
  *     members before and behind the events: base time, rank, names of devices; no other is read
@@ -37,7 +37,7 @@ typedef enum event_class {
     CLASS_COPY,
     CLASS_SYNC,    /* a queue waits */
     CLASS_MEMORY,  /* an instant about an allocation */
-    CLASS_DERIVED, /* made of others, or about the profiler: left out */
+    CLASS_DERIVED, /* derived from other events, or about the profiler: left out */
 } event_class;
 
 /* Events that have no place in a timeline: they are left out. */
@@ -54,7 +54,7 @@ typedef struct chrome_file {
     unsigned flags;            /* of the JSON reader */
     bool kineto;               /* PyTorch's profiler wrote it: one process */
     int64_t base;              /* ns, added to all times */
-    int64_t rank;              /* -1: not said */
+    int64_t rank;              /* -1: unknown */
     uint32_t hip, hsa, marker; /* categories */
     xla_rows xla;
     chrome_own own;
@@ -65,7 +65,7 @@ typedef struct chrome_file {
     atomic_uint_fast64_t left_out[ASIDES]; /* in the first pass */
 } chrome_file;
 
-/* Of several names the engine takes that of the first place. */
+/* Of several names the engine takes the one with the lowest place. */
 #define LAST_PLACE (((uint64_t)1 << 44) - 1)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static event_class class_of(rocl_view cat, rocl_view name)
                    {ROCL_JSON_KEY("Runtime"), CLASS_RUNTIME}};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (cat.n == classes[i].cat.n && !memcmp(cat.p, classes[i].cat.p, cat.n)) {
-            /* What rocprofiler-sdk calls a copy, PyTorch with ROCm 7.1 took for a kernel. */
+            /* PyTorch with ROCm 7.1 takes rocprofiler-sdk's name of a copy for a kernel. */
             const bool copy =
                 classes[i].c == CLASS_KERNEL && name.n > 12 && !memcmp(name.p, "MEMORY_COPY_", 12);
             return copy ? CLASS_COPY : classes[i].c;
@@ -103,7 +103,7 @@ static event_class class_of(rocl_view cat, rocl_view name)
     return !cat.n && rocl_view_is(name, "[memory]") ? CLASS_MEMORY : CLASS_CALL; /* PyTorch 1.9 */
 }
 
-/* The number of no process or thread. */
+/* Not the number of a process or thread. */
 static bool is_negative(const rocl_json_token *t)
 {
     return t->text.n && *t->text.p == '-';
@@ -193,7 +193,7 @@ static void read_xla_args(rocl_json *r, xla_details *d, uint64_t *correlation)
     }
 }
 
-/* Work of a stream: a copy where its details or its name say so. */
+/* Work of a stream: a copy if its details or its name say so. */
 static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_file *f,
                                 chrome_worker *w, const chrome_event *e, const xla_row *row,
                                 rocl_error *err)
@@ -233,7 +233,7 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* One of a file that rtg2json wrote. */
+/* An event of a file that rtg2json wrote. */
 static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
                                  chrome_worker *w, const chrome_event *e, rocl_error *err)
 {
@@ -339,8 +339,8 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     return chrome_put_with_args(to, r, &f->collectives, w, e, err);
 }
 
-/* Asynchronous events belong together by id within a category, or those of old kinds within a name,
- * not by thread. */
+/* Asynchronous events are matched by id within a category (old kinds: within a name), not by
+ * thread. */
 static uint64_t scope_of(const chrome_event *e, bool old)
 {
     const rocl_view texts[] = {old && !e->scope.n ? e->name : e->cat, e->id, e->scope};
@@ -360,7 +360,7 @@ static rocl_status put_aside(rocl_records *to, chrome_file *f, char ph, uint64_t
     return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase", err);
 }
 
-/* A process or thread that has a text for a number is called so, unless metadata say better. */
+/* A process or thread with a text as its number gets that as its name, unless metadata name it. */
 static rocl_status name_by_key(rocl_records *to, const rocl_source_record *r, rocl_key_of of,
                                rocl_view text, rocl_error *err)
 {
@@ -369,45 +369,59 @@ static rocl_status name_by_key(rocl_records *to, const rocl_source_record *r, ro
     return rocl_record_name(to, of, &last, text, err);
 }
 
+/* The process and thread of an event, which get names here if only their numbers have them.
+ * *in_row: that of XLA's GPU work that it is in, or NULL; *on_gpu: rtg2json wrote it as work of a
+ * GPU. */
+static rocl_status place_element(rocl_records *to, rocl_source_record *r, const chrome_file *f,
+                                 const chrome_event *e, char ph, const xla_row **in_row,
+                                 bool *on_gpu, rocl_error *err)
+{
+    rocl_status st = ROCL_OK;
+    r->process = chrome_key_of(to, &e->pid);
+    r->thread = chrome_key_of(to, &e->tid);
+    /* Python's frames, and rows of the profiler itself, belong to the only process. */
+    if ((r->process == 0 && r->thread == 0) ||
+        (f->kineto && (r->process & ROCL_KEY_OF_TEXT || is_negative(&e->pid))))
+        r->process = ROCL_NO_KEY;
+    if (f->kineto && r->thread & ROCL_KEY_OF_TEXT && !is_negative(&e->tid))
+        r->thread = ROCL_NO_KEY;
+    *on_gpu = f->own.known && chrome_own_place(&f->own, r);
+    const xla_row *row = *in_row =
+        f->xla.count ? xla_find_row(&f->xla, r->process, r->thread) : NULL;
+    if (row) { /* of a GPU: its process is named by others */
+        r->process = ROCL_NO_KEY;
+        r->thread = row->work ? ROCL_NO_KEY : ROCL_KEY_OF_TEXT | row->name;
+        rocl_view name;
+        name.p = rocl_text(rocl_records_input_of(to)->trace, row->name, &name.n);
+        if (ph != 'M' && !row->work)
+            st = name_by_key(to, r, ROCL_KEY_THREAD, name, err);
+    }
+    if (st == ROCL_OK && r->process & ROCL_KEY_OF_TEXT && r->process != ROCL_NO_KEY)
+        st = name_by_key(to, r, ROCL_KEY_PROCESS, e->pid.text, err);
+    if (st == ROCL_OK && !row && r->thread & ROCL_KEY_OF_TEXT && r->thread != ROCL_NO_KEY)
+        st = name_by_key(to, r, ROCL_KEY_THREAD, e->tid.text, err);
+    return st;
+}
+
 static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *w,
                                const chrome_event *e, uint64_t where, rocl_error *err)
 {
     rocl_source_record r;
+    const xla_row *row;
+    bool on_gpu;
     int64_t ts = 0, dur = 0;
     const char ph = e->ph.n == 1 ? *e->ph.p : 0;
     rocl_status st = ROCL_OK;
     if (f->kineto && (ph == 's' || ph == 'f') &&
         (rocl_view_is(e->cat, "ac2g") || rocl_view_is(e->cat, "async_gpu") ||
          (rocl_view_is(e->cat, "async") && rocl_view_is(e->name, "launch")))) {
-        /* From calls to GPU work: the correlation, told again. */
+        /* From calls to GPU work: repeats the correlation. */
         const bool noted =
             !rocl_records_first_pass(to) || chrome_note_flow(to, f->flows, e, ph == 's');
         return noted ? ROCL_OK : rocl_fail_memory(err);
     }
     rocl_record_begin(&r, ROCL_REGION, where);
-    r.process = chrome_key_of(to, &e->pid);
-    r.thread = chrome_key_of(to, &e->tid);
-    /* Python's frames, and rows of the profiler itself, in the only process there is. */
-    if ((r.process == 0 && r.thread == 0) ||
-        (f->kineto && (r.process & ROCL_KEY_OF_TEXT || is_negative(&e->pid))))
-        r.process = ROCL_NO_KEY;
-    if (f->kineto && r.thread & ROCL_KEY_OF_TEXT && !is_negative(&e->tid))
-        r.thread = ROCL_NO_KEY;
-    const bool on_gpu = f->own.known && chrome_own_place(&f->own, &r);
-    const xla_row *row = f->xla.count ? xla_find_row(&f->xla, r.process, r.thread) : NULL;
-    if (row) { /* of a GPU: its process is the one that others name */
-        r.process = ROCL_NO_KEY;
-        r.thread = row->work ? ROCL_NO_KEY : ROCL_KEY_OF_TEXT | row->name;
-        rocl_view name;
-        name.p = rocl_text(rocl_records_input_of(to)->trace, row->name, &name.n);
-        if (ph != 'M' && !row->work)
-            st = name_by_key(to, &r, ROCL_KEY_THREAD, name, err);
-    }
-    if (st == ROCL_OK && r.process & ROCL_KEY_OF_TEXT && r.process != ROCL_NO_KEY)
-        st = name_by_key(to, &r, ROCL_KEY_PROCESS, e->pid.text, err);
-    if (st == ROCL_OK && !row && r.thread & ROCL_KEY_OF_TEXT && r.thread != ROCL_NO_KEY)
-        st = name_by_key(to, &r, ROCL_KEY_THREAD, e->tid.text, err);
-    if (st != ROCL_OK)
+    if ((st = place_element(to, &r, f, e, ph, &row, &on_gpu, err)) != ROCL_OK)
         return st;
     if (ph == 'M')
         return row || on_gpu ? ROCL_OK : put_metadata(to, &r, &f->own, w, e, err);
@@ -468,7 +482,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         if (!w->r.wrong)
             st = put_element(to, f, w, &e, where, err);
     }
-    if (st == ROCL_OK && (w->text[0].failed || w->text[1].failed)) /* names lack something */
+    if (st == ROCL_OK && (w->text[0].failed || w->text[1].failed)) /* a name is incomplete */
         st = rocl_fail_memory(err);
     return st == ROCL_OK && w->r.wrong ? rocl_json_fail(&w->r, in->files[0].path, err) : st;
 }
@@ -489,7 +503,7 @@ static int64_t rank_of_name(const char *path)
     return -1;
 }
 
-/* The rank, the base time and the names of devices, out of the members that are known. */
+/* The rank, the base time and the names of devices, from known members. */
 static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 {
     chrome_file *f = in->state;
@@ -538,7 +552,7 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
     return st;
 }
 
-/* After the first pass: is it known whose work it is? */
+/* After the first pass: is it known which process work belongs to? */
 static rocl_status learn_callers(rocl_records_input *in, bool *again, rocl_error *err)
 {
     chrome_file *f = in->state;
@@ -629,8 +643,8 @@ static rocl_status outline_file(rocl_records_input *in, rocl_error *err)
     return st == ROCL_INPUT ? (rocl_wrap(err, "%s", in->files[0].path), st) : st;
 }
 
-/* The array of events that is all of the file, or is a member of it: there may be several. NULL: no
- * more. */
+/* The next array of events: the whole file, or a member of it, of which there may be several. NULL:
+ * no more. */
 static const rocl_json_node *next_events(const rocl_json_index *x, const rocl_json_node *before)
 {
     if (x->nodes->kind == ROCL_JSON_ARRAY)

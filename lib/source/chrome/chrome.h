@@ -1,4 +1,4 @@
-/* Chrome's trace JSON, and what PyTorch's profiler (Kineto) writes in that form. */
+/* Chrome's trace JSON, which PyTorch's profiler (Kineto) writes, too. */
 #ifndef ROCL_SOURCE_CHROME_CHROME_H
 #define ROCL_SOURCE_CHROME_CHROME_H
 

@@ -111,7 +111,7 @@ static void pass_collective(rocl_records *to, const chrome_collectives *c, chrom
     while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
         const rocl_json_kind kind = rocl_json_next(&r, &v);
         if (rocl_view_is(key.text, "Collective name"))
-            return; /* it says it itself */
+            return; /* it has these itself */
         if (is_external_id(key.text))
             rocl_json_uint(v.text, &id);
         if (kind == ROCL_JSON_OBJECT || kind == ROCL_JSON_ARRAY)

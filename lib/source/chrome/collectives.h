@@ -1,5 +1,5 @@
-/* Collectives: the operator that PyTorch writes around one says what it sends, and to whom. Kernels
- * of NCCL and RCCL that do not say it themselves, as in older traces, get it by the operator's
+/* Collectives: the operator that PyTorch writes around one has what it sends, and to whom. Kernels
+ * of NCCL and RCCL without these arguments, as in older traces, get them by the operator's
  * number. */
 #ifndef ROCL_SOURCE_CHROME_COLLECTIVES_H
 #define ROCL_SOURCE_CHROME_COLLECTIVES_H
@@ -26,10 +26,10 @@ void chrome_collectives_close(chrome_collectives *c);
 
 /* Are the arguments of collectives wanted, alone or with all others? */
 bool chrome_want_collectives(const rocl_records *to);
-/* In the first pass, of an operator record_param_comms, whose arguments the worker has. */
+/* In the first pass: notes an operator record_param_comms, whose arguments the worker has. */
 rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, const chrome_worker *w,
                                    uint64_t where, rocl_error *err);
-/* Puts a record with its arguments where they are wanted, and with those of its collective. */
+/* Puts a record with its arguments, if wanted, and those of its collective. */
 rocl_status chrome_put_with_args(rocl_records *to, rocl_source_record *r,
                                  const chrome_collectives *c, chrome_worker *w,
                                  const chrome_event *e, rocl_error *err);

@@ -32,7 +32,7 @@ uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t)
         return ROCL_KEY_OF_TEXT | rocl_records_text(to, t->text);
     if (rocl_json_uint(t->text, &number) && number < ROCL_KEY_OF_TEXT)
         return number;
-    /* Also numbers below 0, as of rows that are no threads: they are names. */
+    /* Numbers below 0, as of rows that are not threads, are also treated as names. */
     return t->text.n ? ROCL_KEY_OF_TEXT | rocl_records_text(to, t->text) : ROCL_NO_KEY;
 }
 
@@ -130,7 +130,7 @@ void chrome_read_event(chrome_worker *w, chrome_event *e)
         case FLOW_OUT:
             e->flow_out = v.kind == ROCL_JSON_TRUE;
             break;
-        default: /* whether anything of them is wanted the event as a whole tells */
+        default: /* the whole event tells whether any are wanted */
             w->args = *r;
             w->has_args = rocl_json_enter(&w->args, ROCL_JSON_OBJECT);
         }
@@ -219,7 +219,7 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
     }
 }
 
-/* Arguments of kernels that are known otherwise. */
+/* Arguments of kernels that the record itself has. */
 static bool is_part_of_dispatch(rocl_view key)
 {
     static const char *const keys[] = {"device",        "stream",         "correlation",
@@ -241,7 +241,7 @@ void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
             rocl_json_leave(&r);
             v.text.n = (size_t)(r.at - v.text.p);
         }
-        if (r.wrong) /* what was skipped so far is looked at only now */
+        if (r.wrong) /* the skipped arguments are only parsed now */
             return;
         if (kind_of_record == ROCL_DISPATCH
                 ? is_part_of_dispatch(key.text)

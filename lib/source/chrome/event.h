@@ -21,12 +21,12 @@ typedef struct chrome_args {
     uint64_t pid; /* of the process of GPU work: rtg2json says it where a file has several */
     uint32_t grid[3], block[3];
     int64_t shared;
-    rocl_view name; /* of M: the name */
+    rocl_view name; /* of metadata ("M"): the name */
     bool name_escaped;
-    int64_t memory; /* of [memory]: bytes, negative of a free */
+    int64_t memory; /* of [memory]: bytes, negative for a free */
     uint64_t address, device_type, device_id;
-    uint64_t reserved; /* of [memory]: bytes that the allocator has of the device */
-    bool bad;          /* one of these is a number that 64 bits do not hold, and is left out */
+    uint64_t reserved; /* of [memory]: bytes that the allocator holds of the device */
+    bool bad;          /* one of these does not fit 64 bits, and is left out */
 } chrome_args;
 
 typedef struct chrome_worker {
@@ -43,20 +43,21 @@ void chrome_free_worker(void *worker);
 /* Reads the members of the object that w->r has entered. Members that it does not have are empty.
  */
 void chrome_read_event(chrome_worker *w, chrome_event *e);
-/* Reads the members of the object that r has entered; r->wrong: it is no JSON. */
+/* Reads the members of the object that r has entered; r->wrong: it is not JSON. */
 void chrome_read_args(rocl_json *r, chrome_args *a);
 /* Reads three numbers out of the array that was just returned. */
 void chrome_read_sizes(rocl_json *r, uint32_t to[3]);
-/* The members of the object that r has entered are the arguments of the record that is put next,
- * less what else the record says of a dispatch. They end where the text is no JSON. */
+/* Passes the members of the object that r has entered as arguments of the next record, except those
+ * that the record of a dispatch has itself. Stops where the text is not JSON. */
 void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record);
-/* Arguments are skipped by their brackets and quotes; what is wrong inside shows when they are
- * read: the event is counted then, and left out. */
+/* Arguments are skipped by their brackets and quotes, so errors inside show only when they are
+ * read: then the event is counted and left out. */
 rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where, rocl_error *err);
 
 /* The text without its escapes, in the buffer if it has any. */
 rocl_view chrome_unescape(rocl_buf *b, rocl_view text, bool escaped);
-/* A number as it is, a text as a key above all numbers of processes and threads; ROCL_NO_KEY. */
+/* A number as it is, a text as a key above all numbers of processes and threads; ROCL_NO_KEY:
+ * neither. */
 uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t);
 
 #endif

@@ -24,12 +24,12 @@ uint64_t chrome_hash_texts(const rocl_view *texts, size_t count)
 {
     uint64_t h = 0x9e3779b97f4a7c15u;
     for (size_t k = 0; k < count; k++)
-        for (size_t i = 0; i <= texts[k].n; i++) /* what lies between two texts counts as well */
+        for (size_t i = 0; i <= texts[k].n; i++) /* includes the separator */
             h = rocl_mix64(h ^ (i < texts[k].n ? (unsigned char)texts[k].p[i] : 0x100u));
     return h;
 }
 
-/* Numbers of a category lie together. */
+/* Keeps the numbers of a category close to each other. */
 bool chrome_note_flow(rocl_records *to, chrome_flows *flows, const chrome_event *e, bool begins)
 {
     chrome_flows *seen = &flows[rocl_records_worker(to)];

@@ -1,13 +1,13 @@
-/* Arrows from event to event. What one end is, and which ends belong together: category, name and
- * id. Builds of PyTorch for ROCm end an arrow at every call that launches nothing; how many begin
- * nowhere the first pass finds out. */
+/* Arrows between events: which ends belong together (by category, name and id). Builds of PyTorch
+ * for ROCm end an arrow at every call that launches nothing; the first pass counts arrows that
+ * begin nowhere. */
 #ifndef ROCL_SOURCE_CHROME_FLOWS_H
 #define ROCL_SOURCE_CHROME_FLOWS_H
 
 #include "base/map.h"
 #include "source/chrome/event.h"
 
-/* Which begin, and which end, as a worker has seen it. */
+/* Which arrows begin, and which end, as seen by a worker. */
 typedef struct chrome_flows {
     alignas(ROCL_CACHE_LINE) rocl_idset begun;
     rocl_idset ended;
@@ -24,10 +24,10 @@ bool chrome_note_flow(rocl_records *to, chrome_flows *flows, const chrome_event 
 /* An end of an arrow that is an event of its own: "s", "t" or "f". */
 rocl_status chrome_put_flow(rocl_records *to, rocl_source_record *r, chrome_flows *flows,
                             const chrome_event *e, char ph, rocl_error *err);
-/* The arrows of an event that says itself which lead to it and from it. */
+/* The arrows of an event that names those to it and from it. */
 rocl_status chrome_put_bound_flows(rocl_records *to, const rocl_source_record *event,
                                    const chrome_event *e, rocl_error *err);
-/* Behind the first pass: says with -v how many arrows begin nowhere. */
+/* After the first pass: reports with -v how many arrows begin nowhere. */
 rocl_status chrome_explain_flows(const chrome_flows *flows, const rocl_records_input *in,
                                  rocl_error *err);
 

@@ -74,8 +74,8 @@ bool chrome_own_note(chrome_own *o, uint64_t pid, uint64_t tid, uint32_t name)
     return ok;
 }
 
-/* "Stream 1 (pid 12) (2)", "Stream 1 (rank 0, pid 12)": the process is the one with that number, or
- * the one whose name says the same. */
+/* "Stream 1 (pid 12) (2)", "Stream 1 (rank 0, pid 12)": the process has that number, or a name that
+ * says the same. */
 static uint64_t find_owner(const chrome_own *o, const rocl_trace *t, const char *row)
 {
     const char *p = strstr(row, " (pid "), *ranked = strstr(row, " (rank ");
@@ -93,7 +93,7 @@ static uint64_t find_owner(const chrome_own *o, const rocl_trace *t, const char 
     return ROCL_NO_KEY;
 }
 
-/* "overlapping calls of 12 (2)": they are of the thread whose row has that number. */
+/* "overlapping calls of 12 (2)": calls of the thread whose row has that number. */
 static uint64_t find_thread(const char *row)
 {
     static const char words[] = PF_OVERLAPPING_CALLS " of ";
@@ -102,8 +102,8 @@ static uint64_t find_thread(const char *row)
                                                                             : ROCL_NO_KEY;
 }
 
-/* GPUs of several machines have the same numbers: then they are counted in the order of the file.
- */
+/* GPUs of several machines may have the same numbers: then they are numbered in the order of the
+ * file. */
 static void number_gpus(chrome_own *o)
 {
     chrome_own_row *gpus[CHROME_OWN_MAX];
@@ -196,8 +196,8 @@ static rocl_kind kind_of_work(rocl_view cat)
     return ROCL_KINDS;
 }
 
-/* The GPU that is called by that number, on the machine of another one if there are several;
- * ROCL_NO_KEY: it has no work in the file. */
+/* The GPU of that number, on the machine of another GPU if there are several; ROCL_NO_KEY: it has
+ * no work in the file. */
 static uint64_t find_gpu(const chrome_own *o, const rocl_trace *t, uint32_t number, uint64_t near)
 {
     const chrome_own_row *other = find_row(o, near, ROCL_NO_KEY);
@@ -226,13 +226,13 @@ static void find_end(const chrome_own *o, const rocl_trace *t, rocl_view text, u
         *agent = find_gpu(o, t, number, near);
     if (*agent == ROCL_NO_KEY)
         *agent = (uint64_t)*type << 32 | number;
-    if (*type == ROCL_AGENT_OTHER) /* "Agent 0": what is no GPU */
+    if (*type == ROCL_AGENT_OTHER) /* "Agent 0": not a GPU */
         *type = ROCL_AGENT_CPU;
 }
 
-/* The ends of a copy by their texts: GPUs as their processes are called, and other agents. Versions
- * that called GPUs by the numbers of agents do not say which they are: then, and without texts, an
- * end that is on a GPU is on that of the row. */
+/* The ends of a copy by their texts: GPUs by the names of their processes, and other agents.
+ * Versions that numbered GPUs as agents do not tell which these are: then, and without texts, an
+ * end on a GPU is on that of the row. */
 static void place_copy(rocl_source_record *r, const chrome_own *o, const rocl_trace *t,
                        const own_args *own, uint64_t row)
 {

@@ -1,6 +1,6 @@
-/* Traces that rtg2json wrote (--layout trace) come back: GPU work is in processes that are called
- * as GPUs, and the categories of work are our kinds. Names of processes and rows stand anywhere in
- * the file, so the first pass is done twice: it learns them, and knows them. */
+/* Reads traces that rtg2json wrote (--layout trace): GPU work is in processes named after GPUs, and
+ * the categories of work are our kinds. Names of processes and rows may be anywhere in the file, so
+ * the first pass runs twice: to learn them, and to use them. */
 #ifndef ROCL_SOURCE_CHROME_OWN_H
 #define ROCL_SOURCE_CHROME_OWN_H
 
@@ -9,19 +9,19 @@
 #include "base/json_index.h"
 #include "source/chrome/work.h"
 
-enum { CHROME_OWN_MAX = 4096 }; /* GPUs, and processes of which work is told apart */
+enum { CHROME_OWN_MAX = 4096 }; /* the most GPUs, and processes whose work is distinguished */
 
 typedef struct chrome_own_row {
     uint64_t pid, tid; /* tid ROCL_NO_KEY: the process itself */
     uint32_t name;     /* text */
-    int64_t gpu;       /* of a process: the number of the GPU that it is, -1 none */
-    uint64_t owner;    /* of a row of a GPU: the process that it names; ROCL_NO_KEY */
-    uint64_t thread;   /* of a row of calls that overlap: that of their thread; ROCL_NO_KEY */
+    int64_t gpu;       /* of a process that is a GPU: its number, else -1 */
+    uint64_t owner;    /* of a row of a GPU: the process that it names, else ROCL_NO_KEY */
+    uint64_t thread; /* of a row of overlapping calls: the row of their thread, else ROCL_NO_KEY */
 } chrome_own_row;
 
 typedef struct chrome_own {
     bool is, known;       /* rtg2json wrote it; the rows are known */
-    pthread_mutex_t lock; /* of the rest, until they are */
+    pthread_mutex_t lock; /* of the rest, until the rows are known */
     chrome_own_row *rows;
     size_t count, cap;
     rocl_map index;                /* pid and tid, mixed */
@@ -34,17 +34,17 @@ void chrome_own_close(chrome_own *o);
 /* Is it such a file? *base: what its times are relative to. */
 rocl_status chrome_own_find(chrome_own *o, const rocl_json_index *x, const rocl_spool *spool,
                             unsigned flags, int64_t *base, rocl_error *err);
-/* What a process or a row is called. Any worker. False: memory is out. */
+/* Notes the name of a process or a row. Any worker. False: memory is out. */
 bool chrome_own_note(chrome_own *o, uint64_t pid, uint64_t tid, uint32_t name);
-/* Behind the first pass. */
+/* After the first pass. */
 void chrome_own_learn(chrome_own *o, const rocl_trace *t);
-/* Is the process of a record a GPU? Then that becomes its agent, and its process is the one that
- * its row names. Of a call that overlaps others the thread becomes that of its row. */
+/* Is the process of a record a GPU? Then that becomes its agent, and its process is the one named
+ * by its row. The thread of an overlapping call becomes that of its row. */
 bool chrome_own_place(const chrome_own *o, rocl_source_record *r);
-/* Makes it a record of our kind; *work: it is one of work. False: its arguments are no JSON. */
+/* Makes it a record of our kind; *work: it is GPU work. False: its arguments are not JSON. */
 bool chrome_own_make(const chrome_own *o, const rocl_trace *t, rocl_source_record *r,
                      const chrome_work *k, chrome_worker *w, const chrome_event *e, bool *work);
-/* Behind the first pass: GPUs have their numbers and names. */
+/* After the first pass: sets the numbers and names of GPUs. */
 rocl_status chrome_own_name_gpus(const chrome_own *o, rocl_trace *t, rocl_capture *c,
                                  rocl_error *err);
 

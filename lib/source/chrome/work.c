@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A sampled counter, behind which stands the number of the device. */
+/* A sampled counter; the number of the device follows. */
 #define RESERVED_MEMORY "Total Reserved of GPU "
 
-/* What PyTorch calls the devices of memory. Its builds for ROCm call themselves CUDA elsewhere. */
+/* PyTorch's types of devices with memory. Elsewhere its builds for ROCm use the names of CUDA. */
 enum { DEVICE_CUDA = 1, DEVICE_HIP = 6 };
 
 void chrome_work_open(chrome_work *k)
@@ -106,7 +106,7 @@ rocl_status chrome_put_reserved(rocl_records *to, const rocl_source_record *allo
     return rocl_record_put(to, &r, err);
 }
 
-/* Launches that give their grid in work-items, where others give it in groups. */
+/* Launches whose grid counts work-items; that of others counts groups. */
 bool chrome_note_work_items(chrome_work *k, rocl_view call, uint64_t correlation)
 {
     if (correlation == ROCL_NO_KEY || !rocl_view_is(call, "hipExtModuleLaunchKernel"))
@@ -127,11 +127,11 @@ void chrome_complete_work(const chrome_work *k, rocl_plain_record *r)
         r->agent = k->gpu_of_device[r->id - 1];
 }
 
-/* GPUs are counted in the order of their numbers, which are those of the driver where roctracer was
- * below; deviceProperties counts from 0. */
-/* Which GPU a device of memory is. CUDA has one number for both; HIP counts from 0, work has
- * numbers of the driver in the same order: those that have memory are those that work, or else all
- * that there are work. */
+/* GPUs are ordered by their numbers, which are those of the driver with roctracer; deviceProperties
+ * counts from 0. */
+/* Maps devices with memory to GPUs. CUDA has one number for both. HIP counts from 0, while work has
+ * numbers of the driver in the same order: either the devices with memory are those with work, or
+ * all have work. */
 static void map_devices(chrome_work *k)
 {
     const uint64_t allocating = atomic_load(&k->allocating);
@@ -150,7 +150,7 @@ static void map_devices(chrome_work *k)
 rocl_status chrome_name_gpus(chrome_work *k, rocl_trace *t, rocl_capture *c, rocl_error *err)
 {
     for (uint32_t i = 0; i < c->agent_count && k->gpu_count < CHROME_GPUS_MAX; i++) {
-        bool known = false; /* of another process */
+        bool known = false; /* noted for another process */
         for (size_t n = 0; n < k->gpu_count; n++)
             known |= k->gpus[n] == (uint64_t)c->agents[i].id;
         if (!known)

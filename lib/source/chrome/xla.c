@@ -1,4 +1,4 @@
-/* Rows of XLA's profiler: which are GPU work, and what its arguments say. See xla.h. */
+/* Rows of XLA's profiler: which are GPU work, and its arguments. See xla.h. */
 #include "source/chrome/xla.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ static bool note_row(xla_rows *x, rocl_trace *t, uint64_t pid, uint64_t tid, roc
     return true;
 }
 
-/* An event: false where it is no metadata, and the events have begun. */
+/* An event: false if it is not metadata, so the events have begun. */
 static bool read_metadata(xla_rows *x, rocl_trace *t, rocl_json *r, bool *failed)
 {
     enum { PH, NAME, PID, TID, ARGS, KEYS };

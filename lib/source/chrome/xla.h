@@ -1,6 +1,6 @@
 /* Traces of XLA's profiler (JAX, TensorFlow: HOST.trace.json.gz). They have no categories: rows say
  * what their events are. A process "/device:GPU:0" is a GPU. Its rows "Stream #1(Compute)" are
- * work; its other rows ("XLA Ops", "XLA Modules", "Steps") are ranges that were made of it. */
+ * work; its other rows ("XLA Ops", "XLA Modules", "Steps") are ranges derived from it. */
 #ifndef ROCL_SOURCE_CHROME_XLA_H
 #define ROCL_SOURCE_CHROME_XLA_H
 
@@ -23,18 +23,19 @@ typedef struct xla_rows {
     uint64_t host; /* pid of "/host:CPU"; 0: there is none */
 } xla_rows;
 
-/* Reads the metadata that stand before all events. A trace of somebody else has no rows then. */
+/* Reads the metadata, which come before all events. In a trace of another program it finds no
+ * rows. */
 rocl_status xla_rows_read(xla_rows *x, rocl_trace *t, const rocl_json_index *index,
                           const rocl_json_node *events, const rocl_spool *spool, unsigned flags,
                           rocl_error *err);
 void xla_rows_free(xla_rows *x);
 
-/* NULL: the row is none of a GPU. */
+/* NULL: the row does not belong to a GPU. */
 const xla_row *xla_find_row(const xla_rows *x, uint64_t pid, uint64_t tid);
 
-/* What the arguments of GPU work say. */
+/* The arguments of GPU work. */
 typedef struct xla_details {
-    uint32_t grid[3], block[3]; /* the grid in blocks; 0: not said */
+    uint32_t grid[3], block[3]; /* the grid in blocks; 0: unknown */
     int64_t group_segment, private_segment;
     uint64_t bytes;
     bool is_kernel, is_copy;

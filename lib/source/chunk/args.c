@@ -1,4 +1,4 @@
-/* Arguments of regions: values -> texts, which wait until their region ends. */
+/* Arguments of regions: values -> texts, which are kept until their region ends. */
 #include "source/chunk/chunk.h"
 
 #include <stdio.h>
@@ -7,12 +7,14 @@
 #include "base/array.h"
 #include "base/num.h"
 
-enum { VALUE_MAX = 128 }; /* what is no text is shorter, but for a handle of a long type */
+enum {
+    VALUE_MAX = 128
+}; /* values other than texts are shorter, except handles of a type with a long name */
 
-/* Bytes of a call: a chunk can name a long text any number of times. */
+/* The most bytes of a call: a chunk can name a long text any number of times. */
 enum { ARGS_MAX = 16 << 20 };
 
-/* False: that is too much for one call. The value lives on and ends with a NUL. */
+/* False: too much for one call. The value must stay valid, and ends with a NUL. */
 static bool add_value(chunk_worker *w, uint32_t type, uint32_t name, rocl_view value)
 {
     chunk_open *call = &w->regions.all[w->regions.depth - 1];
@@ -29,7 +31,7 @@ static bool add_value(chunk_worker *w, uint32_t type, uint32_t name, rocl_view v
     return true;
 }
 
-/* Values that are made here live until the batch goes out. */
+/* Values made here live until the batch is emitted. */
 static bool add_copied_value(chunk_worker *w, uint32_t type, uint32_t name, rocl_view value)
 {
     value.p = rocl_arena_dup(&w->values, value.p, value.n);
@@ -86,8 +88,8 @@ static char *put_handle(const chunk_worker *w, char *to, uint32_t type, uint64_t
     return rocl_put_u64(to + cut + (cut > 0), v);
 }
 
-/* The bytes of a value as text, in `to` where it is none yet; false: of a form that is not known,
- * and what follows cannot be read. */
+/* A value as text, in `to` if it is not a text itself; false: its form is unknown, and what follows
+ * cannot be read. */
 static bool format_value(chunk_worker *w, const chunk_parameter *a, uint8_t form, chunk_record *r,
                          char to[VALUE_MAX], rocl_view *value)
 {
@@ -169,7 +171,7 @@ void chunk_add_args(chunk_worker *w, chunk_record *r)
 
 /* ---- at the end of a region ----------------------------------------------------------------- */
 
-/* They are the last ones that wait. */
+/* They are the last pending ones. */
 void chunk_move_args(chunk_worker *w, size_t depth, rocl_region *g)
 {
     size_t first = w->arg_count;

@@ -72,13 +72,14 @@ typedef struct chunk_info {
 typedef struct chunk_list {
     chunk_info *all; /* in order of the file */
     size_t count, cap;
-    uint64_t garbage; /* offsets where there should be a chunk, and is none */
+    uint64_t garbage; /* offsets where a chunk was expected and not found */
 } chunk_list;
 
-/* Between the byte order of files and that of the machine, in place: nothing where they are one. */
+/* Converts between the byte order of files and that of the machine, in place; does nothing if they
+ * are the same. */
 void chunk_turn_header(rocl_chunk_header *h);
 
-/* Finds the chunks of a file. A version or feature that is not known is an error. */
+/* Finds the chunks of a file. An unknown version or feature is an error. */
 rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, rocl_error *err);
 
 static inline uint64_t chunk_content(const chunk_info *c)
@@ -96,10 +97,10 @@ static inline uint64_t chunk_events(const chunk_info *c)
 typedef enum chunk_state {
     CHUNK_WHOLE,
     CHUNK_CUT,    /* the file ends before it does: what is there is good */
-    CHUNK_CORRUPT /* its bytes are not what was written */
+    CHUNK_CORRUPT /* its checksum does not match */
 } chunk_state;
 
-/* The content, unpacked. *n is what there is of it, kept in b. */
+/* Loads the content, unpacked, into b; *n is how much there is. */
 rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
                        chunk_state *state, rocl_error *err);
 
@@ -122,13 +123,13 @@ bool chunk_read_record(chunk_reader *r, chunk_record *rec);
 /* Is it an event, as the header counts them? */
 bool chunk_is_event(const chunk_record *rec);
 
-/* From a body; what is cut off reads as 0 or "", and *end is passed by nothing. */
+/* Read from a body; a value that is cut off reads as 0 or "", and nothing is read beyond `end`. */
 uint64_t chunk_read_number(chunk_record *r);
 int64_t chunk_read_signed(chunk_record *r);
 rocl_view chunk_read_text(chunk_record *r);
 rocl_view chunk_read_rest(chunk_record *r);
 
-/* What GPU records and samples begin with. */
+/* The first fields of GPU records and samples. */
 typedef struct chunk_times {
     unsigned clock;
     uint64_t start, end, tid, correlation;
@@ -141,14 +142,14 @@ chunk_times chunk_read_times(chunk_reader *r, chunk_record *rec);
 typedef struct chunk_clock {
     rocl_chunk_sync *points; /* by ticks */
     size_t count;
-    double tick_ns;   /* where there is but one point */
+    double tick_ns;   /* used if there is only one point */
     int64_t boottime; /* less monotonic, ns */
     int64_t realtime; /* boottime less realtime */
 } chunk_clock;
 
 rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, size_t n,
                              rocl_error *err);
-/* In ns of boottime, of a time on the clock given. */
+/* Converts a time on a clock to ns of boottime. */
 int64_t chunk_clock_to_ns(const chunk_clock *k, unsigned clock, uint64_t time);
 void chunk_clock_free(chunk_clock *k);
 
@@ -175,7 +176,7 @@ typedef struct chunk_file chunk_file;
 typedef struct chunk_process {
     chunk_file *file;
     rocl_model_capture *capture;
-    const chunk_info **chunks; /* by writer and number; in the end without damaged ones */
+    const chunk_info **chunks; /* by writer and number; after indexing without damaged ones */
     size_t count, cap;
     const chunk_info *any; /* one of them, damaged or not */
     chunk_run *runs;
@@ -183,10 +184,10 @@ typedef struct chunk_process {
     chunk_clock clock;
     uint64_t faults[ROCL_FAULTS];         /* found by the first pass */
     uint64_t missing;                     /* chunks */
-    uint64_t begun;                       /* events, where begin and end are one */
+    uint64_t begun;                       /* events; begin and end count as one */
     uint64_t given_chunks, given_records; /* by a ring */
     uint64_t given_until;                 /* ticks */
-    bool ended;                           /* it has said that it ends */
+    bool ended;                           /* it has recorded its end */
     uint64_t end_ticks;                   /* when it said so; 0: unknown */
     uint64_t last_times[4];               /* of the last event, by clock */
     rocl_map indexes[ROCL_DEFINITIONS];   /* ids in the file -> index */
@@ -222,7 +223,7 @@ typedef struct chunk_name {
     uint32_t category, name;
 } chunk_name;
 
-/* Something that is open: of a region also its arguments, the last of those that wait. */
+/* An open region or range; a region also has arguments, the last of the pending ones. */
 typedef struct chunk_open {
     uint64_t ticks, correlation;
     chunk_name name;
@@ -284,17 +285,17 @@ static inline uint64_t chunk_def_key(uint8_t type, uint64_t id)
 chunk_worker *chunk_worker_get(chunk_process *p, unsigned number, const rocl_emitter *to,
                                rocl_error *err);
 void chunk_workers_free(chunk_process *p);
-void chunk_worker_forget(chunk_worker *w); /* the names of the chunk that was read */
+void chunk_worker_forget(chunk_worker *w); /* drops the names of the chunk that was read */
 /* Counts what is wrong with a record. */
 void chunk_count_fault(chunk_worker *w, rocl_fault f);
 void chunk_fail_memory(chunk_worker *w);
 uint32_t chunk_intern(chunk_worker *w, rocl_view s);
 uint32_t chunk_find_text(chunk_worker *w, uint64_t id); /* of an id in the chunk */
 chunk_name chunk_find_name(chunk_worker *w, uint64_t id);
-/* What all events of a kind that is wanted have; false: none is to be made. */
+/* Fills in the head of an event of a wanted kind; false: the kind is not wanted. */
 bool chunk_event_head(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name,
                       rocl_event *e);
-/* The next event of a kind that is wanted, with its head filled in; NULL: none is to be made. */
+/* The next event of a wanted kind, with its head filled in; NULL: the kind is not wanted. */
 void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name);
 
 /* ---- scan.c, gpu.c, args.c ------------------------------------------------------------------ */
@@ -307,18 +308,18 @@ rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_err
 
 /* True: it was a record of GPU work. */
 bool chunk_add_gpu_work(chunk_worker *w, chunk_record *rec);
-/* Allocations, which wait for their order. */
+/* Allocations, which must be sorted first. */
 rocl_status chunk_emit_allocs(chunk_process *p, const rocl_emitter *to, rocl_error *err);
 
 void chunk_add_arg(chunk_worker *w, chunk_record *r);
 void chunk_add_parameters(chunk_worker *w, chunk_record *r);
 void chunk_add_args(chunk_worker *w, chunk_record *r);
-/* Those of the region at this depth into g, which ends; NULL: to nobody. */
+/* Moves the arguments of the region at this depth, which ends, to g; NULL: drops them. */
 void chunk_move_args(chunk_worker *w, size_t depth, rocl_region *g);
 
 /* ---- source.c ------------------------------------------------------------------------------- */
 
-/* What is lost in a process, into the counts of the trace. */
+/* Adds the losses of a process to the counts of the trace. */
 rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err);
 /* Fails with ROCL_USAGE unless all inputs are recordings. */
 rocl_status chunk_refuse_others(const rocl_trace *t, rocl_error *err);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Moments closer than that to each other say little about how fast ticks go. */
+/* Moments closer to each other than this say little about the rate of ticks. */
 #define FAR_NS     50000000u
 #define FAR_MIN_NS 1000000u /* of the only two */
 
@@ -35,7 +35,7 @@ rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, si
             k->points[k->count++] = h->end;
     }
     qsort(k->points, k->count, sizeof *k->points, compare_ticks);
-    /* Only moments that are far enough from each other stay, and the last one. */
+    /* Keeps only moments that are far enough apart, and the last one. */
     size_t kept = 0;
     for (size_t i = 0; i < k->count; i++) {
         const rocl_chunk_sync *p = &k->points[i];
@@ -54,8 +54,8 @@ rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, si
     return ROCL_OK;
 }
 
-/* By the line through the point before and the next one; behind the last one, through that before
- * it. */
+/* Uses the line through the points before and after; after the last point, that through the last
+ * two. */
 static int64_t ticks_to_monotonic(const chunk_clock *k, uint64_t ticks)
 {
     size_t low = 0, high = k->count;
@@ -73,7 +73,7 @@ static int64_t ticks_to_monotonic(const chunk_clock *k, uint64_t ticks)
         slope =
             (double)(from[1].monotonic - from->monotonic) / (double)(from[1].ticks - from->ticks);
     double ns = (double)(int64_t)(ticks - a->ticks) * slope;
-    /* Beyond what a trace can be about: a file that lies. */
+    /* Beyond any possible time: the file is wrong. */
     if (!(ns > -4e18 && ns < 4e18))
         return -1;
     return (int64_t)(a->monotonic + (uint64_t)(int64_t)ns);

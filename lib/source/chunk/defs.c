@@ -1,4 +1,4 @@
-/* Definitions of a process, out of those of its chunks: each chunk repeats what it needs. */
+/* Definitions of a process, collected from its chunks: each chunk repeats what it needs. */
 #include "source/chunk/chunk.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ typedef struct definer {
     rocl_map agents; /* of the chunk: id -> index */
     rocl_node *node;
     rocl_process *process;
-    uint32_t name; /* of the process, by the program; ROCL_NONE without */
+    uint32_t name; /* of the process, given by the program; ROCL_NONE: none */
 } definer;
 
 static uint32_t intern_text(const definer *d, rocl_view s)
@@ -72,7 +72,7 @@ static bool define_queue(definer *d, rocl_definition kind, chunk_record *r)
     return q;
 }
 
-/* What is not known is 0, as in databases. */
+/* Unknown counts are 0, as in databases. */
 static int64_t read_count(chunk_record *r)
 {
     int64_t n = chunk_read_signed(r);
@@ -185,7 +185,7 @@ static bool add_chunk(definer *d, const chunk_info *c)
     if (!(c->h.flags & ROCL_CHUNK_PROCESS)) {
         rocl_thread *t = define_thread(d, c->h.tid);
         ok = t;
-        /* The last name of a thread is that by which it is known. */
+        /* The last name of a thread counts. */
         for (size_t i = 0; t && i < c->def_count; i++)
             if (c->defs[i].type == ROCL_REC_THREAD && c->defs[i].len)
                 t->name =
@@ -206,7 +206,7 @@ static void name_agent(const definer *d, uint32_t at, rocl_view name)
     (name.n ? rocl_label_named_agent : rocl_label_agent)(d->trace, a);
 }
 
-/* What is named and was not used is not there. */
+/* Labels of things that were not used are ignored. */
 static void apply_label(const definer *d, const chunk_def *def)
 {
     chunk_record r = {.type = def->type, .p = def->body, .end = def->body + def->len};

@@ -17,7 +17,7 @@ typedef struct dumper {
     rocl_line_fn *fn;
     void *ctx;
     rocl_buf text; /* of the fields of a record */
-    bool stopped;  /* the caller has seen enough */
+    bool stopped;  /* the caller wants no more */
 } dumper;
 
 static void __attribute__((format(printf, 2, 3))) put_line(dumper *d, const char *fmt, ...)
@@ -33,8 +33,8 @@ static void __attribute__((format(printf, 2, 3))) put_line(dumper *d, const char
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* Names, and what the fields of a body are: n number, z signed number, s text with its length, r
- * the rest, p pairs of texts with their number, v values with their forms. */
+/* Names, and the fields of a body: n number, z signed number, s text with its length, r the rest, p
+ * number of pairs of texts and the pairs, v values with their forms. */
 static const struct {
     const char *name, *fields;
 } types[256] = {
@@ -73,7 +73,7 @@ static const struct {
     [ROCL_REC_GRAPH] = {"graph", "nnnnnn"},
 };
 
-/* As much of a text as fits on a line, in quotes, as one may print it. */
+/* As much of a text as fits on a line, in quotes, safe to print. */
 static void put_quoted(rocl_buf *b, rocl_view s)
 {
     size_t n = s.n < 160 ? s.n : 160;

@@ -1,5 +1,5 @@
-/* Where chunks are in a file, their contents, and the records of these. Chunks follow each other;
- * where one is broken, the next magic is looked for. */
+/* Finds chunks in a file, and reads their contents and records. Chunks follow each other; after a
+ * broken one the next magic is searched for. */
 #include "source/chunk/chunk.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static bool is_plausible(const rocl_chunk_header *h)
            (h->clock == ROCL_CLOCK_TSC || h->clock == ROCL_CLOCK_MONOTONIC);
 }
 
-/* Of a chunk that was closed the header can be trusted, or it is known that it cannot. */
+/* Only the header of a closed chunk can be checked. */
 static bool is_damaged(const rocl_chunk_header *h)
 {
     rocl_chunk_header copy;
@@ -77,8 +77,8 @@ static bool is_damaged(const rocl_chunk_header *h)
     return rocl_crc32c(0, &copy, sizeof copy) != h->header_crc;
 }
 
-/* The next offset at or after `at` where a chunk is, or was being made, on the grid of chunks; the
- * size of the file: none. *junk: there is something else before it. */
+/* The next offset at or after `at`, on the grid of chunks, of a chunk or one under construction;
+ * the size of the file: none. *junk: there is something else before it. */
 static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, rocl_error *err)
 {
     static const uint8_t zero[ROCL_CHUNK_ALIGN];
@@ -102,8 +102,8 @@ static rocl_status find_magic(const rocl_spool *s, uint64_t *at, bool *junk, roc
     return st;
 }
 
-/* A damaged header tells nothing, also not where the next one is: what is behind it up to there is
- * counted with it. */
+/* A damaged header does not even tell where the next chunk is: everything up to that counts with
+ * it. */
 rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -124,8 +124,8 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
             break;
         }
         chunk_turn_header(&h);
-        /* Of one that was being made when the process was killed, in which there is no event yet,
-         * only the size counts. */
+        /* If the process was killed while it began a chunk, which thus has no events, only its size
+         * matters. */
         bool begun = !memcmp(h.magic, ROCL_CHUNK_BEGUN, 8);
         bool sized = h.size >= ROCL_CHUNK_HEADER && h.size <= ROCL_CHUNK_MAX &&
                      h.size % ROCL_CHUNK_ALIGN == 0;
@@ -148,8 +148,7 @@ rocl_status chunk_walk(chunk_list *l, const rocl_spool *s, const char *path, roc
 
 /* ---- contents ------------------------------------------------------------------------------- */
 
-/* What is stored in the file, fewer bytes where the file ends, and whether it is what was written.
- */
+/* Reads the stored bytes, fewer if the file ends, and checks them. */
 static rocl_status read_stored(const rocl_spool *s, const chunk_info *c, uint64_t size, rocl_buf *b,
                                size_t *got, chunk_state *state, rocl_error *err)
 {
@@ -171,14 +170,14 @@ static rocl_status inflate_content(const rocl_spool *s, const chunk_info *c, roc
     rocl_buf stored = {0};
     size_t want = (size_t)chunk_content(c), got = 0;
     rocl_status st = read_stored(s, c, c->h.stored, &stored, &got, state, err);
-    /* More than deflate can make of it is a lie, and not worth the memory. */
+    /* More than deflate can produce must be wrong: do not allocate it. */
     if (want / 1032 > got + 1)
         want = (got + 1) * 1032;
     z_stream z = {.next_in = stored.data, .avail_in = (uInt)got};
     if (st == ROCL_OK && (!rocl_buf_reserve(b, want + 1) || inflateInit(&z) != Z_OK))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK) {
-        /* What inflate gives up to where it fails is what there was. */
+        /* What inflate yields before it fails is kept. */
         z.next_out = b->data;
         z.avail_out = (uInt)want;
         inflate(&z, Z_FINISH);
@@ -288,7 +287,7 @@ chunk_times chunk_read_times(chunk_reader *r, chunk_record *rec)
 
 /* ---- before a file is opened ---------------------------------------------------------------- */
 
-/* False: errno is 0 if there is none in the file, or says why it cannot be read. */
+/* False: errno says why it cannot be read; 0: it has none. */
 static bool read_first_header(const char *path, rocl_chunk_header *h)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

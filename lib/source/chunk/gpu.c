@@ -1,7 +1,7 @@
-/* Records of GPU work, and others that bring their times with them. */
+/* Records of GPU work, and others that contain their own times. */
 #include "source/chunk/chunk.h"
 
-/* The id of a definition of the chunk as its index in the capture; 0 is none. */
+/* Reads the id of a definition in the chunk; returns its index in the capture; id 0: none. */
 static uint32_t read_reference(chunk_worker *w, chunk_record *r, uint8_t type, rocl_fault fault)
 {
     uint64_t id = chunk_read_number(r);
@@ -15,7 +15,7 @@ static uint32_t read_reference(chunk_worker *w, chunk_record *r, uint8_t type, r
 #define READ_QUEUE(w, r)  read_reference(w, r, ROCL_REC_QUEUE, ROCL_FAULT_DANGLING_QUEUE)
 #define READ_STREAM(w, r) read_reference(w, r, ROCL_REC_STREAM, ROCL_FAULT_DANGLING_STREAM)
 
-/* It is of the thread that caused it. */
+/* The event belongs to the thread that caused it. */
 static void set_cause(const chunk_worker *w, rocl_event *e, const chunk_times *t)
 {
     e->stack_id = t->correlation;
@@ -23,7 +23,7 @@ static void set_cause(const chunk_worker *w, rocl_event *e, const chunk_times *t
                        : ROCL_NONE;
 }
 
-/* The event of a record; NULL: none is to be made. */
+/* The event of a record; NULL: its kind is not wanted. */
 static void *add_event(chunk_worker *w, rocl_kind kind, const chunk_times *t, chunk_name name)
 {
     const chunk_clock *k = &w->process->clock;
@@ -76,8 +76,8 @@ static void add_memory_copy(chunk_worker *w, chunk_record *r)
     k->dst_address = chunk_read_number(r);
 }
 
-/* Scratch memory is a kind of its own, which is told by a field behind the name. All wait until
- * they can be joined in order of time. */
+/* A field after the name tells scratch memory, which is a kind of its own. All are kept until they
+ * can be joined in order of time. */
 static void add_alloc(chunk_worker *w, chunk_record *r)
 {
     const chunk_clock *k = &w->process->clock;
@@ -101,7 +101,7 @@ static void add_alloc(chunk_worker *w, chunk_record *r)
     w->st = rocl_allocs_add(w->process->allocs, w->out.worker, &a, w->err);
 }
 
-/* The allocation that a free is of may be in a chunk that a ring gave up. */
+/* The allocation of a free may have been in a chunk that a ring overwrote. */
 static rocl_status emit_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
 {
     chunk_worker *w = ctx;

@@ -1,4 +1,4 @@
-/* The first pass: every chunk is read once, by all workers. */
+/* The first pass: reads every chunk once, with all workers. */
 #include "source/chunk/chunk.h"
 
 #include <pthread.h>
@@ -47,7 +47,7 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
             ok = keep_definition(x, c, &rec);
         if (!ok || type < ROCL_REC_DISPATCH || type > ROCL_REC_GRAPH)
             continue;
-        /* Which threads caused the work: few, and the same one most of the time. */
+        /* The threads that caused the work: few, and mostly the same one. */
         const chunk_times t = chunk_read_times(r, &rec);
         const uint64_t tid = t.tid;
         if (t.end > c->last_times[t.clock] && t.end >> 62 == 0)
@@ -85,7 +85,7 @@ static rocl_status index_chunk(void *ctx, unsigned worker, size_t i, rocl_error 
     bool bad = state != CHUNK_WHOLE || r.broken;
     c->lost = said > c->events ? said - c->events : 0;
     if (bad && !c->lost)
-        c->lost = 1; /* something, though no event */
+        c->lost = 1; /* something was lost, though not an event */
     return ROCL_OK;
 }
 
@@ -117,7 +117,7 @@ static rocl_status group_chunks(chunk_file *f, rocl_error *err)
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* By writer, then number; of copies the one first that has most. */
+/* By writer, then number; of copies the most complete first. */
 static int compare_chunks(const void *a, const void *b)
 {
     const chunk_info *x = *(const chunk_info *const *)a, *y = *(const chunk_info *const *)b;
@@ -132,22 +132,21 @@ static int compare_chunks(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* How many chunks are missing between one of a writer and the next one that is there; NULL: that
- * is of another writer. A ring has given them up. */
+/* The number of chunks missing between one of a writer and the next; NULL: there is no next of this
+ * writer. A ring has overwritten them. */
 static uint64_t count_missing(const chunk_info *c, const chunk_info *next)
 {
     if ((next ? next : c)->h.flags & ROCL_CHUNK_RING)
         return 0;
     if (next)
         return next->h.seq > c->h.seq + 1 ? next->h.seq - c->h.seq - 1 : 0;
-    /* Is there a chunk of its writer behind it, that is, one that was begun? Version 1.0 did not
-     * say. */
+    /* Did its writer begin a chunk after it? Version 1.0 did not record that. */
     return c->h.minor > 0 && (c->h.flags & ROCL_CHUNK_CLOSED) &&
            !(c->h.flags & (ROCL_CHUNK_LAST | ROCL_CHUNK_OPEN | ROCL_CHUNK_PROCESS));
 }
 
-/* What is missing, what writers say they could not keep, and what the process said when it ended.
- */
+/* Counts missing chunks, losses that writers recorded, and those that the process recorded at its
+ * end. */
 static void count_losses(chunk_process *p)
 {
     uint64_t said = 0;
@@ -164,7 +163,7 @@ static void count_losses(chunk_process *p)
             said = c->h.chunks > said ? c->h.chunks : said;
         }
     }
-    /* There may be writers of which there is nothing. */
+    /* There may be writers without any chunk. */
     if (said > p->count && said - p->count > p->missing)
         p->missing = said - p->count;
 }
@@ -177,7 +176,7 @@ static void drop_damaged(chunk_process *p)
         const chunk_info *c = p->chunks[i];
         if (c->damaged)
             continue;
-        /* Of copies of a chunk the one that was closed last knows most. */
+        /* Of copies of a chunk the one closed last is the most complete. */
         if ((c->h.flags & ROCL_CHUNK_PROCESS) && c->h.minor >= 2 &&
             c->h.given_chunks > p->given_chunks) {
             p->given_chunks = c->h.given_chunks;
@@ -193,15 +192,16 @@ static void drop_damaged(chunk_process *p)
     p->count = n;
 }
 
-/* A chunk tells of a range only that it is open, which is all that is needed to read it alone; but
- * not of those that are more than it can tell, nor what is known of calls. */
+/* Of a range a chunk repeats only that it is open, which suffices to read the chunk alone. It does
+ * not list more than a maximum, and does not repeat the details of calls. */
 static bool needs_the_one_before(const chunk_info *c)
 {
     return c->open_regions || c->open_ranges >= ROCL_CHUNK_OPEN_MAX;
 }
 
-/* What was open where the chunk before ended, and is not listed by this one: the end was dropped,
- * and so it is shown nowhere. Where records of the chunk before are lost, that is counted. */
+/* Counts what was open at the end of the chunk before and is not listed by this one: its end was
+ * dropped, so it is not shown. If records of the chunk before are lost, those are counted
+ * already. */
 static uint64_t count_lost_ends(const chunk_info *before, const chunk_info *c)
 {
     const uint64_t told = (uint64_t)c->open_regions + c->open_ranges;
@@ -212,7 +212,7 @@ static uint64_t count_lost_ends(const chunk_info *before, const chunk_info *c)
 
 static rocl_status plan_runs(chunk_process *p, rocl_error *err)
 {
-    uint64_t id = 1, open = 0; /* at most so many are open where a chunk ends */
+    uint64_t id = 1, open = 0; /* an upper limit of what is open at the end of a chunk */
     p->runs = calloc(p->count + 1, sizeof *p->runs);
     if (!p->runs)
         return rocl_fail_memory(err);
@@ -231,7 +231,7 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
         const uint64_t ends = follows ? count_lost_ends(before, c) : 0;
         p->faults[ROCL_FAULT_DROPPED] += ends;
         p->begun -= ends;
-        if (!follows) /* begun in chunks that are not there, but shown */
+        if (!follows) /* begun in missing chunks, but shown */
             p->begun += told;
         c->last = i + 1 == p->count || p->chunks[i + 1]->h.writer != c->h.writer;
         c->first_id = id;
@@ -244,7 +244,7 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Files may have been joined that have chunks in common: how many are copies. */
+/* Joined files may have had chunks in common: returns the number of copies. */
 static size_t drop_copies(chunk_process *p)
 {
     const size_t all = p->count;

@@ -71,7 +71,7 @@ static void add_mark(chunk_worker *w, const chunk_record *r)
         g->function = words[CHUNK_W_MARK];
 }
 
-/* What is open from this depth on has ended without being recorded. */
+/* Everything open from this depth on has ended without a record. */
 static void forget_open(chunk_worker *w, chunk_stack *s, size_t depth)
 {
     if (s->depth <= depth)
@@ -81,8 +81,8 @@ static void forget_open(chunk_worker *w, chunk_stack *s, size_t depth)
         chunk_move_args(w, depth + 1, NULL);
 }
 
-/* What was open where the chunk begins; known already where the chunk before was read, but for ends
- * that were dropped in between. */
+/* Adds what was open at the begin of the chunk; known already if the chunk before was read, except
+ * for ends dropped in between. */
 static void add_open(chunk_worker *w, chunk_record *r, bool region)
 {
     uint64_t ticks = w->chunk->h.base - chunk_read_number(r), id = chunk_read_number(r);
@@ -113,10 +113,10 @@ static void resolve_definition(chunk_worker *w, chunk_record *r)
 
 /* ---- ranges of the process ------------------------------------------------------------------ */
 
-/* They are begun on one thread and ended on any, so perhaps in different runs. They are sorted by
- * their numbers, which brings begin and end together. */
+/* Ranges may end on another thread than they began on, so perhaps in another run. Sorting by their
+ * numbers brings begin and end together. */
 
-/* What is kept while it is sorted. */
+/* What the sorter keeps of a half. */
 typedef struct range_half {
     uint64_t ticks, id;
     uint32_t thread, text;
@@ -156,8 +156,8 @@ static void emit_range(chunk_worker *w, const range_half *begin, const range_hal
         g->function = words[CHUNK_W_START];
 }
 
-/* A number that is begun again before its end: the former one was never ended. An end alone is of a
- * range that was begun while nothing was recorded. */
+/* If a number begins again before its end, the former range never ended. An end alone belongs to a
+ * range that began while nothing was recorded. */
 rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_error *err)
 {
     if (!p->ranges || !p->count)
@@ -205,7 +205,7 @@ static void add_record(chunk_worker *w, chunk_record *r)
     case ROCL_REC_PUSH:
         push_open(w, &w->ranges, (chunk_open){now, 0, marker_name(w, r->a), 0});
         break;
-    /* An end without a begin: that was lost with a chunk, and has been counted with it. */
+    /* An end without a begin, which was lost with a chunk and counted there. */
     case ROCL_REC_END:
         if (w->regions.depth)
             end_region(w, now);
@@ -264,7 +264,7 @@ static void add_record(chunk_worker *w, chunk_record *r)
         break;
     default:
         if (!chunk_add_gpu_work(w, r) && chunk_is_event(r))
-            w->next_id++; /* of a kind that is not known here */
+            w->next_id++; /* of an unknown kind */
     }
 }
 
@@ -280,7 +280,7 @@ static void scan_chunk(chunk_worker *w, const chunk_info *c)
     w->thread = rocl_map_get(&p->indexes[ROCL_DEFINE_THREAD], c->h.tid, ROCL_NONE);
     w->next_id = c->first_id;
     w->regions.stated = w->ranges.stated = 0;
-    /* What the chunk does not list has ended among dropped events (index.c counts it). */
+    /* What the chunk does not list has ended among dropped events, which index.c counts. */
     if (c->open_regions < ROCL_CHUNK_OPEN_MAX)
         forget_open(w, &w->regions, c->open_regions);
     if (c->open_ranges < ROCL_CHUNK_OPEN_MAX)
@@ -289,7 +289,7 @@ static void scan_chunk(chunk_worker *w, const chunk_info *c)
     chunk_reader_begin(&w->reader, c, w->content.data, n);
     while (w->st == ROCL_OK && chunk_read_record(&w->reader, &r))
         add_record(w, &r);
-    /* The process ended first. What is open is shown up to the last that is known of its thread. */
+    /* The process ended first: what is open ends with the last event of its thread. */
     while (c->last && w->st == ROCL_OK && w->regions.depth + w->ranges.depth) {
         chunk_count_fault(w, ROCL_FAULT_UNFINISHED);
         (w->regions.depth ? end_region : end_range)(w, w->reader.now);
@@ -297,7 +297,7 @@ static void scan_chunk(chunk_worker *w, const chunk_info *c)
     chunk_worker_forget(w);
     if (w->st == ROCL_OK)
         w->st = rocl_batcher_flush(&w->out, w->err);
-    /* Values of regions that are open still are needed. */
+    /* Values of open regions are still needed. */
     if (!w->arg_count)
         rocl_arena_free(&w->values);
 }

@@ -1,10 +1,10 @@
-/* A file of chunks: opened, scanned, closed. What is known of a recording beside its events. */
+/* Opens, scans and closes a file of chunks, and sums up a recording. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "source/chunk/chunk.h"
 
-/* Adds what is known of the processes of a file. */
+/* Adds the processes of a file to the summary. */
 static void add_summary(const chunk_file *f, rocl_recording *sum)
 {
     for (size_t i = 0; i < f->count; i++) {
@@ -25,10 +25,10 @@ static void add_summary(const chunk_file *f, rocl_recording *sum)
     }
 }
 
-/* Nothing is wrong with that, but one may want to know. */
+/* For -v: not a fault, but worth knowing. */
 static void explain_ends(const chunk_file *f)
 {
-    size_t n = 0; /* version 1.0 did not say that a process ends */
+    size_t n = 0; /* version 1.0 did not record the end of a process */
     rocl_recording r = {0};
     for (size_t i = 0; i < f->count; i++)
         n += !f->processes[i].ended && f->processes[i].any->h.minor > 0;
@@ -64,8 +64,8 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
         st = chunk_define(p, err);
     }
     if (st == ROCL_OK) {
-        /* What is no chunk belongs to nobody, and is counted with the first process. It may be a
-         * chunk that is missing. */
+        /* Bytes outside of chunks belong to no process, and are counted with the first. They may be
+         * a missing chunk. */
         uint64_t garbage = f->list.garbage;
         for (size_t i = 0; i < f->count; i++) {
             chunk_process *p = &f->processes[i];

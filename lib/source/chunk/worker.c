@@ -1,5 +1,4 @@
-/* What a worker of the second pass has: the names of the chunk that it reads, and the batches that
- * it fills. */
+/* A worker of the second pass: the names of its current chunk, and the batches that it fills. */
 #include "source/chunk/chunk.h"
 
 #include <stdlib.h>

@@ -37,7 +37,7 @@ static void fill_state(const struct stat *st, uint64_t *words)
     words[4] = (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* An empty log is as good as none. */
+/* An empty log counts as none. */
 static rocl_status read_state(const rocl_db *db, rocl_db_state *state, rocl_error *err)
 {
     struct stat st;
@@ -67,8 +67,8 @@ void rocl_db_state_read(const char *path, rocl_db_state *state)
     free(log);
 }
 
-/* Fails where a rollback journal lies beside the file that SQLite would play back: it has a header
- * of other than zeros. */
+/* Fails if there is a rollback journal beside the file that SQLite would play back: one whose
+ * header is not all zeros. */
 static rocl_status refuse_hot_journal(const rocl_db *db, rocl_error *err)
 {
     char *name = rocl_concat(db->real, "-journal");
@@ -136,7 +136,7 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
     return ROCL_OK;
 }
 
-/* What SQLite would leave out of the log without a word. */
+/* Checks for parts of the log that SQLite would ignore silently. */
 static rocl_status check_log(rocl_db *db, rocl_error *err)
 {
     rocl_wal log = {0};
@@ -167,9 +167,9 @@ static rocl_status check_log(rocl_db *db, rocl_error *err)
 
 /* ---- files as SQLite opens them -------------------------------------------------------------- */
 
-/* The VFS for whatever is opened here for reading. */
+/* The VFS for all files that are opened here for reading. */
 #define READING_VFS "rocline-reading"
-/* A file that has no name: it was unlinked, and is opened through its descriptor. SQLite does not
+/* A file without a name: it was unlinked, and is opened through its descriptor. SQLite does not
  * follow such a link. */
 #define DESCRIPTORS "/proc/self/fd/"
 
@@ -227,7 +227,7 @@ static int unnamed_is_immutable(sqlite3_file *f)
     return SQLITE_IOCAP_IMMUTABLE;
 }
 
-/* What is immutable SQLite neither writes nor locks: it never calls the others. */
+/* SQLite neither writes nor locks immutable files: it never calls the other methods. */
 static const sqlite3_io_methods unnamed_methods = {
     .iVersion = 1,
     .xClose = unnamed_close,
@@ -237,8 +237,8 @@ static const sqlite3_io_methods unnamed_methods = {
     .xDeviceCharacteristics = unnamed_is_immutable,
 };
 
-/* SQLite opens a log for writing, makes it when it has just gone, and as root gives it to the owner
- * of the database. Here it does none of that. */
+/* SQLite would open a log for writing, create it if it has just vanished, and as root give it to
+ * the owner of the database. This does none of that. */
 static int open_for_reading(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
                             int *out)
 {
@@ -254,7 +254,9 @@ static int open_for_reading(sqlite3_vfs *vfs, const char *name, sqlite3_file *fi
         return f->fd < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
     }
     flags &= ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    if (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) /* a sort whose owner is left alone */
+    if (flags &
+        (SQLITE_OPEN_WAL |
+         SQLITE_OPEN_MAIN_JOURNAL)) /* as another type of file, whose owner is not changed */
         flags = (flags & ~(SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) | SQLITE_OPEN_SUBJOURNAL;
     return plain_vfs->xOpen(plain_vfs, name, file, flags | SQLITE_OPEN_READONLY, out);
 }
@@ -302,7 +304,7 @@ char *rocl_db_uri(const rocl_db *db)
         return NULL;
     rocl_buf_str(&u, db->path[0] == '/' ? "file://" : "file:");
     for (const char *p = db->path; *p; p++) {
-        if (strchr("%?#", *p)) { /* they would end the path or begin an escape */
+        if (strchr("%?#", *p)) { /* these would end the path or begin an escape */
             char esc[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
             rocl_buf_put(&u, esc, sizeof esc);
         } else {
@@ -336,7 +338,7 @@ static rocl_status open_handle(rocl_db *db, rocl_error *err)
         return rocl_sqlite_error(db->handle, db->name, err);
     rocl_db_limit_lengths(db, db->handle);
     rocl_sqlite_harden(db->handle, true);
-    /* Only the schema is parsed, and queries of our own. */
+    /* Only the schema and our own queries are parsed. */
     sqlite3_limit(db->handle, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(db->handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
     sqlite3_limit(db->handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
@@ -350,7 +352,7 @@ rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err)
     rocl_status st = db->handle ? ROCL_OK : open_handle(db, err);
     if (st != ROCL_OK || db->probed)
         return st;
-    /* The schema is read, which is where a file that is no sound database is found out. */
+    /* Reads the schema, which fails if the file is not a sound database. */
     int rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     db->probed = rc == SQLITE_OK;
     if (db->probed)
@@ -384,7 +386,7 @@ static const char *column_text(sqlite3_stmt *stmt, int column)
     return s ? s : "";
 }
 
-/* Damage, as SQLite itself finds it: for tables whose pages only SQLite reads. */
+/* SQLite's own check for damage, for tables whose pages only SQLite reads. */
 static rocl_status check_by_sqlite(rocl_db *db, const char *table, rocl_error *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -397,8 +399,8 @@ static rocl_status check_by_sqlite(rocl_db *db, const char *table, rocl_error *e
     return st;
 }
 
-/* SQLite also says that memory is out where damage makes it ask for too much. The pages tell which
- * of the two it is. */
+/* SQLite also reports a lack of memory if damage makes it ask for too much. The pages tell which of
+ * the two it is. */
 rocl_status rocl_sqlite_fail(rocl_db *db, const char *table, rocl_error *err)
 {
     const rocl_layout *layout;
@@ -430,8 +432,8 @@ static uint32_t add_letter(uint32_t last, char c)
 }
 #define LETTERS(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
 
-/* https://www.sqlite.org/datatype3.html, 3.1: only REAL changes what is read, and other words that
- * a declared type contains decide before its own. */
+/* https://www.sqlite.org/datatype3.html, 3.1: only the affinity REAL changes what is read; words of
+ * other affinities in the declared type take precedence. */
 static bool is_real(const char *type)
 {
     bool real = false;
@@ -447,14 +449,14 @@ static bool is_real(const char *type)
     return real;
 }
 
-/* What the rows of answers are collected into. */
+/* Collects the rows of answers. */
 typedef struct answers {
     rocl_layouts *all;
     rocl_layout *l;
     bool id;            /* the column "id" is INTEGER, and in the primary key */
     unsigned keys, key; /* columns of the primary key; the last INTEGER one of them */
     bool key_is_integer;
-    bool hidden; /* columns that are not stored, or not as the others */
+    bool hidden; /* columns that are not stored, or stored differently */
     bool index;  /* of the primary key */
 } answers;
 
@@ -526,9 +528,9 @@ static bool note_index(answers *a, sqlite3_stmt *stmt)
     return true;
 }
 
-/* A primary key of one INTEGER column is the rowid, but of a table WITHOUT ROWID and of a key in
- * DESC order: https://www.sqlite.org/lang_createtable.html#rowid. Where the text of the table has
- * neither word SQLite need not be asked. */
+/* A primary key of one INTEGER column is the rowid, except in a table WITHOUT ROWID and for a key
+ * in DESC order: https://www.sqlite.org/lang_createtable.html#rowid. If the text of the table has
+ * neither word, SQLite need not be asked. */
 static bool key_is_rowid(const rocl_db *db, const answers *a)
 {
     const rocl_schema *s = &db->schema;
@@ -547,8 +549,8 @@ static bool key_is_rowid(const rocl_db *db, const answers *a)
     return sql && plain;
 }
 
-/* The roots of all tables come in one pass over the schema: to look for each table in it takes long
- * when there are many. */
+/* Gets the roots of all tables in one pass over the schema: searching it for each table takes long
+ * if there are many. */
 rocl_status rocl_db_layout(rocl_db *db, const char *table, const rocl_layout **layout,
                            rocl_error *err)
 {
@@ -606,11 +608,11 @@ rocl_status rocl_db_open_tree(rocl_btree *tree, rocl_db *db, const rocl_layout *
     return st ? st : rocl_btree_open(tree, file, layout->root, err);
 }
 
-/* Checks rows of the leaf in hand. One that is in overflow pages, or whose header is, is put
- * together as its reader would do. */
+/* Checks the rows of the current leaf. A row in overflow pages, or with its header there, is put
+ * together as by a reader. */
 static rocl_status check_leaf(rocl_btree *t, rocl_header_cache *cache, rocl_error *err)
 {
-    rocl_cached_header *head = NULL; /* that of the row before, where it can be kept */
+    rocl_cached_header *head = NULL; /* that of the row before, if it can be kept */
     rocl_status st = ROCL_OK;
     const char *what = NULL;
     for (unsigned i = t->at; i < t->count && !st && !what; i++) {
@@ -636,7 +638,7 @@ static rocl_status check_leaf(rocl_btree *t, rocl_header_cache *cache, rocl_erro
     return what ? rocl_btree_damaged(t, what, err) : st;
 }
 
-/* The header is read up to the last column: the values before it are in the row then. */
+/* The header is read up to the last column, so all values before it are in the row. */
 rocl_status rocl_db_check_pages(rocl_db *db, const rocl_layout *layout, rocl_error *err)
 {
     rocl_btree tree = {0};
@@ -664,8 +666,8 @@ static void close_handle(rocl_db *db)
     db->probed = false;
 }
 
-/* Is the file all there, whoever reads it then? SQLite takes what is missing for zeros. If its
- * schema is a known one, SQLite need not look at it. */
+/* Checks that the file is complete, as SQLite would read missing parts as zeros. If its schema is
+ * known, SQLite need not parse it. */
 static rocl_status read_schema(rocl_db *db, rocl_schema_cache *cache, rocl_error *err)
 {
     const rocl_btree_file *file = NULL;
@@ -695,9 +697,9 @@ static rocl_status read_schema(rocl_db *db, rocl_schema_cache *cache, rocl_error
     if (cached && tables == db->layouts.count)
         rocl_schema_cache_add(cache, &db->schema, file, &db->layouts);
     else
-        rocl_layouts_free(&db->layouts); /* one may be half known */
+        rocl_layouts_free(&db->layouts); /* one may be incomplete */
     if (db->layouts.read)
-        close_handle(db); /* there is nothing else to ask of most files */
+        close_handle(db); /* most files need no further queries */
     return ROCL_OK;
 }
 
@@ -714,7 +716,7 @@ rocl_status rocl_db_open(rocl_db **out, const rocl_db_options *o, rocl_error *er
     db->name = strdup(o->name ? o->name : o->path);
     db->real = realpath(o->path, NULL);
     rocl_status st = ROCL_OK;
-    if (!db->real && errno == ENOENT && stat(o->path, &info) == 0) /* it has no name of its own */
+    if (!db->real && errno == ENOENT && stat(o->path, &info) == 0) /* it has no name */
         db->real = strdup(o->path);
     else if (!db->real && db->name)
         st = rocl_fail_system(err, ROCL_INPUT, db->name, errno);

@@ -1,4 +1,4 @@
-/* The row cursor: which reader is behind it, the one on stock SQLite, and cells. */
+/* The row cursor: the choice of its reader, the reader on SQLite, and cells. */
 #include "source/db/connection.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ void rocl_rows_close(rocl_rows *r)
 
 /* ---- rows from SQLite ------------------------------------------------------------------------ */
 
-/* A batch ends early when its texts have grown to this: cells may be as large as the file. */
+/* A batch ends early when its texts reach this size: cells may be as large as the file. */
 #define TEXT_ENOUGH ((size_t)8 << 20)
 
 typedef struct sqlite_rows {
@@ -29,7 +29,7 @@ typedef struct sqlite_rows {
     uint8_t present[ROCL_ROWS_COLUMNS_MAX]; /* column of each position in the statement after id */
     unsigned present_count;
     int64_t last;   /* id */
-    int64_t before; /* id of the last row read */
+    int64_t before; /* id of the previous row */
     bool any;       /* such a row was read */
     bool ascending; /* ids must grow: the id is the key of the tree */
     bool done;
@@ -66,7 +66,7 @@ static rocl_status build_select(sqlite_rows *r, rocl_buf *sql, const char *const
     }
     rocl_buf_str(sql, " FROM main.");
     quote_name(sql, r->table);
-    /* The end of the range is not SQLite's to find: that would cost a comparison a row. */
+    /* SQLite does not check the end of the range: that would cost a comparison per row. */
     rocl_buf_str(sql, " WHERE ");
     quote_name(sql, r->key);
     rocl_buf_str(sql, " >= ?1 ORDER BY ");
@@ -74,12 +74,12 @@ static rocl_status build_select(sqlite_rows *r, rocl_buf *sql, const char *const
     return ROCL_OK;
 }
 
-/* What the ids of a table are called. */
+/* The name of the id column of a table. */
 static const char *find_key(rocl_db *db, const char *table)
 {
     bool has = true;
     if (db->rowids && rocl_db_has_column(db, table, "id", &has, NULL) != ROCL_OK)
-        has = true; /* whoever reads the table says so */
+        has = true; /* reading the table reports it */
     return has ? "id" : ROCL_ROWID;
 }
 
@@ -137,7 +137,7 @@ static rocl_status next_sqlite(rocl_rows *rows, unsigned max, unsigned *n, rocl_
             r->done = true;
             break;
         }
-        /* Pages that refer to each other in circles would be read for ever. */
+        /* Else pages that refer to each other in a cycle would be read forever. */
         if (r->ascending && r->any && r->pub.id[row] <= r->before)
             return fail_out_of_order(r->db, r->table, r->pub.id[row], r->before, err);
         r->before = r->pub.id[row];
@@ -229,9 +229,8 @@ static rocl_status walk_ids(rocl_db *db, const char *table, bool ascending, int6
     return st;
 }
 
-/* Two walks down the tree; min and max in one select would be a full scan. Of a page that is
- * damaged they may be wrong: whoever reads the rows reads them from the first to the last one there
- * is. */
+/* Two walks down the tree; min and max in one select would be a full scan. In a damaged page they
+ * may be wrong, so readers read from the very first to the very last row. */
 static rocl_status find_ends(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err)
 {
@@ -260,7 +259,7 @@ static rocl_status find_ends(rocl_db *db, const char *table, int64_t *first, int
 
 /* ---- which reader ---------------------------------------------------------------------------- */
 
-/* Sets *layout where the pages can be read, else *why not. */
+/* Sets *layout if the pages can be read, else *why not. */
 static rocl_status choose_reader(rocl_db *db, const char *table, const rocl_layout **layout,
                                  const char **why, rocl_error *err)
 {
@@ -301,7 +300,7 @@ rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err)
                : st;
 }
 
-/* Damage is reported here: of a damaged page SQLite may say that it has no row. */
+/* Reports damage here, as SQLite may take a damaged page for an empty one. */
 rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err)
 {
@@ -363,7 +362,7 @@ rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t 
         st = choose_reader(db, table, &layout, &why, err);
     if (st == ROCL_OK && parts > 1)
         st = rocl_db_split(db, table, parts, list, &n, err);
-    /* By pages a table of one leaf is one part, however far from each other its ids are. */
+    /* Read by pages, a table of one leaf is one part, however far apart its ids are. */
     for (; !layout && n + 1 < parts; n++)
         list[n] = (int64_t)((uint64_t)*first + (n + 1) * (span / parts + 1) - 1);
     for (size_t i = 0; i < n; i++)
@@ -394,7 +393,7 @@ rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
     if (db->reader == ROCL_READER_PAGES) {
         rocl_fail(err, ROCL_INPUT, "%s: table %s: its pages cannot be read directly: %s", db->name,
                   table, why);
-        return ROCL_INPUT; /* said again, so that checkers know it is no ROCL_OK */
+        return ROCL_INPUT; /* repeated, so that checkers see that it is not ROCL_OK */
     }
     return open_sqlite(rows, db, table, columns, count, err);
 }

@@ -1,6 +1,5 @@
-/* A database read-only, and rows of its tables, a batch of column values at a time. This is all
- * that sources know of the file below: whether its pages are read or SQLite is asked makes no
- * difference to the rows.
+/* A database read-only, and rows of its tables, a batch of column values at a time. Sources see
+ * only this: the rows are the same whether the pages are read or SQLite is asked.
  *
  *     schema_cache.c   how tables are stored; schemas that SQLite has explained once
  *     connection.c     the file and the log beside it, the connection of SQLite, the layouts
@@ -21,7 +20,7 @@
 
 /* The storage class of a value, whatever the declared type of its column. */
 typedef enum rocl_cell_type {
-    ROCL_CELL_NULL, /* also: the table has no such column */
+    ROCL_CELL_NULL, /* or the table has no such column */
     ROCL_CELL_INT,
     ROCL_CELL_REAL,
     ROCL_CELL_TEXT,
@@ -39,7 +38,7 @@ typedef struct rocl_rows rocl_rows;
 typedef struct rocl_db rocl_db;
 struct rocl_schema_cache;
 
-/* Which file it is, and that nobody wrote to it: to be compared by rocl_db_open. */
+/* Identifies a file and its version, for rocl_db_open. */
 typedef struct rocl_db_state {
     uint64_t file[5], log[5];
 } rocl_db_state;
@@ -48,20 +47,19 @@ typedef struct rocl_db_options {
     const char *path; /* where it is opened */
     const char *name; /* what messages call it; NULL: the path */
     rocl_reader reader;
-    struct rocl_schema_cache *schemas; /* keeps what SQLite says of schemas; NULL: nothing does */
-    uint32_t read_ahead;               /* bytes a cursor reads at once; 0: as is fastest */
+    struct rocl_schema_cache *schemas; /* caches SQLite's description of schemas; NULL: no cache */
+    uint32_t read_ahead;               /* bytes a cursor reads at once; 0: the fastest number */
     const rocl_db_state *as;           /* it must be in that state; NULL: in any */
 } rocl_db_options;
 
-/* Opens it for reading. Nothing is written, locked or left beside the file. ROCL_INPUT when it is
- * no database, when a writer is at work (see the message), or when it is no longer in the state
- * wanted. The options are copied. */
+/* Opens it for reading. Nothing is written, locked or left beside the file. ROCL_INPUT: it is not a
+ * database, a writer is at work (see the message), or it is no longer in the wanted state. The
+ * options are copied. */
 rocl_status rocl_db_open(rocl_db **db, const rocl_db_options *options, rocl_error *err);
 void rocl_db_close(rocl_db *db); /* after its cursors; NULL is fine */
-/* Closes the file of a connection that is not needed for a while; what is known of it is kept. Its
- * cursors must be closed. rocl_db_resume comes before it is used again: it fails as
- * rocl_db_open does where the file is no longer what it was, and is fine for one that has not been
- * suspended. */
+/* Closes the file of a connection that is not needed for a while, but keeps what is known of it.
+ * Its cursors must be closed. Call rocl_db_resume before it is used again: it fails like
+ * rocl_db_open if the file has changed, and does nothing if it was not suspended. */
 void rocl_db_suspend(rocl_db *db);
 bool rocl_db_is_suspended(const rocl_db *db);
 rocl_status rocl_db_resume(rocl_db *db, rocl_error *err);
@@ -70,13 +68,13 @@ rocl_status rocl_db_resume(rocl_db *db, rocl_error *err);
 void rocl_db_allow_rowids(rocl_db *db);
 /* Is a row found by its id without reading all of the table? */
 bool rocl_db_id_is_key(rocl_db *db, const char *table);
-/* The log beside the file ends in a transaction that is not whole, and that nobody reads. */
+/* Does the log beside the file end in an incomplete transaction, which nobody reads? */
 bool rocl_db_log_truncated(const rocl_db *db);
 void rocl_db_state_of(const rocl_db *db, rocl_db_state *state);
-/* Of any file; zeros: it is none, or not a regular one. */
+/* For any file; zeros: it does not exist or is not a regular file. */
 void rocl_db_state_read(const char *path, rocl_db_state *state);
 
-/* Fails when the file (or the log beside it) is no longer what it was at open. */
+/* Fails if the file (or the log beside it) has changed since it was opened. */
 rocl_status rocl_db_check_unchanged(rocl_db *db, rocl_error *err);
 
 typedef struct rocl_db_object {
@@ -105,30 +103,29 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t 
 rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t most,
                         int64_t *first, int64_t **ends, size_t *count, rocl_error *err);
 
-/* Reads all rows of a table as a cursor over all columns does, and fails where that fails. Where
- * SQLite is to read the table it is only checked that its ids ascend. */
+/* Reads all rows of a table like a cursor over all columns, and fails if that would. If SQLite
+ * reads the table, it only checks that ids ascend. */
 rocl_status rocl_db_check_rows(rocl_db *db, const char *table, rocl_error *err);
 
-/* min(low), max(high) of the first and the last row, where high >= low > 0; *any false when that is
- * neither. */
+/* min(low), max(high) of the first and the last row, if high >= low > 0; *any false if neither is
+ * so. */
 rocl_status rocl_db_peek_times(rocl_db *db, const char *table, const char *low, const char *high,
                                int64_t *first, int64_t *last, bool *any, rocl_error *err);
 
-/* Opens a cursor over some columns of a table, on the pages of the file where that is possible and
- * wished for, or else on SQLite: the rows are the same. A column that the table lacks reads as
- * NULL, and so does one whose name is NULL: each column costs time, also when nobody looks at it.
- */
+/* Opens a cursor over some columns of a table, on the pages of the file if that is possible and
+ * requested, else on SQLite: the rows are the same. A column that the table lacks reads as NULL,
+ * and so does one whose name is NULL. Each column costs time, even if unused. */
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,
                            const char *const *columns, unsigned count, rocl_error *err);
 void rocl_rows_close(rocl_rows *r);
-/* Why it is SQLite that reads a table; NULL: its pages are read. */
+/* Why SQLite reads a table; NULL: its pages are read. */
 rocl_status rocl_rows_why(rocl_db *db, const char *table, const char **why, rocl_error *err);
 bool rocl_rows_has(const rocl_rows *r, unsigned column);
 
-/* From now on: the rows with first <= id <= last, by id. */
+/* Restricts the cursor to rows with first <= id <= last, in order of id. */
 rocl_status rocl_rows_seek(rocl_rows *r, int64_t first, int64_t last, rocl_error *err);
-/* Reads up to `max` rows (at most ROCL_ROWS_BATCH) in place of the former ones; *n 0 at the end. It
- * may be fewer than `max` before the end, when texts are large. */
+/* Reads the next `max` rows (at most ROCL_ROWS_BATCH), replacing the former ones; *n 0 at the end.
+ * There may be fewer than `max` before the end if texts are large. */
 rocl_status rocl_rows_next(rocl_rows *r, unsigned max, unsigned *n, rocl_error *err);
 
 /* The batch that next has read, column by column: row i of a batch is id[i] and columns[c].num[i]
@@ -174,8 +171,8 @@ static inline const char *rocl_cell_text(const rocl_rows *r, unsigned col, unsig
     }
 }
 
-/* An integer out of whatever is stored: integral reals and decimal texts count as integers.
- * Returns false (and *v untouched) for NULL; *bad is set when there is a value but no integer. */
+/* The integer in a cell of any type: integral reals and decimal texts count as integers. Returns
+ * false (and *v untouched) for NULL; *bad is set if there is a value that is not an integer. */
 bool rocl_cell_int_slow(const rocl_rows *r, unsigned col, unsigned row, int64_t *v, bool *bad);
 
 static inline bool rocl_cell_int(const rocl_rows *r, unsigned col, unsigned row, int64_t *v,
@@ -189,7 +186,7 @@ static inline bool rocl_cell_int(const rocl_rows *r, unsigned col, unsigned row,
     return c->type[row] != ROCL_CELL_NULL && rocl_cell_int_slow(r, col, row, v, bad);
 }
 
-/* A number out of whatever is stored; false for NULL and for what is no number (*bad set). */
+/* The number in a cell of any type; false for NULL, and, with *bad set, for anything else. */
 bool rocl_cell_real(const rocl_rows *r, unsigned col, unsigned row, double *v, bool *bad);
 
 #endif

@@ -5,12 +5,12 @@
 #include "base/btree_record.h"
 #include "source/db/connection.h"
 
-/* A batch ends early when it has so much text: rows of a damaged file can each be as long as that.
- */
+/* A batch ends early when it has this much text: in a damaged file every row can be as long as the
+ * file. */
 #define TEXT_BATCH (8u << 20)
 
-/* Rows that are read in one run, column by column, and how many distinct headers among them are
- * few. */
+/* The rows that are read in one run, column by column, and the number of distinct headers that
+ * counts as few. */
 #define RUN 64
 #define FEW 8
 
@@ -19,21 +19,21 @@ typedef struct pages_rows {
     rocl_db *db;
     const rocl_layout *layout;
     rocl_btree tree;
-    rocl_column *out[ROCL_RECORD_VALUES]; /* where a value of the plan goes */
+    rocl_column *out[ROCL_RECORD_VALUES]; /* destination of each value of the plan */
     bool real[ROCL_RECORD_VALUES];        /* the column has REAL affinity */
     uint8_t ids[ROCL_ROWS_COLUMNS_MAX];
-    unsigned id_count; /* columns that are the rowid under one of its names */
-    sqlite3_value *defaults[ROCL_RECORD_VALUES]; /* of columns that rows lacked so far */
+    unsigned id_count;                           /* columns that are an alias of the rowid */
+    sqlite3_value *defaults[ROCL_RECORD_VALUES]; /* of columns that some rows lacked */
     rocl_buf text;
     int64_t last; /* id */
     bool done;
-    /* Of a run: where in the page its rows are, and their decoded headers; NULL: that row has been
-     * read by itself. */
+    /* Of a run: offsets of its rows in the page, and their decoded headers; NULL: the row was read
+     * separately. */
     uint16_t at[RUN];
     const rocl_cached_header *head[RUN];
-    const rocl_cached_header *distinct[RUN]; /* those in head, each once, by their slots */
+    const rocl_cached_header *distinct[RUN]; /* the distinct ones in head, by slot */
     unsigned distinct_count;
-    uint8_t rows_of[FEW][RUN]; /* which rows have the header of a slot, if it is one of few */
+    uint8_t rows_of[FEW][RUN]; /* the rows with the header of a slot, if those are few */
     uint8_t count_of[FEW];
     bool any_slow;
     rocl_header_cache headers;
@@ -151,8 +151,8 @@ static void put_number_or_bytes(pages_rows *r, unsigned k, unsigned row, const r
     fix_real(c, row, r->real[k]);
 }
 
-/* A row that was written before its table got the column has the column's default, which the schema
- * keeps as SQL: SQLite says what that comes to. */
+/* A row that is older than a column has the column's default, which the schema keeps as SQL: SQLite
+ * evaluates it. */
 static rocl_status put_default(pages_rows *r, unsigned k, unsigned row, int64_t id, rocl_error *err)
 {
     rocl_column *c = r->out[k];
@@ -188,8 +188,8 @@ static rocl_status put_default(pages_rows *r, unsigned k, unsigned row, int64_t 
 
 /* ---- rows ---- */
 
-/* A row that is short, or long, or has a header that is: what is wanted of it is put together in
- * one piece. */
+/* A row that lacks columns, or extends, perhaps with its header, to overflow pages: the wanted part
+ * is put together in one piece. */
 static rocl_status read_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_error *err)
 {
     rocl_btree *t = &r->tree;
@@ -216,8 +216,8 @@ static rocl_status read_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_e
     return st;
 }
 
-/* What all rows of the run say about a number; NULL when they differ, which headers often do in
- * one column only, or when it is none. */
+/* How all rows of the run store a number; NULL if they differ (headers often do in just one
+ * column), or if it is not a number. */
 static const rocl_value *same_number(const pages_rows *r, unsigned k)
 {
     if (r->any_slow || r->distinct_count > FEW)
@@ -233,7 +233,7 @@ static const rocl_value *same_number(const pages_rows *r, unsigned k)
     return v;
 }
 
-/* Values of all shapes. Returns whether there are reals among them. */
+/* Puts values of different shapes. Returns whether there are reals among them. */
 static bool put_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
 {
     rocl_column *c = r->out[k];
@@ -254,8 +254,8 @@ static bool put_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
     return reals;
 }
 
-/* The same where there are few headers: the rows of one after those of another. In all rows of a
- * header the value lies at the same place. */
+/* The same if there are few headers, one header after the other: in all rows of a header the value
+ * is at the same place. */
 static bool put_by_header(pages_rows *r, unsigned k, unsigned row)
 {
     rocl_column *c = r->out[k];
@@ -313,8 +313,8 @@ static inline void note_header(pages_rows *r, unsigned i, const rocl_cached_head
         r->rows_of[h->slot][r->count_of[h->slot]++] = (uint8_t)i;
 }
 
-/* Finds the header of a row of the run among those known. False: it takes the place of one that
- * the run needs. */
+/* Finds the header of a row of the run among the known ones. False: it would replace one that the
+ * run needs. */
 static inline bool find_header(pages_rows *r, unsigned i, const rocl_btree_cell *c)
 {
     const uint8_t *payload = r->tree.page + c->offset;
@@ -349,7 +349,7 @@ static inline bool find_header(pages_rows *r, unsigned i, const rocl_btree_cell 
     return true;
 }
 
-/* Up to *n of the next rows of the leaf in hand. */
+/* Reads up to *n of the next rows of the current leaf. */
 static rocl_status read_run(pages_rows *r, unsigned row, unsigned *n, rocl_error *err)
 {
     const rocl_btree *t = &r->tree;
@@ -368,7 +368,7 @@ static rocl_status read_run(pages_rows *r, unsigned row, unsigned *n, rocl_error
     return ROCL_OK;
 }
 
-/* Reads rows of the leaf in hand; *row counts on. */
+/* Reads rows of the current leaf; advances *row. */
 static rocl_status read_leaf_rows(pages_rows *r, unsigned max, unsigned *row, rocl_error *err)
 {
     rocl_btree *t = &r->tree;
@@ -438,7 +438,7 @@ static void close_rows(rocl_rows *rows)
 
 static const rocl_rows_ops ops = {seek_rows, next_rows, close_rows};
 
-/* Which values of a record are read, and to where: sorted by their position in the record. */
+/* Plans which values of a record are read, and where to: sorted by their position in the record. */
 static void plan_columns(pages_rows *r, const char *const *columns)
 {
     rocl_record_plan *p = &r->headers.plan;

@@ -1,7 +1,7 @@
-/* Two schemas have one key when they differ in nothing but the ending that the names of all tables
- * of a file have in common ("_0000beef_421f_..."), wherever it stands, and in where the tables
- * begin. What SQLite accepts of one it accepts of the other: what differs are the same letters of
- * the same names, and of the guid that columns have by default. */
+/* Two schemas have the same key if they differ only in the common ending of all table names of a
+ * file ("_0000beef_421f_..."), wherever it occurs, and in the roots of tables. SQLite accepts both
+ * or neither: only the same letters of the same names differ, and the guid that columns have as a
+ * default. */
 #include "source/db/schema_cache.h"
 
 #include <endian.h>
@@ -15,7 +15,7 @@
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-/* Of the name as SQLite compares names, whatever the case: FNV-1a, mixed at the end. */
+/* A hash of a name that ignores case, as SQLite does: FNV-1a, mixed at the end. */
 static uint64_t hash_name(const char *name)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -42,7 +42,7 @@ rocl_layout *rocl_layouts_add(rocl_layouts *all, const char *table)
     return all->list[all->count++] = l;
 }
 
-/* Two names of one hash do not happen by chance; if so, the second is not found. */
+/* Two names with the same hash do not occur by chance; if so, the second is not found. */
 rocl_layout *rocl_layouts_find(const rocl_layouts *all, const char *table)
 {
     uint32_t i = rocl_map_get(&all->by_name, hash_name(table), ROCL_NONE);
@@ -79,7 +79,7 @@ int rocl_layout_column_of(const rocl_layout *l, const char *name)
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
-/* Files of more versions than this are not read at one time. */
+/* At one time files of at most this many versions are read. */
 #define SCHEMAS_MAX 32
 
 typedef struct known_schema {
@@ -89,7 +89,7 @@ typedef struct known_schema {
 
 struct rocl_schema_cache {
     pthread_mutex_t lock;
-    known_schema *known[SCHEMAS_MAX]; /* one that is there stays as it is */
+    known_schema *known[SCHEMAS_MAX]; /* an entry never changes */
     size_t count;
 };
 
@@ -120,7 +120,7 @@ void rocl_schema_cache_free(rocl_schema_cache *c)
     free(c);
 }
 
-/* What all users of rocl_schema_cache_share have; NULL: there is none. */
+/* The cache of all users of rocl_schema_cache_share; NULL: none. */
 static rocl_schema_cache *shared_cache;
 static size_t shared_users;
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -148,9 +148,9 @@ void rocl_schema_cache_release(rocl_schema_cache *c)
 
 /* ---- the key: the texts of a schema ---------------------------------------------------------- */
 
-/* What stands for the ending in a key, as it is and with '-' for '_', as a guid is written. */
+/* Placeholders for the ending in a key: as it is, and with '-' for '_', as in a guid. */
 enum { ENDING = 1, DASHED = 2 };
-#define ENDING_LEAST 8 /* shorter ones are chance */
+#define ENDING_LEAST 8 /* shorter ones are accidental */
 
 static bool is_type(const rocl_schema *s, const rocl_schema_row *row, const char *type)
 {
@@ -188,8 +188,8 @@ static bool equals_dashed(const char *p, const char *ending, size_t n)
     return true;
 }
 
-/* The texts with what stands for the ending in its place. It is found by its letters up to the
- * first '_', which it has in common with a guid. False: the schema cannot be kept. */
+/* The texts, with placeholders for the ending. It is found by its letters up to the first '_',
+ * which it shares with a guid. False: the schema cannot be kept. */
 static bool make_key(const rocl_schema *s, const char *ending, rocl_buf *key)
 {
     const char *p = (const char *)s->text.data, *at;
@@ -285,7 +285,7 @@ static known_schema *make_known(const rocl_buf *key, const usual_schema *as)
     return NULL;
 }
 
-/* NULL: it is not a usual one, or memory is out. */
+/* NULL: not a usual schema, or memory is out. */
 static known_schema *find_usual(const rocl_buf *key)
 {
     uint64_t hash = hash_key(key);
@@ -330,8 +330,8 @@ static const known_schema *find_key(const rocl_schema_cache *c, const rocl_buf *
     return NULL;
 }
 
-/* The layouts of the known schema's tables for those of this one. Tables and indexes have a page of
- * the file, views and triggers none: SQLite asks no more. */
+/* Copies the layouts of a known schema for the tables of this one. Tables and indexes must have a
+ * root page, views and triggers none: SQLite checks nothing else. */
 static bool borrow_layouts(const known_schema *from, const rocl_schema *s,
                            const rocl_btree_file *file, rocl_layouts *to)
 {
@@ -361,7 +361,7 @@ static bool borrow_layouts(const known_schema *from, const rocl_schema *s,
     return true;
 }
 
-/* Keeps a new one, unless another thread was first, or there are too many (NULL). */
+/* Keeps a new schema, unless another thread was first, or there are too many (NULL). */
 static const known_schema *keep_schema(rocl_schema_cache *c, known_schema *new)
 {
     pthread_mutex_lock(&c->lock);
@@ -394,7 +394,7 @@ bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const ro
     return is_known;
 }
 
-/* Columns must be called the same in all files that have the key. */
+/* Column names must be the same in all files with the key. */
 static bool columns_have(const rocl_layouts *all, const char *ending)
 {
     for (size_t k = 0; *ending && k < all->count; k++)

@@ -1,7 +1,7 @@
-/* How the rows of a table are stored, as SQLite understands its schema (a layout), and the layouts
- * of schemas that SQLite has explained before. The files of a job have the same schema, each with
- * an ending of its own on the names of its tables, and to have SQLite parse it takes longer than to
- * read all rows of a small file. */
+/* How the rows of a table are stored, as SQLite understands its schema (a layout), and a cache of
+ * the layouts of schemas that SQLite has parsed before. The files of a job have the same schema,
+ * each with its own ending of table names; having SQLite parse it takes longer than reading all
+ * rows of a small file. */
 #ifndef ROCL_SOURCE_DB_SCHEMA_CACHE_H
 #define ROCL_SOURCE_DB_SCHEMA_CACHE_H
 
@@ -11,20 +11,20 @@
 typedef struct rocl_layout_column {
     char *name;
     bool real;        /* REAL affinity */
-    bool has_default; /* for rows that were there before the column was */
+    bool has_default; /* for rows that are older than the column */
 } rocl_layout_column;
 
 typedef struct rocl_layout {
     char *table;
-    bool known;      /* what follows has been looked up */
-    const char *why; /* not to be read from the pages; NULL: it can be, then the rest is set */
+    bool known;      /* the members below are set */
+    const char *why; /* why it cannot be read from the pages; NULL: it can, and the rest is set */
     uint32_t root;
     rocl_layout_column *columns; /* in the order they are stored in */
     unsigned count;
-    /* The column that is the rowid: "id" where there is one; count: none is, the rowid is apart. */
+    /* The column that is the rowid: "id" if there is one; count: none is. */
     unsigned id;
     bool no_id;    /* no column is called "id" */
-    bool borrowed; /* the columns are of a layout that outlives this one */
+    bool borrowed; /* the columns belong to a layout that outlives this one */
 } rocl_layout;
 
 /* All tables of a database: a merged one has thousands. */
@@ -35,7 +35,7 @@ typedef struct rocl_layouts {
     bool read;        /* every table is there, with its root */
 } rocl_layouts;
 
-/* Adds a table of which nothing is known; NULL when memory is out. */
+/* Adds a table without a known layout; NULL: memory is out. */
 rocl_layout *rocl_layouts_add(rocl_layouts *all, const char *table);
 /* The table of that name (in any case); NULL: there is none. */
 rocl_layout *rocl_layouts_find(const rocl_layouts *all, const char *table);
@@ -51,14 +51,13 @@ typedef struct rocl_schema_cache rocl_schema_cache;
 rocl_schema_cache *rocl_schema_cache_new(void); /* NULL when memory is out */
 void rocl_schema_cache_free(rocl_schema_cache *c);
 
-/* The cache that all open traces share: one that is opened while others are, or file after file,
- * is spared what they have asked SQLite. Made by the first that takes it (NULL when memory is out),
- * freed when the last gives it back. */
+/* The cache that all open traces share, so that files with the same schema ask SQLite only once.
+ * Made by the first user (NULL: memory is out), freed when the last one releases it. */
 rocl_schema_cache *rocl_schema_cache_share(void);
 void rocl_schema_cache_release(rocl_schema_cache *c); /* fine for NULL */
 
-/* Is the schema of the file known? Then `to` gets the layouts of its tables, which borrow columns
- * from the cache. */
+/* Is the schema of the file in the cache? Then `to` gets the layouts of its tables, which borrow
+ * columns from the cache. */
 bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,
                             rocl_layouts *to);
 /* Keeps the layouts of all tables of a schema that was not known; `layouts` then borrows from the
@@ -66,8 +65,8 @@ bool rocl_schema_cache_find(rocl_schema_cache *c, const rocl_schema *s, const ro
 void rocl_schema_cache_add(rocl_schema_cache *c, const rocl_schema *s, const rocl_btree_file *file,
                            rocl_layouts *layouts);
 
-/* Appends what SQLite said of a schema as an entry of usual_schemas.inc: those of the profilers and
- * of our own databases are in the cache from the start. False: it cannot be one. */
+/* Appends the layouts of a schema as an entry of usual_schemas.inc: those of profilers and of our
+ * own databases are in the cache from the start. False: it cannot be one. */
 bool rocl_schema_write_usual(const rocl_schema *s, const rocl_layouts *layouts, rocl_buf *to);
 
 #endif

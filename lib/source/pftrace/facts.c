@@ -1,5 +1,5 @@
-/* What arguments say: facts that are columns elsewhere, of which GPU work is made, values of
- * counters of a dispatch, and all others, which are passed on. */
+/* Arguments: facts that other formats have as columns, for GPU work; values of counters of a
+ * dispatch; and all others, which are passed on. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -84,7 +84,7 @@ void pfr_begin_facts(pfr_worker *w, pfr_facts *f)
         ROCL_NO_KEY;
 }
 
-/* "(256, 1, 1)"; a number alone is a product, which says nothing. */
+/* "(256, 1, 1)"; a single number is a product, which is useless. */
 static void read_sizes(rocl_view v, uint32_t to[3])
 {
     size_t at = 0;
@@ -134,7 +134,7 @@ static void set_fact(pfr_facts *f, unsigned word, bool is_text, uint64_t number,
 typedef struct note {
     rocl_view name, text;
     uint64_t number;
-    uint32_t name_bytes; /* ROCL_NONE: the name is no interned one */
+    uint32_t name_bytes; /* ROCL_NONE: the name is not interned */
     uint32_t kind;       /* field of DebugAnnotation; 0: it has no value */
     rocl_view whole;
 } note;
@@ -196,7 +196,7 @@ static unsigned note_word(pfr_worker *w, const note *n)
 
 enum { NOTE_DEPTH_MAX = 16 };
 
-/* A number of an annotation as text, which has room for 40 characters. */
+/* A number of an annotation as text; `text` has room for 40 characters. */
 static rocl_view number_text(char *text, uint32_t kind, uint64_t number)
 {
     double d;
@@ -220,7 +220,7 @@ static rocl_view number_text(char *text, uint32_t kind, uint64_t number)
     return (rocl_view){text, (size_t)n};
 }
 
-/* A NestedValue under the name in w->name: a value, or a dictionary or array of some. */
+/* A NestedValue with the name in w->name: a value, or a dictionary or array of values. */
 static void pass_nested(pfr_worker *w, rocl_view message, int depth)
 {
     static const uint8_t kinds[] = {
@@ -233,7 +233,7 @@ static void pass_nested(pfr_worker *w, rocl_view message, int depth)
     for (; depth < NOTE_DEPTH_MAX && rocl_pb_next(&r, &f); w->name.len = name) {
         rocl_view value = {NULL, 0};
         if (f.number == NESTED_VALUES && f.kind == ROCL_PB_BYTES) {
-            do /* the values have the keys one by one */
+            do /* keys and values correspond one by one */
                 key = (rocl_pb_field){.bytes = {"", 0}};
             while (rocl_pb_next(&keys, &key) &&
                    (key.number != NESTED_KEYS || key.kind != ROCL_PB_BYTES));
@@ -368,8 +368,8 @@ void pfr_read_arg(pfr_worker *w, rocl_view message, pfr_facts *a)
 
 /* ---- GPU work -------------------------------------------------------------------------------- */
 
-/* Ours hold the number of the input among others in their upper bits: records of one process have
- * the same. */
+/* Links that we wrote have the number of the input in their upper bits, which is the same for all
+ * records of a process. */
 uint64_t pfr_plain_link(uint64_t link)
 {
     return link >> 63 ? link : link & (((uint64_t)1 << 40) - 1);

@@ -14,8 +14,8 @@ static void read_dim(rocl_view message, uint32_t to[3])
             to[f.number - 1] = (uint32_t)f.value;
 }
 
-/* Perfetto counts groups, AMD work-items. Where the last group of a row is not full, the number of
- * all items tells the size of a grid of one dimension. */
+/* Perfetto counts groups, AMD work-items. If the last group of a row is not full, the number of all
+ * items tells the size of a grid of one dimension. */
 static void read_launch(pfr_worker *w, rocl_view message, pfr_facts *a)
 {
     rocl_pb r = rocl_pb_of(message);
@@ -44,7 +44,7 @@ static void read_launch(pfr_worker *w, rocl_view message, pfr_facts *a)
         a->grid[row] = (uint32_t)a->items;
 }
 
-/* A field that is a text of an interned message; or a number. */
+/* A text field of an interned message. */
 static rocl_view message_text(rocl_view message, uint32_t field)
 {
     rocl_pb r = rocl_pb_of(message);
@@ -71,8 +71,8 @@ static rocl_kind kind_of_stage(rocl_view stage)
     return ROCL_DISPATCH;
 }
 
-/* Ours have the number of their stream as an argument, or that of their queue where they have none,
- * and what they are drawn by in the name of the hardware queue. */
+/* Traces that we wrote have the number of the stream as an argument, or without a stream that of
+ * the queue, and what the work is drawn by in the name of the hardware queue. */
 static void place_stage(rocl_source_record *r, rocl_view queue, const pfr_facts *a)
 {
     const uint64_t number = a->stream;
@@ -101,7 +101,7 @@ static void place_stage(rocl_source_record *r, rocl_view queue, const pfr_facts 
         r->queue = a->queue;
 }
 
-/* The number in the description that ours have of the queue of a stream; its name is left in it. */
+/* The number in our description of the queue of a stream; leaves the name in it. */
 static uint64_t read_said_queue(rocl_view *said)
 {
     static const char intro[] = PF_QUEUE_SAID;
@@ -117,7 +117,7 @@ static uint64_t read_said_queue(rocl_view *said)
     return number;
 }
 
-/* Ours have it behind their name where a trace has several processes. */
+/* We append the pid to the name if a trace has several processes. */
 static rocl_view without_pid(rocl_view queue)
 {
     size_t n = queue.n && queue.p[queue.n - 1] == ')' ? queue.n - 1 : 0;
@@ -126,7 +126,7 @@ static rocl_view without_pid(rocl_view queue)
     return n > 6 && !memcmp(queue.p + n - 6, " (pid ", 6) ? (rocl_view){queue.p, n - 6} : queue;
 }
 
-/* What an event of a GPU names by its iid; *lost: no packet before it has interned that. */
+/* What a GPU event names by its iid; *lost: no earlier packet has interned it. */
 static rocl_view find_named(pfr_worker *w, unsigned table, uint64_t iid, bool *lost)
 {
     const uint32_t bytes = pfr_find_interned(w, table, iid);
@@ -134,10 +134,10 @@ static rocl_view find_named(pfr_worker *w, unsigned table, uint64_t iid, bool *l
     return pfr_bytes(w->file, bytes);
 }
 
-/* The fields of an event of GPU work; texts lie in the file. */
+/* The fields of an event of GPU work; texts point into the file. */
 typedef struct stage_event {
     uint64_t duration, gpu, event;
-    uint64_t said_number; /* of the HSA queue that the description of its queue names */
+    uint64_t said_number; /* of the HSA queue named in the description of its queue */
     bool has_gpu, named, lost;
     rocl_view queue, said, stage, kernel, launch;
 } stage_event;
@@ -204,7 +204,7 @@ static void read_stage(pfr_worker *w, rocl_source_record *r, stage_event *s)
     }
 }
 
-/* Names the record's stream and queue, where their names are not made of their numbers. */
+/* Names the record's stream and queue, unless the names derive from their numbers. */
 static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const stage_event *s,
                                rocl_error *err)
 {
@@ -264,8 +264,9 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
     pfr_fill_work(w, r, &a, &symbol);
     place_stage(r, s.queue, &a);
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, s.gpu);
-    /* Ours have a stream; without a GPU they are work of none that is known. Others mean the first.
-     * The agents of a copy are its ends: its GPU tells the queue apart from those of other GPUs. */
+    /* Our events have a stream; without a GPU theirs is unknown. Other writers then mean the first
+     * GPU. The agents of a copy are its ends: its GPU distinguishes the queue from those of other
+     * GPUs. */
     if (r->kind == ROCL_COPY ? s.has_gpu && r->queue != ROCL_NO_KEY
                              : s.has_gpu || a.stream == ROCL_NO_KEY)
         r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)s.gpu;
@@ -292,7 +293,7 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
             descriptor = pfr_find_interned(w, INTERNED_COUNTERS, f.value);
         }
     }
-    if (!has_gpu && descriptor < pfr_plain_descriptor(0)) /* an interned one may say it */
+    if (!has_gpu && descriptor < pfr_plain_descriptor(0)) /* an interned descriptor may have it */
         for (p = rocl_pb_of(pfr_bytes(w->file, descriptor)); rocl_pb_next(&p, &f);)
             gpu = f.number == INTERNED_COUNTER_GPU ? f.value : gpu;
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
@@ -316,7 +317,7 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
         }
         const uint32_t name = pfr_counter_name(w->file, descriptor, id);
         if (name && rocl_map_get(&w->file->of_kernels, name, 0) == 2)
-            continue; /* dispatches have them */
+            continue; /* dispatches have these */
         r->counter = pfr_bytes(w->file, name);
         r->where += number++ > 0;
         if (!name)

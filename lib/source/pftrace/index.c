@@ -1,4 +1,4 @@
-/* The first walk through a trace: what its packets depend on. */
+/* The first walk through a trace collects what its packets depend on. */
 #include <stdlib.h>
 
 #include "base/pool.h"
@@ -54,8 +54,8 @@ static void index_interned(pfr_file *f, uint32_t sequence, const pfr_packet *p)
     }
 }
 
-/* Counters that say by how much they change: their sums are known before a piece is read. Their
- * tracks are described before. */
+/* Incremental counters: their sums must be known before a piece is read. Their tracks are described
+ * before. */
 static void add_increment(pfr_file *f, rocl_map *open, uint32_t sequence, const pfr_state *s,
                           const pfr_packet *p, uint32_t piece, uint64_t uuid, double value)
 {
@@ -111,7 +111,7 @@ static void index_values(pfr_file *f, rocl_map *open, uint32_t sequence, const p
     }
 }
 
-/* Data that the tracer's service lost, by the statistics that it wrote last. */
+/* Did the tracing service lose data, by its statistics? */
 static bool tells_of_loss(rocl_view stats)
 {
     rocl_pb r = rocl_pb_of(stats);
@@ -268,7 +268,7 @@ static rocl_status index_block(void *ctx, rocl_block *b, rocl_error *err)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-/* Unpacked bytes for a compressed one, about: pieces are of some MiB when they are unpacked. */
+/* Assumed ratio of unpacked to compressed bytes: unpacked, pieces have some MiB. */
 enum { UNPACKED_RATIO = 8, PIECES_MAX = 4096 };
 
 typedef struct cutter {
@@ -320,7 +320,7 @@ static rocl_status add_field(cutter *c, const uint8_t *p, size_t n, uint64_t at,
     return ROCL_OK;
 }
 
-/* Something of the file is not read. */
+/* Notes that a part of the file is not read. */
 static rocl_status leave_out(pfr_file *f, const char *why, rocl_error *err)
 {
     rocl_source *s = f->in->source;
@@ -458,7 +458,7 @@ void pfr_index_free(pfr_file *f)
     rocl_map_free(&f->clocks_used);
 }
 
-/* The last of sorted items for which `is_before` holds, which it does for the first ones. */
+/* The last of sorted items for which `is_before` holds; it holds for a prefix of them. */
 #define FIND_LAST(found, items, count, is_before)                                                  \
     do {                                                                                           \
         size_t low = 0, high = (count);                                                            \

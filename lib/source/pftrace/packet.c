@@ -7,7 +7,7 @@
 #include "base/unpack.h"
 #include "base/without.h"
 
-/* Readers expect 512 KiB at most; what claims to hold more than this is hostile. */
+/* Readers expect at most 512 KiB; a packet that claims to unpack to more than this is hostile. */
 enum { UNPACKED_MAX = 64 << 20 };
 
 uint64_t pfr_field_bytes(const uint8_t *p, size_t n, bool *compressed)
@@ -29,7 +29,7 @@ uint64_t pfr_field_bytes(const uint8_t *p, size_t n, bool *compressed)
         return left < ROCL_VARINT_MAX ? 0 : UINT64_MAX;
     if (kind == ROCL_PB_VARINT)
         return (uint64_t)(at - p);
-    /* The compressed bytes are most often the first field, which is two bytes of a tag. */
+    /* The compressed bytes are usually the first field, whose tag has two bytes. */
     *compressed =
         end - at >= 2 &&
         ((at[0] == (0x82 | (PKT_COMPRESSED & 0xf) << 3) && at[1] == PKT_COMPRESSED >> 4) ||
@@ -37,7 +37,7 @@ uint64_t pfr_field_bytes(const uint8_t *p, size_t n, bool *compressed)
     return length > UINT64_MAX / 2 ? UINT64_MAX : (uint64_t)(at - p) + length;
 }
 
-/* Fields that stand in packets beside the payload. */
+/* Fields of packets other than the payload. */
 static bool read_head(pfr_packet *p, const rocl_pb_field *f)
 {
     switch (f->number) {
@@ -76,7 +76,7 @@ static bool read_packet(pfr_packet *p, rocl_view bytes)
 {
     rocl_pb r = rocl_pb_of(bytes);
     rocl_pb_field f;
-    /* One by one: a large initializer becomes a slow instruction. */
+    /* Member by member: a large initializer compiles to a slow instruction. */
     p->why = NULL;
     p->timestamp = 0;
     p->clock = p->sequence = p->machine = p->flags = p->payload = 0;
@@ -91,7 +91,7 @@ static bool read_packet(pfr_packet *p, rocl_view bytes)
         } else if (f.number == PKT_DEFAULTS) {
             p->defaults = f.bytes;
         } else if (p->payload != PKT_TRACK_EVENT && p->payload != PKT_GPU_STAGE) {
-            p->payload = f.number; /* what else stands beside an event is an extension */
+            p->payload = f.number; /* other fields beside an event are extensions */
             p->body = f.bytes;
         }
     }
@@ -106,7 +106,7 @@ void pfr_walk_begin(pfr_walk *w, const void *p, size_t n, uint64_t at)
     w->copy = NULL;
 }
 
-/* Opens a compressed packet; what is wrong with it, NULL: nothing. */
+/* Opens a compressed packet. Returns what is wrong with it; NULL: nothing. */
 static const char *unpack_packet(pfr_walk *w, const pfr_packet *p)
 {
     if (w->unpacking)
@@ -136,7 +136,7 @@ bool pfr_walk_next(pfr_walk *w, pfr_packet *p)
             const bool inner = w->unpacking;
             w->unpacking = false;
             if (r->bad) {
-                static const uint8_t other[] = {0x10, 0}; /* a field that is no packet */
+                static const uint8_t other[] = {0x10, 0}; /* a field that is not a packet */
                 if (w->copy)
                     rocl_buf_put(w->copy, other, sizeof other);
                 *r = (rocl_pb){r->end, r->end, false};
@@ -149,7 +149,7 @@ bool pfr_walk_next(pfr_walk *w, pfr_packet *p)
             continue;
         }
         const uint64_t bytes = (uint64_t)(r->at - before);
-        /* Not by two comparisons, of which the compiler makes a load that waits for the stores. */
+        /* Not two comparisons, which the compiler turns into a load that waits for the stores. */
         const bool packet = !((f.number ^ TRACE_PACKET) | (f.kind ^ ROCL_PB_BYTES));
         p->why = NULL;
         if (packet && !read_packet(p, f.bytes)) {

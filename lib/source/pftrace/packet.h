@@ -1,5 +1,4 @@
-/* Packets of a Perfetto trace, whatever they hold, one after the other. Compressed ones are
- * unpacked on the way. */
+/* Walks over the packets of a Perfetto trace, whatever they hold, unpacking compressed ones. */
 #ifndef ROCL_SOURCE_PFTRACE_PACKET_H
 #define ROCL_SOURCE_PFTRACE_PACKET_H
 
@@ -7,18 +6,19 @@
 #include "base/status.h"
 #include "format/perfetto.h"
 
-/* More than this is no packet that a tracer writes. */
+/* No tracer writes a larger packet. */
 #define PFR_PACKET_MAX ((uint64_t)256 << 20)
 
-/* A packet: what says to which sequence it belongs, and its one payload. */
+/* A packet: the sequence it belongs to, and its one payload. */
 typedef struct pfr_packet {
-    uint64_t at;     /* where it begins, were nothing compressed; in a plain file its offset */
-    const char *why; /* what is wrong with it, and nothing else is set; NULL: it can be read */
+    uint64_t
+        at; /* position of the packet as if nothing were compressed; in a plain file its offset */
+    const char *why; /* what is wrong with it (then nothing else is set); NULL: it can be read */
     uint64_t timestamp;
     uint32_t clock, sequence, machine, flags; /* SEQ_... */
     uint32_t payload;                         /* the number of its field; 0: there is none */
     bool has_time, has_clock, first, dropped; /* dropped: packets before this one are lost */
-    rocl_view body, interned, defaults;       /* of the payload and two that go with any */
+    rocl_view body, interned, defaults;       /* the payload, and two that any payload may have */
     rocl_view whole;                          /* all of it, without tag and length */
 } pfr_packet;
 
@@ -28,20 +28,20 @@ typedef struct pfr_walk {
     bool unpacking;
     rocl_buf unpacked; /* of the compressed packet at hand */
     uint64_t at;       /* of the next packet */
-    rocl_buf *copy;    /* takes all that is walked over, unpacked: a walk through that comes to the
-                          same packets at the same positions; NULL: nothing does */
+    rocl_buf *copy;    /* gets all bytes walked over, unpacked: a walk through it finds the same
+                          packets at the same positions; may be NULL */
     bool failed;       /* memory is out */
 } pfr_walk;
 
-/* Begins at the position `at`, without a copy; the walk's memory is used again. */
+/* Begins at the position `at`, without a copy; reuses the walk's memory. */
 void pfr_walk_begin(pfr_walk *w, const void *p, size_t n, uint64_t at);
 /* The next packet, which is good until the next call; false at the end or when memory is out. */
 bool pfr_walk_next(pfr_walk *w, pfr_packet *p);
 void pfr_walk_free(pfr_walk *w);
 
-/* The bytes of a file's next top-level field: tag, length and all, of n at p. 0: they are cut off;
- * SIZE_MAX: no field begins there. *compressed: it is likely to hold others. The length may be more
- * than n. */
+/* The size of the file's next top-level field, with its tag and length, in the n bytes at p; it may
+ * exceed n. 0: the head is cut off; SIZE_MAX: no field begins there. *compressed: it probably holds
+ * others. */
 uint64_t pfr_field_bytes(const uint8_t *p, size_t n, bool *compressed);
 
 #endif

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Packets that are no events: what they hold is named once, or does not matter. */
+/* Packets that are not events: their contents are named in a notice, or do not matter. */
 static const struct {
     uint8_t number;
-    const char *what; /* NULL: of the tracer itself */
+    const char *what; /* NULL: the tracer's own */
 } payloads[] = {
     {PKT_FTRACE, "the kernel's scheduler (ftrace)"},
     {9, "processes over time"},

@@ -1,8 +1,8 @@
 /* Perfetto traces (.pftrace, .proto, .pb): rocprofiler-systems', those of rocprofv3 and its
  * converter, our own, and any other whose events are track events.
  *
- * A packet is understood by what earlier packets of its sequence said: interned texts, defaults,
- * clocks. So a file is read three times:
+ * A packet depends on earlier packets of its sequence: interned texts, defaults, clocks. So a file
+ * is read three times:
  *
  *     index (one walk in order; workers unpack)      two passes of source/records, by all workers
  *       interned texts, by where they were said        a worker begins a piece with what the index
@@ -44,20 +44,19 @@ typedef struct pfr_clock {
     bool incremental;
 } pfr_clock;
 
-/* A sequence at a moment. */
+/* The state of a sequence at some packet. */
 typedef struct pfr_state {
-    uint64_t
-        cleared; /* position of the packet with which interned texts began anew, + 1; 0: none */
+    uint64_t cleared;       /* position + 1 of the packet that reset interned texts; 0: none */
     uint64_t default_track; /* 0: none */
-    uint64_t thread_track;  /* of the thread that writes, by a descriptor on the sequence; 0 */
+    uint64_t thread_track;  /* of the writing thread, by a descriptor on the sequence; 0: unknown */
     pfr_clock clocks[PFR_LOCAL_CLOCKS];
     uint32_t defaults; /* bytes of TracePacketDefaults, in pfr_file.bytes; 0: none */
     uint32_t default_clock;
     bool valid;
 } pfr_state;
 
-/* A time on a clock of a machine, by a snapshot: from then on `offset` leads to the trace's clock.
- */
+/* A time on a clock of a machine, from a snapshot: from then on `offset` converts to the trace's
+ * clock. */
 typedef struct pfr_relation {
     uint64_t at;
     int64_t offset;
@@ -66,16 +65,16 @@ typedef struct pfr_relation {
     bool resolved;
 } pfr_relation;
 
-/* Clocks of machines against that of the trace. */
+/* Relations of machine clocks to the trace's clock. */
 typedef struct pfr_clocks {
     pfr_relation *all; /* sorted by machine, clock and time once the index is done */
     size_t count, cap;
     uint64_t snapshots;
-    uint32_t trace; /* the clock of the trace; 0: no snapshot has said it, so it is BOOTTIME */
+    uint32_t trace; /* the clock of the trace; 0: no snapshot names it, so it is BOOTTIME */
     bool sorted;
 } pfr_clocks;
 
-/* A packet in its sequence. */
+/* What a packet means in its sequence. */
 typedef struct pfr_moment {
     int64_t time; /* on the trace's clock, if has_time */
     bool has_time, bad_time;
@@ -84,17 +83,17 @@ typedef struct pfr_moment {
     bool usable; /* it does not need what was lost */
     bool lost;   /* packets before it are lost, which is news */
 } pfr_moment;
-/* Takes a packet: resets, defaults, its time, clock snapshots. */
+/* Applies a packet: resets, defaults, its time, clock snapshots. */
 void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
                     pfr_moment *m);
 /* Notes a snapshot. False: memory is out. */
 bool pfr_clocks_learn(pfr_clocks *c, uint32_t machine, rocl_view snapshot);
-/* After the last snapshot. Before it, times of other clocks than the trace's are not converted.
- * False: memory is out. */
+/* Call it after the last snapshot; until then times of other clocks are not converted. False:
+ * memory is out. */
 bool pfr_clocks_complete(pfr_clocks *c);
-/* A time of a machine's clock on that of the trace, by the last snapshot before it, or else the
- * first one. Clocks that no snapshot relates to it are left as they are, if they are well known;
- * false: it is another one. */
+/* Converts a time of a machine's clock to that of the trace, by the last snapshot before it, else
+ * by the first. Times of well-known clocks without a snapshot stay as they are; false: another
+ * clock. */
 bool pfr_clocks_convert(const pfr_clocks *c, uint32_t machine, uint32_t clock, uint64_t *time);
 /* Does a snapshot relate it? Once the index is done. */
 bool pfr_clocks_relate(const pfr_clocks *c, uint32_t machine, uint32_t clock);
@@ -115,17 +114,16 @@ typedef struct pfr_checkpoint { /* a sequence behind a piece that has packets of
 
 typedef struct pfr_sum { /* of an incremental counter, behind a piece */
     uint64_t track;      /* sequence << 32 | track */
-    uint64_t cleared;    /* of the sequence: it counts anew from there */
+    uint64_t cleared;    /* of the sequence: the sum restarted there */
     double value;
     uint32_t piece;
 } pfr_sum;
 
-/* What others than records say of processes, threads, tracks and GPUs. Texts are in
- * pfr_file.bytes. */
+/* Descriptions of processes, threads, tracks and GPUs. Texts are in pfr_file.bytes. */
 typedef struct pfr_process {
     uint32_t machine, name, command;
-    int64_t pid, real_pid; /* real: where ours had to write another one; 0 */
-    int64_t start;         /* ns; 0: nobody says it */
+    int64_t pid, real_pid; /* real: if our writer had to use another number; else 0 */
+    int64_t start;         /* ns; 0: unknown */
     int32_t rank;
 } pfr_process;
 
@@ -151,7 +149,7 @@ typedef struct pfr_track {
     pfr_agent agent;
     uint64_t number;  /* of the stream or queue */
     uint32_t counter; /* its name */
-    bool derived;     /* its values are made of other events, and not read */
+    bool derived;     /* its values derive from other events, and are not read */
     bool of_kernels;  /* its values are counters of dispatches */
 } pfr_track;
 
@@ -193,26 +191,26 @@ struct pfr_file {
     rocl_map counter_names; /* bytes of a descriptor << 32 | counter id -> name */
     rocl_map units;         /* name of a counter -> unit */
     rocl_map of_kernels;    /* name of a counter that dispatches may have -> 1; 2: some do, as an
-                               argument under this name, and its values on tracks are not read */
+                               argument of this name, so its values on tracks are not read */
     rocl_map descriptions;  /* name of a counter -> its description */
-    rocl_map agent_types;   /* of "Agent 2" by its number, as names of tracks say it */
-    uint64_t *generations;  /* positions from which uuids stand for other tracks */
+    rocl_map agent_types;   /* of "Agent 2", by number, from names of tracks */
+    uint64_t *generations;  /* positions from which uuids denote other tracks */
     size_t generation_count, generation_cap;
     /* what is left out */
-    uint64_t others[256]; /* packets by the number of their payload, the last: all beyond */
-    uint64_t lost_at;     /* position + 1 of the last statistics that tell of lost data; 0 */
-    uint64_t derived;     /* values of tracks that are made anew */
-    bool incremental;     /* there are counters that are */
+    uint64_t others[256]; /* packets by the number of their payload; the last: all higher ones */
+    uint64_t lost_at;     /* position + 1 of the last statistics that report lost data; 0: none */
+    uint64_t derived;     /* values of derived tracks */
+    bool incremental;     /* there are incremental counters */
     bool packed;          /* there are compressed packets */
-    /* of events; only where the file is not looked through */
+    /* of events; only if the file is not read as records */
     int64_t first, last;
-    bool times_unsure;   /* some were on clocks that snapshots may yet have related otherwise */
-    bool looked_through; /* by both passes; else only the packets are copied */
+    bool times_unsure;   /* some were on clocks that later snapshots may have related differently */
+    bool looked_through; /* read by both passes; else packets are only copied */
     bool failed;         /* memory is out */
     uint32_t words[5];   /* texts of the trace: categories of GPU work */
 };
 
-/* A text or message of the file, behind which there is a NUL. */
+/* A text or message of the file, followed by a NUL. */
 static inline rocl_view pfr_bytes(const pfr_file *f, uint32_t id)
 {
     rocl_view v;
@@ -224,18 +222,18 @@ static inline uint64_t pfr_sequence_key(const pfr_packet *p)
 {
     return (uint64_t)p->machine << 32 | p->sequence;
 }
-/* The index of a packet's sequence; ROCL_NONE: it is none that the index has. */
+/* The index of a packet's sequence; ROCL_NONE: unknown. */
 static inline uint32_t pfr_sequence(const pfr_file *f, const pfr_packet *p)
 {
     return rocl_map_get(&f->sequence_ids, pfr_sequence_key(p), ROCL_NONE);
 }
 
-/* state.c: the track of an event that names none, which Chrome's do by 0. */
+/* state.c: the track of an event that names none (Chrome's: 0). */
 static inline uint64_t pfr_track_unsaid(const pfr_state *s)
 {
     return s->default_track ? s->default_track : s->thread_track;
 }
-/* The value of an incremental counter after it has changed by so much. */
+/* The value of an incremental counter after an increment. */
 static inline double pfr_sum_add(pfr_sum *sum, const pfr_state *s, double by)
 {
     sum->value = (sum->cleared == s->cleared ? sum->value : 0) + by;
@@ -246,33 +244,33 @@ static inline double pfr_sum_add(pfr_sum *sum, const pfr_state *s, double by)
 void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
                       uint64_t tracks[2][PFR_EXTRA_TRACKS], size_t count[2]);
 
-/* Are packets all that is wanted of the trace: does rocl_cut_pftrace() with these options read it
- * alone? */
+/* Are only the packets needed, because the only user of the trace is rocl_cut_pftrace() with these
+ * options? */
 bool pfr_options_cut(const rocl_options *o);
-/* Does the packet hold something that happened at a time? Of GPU counters some describe them only.
- */
+/* Does the packet hold an event with a time? Some packets of GPU counters only describe them. */
 bool pfr_is_event(const pfr_packet *p);
-/* An event that cannot be used: why; NULL: it can, or it is none. */
+/* Why an event cannot be used; NULL: it can, or it is not an event. */
 const char *pfr_packet_fault(const pfr_packet *p, const pfr_moment *m, rocl_fault *fault);
 /* Widens first and last by the times of an event. */
 void pfr_note_times(pfr_file *f, const pfr_packet *p, const pfr_moment *m);
-/* For a pipe: blocks with a user may hold compressed packets; their `out` holds all unpacked. */
+/* The transform of a pipe: blocks with `user` set may hold compressed packets; `out` gets all
+ * unpacked. */
 rocl_status pfr_unpack_block(void *ctx, unsigned worker, rocl_block *b, rocl_error *err);
 
 /* The first walk. */
 rocl_status pfr_index(pfr_file *f, rocl_error *err);
 void pfr_index_free(pfr_file *f);
-/* A sequence as it is before a piece; zeroed where it begins there. */
+/* The state of a sequence before a piece; zeroed if it begins there. */
 pfr_state pfr_state_before(const pfr_file *f, uint32_t sequence, uint32_t piece);
-/* What was interned in the pieces before a position, since `cleared`; ROCL_NONE: nothing. */
+/* What was interned before a position in earlier pieces, since `cleared`; ROCL_NONE: nothing. */
 uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned table, uint64_t iid,
                              uint64_t before, uint64_t cleared);
 pfr_sum pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece);
-/* Walks through InternedData: entries with their iid, and of plain ones the text. */
+/* Walks through InternedData: entries with their iid; for plain ones, the text. */
 bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes);
-/* The name of a counter of a descriptor, of which these are the bytes; 0. */
+/* The name of a counter of the descriptor with these bytes; 0: none. */
 uint32_t pfr_counter_name(const pfr_file *f, uint32_t descriptor, uint64_t id);
-/* In place of a descriptor's bytes: the one without an iid of a sequence. */
+/* Stands for the bytes of a descriptor without an iid: one per sequence. */
 static inline uint32_t pfr_plain_descriptor(uint32_t sequence)
 {
     return (uint32_t)1 << 31 | sequence;
@@ -280,20 +278,20 @@ static inline uint32_t pfr_plain_descriptor(uint32_t sequence)
 
 /* ---- world.c --------------------------------------------------------------------------------- */
 
-/* Takes payloads that describe something; false: it is another. */
+/* Takes payloads that describe something; false: other payloads. */
 bool pfr_world_describe(pfr_file *f, const pfr_packet *p);
 void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message);
-/* After the index: what tracks are. */
+/* After the index: finds out what tracks are. */
 void pfr_world_resolve(pfr_file *f);
-/* The track of a uuid at a position; NULL: nobody has described it. */
+/* The track of a uuid at a position; NULL: it is not described. */
 const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid, uint64_t at);
 /* The key of a process. */
 uint64_t pfr_process_key(uint32_t machine, int64_t pid);
 bool pfr_read_agent(rocl_view text, pfr_agent *a);
-/* The agent that a text names, with its type where the names of tracks tell it. */
+/* The agent that a text names, with its type if names of tracks tell it. */
 bool pfr_find_agent(const pfr_file *f, rocl_view text, pfr_agent *a);
 const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id);
-/* Agents of the GPUs that the file describes; names of processes, agents, counters. */
+/* Defines agents for the GPUs that the file describes; names processes, agents, counters. */
 bool pfr_world_define(pfr_file *f);
 rocl_status pfr_world_refine(rocl_records_input *in, rocl_error *err);
 void pfr_world_free(pfr_file *f);

@@ -1,5 +1,5 @@
-/* What the packets of a sequence depend on, step by step, in the order in which Perfetto's own
- * importer takes the fields of a packet. */
+/* The state of a sequence, packet by packet, taking the fields of a packet in the order of
+ * Perfetto's own importer. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -38,8 +38,7 @@ static bool is_local(uint64_t clock)
     return clock >= CLOCK_IS_DELTA && clock < CLOCKS_LOCAL_END;
 }
 
-/* The clock of the machine by which a snapshot says when it was taken: its primary one, BOOTTIME,
- * or the first that it has. */
+/* The machine clock that dates a snapshot: its primary clock, BOOTTIME, or its first. */
 static clock_time find_base(rocl_view snapshot)
 {
     rocl_pb r = rocl_pb_of(snapshot);
@@ -100,7 +99,7 @@ static int compare_relations(const void *a, const void *b)
     return (x->snapshot > y->snapshot) - (x->snapshot < y->snapshot);
 }
 
-/* The relation that holds for a time of a clock; NULL: there is none. */
+/* The relation for a time of a clock; NULL: there is none. */
 static const pfr_relation *find_relation(const pfr_clocks *c, uint32_t machine, uint32_t clock,
                                          uint64_t time)
 {
@@ -114,14 +113,15 @@ static const pfr_relation *find_relation(const pfr_clocks *c, uint32_t machine, 
         else
             high = i;
     }
-    /* The last one before it, else the first behind it. */
+    /* The last one before it, else the first after it. */
     const pfr_relation *r = low ? &c->all[low - 1] : NULL;
     if (!r || r->machine != machine || r->clock != clock)
         r = low < c->count ? &c->all[low] : NULL;
     return r && r->machine == machine && r->clock == clock ? r : NULL;
 }
 
-/* Times of a snapshot become offsets to the trace's clock, if that time of it is known. */
+/* Turns the times of a snapshot into offsets to the trace's clock, if one of them can be
+ * converted. */
 static void resolve_snapshot(pfr_relation *r, size_t n, uint64_t trace_time)
 {
     for (size_t i = 0; i < n; i++) {
@@ -130,7 +130,7 @@ static void resolve_snapshot(pfr_relation *r, size_t n, uint64_t trace_time)
     }
 }
 
-/* How many relations from the i-th on are of its snapshot: they stand as they came. */
+/* The number of relations from the i-th on that belong to its snapshot: they are adjacent. */
 static size_t count_of_snapshot(const pfr_clocks *c, size_t i)
 {
     size_t n = 1;
@@ -141,7 +141,7 @@ static size_t count_of_snapshot(const pfr_clocks *c, size_t i)
 
 bool pfr_clocks_complete(pfr_clocks *c)
 {
-    enum { ROUNDS = 4 }; /* a clock leads to the trace's by way of so many others at most */
+    enum { ROUNDS = 4 }; /* a clock may be related to the trace's through this many others */
     const uint32_t trace = trace_clock(c);
     size_t known = 0, n;
     for (size_t i = 0; i < c->count; i += n) {
@@ -200,7 +200,7 @@ bool pfr_clocks_convert(const pfr_clocks *c, uint32_t machine, uint32_t clock, u
 
 /* ---- a sequence ------------------------------------------------------------------------------ */
 
-/* Clocks of the sequence, which a snapshot on it relates to one of the machine. */
+/* Clocks local to the sequence, which a snapshot on it relates to a machine clock. */
 static void learn_local_clocks(pfr_state *s, rocl_view snapshot)
 {
     const clock_time base = find_base(snapshot);
@@ -245,7 +245,7 @@ static void take_defaults(pfr_state *s, rocl_strings *bytes, rocl_view defaults)
     }
 }
 
-/* Times beyond 2^63 wrap around, and are then negative. */
+/* Times beyond 2^63 wrap around and become negative. */
 static void take_time(pfr_state *s, const pfr_clocks *c, const pfr_packet *p, pfr_moment *m)
 {
     uint32_t id = p->has_clock ? p->clock : s->default_clock;
@@ -281,7 +281,7 @@ void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
         if (f.number == DEFAULTS_TRACK_EVENT && f.kind == ROCL_PB_BYTES)
             defaults = f.bytes;
     count[0] = count[1] = 0;
-    for (int pass = 0; pass < 2; pass++) { /* the event's own before the defaults */
+    for (int pass = 0; pass < 2; pass++) { /* the event's own fields before the defaults */
         const size_t had[2] = {count[0], count[1]};
         inner = rocl_pb_of(pass ? defaults : event);
         while (rocl_pb_next(&inner, &f)) {
@@ -293,7 +293,7 @@ void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
     }
 }
 
-/* A descriptor of a thread says which thread writes the sequence. */
+/* A thread descriptor tells which thread writes the sequence. */
 static void learn_thread(pfr_state *s, rocl_view descriptor)
 {
     rocl_pb r = rocl_pb_of(descriptor);
@@ -311,7 +311,7 @@ static void learn_thread(pfr_state *s, rocl_view descriptor)
 void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
                     pfr_moment *m)
 {
-    if (p->first) /* nothing was before it; the service says all the same that it was lost */
+    if (p->first) /* nothing came before it, although the service flags lost packets */
         *s = (pfr_state){0};
     *m = (pfr_moment){.lost = p->dropped && s->valid};
     if (p->flags & SEQ_CLEARED) {

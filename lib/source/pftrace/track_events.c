@@ -42,7 +42,7 @@ static event_class class_of(const char *category)
     return g && g->domain == ROCL_DOMAIN_MARKERS ? CLASS_MARKER : CLASS_CALL;
 }
 
-/* What a phase of Chrome's is besides the types of track events. */
+/* Chrome's phases that are not types of track events. */
 enum { TYPE_COMPLETE = 256, TYPE_ARROW, TYPE_OF_CHROME };
 
 /* A LegacyEvent. */
@@ -53,7 +53,7 @@ typedef struct legacy_event {
     char phase;
     uint8_t direction;
     bool has_phase, has_id, has_bind, has_pid, has_tid, local, enclosing;
-    bool of_thread; /* an instant may be of its process, or of all */
+    bool of_thread; /* else an instant of its process, or of all */
 } legacy_event;
 
 static legacy_event read_legacy(rocl_view message)
@@ -134,7 +134,7 @@ typedef struct track_event {
     rocl_view name, category;
     uint32_t name_bytes, category_bytes; /* ROCL_NONE: the view has it */
     bool has_track, has_name, has_value, has_extra;
-    bool lost_name; /* it refers to one that the trace does not have */
+    bool lost_name; /* it refers to a name that is not in the trace */
     double value;
     bool is_legacy;
     legacy_event legacy;
@@ -217,7 +217,7 @@ static track_event read_track_event(pfr_worker *w, rocl_view message)
     }
     if (!e.type && e.is_legacy && e.legacy.has_phase) {
         e.type = type_of_phase(e.legacy.phase);
-        e.uuid = e.uuid || !e.legacy.of_thread ? e.uuid : s->thread_track; /* 0: none is said */
+        e.uuid = e.uuid || !e.legacy.of_thread ? e.uuid : s->thread_track; /* 0: none */
     }
     return e;
 }
@@ -267,7 +267,8 @@ static rocl_status put_flow(pfr_worker *w, const rocl_source_record *at, rocl_vi
     return rocl_record_put(w->to, &r, err);
 }
 
-/* Arrows between calls, of the packet at hand. Those to GPU work are known by its correlation. */
+/* The arrows of the current packet between calls. Those to GPU work are known by its
+ * correlation. */
 static rocl_status put_flows(pfr_worker *w, const rocl_source_record *at, const track_event *e,
                              rocl_error *err)
 {
@@ -343,7 +344,7 @@ static rocl_status put_begin(pfr_worker *w, rocl_source_record *r, const track_e
         pfr_set_agent(&r->dst, &r->dst_type, &t->agent);
     else if (t && t->agent.number != ROCL_NO_KEY && kind != ROCL_COPY && r->agent == ROCL_NO_KEY)
         r->agent = t->agent.number;
-    /* What overlapped on its track was cut; these are the times before. */
+    /* Slices that overlapped on a track were cut; these are the original times. */
     if (a.begin > 0 && a.end >= a.begin) {
         const uint32_t clock =
             w->packet->has_clock ? w->packet->clock : w->sequence->state.default_clock;
@@ -404,7 +405,7 @@ static rocl_status put_value(pfr_worker *w, rocl_source_record *r, uint64_t uuid
     return rocl_record_put(w->to, r, err);
 }
 
-/* Further values of an event: their tracks stand beside them, or in the defaults. */
+/* Further values of an event: their tracks are beside them, or in the defaults. */
 static rocl_status put_extra(pfr_worker *w, const rocl_source_record *base, rocl_error *err)
 {
     uint64_t tracks[2][PFR_EXTRA_TRACKS];
@@ -430,7 +431,7 @@ static rocl_status put_extra(pfr_worker *w, const rocl_source_record *base, rocl
     return st;
 }
 
-/* Names of the process and thread that an event is of. */
+/* Names the process and thread of an event. */
 static rocl_status name_track(pfr_worker *w, const rocl_source_record *r, const pfr_track *t,
                               rocl_error *err)
 {
@@ -439,8 +440,8 @@ static rocl_status name_track(pfr_worker *w, const rocl_source_record *r, const 
     return rocl_record_name(w->to, ROCL_KEY_THREAD, r, pfr_bytes(w->file, t->thread_name), err);
 }
 
-/* Asynchronous events of Chrome's belong together by their id within a category, or those of old
- * kinds within a name; all others by their track. False: it has no id. */
+/* Chrome's asynchronous events are matched by id within a category (old kinds: within a name), all
+ * others by track. False: it has no id. */
 static bool find_scope(const pfr_worker *w, rocl_source_record *r, const track_event *e,
                        const pfr_track *t)
 {
@@ -480,11 +481,11 @@ static rocl_status put_arrow(pfr_worker *w, rocl_source_record *r, const track_e
                     phase == 'f' && !e->legacy.enclosing, err);
 }
 
-/* An end brings arguments, and arrows: they are drawn a ns earlier, where the slice still is. */
+/* An end has arguments and arrows: those are drawn a ns earlier, within the slice. */
 static rocl_status put_end(pfr_worker *w, rocl_source_record *r, const track_event *e,
                            rocl_error *err)
 {
-    pfr_facts a; /* of calls: an end of work says nothing new */
+    pfr_facts a; /* of calls: the end of work has nothing new */
     pfr_begin_facts(w, &a);
     r->half = ROCL_ENDS;
     r->id = e->has_name ? name_text(w, e) + (uint64_t)1 : 0;
@@ -532,7 +533,7 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
         /* fallthrough */
     case TYPE_BEGIN:
     case TYPE_INSTANT:
-    case TYPE_STATE: /* it changes to its name at this moment */
+    case TYPE_STATE: /* the state changes to its name at this moment */
         if (e.type == TYPE_STATE && !e.has_name)
             return ROCL_OK;
         r->kind = e.type >= TYPE_INSTANT && e.type != TYPE_COMPLETE ? ROCL_INSTANT : ROCL_REGION;

@@ -1,4 +1,4 @@
-/* A worker: sequences as they are at the packet at hand, and interned texts. */
+/* A worker: the states of sequences at the current packet, and interned texts. */
 #include <stdlib.h>
 
 #include "source/pftrace/worker.h"

@@ -1,4 +1,4 @@
-/* What a trace describes beside its events: tracks, processes, threads, GPUs, counters. */
+/* What a trace describes besides its events: tracks, processes, threads, GPUs, counters. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static pfr_process *open_process(pfr_file *f, uint32_t machine, int64_t pid)
     return p;
 }
 
-/* Our writer says ranks, and numbers that it had to change, as labels. */
+/* Our writer puts ranks, and numbers that it had to change, into labels. */
 static void read_label(pfr_process *p, rocl_view label)
 {
     char text[64];
@@ -52,7 +52,7 @@ static void read_label(pfr_process *p, rocl_view label)
         p->real_pid = n;
 }
 
-/* The words of a command line, which are fields of one number, with blanks between them. */
+/* Joins the words of a command line, a repeated field, with blanks. */
 static uint32_t join_command(pfr_file *f, rocl_view message, uint32_t number)
 {
     rocl_pb r = rocl_pb_of(message);
@@ -134,8 +134,8 @@ static void describe_tree(pfr_file *f, const pfr_packet *p)
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-/* Traces that were put behind each other may use a uuid for another track: from where it is
- * described as something else on, all uuids are new. */
+/* Concatenated traces may use a uuid for another track: from where it is described differently, all
+ * uuids are new. */
 static uint32_t generation_at(const pfr_file *f, uint64_t at)
 {
     uint32_t n = 0;
@@ -390,7 +390,7 @@ static void describe_gpus(pfr_file *f, const pfr_packet *p)
             gpu.label = keep_bytes(f, label);
             gpu.agent.type = ROCL_AGENT_GPU;
         }
-        if (pfr_gpu_of(f, gpu.machine, gpu.id)) /* traces behind each other: the first stays */
+        if (pfr_gpu_of(f, gpu.machine, gpu.id)) /* concatenated traces: the first one counts */
             continue;
         if (!ROCL_GROW(f->gpus, f->gpu_cap, f->gpu_count + 1)) {
             f->failed = true;
@@ -408,7 +408,7 @@ const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id)
     return NULL;
 }
 
-/* Takes the unit from the end of a description of ours. */
+/* Splits the unit off the end of a description that we wrote. */
 static rocl_view split_unit(rocl_view *description)
 {
     const rocl_view d = *description;
@@ -421,7 +421,7 @@ static rocl_view split_unit(rocl_view *description)
     return (rocl_view){d.p + at + 1, d.n - at - 2};
 }
 
-/* The message is a GpuCounterDescriptor, or has it as its field 2 where it has an iid. */
+/* The message is a GpuCounterDescriptor, or, if it has an iid, contains one as field 2. */
 void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
 {
     rocl_pb r = rocl_pb_of(message), spec;
@@ -519,7 +519,7 @@ static void name_counter(pfr_file *f, pfr_track *t)
         at++;
     while (at < name.n && strchr(" []0123456789", name.p[at]))
         at++;
-    if (agent.type == ROCL_AGENT_GPU) { /* of ours: the number is that of a GPU that is described */
+    if (agent.type == ROCL_AGENT_GPU) { /* ours: the number is that of a described GPU */
         const pfr_gpu *g = pfr_gpu_of(f, t->machine, agent.number & UINT32_MAX);
         if (!g)
             return;
@@ -549,7 +549,7 @@ static bool number_behind(const char *name, const char *word, uint64_t *number)
     return true;
 }
 
-/* GPU work is drawn on tracks that are called after their stream or queue. */
+/* GPU work is drawn on tracks named after their stream or queue. */
 static void place_track(const pfr_file *f, pfr_track *t)
 {
     const rocl_view view = pfr_bytes(f, t->name);
@@ -620,7 +620,7 @@ static void resolve_track(pfr_file *f, pfr_track *t)
         if (!t->thread_name)
             t->thread_name = rocl_map_get(&f->thread_names,
                                           thread_name_key(t->machine, thread->pid, thread->tid), 0);
-    } else if (t->name) { /* rows of one name are one */
+    } else if (t->name) { /* rows with the same name are one */
         t->thread = ROCL_KEY_OF_TEXT | t->name;
         t->thread_name = t->name;
     } else if (!t->is_process) {
@@ -658,7 +658,7 @@ bool pfr_world_define(pfr_file *f)
 {
     bool ok = true;
     for (size_t i = 0; i < f->gpu_count && ok; i++)
-        if (!f->gpus[i].machine) /* others are defined by the events that name them */
+        if (!f->gpus[i].machine) /* events that name the others define them */
             ok = rocl_records_define(f->in, ROCL_KEY_AGENT,
                                      (rocl_key){ROCL_NO_KEY, 0, f->gpus[i].agent.number},
                                      &(rocl_key_facts){.type = ROCL_AGENT_GPU});
@@ -713,7 +713,8 @@ static bool refine_processes(pfr_file *f)
         }
         p->node = nodes[machine] - 1;
     }
-    for (uint32_t i = 0; i < c->thread_count; i++) { /* a main thread has the process' number */
+    for (uint32_t i = 0; i < c->thread_count;
+         i++) { /* a main thread has the number of its process */
         const pfr_process *known;
         rocl_thread *t = rocl_definition_at(c, ROCL_DEFINE_THREAD, i);
         machine_of(c, t->process, f, &known);
@@ -740,7 +741,7 @@ rocl_status pfr_world_refine(rocl_records_input *in, rocl_error *err)
         const uint32_t machine = machine_of(c, a->process, f, &known);
         if (a->process < c->process_count)
             a->node = c->processes[a->process].node;
-        if (!((uint64_t)a->id >> 32)) { /* it was called by its number among all agents */
+        if (!((uint64_t)a->id >> 32)) { /* it was named by its number among all agents */
             snprintf(label, sizeof label, "Agent %" PRId64, a->id);
             a->label = rocl_strings_put(in->trace->strings, label, strlen(label));
         }

@@ -1,4 +1,4 @@
-/* The definitions of an input of records: what the keys of its first pass stand for. */
+/* The definitions of an input of records, made from the keys of its first pass. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@ static uint32_t intern_text(rocl_trace *t, const char *s)
     return rocl_strings_put(t->strings, s, strlen(s));
 }
 
-/* Records that name no process are of the only process that others name, if there is one; else of
- * that which is likely. */
+/* Records that name no process belong to the only process that others name, else to the likely
+ * one. */
 static bool adopt_unknown_process(rocl_records_input *in)
 {
     rocl_records_run *run = in->run;
@@ -74,14 +74,14 @@ static uint32_t name_of_key(const rocl_records_input *in, rocl_key_of of, const 
 {
     const rocl_key_entry *name = rocl_registry_find(&in->run->names_of[of], &e->key);
     if (!name && of == ROCL_KEY_THREAD && e->key.process == in->only_process) {
-        const rocl_key unknown = {ROCL_NO_KEY, 0, e->key.number}; /* it named no process */
+        const rocl_key unknown = {ROCL_NO_KEY, 0, e->key.number}; /* the record named no process */
         name = rocl_registry_find(&in->run->names_of[of], &unknown);
     }
     return name ? name->facts.name : 0;
 }
 
-/* The number of a process or thread; those that have but a name are counted, without the numbers
- * that others have. */
+/* The number of a process or thread; those with only a name are counted, skipping numbers in
+ * use. */
 static int64_t number_of_key(const rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e)
 {
     const rocl_registry *all = &in->run->keys[of];
@@ -89,7 +89,7 @@ static int64_t number_of_key(const rocl_records_input *in, rocl_key_of of, const
         return (int64_t)e->key.number;
     rocl_key number = e->key;
     for (number.number = e->index; rocl_registry_find(all, &number);)
-        number.number += all->count; /* two that are counted stay apart */
+        number.number += all->count; /* counted ones stay distinct */
     return (int64_t)number.number;
 }
 
@@ -114,7 +114,7 @@ static void define_thread(rocl_records_input *in, const rocl_key_entry *e, void 
                                        .name = name_of_key(in, ROCL_KEY_THREAD, e)};
 }
 
-/* The number of a device is all there is: the same GPU in every process of the input. */
+/* Only the number of the device is known: it is the same GPU in every process of the input. */
 static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *to)
 {
     static const char *const types[] = {[ROCL_AGENT_OTHER] = "Agent",
@@ -137,7 +137,7 @@ static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *
                                      .label = intern_text(in->trace, label)};
 }
 
-/* Its number is an address, mostly; one that would be negative as an id is its name. */
+/* Its number is mostly an address; one that would be negative as an id becomes its name. */
 static void define_lane(rocl_records_input *in, const rocl_key_entry *e, const char *word,
                         uint32_t name, rocl_queue *to)
 {
@@ -191,7 +191,8 @@ static void define_counter(rocl_records_input *in, const rocl_key_entry *e, void
         .symbol = e->facts.name};
 }
 
-/* How each kind of key becomes a definition, in an order in which all refer to those before. */
+/* How each kind of key becomes a definition, in an order in which each refers only to earlier
+ * ones. */
 static const struct {
     rocl_definition kind;
     void (*fill)(rocl_records_input *in, const rocl_key_entry *e, void *to);

@@ -1,4 +1,4 @@
-/* Records that are wrong. Which of them are reported does not depend on who comes to them first. */
+/* Broken records. Which of them are reported does not depend on the timing of workers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_
 {
     rocl_records_run *run = w->in->run;
     const rocl_bad_record bad = {piece, line, where, why};
-    bool known = false; /* what stopped a reader hides all that comes behind it */
+    bool known = false; /* a fault that stops a reader hides all later ones */
     pthread_mutex_lock(&run->lock);
     unsigned at = run->bad_count;
     run->faults[fault]++;

@@ -14,13 +14,13 @@
 
 typedef struct half {
     uint64_t id;
-    uint32_t arg_count; /* behind the event, which has the size of its kind */
+    uint32_t arg_count; /* after the event, which has the size of its kind */
     uint8_t kind;
     bool begins;
     bool timed; /* a begin whose event has its end */
 } half;
 
-/* Where a half is, for messages. */
+/* The place of a half, for messages. */
 typedef struct origin {
     uint32_t piece, line; /* pieces have some MiB */
     uint64_t where;
@@ -104,7 +104,7 @@ rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const roc
                : rocl_fail_memory(err);
 }
 
-/* Adds the arguments of a half, of which `data` are the bytes. */
+/* Adds the arguments of a half with these bytes. */
 static bool add_args(rocl_records *w, const uint8_t *data)
 {
     half h;
@@ -113,7 +113,7 @@ static bool add_args(rocl_records *w, const uint8_t *data)
     return rocl_args_add(w, data, h.arg_count);
 }
 
-/* The second pass: a begin that has its end goes out, as a record of its kind. */
+/* The second pass: emits a begin with its end, as a record of its kind. */
 static rocl_status emit_joined(rocl_records *w, const uint8_t *begin, const uint8_t *end,
                                int64_t time, rocl_error *err)
 {
@@ -198,7 +198,7 @@ rocl_status rocl_halves_join(rocl_records *w, rocl_error *err)
         } else if (!open.top) {
             count_unjoined(w, rec.data);
         } else {
-            /* The begin with its id, else the last one. */
+            /* The begin with this id, else the last one. */
             rocl_open *of_end = rocl_open_find(&open, h.id);
             open_half *begin = (open_half *)(of_end ? of_end : open.top);
             rocl_open_remove(&open, &begin->open);

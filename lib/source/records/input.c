@@ -67,7 +67,7 @@ static void stop_workers(rocl_records_input *in)
     run->allocations = NULL;
 }
 
-/* What a worker needs for its first piece, and for each. */
+/* Sets up a worker for its first piece, and for each. */
 static rocl_status begin_piece(rocl_records *w, const rocl_piece *piece, rocl_error *err)
 {
     if (!w->names)
@@ -119,7 +119,7 @@ static rocl_status merge_workers(rocl_records_input *in, rocl_error *err)
     return ROCL_OK;
 }
 
-/* From how many lines each piece has to the number of its first one. */
+/* Turns the line counts of pieces into the numbers of their first lines. */
 static void number_lines(rocl_records_input *in)
 {
     uint64_t next = 1;
@@ -147,7 +147,7 @@ void rocl_records_suspend(rocl_records_input *in)
             rocl_spool_suspend(in->files[i].spool);
 }
 
-/* All pieces, by all workers, who still have what they noted. */
+/* All pieces, by all workers, which still have what they noted. */
 static rocl_status index_pieces(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
@@ -237,7 +237,7 @@ rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_tra
     for (size_t i = 0; i < in->file_count; i++) {
         rocl_spool *spool = in->files[i].spool;
         rocl_status st = ROCL_OK;
-        if (spool && s->ops->same_run) /* it was filled when it was recognised */
+        if (spool && s->ops->same_run) /* it was filled already */
             st = rocl_spool_resume(spool, err);
         else if (spool)
             st = rocl_spool_fill(spool, &t->spooled, t->opt.tmpdir, err);
@@ -370,7 +370,7 @@ rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, const rocl_
         st = rocl_allocs_new(&run->allocations, t, err);
     if (st != ROCL_OK)
         return st;
-    rocl_records_count_faults(in); /* the first pass has found them all */
+    rocl_records_count_faults(in); /* the first pass has found all faults */
     for (size_t i = 0; i < in->piece_count && st == ROCL_OK; i++)
         st = rocl_plan_add(plan,
                            &(rocl_task){.kinds = kinds,
@@ -482,8 +482,9 @@ rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
     const rocl_piece *p = to->piece;
     rtg_reader *r = &to->reader;
     rocl_status st = ROCL_OK;
-    uint64_t beyond = 0;                    /* lines behind the piece */
-    bool skips = continues && p->first > 0; /* what continues the record of the piece before */
+    uint64_t beyond = 0; /* lines after the piece */
+    bool skips =
+        continues && p->first > 0; /* lines that continue the last record of the piece before */
     bool more;
     rtg_reader_begin(r, to->in->files[p->file].spool, p->first, continues ? UINT64_MAX : p->last);
     while (st == ROCL_OK && (st = rtg_reader_fill(r, &more, err)) == ROCL_OK && more) {

@@ -50,8 +50,7 @@ static inline bool is_zero(word_pair v)
     return !(v[0] | v[1]);
 }
 
-/* The words in which two records differ: mostly few, which are next to each other, and none of the
- * keys. */
+/* The words in which two records differ: mostly few adjacent ones, and no keys. */
 static inline uint64_t find_changes(const uint64_t *a, const uint64_t *b, size_t words)
 {
     enum { KEYS = ROCL_WORDS_OF_KEYS / 4 * 4 };
@@ -107,7 +106,7 @@ static uint8_t *encode_changes(uint8_t *p, size_t at, rocl_recent *e, const uint
     return p;
 }
 
-/* What rocl_recent_again() changes. */
+/* The words that rocl_recent_again() changes. */
 enum {
     WORD_WHERE = offsetof(rocl_plain_record, where) / 8,
     WORD_LINK = offsetof(rocl_plain_record, link) / 8,
@@ -117,7 +116,7 @@ enum {
 static const uint64_t again_words = (uint64_t)1 << WORD_WHERE | (uint64_t)1 << WORD_LINK |
                                     (uint64_t)1 << WORD_START | (uint64_t)1 << WORD_END;
 
-/* Changes an entry to what it is in the next record, and keeps that. */
+/* Changes an entry to the next record, and keeps that. */
 static void change_recent(rocl_records *w, rocl_recent *e, const uint64_t *from, uint64_t changed)
 {
     e->where_before = e->r.where;
@@ -135,7 +134,7 @@ static void change_recent(rocl_records *w, rocl_recent *e, const uint64_t *from,
     e->changed_count = (unsigned)__builtin_popcountll(changed);
 }
 
-/* The entry of the records that are like this one, or another's that it gets: of two. */
+/* The entry of records like this one, or the one it replaces, of two candidates. */
 static rocl_recent *find_recent(rocl_records *w, const rocl_plain_record *r)
 {
     uint64_t h = ((uint64_t)r->kind << 32 | r->name) * 0x9e3779b97f4a7c15u +

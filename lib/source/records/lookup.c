@@ -1,4 +1,4 @@
-/* Tables outside of memory: see lookup.h. */
+/* Tables on disk: see lookup.h. */
 #include "source/records/lookup.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A sorted table outside of memory: what was noted in the first pass under two numbers is looked up
- * in the second one. Of each page of the table only the first key is in memory. */
+/* A sorted table on disk, to look up in the second pass what the first noted under two numbers.
+ * Only the first key of each page of the table is in memory. */
 #ifndef ROCL_SOURCE_RECORDS_LOOKUP_H
 #define ROCL_SOURCE_RECORDS_LOOKUP_H
 
@@ -23,10 +23,9 @@ rocl_status rocl_lookup_new(rocl_lookup **l, rocl_trace *t, rocl_error *err);
 void rocl_lookup_free(rocl_lookup *l);
 /* Adds an entry: keys and, of equal keys, values ascend. */
 rocl_status rocl_lookup_add(rocl_lookup *l, rocl_lookup_key key, uint64_t value, rocl_error *err);
-/* Behind the last one. */
+/* Call it after the last entry. */
 rocl_status rocl_lookup_finish(rocl_lookup *l, rocl_error *err);
-/* The value of the first entry with a key; *value stays as it is where there is none. By any
- * worker. */
+/* The value of the first entry with a key; if there is none, *value stays as it is. Any worker. */
 rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_pages *pages, rocl_lookup_key key,
                              uint64_t *value, rocl_error *err);
 

@@ -26,8 +26,8 @@ static void add_to_table(const rocl_open_stack *s, rocl_open *o)
     *at = o;
 }
 
-/* A table of all for twice as many as there are. False: memory is out; the one that is there
- * remains, or none, which is only slower. */
+/* Makes a table with room for twice as many as there are. False: memory is out; the old table, or
+ * none, stays in use, which is only slower. */
 static bool make_table(rocl_open_stack *s)
 {
     size_t count = (size_t)2 * LOOK_DOWN_MAX;

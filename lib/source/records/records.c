@@ -1,5 +1,4 @@
-/* A record in the two passes, from what the parser puts to what is noted or emitted of it: see
- * records.h. */
+/* A record in the two passes, from the parser to what is noted or emitted: see records.h. */
 #include "source/records/records.h"
 
 #include <math.h>
@@ -13,7 +12,7 @@
 void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where)
 {
     size_t size = sizeof *r;
-    __asm__("" : "+r"(size)); /* a size that the compiler knows is cleared in place, slowly */
+    __asm__("" : "+r"(size)); /* hides the size from the compiler, whose inlined clearing is slow */
     memset(r, 0, size);
     r->kind = kind;
     r->where = where;
@@ -148,7 +147,7 @@ static const char *check_times(const rocl_source_record *r, rocl_fault *fault)
 
 static void make_plain(rocl_records *w, const rocl_source_record *r, rocl_plain_record *to)
 {
-    /* The first pass needs but names that are keys. */
+    /* The first pass needs only names that are keys. */
     const bool names =
         !w->indexing || w->keeps || r->kind == ROCL_DISPATCH || r->kind == ROCL_COUNTER;
     to->process = r->process;
@@ -183,10 +182,10 @@ static void make_plain(rocl_records *w, const rocl_source_record *r, rocl_plain_
     memcpy(&to->as, &r->as, rocl_kind_infos[r->kind].size);
 }
 
-/* The word of a record that has a member, as a set of words. */
+/* The word of a record that contains a member, as a set of words. */
 #define WORD(member) ((uint64_t)1 << offsetof(rocl_plain_record, member) / 8)
 
-/* Kernels without a number are known by their name. */
+/* Kernels without a number are identified by their name. */
 static uint64_t kernel_number(const rocl_plain_record *r)
 {
     return r->kernel == ROCL_NO_KEY && r->name ? r->name : r->kernel;
@@ -214,7 +213,7 @@ static void note_agent(rocl_records *w, const rocl_plain_record *r, uint64_t num
     note_key(w, r, ROCL_KEY_AGENT, 0, number, &(rocl_key_facts){.type = (rocl_agent_type)type});
 }
 
-/* Notes those keys of which a word is other than in the record before. */
+/* Notes the keys that differ from those of the record before. */
 static void note_keys(rocl_records *w, const rocl_plain_record *r, uint64_t changed,
                       const rocl_key_facts *symbol)
 {
@@ -302,7 +301,7 @@ static uint32_t resolve_key(const rocl_records *w, rocl_key_of of, uint64_t proc
                                                            : rocl_records_find(w->in, of, key);
 }
 
-/* Looks those keys up of which a word is other than in the record before. */
+/* Looks up the keys that differ from those of the record before. */
 static void resolve_keys(const rocl_records *w, const rocl_plain_record *r, uint64_t changed,
                          rocl_record_indexes *to)
 {
@@ -338,9 +337,9 @@ static void resolve_keys(const rocl_records *w, const rocl_plain_record *r, uint
                                                                   : c->kernels[to->kernel].shown;
 }
 
-/* What links a call and the work that it launched: numbers count in each process. Those of the
- * only or first process stay as they are, but for 0, which would be none. Below 2^63, as databases
- * and CSV need. */
+/* The id that links a call and the work that it launched; the file's numbers are per process. Those
+ * of the only or first process stay as they are, except 0, which means none. Below 2^63, as
+ * databases and CSV need. */
 static uint64_t make_stack_id(const rocl_capture *c, uint32_t process, uint64_t link)
 {
     const uint64_t zero = (uint64_t)1 << 35;
@@ -351,7 +350,7 @@ static uint64_t make_stack_id(const rocl_capture *c, uint32_t process, uint64_t 
     return (uint64_t)process << 36 | (link ? link : zero);
 }
 
-/* The event of a record: all that is known now stands in place of what its keys are. */
+/* The event of a record: replaces keys by what they stand for. */
 static void make_event(const rocl_records *w, const rocl_plain_record *r,
                        const rocl_record_indexes *at, rocl_any_record *as)
 {
@@ -416,9 +415,8 @@ static void make_event(const rocl_records *w, const rocl_plain_record *r,
     }
 }
 
-/* Dispatches that several records hold, as those of a table of counter values do: each row is a
- * value and repeats the dispatch. They are sorted by process, row and place; the first of each row
- * goes out. */
+/* Dispatches repeated by several records, as in a table of counter values whose rows repeat the
+ * dispatch. They are sorted by process, row and place; the first of each row is emitted. */
 static rocl_status add_repeated(rocl_records *w, const rocl_plain_record *r,
                                 const rocl_dispatch *event, rocl_error *err)
 {
@@ -486,7 +484,7 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
     if (packet && !(event.dispatch.packet = rocl_batcher_packet(&w->out, packet)))
         return rocl_fail_memory(err);
     st = rocl_batcher_add(&w->out, kind, &event, rocl_kind_infos[kind].size, err);
-    /* Never full between records: the arguments of the next one come before it. */
+    /* Batches are never full between records: the arguments of the next one come before it. */
     return st != ROCL_OK || w->out.out[kind].count < w->out.max ? st
                                                                 : rocl_batcher_flush(&w->out, err);
 }
@@ -510,8 +508,7 @@ static rocl_status put_plain(rocl_records *w, const rocl_plain_record *r,
 
 /* ---- halves ---------------------------------------------------------------------------------- */
 
-/* Puts the open begins of a scope as what they are: their ends, if any, are to be found by the
- * sorter. */
+/* Puts the open begins of a scope as halves: the sorter finds their ends, if any. */
 static rocl_status put_open(rocl_records *w, rocl_scope *s, rocl_error *err)
 {
     const size_t pending = w->pending_args;
@@ -558,7 +555,7 @@ static bool has_keys_of(const rocl_source_record *end, const rocl_plain_record *
            end->kind != ROCL_DISPATCH && end->kind != ROCL_COUNTER;
 }
 
-/* Puts what a begin and its end are together. */
+/* Puts the record of a begin and its end. */
 static rocl_status put_joined(rocl_records *w, const rocl_scope *s, rocl_open_half *h,
                               const rocl_source_record *end, uint64_t time, rocl_error *err)
 {
@@ -595,7 +592,7 @@ static rocl_status put_joined(rocl_records *w, const rocl_scope *s, rocl_open_ha
     return put_plain(w, r, NULL, NULL, err);
 }
 
-/* A half of a scope that is in order so far is joined here, others by the sorter. */
+/* Halves of a scope that is in order so far are joined here, others by the sorter. */
 static rocl_status put_half(rocl_records *w, const rocl_source_record *r, rocl_error *err)
 {
     const uint64_t time = (uint64_t)(r->at > 0 ? r->at : r->as.e.start);
@@ -627,7 +624,7 @@ static rocl_status put_half(rocl_records *w, const rocl_source_record *r, rocl_e
             rocl_scope_done(&w->scopes, h);
             return st;
         }
-        st = put_open(w, s, err); /* its begin may be in another piece, or the last one is it */
+        st = put_open(w, s, err); /* its begin may be in another piece, or be the last one */
     }
     if (st != ROCL_OK)
         return st;
@@ -635,7 +632,7 @@ static rocl_status put_half(rocl_records *w, const rocl_source_record *r, rocl_e
     return put_plain(w, &plain, r->symbol, r->packet, err);
 }
 
-/* The piece at hand is parsed: what is open goes to the sorter. */
+/* The current piece has been parsed: gives what is open to the sorter. */
 rocl_status rocl_scopes_put_open(rocl_records *w, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -704,7 +701,7 @@ rocl_status rocl_record_put_again(rocl_records *to, const rocl_record_again *r, 
     return st;
 }
 
-/* Emits the records of the piece at hand as the first pass kept them. */
+/* Emits the records of the current piece as the first pass kept them. */
 rocl_status rocl_kept_emit(rocl_records *w, const rocl_kept_piece *kept, rocl_error *err)
 {
     const uint8_t *p;

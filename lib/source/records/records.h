@@ -36,7 +36,7 @@
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-#define ROCL_NO_KEY UINT64_MAX /* the record does not say it */
+#define ROCL_NO_KEY UINT64_MAX /* the record has none */
 
 typedef enum rocl_key_of {
     ROCL_KEY_PROCESS, /* pid */
@@ -53,14 +53,14 @@ typedef struct rocl_key {
     uint64_t process, agent, number; /* 0 where it does not matter */
 } rocl_key;
 
-/* What is known of a definition beside its key; of the first record that says it. */
+/* What is known of a definition besides its key, from the first record that has it. */
 typedef struct rocl_key_facts {
     rocl_agent_type type; /* of an agent; GPU wins over CPU, CPU over OTHER */
     uint32_t name;        /* text: of a kernel as it was written, of a counter; else 0 */
-    uint32_t mangled;     /* text, of a kernel whose name is not that of its symbol; 0 */
+    uint32_t mangled;     /* text, of a kernel whose name differs from its symbol, else 0 */
     uint64_t pid;         /* of a process whose key is another number: its pid; 0 unknown */
     bool is_function;     /* of a kernel: see rocl_kernel */
-    int64_t id;           /* of a kernel: its number in the file; 0: one is made */
+    int64_t id;           /* of a kernel: its number in the file; 0: one is assigned */
     int64_t group_segment, private_segment, sgpr, arch_vgpr, accum_vgpr; /* of a kernel */
 } rocl_key_facts;
 
@@ -70,13 +70,13 @@ typedef struct rocl_registry rocl_registry;
 
 typedef enum rocl_half {
     ROCL_WHOLE,
-    ROCL_BEGINS, /* as.e.start is when; it ends with the next ROCL_ENDS of its scope */
-    ROCL_ENDS,   /* as.e.start is when; kind and name are those of the begin; arguments that it has
-                    come after those of the begin */
-    ROCL_JOINED  /* only for `complete`: both of them, as far as it is known by now */
+    ROCL_BEGINS, /* at as.e.start; ends with the next ROCL_ENDS of its scope */
+    ROCL_ENDS,   /* at as.e.start; kind and name are those of the begin; its arguments come after
+                    those of the begin */
+    ROCL_JOINED  /* only for `complete`: both, as far as known */
 } rocl_half;
 
-/* What a call says of the direction of its copy. */
+/* The direction of a copy as its call says. */
 typedef enum rocl_copy_direction {
     ROCL_COPY_UNKNOWN,
     ROCL_COPY_ON_HOST,
@@ -85,58 +85,58 @@ typedef enum rocl_copy_direction {
     ROCL_COPY_ON_DEVICE
 } rocl_copy_direction;
 
-/* A record as it was read. rocl_record_begin() sets everything to "not said". Views need to live
- * only during rocl_record_put(). */
+/* A record as it was read. rocl_record_begin() sets everything to "unknown". Views must live only
+ * during rocl_record_put(). */
 typedef struct rocl_source_record {
     rocl_kind kind;
     rocl_half half;
-    /* Halves: begins and ends of one scope of a process belong together: a thread, where the last
-     * begin ends first (push and pop), or what a range is known by. */
-    uint64_t scope, id; /* id: an end takes the last open begin with its id, else the last one */
-    int64_t at; /* of a begin that knows its start and end (as.e) better than its scope, where it
-                   stands at this time; 0: it does not */
+    /* Halves: begins and ends are matched within a scope of a process: a thread, where the last
+     * begin ends first (push and pop), or whatever identifies a range. */
+    uint64_t scope, id; /* id: an end matches the last open begin with its id, else the last one */
+    int64_t at; /* of a begin whose start and end (as.e) are more exact than its place in the scope,
+                   which is at this time; 0: none */
     uint64_t where; /* place in the file: offset or row id, below 2^44; also makes the id */
     uint64_t process, thread, agent, queue, stream, kernel; /* numbers of keys; ROCL_NO_KEY */
     uint64_t src, dst;                                      /* agents of a copy */
     uint64_t source_queue;                                  /* of a HIP event */
     rocl_agent_type agent_type, src_type, dst_type;         /* ROCL_AGENT_GPU unless said */
-    uint64_t row;  /* number of a dispatch in its process, by which its counters find it;
-                      ROCL_NO_KEY:  they are those that were put at the same place */
-    bool once;     /* a dispatch that several records may hold: goes out once for each `row` */
-    uint64_t pid;  /* of a process whose key is another number: its pid; 0 not said */
-    uint64_t link; /* the same number links a call and the GPU work that it launched; ROCL_NO_KEY */
+    uint64_t row;    /* number of a dispatch in its process, by which counters refer to it;
+                        ROCL_NO_KEY: its counters are those put at the same place */
+    bool once;       /* a dispatch that several records may repeat: emitted once for each `row` */
+    uint64_t pid;    /* of a process whose key is another number: its pid; 0 unknown */
+    uint64_t link;   /* links a call and the GPU work that it launched; ROCL_NO_KEY */
     uint64_t parent; /* link of the call around it; ROCL_NO_KEY */
-    /* Of a call that copies, 0 else: a copy without a size of its own, which is the only one with
-     * this link, has that of its call, and its direction if ends_unknown (src, dst are guessed). */
+    /* Of a call that copies, else 0: if only one copy has this link, and no size of its own, it
+     * gets that of its call, and the direction if ends_unknown (src, dst are guessed). */
     uint64_t bytes;
     rocl_copy_direction direction;
     bool ends_unknown;
-    rocl_view name; /* of the call, message, operation; of a dispatch: of its kernel; empty where
-                       as.e.name is set, as a text */
-    rocl_view function; /* of a marker: the function; else as.region.function where it is set, as a
-                           text, or the name */
-    uint32_t label;     /* text, of a dispatch: the range around it; 0 */
+    rocl_view name;     /* of the call, message, operation, or of the kernel of a dispatch; empty:
+                           as.e.name is set, as a text */
+    rocl_view function; /* of a marker: the function; empty: as.region.function, if set, as a text,
+                           else the name */
+    uint32_t label;     /* text, of a dispatch: the range around it; 0: none */
     rocl_view counter;  /* ROCL_COUNTER, SPM, SAMPLE: its name */
-    const rocl_key_facts *symbol; /* of a dispatch: what is known of its kernel; NULL: nothing */
-    const rocl_packet *packet;    /* of a dispatch, of its packet; NULL: nothing */
-    /* Times, sizes, dimensions, category (a text), stack ids where `link` is not used. Indexes,
-     * names, ids and durations are made of the members above. */
+    const rocl_key_facts *symbol; /* of a dispatch: facts of its kernel, or NULL */
+    const rocl_packet *packet;    /* of a dispatch: facts of its packet, or NULL */
+    /* Times, sizes, dimensions, category (a text), stack ids if `link` is not used. Indexes, names,
+     * ids and durations are derived from the members above. */
     rocl_any_record as;
 } rocl_source_record;
 
-/* A record without views: its texts are interned. An array of words, of which the passes compare,
- * encode and copy those that its kind has. */
+/* A record without views: its texts are interned. It is an array of words; the passes compare,
+ * encode and copy only those of its kind. */
 typedef struct rocl_plain_record {
-    /* What keys are made of: two records with the same words here have the same definitions. */
+    /* The words of keys: records that are equal in these have the same definitions. */
     uint64_t process, thread, agent, queue, stream, kernel, src, dst, source_queue, pid;
     uint32_t name, function, counter, label; /* texts; 0: none */
     uint8_t kind, half, once, agent_type, src_type, dst_type;
-    uint8_t any; /* 1: tells a record from an entry without one */
+    uint8_t any; /* 1: distinguishes a record from an empty entry */
     uint8_t ends_unknown;
-    /* In what records with the same keys differ. */
+    /* Records with the same keys differ in these. */
     uint64_t scope, id, where, row, link, parent;
     int64_t at;
-    rocl_any_record as; /* the bytes behind those of the kind mean nothing */
+    rocl_any_record as; /* bytes beyond those of the kind are meaningless */
 } rocl_plain_record;
 
 /* A worker in one of the passes, an input, and a piece of it. */
@@ -147,35 +147,32 @@ typedef struct rocl_piece rocl_piece;
 void rocl_record_begin(rocl_source_record *r, rocl_kind kind, uint64_t where);
 /* Is the kind wanted? False: its records need not be put (faults were counted before). */
 bool rocl_records_want(const rocl_records *to, rocl_kind kind);
-/* Are arguments wanted of the next record? */
+/* Are arguments of the next record wanted? */
 bool rocl_records_want_args(const rocl_records *to);
-/* If so, only those of ROCL_FIELD_HANDLES? Others do no harm. */
+/* If so, only those of ROCL_FIELD_HANDLES? Others may be put, too. */
 bool rocl_records_want_only_handles(const rocl_records *to);
-/* Are packets wanted of dispatches and counters? */
+/* Are packets of dispatches and counters wanted? */
 bool rocl_records_want_packets(const rocl_records *to);
 /* Is a value wanted for each instance of a counter, not their sum? */
 bool rocl_records_want_instances(const rocl_records *to);
-/* An argument of the record that is put next. */
+/* Adds an argument to the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value);
-/* A process, thread, queue or stream has a name: the record says which one. Only those with records
- * are defined.
- */
+/* Names the process, thread, queue or stream of a record. Only those with other records are
+ * defined. */
 rocl_status rocl_record_name(rocl_records *to, rocl_key_of of, const rocl_source_record *r,
                              rocl_view name, rocl_error *err);
 /* Takes a record: checks its times, notes its keys or makes it an event. */
 rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_error *err);
-/* Most records differ from an earlier one but in where they are, when, and what they are linked
- * with. Who finds out soon that they do, by what they are made of, need not make them again: */
+/* Most records differ from an earlier one only in place, times and links. A parser that recognises
+ * this early need not build them again: */
 typedef struct rocl_record_like {
     size_t entry;
     uint64_t version; /* 0: there is none */
 } rocl_record_like;
-/* The record that was put last, if it is the one at `where`, and can be put again, which no half
- * is.
- */
+/* The last record, if it was put at `where` and can be put again, which halves cannot. */
 rocl_record_like rocl_records_last(const rocl_records *to, uint64_t where);
-/* Such a record. */
+/* A record that repeats an earlier one. */
 typedef struct rocl_record_again {
     rocl_record_like like;
     uint64_t where, link;
@@ -183,41 +180,41 @@ typedef struct rocl_record_again {
     uint64_t bytes; /* of a call that copies; 0 */
     rocl_copy_direction direction;
 } rocl_record_again;
-/* Puts it. *done false: it is no longer known what it is like, or something is wrong with the
- * times; make it. */
+/* Puts it. *done false: the earlier record is no longer known, or the times are wrong; build it. */
 rocl_status rocl_record_put_again(rocl_records *to, const rocl_record_again *r, bool *done,
                                   rocl_error *err);
-/* Something that is no usable record: counted, and left out. `why` is a constant. */
+/* Counts and leaves out an unusable record. `why` is a constant. */
 rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
                               rocl_error *err);
-/* The same of a line that was read before: its number within the piece, as it was then. */
+/* The same for a line that was read before, by its number within the piece. */
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
                                  const char *why, rocl_error *err);
-/* What is wrong with a time that is no number of nanoseconds from 0 on: its text, in units of so
- * many. */
+/* What is wrong with a time that is not a valid number of nanoseconds: its text, in units of
+ * `ns`. */
 const char *rocl_time_fault(rocl_view text, double ns);
 uint64_t rocl_records_line_number(const rocl_records *to);
-/* Parses a line, without its end, of n bytes at p, which may be written to, p[n] as well. */
+/* Parses a line of n bytes at p, without its end; p[0..n] may be modified. */
 typedef rocl_status rocl_record_line_fn(rocl_records *to, char *p, size_t n, uint64_t where,
                                         rocl_error *err);
-/* What ends the line at hand, until p[n] is written to: LF, CR LF, CR, or nothing. */
+/* The end of the current line, until p[n] is modified: LF, CR LF, CR, or nothing. */
 rocl_view rocl_records_line_end(const rocl_records *to);
-/* Is it what stands behind the last line end of a file? */
+/* Is it the rest after the last line end of a file? */
 bool rocl_records_line_is_cut(const rocl_records *to);
-/* Does the line belong to the record of the line before? */
+/* Does the line continue the record of the line before? */
 typedef bool rocl_line_continues_fn(const char *p, size_t n);
-/* For a format of lines: hands the lines of the piece at hand to its function. Records of several
+/* For a format of lines: passes the lines of the current piece to its function. Records of several
  * lines (`continues`, else NULL) are not cut by the end of a piece. */
 rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
                                rocl_line_continues_fn *continues, rocl_error *err);
-/* Interned, by way of a small table of the worker. ROCL_NONE: memory is out, which put reports. */
+/* Interns a text, through a small cache of the worker. ROCL_NONE: memory is out, which put
+ * reports. */
 uint32_t rocl_records_text(rocl_records *to, rocl_view s);
-/* The input and the piece at hand. */
+/* The input and the current piece. */
 rocl_records_input *rocl_records_input_of(const rocl_records *to);
 const rocl_piece *rocl_records_piece(const rocl_records *to);
 /* The parser's own state of this worker: NULL at first, freed by free_worker. */
 void **rocl_records_state(rocl_records *to);
-/* For formats that join records themselves: is this the first pass, and which worker is it? */
+/* For formats that join records themselves: is this the first pass, and which worker is this? */
 bool rocl_records_first_pass(const rocl_records *to);
 unsigned rocl_records_worker(const rocl_records *to);
 
@@ -226,30 +223,32 @@ unsigned rocl_records_worker(const rocl_records *to);
 /* A piece of a file that one worker parses. */
 struct rocl_piece {
     uint32_t file;        /* of the input */
-    uint32_t part;        /* the format's: kind of table, array of a JSON file */
+    uint32_t part;        /* for the format: kind of table, array of a JSON file */
     uint64_t first, last; /* bytes [first, last), or row ids */
-    uint64_t rows;        /* about how many, for progress */
+    uint64_t rows;        /* approximate number, for progress */
 };
 
 typedef enum rocl_places { ROCL_PLACES_LINES, ROCL_PLACES_BYTES, ROCL_PLACES_ROWS } rocl_places;
 
 typedef struct rocl_record_format {
     rocl_places places; /* what messages count */
-    unsigned row_bits;  /* of `where` that are the row, where others tell tables apart; 0: all */
+    unsigned
+        row_bits; /* bits of `where` that are the row, if the others distinguish tables; 0: all */
     /* Puts the records of a piece. Called once or more for each piece, by any worker. */
     rocl_status (*parse)(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
                          rocl_error *err);
-    /* parse puts the same records in both passes, arguments apart: where memory allows they are
-     * kept, and files are parsed but once. */
+    /* parse puts the same records in both passes, except arguments: if memory allows they are kept,
+     * and files are parsed only once. */
     bool keeps;
-    /* In the second pass: completes a record by what only the first one found out. It may change
-     * link, agent and `as`; scope and id of whole records are its own. NULL: they are complete. */
+    /* In the second pass: completes a record with what only the first pass found out. May change
+     * link, agent and `as`; scope and id of whole records are free for its use. NULL: records are
+     * complete. */
     rocl_status (*complete)(rocl_records *to, rocl_plain_record *r, rocl_error *err);
     void (*free_worker)(void *state); /* NULL: there is none */
-    /* What the format calls a place of a file in messages, as "table HIP"; NULL: nothing. */
+    /* The name of a piece in messages, such as "table HIP"; NULL: none. */
     const char *(*part_name)(const rocl_records_input *in, const rocl_piece *piece);
-    /* After the first pass, before anything is defined of it: may set in->likely_process. *again:
-     * what it found changes what the records are, which is to be found again. NULL: it is not. */
+    /* After the first pass, before definitions are made: may set in->likely_process. *again: what
+     * it found changes the records, so the pass is repeated. NULL: not needed. */
     rocl_status (*passed)(rocl_records_input *in, bool *again, rocl_error *err);
     /* After the first pass: definitions get labels, commands, ranks. NULL: they stay as they are.
      */
@@ -267,31 +266,31 @@ struct rocl_records_input {
     rocl_trace *trace;
     rocl_source *source;
     rocl_model_capture *capture; /* the only one */
-    void *state;                 /* the format's */
+    void *state;                 /* for the format */
     rocl_records_file *files;
     size_t file_count;
     rocl_piece *pieces;
     size_t piece_count, piece_cap;
-    uint64_t only_process; /* of records that name none; 0 where nothing is known */
-    /* Of records that name none where the others name none or several; 0 where nothing is known. */
+    uint64_t only_process; /* for records that name none; 0: unknown */
+    /* For records that name none if the others name none or several; 0: unknown. */
     uint64_t likely_process;
     struct rocl_records_run *run;
 };
 
-/* For `open`: the input of a source with its capture and files, which are filled and can be read.
- * The caller then adds pieces, may define keys, and calls rocl_records_index(). */
+/* For `open`: makes the input of a source, with its capture and files, ready to be read. The caller
+ * then adds pieces, may define keys, and calls rocl_records_index(). */
 rocl_status rocl_records_open(rocl_records_input **in, rocl_source *s, rocl_trace *t,
                               const rocl_record_format *format, rocl_error *err);
 bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece);
 /* Cuts a file into pieces of ROCL_PIECE_BYTES from an offset on. */
 bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from);
 extern size_t rocl_piece_bytes; /* tests make it small */
-/* Cuts a table of a database into pieces of some 30,000 rows, which are pieces of `part`. */
+/* Cuts a table of a database into pieces of some 30,000 rows, with this `part`. */
 rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const char *table,
                                    uint32_t part, rocl_error *err);
 
-/* A key of a process whose number is no pid but a text, as a guid; the pid of its records is r.pid.
- */
+/* Marks the key of a process that is a text, such as a guid, instead of a pid; the pid of its
+ * records is r.pid. */
 #define ROCL_KEY_OF_TEXT ((uint64_t)1 << 63)
 
 /* Defines a key before the first pass: these come first, in the order of the calls. An agent of the
@@ -300,19 +299,19 @@ bool rocl_records_define(rocl_records_input *in, rocl_key_of of, rocl_key key,
                          const rocl_key_facts *facts);
 /* The first pass, and the definitions of the capture. */
 rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err);
-/* In place of it: closes the files for now, for who reads them otherwise. There is no second pass
- * then. */
+/* Instead of indexing: closes the files for now, for a user that reads them otherwise. There is
+ * then no second pass. */
 void rocl_records_suspend(rocl_records_input *in);
-/* The index of a key; ROCL_NONE. After the first pass. */
+/* The index of a key, or ROCL_NONE. After the first pass. */
 uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_key key);
 
-/* After the first pass files are only open while somebody holds them: the second pass, and who
- * reads them at other times. Any thread. After a hold that failed there is nothing to release. */
+/* After the first pass files are open only while somebody holds them: the second pass, and readers
+ * at other times. Any thread. After a failed hold there is nothing to release. */
 rocl_status rocl_records_hold_files(rocl_records_input *in, rocl_error *err);
 void rocl_records_release_files(rocl_records_input *in);
 
-/* Counts the faults of the first pass in the trace, and reports the first of them: what a run does
- * by itself. */
+/* Counts the faults of the first pass in the trace, and reports the first of them. A run does this
+ * itself. */
 void rocl_records_count_faults(rocl_records_input *in);
 
 /* The other functions of the ops of such a source; its `open` is the format's. */

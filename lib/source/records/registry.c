@@ -45,7 +45,7 @@ static bool reserve_entry(rocl_registry *r)
     return r->slots != NULL;
 }
 
-/* A device that copies name as CPU or GPU is a GPU when anything runs on it. */
+/* A device that copies call CPU or GPU is a GPU if anything runs on it. */
 static rocl_agent_type surer_type(rocl_agent_type a, rocl_agent_type b)
 {
     if (a == ROCL_AGENT_GPU || b == ROCL_AGENT_GPU)

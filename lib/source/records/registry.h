@@ -19,7 +19,7 @@ struct rocl_registry {
     size_t slot_count;
 };
 
-/* Notes that a record at a place says the key; false when memory is out. facts may be NULL. */
+/* Notes that the record at a place has the key; false: memory is out. facts may be NULL. */
 bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
                         const rocl_key_facts *facts);
 rocl_key_entry *rocl_registry_find(const rocl_registry *r, const rocl_key *k); /* or NULL */

@@ -1,4 +1,4 @@
-/* What the files of records/ share: the input's own side of a run, and a worker in a pass. */
+/* Shared by the files of records/: the state of an input during a run, and a worker in a pass. */
 #ifndef ROCL_SOURCE_RECORDS_RUN_H
 #define ROCL_SOURCE_RECORDS_RUN_H
 
@@ -37,23 +37,23 @@ _Static_assert(offsetof(rocl_plain_record, as) % 8 == 0 && sizeof(rocl_plain_rec
 /* The words of keys, as a set. */
 #define ROCL_CHANGED_KEYS (((uint64_t)1 << ROCL_WORDS_OF_KEYS) - 1)
 
-/* The indexes of what the keys of a record stand for, and the name of a dispatch. */
+/* The indexes of the definitions of a record, and the name of a dispatch. */
 typedef struct rocl_record_indexes {
     uint32_t process, thread, agent, queue, stream, kernel, counter, src, dst, source_queue;
     uint32_t kernel_name;
 } rocl_record_indexes;
 
-/* The last record of its kind, name, thread, queue ... in the piece at hand: the next one of them
- * mostly has the same keys, and differs from it in few words. */
+/* The last record of a kind, name, thread, queue ... in the current piece: the next like it mostly
+ * has the same keys and differs in few words. */
 typedef struct rocl_recent {
     rocl_plain_record r;
     rocl_record_indexes at; /* second pass */
-    uint64_t changed;       /* the words that differ from those of the record before it, */
-    unsigned changed_count; /* and how many these are */
+    uint64_t changed;       /* the words that differ from the record before it, */
+    unsigned changed_count; /* and their number */
     uint64_t where_before;  /* where that one was; 0: there is none */
     uint64_t piece;         /* number of the piece, from 1; 0: there is none */
     uint64_t likeness;      /* a hash; 0: it is free */
-    uint64_t version;       /* other for each record that rocl_recent_again() would not make */
+    uint64_t version;       /* changes with each record that rocl_recent_again() cannot repeat */
 } rocl_recent;
 
 enum { ROCL_RECENT = 512 };
@@ -71,11 +71,11 @@ struct rocl_records {
     void *state;         /* the format's */
     bool failed;         /* memory was out when an argument or text came */
     rocl_recent *recent; /* ROCL_RECENT of them, by hash */
-    uint64_t versions;   /* of them, that there were */
-    rocl_recent *latest; /* that was put, if it can be put again; NULL */
+    uint64_t versions;   /* the number of versions so far */
+    rocl_recent *latest; /* the last one put, if it can be repeated, or NULL */
     rocl_buf kept;       /* first pass: the records of the piece at hand, encoded */
-    bool keeps;          /* that is done, so far */
-    rocl_buf half;       /* that is put into the sorter */
+    bool keeps;          /* it is still being kept */
+    rocl_buf half;       /* a half for the sorter */
     rocl_scopes scopes;  /* of the piece at hand */
     /* first pass */
     rocl_registry keys[ROCL_KEYS];
@@ -101,24 +101,25 @@ typedef struct rocl_records_run {
     rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, queues, streams */
     uint64_t defined;                  /* keys that the format defined */
     rocl_records *workers;             /* opt.jobs of them, during a pass */
-    rocl_kept_piece *kept;             /* of each piece; NULL: nothing is kept */
-    atomic_bool full;                  /* there is no memory to keep more */
+    rocl_kept_piece *kept;             /* by piece; NULL: nothing is kept */
+    atomic_bool full;                  /* no more memory to keep records */
     uint64_t *lines;     /* the number of the first line of each piece, from 1 in each file */
-    int64_t first, last; /* times; none when first > last */
-    uint64_t halves, allocs, onces; /* how many records are halves, allocations, go out once */
-    rocl_sorter *joining;           /* halves, during a pass */
-    rocl_sorter *spans;             /* of scopes in each piece, during the first pass */
-    rocl_kept_piece *logs;          /* of the pairs of each piece, during the first pass */
-    rocl_lookup_key *disordered;    /* scopes, by process and number: their halves are sorted */
+    int64_t first, last; /* times; first > last: none */
+    uint64_t halves, allocs,
+        onces;             /* numbers of records that are halves, allocations, or emitted once */
+    rocl_sorter *joining;  /* halves, during a pass */
+    rocl_sorter *spans;    /* of scopes in each piece, during the first pass */
+    rocl_kept_piece *logs; /* of the pairs of each piece, during the first pass */
+    rocl_lookup_key *disordered; /* scopes, by process and number: their halves are sorted */
     size_t disordered_count, disordered_cap;
     bool all_disordered;
     rocl_sorter *noted_sizes; /* calls that copy and copies, during the first pass */
-    rocl_lookup *sizes;       /* by process and link, behind it */
-    rocl_sorter *unique;      /* dispatches that go out once, during the second pass */
+    rocl_lookup *sizes;       /* by process and link, after it */
+    rocl_sorter *unique;      /* dispatches that are emitted once, during the second pass */
     rocl_allocs *allocations;
     uint32_t kinds;          /* second pass: wanted */
     bool args, only_handles; /* only those of ROCL_FIELD_HANDLES */
-    unsigned file_users;     /* those that hold the files open */
+    unsigned file_users;     /* holders of the open files */
     bool holds_files;        /* the second pass does */
     pthread_mutex_t lock;    /* of the faults and file_users */
     uint64_t faults[ROCL_FAULTS];
@@ -132,7 +133,7 @@ static inline uint64_t rocl_place(const rocl_records *w, uint64_t where)
     return (uint64_t)w->piece->file << ROCL_WHERE_BITS | where;
 }
 
-/* The process of a record, also of one that says none. */
+/* The process of a record, even of one that names none. */
 static inline uint64_t rocl_process_key(const rocl_records *w, const rocl_plain_record *r)
 {
     return r->process == ROCL_NO_KEY ? w->in->only_process : r->process;
@@ -142,54 +143,53 @@ static inline uint64_t rocl_process_key(const rocl_records *w, const rocl_plain_
 
 /* The piece at hand is parsed: what is open goes to the sorter. */
 rocl_status rocl_scopes_put_open(rocl_records *w, rocl_error *err);
-/* The second pass: emits the records of the piece at hand as the first pass kept them; behind all
- * pieces, the dispatches that go out once. */
+/* The second pass: emits the records of the current piece as the first pass kept them; after all
+ * pieces, the dispatches that are emitted once. */
 rocl_status rocl_kept_emit(rocl_records *w, const rocl_kept_piece *kept, rocl_error *err);
 rocl_status rocl_repeated_emit(rocl_records *w, rocl_error *err);
 
-/* definitions.c: behind the first pass. */
+/* definitions.c: after the first pass. */
 rocl_status rocl_records_define_all(rocl_records_input *in, rocl_error *err);
 
 /* kept.c */
 
-/* Puts a record where the last one of its likeness is in the table, and returns that entry, whose
- * `changed` says in which words it differed. In the first pass it is kept as well. */
+/* Replaces the last record of its likeness in the table, and returns that entry, whose `changed`
+ * has the words that differed. In the first pass the record is also kept. */
 rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r);
-/* The same for one that is like another; NULL: that is not there any more, or is behind it. */
+/* The same for a record that repeats another; NULL: that one is gone, or is after it. */
 rocl_recent *rocl_recent_again(rocl_records *w, const rocl_record_again *r);
-/* The first pass, with each piece: begins to keep what is put; stores it, if memory allows. */
+/* The first pass, for each piece: begins to keep records; stores them, if memory allows. */
 void rocl_kept_begin(rocl_records *w);
 void rocl_kept_end(rocl_records *w);
-/* Stores bytes in memory that is counted, else in the temporary file of the sorters; loads them, to
- * be used before the next load of the worker; gives them back. */
+/* Stores bytes in counted memory, else in the temporary file of the sorters; loads them, valid
+ * until the next load of the worker; frees them. */
 rocl_status rocl_kept_store(rocl_records_input *in, const rocl_buf *bytes, rocl_kept_piece *to,
                             rocl_error *err);
 rocl_status rocl_kept_load(rocl_records *w, const rocl_kept_piece *k, const uint8_t **p,
                            rocl_error *err);
 void rocl_kept_free(rocl_records_input *in, rocl_kept_piece *k);
-/* The second pass: the next record from *p on, as rocl_recent_put() gave it. */
+/* The second pass: the next record from *p on, as rocl_recent_put() returned it. */
 rocl_recent *rocl_kept_next(rocl_records *w, const uint8_t **p);
 
-/* halves.c: adds a half to the run's sorter, in the second pass with its event; in the first pass,
- * where that is all that is needed, where it is. Joins them, emitting (second pass) or counting
- * those that lack the other half (first pass, to `w` in indexing state). */
+/* halves.c: adds a half to the run's sorter, in the second pass with its event, in the first with
+ * its place only. Joins halves, and emits them (second pass) or counts those without their other
+ * half (first pass, in `w`). */
 rocl_status rocl_half_add(rocl_records *w, const rocl_plain_record *r, const rocl_any_record *event,
                           rocl_error *err);
 rocl_status rocl_half_note(rocl_records *w, uint64_t process, uint64_t scope, bool begins,
                            const rocl_half_place *at, rocl_error *err);
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err);
-/* Appends the pending arguments to bytes, and takes them off; adds those of bytes again. False:
- * memory is out. */
+/* Moves the pending arguments to bytes; adds the arguments in bytes again. False: memory is out. */
 bool rocl_args_put_aside(rocl_records *w, rocl_buf *to);
 bool rocl_args_add(rocl_records *w, const uint8_t *bytes, uint32_t count);
 
-/* scopes.c: the first pass, when a piece ends: notes the scopes that it has. Behind it: which
- * scopes are not in order. What was joined of them goes to the sorter. */
+/* scopes.c: at the end of a piece in the first pass: notes its scopes. After the pass: finds scopes
+ * that are not in order, and gives their joined halves to the sorter. */
 rocl_status rocl_scopes_note(rocl_records *w, rocl_error *err);
 rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err);
 bool rocl_scope_is_disordered(const rocl_records_run *run, uint64_t process, uint64_t number);
 
-/* sizes.c: notes a call that copies, or a copy, in the first pass; joins them behind it; gives a
+/* sizes.c: notes a call that copies, or a copy, in the first pass; joins them after it; gives a
  * copy the size of its call. */
 rocl_status rocl_size_note(rocl_records *w, uint64_t process, uint64_t link, bool copy,
                            uint64_t bytes, rocl_copy_direction direction, rocl_error *err);

@@ -1,6 +1,5 @@
-/* Halves that are joined while their piece is parsed: what a worker knows of the scopes of the
- * piece at hand, and, behind the first pass, which scopes were in order in the whole input. See
- * scopes.h. */
+/* Halves that are joined while their piece is parsed: the scopes of a worker's current piece, and,
+ * after the first pass, which scopes were in order in the whole input. See scopes.h. */
 #include "source/records/scopes.h"
 
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 enum {
     SLOTS_FIRST = 64,
-    DISORDERED_MAX = 1 << 16 /* that are known one by one */
+    DISORDERED_MAX = 1 << 16 /* that are remembered individually */
 };
 
 /* ---- scopes of a piece ----------------------------------------------------------------------- */
@@ -134,9 +133,9 @@ void rocl_scope_done(rocl_scopes *s, rocl_open_half *h)
 
 /* ---- the log of a piece ---------------------------------------------------------------------- */
 
-/* Varints of each pair: index of its scope, how much later than in the pair before it began, ended,
- * and so on. Behind them, when the piece ends, process and number of each scope, and their count as
- * the last 8 bytes. */
+/* Varints of each pair: index of its scope, and differences of its times and places to the pair
+ * before. At the end of the piece they are followed by process and number of each scope, and their
+ * count as the last 8 bytes. */
 enum { PAIR_VALUES = 9 };
 
 void rocl_scopes_log(rocl_scopes *s, const rocl_scope *scope, const rocl_pair *pair)
@@ -190,7 +189,7 @@ static uint64_t read_pair(const uint8_t **p, const uint8_t *end, rocl_pair *pair
     return scope;
 }
 
-/* Puts the halves of a piece that were joined, and are of disordered scopes, into the sorter. */
+/* Puts the joined halves of a piece that belong to disordered scopes into the sorter. */
 static rocl_status sort_logged(void *ctx, unsigned number, size_t index, rocl_error *err)
 {
     rocl_records_input *in = ctx;
@@ -299,7 +298,7 @@ rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err)
     }
     if (st == ROCL_OK && (run->disordered_count || run->all_disordered))
         st = rocl_run_tasks(in->trace->opt.jobs, in->piece_count, sort_logged, in, err);
-    /* Those that name no process will get one, and with it the scopes of others. */
+    /* Records that name no process will get one, and so share scopes with others. */
     run->all_disordered |= named && unnamed;
     return st;
 }

@@ -38,7 +38,7 @@ typedef struct rocl_scope {
     bool deferred; /* its halves are not in order: the sorter joins them */
 } rocl_scope;
 
-/* Where a half is, as the log has it. */
+/* The place of a half, as in the log. */
 typedef struct rocl_half_place {
     uint64_t time, where, line, id;
 } rocl_half_place;
@@ -47,13 +47,13 @@ typedef struct rocl_pair {
     rocl_half_place begin, end;
 } rocl_pair;
 
-/* Those of a worker; zeroed at first. */
+/* The scopes of a worker; zeroed at first. */
 typedef struct rocl_scopes {
     rocl_scope *all;
     size_t count, cap;
     uint32_t *slots; /* a hash table of their indexes */
     size_t slot_count;
-    size_t latest; /* that was asked for */
+    size_t latest; /* the scope found last */
     rocl_open *spare;
     rocl_buf log;
     rocl_pair logged; /* the last one */
@@ -67,8 +67,8 @@ rocl_scope *rocl_scope_find(rocl_scopes *s, uint64_t process, uint64_t number, b
 rocl_open_half *rocl_scope_open(rocl_scopes *s, rocl_scope *scope, uint64_t id);
 /* Takes the begin on top. NULL: there is none. */
 rocl_open_half *rocl_scope_pop(rocl_scope *scope);
-/* Takes the last begin with this id. NULL: there is none; that of an end may be in another piece,
- * or is the last one of all. */
+/* Takes the last begin with this id. NULL: there is none; the begin may be in another piece, or be
+ * the last one of all. */
 rocl_open_half *rocl_scope_take(rocl_scope *scope, uint64_t id);
 /* Gives back a begin that was taken. */
 void rocl_scope_done(rocl_scopes *s, rocl_open_half *h);

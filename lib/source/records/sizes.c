@@ -1,4 +1,5 @@
-/* Sizes of copies that only the calls around them say, as hipMemcpy does: both have one link. */
+/* Sizes of copies that only the calls around them have, such as hipMemcpy: both have the same
+ * link. */
 #include "source/records/run.h"
 
 /* Value of an entry of the sorter: 0 a copy, else the call's size and direction. */
@@ -14,8 +15,8 @@ rocl_status rocl_size_note(rocl_records *w, uint64_t process, uint64_t link, boo
                            (const uint64_t[]){process, link, value}, NULL, 0, err);
 }
 
-/* Calls and copies with one link follow each other, the copies first. Of a call with several copies
- * nobody knows how much each is. */
+/* Calls and copies with one link follow each other, the copies first. If a call has several copies,
+ * the size of each is unknown. */
 rocl_status rocl_sizes_join(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;

@@ -144,7 +144,7 @@ static uint32_t read_text(const rocpd_row *r, unsigned col)
     return rocl_strings_put(r->set->trace->strings, p, n);
 }
 
-/* What is no integer is unknown, as a missing column is. */
+/* A value that is not an integer is unknown, like a missing column. */
 static int64_t read_int(const rocpd_row *r, unsigned col, int64_t missing)
 {
     bool bad = false;
@@ -163,7 +163,7 @@ static uint32_t read_ref(const rocpd_row *r, unsigned col, size_t ids)
     return index == ROCPD_NOBODY ? ROCL_NONE : index;
 }
 
-/* r NULL: there is no row, nothing is known. */
+/* r NULL: there is no row, so everything is unknown. */
 static void read_field(const rocpd_row *r, unsigned col, const field *f, int64_t id,
                        void *definition)
 {
@@ -194,7 +194,7 @@ static const char *const rank_keys[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    
 
 enum { RANK_KEYS = sizeof rank_keys / sizeof *rank_keys };
 
-/* The value of a variable as a rank; -1 when it is none. */
+/* The value of a variable as a rank; -1: it is not one. */
 static int32_t parse_rank(const cJSON *environment, const char *key)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(environment, key);
@@ -250,8 +250,9 @@ struct info_table {
     /* The array of definitions and its length: offsets in rocl_capture, of tracks in rocpd_set. The
      * size of an element 0: there is no array, the map leads to the value of the only column. */
     size_t size, array, count, id;
-    unsigned name; /* column + 1 that holds SCHEMA_NOBODY where the row stands for none; 0: never */
-    /* Sets in a new definition what depends on more than a column. r NULL: there is no row. */
+    unsigned name; /* column + 1 that holds SCHEMA_NOBODY if the row stands for "none"; 0: there is
+                      no such column */
+    /* Sets members of a new definition that depend on several columns. r NULL: there is no row. */
     rocl_status (*complete)(rocpd_set *s, const info_table *t, const rocpd_row *r, void *definition,
                             rocl_error *err);
 };
@@ -271,7 +272,7 @@ static void *append_definition(rocpd_set *s, const info_table *t, int64_t id, ro
     return (char *)*array + (*count)++ * t->size;
 }
 
-/* In a flat set the extdata of a process has the guid that it had by itself. */
+/* In a flat set the extdata of a process has its original guid. */
 static uint32_t read_own_guid(const rocpd_row *r)
 {
     static const char key[] = "\"guid\"";
@@ -431,7 +432,7 @@ static rocl_status add_definition(rocpd_set *s, const info_table *t, const rocpd
     return t->complete ? t->complete(s, t, r, definition, err) : ROCL_OK;
 }
 
-/* The row of an info table. One that stands for none makes its id refer to nothing, or, of kernels,
+/* Reads a row of an info table. If it stands for "none", its id refers to nothing, or, for kernels,
  * to one of which only the name is known. */
 static rocl_status read_info_row(const rocpd_row *r, void *ctx, rocl_error *err)
 {
@@ -463,8 +464,8 @@ static rocl_status read_info_table(rocpd_set *s, rocl_db *db, const info_table *
     const char *columns[ROCL_ROWS_COLUMNS_MAX];
     for (unsigned i = 0; i < t->field_count; i++)
         columns[i] = t->fields[i].column;
-    /* The JSON of tens of thousands of symbols that are never dispatched is read only where the
-     * name asked for is in there. */
+    /* The JSON of symbols, tens of thousands of which are never dispatched, is read only if the
+     * requested name is in there. */
     if (t->table == ROCPD_INFO_KERNEL_SYMBOL && s->trace->opt.kernel_names != ROCL_NAMES_TRUNCATED)
         columns[KERNEL_EXTDATA] = NULL;
     return rocpd_each_row(&r, db, columns, t->field_count, NULL, read_info_row,
@@ -538,7 +539,7 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
     rocl_status st = ROCL_OK;
     c->rank = -1;
     s->nobody = rocl_strings_put(s->trace->strings, SCHEMA_NOBODY, strlen(SCHEMA_NOBODY));
-    /* A reference to a table that is not there is not dangling. */
+    /* A reference to a missing table is not dangling. */
     for (size_t i = 0; i < INFO_TABLES; i++)
         ((rocl_ids *)(void *)((char *)s + info_tables[i].ids))->absent =
             !s->tables[info_tables[i].table];
@@ -550,7 +551,7 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
     }
     if (!s->tables[ROCPD_INFO_CATEGORY])
         s->categories = s->strings; /* schema 3: categories are strings */
-    /* A trace of nothing but events still has a process to hang them on. */
+    /* A trace of only events still needs a process for them. */
     if (st == ROCL_OK && !c->process_count) {
         rocl_process *p = calloc(1, sizeof *p);
         if (!p)

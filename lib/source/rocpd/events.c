@@ -67,7 +67,8 @@ void rocpd_events_close(rocpd_events *e)
     free(e);
 }
 
-/* Are the rows around the id in hand? Then w->at is that of the id, or of the next greater one. */
+/* Does the window's batch cover the id? Then w->at is the row of the id, or of the next greater
+ * one. */
 static bool find_in_hand(window *w, int64_t id)
 {
     const int64_t *ids = w->rows->id;
@@ -108,8 +109,8 @@ static window *find_window(rocpd_events *e, int64_t id)
     return near;
 }
 
-/* Moves a window to an id: the one that was used longest ago, or a new one where this task has used
- * all that there are. */
+/* Moves a window to an id: the one unused for longest, or a new one if this task has used all of
+ * them. */
 static rocl_status move_window(rocpd_events *e, int64_t id, window **out, rocl_error *err)
 {
     const char *const columns[COLUMNS] = {

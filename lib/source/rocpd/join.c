@@ -20,8 +20,8 @@ typedef enum owner_class { JOIN_BY_EVENT, JOIN_BY_SAMPLE, JOIN_BY_ARGS, JOIN_CLA
 /* Stands for the kind of an owner that is not in the trace. */
 enum { JOIN_DROPPED = 0xff };
 
-/* The key of a value; that of an owner has its row after the first two. The place is the class and
- * as much of the owner's id as fits. */
+/* The key of a value; that of an owner has its row after the first two words. The place is the
+ * class and as much of the owner's id as fits. */
 enum { JOIN_PLACE, JOIN_OWNER, JOIN_POSITION, JOIN_ROW, JOIN_KEYS };
 #define JOIN_CLASS_SHIFT 62
 
@@ -36,8 +36,8 @@ static owner_class key_class(const uint64_t *key)
     return (owner_class)(key[JOIN_PLACE] >> JOIN_CLASS_SHIFT);
 }
 
-/* A record holds it up to the counter where there is no place (of dispatches, of which there are
- * many), up to the name where there is a text, which follows, or all of it. */
+/* A record holds only a part of it: up to the counter without a place (most values of dispatches),
+ * up to the name if a text follows, or all of it. */
 typedef struct join_value {
     double number;
     uint32_t counter;
@@ -52,7 +52,7 @@ static const join_value value_nowhere = {.place = {-1, -1, -1, -1, -1}};
 #define JOIN_ARG_SIZE    offsetof(join_value, place)
 #define JOIN_PLACED_SIZE offsetof(join_value, row)
 
-/* Those that values of one class point to. */
+/* The owners that values of one class point to. */
 typedef struct join_owners {
     rocl_idset ids;
     uint64_t values;      /* how many */
@@ -357,7 +357,7 @@ static rocl_status emit_values(merge *m, const rocl_dispatch *d, const rocl_pack
                 sums[i].max = v.number;
             continue;
         }
-        /* A single row may be a sum already: how many instances it is of is not known. */
+        /* A single row may already be a sum, so the number of instances is unknown. */
         rocl_counter_value fresh = {.d = *d,
                                     .counter = v.counter,
                                     .value = v.number,
@@ -405,9 +405,9 @@ static rocl_status emit_sample(const merge *m, rocl_kind kind, const rocl_region
 }
 
 /* rocprofiler-systems writes one event per tick, and for every counter a value and a sample of this
- * event. Nothing but its name says to which of the samples a value belongs: that of the counter is
- * that of the track, in some versions with a device after it. All have one time, so that another
- * sample of the event will do. */
+ * event. Only its name tells which sample a value belongs to: the name of the counter is that of
+ * the track, in some versions followed by a device. All have the same time, so any other sample of
+ * the event will do, too. */
 static const sample *find_sample(merge *m, const join_value *v)
 {
     const sample *all = (const sample *)(const void *)m->samples.data;
@@ -460,9 +460,9 @@ static rocl_status emit_samples(merge *m, rocl_error *err)
     for (size_t at = 0; st == ROCL_OK && next_of_group(m, &at, &v);) {
         const uint64_t key = hash_series(&v);
         const sample *s = find_sample(m, &v);
-        /* Of several values of a counter at one time: there are two counters (a row of
-         * rocpd_info_pmc that stands for two has two definitions, one after the other), or it has
-         * instances whose number is not stored. */
+        /* Several values of a counter at one time: either there are two counters (a row of
+         * rocpd_info_pmc for two has two consecutive definitions), or it has instances whose
+         * numbers are not stored. */
         if (rocl_map_get(&m->many, key, 0) > 1) {
             uint32_t n = rocl_map_get(&nth, key, 0), c = v.counter;
             if (c && c != ROCL_NONE && counters[c - 1].id == counters[c].id)
@@ -483,8 +483,8 @@ static rocl_status emit_samples(merge *m, rocl_error *err)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* Puts the arguments in the group to those in hand. A flush forgets these: it comes before, if the
- * batch of the kind has no room for their owner. */
+/* Adds the arguments in the group to the pending ones. A flush drops those, so it comes first if
+ * the batch of the kind has no room for their owner. */
 static rocl_status take_args(merge *m, rocl_kind kind, uint32_t *first, uint32_t *count,
                              rocl_error *err)
 {
@@ -573,7 +573,7 @@ static int compare_owner(const uint64_t *a, const uint64_t *b)
     return a[1] == b[1] ? 0 : a[1] < b[1] ? -1 : 1;
 }
 
-/* Moves the values of one owner into the group. */
+/* Collects the values of one owner in the group. */
 static rocl_status collect_group(merge *m, const uint64_t *key, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -594,8 +594,9 @@ static rocl_status collect_group(merge *m, const uint64_t *key, rocl_error *err)
     return st;
 }
 
-/* Counts the value at the head, which no owner of the trace has. Arguments of events of other kinds
- * (copies, marks) are no fault, nor is a value whose owner may be in a table that was not read. */
+/* Counts the value at the head, which has no owner in the trace. Arguments of events of other kinds
+ * (copies, marks) are not faults, nor is a value whose owner may be in a table that was not
+ * read. */
 static rocl_status skip_orphan(merge *m, rocl_error *err)
 {
     const uint32_t samples = ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
@@ -643,7 +644,7 @@ rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, r
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Values of a part, about: enough to be worth a task. */
+/* Approximate number of values of a part: enough to be worth a task. */
 #define PART_VALUES 16384
 #define PARTS_MAX   64
 
@@ -666,7 +667,7 @@ rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_err
         }
         total += sums[k].values;
     }
-    /* As if all places from the first to the last had as many values, which they about have. */
+    /* Assumes that values are evenly spread over all places, which is roughly so. */
     uint64_t share = total / most > PART_VALUES ? total / most : PART_VALUES;
     for (unsigned k = 0; k < JOIN_CLASSES && most > 1; k++) {
         uint64_t pieces = sums[k].values / share;

@@ -1,4 +1,5 @@
-/* A rocpd file: opened, its table sets made captures, cut into tasks, scanned, closed. */
+/* Opens a rocpd file, makes captures of its table sets, cuts them into tasks, scans and closes
+ * them. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -93,7 +94,8 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
     rocl_status st = refuse_unknown_schema(s, db, err);
     if (st == ROCL_OK)
         st = rocpd_read_definitions(s, db, err);
-    if (st == ROCL_OK && !c->pub.guid) { /* no process row has it; the suffix of the tables does */
+    if (st == ROCL_OK &&
+        !c->pub.guid) { /* only the suffix of the tables has it, not a process row */
         const char *suffix = found->suffixes[i];
         char guid[128];
         size_t n = 0;
@@ -188,7 +190,7 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
                                  &first, &ends, &parts, err);
     if (st != ROCL_OK || !parts)
         return st;
-    /* On request: which tables SQLite reads, and why. Once, though a trace may be read twice. */
+    /* With -v: which tables SQLite reads, and why. Once, though a trace may be read twice. */
     if (s->trace->opt.explain && !(s->explained >> table & 1)) {
         const char *why = NULL;
         s->explained |= 1u << table;
@@ -250,8 +252,8 @@ static rocl_status open_connection(rocl_trace *t, const rocl_source *src, unsign
     return st;
 }
 
-/* Samples come last: whether one is an event of its own is known when all regions are read, which
- * therefore are also where only their events are needed. */
+/* Samples come last: whether one is an event of its own is known only when all regions are read. So
+ * regions are read even if only their event ids are needed. */
 static rocl_status plan_events(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_error *err)
 {
     int64_t first, last;
@@ -354,7 +356,7 @@ static void free_scan(rocpd_set *s)
 typedef struct last_tasks {
     rocpd_set *set;
     const rocl_emitter *to;
-    bool allocs; /* there are: they are the first task, the parts of the join are the others */
+    bool allocs; /* there are allocations: they are the first task, before the parts of the join */
 } last_tasks;
 
 typedef struct alloc_ctx {
@@ -401,12 +403,12 @@ static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_
     last_tasks l = {s, to, s->allocs};
     unsigned jobs = to->quiet || to->few ? 1 : t->opt.jobs;
     size_t parts = 0;
-    free_readers(s); /* the tables are read: to join takes its memory */
+    free_readers(s); /* the tables are read: joining needs the memory */
     rocl_status st =
         s->join ? rocpd_join_start(s->join, jobs > 1 ? 4 * (size_t)jobs : 1, &parts, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = rocl_run_tasks(jobs, l.allocs + parts, run_last_task, &l, err);
-    free_scan(s); /* the sorters' memory is the sink's now, and that of the workers */
+    free_scan(s); /* the sink now needs the memory of sorters and workers */
     return st == ROCL_OK ? check_unchanged(t, c, err) : st;
 }
 
@@ -469,7 +471,7 @@ static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_pr
     if (!table)
         return ROCL_OK;
     pthread_mutex_lock(&properties_lock);
-    /* Sinks ask when all has been scanned, or nothing yet: nobody else uses that connection. */
+    /* Sinks ask only before or after scanning, when nobody else uses that connection. */
     rocl_db *db = f->connections[0];
     const bool suspended = rocl_db_is_suspended(db);
     st = open_connection(t, c->source, 0, &db, err);

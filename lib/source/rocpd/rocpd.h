@@ -77,8 +77,8 @@ typedef struct rocpd_track_def {
     uint32_t name; /* text */
 } rocpd_track_def;
 
-/* What maps say instead of an index: the row stands for none, see format/schema.h; or it is a
- * kernel of which nothing is known but what rocpd_unnamed holds, from ROCPD_UNNAMED on. */
+/* Special values in maps instead of an index: the row stands for "none", see format/schema.h; or,
+ * from ROCPD_UNNAMED on, a kernel of which only rocpd_unnamed is known. */
 #define ROCPD_NOBODY  (ROCL_NONE - 1)
 #define ROCPD_UNNAMED (UINT32_C(1) << 31)
 
@@ -96,7 +96,7 @@ typedef struct rocpd_set {
     char *tables[ROCPD_TABLES]; /* names in this file, NULL: no such table */
     bool by_track;              /* schema 4: track_id instead of pid, tid, agent, queue, stream */
     bool sound;                 /* every row of every table has been looked at */
-    uint32_t explained;         /* tables (1 << rocpd_table) of which is said how they are read */
+    uint32_t explained; /* tables (1 << rocpd_table) for which a notice said how they are read */
 
     rocl_ids strings, categories; /* id -> text */
     rocl_ids nodes, processes, threads, agents, queues, streams, code_objects, kernels, counters,
@@ -112,7 +112,7 @@ typedef struct rocpd_set {
     rocpd_worker *workers; /* opt.jobs of them */
     uint32_t kinds;
     struct rocpd_join *join;  /* NULL: no values are wanted */
-    bool paired;              /* instants are wanted: a sample of a region's event is none */
+    bool paired;              /* instants are wanted: samples of region events must be recognised */
     rocl_idset region_events; /* guarded by `lock` until all regions are read */
     pthread_mutex_t lock;
     rocl_allocs *allocs;                                               /* NULL: none are wanted */
@@ -121,13 +121,13 @@ typedef struct rocpd_set {
 
 /* The file: state of rocl_source. */
 typedef struct rocpd_file {
-    /* One per worker, opened when needed. The first is the one that its definitions were read with,
-     * which also has what is asked for one at a time. */
+    /* One per worker, opened when needed. The first is the one used for definitions, and for single
+     * queries. */
     rocl_db **connections;
     struct {
         rocl_rows *rows; /* NULL: of none */
         const char *table;
-    } properties; /* of which it was asked last */
+    } properties; /* asked for last */
     unsigned connection_count;
     bool kept_open;      /* one of the few that are not suspended */
     rocl_db_state state; /* when its definitions were read: the events must be of the same file */
@@ -177,14 +177,14 @@ typedef struct rocpd_events rocpd_events;
 rocl_status rocpd_events_open(rocpd_events **e, rocpd_set *s, rocl_db *db, uint32_t fields,
                               rocl_error *err);
 void rocpd_events_close(rocpd_events *e);
-/* What follows is for other rows than what was before: windows may be moved. */
+/* The next ids come from other rows: windows may be moved. */
 void rocpd_events_begin_task(rocpd_events *e);
 /* *found false: there is no such event. */
 rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row, bool *found,
                               rocl_error *err);
-/* Fills the numbers of the row and its category where a window has that event next, and it is like
- * nearly all: numbers, a category that is known, no extdata. The window stays where it is until
- * rocpd_events_take(). False: ask rocpd_events_find. */
+/* Fills the numbers of the row and its category, if that event is next in a window and ordinary:
+ * numbers, a known category, no extdata. The window does not move until rocpd_events_take(). False:
+ * call rocpd_events_find. */
 bool rocpd_events_peek(rocpd_events *e, int64_t id, rocpd_event_row *row);
 /* Moves the window to the event that was peeked at last. */
 void rocpd_events_take(rocpd_events *e);
@@ -204,15 +204,14 @@ typedef rocl_status rocpd_row_fn(const rocpd_row *r, void *ctx, rocl_error *err)
  * the caller sets set, table and progress of r. */
 rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
                            const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err);
-/* The same with the first n rows of r->rows at once; fn sets r->row. */
+/* The same for batches: fn gets the first n rows of r->rows, and sets r->row. */
 typedef rocl_status rocpd_batch_fn(rocpd_row *r, unsigned n, void *ctx, rocl_error *err);
 rocl_status rocpd_each_batch(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
                              const rocl_task *task, rocpd_batch_fn *fn, void *ctx, rocl_error *err);
 const char *rocpd_unpack_json(rocl_lz4 *unpacked, const char *p, size_t *n);
 
-/* The JSON of a cell; "" for {} and NULL. Frames of LZ4 are unpacked, and what they
- * hold stands until the next call; another blob stays as it is, and is no JSON.
- * unpacked->text.failed: memory is out. */
+/* The JSON of a cell; "" for {} and NULL. Frames of LZ4 are unpacked, valid until the next call;
+ * other blobs stay as they are, and are not JSON. unpacked->text.failed: memory is out. */
 static inline const char *rocpd_read_json(rocl_lz4 *unpacked, const rocl_rows *rows, unsigned col,
                                           unsigned row, size_t *n)
 {
@@ -229,8 +228,8 @@ rocl_status rocpd_count_fault(const rocpd_row *r, rocl_fault f, rocl_error *err)
 rocl_status rocpd_read_ref_slow(const rocpd_row *r, unsigned col, const rocl_ids *ids,
                                 rocl_fault dangling, uint32_t *index, rocl_error *err);
 
-/* A value that refers to a definition, as an index. ROCL_NONE for NULL; ROCL_NONE and a fault for
- * what is not there. */
+/* Reads a reference to a definition, as an index. ROCL_NONE for NULL; ROCL_NONE and a fault if it
+ * dangles. */
 static inline rocl_status rocpd_read_ref(const rocpd_row *r, unsigned col, const rocl_ids *ids,
                                          rocl_fault dangling, uint32_t *index, rocl_error *err)
 {
@@ -270,10 +269,10 @@ struct rocpd_worker {
     rocpd_recent processes, threads;
     rocl_idset region_events;                    /* of the task at hand */
     rocl_lz4 unpacked;                           /* JSON of a cell */
-    rocpd_category categories[ROCPD_CATEGORIES]; /* that were seen lately, by their text */
+    rocpd_category categories[ROCPD_CATEGORIES]; /* seen recently, by their text */
 };
 
-/* Reads the rows of a task and emits all that they become, but what is handed to the join. */
+/* Reads the rows of a task and emits their events, except those that go to the join. */
 rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *task, rocl_error *err);
 /* Which kinds the rows of a table may become. */
 uint32_t rocpd_table_kinds(rocpd_table table);
@@ -286,9 +285,9 @@ void rocpd_join_free(rocpd_join *j); /* NULL is fine */
 /* First pass: rows of rocpd_pmc_event and rocpd_arg. */
 rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
                               rocl_error *err);
-/* Second pass: are there values for the event (of SPM: the sample) with this id? Then it is added,
- * as the kind that its values become; what has arguments as its own kind. The record is copied,
- * and the packet of a dispatch, if any. NULL: it was left out of the trace, so its values are no
+/* Second pass: are there values for the event (of SPM: the sample) with this id? Then add it as an
+ * owner, with the kind that its values become, or its own kind for arguments. The record is copied,
+ * and the packet of a dispatch, if any. NULL: it was left out of the trace, so its values are not
  * orphans. */
 bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t id);
 /* The same for any id. */
@@ -298,7 +297,8 @@ rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind,
                                  rocl_error *err);
 /* A task of the second pass is done. */
 rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
-/* All is there: *parts, `most` at most, in which it comes out, each by any worker. */
+/* After the second pass: the join comes out in *parts parts, at most `most`, each for any
+ * worker. */
 rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err);
 rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, rocl_error *err);
 

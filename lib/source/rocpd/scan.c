@@ -103,7 +103,7 @@ static rocl_status read_track_ref(const rocpd_row *r, unsigned col, const rocl_i
     return st;
 }
 
-/* 0 for NULL; 0 and a fault for what is no integer, or less than `least` or more than `most`. */
+/* 0 for NULL; 0 and a fault for anything but an integer from `least` to `most`. */
 static inline rocl_status read_int(const rocpd_row *r, unsigned col, int64_t least, int64_t most,
                                    int64_t *v, rocl_error *err)
 {
@@ -144,7 +144,7 @@ static rocl_status read_size(const rocpd_row *r, unsigned col, uint64_t *v, rocl
 
 /* ---- what all records share ------------------------------------------------------------------ */
 
-/* A row as far as it is read for every table. */
+/* The parts of a row that are read for every table. */
 typedef struct row_head {
     rocl_event e;
     rocpd_event_row event;
@@ -179,9 +179,8 @@ static rocl_status read_thread(const rocpd_row *r, rocpd_worker *w, row_head *h,
     return st;
 }
 
-/* Start and end by the rules of rocline(7); *keep false when the record is left out. From 0 to 0
- * are dispatches that were never timed; everything else may be at 0, where a trace's clock begins.
- */
+/* Start and end by the rules of rocline(7); *keep false: the record is left out. Dispatches from 0
+ * to 0 were never timed; everything else may be at 0, where a trace's clock begins. */
 static inline rocl_status read_times(const rocpd_row *r, unsigned start_col, unsigned end_col,
                                      rocl_event *e, bool *keep, rocl_error *err)
 {
@@ -206,7 +205,7 @@ static inline rocl_status read_times(const rocpd_row *r, unsigned start_col, uns
     return ROCL_OK;
 }
 
-/* What the row of the event table says. */
+/* Reads the row of the event table. */
 static rocl_status read_event(const rocpd_row *r, rocpd_worker *w, row_head *h, rocl_error *err)
 {
     rocl_event *e = &h->e;
@@ -249,7 +248,7 @@ static rocl_status read_message(const rocpd_row *r, const rocpd_event_row *row, 
 
 /* ---- regions and samples --------------------------------------------------------------------- */
 
-/* Emits a record, or hands it in as the owner of values. */
+/* Emits a record, or gives it to the join as the owner of values. */
 static rocl_status add_region(const rocpd_row *r, rocpd_worker *w, const rocl_region *g,
                               rocl_kind kind, rocl_error *err)
 {
@@ -286,8 +285,8 @@ static rocl_status add_call(const rocpd_row *r, rocpd_worker *w, const row_head 
     return add_region(r, w, &g, marks ? ROCL_MARKER : ROCL_REGION, err);
 }
 
-/* A sample is a value's moment (its value is in rocpd_pmc_event), a moment of its own (a ROCTx
- * mark, or an API call without duration), or says again what a region of its event says. */
+/* A sample is the time of a value (in rocpd_pmc_event), an instant of its own (a ROCTx mark, or an
+ * API call without duration), or a repetition of a region with the same event. */
 static rocl_status add_sample(const rocpd_row *r, rocpd_worker *w, const row_head *h,
                               rocl_error *err)
 {
@@ -513,11 +512,11 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
     /* rocprofiler-systems writes a frame of a call stack as a region and as a sample, which have
      * one event. So the events of regions are noted, also of those that are left out. */
     if (s->paired && r->table == ROCPD_REGION) {
-        int64_t id = 0; /* no event; also of one that is bad, which is counted with the row */
+        int64_t id = 0; /* no event, or a bad one, which is counted with the row */
         rocl_cell_int(r->rows, EVENT, r->row, &id, &bad);
         if (!rocl_idset_add(&w->region_events, (uint64_t)id))
             return rocl_fail_memory(err);
-        if (!(s->kinds & scans[ROCPD_REGION].kinds)) /* nothing else is wanted of them */
+        if (!(s->kinds & scans[ROCPD_REGION].kinds)) /* nothing else of them is wanted */
             return ROCL_OK;
     }
     rocl_status st = read_thread(r, w, &h, err);
@@ -538,7 +537,7 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
         st = read_event(r, w, &h, err);
         return st ? st : add_dispatch(r, w, &h, err);
     }
-    /* The values of a record that is left out belong to something, so they are no orphans. */
+    /* The values of a record that is left out are not orphans. */
     return rocpd_join_add_owner(s->join, w->out.worker, ROCL_COUNTER, (uint64_t)id,
                                 (uint64_t)r->rows->id[r->row], NULL, NULL, err);
 }
@@ -553,9 +552,9 @@ static rocl_status scan_rows(rocpd_row *r, unsigned n, void *ctx, rocl_error *er
 
 /* ---- plain calls ----------------------------------------------------------------------------- */
 
-/* Nearly all rows are calls of which nothing is to be said: numbers in every column, a process, a
- * thread and a category of the rows before, an event without extdata. They are made here, with the
- * same outcome as scan_row() has. */
+/* Nearly all rows are plain calls: numbers in every column, a process, a thread and a category of
+ * the rows before, an event without extdata. They are made here, with the same result as by
+ * scan_row(). */
 
 /* odd[i] is not 0: a value of row i has another type than in plain calls. Eight rows at once. */
 static void find_odd_calls(const rocl_rows *rows, unsigned n, uint8_t odd[ROCL_ROWS_BATCH])
@@ -578,7 +577,7 @@ static void find_odd_calls(const rocl_rows *rows, unsigned n, uint8_t odd[ROCL_R
     }
 }
 
-/* The index that was found last for an id; false: it is not known any more. */
+/* The cached index of an id; false: it is not in the cache. */
 static inline bool find_recent(const rocpd_recent *recent, int64_t id, uint32_t *index)
 {
     const unsigned slot = (unsigned)id % ROCPD_RECENT;
@@ -586,7 +585,7 @@ static inline bool find_recent(const rocpd_recent *recent, int64_t id, uint32_t 
     return recent->slots[slot].known && recent->slots[slot].id == id;
 }
 
-/* False: it is no plain call, and nothing has been done. */
+/* False: it is not a plain call, and nothing was done. */
 static inline bool add_plain_call(const rocpd_row *r, rocpd_worker *w)
 {
     rocpd_set *s = r->set;
@@ -645,7 +644,7 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
 {
     static const struct {
         const char *column;
-        uint32_t field; /* that nobody may want */
+        uint32_t field; /* optional */
     } optional[] = {
         {"src_address", ROCL_FIELD_ADDRESSES},
         {"dst_address", ROCL_FIELD_ADDRESSES},

@@ -33,7 +33,8 @@ static const char *const base_names[ROCPD_TABLES] = {
     [ROCPD_HIP_EVENT] = "rocpd_hip_event",
 };
 
-/* Of the set's table, in two pieces: a missing table must not be taken for missing memory. */
+/* The name of a table of a set; separate from the lookup, so that a missing table is not taken for
+ * missing memory. */
 typedef struct table_name {
     const char *base, *suffix;
 } table_name;
@@ -128,7 +129,7 @@ static int compare_objects(const void *a, const void *b)
     return strcmp(((const rocl_db_object *)a)->name, ((const rocl_db_object *)b)->name);
 }
 
-/* Sets in the order they were made in: a merged file says the same as its parts did. The name of a
+/* Sets in order of creation, so that a merged file gives the same as its parts. The name of a
  * metadata table says as much as the uuid in it, which may be missing or damaged. */
 static rocl_status find_sets(rocpd_found *f, rocl_db *db, rocl_error *err)
 {
@@ -256,7 +257,7 @@ const char *rocpd_unpack_json(rocl_lz4 *unpacked, const char *p, size_t *n)
     const size_t before = *n > 8 && !memcmp(p, "LZ4F", 4) ? 8 : 0;
     p += before;
     *n -= before;
-    if (!rocl_lz4_unpack(unpacked, p, *n, JSON_MAX)) /* its reader finds that it is no JSON */
+    if (!rocl_lz4_unpack(unpacked, p, *n, JSON_MAX)) /* its reader finds that it is not JSON */
         return p;
     *n = text->len;
     rocl_buf_byte(text, 0);

@@ -30,7 +30,7 @@ static void add_struct(rocl_records *to, rocl_view name, rocl_view value)
     rocl_record_arg(to, name, (rocl_view){text, value.n});
 }
 
-/* Where the value at p ends: at the bracket that closes it. Those within a struct do not fit. */
+/* The end of the value at p: the bracket that closes it. Brackets within a struct do not match. */
 static const char *find_value_end(const char *p, const char *end)
 {
     size_t braces = 0, depth = 1;
@@ -121,7 +121,7 @@ void rocprof_read_copy(rocl_view name, rocl_view args, uint64_t *bytes,
     uint64_t size = 0, kind, width, height;
     if (!rocprof_call_copies(name))
         return;
-    if (name.p[1] == 's') { /* of HSA; arguments of copies of rectangles are others */
+    if (name.p[1] == 's') { /* of HSA; copies of rectangles have other arguments */
         if (!rocl_view_find(name, "_rect") && find_hsa_size(args, &size))
             *bytes = size;
         return;

@@ -14,8 +14,8 @@ typedef struct csv_worker {
     rocprof_counter counters[CSV_FIELDS_MAX];
     char dispatch[96]; /* of the row before: its number and process, as texts */
     size_t dispatch_size;
-    rocl_buf record;   /* a row whose quotes have not ended so far: its lines */
-    size_t record_end; /* bytes of it that are the end of its last line */
+    rocl_buf record;   /* the lines so far of a row with an open quote */
+    size_t record_end; /* length of the end of its last line */
     uint64_t record_where, record_line;
 } csv_worker;
 
@@ -180,8 +180,7 @@ static bool is_same_run(const char *a, const char *b)
            is_same_view(x.folder, y.folder) && is_same_view(x.run, y.run);
 }
 
-/* "4242_kernel_trace.csv", "results_4242.csv": many runs are called by the number of the process.
- */
+/* "4242_kernel_trace.csv", "results_4242.csv": many runs are named by the pid. */
 static uint64_t read_pid(const char *path)
 {
     csv_run_name r;
@@ -217,9 +216,8 @@ static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
 /* ---- dispatches without a number --------------------------------------------------------------
  */
 
-/* Notes the correlation ids of a file: of counter values with their dispatches, of a trace of
- * kernels
- * (`seen`) that they come again. False: memory is out, or there are too many. */
+/* Notes the correlation ids of a file: those of counter values with their dispatches; for a trace
+ * of kernels (`seen`), which ids repeat. False: memory is out, or there are too many. */
 static bool note_links(csv_run *run, const csv_file *f, char *text, size_t n, rocl_map *seen)
 {
     rocl_view fields[CSV_SHORT_MAX];
@@ -267,8 +265,8 @@ static rocl_status note_links_of(csv_run *run, const csv_file *f, const rocl_spo
     return st;
 }
 
-/* rocprofv3 of ROCm 6.2 does not number the dispatches in its trace of kernels, but counter values
- * do: a dispatch that alone has its correlation id gets the number that its values have. */
+/* rocprofv3 of ROCm 6.2 numbers dispatches in counter values, but not in its trace of kernels: a
+ * dispatch with a unique correlation id gets the number of its values. */
 static rocl_status join_dispatches(csv_run *run, const rocl_records_input *in, char *text,
                                    rocl_error *err)
 {
@@ -309,13 +307,13 @@ static rocl_status note_cut(rocl_source *s, const rocl_trace *t, const char *pat
     return ROCL_OK;
 }
 
-/* Headers, agents, and what is said of files whose dispatches have no times. */
+/* Reads headers and agents, and reports files whose dispatches have no times. */
 static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source *s, rocl_trace *t,
                               rocl_error *err)
 {
     char *text = malloc(AGENTS_MAX + 1);
     bool has_agents = false;
-    size_t got, seen = SIZE_MAX; /* the file that says what agents are called */
+    size_t got, seen = SIZE_MAX; /* the file with the names of agents */
     rocl_status st = text ? ROCL_OK : rocl_fail_memory(err);
     for (uint32_t i = 0; i < in->file_count && st == ROCL_OK; i++) {
         csv_file *f = &run->files[i];

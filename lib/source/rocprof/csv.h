@@ -20,7 +20,7 @@ size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, ro
  * doubled false: quotes stand for themselves. */
 size_t rocprof_csv_split(const char *p, const char *end, bool doubled, rocl_view *fields,
                          size_t fields_max, bool *has_doubled);
-/* Is a line not the begin of a row? Then it belongs to a text of the row before. */
+/* Is the line not the begin of a row, but part of a text of the row before? */
 bool rocprof_csv_continues(const char *p, size_t n);
 
 /* What the files of one run share in a name without its ending: "PREFIX_" of PREFIX_KIND, as

@@ -1,4 +1,4 @@
-/* What the agents of CSV files are: rows of agent_info.csv, and how the other tables call them. */
+/* The agents of CSV files: rows of agent_info.csv, and their names in the other tables. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -124,7 +124,7 @@ rocl_status csv_look_for_agents(csv_run *run, rocl_trace *t, const char *path, r
     return st;
 }
 
-/* Is a GPU called so by its logical number? */
+/* Is there a GPU with this logical number? */
 static bool is_logical_gpu(const csv_run *run, uint64_t number)
 {
     for (size_t i = 0; i < run->agent_count; i++)
@@ -179,7 +179,7 @@ bool csv_define_agents(csv_run *run, rocl_records_input *in, csv_agent_form form
     return ok;
 }
 
-/* What agent_info says of an agent; NULL: nothing. */
+/* The row of an agent in agent_info; NULL: none. */
 static const csv_agent *find_known_agent(const rocl_records_input *in, const rocl_agent *a)
 {
     const csv_run *run = in->state;
@@ -224,7 +224,7 @@ rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err)
             a->product = known->product;
             a->model = known->model;
         } else if (a->id == a->type_index) {
-            a->type_index = -1; /* "Agent 4": which GPU it is, nobody says */
+            a->type_index = -1; /* "Agent 4": which GPU this is, is unknown */
         }
         if (known || a->type_index < 0)
             rocl_label_agent(in->trace, a);

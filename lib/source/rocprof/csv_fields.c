@@ -37,8 +37,8 @@ static inline uint64_t find_bytes(const char *p, char c)
     return mask;
 }
 
-/* Splits a row; SIZE_MAX: quotes that are none. *has_doubled: fields hold doubled quotes. Goes from
- * one quote or comma to the next, in quotes from quote to quote. */
+/* Splits a row; SIZE_MAX: bad quotes. *has_doubled: fields hold doubled quotes. Goes from one quote
+ * or comma to the next, within quotes from quote to quote. */
 size_t rocprof_csv_split(const char *p, const char *end, bool doubled, rocl_view *fields,
                          size_t fields_max, bool *has_doubled)
 {
@@ -67,7 +67,7 @@ size_t rocprof_csv_split(const char *p, const char *end, bool doubled, rocl_view
                 begin = i + 1;
             } else if (i == skip) {
                 continue;
-            } else if (!quoted) { /* in the middle of a field it is nothing special */
+            } else if (!quoted) { /* a quote in the middle of a field is an ordinary character */
                 quoted = i == begin;
             } else if (doubled && i + 1 < n && p[i + 1] == '"') {
                 *has_doubled = true;
@@ -92,8 +92,8 @@ size_t rocprof_csv_split(const char *p, const char *end, bool doubled, rocl_view
     return count;
 }
 
-/* The fields of a row whose text column, in quotes, holds quotes and commas as they are: those
- * before it are counted from the left, those behind it from the right. */
+/* The fields of a row whose quoted text column holds bare quotes and commas: fields before it are
+ * counted from the left, those after it from the right. */
 static bool split_around_text(char *p, const char *end, size_t want, size_t column,
                               rocl_view *fields)
 {
@@ -133,7 +133,7 @@ size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, ro
     size_t count = rocprof_csv_split(p, p + n, true, fields, fields_max, &has_doubled);
     if (count == ROCPROF_CSV_OPEN && more)
         return ROCPROF_CSV_OPEN;
-    /* A row that doubles its quotes and is sound is no other one, whatever its fields are. */
+    /* A sound row with doubled quotes is accepted, whatever its fields are. */
     if (count >= ROCPROF_CSV_OPEN || (want && count != want && !has_doubled)) {
         const size_t rfc = count == ROCPROF_CSV_OPEN ? SIZE_MAX : count;
         count = rocprof_csv_split(p, p + n, false, fields, fields_max, &has_doubled);
@@ -147,7 +147,8 @@ size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, ro
     return count;
 }
 
-/* Rows begin with a number, a guid, a word in quotes, or one in capitals; a comma, no blank. */
+/* Rows begin with a number, a guid, a word in quotes or one in capitals, followed by a comma,
+ * without blanks. */
 bool rocprof_csv_continues(const char *p, size_t n)
 {
     size_t i = 0;

@@ -1,4 +1,4 @@
-/* A CSV file of rocprof: which run it is of, by its name, and which table it is, by its header. */
+/* A CSV file of rocprof: its run, by its name, and its table, by its header. */
 #include <stdlib.h>
 
 #include "source/rocprof/csv_file.h"
@@ -74,7 +74,7 @@ bool csv_parse_run_name(const char *path, csv_run_name *r)
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-/* Which column each field of a header is. How many are known. */
+/* Finds the column of each field of a header. Returns how many are known. */
 static size_t find_columns(csv_file *f, const rocl_view *fields, rocprof_column *columns)
 {
     size_t known = 0;
@@ -131,7 +131,7 @@ static const char *skip_line_end(const char *p, const char *end)
     return p + (p < end && *p == '\n');
 }
 
-/* Behind a byte order mark; the end of the header, without blanks. */
+/* Skips a byte order mark; returns the end of the header, without blanks. */
 static const char *find_header(const char **p, size_t n)
 {
     const char *end = *p + n;

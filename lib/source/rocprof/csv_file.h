@@ -1,4 +1,4 @@
-/* What csv.c and csv_agents.c know of the CSV files of a run. */
+/* The CSV files of a run, for csv.c and csv_agents.c. */
 #ifndef ROCL_SOURCE_ROCPROF_CSV_FILE_H
 #define ROCL_SOURCE_ROCPROF_CSV_FILE_H
 
@@ -6,7 +6,7 @@
 #include "source/rocprof/csv.h"
 #include "source/rocprof/row.h"
 
-/* Columns that a file may have, and those that are looked at before its rows are read. */
+/* The most columns of a file, and of those examined before its rows are read. */
 enum { CSV_FIELDS_MAX = 4096, CSV_SHORT_MAX = 256 };
 enum { CSV_HEADER_MAX = 1 << 20 };
 
@@ -36,7 +36,7 @@ typedef struct csv_agent {
     char *properties;                                 /* JSON: numbers that expressions use */
 } csv_agent;
 
-/* What tables call an agent. */
+/* How tables name an agent. */
 typedef enum csv_agent_form {
     BY_NODE,    /* 4; "Agent 4" with --agent-index absolute */
     BY_LOGICAL, /* "Agent 4" */
@@ -64,7 +64,7 @@ rocl_status csv_read_header(csv_file *f, const char *path, const char *text, siz
 void csv_free_file(csv_file *f);
 /* The field of a column in a row that was split; NULL: the file has no such column. */
 const rocl_view *csv_find_field(const csv_file *f, const rocl_view *fields, rocprof_column c);
-/* Goes through the whole lines below a header, which end as rtg_reader has it; NULL: no more. */
+/* The next whole line below a header, with line ends as in rtg_reader; NULL: no more. */
 char *csv_next_row(char **at, char *end, size_t *n);
 
 /* The name of a file of a run in parts. */
@@ -75,21 +75,21 @@ typedef struct csv_run_name {
     const char *rest; /* from ".csv" on */
 } csv_run_name;
 
-/* False: the file is not called as one of a run. */
+/* False: the name is not that of a file of a run. */
 bool csv_parse_run_name(const char *path, csv_run_name *r);
 
 /* csv_agents.c */
 
-/* Takes agents from the text of an agent_info.csv, of that beside the files of a run that did not
- * name it: it only adds what agents are called, and what is none is left alone. */
+/* Takes agents from the text of an agent_info.csv that lies beside the files of a run: this only
+ * adds names of agents, so bad rows are ignored. */
 rocl_status csv_read_agents(csv_run *run, rocl_trace *t, const csv_file *f, char *text, size_t n,
                             rocl_error *err);
 rocl_status csv_look_for_agents(csv_run *run, rocl_trace *t, const char *path, rocl_error *err);
-/* What the rows at the begin of a file call their agents. */
+/* How the first rows of a file name their agents. */
 csv_agent_form csv_find_agent_form(const csv_run *run, const csv_file *f, char *text, size_t n);
 /* Agents come first among the definitions, in their order, under the keys that the rows use. */
 bool csv_define_agents(csv_run *run, rocl_records_input *in, csv_agent_form form);
-/* After the first pass: what agent_info says of the agents, and their labels. */
+/* After the first pass: completes agents from agent_info, and their labels. */
 rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err);
 /* The properties of an agent, as rocl_source_ops has it. */
 rocl_status csv_put_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,

@@ -20,7 +20,7 @@
 
 enum { COLUMNS_MAX = 2000, TABLES_MAX = 10, GROUP = ROCL_ROWS_COLUMNS_MAX };
 
-/* Where rows of a table differ in their ids: below 2^44, with room for the table. */
+/* Ids of records are the row, below this bit, and the table; in all below 2^44. */
 enum { TABLE_SHIFT = 40 };
 
 /* A call whose Index counts dispatches. */
@@ -40,10 +40,10 @@ typedef struct db_table {
     bool has_section;  /* pid is a process */
     bool has_range;    /* there is roctx-range */
     size_t count;      /* of columns */
-    size_t basic;      /* of them that all need; then come those of packets */
-    bool repeats;      /* its rows differ mostly in times and links: see known_row */
+    size_t basic;      /* the first ones, which are always needed; those of packets follow */
+    bool repeats;      /* its rows mostly differ only in times and links: see known_row */
     struct {
-        unsigned name, start, end, index, data, args; /* that of the name where there is none */
+        unsigned name, start, end, index, data, args; /* the column of the name if there is none */
         unsigned numbers[KNOWN_NUMBERS];              /* the other columns */
         unsigned count;
     } repeated;
@@ -109,7 +109,7 @@ static void free_worker(void *state)
     free(w);
 }
 
-/* A cursor has so many columns at most: tables with many counters take several side by side. */
+/* A cursor has a limited number of columns: tables with many counters need several cursors. */
 static rocl_status open_groups(db_worker *w, const db_table *table, size_t count, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -131,8 +131,8 @@ static rocl_status open_groups(db_worker *w, const db_table *table, size_t count
     return st;
 }
 
-/* Sees to it that each cursor has rows, of which some hold less text than others at once. *n: how
- * many all have; 0 at the end. */
+/* Makes sure that each cursor has rows; batches may differ in size. *n: how many all have; 0 at the
+ * end. */
 static rocl_status fill_groups(db_worker *w, unsigned *n, rocl_error *err)
 {
     *n = UINT_MAX;
@@ -172,7 +172,7 @@ static void read_noted_size(rocprof_row *row, rocl_view data)
     row->has |= ROCPROF_BIT(SIZE);
 }
 
-/* What columns mean that are called the same in all versions and tables. */
+/* Interprets columns whose meaning depends on version and table. */
 static void interpret_row(const db_table *t, rocprof_row *row)
 {
     if (t->kind == ROCPROF_DISPATCHES)
@@ -189,7 +189,7 @@ static void interpret_row(const db_table *t, rocprof_row *row)
         set_column(row, ROCPROF_LINK, ROCPROF_INDEX);
 }
 
-/* A cell that is no plain number. *unlaned: it is the lane, and there is none. */
+/* A cell that is not a plain number. *unlaned: it is the lane, and there is none. */
 static void set_odd_cell(db_worker *w, const rocl_rows *rows, unsigned column, unsigned i,
                          size_t of_table, bool *unlaned)
 {
@@ -231,15 +231,15 @@ static void set_odd_cell(db_worker *w, const rocl_rows *rows, unsigned column, u
     }
 }
 
-/* A row of which only times and Index may be new. */
+/* A row that may differ from an earlier one only in times and Index. */
 typedef struct repeated_row {
-    uint64_t numbers[1 + KNOWN_NUMBERS]; /* the first one: which of the columns there are */
+    uint64_t numbers[1 + KNOWN_NUMBERS]; /* the first one: a bit for each column present */
     rocl_view name;
     rocl_record_again record;
     known_row *known; /* where such rows are */
 } repeated_row;
 
-/* Its words count alike wherever they are. */
+/* The hash treats words alike at all positions. */
 static uint64_t hash_row(const repeated_row *r, size_t count)
 {
     uint64_t sum = 0, factor = 0x9e3779b97f4a7c15u, word = 0;
@@ -256,7 +256,7 @@ static uint64_t hash_row(const repeated_row *r, size_t count)
     return rocl_mix64(sum + (word ^ r->name.n) * factor);
 }
 
-/* Reads a row as one that may have been there before. False: it is to be looked at closely. */
+/* Reads a row as a possible repetition. False: it needs the full treatment. */
 static bool read_repeated(db_worker *w, repeated_row *r)
 {
     const db_table *t = w->table;
@@ -302,7 +302,7 @@ static bool read_repeated(db_worker *w, repeated_row *r)
     return true;
 }
 
-/* Puts the record of a row as the one that is remembered; *done false: there is none. */
+/* Puts the record of a row from the remembered one; *done false: there is none. */
 static rocl_status put_repeated(rocl_records *to, const db_table *t, repeated_row *r,
                                 uint64_t where, bool *done, rocl_error *err)
 {
@@ -445,7 +445,7 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
         if (!strcmp(copy, "Data") && t->kind == ROCPROF_OPS)
             c = COLUMN_DATA;
         const bool of_packet = c > ROCPROF_OTHER && c < ROCPROF_ALL_COLUMNS;
-        /* What nobody looks at need not be read. */
+        /* Unused columns need not be read. */
         if (c == ROCPROF_IGNORED ||
             (t->kind != ROCPROF_DISPATCHES && (c == ROCPROF_OTHER || of_packet))) {
             free(copy);
@@ -466,7 +466,7 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
     return st;
 }
 
-/* Finds out which columns say of a row of calls or work what it is. */
+/* Finds the columns that identify a row of calls or work. */
 static void plan_repeated(db_table *t)
 {
     enum { NONE = COLUMNS_MAX };
@@ -564,9 +564,9 @@ static rocl_status open_tables(rocl_records_input *in, rocl_db *db, rocl_error *
     return st;
 }
 
-/* Calls and work are joined by Index where it counts the same. Copies are of HIP, or of HSA, when
- * they do not say on which device. Before ROCm 5.2, the first to write roctx-range, calls of HSA
- * are counted on their own. */
+/* Calls and work are joined by Index if it counts the same. Copies belong to HIP, or to HSA if they
+ * do not name a device. Before ROCm 5.2, which introduced roctx-range, calls of HSA have their own
+ * count. */
 static void choose_links(db_file *f)
 {
     const db_table *copies = NULL, *ops = NULL;
@@ -584,7 +584,7 @@ static void choose_links(db_file *f)
     }
 }
 
-/* Before which version of ROCm it was recorded, as 10 * major + minor; 0: that is not told. */
+/* The version of ROCm before which it was recorded, as 10 * major + minor; 0: unknown. */
 static int32_t find_rocm_end(const db_file *f)
 {
     int32_t end = 0;

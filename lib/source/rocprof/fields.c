@@ -12,9 +12,9 @@ enum { CACHED_NAMES = 256, CACHED_LENGTH = 40 };
 /* Of a dispatch of results.txt, whose counters are in lines of their own. */
 typedef enum dispatch_state {
     NO_DISPATCH,
-    BAD_DISPATCH, /* its counters belong to nothing */
+    BAD_DISPATCH, /* its counters are ignored */
     TIMED_DISPATCH,
-    UNTIMED_DISPATCH, /* it is but its counters, and has none so far */
+    UNTIMED_DISPATCH, /* only its counters count, none so far */
     COUNTED_DISPATCH
 } dispatch_state;
 
@@ -23,7 +23,7 @@ struct rocprof_fields {
         char name[CACHED_LENGTH];
         uint8_t length; /* 0: empty */
         uint8_t column;
-    } cache[CACHED_NAMES]; /* names of columns come again in every line */
+    } cache[CACHED_NAMES]; /* names of columns recur in every line */
     rocprof_row row;
     rocprof_counter *counters; /* those of the row */
     size_t counter_cap;
@@ -105,8 +105,8 @@ static bool is_field_end(const char *p, const char *end)
     return p + 1 == end || p[1] == ',';
 }
 
-/* Where the value from p on ends, at its parenthesis. Names of kernels may stand in quotes or not
- * and hold parentheses and commas, in pairs. */
+/* The end of the value at p: its parenthesis. Names of kernels may be quoted or not, and hold
+ * paired parentheses, and commas. */
 static const char *find_value_end(const char *p, const char *end)
 {
     const bool quoted = p < end && *p == '"';
@@ -127,7 +127,7 @@ static const char *find_value_end(const char *p, const char *end)
         else if (*q == ')' && is_field_end(q, end))
             return q;
     }
-    /* They are no pairs: what ends first is the end. */
+    /* Not paired: the first possible end is the end. */
     for (q = p; (q = memchr(q, ')', (size_t)(end - q))); q++)
         if (is_field_end(q, end))
             return q;
@@ -273,7 +273,7 @@ rocl_status rocprof_fields_put(rocl_records *to, const rocprof_words *w, rocprof
     f->line = rocl_records_line_number(to);
     if (!read_row(f, f->text, f->text + n) || !(f->row.has & ROCPROF_BIT(KERNEL_NAME)))
         return put_bad_line(to, f, where, err);
-    f->row.counter_count = 0; /* a field that nobody knows is no counter */
+    f->row.counter_count = 0; /* an unknown field is not a counter */
     if (!(f->row.has & ROCPROF_BIT(START))) {
         f->dispatch = UNTIMED_DISPATCH;
         return ROCL_OK;

@@ -5,9 +5,9 @@
 
 #include "source/rocprof/row.h"
 
-/* How a line begins that is one of ours; it may be cut. */
+/* Does the line begin like one of these? It may be cut. */
 bool rocprof_has_fields(const char *p, size_t n);
-/* Is it all there? For who only recognises it. */
+/* Is it complete? For recognition only. */
 bool rocprof_fields_are_whole(const char *p, size_t n);
 /* "  NAME (VALUE)": a counter of the dispatch in the lines before. */
 bool rocprof_is_counter_line(const char *p, size_t n);

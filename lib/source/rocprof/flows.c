@@ -65,7 +65,7 @@ rocl_status rocprof_flows_arrow(rocprof_flows *f, unsigned worker, rocprof_spot 
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* Arrows leave in the middle of their call: of the calls around, that whose middle is nearest. */
+/* Arrows leave in the middle of their call: finds the enclosing call whose middle is nearest. */
 static const open_call *find_call(const open_call *open, size_t count, uint64_t time)
 {
     const open_call *best = NULL;
@@ -105,7 +105,7 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
         note n;
         memcpy(&n, rec.data, sizeof n);
         size_t kept = 0;
-        for (size_t i = 0; i < count; i++) /* those that may go on, the oldest first */
+        for (size_t i = 0; i < count; i++) /* those that may continue, the oldest first */
             if (rec.key[0] == lane && open[i].end >= rec.key[1])
                 open[kept++] = open[i];
         count = kept;

@@ -10,7 +10,7 @@
 
 typedef struct rocprof_flows rocprof_flows;
 
-/* A place in the picture that the file draws; times are microseconds, as the file has them. */
+/* A lane and a time in the file, in microseconds. */
 typedef struct rocprof_spot {
     uint64_t lane;
     uint64_t time;
@@ -29,10 +29,11 @@ rocl_status rocprof_flows_call(rocprof_flows *f, unsigned worker, rocprof_spot b
                                uint64_t link, rocl_error *err);
 rocl_status rocprof_flows_arrow(rocprof_flows *f, unsigned worker, rocprof_spot from,
                                 rocprof_spot to, uint64_t place, rocl_error *err);
-/* Behind it: finds the call of each arrow. */
+/* After the first pass: finds the call of each arrow. */
 rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err);
 
-/* The second pass: which call launched what begins there; *link stays as it is where none did. */
+/* The second pass: the call that launched the work that begins there; if none, *link is
+ * unchanged. */
 rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_pages *pages, rocprof_spot at,
                                uint64_t *link, rocl_error *err);
 

@@ -17,7 +17,7 @@
 enum { SECTION_RANGES, SECTION_COPY, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECTION_FIRST_GPU = 6 };
 enum { SECTION2_CPU = 1, SECTION2_GPU, SECTION2_COPY, SECTION2_BLIT };
 
-/* Names of arguments that a worker remembers; further ones are made out wherever they stand. */
+/* The most names of arguments that a worker remembers; others are looked up each time. */
 enum { NAMES_MAX = 1 << 16, NAME_SLOTS_FIRST = 256 };
 
 typedef struct json_file {
@@ -36,7 +36,7 @@ typedef struct json_name {
     size_t n;
     uint64_t word[2], mask[2]; /* mask[0] 0: they do not fit */
     rocprof_column column;
-    size_t next[2]; /* which name mostly follows it: of calls and ranges, of work on GPUs */
+    size_t next[2]; /* the name that mostly follows it: of calls and ranges, of work on GPUs */
 } json_name;
 
 typedef struct json_worker {
@@ -45,7 +45,7 @@ typedef struct json_worker {
     size_t name_count, name_cap, last_name;
     uint32_t *name_slots; /* a hash table of their indexes, from 1 */
     size_t name_slot_count;
-    json_name unknown; /* one that is not remembered: its text stands in the block */
+    json_name unknown; /* a name that is not remembered: its text is in the block */
     rocprof_row row;
     rocprof_counter *counters; /* those of the row */
     size_t counter_cap;
@@ -57,13 +57,13 @@ typedef struct json_worker {
     rocprof_spot arrow;
 } json_worker;
 
-/* What an event says beside its arguments. */
+/* An event without its arguments. */
 typedef struct json_event {
     char phase; /* 0: none */
     uint64_t pid, tid, id;
     int64_t ts, dur; /* nanoseconds */
     rocl_view name;
-    bool bad, no_row;     /* a number is none; tid is -1 */
+    bool bad, no_row;     /* a number is malformed; tid is -1 */
     const char *bad_time; /* what is wrong with a time; NULL: nothing */
 } json_event;
 
@@ -92,8 +92,7 @@ static json_worker *get_worker(rocl_records *to)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* The text of a string without escapes, which is never longer: it is put where the string stands.
- */
+/* The text of a string without escapes, which is never longer: replaces the string in place. */
 static rocl_view unescape_in_place(json_worker *w, const rocl_json_token *t)
 {
     if (!t->escaped)
@@ -152,7 +151,7 @@ static bool add_name(json_worker *w, rocl_view text)
         return false;
     json_name *n = &w->names[w->name_count];
     *n = (json_name){.text = copy, .n = text.n, .column = rocprof_column_of(text)};
-    memcpy(copy, text.p, text.n); /* with NULs, which make no JSON, but come */
+    memcpy(copy, text.p, text.n); /* may contain NULs, which are not JSON, but occur */
     if (text.n + 3 <= sizeof n->word) {
         memcpy(n->word, text.p, text.n);
         memcpy((char *)n->word + text.n, "\":\"", 3);
@@ -343,8 +342,8 @@ static int64_t end_of(const json_event *e)
     return __builtin_add_overflow(e->ts, e->dur, &end) ? INT64_MAX : end;
 }
 
-/* Before 4.3 the pid of a row was its section, the tid of GPU work its stream, and the process of
- * calls is said nowhere but by that work. */
+/* Before 4.3 the pid of a row was its section, the tid of GPU work its stream, and only that work
+ * has the process of its calls. */
 static void repair_old_row(json_file *f, rocprof_row *row, const json_event *e)
 {
     const rocl_view pid = row->value[ROCPROF_PROCESS].text;
@@ -360,8 +359,8 @@ static void repair_old_row(json_file *f, rocprof_row *row, const json_event *e)
     }
 }
 
-/* What was started and stopped stands on row 0 and ends 1 ns later than it did; old files have no
- * thread of it. Other ranges stand on the row of their thread, -1 where that is not known. */
+/* Started and stopped ranges are on row 0 and end 1 ns too late; old files have no thread for them.
+ * Other ranges are on the row of their thread, -1 if unknown. */
 static void repair_range(rocprof_row *row, const json_event *e)
 {
     uint64_t end;
@@ -374,8 +373,8 @@ static void repair_range(rocprof_row *row, const json_event *e)
         row->has &= ~ROCPROF_BIT(THREAD);
 }
 
-/* By which number a call is known. Work is linked to its call when all arrows are known: until then
- * it has its spot. */
+/* Sets the link of a call. Work is linked to its call when all arrows are known: until then it has
+ * its spot. */
 static rocl_status prepare_link(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
                                 bool call, rocl_error *err)
 {
@@ -564,7 +563,7 @@ static void begin_event(json_worker *w, json_event *e, uint64_t where)
     w->row.where = where;
 }
 
-/* After something that is no JSON: opens the reader where the next event of v1 begins. */
+/* After invalid JSON: opens the reader where the next event of v1 begins. */
 static bool find_next_event(rocl_json *r, uint64_t offset, unsigned flags)
 {
     const char *next = memmem(r->at, (size_t)(r->end - r->at), "\n,{", 3);

@@ -1,5 +1,5 @@
-/* What rocprof v1 and v2 and roctracer wrote, but for databases: texts, CSV and JSON, each read as
- * records (source/records). */
+/* Readers of what rocprof v1 and v2 and roctracer wrote: texts, databases, CSV and JSON, as records
+ * (source/records). */
 #ifndef ROCL_SOURCE_ROCPROF_ROCPROF_H
 #define ROCL_SOURCE_ROCPROF_ROCPROF_H
 

@@ -107,7 +107,7 @@ const char *rocprof_missing_column(rocprof_table table, uint64_t columns)
         [ROCPROF_HIP_EVENTS] = BIT(START) | BIT(END),
     };
     uint64_t need = needs[table];
-    /* Runs for counters have dispatches without times; traces have not, nor half of them. */
+    /* Runs for counters have dispatches without times; traces always have both times. */
     if (columns & times || (table == ROCPROF_DISPATCHES && columns & BIT(KIND)))
         need |= times;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -162,7 +162,7 @@ static inline bool are_eight_digits(const char *p)
 static inline bool read_decimal(const char *p, size_t n, uint64_t *v)
 {
     uint64_t number = 0;
-    unsigned worst = n - 1 < 19 ? 0 : 10; /* none, or so many that they do not fit in 64 bits */
+    unsigned worst = n - 1 < 19 ? 0 : 10; /* no digits, or too many for 64 bits */
     if (n >= 8 && n < 20)
         return are_eight_digits(p) && are_eight_digits(p + n - 8) &&
                (n <= 16 || are_eight_digits(p + 8)) && rtg_number((rocl_view){p, n}, v);
@@ -209,7 +209,7 @@ static bool read_number(rocl_view s, uint64_t *v)
     return true;
 }
 
-/* A number that a row says; ROCL_NO_KEY where it does not, or where it is none (*bad). */
+/* A number of a row; ROCL_NO_KEY: missing, or not a number (*bad). */
 static uint64_t take_odd_number(rocl_view text, bool *bad)
 {
     uint64_t number;
@@ -286,7 +286,7 @@ static bool begins_with(rocl_view s, const char *text)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* A record of which a value is no number is kept without it. */
+/* A record with a malformed value is kept without it. */
 static rocl_status count_bad_value(rocl_records *to, const rocprof_row *row, bool bad,
                                    rocl_error *err)
 {
@@ -301,8 +301,8 @@ static bool says_time(const rocprof_row *row, rocprof_column c)
     return has_column(row, c) && (!text.p || (text.n && !rocl_view_is(text, "None")));
 }
 
-/* Is a time missing that a row cannot do without? Dispatches of runs for counters have none at all,
- * and other tables have columns of their own for it. */
+/* Is a required time missing? Dispatches of runs for counters have no times, and other tables have
+ * columns of their own for them. */
 static bool lacks_time(rocprof_table table, const rocprof_row *row)
 {
     const bool start = says_time(row, ROCPROF_START), end = says_time(row, ROCPROF_END);
@@ -319,7 +319,7 @@ static bool lacks_time(rocprof_table table, const rocprof_row *row)
     }
 }
 
-/* A time that is no number from 0 on: counted by what it is. */
+/* Counts a bad time by its kind. */
 static rocl_status count_bad_time(rocl_records *to, const rocprof_row *row, rocprof_column c,
                                   rocl_error *err)
 {
@@ -338,7 +338,7 @@ static bool take_moment(rocl_records *to, const rocprof_row *row, rocprof_column
     return good;
 }
 
-/* What all tables have. False: the record was counted as a fault. */
+/* Takes what all tables have. False: the record was counted as a fault. */
 static bool take_common(rocl_records *to, rocl_source_record *r, rocprof_table table,
                         const rocprof_row *row, rocl_status *st, rocl_error *err)
 {
@@ -415,7 +415,7 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, rocl_vie
     return rocl_record_put(to, r, err);
 }
 
-/* What is known of the packet. What is no number is not known. */
+/* The known fields of the packet. Malformed ones are unknown. */
 static void take_packet(const rocprof_row *row, rocl_packet *p)
 {
     static const uint32_t bits[] = {[ROCPROF_QUEUE_INDEX - ROCPROF_OTHER] = ROCL_PACKET_INDEX,
@@ -457,8 +457,8 @@ static void take_packet(const rocprof_row *row, rocl_packet *p)
     }
 }
 
-/* A dispatch, with the counters of its row; or the value of one counter, with the dispatch where
- * no other table has it. Of a dispatch without times there are only its counters. */
+/* A dispatch with the counters of its row; or the value of one counter, with the dispatch if no
+ * other table has it. Of a dispatch without times only counters are put. */
 static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                                 const rocprof_row *row, bool counters_only, rocl_error *err)
 {
@@ -487,7 +487,7 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     st = count_bad_value(to, row, bad, err);
     const bool timed = says_time(row, ROCPROF_START) && says_time(row, ROCPROF_END),
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
-    /* One row, one fault: where the times are wrong the values have none either. */
+    /* One fault per row: if the times are wrong, the values have none either. */
     r->once = r->row != ROCL_NO_KEY && (counters_only || has_column(row, ROCPROF_XCC));
     if ((row->has_packet || row->of_v1) && !r->once && rocl_records_want_packets(to)) {
         take_packet(row, &packet);
@@ -513,6 +513,8 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
                                                      "a dispatch without times", err);
 }
 
+/* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice", "Memcpy HtoD (Host -> Device)": which ends are
+ * on the row's GPU. */
 static void take_copy_ends(rocl_source_record *r, rocl_view name)
 {
     bool src = false, dst = true;
@@ -640,7 +642,7 @@ static rocl_status put_allocation(rocl_records *to, rocl_source_record *r, const
     return st ? st : rocl_record_put(to, r, err);
 }
 
-/* A call, or what a call of rocTX marks. */
+/* A call, or a range or mark of rocTX. */
 static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                             const rocprof_row *row, uint32_t category, rocl_error *err)
 {
@@ -667,8 +669,8 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
     return rocl_record_put(to, r, err);
 }
 
-/* rocTX of v2: a message opens, an empty one closes what has its id; id 0 is push and pop, of a
- * thread that is not said. */
+/* rocTX of v2: a message opens a range, an empty one closes that with its id; id 0 is push and pop,
+ * of an unknown thread. */
 static rocl_status put_range_end(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                                  const rocprof_row *row, rocl_error *err)
 {
@@ -697,7 +699,7 @@ static rocl_status put_range_end(rocl_records *to, rocl_source_record *r, const 
     return rocl_record_put(to, r, err);
 }
 
-/* Where a wave was at a moment: an instant that is called as the instruction. */
+/* A PC sample of a wave: an instant named after the instruction. */
 static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const rocprof_words *w,
                                  const rocprof_row *row, rocl_error *err)
 {

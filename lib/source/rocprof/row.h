@@ -70,12 +70,12 @@
     X(SOURCE_QUEUE, "sourcequeueid")                                                               \
     X(GRAPH_EXEC, "graphexecid")                                                                   \
     X(KERNEL_COUNT, "kerneldispatchcount")                                                         \
-    /* known, and of no use: never a counter */                                                    \
+    /* known but unused: never a counter */                                                        \
     X(IGNORED, "durationns duration data "                                                         \
                "section lane roctxrange units graphnodeid srctype dsttype async callkind")
 
-/* The same of columns that only a rocl_packet is made of, of dispatches of v1, or arguments of a PC
- * sample; never needed. */
+/* The same for optional columns: for a rocl_packet of dispatches of v1, or arguments of a PC
+ * sample. */
 #define ROCPROF_PACKET_TABLE(X)                                                                    \
     X(QUEUE_INDEX, "queueindex")                                                                   \
     X(WAVE_SIZE, "wavesize")                                                                       \
@@ -102,14 +102,13 @@ typedef enum rocprof_column {
         ROCPROF_ALL_COLUMNS
 } rocprof_column;
 
-/* The column that a name stands for. What pandas called NAME_1 because there was a NAME is ignored.
- */
+/* The column of a name. NAME_1, as pandas renames a second NAME, is ignored. */
 rocprof_column rocprof_column_of(rocl_view name);
 
-/* What the rows of a table are. */
+/* The kinds of tables. */
 typedef enum rocprof_table {
     ROCPROF_CALLS,
-    ROCPROF_DISPATCHES, /* with a counter for each column that is not known */
+    ROCPROF_DISPATCHES, /* with a counter for each unknown column */
     ROCPROF_COUNTERS,   /* a row for each value */
     ROCPROF_COPIES,
     ROCPROF_OPS, /* kernels, copies and barriers, told by their names */
@@ -128,7 +127,7 @@ typedef enum rocprof_table {
 
 /* The table that has these columns (a bit each). */
 rocprof_table rocprof_table_of(uint64_t columns);
-/* The name of a column that the rows of a table cannot do without and do not have; NULL: none. */
+/* The name of a required column that a table lacks; NULL: none. */
 const char *rocprof_missing_column(rocprof_table table, uint64_t columns);
 
 /* A field of a row: a text, or a number where the source has numbers (text.p is NULL then). */
@@ -144,7 +143,7 @@ typedef struct rocprof_counter {
 } rocprof_counter;
 
 typedef struct rocprof_row {
-    uint64_t has;        /* a bit for each column that the row says, */
+    uint64_t has;        /* a bit for each column that the row has, */
     uint32_t has_packet; /* for each behind ROCPROF_OTHER */
     bool of_v1;          /* of a table of dispatches */
     bool of_csv;         /* whose quotes are not part of its texts */
@@ -154,7 +153,7 @@ typedef struct rocprof_row {
     rocprof_counter *counters;
     size_t counter_count;
     uint64_t where;
-    uint64_t scope, id; /* of the record, for who completes it; 0 */
+    uint64_t scope, id; /* of the record, for its completion; 0 */
     bool started;       /* a range of rocTX that was started and stopped, not pushed and popped */
     bool puts_dispatch; /* of a table of counter values: no other table has its dispatch */
     bool no_copy;       /* copies are elsewhere in the file: a kernel may be called like one */
@@ -163,7 +162,7 @@ typedef struct rocprof_row {
 #define ROCPROF_BIT(column)        ((uint64_t)1 << ROCPROF_##column)
 #define ROCPROF_PACKET_BIT(column) ((uint32_t)1 << (ROCPROF_##column - ROCPROF_OTHER))
 
-/* The row says a column, other than ROCPROF_OTHER. */
+/* Sets a column of the row, other than ROCPROF_OTHER. */
 static inline void rocprof_row_set(rocprof_row *row, rocprof_column c, rocprof_value value)
 {
     row->value[c] = value;
@@ -181,12 +180,12 @@ typedef struct rocprof_words {
 
 bool rocprof_intern_words(rocprof_words *w, rocl_trace *t);
 
-/* What an operation on memory does, and on which memory: "MEMORY_ALLOCATION_VMEM_FREE", "ALLOC". */
+/* The operation on memory and its level: "MEMORY_ALLOCATION_VMEM_FREE", "ALLOC". */
 void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to);
 /* All of a text as a decimal number. */
 bool rocprof_decimal(rocl_view s, uint64_t *v);
 
-/* Puts the record or records of a row. category: of calls whose rows do not say it, 0 else. */
+/* Puts the record or records of a row. category: of calls whose rows do not have it, else 0. */
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
                             const rocprof_row *row, uint32_t category, rocl_error *err);
 
@@ -203,8 +202,8 @@ rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source
 void rocprof_args_put(rocl_records *to, rocl_view text);
 /* Is it the name of a call whose arguments say how much it copies? */
 bool rocprof_call_copies(rocl_view name);
-/* How much a call of that name copies, and in which direction, from its arguments as they are there
- * or in raw texts. Left as it is where they do not say it. */
+/* The size and direction of the copy of a call, from its arguments in these tables or raw texts.
+ * Unchanged if they do not tell. */
 void rocprof_read_copy(rocl_view name, rocl_view args, uint64_t *bytes,
                        rocl_copy_direction *direction);
 

@@ -26,8 +26,8 @@
 typedef enum text_shape {
     NO_RECORD,  /* a line of the program */
     CUT_RECORD, /* it begins like a record */
-    NUMBER,     /* a time alone: begin_ts_file.txt, or what a cut left */
-    HANDLE,     /* of hsa_handles.txt: says nothing that is needed */
+    NUMBER,     /* a time alone: begin_ts_file.txt, or a cut line */
+    HANDLE,     /* of hsa_handles.txt: not needed */
     PC_SAMPLE,
     CALL,
     WORK,
@@ -44,7 +44,7 @@ typedef struct text_line {
 
 enum { MARK, PUSH, POP, START, STOP };
 
-/* Times are that long; clocks and dates in lines of programs are shorter. */
+/* Times have at least this many digits; clocks and dates in lines of programs have fewer. */
 enum { SURE_DIGITS = 9 };
 
 static inline bool parse_number(const char **p, const char *end, uint64_t *v)
@@ -64,7 +64,7 @@ static inline bool skip_char(const char **p, const char *end, char c)
     return true;
 }
 
-/* The number behind the last colon of a text, which is taken off. */
+/* Splits the number after the last colon off a text. */
 static bool split_number(rocl_view *text, uint64_t *v)
 {
     const char *end = text->p + text->n, *q = end, *p;
@@ -77,7 +77,7 @@ static bool split_number(rocl_view *text, uint64_t *v)
     return true;
 }
 
-/* WHAT:[RANGE:]"MESSAGE"; older ones have no RANGE and quotes not always. */
+/* WHAT:[RANGE:]"MESSAGE"; older ones have no RANGE and not always quotes. */
 static text_shape read_marker(text_line *l, const char *p, const char *end, text_shape otherwise)
 {
     if (!parse_number(&p, end, &l->what) || !skip_char(&p, end, ':') || l->what > STOP)
@@ -118,8 +118,8 @@ static text_shape read_work_or_call(text_line *l, rocl_view text)
                : CUT_RECORD;
 }
 
-/* What begins like no record: is it one whose time is none? "1e300:5000000004000 41:41 ..." is one,
- * "2024-11-05 12:34 ..." is not. */
+/* A line that does not begin like a record: is it one with a malformed time? "1e300:5000000004000
+ * 41:41 ..." is, "2024-11-05 12:34 ..." is not. */
 static text_shape read_no_time(const char *line, const char *end)
 {
     const char *blank = memchr(line, ' ', (size_t)(end - line)), *p = blank;
@@ -187,8 +187,8 @@ static text_shape read_line(text_line *l, const char *line, size_t n)
 typedef struct text_run {
     rocprof_words words;
     uint32_t kfd;
-    bool counts_copies; /* calls of HSA have no ids, so that those of its copies count otherwise */
-    bool *pure; /* of each file: it begins with a record, so that a number alone is a cut one */
+    bool counts_copies; /* calls of HSA have no ids, so its copies are counted differently */
+    bool *pure;         /* by file: it begins with a record, so a number alone is a cut record */
 } text_run;
 
 static rocl_status put_marker(rocl_records *to, rocl_source_record *r, const text_line *l,
@@ -215,7 +215,7 @@ static bool add_arg(void *ctx, rocl_view name, rocl_view value)
     return true;
 }
 
-/* The parenthesis that closes the one at p; what is in quotes is none. */
+/* The parenthesis that closes the one at p, ignoring quoted ones. */
 static const char *find_closing(const char *p, const char *end)
 {
     for (size_t depth = 0; p < end; p++) {
@@ -231,7 +231,7 @@ static const char *find_closing(const char *p, const char *end)
     return NULL;
 }
 
-/* "dst(0x10) size(4)" of ROCm 3.5; false: it is no such text. */
+/* "dst(0x10) size(4)" of ROCm 3.5; false: not in this form. */
 static bool add_older_args(rocl_records *to, rocl_view text)
 {
     const char *p = text.p, *end = p + text.n;
@@ -293,8 +293,8 @@ static rocprof_fields *get_fields(rocl_records *to)
     return *state;
 }
 
-/* Of a line of rocprofv2 without a line end: may there be more fields? Counters follow a dispatch;
- * the last field of calls and work is their correlation; those of ROCTx may end with any. */
+/* For a line of rocprofv2 without a line end: may more fields follow? Counters follow a dispatch;
+ * the last field of calls and work is their correlation; those of ROCTx may end with any field. */
 static bool may_go_on(rocl_view line)
 {
     static const char dispatch[] = "Dispatch_ID(";
@@ -436,8 +436,8 @@ static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
     return st == ROCL_OK ? rocl_records_index(in, err) : st;
 }
 
-/* How long the folder of a raw text of rocprof is, which may be called by its process, as
- * out/4242_hip_api_trace.txt; SIZE_MAX: it is called otherwise. */
+/* The length of the folder in the name of a raw text of rocprof, which may contain the pid, as
+ * out/4242_hip_api_trace.txt; SIZE_MAX: another name. */
 static size_t folder_length(const char *path)
 {
     static const char *const kinds[] = {
@@ -466,8 +466,8 @@ const rocl_source_ops rocl_rocprof_text_ops = {ROCL_RECORDS_OPS(open_run), .same
 
 /* ---- recognising ----------------------------------------------------------------------------- */
 
-/* A line that is a record, wherever it stands; or the first line of what accompanies them, and a
- * short text of nothing but times. */
+/* Recognises a record in any line, the first line of accompanying files, and a short text of times
+ * only. */
 bool rocprof_is_text(const char *head, size_t n, bool whole)
 {
     enum { TIMES_MAX = 4096 };

@@ -8,7 +8,7 @@
 #include "source/rocprof/row.h"
 #include "source/rocprofv3/rocprofv3.h"
 
-/* In the order of the files, where the reader finds them without searching: some members stand at
+/* In the order of the files, so that the reader finds them without searching: some members occur at
  * two places. */
 #define MEMBERS(X)                                                                                 \
     X(STRUCT_SIZE, "size")                                                                         \
@@ -82,7 +82,7 @@ typedef struct counter_value {
     uint64_t id;
     double value;
     int64_t time;
-    uint32_t instances; /* of which it is the sum; 0: of a single one, or they are not known */
+    uint32_t instances; /* number of summed instances; 0: a single one, or unknown */
     double min, max;    /* of them */
 } counter_value;
 
@@ -110,7 +110,7 @@ void rocprofv3_free_worker(void *state)
     free(w);
 }
 
-/* What becomes an argument of a record that has no list of them. */
+/* A member that becomes an argument of a record without a list of arguments. */
 typedef struct json_argument {
     rocl_view type, name, value;
 } json_argument;
@@ -134,7 +134,7 @@ typedef struct json_piece {
     uint64_t kernel_id;          /* of a dispatch */
     int64_t instruction;         /* of a PC sample: index; -1 */
     bool has_start, has_end, is_moment, bad, bad_args;
-    const char *bad_time; /* what is wrong with one; NULL: nothing */
+    const char *bad_time; /* what is wrong with a time; NULL: nothing */
     const rocl_records_input *in;
 } json_piece;
 
@@ -180,7 +180,7 @@ static int64_t take_time(json_piece *c, const rocl_json_token *v)
     return time;
 }
 
-/* {"handle": number}, or the number alone. */
+/* {"handle": number}, or just the number. */
 static uint64_t take_handle(json_piece *c, const rocl_json_token *v)
 {
     static const rocl_view keys[] = {ROCL_JSON_KEY("handle")};
@@ -236,7 +236,7 @@ static void take_args(json_piece *c)
                                           [TEXT_NAME] = ROCL_JSON_KEY("name"),
                                           [TEXT_VALUE] = ROCL_JSON_KEY("value")};
     rocl_json_token v;
-    rocl_json args = c->json; /* what is wrong in them hides no records: c->json skips them */
+    rocl_json args = c->json; /* errors in them affect no records: c->json skips them */
     if (!rocl_records_want_args(c->to) || !rocl_json_enter(&args, ROCL_JSON_ARRAY))
         return;
     while (rocl_json_element(&args, &v)) {
@@ -244,7 +244,7 @@ static void take_args(json_piece *c)
         if (!rocl_json_enter(&args, ROCL_JSON_OBJECT))
             continue;
         for (int k; (k = rocl_json_member(&args, keys, TEXTS, &v)) >= 0;)
-            if (v.kind >= ROCL_JSON_STRING) /* no object, no array */
+            if (v.kind >= ROCL_JSON_STRING) /* neither an object nor an array */
                 text[k] = plain_text(c->w, &v, k);
         if (!args.wrong)
             rocl_record_typed_arg(c->to, text[TEXT_TYPE], text[TEXT_NAME], text[TEXT_VALUE]);
@@ -258,7 +258,7 @@ static void add_argument(json_piece *c, rocl_view type, rocl_view name, rocl_vie
         c->arguments[c->argument_count++] = (json_argument){type, name, value};
 }
 
-/* Takes those members of an object that have one of the names. */
+/* Takes the members of an object with one of the names. */
 static void take_arguments(json_piece *c, const rocl_view *names, unsigned count)
 {
     rocl_json_token v;
@@ -346,7 +346,7 @@ static void take_values(json_piece *c, bool sums, rocl_error *err)
     }
 }
 
-/* What a PC sample says of its wave. */
+/* Takes a member of a PC sample about its wave. */
 static void take_sample_member(json_piece *c, member m, const rocl_json_token *v)
 {
     static const rocl_view hardware[] = {
@@ -368,10 +368,10 @@ static void take_sample_member(json_piece *c, member m, const rocl_json_token *v
         add_argument(c, (rocl_view){"", 0}, member_keys[m], v->text);
 }
 
-/* Which members a KFD event has tells its kind where the file does not. */
+/* The members of a KFD event tell its kind if the file does not. */
 #define SAYS(member) (1u << (MEMBER_##member - MEMBER_PID))
 
-/* What the driver says of an event: numbers, and agents by their handles. */
+/* Takes a member of a driver event: numbers, and agents by handle. */
 static void take_kfd_member(json_piece *c, member m, const rocl_json_token *v)
 {
     const rocl_capture *capture = &rocl_records_input_of(c->to)->capture->pub;
@@ -404,7 +404,7 @@ static void take_kfd_member(json_piece *c, member m, const rocl_json_token *v)
 
 /* ---- the members of a record ----------------------------------------------------------------- */
 
-/* What a member of a call, a copy, an operation on memory or a dispatch says. */
+/* Takes a member of a call, a copy, an operation on memory or a dispatch. */
 static void take_memory_member(json_piece *c, member m, const rocl_json_token *v)
 {
     rocl_any_record *as = &c->r.as;
@@ -462,8 +462,8 @@ static void take_graph_member(json_piece *c, member m, const rocl_json_token *v)
         c->r.as.hip.kernel_count = take_uint(v, &c->bad);
 }
 
-/* The members of the object that was entered, and of those inside it that are parts of the record:
- * how deep they may be is for the first of them the depth of a record. */
+/* Takes the members of the entered object, and of nested objects that are parts of the record.
+ * `depth`: the levels of nesting still allowed. */
 static void take_members(json_piece *c, unsigned depth, rocl_error *err)
 {
     rocl_json_token v;
@@ -659,7 +659,7 @@ static rocl_status put_dispatch(json_piece *c, rocl_error *err)
 }
 
 /* Values of counters that were read while kernels ran. The first version that wrote them stored the
- * value in place of the time, too. */
+ * value in the time, too. */
 static rocl_status put_streamed_values(json_piece *c, rocl_error *err)
 {
     rocl_source_record *r = &c->r;
@@ -724,7 +724,7 @@ static rocl_status put_pc_sample(json_piece *c, rocl_error *err)
     return rocl_record_put(c->to, r, err);
 }
 
-/* A call; a range or mark of rocTX is called as its message. */
+/* A call; a range or mark of rocTX is named by its message. */
 static rocl_status put_call(json_piece *c, rocl_error *err)
 {
     rocl_source_record *r = &c->r;
@@ -742,8 +742,7 @@ static rocl_status put_call(json_piece *c, rocl_error *err)
     return c->st ? c->st : rocl_record_put(c->to, r, err);
 }
 
-/* An event of the driver, of no thread: the file mostly does not say its kind, but its members do.
- */
+/* An event of the driver, without a thread: mostly only its members tell its kind. */
 static rocl_status put_kfd(json_piece *c, rocl_error *err)
 {
     static const struct {
@@ -814,7 +813,7 @@ static rocl_status put_memory(json_piece *c, rocl_error *err)
 
 /* How the records of an array become events, and of which kinds these may be. */
 static const struct {
-    const char *key; /* what ends in "_api" is of calls */
+    const char *key; /* keys that end in "_api" are of calls */
     rocl_status (*put)(json_piece *c, rocl_error *err);
     uint32_t kinds;
 } arrays[ROCPROFV3_ARRAYS] = {
@@ -845,7 +844,7 @@ rocprofv3_array rocprofv3_array_of(const char *key)
     return n > 4 && !strcmp(key + n - 4, "_api") ? ROCPROFV3_CALLS : ROCPROFV3_ARRAYS;
 }
 
-/* The record that is the object which was just returned. */
+/* Parses the object that was just returned as a record. */
 static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
 {
     rocl_record_begin(&c->r, ROCL_DISPATCH, where);
@@ -908,7 +907,7 @@ rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, cons
         st = parse_record(&c, rocl_json_offset(&c.json, &v), err);
         count += !c.json.wrong;
     }
-    /* What cannot be read hides the records behind it. */
+    /* An unreadable part hides the records after it. */
     for (; st == ROCL_OK && c.json.wrong && count < piece->rows; count++)
         st = rocl_record_fault(to, c.json.offset + (uint64_t)(c.json.at - c.json.begin),
                                ROCL_FAULT_BAD_LINE, c.json.wrong, err);

@@ -1,5 +1,5 @@
 /* Opens a JSON file of rocprofv3: its processes, the pieces of its arrays of records, and the
- * definitions of what these use. */
+ * definitions that these use. */
 #include "source/rocprofv3/rocprofv3.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 /* ---- processes and pieces -------------------------------------------------------------------- */
 
-/* Arrays that are not known: said once, with how many records they have. */
+/* Reports unknown arrays once, with their number of records. */
 static void report_left_out(rocprofv3_run *run, rocl_source *s, const rocl_json_node *array)
 {
     char key[41];
@@ -38,7 +38,7 @@ static bool add_pieces(rocl_records_input *in, rocl_source *s, size_t process, s
              strcmp(group->key, "callback_records") != 0))
             continue;
         const rocprofv3_array of = rocprofv3_array_of(array->key);
-        /* Of a key that comes again the first one counts. */
+        /* Of repeated keys the first one counts. */
         if (of == ROCPROFV3_ARRAYS || rocl_json_child(x, group, array->key) != array) {
             report_left_out(run, s, array);
             continue;
@@ -55,7 +55,7 @@ static bool add_pieces(rocl_records_input *in, rocl_source *s, size_t process, s
     return ok;
 }
 
-/* A process is known by its pid; one without, or with that of another, by a number of its own. */
+/* The key of a process is its pid; without one, or with that of another, it is a new number. */
 static uint64_t make_key(const rocprofv3_run *run, int64_t pid)
 {
     bool taken = pid < 0;
@@ -149,7 +149,7 @@ static void refine_agents(rocl_records_input *in, const rocprofv3_process *p, ui
     }
 }
 
-/* All of them: code of which nothing was dispatched may have been sampled. */
+/* All of them: code that was never dispatched may have been sampled. */
 static bool define_code_objects(rocl_records_input *in, rocprofv3_process *p, uint32_t process)
 {
     rocl_capture *c = &in->capture->pub;

@@ -55,7 +55,7 @@ typedef enum rocprofv3_kfd {
     ROCPROFV3_KFD_KINDS
 } rocprofv3_kfd;
 
-/* The array that a key stands for; ROCPROFV3_ARRAYS: it is not known. */
+/* The array of a key; ROCPROFV3_ARRAYS: unknown. */
 rocprofv3_array rocprofv3_array_of(const char *key);
 
 /* ---- what stands before the records ---------------------------------------------------------- */
@@ -73,7 +73,7 @@ typedef struct rocprofv3_kind {
 
 typedef struct rocprofv3_agent {
     uint64_t handle;
-    uint64_t begin, end; /* in the file, where its properties are read when they are asked for */
+    uint64_t begin, end; /* in the file, where its properties are read on request */
     rocl_agent about;
 } rocprofv3_agent;
 
@@ -102,7 +102,7 @@ typedef struct rocprofv3_process {
     rocl_process about;
     rocl_node node;
     bool has_node;
-    bool has_dispatches; /* a list of them: values of counters need not stand in */
+    bool has_dispatches; /* it lists dispatches, so they need not be made from counter values */
     rocprofv3_kind *kinds;
     size_t kind_count, kind_cap;
     rocprofv3_agent *agents;
@@ -141,14 +141,14 @@ typedef struct rocprofv3_run {
 /* Is a call a range or mark of rocTX? */
 rocl_kind rocprofv3_call_kind(const char *category, const char *function);
 
-/* Reads what stands before the records of the process that is `node` of the outline. */
+/* Reads the members before the records of the process that is `node` of the outline. */
 rocl_status rocprofv3_read_tables(rocprofv3_run *run, rocprofv3_process *p,
                                   const rocl_json_node *node, rocl_error *err);
-/* Completes the kernel that a symbol is of. */
+/* Completes the kernel of a symbol. */
 rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_symbol *s, rocl_kernel *k,
                                   uint64_t *code_object, rocl_error *err);
-/* Appends the object of a definition that stands at [begin, end) of the file: its known members.
- * Any thread, also when pieces are read. */
+/* Appends the known members of the object of a definition, at [begin, end) in the file. Any thread,
+ * even while pieces are read. */
 rocl_status rocprofv3_copy_properties(const rocprofv3_run *run, rocl_property_of of, uint64_t begin,
                                       uint64_t end, rocl_buf *b, rocl_error *err);
 void rocprofv3_free_tables(rocprofv3_process *p);

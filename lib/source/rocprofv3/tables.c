@@ -1,6 +1,6 @@
-/* What stands before the records of a process: metadata, agents, counters, strings, code objects,
- * symbols. All are looked up by the id that they say, never by where they stand: holes are filled
- * with zeros, and other writers leave out what they do not need. */
+/* The members before the records of a process: metadata, agents, counters, strings, code objects,
+ * symbols. All are looked up by their id, never by position: holes are filled with zeros, and other
+ * writers leave out what they do not need. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -84,7 +84,7 @@ static rocl_status read_value(rocprofv3_run *run, rocl_json *r, const rocl_json_
     return ROCL_OK;
 }
 
-/* Reads the members of the object that was just returned; what is no object has none. */
+/* Reads the members of the object that was just returned; other values have none. */
 static rocl_status read_object(rocprofv3_run *run, rocl_json *r, const field *fields, size_t n,
                                void *to, rocl_error *err)
 {
@@ -162,7 +162,8 @@ static rocl_status take_agent(rocprofv3_run *run, rocprofv3_process *p, rocl_jso
     return ROCL_OK;
 }
 
-/* Before 6.4 an agent does not say which of its type it is: they count by their nodes. */
+/* Before 6.4 agents have no number among those of their type: they are numbered in order of
+ * nodes. */
 static void number_agents(rocprofv3_process *p)
 {
     for (size_t i = 0; i < p->agent_count; i++) {
@@ -222,7 +223,8 @@ static rocl_status take_code_object(rocprofv3_run *run, rocprofv3_process *p, ro
     return ROCL_OK;
 }
 
-/* Where a symbol stands: there are thousands, with names of kilobytes, of which few are used. */
+/* Notes the place of a symbol: there are thousands, with names of kilobytes, of which few are
+ * used. */
 static rocl_status take_symbol(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
                                const rocl_json_token *v, void *to, rocl_error *err)
 {
@@ -240,7 +242,7 @@ static rocl_status take_symbol(rocprofv3_run *run, rocprofv3_process *p, rocl_js
     return ROCL_OK;
 }
 
-/* What a kernel is called on the host: for kernels without a symbol. */
+/* The name of a kernel on the host, for kernels without a symbol. */
 static rocl_status take_host_function(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
                                       const rocl_json_token *v, void *to, rocl_error *err)
 {
@@ -517,7 +519,7 @@ rocl_kind rocprofv3_call_kind(const char *category, const char *function)
     return strstr(function, "Mark") ? ROCL_INSTANT : ROCL_MARKER;
 }
 
-/* {"kind": name, "operations": [name, ...]}; where it stands is the number of the kind. */
+/* {"kind": name, "operations": [name, ...]}; its position is the number of the kind. */
 static rocl_status take_kind(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
                              const rocl_json_token *v, void *to, rocl_error *err)
 {
@@ -551,7 +553,7 @@ static rocl_status take_kind(rocprofv3_run *run, rocprofv3_process *p, rocl_json
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 
-/* Opens a reader on a value, which is NULL or was returned then. */
+/* Opens a reader on a value (false if it is NULL), and returns its first token. */
 static bool load_value(rocprofv3_run *run, const rocl_json_node *node, rocl_json *r,
                        rocl_json_token *v, rocl_status *st, rocl_error *err)
 {

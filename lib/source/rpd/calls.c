@@ -46,8 +46,8 @@ static void put_args(rocl_records *to, rocl_view text)
     }
 }
 
-/* Columns from `first` on of the row that another table has of a call, but for empty ones and for
- * texts by their ids. */
+/* Puts the columns from `first` on of a call's row in another table, without empty ones, with texts
+ * instead of their ids. */
 static rocl_status put_columns(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
                                uint64_t api, unsigned first, rocl_error *err)
 {
@@ -74,7 +74,7 @@ static rocl_status put_columns(const rpd_file *f, rocl_records *to, rpd_worker *
     return st;
 }
 
-/* Memory of a device that hipMalloc() or hipFree() says: "ptr=0x7f00 | size=0x1000". */
+/* Device memory of hipMalloc() or hipFree(): "ptr=0x7f00 | size=0x1000". */
 static rocl_status put_allocation(const rpd_file *f, rocl_records *to, rocl_source_record r,
                                   bool frees, rocl_view args, rocl_error *err)
 {
@@ -126,7 +126,7 @@ static uint32_t category_of(const rpd_file *f, rpd_table t, const char *name)
                                                                     : f->user;
 }
 
-/* Where the program stood when it called, one frame below the other, as debuggers show it. */
+/* The call stack of a call, one frame below the other, as debuggers show it. */
 static rocl_status put_frames(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t api,
                               rocl_error *err)
 {
@@ -155,7 +155,7 @@ static rocl_status put_frames(const rpd_file *f, rocl_records *to, rpd_worker *w
     return st;
 }
 
-/* What a call was given, in its text (empty: none) and in the tables that go by its id. */
+/* Puts the arguments of a call, from its text (may be empty) and from the tables with its id. */
 static rocl_status put_call_args(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t id,
                                  rocl_view text, rocl_error *err)
 {

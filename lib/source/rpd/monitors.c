@@ -6,11 +6,11 @@
 #include "source/rpd/records.h"
 #include "source/rpd/sessions.h"
 
-/* Of the place of a sample at the end of its row. */
+/* Bit in the place of a sample at the end of its row. */
 #define MONITOR_ENDS ((uint64_t)1 << (RPD_TABLE_SHIFT - 1))
 
-/* A value holds until the next row of its device, that of the last one until the row ends. The
- * numbers of devices are those of the system management, which need not be those of operations:
+/* A value holds until the next row of its device, the last one until its row ends. The numbers of
+ * devices are those of the system management library, which may differ from those of operations:
  * they stay in the name. */
 rocl_status rpd_put_monitor(const rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
                             rocl_error *err)
@@ -52,7 +52,7 @@ rocl_status rpd_put_monitor(const rpd_file *f, rocl_records *to, rpd_worker *w, 
 rocl_status rpd_find_last_monitored(rpd_file *f, rocl_trace *t, rocl_db *db, rocl_error *err)
 {
     rocl_rows *rows = NULL;
-    rocl_map series = {0}; /* what a row is about -> index in `last` */
+    rocl_map series = {0}; /* subject of a row -> index in `last` */
     int64_t *last = NULL;
     size_t count = 0, cap = 0;
     unsigned n = 1;

@@ -27,8 +27,8 @@
 
 /* ---- rows that belong to records ------------------------------------------------------------- */
 
-/* Of a table whose rows belong to records: those that belong to none are counted. What they say
- * goes out with the records themselves. */
+/* For a table whose rows belong to records: counts rows that belong to none. Their contents are put
+ * with the records. */
 static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
                              unsigned i, rocl_error *err)
 {
@@ -90,7 +90,7 @@ static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w,
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-/* GPUs of several machines are called by both numbers: "GPU 2 (node 1)". */
+/* GPUs of several machines are labelled by both numbers: "GPU 2 (node 1)". */
 static rocl_status label_gpus(const rpd_file *f, rocl_trace *t, rocl_capture *c, rocl_error *err)
 {
     bool several = false;
@@ -110,7 +110,7 @@ static rocl_status label_gpus(const rpd_file *f, rocl_trace *t, rocl_capture *c,
     return ROCL_OK;
 }
 
-/* Sizes that are lost are no fault of a row, but of all sums of bytes: a remark says so. */
+/* Lost sizes are not a fault of a row, but affect all sums of bytes: a remark says so. */
 static rocl_status remark_on_sizes(rpd_file *f, rocl_records_input *in, rocl_error *err)
 {
     const unsigned long long n = atomic_load(&f->sizeless);

@@ -13,9 +13,8 @@ static int compare_sessions(const void *a, const void *b)
                                 : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Calls are looked for by their ids. Where these are not the key of the table, as in a copy by
- * CREATE TABLE AS, each would be a walk through all of it: they are looked for in a copy that has
- * the key. */
+/* Calls are searched by id. If that is not the key of the table, as after CREATE TABLE AS, each
+ * search would walk through all of it: then a copy with the key is searched. */
 static rocl_status open_calls(rocl_db *db, const char **table, rocl_error *err)
 {
     *table = "rocpd_api";
@@ -29,7 +28,7 @@ static rocl_status open_calls(rocl_db *db, const char **table, rocl_error *err)
         "INSERT OR IGNORE INTO rocl_calls SELECT id, pid, start, end, apiName_id, args_id "
         "FROM main.rocpd_api WHERE typeof(id) = 'integer'",
         NULL, NULL, NULL);
-    /* Whoever reads a table says that it lacks columns. */
+    /* Readers of a table report missing columns. */
     return rc == SQLITE_OK || rc == SQLITE_ERROR ? ROCL_OK : rocl_sqlite_fail(db, "rocpd_api", err);
 }
 
@@ -51,8 +50,8 @@ static bool find_next_call(sqlite3_stmt *s, uint64_t id, uint64_t *found, int64_
     return any;
 }
 
-/* The sessions of which calls are there: pid and times of each by the first and last rows of both
- * series of ids, of calls and from 2^31 on of markers. */
+/* The sessions that have calls: pid and times of each, by the first and last rows of both series of
+ * ids: calls, and from 2^31 on markers. */
 static rocl_status find_sessions(rpd_file *f, sqlite3 *h, const char *calls, rocl_error *err)
 {
     sqlite3_stmt *next = NULL, *before = NULL;

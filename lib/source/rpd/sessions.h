@@ -6,11 +6,11 @@
 #include "source/rpd/tables.h"
 
 /* Fills the sessions, the version of the schema, pid_stride and gpu_stride, from rocpd_metadata and
- * the rows of others. */
+ * other tables. */
 rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err);
 
-/* The session that noted a value of a device, which its row does not say: of those that run at a
- * time it is the one that began first. NULL: the file has no calls. */
+/* The session that recorded a value of a device, which its row does not name: of those running at
+ * that time, the one that began first. NULL: the file has no calls. */
 const rpd_session *rpd_find_monitoring_session(const rpd_file *f, int64_t when);
 
 #endif

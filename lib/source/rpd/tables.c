@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-/* Read at once around a row that is looked up; more, where no column is read. */
+/* Rows read at once around a lookup; more if no column is read. */
 enum { LOOKUP_ROWS = 64 };
 
 const struct rpd_table_columns rpd_tables[RPD_TABLES] = {
@@ -29,7 +29,7 @@ const struct rpd_table_columns rpd_tables[RPD_TABLES] = {
                       {"autogradName_id", "seq", "op_id", "sizes", "input_op_ids"}},
 };
 
-/* What version 1 kept by operation, and called so. */
+/* Tables that version 1 kept by operation, and their names. */
 static const char *const v1_names[RPD_TABLES] = {
     [RPD_KERNEL] = "rocpd_kernelop", [RPD_COPY] = "rocpd_copyop"};
 
@@ -153,7 +153,7 @@ rocl_status rpd_open_rows(const rpd_file *f, rocl_db *db, rpd_table t, rocl_rows
     return *rows ? ROCL_OK : rocl_rows_open(rows, db, f->names[t], rpd_tables[t].columns, n, err);
 }
 
-/* For rows that are looked up. Of operations only their types are, and that they are there. */
+/* Opens a table for lookups. Of operations only types and existence are needed. */
 static rocl_status open_joined(const rpd_file *f, rpd_worker *w, rpd_table t, rocl_error *err)
 {
     const char *columns[RPD_COLUMNS_MAX] = {
@@ -213,7 +213,7 @@ rocl_status rpd_find_text(const rpd_file *f, rocl_records *to, rpd_worker *w, ui
                                                                     : rocl_fail_memory(err);
 }
 
-/* Its writer forgets to add the number of the session to the id. */
+/* The writer forgets to add the number of the session to the id. */
 rocl_status rpd_find_frame_text(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t api,
                                 uint64_t name, uint32_t *text, rocl_error *err)
 {
@@ -224,7 +224,7 @@ rocl_status rpd_find_frame_text(const rpd_file *f, rocl_records *to, rpd_worker 
     return st != ROCL_OK || *text != ROCL_NONE ? st : rpd_find_text(f, to, w, name, text, err);
 }
 
-/* The tables nearly always come in that order, but need not. */
+/* Tables are nearly always in this order, but need not be. */
 rocl_status rpd_sort_table(rpd_file *f, rocl_trace *t, rocl_db *db, rpd_table table, int owner,
                            int order, int value, rocl_lookup **lookup, rocl_error *err)
 {

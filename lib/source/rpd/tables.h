@@ -70,7 +70,7 @@ static inline uint64_t rpd_session_of(uint64_t id)
 typedef struct rpd_session {
     uint64_t number;
     uint64_t pid;
-    int64_t first, last; /* about when its first call began and its last one ended */
+    int64_t first, last; /* approximate begin of its first call and end of its last */
     int64_t latest;      /* last of this session and of those before it in the array */
 } rpd_session;
 
@@ -82,9 +82,8 @@ typedef struct rpd_file {
     bool by_op;                    /* rocpd_kernelop and rocpd_copyop: keys are operations */
     rpd_session *sessions;         /* by their first call */
     size_t session_count;
-    rocl_idset
-        item_sessions; /* numbers of those whose launches all give their grid in work-items */
-    uint64_t pid_stride, gpu_stride; /* where a file is of several machines; 0 */
+    rocl_idset item_sessions;        /* sessions whose launches all give grids in work-items */
+    uint64_t pid_stride, gpu_stride; /* if a file comes from several machines, else 0 */
     uint64_t schema;                 /* its version; 0: the file does not say */
     rocl_lookup *links;              /* operation, 0 -> the call that launched it */
     rocl_lookup *frames;             /* call, index -> string of the frame, innermost first */
@@ -97,7 +96,7 @@ typedef struct rpd_worker {
     rocl_db *db;
     rocl_rows *rows[RPD_RECORDS];  /* cursors of records */
     rocl_rows *joined[RPD_TABLES]; /* cursors of what they refer to */
-    unsigned count[RPD_TABLES];    /* rows that the latter have at hand */
+    unsigned count[RPD_TABLES];    /* rows in the batches of the latter */
     rocl_map texts;                /* id of a string -> text */
     rocl_lookup_pages links, frames, counters;
     rocl_buf stack; /* frames of the call at hand */
@@ -111,9 +110,9 @@ rocl_status rpd_find_tables(rpd_file *f, rocl_db *db, rocl_error *err);
 
 /* Of row i at hand. What is no number sets *bad, which is not cleared; NULL and '' do not. */
 
-/* False: NULL, '' or no number; *v is 0 then. */
+/* False: NULL, '' or not a number; *v is then 0. */
 bool rpd_read_int(const rocl_rows *rows, unsigned column, unsigned i, int64_t *v, bool *bad);
-/* Also text, as values of monitors are: "2100" or "95.5". False: no finite number. */
+/* Also from text, as in values of monitors: "2100" or "95.5". False: not a finite number. */
 bool rpd_read_real(const rocl_rows *rows, unsigned column, unsigned i, double *v);
 /* ROCL_NO_KEY: none. */
 uint64_t rpd_read_key(const rocl_rows *rows, unsigned column, unsigned i, bool *bad);
@@ -144,9 +143,9 @@ rocl_status rpd_find_text(const rpd_file *f, rocl_records *to, rpd_worker *w, ui
 /* The text of a frame of a call. */
 rocl_status rpd_find_frame_text(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t api,
                                 uint64_t name, uint32_t *text, rocl_error *err);
-/* Sorts a table outside of memory by what its rows belong to: owner, index -> value, by which the
- * rows of an owner are ordered, or by their numbers in `order`. Columns below 0 are the id. Nothing
- * where the file has no such table. */
+/* Sorts a table on disk by the owners of its rows: owner, index -> value. The rows of an owner are
+ * ordered by value, or by their numbers in `order`. Columns below 0 are the id. Does nothing if the
+ * file has no such table. */
 rocl_status rpd_sort_table(rpd_file *f, rocl_trace *t, rocl_db *db, rpd_table table, int owner,
                            int order, int value, rocl_lookup **lookup, rocl_error *err);
 

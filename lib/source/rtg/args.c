@@ -13,8 +13,8 @@ static rocl_view trim_blanks(const char *p, const char *end)
     return rocl_view_between(p, end);
 }
 
-/* The comma that ends an argument: not one between brackets or in quotes. A quote that is not
- * closed is but a character. */
+/* The comma that ends an argument, outside of brackets and quotes. An unclosed quote is an ordinary
+ * character. */
 static const char *find_arg_end(const char *p, const char *end)
 {
     for (size_t depth = 0; p < end; p++) {
@@ -52,7 +52,7 @@ bool rtg_args_split(rocl_view text, rtg_arg_fn *add, void *ctx)
     if (rtg_skip_space(p, end) == end)
         return true;
     for (size_t n = 0;; n++) {
-        /* No call has that many: the last one is all the rest. */
+        /* No call has this many: the last one gets all the rest. */
         const char *comma = n < ARGS_MAX - 1 ? find_arg_end(p, end) : end;
         if (!split_arg(p, comma, n, add, ctx))
             return false;

@@ -11,8 +11,8 @@
 
 /* ---- lines that are wrong ------------------------------------------------------------------- */
 
-/* Counts faults, the first of them in a line of a range. Which lines are reported does not depend
- * on who comes to them first. `why` must live as long as the file. */
+/* Counts faults, the first of which is in a line of a range. Which lines are reported does not
+ * depend on the timing of workers. `why` must live as long as the file. */
 static void add_fault(rtg_faults *f, size_t range, uint64_t line, uint64_t offset, rocl_fault fault,
                       uint64_t count, const char *why)
 {
@@ -50,10 +50,10 @@ rocl_status rtg_faults_report(rtg_file *f, rocl_error *err)
 
 /* ---- calls of strace ------------------------------------------------------------------------ */
 
-/* strace breaks off a call when another thread has something to say, and takes it up again later:
- * "read(3 <unfinished ...>", "<... read resumed> ...". A resumed line belongs to the last begin of
- * a call of this name (and thread, where lines say which), which may be in a range before: the
- * first pass finds out what is under way where a range begins. */
+/* strace interrupts the line of a call when another thread makes one, and resumes it later: "read(3
+ * <unfinished ...>", "<... read resumed> ...". A resumed line belongs to the last begin of a call
+ * of this name (and thread, if lines have it), which may be in an earlier range: the first pass
+ * finds out which calls are open where a range begins. */
 
 /* NULL: memory is out. */
 static rtg_call *find_call(rtg_calls *c, const rtg_key *k)
@@ -173,7 +173,7 @@ typedef struct indexer {
     index_worker *workers;
 } indexer;
 
-/* A call of strace that is broken off or resumed. */
+/* A call of strace that is interrupted or resumed. */
 static bool index_call(rtg_file *f, index_worker *w, const rtg_item *i, const rtg_line *l,
                        size_t range, uint64_t line, uint64_t offset)
 {
@@ -251,7 +251,7 @@ static rocl_status index_range(void *ctx, unsigned number, size_t range, rocl_er
     return st;
 }
 
-/* What a worker has found is of the file. */
+/* Adds the findings of a worker to the file. */
 static bool merge_worker(rtg_file *f, const index_worker *w)
 {
     bool ok = true;

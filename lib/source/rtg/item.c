@@ -12,7 +12,7 @@ static void set_wrong(rtg_item *i, rocl_fault fault, const char *why)
 
 static const char too_large[] = "a number that is too large";
 
-/* A number that is an int64_t later on. */
+/* A number that must fit an int64_t. */
 static bool read_signed(rocl_view digits, uint64_t *v)
 {
     return rtg_number(digits, v) && *v <= INT64_MAX;
@@ -28,10 +28,10 @@ static void check_times(rtg_item *i)
 
 /* ---- lines of the tracer -------------------------------------------------------------------- */
 
-/* What a shape has beside its process and start. The thread of GPU records is the tracer's own. */
+/* What a shape has besides its process and start. The thread of GPU records is the tracer's own. */
 enum { THREAD = 1, AGENT = 2, QUEUE = 4, ID = 8, DIMS = 16, STOP = 32, DURATION = 64 };
 
-/* And what is wrong with lines that say they are ours, and do not go on like one. */
+/* And what is wrong with lines that begin like ours, but do not continue so. */
 static const struct {
     rtg_what what;
     unsigned has;
@@ -179,7 +179,7 @@ static void read_strace_line(rtg_item *i, rtg_line *l, const rtg_text *text)
               : l->shape == RTG_STRACE_UNFINISHED ? RTG_SYSCALL_BEGIN
                                                   : RTG_SYSCALL_END;
     if (l->shape == RTG_STRACE_RESUMED)
-        i->end = took; /* its begin is in another line */
+        i->end = took; /* the begin is in another line */
     /* "open("x", O_RDONLY) ": the name, and what is in the parentheses */
     const char *open = memchr(l->name.p, '(', l->name.n), *end = l->name.p + l->name.n;
     if (open) {

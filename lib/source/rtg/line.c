@@ -47,7 +47,7 @@ RTG_INLINE unsigned find_tags_ending(const char *p, const char *end, char a, cha
     return tags;
 }
 
-/* With a tag at its begin only those before it in the order matter. */
+/* If the line begins with a tag, only those before it in the order matter. */
 static unsigned find_tags(const char *p, const char *end)
 {
     if (rtg_lit(p, end, "HSA: "))

@@ -1,4 +1,4 @@
-/* The second pass: lines -> batches of events. What is wrong was counted in the first. */
+/* The second pass: lines -> batches of events. Faults were counted in the first. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -108,8 +108,7 @@ static void put_head(const rtg_turn *t, rocl_event *e, uint32_t name, uint32_t c
     e->category = category;
 }
 
-/* What links a packet's host line with its GPU line: less than 2^63, which databases and CSV hold.
- */
+/* Links the host line of a packet with its GPU line: below 2^63, as databases and CSV need. */
 static uint64_t make_stack_id(uint32_t process, uint64_t id)
 {
     if (id >> 36 || process >> 24)
@@ -126,7 +125,7 @@ static uint32_t intern_trimmed(const rtg_turn *t, rocl_view s)
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
-/* What a call was given, its kernel, and a result that says something. */
+/* The arguments of a call, its kernel, and a meaningful result. */
 static bool put_args(const rtg_turn *t, rocl_region *g)
 {
     const rtg_line *l = t->l;
@@ -183,7 +182,7 @@ static void emit_marker(rtg_turn *t)
                    word_of(t, range ? RTG_W_RANGE_API : RTG_W_MARK_API));
 }
 
-/* Of a call that was broken off; where its begin is not known that has been counted. */
+/* A call that was interrupted; if its begin is unknown, that has been counted. */
 static void emit_resumed_call(rtg_turn *t, rtg_item *i, const rtg_calls *before)
 {
     if (!is_wanted(t, ROCL_REGION))
@@ -348,7 +347,7 @@ static void emit_barrier(rtg_turn *t)
         h->e.stack_id = make_stack_id(h->e.process, t->i->id);
 }
 
-/* Of a profile line: its ends as far as its tag says, the agent being that of the GPU that did it,
+/* A copy of a profile line: its ends, as far as its tag tells (the agent is the GPU that did it),
  * and its size, "16384 bytes;...". */
 static void emit_copy(rtg_turn *t)
 {

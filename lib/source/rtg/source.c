@@ -1,4 +1,4 @@
-/* A file of legacy text: recognised, opened, cut into tasks, closed. */
+/* Recognises a file of legacy text, opens it, cuts it into tasks, closes it. */
 #include "source/rtg/rtg.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 /* ---- is it ours? ---------------------------------------------------------------------------- */
 
-/* A line that begins like one of the tracer, however it goes on. */
+/* Does the line begin like one of the tracer, however it continues? */
 static bool begins_like_ours(const char *p, const char *end)
 {
     static const char *const tags[] = {"HIP: pid:", "HSA: pid:", "RTX: pid:"};
@@ -21,7 +21,7 @@ static bool begins_like_ours(const char *p, const char *end)
     return false;
 }
 
-/* 2: this line alone says that the file is ours; 1: it takes another one like it; 0: text. */
+/* 2: this line alone identifies the file; 1: two such lines do; 0: text. */
 static int weigh_line(const char *p, size_t n)
 {
     rtg_line l;
@@ -45,7 +45,7 @@ bool rtg_recognise(const char *head, size_t n, bool whole)
         const char *q = p;
         while (q < end && *q != '\n' && *q != '\r')
             q++;
-        if (q == end && !whole) /* cut off: only how it begins can be judged */
+        if (q == end && !whole) /* cut off: only its begin can be judged */
             return begins_like_ours(p, end);
         sum += weigh_line(p, (size_t)(q - p));
         p = q + 1;
@@ -55,7 +55,7 @@ bool rtg_recognise(const char *head, size_t n, bool whole)
 
 /* ---- open and close ------------------------------------------------------------------------- */
 
-/* "prof.out.4242": the tracer ends names in the process's number, profile lines have none. */
+/* "prof.out.4242": the tracer appends the pid to names; profile lines have none. */
 static uint64_t read_file_pid(const char *name)
 {
     const char *end = name + strlen(name), *p = end;

@@ -1,7 +1,6 @@
-/* Which picture a table has: bars for what adds up by name, stacked bars for what makes a whole,
- * areas for what runs over time, points, a histogram, a heat map of ranks, a waterfall of a
- * comparison.
- * Their numbers are in the table below them. */
+/* Which picture a table has: bars for what adds up by name, stacked bars for parts of a whole,
+ * areas over time, points, a histogram, heat maps of ranks. Those of comparisons are in compare.c.
+ * The numbers are in the table below the picture. */
 #include "table/html/html.h"
 
 #include <inttypes.h>
@@ -12,67 +11,25 @@
 
 #include "model/kernel_class.h"
 
-enum {
-    BAR = 16,
-    AREA = 48,
-    HIGH_AREA = 96,
-    PLANE = 320,
-    MOST_BARS = 15,
-    MOST_ROWS = 32,
-    MOST_PARTS = 8
-};
+enum { AREA = 48, PLANE = 320, MOST_PARTS = 8 };
 
 static const rocl_axis percent_axis = {0, 100, ROCL_UNIT_PERCENT, false};
-
-/* What is not a number, or negative, has no length; `column` may be column_count. */
-static double length_of(const rocl_table *t, size_t row, size_t column)
-{
-    return column < t->column_count ? fmax(rocl_datum_number(rocl_table_cell(t, row, column)), 0)
-                                    : 0;
-}
-
-/* Of any sign. */
-static double number_of(const rocl_table *t, size_t row, size_t column)
-{
-    const double v =
-        column < t->column_count ? rocl_datum_number(rocl_table_cell(t, row, column)) : 0;
-    return isfinite(v) ? v : 0;
-}
-
-static bool is_same_cell(const rocl_table *t, size_t a, size_t b, size_t column)
-{
-    const rocl_datum *x = rocl_table_cell(t, a, column), *y = rocl_table_cell(t, b, column);
-    return x->type == y->type && x->len == y->len &&
-           (x->type == ROCL_DATUM_TEXT ? !x->len || !memcmp(x->text, y->text, x->len)
-                                       : x->type == ROCL_DATUM_NONE || x->i == y->i);
-}
-
-static bool is_text(const rocl_datum *d, const char *text)
-{
-    return d->type == ROCL_DATUM_TEXT && d->len == strlen(text) && !memcmp(d->text, text, d->len);
-}
-
-static void put_rect(rocl_buf *b, const char *colour, double x, double to, int height)
-{
-    rocl_html_put(b, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" y=\"2\" height=\"%d\">", colour,
-                  x, fmax(to - x, 0.6), height - 4);
-}
 
 /* ---- classes of kernels ---------------------------------------------------------------------- */
 
 /* The column "class" of a table of kernels; column_count: it has none. */
 static size_t class_column(const rocl_table *t)
 {
-    /* Those of gaps and of the critical path are no classes of kernels. */
+    /* Tables of gaps and of the critical path have classes of something else. */
     const bool of_kernels = !strstr(t->key, "gap") && strncmp(t->key, "critical_path", 13) != 0;
     return of_kernels ? rocl_table_find_column(t, "class") : t->column_count;
 }
 
-/* ROCL_CLASSES: the row says none, such as that of the others. */
+/* ROCL_CLASSES: the row has none, such as the row that stands for the rest. */
 static unsigned class_of(const rocl_table *t, size_t row, size_t column)
 {
     for (unsigned c = 0; column < t->column_count && t->classes && c < ROCL_CLASSES; c++)
-        if (t->classes[c] && is_text(rocl_table_cell(t, row, column), t->classes[c]))
+        if (t->classes[c] && rocl_datum_is(rocl_table_cell(t, row, column), t->classes[c]))
             return c;
     return ROCL_CLASSES;
 }
@@ -83,7 +40,7 @@ static const char *const class_colours[] = {"k0",  "k1",  "k2",  "k3",  "k4",  "
 _Static_assert(sizeof class_colours / sizeof *class_colours == ROCL_CLASSES + 1,
                "each class has a colour in page.css");
 
-/* Of the classes that these rows have, in their order. */
+/* A legend of the classes that these rows have, in the order of classes. */
 static void put_class_legend(rocl_figure *f, const rocl_table *t, const size_t *rows, size_t n)
 {
     const size_t column = class_column(t);
@@ -101,7 +58,7 @@ static void put_class_legend(rocl_figure *f, const rocl_table *t, const size_t *
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-/* Of these rows. `where`: a column that their labels need as well, or column_count. */
+/* Bars of these rows. `where`: a further column of their labels, or column_count. */
 static void put_bars_of(rocl_buf *b, const rocl_table *t, size_t column, const size_t *rows,
                         size_t n, size_t where, const char *axis_title)
 {
@@ -109,9 +66,9 @@ static void put_bars_of(rocl_buf *b, const rocl_table *t, size_t column, const s
     double largest = 0;
     rocl_figure f;
     for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, length_of(t, rows[i], column));
+        largest = fmax(largest, rocl_cell_length(t, rows[i], column));
     const rocl_axis axis = {0, largest, t->columns[column].unit, false};
-    if (largest <= 0 || !rocl_figure_open(&f, b, n, BAR, &axis))
+    if (largest <= 0 || !rocl_figure_open(&f, b, n, FIGURE_BAR, &axis))
         return;
     for (size_t i = 0; i < n; i++) {
         rocl_figure_put_label(&f.full[i], t, rows[i]);
@@ -126,8 +83,9 @@ static void put_bars_of(rocl_buf *b, const rocl_table *t, size_t column, const s
         put_class_legend(&f, t, rows, n);
     for (size_t i = 0; i < n; i++) {
         rocl_figure_begin_row(&f);
-        put_rect(b, class < t->column_count ? class_colours[class_of(t, rows[i], class)] : "c0", 0,
-                 rocl_axis_x(&axis, length_of(t, rows[i], column)), BAR);
+        rocl_figure_put_rect(
+            b, class < t->column_count ? class_colours[class_of(t, rows[i], class)] : "c0", 0,
+            rocl_axis_x(&axis, rocl_cell_length(t, rows[i], column)), FIGURE_BAR);
         rocl_buf_str(b, "</rect>");
         rocl_figure_end_plot(&f);
         rocl_html_put_cell(b, t, rows[i], column);
@@ -138,8 +96,8 @@ static void put_bars_of(rocl_buf *b, const rocl_table *t, size_t column, const s
 
 static void put_bars(rocl_buf *b, const rocl_table *t, size_t column, size_t most)
 {
-    size_t rows[MOST_BARS] = {0}, n = 0;
-    for (; n < t->row_count && n < most && n < MOST_BARS; n++)
+    size_t rows[FIGURE_MOST_BARS] = {0}, n = 0;
+    for (; n < t->row_count && n < most && n < FIGURE_MOST_BARS; n++)
         rows[n] = n;
     put_bars_of(b, t, column, rows, n, t->column_count,
                 n < t->row_count && n < most ? "the first rows of the table" : NULL);
@@ -150,11 +108,11 @@ static int compare_gaps(const void *a, const void *b, void *table)
     const rocl_table *t = table;
     const size_t column = rocl_table_find_column(t, "gap_ns");
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const double u = length_of(t, x, column), v = length_of(t, y, column);
+    const double u = rocl_cell_length(t, x, column), v = rocl_cell_length(t, y, column);
     return u > v ? -1 : u < v ? 1 : x < y ? -1 : x > y;
 }
 
-/* The table has those of one GPU after the other; the picture has the longest of all. */
+/* The table is ordered by GPU; the picture has the longest gaps of all GPUs. */
 static void put_longest_gaps(rocl_buf *b, const rocl_table *t)
 {
     size_t *rows = malloc((t->row_count + 1) * sizeof *rows);
@@ -164,9 +122,9 @@ static void put_longest_gaps(rocl_buf *b, const rocl_table *t)
     if (rows) {
         qsort_r(rows, t->row_count, sizeof *rows, compare_gaps, (void *)(uintptr_t)t);
         put_bars_of(b, t, rocl_table_find_column(t, "gap_ns"), rows,
-                    t->row_count < MOST_BARS ? t->row_count : MOST_BARS,
+                    t->row_count < FIGURE_MOST_BARS ? t->row_count : FIGURE_MOST_BARS,
                     rocl_table_find_column(t, "start_ns"),
-                    t->row_count > MOST_BARS ? "the longest of the table" : NULL);
+                    t->row_count > FIGURE_MOST_BARS ? "the longest of the table" : NULL);
     }
     free(rows);
 }
@@ -181,15 +139,16 @@ typedef struct point_plot {
     const char *of_peak; /* a column of percents: a line from each point ends at 100; or NULL */
     const char
         *colours_by; /* column whose texts are those of the legend; NULL: classes of kernels */
-    rocl_legend legend[8]; /* what none is is like the last */
-    bool totals;           /* x times y means something: lines where it is a power of 10 */
+    rocl_legend legend[8]; /* other texts have the colour of the last */
+    bool totals;           /* x times y is a total: lines where it is a power of 10 */
 } point_plot;
 
 static unsigned colour_of(const rocl_table *t, size_t row, const point_plot *p)
 {
     const size_t column = rocl_table_find_column(t, p->colours_by);
     unsigned k = 0;
-    while (p->legend[k + 1].title && !is_text(rocl_table_cell(t, row, column), p->legend[k].title))
+    while (p->legend[k + 1].title &&
+           !rocl_datum_is(rocl_table_cell(t, row, column), p->legend[k].title))
         k++;
     return k;
 }
@@ -227,7 +186,7 @@ static void put_cells_of(rocl_buf *b, const rocl_table *t, size_t row, const cha
     rocl_buf_str(b, text);
 }
 
-/* A dashed line from each power of 10 of x times y to the same on the other axis. */
+/* Dashed lines on which x times y is a power of 10. */
 static void put_lines_of_totals(rocl_buf *b, const rocl_axis *axis, const rocl_axis *upright)
 {
     rocl_buf_str(b, "<path class=\"w\" d=\"");
@@ -255,10 +214,10 @@ static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
     rocl_figure f;
     b->failed |= !rows;
     for (size_t i = 0; rows && i < t->row_count && n < MOST_POINTS; i++) {
-        const double across = length_of(t, i, x), up = length_of(t, i, y);
+        const double across = rocl_cell_length(t, i, x), up = rocl_cell_length(t, i, y);
         if (across <= 0 || up <= 0 || (!p->colours_by && class_of(t, i, class) == ROCL_CLASSES))
             continue;
-        const double percent = length_of(t, i, share);
+        const double percent = rocl_cell_length(t, i, share);
         rows[n++] = i;
         from = fmin(from, across);
         to = fmax(to, across);
@@ -279,9 +238,10 @@ static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
         rocl_figure_begin_row(&f);
         if (p->totals)
             put_lines_of_totals(b, &axis, &upright);
-        for (size_t i = n; i-- > 0;) { /* the first rows last: on top */
-            const double up = length_of(t, rows[i], y), percent = length_of(t, rows[i], share);
-            const double at = rocl_axis_x(&axis, length_of(t, rows[i], x));
+        for (size_t i = n; i-- > 0;) { /* backwards: the first rows are on top */
+            const double up = rocl_cell_length(t, rows[i], y),
+                         percent = rocl_cell_length(t, rows[i], share);
+            const double at = rocl_axis_x(&axis, rocl_cell_length(t, rows[i], x));
             if (percent > 0)
                 rocl_html_put(b, "<path class=\"w\" d=\"M%.1f %.1fV%.1f\"/>", at,
                               rocl_axis_y(&upright, up, PLANE),
@@ -303,8 +263,8 @@ static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
     free(rows);
 }
 
-/* Operators by operations for each byte, and by operations a second. Where a peak was named, a line
- * from each point ends at what the GPU could do there. */
+/* Operators by operations per byte and operations per second. If peaks are known, a line from each
+ * point ends at what the GPU could do there. */
 static void put_roofline(rocl_buf *b, const rocl_table *t)
 {
     point_plot p = {"flops_per_byte",
@@ -347,11 +307,11 @@ static void put_collectives(rocl_buf *b, const rocl_table *t)
     put_points(b, t, &p);
 }
 
-/* How much time kernels take, and how it came to be. */
+/* The time of kernels, and how it is made up of calls and their duration. */
 static void put_kernels(rocl_buf *b, const rocl_table *t, size_t most)
 {
-    /* Equal totals are on straight lines from upper left to lower right: what is far to the upper
-     * right is worth an effort. */
+    /* Equal totals are on straight lines from upper left to lower right: points far to the upper
+     * right are worth optimising. */
     static const point_plot p = {
         "average_ns",
         "calls",
@@ -362,26 +322,26 @@ static void put_kernels(rocl_buf *b, const rocl_table *t, size_t most)
         "{name}: {calls} calls of {average_ns}, {total_ns} in total",
         .totals = true};
     put_bars(b, t, rocl_table_find_column(t, "total_ns"), most);
-    if (most > MOST_BARS)
+    if (most > FIGURE_MOST_BARS)
         put_points(b, t, &p);
 }
 
 /* ---- parts of a whole ------------------------------------------------------------------------ */
 
-/* A part of a row: a column, and what is added to it and taken from it. */
+/* A part of a row: the column `key`, plus the column `more`, less the column `less`. */
 typedef struct part {
     const char *colour, *title, *key, *more, *less;
 } part;
 
 static double part_of(const rocl_table *t, size_t row, const part *p)
 {
-    const double v = length_of(t, row, rocl_table_find_column(t, p->key));
-    const double more = p->more ? length_of(t, row, rocl_table_find_column(t, p->more)) : 0;
-    const double less = p->less ? length_of(t, row, rocl_table_find_column(t, p->less)) : 0;
+    const double v = rocl_cell_length(t, row, rocl_table_find_column(t, p->key));
+    const double more = p->more ? rocl_cell_length(t, row, rocl_table_find_column(t, p->more)) : 0;
+    const double less = p->less ? rocl_cell_length(t, row, rocl_table_find_column(t, p->less)) : 0;
     return fmax(v + more - less, 0);
 }
 
-/* Says which share is on the right. */
+/* The title of the axis says which share is on the right. */
 static void end_stacks(rocl_figure *f, const char *first)
 {
     char title[96];
@@ -399,7 +359,7 @@ static void put_stack(rocl_figure *f, const double *v, const rocl_legend *legend
     for (size_t i = 0; i < n && sum > 0; i++) {
         const double width = v[i] / sum * FIGURE_WIDTH;
         if (width > 0) {
-            put_rect(f->b, legend[i].colour, x, x + width, f->height);
+            rocl_figure_put_rect(f->b, legend[i].colour, x, x + width, f->height);
             rocl_html_put(f->b, "<title>%s: %.1f %%</title></rect>", legend[i].title,
                           v[i] / sum * 100);
         }
@@ -413,14 +373,14 @@ static void put_stack(rocl_figure *f, const double *v, const rocl_legend *legend
 
 static void put_parts(rocl_buf *b, const rocl_table *t, const part *parts, size_t n)
 {
-    size_t rows[MOST_ROWS] = {0}, count = 0;
+    size_t rows[FIGURE_MOST_ROWS] = {0}, count = 0;
     rocl_legend legend[MOST_PARTS];
     rocl_figure f;
-    for (; count < t->row_count && count < MOST_ROWS; count++)
+    for (; count < t->row_count && count < FIGURE_MOST_ROWS; count++)
         rows[count] = count;
     for (size_t i = 0; i < n; i++)
         legend[i] = (rocl_legend){parts[i].colour, parts[i].title};
-    if (!rocl_figure_begin_table(&f, b, t, rows, count, BAR, &percent_axis))
+    if (!rocl_figure_begin_table(&f, b, t, rows, count, FIGURE_BAR, &percent_axis))
         return;
     rocl_figure_put_legend(&f, legend, n);
     for (size_t r = 0; r < count; r++) {
@@ -474,32 +434,32 @@ static void put_rank_paths(rocl_buf *b, const rocl_table *t)
 
 static void put_kernel_energy(rocl_buf *b, const rocl_table *t)
 {
-    put_bars(b, t, rocl_table_find_column(t, "joules"), MOST_BARS);
+    put_bars(b, t, rocl_table_find_column(t, "joules"), FIGURE_MOST_BARS);
 }
 
 static bool is_same_group(const rocl_table *t, size_t a, size_t b, size_t past)
 {
     for (size_t c = 0; c < past; c++)
-        if (!is_same_cell(t, a, b, c))
+        if (!rocl_cell_is_same(t, a, b, c))
             return false;
     return true;
 }
 
-/* What the table says besides, and is no part of the whole; it is behind the parts. */
+/* Rows below the parts that are no part of the whole. */
 static bool is_left_out(const rocl_datum *d)
 {
-    return is_text(d, "tail");
+    return rocl_datum_is(d, "tail");
 }
 
-/* Numbers and lengths ("< 10 us", ">= 1 s") have an order of their own; other parts have that in
- * which they come. */
+/* The key that parts are sorted by, if they are numbers or lengths ("< 10 us", ">= 1 s"); 0 for
+ * other parts, which stay in order of appearance. */
 static double order_of_part(const rocl_table *t, size_t row, size_t column)
 {
     const rocl_datum *d = rocl_table_cell(t, row, column);
     char text[24] = "", sign[3], unit[3];
     double v;
     if (rocl_column_is_number(&t->columns[column]))
-        return length_of(t, row, column);
+        return rocl_cell_length(t, row, column);
     if (d->type == ROCL_DATUM_TEXT && d->len < sizeof text)
         memcpy(text, d->text, d->len);
     if ((*text != '<' && *text != '>') || sscanf(text, "%2s %lf %2s", sign, &v, unit) != 3)
@@ -508,26 +468,26 @@ static double order_of_part(const rocl_table *t, size_t row, size_t column)
     return *sign == '>' ? v + 1 : v;
 }
 
-/* A bar for all rows that are the same before a column, one behind the other: the parts are what
- * that column says. Those beyond MOST_PARTS are the last one. */
+/* A bar for each run of rows that are equal in all columns before `part_key`. Its parts are the
+ * values of that column; those beyond MOST_PARTS count as the last one. */
 static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
                        const char *value_key, const char *unit, const char *colours)
 {
     const size_t column = rocl_table_find_column(t, part_key);
     const size_t value = rocl_table_find_column(t, value_key);
-    size_t rows[MOST_ROWS], count = 0, parts = 0, first[MOST_PARTS];
+    size_t rows[FIGURE_MOST_ROWS], count = 0, parts = 0, first[MOST_PARTS];
     char names[MOST_PARTS][64], classes[MOST_PARTS][16];
     rocl_legend legend[MOST_PARTS];
     rocl_figure f;
     if (column == t->column_count || value == t->column_count)
         return;
-    for (size_t i = 0; i < t->row_count && count < MOST_ROWS; i++)
+    for (size_t i = 0; i < t->row_count && count < FIGURE_MOST_ROWS; i++)
         if ((!i || !is_same_group(t, i, i - 1, column)) &&
             !is_left_out(rocl_table_cell(t, i, column)))
             rows[count++] = i;
     for (size_t i = 0; i < t->row_count; i++) {
         size_t k = 0;
-        while (k < parts && !is_same_cell(t, first[k], i, column))
+        while (k < parts && !rocl_cell_is_same(t, first[k], i, column))
             k++;
         if (k < parts || parts == MOST_PARTS || is_left_out(rocl_table_cell(t, i, column)))
             continue;
@@ -546,7 +506,7 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
         snprintf(classes[k], sizeof classes[k], "%s%u", colours, (uint8_t)k);
         legend[k] = (rocl_legend){classes[k], names[k]};
     }
-    if (!parts || !rocl_figure_open(&f, b, count, BAR, &percent_axis))
+    if (!parts || !rocl_figure_open(&f, b, count, FIGURE_BAR, &percent_axis))
         return;
     for (size_t r = 0; r < count; r++)
         rocl_figure_put_label_before(&f.full[r], t, rows[r], column);
@@ -557,10 +517,10 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
         double v[MOST_PARTS] = {0};
         for (size_t i = rows[r]; i < t->row_count && is_same_group(t, i, rows[r], column); i++) {
             size_t k = 0;
-            while (k + 1 < parts && !is_same_cell(t, first[k], i, column))
+            while (k + 1 < parts && !rocl_cell_is_same(t, first[k], i, column))
                 k++;
             if (!is_left_out(rocl_table_cell(t, i, column)))
-                v[k] += length_of(t, i, value);
+                v[k] += rocl_cell_length(t, i, value);
         }
         put_stack(&f, v, legend, parts);
     }
@@ -599,37 +559,45 @@ static void put_gap_lengths(rocl_buf *b, const rocl_table *t)
 
 /* ---- over time ------------------------------------------------------------------------------- */
 
-/* The end of the rows from `from` on that are slices of one thing: of a GPU, an agent, a link, and
- * of a rank where there is one. */
+static void end_over_time(rocl_figure *f, const rocl_table *t)
+{
+    char title[128];
+    snprintf(title, sizeof title, "time since the begin of the trace, %" PRId64 " ns on its clock",
+             t->origin);
+    rocl_figure_end(f, title);
+}
+
+/* The end of the rows from `from` on that are slices of one GPU, agent or link, and of one rank if
+ * there are ranks. */
 static size_t end_of_area(const rocl_table *t, size_t from)
 {
     size_t to = from + 1, rank = rocl_table_find_column(t, "rank"), texts = 1;
     while (texts < t->column_count && t->columns[texts].unit == ROCL_UNIT_TEXT)
         texts++;
     while (to < t->row_count && is_same_group(t, from, to, texts) &&
-           length_of(t, from, rank) == length_of(t, to, rank))
+           rocl_cell_length(t, from, rank) == rocl_cell_length(t, to, rank))
         to++;
     return to;
 }
 
-/* What is drawn over each other: the height of each begins where that before it ends. */
+/* Parts that are stacked: each begins at the height where the one before it ends. */
 typedef struct areas {
     const part *parts;
     size_t n;
     enum { OF_SLICE, OF_ALL, OF_AREA } full; /* what the full height is the largest of */
 } areas;
 
-/* The largest of a column in the rows [from, to). */
+/* The row in [from, to) with the largest value of a column. */
 static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t column)
 {
     size_t largest = from;
     for (size_t i = from; i < to; i++)
-        if (length_of(t, i, column) > length_of(t, largest, column))
+        if (rocl_cell_length(t, i, column) > rocl_cell_length(t, largest, column))
             largest = i;
     return largest;
 }
 
-/* The outline of a part, as steps. Slices where it and those below it are nothing are left out. */
+/* The outline of part `k`, as steps. Slices in which it is 0 are left out. */
 static void put_outline(rocl_buf *b, const rocl_table *t, const areas *a, size_t k, size_t from,
                         size_t to, const rocl_axis *axis, double origin, double full, int height)
 {
@@ -639,10 +607,11 @@ static void put_outline(rocl_buf *b, const rocl_table *t, const areas *a, size_t
     char points[96]; /* the bulk of a page: one printf for all four numbers */
     rocl_html_put(b, "<path class=\"%s\" d=\"", a->parts[k].colour);
     for (size_t i = from; i < to; i++) {
-        const double x = rocl_axis_x(axis, length_of(t, i, begin) - origin);
-        const double next = rocl_axis_x(axis, length_of(t, i, end) - origin);
-        const double whole =
-            a->full == OF_SLICE ? length_of(t, i, end) - length_of(t, i, begin) : full;
+        const double x = rocl_axis_x(axis, rocl_cell_length(t, i, begin) - origin);
+        const double next = rocl_axis_x(axis, rocl_cell_length(t, i, end) - origin);
+        const double whole = a->full == OF_SLICE
+                                 ? rocl_cell_length(t, i, end) - rocl_cell_length(t, i, begin)
+                                 : full;
         double below = 0;
         for (size_t p = 0; p < k; p++)
             below += part_of(t, i, &a->parts[p]);
@@ -657,7 +626,7 @@ static void put_outline(rocl_buf *b, const rocl_table *t, const areas *a, size_t
     rocl_buf_str(b, "\"/>");
 }
 
-/* Of the height of all parts. */
+/* The share of all parts together in the time of the rows. */
 static double average_share(const rocl_table *t, const areas *a, size_t from, size_t to)
 {
     const size_t begin = rocl_table_find_column(t, "start_ns");
@@ -666,7 +635,7 @@ static double average_share(const rocl_table *t, const areas *a, size_t from, si
     for (size_t i = from; i < to; i++) {
         for (size_t k = 0; k < a->n; k++)
             sum += part_of(t, i, &a->parts[k]);
-        whole += length_of(t, i, end) - length_of(t, i, begin);
+        whole += rocl_cell_length(t, i, end) - rocl_cell_length(t, i, begin);
     }
     return whole > 0 ? sum / whole : 0;
 }
@@ -676,19 +645,19 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
     const size_t begin = rocl_table_find_column(t, "start_ns");
     const size_t end = rocl_table_find_column(t, "end_ns");
     const size_t first = rocl_table_find_column(t, a->parts[0].key);
-    size_t rows[MOST_ROWS], count = 0;
+    size_t rows[FIGURE_MOST_ROWS], count = 0;
     double first_begin = INFINITY, last = -INFINITY;
     rocl_legend legend[MOST_PARTS];
     rocl_figure f;
-    for (size_t from = 0, to; from < t->row_count && count < MOST_ROWS; from = to) {
+    for (size_t from = 0, to; from < t->row_count && count < FIGURE_MOST_ROWS; from = to) {
         to = end_of_area(t, from);
         rows[count++] = from;
-        first_begin = fmin(first_begin, length_of(t, from, begin));
-        last = fmax(last, length_of(t, to - 1, end));
+        first_begin = fmin(first_begin, rocl_cell_length(t, from, begin));
+        last = fmax(last, rocl_cell_length(t, to - 1, end));
     }
     const double origin = (double)t->origin;
     const rocl_axis axis = {first_begin - origin, last - origin, ROCL_UNIT_NS, false};
-    const int height = a->full == OF_SLICE ? AREA : HIGH_AREA;
+    const int height = a->full == OF_SLICE ? AREA : FIGURE_HIGH_AREA;
     if (last <= first_begin || !rocl_figure_begin_table(&f, b, t, rows, count, height, &axis))
         return;
     for (size_t k = 0; k < a->n; k++)
@@ -698,7 +667,7 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
     for (size_t r = 0; r < count; r++) {
         const size_t to = end_of_area(t, rows[r]);
         const size_t largest = a->full == OF_AREA ? find_largest(t, rows[r], to, first) : most;
-        const double full = length_of(t, largest, first);
+        const double full = rocl_cell_length(t, largest, first);
         const rocl_axis upright = a->full == OF_SLICE ? percent_axis
                                                       : (rocl_axis){0, full > 0 ? full : 1,
                                                                     t->columns[first].unit, false};
@@ -713,10 +682,7 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
             rocl_html_put_cell(b, t, find_largest(t, rows[r], to, first), first);
         rocl_figure_end_row(&f);
     }
-    char title[128];
-    snprintf(title, sizeof title, "time since the begin of the trace, %" PRId64 " ns on its clock",
-             t->origin);
-    rocl_figure_end(&f, title);
+    end_over_time(&f, t);
 }
 
 static void put_timeline(rocl_buf *b, const rocl_table *t)
@@ -744,7 +710,7 @@ static void put_critical_path(rocl_buf *b, const rocl_table *t)
 
 static void put_savings(rocl_buf *b, const rocl_table *t)
 {
-    put_bars(b, t, rocl_table_find_column(t, "saved_ns"), MOST_BARS);
+    put_bars(b, t, rocl_table_find_column(t, "saved_ns"), FIGURE_MOST_BARS);
 }
 
 static void put_memory(rocl_buf *b, const rocl_table *t)
@@ -754,7 +720,7 @@ static void put_memory(rocl_buf *b, const rocl_table *t)
     put_areas(b, t, &(areas){&peak, 1, OF_ALL});
 }
 
-/* Each on a scale of its own: they have different units. */
+/* Each row has a scale of its own: their units differ. */
 static void put_samples(rocl_buf *b, const rocl_table *t)
 {
     static const part mean = {"c0", "mean; the largest on the right", .key = "mean"};
@@ -778,23 +744,23 @@ static void put_copy_rates(rocl_buf *b, const rocl_table *t)
 
 /* ---- durations ------------------------------------------------------------------------------- */
 
-/* A row for each name, with a bar for each class of duration, as high as its share of the calls. */
+/* A row for each name, with a bar for each bin of durations, as high as its share of the calls. */
 static void put_histogram(rocl_buf *b, const rocl_table *t)
 {
     const size_t from = rocl_table_find_column(t, "from_ns"),
                  to = rocl_table_find_column(t, "to_ns");
     const size_t calls = rocl_table_find_column(t, "count");
-    size_t rows[MOST_BARS], count = 0;
+    size_t rows[FIGURE_MOST_BARS], count = 0;
     double least = INFINITY, most = 0;
     rocl_figure f;
     for (size_t i = 0; i < t->row_count; i++) {
-        const bool first = !i || !is_same_cell(t, i, i - 1, 0);
-        if (first && count == MOST_BARS)
+        const bool first = !i || !rocl_cell_is_same(t, i, i - 1, 0);
+        if (first && count == FIGURE_MOST_BARS)
             break;
         if (first)
             rows[count++] = i;
-        least = fmin(least, fmax(length_of(t, i, from), 1));
-        most = fmax(most, length_of(t, i, to));
+        least = fmin(least, fmax(rocl_cell_length(t, i, from), 1));
+        most = fmax(most, rocl_cell_length(t, i, to));
     }
     const rocl_axis axis = {least, most, ROCL_UNIT_NS, true};
     const size_t class = class_column(t);
@@ -804,26 +770,27 @@ static void put_histogram(rocl_buf *b, const rocl_table *t)
     for (size_t r = 0; r < count; r++) {
         double largest = 0, sum = 0;
         size_t end = rows[r];
-        for (; end < t->row_count && is_same_cell(t, rows[r], end, 0); end++) {
-            largest = fmax(largest, length_of(t, end, calls));
-            sum += length_of(t, end, calls);
+        for (; end < t->row_count && rocl_cell_is_same(t, rows[r], end, 0); end++) {
+            largest = fmax(largest, rocl_cell_length(t, end, calls));
+            sum += rocl_cell_length(t, end, calls);
         }
         const rocl_axis upright = {0, sum > 0 ? largest / sum * 100 : 100, ROCL_UNIT_PERCENT,
                                    false};
         f.upright = &upright;
         rocl_figure_begin_row(&f);
         for (size_t i = rows[r]; i < end && largest > 0; i++) {
-            const double x = rocl_axis_x(&axis, fmax(length_of(t, i, from), 1));
-            const double y = rocl_axis_y(&upright, length_of(t, i, calls) / sum * 100, AREA);
+            const double x = rocl_axis_x(&axis, fmax(rocl_cell_length(t, i, from), 1));
+            const double y = rocl_axis_y(&upright, rocl_cell_length(t, i, calls) / sum * 100, AREA);
             rocl_html_put(b,
                           "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" y=\"%.1f\" "
                           "height=\"%.1f\"><title>",
                           class_colours[class_of(t, rows[r], class)], x + 1,
-                          fmax(rocl_axis_x(&axis, length_of(t, i, to)) - x - 2, 1), y, AREA - y);
+                          fmax(rocl_axis_x(&axis, rocl_cell_length(t, i, to)) - x - 2, 1), y,
+                          AREA - y);
             rocl_html_put_cell(b, t, i, from);
             rocl_buf_str(b, " to ");
             rocl_html_put_cell(b, t, i, to);
-            rocl_html_put(b, ": %.0f calls</title></rect>", length_of(t, i, calls));
+            rocl_html_put(b, ": %.0f calls</title></rect>", rocl_cell_length(t, i, calls));
         }
         rocl_figure_end_plot(&f);
         rocl_html_put(b, "%.0f calls", sum);
@@ -834,8 +801,8 @@ static void put_histogram(rocl_buf *b, const rocl_table *t)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* A line for each name, with a cell for each rank: less than the mean of all ranks is cold, more is
- * warm, from half to one and a half. Rows of a name follow each other. */
+/* A line for each name, with a cell for each rank, from cold (half of the mean of the ranks, or
+ * less) to warm (1.5 times, or more). Rows of a name follow each other. */
 static void put_heat_map(rocl_buf *b, const rocl_table *t)
 {
     static const rocl_legend legend[] = {{"c0", "less than the mean of the ranks that have it"},
@@ -844,11 +811,11 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
     const size_t relative = rocl_table_find_column(t, "relative");
     const size_t place = rocl_table_find_column(t, "place");
     const size_t total = rocl_table_find_column(t, "total_ns");
-    size_t rows[MOST_ROWS], count = 0, most = 0, longest = 0;
+    size_t rows[FIGURE_MOST_ROWS], count = 0, most = 0, longest = 0;
     rocl_figure f;
     for (size_t i = 0, n = 0; i < t->row_count; i++) {
-        const bool first = !i || !is_same_cell(t, i, i - 1, name);
-        if (first && count == MOST_ROWS)
+        const bool first = !i || !rocl_cell_is_same(t, i, i - 1, name);
+        if (first && count == FIGURE_MOST_ROWS)
             break;
         if (first)
             rows[count++] = i;
@@ -858,7 +825,7 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
             longest = rows[count - 1];
         }
     }
-    if (most < 2 || !rocl_figure_open(&f, b, count, BAR + 4, NULL))
+    if (most < 2 || !rocl_figure_open(&f, b, count, FIGURE_BAR + 4, NULL))
         return;
     for (size_t r = 0; r < count; r++) {
         rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], 0), ROCL_UNIT_TEXT);
@@ -871,15 +838,15 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
     const double width = (double)FIGURE_WIDTH / (double)most;
     for (size_t r = 0; r < count; r++) {
         rocl_figure_begin_row(&f);
-        for (size_t i = rows[r]; i < t->row_count && is_same_cell(t, i, rows[r], name); i++) {
+        for (size_t i = rows[r]; i < t->row_count && rocl_cell_is_same(t, i, rows[r], name); i++) {
             if (!rocl_datum_has_value(rocl_table_cell(t, i, relative)))
                 continue;
-            const double v = length_of(t, i, relative), off = fmin(fabs(v - 1) * 2, 1);
+            const double v = rocl_cell_length(t, i, relative), off = fmin(fabs(v - 1) * 2, 1);
             rocl_html_put(b,
                           "<rect class=\"%s\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"1\" "
                           "width=\"%.1f\" height=\"%d\"><title>",
                           v < 1 ? "c0" : "c1", 0.06 + 0.94 * off, width * (double)(i - rows[r]),
-                          fmax(width - 2, 0.5), BAR + 2);
+                          fmax(width - 2, 0.5), FIGURE_BAR + 2);
             rocl_html_put_cell(b, t, i, place);
             rocl_buf_str(b, ": ");
             rocl_html_put_cell(b, t, i, total);
@@ -888,7 +855,7 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
         rocl_figure_end_plot(&f);
         rocl_figure_end_row(&f);
     }
-    /* Which column is which rank: as many as have room. */
+    /* Ranks below their columns, as many as there is room for. */
     const size_t step = (most + 7) / 8;
     rocl_buf_str(b, "<div class=\"l\"></div><div class=\"a\">");
     for (size_t i = 0; i < most; i += step) {
@@ -900,11 +867,31 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
     rocl_figure_end(&f, NULL);
 }
 
-/* A line for each rank, with a cell for each step or slice of time: the darker, the longer. Cells
- * are at their numbers, or between their times. */
+enum { SHADES = 8 };
+
+/* A colour for each `shade` of time from `least` on; one if all are equally long. */
+static void put_shades_legend(rocl_figure *f, double least, double shade)
+{
+    char titles[SHADES][48], colours[SHADES][4];
+    rocl_legend legend[SHADES];
+    for (unsigned k = 0; k < SHADES; k++) {
+        rocl_buf text = {0};
+        rocl_datum_put_displayed(
+            &text, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = least + shade * k}, ROCL_UNIT_NS);
+        snprintf(titles[k], sizeof titles[k], "from %.*s", (int)text.len,
+                 text.len ? (const char *)text.data : "");
+        rocl_buf_free_into(&text, f->b);
+        snprintf(colours[k], sizeof colours[k], "s%u", k);
+        legend[k] = (rocl_legend){colours[k], titles[k]};
+    }
+    rocl_figure_put_legend(f, legend, shade > 0 ? SHADES : 1);
+}
+
+/* A line for each rank, with a cell for each step or slice of time: the darker, the longer. The
+ * axis is the number of the step, or time. */
 static void put_rank_cells(rocl_buf *b, const rocl_table *t)
 {
-    enum { SHADES = 8, MOST_CELLS = 400, MOST_RANKS = 512 };
+    enum { MOST_CELLS = 400, MOST_RANKS = 512 };
     const bool timed = rocl_table_find_column(t, "slice") < t->column_count;
     const size_t place = rocl_table_find_column(t, "place");
     const size_t begin = rocl_table_find_column(t, timed ? "start_ns" : "number");
@@ -919,51 +906,39 @@ static void put_rank_cells(rocl_buf *b, const rocl_table *t)
     size_t rows[MOST_RANKS], count = 0, past = t->row_count;
     rocl_figure f;
     for (size_t i = 1; i < past && marker < t->column_count; i++)
-        if (!is_same_cell(t, i, 0, marker)) /* of several kinds of steps the first */
+        if (!rocl_cell_is_same(t, i, 0, marker)) /* only the first of several kinds of steps */
             past = i;
     for (size_t i = 0; i < past; i++) {
-        if (!i || !is_same_cell(t, i, i - 1, place)) {
+        if (!i || !rocl_cell_is_same(t, i, i - 1, place)) {
             if (count == MOST_RANKS)
                 break;
             rows[count++] = i;
         }
-        first = fmin(first, number_of(t, i, begin) - origin);
-        last = fmax(last, number_of(t, i, end) - origin + width);
-        least = fmin(least, length_of(t, i, value));
-        most = fmax(most, length_of(t, i, value));
+        first = fmin(first, rocl_cell_number(t, i, begin) - origin);
+        last = fmax(last, rocl_cell_number(t, i, end) - origin + width);
+        least = fmin(least, rocl_cell_length(t, i, value));
+        most = fmax(most, rocl_cell_length(t, i, value));
     }
     const rocl_axis axis = {first, last, timed ? ROCL_UNIT_NS : ROCL_UNIT_COUNT, false};
-    if (!(last > first) || !rocl_figure_open(&f, b, count, BAR + 4, &axis))
+    if (!(last > first) || !rocl_figure_open(&f, b, count, FIGURE_BAR + 4, &axis))
         return;
     for (size_t r = 0; r < count; r++)
         rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], place), ROCL_UNIT_TEXT);
     if (!rocl_figure_begin(&f, t->title))
         return;
-    char titles[SHADES][48], colours[SHADES][4];
-    rocl_legend legend[SHADES];
     const double shade = (most - least) / SHADES;
-    for (unsigned k = 0; k < SHADES; k++) {
-        rocl_buf text = {0};
-        rocl_datum_put_displayed(
-            &text, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = least + shade * k}, ROCL_UNIT_NS);
-        snprintf(titles[k], sizeof titles[k], "from %.*s", (int)text.len,
-                 text.len ? (const char *)text.data : "");
-        rocl_buf_free_into(&text, b);
-        snprintf(colours[k], sizeof colours[k], "s%u", k);
-        legend[k] = (rocl_legend){colours[k], titles[k]};
-    }
-    rocl_figure_put_legend(&f, legend, shade > 0 ? SHADES : 1);
+    put_shades_legend(&f, least, shade);
     for (size_t r = 0; r < count; r++) {
         double sum = 0;
         rocl_figure_begin_row(&f);
-        for (size_t i = rows[r]; i < past && is_same_cell(t, i, rows[r], place); i++) {
-            const double v = length_of(t, i, value);
-            const double x = rocl_axis_x(&axis, number_of(t, i, begin) - origin);
-            const double to = rocl_axis_x(&axis, number_of(t, i, end) - origin + width);
+        for (size_t i = rows[r]; i < past && rocl_cell_is_same(t, i, rows[r], place); i++) {
+            const double v = rocl_cell_length(t, i, value);
+            const double x = rocl_axis_x(&axis, rocl_cell_number(t, i, begin) - origin);
+            const double to = rocl_axis_x(&axis, rocl_cell_number(t, i, end) - origin + width);
             const double k = shade > 0 ? fmin((v - least) / shade, SHADES - 1) : 0;
             sum += v;
             rocl_html_put(b, "<rect class=\"s%d\" x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"%d\">",
-                          (int)k, x, fmax(to - x - (to - x > 4), 0.5), BAR + 2);
+                          (int)k, x, fmax(to - x - (to - x > 4), 0.5), FIGURE_BAR + 2);
             if (t->row_count <= (size_t)MOST_CELLS * count) {
                 rocl_buf_str(b, "<title>");
                 rocl_html_put_cell(b, t, i, timed ? begin : rocl_table_find_column(t, "step"));
@@ -977,339 +952,10 @@ static void put_rank_cells(rocl_buf *b, const rocl_table *t)
         rocl_datum_put_displayed(b, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = sum}, ROCL_UNIT_NS);
         rocl_figure_end_row(&f);
     }
-    char title[128];
-    snprintf(title, sizeof title, "time since the begin of the trace, %" PRId64 " ns on its clock",
-             t->origin);
-    rocl_figure_end(&f, timed ? title : "number of the step; on the right the time of all steps");
-}
-
-/* ---- comparisons ----------------------------------------------------------------------------- */
-
-enum { MOST_STEPS = 12 };
-
-static int compare_changes(const void *a, const void *b, void *table)
-{
-    const rocl_table *t = table;
-    const size_t column = rocl_table_find_column(t, "change_ns");
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const double u = fabs(number_of(t, x, column)), v = fabs(number_of(t, y, column));
-    return u > v ? -1 : u < v ? 1 : x < y ? -1 : x > y;
-}
-
-static void put_step(rocl_figure *f, const char *colour, double from, double to, double value)
-{
-    rocl_figure_begin_row(f);
-    put_rect(f->b, colour, rocl_axis_x(f->axis, fmin(from, to)),
-             rocl_axis_x(f->axis, fmax(from, to)), BAR);
-    rocl_buf_str(f->b, "</rect>");
-    rocl_figure_end_plot(f);
-    rocl_datum_put_displayed(f->b, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = value},
-                             ROCL_UNIT_NS);
-    rocl_figure_end_row(f);
-}
-
-/* Steps from A to B: rows of a table that make the most of the difference, and all others. */
-typedef struct waterfall {
-    const char *title, *axis_title, *first, *last, *whole;
-    const rocl_table *table;
-    size_t *rows; /* the largest change first */
-    size_t count;
-    double a;         /* of all */
-    size_t labels[3]; /* columns; those behind the last are none */
-    bool cut;         /* the axis need not begin at 0 */
-} waterfall;
-
-static void put_waterfall(rocl_buf *b, const waterfall *w)
-{
-    const size_t column = rocl_table_find_column(w->table, "change_ns"), n = w->count;
-    const size_t named = n > MOST_STEPS ? MOST_STEPS : n, steps = named + (n > named);
-    double change[MOST_STEPS + 1] = {0}, sum = w->a, highest = w->a, lowest = w->a;
-    rocl_figure f;
-    for (size_t i = 0; i < n; i++)
-        change[i < named ? i : MOST_STEPS] += number_of(w->table, w->rows[i], column);
-    for (size_t i = 0; i < steps; i++) {
-        sum += change[i];
-        highest = fmax(highest, sum);
-        lowest = fmin(lowest, sum);
-    }
-    /* Small changes of a long time are seen only where the axis begins near them. */
-    const double margin = 0.25 * (highest - lowest);
-    const double from = lowest < 0 ? lowest - margin : fmax(lowest - margin, 0);
-    const rocl_axis axis = {w->cut ? from : 0, highest, ROCL_UNIT_NS, false};
-    if (highest <= axis.from || !rocl_figure_open(&f, b, steps + 2, BAR, &axis))
-        return;
-    rocl_buf_str(&f.full[0], w->first);
-    for (size_t i = 0; i < named; i++)
-        for (unsigned k = 0; k < 3 && w->labels[k] < w->table->column_count; k++) {
-            const rocl_datum *label = rocl_table_cell(w->table, w->rows[i], w->labels[k]);
-            if (k && rocl_datum_has_value(label))
-                rocl_buf_str(&f.full[i + 1], ": ");
-            if (!k || rocl_datum_has_value(label))
-                rocl_datum_put_displayed(&f.full[i + 1], label, ROCL_UNIT_TEXT);
-        }
-    if (steps > named)
-        rocl_buf_str(&f.full[steps], "all others");
-    rocl_buf_str(&f.full[steps + 1], w->last);
-    if (!rocl_figure_begin(&f, w->title))
-        return;
-    const rocl_legend legend[] = {{"c4", w->whole}, {"c1", "longer in B"}, {"c3", "shorter in B"}};
-    rocl_figure_put_legend(&f, legend, 3);
-    const double left = fmax(axis.from, 0);
-    put_step(&f, "c4", left, w->a, w->a);
-    sum = w->a;
-    for (size_t i = 0; i < steps; i++) {
-        put_step(&f, change[i] > 0 ? "c1" : "c3", sum, sum + change[i], change[i]);
-        sum += change[i];
-    }
-    put_step(&f, "c4", left, sum, sum);
-    rocl_figure_end(&f, w->axis_title);
-}
-
-/* From the time of all kernels of A to that of B. */
-static void put_kernel_changes(rocl_buf *b, const rocl_table *t)
-{
-    const size_t domain = rocl_table_find_column(t, "domain");
-    const size_t in_a = rocl_table_find_column(t, "total_a_ns");
-    waterfall w = {.title = "What changed the time of kernels",
-                   .axis_title = "time of kernels: from A, step by step, to B",
-                   .first = "all kernels of A",
-                   .last = "all kernels of B",
-                   .whole = "all kernels",
-                   .table = t,
-                   .rows = malloc((t->row_count + 1) * sizeof *w.rows),
-                   .labels = {rocl_table_find_column(t, "name"), t->column_count, t->column_count}};
-    b->failed |= !w.rows;
-    for (size_t i = 0; w.rows && i < t->row_count; i++) {
-        if (!is_text(rocl_table_cell(t, i, domain), "KERNELS"))
-            continue;
-        w.a += length_of(t, i, in_a);
-        w.rows[w.count++] = i;
-    }
-    if (w.count) {
-        qsort_r(w.rows, w.count, sizeof *w.rows, compare_changes, (void *)(uintptr_t)t);
-        put_waterfall(b, &w);
-    }
-    free(w.rows);
-}
-
-/* Of a table whose first row is that of all, and the others' changes have its change as their sum.
- * Columns of labels may be the same. */
-static void put_sums(rocl_buf *b, const rocl_table *t, const char *title, const char *axis_title,
-                     const char *label, const char *second, const char *third)
-{
-    waterfall w = {.title = title,
-                   .axis_title = axis_title,
-                   .first = "A",
-                   .last = "B",
-                   .whole = "all together",
-                   .table = t,
-                   .rows = malloc((t->row_count + 1) * sizeof *w.rows),
-                   .labels = {rocl_table_find_column(t, label), rocl_table_find_column(t, second),
-                              rocl_table_find_column(t, third)},
-                   .cut = true};
-    b->failed |= !w.rows;
-    if (w.rows && t->row_count > 1) {
-        w.a = number_of(t, 0, rocl_table_find_column(t, "total_a_ns"));
-        for (size_t i = 1; i < t->row_count; i++)
-            w.rows[w.count++] = i;
-        qsort_r(w.rows, w.count, sizeof *w.rows, compare_changes, (void *)(uintptr_t)t);
-        put_waterfall(b, &w);
-    }
-    free(w.rows);
-}
-
-/* From the wall time of the GPUs of A to that of B. */
-static void put_causes(rocl_buf *b, const rocl_table *t)
-{
-    put_sums(b, t, "What the difference comes from",
-             "wall time of GPUs: from A, step by step, to B", "cause", "class", "");
-}
-
-/* The kernels of a step of A and of one of B. The first row of the table is that of all. */
-static void put_sequence(rocl_buf *b, const rocl_table *t)
-{
-    put_sums(b, t, "What the difference of the kernels comes from",
-             "time of kernels: from A, step by step, to B", "edit", "name", "name_b");
-}
-
-/* Of rows of compare_steps: A's rank says it, or B's where A has none. */
-static bool is_same_rank(const rocl_table *t, size_t a, size_t b, const size_t place[2])
-{
-    for (unsigned k = 0; k < 2; k++)
-        if (rocl_datum_has_value(rocl_table_cell(t, a, place[k])) &&
-            rocl_datum_has_value(rocl_table_cell(t, b, place[k])))
-            return is_same_cell(t, a, b, place[k]);
-    /* One side each: neighbours of one list of steps. */
-    return true;
-}
-
-static double step_x(size_t i, size_t longest)
-{
-    return ((double)i + 1) / ((double)longest + 1) * FIGURE_WIDTH;
-}
-
-static void put_step_line(rocl_buf *b, const rocl_table *t, size_t from, size_t to, size_t longest,
-                          size_t column, const rocl_axis *upright, const char *colour)
-{
-    bool drawn = false;
-    rocl_html_put(b, "<path class=\"line %s\" d=\"", colour);
-    for (size_t i = from; i < to; i++) {
-        const bool has = rocl_datum_has_value(rocl_table_cell(t, i, column));
-        if (has)
-            rocl_html_put(b, "%s%.1f %.1f", drawn ? "L" : "M", step_x(i - from, longest),
-                          rocl_axis_y(upright, length_of(t, i, column), HIGH_AREA));
-        drawn = has;
-    }
-    rocl_buf_str(b, "\"/>");
-}
-
-/* With what they are, where there are not too many of them. */
-static void put_step_dots(rocl_buf *b, const rocl_table *t, size_t from, size_t to, size_t longest,
-                          size_t number, size_t column, const rocl_axis *upright,
-                          const rocl_legend *side)
-{
-    enum { MOST_DOTS = 200 };
-    for (size_t i = from; i < to && longest <= MOST_DOTS; i++) {
-        if (!rocl_datum_has_value(rocl_table_cell(t, i, column)))
-            continue;
-        rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>%s, step ", side->colour,
-                      step_x(i - from, longest),
-                      rocl_axis_y(upright, length_of(t, i, column), HIGH_AREA), side->title);
-        rocl_html_put_cell(b, t, i, number);
-        rocl_buf_str(b, ": ");
-        rocl_html_put_cell(b, t, i, column);
-        rocl_buf_str(b, "</title></path>");
-    }
-}
-
-/* Of all steps that both have. */
-static void put_step_change(rocl_buf *b, const rocl_table *t, size_t from, size_t to)
-{
-    const size_t wall = rocl_table_find_column(t, "wall_a_ns");
-    const size_t change = rocl_table_find_column(t, "wall_change_ns");
-    double sum = 0, more = 0;
-    for (size_t i = from; i < to; i++)
-        if (rocl_datum_has_value(rocl_table_cell(t, i, change))) {
-            sum += length_of(t, i, wall);
-            more += number_of(t, i, change);
-        }
-    if (sum > 0)
-        rocl_html_put(b, "%s%.1f %%", more > 0 ? "+" : "", 100 * more / sum);
-}
-
-/* Both sides of each step, as lines over the steps of a rank, in their order. What only one side
- * has is a gap in the other line. */
-static void put_compared_steps(rocl_buf *b, const rocl_table *t)
-{
-    static const rocl_legend legend[] = {{"q0", "A"}, {"q1", "B"}};
-    const size_t place[] = {rocl_table_find_column(t, "place_a"),
-                            rocl_table_find_column(t, "place_b")};
-    const size_t number[] = {rocl_table_find_column(t, "number_a"),
-                             rocl_table_find_column(t, "number_b")};
-    const size_t wall[] = {rocl_table_find_column(t, "wall_a_ns"),
-                           rocl_table_find_column(t, "wall_b_ns")};
-    size_t rows[MOST_ROWS + 1], count = 0, longest = 1, past = 0;
-    double least = INFINITY, most = 0;
-    rocl_figure f;
-    for (; past < t->row_count; past++) {
-        const bool numbered = rocl_datum_has_value(rocl_table_cell(t, past, number[0])) ||
-                              rocl_datum_has_value(rocl_table_cell(t, past, number[1]));
-        const bool begins = !past || !is_same_rank(t, past - 1, past, place);
-        if (!numbered || (begins && count == MOST_ROWS))
-            break; /* the row of the others */
-        if (begins)
-            rows[count++] = past;
-        longest = past + 1 - rows[count - 1] > longest ? past + 1 - rows[count - 1] : longest;
-        for (unsigned k = 0; k < 2; k++)
-            if (rocl_datum_has_value(rocl_table_cell(t, past, wall[k]))) {
-                least = fmin(least, length_of(t, past, wall[k]));
-                most = fmax(most, length_of(t, past, wall[k]));
-            }
-    }
-    rows[count] = past;
-    const double margin = fmax((most - least) * 0.1, most * 0.01);
-    const rocl_axis upright = {fmax(least - margin, 0), most + margin, ROCL_UNIT_NS, false};
-    if (!count || most <= 0 || !rocl_figure_open(&f, b, count, HIGH_AREA, NULL))
-        return;
-    for (size_t r = 0; r < count; r++)
-        for (unsigned k = 0; k < 2; k++)
-            if (!f.full[r].len && rocl_datum_has_value(rocl_table_cell(t, rows[r], place[k])))
-                rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], place[k]),
-                                         ROCL_UNIT_TEXT);
-    f.upright = &upright;
-    if (!rocl_figure_begin(&f, t->title))
-        return;
-    rocl_figure_put_legend(&f, legend, 2);
-    for (size_t r = 0; r < count; r++) {
-        rocl_figure_begin_row(&f);
-        for (unsigned k = 0; k < 2; k++)
-            put_step_line(b, t, rows[r], rows[r + 1], longest, wall[k], &upright, legend[k].colour);
-        for (unsigned k = 0; k < 2; k++)
-            put_step_dots(b, t, rows[r], rows[r + 1], longest, number[k], wall[k], &upright,
-                          &legend[k]);
-        rocl_figure_end_plot(&f);
-        put_step_change(b, t, rows[r], rows[r + 1]);
-        rocl_figure_end_row(&f);
-    }
-    rocl_figure_end(&f,
-                    "wall time of aligned steps, one after the other; on the right the change of "
-                    "those that both have");
-}
-
-/* The change of each name over runs, in percent, with the interval in which it is. */
-static void put_run_changes(rocl_buf *b, const rocl_table *t)
-{
-    static const rocl_legend legend[] = {
-        {"q1", "longer in B"}, {"q2", "shorter in B"}, {"q3", "not significant"}};
-    const size_t mean = rocl_table_find_column(t, "mean_a_ns");
-    const size_t change = rocl_table_find_column(t, "change_ns");
-    const size_t low = rocl_table_find_column(t, "change_low_ns");
-    const size_t high = rocl_table_find_column(t, "change_high_ns");
-    const size_t significant = rocl_table_find_column(t, "significant");
-    size_t rows[MOST_BARS], n = 0;
-    double from = 0, to = 0;
-    rocl_figure f;
-    for (size_t i = 0; i < t->row_count && n < MOST_BARS; i++) {
-        const double whole = number_of(t, i, mean);
-        if (whole <= 0 || !rocl_datum_has_value(rocl_table_cell(t, i, low)) ||
-            !(number_of(t, i, low) < 0 || number_of(t, i, high) > 0))
-            continue; /* nothing is known, or nothing changed at all */
-        rows[n++] = i;
-        /* An interval that is very wide says no more where it is cut off. */
-        from = fmin(from, fmax(100 * number_of(t, i, low) / whole, -100));
-        to = fmax(to, fmin(100 * number_of(t, i, high) / whole, 200));
-        from = fmin(from, fmax(100 * number_of(t, i, change) / whole, -100));
-        to = fmax(to, fmin(100 * number_of(t, i, change) / whole, 1000));
-    }
-    const double margin = (to - from) * 0.03;
-    const rocl_axis axis = {from - margin, to + margin, ROCL_UNIT_PERCENT, false};
-    if (to <= from || !rocl_figure_open(&f, b, n, BAR, &axis))
-        return;
-    for (size_t i = 0; i < n; i++)
-        rocl_figure_put_label_before(&f.full[i], t, rows[i], rocl_table_find_column(t, "status"));
-    if (!rocl_figure_begin(&f, t->title))
-        return;
-    rocl_figure_put_legend(&f, legend, 3);
-    for (size_t i = 0; i < n; i++) {
-        const double whole = number_of(t, rows[i], mean) / 100;
-        const double v = number_of(t, rows[i], change) / whole;
-        const bool sure = is_text(rocl_table_cell(t, rows[i], significant), "yes");
-        const char *colour = legend[!sure ? 2 : v > 0 ? 0 : 1].colour;
-        const double zero = rocl_axis_x(&axis, 0), y = BAR / 2.0;
-        rocl_figure_begin_row(&f);
-        rocl_html_put(b, "<path class=\"w\" d=\"M%.1f 0V%d\"/>", zero, BAR);
-        rocl_html_put(b, "<path class=\"line %s\" d=\"M%.1f %.1fH%.1f\"/>", colour,
-                      rocl_axis_x(&axis, number_of(t, rows[i], low) / whole), y,
-                      rocl_axis_x(&axis, number_of(t, rows[i], high) / whole));
-        rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"/>", colour,
-                      rocl_axis_x(&axis, v), y);
-        rocl_figure_end_plot(&f);
-        rocl_html_put(b, "%s%.1f %%", v > 0 ? "+" : "", v);
-        rocl_figure_end_row(&f);
-    }
-    rocl_figure_end(&f,
-                    "change of the mean in percent of A, and the interval in which it is with a "
-                    "probability of 99 %");
+    if (timed)
+        end_over_time(&f, t);
+    else
+        rocl_figure_end(&f, "number of the step; on the right the time of all steps");
 }
 
 /* ---- which chart ----------------------------------------------------------------------------- */
@@ -1340,11 +986,11 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"lane_gap_buckets", put_gap_lengths},
                   {"longest_lane_gaps", put_longest_gaps},
                   {"histogram", put_histogram},
-                  {"compare", put_kernel_changes},
-                  {"compare_causes", put_causes},
-                  {"compare_sequence", put_sequence},
-                  {"compare_steps", put_compared_steps},
-                  {"compare_runs", put_run_changes},
+                  {"compare", rocl_html_put_kernel_changes},
+                  {"compare_causes", rocl_html_put_causes},
+                  {"compare_sequence", rocl_html_put_sequence},
+                  {"compare_steps", rocl_html_put_compared_steps},
+                  {"compare_runs", rocl_html_put_run_changes},
                   {"sample_timeline", put_samples},
                   {"energy", put_energy},
                   {"kernel_energy", put_kernel_energy},

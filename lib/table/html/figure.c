@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { LABEL = 40 };         /* characters */
-enum { TICKS = 5, TOP = 4 }; /* units above what is as high as can be */
+enum { TICKS = 5, TOP = 4 }; /* units above the highest value */
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
@@ -25,8 +25,8 @@ double rocl_axis_y(const rocl_axis *a, double v, int height)
     return height - rocl_axis_x(a, v) / FIGURE_WIDTH * (height - TOP);
 }
 
-/* 1, 2 or 5 times a power of the base, so that there are at most so many steps. Bytes are counted
- * in powers of two. */
+/* 1, 2 or 5 times a power of ten, so that there are at most `most` steps; for bytes a power of
+ * two. */
 static double choose_step(double range, unsigned most, rocl_unit unit)
 {
     if (unit == ROCL_UNIT_BYTES)
@@ -229,6 +229,12 @@ void rocl_figure_end_plot(rocl_figure *f)
 void rocl_figure_end_row(rocl_figure *f)
 {
     rocl_buf_str(f->b, "</div>\n");
+}
+
+void rocl_figure_put_rect(rocl_buf *b, const char *colour, double x, double to, int height)
+{
+    rocl_html_put(b, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" y=\"2\" height=\"%d\">", colour,
+                  x, fmax(to - x, 0.6), height - 4);
 }
 
 void rocl_figure_end(rocl_figure *f, const char *axis_title)

@@ -1,6 +1,5 @@
-/* A flame graph of a table that is a tree: a row for each depth, and in it each row of the table as
- * wide as its share of the total, below what it is a part of. page.js makes what is clicked as wide
- * as the page. */
+/* A flame graph of a table that is a tree: a row for each depth, in which each row of the table is
+ * as wide as its share of the total, below its parent. page.js zooms to what is clicked. */
 #include "table/html/html.h"
 
 #include <math.h>

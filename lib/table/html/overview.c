@@ -1,5 +1,5 @@
-/* The first tab: what was traced, how the GPUs spent the time, what stands out. All of it is out of
- * the tables that the page has; what a page has no table for is left out. */
+/* The first tab: what was traced, how the GPUs spent the time, what stands out. Everything comes
+ * from the tables of the page; parts without a table are left out. */
 #include "table/html/html.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static double sum_of(const rocl_table *t, const char *key)
     return sum;
 }
 
-/* The two causes of gaps that are the most of all of them. The tail of a program is no gap. */
+/* The two largest causes of gaps. The tail of a program is not a gap. */
 static void put_causes(rocl_buf *b, const rocl_table *t)
 {
     const size_t class = rocl_table_find_column(t, "class");

@@ -138,7 +138,7 @@ static void put_panel(rocl_table_writer *w, const rocl_html_panel *p)
     rocl_buf_str(&w->buf, "</section>\n");
 }
 
-/* What heads the page. */
+/* The heading of the page. */
 static const char *heading_of(const rocl_tables *all, const rocl_html_panel *panel)
 {
     return panel && !all->count               ? panel->title
@@ -146,8 +146,8 @@ static const char *heading_of(const rocl_tables *all, const rocl_html_panel *pan
                                               : "Where the time went";
 }
 
-/* The files, then what heads the page, or the report if it is the only one: browsers show the begin
- * in tabs and bookmarks. Advice is of other reports. */
+/* Puts the files first, since browsers show the begin of a title in tabs and bookmarks; then the
+ * heading, or the title of the only report. Advice belongs to other reports. */
 static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel *panel)
 {
     const char *report = heading_of(all, panel), *before = "";
@@ -167,7 +167,7 @@ static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel
     rocl_html_put(b, "%s%s", *before ? ": " : "", report);
 }
 
-/* panel: NULL where there is none. Without tables it is all that is on the page. */
+/* panel: may be NULL; without tables it is the whole page. */
 static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
 {
     const rocl_tables *all = w->tables;

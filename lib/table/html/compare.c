@@ -1,0 +1,343 @@
+/* Charts of tables that compare two sides, A and B: waterfalls from A to B, lines of both, changes
+ * with their intervals. */
+#include "table/html/html.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- waterfalls ------------------------------------------------------------------------------ */
+
+enum { MOST_STEPS = 12 };
+
+static int compare_changes(const void *a, const void *b, void *table)
+{
+    const rocl_table *t = table;
+    const size_t column = rocl_table_find_column(t, "change_ns");
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const double u = fabs(rocl_cell_number(t, x, column)), v = fabs(rocl_cell_number(t, y, column));
+    return u > v ? -1 : u < v ? 1 : x < y ? -1 : x > y;
+}
+
+static void put_step(rocl_figure *f, const char *colour, double from, double to, double value)
+{
+    rocl_figure_begin_row(f);
+    rocl_figure_put_rect(f->b, colour, rocl_axis_x(f->axis, fmin(from, to)),
+                         rocl_axis_x(f->axis, fmax(from, to)), FIGURE_BAR);
+    rocl_buf_str(f->b, "</rect>");
+    rocl_figure_end_plot(f);
+    rocl_datum_put_displayed(f->b, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = value},
+                             ROCL_UNIT_NS);
+    rocl_figure_end_row(f);
+}
+
+/* Bars that lead from A to B: the rows of a table with the largest changes, and all others as one.
+ */
+typedef struct waterfall {
+    const char *title, *axis_title, *first, *last, *whole;
+    const rocl_table *table;
+    size_t *rows; /* the largest change first */
+    size_t count;
+    double a;         /* the total of A */
+    size_t labels[3]; /* columns; column_count and above: none */
+    bool cut;         /* the axis need not begin at 0 */
+} waterfall;
+
+static void put_waterfall(rocl_buf *b, const waterfall *w)
+{
+    const size_t column = rocl_table_find_column(w->table, "change_ns"), n = w->count;
+    const size_t named = n > MOST_STEPS ? MOST_STEPS : n, steps = named + (n > named);
+    double change[MOST_STEPS + 1] = {0}, sum = w->a, highest = w->a, lowest = w->a;
+    rocl_figure f;
+    for (size_t i = 0; i < n; i++)
+        change[i < named ? i : MOST_STEPS] += rocl_cell_number(w->table, w->rows[i], column);
+    for (size_t i = 0; i < steps; i++) {
+        sum += change[i];
+        highest = fmax(highest, sum);
+        lowest = fmin(lowest, sum);
+    }
+    /* Small changes of a long time are seen only where the axis begins near them. */
+    const double margin = 0.25 * (highest - lowest);
+    const double from = lowest < 0 ? lowest - margin : fmax(lowest - margin, 0);
+    const rocl_axis axis = {w->cut ? from : 0, highest, ROCL_UNIT_NS, false};
+    if (highest <= axis.from || !rocl_figure_open(&f, b, steps + 2, FIGURE_BAR, &axis))
+        return;
+    rocl_buf_str(&f.full[0], w->first);
+    for (size_t i = 0; i < named; i++)
+        for (unsigned k = 0; k < 3 && w->labels[k] < w->table->column_count; k++) {
+            const rocl_datum *label = rocl_table_cell(w->table, w->rows[i], w->labels[k]);
+            if (k && rocl_datum_has_value(label))
+                rocl_buf_str(&f.full[i + 1], ": ");
+            if (!k || rocl_datum_has_value(label))
+                rocl_datum_put_displayed(&f.full[i + 1], label, ROCL_UNIT_TEXT);
+        }
+    if (steps > named)
+        rocl_buf_str(&f.full[steps], "all others");
+    rocl_buf_str(&f.full[steps + 1], w->last);
+    if (!rocl_figure_begin(&f, w->title))
+        return;
+    const rocl_legend legend[] = {{"c4", w->whole}, {"c1", "longer in B"}, {"c3", "shorter in B"}};
+    rocl_figure_put_legend(&f, legend, 3);
+    const double left = fmax(axis.from, 0);
+    put_step(&f, "c4", left, w->a, w->a);
+    sum = w->a;
+    for (size_t i = 0; i < steps; i++) {
+        put_step(&f, change[i] > 0 ? "c1" : "c3", sum, sum + change[i], change[i]);
+        sum += change[i];
+    }
+    put_step(&f, "c4", left, sum, sum);
+    rocl_figure_end(&f, w->axis_title);
+}
+
+/* From the time of all kernels of A to that of B. */
+void rocl_html_put_kernel_changes(rocl_buf *b, const rocl_table *t)
+{
+    const size_t domain = rocl_table_find_column(t, "domain");
+    const size_t in_a = rocl_table_find_column(t, "total_a_ns");
+    waterfall w = {.title = "What changed the time of kernels",
+                   .axis_title = "time of kernels: from A, step by step, to B",
+                   .first = "all kernels of A",
+                   .last = "all kernels of B",
+                   .whole = "all kernels",
+                   .table = t,
+                   .rows = malloc((t->row_count + 1) * sizeof *w.rows),
+                   .labels = {rocl_table_find_column(t, "name"), t->column_count, t->column_count}};
+    b->failed |= !w.rows;
+    for (size_t i = 0; w.rows && i < t->row_count; i++) {
+        if (!rocl_datum_is(rocl_table_cell(t, i, domain), "KERNELS"))
+            continue;
+        w.a += rocl_cell_length(t, i, in_a);
+        w.rows[w.count++] = i;
+    }
+    if (w.count) {
+        qsort_r(w.rows, w.count, sizeof *w.rows, compare_changes, (void *)(uintptr_t)t);
+        put_waterfall(b, &w);
+    }
+    free(w.rows);
+}
+
+/* A waterfall of a table whose first row is the total: its change is the sum of the others'
+ * changes. The columns of labels may be the same. */
+static void put_sums(rocl_buf *b, const rocl_table *t, const char *title, const char *axis_title,
+                     const char *label, const char *second, const char *third)
+{
+    waterfall w = {.title = title,
+                   .axis_title = axis_title,
+                   .first = "A",
+                   .last = "B",
+                   .whole = "all together",
+                   .table = t,
+                   .rows = malloc((t->row_count + 1) * sizeof *w.rows),
+                   .labels = {rocl_table_find_column(t, label), rocl_table_find_column(t, second),
+                              rocl_table_find_column(t, third)},
+                   .cut = true};
+    b->failed |= !w.rows;
+    if (w.rows && t->row_count > 1) {
+        w.a = rocl_cell_number(t, 0, rocl_table_find_column(t, "total_a_ns"));
+        for (size_t i = 1; i < t->row_count; i++)
+            w.rows[w.count++] = i;
+        qsort_r(w.rows, w.count, sizeof *w.rows, compare_changes, (void *)(uintptr_t)t);
+        put_waterfall(b, &w);
+    }
+    free(w.rows);
+}
+
+/* From the wall time of the GPUs of A to that of B. */
+void rocl_html_put_causes(rocl_buf *b, const rocl_table *t)
+{
+    put_sums(b, t, "What the difference comes from",
+             "wall time of GPUs: from A, step by step, to B", "cause", "class", "");
+}
+
+/* The kernels of a step of A and of one of B.
+ * The first row of the table stands for all of them. */
+void rocl_html_put_sequence(rocl_buf *b, const rocl_table *t)
+{
+    put_sums(b, t, "What the difference of the kernels comes from",
+             "time of kernels: from A, step by step, to B", "edit", "name", "name_b");
+}
+
+/* ---- steps of both sides --------------------------------------------------------------------- */
+
+/* Are two rows of compare_steps of one rank? By the rank in A, or in B where A has none. */
+static bool is_same_rank(const rocl_table *t, size_t a, size_t b, const size_t place[2])
+{
+    for (unsigned k = 0; k < 2; k++)
+        if (rocl_datum_has_value(rocl_table_cell(t, a, place[k])) &&
+            rocl_datum_has_value(rocl_table_cell(t, b, place[k])))
+            return rocl_cell_is_same(t, a, b, place[k]);
+    /* One side each: neighbours of one list of steps. */
+    return true;
+}
+
+static double step_x(size_t i, size_t longest)
+{
+    return ((double)i + 1) / ((double)longest + 1) * FIGURE_WIDTH;
+}
+
+static void put_step_line(rocl_buf *b, const rocl_table *t, size_t from, size_t to, size_t longest,
+                          size_t column, const rocl_axis *upright, const char *colour)
+{
+    bool drawn = false;
+    rocl_html_put(b, "<path class=\"line %s\" d=\"", colour);
+    for (size_t i = from; i < to; i++) {
+        const bool has = rocl_datum_has_value(rocl_table_cell(t, i, column));
+        if (has)
+            rocl_html_put(b, "%s%.1f %.1f", drawn ? "L" : "M", step_x(i - from, longest),
+                          rocl_axis_y(upright, rocl_cell_length(t, i, column), FIGURE_HIGH_AREA));
+        drawn = has;
+    }
+    rocl_buf_str(b, "\"/>");
+}
+
+/* Dots on the line, with the step and its time as tooltips, unless there are too many steps. */
+static void put_step_dots(rocl_buf *b, const rocl_table *t, size_t from, size_t to, size_t longest,
+                          size_t number, size_t column, const rocl_axis *upright,
+                          const rocl_legend *side)
+{
+    enum { MOST_DOTS = 200 };
+    for (size_t i = from; i < to && longest <= MOST_DOTS; i++) {
+        if (!rocl_datum_has_value(rocl_table_cell(t, i, column)))
+            continue;
+        rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>%s, step ", side->colour,
+                      step_x(i - from, longest),
+                      rocl_axis_y(upright, rocl_cell_length(t, i, column), FIGURE_HIGH_AREA),
+                      side->title);
+        rocl_html_put_cell(b, t, i, number);
+        rocl_buf_str(b, ": ");
+        rocl_html_put_cell(b, t, i, column);
+        rocl_buf_str(b, "</title></path>");
+    }
+}
+
+/* The change of the sum of all steps that both sides have. */
+static void put_step_change(rocl_buf *b, const rocl_table *t, size_t from, size_t to)
+{
+    const size_t wall = rocl_table_find_column(t, "wall_a_ns");
+    const size_t change = rocl_table_find_column(t, "wall_change_ns");
+    double sum = 0, more = 0;
+    for (size_t i = from; i < to; i++)
+        if (rocl_datum_has_value(rocl_table_cell(t, i, change))) {
+            sum += rocl_cell_length(t, i, wall);
+            more += rocl_cell_number(t, i, change);
+        }
+    if (sum > 0)
+        rocl_html_put(b, "%s%.1f %%", more > 0 ? "+" : "", 100 * more / sum);
+}
+
+/* For each rank a line per side over its steps, in their order. A step that only one side has is a
+ * gap in the line of the other. */
+void rocl_html_put_compared_steps(rocl_buf *b, const rocl_table *t)
+{
+    static const rocl_legend legend[] = {{"q0", "A"}, {"q1", "B"}};
+    const size_t place[] = {rocl_table_find_column(t, "place_a"),
+                            rocl_table_find_column(t, "place_b")};
+    const size_t number[] = {rocl_table_find_column(t, "number_a"),
+                             rocl_table_find_column(t, "number_b")};
+    const size_t wall[] = {rocl_table_find_column(t, "wall_a_ns"),
+                           rocl_table_find_column(t, "wall_b_ns")};
+    size_t rows[FIGURE_MOST_ROWS + 1], count = 0, longest = 1, past = 0;
+    double least = INFINITY, most = 0;
+    rocl_figure f;
+    for (; past < t->row_count; past++) {
+        const bool numbered = rocl_datum_has_value(rocl_table_cell(t, past, number[0])) ||
+                              rocl_datum_has_value(rocl_table_cell(t, past, number[1]));
+        const bool begins = !past || !is_same_rank(t, past - 1, past, place);
+        if (!numbered || (begins && count == FIGURE_MOST_ROWS))
+            break; /* the row that stands for the rest */
+        if (begins)
+            rows[count++] = past;
+        longest = past + 1 - rows[count - 1] > longest ? past + 1 - rows[count - 1] : longest;
+        for (unsigned k = 0; k < 2; k++)
+            if (rocl_datum_has_value(rocl_table_cell(t, past, wall[k]))) {
+                least = fmin(least, rocl_cell_length(t, past, wall[k]));
+                most = fmax(most, rocl_cell_length(t, past, wall[k]));
+            }
+    }
+    rows[count] = past;
+    const double margin = fmax((most - least) * 0.1, most * 0.01);
+    const rocl_axis upright = {fmax(least - margin, 0), most + margin, ROCL_UNIT_NS, false};
+    if (!count || most <= 0 || !rocl_figure_open(&f, b, count, FIGURE_HIGH_AREA, NULL))
+        return;
+    for (size_t r = 0; r < count; r++)
+        for (unsigned k = 0; k < 2; k++)
+            if (!f.full[r].len && rocl_datum_has_value(rocl_table_cell(t, rows[r], place[k])))
+                rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], place[k]),
+                                         ROCL_UNIT_TEXT);
+    f.upright = &upright;
+    if (!rocl_figure_begin(&f, t->title))
+        return;
+    rocl_figure_put_legend(&f, legend, 2);
+    for (size_t r = 0; r < count; r++) {
+        rocl_figure_begin_row(&f);
+        for (unsigned k = 0; k < 2; k++)
+            put_step_line(b, t, rows[r], rows[r + 1], longest, wall[k], &upright, legend[k].colour);
+        for (unsigned k = 0; k < 2; k++)
+            put_step_dots(b, t, rows[r], rows[r + 1], longest, number[k], wall[k], &upright,
+                          &legend[k]);
+        rocl_figure_end_plot(&f);
+        put_step_change(b, t, rows[r], rows[r + 1]);
+        rocl_figure_end_row(&f);
+    }
+    rocl_figure_end(&f,
+                    "wall time of aligned steps, one after the other; on the right the change of "
+                    "those that both have");
+}
+
+/* ---- many runs ------------------------------------------------------------------------------- */
+
+/* The change of each name over many runs, in percent, with its confidence interval. */
+void rocl_html_put_run_changes(rocl_buf *b, const rocl_table *t)
+{
+    static const rocl_legend legend[] = {
+        {"q1", "longer in B"}, {"q2", "shorter in B"}, {"q3", "not significant"}};
+    const size_t mean = rocl_table_find_column(t, "mean_a_ns");
+    const size_t change = rocl_table_find_column(t, "change_ns");
+    const size_t low = rocl_table_find_column(t, "change_low_ns");
+    const size_t high = rocl_table_find_column(t, "change_high_ns");
+    const size_t significant = rocl_table_find_column(t, "significant");
+    size_t rows[FIGURE_MOST_BARS], n = 0;
+    double from = 0, to = 0;
+    rocl_figure f;
+    for (size_t i = 0; i < t->row_count && n < FIGURE_MOST_BARS; i++) {
+        const double whole = rocl_cell_number(t, i, mean);
+        if (whole <= 0 || !rocl_datum_has_value(rocl_table_cell(t, i, low)) ||
+            !(rocl_cell_number(t, i, low) < 0 || rocl_cell_number(t, i, high) > 0))
+            continue; /* unknown, or no change at all */
+        rows[n++] = i;
+        /* A very wide interval may be cut off: its end says no more. */
+        from = fmin(from, fmax(100 * rocl_cell_number(t, i, low) / whole, -100));
+        to = fmax(to, fmin(100 * rocl_cell_number(t, i, high) / whole, 200));
+        from = fmin(from, fmax(100 * rocl_cell_number(t, i, change) / whole, -100));
+        to = fmax(to, fmin(100 * rocl_cell_number(t, i, change) / whole, 1000));
+    }
+    const double margin = (to - from) * 0.03;
+    const rocl_axis axis = {from - margin, to + margin, ROCL_UNIT_PERCENT, false};
+    if (to <= from || !rocl_figure_open(&f, b, n, FIGURE_BAR, &axis))
+        return;
+    for (size_t i = 0; i < n; i++)
+        rocl_figure_put_label_before(&f.full[i], t, rows[i], rocl_table_find_column(t, "status"));
+    if (!rocl_figure_begin(&f, t->title))
+        return;
+    rocl_figure_put_legend(&f, legend, 3);
+    for (size_t i = 0; i < n; i++) {
+        const double whole = rocl_cell_number(t, rows[i], mean) / 100;
+        const double v = rocl_cell_number(t, rows[i], change) / whole;
+        const bool sure = rocl_datum_is(rocl_table_cell(t, rows[i], significant), "yes");
+        const char *colour = legend[!sure ? 2 : v > 0 ? 0 : 1].colour;
+        const double zero = rocl_axis_x(&axis, 0), y = FIGURE_BAR / 2.0;
+        rocl_figure_begin_row(&f);
+        rocl_html_put(b, "<path class=\"w\" d=\"M%.1f 0V%d\"/>", zero, FIGURE_BAR);
+        rocl_html_put(b, "<path class=\"line %s\" d=\"M%.1f %.1fH%.1f\"/>", colour,
+                      rocl_axis_x(&axis, rocl_cell_number(t, rows[i], low) / whole), y,
+                      rocl_axis_x(&axis, rocl_cell_number(t, rows[i], high) / whole));
+        rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"/>", colour,
+                      rocl_axis_x(&axis, v), y);
+        rocl_figure_end_plot(&f);
+        rocl_html_put(b, "%s%.1f %%", v > 0 ? "+" : "", v);
+        rocl_figure_end_row(&f);
+    }
+    rocl_figure_end(&f,
+                    "change of the mean in percent of A, and the interval in which it is with a "
+                    "probability of 99 %");
+}
