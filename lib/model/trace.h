@@ -149,8 +149,8 @@ rocl_status rocl_trace_outcome(const rocl_trace *t);
 /* The same for outputs whose texts must be UTF-8, after they were written: a notice says how many
  * texts had to be made valid, which is ROCL_PARTIAL, too. */
 rocl_status rocl_trace_outcome_utf8(rocl_trace *t);
-/* Counts a text that is written but not kept, such as the value of an argument, among these texts if
- * it is not UTF-8. Thread-safe. */
+/* Counts a text that is written but not kept, such as the value of an argument, among these texts
+ * if it is not UTF-8. Thread-safe. */
 void rocl_trace_note_text(const rocl_trace *t, const char *p, size_t n);
 /* The same for n bad texts that need not be of the trace, such as results of SQL. */
 rocl_status rocl_trace_outcome_texts(rocl_trace *t, uint64_t n);
