@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* Most blocks beyond one for each worker, which the producer may fill before they are needed. More
- * workers need no more of them to be kept busy. */
+/* Blocks beyond one for each worker, which the producer may fill before they are needed: enough that
+ * nobody waits while one block takes much longer than those after it. */
 enum { EXTRA_BLOCKS = 8 };
 
 typedef enum state { TAKEN, DONE, FAILED } state;
@@ -190,7 +190,7 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
     p->ops = ops;
     p->ctx = ctx;
     p->workers = workers;
-    p->blocks = workers + (workers < EXTRA_BLOCKS ? workers + 1 : EXTRA_BLOCKS);
+    p->blocks = workers + EXTRA_BLOCKS;
     p->failed_at = UINT64_MAX;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);

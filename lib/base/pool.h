@@ -35,8 +35,7 @@ typedef struct rocl_pipe_ops {
 
 /* workers == 1: put runs transform and write in the caller. Otherwise workers - 1 threads transform
  * while the caller produces, each from when there is work for it; a caller that waits for a free
- * block, or for the end, transforms as worker 0. At most
- * 2 * workers + 1 blocks are alive, with more than 8 workers 8 beyond their number. A block whose
+ * block, or for the end, transforms as worker 0. At most workers + 8 blocks are alive. A block whose
  * `in` or `out` has failed (memory) is a failure of the pipe, nobody need look. `ops` must live as
  * long as the pipe. After a failure what was put before the failed block has been written and
  * nothing after it is. */

@@ -269,21 +269,23 @@ static void test_pipe_held(void **state)
         unsigned w = worker_counts[k];
         flow f = {w, NEVER, NEVER, false, 0, 0, 0};
         rocl_error *err = rocl_error_new();
-        rocl_block *c[9], *none;
+        rocl_block *c[64], *none;
+        const unsigned count = w + 8;
+        assert_true(count <= 64);
         rocl_pipe *p;
         assert_int_equal(rocl_pipe_new(&p, w, &ops, &f, err), ROCL_OK);
-        for (unsigned i = 0; i < 2 * w + 1; i++)
+        for (unsigned i = 0; i < count; i++)
             assert_int_equal(rocl_pipe_get(p, &c[i], err), ROCL_OK);
         assert_int_equal(rocl_pipe_get(p, &none, err), ROCL_INTERNAL);
         assert_null(none);
         assert_int_equal(rocl_error_status(err), ROCL_INTERNAL);
-        for (size_t i = 0; i < 2 * w + 1; i++) {
+        for (size_t i = 0; i < count; i++) {
             c[i]->user = &f;
             rocl_buf_put(&c[i]->in, &i, sizeof i);
             assert_int_equal(rocl_pipe_put(p, c[i], err), ROCL_OK);
         }
         assert_int_equal(rocl_pipe_finish(p, err), ROCL_OK);
-        assert_int_equal(f.written, 2 * w + 1);
+        assert_int_equal(f.written, count);
         rocl_error_free(err);
     }
 }
