@@ -178,6 +178,25 @@ END
     grep -q 'all kernels of B' c.html
 }
 
+@test "plots: totals that differ by less than three digits show have an axis of changes" {
+    needs python3 sqlite3
+    cp "$FIXTURES/rank0.db" x.db
+    table=$(sqlite3 x.db "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'rocpd_kernel_dispatch_*'")
+    sqlite3 x.db "UPDATE $table SET end = end + 20 WHERE end = (SELECT max(end) FROM $table)"
+    rocstats compare --format html -o c.html "$FIXTURES/rank0.db" x.db
+    rocstats compare --format html -o d.html "$FIXTURES/rank0.db" "$FIXTURES/rank1.db"
+    python3 - <<'END'
+import re
+for name, title in (('c', 'wall time of GPUs: change from A'), ('d', 'wall time of GPUs: from A, step by step, to B')):
+    page = open(name + '.html').read()
+    fig = re.search(r'<figure aria-label="What the difference comes from">(.*?)</figure>', page, re.S).group(1)
+    ticks = re.findall(r'<span style="left:[\d.]+%">([^<]*)</span>', fig)
+    assert len(ticks) > 1 and len(set(ticks)) == len(ticks), ticks
+    assert ('<figcaption>%s</figcaption>' % title) in fig, fig[-300:]
+    assert ('0' in ticks) == (name == 'c'), ticks
+END
+}
+
 @test "plots: what they draw is what the tables say" {
     needs python3 jq
     ranks=("$FIXTURES/rank0.db" "$FIXTURES/rank1.db")

@@ -205,6 +205,7 @@ static void close_sink(chrome_sink *c)
         forget_capture(&c->captures[i]);
     chrome_world_close(&c->world);
     chrome_stream_close(&c->stream);
+    rocl_encoder_forget(&c->timeline.encoder); /* of a capture that could not be read to its end */
     rocl_encoder_close(&c->timeline.encoder);
     free(c->captures);
     free(c->spans);

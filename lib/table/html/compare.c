@@ -3,6 +3,7 @@
 #include "table/html/html.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static void put_step(rocl_figure *f, const char *colour, double from, double to,
 /* Bars that lead from A to B: the rows of a table with the largest changes, and all others as one.
  */
 typedef struct waterfall {
-    const char *title, *axis_title, *first, *last, *whole;
+    const char *title, *quantity, *first, *last, *whole;
     const rocl_table *table;
     size_t *rows; /* the largest change first */
     size_t count;
@@ -59,8 +60,10 @@ static void put_waterfall(rocl_buf *b, const waterfall *w)
     /* Small changes of a long time are seen only where the axis begins near them. */
     const double margin = 0.25 * (highest - lowest);
     const double from = lowest < 0 ? lowest - margin : fmax(lowest - margin, 0);
-    const rocl_axis axis = {w->cut ? from : 0, highest, ROCL_UNIT_NS, false};
-    if (highest <= axis.from || !rocl_figure_open(&f, b, steps + 2, FIGURE_BAR, &axis))
+    /* It then shows changes from A: in three digits all totals would look the same. */
+    const double zero = w->cut && highest - from < 0.05 * highest ? w->a : 0;
+    const rocl_axis axis = {(w->cut ? from : 0) - zero, highest - zero, ROCL_UNIT_NS, false};
+    if (axis.to <= axis.from || !rocl_figure_open(&f, b, steps + 2, FIGURE_BAR, &axis))
         return;
     rocl_buf_str(&f.full[0], w->first);
     for (size_t i = 0; i < named; i++)
@@ -78,15 +81,18 @@ static void put_waterfall(rocl_buf *b, const waterfall *w)
         return;
     const rocl_legend legend[] = {{"c4", w->whole}, {"c1", "longer in B"}, {"c3", "shorter in B"}};
     rocl_figure_put_legend(&f, legend, 3);
-    const double left = fmax(axis.from, 0);
-    put_step(&f, "c4", left, w->a, w->a);
-    sum = w->a;
+    const double left = fmax(axis.from, -zero);
+    put_step(&f, "c4", left, w->a - zero, w->a);
+    sum = w->a - zero;
     for (size_t i = 0; i < steps; i++) {
         put_step(&f, change[i] > 0 ? "c1" : "c3", sum, sum + change[i], change[i]);
         sum += change[i];
     }
-    put_step(&f, "c4", left, sum, sum);
-    rocl_figure_end(&f, w->axis_title);
+    put_step(&f, "c4", left, sum, sum + zero);
+    char title[96];
+    snprintf(title, sizeof title, "%s: %s", w->quantity,
+             zero != 0 ? "change from A" : "from A, step by step, to B");
+    rocl_figure_end(&f, title);
 }
 
 /* From the time of all kernels of A to that of B. */
@@ -95,7 +101,7 @@ void rocl_html_put_kernel_changes(rocl_buf *b, const rocl_table *t)
     const size_t domain = rocl_table_find_column(t, "domain");
     const size_t in_a = rocl_table_find_column(t, "total_a_ns");
     waterfall w = {.title = "What changed the time of kernels",
-                   .axis_title = "time of kernels: from A, step by step, to B",
+                   .quantity = "time of kernels",
                    .first = "all kernels of A",
                    .last = "all kernels of B",
                    .whole = "all kernels",
@@ -118,11 +124,11 @@ void rocl_html_put_kernel_changes(rocl_buf *b, const rocl_table *t)
 
 /* A waterfall of a table whose first row is the total: its change is the sum of the others'
  * changes. The columns of labels may be the same. */
-static void put_sums(rocl_buf *b, const rocl_table *t, const char *title, const char *axis_title,
+static void put_sums(rocl_buf *b, const rocl_table *t, const char *title, const char *quantity,
                      const char *label, const char *second, const char *third)
 {
     waterfall w = {.title = title,
-                   .axis_title = axis_title,
+                   .quantity = quantity,
                    .first = "A",
                    .last = "B",
                    .whole = "all together",
@@ -145,16 +151,15 @@ static void put_sums(rocl_buf *b, const rocl_table *t, const char *title, const 
 /* From the wall time of the GPUs of A to that of B. */
 void rocl_html_put_causes(rocl_buf *b, const rocl_table *t)
 {
-    put_sums(b, t, "What the difference comes from",
-             "wall time of GPUs: from A, step by step, to B", "cause", "class", "");
+    put_sums(b, t, "What the difference comes from", "wall time of GPUs", "cause", "class", "");
 }
 
 /* The kernels of a step of A and of one of B.
  * The first row of the table stands for all of them. */
 void rocl_html_put_sequence(rocl_buf *b, const rocl_table *t)
 {
-    put_sums(b, t, "What the difference of the kernels comes from",
-             "time of kernels: from A, step by step, to B", "edit", "name", "name_b");
+    put_sums(b, t, "What the difference of the kernels comes from", "time of kernels", "edit",
+             "name", "name_b");
 }
 
 /* ---- steps of both sides --------------------------------------------------------------------- */
