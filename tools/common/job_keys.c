@@ -114,7 +114,7 @@ const job_key *job_key_find(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         size_t n = 0;
-        while (n < len && keys[i].name[n] == (name[n] == '-' ? '_' : name[n]))
+        while (n < len && keys[i].name[n] && keys[i].name[n] == (name[n] == '-' ? '_' : name[n]))
             n++;
         if (n == len && !keys[i].name[n])
             return &keys[i];
