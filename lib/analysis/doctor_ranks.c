@@ -9,8 +9,9 @@
 
 /* ---- what is noted of events ----------------------------------------------------------------- */
 
-/* Once; what was noted just before is not looked up again. */
-static rocl_status note(rocl_doctor *d, rocl_note_worker *w, const rocl_noted *n, rocl_error *err)
+/* Notes a value once; values that were noted just before are not looked up again. */
+static rocl_status note_value(rocl_doctor *d, rocl_note_worker *w, const rocl_noted *n,
+                              rocl_error *err)
 {
     rocl_noted *last = &w->last[(n->what * 16 + n->of * 7 + n->value) % ROCL_NOTED_LAST];
     if (!memcmp(last, n, sizeof *n))
@@ -41,12 +42,13 @@ static rocl_status note_steps(rocl_doctor *d, rocl_note_worker *w, const rocl_ba
             w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
         }
         if (w->known[e->name] == STEP_YES)
-            st = note(d, w,
-                      &(rocl_noted){.what = ROCL_NOTED_STEP,
-                                    .of = (uint32_t)d->facts.first_process[b->capture->index] +
-                                          e->process,
-                                    .value = e->name},
-                      err);
+            st =
+                note_value(d, w,
+                           &(rocl_noted){.what = ROCL_NOTED_STEP,
+                                         .of = (uint32_t)d->facts.first_process[b->capture->index] +
+                                               e->process,
+                                         .value = e->name},
+                           err);
     }
     return st;
 }
@@ -63,12 +65,12 @@ static rocl_status note_work(rocl_doctor *d, rocl_note_worker *w, const rocl_bat
     rocl_status st = ROCL_OK;
     for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
         one.value = (uint32_t)(gpus[k] - d->gpus.all);
-        st = note(d, w, &one, err);
+        st = note_value(d, w, &one, err);
     }
     if (st != ROCL_OK || p->rank < 0 || stream >= b->capture->stream_count)
         return st;
     one = (rocl_noted){ROCL_NOTED_STREAM, one.of, stream, (uint32_t)p->pid};
-    return note(d, w, &one, err);
+    return note_value(d, w, &one, err);
 }
 
 rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err)

@@ -148,6 +148,12 @@ static inline const rocl_datum *rocl_table_cell(const rocl_table *t, size_t row,
 bool rocl_datum_has_value(const rocl_datum *d);
 /* The value of a number; 0 for a text and for no value. */
 double rocl_datum_number(const rocl_datum *d);
+bool rocl_datum_is(const rocl_datum *d, const char *text); /* the same text */
+/* The number in a cell; 0: `column` is column_count, or the cell has no finite number. */
+double rocl_cell_number(const rocl_table *t, size_t row, size_t column);
+double rocl_cell_length(const rocl_table *t, size_t row, size_t column); /* 0 if it is negative */
+/* Do two rows have the same value in a column? */
+bool rocl_cell_is_same(const rocl_table *t, size_t a, size_t b, size_t column);
 /* The text, ended by NUL; "" for numbers and no value. */
 static inline const char *rocl_datum_str(const rocl_datum *d)
 {

@@ -5,7 +5,6 @@
  *     chart.c             the picture above a table: which one, and most of them
  *     compare.c           those of comparisons of two sides
  *     flame.c             that of a tree
- *     cells.c             cells as pictures need them
  *     figure.c            what pictures are made of: rows, axes, legends
  *     put.c               text and numbers as HTML
  *     page.css, page.js   what the page looks like, and what it does
@@ -53,17 +52,6 @@ void rocl_html_put_run_changes(rocl_buf *b, const rocl_table *t);
 
 /* The panel of the first tab. */
 void rocl_html_put_overview(rocl_table_writer *w);
-
-/* ---- cells.c ----------------------------------------------------------------------------------
- */
-
-/* The number in a cell; 0: `column` is column_count, or the cell is not a finite number. */
-double rocl_cell_number(const rocl_table *t, size_t row, size_t column);
-/* The same as the length of something: 0 if it is negative; infinity stays. */
-double rocl_cell_length(const rocl_table *t, size_t row, size_t column);
-/* Have two rows the same in a column? */
-bool rocl_cell_is_same(const rocl_table *t, size_t a, size_t b, size_t column);
-bool rocl_datum_is(const rocl_datum *d, const char *text);
 
 /* ---- figure.c -------------------------------------------------------------------------------- */
 
