@@ -74,10 +74,8 @@ const char *derive_unit_of(rocl_view text)
                    {"Unit: FLOP", "FLOP"},
                    {"Unit: IOP", "IOP"},
                    {"Unit: conflicts/access", "conflicts/access"}};
-    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
-        size_t n = strlen(phrases[i].begins);
-        if (text.n >= n && !memcmp(text.p, phrases[i].begins, n))
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+        if (rocl_view_begins(text, phrases[i].begins))
             return phrases[i].unit;
-    }
     return "";
 }

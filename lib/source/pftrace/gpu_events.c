@@ -78,7 +78,7 @@ static void place_stage(rocl_source_record *r, rocl_view queue, const pfr_facts 
     const uint64_t number = a->stream;
     char plain[40];
     r->stream = r->queue = ROCL_NO_KEY;
-    if (number == ROCL_NO_KEY || (queue.n >= 3 && !memcmp(queue.p, "No ", 3)))
+    if (number == ROCL_NO_KEY || rocl_view_begins(queue, "No "))
         return;
     if (queue.n > 6 && queue.n < sizeof plain && !memcmp(queue.p, "Queue ", 6)) {
         snprintf(plain, sizeof plain, "%.*s", (int)queue.n, queue.p);

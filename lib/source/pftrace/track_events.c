@@ -246,7 +246,7 @@ static rocl_kind kind_of_class(event_class c, rocl_view name)
         [CLASS_STREAM] = ROCL_DISPATCH,     [CLASS_ALLOCATION] = ROCL_ALLOC,
         [CLASS_SCRATCH] = ROCL_SCRATCH,     [CLASS_GRAPH] = ROCL_GRAPH,
         [CLASS_HIP_EVENT] = ROCL_HIP_EVENT, [CLASS_BARRIER] = ROCL_BARRIER};
-    const bool copy = c == CLASS_STREAM && name.n >= 12 && !memcmp(name.p, "MEMORY_COPY_", 12);
+    const bool copy = c == CLASS_STREAM && rocl_view_begins(name, "MEMORY_COPY_");
     return copy ? ROCL_COPY : kinds[c];
 }
 

@@ -75,15 +75,10 @@ static uint64_t thread_name_key(uint32_t machine, int64_t pid, int64_t tid)
     return rocl_mix64(pfr_process_key(machine, pid) ^ rocl_mix64((uint64_t)tid));
 }
 
-static bool begins_with(rocl_view v, const char *word)
-{
-    return v.n >= strlen(word) && !memcmp(v.p, word, strlen(word));
-}
-
 /* Our writer says a number that it had to change. */
 static void note_real_tid(pfr_file *f, const pfr_track *t, rocl_view description)
 {
-    if (t->is_thread && begins_with(description, PF_REAL_TID) &&
+    if (t->is_thread && rocl_view_begins(description, PF_REAL_TID) &&
         !rocl_map_put(&f->real_tids, thread_name_key(t->machine, t->pid, t->tid),
                       keep_bytes(f, description)))
         f->failed = true;
@@ -612,7 +607,7 @@ static void resolve_track(pfr_file *f, pfr_track *t)
         return;
     }
     place_track(f, t);
-    if (thread == t || (thread && begins_with(name, PF_OVERLAPPING_CALLS))) {
+    if (thread == t || (thread && rocl_view_begins(name, PF_OVERLAPPING_CALLS))) {
         const bool unknown = thread->tid > PF_PID_BEYOND &&
                              rocl_view_is(pfr_bytes(f, thread->thread_name), PF_UNKNOWN_THREAD);
         t->thread = unknown ? ROCL_NO_KEY : (uint64_t)thread->tid & (ROCL_KEY_OF_TEXT - 1);
@@ -713,8 +708,8 @@ static bool refine_processes(pfr_file *f)
         }
         p->node = nodes[machine] - 1;
     }
-    for (uint32_t i = 0; i < c->thread_count;
-         i++) { /* a main thread has the number of its process */
+    /* A main thread has the number of its process. */
+    for (uint32_t i = 0; i < c->thread_count; i++) {
         const pfr_process *known;
         rocl_thread *t = rocl_definition_at(c, ROCL_DEFINE_THREAD, i);
         machine_of(c, t->process, f, &known);

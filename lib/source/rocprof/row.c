@@ -278,12 +278,6 @@ static rocl_view without_quotes(rocl_view s)
     return s;
 }
 
-static bool begins_with(rocl_view s, const char *text)
-{
-    const size_t n = strlen(text);
-    return s.n >= n && !memcmp(s.p, text, n);
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* A record with a malformed value is kept without it. */
@@ -530,7 +524,7 @@ static bool begins_like_copy(rocl_view name)
                                          "COPY",      "MEMORY_COPY_", "UnknownCopy"};
     bool found = false;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        found |= begins_with(name, copies[i]);
+        found |= rocl_view_begins(name, copies[i]);
     return found;
 }
 
@@ -556,7 +550,7 @@ static rocl_status put_kernel_or_barrier(rocl_records *to, const rocprof_words *
     r->name = without_quotes(name);
     const bool has_arguments = memchr(name.p, '(', name.n);
     for (size_t i = 0; !has_arguments && i < sizeof barriers / sizeof *barriers; i++)
-        if (begins_with(name, barriers[i])) {
+        if (rocl_view_begins(name, barriers[i])) {
             r->kind = ROCL_BARRIER;
             r->as.e.category = w->barrier;
             return rocl_record_put(to, r, err);
@@ -595,7 +589,7 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
         return put_kernel_or_barrier(to, w, r, name, err);
     /* Of v2, whose kernels have their names. */
     if (!has_column(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
-        begins_with(name, "Marker") || begins_with(name, "Barrier"))
+        rocl_view_begins(name, "Marker") || rocl_view_begins(name, "Barrier"))
         return rocprof_op_put(to, w, r, name, err);
     r->kind = ROCL_COPY;
     r->name = name;
@@ -613,7 +607,7 @@ void rocprof_alloc_operation(rocl_view name, bool scratch, rocl_alloc *to)
                {"REALLOC", ROCL_OP_REALLOC},
                {"ALLOC", ROCL_OP_ALLOC},
                {"FREE", ROCL_OP_FREE}};
-    if (begins_with(name, "MEMORY_ALLOCATION_"))
+    if (rocl_view_begins(name, "MEMORY_ALLOCATION_"))
         name = (rocl_view){name.p + 18, name.n - 18};
     to->level = scratch                        ? ROCL_LEVEL_SCRATCH
                 : rocl_view_find(name, "VMEM") ? ROCL_LEVEL_VIRTUAL
@@ -651,13 +645,13 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
                                                 : take_text(row, ROCPROF_NAME);
     r->kind = ROCL_REGION;
     r->as.e.category = category;
-    if (!category && begins_with(domain, "HIP_API_DOMAIN"))
+    if (!category && rocl_view_begins(domain, "HIP_API_DOMAIN"))
         r->as.e.category = w->hip;
-    else if (!category && begins_with(domain, "HSA_API_DOMAIN"))
+    else if (!category && rocl_view_begins(domain, "HSA_API_DOMAIN"))
         r->as.e.category = w->hsa;
     else if (!category)
         r->as.e.category = rocl_records_text(to, domain);
-    if (begins_with(domain, "MARKER_CORE") && rocl_roctx_call_marks(domain, r->name)) {
+    if (rocl_view_begins(domain, "MARKER_CORE") && rocl_roctx_call_marks(domain, r->name)) {
         const bool mark = r->as.e.start == r->as.e.end;
         r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
     }
@@ -685,12 +679,12 @@ static rocl_status put_range_end(rocl_records *to, rocl_source_record *r, const 
     r->half = message.n ? ROCL_BEGINS : ROCL_ENDS;
     r->kind = ROCL_MARKER;
     r->as.e.category = w->range;
-    if (begins_with(message, "ROCTX-MARK: ")) {
+    if (rocl_view_begins(message, "ROCTX-MARK: ")) {
         r->half = ROCL_WHOLE;
         r->kind = ROCL_INSTANT;
         r->as.e.category = w->mark;
         message = (rocl_view){message.p + 12, message.n - 12};
-    } else if (begins_with(message, "ROCTX-RANGE: ")) {
+    } else if (rocl_view_begins(message, "ROCTX-RANGE: ")) {
         message = (rocl_view){message.p + 13, message.n - 13};
     }
     if (r->id && r->half != ROCL_WHOLE)
