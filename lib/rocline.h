@@ -63,9 +63,17 @@ typedef struct rocl_trace rocl_trace;
  * NULL. */
 ROCL_API const char *rocl_text(const rocl_trace *t, uint32_t text, size_t *len);
 
+/* How a name or a number is known. */
+typedef enum rocl_said_by {
+    ROCL_SAID_BY_TRACE, /* the trace says it */
+    ROCL_SAID_BY_NAME,  /* derived: from the name of its file or folder */
+    ROCL_SAID_BY_OPTION /* the user says it: rocl_options.hosts, rank_numbers */
+} rocl_said_by;
+
 typedef struct rocl_node {
     uint32_t machine_id, system_name, hostname, release, version, hardware; /* texts */
     int64_t id;                                                             /* in its file */
+    rocl_said_by said_by;                                                   /* hostname */
 } rocl_node;
 
 typedef struct rocl_process {
@@ -74,9 +82,11 @@ typedef struct rocl_process {
     int64_t pid, ppid;
     int64_t init, fini, start, end; /* ns; 0 unknown */
     uint32_t command;               /* text: the command line */
-    int32_t rank;                   /* MPI rank from the environment, -1 unknown */
+    int32_t rank;                   /* among the processes of its job, -1 unknown */
     uint32_t guid; /* text: the guid it had before it was merged into a table set; "": that of its
                       capture */
+    uint32_t machine;     /* of the trace: same machine, same number */
+    rocl_said_by said_by; /* rank */
 } rocl_process;
 
 typedef struct rocl_thread {
@@ -101,6 +111,13 @@ typedef struct rocl_agent {
     uint32_t type_name;                                /* text as stored: "GPU" */
     uint32_t name, model, vendor, product, user_name;  /* texts */
     uint32_t label; /* text: "Agent 2", "GPU 0", by --agent-index-value */
+    uint32_t uuid;  /* text: "GPU-" and 16 hexadecimal digits, or as the file has it; "" unknown */
+    uint32_t pci;   /* text: "0000:c1:00.0"; "" unknown */
+    uint32_t machine; /* of the trace, as in rocl_process */
+    uint32_t gpu;     /* of the trace: agents of several processes that are one GPU have the same
+                         number; ROCL_NONE: it is no GPU */
+    bool ordinal;     /* its indexes count what its process sees, as HIP's do: another process may
+                         see another GPU by the same number */
 } rocl_agent;
 
 typedef struct rocl_queue {
@@ -152,9 +169,8 @@ typedef struct rocl_capture {
     const rocl_counter *counters;
     uint32_t node_count, process_count, thread_count, agent_count, queue_count, stream_count,
         code_object_count, kernel_count, counter_count;
-    uint32_t
-        machine;  /* index of the node among all nodes of the trace: same machine, same number */
-    int32_t rank; /* of the first process; -1 unknown */
+    uint32_t machine; /* of the first process: below rocl_trace_machines() */
+    int32_t rank;     /* of the first process; -1 unknown */
     int32_t
         rocm_end; /* of rocprof: 52 if the format shows that it is older than ROCm 5.2, 0 unknown */
 } rocl_capture;
@@ -162,8 +178,11 @@ typedef struct rocl_capture {
 /* The captures of a trace: one for each recorded process, or each table set of a database. */
 ROCL_API size_t rocl_trace_captures(const rocl_trace *t);
 ROCL_API const rocl_capture *rocl_trace_capture(const rocl_trace *t, size_t i); /* i < captures */
-/* The machines (nodes) of the captures: rocl_capture.machine is below this number. */
+/* The machines and GPUs of the trace: rocl_process.machine and rocl_agent.gpu are below these
+ * numbers. Which of them are the same is decided by names and machine ids of nodes, and by uuids,
+ * PCI addresses and numbers of GPUs on one machine; unknown is never equal to unknown. */
 ROCL_API size_t rocl_trace_machines(const rocl_trace *t);
+ROCL_API size_t rocl_trace_gpus(const rocl_trace *t);
 
 /* ---- what happened: events ------------------------------------------------------------------ */
 
@@ -453,6 +472,11 @@ typedef struct rocl_options {
     rocl_agent_index agent_index;
     const char *kernel_classes; /* file of rules, see rocstats(1); NULL: only the shipped ones */
     bool strict;                /* the first fault is an error */
+    /* Who is who, whatever the inputs say: NULL-terminated lists of "PATTERN=NAME" and "PATTERN=N",
+     * where PATTERN is a glob that the path of a file or its last part matches; or all inputs are
+     * of one machine. */
+    const char *const *hosts, *const *rank_numbers;
+    bool same_host;
     rocl_align align;
     const char *align_with; /* MARKER: NAME or NAME:N (N-th of a process); OFFSETS: the file */
     /* filters; NULL or zero: not used */

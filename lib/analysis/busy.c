@@ -36,7 +36,6 @@ typedef struct sweep {
 
 typedef struct busy {
     rocl_collector c;
-    rocl_gpus gpus;
     bool lanes;                           /* sweeps are of streams and queues, not of GPUs */
     uint64_t *first_stream, *first_queue; /* by capture: number of its first one */
     rocl_sorter *sorter;                  /* events by track and start */
@@ -80,7 +79,7 @@ static rocl_status number_lanes(busy *b, rocl_error *err)
 static rocl_gap_track describe_track(const busy *b, uint64_t track)
 {
     rocl_gap_track p = {
-        .gpu = &b->gpus.all[b->lanes ? track >> GPU_SHIFT : track], .pid = -1, .order = track};
+        .gpu = &b->c.trace->gpus[b->lanes ? track >> GPU_SHIFT : track], .pid = -1, .order = track};
     if (!b->lanes)
         return p;
     bool queue = track & QUEUE_BIT;
@@ -142,9 +141,9 @@ static rocl_status add_busy_batch(void *self, unsigned worker, const rocl_batch 
             const rocl_copy *k = &batch->copies[i];
             w = (work){&k->e, ROCL_COPY, ROCL_PART_COPY, k->queue, k->stream};
         }
-        const unsigned n = rocl_gpus_of(&b->gpus, batch, i, gpus);
+        const unsigned n = rocl_gpus_of(batch, i, gpus);
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
-            const uint64_t gpu = (uint64_t)(gpus[k] - b->gpus.all), lanes = gpu << GPU_SHIFT;
+            const uint64_t gpu = (uint64_t)(gpus[k] - b->c.trace->gpus), lanes = gpu << GPU_SHIFT;
             rocl_shares_note(&b->shares, worker, gpu);
             if (!b->lanes)
                 st = add_to_track(b, worker, c, &w, gpu, err);
@@ -370,7 +369,7 @@ const rocl_report_def rocl_overlap_report = {
 static rocl_status measure_overlap(const busy *b, const sweep *s, overlap_row *r, rocl_error *err)
 {
     int64_t kernels = s->covers[ROCL_UNION_KERNELS].measure, at_once = 0;
-    *r = (overlap_row){.gpu = &b->gpus.all[s->track],
+    *r = (overlap_row){.gpu = &b->c.trace->gpus[s->track],
                        .wall = s->last - s->first,
                        .all = s->covers[ROCL_UNION_ALL].measure,
                        .compute = s->covers[ROCL_UNION_COMPUTE].measure,
@@ -447,8 +446,8 @@ static rocl_status open_sweeps(busy *b, rocl_error *err)
         if (!(b->gaps = rocl_gaps_new(&b->c, b->lanes)))
             return rocl_fail_memory(err);
     }
-    rocl_status st = rocl_gpus_collect(&b->gpus, t, err);
-    if (st == ROCL_OK && !rocl_shares_open(&b->shares, b->gpus.count, t->opt.jobs))
+    rocl_status st = ROCL_OK;
+    if (!rocl_shares_open(&b->shares, b->c.trace->gpu_count, t->opt.jobs))
         st = rocl_fail_memory(err);
     return st;
 }
@@ -498,7 +497,6 @@ static rocl_status finish_busy(void *self, rocl_tables *out, rocl_error *err)
 static void close_busy(void *self)
 {
     busy *b = self;
-    rocl_gpus_free(&b->gpus);
     free(b->first_stream);
     free(b->first_queue);
     free(b->sweeps);
@@ -549,7 +547,7 @@ static rocl_status take_work(busy *b, rocl_taken *from, rocl_error *err)
             numbers[3] = rocl_take_number(from);
             key[3] = rocl_take_number(from);
         }
-        if (from->r.bad || key[0] >= b->gpus.count || numbers[0] >= ROCL_PARTS ||
+        if (from->r.bad || key[0] >= b->c.trace->gpu_count || numbers[0] >= ROCL_PARTS ||
             numbers[2] >> 32 >= b->c.trace->capture_count)
             return rocl_team_bad_message(err);
         if (b->ends && numbers[0] != ROCL_PART_COPY)
@@ -600,7 +598,7 @@ static void put_track(const busy *b, uint64_t track, rocl_put *to)
 static uint64_t take_track(const busy *b, rocl_taken *from)
 {
     const uint64_t gpu = rocl_take_number(from);
-    from->r.bad |= gpu >= b->gpus.count;
+    from->r.bad |= gpu >= b->c.trace->gpu_count;
     if (!b->lanes || from->r.bad)
         return gpu;
     const bool queue = rocl_take_number(from);

@@ -163,13 +163,13 @@ static rocl_status add_collective_batch(void *self, unsigned worker, const rocl_
     rocl_status st = rocl_collectives_add(&k->match, worker, b, err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_dispatch *d = &b->dispatches[i];
-        const rocl_gpu *gpu = rocl_gpus_find(&k->match.gpus, b->capture, d->agent);
+        const rocl_gpu *gpu = rocl_gpu_of(b->capture, d->agent);
         bool ok = true;
         const bool is =
             rocl_collectives_has(&k->match, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok);
         st = ok ? add_work(k, worker, b, k->match.ranks.of[b->capture->index][d->e.process],
                            d->e.start, is ? COMMUNICATION : COMPUTE, &d->e,
-                           gpu ? (uint64_t)(gpu - k->match.gpus.all) + 1 : 0, err)
+                           gpu ? (uint64_t)(gpu - k->c.trace->gpus) + 1 : 0, err)
                 : rocl_fail_memory(err);
     }
     return st;
@@ -376,7 +376,7 @@ static rocl_status sweep_record(collectives *k, sweep *s, const rocl_sort_record
         return ROCL_OK;
     }
     const uint32_t at =
-        rocl_collectives_find(m, (uint32_t)rec->key[0], v[2] ? &m->gpus.all[v[2] - 1] : NULL);
+        rocl_collectives_find(m, (uint32_t)rec->key[0], v[2] ? &m->trace->gpus[v[2] - 1] : NULL);
     if (at == ROCL_NONE) /* a GPU without communication */
         return ROCL_OK;
     cover *c = &k->covers[at];
@@ -689,10 +689,10 @@ static void put_groups(collectives *k, rocl_tables *out)
     if (t->clock_uncertainty > 0)
         snprintf(clocks, sizeof clocks, "; the clocks of nodes are known to within %.3g us",
                  t->clock_uncertainty / 1e3);
-    else if (t->machine_count > 1)
+    else if (t->clock_count > 1)
         snprintf(clocks, sizeof clocks,
                  "; skew and wait include how far the clocks of the %zu nodes are apart",
-                 t->machine_count);
+                 t->clock_count);
     if (n)
         rocl_set_note(&r, "latency: of the rank that is done fastest%s%s", clocks, sizes);
     rocl_add_top_rows(&r, k->groups, n, sizeof *k->groups, add_group);
@@ -822,7 +822,7 @@ static void add_measured(collectives *k)
     for (size_t i = 0; i < k->elsewhere_count; i++) {
         const measured *e = &k->elsewhere[i];
         const uint32_t at = rocl_collectives_find(
-            &k->match, e->rank, e->gpu_after ? &k->match.gpus.all[e->gpu_after - 1] : NULL);
+            &k->match, e->rank, e->gpu_after ? &k->c.trace->gpus[e->gpu_after - 1] : NULL);
         if (at == ROCL_NONE)
             continue;
         k->ranks[at].communication = e->communication;
@@ -927,7 +927,7 @@ static rocl_status hear_collectives(void *self, unsigned rank, rocl_taken *answe
         v[2] = v[0] == COMPUTE || v[0] == COMMUNICATION ? rocl_take_number(answer)
                                                         : rocl_take_text(answer);
         if (answer->r.bad || key[0] >= k->match.ranks.count || v[0] > STEP_ENDS ||
-            (v[0] <= COMMUNICATION && v[2] > k->match.gpus.count))
+            (v[0] <= COMMUNICATION && v[2] > k->c.trace->gpu_count))
             return rocl_team_bad_message(err);
         st = rocl_add_numbers(k->work, 0, key, v, 3, err);
     }
@@ -972,7 +972,7 @@ static rocl_status take_kernel(collectives *k, uint64_t rank_after, rocl_taken *
     x.end = x.start + (int64_t)rocl_take_number(from);
     x.capture = (uint32_t)rocl_take_number(from);
     x.row = rocl_take_number(from);
-    if (from->r.bad || x.rank >= k->match.ranks.count || x.gpu_after > k->match.gpus.count ||
+    if (from->r.bad || x.rank >= k->match.ranks.count || x.gpu_after > k->c.trace->gpu_count ||
         x.kind >= ROCL_COLLECTIVE_KINDS || x.capture >= k->c.trace->capture_count)
         return rocl_team_bad_message(err);
     return rocl_collectives_put(&k->match, 0, &x, err);
@@ -989,7 +989,7 @@ static rocl_status put_collectives(void *self, rocl_put *to, rocl_error *err)
         if (k->shares.sent[p->rank])
             continue;
         rocl_put_number(to, p->rank + 1);
-        rocl_put_number(to, p->gpu ? (uint64_t)(p->gpu - k->match.gpus.all) + 1 : 0);
+        rocl_put_number(to, p->gpu ? (uint64_t)(p->gpu - k->c.trace->gpus) + 1 : 0);
         rocl_put_signed(to, k->ranks[i].communication);
         rocl_put_signed(to, k->ranks[i].exposed);
     }
@@ -1050,7 +1050,7 @@ static rocl_status take_collectives(void *self, unsigned rank, rocl_taken *from,
         *e = (measured){.rank = (uint32_t)next - 1, .gpu_after = (uint32_t)rocl_take_number(from)};
         e->communication = rocl_take_signed(from);
         e->exposed = rocl_take_signed(from);
-        if (from->r.bad || e->gpu_after > k->match.gpus.count)
+        if (from->r.bad || e->gpu_after > k->c.trace->gpu_count)
             return rocl_team_bad_message(err);
     }
     while (st == ROCL_OK && !rocl_taken_all(from))

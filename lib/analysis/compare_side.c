@@ -99,16 +99,11 @@ static rocl_status join_names(rocl_side *s, const reading *r, rocl_error *err)
 /* "2 x gfx942, 1 x gfx90a", in the order in which they come first. */
 static void put_gpus(rocl_buf *to, const rocl_trace *t)
 {
-    rocl_gpus gpus;
-    if (rocl_gpus_collect(&gpus, t, NULL) != ROCL_OK) {
-        to->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < gpus.count; i++) {
-        const char *name = rocl_str(t, gpus.all[i].agent->name);
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        const char *name = rocl_str(t, rocl_gpu_agent(t, &t->gpus[i])->name);
         size_t same = 0, before = 0;
-        for (size_t k = 0; k < gpus.count; k++)
-            if (!strcmp(name, rocl_str(t, gpus.all[k].agent->name))) {
+        for (size_t k = 0; k < t->gpu_count; k++)
+            if (!strcmp(name, rocl_str(t, rocl_gpu_agent(t, &t->gpus[k])->name))) {
                 same++;
                 before += k < i;
             }
@@ -116,7 +111,6 @@ static void put_gpus(rocl_buf *to, const rocl_trace *t)
             rocl_buf_printf(to, "%s%zu x %.80s", to->len ? ", " : "", same,
                             *name ? name : "unknown");
     }
-    rocl_gpus_free(&gpus);
 }
 
 static rocl_status describe_trace(rocl_side *s, const rocl_trace *t, rocl_error *err)

@@ -63,7 +63,7 @@ static rocl_status add_copy_batch(void *self, unsigned worker, const rocl_batch 
 {
     copy_rates *r = self;
     const rocl_capture *c = b->capture;
-    rocl_extent *seen = &r->spans[worker * r->c.trace->machine_count + c->machine];
+    rocl_extent *seen = &r->spans[worker * r->c.trace->machine_count];
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_copy *copy = &b->copies[i];
@@ -72,13 +72,13 @@ static rocl_status add_copy_batch(void *self, unsigned worker, const rocl_batch 
             .src = rocl_agent_key_of(c, copy->src, -1),
             .dst = rocl_agent_key_of(c, copy->dst, -1),
             .name = e->name == ROCL_NONE ? 0 : e->name,
-            .machine = c->machine,
+            .machine = rocl_machine_of(c, e->process),
             .rank = r->c.options->by_rank ? c->processes[e->process].rank : -1,
         };
         const uint32_t id = rocl_strings_put(r->keys, (const char *)&k, sizeof k);
         if (id == ROCL_NONE)
             return rocl_fail_memory(err);
-        rocl_extent_add(seen, e->start, e->end);
+        rocl_extent_add(&seen[k.machine], e->start, e->end);
         /* Equal records are the same to us. */
         const uint64_t key[4] = {id, (uint64_t)e->start, (uint64_t)e->end, (uint64_t)copy->size};
         st = rocl_sorter_add(r->copies, worker, key, NULL, 0, err);

@@ -156,36 +156,38 @@ static void put_files(const rocl_trace *t, const rocl_report_rows *r, total_row 
     }
 }
 
-static void put_hosts(const rocl_trace *t, const rocl_gpus *gpus, const rocl_report_rows *r,
-                      total_row *total)
+static void put_hosts(const rocl_trace *t, const rocl_report_rows *r, total_row *total)
 {
     total->hosts = t->machine_count;
     for (uint32_t m = 0; m < t->machine_count; m++) {
         host_row row = {.host = rocl_machine_name(t, m)};
         for (size_t i = 0; i < t->capture_count; i++) {
             const rocl_capture *c = &t->captures[i]->pub;
-            if (c->machine != m)
-                continue;
-            row.processes += c->process_count;
-            if (c->node_count && !row.system) {
-                row.system = c->nodes[0].system_name;
-                row.release = c->nodes[0].release;
+            for (uint32_t k = 0; k < c->process_count; k++) {
+                const rocl_process *p = &c->processes[k];
+                const uint32_t node = c->node_count == 1 ? 0 : p->node;
+                if (p->machine != m)
+                    continue;
+                row.processes++;
+                if (node < c->node_count && !row.system) {
+                    row.system = c->nodes[node].system_name;
+                    row.release = c->nodes[node].release;
+                }
             }
         }
-        for (size_t i = 0; i < gpus->count; i++)
-            row.gpus += gpus->all[i].machine == m;
+        for (size_t i = 0; i < t->gpu_count; i++)
+            row.gpus += t->gpus[i].machine == m;
         rocl_add_row(r, &row);
     }
 }
 
-static void put_gpus(const rocl_trace *t, const rocl_gpus *gpus, const rocl_report_rows *r,
-                     total_row *total)
+static void put_gpus(const rocl_trace *t, const rocl_report_rows *r, total_row *total)
 {
-    total->gpus = gpus->count;
-    for (size_t i = 0; i < gpus->count; i++) {
-        const rocl_gpu *g = &gpus->all[i];
-        rocl_add_row(r, &(gpu_row){g->id, rocl_machine_name(t, g->machine), g->agent->name,
-                                   g->agent->product});
+    total->gpus = t->gpu_count;
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        const rocl_gpu *g = &t->gpus[i];
+        rocl_add_row(r, &(gpu_row){g->id, rocl_machine_name(t, g->machine),
+                                   rocl_gpu_agent(t, g)->name, rocl_gpu_agent(t, g)->product});
     }
 }
 
@@ -209,7 +211,7 @@ static void put_processes(const rocl_trace *t, const rocl_report_rows *r, total_
                 .command = p->command,
                 .pid = p->pid > 0 ? p->pid : -1,
                 .rank = p->rank,
-                .host = rocl_machine_name(t, c->machine),
+                .host = rocl_machine_name(t, p->machine),
                 .file = c->path,
                 .start = start ? start : -1,
                 .end = end ? end : -1,
@@ -258,9 +260,8 @@ rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_
     const rocl_collector c = {.trace = (rocl_trace *)(uintptr_t)t, .options = &options};
     rocl_report_rows rows[sizeof defs / sizeof *defs];
     total_row total = {0};
-    rocl_gpus gpus;
     rocl_tables *out = rocl_tables_new();
-    rocl_status st = out ? rocl_gpus_collect(&gpus, t, err) : rocl_fail_memory(err);
+    rocl_status st = out ? ROCL_OK : rocl_fail_memory(err);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;
@@ -273,12 +274,11 @@ rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_
     if (!out->incomplete)
         out->tables[TOTALS].fields = true;
     put_files(t, &rows[FILES], &total);
-    put_hosts(t, &gpus, &rows[HOSTS], &total);
-    put_gpus(t, &gpus, &rows[GPUS], &total);
+    put_hosts(t, &rows[HOSTS], &total);
+    put_gpus(t, &rows[GPUS], &total);
     put_processes(t, &rows[PROCESSES], &total);
     put_counts(t, &rows[KINDS], &rows[FAULTS], &total);
     rocl_add_row(&rows[TOTALS], &total);
-    rocl_gpus_free(&gpus);
     st = rocl_check_complete(out, t, err);
     if (st == ROCL_OK)
         *tables = out;
@@ -350,8 +350,8 @@ rocl_status rocl_describe_checks(const rocl_checked *checks, size_t n, rocl_tabl
                 rocl_add_row(&r, &(checked_fault_row){one->input, fault_of(f, one->faults[f])});
     for (const rocl_checked *one = checks; one < checks + n; one++)
         if (one->texts)
-            rocl_add_row(&r, &(checked_fault_row){one->input,
-                                                  {ROCL_BAD_TEXT, "repaired", one->texts}});
+            rocl_add_row(&r,
+                         &(checked_fault_row){one->input, {ROCL_BAD_TEXT, "repaired", one->texts}});
     rocl_status st = out->incomplete ? rocl_fail_memory(err) : ROCL_OK;
     if (st == ROCL_OK)
         *tables = out;

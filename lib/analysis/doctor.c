@@ -70,11 +70,11 @@ static void check_hosts(rocl_doctor *d)
         for (uint32_t k = 0; k < c->process_count; k++) {
             const rocl_extent all =
                 rocl_extent_of_all(&d->facts.processes[d->facts.first_process[i] + k]);
-            rocl_extent_join(&hosts[c->machine], &all);
-            of[c->machine] = c;
+            rocl_extent_join(&hosts[rocl_clock_of(c)], &all);
+            of[rocl_clock_of(c)] = c;
         }
     }
-    for (size_t m = 0; hosts && of && m < t->machine_count && t->machine_count > 1; m++) {
+    for (size_t m = 0; hosts && of && m < t->machine_count && t->clock_count > 1; m++) {
         int64_t least = INT64_MAX;
         for (size_t k = 0; k < t->machine_count; k++) {
             const int64_t ns = time_between(&hosts[m], &hosts[k]);
@@ -394,9 +394,7 @@ static rocl_status open_doctor(void *self, rocl_error *err)
     d->noted = rocl_strings_new();
     d->places = rocl_strings_new();
     d->workers = rocl_cache_line_calloc(d->c.trace->opt.jobs, sizeof *d->workers);
-    rocl_status st = rocl_facts_open(&d->facts, &d->c, err);
-    if (st == ROCL_OK)
-        st = rocl_gpus_collect(&d->gpus, d->c.trace, err);
+    const rocl_status st = rocl_facts_open(&d->facts, &d->c, err);
     return d->noted && d->places && d->workers ? st : rocl_fail_memory(err);
 }
 
@@ -416,7 +414,6 @@ static void close_doctor(void *self)
     for (unsigned w = 0; d->workers && w < d->c.trace->opt.jobs; w++)
         free(d->workers[w].known);
     free(d->workers);
-    rocl_gpus_free(&d->gpus);
     rocl_strings_free(d->noted);
     rocl_strings_free(d->places);
     rocl_facts_free(&d->facts);

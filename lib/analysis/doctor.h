@@ -5,7 +5,7 @@
 #define ROCL_ANALYSIS_DOCTOR_H
 
 #include "analysis/facts.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 
 typedef enum rocl_finding_level {
     ROCL_NOTE,
@@ -94,7 +94,6 @@ typedef struct rocl_note_worker {
 typedef struct rocl_doctor {
     rocl_collector c;
     rocl_facts facts;
-    rocl_gpus gpus;
     rocl_strings *noted; /* rocl_noted */
     rocl_note_worker *workers;
     rocl_tables *out;

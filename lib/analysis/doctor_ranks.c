@@ -60,11 +60,11 @@ static rocl_status note_work(rocl_doctor *d, rocl_note_worker *w, const rocl_bat
     const rocl_process *p = &b->capture->processes[e->process];
     const uint32_t stream = b->kind == ROCL_COPY ? b->copies[i].stream : b->dispatches[i].stream;
     const rocl_gpu *gpus[2];
-    const unsigned n = p->rank >= 0 ? rocl_gpus_of(&d->gpus, b, i, gpus) : 0;
+    const unsigned n = p->rank >= 0 ? rocl_gpus_of(b, i, gpus) : 0;
     rocl_noted one = {.what = ROCL_NOTED_GPU, .of = (uint32_t)p->rank};
     rocl_status st = ROCL_OK;
     for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
-        one.value = (uint32_t)(gpus[k] - d->gpus.all);
+        one.value = (uint32_t)(gpus[k] - d->c.trace->gpus);
         st = note_value(d, w, &one, err);
     }
     if (st != ROCL_OK || p->rank < 0 || stream >= b->capture->stream_count)
@@ -418,8 +418,8 @@ void rocl_check_recordings(rocl_doctor *d)
         const rocl_capture *c = &t->captures[i]->pub;
         for (uint32_t k = 0; k < c->process_count; k++)
             if (c->processes[k].pid > 0)
-                all[n++] =
-                    (process_ref){d->facts.first_process[i] + k, c->machine, c->processes[k].pid};
+                all[n++] = (process_ref){d->facts.first_process[i] + k, c->processes[k].machine,
+                                         c->processes[k].pid};
     }
     if (n)
         qsort(all, n, sizeof *all, compare_processes);

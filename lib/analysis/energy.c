@@ -76,8 +76,7 @@ typedef struct worker_powers {
 } worker_powers;
 
 typedef struct energy {
-    rocl_collector c; /* first */
-    rocl_gpus gpus;
+    rocl_collector c;               /* first */
     rocl_strings *counters, *names; /* keys by id */
     worker_powers *seen;            /* by worker */
     rocl_sorter *sorter;            /* NULL: the trace has no counter of power */
@@ -122,11 +121,10 @@ static rocl_status add_power(energy *s, unsigned worker, const rocl_batch *b,
 {
     const rocl_capture *c = b->capture;
     const rocl_counter *k = v->counter < c->counter_count ? &c->counters[v->counter] : NULL;
-    const rocl_gpu *gpu =
-        k ? rocl_gpus_find(&s->gpus, c, v->agent == ROCL_NONE ? k->agent : v->agent) : NULL;
+    const rocl_gpu *gpu = k ? rocl_gpu_of(c, v->agent == ROCL_NONE ? k->agent : v->agent) : NULL;
     if (!gpu || rocl_watts_of_unit(rocl_str(s->c.trace, k->units)) <= 0 || !(v->value >= 0))
         return ROCL_OK;
-    const power_key key = {(uint32_t)(gpu - s->gpus.all), k->name, k->units};
+    const power_key key = {(uint32_t)(gpu - s->c.trace->gpus), k->name, k->units};
     const uint32_t id = rocl_strings_put(s->counters, (const char *)&key, sizeof key);
     worker_powers *seen = &s->seen[worker];
     if (id == ROCL_NONE || !ROCL_GROW(seen->all, seen->cap, (size_t)id + 1))
@@ -143,10 +141,10 @@ static rocl_status add_work(energy *s, unsigned worker, const rocl_batch *b, siz
 {
     const rocl_event *e = rocl_batch_event(b, i);
     const rocl_gpu *gpus[2];
-    const unsigned n = rocl_gpus_of(&s->gpus, b, i, gpus);
+    const unsigned n = rocl_gpus_of(b, i, gpus);
     rocl_status st = ROCL_OK;
     for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
-        const uint32_t gpu = (uint32_t)(gpus[k] - s->gpus.all);
+        const uint32_t gpu = (uint32_t)(gpus[k] - s->c.trace->gpus);
         const uint64_t word[4] = {gpu, (uint64_t)e->start,
                                   b->kind == ROCL_COPY ? COPY_BEGINS : KERNEL_BEGINS,
                                   (uint64_t)e->end};
@@ -283,7 +281,7 @@ static gpu_energy end_gpu(energy *s, uint32_t gpu)
 {
     while (s->running)
         end_first_run(s);
-    return (gpu_energy){.gpu = &s->gpus.all[gpu],
+    return (gpu_energy){.gpu = &s->c.trace->gpus[gpu],
                         .counter = s->powers[s->chosen].key.counter,
                         .samples = s->sums.samples,
                         .known = s->sums.known,
@@ -483,9 +481,9 @@ static void put_energy(energy *s, rocl_tables *out, const gpu_energy *gpus, size
         kernel k = s->kernels[i];
         double whole = all;
         for (size_t g = 0; g < gpu_count && k.key.gpu != ROCL_NONE; g++)
-            if (gpus[g].gpu == &s->gpus.all[k.key.gpu])
+            if (gpus[g].gpu == &s->c.trace->gpus[k.key.gpu])
                 whole = gpus[g].energy;
-        k.gpu = k.key.gpu == ROCL_NONE ? NULL : &s->gpus.all[k.key.gpu];
+        k.gpu = k.key.gpu == ROCL_NONE ? NULL : &s->c.trace->gpus[k.key.gpu];
         k.of_all = whole > 0 ? 100 * k.energy / whole : 0;
         if (k.known > 0 || k.samples)
             s->kernels[n++] = k;
@@ -522,7 +520,7 @@ static rocl_status open_energy(void *self, rocl_error *err)
     s->sorter = rocl_collector_sorter(&s->c, 4);
     if (!s->counters || !s->names || !s->seen || !s->sorter)
         return rocl_fail_memory(err);
-    return rocl_gpus_collect(&s->gpus, s->c.trace, err);
+    return ROCL_OK;
 }
 
 static rocl_status finish_energy(void *self, rocl_tables *out, rocl_error *err)
@@ -533,7 +531,7 @@ static rocl_status finish_energy(void *self, rocl_tables *out, rocl_error *err)
         return ROCL_OK;
     }
     size_t gpus = 0;
-    gpu_energy *energies = calloc(s->gpus.count + 1, sizeof *energies);
+    gpu_energy *energies = calloc(s->c.trace->gpu_count + 1, sizeof *energies);
     s->powers = rocl_groups_new(s->counters, sizeof(power_key), sizeof *s->powers, &s->power_count);
     s->kernels =
         rocl_groups_new(s->names, sizeof(kernel_key), sizeof *s->kernels, &s->kernel_count);
@@ -557,7 +555,6 @@ static rocl_status finish_energy(void *self, rocl_tables *out, rocl_error *err)
 static void close_energy(void *self)
 {
     energy *s = self;
-    rocl_gpus_free(&s->gpus);
     rocl_strings_free(s->counters);
     rocl_strings_free(s->names);
     for (unsigned w = 0; s->seen && w < s->c.trace->opt.jobs; w++)

@@ -733,7 +733,7 @@ static event_row make_event_row(const lookup *l, char id[ID_SIZE])
         .stack = positive_or_unknown(event->stack_id),
         .parent_stack = positive_or_unknown(event->parent_stack_id),
         .correlation = event->correlation_id ? event->correlation_id : -1,
-        .host = known_name(rocl_machine_name(l->trace, c->machine)),
+        .host = known_name(rocl_machine_name(l->trace, rocl_machine_of(c, e->process))),
         .file = c->path,
         .guid = c->guid,
     };

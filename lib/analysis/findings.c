@@ -194,7 +194,8 @@ static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
     int n = 0;
     if (!s->capture)
         return NULL;
-    const char *host = rocl_host_name(d->c.trace, s->capture->machine);
+    const char *host =
+        rocl_machine_name(d->c.trace, s->process ? s->process->machine : s->capture->machine);
     if (!s->process)
         return rocl_tables_text(d->out, host, strlen(host));
     if (s->process->rank >= 0)
@@ -203,7 +204,7 @@ static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
         n = snprintf(text, sizeof text, "process %lld", (long long)s->process->pid);
     else
         n = snprintf(text, sizeof text, "%s", rocl_capture_file(s->capture));
-    if (d->c.trace->machine_count > 1 && n < (int)sizeof text)
+    if (d->c.trace->machine_count > 1 && d->c.trace->named_count && n < (int)sizeof text)
         n += snprintf(text + n, sizeof text - (size_t)n, " on %s", host);
     return rocl_tables_text(d->out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }

@@ -12,9 +12,8 @@ rocl_status rocl_gpu_time_open(rocl_gpu_time *g, rocl_trace *t, rocl_sorter *sor
                                rocl_error *err)
 {
     *g = (rocl_gpu_time){.trace = t, .sorter = sorter};
-    rocl_status st = rocl_gpus_collect(&g->gpus, t, err);
     g->extents = calloc(t->opt.jobs * (t->machine_count + 1) * ROCL_WALLS, sizeof *g->extents);
-    return st == ROCL_OK && !g->extents ? rocl_fail_memory(err) : st;
+    return g->extents ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_extent *extents_of(const rocl_gpu_time *g, unsigned worker, uint32_t machine)
@@ -25,26 +24,25 @@ static rocl_extent *extents_of(const rocl_gpu_time *g, unsigned worker, uint32_t
 rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const rocl_batch *b,
                                     rocl_error *err)
 {
-    const uint32_t machine = b->capture->machine;
-    rocl_extent *x = extents_of(g, worker, machine), all = {0};
     rocl_status st = ROCL_OK;
     const size_t size = rocl_kind_size(b->kind);
     const bool work = b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
         const rocl_gpu *used[2];
-        rocl_extent_add(&all, e->start, e->end);
+        const bool known = work && rocl_gpus_of(b, i, used);
+        const uint32_t machine = known ? used[0]->machine : rocl_machine_of(b->capture, e->process);
+        rocl_extent *x = extents_of(g, worker, machine);
+        rocl_extent_add(&x[ROCL_WALL_EVENTS], e->start, e->end);
         if (!work)
             continue;
-        const bool known = rocl_gpus_of(&g->gpus, b, i, used);
-        const uint64_t gpu = known ? (uint64_t)(used[0] - g->gpus.all) : g->gpus.count + machine;
+        rocl_extent_add(&x[ROCL_WALL_GPU], e->start, e->end);
+        const uint64_t gpu =
+            known ? (uint64_t)(used[0] - g->trace->gpus) : g->trace->gpu_count + machine;
         const uint64_t key[3] = {gpu, (uint64_t)e->start, (uint64_t)e->end};
         /* Of kernels without a GPU there is a byte. */
         st = rocl_sorter_add(g->sorter, worker, key, "", !known && b->kind == ROCL_DISPATCH, err);
     }
-    rocl_extent_join(&x[ROCL_WALL_EVENTS], &all);
-    if (work)
-        rocl_extent_join(&x[ROCL_WALL_GPU], &all);
     return st;
 }
 
@@ -52,8 +50,9 @@ rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const roc
 static void end_gpu(const rocl_gpu_time *g, uint64_t gpu, bool kernels, bool *any_known,
                     rocl_i128 work, const rocl_cover *busy, rocl_gpu_sums *sums)
 {
-    const bool known = gpu < g->gpus.count;
-    const uint32_t machine = known ? g->gpus.all[gpu].machine : (uint32_t)(gpu - g->gpus.count);
+    const bool known = gpu < g->trace->gpu_count;
+    const uint32_t machine =
+        known ? g->trace->gpus[gpu].machine : (uint32_t)(gpu - g->trace->gpu_count);
     *any_known |= known;
     sums->work += work;
     sums->beside += work - busy->measure;
@@ -103,6 +102,5 @@ rocl_status rocl_gpu_time_sum(rocl_gpu_time *g, rocl_gpu_sums *sums, rocl_error 
 
 void rocl_gpu_time_close(rocl_gpu_time *g)
 {
-    rocl_gpus_free(&g->gpus);
     free(g->extents);
 }

@@ -23,7 +23,6 @@ typedef struct rocl_gpu_sums {
 
 typedef struct rocl_gpu_time {
     rocl_trace *trace;
-    rocl_gpus gpus;
     rocl_sorter *sorter;  /* kernels and copies by GPU and start */
     rocl_extent *extents; /* by worker, then machine, then rocl_wall */
 } rocl_gpu_time;

@@ -72,6 +72,9 @@ static void put_list(rocl_buf *b, const tally *all, size_t n, bool counts)
     rocl_buf_str(b, n > MOST_NAMED ? number : "");
 }
 
+/* Behind what no input says itself. */
+#define DERIVED " (from names of files)"
+
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 /* "rank0.db, rank1.db and 6 more (rocpd database)" */
@@ -92,36 +95,46 @@ static bool put_files(rocl_buf *b, const rocl_trace *t)
     return good;
 }
 
+/* "node1, node2 (from names of files)", "4 without a name": where nobody says so, each process may
+ * have had a host of its own. */
 static bool put_hosts(rocl_buf *b, const rocl_trace *t)
 {
     tally *names = NULL;
-    size_t n = 0, cap = 0;
+    size_t n = 0, cap = 0, derived = 0;
     bool good = true;
+    char text[64];
     for (uint32_t m = 0; m < t->machine_count && good; m++) {
-        const char *name = rocl_host_name(t, m);
-        if (strcmp(name, "?") != 0)
+        const char *name = rocl_machine_name(t, m);
+        derived += t->machines[m].said_by == ROCL_SAID_BY_NAME;
+        if (rocl_machine_is_named(&t->machines[m]))
             good = count_text(&names, &n, &cap, name, strlen(name));
     }
     put_list(b, names, n, false);
+    rocl_buf_str(b, derived ? DERIVED : "");
+    if (t->machine_count > t->named_count && t->machine_count > 1) {
+        snprintf(text, sizeof text, "%s%zu without a name", n ? ", " : "",
+                 t->machine_count - t->named_count);
+        rocl_buf_str(b, text);
+    }
     free(names);
     return good;
 }
 
 /* "4 x AMD Instinct MI300X"; the number alone where no name is known */
-static bool put_gpus(rocl_buf *b, const rocl_trace *t, const rocl_gpus *gpus)
+static bool put_gpus(rocl_buf *b, const rocl_trace *t)
 {
     tally *names = NULL;
     size_t n = 0, cap = 0;
     bool good = true;
-    for (size_t i = 0; i < gpus->count && good; i++) {
-        const rocl_gpu *g = &gpus->all[i];
-        const uint32_t name = g->agent->product ? g->agent->product : g->agent->name;
+    for (size_t i = 0; i < t->gpu_count && good; i++) {
+        const rocl_agent *a = rocl_gpu_agent(t, &t->gpus[i]);
+        const uint32_t name = a->product ? a->product : a->name;
         const char *text = name && name != ROCL_NONE ? rocl_str(t, name) : "";
         if (*text)
             good = count_text(&names, &n, &cap, text, strlen(text));
     }
     char number[24];
-    snprintf(number, sizeof number, "%zu", gpus->count);
+    snprintf(number, sizeof number, "%zu", t->gpu_count);
     rocl_buf_str(b, n ? "" : number);
     put_list(b, names, n, true);
     free(names);
@@ -132,7 +145,7 @@ static bool put_gpus(rocl_buf *b, const rocl_trace *t, const rocl_gpus *gpus)
 static bool put_processes(rocl_buf *b, const rocl_trace *t)
 {
     tally *commands = NULL;
-    size_t n = 0, cap = 0, count = 0;
+    size_t n = 0, cap = 0, count = 0, derived = 0;
     int32_t lowest = INT32_MAX, highest = -1;
     bool good = true;
     char text[96];
@@ -146,6 +159,7 @@ static bool put_processes(rocl_buf *b, const rocl_trace *t)
             const char *slash = memrchr(command, '/', len);
             const char *name = slash && slash + 1 < command + len ? slash + 1 : command;
             count++;
+            derived += p->rank >= 0 && p->said_by == ROCL_SAID_BY_NAME;
             if (p->rank >= 0 && p->rank < lowest)
                 lowest = p->rank;
             highest = p->rank > highest ? p->rank : highest;
@@ -159,6 +173,7 @@ static bool put_processes(rocl_buf *b, const rocl_trace *t)
         snprintf(text, sizeof text, lowest == highest ? ", rank %d" : ", ranks %d to %d", lowest,
                  highest);
     rocl_buf_str(b, highest >= 0 ? text : "");
+    rocl_buf_str(b, derived ? DERIVED : "");
     rocl_buf_str(b, n ? ": " : "");
     put_list(b, commands, n, false);
     free(commands);
@@ -229,14 +244,10 @@ rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *
                              const rocl_trace *t, rocl_error *err)
 {
     rocl_buf b[ROCL_HEADER_FIELDS] = {0};
-    rocl_gpus gpus;
     int64_t first, last;
-    rocl_status st = rocl_gpus_collect(&gpus, t, err);
-    if (st != ROCL_OK)
-        return st;
     const bool timed = rocl_trace_times(t, &first, &last);
-    bool failed = !put_files(&b[FILES], t) || !put_hosts(&b[HOSTS], t) ||
-                  !put_gpus(&b[GPUS], t, &gpus) || !put_processes(&b[PROCESSES], t);
+    bool failed = !put_files(&b[FILES], t) || !put_hosts(&b[HOSTS], t) || !put_gpus(&b[GPUS], t) ||
+                  !put_processes(&b[PROCESSES], t);
     put_events(&b[EVENTS], t);
     put_left_out(&b[LEFT_OUT], t);
     if (timed)
@@ -248,13 +259,12 @@ rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *
         failed |= b[i].failed;
         rocl_buf_free(&b[i]);
     }
-    if (!gpus.count)
+    if (!t->gpu_count)
         cells[GPUS] = (rocl_datum){0};
     if (timed) {
         cells[BEGIN] = rocl_datum_int(first);
         cells[DURATION] = rocl_datum_int(last - first);
     }
-    rocl_gpus_free(&gpus);
     return failed || texts->incomplete ? rocl_fail_memory(err) : ROCL_OK;
 }
 

@@ -20,8 +20,10 @@ rocl_lane_name rocl_name_lane(const rocl_trace *t, const rocl_lane_key *k)
 {
     const rocl_capture *c = &t->captures[k->capture]->pub;
     const rocl_process *p = &c->processes[k->process];
-    rocl_lane_name n = {
-        .host = rocl_host_name(t, c->machine), .name = ROCL_NONE, .rank = p->rank, .pid = p->pid};
+    rocl_lane_name n = {.host = rocl_machine_name(t, p->machine),
+                        .name = ROCL_NONE,
+                        .rank = p->rank,
+                        .pid = p->pid};
     if (k->kind != ROCL_LANE_NONE) {
         const rocl_queue *q =
             k->kind == ROCL_LANE_STREAM ? &c->streams[k->index] : &c->queues[k->index];

@@ -50,7 +50,7 @@ int rocl_compare_lanes(const rocl_lane_key *a, const rocl_lane_name *x, const ro
 /* Those of rocl_begin_table() for these columns. */
 static inline uint32_t rocl_lane_conditions(const rocl_trace *t)
 {
-    return t->machine_count > 1 ? ROCL_IF_OWN : 0;
+    return t->machine_count > 1 && t->named_count ? ROCL_IF_OWN : 0;
 }
 
 /* The columns of a rocl_lane_name that is a member of a row; the host only of several machines. */

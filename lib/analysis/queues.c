@@ -75,7 +75,6 @@ typedef struct lane {
 
 typedef struct queues {
     rocl_collector c;
-    rocl_gpus gpus;
     rocl_strings *keys; /* their ids are the lanes */
     rocl_sorter *work, *edges, *runs, *asked;
     rocl_samples *delays; /* by lane and cause */
@@ -89,6 +88,11 @@ typedef struct queues {
     rocl_slices *time; /* by machine */
 } queues;
 
+static uint32_t machine_of_lane(const queues *q, const lane *l)
+{
+    return rocl_machine_of(&q->c.trace->captures[l->key.capture]->pub, l->key.process);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static rocl_status add_queues_batch(void *self, unsigned worker, const rocl_batch *b,
@@ -101,12 +105,12 @@ static rocl_status add_queues_batch(void *self, unsigned worker, const rocl_batc
         const rocl_lane_key k = rocl_lane_of(b, i);
         const uint32_t id = rocl_strings_put(q->keys, (const char *)&k, sizeof k);
         const rocl_gpu *gpus[2];
-        const unsigned n = rocl_gpus_of(&q->gpus, b, i, gpus);
+        const unsigned n = rocl_gpus_of(b, i, gpus);
         if (id == ROCL_NONE)
             return rocl_fail_memory(err);
         const uint64_t numbers[] = {(uint64_t)(e->end - e->start), id,
-                                    n > 0 ? (uint64_t)(gpus[0] - q->gpus.all) + 1 : 0,
-                                    n > 1 ? (uint64_t)(gpus[1] - q->gpus.all) + 1 : 0};
+                                    n > 0 ? (uint64_t)(gpus[0] - q->c.trace->gpus) + 1 : 0,
+                                    n > 1 ? (uint64_t)(gpus[1] - q->c.trace->gpus) + 1 : 0};
         st = rocl_calls_ask(q->work, worker, b, e, numbers, 4, err);
     }
     return st;
@@ -139,7 +143,7 @@ static rocl_status add_work(void *ctx, const rocl_sort_record *question, const r
             uint64_t *of = &q->gpu_lane[v[i] - 1];
             *of = !*of || *of == v[1] ? v[1] : UINT64_MAX;
         }
-    rocl_extent_add(&q->spans[q->c.trace->captures[l->key.capture]->pub.machine], from, end);
+    rocl_extent_add(&q->spans[machine_of_lane(q, l)], from, end);
     for (unsigned i = ENDS; i <= BEGINS && from < end && st == ROCL_OK; i++) {
         const uint64_t key[4] = {question->key[0], (uint64_t)(i == ENDS ? end : from), i, v[1]};
         st = rocl_sorter_add(q->edges, 0, key, NULL, 0, err);
@@ -166,7 +170,7 @@ static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 /* The slices of the time that a lane had its length since the last change. */
 static void fill_slices(const queues *q, lane *l, int64_t to)
 {
-    const rocl_slices *time = &q->time[q->c.trace->captures[l->key.capture]->pub.machine];
+    const rocl_slices *time = &q->time[machine_of_lane(q, l)];
     int64_t from = l->since;
     for (uint64_t i = rocl_slice_at(time, from); from < to && i < time->count; i++) {
         const int64_t next = rocl_slice_begin(time, i + 1), end = next < to ? next : to;
@@ -551,7 +555,7 @@ static void put_slices(queues *q, rocl_tables *out)
         const lane *l = &q->lanes[q->order[i]];
         if (!l->slices)
             continue;
-        const rocl_slices *time = &q->time[t->captures[l->key.capture]->pub.machine];
+        const rocl_slices *time = &q->time[machine_of_lane(q, l)];
         rocl_buf b = {0};
         if (t->machine_count > 1)
             rocl_buf_printf(&b, "%s ", l->name.host);
@@ -664,8 +668,8 @@ static rocl_status open_queues(void *self, rocl_error *err)
     if (!q->keys || !q->work || !q->edges || !q->runs || !q->asked || !q->delays || !q->spans ||
         !q->time)
         return rocl_fail_memory(err);
-    rocl_status st = rocl_gpus_collect(&q->gpus, t, err);
-    if (st == ROCL_OK && !(q->gpu_lane = calloc(q->gpus.count + 1, sizeof *q->gpu_lane)))
+    rocl_status st = ROCL_OK;
+    if (!(q->gpu_lane = calloc(q->c.trace->gpu_count + 1, sizeof *q->gpu_lane)))
         st = rocl_fail_memory(err);
     return st;
 }
@@ -715,7 +719,6 @@ static rocl_status finish_queues(void *self, rocl_tables *out, rocl_error *err)
 static void close_queues(void *self)
 {
     queues *q = self;
-    rocl_gpus_free(&q->gpus);
     rocl_strings_free(q->keys);
     rocl_samples_free(q->delays);
     for (size_t i = 0; q->lanes && i < q->lane_count; i++) {

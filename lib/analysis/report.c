@@ -33,17 +33,17 @@ void rocl_collector_free_sorter(rocl_collector *c, rocl_sorter **sorter)
     *sorter = NULL;
 }
 
-unsigned rocl_gpus_of(const rocl_gpus *g, const rocl_batch *b, size_t i, const rocl_gpu *used[2])
+unsigned rocl_gpus_of(const rocl_batch *b, size_t i, const rocl_gpu *used[2])
 {
     const bool copy = b->kind == ROCL_COPY;
     const uint32_t agent = copy ? b->copies[i].dst : b->dispatches[i].agent;
     const uint32_t other = copy ? b->copies[i].src : agent;
     unsigned n = 0;
-    used[0] = rocl_gpus_find(g, b->capture, agent);
+    used[0] = rocl_gpu_of(b->capture, agent);
     n += used[0] != NULL;
     if (other == agent)
         return n;
-    used[n] = rocl_gpus_find(g, b->capture, other);
+    used[n] = rocl_gpu_of(b->capture, other);
     return n + (used[n] != NULL);
 }
 
@@ -424,8 +424,9 @@ rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t 
     rocl_agent_key k = {.machine = c->machine, .type = ROCL_NONE, .rank = rank, .id = -1};
     if (agent < c->agent_count) {
         const rocl_agent *a = &c->agents[agent];
+        k.machine = a->machine;
         k.type = a->type;
-        k.id = a->absolute_index >= 0 ? a->absolute_index : a->id;
+        k.id = a->gpu != ROCL_NONE ? a->gpu : a->absolute_index >= 0 ? a->absolute_index : a->id;
     }
     return k;
 }
@@ -433,10 +434,10 @@ rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t 
 int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b)
 {
     int c = rocl_number_order(a->machine, b->machine);
-    if (!c && a->id != b->id) /* unknown last */
-        c = (uint64_t)a->id < (uint64_t)b->id ? -1 : 1;
-    if (!c)
+    if (!c) /* unknown last */
         c = rocl_number_order(a->type, b->type);
+    if (!c && a->id != b->id)
+        c = (uint64_t)a->id < (uint64_t)b->id ? -1 : 1;
     return c ? c : rocl_number_order(a->rank, b->rank);
 }
 
@@ -451,42 +452,30 @@ int rocl_name_part(const char *name, size_t most)
     return (int)(n < most ? n : n - rocl_utf8_incomplete(name, n));
 }
 
-const char *rocl_host_name(const rocl_trace *t, uint32_t machine)
-{
-    for (size_t i = first_of(t, machine); i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        if (c->machine == machine && c->node_count)
-            return rocl_str(t, c->nodes[0].hostname);
-    }
-    return "?";
-}
-
 /* "WHAT on HOST" where there are several machines. */
 static rocl_datum cell_on_machine(const rocl_report_rows *r, const char *what, uint32_t machine)
 {
-    char text[320];
-    const rocl_trace *t = r->c->trace;
-    if (t->machine_count <= 1)
-        return rocl_datum_text(r->out, what, strnlen(what, sizeof text - 1));
-    int n = snprintf(text, sizeof text, "%s on %s", what, rocl_host_name(t, machine));
-    return rocl_datum_text(r->out, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+    char text[640];
+    rocl_label(text, sizeof text, "%.300s%s", what, rocl_machine_place(r->c->trace, machine));
+    return rocl_datum_text(r->out, text, strlen(text));
 }
 
 rocl_datum rocl_field_gpu(const rocl_report_rows *r, const void *field)
 {
     const rocl_gpu *g = *(const rocl_gpu *const *)field;
-    char text[32];
-    snprintf(text, sizeof text, "GPU %u", g->id);
-    return cell_on_machine(r, text, g->machine);
+    const char *label = rocl_str(r->c->trace, g->label);
+    return rocl_datum_text(r->out, label, strlen(label));
 }
 
 rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)
 {
     const rocl_agent_key *k = field;
     const rocl_trace *t = r->c->trace;
+    if (k->type == ROCL_AGENT_GPU && (uint64_t)k->id < t->gpu_count)
+        return rocl_field_gpu(r, &(const rocl_gpu *){&t->gpus[k->id]});
     for (size_t i = first_of(t, k->machine); i < t->capture_count && k->type != ROCL_NONE; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t n = 0; c->machine == k->machine && n < c->agent_count; n++) {
+        for (uint32_t n = 0; n < c->agent_count; n++) {
             rocl_agent_key other = rocl_agent_key_of(c, n, (int32_t)k->rank);
             if (!rocl_compare_agents(k, &other))
                 return cell_on_machine(r, rocl_str(t, c->agents[n].label), k->machine);

@@ -53,7 +53,7 @@
 #include "base/buf.h"
 #include "base/extsort.h"
 #include "base/order.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "model/trace.h"
 #include "table/table.h"
 
@@ -150,7 +150,7 @@ static inline unsigned rocl_read_numbers(const rocl_sort_record *rec, uint64_t *
 }
 
 /* The GPUs that a dispatch or a copy occupies: a copy those of both ends. Returns how many. */
-unsigned rocl_gpus_of(const rocl_gpus *g, const rocl_batch *b, size_t i, const rocl_gpu *used[2]);
+unsigned rocl_gpus_of(const rocl_batch *b, size_t i, const rocl_gpu *used[2]);
 
 /* Keeps the first `most` items of an order in a sorted array; of equal ones those that come first.
  */
@@ -310,8 +310,9 @@ static inline double rocl_mean(int64_t total, uint64_t count)
 /* An agent, the same in all processes of a machine; compared and interned as bytes: no holes. */
 typedef struct rocl_agent_key {
     uint32_t machine, type; /* ROCL_NONE: no agent is known */
-    int64_t id;             /* index that the driver gave it, or the agent's id */
-    int64_t rank;           /* -1: of any */
+    int64_t id;   /* of a GPU its index in the trace, else the index that the driver gave it, or the
+                     agent's id */
+    int64_t rank; /* -1: of any */
 } rocl_agent_key;
 
 /* A single event of the trace. */
@@ -322,8 +323,6 @@ typedef struct rocl_event_ref {
 
 /* How many bytes of a name stand in a sentence, `most` or fewer: whole characters. */
 int rocl_name_part(const char *name, size_t most);
-/* Of a machine; "?" where no capture knows. */
-const char *rocl_host_name(const rocl_trace *t, uint32_t machine);
 
 rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t rank);
 int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);

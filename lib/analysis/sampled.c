@@ -23,7 +23,7 @@ enum { LINE_SLICES = 32, DATA_SLICES = 200 };
 
 /* Interned as bytes: no holes. */
 typedef struct track_key {
-    uint32_t machine, gpu;     /* gpu: of rocl_gpus; ROCL_NONE: of none */
+    uint32_t machine, gpu;     /* gpu: of the trace; ROCL_NONE: of none */
     uint32_t capture, process; /* 0 of a GPU */
     uint32_t agent;            /* of the capture; ROCL_NONE: of none, or of a GPU */
     uint32_t counter, unit;    /* texts */
@@ -89,7 +89,6 @@ typedef struct span {
 
 typedef struct sampled {
     rocl_collector c;
-    rocl_gpus gpus;
     rocl_strings *keys, *marker_keys;
     rocl_sorter *values, *sweep; /* sweep: NULL without --by-marker */
     span *spans;                 /* of samples, by worker and machine */
@@ -150,12 +149,12 @@ static rocl_status add_value(sampled *s, unsigned worker, const rocl_batch *b,
     const rocl_capture *c = b->capture;
     const rocl_counter *k = v->counter < c->counter_count ? &c->counters[v->counter] : NULL;
     const uint32_t agent = v->agent == ROCL_NONE && k ? k->agent : v->agent;
-    const rocl_gpu *gpu = rocl_gpus_find(&s->gpus, c, agent);
+    const rocl_gpu *gpu = rocl_gpu_of(c, agent);
     const uint32_t name = k ? k->name : v->e.name == ROCL_NONE ? 0 : v->e.name;
     const char *text = rocl_str(s->c.trace, name);
     const track_key key = {
-        .machine = c->machine,
-        .gpu = gpu ? (uint32_t)(gpu - s->gpus.all) : ROCL_NONE,
+        .machine = gpu ? gpu->machine : rocl_machine_of(c, v->e.process),
+        .gpu = gpu ? (uint32_t)(gpu - s->c.trace->gpus) : ROCL_NONE,
         .capture = gpu ? 0 : c->index,
         .process = gpu ? 0 : v->e.process,
         .agent = gpu || agent >= c->agent_count ? ROCL_NONE : agent,
@@ -167,7 +166,7 @@ static rocl_status add_value(sampled *s, unsigned worker, const rocl_batch *b,
     const uint32_t id = rocl_strings_put(s->keys, (const char *)&key, sizeof key);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
-    span *seen = &s->spans[worker * s->c.trace->machine_count + c->machine];
+    span *seen = &s->spans[worker * s->c.trace->machine_count + key.machine];
     seen->first = v->e.start < seen->first ? v->e.start : seen->first;
     seen->last = v->e.start > seen->last ? v->e.start : seen->last;
     /* Two values of one track and time, as two processes may read them: the larger one lasts. */
@@ -176,20 +175,21 @@ static rocl_status add_value(sampled *s, unsigned worker, const rocl_batch *b,
     rocl_status st = rocl_sorter_add(s->values, worker, word, NULL, 0, err);
     if (st != ROCL_OK || !s->sweep || key.minor)
         return st;
-    const uint64_t moment[4] = {c->machine, (uint64_t)v->e.start, VALUE, bits};
+    const uint64_t moment[4] = {key.machine, (uint64_t)v->e.start, VALUE, bits};
     return rocl_add_numbers(s->sweep, worker, moment, &number, 1, err);
 }
 
 static rocl_status add_marker_range(sampled *s, unsigned worker, const rocl_capture *c,
                                     const rocl_event *e, int64_t pid, rocl_error *err)
 {
-    const marker_key group = {e->name == ROCL_NONE ? 0 : e->name, c->machine, pid};
+    const uint32_t machine = rocl_machine_of(c, e->process);
+    const marker_key group = {e->name == ROCL_NONE ? 0 : e->name, machine, pid};
     const uint32_t id = rocl_strings_put(s->marker_keys, (const char *)&group, sizeof group);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
     const uint64_t number = id;
-    const uint64_t begin[4] = {c->machine, (uint64_t)e->start, RANGE_BEGINS, 0};
-    const uint64_t end[4] = {c->machine, (uint64_t)e->end,
+    const uint64_t begin[4] = {machine, (uint64_t)e->start, RANGE_BEGINS, 0};
+    const uint64_t end[4] = {machine, (uint64_t)e->end,
                              e->end > e->start ? RANGE_ENDS : EMPTY_RANGE_ENDS, 0};
     rocl_status st = rocl_add_numbers(s->sweep, worker, begin, &number, 1, err);
     return st ? st : rocl_add_numbers(s->sweep, worker, end, &number, 1, err);
@@ -295,12 +295,12 @@ static void name_track(const sampled *s, rocl_tables *out, track *t)
     t->name = text.failed ? "" : rocl_tables_text(out, (const char *)text.data, text.len);
     rocl_buf_free(&text);
     t->watts = rocl_watts_of_unit(rocl_str(trace, t->key.unit));
-    t->host = rocl_host_name(trace, t->key.machine);
+    t->host = rocl_machine_name(trace, t->key.machine);
     t->self = t;
     t->pid = -1;
     t->program = NULL;
     if (t->key.gpu != ROCL_NONE) {
-        t->gpu = &s->gpus.all[t->key.gpu];
+        t->gpu = &s->c.trace->gpus[t->key.gpu];
         return;
     }
     const rocl_capture *c = &trace->captures[t->key.capture]->pub;
@@ -679,9 +679,9 @@ static const char *label_track(const sampled *s, rocl_tables *out, const track *
         rocl_buf_str(&text, t->program);
         rocl_buf_byte(&text, ' ');
     }
-    if (s->c.trace->machine_count > 1) {
-        rocl_buf_str(&text, "on ");
-        rocl_buf_str(&text, t->host);
+    const char *place = rocl_machine_place(s->c.trace, t->key.machine);
+    if (*place) {
+        rocl_buf_str(&text, place + 1);
         rocl_buf_byte(&text, ' ');
     }
     rocl_buf_str(&text, t->name);
@@ -807,7 +807,7 @@ static rocl_status open_sampled(void *self, rocl_error *err)
         if (!s->marker_keys || !s->sweep)
             return rocl_fail_memory(err);
     }
-    return rocl_gpus_collect(&s->gpus, t, err);
+    return ROCL_OK;
 }
 
 static rocl_status finish_sampled(void *self, rocl_tables *out, rocl_error *err)
@@ -845,7 +845,6 @@ static rocl_status finish_sampled(void *self, rocl_tables *out, rocl_error *err)
 static void close_sampled(void *self)
 {
     sampled *s = self;
-    rocl_gpus_free(&s->gpus);
     rocl_strings_free(s->keys);
     rocl_strings_free(s->marker_keys);
     for (size_t i = 0; s->tracks && i < s->track_count; i++)

@@ -51,7 +51,6 @@ typedef struct activity {
 
 typedef struct streams {
     rocl_collector c;
-    rocl_gpus gpus;
     rocl_strings *keys; /* their ids are the lanes */
     rocl_sorter *sorter, *edges;
     lane *lanes;
@@ -90,10 +89,10 @@ static rocl_status add_stream_batch(void *self, unsigned worker, const rocl_batc
         const rocl_event *e = rocl_batch_event(b, i);
         const uint32_t queue = rocl_queue_of(b, i);
         const rocl_gpu *gpus[2];
-        const unsigned n = rocl_gpus_of(&s->gpus, b, i, gpus);
+        const unsigned n = rocl_gpus_of(b, i, gpus);
         uint64_t numbers[2];
         for (unsigned k = 0; k < n; k++)
-            numbers[k] = (uint64_t)(gpus[k] - s->gpus.all);
+            numbers[k] = (uint64_t)(gpus[k] - s->c.trace->gpus);
         for (unsigned k = 0; k < n; k++)
             rocl_shares_note(&s->shares, worker, numbers[k]);
         const lane_key of_queue = {1, {ROCL_LANE_QUEUE, c->index, e->process, queue}};
@@ -126,7 +125,7 @@ static rocl_status end_piece(streams *s, size_t gpu, rocl_error *err)
 static rocl_status end_lane(streams *s, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < s->gpus.count && st == ROCL_OK; i++)
+    for (size_t i = 0; i < s->c.trace->gpu_count && st == ROCL_OK; i++)
         st = end_piece(s, i, err);
     return st;
 }
@@ -344,9 +343,9 @@ static void put_stream_tables(streams *s, rocl_tables *out)
     rocl_add_top_rows(&r, l + n, count - n, sizeof *l, add_lane);
     r = rocl_begin_table(&s->c, out, &activity_table, 0);
     rocl_set_origin(&r, s->first);
-    for (size_t i = 0; i < s->gpus.count; i++) {
+    for (size_t i = 0; i < s->c.trace->gpu_count; i++) {
         activity *a = &s->activities[i];
-        a->gpu = &s->gpus.all[i];
+        a->gpu = &s->c.trace->gpus[i];
         a->wall = a->last - a->first;
         a->at = a->most ? a->at - s->first : -1;
         a->average = rocl_ratio(a->sum, (double)a->wall);
@@ -355,7 +354,7 @@ static void put_stream_tables(streams *s, rocl_tables *out)
             rocl_add_row(&r, a);
     }
     r = rocl_begin_table(&s->c, out, &level_table, 0);
-    for (size_t i = 0; i < s->gpus.count; i++) {
+    for (size_t i = 0; i < s->c.trace->gpu_count; i++) {
         activity *a = &s->activities[i];
         a->ns[0] = a->wall - a->busy;
         for (unsigned k = 0; k <= LEVELS; k++)
@@ -376,10 +375,9 @@ static rocl_status open_streams(void *self, rocl_error *err)
     s->edges = rocl_collector_sorter(&s->c, 3);
     if (!s->keys || !s->sorter || !s->edges)
         return rocl_fail_memory(err);
-    const rocl_status st = rocl_gpus_collect(&s->gpus, s->c.trace, err);
-    return st == ROCL_OK && !rocl_shares_open(&s->shares, s->gpus.count, s->c.trace->opt.jobs)
-               ? rocl_fail_memory(err)
-               : st;
+    return rocl_shares_open(&s->shares, s->c.trace->gpu_count, s->c.trace->opt.jobs)
+               ? ROCL_OK
+               : rocl_fail_memory(err);
 }
 
 /* Lanes and the edges of what they cover. */
@@ -387,8 +385,8 @@ static rocl_status measure_lanes(streams *s, rocl_error *err)
 {
     s->lanes = rocl_groups_new(s->keys, sizeof(lane_key), sizeof *s->lanes, &s->lane_count);
     s->lane_cap = s->lane_count;
-    s->pieces = calloc(s->gpus.count + 1, sizeof *s->pieces);
-    s->activities = calloc(s->gpus.count + 1, sizeof *s->activities);
+    s->pieces = calloc(s->c.trace->gpu_count + 1, sizeof *s->pieces);
+    s->activities = calloc(s->c.trace->gpu_count + 1, sizeof *s->activities);
     if (!s->lanes || !s->pieces || !s->activities)
         return rocl_fail_memory(err);
     return sweep_lanes(s, err);
@@ -441,7 +439,7 @@ static rocl_status hear_streams(void *self, unsigned rank, rocl_taken *answer, r
         uint64_t key[3] = {rocl_take_number(answer)};
         key[1] = (uint64_t)rocl_take_signed(answer);
         key[2] = rocl_take_number(answer);
-        if (answer->r.bad || key[0] >= s->gpus.count)
+        if (answer->r.bad || key[0] >= s->c.trace->gpu_count)
             return rocl_team_bad_message(err);
         st = rocl_sorter_add(s->edges, 0, key, NULL, 0, err);
     }
@@ -495,7 +493,7 @@ static rocl_status put_lanes(void *self, rocl_put *to, rocl_error *err)
 {
     streams *s = self;
     (void)err;
-    for (size_t i = 0; i < s->gpus.count; i++)
+    for (size_t i = 0; i < s->c.trace->gpu_count; i++)
         if (s->activities[i].any)
             put_activity(s, i, to);
     rocl_put_number(to, 0);
@@ -518,7 +516,7 @@ static rocl_status take_lanes(void *self, unsigned rank, rocl_taken *from, rocl_
     uint64_t gpu;
     (void)rank;
     while ((gpu = rocl_take_number(from))) {
-        if (gpu > s->gpus.count)
+        if (gpu > s->c.trace->gpu_count)
             return rocl_team_bad_message(err);
         take_activity(s, gpu - 1, from);
     }
@@ -550,7 +548,6 @@ static const rocl_gather_def gather_streams = {.prepare = prepare_streams,
 static void close_streams(void *self)
 {
     streams *s = self;
-    rocl_gpus_free(&s->gpus);
     rocl_strings_free(s->keys);
     rocl_shares_close(&s->shares);
     free(s->lanes);

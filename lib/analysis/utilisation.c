@@ -27,7 +27,6 @@ typedef struct swept_gpu {
 
 typedef struct utilisation {
     rocl_collector c;
-    rocl_gpus gpus;
     rocl_sorter *sorter; /* by GPU, start, end, part: equal records are the same work to us */
     rocl_extent *spans;  /* by worker and machine; in the end those of worker 0 hold for all */
     size_t cap;          /* how many slices */
@@ -54,9 +53,9 @@ static rocl_status add_utilisation_batch(void *self, unsigned worker, const rocl
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         const rocl_gpu *gpus[2];
-        const unsigned n = rocl_gpus_of(&u->gpus, b, i, gpus);
+        const unsigned n = rocl_gpus_of(b, i, gpus);
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
-            const uint64_t key[4] = {(uint64_t)(gpus[k] - u->gpus.all), (uint64_t)e->start,
+            const uint64_t key[4] = {(uint64_t)(gpus[k] - u->c.trace->gpus), (uint64_t)e->start,
                                      (uint64_t)e->end, b->kind == ROCL_COPY ? COPY : KERNEL};
             rocl_extent_add(&spans[gpus[k]->machine], e->start, e->end);
             rocl_shares_note(&u->shares, worker, key[0]);
@@ -126,7 +125,7 @@ static rocl_status add_slice_rows(const utilisation *u, const rocl_report_rows *
 {
     for (uint64_t i = 0; i < u->time.count; i++) {
         const slice *s = &u->slices[i];
-        slice_row row = {.gpu = &u->gpus.all[u->gpu],
+        slice_row row = {.gpu = &u->c.trace->gpus[u->gpu],
                          .slice = i,
                          .start = rocl_slice_begin(&u->time, i),
                          .end = rocl_slice_begin(&u->time, i + 1),
@@ -170,7 +169,7 @@ static rocl_status add_line_rows(const utilisation *u, const rocl_report_rows *r
             end = stpcpy(end, level_sign(u->slices[i].ns[p], length, u->c.options->ascii));
             sum += u->slices[i].ns[p];
         }
-        rocl_add_row(r, &(line_row){.gpu = &u->gpus.all[u->gpu],
+        rocl_add_row(r, &(line_row){.gpu = &u->c.trace->gpus[u->gpu],
                                     .part = names[p],
                                     .line = line,
                                     .slice_ns = (double)u->time.length / (double)u->time.count,
@@ -196,7 +195,7 @@ static void extend_union(utilisation *u, part p, int64_t start, int64_t end)
 
 static void begin_gpu(utilisation *u, uint64_t gpu)
 {
-    const rocl_extent *all = &u->spans[u->gpus.all[gpu].machine];
+    const rocl_extent *all = &u->spans[u->c.trace->gpus[gpu].machine];
     u->gpu = gpu;
     u->time = rocl_slices_of(all->first, all->last, u->cap);
 }
@@ -361,7 +360,7 @@ static rocl_status hear_utilisation(void *self, unsigned rank, rocl_taken *answe
         key[1] = (uint64_t)rocl_take_signed(answer);
         key[2] = key[1] + rocl_take_number(answer);
         key[3] = rocl_take_number(answer);
-        if (answer->r.bad || key[0] >= u->gpus.count || key[3] > COPY)
+        if (answer->r.bad || key[0] >= u->c.trace->gpu_count || key[3] > COPY)
             return rocl_team_bad_message(err);
         st = rocl_sorter_add(u->sorter, 0, key, NULL, 0, err);
     }
@@ -399,7 +398,7 @@ static rocl_status take_slices(void *self, unsigned rank, rocl_taken *from, rocl
     (void)rank;
     while (!rocl_taken_all(from)) {
         const uint64_t gpu = rocl_take_number(from);
-        if (gpu >= u->gpus.count)
+        if (gpu >= u->c.trace->gpu_count)
             return rocl_team_bad_message(err);
         swept_gpu *s = add_elsewhere(u, gpu);
         uint64_t step, k = 0;
@@ -436,16 +435,13 @@ static rocl_status open_utilisation(void *self, rocl_error *err)
     u->slices = calloc(u->cap, sizeof *u->slices);
     if (!u->sorter || !u->spans || !u->slices)
         return rocl_fail_memory(err);
-    const rocl_status st = rocl_gpus_collect(&u->gpus, t, err);
-    return st == ROCL_OK && !rocl_shares_open(&u->shares, u->gpus.count, t->opt.jobs)
-               ? rocl_fail_memory(err)
-               : st;
+    return rocl_shares_open(&u->shares, t->gpu_count, t->opt.jobs) ? ROCL_OK
+                                                                   : rocl_fail_memory(err);
 }
 
 static void close_utilisation(void *self)
 {
     utilisation *u = self;
-    rocl_gpus_free(&u->gpus);
     rocl_shares_close(&u->shares);
     for (size_t i = 0; i < u->elsewhere_count; i++)
         free(u->elsewhere[i].slices);

@@ -10,6 +10,7 @@
 
 #include "base/lines.h"
 #include "filter/stages.h"
+#include "model/identity.h"
 
 #define OPTION     "--align marker"
 #define SIZE_LIMIT ((size_t)16 << 20) /* of a file of offsets */
@@ -135,7 +136,7 @@ rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl
     }
     if (!a->markers) {
         pthread_mutex_lock(&a->lock);
-        note_first(a, b->capture->machine, first);
+        note_first(a, rocl_clock_of(b->capture), first);
         pthread_mutex_unlock(&a->lock);
     }
     return ok ? ROCL_OK : rocl_fail_memory(err);
@@ -166,7 +167,7 @@ static void note_markers(rocl_aligner *a)
             const rocl_marker *m = marker_of(a, i, p);
             const rocl_occurrence *o = rocl_marker_seen(m);
             if (o && (!whole || m->whole.total))
-                note_first(a, c->machine, o->start);
+                note_first(a, rocl_clock_of(c), o->start);
         }
     }
 }
@@ -177,7 +178,7 @@ static rocl_status fail_no_marker(const rocl_aligner *a, uint32_t machine, rocl_
     uint64_t most = 0; /* occurrences in a process */
     for (size_t i = 0; i < a->trace->capture_count; i++) {
         const rocl_capture *c = &a->trace->captures[i]->pub;
-        for (uint32_t p = 0; c->machine == machine && p <= c->process_count; p++) {
+        for (uint32_t p = 0; rocl_clock_of(c) == machine && p <= c->process_count; p++) {
             uint64_t n = marker_of(a, i, p)->numbered.total;
             most = n > most ? n : most;
         }
@@ -227,7 +228,7 @@ static rocl_status set_offset(reader *r, const char *name, size_t n, int64_t off
     const rocl_trace *t = r->trace;
     bool seen = false;
     for (size_t m = 0; m < t->machine_count; m++) {
-        if (!is_named(t, &t->machines[m], name, n))
+        if (t->machines[m].clock != m || !is_named(t, &t->machines[m], name, n))
             continue;
         if (seen)
             return fail_at(r, err, "several nodes have this name: use their machine ids", name, n);
@@ -299,7 +300,7 @@ static rocl_status read_offsets(const rocl_trace *t, const char *path, int64_t *
         at = stop + 1;
     }
     for (uint32_t m = 0; m < t->machine_count && st == ROCL_OK; m++)
-        if (!r.given[m])
+        if (!r.given[m] && t->machines[m].clock == m)
             st = rocl_fail(err, ROCL_INPUT, "%s: no line for the node %s", path,
                            rocl_machine_name(t, m));
     rocl_buf_free(&text);
@@ -316,6 +317,8 @@ rocl_status rocl_aligner_offsets(rocl_aligner *a, int64_t *offsets, rocl_error *
     if (a->markers)
         note_markers(a);
     for (uint32_t m = 0; m < t->machine_count; m++) {
+        if (t->machines[m].clock != m)
+            continue;
         if (a->markers && a->firsts[m] == INT64_MAX)
             return fail_no_marker(a, m, err);
         /* A node without events has nothing to align, and none to align others to. */

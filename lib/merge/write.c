@@ -10,6 +10,7 @@
 #include "base/out_tree.h"
 #include "filter/filter.h"
 #include "merge/copier.h"
+#include "model/identity.h"
 #include "trace/remote.h"
 
 enum { SLICES_MAX = 500 };

@@ -132,8 +132,7 @@ rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorte
     c->workers = calloc(t->opt.jobs, sizeof *c->workers);
     if (!c->participant_keys || !c->communicator_keys || !c->signatures || !c->workers)
         return rocl_fail_memory(err);
-    const rocl_status st = rocl_rank_list_make(&c->ranks, t, err);
-    return st == ROCL_OK ? rocl_gpus_collect(&c->gpus, t, err) : st;
+    return rocl_rank_list_make(&c->ranks, t, err);
 }
 
 void rocl_collectives_close(rocl_collectives *c)
@@ -145,7 +144,6 @@ void rocl_collectives_close(rocl_collectives *c)
     rocl_strings_free(c->communicator_keys);
     rocl_strings_free(c->signatures);
     rocl_rank_list_free(&c->ranks);
-    rocl_gpus_free(&c->gpus);
     free(c->participants);
     free(c->communicators);
     free(c->participant_of);
@@ -243,10 +241,10 @@ rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const roc
         const rocl_dispatch *d = &b->dispatches[i];
         if (!rocl_collectives_has(c, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok) || !ok)
             continue;
-        const rocl_gpu *gpu = rocl_gpus_find(&c->gpus, b->capture, d->agent);
+        const rocl_gpu *gpu = rocl_gpu_of(b->capture, d->agent);
         signature s;
         rocl_collective_kernel k = {.rank = c->ranks.of[b->capture->index][d->e.process],
-                                    .gpu_after = gpu ? (uint32_t)(gpu - c->gpus.all) + 1 : 0,
+                                    .gpu_after = gpu ? (uint32_t)(gpu - c->trace->gpus) + 1 : 0,
                                     .start = d->e.start,
                                     .end = d->e.end,
                                     .capture = b->capture->index,
@@ -325,7 +323,7 @@ static rocl_status order_all(rocl_collectives *c, rocl_error *err)
         const participant_key *p =
             (const void *)rocl_strings_get(c->participant_keys, who[i], NULL);
         c->participants[i] =
-            (rocl_participant){p->rank, p->gpu_after ? &c->gpus.all[p->gpu_after - 1] : NULL};
+            (rocl_participant){p->rank, p->gpu_after ? &c->trace->gpus[p->gpu_after - 1] : NULL};
     }
     for (size_t i = 0; ok && i + 1 < m; i++)
         memcpy(&c->communicators[i], rocl_strings_get(c->communicator_keys, in[i], NULL),

@@ -11,7 +11,7 @@
 #ifndef ROCL_MODEL_COLLECTIVES_H
 #define ROCL_MODEL_COLLECTIVES_H
 
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "model/ranks.h"
 
 typedef enum rocl_collective_kind {
@@ -83,7 +83,6 @@ typedef rocl_status rocl_collective_fn(void *ctx, const rocl_collective *k, rocl
 typedef struct rocl_collectives {
     rocl_trace *trace;
     rocl_rank_list ranks;
-    rocl_gpus gpus;
     /* Known during the function of rocl_collectives_match(); in the order of outputs. */
     rocl_participant *participants; /* by rank and GPU */
     uint32_t participant_count;

@@ -39,7 +39,7 @@ rocl_status rocl_rank_list_make(rocl_rank_list *r, const rocl_trace *t, rocl_err
             const rocl_process *p = &c->processes[k];
             r->all[n++] =
                 (rocl_rank){.number = p->rank >= 0 ? p->rank : -1,
-                            .machine = c->machine,
+                            .machine = p->machine,
                             .pid = p->pid,
                             .host = p->node < c->node_count ? c->nodes[p->node].hostname : 0,
                             .capture = c->index,

@@ -214,6 +214,11 @@ size_t rocl_trace_machines(const rocl_trace *t)
     return t->machine_count;
 }
 
+size_t rocl_trace_gpus(const rocl_trace *t)
+{
+    return t->gpu_count;
+}
+
 /* ---- inputs are never replaced ---- */
 
 static bool is_same_file(const struct stat *a, const char *path)

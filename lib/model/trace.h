@@ -69,9 +69,13 @@ void rocl_set_clock_of(rocl_model_capture *c);
 /* In the names of tracks, for unknown ones. */
 #define ROCL_UNKNOWN_AGENT "unknown agent"
 
+/* See identity.h. */
 typedef struct rocl_machine {
     uint32_t hostname, machine_id; /* texts; 0 unknown */
     uint32_t first;                /* capture */
+    uint32_t place;                /* text: see rocl_machine_place() */
+    rocl_said_by said_by;          /* its hostname */
+    uint32_t clock; /* the first machine whose clock it shares: those without a name share one */
 } rocl_machine;
 
 /* A notice that is the same for several inputs: see rocl_notice_defer(). */
@@ -109,7 +113,9 @@ struct rocl_trace {
     rocl_arena shared; /* definitions that several captures have */
     bool brief;        /* kernels of captures that other ranks opened are not here yet */
     rocl_machine *machines;
-    size_t machine_count;
+    size_t machine_count, clock_count, named_count; /* the last: machines with a name */
+    struct rocl_gpu *gpus;                          /* by machine, then number */
+    size_t gpu_count;
     rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
     struct rocl_deal *deal;     /* what other ranks of a team read; NULL: there are none */
@@ -171,16 +177,13 @@ void rocl_notices_flush(rocl_trace *t);
 void rocl_progress(rocl_trace *t, uint64_t rows);
 void rocl_progress_phase(rocl_trace *t, const char *phase, uint64_t total_rows);
 
-/* Sorts the captures by node, rank and pid, the order of all outputs, and numbers captures and
- * machines. Once, when all have their definitions. */
+/* Sorts the captures by node, rank and pid, the order of all outputs, numbers them, and decides who
+ * is who (identity.h). Again when there are more of them. */
 rocl_status rocl_trace_order(rocl_trace *t, rocl_error *err);
 /* Puts captures of one input in that order. */
 void rocl_captures_sort(rocl_model_capture **captures, size_t count);
 /* Sets the labels of queues and streams: one name each, in every output and report. */
 rocl_status rocl_trace_label_queues(rocl_trace *t, rocl_error *err);
-
-/* What to call a machine: its host name, its machine id, or "-" when nothing is known. */
-const char *rocl_machine_name(const rocl_trace *t, uint32_t machine);
 
 /* Appends the JSON object that its source keeps of a kernel or a code object, as rocprofv3 writes
  * it; nothing where there is none. */

@@ -241,7 +241,7 @@ static rocl_status open_sink(page_sink *s, rocl_error *err)
     for (unsigned w = 0; w < t->opt.jobs; w++)
         page_times_open(&s->times[w]);
     page_text(s, 0); /* for nameless events */
-    rocl_status st = s->status ? s->status : rocl_gpus_collect(&s->gpus, t, err);
+    rocl_status st = s->status;
     return st ? st : rocl_encoder_open(&s->timeline.encoder, err);
 }
 
@@ -252,7 +252,6 @@ static void close_sink(page_sink *s)
         forget_capture(&s->captures[i]);
     page_free_encoders(s);
     rocl_encoder_close(&s->timeline.encoder);
-    rocl_gpus_free(&s->gpus);
     rocl_map_free(&s->text_index);
     rocl_map_free(&s->group_index);
     free(s->texts);

@@ -31,7 +31,7 @@
 #include "base/map.h"
 #include "base/out.h"
 #include "base/pool.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "timeline/timeline.h"
 
 enum {
@@ -124,7 +124,6 @@ typedef struct page_sink {
     int64_t from, to; /* the window, both in it */
     page_counts counts;
     /* ---- tracks.c ---- */
-    rocl_gpus gpus;
     rocl_map text_index; /* text -> index */
     uint32_t *texts;
     uint32_t text_count;

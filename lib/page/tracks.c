@@ -60,14 +60,16 @@ static uint32_t find_process_group(page_sink *s, uint32_t process)
 {
     const rocl_capture *c = s->timeline.capture;
     const rocl_process *p = process < c->process_count ? &c->processes[process] : NULL;
-    const bool machines = s->trace->machine_count > 1;
+    const uint32_t machine = rocl_machine_of(c, process);
+    const bool machines =
+        s->trace->machine_count > 1 && rocl_machine_is_named(&s->trace->machines[machine]);
     uint32_t parent = ROCL_NONE;
     bool fresh;
     if (machines) {
-        parent = find_group(s, MACHINE_GROUP, c->machine, 0, &fresh);
+        parent = find_group(s, MACHINE_GROUP, machine, 0, &fresh);
         if (fresh) {
-            s->groups[parent].order = c->machine;
-            s->groups[parent].label = add_label(s, rocl_machine_name(s->trace, c->machine));
+            s->groups[parent].order = machine;
+            s->groups[parent].label = add_label(s, rocl_machine_name(s->trace, machine));
         }
     }
     const uint32_t group = find_group(s, PROCESS_GROUP, c->index, process, &fresh);
@@ -96,12 +98,12 @@ static uint32_t find_agent_group(page_sink *s, uint32_t process, uint32_t agent)
     const uint32_t group =
         find_group(s, AGENT_GROUP, (uint64_t)c->index << 24 | process, known + (uint64_t)1, &fresh);
     if (fresh) {
-        const rocl_gpu *gpu = rocl_gpus_find(&s->gpus, c, agent);
+        const rocl_gpu *gpu = rocl_gpu_of(c, agent);
         char name[256];
         if (gpu)
             rocl_gpu_label(s->trace, gpu, name, sizeof name);
         else
-            rocl_agent_label(&s->gpus, c, agent, name, sizeof name);
+            rocl_agent_label(c, agent, name, sizeof name);
         s->groups[group] = (page_group){.parent = parent,
                                         .order = gpu ? gpu->id : (uint64_t)ROCL_NONE + known,
                                         .label = add_label(s, name)};

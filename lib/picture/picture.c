@@ -66,12 +66,12 @@ static uint64_t order_of(unsigned group, uint64_t within)
 
 static uint32_t define_process(rocl_picture *p, const rocl_capture *c, uint32_t process)
 {
-    picture_key key = {.parent = ROCL_NONE, .kind = ROCL_PICTURE_MACHINE, .id = c->machine};
+    const uint32_t on = rocl_machine_of(c, process);
+    picture_key key = {.parent = ROCL_NONE, .kind = ROCL_PICTURE_MACHINE, .id = on};
     uint64_t hash;
     uint32_t machine = find_track(p, &key, &hash);
     if (machine == ROCL_NONE)
-        machine = add_track(p, &key, hash, ROCL_NONE, c->machine,
-                            rocl_machine_name(p->trace, c->machine));
+        machine = add_track(p, &key, hash, ROCL_NONE, on, rocl_machine_name(p->trace, on));
     const uint32_t number = p->first_process[c->index] + process;
     key = (picture_key){.parent = machine, .kind = ROCL_PICTURE_PROCESS, .id = number};
     uint32_t track = machine == ROCL_NONE ? ROCL_NONE : find_track(p, &key, &hash);
@@ -92,11 +92,11 @@ static uint32_t define_process(rocl_picture *p, const rocl_capture *c, uint32_t 
 
 static uint32_t define_gpu(rocl_picture *p, const rocl_capture *c, uint32_t process, uint32_t agent)
 {
-    const rocl_gpu *gpu = rocl_gpus_find(&p->gpus, c, agent);
+    const rocl_gpu *gpu = rocl_gpu_of(c, agent);
     if (!gpu || process == ROCL_NONE)
         return process;
     const picture_key key = {
-        .parent = process, .kind = ROCL_PICTURE_GPU, .id = (uint32_t)(gpu - p->gpus.all)};
+        .parent = process, .kind = ROCL_PICTURE_GPU, .id = (uint32_t)(gpu - p->trace->gpus)};
     uint64_t hash;
     const uint32_t track = find_track(p, &key, &hash);
     char label[256];
@@ -140,7 +140,7 @@ static void label_values(const rocl_picture *p, const rocl_capture *c, const roc
                        : k                               ? rocl_str(p->trace, k->units)
                                                          : "";
     if (!of_gpu && t->agent != ROCL_NONE)
-        rocl_agent_label(&p->gpus, c, t->agent, agent, sizeof agent);
+        rocl_agent_label(c, t->agent, agent, sizeof agent);
     if (t->kind == ROCL_TRACK_SAMPLES)
         rocl_place_label(t->place, place);
     snprintf(label, size, "%s%s%s%s%s%s%s%s", t->spm ? "SPM " : "", agent, *agent ? " " : "", name,
@@ -214,7 +214,7 @@ rocl_status rocl_picture_open(rocl_picture **out, rocl_trace *t, const rocl_pict
     p->timeline.by_queue = o->group_by_queue;
     p->timeline.link_calls = true;
     p->timeline.encoder.trace = t;
-    rocl_status st = rocl_gpus_collect(&p->gpus, t, err);
+    rocl_status st = ROCL_OK;
     p->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *p->workers);
     p->first_process = calloc(t->capture_count + 1, sizeof *p->first_process);
     if (st == ROCL_OK && (!p->workers || !p->first_process))
@@ -259,7 +259,6 @@ void rocl_picture_close(rocl_picture *p)
     }
     rocl_timeline_forget_capture(&p->timeline);
     rocl_encoder_close(&p->timeline.encoder);
-    rocl_gpus_free(&p->gpus);
     rocl_map_free(&p->track_index);
     rocl_map_free(&p->detail_index);
     free(p->tracks);

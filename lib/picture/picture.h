@@ -17,7 +17,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "timeline/timeline.h"
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -143,7 +143,6 @@ typedef struct picture_worker {
 struct rocl_picture {
     rocl_timeline timeline; /* first: the sink's functions get it */
     rocl_trace *trace;
-    rocl_gpus gpus;
     uint32_t *first_process; /* by capture: number of its first process among all */
     uint32_t first_track;    /* tracks of the current capture have this number or a higher one */
     picture_worker *workers;

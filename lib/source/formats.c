@@ -142,7 +142,8 @@ static bool holds_chunk(const char *head, size_t n, bool whole)
     READ_OF("PyTorch", "a trace of the PyTorch profiler (Kineto JSON)", rocl_chrome_ops,           \
             ROCL_FORMAT_KINETO | ROCL_FORMAT_SCRIPT_OUTPUT)
 #define CHROME READ("a trace in Chrome's JSON", rocl_chrome_ops, ROCL_FORMAT_SCRIPT_OUTPUT)
-#define CSV    READ("a CSV file of rocprof", rocl_rocprof_csv_ops, ROCL_FORMAT_CSV)
+#define CSV                                                                                        \
+    READ("a CSV file of rocprof", rocl_rocprof_csv_ops, ROCL_FORMAT_CSV | ROCL_FORMAT_HOST_FOLDER)
 #define V1_JSON                                                                                    \
     READ_OF("rocprof", "a trace of rocprof (JSON)", rocl_rocprof_json_ops, ROCL_FORMAT_V1_JSON)
 #define V3_FILES "kernel_trace.csv, hip_api_trace.csv and memory_copy_trace.csv"
@@ -165,7 +166,8 @@ static const row rows[] = {
     {RECORDING, MAGIC(ROCL_CHUNK_BEGUN "\0")},
     /* JSON whose names may be like lines of text, and whose domains like PyTorch's categories */
     {V1_JSON, MAGIC("{ \"traceEvents\":[{}")},
-    {READ_OF("rocprofv3", "JSON of rocprofv3", rocl_rocprofv3_json_ops, ROCL_FORMAT_V3_JSON),
+    {READ_OF("rocprofv3", "JSON of rocprofv3", rocl_rocprofv3_json_ops,
+             ROCL_FORMAT_V3_JSON | ROCL_FORMAT_HOST_FOLDER),
      .json = {"rocprofiler-sdk-tool"}},
     {KINETO, .json = {"deviceProperties"}},
     {KINETO, .json = {"distributedInfo"}},

@@ -36,6 +36,8 @@ enum {
     ROCL_FORMAT_KINETO = 1 << 12,
     /* In the form that the scripts write: next to their text it is an older output. */
     ROCL_FORMAT_SCRIPT_OUTPUT = 1 << 13,
+    /* Its tool writes HOST/PID_....: the folder of a file is named after the host. */
+    ROCL_FORMAT_HOST_FOLDER = 1 << 14,
     ROCL_FORMAT_RUN_FILES = ROCL_FORMAT_V3_JSON | ROCL_FORMAT_V1_TEXT | ROCL_FORMAT_CSV |
                             ROCL_FORMAT_V1_JSON | ROCL_FORMAT_KINETO
 };

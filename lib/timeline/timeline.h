@@ -26,7 +26,7 @@
 #define ROCL_TIMELINE_TIMELINE_H
 
 #include "base/map.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "model/trace.h"
 #include "timeline/links.h"
 #include "timeline/record.h"
@@ -88,8 +88,7 @@ const char *rocl_thread_label(const rocl_capture *c, const rocl_thread *t, const
 /* "GPU 0 AMD Instinct MI300X"; instead of the product the name that the program gave it. */
 void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t size);
 /* "GPU 0"; the label of another agent; "unknown agent". */
-void rocl_agent_label(const rocl_gpus *g, const rocl_capture *c, uint32_t agent, char *s,
-                      size_t size);
+void rocl_agent_label(const rocl_capture *c, uint32_t agent, char *s, size_t size);
 /* Its label; "No Queue" for NULL. */
 void rocl_queue_label(const rocl_trace *t, const rocl_queue *q, const char *word, char *name,
                       size_t size);

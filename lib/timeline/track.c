@@ -150,15 +150,14 @@ const char *rocl_thread_label(const rocl_capture *c, const rocl_thread *t, const
 
 void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t size)
 {
-    const rocl_agent *a = g->agent;
+    const rocl_agent *a = rocl_gpu_agent(t, g);
     const char *s = rocl_str(t, a->user_name ? a->user_name : a->product ? a->product : a->name);
     rocl_label(name, size, "GPU %u%s%s", g->id, *s ? " " : "", s);
 }
 
-void rocl_agent_label(const rocl_gpus *g, const rocl_capture *c, uint32_t agent, char *s,
-                      size_t size)
+void rocl_agent_label(const rocl_capture *c, uint32_t agent, char *s, size_t size)
 {
-    const rocl_gpu *gpu = rocl_gpus_find(g, c, agent);
+    const rocl_gpu *gpu = rocl_gpu_of(c, agent);
     if (gpu)
         snprintf(s, size, "GPU %" PRIu32, gpu->id);
     else if (agent < c->agent_count)

@@ -6,6 +6,7 @@
 
 #include "filter/align.h"
 #include "filter/filter.h"
+#include "model/identity.h"
 #include "trace/collective_clocks.h"
 #include "trace/nodes.h"
 #include "trace/pipeline.h"
@@ -17,8 +18,7 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
 {
     rocl_aligner *a = NULL;
     /* One node needs no alignment; but a named marker or file must still exist. */
-    if (t->opt.align <= ROCL_ALIGN_NONE ||
-        (t->machine_count < 2 && t->opt.align == ROCL_ALIGN_START))
+    if (t->opt.align <= ROCL_ALIGN_NONE || (t->clock_count < 2 && t->opt.align == ROCL_ALIGN_START))
         return ROCL_OK;
     if (t->opt.align == ROCL_ALIGN_COLLECTIVES) {
         const bool collectives = t->opt.collectives;
@@ -39,7 +39,7 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_aligner_offsets(a, offsets, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
-        t->captures[i]->offset = offsets[t->captures[i]->pub.machine];
+        t->captures[i]->offset = offsets[rocl_clock_of(&t->captures[i]->pub)];
         rocl_set_clock_of(t->captures[i]);
     }
     rocl_aligner_free(a);
@@ -110,7 +110,7 @@ static void check_spans(const rocl_trace *t, span *spans)
 
 void rocl_align_check(rocl_trace *t)
 {
-    if (t->machine_count < 2 || t->opt.align != ROCL_ALIGN_DEFAULT || !t->opt.notice)
+    if (t->clock_count < 2 || t->opt.align != ROCL_ALIGN_DEFAULT || !t->opt.notice)
         return;
     span *spans = malloc(t->machine_count * sizeof *spans);
     for (uint32_t i = 0; spans && i < t->machine_count; i++)
@@ -118,7 +118,7 @@ void rocl_align_check(rocl_trace *t)
     for (size_t i = 0; spans && i < t->capture_count; i++) {
         rocl_model_capture *c = t->captures[i];
         if (rocl_filter_takes_capture(t->filter, &c->pub))
-            widen_to_capture(t, c, &spans[c->pub.machine]);
+            widen_to_capture(t, c, &spans[rocl_clock_of(&c->pub)]);
     }
     if (spans)
         check_spans(t, spans);

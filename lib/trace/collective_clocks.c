@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "model/collectives.h"
+#include "model/identity.h"
 #include "trace/pipeline.h"
 
 #define OPTION "--align collectives"

@@ -22,6 +22,7 @@
 #include "team/team.h"
 #include "trace/clocks.h"
 #include "trace/deal.h"
+#include "trace/named.h"
 #include "trace/open.h"
 #include "trace/nodes.h"
 #include "trace/remote.h"
@@ -394,6 +395,8 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (st == ROCL_OK)
         rocl_notices_flush(t);
     if (st == ROCL_OK)
+        st = rocl_apply_names(t, err);
+    if (st == ROCL_OK)
         st = rocl_trace_order(t, err);
     if (st == ROCL_OK)
         st = rocl_trace_label_queues(t, err);
@@ -458,6 +461,8 @@ rocl_status rocl_share_add(rocl_trace *t, char *const *paths, size_t count, uint
     }
     if (st == ROCL_OK)
         st = rocl_sources_open(t, first, t->source_count, err);
+    if (st == ROCL_OK)
+        st = rocl_apply_names(t, err);
     if (st == ROCL_OK)
         st = rocl_trace_order(t, err);
     if (st == ROCL_OK)
@@ -580,6 +585,7 @@ void rocl_trace_close(rocl_trace *t)
     rocl_spool_store_close(&t->spooled);
     rocl_guard_free(t->guard);
     free(t->machines);
+    free(t->gpus);
     rocl_arena_free(&t->shared);
     rocl_sort_space_free(t->space);
     rocl_strings_free(t->strings);

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "model/identity.h"
 #include "source/formats.h"
 #include "source/reader.h"
 #include "trace/deal.h"
@@ -188,7 +189,7 @@ static rocl_status take_over(rocl_trace *t, rocl_source *s, rocl_source *own, ro
         if (mine->pub.guid != c->pub.guid)
             return rocl_fail_changed(err, s->path);
         mine->pub.index = c->pub.index;
-        mine->pub.machine = c->pub.machine;
+        rocl_identity_copy(&mine->pub, &c->pub);
         mine->offset = c->offset;
         mine->drift = c->drift;
         mine->drift_from = c->drift_from;

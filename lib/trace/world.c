@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/identity.h"
 #include "source/source.h"
 #include "trace/deal.h"
 
@@ -32,7 +33,7 @@ static const size_t process_texts[] = {offsetof(rocl_process, command),
 static const size_t agent_texts[] = {
     offsetof(rocl_agent, type_name), offsetof(rocl_agent, name),    offsetof(rocl_agent, model),
     offsetof(rocl_agent, vendor),    offsetof(rocl_agent, product), offsetof(rocl_agent, user_name),
-    offsetof(rocl_agent, label)};
+    offsetof(rocl_agent, label),     offsetof(rocl_agent, uuid),    offsetof(rocl_agent, pci)};
 static const size_t thread_texts[] = {offsetof(rocl_thread, name)};
 static const size_t queue_texts[] = {offsetof(rocl_queue, name), offsetof(rocl_queue, label)};
 static const size_t kernel_texts[] = {offsetof(rocl_kernel, mangled),
@@ -42,20 +43,15 @@ static const size_t counter_texts[] = {
     offsetof(rocl_counter, description), offsetof(rocl_counter, component),
     offsetof(rocl_counter, units),       offsetof(rocl_counter, value_type),
     offsetof(rocl_counter, block)};
-static const size_t machine_texts[] = {offsetof(rocl_machine, hostname),
-                                       offsetof(rocl_machine, machine_id)};
-
 static const record_def defs[] = {
-    RECORD(rocl_node, node_texts),      RECORD(rocl_process, process_texts),
-    RECORD(rocl_agent, agent_texts),    RECORD(rocl_thread, thread_texts),
-    RECORD(rocl_queue, queue_texts),    {sizeof(rocl_code_object), NULL, 0},
-    RECORD(rocl_kernel, kernel_texts),  RECORD(rocl_counter, counter_texts),
-    RECORD(rocl_machine, machine_texts)};
+    RECORD(rocl_node, node_texts),     RECORD(rocl_process, process_texts),
+    RECORD(rocl_agent, agent_texts),   RECORD(rocl_thread, thread_texts),
+    RECORD(rocl_queue, queue_texts),   {sizeof(rocl_code_object), NULL, 0},
+    RECORD(rocl_kernel, kernel_texts), RECORD(rocl_counter, counter_texts)};
 static const record_def *const nodes = &defs[0], *const processes = &defs[1],
                                *const agents = &defs[2], *const threads = &defs[3],
                                *const queues = &defs[4], *const code_objects = &defs[5],
-                               *const kernels = &defs[6], *const counters = &defs[7],
-                               *const machines = &defs[8];
+                               *const kernels = &defs[6], *const counters = &defs[7];
 
 /* ---- as bytes -------------------------------------------------------------------------------- */
 
@@ -236,7 +232,7 @@ static void put_foreign(rocl_defs *d, const rocl_model_capture *c)
     rocl_buf_varint(to, c->overwritten);
     put_array(d, nodes, p->nodes, p->node_count);
     put_records(d, to, processes, p->processes, p->process_count);
-    put_array(d, agents, p->agents, p->agent_count);
+    put_records(d, to, agents, p->agents, p->agent_count);
 }
 
 static void put_capture(rocl_defs *d, const rocl_model_capture *c)
@@ -244,7 +240,6 @@ static void put_capture(rocl_defs *d, const rocl_model_capture *c)
     size_t n;
     const char *guid = rocl_strings_get(d->trace->strings, c->pub.guid, &n);
     rocl_buf_byte(&d->bytes, c->joins_next);
-    rocl_buf_varint(&d->bytes, c->pub.machine);
     rocl_team_put_text(&d->bytes, guid, n);
     put_foreign(d, c);
 }
@@ -253,7 +248,6 @@ rocl_status rocl_world_make(rocl_buf *world, const rocl_trace *t, rocl_error *er
 {
     rocl_defs d;
     rocl_defs_open(&d, t);
-    put_records(&d, &d.bytes, machines, t->machines, t->machine_count);
     rocl_buf_varint(&d.bytes, t->capture_count);
     for (size_t i = 0; i < t->capture_count; i++)
         put_capture(&d, t->captures[i]);
@@ -291,10 +285,10 @@ static rocl_status take_foreign(rocl_defs_reader *d, rocl_model_capture *c, rocl
     c->overwritten = rocl_team_number(from);
     c->pub.nodes = take_array(d, nodes, &c->pub.node_count);
     c->pub.processes = take_records(d, processes, &c->arena, &c->pub.process_count);
-    c->pub.agents = take_array(d, agents, &c->pub.agent_count);
+    c->pub.agents = take_records(d, agents, &c->arena, &c->pub.agent_count);
     if (from->bad)
         return rocl_team_bad_message(err);
-    return c->pub.path && c->pub.processes ? ROCL_OK : rocl_fail_memory(err);
+    return c->pub.path && c->pub.processes && c->pub.agents ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Takes a capture as one of another rank. */
@@ -306,7 +300,6 @@ static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, 
     const uint8_t *joins = rocl_team_bytes(d->from, 1);
     c->pub.trace = d->trace;
     c->joins_next = joins && *joins;
-    c->pub.machine = (uint32_t)rocl_team_number(d->from);
     const uint64_t len = rocl_team_number(d->from);
     const char *guid = (const char *)rocl_team_bytes(d->from, len);
     if (d->from->bad)
@@ -338,7 +331,6 @@ static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_ca
     if (!c)
         return rocl_fail_changed(err, path_of(t, input));
     rocl_world_take_clock(c, from);
-    c->pub.machine = all[i]->pub.machine;
     c->joins_next = all[i]->joins_next;
     rocl_capture_free(all[i]);
     all[i] = c;
@@ -362,7 +354,7 @@ void rocl_defs_put(rocl_defs *d, const rocl_model_capture *c)
     put_array(d, nodes, p->nodes, p->node_count);
     put_records(d, to, processes, p->processes, p->process_count);
     put_records(d, to, threads, p->threads, p->thread_count);
-    put_array(d, agents, p->agents, p->agent_count);
+    put_records(d, to, agents, p->agents, p->agent_count);
     put_records(d, to, queues, p->queues, p->queue_count);
     put_records(d, to, queues, p->streams, p->stream_count);
     put_array(d, counters, p->counters, p->counter_count);
@@ -384,13 +376,15 @@ rocl_status rocl_defs_get(rocl_defs_reader *d, rocl_model_capture *c, rocl_error
     p->nodes = take_array(d, nodes, &p->node_count);
     p->processes = take_records(d, processes, &c->arena, &p->process_count);
     p->threads = take_records(d, threads, &c->arena, &p->thread_count);
-    p->agents = take_array(d, agents, &p->agent_count);
+    p->agents = take_records(d, agents, &c->arena, &p->agent_count);
     p->queues = take_records(d, queues, &c->arena, &p->queue_count);
     p->streams = take_records(d, queues, &c->arena, &p->stream_count);
     p->counters = take_array(d, counters, &p->counter_count);
     if (from->bad)
         return rocl_team_bad_message(err);
-    return p->processes && p->threads && p->queues && p->streams ? ROCL_OK : rocl_fail_memory(err);
+    return p->processes && p->threads && p->agents && p->queues && p->streams
+               ? ROCL_OK
+               : rocl_fail_memory(err);
 }
 
 void rocl_defs_put_kernels(rocl_defs *d, const rocl_capture *c)
@@ -441,19 +435,16 @@ rocl_status rocl_world_take(rocl_trace *t, rocl_team_reader *from, rocl_world_fi
                             void *ctx, bool **own, rocl_error *err)
 {
     rocl_defs_reader d;
-    uint32_t machine_count = 0;
-    rocl_machine *all_machines = NULL;
     uint64_t n = 0;
     rocl_status st = rocl_defs_take(&d, t, from, err);
     if (st == ROCL_OK) {
-        all_machines = take_records(&d, machines, NULL, &machine_count);
         n = rocl_team_number(from);
         from->bad |= n > (uint64_t)(from->end - from->p);
     }
     rocl_model_capture **all = calloc((from->bad ? 0 : n) + 1, sizeof *all);
     size_t made = 0;
     *own = calloc((from->bad ? 0 : n) + 1, sizeof **own);
-    if (st == ROCL_OK && (!all || !*own || !all_machines))
+    if (st == ROCL_OK && (!all || !*own))
         st = rocl_fail_memory(err);
     for (; st == ROCL_OK && !from->bad && made < n;
          made++) /* one that has failed is freed as well */
@@ -468,17 +459,14 @@ rocl_status rocl_world_take(rocl_trace *t, rocl_team_reader *from, rocl_world_fi
             if (all[i] && !all[i]->source)
                 rocl_capture_free(all[i]);
         free(all);
-        free(all_machines);
         free(*own);
         *own = NULL;
         return st;
     }
-    free(t->machines);
-    t->machines = all_machines;
-    t->machine_count = machine_count;
-    if (replace_captures(t, all, n))
+    st = replace_captures(t, all, n) ? rocl_identity_make(t, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
         return ROCL_OK;
     free(*own);
     *own = NULL;
-    return rocl_fail_memory(err);
+    return st;
 }

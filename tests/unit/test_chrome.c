@@ -552,6 +552,7 @@ static void open_twice(world *w, const world_event *events, size_t n, bool twice
     w->second.pub = w->capture.pub;
     w->second.pub.index = 1;
     w->trace.capture_count = twice ? 2 : 1;
+    assert_int_equal(rocl_identity_make(&w->trace, NULL), ROCL_OK);
 }
 
 static void test_same_pids(void **state)

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "model/identity.h"
 #include "sink/csv/csv.h"
 #include "source/formats.h"
 #include "source/source.h"
@@ -166,10 +167,13 @@ static inline void world_open(world *w, unsigned jobs, const world_event *events
     w->count = count;
     w->tasks = 1;
     rocl_trace_label_queues(&w->trace, NULL);
+    rocl_identity_make(&w->trace, NULL);
 }
 
 static inline void world_close(world *w)
 {
+    free(w->trace.machines);
+    free(w->trace.gpus);
     rocl_sort_space_free(w->trace.space);
     rocl_strings_free(w->trace.strings);
 }

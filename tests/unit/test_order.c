@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/trace.h"
+#include "model/identity.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -73,6 +73,7 @@ static void order(const spec *specs, size_t n, size_t first, char *result, size_
     }
     snprintf(result + at, size - at, " (%zu)", w->trace.machine_count);
     free(w->trace.machines);
+    free(w->trace.gpus);
     rocl_strings_free(w->trace.strings);
     free(w);
 }
@@ -100,7 +101,7 @@ static const struct {
     /* what one of them does not know does not part them */
     {{{"a", "", 0, 1, 0, "a"}, {"a", "y", 1, 1, 0, "b"}}, "b@a a@a (1)"},
     {{{"", "", 0, 1, 0, "a"}, {"a", "y", 1, 1, 0, "b"}}, "b@a a@- (2)"},
-    {{{NULL, "", 0, 1, 0, "a"}, {"", "", 1, 1, 0, "b"}}, "a@- b@- (1)"},
+    {{{NULL, "", 0, 1, 0, "a"}, {"", "", 1, 1, 0, "b"}}, "a@- b@- (2)"},
 };
 
 static void test_order(void **state)

@@ -1,5 +1,6 @@
 /* The report on graphs, by collecting the work of each call and comparing the names as texts. */
 #include "test_csv_world.h"
+#include "model/identity.h"
 #include "tests/unit/stats_records.h"
 
 #include "model/kinds.h"
@@ -241,7 +242,7 @@ static void test_random(void **state)
         world_open(&w, (unsigned)(1 + seed % 3), events, n);
         for (size_t i = 0; i < n; i++)
             events[i] = random_event(&w, &dice, i + 1, seed % 2 ? 50 : TICKS);
-        w.trace.machine_count = 1;
+        assert_int_equal(rocl_identity_make(&w.trace, NULL), ROCL_OK);
         w.tasks = 1 + seed % 5;
         g->all = records_of(&w.trace, 1u << ROCL_DISPATCH | 1u << ROCL_COPY | 1u << ROCL_REGION);
         find_launches(g, &w.trace);
@@ -269,7 +270,7 @@ static void test_ids(void **state)
     world w;
     (void)state;
     world_open(&w, 1, events, COUNT(events));
-    w.trace.machine_count = 1;
+    assert_int_equal(rocl_identity_make(&w.trace, NULL), ROCL_OK);
     for (size_t i = 0; i < COUNT(events); i++) {
         events[i].as.e = (rocl_event){.id = i + 1,
                                       .start = (int64_t)i * 10,

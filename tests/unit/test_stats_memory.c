@@ -53,6 +53,9 @@ static account *account_of(book *b, const record *r)
     if (rocl_trace_machines(b->trace) > 1)
         snprintf(host, sizeof host, " on %s", rocl_text(b->trace, c->nodes[0].hostname, NULL));
     snprintf(name, sizeof name, "%s%s", label, host);
+    const rocl_gpu *gpu = rocl_gpu_of(c, r->alloc.owner);
+    if (gpu)
+        snprintf(name, sizeof name, "GPU %u%s", gpu->id, host);
     for (size_t i = 0; i < b->count; i++)
         if (!strcmp(b->accounts[i].agent, name) && b->accounts[i].rank == rank)
             return &b->accounts[i];

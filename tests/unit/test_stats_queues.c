@@ -3,7 +3,7 @@
 #include "test_csv_world.h"
 #include "tests/unit/stats_records.h"
 
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "model/kinds.h"
 
 #define QUEUES (1u << ROCL_REPORT_QUEUES)
@@ -42,7 +42,6 @@ typedef struct ground {
     size_t work_count, lane_count;
     lane lanes[MOST_LANES];
     values parts[MOST_LANES + 1][PARTS]; /* the last: of all lanes */
-    rocl_gpus gpus;
 } ground;
 
 static void name_lane(const record *r, char name[32])
@@ -139,9 +138,9 @@ static void find_work(ground *g)
         if (p->lane == g->lane_count)
             g->lanes[g->lane_count++] = l;
         assert_true(g->lane_count < MOST_LANES);
-        p->gpus[0] = rocl_gpus_find(&g->gpus, r->capture, agent);
+        p->gpus[0] = rocl_gpu_of(r->capture, agent);
         if (copy && r->copy.src != agent)
-            p->gpus[p->gpus[0] != NULL] = rocl_gpus_find(&g->gpus, r->capture, r->copy.src);
+            p->gpus[p->gpus[0] != NULL] = rocl_gpu_of(r->capture, r->copy.src);
         p->from = p->call && p->call->e.end < r->e.start ? p->call->e.end : r->e.start;
     }
     for (size_t i = 0; i < g->work_count; i++)
@@ -327,8 +326,10 @@ static void check_slices(ground *g, const rocl_tables *all)
 
 static const char *label_of(const record *r, uint32_t agent)
 {
+    const rocl_gpu *gpu = rocl_gpu_of(r->capture, agent);
     return agent == ROCL_NONE ? "unknown"
-                              : rocl_text(r->capture->trace, r->capture->agents[agent].label, NULL);
+                              : rocl_text(r->capture->trace,
+                                          gpu ? gpu->label : r->capture->agents[agent].label, NULL);
 }
 
 static bool is_link(const rocl_table *t, size_t row, const record *r)
@@ -430,7 +431,6 @@ static void check_report(rocl_trace *t)
     g->trace = t;
     g->all = records_of(t, 1u << ROCL_DISPATCH | 1u << ROCL_COPY | 1u << ROCL_REGION);
     assert_true(g->all.count <= EVENTS);
-    assert_int_equal(rocl_gpus_collect(&g->gpus, t, NULL), ROCL_OK);
     find_work(g);
     rocl_tables *all = stats_of(t, &s);
     check_lengths(g, table_of(all, "queue_lengths"));
@@ -438,7 +438,6 @@ static void check_report(rocl_trace *t)
     check_slices(g, all);
     check_bandwidth(g, all);
     rocl_tables_free(all);
-    rocl_gpus_free(&g->gpus);
     free(g->all.all);
     free(g);
 }
@@ -485,7 +484,7 @@ static void open_world(world *w, unsigned jobs, const world_event *events, size_
     w->capture.pub.queues = queues;
     w->capture.pub.streams = streams;
     w->capture.pub.stream_count = w->capture.pub.queue_count = 2;
-    w->trace.machine_count = 1;
+    assert_int_equal(rocl_identity_make(&w->trace, NULL), ROCL_OK);
     assert_int_equal(rocl_trace_label_queues(&w->trace, NULL), ROCL_OK);
 }
 

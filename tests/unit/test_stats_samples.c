@@ -2,7 +2,7 @@
 #include "test_csv_world.h"
 #include "tests/unit/stats_records.h"
 
-#include "model/gpus.h"
+#include "model/identity.h"
 
 #define SAMPLES (1u << ROCL_REPORT_SAMPLES)
 #define KINDS   (1u << ROCL_SAMPLE | 1u << ROCL_DISPATCH | 1u << ROCL_COPY | 1u << ROCL_MARKER)
@@ -397,7 +397,7 @@ static void open_samples_world(world *w, world_event *events, size_t n, unsigned
             snprintf(name, sizeof name, "%s", names[events[i].as.dispatch.dispatch_id]);
         events[i].as.e.name = text(w, name);
     }
-    w->trace.machine_count = 1;
+    assert_int_equal(rocl_identity_make(&w->trace, NULL), ROCL_OK);
 }
 
 /* Times are few, so that events touch, nest, and take no time within others. */

@@ -1,5 +1,6 @@
 /* The report on sequences of kernels, by counting all parts of short texts. */
 #include "test_csv_world.h"
+#include "model/identity.h"
 #include "tests/unit/stats_records.h"
 
 #define SEQUENCES (1u << ROCL_REPORT_SEQUENCES)
@@ -236,7 +237,7 @@ static void test_random(void **state)
         w.count = n;
         w.capture.pub.streams = streams;
         w.capture.pub.stream_count = STREAMS;
-        w.trace.machine_count = 1;
+        assert_int_equal(rocl_identity_make(&w.trace, NULL), ROCL_OK);
         w.tasks = 1 + seed % 5;
         find_parts(g);
         const rocl_stats_options s = {.reports = SEQUENCES};
@@ -274,7 +275,7 @@ static void test_loops(void **state)
         const rocl_stats_options s = {.reports = SEQUENCES};
         world w;
         world_open(&w, 1, events, COUNT_OF_KERNELS);
-        w.trace.machine_count = 1;
+        assert_int_equal(rocl_identity_make(&w.trace, NULL), ROCL_OK);
         for (size_t i = 0; i < COUNT_OF_KERNELS; i++)
             events[i] = kernel_at(&w, i, (uint32_t)i % periods[k]);
         rocl_tables *all = stats_of(&w.trace, &s);

@@ -2,7 +2,7 @@
 #include "test_csv_world.h"
 #include "tests/unit/stats_records.h"
 
-#include "model/gpus.h"
+#include "model/identity.h"
 
 #define WORK    (1u << ROCL_DISPATCH | 1u << ROCL_COPY)
 #define STREAMS (1u << ROCL_REPORT_STREAMS)
@@ -14,7 +14,6 @@ typedef struct ground {
     records work;
     int64_t *times; /* all starts and ends, in order, each once */
     size_t time_count;
-    rocl_gpus gpus;
 } ground;
 
 static int by_value(const void *a, const void *b)
@@ -37,13 +36,11 @@ static ground ground_of(rocl_trace *t)
     for (size_t i = 0; i < n; i++)
         if (!i || g.times[i] != g.times[g.time_count - 1])
             g.times[g.time_count++] = g.times[i];
-    assert_int_equal(rocl_gpus_collect(&g.gpus, t, NULL), ROCL_OK);
     return g;
 }
 
 static void free_ground(ground *g)
 {
-    rocl_gpus_free(&g->gpus);
     free(g->work.all);
     free(g->times);
 }
@@ -80,12 +77,12 @@ static bool of_lane(const ground *g, const rocl_table *t, size_t row, const reco
            r->capture->processes[r->e.process].pid == int_of(t, row, "pid");
 }
 
-static const rocl_gpu *gpu_of(const ground *g, const record *r, unsigned side)
+static const rocl_gpu *gpu_of(const record *r, unsigned side)
 {
     uint32_t agent = r->kind == ROCL_DISPATCH ? (side ? ROCL_NONE : r->dispatch.agent)
                      : side                   ? r->copy.src
                                               : r->copy.dst;
-    return rocl_gpus_find(&g->gpus, r->capture, agent);
+    return rocl_gpu_of(r->capture, agent);
 }
 
 static bool runs(const record *r, int64_t from, int64_t to)
@@ -169,9 +166,9 @@ static void check_lanes(const ground *g, const rocl_tables *all, const char *key
 
 /* ---- how many at once ---- */
 
-static bool on_gpu(const ground *g, const record *r, const rocl_gpu *gpu)
+static bool on_gpu(const record *r, const rocl_gpu *gpu)
 {
-    return gpu_of(g, r, 0) == gpu || gpu_of(g, r, 1) == gpu;
+    return gpu_of(r, 0) == gpu || gpu_of(r, 1) == gpu;
 }
 
 /* Lanes by the rows of their table. */
@@ -183,7 +180,7 @@ static int64_t active(const ground *g, const rocl_table *lanes, const rocl_gpu *
         bool any = false;
         for (size_t i = 0; i < g->work.count && !any; i++) {
             const record *r = &g->work.all[i];
-            any = runs(r, from, to) && on_gpu(g, r, gpu) && of_lane(g, lanes, row, r);
+            any = runs(r, from, to) && on_gpu(r, gpu) && of_lane(g, lanes, row, r);
         }
         n += any;
     }
@@ -198,7 +195,7 @@ static void check_gpu(const ground *g, const rocl_tables *all, size_t row, const
     double sum = 0;
     for (size_t i = 0; i < g->work.count; i++) {
         const record *r = &g->work.all[i];
-        if (!on_gpu(g, r, gpu))
+        if (!on_gpu(r, gpu))
             continue;
         first = r->e.start < first ? r->e.start : first;
         last = r->e.end > last ? r->e.end : last;
@@ -233,15 +230,15 @@ static void check_gpu(const ground *g, const rocl_tables *all, size_t row, const
         assert_int_equal(ns[n], 0);
 }
 
-static void check_activity(const ground *g, const rocl_tables *all)
+static void check_activity(const ground *g, const rocl_trace *t, const rocl_tables *all)
 {
     size_t row = 0;
-    for (size_t i = 0; i < g->gpus.count; i++) {
+    for (size_t i = 0; i < t->gpu_count; i++) {
         bool any = false;
         for (size_t k = 0; k < g->work.count; k++)
-            any |= on_gpu(g, &g->work.all[k], &g->gpus.all[i]);
+            any |= on_gpu(&g->work.all[k], &t->gpus[i]);
         if (any)
-            check_gpu(g, all, row++, &g->gpus.all[i]);
+            check_gpu(g, all, row++, &t->gpus[i]);
     }
     assert_int_equal(row, table_of(all, "stream_activity")->row_count);
 }
@@ -253,7 +250,7 @@ static void check_report(rocl_trace *t)
     rocl_tables *all = stats_of(t, &s);
     check_lanes(&g, all, "streams");
     check_lanes(&g, all, "queues");
-    check_activity(&g, all);
+    check_activity(&g, t, all);
     rocl_tables_free(all);
     free_ground(&g);
 }
@@ -387,7 +384,7 @@ static void test_random(void **state)
         w.capture.pub.streams = streams;
         w.capture.pub.stream_count = 3;
         w.capture.pub.queue_count = 2;
-        w.trace.machine_count = 1;
+        assert_int_equal(rocl_identity_make(&w.trace, NULL), ROCL_OK);
         assert_int_equal(rocl_trace_label_queues(&w.trace, NULL), ROCL_OK);
         w.tasks = 1 + seed % 5;
         check_report(&w.trace);

@@ -16,6 +16,9 @@ typedef struct common {
     bool kernel_rename, strict, args, collectives;
     further align; /* a rocl_align, and its name or file */
     const char *start, *end, *start_marker, *end_marker, *min_duration;
+    strings hosts; /* PATTERN=NAME */
+    bool same_host;
+    strings rank_numbers; /* the items PATTERN=N of --rank */
     strings ranks, pids, agents, include, exclude, names, exclude_names;
     strings kernel_include, kernel_exclude, periods;
     const char *kernel_iterations, *steps, *step;

@@ -43,6 +43,9 @@ static const opt input_options[] = {
      "they seem to differ), at the first event of each (start), at the begin of a marker (marker "
      "NAME[:N]), by a file with lines \"HOST OFFSET\" (offsets FILE), or with their drift by the "
      "ends of collectives (collectives)"},
+    LIST("host", 0, hosts, "PATTERN=NAME",
+         "files whose names match the glob PATTERN were recorded on the host NAME"),
+    FLAG("same-host", 0, same_host, "all inputs were recorded on one host"),
     STRING("job", 0, job, "FILE",
            "set options by an input file of rocprofv3 (.yaml, .json, .txt); several jobs write to "
            "their own folders: pass_1, pass_2, ... (.txt: pmc_1, ...)"),
@@ -100,7 +103,8 @@ static const opt filter_options[] = {
         "keep all events that touch the window, unclipped"),
     SET("clip", 0, window_mode, ROCL_WINDOW_CLIP,
         "keep all events that touch the window, clipped at its edges"),
-    LIST("rank", 0, ranks, "LIST", "keep only these MPI ranks: 0,4-7"),
+    LIST("rank", 0, ranks, "LIST",
+         "keep only these ranks: 0,4-7; PATTERN=N: files whose names match the glob are of rank N"),
     LIST("pid", 0, pids, "LIST", "keep only these processes"),
     LIST("agent", 0, agents, "LIST", "keep only GPU work of these agents: 2, \"GPU 0\", gfx942"),
     LIST("include", 0, include, "LIST",

@@ -64,6 +64,16 @@ int common_share_name(char *name, size_t size)
     return s == ROCL_OK ? -1 : (int)s;
 }
 
+/* Of --rank, what says which ranks files are of goes to its own list; the rest chooses ranks. */
+static void split_ranks(common *c)
+{
+    const strings all = c->ranks;
+    c->ranks = (strings){0};
+    for (size_t i = 0; i < all.n; i++)
+        strings_add(strchr(all.v[i], '=') ? &c->rank_numbers : &c->ranks, all.v[i]);
+    free(all.v);
+}
+
 int common_parse(const program *p, common *c, int argc, char **argv)
 {
     /* A file that is opened must not become standard output because the caller closed that. A
@@ -80,6 +90,7 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     int code = options_parse(p, c, argc, argv);
     if (code >= 0)
         return code;
+    split_ranks(c);
     msg_set_level(c->level);
     rocl_sync_outputs(!c->no_sync);
     rocl_guard_formulas(c->csv_safe);
@@ -114,6 +125,9 @@ static rocl_options library_options(const common *c)
         .agent_index = c->agent_index,
         .kernel_classes = c->kernel_classes,
         .strict = c->strict,
+        .hosts = c->hosts.v,
+        .rank_numbers = c->rank_numbers.v,
+        .same_host = c->same_host,
         .align = c->align.choice,
         .align_with = c->align.value,
         .start = c->start,

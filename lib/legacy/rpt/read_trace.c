@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "trace/pipeline.h"
 
 /* What a worker calls copies: a name is made once for all copies of a name and size. */
@@ -16,7 +16,6 @@ typedef struct copy_names {
 typedef struct trace_reader {
     rpt *rpt;
     rocl_trace *trace;
-    rocl_gpus gpus;
     rocl_sorter *sorter; /* key: start, capture and kind, row */
     copy_names *copies;  /* one per worker */
 } trace_reader;
@@ -24,10 +23,10 @@ typedef struct trace_reader {
 /* GPUs of several machines are numbered consecutively; work without a GPU is on the first. */
 static int64_t find_device(const trace_reader *g, const rocl_capture *c, uint32_t agent)
 {
-    const rocl_gpu *gpu = rocl_gpus_find(&g->gpus, c, agent);
+    const rocl_gpu *gpu = rocl_gpu_of(c, agent);
     if (!gpu)
         return 0;
-    return rocl_trace_machines(g->trace) > 1 ? gpu - g->gpus.all : gpu->id;
+    return rocl_trace_machines(g->trace) > 1 ? gpu - g->trace->gpus : gpu->id;
 }
 
 static int64_t queue_id(const rocl_capture *c, uint32_t queue)
@@ -129,8 +128,7 @@ rocl_status rpt_read_trace(rpt *r, rocl_trace *t, rocl_error *err)
                       .fields = ROCL_FIELD_DISPATCH_ID,
                       .events = add_events,
                       .end_task = seal_records};
-    rocl_status st =
-        g.sorter && g.copies ? rocl_gpus_collect(&g.gpus, t, err) : rocl_fail_memory(err);
+    rocl_status st = g.sorter && g.copies ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
@@ -155,6 +153,5 @@ rocl_status rpt_read_trace(rpt *r, rocl_trace *t, rocl_error *err)
     }
     free(g.copies);
     rocl_sorter_free(g.sorter);
-    rocl_gpus_free(&g.gpus);
     return st;
 }

@@ -194,8 +194,6 @@ static rocl_status open_sink(chrome_sink *c, rocl_error *err)
         st = chrome_stream_open(&c->stream, t, &c->opt, err);
     if (st == ROCL_OK)
         st = chrome_world_open(&c->world, t, err);
-    if (st == ROCL_OK)
-        chrome_stream_set_gpus(&c->stream, &c->world.gpus);
     return st;
 }
 

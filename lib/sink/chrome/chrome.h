@@ -22,7 +22,7 @@
 #include "base/buf.h"
 #include "base/extsort.h"
 #include "base/map.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "model/trace.h"
 #include "base/strings.h"
 #include "base/text.h"
@@ -71,7 +71,6 @@ typedef struct chrome_block {
 
 typedef struct chrome_formatter {
     const rocl_trace *trace;
-    const rocl_gpus *gpus;
     int64_t base;
     chrome_block block; /* at hand */
     rocl_text_cache texts;
@@ -122,7 +121,6 @@ typedef struct chrome_stream {
 rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err);
 void chrome_stream_set_base(chrome_stream *s, int64_t base); /* before the first text is made */
-void chrome_stream_set_gpus(chrome_stream *s, const rocl_gpus *gpus);
 /* Lines of a capture follow; those before are in blocks of their own. */
 void chrome_stream_capture(chrome_stream *s, const rocl_capture *c);
 /* The lines of the block at hand. */
@@ -147,7 +145,6 @@ typedef struct chrome_process {
  * before it. */
 typedef struct chrome_world {
     rocl_trace *trace;
-    rocl_gpus gpus;
     int64_t most;       /* the largest number that a process or thread has */
     uint32_t first_row; /* the first number for rows without one of their own */
     uint64_t sequences; /* that all captures can have */

@@ -116,7 +116,7 @@ static rocl_status define_counter(chrome_part *p, const rocl_track *t, uint64_t 
         chrome_whose(w, t->process, whose, sizeof whose);
     } else {
         s->pid = w->processes[t->process].pid;
-        rocl_agent_label(&w->gpus, capture, t->agent, words, sizeof words);
+        rocl_agent_label(capture, t->agent, words, sizeof words);
     }
     if (t->kind == ROCL_TRACK_SAMPLES)
         rocl_place_label(t->place, place);

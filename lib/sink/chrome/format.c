@@ -112,7 +112,7 @@ static rocl_status put_copy_agents(chrome_formatter *f, const rocl_capture *c,
         if (agents[i] == ROCL_NONE)
             continue;
         rocl_buf_str(f->out, keys[i]);
-        const rocl_gpu *gpu = rocl_gpus_find(f->gpus, c, agents[i]);
+        const rocl_gpu *gpu = rocl_gpu_of(c, agents[i]);
         if (gpu) {
             rocl_buf_printf(f->out, "GPU %" PRIu32 "\"", gpu->id);
             continue;

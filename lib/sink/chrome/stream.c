@@ -121,12 +121,6 @@ void chrome_stream_set_base(chrome_stream *s, int64_t base)
         s->workers[i].formatter.base = base;
 }
 
-void chrome_stream_set_gpus(chrome_stream *s, const rocl_gpus *gpus)
-{
-    for (unsigned i = 0; i < s->trace->opt.jobs; i++)
-        s->workers[i].formatter.gpus = gpus;
-}
-
 void chrome_stream_capture(chrome_stream *s, const rocl_capture *c)
 {
     s->lines.head = (chrome_block){.capture = c->index, .begins = !s->begun};

@@ -22,8 +22,8 @@ static rocl_status hear_rank(void *ctx, unsigned rank, rocl_team_reader *r, rocl
     all->first = first < all->first ? first : all->first;
     all->last = last > all->last ? last : all->last;
     c->begins = begins < c->begins ? begins : c->begins;
-    const uint8_t *seen = rocl_team_bytes(r, c->world.gpus.count);
-    for (size_t i = 0; seen && i < c->world.gpus.count; i++)
+    const uint8_t *seen = rocl_team_bytes(r, c->world.trace->gpu_count);
+    for (size_t i = 0; seen && i < c->world.trace->gpu_count; i++)
         if (seen[i])
             c->world.gpu_seen[i] = true;
     return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
@@ -57,7 +57,7 @@ static rocl_status tell_drawn(const chrome_sink *c, const chrome_span *own, rocl
     rocl_buf_varint(&b, rocl_zigzag(own->first));
     rocl_buf_varint(&b, rocl_zigzag(own->last));
     rocl_buf_varint(&b, c->begins);
-    for (size_t i = 0; i < c->world.gpus.count; i++)
+    for (size_t i = 0; i < c->world.trace->gpu_count; i++)
         rocl_buf_byte(&b, c->world.gpu_seen[i]);
     const rocl_status st = rocl_parts_answer(c->trace->parts, &b, err);
     return st ? st : rocl_parts_end_answer(c->trace->parts, err);

@@ -84,18 +84,18 @@ void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
 
 uint32_t chrome_gpu_pid(const chrome_world *w, uint32_t agent)
 {
-    const rocl_gpu *g = rocl_gpus_find(&w->gpus, w->capture, agent);
+    const rocl_gpu *g = rocl_gpu_of(w->capture, agent);
     if (!g)
         return 0;
-    const size_t index = (size_t)(g - w->gpus.all);
+    const size_t index = (size_t)(g - w->trace->gpus);
     atomic_store_explicit(&w->gpu_seen[index], true, memory_order_relaxed);
     return w->gpu_pids[index];
 }
 
 void chrome_describe_gpus(const chrome_world *w, rocl_buf *to)
 {
-    for (size_t i = 0; i < w->gpus.count; i++) {
-        const rocl_gpu *g = &w->gpus.all[i];
+    for (size_t i = 0; i < w->trace->gpu_count; i++) {
+        const rocl_gpu *g = &w->trace->gpus[i];
         char gpu[256], name[384];
         const char *host = w->trace->machine_count > 1
                                ? rocl_str(w->trace, w->trace->machines[g->machine].hostname)
@@ -240,7 +240,7 @@ static rocl_status give_pids(chrome_world *w, rocl_map *pids, rocl_error *err)
             w->all[n] = (chrome_process){real ? (uint32_t)pid : next++, real};
         }
     }
-    for (size_t i = 0; i < w->gpus.count; i++)
+    for (size_t i = 0; i < w->trace->gpu_count; i++)
         w->gpu_pids[i] = next++;
     w->first_row = next;
     return ROCL_OK;
@@ -252,12 +252,12 @@ rocl_status chrome_world_open(chrome_world *w, rocl_trace *t, rocl_error *err)
     *w = (chrome_world){.trace = t};
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
-    rocl_status st = rocl_gpus_collect(&w->gpus, t, err);
+    rocl_status st = ROCL_OK;
     w->all = calloc(w->process_total + 1, sizeof *w->all);
     w->firsts = calloc(t->capture_count + 1, sizeof *w->firsts);
     w->places = calloc(t->capture_count + 1, sizeof *w->places);
-    w->gpu_pids = calloc(w->gpus.count + 1, sizeof *w->gpu_pids);
-    w->gpu_seen = calloc(w->gpus.count + 1, sizeof *w->gpu_seen);
+    w->gpu_pids = calloc(w->trace->gpu_count + 1, sizeof *w->gpu_pids);
+    w->gpu_seen = calloc(w->trace->gpu_count + 1, sizeof *w->gpu_seen);
     if (st == ROCL_OK && (!w->all || !w->firsts || !w->places || !w->gpu_pids || !w->gpu_seen))
         st = rocl_fail_memory(err);
     for (size_t i = 0; st == ROCL_OK && i < t->capture_count; i++) {
@@ -275,7 +275,6 @@ rocl_status chrome_world_open(chrome_world *w, rocl_trace *t, rocl_error *err)
 
 void chrome_world_close(chrome_world *w)
 {
-    rocl_gpus_free(&w->gpus);
     rocl_buf_free(&w->line);
     free(w->all);
     free(w->firsts);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/deflate.h"
+#include "model/identity.h"
 #include "trace/parts.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 
 /* ---- pieces of text -------------------------------------------------------------------------- */
 

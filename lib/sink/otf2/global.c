@@ -37,7 +37,7 @@ static int compare_items(const void *a, const void *b)
 static uint32_t gpu_number(const ot_system *y, uint32_t tree)
 {
     const rocl_gpu *g = y->trees[tree].gpu;
-    return g ? (uint32_t)(g - y->gpus.all) + 1 : 0;
+    return g ? (uint32_t)(g - y->trace->gpus) + 1 : 0;
 }
 
 static order_item tree_item(const ot_system *y, uint32_t tree)
@@ -126,7 +126,8 @@ typedef struct property {
 #define TREE_PROPERTIES 7
 
 /* Returns how many there are. */
-static size_t list_tree_properties(const ot_tree *t, property all[TREE_PROPERTIES])
+static size_t list_tree_properties(const rocl_trace *trace, const ot_tree *t,
+                                   property all[TREE_PROPERTIES])
 {
     size_t n = 0;
     if (t->node) {
@@ -136,9 +137,10 @@ static size_t list_tree_properties(const ot_tree *t, property all[TREE_PROPERTIE
         all[n++] = (property){"hardware", t->node->hardware};
     }
     if (t->gpu) {
-        all[n++] = (property){"architecture", t->gpu->agent->name};
-        all[n++] = (property){"vendor", t->gpu->agent->vendor};
-        all[n++] = (property){"product", t->gpu->agent->product};
+        const rocl_agent *a = rocl_gpu_agent(trace, t->gpu);
+        all[n++] = (property){"architecture", a->name};
+        all[n++] = (property){"vendor", a->vendor};
+        all[n++] = (property){"product", a->product};
     }
     return n;
 }
@@ -159,7 +161,7 @@ static void collect_strings(writer *w)
         ot_string(d, ot_text(d, literals[i]));
     for (uint32_t i = 0; i < y->tree_count; i++) {
         property all[TREE_PROPERTIES];
-        size_t n = list_tree_properties(&y->trees[i], all);
+        size_t n = list_tree_properties(y->trace, &y->trees[i], all);
         ot_string(d, y->trees[i].name);
         for (size_t k = 0; k < n; k++)
             ot_string(d, all[k].text);
@@ -276,7 +278,7 @@ static void write_trees(writer *w)
     for (uint32_t i = 0; i < w->y->tree_count; i++) {
         const ot_tree *t = &w->y->trees[w->trees.items[i]];
         property all[TREE_PROPERTIES];
-        size_t n = list_tree_properties(t, all);
+        size_t n = list_tree_properties(w->y->trace, t, all);
         OTF2_GlobalDefWriter_WriteSystemTreeNode(
             w->otf2, i, string_ref(w, t->name), literal_ref(w, classes[t->domain]),
             t->parent == ROCL_NONE ? OTF2_UNDEFINED_SYSTEM_TREE_NODE : w->trees.refs[t->parent]);

@@ -39,7 +39,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "base/out_set.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "model/trace.h"
 #include "timeline/timeline.h"
 
@@ -164,7 +164,6 @@ typedef struct ot_location {
 typedef struct ot_system {
     rocl_trace *trace;
     ot_defs *defs;
-    rocl_gpus gpus;
     ot_tree *trees;
     ot_group *groups;
     ot_location *locations;

@@ -42,7 +42,7 @@ static uint32_t machine_tree(ot_system *y)
 
 static uint32_t device_tree(ot_system *y, const rocl_gpu *g)
 {
-    uint32_t *tree = &y->devices[g - y->gpus.all];
+    uint32_t *tree = &y->devices[g - y->trace->gpus];
     char name[256];
     if (*tree != ROCL_NONE)
         return *tree;
@@ -149,14 +149,14 @@ uint32_t ot_process_group(ot_system *y, uint32_t process)
 
 bool ot_is_gpu(const ot_system *y, uint32_t agent)
 {
-    return rocl_gpus_find(&y->gpus, y->capture, agent);
+    return rocl_gpu_of(y->capture, agent);
 }
 
 /* "Agent 4 AMD Instinct MI300X", as --agent-index-value chooses; the device in the system tree has
  * the number that is the same for all processes. */
 uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent)
 {
-    const rocl_gpu *g = rocl_gpus_find(&y->gpus, y->capture, agent);
+    const rocl_gpu *g = rocl_gpu_of(y->capture, agent);
     uint32_t creator = ot_process_group(y, process);
     if (!g)
         return creator;
@@ -263,11 +263,8 @@ static uint32_t *new_array_of_none(size_t count)
 rocl_status ot_system_open(ot_system *y, rocl_trace *t, ot_defs *d, rocl_error *err)
 {
     *y = (ot_system){.trace = t, .defs = d};
-    rocl_status st = rocl_gpus_collect(&y->gpus, t, err);
-    if (st != ROCL_OK)
-        return st;
     y->machines = new_array_of_none(t->machine_count);
-    y->devices = new_array_of_none(y->gpus.count);
+    y->devices = new_array_of_none(y->trace->gpu_count);
     bool firsts = ROCL_GROW(y->trees, y->tree_capacity, 1) &&
                   ROCL_GROW(y->groups, y->group_capacity, 1) &&
                   ROCL_GROW(y->locations, y->location_capacity, 1);
@@ -276,7 +273,6 @@ rocl_status ot_system_open(ot_system *y, rocl_trace *t, ot_defs *d, rocl_error *
 
 void ot_system_close(ot_system *y)
 {
-    rocl_gpus_free(&y->gpus);
     rocl_map_free(&y->accelerators);
     free(y->trees);
     free(y->groups);

@@ -20,7 +20,7 @@
 #include "base/map.h"
 #include "base/proto.h"
 #include "base/text.h"
-#include "model/gpus.h"
+#include "model/identity.h"
 #include "model/trace.h"
 #include "timeline/timeline.h"
 #include "sink/piped.h"
@@ -195,7 +195,6 @@ typedef struct pf_place {
 typedef struct pf_world {
     rocl_trace *trace;
     rocl_piped *file;
-    rocl_gpus gpus;
     pf_place *places;     /* by capture */
     int64_t *pids;        /* by process of the trace, as written */
     uint64_t first_track; /* uuid of the first track other than processes and host sequences */

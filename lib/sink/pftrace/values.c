@@ -10,7 +10,7 @@
 static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
 {
     if (!p->opt.legacy_tracks || !pf_legacy_agent(p, agent, type, s, size))
-        rocl_agent_label(&p->world.gpus, p->world.capture, agent, s, size);
+        rocl_agent_label(p->world.capture, agent, s, size);
 }
 
 /* ---- counters of a GPU ---- */

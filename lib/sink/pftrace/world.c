@@ -24,16 +24,17 @@ static size_t begin_packet(const pf_world *w, rocl_buf *b)
 static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
 {
     const rocl_trace *t = w->trace;
+    const rocl_agent *a = rocl_gpu_agent(t, g);
     char name[256];
     rocl_gpu_label(t, g, name, sizeof name);
     size_t at = rocl_pb_begin(b, GPU_INFO_GPU);
     pf_string(b, GPU_NAME, name, strlen(name));
-    pf_text(b, GPU_VENDOR, t, g->agent->vendor);
-    pf_text(b, GPU_MODEL, t, g->agent->product);
-    pf_text(b, GPU_ARCH, t, g->agent->name);
+    pf_text(b, GPU_VENDOR, t, a->vendor);
+    pf_text(b, GPU_MODEL, t, a->product);
+    pf_text(b, GPU_ARCH, t, a->name);
     size_t extra = rocl_pb_begin(b, GPU_EXTRA);
     rocl_pb_str(b, EXTRA_NAME, "agent");
-    pf_text(b, EXTRA_VALUE, t, g->agent->label);
+    pf_text(b, EXTRA_VALUE, t, a->label);
     rocl_pb_end(b, extra);
     rocl_pb_end(b, at);
 }
@@ -52,15 +53,15 @@ static void describe_machine(pf_world *w)
         rocl_pb_end(b, at);
         rocl_pb_end(b, packet);
     }
-    for (size_t i = 0; i < w->gpus.count; i++)
-        any |= w->gpus.all[i].machine == machine;
+    for (size_t i = 0; i < w->trace->gpu_count; i++)
+        any |= w->trace->gpus[i].machine == machine;
     if (!any)
         return;
     packet = begin_packet(w, b);
     at = rocl_pb_begin(b, PKT_GPU_INFO);
-    for (size_t i = 0; i < w->gpus.count; i++)
-        if (w->gpus.all[i].machine == machine)
-            describe_gpu(w, b, &w->gpus.all[i]);
+    for (size_t i = 0; i < w->trace->gpu_count; i++)
+        if (w->trace->gpus[i].machine == machine)
+            describe_gpu(w, b, &w->trace->gpus[i]);
     rocl_pb_end(b, at);
     rocl_pb_end(b, packet);
 }
@@ -276,8 +277,7 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_err
         return rocl_fail(err, ROCL_INPUT,
                          "more threads, GPUs and counters than Perfetto has "
                          "numbers for: choose ranks");
-    const rocl_status st = number_processes(w, err);
-    return st ? st : rocl_gpus_collect(&w->gpus, t, err);
+    return number_processes(w, err);
 }
 
 static void forget_capture(pf_world *w)
@@ -293,7 +293,6 @@ static void forget_capture(pf_world *w)
 void pf_world_close(pf_world *w)
 {
     forget_capture(w);
-    rocl_gpus_free(&w->gpus);
     free(w->described);
     free(w->places);
     free(w->pids);
@@ -313,7 +312,7 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
     if (!w->processes || !w->host_tracks || !w->agent_gpus)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->agent_count; i++) {
-        const rocl_gpu *g = rocl_gpus_find(&w->gpus, c, i);
+        const rocl_gpu *g = rocl_gpu_of(c, i);
         w->agent_gpus[i] = g ? g->id : ROCL_NONE;
     }
     for (uint32_t i = 0; i < c->process_count; i++) {

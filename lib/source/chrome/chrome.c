@@ -489,20 +489,6 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* "rank-3", "rank3", "_r3" in the name of a file. */
-static int64_t rank_of_name(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    static const char *const words[] = {"rank-", "rank_", "rank", "_r"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *p = strcasestr(name, words[i]);
-        p = p ? p + strlen(words[i]) : NULL;
-        if (p && *p >= '0' && *p <= '9')
-            return strtoll(p, NULL, 10);
-    }
-    return -1;
-}
-
 /* The rank, the base time and the names of devices, from known members. */
 static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 {
@@ -524,7 +510,7 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
             rocl_notice(in->trace, "%s: \"%s\" occurs several times: the first is used",
                         in->files[0].path, once[i]->key);
     f->kineto = base || info || devices || rocl_json_child(x, x->nodes, "schemaVersion");
-    f->rank = rank_of_name(in->files[0].path);
+    f->rank = -1;
     if (base) {
         st = rocl_json_load(&r, &b, spool, base->begin, base->end, f->flags, err);
         if (st == ROCL_OK && rocl_json_element(&r, &v) && !rocl_json_int(v.text, &f->base))

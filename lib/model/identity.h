@@ -1,0 +1,80 @@
+/* Who is who: the machines, GPUs and ranks of a trace, decided once, when all inputs have their
+ * definitions. Readers hand in what a file says: the node of a process or an agent, uuids, PCI
+ * addresses, numbers. Everything above asks here, and compares no numbers of devices itself.
+ *
+ *     machine  Two nodes are one machine if their names or machine ids agree and neither differs.
+ *              A node of which neither is known is a machine of its own, and so is a capture
+ *              without a node: unknown is never equal to unknown. The uuid of a GPU that only one
+ *              named machine has tells where such a node is, too; so does rocl_options.same_host.
+ *     GPU      Two agents are one GPU if they are on one machine and have equal uuids, else equal
+ *              PCI addresses, else equal numbers, whatever both know first. A number that counts
+ *              what its process sees (rocl_agent.ordinal) tells nothing between different ranks:
+ *              each may see but its own GPU.
+ *     rank     Processes with the same rank number are one; a process without a number stands for
+ *              itself: see ranks.h.
+ *
+ * The results stand in the definitions: rocl_process.machine, rocl_agent.machine and .gpu. */
+#ifndef ROCL_MODEL_IDENTITY_H
+#define ROCL_MODEL_IDENTITY_H
+
+#include "model/trace.h"
+
+typedef struct rocl_gpu {
+    uint32_t machine;
+    uint32_t id; /* on its machine: the number in the trace if each GPU has one of its own, else
+                    from 0, in order of these numbers */
+    uint32_t uuid, pci;      /* texts; 0 unknown */
+    uint32_t label;          /* text: "GPU 0", or "GPU 0 on node7" if there are several machines */
+    int64_t number;          /* by which agents are compared: of the driver, else the agent's id */
+    bool ordinal;            /* see rocl_agent */
+    int32_t rank;            /* of its first process */
+    uint32_t capture, agent; /* the first that is this GPU */
+} rocl_gpu;
+
+/* Decides all of it anew, for captures in their final order. */
+rocl_status rocl_identity_make(rocl_trace *t, rocl_error *err);
+/* Hands what was decided on to another reading of the same capture. */
+void rocl_identity_copy(rocl_capture *to, const rocl_capture *from);
+
+/* The GPU that an agent of a capture is; NULL for other agents and ROCL_NONE. */
+static inline const rocl_gpu *rocl_gpu_of(const rocl_capture *c, uint32_t agent)
+{
+    const uint32_t gpu = agent < c->agent_count ? c->agents[agent].gpu : ROCL_NONE;
+    return gpu < c->trace->gpu_count ? &c->trace->gpus[gpu] : NULL;
+}
+
+/* What its first process says of it. */
+static inline const rocl_agent *rocl_gpu_agent(const rocl_trace *t, const rocl_gpu *g)
+{
+    return &t->captures[g->capture]->pub.agents[g->agent];
+}
+
+/* The machine of a process; that of the capture if the process is unknown. */
+static inline uint32_t rocl_machine_of(const rocl_capture *c, uint32_t process)
+{
+    return process < c->process_count ? c->processes[process].machine : c->machine;
+}
+
+/* Machines without a name share a clock, unless the data say otherwise; each of the others has its
+ * own. The clock has the number of the first of its machines. */
+static inline uint32_t rocl_clock_of(const rocl_capture *c)
+{
+    return c->trace->machines[c->machine].clock;
+}
+
+static inline bool rocl_machine_is_named(const rocl_machine *m)
+{
+    return m->hostname || m->machine_id;
+}
+
+/* What to call a machine: its host name, its machine id, or "-" when nothing is known. */
+const char *rocl_machine_name(const rocl_trace *t, uint32_t machine);
+/* What stands behind the name of a thing on that machine: " on node7"; " of rank 3", " of pid 4711"
+ * or the name of the file where the machine has no name; "" if the trace has one machine. */
+const char *rocl_machine_place(const rocl_trace *t, uint32_t machine);
+
+/* The one label of a device, in reports, pictures and messages: "GPU 0" by its id, else what
+ * --agent-index-value makes of it; text. */
+uint32_t rocl_device_label(const rocl_capture *c, uint32_t agent);
+
+#endif
