@@ -1,10 +1,12 @@
 /* The machines and GPUs of a trace: see identity.h. */
 #include "model/identity.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/array.h"
 #include "base/map.h"
@@ -72,19 +74,22 @@ static uint32_t node_of_agent(const rocl_capture *c, const rocl_agent *a)
     return c->processes[a->process].node;
 }
 
-/* Does another GPU that the same process sees have this uuid? Then it is a number of the model. */
-static bool repeats_uuid(const rocl_capture *c, const rocl_agent *a)
+/* A uuid or an address that another GPU has as well, which the same process sees, tells nothing:
+ * parts of one device may share it, and tools that make traces up are careless. */
+static bool is_own(const rocl_capture *c, const rocl_agent *a, uint32_t text, bool uuid)
 {
-    for (uint32_t i = 0; i < c->agent_count; i++)
-        if (&c->agents[i] != a && c->agents[i].type == ROCL_AGENT_GPU &&
-            c->agents[i].uuid == a->uuid && c->agents[i].process == a->process)
-            return true;
-    return false;
+    for (uint32_t i = 0; i < c->agent_count && text; i++) {
+        const rocl_agent *b = &c->agents[i];
+        if (b != a && b->type == ROCL_AGENT_GPU && b->process == a->process &&
+            (uuid ? b->uuid : b->pci) == text)
+            return false;
+    }
+    return text != 0;
 }
 
 static bool has_uuid(const rocl_capture *c, const rocl_agent *a)
 {
-    return a->type == ROCL_AGENT_GPU && a->uuid && !repeats_uuid(c, a);
+    return a->type == ROCL_AGENT_GPU && is_own(c, a, a->uuid, true);
 }
 
 /* The machine that one of the GPUs of a node without a name is on; ROCL_NONE: unknown. */
@@ -242,7 +247,7 @@ static rocl_status collect_gpus(rocl_trace *t, rocl_error *err)
             const rocl_gpu is = {
                 .machine = a->machine,
                 .uuid = has_uuid(c, a) ? a->uuid : 0,
-                .pci = a->pci,
+                .pci = is_own(c, a, a->pci, false) ? a->pci : 0,
                 .number = number_of(a),
                 .ordinal = a->ordinal,
                 .rank = a->process < c->process_count ? c->processes[a->process].rank : c->rank,
@@ -435,4 +440,44 @@ void rocl_identity_copy(rocl_capture *to, const rocl_capture *from)
         a->machine = from->agents[i].machine;
         a->gpu = from->agents[i].gpu;
     }
+}
+
+/* ---- uuids ----------------------------------------------------------------------------------- */
+
+uint32_t rocl_uuid_text(rocl_trace *t, const uint8_t bytes[16])
+{
+    static const uint8_t none[16];
+    char text[40] = "GPU-";
+    size_t n = 4;
+    /* The driver has eight bytes, of which the last one is written first. */
+    const bool is_short = !memcmp(bytes + 8, none, 8);
+    if (!memcmp(bytes, none, 16))
+        return 0;
+    for (unsigned i = 0; i < (is_short ? 8 : 16); i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%02x", bytes[is_short ? 7 - i : i]);
+    return rocl_strings_put(t->strings, text, n);
+}
+
+bool rocl_uuid_bytes(const char *text, uint8_t bytes[16])
+{
+    size_t n = 0;
+    memset(bytes, 0, 16);
+    if (strncasecmp(text, "GPU-", 4) != 0)
+        return false;
+    for (text += 4; *text; text++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = strchr(digits, tolower((unsigned char)*text));
+        if (*text == '-')
+            continue;
+        if (!digit || n == 32)
+            return false;
+        bytes[n / 2] = (uint8_t)(bytes[n / 2] << 4 | (digit - digits));
+        n++;
+    }
+    for (unsigned i = 0; i < 4 && n == 16; i++) {
+        const uint8_t b = bytes[i];
+        bytes[i] = bytes[7 - i];
+        bytes[7 - i] = b;
+    }
+    return n == 16 || n == 32;
 }

@@ -77,4 +77,10 @@ const char *rocl_machine_place(const rocl_trace *t, uint32_t machine);
  * --agent-index-value makes of it; text. */
 uint32_t rocl_device_label(const rocl_capture *c, uint32_t agent);
 
+/* The text of a uuid of 16 bytes, as rocprofv3 and Perfetto have it: "GPU-" and hexadecimal digits,
+ * 16 as rocminfo prints them if the other bytes are 0; 0 if all are. */
+uint32_t rocl_uuid_text(rocl_trace *t, const uint8_t bytes[16]);
+/* The reverse. False: the text is of another form. */
+bool rocl_uuid_bytes(const char *text, uint8_t bytes[16]);
+
 #endif

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
+#include "model/identity.h"
 #include "source/short_name.h"
 
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)
@@ -370,6 +372,48 @@ bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *k
     }
     cJSON_Delete(root);
     return ok;
+}
+
+void rocl_read_agent_place(rocl_trace *t, rocl_agent *a, const char *json, size_t n)
+{
+    enum { LOCATION, DOMAIN, UUID, KEYS };
+    static const rocl_view keys[KEYS] = {[LOCATION] = ROCL_JSON_KEY("location_id"),
+                                         [DOMAIN] = ROCL_JSON_KEY("domain"),
+                                         [UUID] = ROCL_JSON_KEY("uuid")};
+    static const rocl_view bytes_key[] = {ROCL_JSON_KEY("bytes")};
+    rocl_json r;
+    rocl_json_token v;
+    uint64_t location = 0, domain = 0;
+    uint8_t uuid[16] = {0};
+    rocl_json_open(&r, json, n, 0, 0);
+    if (!rocl_json_element(&r, &v) || !rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        return;
+    for (int key, left = KEYS; left && (key = rocl_json_member(&r, keys, KEYS, &v)) >= 0; left--) {
+        if (key != UUID) {
+            rocl_json_uint(v.text, key == LOCATION ? &location : &domain);
+            continue;
+        }
+        if (!rocl_json_enter(&r, ROCL_JSON_OBJECT) || rocl_json_member(&r, bytes_key, 1, &v) < 0 ||
+            !rocl_json_enter(&r, ROCL_JSON_OBJECT))
+            break;
+        rocl_json_token name;
+        uint64_t number, value;
+        while (rocl_json_next(&r, &name) == ROCL_JSON_KEY && rocl_json_next(&r, &v)) {
+            const rocl_view digits = {name.text.p + 5, name.text.n - 5};
+            if (name.text.n > 5 && rocl_json_uint(digits, &number) && number < 16 &&
+                rocl_json_uint(v.text, &value))
+                uuid[number] = (uint8_t)value;
+        }
+        rocl_json_leave(&r);
+    }
+    if (location && a->type == ROCL_AGENT_GPU) {
+        char text[40];
+        const int len = snprintf(text, sizeof text, "%04x:%02x:%02x.%x",
+                                 (unsigned)(domain & 0xffff), (unsigned)(location >> 8 & 0xff),
+                                 (unsigned)(location >> 3 & 31), (unsigned)(location & 7));
+        a->pci = rocl_strings_put(t->strings, text, (size_t)len);
+    }
+    a->uuid = a->type == ROCL_AGENT_GPU ? rocl_uuid_text(t, uuid) : 0;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

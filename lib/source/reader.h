@@ -56,6 +56,10 @@ void *rocl_definition_at(rocl_capture *c, rocl_definition kind, uint32_t index);
 /* Frees all definitions made by these functions: the `free_capture` of a reader. */
 void rocl_definitions_free(rocl_model_capture *c);
 
+/* Sets the uuid and the PCI address of an agent from the JSON object that rocprofiler-sdk writes of
+ * it: "uuid":{"bytes":{"value0":...}}, "domain", "location_id". Stops behind these. */
+void rocl_read_agent_place(rocl_trace *t, rocl_agent *a, const char *json, size_t n);
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* Batches that a worker fills: of each kind up to `max` events, with their arguments. When one is

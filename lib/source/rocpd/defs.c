@@ -66,7 +66,7 @@ static const field thread_fields[] = {
     {TEXT(rocl_thread, name, "name")},
 };
 
-enum { AGENT_GENERIC = 11 };
+enum { AGENT_GENERIC = 11, AGENT_EXTDATA };
 
 static const field agent_fields[] = {
     {REF(rocl_agent, node, "nid", nodes)},
@@ -81,6 +81,7 @@ static const field agent_fields[] = {
     {TEXT(rocl_agent, product, "product_name")},
     {TEXT(rocl_agent, user_name, "user_name")},
     {OTHER("generic_name")},
+    {OTHER("extdata")},
 };
 
 enum { QUEUE_EXTDATA = 2 };
@@ -315,6 +316,11 @@ static rocl_status complete_agent(rocpd_set *s, const info_table *t, const rocpd
     for (rocl_agent_type k = ROCL_AGENT_CPU; k <= ROCL_AGENT_NIC; k++)
         if (!strcmp(rocl_str(s->trace, a->type_name), names[k]))
             a->type = k;
+    if (r) {
+        size_t n;
+        const char *json = rocpd_read_json(&s->unpacked, r->rows, AGENT_EXTDATA, r->row, &n);
+        rocl_read_agent_place(s->trace, a, json, n);
+    }
     rocl_label_agent(s->trace, a);
     return ROCL_OK;
 }
