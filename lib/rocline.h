@@ -110,9 +110,11 @@ typedef struct rocl_agent {
     int64_t absolute_index, logical_index, type_index; /* -1 unknown */
     uint32_t type_name;                                /* text as stored: "GPU" */
     uint32_t name, model, vendor, product, user_name;  /* texts */
-    uint32_t label; /* text: "Agent 2", "GPU 0", by --agent-index-value */
-    uint32_t uuid;  /* text: "GPU-" and 16 hexadecimal digits, or as the file has it; "" unknown */
-    uint32_t pci;   /* text: "0000:c1:00.0"; "" unknown */
+    uint32_t label;  /* text: "Agent 2", "GPU 0", by --agent-index-value, as AMD's tools have it */
+    uint32_t device; /* text: what it is called elsewhere, one name for one device: "GPU 0", "CPU
+                        1", "GPU 0 on node7" if there are several machines */
+    uint32_t uuid;   /* text: "GPU-" and 16 hexadecimal digits, or as the file has it; "" unknown */
+    uint32_t pci;    /* text: "0000:c1:00.0"; "" unknown */
     uint32_t machine; /* of the trace, as in rocl_process */
     uint32_t gpu;     /* of the trace: agents of several processes that are one GPU have the same
                          number; ROCL_NONE: it is no GPU */

@@ -376,8 +376,8 @@ void rocl_check_steps(rocl_doctor *d)
 /* ---- rules on processes that are there twice ------------------------------------------------- */
 
 typedef struct process_ref {
-    size_t process; /* of all */
-    uint32_t machine;
+    size_t process;   /* of all */
+    uint32_t machine; /* those without a name may be the same one */
     int64_t pid;
 } process_ref;
 
@@ -418,8 +418,9 @@ void rocl_check_recordings(rocl_doctor *d)
         const rocl_capture *c = &t->captures[i]->pub;
         for (uint32_t k = 0; k < c->process_count; k++)
             if (c->processes[k].pid > 0)
-                all[n++] = (process_ref){d->facts.first_process[i] + k, c->processes[k].machine,
-                                         c->processes[k].pid};
+                all[n++] =
+                    (process_ref){d->facts.first_process[i] + k,
+                                  t->machines[c->processes[k].machine].clock, c->processes[k].pid};
     }
     if (n)
         qsort(all, n, sizeof *all, compare_processes);

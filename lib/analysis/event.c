@@ -609,11 +609,6 @@ static const char *id_text(const lookup *l, const related *r, char *to)
     return to;
 }
 
-static uint32_t agent_label(const rocl_capture *c, uint32_t agent)
-{
-    return agent < c->agent_count ? c->agents[agent].label : ROCL_NONE;
-}
-
 /* The name of a value is that of its counter. */
 static uint32_t name_text(const lookup *l, const related *r)
 {
@@ -641,7 +636,7 @@ static const char *track_text(const lookup *l, const related *r, char *to)
             snprintf(to, TRACK_SIZE, "thread %s%s%s", number, *name ? ", " : "", name);
         return to;
     }
-    const char *agent = r->agent < c->agent_count ? rocl_str(t, c->agents[r->agent].label) : "";
+    const char *agent = r->agent < c->agent_count ? rocl_str(t, c->agents[r->agent].device) : "";
     const char *lane = r->stream < c->stream_count ? rocl_str(t, c->streams[r->stream].label)
                        : r->queue < c->queue_count ? rocl_str(t, c->queues[r->queue].label)
                                                    : "";
@@ -710,7 +705,7 @@ static event_row make_event_row(const lookup *l, char id[ID_SIZE])
         .rank = -1,
         .tid = e->thread < c->thread_count ? c->threads[e->thread].tid : -1,
         .thread = e->thread < c->thread_count ? c->threads[e->thread].name : ROCL_NONE,
-        .agent = agent_label(c, e->agent),
+        .agent = rocl_device_of(c, e->agent),
         .queue = e->queue < c->queue_count ? c->queues[e->queue].label : ROCL_NONE,
         .stream = e->stream < c->stream_count ? c->streams[e->stream].label : ROCL_NONE,
         .kernel = ROCL_NONE,
@@ -765,8 +760,8 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
         fill_dispatch(l, &row, &l->record.dispatch, grid, workgroup, sizeof grid);
         break;
     case ROCL_COPY:
-        row.from = agent_label(c, l->record.copy.src);
-        row.to = agent_label(c, l->record.copy.dst);
+        row.from = rocl_device_of(c, l->record.copy.src);
+        row.to = rocl_device_of(c, l->record.copy.dst);
         row.bytes = positive_or_unknown(l->record.copy.size);
         row.rate = rate_of(l->record.copy.size, e->duration);
         break;

@@ -60,7 +60,7 @@ static rocl_status add_launch_batch(void *self, unsigned worker, const rocl_batc
         const rocl_event *e = &d->e;
         const uint64_t key[4] = {rocl_process_word(c, e), e->stack_id, (uint64_t)e->start, e->id};
         const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e),
-                                    d->agent < c->agent_count ? c->agents[d->agent].label : 0,
+                                    d->agent < c->agent_count ? c->agents[d->agent].device : 0,
                                     rocl_lane_label(c, d->stream, d->queue)};
         st = rocl_add_numbers(l->kernels, worker, key, numbers, 4, err);
     }

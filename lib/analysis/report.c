@@ -471,14 +471,12 @@ rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)
 {
     const rocl_agent_key *k = field;
     const rocl_trace *t = r->c->trace;
-    if (k->type == ROCL_AGENT_GPU && (uint64_t)k->id < t->gpu_count)
-        return rocl_field_gpu(r, &(const rocl_gpu *){&t->gpus[k->id]});
     for (size_t i = first_of(t, k->machine); i < t->capture_count && k->type != ROCL_NONE; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
         for (uint32_t n = 0; n < c->agent_count; n++) {
             rocl_agent_key other = rocl_agent_key_of(c, n, (int32_t)k->rank);
             if (!rocl_compare_agents(k, &other))
-                return cell_on_machine(r, rocl_str(t, c->agents[n].label), k->machine);
+                return rocl_field_text(r, &c->agents[n].device);
         }
     }
     return cell_on_machine(r, "unknown", k->machine);

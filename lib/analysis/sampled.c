@@ -508,7 +508,7 @@ static rocl_datum field_agent(const rocl_report_rows *r, const void *field)
     if (t->key.agent == ROCL_NONE)
         return (rocl_datum){0};
     const rocl_capture *c = &r->c->trace->captures[t->key.capture]->pub;
-    return rocl_field_text(r, &c->agents[t->key.agent].label);
+    return rocl_field_text(r, &c->agents[t->key.agent].device);
 }
 
 static rocl_datum field_pid(const rocl_report_rows *r, const void *field)

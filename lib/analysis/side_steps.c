@@ -140,12 +140,16 @@ static bool take_process(rocl_step_reader *r, uint64_t process, uint64_t *last)
     return true;
 }
 
-/* "Agent 4, Stream 7"; NULL: memory is out. */
+/* "GPU 4, Stream 7", without the machine, which may be another one in the other run; NULL: memory
+ * is out. */
 static char *name_lane(const rocl_trace *t, const rocl_step_lane *k)
 {
     const rocl_capture *c = &t->captures[k->lane.capture]->pub;
     const rocl_lane_name n = rocl_name_lane(t, &k->lane);
-    const char *agent = k->agent < c->agent_count ? rocl_str(t, c->agents[k->agent].label) : "";
+    const rocl_gpu *gpu = rocl_gpu_of(c, k->agent);
+    char agent[32] = "";
+    if (gpu)
+        snprintf(agent, sizeof agent, "GPU %u", gpu->id);
     const char *name = n.name == ROCL_NONE ? "" : rocl_str(t, n.name);
     char *text;
     return asprintf(&text, "%s%s%s", agent, *agent && *name ? ", " : "", name) < 0 ? NULL : text;

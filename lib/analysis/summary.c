@@ -126,7 +126,7 @@ static void read_agent_and_lane(const rocl_batch *b, size_t i, uint32_t *agent, 
 
 static uint32_t agent_label(const rocl_capture *c, uint32_t agent)
 {
-    return agent < c->agent_count ? c->agents[agent].label : 0;
+    return agent < c->agent_count ? c->agents[agent].device : 0;
 }
 
 static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_key *k)

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "model/identity.h"
 
 /* What an error lists is cut here: a trace may have thousands of ranks. */
 #define LISTED_MAX 24
@@ -173,11 +174,13 @@ static bool is_number(const char *s, int64_t *n)
     return s && !*s;
 }
 
-/* The number of its label; "GPU 0", "gpu:0", "gpu0": the type and the index among the agents of
- * that type; its label, "Agent 2" also where it has a name: "Agent 2 (trainer)"; one of its names.
- */
-static bool is_agent(const rocl_trace *t, const rocl_agent *a, const char *word)
+/* The number of its label; "GPU 0", "gpu:0", "gpu0": the type and the number by which outputs call
+ * it, on any machine; "GPU 0 on node7"; its label, "Agent 2" also where it has a name: "Agent 2
+ * (trainer)"; one of its names. */
+static bool is_agent(const rocl_trace *t, const rocl_capture *c, uint32_t agent, const char *word)
 {
+    const rocl_agent *a = &c->agents[agent];
+    const rocl_gpu *gpu = rocl_gpu_of(c, agent);
     int64_t n;
     if (is_number(word, &n))
         return n == (t->opt.agent_index == ROCL_INDEX_ABSOLUTE        ? a->absolute_index
@@ -188,12 +191,12 @@ static bool is_agent(const rocl_trace *t, const rocl_agent *a, const char *word)
     if (type_len && !strncasecmp(word, type, type_len)) {
         const char *index = word + type_len;
         index += *index == ':' || *index == ' ';
-        if (is_number(index, &n) && n == a->type_index)
+        if (is_number(index, &n) && n == (gpu ? (int64_t)gpu->id : a->type_index))
             return true;
     }
     if (!strncasecmp(label, word, len) && (!label[len] || !strncmp(label + len, " (", 2)))
         return true;
-    const uint32_t names[] = {a->name, a->product, a->model, a->user_name};
+    const uint32_t names[] = {a->device, a->name, a->product, a->model, a->user_name};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcasecmp(rocl_str(t, names[i]), word))
             return true;
@@ -206,7 +209,7 @@ static bool mark_agents(rocl_who *w, const rocl_trace *t, const char *word)
     for (size_t c = 0; *word && c < t->capture_count; c++) {
         const rocl_capture *cap = &t->captures[c]->pub;
         for (uint32_t i = 0; i < cap->agent_count; i++) {
-            if (!is_agent(t, &cap->agents[i], word))
+            if (!is_agent(t, cap, i, word))
                 continue;
             w->captures[c].agents[i] = 1;
             any = true;
@@ -223,9 +226,8 @@ static rocl_status fail_unknown_agent(const rocl_trace *t, const char *word, roc
         const rocl_capture *cap = &t->captures[c]->pub;
         for (uint32_t i = 0; i < cap->agent_count; i++) {
             const rocl_agent *a = &cap->agents[i];
-            snprintf(text, sizeof text, "%.100s (%.40s:%" PRId64 "%s%.80s)", rocl_str(t, a->label),
-                     rocl_str(t, a->type_name), a->type_index, a->name ? ", " : "",
-                     rocl_str(t, a->name));
+            snprintf(text, sizeof text, "%.100s (%.40s%s%.80s)", rocl_str(t, a->device),
+                     rocl_str(t, a->label), a->name ? ", " : "", rocl_str(t, a->name));
             add_to_listing(&known, text);
         }
     }

@@ -34,7 +34,8 @@ static bool is_named(const rocl_node *n)
 typedef struct numbering {
     rocl_trace *trace;
     size_t machine_cap;
-    rocl_map of_uuid; /* uuid (text) of a GPU -> its machine, TWO_MACHINES if several have it */
+    rocl_map of_uuid;    /* uuid (text) of a GPU -> its machine, TWO_MACHINES if several have it */
+    rocl_map of_process; /* rank and pid -> the machine without a name that such a process is on */
 } numbering;
 
 enum { TWO_MACHINES = ROCL_NONE - 1 };
@@ -106,6 +107,20 @@ static uint32_t machine_by_uuid(const numbering *n, const rocl_capture *c, uint3
     return ROCL_NONE;
 }
 
+/* A process without a name of its host that has a rank: in another file it is the same one. */
+static bool find_rank(const rocl_capture *c, uint32_t node, uint64_t *key)
+{
+    for (uint32_t i = 0; i < c->process_count; i++) {
+        const rocl_process *p = &c->processes[i];
+        const uint32_t on = p->node < c->node_count ? p->node : c->node_count == 1 ? 0 : ROCL_NONE;
+        if (on != node || p->rank < 0 || p->pid <= 0)
+            continue;
+        *key = rocl_mix64((uint64_t)p->pid) ^ (uint64_t)(uint32_t)p->rank;
+        return true;
+    }
+    return false;
+}
+
 static bool note_uuids(numbering *n, const rocl_capture *c, uint32_t node, uint32_t machine)
 {
     for (uint32_t i = 0; i < c->agent_count; i++) {
@@ -131,13 +146,18 @@ static rocl_status decide_machine(numbering *n, const rocl_capture *c, uint32_t 
     rocl_status st = ROCL_OK;
     if (*decided == ROCL_NONE) {
         const rocl_node *known = node == ROCL_NONE ? NULL : &c->nodes[node];
+        uint64_t process = 0;
+        const bool ranked = find_rank(c, node, &process);
         if (known && is_named(known))
             st = number_named_node(n, c, known, decided, err);
         else if (t->opt.same_host && t->machine_count)
             *decided = 0;
-        else if ((*decided = machine_by_uuid(n, c, node)) == ROCL_NONE) {
+        else if ((*decided = machine_by_uuid(n, c, node)) == ROCL_NONE && ranked)
+            *decided = rocl_map_get(&n->of_process, process, ROCL_NONE);
+        if (st == ROCL_OK && *decided == ROCL_NONE) {
             *decided = (uint32_t)t->machine_count;
-            if (!add_machine(n, &(rocl_machine){.first = c->index}))
+            if (!add_machine(n, &(rocl_machine){.first = c->index}) ||
+                (ranked && !rocl_map_put(&n->of_process, process, *decided)))
                 st = rocl_fail_memory(err);
         }
         if (st == ROCL_OK && !note_uuids(n, c, node, *decided))
@@ -392,6 +412,28 @@ const char *rocl_machine_place(const rocl_trace *t, uint32_t machine)
                : "";
 }
 
+/* A device that is no GPU has its type and number, or the label that AMD's tools give it. */
+static rocl_status name_devices(rocl_trace *t, rocl_capture *c, rocl_error *err)
+{
+    char text[360];
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        rocl_agent *a = (rocl_agent *)(uintptr_t)&c->agents[i];
+        const char *place = rocl_machine_place(t, a->machine), *type = rocl_str(t, a->type_name);
+        if (a->gpu != ROCL_NONE)
+            a->device = t->gpus[a->gpu].label;
+        else {
+            if (a->type != ROCL_AGENT_OTHER && a->type_index >= 0 && *type)
+                rocl_label(text, sizeof text, "%s %" PRId64 "%s", type, a->type_index, place);
+            else
+                rocl_label(text, sizeof text, "%.100s%s", rocl_str(t, a->label), place);
+            a->device = put_text(t, text);
+        }
+        if (a->device == ROCL_NONE)
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
+}
+
 static rocl_status label_gpus(rocl_trace *t, rocl_error *err)
 {
     char text[360];
@@ -420,6 +462,7 @@ rocl_status rocl_identity_make(rocl_trace *t, rocl_error *err)
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         st = number_machines(&n, &t->captures[i]->pub, err);
     rocl_map_free(&n.of_uuid);
+    rocl_map_free(&n.of_process);
     number_clocks(t);
     if (st == ROCL_OK)
         st = collect_gpus(t, err);
@@ -427,7 +470,11 @@ rocl_status rocl_identity_make(rocl_trace *t, rocl_error *err)
         st = order_gpus(t, err);
     if (st == ROCL_OK)
         st = name_places(t, err);
-    return st ? st : label_gpus(t, err);
+    if (st == ROCL_OK)
+        st = label_gpus(t, err);
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
+        st = name_devices(t, &t->captures[i]->pub, err);
+    return st;
 }
 
 void rocl_identity_copy(rocl_capture *to, const rocl_capture *from)
@@ -439,6 +486,7 @@ void rocl_identity_copy(rocl_capture *to, const rocl_capture *from)
         rocl_agent *a = (rocl_agent *)(uintptr_t)&to->agents[i];
         a->machine = from->agents[i].machine;
         a->gpu = from->agents[i].gpu;
+        a->device = from->agents[i].device;
     }
 }
 

@@ -4,8 +4,9 @@
  *
  *     machine  Two nodes are one machine if their names or machine ids agree and neither differs.
  *              A node of which neither is known is a machine of its own, and so is a capture
- *              without a node: unknown is never equal to unknown. The uuid of a GPU that only one
- *              named machine has tells where such a node is, too; so does rocl_options.same_host.
+ *              without a node: unknown is never equal to unknown. What tells where such a node is,
+ *              too: the uuid of a GPU that only one machine has; a process of the same rank and
+ *              pid, which is the same process in another file; rocl_options.same_host.
  *     GPU      Two agents are one GPU if they are on one machine and have equal uuids, else equal
  *              PCI addresses, else equal numbers, whatever both know first. A number that counts
  *              what its process sees (rocl_agent.ordinal) tells nothing between different ranks:
@@ -73,9 +74,12 @@ const char *rocl_machine_name(const rocl_trace *t, uint32_t machine);
  * or the name of the file where the machine has no name; "" if the trace has one machine. */
 const char *rocl_machine_place(const rocl_trace *t, uint32_t machine);
 
-/* The one label of a device, in reports, pictures and messages: "GPU 0" by its id, else what
- * --agent-index-value makes of it; text. */
-uint32_t rocl_device_label(const rocl_capture *c, uint32_t agent);
+/* The one name of a device, in reports, pictures and messages (text): "GPU 0", with its place; what
+ * is unknown has none. */
+static inline uint32_t rocl_device_of(const rocl_capture *c, uint32_t agent)
+{
+    return agent < c->agent_count ? c->agents[agent].device : ROCL_NONE;
+}
 
 /* The text of a uuid of 16 bytes, as rocprofv3 and Perfetto have it: "GPU-" and hexadecimal digits,
  * 16 as rocminfo prints them if the other bytes are 0; 0 if all are. */

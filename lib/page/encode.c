@@ -289,9 +289,9 @@ static void put_details(page_sink *s, rocl_buf *to, const rocl_track_event *e)
         const uint32_t from = e->op ? e->other_agent : e->agent;
         const uint32_t into = e->op ? e->agent : e->other_agent;
         if (from < c->agent_count)
-            put_text(s, to, FIELD_FROM, c->agents[from].label);
+            put_text(s, to, FIELD_FROM, c->agents[from].device);
         if (into < c->agent_count)
-            put_text(s, to, FIELD_TO, c->agents[into].label);
+            put_text(s, to, FIELD_TO, c->agents[into].device);
     } else if (e->kind == ROCL_GRAPH) {
         put_number(to, FIELD_KERNELS, e->size < INT64_MAX ? (int64_t)e->size : 0);
     }

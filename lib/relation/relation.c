@@ -135,7 +135,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(parent_stack_id, INTEGER, ROCL_FIELD_PARENT, e->parent_stack_id, __VA_ARGS__) \
     X(correlation_id, INTEGER, ROCL_FIELD_CORRELATION, e->correlation_id, __VA_ARGS__)
 #define AGENT_COLUMNS(X, prefix, index, ...)                                                            \
-    X(prefix, TEXT, 0, TEXT_OF(agents, index, label), __VA_ARGS__) \
+    X(prefix, TEXT, 0, TEXT_OF(agents, index, device), __VA_ARGS__) \
     X(prefix##_name, TEXT, 0, TEXT_OF(agents, index, name), __VA_ARGS__) \
     X(prefix##_abs_index, INTEGER, 0, known_cell(OF(agents, index, absolute_index)), __VA_ARGS__) \
     X(prefix##_log_index, INTEGER, 0, known_cell(OF(agents, index, logical_index)), __VA_ARGS__) \
@@ -289,7 +289,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
-    X(label, TEXT, 0, text_cell(r->label), __VA_ARGS__) \
+    X(label, TEXT, 0, text_cell(r->device), __VA_ARGS__) \
     X(type, TEXT, 0, text_cell(r->type_name), __VA_ARGS__) \
     X(absolute_index, INTEGER, 0, known_cell(r->absolute_index), __VA_ARGS__) \
     X(logical_index, INTEGER, 0, known_cell(r->logical_index), __VA_ARGS__) \
@@ -330,7 +330,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
-    X(agent, TEXT, 0, TEXT_OF(agents, r->agent, label), __VA_ARGS__) \
+    X(agent, TEXT, 0, TEXT_OF(agents, r->agent, device), __VA_ARGS__) \
     X(agent_abs_index, INTEGER, 0, known_cell(OF(agents, r->agent, absolute_index)), __VA_ARGS__) \
     X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__) \
     X(symbol, TEXT, 0, text_cell(r->symbol), __VA_ARGS__) \

@@ -157,11 +157,8 @@ void rocl_gpu_label(const rocl_trace *t, const rocl_gpu *g, char *name, size_t s
 
 void rocl_agent_label(const rocl_capture *c, uint32_t agent, char *s, size_t size)
 {
-    const rocl_gpu *gpu = rocl_gpu_of(c, agent);
-    if (gpu)
-        snprintf(s, size, "GPU %" PRIu32, gpu->id);
-    else if (agent < c->agent_count)
-        rocl_label(s, size, "%s", rocl_str(c->trace, c->agents[agent].label));
+    if (agent < c->agent_count)
+        rocl_label(s, size, "%s", rocl_str(c->trace, c->agents[agent].device));
     else
         snprintf(s, size, ROCL_UNKNOWN_AGENT);
 }

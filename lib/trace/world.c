@@ -33,7 +33,8 @@ static const size_t process_texts[] = {offsetof(rocl_process, command),
 static const size_t agent_texts[] = {
     offsetof(rocl_agent, type_name), offsetof(rocl_agent, name),    offsetof(rocl_agent, model),
     offsetof(rocl_agent, vendor),    offsetof(rocl_agent, product), offsetof(rocl_agent, user_name),
-    offsetof(rocl_agent, label),     offsetof(rocl_agent, uuid),    offsetof(rocl_agent, pci)};
+    offsetof(rocl_agent, label),     offsetof(rocl_agent, uuid),    offsetof(rocl_agent, pci),
+    offsetof(rocl_agent, device)};
 static const size_t thread_texts[] = {offsetof(rocl_thread, name)};
 static const size_t queue_texts[] = {offsetof(rocl_queue, name), offsetof(rocl_queue, label)};
 static const size_t kernel_texts[] = {offsetof(rocl_kernel, mangled),

@@ -101,11 +101,15 @@ world *world_new(const rocl_options *opt)
                             .agents = w->agents[i],
                             .agent_count = i ? 1 : 3};
     }
+    w->trace.opt.same_host = true;
+    assert_int_equal(rocl_identity_make(&w->trace, NULL), ROCL_OK);
     return w;
 }
 
 void world_free(world *w)
 {
+    free(w->trace.machines);
+    free(w->trace.gpus);
     rocl_strings_free(w->trace.strings);
     rocl_sort_space_free(w->trace.space);
     free(w);

@@ -14,6 +14,7 @@
 
 #include "filter/filter.h"
 #include "filter/stages.h"
+#include "model/identity.h"
 
 #define NONE      ROCL_NONE
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})

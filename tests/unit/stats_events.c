@@ -19,7 +19,10 @@ static const char *const schema =
     "'RCCL' WHEN substr(c.string, 1, 10) = 'ROCDECODE_' THEN 'ROCDECODE' WHEN substr(c.string, "   \
     "1, "                                                                                          \
     "8) = 'ROCJPEG_' THEN 'ROCJPEG' ELSE 'OTHER' END"
-#define LABEL(of) "'Agent ' || coalesce(" of ".logical_index, " of ".id)"
+#define LABEL(of)                                                                                  \
+    "CASE WHEN " of ".type IN ('GPU', 'CPU') AND " of ".type_index IS NOT NULL THEN " of           \
+    ".type || ' ' || " of ".type_index ELSE 'Agent ' || coalesce(" of ".logical_index, " of        \
+    ".id) END || '%P'"
 #define GPU(of)                                                                                    \
     "CASE " of ".type WHEN 'GPU' THEN %M * 100000 + coalesce(" of ".absolute_index, " of ".id) "   \
     "END"
@@ -113,6 +116,7 @@ typedef struct base { /* of one capture */
     char suffix[64];
     bool by_track;
     uint32_t machine;
+    char place[128];
 } base;
 
 static void find_suffix(sqlite3 *db, base *b, const char *guid)
@@ -142,7 +146,7 @@ static const struct {
     {"sample-name", "k.name_id", "x.name_id"},
 };
 
-/* %S: the suffix of the tables; %M: the machine; %%: a percent sign. */
+/* %S: the suffix of the tables; %M: the machine; %P: where things are on it; %%: a percent sign. */
 static void expand_to(const base *b, const char *sql, sqlite3_str *out)
 {
     while (*sql) {
@@ -160,6 +164,8 @@ static void expand_to(const base *b, const char *sql, sqlite3_str *out)
                 sqlite3_str_appendall(out, b->suffix);
             else if (sql[1] == 'M')
                 sqlite3_str_appendf(out, "%u", b->machine);
+            else if (sql[1] == 'P')
+                sqlite3_str_appendf(out, "%q", b->place);
             else
                 sqlite3_str_appendchar(out, 1, '%');
             sql += 2;
@@ -177,6 +183,8 @@ static char *expand(sqlite3 *db, const base *b, const char *sql)
 static void collect(sqlite3 *db, const rocl_trace *t, const rocl_capture *c)
 {
     base b = {.machine = c->machine};
+    if (rocl_trace_machines(t) > 1)
+        snprintf(b.place, sizeof b.place, " on %s", rocl_text(t, c->nodes[0].hostname, NULL));
     char *sql = sqlite3_mprintf("ATTACH 'file:%q?immutable=1' AS f", c->path);
     run_sql(db, sql);
     sqlite3_free(sql);

@@ -283,8 +283,8 @@ static void test_agents(void **state)
         {{.include = work, .agents = LIST("0"), .agent_index = ROCL_INDEX_TYPE_RELATIVE},
          "8 10 11 12 13 16 17"},
         {{.agents = LIST("9")},
-         "2 --agent: \"9\": no such agent in the trace; known: Agent 0 (CPU:0, EPYC, Jr), Agent 1 "
-         "(GPU:0, gfx942), Agent 2 (GPU:1, gfx90a)"},
+         "2 --agent: \"9\": no such agent in the trace; known: CPU 0 (Agent 0, EPYC, Jr), GPU 0 "
+         "(Agent 1, gfx942), GPU 1 (Agent 2, gfx90a)"},
     };
     CHECK(rows);
     static const char *const wrong[] = {"",   ",",   "gpu",   "gpu:", "gpu:9", "gpu::0", "gfx94",

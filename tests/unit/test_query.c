@@ -254,7 +254,7 @@ static void test_pushed_down(source *s)
         "%skind = 'nothing'",
         "%spid IN (SELECT pid FROM process)",
         "%sid IN (1, 3.0, 4.5, 'x')",
-        "%sagent IN ('Agent 1', 'Agent 2') AND %sname LIKE '%%e%%'",
+        "%sagent IN ('GPU 0', 'GPU 1') AND %sname LIKE '%%e%%'",
         "%sdepth > 0 AND %sname LIKE 'h%%'",
     };
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {

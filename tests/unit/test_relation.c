@@ -237,6 +237,16 @@ static const rocl_relation_column *find_column(const rocl_relation *r, const cha
     return NULL;
 }
 
+/* What AMD's files call a device. */
+static uint32_t label_of(const rocl_trace *t, uint32_t device)
+{
+    for (size_t i = 0; i < rocl_trace_captures(t); i++)
+        for (uint32_t k = 0; k < rocl_trace_capture(t, i)->agent_count; k++)
+            if (rocl_trace_capture(t, i)->agents[k].device == device)
+                return rocl_trace_capture(t, i)->agents[k].label;
+    return device;
+}
+
 static void put_cell(rocl_buf *to, const rocl_trace *t, const pair *p, rocl_cell_type type,
                      int64_t cell)
 {
@@ -247,7 +257,8 @@ static void put_cell(rocl_buf *to, const rocl_trace *t, const pair *p, rocl_cell
         return;
     switch (type) {
     case ROCL_CELL_TEXT:
-        s = rocl_text(t, (uint32_t)cell, &n);
+        s = rocl_text(
+            t, strstr(p->title, "Agent_Id") ? label_of(t, (uint32_t)cell) : (uint32_t)cell, &n);
         rocl_buf_put(to, s, n);
         break;
     case ROCL_CELL_REAL:

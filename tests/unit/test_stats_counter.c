@@ -34,10 +34,8 @@ static bool of_place(const rocl_trace *t, const rocl_table *table, size_t row, c
     if (rocl_trace_machines(t) > 1)
         snprintf(host, sizeof host, " on %s", rocl_text(t, c->nodes[0].hostname, NULL));
     snprintf(name, sizeof name, "%s%s",
-             agent == ROCL_NONE ? "unknown" : rocl_text(t, c->agents[agent].label, NULL), host);
-    const rocl_gpu *gpu = rocl_gpu_of(c, agent);
-    if (gpu)
-        snprintf(name, sizeof name, "GPU %u%s", gpu->id, host);
+             agent == ROCL_NONE ? "unknown" : rocl_text(t, c->agents[agent].device, NULL),
+             agent == ROCL_NONE ? host : "");
     return !strcmp(name, text_if_any(table, row, "agent"));
 }
 

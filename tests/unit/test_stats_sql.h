@@ -51,7 +51,7 @@ static inline void expand(sqlite3_str *out, const char *sql, const char *suffix,
     " %J JOIN rocpd_info_process%S p ON p.id = %T.pid LEFT JOIN rocpd_event%S e ON e.id = "        \
     "x.event_id "
 #define SOUND " WHERE x.start >= 0 AND x.\"end\" > 0 AND x.\"end\" >= x.start"
-#define AGENT "'Agent ' || coalesce(a.logical_index, a.id)"
+#define AGENT "a.type || ' ' || a.type_index" /* and where it is, later */
 
 static const char *const host_and_work[] = {
     "INSERT INTO host SELECT %N, %T.pid, %T.tid, e.stack_id, x.id, x.start, x.\"end\", "
@@ -102,6 +102,12 @@ static inline void collect(sqlite3 *db, const rocl_trace *t, size_t n)
         sqlite3_free(sql);
     }
     sqlite3_free(suffix);
+    if (rocl_trace_machines(t) > 1) {
+        sql = sqlite3_mprintf("UPDATE work SET agent = agent || ' on ' || %Q WHERE cap = %d",
+                              rocl_text(t, c->nodes[0].hostname, NULL), (int)n);
+        run_sql(db, sql);
+        sqlite3_free(sql);
+    }
     run_sql(db, "DETACH f");
 }
 
