@@ -250,9 +250,9 @@ rocl_status rocl_apply_names(rocl_trace *t, rocl_error *err)
             st = complete_capture(t, t->captures[i], hosts, ranks, err);
     }
     /* Another rank of a team may have opened what they match. */
-    if (st == ROCL_OK && !remote && !rocl_team_size(t->opt.team))
+    if (st == ROCL_OK && !remote && rocl_team_size(t->opt.team) < 2)
         st = refuse_unused("--host", t->opt.hosts, hosts, err);
-    if (st == ROCL_OK && !remote && !rocl_team_size(t->opt.team))
+    if (st == ROCL_OK && !remote && rocl_team_size(t->opt.team) < 2)
         st = refuse_unused("--rank", t->opt.rank_numbers, ranks, err);
     free(hosts);
     free(ranks);
