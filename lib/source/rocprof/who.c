@@ -212,8 +212,8 @@ static bool apply_gpus(const rocprof_who *w, rocl_records_input *in)
                                ROCL_NONE);
         if (at == ROCL_NONE)
             continue;
-        a->uuid = w->gpus[at].uuid;
-        a->pci = w->gpus[at].pci;
+        a->uuid = w->gpus[at].uuid ? w->gpus[at].uuid : a->uuid;
+        a->pci = w->gpus[at].pci ? w->gpus[at].pci : a->pci;
     }
     rocl_map_free(&known);
     return ok;
