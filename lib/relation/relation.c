@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "model/identity.h"
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 static inline int64_t text_cell(uint32_t text)
@@ -61,6 +63,30 @@ static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
     ((index) < c->counter_count ? text_cell(c->counters[index].name) : text_cell(e->name))
 #define NODE_OF(process) ((process) < c->process_count ? c->processes[process].node : ROCL_NONE)
 
+/* The host of a process, as identity decided it; of a capture read elsewhere, that of its node. */
+static int64_t host_cell(const rocl_capture *c, uint32_t process)
+{
+    const rocl_machine *m = rocl_machine_at(c, process);
+    const uint32_t node = rocl_node_or_only(c, NODE_OF(process));
+    return id_cell(m && m->hostname       ? m->hostname
+                   : node < c->node_count ? c->nodes[node].hostname
+                                          : 0);
+}
+
+static int64_t agent_host_cell(const rocl_capture *c, const rocl_agent *a)
+{
+    const rocl_trace *t = c->trace;
+    return a->machine < t->machine_count ? id_cell(t->machines[a->machine].hostname)
+                                         : host_cell(c, a->process);
+}
+
+/* What the GPU that an agent is is called in all of the trace; NULL: it is none. */
+static int64_t gpu_cell(const rocl_capture *c, uint32_t agent)
+{
+    const rocl_gpu *g = rocl_gpu_of(c, agent);
+    return g ? text_cell(g->label) : ROCL_CELL_NULL;
+}
+
 static const char *const alloc_words[] = {[ROCL_OP_OTHER] = "OTHER",
                                           [ROCL_OP_ALLOC] = "ALLOC",
                                           [ROCL_OP_FREE] = "FREE",
@@ -116,7 +142,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 #define WHO_COLUMNS(X, ...)                                                                             \
     X(rank, INTEGER, 0, known_cell(OF(processes, e->process, rank)), __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
-    X(hostname, TEXT, 0, TEXT_OF(nodes, NODE_OF(e->process), hostname), __VA_ARGS__) \
+    X(hostname, TEXT, 0, host_cell(c, e->process), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(e->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, e->process, pid), __VA_ARGS__) \
     X(tid, INTEGER, 0, OF(threads, e->thread, tid), __VA_ARGS__)
@@ -136,6 +162,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(correlation_id, INTEGER, ROCL_FIELD_CORRELATION, e->correlation_id, __VA_ARGS__)
 #define AGENT_COLUMNS(X, prefix, index, ...)                                                            \
     X(prefix, TEXT, 0, TEXT_OF(agents, index, label), __VA_ARGS__) \
+    X(prefix##_gpu, TEXT, 0, gpu_cell(c, index), __VA_ARGS__) \
     X(prefix##_name, TEXT, 0, TEXT_OF(agents, index, name), __VA_ARGS__) \
     X(prefix##_abs_index, INTEGER, 0, known_cell(OF(agents, index, absolute_index)), __VA_ARGS__) \
     X(prefix##_log_index, INTEGER, 0, known_cell(OF(agents, index, logical_index)), __VA_ARGS__) \
@@ -265,7 +292,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(r->rank), __VA_ARGS__) \
-    X(hostname, TEXT, 0, TEXT_OF(nodes, r->node, hostname), __VA_ARGS__) \
+    X(hostname, TEXT, 0, host_cell(c, (uint32_t)(r - c->processes)), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
     X(pid, INTEGER, 0, r->pid, __VA_ARGS__) \
     X(ppid, INTEGER, 0, r->ppid, __VA_ARGS__) \
@@ -279,6 +306,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
+    X(hostname, TEXT, 0, host_cell(c, r->process), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(ppid, INTEGER, 0, OF(processes, r->process, ppid), __VA_ARGS__) \
@@ -287,8 +315,13 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 #define AGENT_TABLE_COLUMNS(X, ...)                                                                     \
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
+    X(hostname, TEXT, 0, agent_host_cell(c, r), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
+    X(gpu, TEXT, 0, gpu_cell(c, (uint32_t)(r - c->agents)), __VA_ARGS__) \
+    X(uuid, TEXT, 0, id_cell(r->uuid), __VA_ARGS__) \
+    X(pci, TEXT, 0, id_cell(r->pci), __VA_ARGS__) \
     X(label, TEXT, 0, text_cell(r->label), __VA_ARGS__) \
     X(type, TEXT, 0, text_cell(r->type_name), __VA_ARGS__) \
     X(absolute_index, INTEGER, 0, known_cell(r->absolute_index), __VA_ARGS__) \
@@ -486,6 +519,8 @@ static const column_doc docs[] = {
     {"address", "address of the memory", false},
     {"agent", "label of the agent", false},
     {"agent_abs_index", "index among all agents of the node: agent", true},
+    {"agent_gpu",
+     "the GPU in the whole trace, with its host if there are several: \"GPU 0 on node7\"", false},
     {"agent_id", "id in the input: agent", true},
     {"agent_log_index", "index among the agents that the process sees: agent", true},
     {"agent_name", "name of the agent", true},
@@ -513,6 +548,7 @@ static const column_doc docs[] = {
     {"dst_address", "address the copy writes to", true},
     {"dst_agent", "label of the agent the copy writes to", false},
     {"dst_agent_abs_index", "index among all agents of the node: agent the copy writes to", true},
+    {"dst_agent_gpu", "the GPU in the whole trace: agent the copy writes to", false},
     {"dst_agent_id", "id in the input: agent the copy writes to", true},
     {"dst_agent_log_index",
      "index among the agents that the process sees: agent the copy writes to", true},
@@ -525,6 +561,8 @@ static const column_doc docs[] = {
     {"fini", "when the profiler ended, ns", false},
     {"flags", "flags of the operation", false},
     {"function", "the API function, also where the name is a message", false},
+    {"gpu", "the GPU in the whole trace, with its host if there are several: \"GPU 0 on node7\"",
+     false},
     {"graph_exec_id", "executable HIP graph", false},
     {"graph_node_id", "node of the HIP graph", true},
     {"grid_x", "grid size, work-items", false},
@@ -555,6 +593,7 @@ static const column_doc docs[] = {
     {"owner", "label of the agent whose memory it is, also of a free", false},
     {"owner_abs_index",
      "index among all agents of the node: agent whose memory it is, also of a free", true},
+    {"owner_gpu", "the GPU in the whole trace: agent whose memory it is, also of a free", false},
     {"owner_id", "id in the input: agent whose memory it is, also of a free", true},
     {"owner_log_index",
      "index among the agents that the process sees: agent whose memory it is, also of a free",
@@ -566,6 +605,7 @@ static const column_doc docs[] = {
     {"parent_id", "slice_id of the slice around it on its track, NULL: none", false},
     {"parent_stack_id", "stack_id of the call around, 0: none", true},
     {"path", "the input", false},
+    {"pci", "PCI address of the GPU, NULL: unknown", false},
     {"pid", "process id", false},
     {"ppid", "process id of the parent", false},
     {"position", "of the argument among those of its event, from 0", false},
@@ -586,6 +626,7 @@ static const column_doc docs[] = {
     {"src_address", "address the copy reads from", true},
     {"src_agent", "label of the agent the copy reads from", false},
     {"src_agent_abs_index", "index among all agents of the node: agent the copy reads from", true},
+    {"src_agent_gpu", "the GPU in the whole trace: agent the copy reads from", false},
     {"src_agent_id", "id in the input: agent the copy reads from", true},
     {"src_agent_log_index",
      "index among the agents that the process sees: agent the copy reads from", true},
@@ -609,6 +650,7 @@ static const column_doc docs[] = {
     {"type_index", "index among agents of its type", false},
     {"units", "unit of the values", false},
     {"user_name", "name given by the user", false},
+    {"uuid", "of the GPU, NULL: unknown", false},
     {"value", "value of the counter, summed over its instances", false},
     {"value_id", "row of rocpd_pmc_event, of several instances the first", true},
     {"value_type", "how values are to be read", true},
