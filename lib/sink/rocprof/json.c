@@ -673,9 +673,12 @@ static void put_gpus(rocl_buf *b, const rocl_capture *c, uint32_t process)
         const rocl_agent *a = &c->agents[i];
         const bool own = a->process < c->process_count ? a->process == process
                                                        : a->machine == rocl_machine_of(c, process);
-        if (!own || a->type != ROCL_AGENT_GPU || (!a->uuid && !a->pci))
+        const bool counted = a->type_index >= 0 && a->type_index != v1_device_of(c, i);
+        if (!own || a->type != ROCL_AGENT_GPU || (!a->uuid && !a->pci && !counted))
             continue;
         rocl_buf_printf(b, "%s{\"id\":%" PRId64, before, v1_device_of(c, i));
+        if (counted)
+            rocl_buf_printf(b, ",\"index\":%" PRId64, a->type_index);
         put_named_text(b, "uuid", c->trace, a->uuid);
         put_named_text(b, "pci", c->trace, a->pci);
         rocl_buf_byte(b, '}');

@@ -42,7 +42,7 @@ static bool take_process(csv_run *run, rocl_trace *t, const csv_file *f, const r
                          const rocl_view *fields)
 {
     rocprof_who_process p = {.key = ROCL_NO_KEY, .rank = -1, .machine = -1};
-    rocprof_who_gpu g = {.number = ROCL_NO_KEY};
+    rocprof_who_gpu g = {.number = ROCL_NO_KEY, .index = -1};
     const rocl_view *node = csv_find_field(f, fields, ROCPROF_NODE);
     uint64_t number;
     for (size_t i = 0; i < f->count; i++) {

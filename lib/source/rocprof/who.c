@@ -55,18 +55,22 @@ static uint32_t put_text(rocl_trace *t, const rocl_json_token *v)
  * is not yet known. */
 static bool read_gpus(rocprof_who *w, rocl_trace *t, rocl_json *r)
 {
-    enum { ID, UUID, PCI, KEYS };
-    static const rocl_view keys[KEYS] = {
-        [ID] = ROCL_JSON_KEY("id"), [UUID] = ROCL_JSON_KEY("uuid"), [PCI] = ROCL_JSON_KEY("pci")};
+    enum { ID, INDEX, UUID, PCI, KEYS };
+    static const rocl_view keys[KEYS] = {[ID] = ROCL_JSON_KEY("id"),
+                                         [INDEX] = ROCL_JSON_KEY("index"),
+                                         [UUID] = ROCL_JSON_KEY("uuid"),
+                                         [PCI] = ROCL_JSON_KEY("pci")};
     rocl_json_token v;
     bool ok = true;
     while (ok && rocl_json_element(r, &v)) {
-        rocprof_who_gpu g = {.number = ROCL_NO_KEY};
+        rocprof_who_gpu g = {.number = ROCL_NO_KEY, .index = -1};
         if (!rocl_json_enter(r, ROCL_JSON_OBJECT))
             continue;
         for (int k; (k = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
             if (k == ID)
                 rocl_json_uint(v.text, &g.number);
+            else if (k == INDEX)
+                rocl_json_int(v.text, &g.index);
             else
                 *(k == UUID ? &g.uuid : &g.pci) = put_text(t, &v);
         }
@@ -214,6 +218,10 @@ static bool apply_gpus(const rocprof_who *w, rocl_records_input *in)
             continue;
         a->uuid = w->gpus[at].uuid ? w->gpus[at].uuid : a->uuid;
         a->pci = w->gpus[at].pci ? w->gpus[at].pci : a->pci;
+        if (w->gpus[at].index >= 0 && w->gpus[at].index <= INT32_MAX) {
+            a->type_index = w->gpus[at].index;
+            rocl_label_agent(in->trace, a);
+        }
     }
     rocl_map_free(&known);
     return ok;

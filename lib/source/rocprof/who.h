@@ -16,6 +16,7 @@ typedef struct rocprof_who_process {
 typedef struct rocprof_who_gpu {
     uint64_t process; /* key */
     uint64_t number;  /* of its node */
+    int64_t index;    /* among the GPUs; -1 unknown */
     uint32_t uuid, pci;
 } rocprof_who_gpu;
 
