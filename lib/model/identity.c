@@ -344,7 +344,7 @@ static uint32_t name_place(rocl_trace *t, const rocl_machine *m, const inhabitan
         rocl_label(text, sizeof text, " of %.100s", file);
     to += strlen(text);
     room -= strlen(text);
-    if (with_file && !name && m->hostname)
+    if (with_file && m->hostname && m->machine_id)
         rocl_label(to, room, " (%.40s)", rocl_str(t, m->machine_id));
     else if (with_file)
         rocl_label(to, room, " (%.150s)", file);
