@@ -140,8 +140,7 @@ static rocl_status decide_machine(numbering *n, const rocl_capture *c, uint32_t 
                                   uint32_t *machine, rocl_error *err)
 {
     rocl_trace *t = n->trace;
-    if (node >= c->node_count)
-        node = c->node_count == 1 ? 0 : ROCL_NONE;
+    node = rocl_node_or_only(c, node);
     uint32_t *decided = &of[node == ROCL_NONE ? c->node_count : node];
     rocl_status st = ROCL_OK;
     if (*decided == ROCL_NONE) {
@@ -365,7 +364,7 @@ static uint32_t name_place(rocl_trace *t, const rocl_machine *m, const inhabitan
         rocl_label(text, sizeof text, " of %.100s", file);
     to += strlen(text);
     room -= strlen(text);
-    if (with_file && !name && m->hostname)
+    if (with_file && m->hostname && m->machine_id)
         rocl_label(to, room, " (%.40s)", rocl_str(t, m->machine_id));
     else if (with_file)
         rocl_label(to, room, " (%.150s)", file);
@@ -490,7 +489,7 @@ void rocl_identity_copy(rocl_capture *to, const rocl_capture *from)
     }
 }
 
-/* ---- uuids ----------------------------------------------------------------------------------- */
+/* ---- uuids and addresses --------------------------------------------------------------------- */
 
 uint32_t rocl_uuid_text(rocl_trace *t, const uint8_t bytes[16])
 {
@@ -528,4 +527,25 @@ bool rocl_uuid_bytes(const char *text, uint8_t bytes[16])
         bytes[7 - i] = b;
     }
     return n == 16 || n == 32;
+}
+
+uint32_t rocl_pci_text(rocl_trace *t, uint64_t domain, uint64_t location)
+{
+    char text[40];
+    const int n = snprintf(text, sizeof text, "%04x:%02x:%02x.%x", (unsigned)(domain & 0xffff),
+                           (unsigned)(location >> 8 & 0xff), (unsigned)(location >> 3 & 31),
+                           (unsigned)(location & 7));
+    return rocl_strings_put(t->strings, text, (size_t)n);
+}
+
+bool rocl_pci_location(const char *text, uint64_t *domain, uint64_t *location)
+{
+    unsigned of, bus, device, function;
+    int n = 0;
+    if (sscanf(text, "%4x:%2x:%2x.%1x%n", &of, &bus, &device, &function, &n) != 4 || text[n] ||
+        device > 31 || function > 7)
+        return false;
+    *domain = of;
+    *location = bus << 8 | device << 3 | function;
+    return true;
 }

@@ -56,6 +56,12 @@ static inline uint32_t rocl_machine_of(const rocl_capture *c, uint32_t process)
     return process < c->process_count ? c->processes[process].machine : c->machine;
 }
 
+/* The node that a process or an agent names, else the only one; ROCL_NONE: unknown. */
+static inline uint32_t rocl_node_or_only(const rocl_capture *c, uint32_t node)
+{
+    return node < c->node_count ? node : c->node_count == 1 ? 0 : ROCL_NONE;
+}
+
 /* Machines without a name share a clock, unless the data say otherwise; each of the others has its
  * own. The clock has the number of the first of its machines. */
 static inline uint32_t rocl_clock_of(const rocl_capture *c)
@@ -66,6 +72,13 @@ static inline uint32_t rocl_clock_of(const rocl_capture *c)
 static inline bool rocl_machine_is_named(const rocl_machine *m)
 {
     return m->hostname || m->machine_id;
+}
+
+/* The machine of a process as rocl_machine_of(); NULL: it was not decided here. */
+static inline const rocl_machine *rocl_machine_at(const rocl_capture *c, uint32_t process)
+{
+    const uint32_t machine = rocl_machine_of(c, process);
+    return machine < c->trace->machine_count ? &c->trace->machines[machine] : NULL;
 }
 
 /* What to call a machine: its host name, its machine id, or "-" when nothing is known. */
@@ -86,5 +99,10 @@ static inline uint32_t rocl_device_of(const rocl_capture *c, uint32_t agent)
 uint32_t rocl_uuid_text(rocl_trace *t, const uint8_t bytes[16]);
 /* The reverse. False: the text is of another form. */
 bool rocl_uuid_bytes(const char *text, uint8_t bytes[16]);
+
+/* The text of a PCI address, "0000:c1:00.0", from the location as the driver numbers it: bus,
+ * device, function; and the reverse, false: it is of another form. */
+uint32_t rocl_pci_text(rocl_trace *t, uint64_t domain, uint64_t location);
+bool rocl_pci_location(const char *text, uint64_t *domain, uint64_t *location);
 
 #endif

@@ -160,11 +160,13 @@ const rocl_query_view rocl_query_views[] = {
     {"slice",
      "SELECT slice_id AS id, start AS ts, duration AS dur, track_id, category, name, kind AS type, "
      "depth, parent_id, NULL AS arg_set_id, NULL AS thread_ts, "
-     "NULL AS thread_dur, guid, rank, pid, tid, agent, queue, stream, stack_id FROM event",
+     "NULL AS thread_dur, guid, rank, hostname, pid, tid, agent, queue, stream, "
+     "stack_id FROM event",
      "all calls, markers and GPU work, with the columns of Perfetto's slice", NULL},
     {"launch",
-     "SELECT w.kind, w.id, w.guid, w.rank, w.name, w.start, w.\"end\", w.duration, w.agent, "
-     "w.queue, w.stream, w.stack_id, r.id AS call_id, r.name AS call, r.pid, r.tid, "
+     "SELECT w.kind, w.id, w.guid, w.rank, w.hostname, w.name, w.start, w.\"end\", w.duration, "
+     "w.agent, w.queue, w.stream, w.stack_id, r.id AS call_id, "
+     "r.name AS call, r.pid, r.tid, "
      "r.start AS call_start, r.\"end\" AS call_end, r.duration AS call_duration, "
      "max(w.start - r.\"end\", 0) AS delay, w.\"end\" - r.start AS total "
      "FROM _work w LEFT JOIN region r ON r.guid = w.guid AND r.stack_id = w.stack_id AND "
@@ -174,11 +176,10 @@ const rocl_query_view rocl_query_views[] = {
     {"gap",
      "SELECT hostname, agent, until AS start, start AS \"end\", start - until AS duration, "
      "name AS before FROM (SELECT hostname, agent, name, start, max(\"end\") OVER (PARTITION BY "
-     "hostname, number, agent ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 "
-     "PRECEDING) AS until FROM (SELECT hostname, agent, agent_abs_index AS number, name, start, "
-     "\"end\" FROM _gpu_work WHERE agent_type = 'GPU' UNION ALL SELECT hostname, src_agent, "
-     "src_agent_abs_index, name, start, \"end\" FROM memory_copy WHERE src_agent_type = 'GPU')) "
-     "WHERE start > until",
+     "agent ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until FROM "
+     "(SELECT hostname, agent, name, start, \"end\" FROM _gpu_work WHERE "
+     "agent_type = 'GPU' UNION ALL SELECT hostname, src_agent, name, start, \"end\" "
+     "FROM memory_copy WHERE src_agent_type = 'GPU')) WHERE start > until",
      "times in which a GPU had neither kernels nor copies, and what came then", NULL},
 };
 /* clang-format on */

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "model/identity.h"
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 static inline int64_t text_cell(uint32_t text)
@@ -61,6 +63,23 @@ static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
     ((index) < c->counter_count ? text_cell(c->counters[index].name) : text_cell(e->name))
 #define NODE_OF(process) ((process) < c->process_count ? c->processes[process].node : ROCL_NONE)
 
+/* The host of a process, as identity decided it; of a capture read elsewhere, that of its node. */
+static int64_t host_cell(const rocl_capture *c, uint32_t process)
+{
+    const rocl_machine *m = rocl_machine_at(c, process);
+    const uint32_t node = rocl_node_or_only(c, NODE_OF(process));
+    return id_cell(m && m->hostname       ? m->hostname
+                   : node < c->node_count ? c->nodes[node].hostname
+                                          : 0);
+}
+
+static int64_t agent_host_cell(const rocl_capture *c, const rocl_agent *a)
+{
+    const rocl_trace *t = c->trace;
+    return a->machine < t->machine_count ? id_cell(t->machines[a->machine].hostname)
+                                         : host_cell(c, a->process);
+}
+
 static const char *const alloc_words[] = {[ROCL_OP_OTHER] = "OTHER",
                                           [ROCL_OP_ALLOC] = "ALLOC",
                                           [ROCL_OP_FREE] = "FREE",
@@ -116,7 +135,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 #define WHO_COLUMNS(X, ...)                                                                             \
     X(rank, INTEGER, 0, known_cell(OF(processes, e->process, rank)), __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
-    X(hostname, TEXT, 0, TEXT_OF(nodes, NODE_OF(e->process), hostname), __VA_ARGS__) \
+    X(hostname, TEXT, 0, host_cell(c, e->process), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(e->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, e->process, pid), __VA_ARGS__) \
     X(tid, INTEGER, 0, OF(threads, e->thread, tid), __VA_ARGS__)
@@ -265,7 +284,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(r->rank), __VA_ARGS__) \
-    X(hostname, TEXT, 0, TEXT_OF(nodes, r->node, hostname), __VA_ARGS__) \
+    X(hostname, TEXT, 0, host_cell(c, (uint32_t)(r - c->processes)), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
     X(pid, INTEGER, 0, r->pid, __VA_ARGS__) \
     X(ppid, INTEGER, 0, r->ppid, __VA_ARGS__) \
@@ -279,6 +298,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
+    X(hostname, TEXT, 0, host_cell(c, r->process), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(ppid, INTEGER, 0, OF(processes, r->process, ppid), __VA_ARGS__) \
@@ -287,8 +307,12 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 #define AGENT_TABLE_COLUMNS(X, ...)                                                                     \
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
+    X(hostname, TEXT, 0, agent_host_cell(c, r), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
+    X(uuid, TEXT, 0, id_cell(r->uuid), __VA_ARGS__) \
+    X(pci, TEXT, 0, id_cell(r->pci), __VA_ARGS__) \
     X(label, TEXT, 0, text_cell(r->device), __VA_ARGS__) \
     X(type, TEXT, 0, text_cell(r->type_name), __VA_ARGS__) \
     X(absolute_index, INTEGER, 0, known_cell(r->absolute_index), __VA_ARGS__) \
@@ -484,7 +508,7 @@ static const column_doc docs[] = {
     {"absolute_index", "index among all agents of the node", false},
     {"accum_vgpr_count", "accumulation registers of the kernel", false},
     {"address", "address of the memory", false},
-    {"agent", "label of the agent", false},
+    {"agent", "what the device is called in the whole trace: \"GPU 0\", \"GPU 0 on node7\"", false},
     {"agent_abs_index", "index among all agents of the node: agent", true},
     {"agent_id", "id in the input: agent", true},
     {"agent_log_index", "index among the agents that the process sees: agent", true},
@@ -511,7 +535,7 @@ static const column_doc docs[] = {
     {"dispatch_id", "number of the dispatch in its process", false},
     {"display_name", "name as the profiler displayed it", false},
     {"dst_address", "address the copy writes to", true},
-    {"dst_agent", "label of the agent the copy writes to", false},
+    {"dst_agent", "the device the copy writes to, see agent", false},
     {"dst_agent_abs_index", "index among all agents of the node: agent the copy writes to", true},
     {"dst_agent_id", "id in the input: agent the copy writes to", true},
     {"dst_agent_log_index",
@@ -552,7 +576,7 @@ static const column_doc docs[] = {
     {"name", "what it is called; of an event what is displayed: kernel, call, message, direction",
      false},
     {"nid", "id of the node in the input", true},
-    {"owner", "label of the agent whose memory it is, also of a free", false},
+    {"owner", "the device whose memory it is, also of a free; see agent", false},
     {"owner_abs_index",
      "index among all agents of the node: agent whose memory it is, also of a free", true},
     {"owner_id", "id in the input: agent whose memory it is, also of a free", true},
@@ -566,6 +590,7 @@ static const column_doc docs[] = {
     {"parent_id", "slice_id of the slice around it on its track, NULL: none", false},
     {"parent_stack_id", "stack_id of the call around, 0: none", true},
     {"path", "the input", false},
+    {"pci", "PCI address of the GPU, NULL: unknown", false},
     {"pid", "process id", false},
     {"ppid", "process id of the parent", false},
     {"position", "of the argument among those of its event, from 0", false},
@@ -584,7 +609,7 @@ static const column_doc docs[] = {
     {"slice_id", "number of the event, unique within guid", false},
     {"source_queue_id", "id of the queue waited for", false},
     {"src_address", "address the copy reads from", true},
-    {"src_agent", "label of the agent the copy reads from", false},
+    {"src_agent", "the device the copy reads from, see agent", false},
     {"src_agent_abs_index", "index among all agents of the node: agent the copy reads from", true},
     {"src_agent_id", "id in the input: agent the copy reads from", true},
     {"src_agent_log_index",
@@ -609,6 +634,7 @@ static const column_doc docs[] = {
     {"type_index", "index among agents of its type", false},
     {"units", "unit of the values", false},
     {"user_name", "name given by the user", false},
+    {"uuid", "of the GPU, NULL: unknown", false},
     {"value", "value of the counter, summed over its instances", false},
     {"value_id", "row of rocpd_pmc_event, of several instances the first", true},
     {"value_type", "how values are to be read", true},

@@ -406,13 +406,8 @@ void rocl_read_agent_place(rocl_trace *t, rocl_agent *a, const char *json, size_
         }
         rocl_json_leave(&r);
     }
-    if (location && a->type == ROCL_AGENT_GPU) {
-        char text[40];
-        const int len = snprintf(text, sizeof text, "%04x:%02x:%02x.%x",
-                                 (unsigned)(domain & 0xffff), (unsigned)(location >> 8 & 0xff),
-                                 (unsigned)(location >> 3 & 31), (unsigned)(location & 7));
-        a->pci = rocl_strings_put(t->strings, text, (size_t)len);
-    }
+    if (location && a->type == ROCL_AGENT_GPU)
+        a->pci = rocl_pci_text(t, domain, location);
     a->uuid = a->type == ROCL_AGENT_GPU ? rocl_uuid_text(t, uuid) : 0;
 }
 

@@ -3,6 +3,7 @@
 #include "source/source.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/pool.h"
+#include "model/identity.h"
 #include "source/formats.h"
 #include "source/index_yaml.h"
 #include "source/reader.h"
@@ -386,6 +388,46 @@ static rocl_status read_properties(rocl_trace *t, const rocl_capture *c, rocl_pr
     return rocl_source_explain(m->source, st, err);
 }
 
+/* Adds the uuid and the address of a GPU in the profiler's form, where the object lacks them. */
+static void put_agent_place(rocl_buf *b, const rocl_trace *t, const rocl_agent *a)
+{
+    enum { UUID, LOCATION, KEYS };
+    static const rocl_view keys[KEYS] = {
+        [UUID] = ROCL_JSON_KEY("uuid"), [LOCATION] = ROCL_JSON_KEY("location_id")};
+    uint8_t uuid[16];
+    uint64_t domain, location;
+    rocl_json r;
+    rocl_json_token v;
+    bool lacks[KEYS] = {[UUID] = a->uuid && rocl_uuid_bytes(rocl_str(t, a->uuid), uuid),
+                        [LOCATION] =
+                            a->pci && rocl_pci_location(rocl_str(t, a->pci), &domain, &location)};
+    if (!lacks[UUID] && !lacks[LOCATION])
+        return;
+    rocl_json_open(&r, (const char *)b->data, b->len, 0, 0);
+    const bool object = rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT);
+    bool any = false;
+    for (int k; object && (lacks[UUID] || lacks[LOCATION]) &&
+                (k = rocl_json_member(&r, keys, KEYS, &v)) >= 0;)
+        lacks[k] = false;
+    if (!object || r.wrong || !(lacks[UUID] || lacks[LOCATION]))
+        return;
+    while (b->len > 1 && b->data[b->len - 1] != '}')
+        b->len--;
+    b->len--;
+    for (size_t i = b->len; i && !any && b->data[i - 1] != '{';)
+        any = b->data[--i] > ' ';
+    if (lacks[UUID]) {
+        rocl_buf_str(b, any ? ",\"uuid\":{\"bytes\":{" : "\"uuid\":{\"bytes\":{");
+        for (unsigned i = 0; i < sizeof uuid; i++)
+            rocl_buf_printf(b, "%s\"value%u\":%u", i ? "," : "", i, uuid[i]);
+        rocl_buf_str(b, "}}");
+    }
+    if (lacks[LOCATION])
+        rocl_buf_printf(b, "%s\"location_id\":%" PRIu64 ",\"domain\":%" PRIu64,
+                        any || lacks[UUID] ? "," : "", location, domain);
+    rocl_buf_byte(b, '}');
+}
+
 rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent, char **json,
                             rocl_error *err)
 {
@@ -393,6 +435,8 @@ rocl_status rocl_agent_json(rocl_trace *t, const rocl_capture *c, uint32_t agent
     rocl_status st = read_properties(t, c, ROCL_PROPERTIES_OF_AGENT, agent, &b, err);
     if (st == ROCL_OK && !b.len)
         rocl_buf_str(&b, "{}");
+    if (st == ROCL_OK && !b.failed)
+        put_agent_place(&b, t, &c->agents[agent]);
     rocl_buf_byte(&b, 0);
     if (st == ROCL_OK && b.failed)
         st = rocl_fail_memory(err);

@@ -323,7 +323,7 @@ END
     for j in "-j 1" "-j 4" "--team 2"; do
         # shellcheck disable=SC2086
         [ "$(rocstats gaps $j --table gap_classes --format json f.db | jq -c '.tables[].rows[] | [.gpu, .class, .total_ns]')" == \
-            $'["GPU 0","tail",50000]\n["GPU 1","tail",20000]' ]
+            $'["GPU 0 of rank 0","tail",50000]\n["GPU 1 of rank 1","tail",20000]' ]
     done
 }
 

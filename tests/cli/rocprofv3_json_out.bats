@@ -47,7 +47,7 @@ tables() { # folder, input
     }
     local top='.["rocprofiler-sdk-tool"][]'
     keys "$top" "metadata agents counters strings code_objects kernel_symbols host_functions summary callback_records buffer_records"
-    keys "$top.metadata" "node pid init_time fini_time command config"
+    keys "$top.metadata" "node pid init_time fini_time command config rocline" # the last is ours
     keys "$top.strings" "callback_records buffer_records marker_api correlation_id counters pc_sample_instructions pc_sample_comments att_filenames code_object_snapshot_filenames"
     keys "$top.buffer_records" "kernel_dispatch hip_api hsa_api marker_api rccl_api memory_copy memory_allocation scratch_memory rocdecode_api rocjpeg_api pc_sample_host_trap pc_sample_stochastic"
     keys "$top.kernel_symbols[]" "size kernel_id code_object_id kernel_name kernel_object kernarg_segment_size kernarg_segment_alignment group_segment_size private_segment_size sgpr_count arch_vgpr_count accum_vgpr_count kernel_code_entry_byte_offset kernel_address formatted_kernel_name demangled_kernel_name truncated_kernel_name"

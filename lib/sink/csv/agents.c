@@ -1,12 +1,13 @@
 /* agent_info: the properties of agents, which the databases keep as JSON (up to 100 KiB each,
  * nearly all of it lists of caches and links that no column shows). What the JSON lacks is 0 or ""
  * in the style of ROCm 7.0 and "" in 1.1, except names and numbers, which come from the agent's
- * row. */
+ * row. process_info holds what no file of AMD does: host, rank, uuids. */
 #include "sink/csv/csv.h"
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "model/identity.h"
 
 #include <math.h>
 #include <string.h>
@@ -350,4 +351,57 @@ rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_a
         rocl_buf_byte(to, i + 1 < COLUMNS ? ',' : '\n');
     }
     return to->failed ? rocl_fail_memory(err) : ROCL_OK;
+}
+
+/* ---- processes ---- */
+
+void rocl_csv_process_header(rocl_buf *to)
+{
+    rocl_buf_str(to, "\"Process_Id\",\"Rank\",\"Hostname\",\"Machine_Id\",\"Agent_Type\","
+                     "\"Node_Id\",\"Uuid\"\n");
+}
+
+static void put_text_cell(rocl_buf *to, const rocl_trace *t, uint32_t text)
+{
+    size_t n;
+    const char *s = rocl_strings_get(t->strings, text, &n);
+    rocl_csv_put_quoted(to, s, n);
+}
+
+/* A row for a GPU; NULL: for none. */
+static void put_process_row(rocl_buf *to, const rocl_capture *c, uint32_t process,
+                            const rocl_agent *a)
+{
+    const rocl_process *p = &c->processes[process];
+    const rocl_machine *m = rocl_machine_at(c, process);
+    rocl_buf_i64(to, p->pid);
+    rocl_buf_byte(to, ',');
+    if (p->rank >= 0)
+        rocl_buf_i64(to, p->rank);
+    rocl_buf_byte(to, ',');
+    put_text_cell(to, c->trace, m ? m->hostname : 0);
+    rocl_buf_byte(to, ',');
+    put_text_cell(to, c->trace, m ? m->machine_id : 0);
+    rocl_buf_byte(to, ',');
+    put_text_cell(to, c->trace, a ? a->type_name : 0);
+    rocl_buf_byte(to, ',');
+    if (a)
+        rocl_buf_i64(to, a->absolute_index);
+    rocl_buf_byte(to, ',');
+    put_text_cell(to, c->trace, a ? a->uuid : 0);
+    rocl_buf_byte(to, '\n');
+}
+
+void rocl_csv_process_rows(rocl_buf *to, const rocl_capture *c, uint32_t process)
+{
+    const size_t before = to->len;
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        const rocl_agent *a = &c->agents[i];
+        const bool own = a->process < c->process_count ? a->process == process
+                                                       : a->machine == rocl_machine_of(c, process);
+        if (own && a->type == ROCL_AGENT_GPU && a->uuid && a->absolute_index >= 0)
+            put_process_row(to, c, process, a);
+    }
+    if (to->len == before)
+        put_process_row(to, c, process, NULL);
 }

@@ -189,6 +189,11 @@ static rocl_status format_block(void *ctx, unsigned worker, rocl_block *c, rocl_
                                 rocl_csv_guid_of(r->guids, r->capture, a->process), properties,
                                 r->opt->style, err);
         free(properties);
+    } else if (file == CSV_FILE_PROCESS) {
+        uint32_t process;
+        memcpy(&process, c->in.data, sizeof process);
+        rocl_csv_process_rows(w->formatter.out, r->capture, process);
+        st = w->formatter.out->failed ? rocl_fail_memory(err) : ROCL_OK;
     } else {
         st = rocl_csv_format_rows(&w->formatter, file, &r->plans[file], c->in.data,
                                   c->in.data + c->in.len, err);
@@ -284,6 +289,16 @@ static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
     return st;
 }
 
+/* A block for one agent or process. */
+static rocl_status feed_number(feed *f, uint32_t number, rocl_error *err)
+{
+    rocl_status st = get_block(f, err);
+    if (st)
+        return st;
+    rocl_buf_put(&f->block->in, &number, sizeof number);
+    return put_block(f, err);
+}
+
 /* One agent a block: their JSON is what takes time. */
 static rocl_status feed_agents(feed *f, rocl_error *err)
 {
@@ -293,11 +308,19 @@ static rocl_status feed_agents(feed *f, rocl_error *err)
     for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
         st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, c, c->agents[i].process, &f->out, err);
         if (st == ROCL_OK)
-            st = get_block(f, err);
-        if (st)
-            break;
-        rocl_buf_put(&f->block->in, &i, sizeof i);
-        st = put_block(f, err);
+            st = feed_number(f, i, err);
+    }
+    return st;
+}
+
+static rocl_status feed_processes(feed *f, rocl_error *err)
+{
+    const rocl_capture *c = f->run->capture;
+    rocl_status st = ROCL_OK;
+    for (uint32_t i = 0; i < c->process_count && st == ROCL_OK; i++) {
+        st = rocl_csv_outs_get(&f->run->outs, CSV_FILE_PROCESS, c, i, &f->out, err);
+        if (st == ROCL_OK)
+            st = feed_number(f, i, err);
     }
     return st;
 }
@@ -321,6 +344,8 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     rocl_status st = rocl_pipe_new(&f.pipe, rows < FEW_ROWS ? 1 : r->jobs, &pipe_ops, r, err);
     if (st == ROCL_OK && (r->files >> CSV_FILE_AGENT & 1))
         st = feed_agents(&f, err);
+    if (st == ROCL_OK && (r->files >> CSV_FILE_PROCESS & 1))
+        st = feed_processes(&f, err);
     for (uint32_t slot = 0; slot < r->slots && st == ROCL_OK; slot++)
         st = feed_slot(&f, slot, err);
     if (st)

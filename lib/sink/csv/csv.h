@@ -4,7 +4,7 @@
  *     style.c    which files a style has, with which columns, from which kinds of events
  *     encode.c   event -> record: the varints that its file needs, and its sort key
  *     format.c   records -> rows of text
- *     agents.c   agents -> rows of agent_info
+ *     agents.c   agents -> rows of agent_info, processes -> rows of process_info
  *     files.c    the files: names, headers, commit
  */
 #ifndef ROCL_SINK_CSV_CSV_H
@@ -86,6 +86,7 @@ typedef enum rocl_csv_file_id {
     CSV_FILE_GRAPH,
     CSV_FILE_HIP_EVENT,
     CSV_FILE_AGENT,   /* columns in agents.c */
+    CSV_FILE_PROCESS, /* the same; AMD's tools do not know it */
     CSV_FILE_RESULTS, /* sink/rocprof/csv.c writes it */
     CSV_FILES
 } rocl_csv_file_id;
@@ -267,6 +268,10 @@ void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style);
 rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
                                uint32_t guid, const char *properties, rocl_csv_style style,
                                rocl_error *err);
+
+/* process_info: what AMD's files do not say of a process, in a row for each of its GPUs. */
+void rocl_csv_process_header(rocl_buf *to);
+void rocl_csv_process_rows(rocl_buf *to, const rocl_capture *c, uint32_t process);
 
 /* ---- files (files.c) ---- */
 

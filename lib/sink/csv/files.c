@@ -90,6 +90,8 @@ static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl
     rocl_status st = ROCL_OK;
     if (o->file == CSV_FILE_AGENT)
         rocl_csv_agent_header(&text, opt->style);
+    else if (o->file == CSV_FILE_PROCESS)
+        rocl_csv_process_header(&text);
     else
         rocl_csv_put_header(&text, &outs->plans[o->file], opt->style);
     if (text.failed)

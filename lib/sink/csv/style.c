@@ -217,6 +217,7 @@ const rocl_csv_file rocl_csv_files[CSV_FILES] = {
     [CSV_FILE_HIP_EVENT] = {"hip_event", "_trace", NULL, CSV_ALL, CSV_HIP_FIELDS,
                             ROCL_BIT(ROCL_HIP_EVENT), hip_event_columns},
     [CSV_FILE_AGENT] = {"agent_info", "", NULL, CSV_ALL, 0, 0, NULL},
+    [CSV_FILE_PROCESS] = {"process_info", "", NULL, CSV_V3, 0, 0, NULL},
     [CSV_FILE_RESULTS] = {"results", "", NULL, CSV_V1, 0,
                           ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER), NULL},
 };

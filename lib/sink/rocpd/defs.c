@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/identity.h"
 #include "sink/rocpd/newset.h"
 
 /* ---- ids: those of the trace, where they are unique ---- */
@@ -116,9 +117,10 @@ void newset_ids_free(newset *s)
 static rocl_status put_owner(newset *s, uint32_t process, newset_cell *cells, rocl_error *err)
 {
     const rocl_capture *c = s->capture;
-    uint32_t node = process < c->process_count ? c->processes[process].node
-                    : c->node_count            ? 0
-                                               : ROCL_NONE;
+    const uint32_t node = process < c->process_count
+                              ? rocl_node_or_only(c, c->processes[process].node)
+                          : c->node_count ? 0
+                                          : ROCL_NONE;
     cells[0] = cells[1] = newset_null();
     rocl_status st = newset_must_ref(s, SCHEMA_NODE, node, &cells[0], err);
     return st ? st : newset_ref(s, SCHEMA_PROCESS, process, &cells[1], err);
@@ -158,8 +160,8 @@ static rocl_status write_node(newset *s, schema_table table, uint32_t index, new
                                newset_text(s, n->hardware)};
     bool found = false;
     rocl_status st = ROCL_OK;
-    if (s->to->flat)
-        st = newset_find_node(s, &row[2], &row[1], &s->defs[table].ids[index], &found, err);
+    if (s->to->flat && (n->hostname || n->machine_id)) /* others may be different machines */
+        st = newset_find_node(s, row, &s->defs[table].ids[index], &found, err);
     return st || found ? st : newset_insert(s, table, row, err);
 }
 
@@ -181,8 +183,10 @@ static rocl_status write_process(newset *s, schema_table table, uint32_t index, 
     } else {
         rocl_buf_str(&s->text, "{}");
     }
-    rocl_status st = s->text.failed ? rocl_fail_memory(err)
-                                    : newset_must_ref(s, SCHEMA_NODE, p->node, &nid, err);
+    rocl_status st =
+        s->text.failed
+            ? rocl_fail_memory(err)
+            : newset_must_ref(s, SCHEMA_NODE, rocl_node_or_only(s->capture, p->node), &nid, err);
     if (st != ROCL_OK)
         return st;
     /* Readers leave out what ended before its process began. */

@@ -156,9 +156,9 @@ static inline newset_cell newset_text(const newset *s, uint32_t text)
 rocl_status newset_insert(newset *s, schema_table t, const newset_cell *row, rocl_error *err);
 /* The row of a text, which is made when it is first looked up; ROCL_NONE: NULL. */
 rocl_status newset_string(newset *s, uint32_t text, newset_cell *id, rocl_error *err);
-/* In a flat set: the node that is there already. */
-rocl_status newset_find_node(newset *s, const newset_cell *machine_id, const newset_cell *hash,
-                             int64_t *id, bool *found, rocl_error *err);
+/* In a flat set: the node that is there already, with the names of this row. */
+rocl_status newset_find_node(newset *s, const newset_cell *row, int64_t *id, bool *found,
+                             rocl_error *err);
 void newset_rows_free(newset *s);
 
 /* ---- defs.c ---- */

@@ -117,16 +117,16 @@ static rocl_status look_up(newset *s, sqlite3_stmt *stmt, const newset_cell *cel
     return st;
 }
 
-rocl_status newset_find_node(newset *s, const newset_cell *machine_id, const newset_cell *hash,
-                             int64_t *id, bool *found, rocl_error *err)
+rocl_status newset_find_node(newset *s, const newset_cell *row, int64_t *id, bool *found,
+                             rocl_error *err)
 {
-    const newset_cell cells[] = {*machine_id, *hash};
+    const newset_cell cells[] = {row[1], row[2], row[4]};
     rocl_status st = ROCL_OK;
     if (!s->find_node)
         st = prepare_statement(
             s,
-            sqlite3_mprintf("SELECT id FROM main.\"%w%w\" WHERE machine_id IS ? AND hash "
-                            "IS ? LIMIT 1",
+            sqlite3_mprintf("SELECT id FROM main.\"%w%w\" WHERE hash IS ? AND machine_id "
+                            "IS ? AND hostname IS ? LIMIT 1",
                             schema_table_name(SCHEMA_NODE), s->to->suffix),
             &s->find_node, err);
     return st ? st : look_up(s, s->find_node, cells, id, found, err);

@@ -14,7 +14,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/num.h"
+#include "base/map.h"
 #include "base/text.h"
+#include "model/identity.h"
 #include "sink/piped.h"
 #include "sink/rocprof/rocprof.h"
 #include "timeline/links.h"
@@ -57,6 +59,13 @@ typedef struct v1_flow {
     v1_spot from, to;
 } v1_flow;
 
+/* How processes and machines are told apart where their numbers do not do so. */
+typedef struct v1_apart {
+    bool guids;      /* processes share a pid: rows say which of them they are of */
+    bool machines;   /* several: rows of the picture are numbered by machine, GPUs by all of them */
+    uint32_t *first; /* of each capture, the number of its first process, from 1 */
+} v1_apart;
+
 typedef struct v1_worker {
     alignas(ROCL_CACHE_LINE) rocl_buf text;
     bool hip, hsa, kfd, other, markers; /* sections with events */
@@ -69,6 +78,7 @@ typedef struct v1_sink {
     const rocl_json_options *opt;
     rocl_sorter *rows, *ends; /* ends: calls and work by what links them */
     v1_worker *workers;
+    v1_apart apart;
     rocl_piped file;
     rocl_written report;
 } v1_sink;
@@ -113,6 +123,16 @@ static void put_text_field(rocl_buf *b, const char *key, const rocl_trace *t, ui
     rocl_buf_byte(b, '"');
 }
 
+/* ,"KEY":"TEXT", unless it is unknown */
+static void put_named_text(rocl_buf *b, const char *key, const rocl_trace *t, uint32_t text)
+{
+    if (!text)
+        return;
+    rocl_buf_printf(b, ",\"%s\":\"", key);
+    put_text(b, t, text);
+    rocl_buf_byte(b, '"');
+}
+
 /* ,{"ph":"X","name":"..","pid":P,"tid":T,"ts":"N","dur":"N", and the begin of the arguments */
 static void begin_event(rocl_buf *b, const rocl_trace *t, const rocl_event *e, const char *suffix,
                         int64_t pid, int64_t tid, int64_t end)
@@ -146,10 +166,27 @@ static void end_event(rocl_buf *b)
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-static void put_who(rocl_buf *b, const rocl_capture *c, const rocl_event *e)
+static void put_who(rocl_buf *b, const v1_sink *s, const rocl_capture *c, const rocl_event *e)
 {
     put_number_field(b, "pid", v1_pid_of(c, e->process));
     put_number_field(b, "tid", v1_tid_of(c, e->thread));
+    if (s->apart.guids && e->process < c->process_count)
+        put_number_field(b, "guid", s->apart.first[c->index] + e->process);
+}
+
+/* The row of the picture for a thread or stream. */
+static int64_t row_of(const v1_sink *s, const rocl_capture *c, uint32_t process, int64_t number)
+{
+    return !s->apart.machines || number < 0 ? number
+                                            : number + ((int64_t)rocl_machine_of(c, process) << 32);
+}
+
+/* The number of a GPU among the sections. */
+static int64_t section_of_gpu(const v1_sink *s, const rocl_capture *c, uint32_t agent)
+{
+    const rocl_gpu *g = s->apart.machines ? rocl_gpu_of(c, agent) : NULL;
+    const int64_t device = g ? g - s->trace->gpus : v1_device_of(c, agent);
+    return device > 0 ? device : 0;
 }
 
 static void note_gpu(v1_worker *w, int64_t device)
@@ -282,9 +319,10 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     } else {
         w->markers = true;
     }
-    begin_event(b, s->trace, e, "", section, started ? 0 : tid, end);
+    const int64_t row = row_of(s, c, e->process, tid);
+    begin_event(b, s->trace, e, "", section, started ? 0 : row, end);
     put_times(b, e->start, end);
-    put_who(b, c, e);
+    put_who(b, s, c, e);
     put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
     if (call) {
         begin_field(b, "args");
@@ -303,7 +341,7 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     end_event(b);
     rocl_status st = add_event(s, worker, c, table, batch->kind, e, err);
     const uint64_t middle = (uint64_t)(e->start / 1000 + (end - e->start) / 1000 / 2);
-    return st || !call ? st : add_end(s, worker, c, false, e, (v1_spot){section, tid, middle}, err);
+    return st || !call ? st : add_end(s, worker, c, false, e, (v1_spot){section, row, middle}, err);
 }
 
 /* Work in the form of the table OPS or COPY: on the row of its stream. */
@@ -315,13 +353,15 @@ static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, 
     rocl_buf *b = &w->text;
     const bool copy = batch->kind == ROCL_COPY;
     const int64_t device = v1_device_of(c, agent);
-    const int64_t section = copy ? SECTION_COPY : SECTION_GPU + (device > 0 ? device : 0);
+    const int64_t gpu = section_of_gpu(s, c, agent);
+    const int64_t section = copy ? SECTION_COPY : SECTION_GPU + gpu;
     /* Copies of HSA have neither: they are on the row of the thread that called. */
-    const int64_t row = stream < c->stream_count ? c->streams[stream].id
-                        : copy && device < 0     ? v1_tid_of(c, e->thread)
-                                                 : 0;
+    const int64_t number = stream < c->stream_count ? c->streams[stream].id
+                           : copy && device < 0     ? v1_tid_of(c, e->thread)
+                                                    : 0;
+    const int64_t row = row_of(s, c, e->process, number);
     if (!copy)
-        note_gpu(w, device > 0 ? device : 0);
+        note_gpu(w, gpu);
     begin_event(b, s->trace, e, "", section, row, e->end);
     put_times(b, e->start, e->end);
     if (device >= 0)
@@ -329,9 +369,9 @@ static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, 
     if (queue < c->queue_count)
         put_number_field(b, "queue-id", c->queues[queue].id);
     put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
-    put_who(b, c, e);
+    put_who(b, s, c, e);
     if (stream < c->stream_count)
-        put_number_field(b, "stream-id", row);
+        put_number_field(b, "stream-id", number);
     rocl_buf_str(b, ",\n    \"Data\":\"\"");
     put_number_field(b, "DurationNs", e->end - e->start);
     end_event(b);
@@ -387,8 +427,9 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
     rocl_buf *b = &w->text;
     if (!has_kern_row(c, d))
         return add_op(s, worker, batch, e, d->agent, d->queue, d->stream, err);
-    const int64_t device = v1_device_of(c, d->agent), gpu = device > 0 ? device : 0;
-    const v1_spot spot = {SECTION_GPU + gpu, v1_tid_of(c, e->thread), (uint64_t)(e->start / 1000)};
+    const int64_t device = v1_device_of(c, d->agent), gpu = section_of_gpu(s, c, d->agent);
+    const v1_spot spot = {SECTION_GPU + gpu, row_of(s, c, e->process, v1_tid_of(c, e->thread)),
+                          (uint64_t)(e->start / 1000)};
     const struct {
         const char *name;
         int64_t value;
@@ -409,9 +450,11 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
         put_number_field(b, "gpu-id", device);
     if (d->queue < c->queue_count)
         put_number_field(b, "queue-id", c->queues[d->queue].id);
+    if (d->stream < c->stream_count)
+        put_number_field(b, "stream-id", c->streams[d->stream].id);
     if (p && p->known & ROCL_PACKET_INDEX)
         put_number_field(b, "queue-index", (int64_t)p->queue_index);
-    put_who(b, c, e);
+    put_who(b, s, c, e);
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
         put_number_field(b, fields[f].name, fields[f].value);
     if (p && p->known & ROCL_PACKET_WAVE_SIZE)
@@ -542,11 +585,14 @@ static void put_flow(rocl_buf *b, const uint8_t *data, uint64_t id)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void put_label(rocl_buf *b, const char *name, int64_t number, int64_t pid, unsigned *sort)
+/* place: where it is, "" unless there are several machines. */
+static void put_label(rocl_buf *b, const char *name, int64_t number, const char *place, int64_t pid,
+                      unsigned *sort)
 {
     rocl_buf_printf(b, ",{\"args\":{\"name\":\"%s", name);
     if (number >= 0)
         rocl_buf_i64(b, number);
+    rocl_json_put(b, place, strlen(place));
     rocl_buf_printf(
         b, "\"},\"ph\":\"M\",\"pid\":%" PRId64 ",\"name\":\"process_name\",\"sort_index\":%u}\n",
         pid, (*sort)++);
@@ -569,19 +615,23 @@ static void put_labels(v1_sink *s, rocl_buf *b)
             gpus = w->gpus[g] && g >= gpus ? g + 1 : gpus;
     }
     if (all.markers)
-        put_label(b, "Markers and Ranges", -1, 0, &sort);
+        put_label(b, "Markers and Ranges", -1, "", 0, &sort);
     if (all.hip)
-        put_label(b, "CPU HIP API", -1, SECTION_HIP, &sort);
+        put_label(b, "CPU HIP API", -1, "", SECTION_HIP, &sort);
     if (all.hsa)
-        put_label(b, "CPU HSA API", -1, SECTION_HSA, &sort);
+        put_label(b, "CPU HSA API", -1, "", SECTION_HSA, &sort);
     if (all.kfd)
-        put_label(b, "CPU KFD API", -1, SECTION_KFD, &sort);
-    put_label(b, "COPY", -1, SECTION_COPY, &sort);
+        put_label(b, "CPU KFD API", -1, "", SECTION_KFD, &sort);
+    put_label(b, "COPY", -1, "", SECTION_COPY, &sort);
     if (all.other)
-        put_label(b, "CPU API", -1, SECTION_OTHER, &sort);
-    for (unsigned g = 0; g < gpus; g++) {
-        put_label(b, "GPU", g, SECTION_GPU + g, &sort);
-        put_label(b, "GPU Barriers", g, SECTION_GPU + g + BARRIERS, &sort);
+        put_label(b, "CPU API", -1, "", SECTION_OTHER, &sort);
+    for (unsigned i = 0; i < gpus; i++) {
+        const rocl_gpu *g =
+            s->apart.machines && i < s->trace->gpu_count ? &s->trace->gpus[i] : NULL;
+        const char *place = g ? rocl_machine_place(s->trace, g->machine) : "";
+        const int64_t number = g ? g->id : i;
+        put_label(b, "GPU", number, place, SECTION_GPU + i, &sort);
+        put_label(b, "GPU Barriers", number, place, SECTION_GPU + i + BARRIERS, &sort);
     }
     s->report.left_out = all.left_out;
 }
@@ -615,6 +665,55 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
     return st;
 }
 
+/* ,"gpus":[...] of a process: those of which more is known than their number. */
+static void put_gpus(rocl_buf *b, const rocl_capture *c, uint32_t process)
+{
+    const char *before = ",\"gpus\":[";
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        const rocl_agent *a = &c->agents[i];
+        const bool own = a->process < c->process_count ? a->process == process
+                                                       : a->machine == rocl_machine_of(c, process);
+        const bool counted = a->type_index >= 0 && a->type_index != v1_device_of(c, i);
+        if (!own || a->type != ROCL_AGENT_GPU || (!a->uuid && !a->pci && !counted))
+            continue;
+        rocl_buf_printf(b, "%s{\"id\":%" PRId64, before, v1_device_of(c, i));
+        if (counted)
+            rocl_buf_printf(b, ",\"index\":%" PRId64, a->type_index);
+        put_named_text(b, "uuid", c->trace, a->uuid);
+        put_named_text(b, "pci", c->trace, a->pci);
+        rocl_buf_byte(b, '}');
+        before = ",";
+    }
+    rocl_buf_str(b, *before == ',' && !before[1] ? "]" : "");
+}
+
+/* Who is who: rocprof has no place for it, and reads no members that it does not know. */
+static void put_processes(v1_sink *s, rocl_buf *b)
+{
+    const rocl_trace *t = s->trace;
+    const char *before = ",\n    \"rocline\": {\"processes\": [\n";
+    for (size_t i = 0; i < t->capture_count; i++)
+        for (uint32_t k = 0; k < t->captures[i]->pub.process_count; k++) {
+            const rocl_capture *c = &t->captures[i]->pub;
+            const rocl_process *p = &c->processes[k];
+            const rocl_machine *m = rocl_machine_at(c, k);
+            rocl_buf_printf(b, "%s      {\"pid\":%" PRId64, before, p->pid);
+            if (s->apart.guids)
+                rocl_buf_printf(b, ",\"guid\":\"%" PRIu32 "\"", s->apart.first[i] + k);
+            if (p->rank >= 0)
+                rocl_buf_printf(b, ",\"rank\":%" PRId32, p->rank);
+            if (m) {
+                rocl_buf_printf(b, ",\"machine\":%zu", (size_t)(m - t->machines));
+                put_named_text(b, "hostname", t, m->hostname);
+                put_named_text(b, "machine_id", t, m->machine_id);
+            }
+            put_gpus(b, c, k);
+            rocl_buf_byte(b, '}');
+            before = ",\n";
+        }
+    rocl_buf_str(b, *before == ',' && before[2] ? "" : "\n    ]}");
+}
+
 static rocl_status write_all(v1_sink *s, rocl_error *err)
 {
     rocl_status st = add_flows(s, err);
@@ -625,9 +724,10 @@ static rocl_status write_all(v1_sink *s, rocl_error *err)
     rocl_buf_str(b, "{ \"traceEvents\":[{}\n");
     put_labels(s, b);
     st = put_rows(s, err);
-    rocl_buf_str(rocl_piped_buf(&s->file),
-                 "],\n\"otherData\": {\n    \"generator\": \"rocline " ROCLINE_VERSION
-                 "\"\n  }\n}");
+    b = rocl_piped_buf(&s->file);
+    rocl_buf_str(b, "],\n\"otherData\": {\n    \"generator\": \"rocline " ROCLINE_VERSION "\"");
+    put_processes(s, b);
+    rocl_buf_str(b, "\n  }\n}");
     if (st == ROCL_OK)
         st = rocl_piped_finish(&s->file, err);
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
@@ -635,13 +735,34 @@ static rocl_status write_all(v1_sink *s, rocl_error *err)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+static bool number_processes(v1_sink *s)
+{
+    const rocl_trace *t = s->trace;
+    rocl_map pids = {0};
+    uint32_t next = 1;
+    bool ok = (s->apart.first = calloc(t->capture_count + 1, sizeof *s->apart.first));
+    for (size_t i = 0; i < t->capture_count && ok; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        s->apart.first[i] = next;
+        next += c->process_count;
+        for (uint32_t k = 0; k < c->process_count && ok; k++) {
+            const uint64_t pid = (uint64_t)c->processes[k].pid;
+            s->apart.guids |= rocl_map_get(&pids, pid, 0) != 0;
+            ok = rocl_map_put(&pids, pid, 1);
+        }
+    }
+    s->apart.machines = t->machine_count > 1;
+    rocl_map_free(&pids);
+    return ok;
+}
+
 static rocl_status open_sink(v1_sink *s, rocl_error *err)
 {
     const unsigned jobs = s->trace->opt.jobs;
     s->rows = rocl_sorter_new(s->trace->space, 4);
     s->ends = rocl_sorter_new(s->trace->space, 4);
     s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
-    if (!s->rows || !s->ends || !s->workers)
+    if (!s->rows || !s->ends || !s->workers || !number_processes(s))
         return rocl_fail_memory(err);
     return rocl_piped_open_text(&s->file, s->opt->path, s->opt->gzip, s->opt->level, jobs, err);
 }
@@ -651,6 +772,7 @@ static void close_sink(v1_sink *s)
     for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++)
         rocl_buf_free(&s->workers[i].text);
     free(s->workers);
+    free(s->apart.first);
     rocl_sorter_free(s->rows);
     rocl_sorter_free(s->ends);
     rocl_piped_discard(&s->file);

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "model/identity.h"
 
 /* ---- kinds and operations -------------------------------------------------------------------- */
 
@@ -441,19 +442,37 @@ static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl
 
 /* ---- metadata, counters ---------------------------------------------------------------------- */
 
+/* AMD's format has no place for the rank, and none for a machine without a name. */
+static void put_own_metadata(rocl_buf *b, const v3_element *e, const rocl_process *p)
+{
+    const rocl_trace *t = e->trace;
+    const rocl_machine *m = rocl_machine_at(e->capture, e->process);
+    const bool numbered = e->shared && m && !rocl_machine_is_named(m);
+    if (p->rank < 0 && !numbered)
+        return;
+    rocl_buf_str(b, ",\"rocline\":{");
+    if (p->rank >= 0)
+        v3_put_int(b, "\"rank\":", p->rank);
+    if (numbered)
+        v3_put_int(b, p->rank >= 0 ? ",\"machine\":" : "\"machine\":", m - t->machines);
+    rocl_buf_byte(b, '}');
+}
+
 static void put_metadata(rocl_buf *b, const v3_element *e)
 {
     const rocl_capture *c = e->capture;
     const rocl_trace *t = e->trace;
-    const rocl_process none = {.node = ROCL_NONE};
+    const rocl_process none = {.node = ROCL_NONE, .rank = -1};
     const rocl_process *p = e->process < c->process_count ? &c->processes[e->process] : &none;
     const rocl_node nowhere = {0};
-    const uint32_t at = p->node < c->node_count ? p->node : 0;
+    const uint32_t at = rocl_node_or_only(c, p->node);
     const rocl_node *node = at < c->node_count ? &c->nodes[at] : &nowhere;
+    const rocl_machine *m = rocl_machine_at(c, e->process);
     v3_put_int(b, "{\"metadata\":{\"node\":{\"id\":", node->id);
-    v3_put_text(b, ",\"hash\":0,\"machine_id\":", t, node->machine_id);
+    v3_put_text(b, ",\"hash\":0,\"machine_id\":", t,
+                node->machine_id || !m ? node->machine_id : m->machine_id);
     v3_put_text(b, ",\"system_name\":", t, node->system_name);
-    v3_put_text(b, ",\"hostname\":", t, node->hostname);
+    v3_put_text(b, ",\"hostname\":", t, node->hostname || !m ? node->hostname : m->hostname);
     v3_put_text(b, ",\"release\":", t, node->release);
     v3_put_text(b, ",\"version\":", t, node->version);
     v3_put_text(b, ",\"hardware_name\":", t, node->hardware);
@@ -480,7 +499,9 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
                     "\"otf2_output\":false,\"summary_output\":false,\"rocpd_output\":false,"
                     "\"kernel_rename\":");
     rocl_buf_str(b, t->opt.kernel_rename ? "true" : "false");
-    rocl_buf_str(b, ",\"group_by_queue\":false}}");
+    rocl_buf_str(b, ",\"group_by_queue\":false}");
+    put_own_metadata(b, e, p);
+    rocl_buf_byte(b, '}');
 }
 
 static void put_counter(rocl_buf *b, const v3_element *e, uint32_t at)
@@ -495,6 +516,14 @@ static void put_counter(rocl_buf *b, const v3_element *e, uint32_t at)
     rocl_buf_str(b, ",\"expression\":\"\",\"dimensions\":[],\"instances\":[]}");
 }
 
+/* Those of no process belong to the processes of their machine. */
+static bool is_agent_of(const v3_element *e, const rocl_agent *a)
+{
+    const rocl_capture *c = e->capture;
+    return v3_is_of(c, a->process, e->process) &&
+           (a->process < c->process_count || a->machine == rocl_machine_of(c, e->process));
+}
+
 rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
 {
     const rocl_capture *c = e->capture;
@@ -503,7 +532,7 @@ rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
     put_metadata(b, e);
     rocl_buf_str(b, ",\"agents\":[");
     for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++)
-        if (v3_is_of(c, c->agents[i].process, e->process)) {
+        if (is_agent_of(e, &c->agents[i])) {
             rocl_buf_str(b, before);
             st = put_agent(b, e, i, err);
             before = ",";

@@ -604,7 +604,8 @@ static rocl_status begin_element(v3_sink *s, v3_position *p, uint32_t index, roc
                               .ids = &s->ids[capture],
                               .names = &s->names,
                               .index = index,
-                              .process = index - s->elements[capture]};
+                              .process = index - s->elements[capture],
+                              .shared = s->elements[s->trace->capture_count] > 1};
     if (p->any_element)
         rocl_buf_byte(b, ',');
     p->any_element = true;

@@ -92,6 +92,7 @@ typedef struct v3_element {
     const v3_ids *ids;
     const v3_names *names;
     uint32_t index, process;
+    bool shared; /* the file has others as well */
 } v3_element;
 
 /* Appends the element from its begin to the messages of markers, and from the labels around

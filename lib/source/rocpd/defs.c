@@ -286,6 +286,16 @@ static uint32_t read_own_guid(const rocpd_row *r)
     return guid == ROCL_NONE ? 0 : guid;
 }
 
+/* Rows that stand for an unknown node are nodes without a name: each may be another machine. */
+static rocl_status complete_node(rocpd_set *s, const info_table *t, const rocpd_row *r,
+                                 void *definition, rocl_error *err)
+{
+    rocl_node *n = definition;
+    (void)t, (void)r, (void)err;
+    n->hostname = n->hostname == s->nobody ? 0 : n->hostname;
+    return ROCL_OK;
+}
+
 static rocl_status complete_process(rocpd_set *s, const info_table *t, const rocpd_row *r,
                                     void *definition, rocl_error *err)
 {
@@ -401,8 +411,8 @@ static rocl_status complete_counter(rocpd_set *s, const info_table *t, const roc
 /* In the order in which they are read: each refers to those before it. */
 static const info_table info_tables[] = {
     {ROCPD_STRING, FIELDS(string_fields), IDS(strings), VALUE_ONLY, 0, NULL},
-    {ROCPD_INFO_NODE, FIELDS(node_fields), IDS(nodes), IN_CAPTURE(rocl_node, nodes, node_count), 3,
-     NULL},
+    {ROCPD_INFO_NODE, FIELDS(node_fields), IDS(nodes), IN_CAPTURE(rocl_node, nodes, node_count), 0,
+     complete_node},
     {ROCPD_INFO_PROCESS, FIELDS(process_fields), IDS(processes),
      IN_CAPTURE(rocl_process, processes, process_count), 0, complete_process},
     {ROCPD_INFO_THREAD, FIELDS(thread_fields), IDS(threads),

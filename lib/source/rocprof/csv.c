@@ -1,6 +1,7 @@
 /* CSV files of rocprof v1, v2 and v3 and of rocpd: the header says which table it is, columns are
  * known by name. The files of one run (PREFIX_kernel_trace.csv, PREFIX_hip_api_trace.csv, ...) are
- * one input; PREFIX_agent_info.csv tells the names of its agents. */
+ * one input; PREFIX_agent_info.csv tells the names of its agents, and our PREFIX_process_info.csv
+ * host, rank and uuids. */
 #include <stdlib.h>
 
 #include "source/rocprof/csv_file.h"
@@ -200,6 +201,7 @@ static void close_run(rocl_records_input *in)
         for (size_t i = 0; i < run->agent_count; i++)
             free(run->agents[i].properties);
         rocl_map_free(&run->dispatches);
+        rocprof_who_free(&run->who);
         free(run->files);
         free(run->agents);
     }
@@ -312,7 +314,7 @@ static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source 
                               rocl_error *err)
 {
     char *text = malloc(AGENTS_MAX + 1);
-    bool has_agents = false;
+    bool has_agents = false, has_process = false;
     size_t got, seen = SIZE_MAX; /* the file with the names of agents */
     rocl_status st = text ? ROCL_OK : rocl_fail_memory(err);
     for (uint32_t i = 0; i < in->file_count && st == ROCL_OK; i++) {
@@ -330,7 +332,8 @@ static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source 
         if (f->has & (ROCPROF_BIT(AGENT) | ROCPROF_BIT(SOURCE)) && (seen == SIZE_MAX || on_gpu))
             seen = i;
         if (f->table == ROCPROF_AGENTS) {
-            has_agents = true;
+            has_agents |= !csv_is_process_info(f);
+            has_process |= csv_is_process_info(f);
             st = rocl_spool_read(in->files[i].spool, text, AGENTS_MAX, 0, &got, err);
             if (st == ROCL_OK)
                 st = csv_read_agents(run, t, f, text, got, err);
@@ -348,7 +351,11 @@ static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source 
     if (st == ROCL_OK && in->file_count > 1)
         st = join_dispatches(run, in, text, err);
     if (st == ROCL_OK && !has_agents && run->names_agents)
-        st = csv_look_for_agents(run, t, s->path, err);
+        st = csv_look_beside(run, t, s->path, "agent_info", err);
+    if (st == ROCL_OK && !has_process && run->names_agents)
+        st = csv_look_beside(run, t, s->path, "process_info", err);
+    if (st == ROCL_OK && run->who.process_count == 1 && !in->likely_process)
+        in->likely_process = run->who.processes[0].key;
     if (st == ROCL_OK && run->agent_count) {
         csv_agent_form form = BY_LOGICAL;
         if (seen != SIZE_MAX)

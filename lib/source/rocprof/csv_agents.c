@@ -6,8 +6,8 @@
 #include "source/rocprof/csv_file.h"
 #include "source/rocprof/rocprof.h"
 
-/* The properties of an agent as rocprofv3's JSON has them, as far as derived counters use them.
- * NULL: memory is out. */
+/* The properties of an agent as rocprofv3's JSON has them, as far as they are used. NULL: memory is
+ * out. */
 static char *read_agent_properties(const rocl_view *header, const rocl_view *fields, size_t n)
 {
     static const char *const known[] = {"Simd_Count",        "Max_Waves_Per_Simd",
@@ -15,7 +15,8 @@ static char *read_agent_properties(const rocl_view *header, const rocl_view *fie
                                         "Num_Xcc",           "Cu_Count",
                                         "Array_Count",       "Num_Shader_Banks",
                                         "Simd_Per_Cu",       "Simd_Arrays_Per_Engine",
-                                        "Cu_Per_Simd_Array", "Max_Slots_Scratch_Cu"};
+                                        "Cu_Per_Simd_Array", "Max_Slots_Scratch_Cu",
+                                        "Location_Id",       "Domain"};
     rocl_buf json = {0};
     rocl_buf_byte(&json, '{');
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
@@ -34,6 +35,36 @@ static char *read_agent_properties(const rocl_view *header, const rocl_view *fie
     if (json.failed)
         rocl_buf_free(&json);
     return (char *)json.data;
+}
+
+/* A row of process_info. False: memory is out. */
+static bool take_process(csv_run *run, rocl_trace *t, const csv_file *f, const rocl_view *header,
+                         const rocl_view *fields)
+{
+    rocprof_who_process p = {.key = ROCL_NO_KEY, .rank = -1, .machine = -1};
+    rocprof_who_gpu g = {.number = ROCL_NO_KEY, .index = -1};
+    const rocl_view *node = csv_find_field(f, fields, ROCPROF_NODE);
+    uint64_t number;
+    for (size_t i = 0; i < f->count; i++) {
+        uint32_t *text = rocl_view_is(header[i], "Hostname")     ? &p.hostname
+                         : rocl_view_is(header[i], "Machine_Id") ? &p.machine_id
+                         : rocl_view_is(header[i], "Uuid")       ? &g.uuid
+                                                                 : NULL;
+        if (text && fields[i].n)
+            *text = rocl_strings_put(t->strings, fields[i].p, fields[i].n);
+        else if (rocl_view_is(header[i], "Rank") && rocprof_decimal(fields[i], &number))
+            p.rank = (int64_t)number;
+    }
+    if (!rocprof_decimal(*csv_find_field(f, fields, ROCPROF_PROCESS), &p.key))
+        return true;
+    g.process = p.key;
+    if (g.uuid && rocprof_decimal(*node, &g.number) && g.number <= INT32_MAX &&
+        !rocprof_who_add_gpu(&run->who, &g))
+        return false;
+    for (size_t i = 0; i < run->who.process_count; i++)
+        if (run->who.processes[i].key == p.key)
+            return true;
+    return rocprof_who_add_process(&run->who, &p);
 }
 
 rocl_status csv_read_agents(csv_run *run, rocl_trace *t, const csv_file *f, char *text, size_t n,
@@ -58,6 +89,11 @@ rocl_status csv_read_agents(csv_run *run, rocl_trace *t, const csv_file *f, char
         if (f->count > CSV_SHORT_MAX || rocprof_csv_fields(p, length, f->count, SIZE_MAX, fields,
                                                            CSV_SHORT_MAX, false) != f->count)
             continue;
+        if (csv_is_process_info(f)) {
+            if (named && !take_process(run, t, f, header, fields))
+                return rocl_fail_memory(err);
+            continue;
+        }
         const rocl_view *node = csv_find_field(f, fields, ROCPROF_NODE);
         const rocl_view *logical = csv_find_field(f, fields, ROCPROF_LOGICAL_NODE);
         const rocl_view *guid = csv_find_field(f, fields, ROCPROF_GUID);
@@ -87,7 +123,8 @@ rocl_status csv_read_agents(csv_run *run, rocl_trace *t, const csv_file *f, char
     return ROCL_OK;
 }
 
-rocl_status csv_look_for_agents(csv_run *run, rocl_trace *t, const char *path, rocl_error *err)
+rocl_status csv_look_beside(csv_run *run, rocl_trace *t, const char *path, const char *kind,
+                            rocl_error *err)
 {
     csv_run_name r;
     rocl_buf b = {0};
@@ -100,7 +137,7 @@ rocl_status csv_look_for_agents(csv_run *run, rocl_trace *t, const char *path, r
         return ROCL_OK;
     }
     rocl_buf_put(&b, path, (size_t)(r.run.p + r.run.n - path));
-    rocl_buf_str(&b, "agent_info");
+    rocl_buf_str(&b, kind);
     rocl_buf_str(&b, r.rest);
     rocl_buf_byte(&b, 0);
     struct stat info;
@@ -209,7 +246,6 @@ rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err)
 {
     const csv_run *run = in->state;
     rocl_capture *c = &in->capture->pub;
-    (void)err;
     for (uint32_t i = 0; i < c->agent_count && run->names_agents; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
         const csv_agent *known = find_known_agent(in, a);
@@ -223,11 +259,13 @@ rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err)
             a->vendor = known->vendor;
             a->product = known->product;
             a->model = known->model;
+            if (known->properties)
+                rocl_read_agent_place(in->trace, a, known->properties, strlen(known->properties));
         } else if (a->id == a->type_index) {
             a->type_index = -1; /* "Agent 4": which GPU this is, is unknown */
         }
         if (known || a->type_index < 0)
             rocl_label_agent(in->trace, a);
     }
-    return ROCL_OK;
+    return rocprof_who_apply(&run->who, in, err);
 }

@@ -35,6 +35,7 @@ bool rocprof_csv_run(rocl_view name, rocl_view *run, bool *kind_first)
                                         "graph_launch_trace",
                                         "hip_event_trace",
                                         "agent_info",
+                                        "process_info",
                                         "pc_sampling_host_trap",
                                         "pc_sampling_stochastic",
                                         "hip_trace",

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "source/rocprof/csv.h"
 #include "source/rocprof/row.h"
+#include "source/rocprof/who.h"
 
 /* The most columns of a file, and of those examined before its rows are read. */
 enum { CSV_FIELDS_MAX = 4096, CSV_SHORT_MAX = 256 };
@@ -54,6 +55,7 @@ typedef struct csv_run {
     bool names_agents; /* as v3 does */
     csv_agent *agents;
     size_t agent_count, agent_cap;
+    rocprof_who who; /* of process_info */
 } csv_run;
 
 /* csv_file.c */
@@ -80,11 +82,19 @@ bool csv_parse_run_name(const char *path, csv_run_name *r);
 
 /* csv_agents.c */
 
-/* Takes agents from the text of an agent_info.csv that lies beside the files of a run: this only
- * adds names of agents, so bad rows are ignored. */
+/* Takes agents from the text of an agent_info.csv that lies beside the files of a run, or what the
+ * process_info.csv of our output says of processes and GPUs: this only adds to what is known of
+ * them, so bad rows are ignored. */
 rocl_status csv_read_agents(csv_run *run, rocl_trace *t, const csv_file *f, char *text, size_t n,
                             rocl_error *err);
-rocl_status csv_look_for_agents(csv_run *run, rocl_trace *t, const char *path, rocl_error *err);
+/* kind: "agent_info" or "process_info". */
+rocl_status csv_look_beside(csv_run *run, rocl_trace *t, const char *path, const char *kind,
+                            rocl_error *err);
+/* process_info has the columns of agent_info by which that is known, and the process. */
+static inline bool csv_is_process_info(const csv_file *f)
+{
+    return f->table == ROCPROF_AGENTS && f->has & ROCPROF_BIT(PROCESS);
+}
 /* How the first rows of a file name their agents. */
 csv_agent_form csv_find_agent_form(const csv_run *run, const csv_file *f, char *text, size_t n);
 /* Agents come first among the definitions, in their order, under the keys that the rows use. */

@@ -12,6 +12,7 @@
 #include "source/rocprof/flows.h"
 #include "source/rocprof/rocprof.h"
 #include "source/rocprof/row.h"
+#include "source/rocprof/who.h"
 
 /* The sections of v1; of GPU n it is FIRST_GPU + n. Those of v2. */
 enum { SECTION_RANGES, SECTION_COPY, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECTION_FIRST_GPU = 6 };
@@ -26,6 +27,7 @@ typedef struct json_file {
     bool v2;
     unsigned flags; /* of readers of blocks */
     rocprof_flows *flows;
+    rocprof_who who;
     atomic_bool is_old; /* before ROCm 4.3 */
 } json_file;
 
@@ -655,6 +657,21 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+static rocl_status read_other_data(const rocl_records_input *in, json_file *f,
+                                   const rocl_json_node *node, rocl_error *err)
+{
+    rocl_buf bytes = {0};
+    rocl_json r;
+    if (!node || node->kind != ROCL_JSON_OBJECT)
+        return ROCL_OK;
+    rocl_status st = rocl_json_load(&r, &bytes, in->files[0].spool, node->begin, node->end,
+                                    f->flags & ~(unsigned)ROCL_JSON_ELEMENTS, err);
+    if (st == ROCL_OK && !rocprof_who_read(&f->who, in->trace, &r))
+        st = rocl_fail_memory(err);
+    rocl_buf_free(&bytes);
+    return st;
+}
+
 static rocl_status find_blocks(rocl_records_input *in, json_file *f, rocl_error *err)
 {
     rocl_json_outline how = {.objects = 1, .block = rocl_piece_bytes};
@@ -681,22 +698,27 @@ static rocl_status find_blocks(rocl_records_input *in, json_file *f, rocl_error 
         }
     if (st == ROCL_OK && x.truncated)
         st = rocl_source_truncated(in->source, in->trace, err);
+    if (st == ROCL_OK)
+        st = read_other_data(in, f, rocl_json_child(&x, x.nodes, "otherData"), err);
     rocl_json_index_free(&x);
     return st;
 }
 
-static rocl_status refine_links(rocl_records_input *in, rocl_error *err)
+static rocl_status refine_file(rocl_records_input *in, rocl_error *err)
 {
     const json_file *f = in->state;
     in->capture->pub.rocm_end = atomic_load(&f->is_old) ? 43 : 0;
-    return rocprof_flows_join(f->flows, err);
+    const rocl_status st = rocprof_who_apply(&f->who, in, err);
+    return st ? st : rocprof_flows_join(f->flows, err);
 }
 
 static void close_file(rocl_records_input *in)
 {
     json_file *f = in->state;
-    if (f)
+    if (f) {
         rocprof_flows_free(f->flows);
+        rocprof_who_free(&f->who);
+    }
     free(f);
 }
 
@@ -705,7 +727,7 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .keeps = true,
                                           .complete = complete_link,
                                           .free_worker = free_worker,
-                                          .refine = refine_links,
+                                          .refine = refine_file,
                                           .close = close_file};
 
 /* "4242_output.json", "NAME_4242_output.json" of v2. */

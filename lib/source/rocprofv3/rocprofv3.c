@@ -204,10 +204,25 @@ static void refine_counters(rocl_records_input *in, const rocprofv3_process *p, 
     }
 }
 
+/* nodes: number of a machine -> its node. False: memory is out. */
+static bool define_node(rocl_capture *c, const rocprofv3_process *p, rocl_map *nodes,
+                        uint32_t *index)
+{
+    bool fresh = true;
+    rocl_node *node =
+        p->machine < 0 ? rocl_define(c, ROCL_DEFINE_NODE)
+                       : rocl_define_once(c, ROCL_DEFINE_NODE, nodes, (uint64_t)p->machine, &fresh);
+    if (node && fresh)
+        *node = p->node;
+    *index = node ? (uint32_t)(node - c->nodes) : ROCL_NONE;
+    return node;
+}
+
 static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
 {
     rocprofv3_run *run = in->state;
     rocl_capture *c = &in->capture->pub;
+    rocl_map nodes = {0};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < run->count && st == ROCL_OK; i++) {
         rocprofv3_process *p = &run->processes[i];
@@ -218,17 +233,15 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
         *process = p->about;
         process->start = p->about.init;
         process->end = p->about.fini;
-        if (p->has_node) {
-            rocl_node *node = rocl_define(c, ROCL_DEFINE_NODE);
-            if (!node)
-                return rocl_fail_memory(err);
-            *node = p->node;
-            process->node = c->node_count - 1;
-        }
+        if (p->has_node && !define_node(c, p, &nodes, &process->node))
+            st = rocl_fail_memory(err);
         refine_agents(in, p, process->node);
         refine_counters(in, p, at);
-        st = define_code_objects(in, p, at) ? refine_kernels(in, p, err) : rocl_fail_memory(err);
+        if (st == ROCL_OK)
+            st =
+                define_code_objects(in, p, at) ? refine_kernels(in, p, err) : rocl_fail_memory(err);
     }
+    rocl_map_free(&nodes);
     return st;
 }
 

@@ -102,6 +102,7 @@ typedef struct rocprofv3_process {
     rocl_process about;
     rocl_node node;
     bool has_node;
+    int64_t machine;     /* as we write it: processes with the same number are on one; -1 unknown */
     bool has_dispatches; /* it lists dispatches, so they need not be made from counter values */
     rocprofv3_kind *kinds;
     size_t kind_count, kind_cap;

@@ -155,6 +155,7 @@ static rocl_status take_agent(rocprofv3_run *run, rocprofv3_process *p, rocl_jso
     a.end = r->offset + (uint64_t)(r->at - r->begin);
     if (st != ROCL_OK || a.handle == UINT64_MAX || r->wrong)
         return st;
+    rocl_read_agent_place(run->trace, &a.about, v->text.p, (size_t)(r->at - v->text.p));
     if (!ROCL_GROW(p->agents, p->agent_cap, p->agent_count + 1) ||
         !rocl_ids_put(&p->agent_ids, a.handle, (uint32_t)p->agent_count))
         return rocl_fail_memory(err);
@@ -613,6 +614,15 @@ static rocl_status read_metadata(rocprofv3_run *run, rocprofv3_process *p,
     p->has_node = load_value(run, node, &r, &v, &st, err);
     if (p->has_node)
         st = read_object(run, &r, FIELDS(fields), &p->node, err);
+    struct ours {
+        int64_t rank, machine;
+    } ours = {-1, -1};
+    static const field our_fields[] = {FIELD(struct ours, INT, rank, "rank"),
+                                       FIELD(struct ours, INT, machine, "machine")};
+    if (load_value(run, find_member(run, metadata, "rocline"), &r, &v, &st, err))
+        st = read_object(run, &r, FIELDS(our_fields), &ours, err);
+    p->about.rank = ours.rank >= 0 && ours.rank <= INT32_MAX ? (int32_t)ours.rank : -1;
+    p->machine = ours.machine;
     return st ? st : read_command(run, metadata, &p->about.command, err);
 }
 
