@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "format/roster.h"
 #include "sink/pftrace/pf.h"
 #include "trace/pipeline.h"
 
@@ -74,26 +75,24 @@ static void describe_system(const pf_world *w, rocl_buf *b, const rocl_node *n)
     rocl_pb_end(b, at);
 }
 
-static void describe_machine(pf_world *w, const rocl_process *p)
+static void describe_machine(pf_world *w, uint32_t machine)
 {
     const rocl_trace *t = w->trace;
-    const rocl_capture *c = w->capture;
-    const uint32_t node = p->node < c->node_count ? p->node : 0;
+    const rocl_node node = rocl_node_of_machine(t, machine);
     rocl_buf *b = rocl_piped_buf(w->file);
-    const size_t first = w->first_gpus[p->machine], end = w->first_gpus[p->machine + 1];
+    const size_t first = w->first_gpus[machine], end = w->first_gpus[machine + 1];
     size_t packet, at;
-    if (t->machines[p->machine].hostname) {
-        packet = begin_packet(b, pf_machine_id(w, p->machine));
+    if (node.hostname) {
+        packet = begin_packet(b, pf_machine_id(w, machine));
         at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
-        if (node < c->node_count)
-            describe_system(w, b, &c->nodes[node]);
-        pf_text(b, SYSTEM_INFO_MACHINE_NAME, t, t->machines[p->machine].hostname);
+        describe_system(w, b, &node);
+        pf_text(b, SYSTEM_INFO_MACHINE_NAME, t, node.hostname);
         rocl_pb_end(b, at);
         rocl_pb_end(b, packet);
     }
     if (first == end)
         return;
-    packet = begin_packet(b, pf_machine_id(w, p->machine));
+    packet = begin_packet(b, pf_machine_id(w, machine));
     at = rocl_pb_begin(b, PKT_GPU_INFO);
     for (size_t i = first; i < end; i++)
         describe_gpu(w, b, &t->gpus[i]);
@@ -297,36 +296,6 @@ static rocl_status number_processes(pf_world *w, rocl_error *err)
     return w->pids ? st : rocl_fail_memory(err);
 }
 
-/* Several GPUs of a machine may have one label, where it counts what a process sees: then it is
- * made of the number that the GPU has on the machine. */
-static rocl_status label_gpus(pf_world *w, rocl_error *err)
-{
-    const rocl_trace *t = w->trace;
-    rocl_map times = {0}; /* machine and label -> GPUs that have it */
-    bool ok = true;
-    for (size_t pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < t->gpu_count && ok; i++) {
-            const rocl_gpu *g = &t->gpus[i];
-            const uint32_t label = rocl_gpu_agent(t, g)->label;
-            const uint64_t key = (uint64_t)g->machine << 32 | label;
-            const uint32_t n = rocl_map_get(&times, key, 0);
-            char own[32];
-            if (!pass) {
-                w->first_gpus[g->machine + 1] = i + 1;
-                ok = rocl_map_put(&times, key, n + 1);
-                continue;
-            }
-            snprintf(own, sizeof own, "GPU %" PRIu32, g->id);
-            w->gpu_labels[i] = n > 1 ? rocl_strings_put(t->strings, own, strlen(own)) : label;
-            ok = w->gpu_labels[i] != ROCL_NONE;
-        }
-    for (size_t m = 0; m < t->machine_count; m++) /* machines without GPUs */
-        if (w->first_gpus[m + 1] < w->first_gpus[m])
-            w->first_gpus[m + 1] = w->first_gpus[m];
-    rocl_map_free(&times);
-    return ok ? ROCL_OK : rocl_fail_memory(err);
-}
-
 uint32_t pf_agent_label(const pf_world *w, uint32_t agent)
 {
     const rocl_gpu *g = rocl_gpu_of(w->capture, agent);
@@ -344,17 +313,21 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_err
         w->process_total += t->captures[i]->pub.process_count;
     w->describers = calloc(t->machine_count + 1, sizeof *w->describers);
     w->first_gpus = calloc(t->machine_count + 1, sizeof *w->first_gpus);
-    w->gpu_labels = calloc(t->gpu_count + 1, sizeof *w->gpu_labels);
+    w->gpu_labels = rocl_label_agents(t);
     w->places = calloc(t->capture_count + 1, sizeof *w->places);
     if (!w->describers || !w->first_gpus || !w->gpu_labels || !w->places)
         return rocl_fail_memory(err);
     number_captures(w);
+    for (size_t m = 0, i = 0; m < t->machine_count; m++) {
+        while (i < t->gpu_count && t->gpus[i].machine == m)
+            i++;
+        w->first_gpus[m + 1] = i;
+    }
     if (w->places[t->capture_count].first_piece > UINT32_MAX)
         return rocl_fail(err, ROCL_INPUT,
                          "more threads, GPUs and counters than Perfetto has "
                          "numbers for: choose ranks");
-    const rocl_status st = label_gpus(w, err);
-    return st ? st : number_processes(w, err);
+    return number_processes(w, err);
 }
 
 static void forget_capture(pf_world *w)
@@ -390,7 +363,7 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
             .uuid = number, .pid = w->pids[w->at->first_process + i], .context = (uint32_t)number};
         describe_process(w, i);
         if (w->describers[c->processes[i].machine] == number)
-            describe_machine(w, &c->processes[i]);
+            describe_machine(w, c->processes[i].machine);
     }
     return ROCL_OK;
 }

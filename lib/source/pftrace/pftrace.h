@@ -297,7 +297,7 @@ const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid
 /* The key of a process. */
 uint64_t pfr_process_key(uint32_t machine, int64_t pid);
 /* Agents are defined for the processes of a machine. */
-bool pfr_sees_agent(uint64_t process, uint64_t machine);
+bool pfr_sees_agent(const rocl_records_input *in, uint64_t process, uint64_t machine);
 bool pfr_read_agent(rocl_view text, pfr_agent *a);
 /* The agent that a text names, with its type if names of tracks tell it. */
 bool pfr_find_agent(const pfr_file *f, rocl_view text, pfr_agent *a);

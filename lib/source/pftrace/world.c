@@ -20,8 +20,9 @@ uint64_t pfr_process_key(uint32_t machine, int64_t pid)
     return machine ? ROCL_KEY_OF_TEXT | number : number;
 }
 
-bool pfr_sees_agent(uint64_t process, uint64_t machine)
+bool pfr_sees_agent(const rocl_records_input *in, uint64_t process, uint64_t machine)
 {
+    (void)in;
     const bool first = !(process & ROCL_KEY_OF_TEXT) || process == ROCL_NO_KEY;
     return (first ? 0 : (process & ~ROCL_KEY_OF_TEXT) >> 32) == (machine & INT32_MAX);
 }
