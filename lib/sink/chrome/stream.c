@@ -6,6 +6,7 @@
 
 #include "base/deflate.h"
 #include "base/text.h"
+#include "format/roster.h"
 #include "sink/chrome/chrome.h"
 
 enum { EVENT_WEIGHT = 224 }; /* of an event beside its name */
@@ -167,19 +168,20 @@ rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error
     return st;
 }
 
-rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, rocl_parts_sums *sums,
-                                 rocl_error *err)
+rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const rocl_buf *who,
+                                 rocl_parts_sums *sums, rocl_error *err)
 {
     rocl_parts *parts = s->trace->parts;
     rocl_buf foot = {0};
     rocl_buf_put(&foot, last->data, last->len);
-    rocl_buf_printf(
-        &foot,
-        "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"generator\":\"rocline " ROCLINE_VERSION
-        "\",\"timeBaseNanoseconds\":\"%" PRId64 "\"}}\n",
-        s->base);
+    rocl_buf_str(&foot, "\n],\"displayTimeUnit\":\"ns\",\"" ROCL_ROSTER_MEMBER "\":");
+    rocl_buf_put(&foot, who->data, who->len);
+    rocl_buf_printf(&foot,
+                    ",\"otherData\":{\"generator\":\"rocline " ROCLINE_VERSION
+                    "\",\"timeBaseNanoseconds\":\"%" PRId64 "\"}}\n",
+                    s->base);
     rocl_status st = rocl_piped_finish(&s->file, err);
-    if (st == ROCL_OK && (foot.failed || last->failed))
+    if (st == ROCL_OK && (foot.failed || last->failed || who->failed))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && parts)
         rocl_parts_tail(parts);

@@ -55,7 +55,7 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
     if (uuid && !(plain && rocl_uuid_text(w->trace, bytes) == uuid))
         put_fact(b, t, PF_GPU_UUID, uuid);
     put_fact(b, t, PF_GPU_AGENT, w->gpu_labels[g - t->gpus]);
-    if (machine_id)
+    if (machine_id && g == &t->gpus[w->first_gpus[g->machine]])
         put_fact(b, t, PF_GPU_MACHINE, machine_id);
     if (pci)
         pf_text(b, GPU_PCI, t, pci);
@@ -68,6 +68,8 @@ static void describe_system(const pf_world *w, rocl_buf *b, const rocl_node *n)
                                  {UTSNAME_VERSION, n->version},
                                  {UTSNAME_RELEASE, n->release},
                                  {UTSNAME_HARDWARE, n->hardware}};
+    if (!n->system_name && !n->version && !n->release && !n->hardware)
+        return;
     const size_t at = rocl_pb_begin(b, SYSTEM_INFO_UTSNAME);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i][1])
