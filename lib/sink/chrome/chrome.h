@@ -101,7 +101,8 @@ void chrome_begin_block(chrome_lines *l, rocl_buf *block);
 void chrome_put_text(chrome_lines *l, int64_t time, const rocl_buf *text);
 void chrome_put_event(chrome_lines *l, chrome_line *line, const rocl_sort_record *rec,
                       uint32_t name);
-void chrome_put_value(chrome_lines *l, uint32_t pid, int64_t time, double value,
+/* row: tid 0, or the process whose value it is on a GPU, which viewers ignore. */
+void chrome_put_value(chrome_lines *l, chrome_row row, int64_t time, double value,
                       const rocl_buf *name);
 
 typedef struct chrome_stream {

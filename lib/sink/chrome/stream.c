@@ -251,11 +251,12 @@ void chrome_put_event(chrome_lines *l, chrome_line *line, const rocl_sort_record
     rocl_buf_put(b, rec->data, rec->len);
 }
 
-void chrome_put_value(chrome_lines *l, uint32_t pid, int64_t time, double value,
+void chrome_put_value(chrome_lines *l, chrome_row row, int64_t time, double value,
                       const rocl_buf *name)
 {
     const chrome_line line = {.op = CHROME_VALUE,
-                              .pid = pid,
+                              .pid = row.pid,
+                              .tid = row.tid,
                               .size = (uint32_t)(sizeof value + name->len),
                               .time = time,
                               .end = time};

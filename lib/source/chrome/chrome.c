@@ -113,8 +113,20 @@ static bool is_negative(const rocl_json_token *t)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* What rtg2json writes behind the name of a GPU's value: " (rank 0, pid 12)". */
+static rocl_view without_process(rocl_view name, bool of_gpu)
+{
+    size_t n = of_gpu && name.n && name.p[name.n - 1] == ')' ? name.n : 0;
+    while (n && name.p[n - 1] != '(')
+        n--;
+    const rocl_view whose = {name.p + n, name.n - n};
+    return n > 1 && (rocl_view_begins(whose, "rank ") || rocl_view_begins(whose, "pid "))
+               ? (rocl_view){name.p, n - 2}
+               : name;
+}
+
 static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_worker *w,
-                               const chrome_event *e, rocl_error *err)
+                               const chrome_event *e, bool of_gpu, rocl_error *err)
 {
     rocl_json_token key, v;
     rocl_status st = ROCL_OK;
@@ -133,7 +145,8 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
             rocl_buf_byte(&w->text[0], '.');
             rocl_json_unescape(&w->text[0], key.text);
         }
-        r->counter = (rocl_view){(const char *)w->text[0].data, w->text[0].len};
+        r->counter =
+            without_process((rocl_view){(const char *)w->text[0].data, w->text[0].len}, of_gpu);
         if (!rocl_json_double(v.text, &r->as.sample.value) ||
             r->as.sample.value - r->as.sample.value != 0)
             st = rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
@@ -444,7 +457,9 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     if (ph == 'X' && !e->has_dur)
         return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
     if (ph == 'C')
-        return f->own.is && is_derived_counter(e->name) ? ROCL_OK : put_counter(to, &r, w, e, err);
+        return f->own.is && is_derived_counter(e->name)
+                   ? ROCL_OK
+                   : put_counter(to, &r, w, e, on_gpu && r.process != ROCL_NO_KEY, err);
     if (ph == 's' || ph == 't' || ph == 'f')
         return chrome_put_flow(to, &r, f->flows, e, ph, err);
     if (row && row->work)

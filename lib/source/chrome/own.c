@@ -151,7 +151,8 @@ bool chrome_own_place(const chrome_own *o, rocl_source_record *r)
         return false;
     }
     r->agent = r->process;
-    r->process = row ? row->owner : ROCL_NO_KEY;
+    /* Of a value, the thread is its process. */
+    r->process = row ? row->owner : chrome_who_knows(o->who, r->thread) ? r->thread : ROCL_NO_KEY;
     r->thread = ROCL_NO_KEY;
     return true;
 }

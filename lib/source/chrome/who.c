@@ -78,6 +78,11 @@ static const rocl_roster_process *find_process(const chrome_who *w, uint64_t pro
     return i == ROCL_NONE ? NULL : &w->roster.processes[i];
 }
 
+bool chrome_who_knows(const chrome_who *w, uint64_t process)
+{
+    return find_process(w, process);
+}
+
 bool chrome_who_sees(const chrome_who *w, uint64_t process, uint64_t host)
 {
     const rocl_roster_process *p = find_process(w, process);
