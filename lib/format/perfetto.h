@@ -58,7 +58,9 @@ enum { CLOCK_IS_BOOTTIME = 6, CLOCK_IS_DELTA = 64, CLOCKS_LOCAL_END = 128 };
 
 enum { STATS_BUFFER = 1, BUFFER_OVERWRITTEN = 3, BUFFER_DISCARDED = 18, BUFFER_LOST = 19 };
 
-enum { SYSTEM_INFO_MACHINE_NAME = 17 };
+enum { SYSTEM_INFO_UTSNAME = 1, SYSTEM_INFO_MACHINE_NAME = 17 };
+
+enum { UTSNAME_SYSTEM = 1, UTSNAME_VERSION = 2, UTSNAME_RELEASE = 3, UTSNAME_HARDWARE = 4 };
 
 enum { /* TrackDescriptor */
        TRACK_UUID = 1,
@@ -223,7 +225,16 @@ enum {
     ARG_STRING_IID = 7
 };
 
-enum { GPU_INFO_GPU = 1, GPU_NAME = 1, GPU_VENDOR = 2, GPU_MODEL = 3, GPU_ARCH = 4, GPU_EXTRA = 6 };
+enum { /* GpuInfo: the place in its list is the number of a GPU */
+       GPU_INFO_GPU = 1,
+       GPU_NAME = 1,
+       GPU_VENDOR = 2,
+       GPU_MODEL = 3,
+       GPU_ARCH = 4,
+       GPU_UUID = 5, /* 16 bytes */
+       GPU_EXTRA = 6,
+       GPU_PCI = 7
+};
 
 enum { EXTRA_NAME = 1, EXTRA_VALUE = 2 };
 
@@ -284,6 +295,11 @@ enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
 /* Labels of a process: its rank; its number where another one of the trace has it, too. */
 #define PF_LABEL_RANK "rank "
 #define PF_LABEL_PID  "pid "
+/* Further facts of a GPU: the label of its agent, the uuid where it is of another form than that of
+ * Perfetto, and the machine id of its node. */
+#define PF_GPU_AGENT   "agent"
+#define PF_GPU_UUID    "uuid"
+#define PF_GPU_MACHINE "machine_id"
 /* The description of a thread whose number is none of a thread: 0, or below. */
 #define PF_REAL_TID "tid "
 

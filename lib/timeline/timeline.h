@@ -74,7 +74,7 @@ uint32_t rocl_counter_process(const rocl_capture *c, uint32_t counter);
 /* ---- labels: what things are called in pictures of a trace ------------------------------------
  */
 
-/* The host name of its node, "" unknown. */
+/* The host name of its machine, "" unknown. */
 const char *rocl_process_host(const rocl_capture *c, const rocl_process *p);
 
 /* "rank 0, pid 123, host": without a rank below 0, a pid of 0, a host of "". */

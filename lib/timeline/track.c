@@ -118,7 +118,8 @@ void rocl_program_name(const char *command, char *name, size_t size)
 
 const char *rocl_process_host(const rocl_capture *c, const rocl_process *p)
 {
-    return p->node < c->node_count ? rocl_str(c->trace, c->nodes[p->node].hostname) : "";
+    const rocl_trace *t = c->trace;
+    return p->machine < t->machine_count ? rocl_str(t, t->machines[p->machine].hostname) : "";
 }
 
 void rocl_process_details(char *s, size_t size, int32_t rank, int64_t pid, const char *host)

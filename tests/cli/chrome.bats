@@ -141,16 +141,16 @@ totals() {
     for f in "$db" d.db; do
         rtg2json -q -f --layout trace -o t.json "$f" || [ $? -eq 1 ]
         sqlite3 -readonly -separator $'\t' "$f" "
-            SELECT s.string, iif(a.type = 'GPU', 'GPU ' || a.type_index, 'Agent ' || a.absolute_index),
-                iif(b.type = 'GPU', 'GPU ' || b.type_index, 'Agent ' || b.absolute_index), count(*), sum(size)
+            SELECT s.string, 'Agent ' || a.absolute_index, 'Agent ' || b.absolute_index, count(*), sum(size)
             FROM rocpd_memory_copy c JOIN rocpd_string s ON s.id = c.name_id
                 JOIN rocpd_info_agent a ON a.id = c.src_agent_id JOIN rocpd_info_agent b ON b.id = c.dst_agent_id
             GROUP BY 1, 2, 3" | sort >there
         [ -s there ]
         ends t.json | diff there -
     done
-    # Older versions called GPUs by the numbers of agents: the one of the row is known.
-    sed 's/"source":"GPU 0"/"source":"Agent 2"/; s/"destination":"GPU 3"/"destination":"Agent 5"/' t.json >old.json
+    # Older versions did not list GPUs, and called them by the numbers of agents: the one of the row is known.
+    jq -c 'del(.rocline)' t.json |
+        sed 's/"source":"GPU 0"/"source":"Agent 2"/; s/"destination":"GPU 3"/"destination":"Agent 5"/' >old.json
     ends old.json | grep -q $'DEVICE_TO_HOST\tGPU 0\tAgent 0'
 }
 

@@ -166,10 +166,12 @@ static rocl_status commit_trace(chrome_sink *c, rocl_error *err)
 {
     uint64_t counts[] = {c->report.slices, c->report.values, c->report.lanes, c->report.moved};
     rocl_parts_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    rocl_buf gpus = {0};
+    rocl_buf gpus = {0}, who = {0};
     chrome_describe_gpus(&c->world, &gpus);
-    const rocl_status st = chrome_stream_commit(&c->stream, &gpus, &sums, err);
+    chrome_put_roster(&c->world, &who);
+    const rocl_status st = chrome_stream_commit(&c->stream, &gpus, &who, &sums, err);
     rocl_buf_free(&gpus);
+    rocl_buf_free(&who);
     c->report.bytes = sums.bytes;
     c->report.slices = counts[0];
     c->report.values = counts[1];

@@ -101,7 +101,8 @@ void chrome_begin_block(chrome_lines *l, rocl_buf *block);
 void chrome_put_text(chrome_lines *l, int64_t time, const rocl_buf *text);
 void chrome_put_event(chrome_lines *l, chrome_line *line, const rocl_sort_record *rec,
                       uint32_t name);
-void chrome_put_value(chrome_lines *l, uint32_t pid, int64_t time, double value,
+/* row: tid 0, or the process whose value it is on a GPU, which viewers ignore. */
+void chrome_put_value(chrome_lines *l, chrome_row row, int64_t time, double value,
                       const rocl_buf *name);
 
 typedef struct chrome_stream {
@@ -129,9 +130,9 @@ chrome_lines *chrome_stream_lines(chrome_stream *s);
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err);
 /* In a team: the blocks of all captures become text. `begins` is the first that has lines. */
 rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error *err);
-/* last: lines of text after all others. sums: see rocl_parts_commit(). */
-rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, rocl_parts_sums *sums,
-                                 rocl_error *err);
+/* last: lines of text after all others. who: the roster. sums: see rocl_parts_commit(). */
+rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const rocl_buf *who,
+                                 rocl_parts_sums *sums, rocl_error *err);
 void chrome_stream_close(chrome_stream *s); /* leaves no file that is not committed */
 
 /* ---- world.c ---- */
@@ -181,6 +182,8 @@ void chrome_describe_row(chrome_lines *l, rocl_buf *text, uint32_t pid, uint32_t
 void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size);
 /* Appends lines of text that describe the GPUs that have been seen. */
 void chrome_describe_gpus(const chrome_world *w, rocl_buf *to);
+/* Appends who is who, by the numbers that are written: see roster.h. */
+void chrome_put_roster(const chrome_world *w, rocl_buf *to);
 
 /* ---- draw.c ---- */
 

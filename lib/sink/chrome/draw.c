@@ -12,7 +12,8 @@
 
 typedef struct chrome_counter { /* as distinguished by readers */
     uint32_t pid;
-    rocl_buf name; /* escaped */
+    uint32_t process; /* whose it is, where the name says so; else 0 */
+    rocl_buf name;    /* escaped */
 } chrome_counter;
 
 typedef struct chrome_part {
@@ -111,9 +112,11 @@ static rocl_status define_counter(chrome_part *p, const rocl_track *t, uint64_t 
     chrome_counter *s = &p->counters[p->counter_count];
     *id = p->counter_count++;
     s->name.len = 0;
+    s->process = 0;
     s->pid = bytes ? 0 : chrome_gpu_pid(w, t->agent);
     if (s->pid) {
         chrome_whose(w, t->process, whose, sizeof whose);
+        s->process = *whose ? w->processes[t->process].pid : 0;
     } else {
         s->pid = w->processes[t->process].pid;
         rocl_agent_label(capture, t->agent, words, sizeof words);
@@ -204,7 +207,7 @@ static void put_value(rocl_timeline_part *base, uint64_t counter, int64_t time, 
 {
     const chrome_part *p = part_of(base);
     const chrome_counter *c = &p->counters[counter];
-    chrome_put_value(p->lines, c->pid, time, v, &c->name);
+    chrome_put_value(p->lines, (chrome_row){c->pid, c->process}, time, v, &c->name);
 }
 
 static void put_bytes(rocl_timeline_part *p, uint64_t counter, int64_t time, int64_t v)

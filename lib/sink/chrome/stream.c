@@ -6,6 +6,7 @@
 
 #include "base/deflate.h"
 #include "base/text.h"
+#include "format/roster.h"
 #include "sink/chrome/chrome.h"
 
 enum { EVENT_WEIGHT = 224 }; /* of an event beside its name */
@@ -167,19 +168,20 @@ rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error
     return st;
 }
 
-rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, rocl_parts_sums *sums,
-                                 rocl_error *err)
+rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const rocl_buf *who,
+                                 rocl_parts_sums *sums, rocl_error *err)
 {
     rocl_parts *parts = s->trace->parts;
     rocl_buf foot = {0};
     rocl_buf_put(&foot, last->data, last->len);
-    rocl_buf_printf(
-        &foot,
-        "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"generator\":\"rocline " ROCLINE_VERSION
-        "\",\"timeBaseNanoseconds\":\"%" PRId64 "\"}}\n",
-        s->base);
+    rocl_buf_str(&foot, "\n],\"displayTimeUnit\":\"ns\",\"" ROCL_ROSTER_MEMBER "\":");
+    rocl_buf_put(&foot, who->data, who->len);
+    rocl_buf_printf(&foot,
+                    ",\"otherData\":{\"generator\":\"rocline " ROCLINE_VERSION
+                    "\",\"timeBaseNanoseconds\":\"%" PRId64 "\"}}\n",
+                    s->base);
     rocl_status st = rocl_piped_finish(&s->file, err);
-    if (st == ROCL_OK && (foot.failed || last->failed))
+    if (st == ROCL_OK && (foot.failed || last->failed || who->failed))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && parts)
         rocl_parts_tail(parts);
@@ -249,11 +251,12 @@ void chrome_put_event(chrome_lines *l, chrome_line *line, const rocl_sort_record
     rocl_buf_put(b, rec->data, rec->len);
 }
 
-void chrome_put_value(chrome_lines *l, uint32_t pid, int64_t time, double value,
+void chrome_put_value(chrome_lines *l, chrome_row row, int64_t time, double value,
                       const rocl_buf *name)
 {
     const chrome_line line = {.op = CHROME_VALUE,
-                              .pid = pid,
+                              .pid = row.pid,
+                              .tid = row.tid,
                               .size = (uint32_t)(sizeof value + name->len),
                               .time = time,
                               .end = time};

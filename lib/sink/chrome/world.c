@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "format/roster.h"
 #include "sink/chrome/chrome.h"
 
 /* Above all pids of Linux, so that it is visibly not a pid. */
@@ -110,6 +111,26 @@ void chrome_describe_gpus(const chrome_world *w, rocl_buf *to)
         put_metadata(to, "process_sort_index", w->gpu_pids[i], 0, "sort_index", NULL,
                      w->process_total + i);
     }
+}
+
+/* ---- who is who ---- */
+
+void chrome_put_roster(const chrome_world *w, rocl_buf *to)
+{
+    const rocl_trace *t = w->trace;
+    rocl_roster who = {0};
+    to->failed |= !rocl_roster_make(&who, w->trace);
+    for (size_t i = 0; i < t->capture_count && !to->failed; i++)
+        for (uint32_t k = 0; k < t->captures[i]->pub.process_count; k++)
+            if (rocl_trace_takes(t, &t->captures[i]->pub))
+                who.processes[w->firsts[i] + k].id = w->all[w->firsts[i] + k].pid;
+            else
+                who.processes[w->firsts[i] + k].id = -1;
+    for (size_t i = 0; i < t->gpu_count && !to->failed; i++)
+        who.gpus[i].id = w->gpu_pids[i];
+    if (!to->failed)
+        rocl_roster_put(to, t, &who);
+    rocl_roster_free(&who);
 }
 
 /* ---- threads and rows ---- */

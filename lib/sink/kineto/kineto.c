@@ -21,6 +21,8 @@
 #include "base/map.h"
 #include "base/out_set.h"
 #include "base/strings.h"
+#include "base/text.h"
+#include "format/roster.h"
 #include "sink/kineto/text.h"
 #include "sink/piped.h"
 #include "trace/parts.h"
@@ -76,8 +78,11 @@ typedef struct kineto_sink {
     kineto_writer own; /* of the thread that walks: for items that are not records */
     rocl_buf text;     /* that it has made */
     rocl_piped file;
-    bool of_several; /* processes is the file at hand; PyTorch's are of one */
-    rocl_out **done; /* written files, which get their names together */
+    rocl_roster roster; /* of the trace; what the file at hand has is marked in it */
+    size_t *firsts;     /* by capture: its first process in the roster */
+    bool of_several;    /* processes is the file at hand; PyTorch's are of one */
+    bool mixes_hosts;   /* a file has those of several hosts */
+    rocl_out **done;    /* written files, which get their names together */
     size_t done_count, done_cap;
     uint32_t ext_launch; /* text */
     rocl_written report;
@@ -215,7 +220,8 @@ static void begin_thread(kineto_sink *s, uint32_t process, uint32_t thread)
 {
     const rocl_capture *c = s->capture;
     char name[320], buf[256];
-    const int64_t pid = c->processes[process].pid, tid = kineto_tid(c, thread, process);
+    const int64_t pid = kineto_pid(&s->format, c, process),
+                  tid = kineto_tid(&s->format, c, thread, process);
     s->depth = 0;
     if (thread >= c->thread_count)
         return;
@@ -480,7 +486,7 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
     s->links = at->links;
     for (uint32_t i = 0; i < c->process_count; i++) {
         char name[256];
-        const int64_t pid = c->processes[i].pid;
+        const int64_t pid = kineto_pid(&s->format, c, i);
         name_process(s, i, name, sizeof name);
         kineto_put_metadata(&s->own, "process_name", pid, 0, "name", name, 0);
         kineto_put_metadata(&s->own, "process_labels", pid, 0, "labels", "CPU", 0);
@@ -556,6 +562,63 @@ static bool find_devices(const kineto_sink *s, int32_t rank, gpu_device **device
     return true;
 }
 
+/* The processes of the file at hand get numbers that no other there has, and GPUs of their hosts
+ * those that events have: of their own first, as others may count differently. */
+static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
+{
+    const rocl_trace *t = s->trace;
+    rocl_roster *who = &s->roster;
+    rocl_map pids = {0}, devices = {0};
+    int64_t host = -1, next = 1 << 22; /* above all pids of Linux */
+    bool ok = true;
+    for (size_t i = 0; i < who->gpu_count; i++)
+        who->gpus[i].id = -1;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        const bool in = rank_of(c) == rank && rocl_trace_takes(t, c);
+        for (uint32_t k = 0; k < c->process_count && ok; k++) {
+            rocl_roster_process *p = &who->processes[s->firsts[i] + k];
+            int64_t *pid = &s->format.pids[s->firsts[i] + k];
+            p->id = -1;
+            if (!in)
+                continue;
+            for (*pid = p->pid; rocl_map_get(&pids, (uint64_t)*pid, 0);)
+                *pid = ++next;
+            p->id = *pid;
+            ok = rocl_map_put(&pids, (uint64_t)*pid, 1);
+            s->mixes_hosts |= host >= 0 && host != p->on;
+            host = p->on;
+        }
+        for (uint32_t k = 0; k < c->agent_count && ok && in; k++) {
+            const uint32_t gpu = c->agents[k].gpu;
+            const int64_t device = kineto_device(c, k);
+            const uint64_t key = (uint64_t)c->agents[k].machine << 32 ^ (uint64_t)device;
+            if (gpu >= who->gpu_count || who->gpus[gpu].id != -1 || rocl_map_get(&devices, key, 0))
+                continue;
+            who->gpus[gpu].id = device;
+            ok = rocl_map_put(&devices, key, 1);
+        }
+    }
+    rocl_map_free(&pids);
+    rocl_map_free(&devices);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
+/* The host of the file at hand, as PyTorch says it; "": unknown, or several. */
+static const char *name_host(const kineto_sink *s)
+{
+    const rocl_roster *who = &s->roster;
+    int64_t host = -1;
+    for (size_t i = 0; i < who->process_count; i++) {
+        if (who->processes[i].id == -1)
+            continue;
+        if (host >= 0 && host != who->processes[i].on)
+            return "";
+        host = who->processes[i].on;
+    }
+    return host < 0 ? "" : rocl_text(s->trace, who->hosts[host].hostname, NULL);
+}
+
 /* Everything before the events; ranks: of the job, 0: unknown. */
 static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
 {
@@ -578,7 +641,15 @@ static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
             kineto_put_uint(b, ", \"world_size\": ", ranks);
         rocl_buf_str(b, "},\n");
     }
-    rocl_buf_str(b, "  \"generator\": \"rocline " ROCLINE_VERSION
+    const char *host = name_host(s);
+    if (*host) {
+        rocl_buf_str(b, "  \"host_name\": \"");
+        rocl_json_put(b, host, strlen(host));
+        rocl_buf_str(b, "\",\n");
+    }
+    rocl_buf_str(b, "  \"" ROCL_ROSTER_MEMBER "\": ");
+    rocl_roster_put(b, s->trace, &s->roster);
+    rocl_buf_str(b, ",\n  \"generator\": \"rocline " ROCLINE_VERSION
                     "\",\n  \"displayTimeUnit\": \"ms\",\n");
     kineto_put_int(b, "  \"baseTimeNanoseconds\": ", s->format.base);
     rocl_buf_str(b, ",\n  \"traceEvents\": [");
@@ -627,6 +698,8 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
 {
     rocl_status st = rocl_piped_open_format(&s->file, s->trace, path, s->opt->gzip, s->opt->level,
                                             write_items, s, err);
+    if (st == ROCL_OK)
+        st = number_file(s, rank, err);
     if (st == ROCL_OK)
         put_head(s, rank, ranks);
     rocl_map_free(&s->rows);
@@ -800,6 +873,20 @@ static rocl_status open_outputs(const kineto_sink *s, rocl_error *err)
     return st;
 }
 
+static bool open_roster(kineto_sink *s)
+{
+    const rocl_trace *t = s->trace;
+    size_t n = 0;
+    s->firsts = calloc(t->capture_count + 1, sizeof *s->firsts);
+    for (size_t i = 0; s->firsts && i < t->capture_count; i++) {
+        s->firsts[i] = n;
+        n += t->captures[i]->pub.process_count;
+    }
+    s->format.firsts = s->firsts;
+    s->format.pids = calloc(n + 1, sizeof *s->format.pids);
+    return s->firsts && s->format.pids && rocl_roster_make(&s->roster, s->trace);
+}
+
 static rocl_status open_sink(kineto_sink *s, rocl_error *err)
 {
     static const char *const words[] = {"hipExtModuleLaunchKernel", "string", "External id"};
@@ -810,7 +897,7 @@ static rocl_status open_sink(kineto_sink *s, rocl_error *err)
             return rocl_fail_memory(err);
     s->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->workers);
     s->captures = calloc(t->capture_count + 1, sizeof *s->captures);
-    if (!s->workers || !s->captures)
+    if (!s->workers || !s->captures || !open_roster(s))
         return rocl_fail_memory(err);
     s->format.trace = t;
     s->format.group_by_queue = s->opt->group_by_queue;
@@ -841,6 +928,9 @@ static void close_sink(kineto_sink *s)
         kineto_writer_close(&s->workers[w].writer);
     rocl_buf_free(&s->text);
     rocl_encoder_close(&s->encoder);
+    rocl_roster_free(&s->roster);
+    free(s->firsts);
+    free(s->format.pids);
     free(s->done);
     free(s->open);
     free(s->launches);
@@ -879,7 +969,7 @@ rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o, rocl_
         rocl_progress_phase(t, "writing", records);
         st = write_ranks(&s, err);
     }
-    const bool tells = !t->parts || rocl_parts_leads(t->parts);
+    const bool tells = !t->parts || rocl_parts_leads(t->parts), hosts = s.mixes_hosts;
     close_sink(&s);
     if (st == ROCL_OK && tells && s.report.left_out)
         rocl_notice(t,
@@ -890,6 +980,9 @@ rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o, rocl_
         rocl_notice(
             t, "several ranks share one set of tables, and are written to one file without a rank: "
                "for a file each, convert their own inputs or merge without --flat");
+    if (st == ROCL_OK && tells && hosts)
+        rocl_notice(t, "PyTorch's traces are of one host: GPUs of different hosts share rows where "
+                       "their numbers are equal");
     if (report)
         *report = s.report;
     return st ? st : rocl_trace_outcome_utf8(t);

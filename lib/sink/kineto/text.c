@@ -176,11 +176,11 @@ bool kineto_find_external_id(const kineto_format *f, const rocl_track_event *e, 
     return false;
 }
 
-int64_t kineto_tid(const rocl_capture *c, uint32_t thread, uint32_t process)
+int64_t kineto_tid(const kineto_format *f, const rocl_capture *c, uint32_t thread, uint32_t process)
 {
     if (thread < c->thread_count)
         return c->threads[thread].tid;
-    return process < c->process_count ? c->processes[process].pid : 0;
+    return process < c->process_count ? kineto_pid(f, c, process) : 0;
 }
 
 const char *kineto_class_of(const rocl_trace *t, const rocl_track_event *e, kineto_class *c)
@@ -230,7 +230,8 @@ static void put_call(kineto_writer *w, const kineto_item *item, const rocl_track
     uint32_t thread;
     const uint32_t process = rocl_host_process(c, e->index, &thread);
     const char *category = kineto_class_of(w->format->trace, e, &class);
-    const int64_t pid = c->processes[process].pid, tid = kineto_tid(c, thread, process);
+    const int64_t pid = kineto_pid(w->format, c, process),
+                  tid = kineto_tid(w->format, c, thread, process);
     bool any = false;
     if (!category) {
         category = rocl_text(w->format->trace, e->category, NULL);
@@ -267,8 +268,8 @@ static void put_flow(kineto_writer *w, const rocl_track_event *e)
     rocl_buf *b = begin_event(w, phases[e->flow_end],
                               rocl_json_plain(category, strlen(category)) ? category : "");
     kineto_put_text(w, e->name);
-    put_position(w, w->capture->processes[process].pid, kineto_tid(w->capture, thread, process),
-                 e->time);
+    put_position(w, kineto_pid(w->format, w->capture, process),
+                 kineto_tid(w->format, w->capture, thread, process), e->time);
     kineto_put_uint(b, ", \"id\": ", e->flow >> 11); /* below 2^53, for readers that use doubles */
     rocl_buf_str(b, e->flow_end == ROCL_FLOW_ENDS && !e->flow_next ? ", \"bp\": \"e\"}" : "}");
 }
@@ -373,7 +374,7 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
     if (e->stack_id)
         kineto_put_uint(begin_arg(w, &any), "correlation\": ", e->stack_id);
     if (item->of_several && e->index < w->capture->process_count)
-        kineto_put_int(begin_arg(w, &any), "pid\": ", w->capture->processes[e->index].pid);
+        kineto_put_int(begin_arg(w, &any), "pid\": ", kineto_pid(w->format, w->capture, e->index));
     if (e->kind == ROCL_DISPATCH)
         put_kernel_args(w, e, item->in_work_items, &any);
     else if (e->kind == ROCL_COPY)
@@ -431,7 +432,7 @@ static void put_allocation(kineto_writer *w, const kineto_item *item, const kine
     bool any = false;
     rocl_buf *b = begin_event(w, "i", "cpu_instant_event");
     rocl_buf_str(b, "[memory]");
-    put_position(w, c->processes[process].pid, kineto_tid(c, a->thread, process),
+    put_position(w, kineto_pid(w->format, c, process), kineto_tid(w->format, c, a->thread, process),
                  (int64_t)item->key[1]);
     rocl_buf_str(b, ", \"s\": \"t\"");
     kineto_put_int(begin_arg(w, &any), "Total Allocated\": ", item->total);

@@ -44,7 +44,14 @@ typedef struct kineto_format {
     bool group_by_queue;
     int64_t base;                      /* ns, which times are written from */
     uint32_t string_type, external_id; /* texts */
+    const size_t *firsts;              /* by capture: its first process in pids */
+    int64_t *pids;                     /* of the file at hand, where no two processes have one */
 } kineto_format;
+
+static inline int64_t kineto_pid(const kineto_format *f, const rocl_capture *c, uint32_t process)
+{
+    return f->pids[f->firsts[c->index] + process];
+}
 
 typedef struct kineto_writer { /* of one worker, or of the thread that walks */
     alignas(ROCL_CACHE_LINE) const kineto_format *format;
@@ -76,7 +83,8 @@ void kineto_put_gpu_annotation(kineto_writer *w, uint32_t name, uint64_t operato
 const char *kineto_class_of(const rocl_trace *t, const rocl_track_event *e, kineto_class *c);
 /* The number that an operator has in its source. */
 bool kineto_find_external_id(const kineto_format *f, const rocl_track_event *e, uint64_t *id);
-int64_t kineto_tid(const rocl_capture *c, uint32_t thread, uint32_t process);
+int64_t kineto_tid(const kineto_format *f, const rocl_capture *c, uint32_t thread,
+                   uint32_t process);
 /* PyTorch's number of a device: its position among the GPUs of the machine. */
 int64_t kineto_device(const rocl_capture *c, uint32_t agent);
 int64_t kineto_stream(const kineto_format *f, const rocl_capture *c, const rocl_track_event *e);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
+#include "format/roster.h"
 #include "sink/otf2/otf2.h"
 
 /* Members of one group of regions: a definition must fit in a chunk. */
@@ -130,17 +131,21 @@ static size_t list_tree_properties(const rocl_trace *trace, const ot_tree *t,
                                    property all[TREE_PROPERTIES])
 {
     size_t n = 0;
-    if (t->node) {
-        all[n++] = (property){"system", t->node->system_name};
-        all[n++] = (property){"release", t->node->release};
-        all[n++] = (property){"version", t->node->version};
-        all[n++] = (property){"hardware", t->node->hardware};
+    if (t->domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY) {
+        const rocl_node node = rocl_node_of_machine(trace, t->machine);
+        all[n++] = (property){"system", node.system_name};
+        all[n++] = (property){"release", node.release};
+        all[n++] = (property){"version", node.version};
+        all[n++] = (property){"hardware", node.hardware};
+        all[n++] = (property){"machine id", node.machine_id};
     }
     if (t->gpu) {
         const rocl_agent *a = rocl_gpu_agent(trace, t->gpu);
         all[n++] = (property){"architecture", a->name};
         all[n++] = (property){"vendor", a->vendor};
         all[n++] = (property){"product", a->product};
+        all[n++] = (property){"uuid", t->gpu->uuid ? t->gpu->uuid : a->uuid};
+        all[n++] = (property){"PCI address", t->gpu->pci ? t->gpu->pci : a->pci};
     }
     return n;
 }
@@ -150,8 +155,9 @@ static size_t list_tree_properties(const rocl_trace *trace, const ot_tree *t,
 static void collect_strings(writer *w)
 {
     static const char *const literals[] = {
-        "",       "machine", "node",    "GPU",      "HIP",          "pid",    "rank",   "command",
-        "system", "release", "version", "hardware", "architecture", "vendor", "product"};
+        "",           "machine",      "node",   "GPU",     "HIP",     "pid",
+        "rank",       "command",      "system", "release", "version", "hardware",
+        "machine id", "architecture", "vendor", "product", "uuid",    "PCI address"};
     ot_defs *d = w->d;
     const ot_system *y = w->y;
     const ot_attribute *attributes = d->lists[OT_ATTRIBUTES].items;

@@ -136,8 +136,8 @@ typedef struct ot_tree { /* node of the system tree */
     uint32_t name;       /* text */
     uint32_t parent;     /* tree, ROCL_NONE: the root */
     OTF2_SystemTreeDomain domain;
-    const rocl_node *node; /* of machines */
-    const rocl_gpu *gpu;   /* of devices */
+    uint32_t machine;    /* of nodes: that of the trace */
+    const rocl_gpu *gpu; /* of devices */
 } ot_tree;
 
 /* A location group: a process, or a GPU as a process uses it. */

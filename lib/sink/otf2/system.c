@@ -20,23 +20,21 @@ static uint32_t add_tree(ot_system *y, const ot_tree *tree)
     return y->tree_count++;
 }
 
-static uint32_t machine_tree(ot_system *y)
+static uint32_t machine_tree(ot_system *y, uint32_t machine)
 {
-    const rocl_capture *c = y->capture;
-    uint32_t *tree = &y->machines[c->machine];
+    uint32_t *tree = &y->machines[machine];
     if (*tree != ROCL_NONE)
         return *tree;
     if (!y->tree_count)
         add_tree(y, &(ot_tree){.name = ot_text(y->defs, "machine"),
                                .parent = ROCL_NONE,
                                .domain = OTF2_SYSTEM_TREE_DOMAIN_MACHINE});
-    const rocl_node *node = c->node_count ? &c->nodes[0] : NULL;
+    const uint32_t hostname = y->trace->machines[machine].hostname;
     char number[64];
-    snprintf(number, sizeof number, "node %" PRIu32, c->machine);
-    bool named = node && *rocl_str(y->trace, node->hostname);
-    *tree = add_tree(y, &(ot_tree){.name = named ? node->hostname : ot_text(y->defs, number),
+    snprintf(number, sizeof number, "node %" PRIu32, machine);
+    *tree = add_tree(y, &(ot_tree){.name = hostname ? hostname : ot_text(y->defs, number),
                                    .domain = OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY,
-                                   .node = node});
+                                   .machine = machine});
     return *tree;
 }
 
@@ -48,7 +46,7 @@ static uint32_t device_tree(ot_system *y, const rocl_gpu *g)
         return *tree;
     rocl_gpu_label(y->trace, g, name, sizeof name);
     *tree = add_tree(y, &(ot_tree){.name = ot_text(y->defs, name),
-                                   .parent = machine_tree(y),
+                                   .parent = machine_tree(y, g->machine),
                                    .domain = OTF2_SYSTEM_TREE_DOMAIN_ACCELERATOR_DEVICE,
                                    .gpu = g});
     return *tree;
@@ -135,7 +133,7 @@ uint32_t ot_process_group(ot_system *y, uint32_t process)
             (main == ROCL_NONE || (c->threads[i].tid == p->pid && c->threads[main].tid != p->pid)))
             main = i;
     uint32_t group = add_group(y, &(ot_group){.name = ot_text(y->defs, name),
-                                              .tree = machine_tree(y),
+                                              .tree = machine_tree(y, p->machine),
                                               .creator = ROCL_NONE,
                                               .main = main,
                                               .process = p});

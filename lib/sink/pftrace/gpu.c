@@ -215,14 +215,13 @@ static uint8_t *put_kernel(pf_part *p, uint8_t *at, const rocl_track_event *e)
 static uint8_t *put_copy(pf_part *p, uint8_t *at, const rocl_track_event *e)
 {
     static const pf_word ends[] = {W_SRC, W_DST};
-    const rocl_agent *agents = p->sink->world.capture->agents;
     const uint32_t indexes[] = {e->op ? e->other_agent : e->agent,
                                 e->op ? e->agent : e->other_agent};
     at = put_int(p, at, W_BYTES, (int64_t)e->size);
     if (e->duration > 0)
         at = put_int(p, at, W_BYTES_PER_SECOND, (int64_t)rocl_rate(e->size, e->duration));
     for (unsigned i = 0; i < 2; i++) {
-        uint32_t label = indexes[i] == ROCL_NONE ? 0 : agents[indexes[i]].label;
+        const uint32_t label = pf_agent_label(&p->sink->world, indexes[i]);
         uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
         at = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(p, ends[i]));
         at = rocl_pb_put_uint(at, ARG_STRING_IID, pf_iid(&p->seq, PF_STRINGS, label));
@@ -231,16 +230,16 @@ static uint8_t *put_copy(pf_part *p, uint8_t *at, const rocl_track_event *e)
     return at;
 }
 
-static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, uint32_t gpu,
-                           uint64_t track)
+static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, uint64_t track)
 {
     const rocl_capture *c = p->sink->world.capture;
+    const rocl_gpu *gpu = rocl_gpu_of(c, e->agent);
     uint8_t *begin = at = rocl_pb_open(at, STAGE_LAUNCH);
     int64_t stream = e->stream != ROCL_NONE  ? c->streams[e->stream].id
                      : e->queue != ROCL_NONE ? c->queues[e->queue].id
                                              : 0;
     /* Integers on every slice: the viewer builds its tree of devices and streams from them. */
-    at = put_int(p, at, W_DEVICE, gpu == ROCL_NONE ? -1 : (int64_t)gpu);
+    at = put_int(p, at, W_DEVICE, gpu ? (int64_t)gpu->id : -1);
     at = put_int(p, at, W_STREAM, stream);
     if (e->kind == ROCL_DISPATCH && e->stream != ROCL_NONE &&
         said_queue(e->queue) != track >> 32 << 32)
@@ -280,7 +279,7 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t track, rocl_error 
     const pf_sink *s = p->sink;
     const rocl_track_event *e = &p->part.event;
     pf_seq *q = &p->seq;
-    const uint32_t gpu = e->agent == ROCL_NONE ? ROCL_NONE : s->world.agent_gpus[e->agent];
+    const uint32_t gpu = pf_gpu_place(p, e->agent);
     uint32_t *stage = &p->stages[e->kind];
     uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
     rocl_buf *b = pf_event_begin(q, PKT_GPU_STAGE, e->time);
@@ -300,7 +299,7 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t track, rocl_error 
     if (e->kind == ROCL_DISPATCH && e->kernel != ROCL_NONE)
         at = rocl_pb_put_uint(at, STAGE_KERNEL_IID, kernel_iid(p, e->kernel, e->agent));
     at = rocl_pb_put_uint(at, STAGE_NAME_IID, pf_iid(q, PF_NAMES, name));
-    at = put_launch(p, at, e, gpu, track);
+    at = put_launch(p, at, e, track);
     at = rocl_pb_put_uint(at, STAGE_EVENT_ID,
                           e->stack_id ? rocl_link_id(s->world.capture, e->stack_id) : 0);
     at = rocl_pb_put_uint(at, STAGE_DURATION, (uint64_t)(e->end - e->time));

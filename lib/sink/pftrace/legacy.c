@@ -10,12 +10,13 @@
 
 bool pf_legacy_agent(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
 {
-    const rocl_capture *c = p->world.capture;
-    const rocl_agent *a = agent < c->agent_count ? &c->agents[agent] : NULL;
-    const char *label = a ? rocl_str(p->trace, a->label) : "", *space = strrchr(label, ' ');
+    const char *label = rocl_str(p->trace, pf_agent_label(&p->world, agent));
+    const char *space = strrchr(label, ' ');
     if (space)
         snprintf(s, size, "%.*s [%s]%s%s%s", (int)(space - label), label, space + 1,
-                 type ? " (" : "", type ? rocl_str(p->trace, a->type_name) : "", type ? ")" : "");
+                 type ? " (" : "",
+                 type ? rocl_str(p->trace, p->world.capture->agents[agent].type_name) : "",
+                 type ? ")" : "");
     return space;
 }
 
@@ -91,7 +92,7 @@ static void kernel_notes(pf_part *p, rocl_buf *b, const rocl_track_event *e)
 {
     const rocl_capture *c = p->sink->world.capture;
     if (e->agent != ROCL_NONE)
-        note_text(p, b, W_AGENT, c->agents[e->agent].label);
+        note_text(p, b, W_AGENT, pf_agent_label(&p->sink->world, e->agent));
     note_number(p, b, W_QUEUE, id_or_zero(c->queues, e->queue));
     note_number(p, b, W_STREAM_ID, id_or_zero(c->streams, e->stream));
     note_number(p, b, W_ROCPROFV3_STREAM_ID, id_or_zero(c->streams, e->stream));
@@ -123,9 +124,9 @@ static void copy_notes(pf_part *p, rocl_buf *b, const rocl_track_event *e)
     const rocl_capture *c = p->sink->world.capture;
     uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
     if (src != ROCL_NONE)
-        note_agent_number(p, b, W_SRC_AGENT, c->agents[src].label);
+        note_agent_number(p, b, W_SRC_AGENT, pf_agent_label(&p->sink->world, src));
     if (dst != ROCL_NONE)
-        note_agent_number(p, b, W_DST_AGENT, c->agents[dst].label);
+        note_agent_number(p, b, W_DST_AGENT, pf_agent_label(&p->sink->world, dst));
     pf_note_uint(&p->seq, b, p->sink->words[W_COPY_BYTES], e->size);
     note_number(p, b, W_STREAM_ID, id_or_zero(c->streams, e->stream));
     note_number(p, b, W_ROCPROFV3_STREAM_ID, id_or_zero(c->streams, e->stream));

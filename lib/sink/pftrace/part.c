@@ -19,8 +19,11 @@ static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_e
     p->specs = (pf_numbers){1 + nth, w->sequences};
     p->first_spec = base->at == base->cut ? p->specs.next : 0;
     p->default_track =
-        base->event.sequence == ROCL_SEQUENCE_HOST ? w->host_tracks[base->event.index] : 0;
-    pf_seq_begin(&p->seq, p->piece_id ? p->piece_id : (uint32_t)sequence, w->machine, from,
+        base->event.sequence == ROCL_SEQUENCE_HOST  ? w->host_tracks[base->event.index]
+        : base->event.sequence == ROCL_SEQUENCE_PMC ? w->processes[base->process].uuid
+                                                    : 0; /* of counters, to say whose they are */
+    pf_seq_begin(&p->seq, p->piece_id ? p->piece_id : (uint32_t)sequence,
+                 pf_machine_id(w, rocl_machine_of(w->capture, base->process)), from,
                  p->default_track);
     if (base->event.sequence == ROCL_SEQUENCE_PMC)
         pf_begin_counters(p);

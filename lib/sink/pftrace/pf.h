@@ -189,7 +189,6 @@ typedef struct pf_place {
     uint64_t first_host;     /* uuid of the track of its first host sequence */
     uint64_t first_sequence; /* id */
     uint64_t first_piece;    /* id, of a sequence that goes on in another part */
-    bool describes;          /* it is the first capture of its machine */
 } pf_place;
 
 typedef struct pf_world {
@@ -199,16 +198,27 @@ typedef struct pf_world {
     int64_t *pids;        /* by process of the trace, as written */
     uint64_t first_track; /* uuid of the first track other than processes and host sequences */
     uint64_t sequences;   /* that all captures can have */
-    bool *described;      /* by machine: a filter may take any of its captures */
+    uint64_t *describers; /* by machine: number of the process before whose events it is described,
+                             from 1; a filter may take any */
+    size_t *first_gpus;   /* by machine: its first GPU among those of the trace */
+    uint32_t *gpu_labels; /* by GPU of the trace: a text that no other of its machine has */
     size_t process_total;
     /* of the capture at hand */
     const rocl_capture *capture;
     const pf_place *at;
-    uint32_t machine; /* id of its machine; 0: there is one */
     pf_process *processes;
     uint64_t *host_tracks; /* uuids by the index of host sequences */
-    uint32_t *agent_gpus;  /* by agent: id on its machine, ROCL_NONE for others */
 } pf_world;
+
+/* The id of a machine in packets. 0 is the reader's own idea of "this machine" and never labelled:
+ * used for one machine only. */
+static inline uint32_t pf_machine_id(const pf_world *w, uint32_t machine)
+{
+    return w->trace->machine_count > 1 ? machine + 1 : 0;
+}
+
+/* The label of an agent, which no other GPU of its machine has; text. */
+uint32_t pf_agent_label(const pf_world *w, uint32_t agent);
 
 rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_error *err);
 void pf_world_close(pf_world *w);
@@ -332,6 +342,17 @@ struct pf_part {
     uint32_t stages[ROCL_KINDS]; /* iids; 0: none yet */
     uint32_t gpu;                /* whose counters these are */
 };
+
+/* The place of a GPU in the list of the machine that the sequence is of; ROCL_NONE: it is of
+ * another one, or no GPU. */
+static inline uint32_t pf_gpu_place(const pf_part *p, uint32_t agent)
+{
+    const pf_world *w = &p->sink->world;
+    const rocl_gpu *g = rocl_gpu_of(w->capture, agent);
+    return g && pf_machine_id(w, g->machine) == p->seq.machine
+               ? (uint32_t)((size_t)(g - w->trace->gpus) - w->first_gpus[g->machine])
+               : ROCL_NONE;
+}
 
 static inline pf_part *pf_part_of(rocl_timeline_part *p)
 {

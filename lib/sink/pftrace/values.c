@@ -44,7 +44,7 @@ void pf_begin_counters(pf_part *p)
     const pf_world *w = &p->sink->world;
     const rocl_capture *c = w->capture;
     uint32_t agent = p->part.event.index;
-    p->gpu = agent < c->agent_count ? w->agent_gpus[agent] : ROCL_NONE;
+    p->gpu = pf_gpu_place(p, agent);
     if (p->sink->opt.legacy_tracks || p->gpu == ROCL_NONE)
         return;
     rocl_buf *b = &p->seq.pending;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "format/roster.h"
 #include "sink/pftrace/pf.h"
 #include "trace/pipeline.h"
 
@@ -10,21 +11,37 @@
 #define DESCRIPTOR_SEQUENCE 1
 
 /* Begins a descriptor's packet: what rocl_pb_end takes. */
-static size_t begin_packet(const pf_world *w, rocl_buf *b)
+static size_t begin_packet(rocl_buf *b, uint32_t machine_id)
 {
     size_t packet = rocl_pb_begin(b, TRACE_PACKET);
     rocl_pb_uint(b, PKT_SEQUENCE_ID, DESCRIPTOR_SEQUENCE);
-    if (w->machine)
-        rocl_pb_uint(b, PKT_MACHINE, w->machine);
+    if (machine_id)
+        rocl_pb_uint(b, PKT_MACHINE, machine_id);
     return packet;
 }
 
-/* ---- GPUs ---- */
+static size_t begin_packet_of(const pf_world *w, rocl_buf *b, uint32_t process)
+{
+    return begin_packet(b, pf_machine_id(w, rocl_machine_of(w->capture, process)));
+}
+
+/* ---- machines and GPUs ---- */
+
+static void put_fact(rocl_buf *b, const rocl_trace *t, const char *key, uint32_t text)
+{
+    const size_t extra = rocl_pb_begin(b, GPU_EXTRA);
+    rocl_pb_str(b, EXTRA_NAME, key);
+    pf_text(b, EXTRA_VALUE, t, text);
+    rocl_pb_end(b, extra);
+}
 
 static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
 {
     const rocl_trace *t = w->trace;
     const rocl_agent *a = rocl_gpu_agent(t, g);
+    const uint32_t machine_id = t->machines[g->machine].machine_id;
+    const uint32_t uuid = g->uuid ? g->uuid : a->uuid, pci = g->pci ? g->pci : a->pci;
+    uint8_t bytes[16];
     char name[256];
     rocl_gpu_label(t, g, name, sizeof name);
     size_t at = rocl_pb_begin(b, GPU_INFO_GPU);
@@ -32,36 +49,55 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
     pf_text(b, GPU_VENDOR, t, a->vendor);
     pf_text(b, GPU_MODEL, t, a->product);
     pf_text(b, GPU_ARCH, t, a->name);
-    size_t extra = rocl_pb_begin(b, GPU_EXTRA);
-    rocl_pb_str(b, EXTRA_NAME, "agent");
-    pf_text(b, EXTRA_VALUE, t, a->label);
-    rocl_pb_end(b, extra);
+    const bool plain = uuid && rocl_uuid_bytes(rocl_str(t, uuid), bytes);
+    if (plain)
+        rocl_pb_bytes(b, GPU_UUID, bytes, sizeof bytes);
+    if (uuid && !(plain && rocl_uuid_text(w->trace, bytes) == uuid))
+        put_fact(b, t, PF_GPU_UUID, uuid);
+    put_fact(b, t, PF_GPU_AGENT, w->gpu_labels[g - t->gpus]);
+    if (machine_id && g == &t->gpus[w->first_gpus[g->machine]])
+        put_fact(b, t, PF_GPU_MACHINE, machine_id);
+    if (pci)
+        pf_text(b, GPU_PCI, t, pci);
     rocl_pb_end(b, at);
 }
 
-static void describe_machine(pf_world *w)
+static void describe_system(const pf_world *w, rocl_buf *b, const rocl_node *n)
 {
-    const rocl_capture *c = w->capture;
+    const uint32_t texts[][2] = {{UTSNAME_SYSTEM, n->system_name},
+                                 {UTSNAME_VERSION, n->version},
+                                 {UTSNAME_RELEASE, n->release},
+                                 {UTSNAME_HARDWARE, n->hardware}};
+    if (!n->system_name && !n->version && !n->release && !n->hardware)
+        return;
+    const size_t at = rocl_pb_begin(b, SYSTEM_INFO_UTSNAME);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i][1])
+            pf_text(b, texts[i][0], w->trace, texts[i][1]);
+    rocl_pb_end(b, at);
+}
+
+static void describe_machine(pf_world *w, uint32_t machine)
+{
+    const rocl_trace *t = w->trace;
+    const rocl_node node = rocl_node_of_machine(t, machine);
     rocl_buf *b = rocl_piped_buf(w->file);
-    uint32_t machine = c->machine;
+    const size_t first = w->first_gpus[machine], end = w->first_gpus[machine + 1];
     size_t packet, at;
-    bool any = false;
-    if (w->machine && c->node_count) {
-        packet = begin_packet(w, b);
+    if (node.hostname) {
+        packet = begin_packet(b, pf_machine_id(w, machine));
         at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
-        pf_text(b, SYSTEM_INFO_MACHINE_NAME, w->trace, c->nodes[0].hostname);
+        describe_system(w, b, &node);
+        pf_text(b, SYSTEM_INFO_MACHINE_NAME, t, node.hostname);
         rocl_pb_end(b, at);
         rocl_pb_end(b, packet);
     }
-    for (size_t i = 0; i < w->trace->gpu_count; i++)
-        any |= w->trace->gpus[i].machine == machine;
-    if (!any)
+    if (first == end)
         return;
-    packet = begin_packet(w, b);
+    packet = begin_packet(b, pf_machine_id(w, machine));
     at = rocl_pb_begin(b, PKT_GPU_INFO);
-    for (size_t i = 0; i < w->trace->gpu_count; i++)
-        if (w->trace->gpus[i].machine == machine)
-            describe_gpu(w, b, &w->trace->gpus[i]);
+    for (size_t i = first; i < end; i++)
+        describe_gpu(w, b, &t->gpus[i]);
     rocl_pb_end(b, at);
     rocl_pb_end(b, packet);
 }
@@ -73,7 +109,7 @@ static void describe_command(pf_world *w, uint32_t index, int64_t start)
 {
     const rocl_process *p = &w->capture->processes[index];
     rocl_buf *b = rocl_piped_buf(w->file);
-    size_t packet = begin_packet(w, b);
+    size_t packet = begin_packet_of(w, b, index);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_IS_BOOTTIME);
     size_t tree = rocl_pb_begin(b, PKT_PROCESS_TREE);
@@ -115,7 +151,7 @@ static void describe_process(pf_world *w, uint32_t index)
     name_process(w, index, name, sizeof name);
     describe_command(w, index, start);
     rocl_buf *b = rocl_piped_buf(w->file);
-    size_t packet = begin_packet(w, b);
+    size_t packet = begin_packet_of(w, b, index);
     rocl_pb_uint(b, PKT_TIMESTAMP, (uint64_t)start);
     rocl_pb_uint(b, PKT_CLOCK_ID, CLOCK_IS_BOOTTIME);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
@@ -160,7 +196,7 @@ void pf_describe_host(pf_world *w, uint32_t index)
     }
     w->host_tracks[index] = w->at->first_host + index;
     rocl_buf *b = rocl_piped_buf(w->file);
-    size_t packet = begin_packet(w, b);
+    size_t packet = begin_packet_of(w, b, process);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(b, TRACK_UUID, w->host_tracks[index]);
     size_t descriptor = rocl_pb_begin(b, TRACK_THREAD);
@@ -181,7 +217,7 @@ uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_un
 {
     rocl_buf *b = p->seq.block;
     uint64_t uuid = pf_number(&p->uuids);
-    size_t packet = begin_packet(&p->sink->world, b);
+    size_t packet = begin_packet(b, p->seq.machine);
     size_t at = rocl_pb_begin(b, PKT_TRACK_DESCRIPTOR);
     rocl_pb_uint(b, TRACK_UUID, uuid);
     rocl_pb_uint(b, TRACK_PARENT, parent);
@@ -228,8 +264,9 @@ static void number_captures(pf_world *w)
         if (i == t->capture_count || !rocl_trace_takes(t, &t->captures[i]->pub))
             continue;
         const rocl_capture *c = &t->captures[i]->pub;
-        w->places[i].describes = c->process_count && !w->described[c->machine];
-        w->described[c->machine] |= w->places[i].describes;
+        for (uint32_t k = 0; k < c->process_count; k++)
+            if (!w->describers[c->processes[k].machine])
+                w->describers[c->processes[k].machine] = sum.first_process + k + 1;
         sum.first_process += c->process_count;
         sum.first_host += count_hosts(c);
         sum.first_sequence += rocl_timeline_sequences_max(c);
@@ -254,11 +291,19 @@ static rocl_status number_processes(pf_world *w, rocl_error *err)
         const rocl_capture *c = &t->captures[i]->pub;
         int64_t *pids = w->pids + w->places[i].first_process;
         for (uint32_t k = 0; st == ROCL_OK && rocl_trace_takes(t, c) && k < c->process_count; k++)
-            if (!(pids[k] = take_unused_pid(&taken, c->machine, c->processes[k].pid)))
+            if (!(pids[k] = take_unused_pid(&taken, c->processes[k].machine, c->processes[k].pid)))
                 st = rocl_fail_memory(err);
     }
     rocl_map_free(&taken);
     return w->pids ? st : rocl_fail_memory(err);
+}
+
+uint32_t pf_agent_label(const pf_world *w, uint32_t agent)
+{
+    const rocl_gpu *g = rocl_gpu_of(w->capture, agent);
+    return g                                 ? w->gpu_labels[g - w->trace->gpus]
+           : agent < w->capture->agent_count ? w->capture->agents[agent].label
+                                             : 0;
 }
 
 /* ---- open, next capture, close ---- */
@@ -268,11 +313,18 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_err
     *w = (pf_world){.trace = t, .file = file};
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
-    w->described = calloc(t->machine_count + 1, sizeof *w->described);
+    w->describers = calloc(t->machine_count + 1, sizeof *w->describers);
+    w->first_gpus = calloc(t->machine_count + 1, sizeof *w->first_gpus);
+    w->gpu_labels = rocl_label_agents(t);
     w->places = calloc(t->capture_count + 1, sizeof *w->places);
-    if (!w->described || !w->places)
+    if (!w->describers || !w->first_gpus || !w->gpu_labels || !w->places)
         return rocl_fail_memory(err);
     number_captures(w);
+    for (size_t m = 0, i = 0; m < t->machine_count; m++) {
+        while (i < t->gpu_count && t->gpus[i].machine == m)
+            i++;
+        w->first_gpus[m + 1] = i;
+    }
     if (w->places[t->capture_count].first_piece > UINT32_MAX)
         return rocl_fail(err, ROCL_INPUT,
                          "more threads, GPUs and counters than Perfetto has "
@@ -284,16 +336,16 @@ static void forget_capture(pf_world *w)
 {
     free(w->processes);
     free(w->host_tracks);
-    free(w->agent_gpus);
     w->processes = NULL;
     w->host_tracks = NULL;
-    w->agent_gpus = NULL;
 }
 
 void pf_world_close(pf_world *w)
 {
     forget_capture(w);
-    free(w->described);
+    free(w->describers);
+    free(w->first_gpus);
+    free(w->gpu_labels);
     free(w->places);
     free(w->pids);
 }
@@ -303,25 +355,17 @@ rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err
     forget_capture(w);
     w->capture = c;
     w->at = &w->places[c->index];
-    /* 0 is the reader's own idea of "this machine" and never labelled: used for one machine only.
-     */
-    w->machine = w->trace->machine_count > 1 ? c->machine + 1 : 0;
     w->processes = calloc(c->process_count + 1, sizeof *w->processes);
     w->host_tracks = calloc(count_hosts(c), sizeof *w->host_tracks);
-    w->agent_gpus = calloc(c->agent_count + 1, sizeof *w->agent_gpus);
-    if (!w->processes || !w->host_tracks || !w->agent_gpus)
+    if (!w->processes || !w->host_tracks)
         return rocl_fail_memory(err);
-    for (uint32_t i = 0; i < c->agent_count; i++) {
-        const rocl_gpu *g = rocl_gpu_of(c, i);
-        w->agent_gpus[i] = g ? g->id : ROCL_NONE;
-    }
     for (uint32_t i = 0; i < c->process_count; i++) {
         const uint64_t number = 1 + w->at->first_process + i;
         w->processes[i] = (pf_process){
             .uuid = number, .pid = w->pids[w->at->first_process + i], .context = (uint32_t)number};
         describe_process(w, i);
-        if (i == 0 && w->at->describes)
-            describe_machine(w);
+        if (w->describers[c->processes[i].machine] == number)
+            describe_machine(w, c->processes[i].machine);
     }
     return ROCL_OK;
 }

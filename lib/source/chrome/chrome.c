@@ -11,6 +11,7 @@
  *     flows.h        arrows
  *     xla.h          rows of JAX and TensorFlow
  *     own.h          what rtg2json wrote
+ *     who.h          hosts, ranks and GPUs, where we wrote the file
  *
  * Times are decimal microseconds, turned into nanoseconds exactly. */
 #include "source/chrome/chrome.h"
@@ -58,6 +59,7 @@ typedef struct chrome_file {
     uint32_t hip, hsa, marker; /* categories */
     xla_rows xla;
     chrome_own own;
+    chrome_who who;
     chrome_flows *flows; /* by worker, of the first pass */
     chrome_callers callers;
     chrome_collectives collectives;
@@ -111,8 +113,20 @@ static bool is_negative(const rocl_json_token *t)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* What rtg2json writes behind the name of a GPU's value: " (rank 0, pid 12)". */
+static rocl_view without_process(rocl_view name, bool of_gpu)
+{
+    size_t n = of_gpu && name.n && name.p[name.n - 1] == ')' ? name.n : 0;
+    while (n && name.p[n - 1] != '(')
+        n--;
+    const rocl_view whose = {name.p + n, name.n - n};
+    return n > 1 && (rocl_view_begins(whose, "rank ") || rocl_view_begins(whose, "pid "))
+               ? (rocl_view){name.p, n - 2}
+               : name;
+}
+
 static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_worker *w,
-                               const chrome_event *e, rocl_error *err)
+                               const chrome_event *e, bool of_gpu, rocl_error *err)
 {
     rocl_json_token key, v;
     rocl_status st = ROCL_OK;
@@ -131,7 +145,8 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
             rocl_buf_byte(&w->text[0], '.');
             rocl_json_unescape(&w->text[0], key.text);
         }
-        r->counter = (rocl_view){(const char *)w->text[0].data, w->text[0].len};
+        r->counter =
+            without_process((rocl_view){(const char *)w->text[0].data, w->text[0].len}, of_gpu);
         if (!rocl_json_double(v.text, &r->as.sample.value) ||
             r->as.sample.value - r->as.sample.value != 0)
             st = rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
@@ -442,7 +457,9 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     if (ph == 'X' && !e->has_dur)
         return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
     if (ph == 'C')
-        return f->own.is && is_derived_counter(e->name) ? ROCL_OK : put_counter(to, &r, w, e, err);
+        return f->own.is && is_derived_counter(e->name)
+                   ? ROCL_OK
+                   : put_counter(to, &r, w, e, on_gpu && r.process != ROCL_NO_KEY, err);
     if (ph == 's' || ph == 't' || ph == 'f')
         return chrome_put_flow(to, &r, f->flows, e, ph, err);
     if (row && row->work)
@@ -584,8 +601,14 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
     c->rank = f->rank >= 0 && f->rank <= INT32_MAX ? (int32_t)f->rank : -1;
     for (uint32_t i = 0; i < c->process_count && c->rank >= 0; i++)
         ((rocl_process *)rocl_definition_at(c, ROCL_DEFINE_PROCESS, i))->rank = c->rank;
-    return f->own.is ? chrome_own_name_gpus(&f->own, in->trace, c, err)
-                     : chrome_name_gpus(&f->work, in->trace, c, err);
+    const rocl_status st = f->own.is ? chrome_own_name_gpus(&f->own, in->trace, c, err)
+                                     : chrome_name_gpus(&f->work, in->trace, c, err);
+    return st ? st : chrome_who_refine(&f->who, in, err);
+}
+
+static bool sees_agent(const rocl_records_input *in, uint64_t process, uint64_t host)
+{
+    return chrome_who_sees(&((const chrome_file *)in->state)->who, process, host);
 }
 
 static void close_file(rocl_records_input *in)
@@ -598,6 +621,7 @@ static void close_file(rocl_records_input *in)
     chrome_collectives_close(&f->collectives);
     chrome_work_close(&f->work);
     chrome_own_close(&f->own);
+    chrome_who_close(&f->who);
     xla_rows_free(&f->xla);
     rocl_json_index_free(&f->index);
     free(f);
@@ -610,6 +634,7 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .free_worker = chrome_free_worker,
                                           .passed = learn_callers,
                                           .refine = refine_definitions,
+                                          .sees = sees_agent,
                                           .close = close_file};
 
 /* Strictly first; files of old profilers have quotes in names without a backslash. */
@@ -673,6 +698,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     chrome_collectives_open(&f->collectives);
     chrome_work_open(&f->work);
     chrome_own_open(&f->own);
+    f->own.who = &f->who;
     if (!(f->flows = chrome_flows_new(t)))
         return rocl_fail_memory(err);
     f->work.kernel = texts[0];
@@ -694,6 +720,8 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         st = read_members(in, err);
     if (st == ROCL_OK && !f->kineto)
         st = chrome_own_find(&f->own, &f->index, in->files[0].spool, f->flags, &f->base, err);
+    if (st == ROCL_OK && (f->kineto || f->own.is))
+        st = chrome_who_open(&f->who, in, &f->index, f->flags, err);
     f->work.in_work_items = f->own.is;
     for (const rocl_json_node *events = next_events(&f->index, NULL);
          st == ROCL_OK && events && !f->kineto; events = next_events(&f->index, events))

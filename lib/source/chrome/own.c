@@ -151,7 +151,8 @@ bool chrome_own_place(const chrome_own *o, rocl_source_record *r)
         return false;
     }
     r->agent = r->process;
-    r->process = row ? row->owner : ROCL_NO_KEY;
+    /* Of a value, the thread is its process. */
+    r->process = row ? row->owner : chrome_who_knows(o->who, r->thread) ? r->thread : ROCL_NO_KEY;
     r->thread = ROCL_NO_KEY;
     return true;
 }
@@ -196,8 +197,8 @@ static rocl_kind kind_of_work(rocl_view cat)
     return ROCL_KINDS;
 }
 
-/* The GPU of that number, on the machine of another GPU if there are several; ROCL_NO_KEY: it has
- * no work in the file. */
+/* The GPU of that number, on the machine of another GPU if there are several, for files that do not
+ * say where GPUs are; ROCL_NO_KEY: it has no work in the file. */
 static uint64_t find_gpu(const chrome_own *o, const rocl_trace *t, uint32_t number, uint64_t near)
 {
     const chrome_own_row *other = find_row(o, near, ROCL_NO_KEY);
@@ -215,14 +216,16 @@ static uint64_t find_gpu(const chrome_own *o, const rocl_trace *t, uint32_t numb
     return found;
 }
 
-static void find_end(const chrome_own *o, const rocl_trace *t, rocl_view text, uint64_t near,
-                     uint64_t *agent, rocl_agent_type *type)
+static void find_end(const chrome_own *o, const rocl_trace *t, rocl_view text, uint64_t process,
+                     uint64_t near, uint64_t *agent, rocl_agent_type *type)
 {
     uint32_t number;
     *agent = ROCL_NO_KEY;
     if (!rocl_read_agent(text, type, &number))
         return;
     if (*type == ROCL_AGENT_GPU)
+        *agent = chrome_who_find_gpu(o->who, process, number);
+    if (*type == ROCL_AGENT_GPU && *agent == ROCL_NO_KEY)
         *agent = find_gpu(o, t, number, near);
     if (*agent == ROCL_NO_KEY)
         *agent = (uint64_t)*type << 32 | number;
@@ -234,7 +237,7 @@ static void find_end(const chrome_own *o, const rocl_trace *t, rocl_view text, u
  * Versions that numbered GPUs as agents do not tell which these are: then, and without texts, an
  * end on a GPU is on that of the row. */
 static void place_copy(rocl_source_record *r, const chrome_own *o, const rocl_trace *t,
-                       const own_args *own, uint64_t row)
+                       const own_args *own, uint64_t process, uint64_t row)
 {
     uint64_t *const agents[] = {&r->src, &r->dst};
     rocl_agent_type *const types[] = {&r->src_type, &r->dst_type};
@@ -243,7 +246,7 @@ static void place_copy(rocl_source_record *r, const chrome_own *o, const rocl_tr
         named |= own->ends[i].n > 4 && !memcmp(own->ends[i].p, "GPU ", 4);
     for (unsigned i = 0; i < 2; i++)
         if (named || *agents[i] == ROCL_NO_KEY)
-            find_end(o, t, own->ends[i], row, agents[i], types[i]);
+            find_end(o, t, own->ends[i], process, row, agents[i], types[i]);
         else
             *agents[i] = row;
 }
@@ -263,7 +266,7 @@ static void make_work(rocl_source_record *r, const chrome_own *o, const rocl_tra
         r->as.dispatch.dispatch_id = own->dispatch;
     } else if (kind == ROCL_COPY) {
         chrome_make_copy(r, k, e, &a);
-        place_copy(r, o, t, own, placed.agent);
+        place_copy(r, o, t, own, placed.process, placed.agent);
     } else if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH) {
         rocprof_alloc_operation(r->name, kind == ROCL_SCRATCH, &r->as.alloc);
         r->as.e.category = kind == ROCL_ALLOC ? k->allocation : 0;
@@ -316,7 +319,7 @@ rocl_status chrome_own_name_gpus(const chrome_own *o, rocl_trace *t, rocl_captur
             const int n = snprintf(label, sizeof label, "Agent %" PRId64, a->id);
             a->label = rocl_strings_put(t->strings, label, (size_t)n);
         }
-        if (!gpu || gpu->gpu < 0)
+        if (!gpu || gpu->gpu < 0 || o->who->roster.gpu_count) /* who.c does it */
             continue;
         const char *name = rocl_str(t, gpu->name), *product = strchr(name + 4, ' ');
         const int n = snprintf(label, sizeof label, "GPU %lld", (long long)gpu->gpu);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/json_index.h"
+#include "source/chrome/who.h"
 #include "source/chrome/work.h"
 
 enum { CHROME_OWN_MAX = 4096 }; /* the most GPUs, and processes whose work is distinguished */
@@ -20,7 +21,8 @@ typedef struct chrome_own_row {
 } chrome_own_row;
 
 typedef struct chrome_own {
-    bool is, known;       /* rtg2json wrote it; the rows are known */
+    bool is, known; /* rtg2json wrote it; the rows are known */
+    const chrome_who *who;
     pthread_mutex_t lock; /* of the rest, until the rows are known */
     chrome_own_row *rows;
     size_t count, cap;

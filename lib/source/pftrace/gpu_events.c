@@ -297,6 +297,12 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
         for (p = rocl_pb_of(pfr_bytes(w->file, descriptor)); rocl_pb_next(&p, &f);)
             gpu = f.number == INTERNED_COUNTER_GPU ? f.value : gpu;
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, gpu);
+    const pfr_state *state = &w->sequence->state;
+    const pfr_track *whose =
+        state->default_track
+            ? pfr_track_of(w->file, w->packet->machine, state->default_track, w->packet->at)
+            : NULL;
+    r->process = whose ? whose->process : r->process;
     r->kind = ROCL_SAMPLE;
     r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
     rocl_sample_value *s = &r->as.sample;

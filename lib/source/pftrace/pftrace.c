@@ -98,6 +98,7 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .keeps = true,
                                           .free_worker = pfr_free_worker,
                                           .refine = pfr_world_refine,
+                                          .sees = pfr_sees_agent,
                                           .close = close_file};
 
 bool pfr_options_cut(const rocl_options *o)

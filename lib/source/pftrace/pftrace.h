@@ -155,9 +155,16 @@ typedef struct pfr_track {
 
 typedef struct pfr_gpu {
     uint32_t machine, id;
+    uint32_t number; /* in its name, if we wrote it; else its id */
     uint32_t name, vendor, model, arch, label;
+    uint32_t uuid, pci, machine_id; /* uuid: 16 bytes, or our text */
     pfr_agent agent;
 } pfr_gpu;
+
+/* What a file says of a machine: fields of rocl_node. */
+typedef struct pfr_host {
+    uint32_t machine, name, system, release, version, hardware;
+} pfr_host;
 
 struct pfr_file {
     rocl_records_input *in;
@@ -187,7 +194,9 @@ struct pfr_file {
     rocl_map real_tids;    /* where ours had to write others: their descriptions */
     pfr_gpu *gpus;
     size_t gpu_count, gpu_cap;
-    uint32_t hosts[64];     /* names of machines, by id below 64; texts of `bytes` */
+    rocl_map host_ids; /* machine -> index */
+    pfr_host *hosts;
+    size_t host_count, host_cap;
     rocl_map counter_names; /* bytes of a descriptor << 32 | counter id -> name */
     rocl_map units;         /* name of a counter -> unit */
     rocl_map of_kernels;    /* name of a counter that dispatches may have -> 1; 2: some do, as an
@@ -287,6 +296,8 @@ void pfr_world_resolve(pfr_file *f);
 const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid, uint64_t at);
 /* The key of a process. */
 uint64_t pfr_process_key(uint32_t machine, int64_t pid);
+/* Agents are defined for the processes of a machine. */
+bool pfr_sees_agent(const rocl_records_input *in, uint64_t process, uint64_t machine);
 bool pfr_read_agent(rocl_view text, pfr_agent *a);
 /* The agent that a text names, with its type if names of tracks tell it. */
 bool pfr_find_agent(const pfr_file *f, rocl_view text, pfr_agent *a);

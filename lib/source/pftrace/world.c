@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "model/identity.h"
 #include "source/pftrace/pftrace.h"
 
 static uint32_t keep_bytes(pfr_file *f, rocl_view v)
@@ -17,6 +18,13 @@ uint64_t pfr_process_key(uint32_t machine, int64_t pid)
 {
     const uint64_t number = (uint64_t)machine << 32 | (uint32_t)pid;
     return machine ? ROCL_KEY_OF_TEXT | number : number;
+}
+
+bool pfr_sees_agent(const rocl_records_input *in, uint64_t process, uint64_t machine)
+{
+    (void)in;
+    const bool first = !(process & ROCL_KEY_OF_TEXT) || process == ROCL_NO_KEY;
+    return (first ? 0 : (process & ~ROCL_KEY_OF_TEXT) >> 32) == (machine & INT32_MAX);
 }
 
 /* ---- processes and threads ------------------------------------------------------------------- */
@@ -351,39 +359,66 @@ static void note_agent_type(pfr_file *f, rocl_view name)
             f->failed = true;
 }
 
+/* Facts that only our writer knows. */
+static void read_gpu_fact(pfr_file *f, pfr_gpu *gpu, rocl_view message)
+{
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field g;
+    rocl_view key = {"", 0}, value = {"", 0};
+    while (rocl_pb_next(&r, &g))
+        if (g.kind == ROCL_PB_BYTES)
+            *(g.number == EXTRA_NAME ? &key : &value) = g.bytes;
+    uint32_t *to = rocl_view_is(key, PF_GPU_AGENT)     ? &gpu->label
+                   : rocl_view_is(key, PF_GPU_UUID)    ? &gpu->uuid
+                   : rocl_view_is(key, PF_GPU_MACHINE) ? &gpu->machine_id
+                                                       : NULL;
+    if (to)
+        *to = keep_bytes(f, value);
+}
+
+/* Is the agent of an earlier GPU of the machine called the same? */
+static bool is_taken(const pfr_file *f, const pfr_gpu *gpu)
+{
+    for (size_t i = f->gpu_count; i-- > 0 && f->gpus[i].machine == gpu->machine;)
+        if (f->gpus[i].agent.number == gpu->agent.number)
+            return true;
+    return false;
+}
+
 static void describe_gpus(pfr_file *f, const pfr_packet *p)
 {
-    rocl_pb r = rocl_pb_of(p->body), inner, extra;
-    rocl_pb_field g, h, k;
+    rocl_pb r = rocl_pb_of(p->body), inner;
+    rocl_pb_field g, h;
     uint32_t id = 0;
     while (rocl_pb_next(&r, &g)) {
         if (g.number != GPU_INFO_GPU || g.kind != ROCL_PB_BYTES)
             continue;
-        pfr_gpu gpu = {.machine = p->machine, .id = id++};
-        rocl_view label = {"", 0};
-        gpu.agent = (pfr_agent){(uint64_t)ROCL_AGENT_GPU << 32 | gpu.id, ROCL_AGENT_GPU};
+        pfr_gpu gpu = {.machine = p->machine, .number = id, .id = id};
+        const pfr_agent by_id = {(uint64_t)ROCL_AGENT_GPU << 32 | id++, ROCL_AGENT_GPU};
         inner = rocl_pb_of(g.bytes);
         while (rocl_pb_next(&inner, &h)) {
             uint32_t *to = h.number == GPU_NAME     ? &gpu.name
                            : h.number == GPU_VENDOR ? &gpu.vendor
                            : h.number == GPU_MODEL  ? &gpu.model
                            : h.number == GPU_ARCH   ? &gpu.arch
+                           : h.number == GPU_PCI    ? &gpu.pci
+                           : h.number == GPU_UUID   ? &gpu.uuid
                                                     : NULL;
             if (h.kind != ROCL_PB_BYTES)
                 continue;
+            if (to == &gpu.uuid && gpu.uuid) /* our text says more */
+                continue;
             if (to)
                 *to = keep_bytes(f, h.bytes);
-            rocl_view key = {"", 0}, value = {"", 0};
-            extra = rocl_pb_of(h.bytes);
-            while (h.number == GPU_EXTRA && rocl_pb_next(&extra, &k))
-                if (k.kind == ROCL_PB_BYTES)
-                    *(k.number == EXTRA_NAME ? &key : &value) = k.bytes;
-            if (rocl_view_is(key, "agent"))
-                label = value;
+            else if (h.number == GPU_EXTRA)
+                read_gpu_fact(f, &gpu, h.bytes);
         }
-        if (pfr_read_agent(label, &gpu.agent)) {
-            gpu.label = keep_bytes(f, label);
+        if (pfr_read_agent(pfr_bytes(f, gpu.label), &gpu.agent) && !is_taken(f, &gpu)) {
             gpu.agent.type = ROCL_AGENT_GPU;
+            sscanf(pfr_bytes(f, gpu.name).p, "GPU %" SCNu32, &gpu.number);
+        } else {
+            gpu.agent = by_id;
+            gpu.label = 0;
         }
         if (pfr_gpu_of(f, gpu.machine, gpu.id)) /* concatenated traces: the first one counts */
             continue;
@@ -461,6 +496,47 @@ void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
     }
 }
 
+/* ---- machines -------------------------------------------------------------------------------- */
+
+static const pfr_host *find_host(const pfr_file *f, uint32_t machine)
+{
+    const uint32_t i = rocl_map_get(&f->host_ids, machine, ROCL_NONE);
+    return i == ROCL_NONE ? NULL : &f->hosts[i];
+}
+
+static void describe_host(pfr_file *f, const pfr_packet *p)
+{
+    rocl_pb r = rocl_pb_of(p->body), inner;
+    rocl_pb_field g, h;
+    pfr_host host = {.machine = p->machine};
+    while (rocl_pb_next(&r, &g)) {
+        if (g.kind != ROCL_PB_BYTES)
+            continue;
+        if (g.number == SYSTEM_INFO_MACHINE_NAME)
+            host.name = keep_bytes(f, g.bytes);
+        inner = rocl_pb_of(g.bytes);
+        while (g.number == SYSTEM_INFO_UTSNAME && rocl_pb_next(&inner, &h)) {
+            uint32_t *to = h.number == UTSNAME_SYSTEM     ? &host.system
+                           : h.number == UTSNAME_RELEASE  ? &host.release
+                           : h.number == UTSNAME_VERSION  ? &host.version
+                           : h.number == UTSNAME_HARDWARE ? &host.hardware
+                                                          : NULL;
+            if (to && h.kind == ROCL_PB_BYTES)
+                *to = keep_bytes(f, h.bytes);
+        }
+    }
+    if (!host.name)
+        return;
+    const uint32_t known = rocl_map_get(&f->host_ids, p->machine, ROCL_NONE);
+    if (known != ROCL_NONE)
+        f->hosts[known] = host;
+    else if (ROCL_GROW(f->hosts, f->host_cap, f->host_count + 1) &&
+             rocl_map_put(&f->host_ids, p->machine, (uint32_t)f->host_count))
+        f->hosts[f->host_count++] = host;
+    else
+        f->failed = true;
+}
+
 bool pfr_world_describe(pfr_file *f, const pfr_packet *p)
 {
     rocl_pb r = rocl_pb_of(p->body);
@@ -481,9 +557,7 @@ bool pfr_world_describe(pfr_file *f, const pfr_packet *p)
                 pfr_world_counters(f, pfr_plain_descriptor(pfr_sequence(f, p)), g.bytes);
         return true;
     case PKT_SYSTEM_INFO:
-        while (rocl_pb_next(&r, &g))
-            if (g.number == SYSTEM_INFO_MACHINE_NAME && g.kind == ROCL_PB_BYTES && p->machine < 64)
-                f->hosts[p->machine] = keep_bytes(f, g.bytes);
+        describe_host(f, p);
         return true;
     default:
         return p->payload == PKT_CLOCK_SNAPSHOT || p->payload == PKT_GPU_STAGE;
@@ -515,10 +589,13 @@ static void name_counter(pfr_file *f, pfr_track *t)
     while (at < name.n && strchr(" []0123456789", name.p[at]))
         at++;
     if (agent.type == ROCL_AGENT_GPU) { /* ours: the number is that of a described GPU */
-        const pfr_gpu *g = pfr_gpu_of(f, t->machine, agent.number & UINT32_MAX);
-        if (!g)
+        size_t i = 0;
+        while (i < f->gpu_count && (f->gpus[i].machine != t->machine ||
+                                    f->gpus[i].number != (agent.number & UINT32_MAX)))
+            i++;
+        if (i == f->gpu_count)
             return;
-        agent = g->agent;
+        agent = f->gpus[i].agent;
     }
     if (name.n - at > 4 && !memcmp(name.p + at, "PMC ", 4)) {
         t->of_kernels = true;
@@ -653,10 +730,10 @@ bool pfr_world_define(pfr_file *f)
 {
     bool ok = true;
     for (size_t i = 0; i < f->gpu_count && ok; i++)
-        if (!f->gpus[i].machine) /* events that name the others define them */
-            ok = rocl_records_define(f->in, ROCL_KEY_AGENT,
-                                     (rocl_key){ROCL_NO_KEY, 0, f->gpus[i].agent.number},
-                                     &(rocl_key_facts){.type = ROCL_AGENT_GPU});
+        ok = rocl_records_define(
+            f->in, ROCL_KEY_AGENT,
+            (rocl_key){ROCL_NO_KEY, f->gpus[i].machine, f->gpus[i].agent.number},
+            &(rocl_key_facts){.type = ROCL_AGENT_GPU});
     return ok;
 }
 
@@ -666,91 +743,121 @@ static uint32_t text_of(const pfr_file *f, uint32_t bytes)
     return rocl_strings_put(f->in->trace->strings, v.p, v.n);
 }
 
-/* The machine of a process by its key. */
-static uint32_t machine_of(const rocl_capture *c, uint32_t process, const pfr_file *f,
-                           const pfr_process **known)
+/* What the file says of each process of the capture; malloced, by index; NULL: nothing. */
+static const pfr_process **list_known(const pfr_file *f, const rocl_capture *c)
 {
-    *known = NULL;
-    for (size_t i = 0; process < c->process_count && i < f->process_count; i++) {
+    const pfr_process **known = calloc(c->process_count + (size_t)1, sizeof *known);
+    for (size_t i = 0; known && i < f->process_count; i++) {
         const pfr_process *p = &f->processes[i];
-        const uint64_t key = pfr_process_key(p->machine, p->pid);
-        if (rocl_records_find(f->in, ROCL_KEY_PROCESS, (rocl_key){0, 0, key}) == process) {
-            *known = p;
-            return p->machine;
-        }
+        const rocl_key key = {0, 0, pfr_process_key(p->machine, p->pid)};
+        const uint32_t process = rocl_records_find(f->in, ROCL_KEY_PROCESS, key);
+        if (process < c->process_count)
+            known[process] = p;
     }
-    return 0;
+    return known;
 }
 
-static bool refine_processes(pfr_file *f)
+/* The node of a machine. A file of a single machine without a name says nothing of it. */
+static bool place_process(pfr_file *f, rocl_capture *c, rocl_map *nodes, uint32_t machine,
+                          bool several, rocl_process *p)
+{
+    const pfr_host *host = find_host(f, machine);
+    if (!host && !several)
+        return true;
+    p->node = rocl_map_get(nodes, machine, ROCL_NONE);
+    if (p->node != ROCL_NONE)
+        return true;
+    rocl_node *n = rocl_define(c, ROCL_DEFINE_NODE);
+    if (!n)
+        return false;
+    n->id = machine;
+    if (host) {
+        n->hostname = text_of(f, host->name);
+        n->system_name = text_of(f, host->system);
+        n->release = text_of(f, host->release);
+        n->version = text_of(f, host->version);
+        n->hardware = text_of(f, host->hardware);
+    }
+    for (size_t i = 0; i < f->gpu_count && !n->machine_id; i++)
+        if (f->gpus[i].machine == machine)
+            n->machine_id = text_of(f, f->gpus[i].machine_id);
+    p->node = c->node_count - 1;
+    return rocl_map_put(nodes, machine, p->node);
+}
+
+static bool refine_processes(pfr_file *f, const pfr_process *const *known)
 {
     rocl_capture *c = &f->in->capture->pub;
-    uint32_t nodes[64] = {0}; /* index + 1 by machine */
-    for (uint32_t i = 0; i < c->process_count; i++) {
-        const pfr_process *known;
-        const uint32_t machine = machine_of(c, i, f, &known);
+    rocl_map nodes = {0};
+    bool several = false, ok = true;
+    for (uint32_t i = 0; i < c->process_count; i++)
+        several |= known[i] && known[i]->machine;
+    for (uint32_t i = 0; i < c->process_count && ok; i++) {
         rocl_process *p = rocl_definition_at(c, ROCL_DEFINE_PROCESS, i);
-        if (known) {
-            p->pid = known->real_pid ? known->real_pid : known->pid;
-            p->rank = known->rank;
-            p->init = known->start;
-            p->command = text_of(f, known->command ? known->command : known->name);
+        if (known[i]) {
+            p->pid = known[i]->real_pid ? known[i]->real_pid : known[i]->pid;
+            p->rank = known[i]->rank;
+            p->init = known[i]->start;
+            p->command = text_of(f, known[i]->command ? known[i]->command : known[i]->name);
         }
-        if (machine >= 64 || !f->hosts[machine])
-            continue;
-        if (!nodes[machine]) {
-            rocl_node *n = rocl_define(c, ROCL_DEFINE_NODE);
-            if (!n)
-                return false;
-            n->id = machine;
-            n->hostname = text_of(f, f->hosts[machine]);
-            nodes[machine] = c->node_count;
-        }
-        p->node = nodes[machine] - 1;
+        ok = place_process(f, c, &nodes, known[i] ? known[i]->machine : 0, several, p);
     }
+    rocl_map_free(&nodes);
     /* A main thread has the number of its process. */
     for (uint32_t i = 0; i < c->thread_count; i++) {
-        const pfr_process *known;
         rocl_thread *t = rocl_definition_at(c, ROCL_DEFINE_THREAD, i);
-        machine_of(c, t->process, f, &known);
-        if (known && known->real_pid && t->tid == known->pid)
-            t->tid = known->real_pid;
-        else if (known)
-            t->tid = find_real_tid(f, known->machine, known->pid, t->tid);
+        const pfr_process *p = t->process < c->process_count ? known[t->process] : NULL;
+        if (p && p->real_pid && t->tid == p->pid)
+            t->tid = p->real_pid;
+        else if (p)
+            t->tid = find_real_tid(f, p->machine, p->pid, t->tid);
     }
     if (c->process_count)
         c->rank = c->processes[0].rank;
-    return true;
+    return ok;
+}
+
+static uint32_t uuid_of(const pfr_file *f, uint32_t bytes)
+{
+    const rocl_view v = pfr_bytes(f, bytes);
+    return v.n == 16 ? rocl_uuid_text(f->in->trace, (const uint8_t *)v.p) : text_of(f, bytes);
+}
+
+static void refine_agent(const pfr_file *f, rocl_agent *a, const pfr_gpu *g)
+{
+    a->logical_index = a->type_index = g->number;
+    a->name = text_of(f, g->arch);
+    a->vendor = text_of(f, g->vendor);
+    a->product = text_of(f, g->model);
+    a->label = g->label ? text_of(f, g->label) : a->label;
+    a->uuid = uuid_of(f, g->uuid);
+    a->pci = text_of(f, g->pci);
 }
 
 rocl_status pfr_world_refine(rocl_records_input *in, rocl_error *err)
 {
     pfr_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
+    const pfr_process **known = list_known(f, c);
     char label[40];
-    if (!refine_processes(f))
-        return rocl_fail_memory(err);
-    for (uint32_t i = 0; i < c->agent_count; i++) {
+    bool ok = known && refine_processes(f, known);
+    for (uint32_t i = 0; ok && i < c->agent_count; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
-        const pfr_process *known;
-        const uint32_t machine = machine_of(c, a->process, f, &known);
+        const pfr_process *p = a->process < c->process_count ? known[a->process] : NULL;
         if (a->process < c->process_count)
             a->node = c->processes[a->process].node;
         if (!((uint64_t)a->id >> 32)) { /* it was named by its number among all agents */
             snprintf(label, sizeof label, "Agent %" PRId64, a->id);
             a->label = rocl_strings_put(in->trace->strings, label, strlen(label));
         }
-        for (size_t k = 0; k < f->gpu_count; k++) {
-            const pfr_gpu *g = &f->gpus[k];
-            if (g->machine != machine || g->agent.number != (uint64_t)a->id)
-                continue;
-            a->logical_index = a->type_index = g->id;
-            a->name = text_of(f, g->arch);
-            a->vendor = text_of(f, g->vendor);
-            a->product = text_of(f, g->model);
-            a->label = g->label ? text_of(f, g->label) : a->label;
-        }
+        for (size_t k = 0; k < f->gpu_count; k++)
+            if (f->gpus[k].machine == (p ? p->machine : 0) &&
+                f->gpus[k].agent.number == (uint64_t)a->id)
+                refine_agent(f, a, &f->gpus[k]);
     }
+    free(known);
+    if (!ok)
+        return rocl_fail_memory(err);
     for (uint32_t i = 0; i < c->counter_count; i++) {
         rocl_counter *k = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);
         size_t n;
@@ -771,6 +878,8 @@ void pfr_world_free(pfr_file *f)
     rocl_map_free(&f->thread_names);
     rocl_map_free(&f->real_tids);
     free(f->gpus);
+    rocl_map_free(&f->host_ids);
+    free(f->hosts);
     rocl_map_free(&f->counter_names);
     rocl_map_free(&f->units);
     rocl_map_free(&f->of_kernels);

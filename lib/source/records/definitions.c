@@ -56,7 +56,8 @@ static bool give_agents_to_all(rocl_records_input *in)
             ok = rocl_registry_note(&given, &e->key, e->first, &e->facts);
         for (size_t k = 0; k < processes->count && ok && e->key.process == ROCL_NO_KEY; k++) {
             const rocl_key key = {processes->entries[k].key.number, 0, e->key.number};
-            ok = rocl_registry_note(&given, &key, e->first, &e->facts);
+            if (!in->format->sees || in->format->sees(in, key.process, e->key.agent))
+                ok = rocl_registry_note(&given, &key, e->first, &e->facts);
         }
     }
     rocl_registry_free(agents);

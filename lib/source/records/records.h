@@ -253,6 +253,9 @@ typedef struct rocl_record_format {
     /* After the first pass: definitions get labels, commands, ranks. NULL: they stay as they are.
      */
     rocl_status (*refine)(rocl_records_input *in, rocl_error *err);
+    /* Is an agent that was defined for every process one of this process? group: `agent` of its
+     * key. NULL: it is. */
+    bool (*sees)(const rocl_records_input *in, uint64_t process, uint64_t group);
     void (*close)(rocl_records_input *in); /* frees in->state; NULL: there is none */
 } rocl_record_format;
 
