@@ -375,13 +375,146 @@ kernels_of() {
     try 3 rocstats several.json
 }
 
+# Of each kernel: name, pid, rank and how many calls it is linked with; and all GPUs.
+links_of() {
+    {
+        rocline query -q -f csv "SELECT k.name, k.pid, k.rank, count(r.id) FROM kernel k LEFT JOIN region r
+            ON r.stack_id = k.stack_id AND r.pid = k.pid AND r.name = 'hipLaunchKernel' GROUP BY k.guid, k.id ORDER BY k.name" "$@" | tail -n +2
+        rocstats overlap -q --table overlap --format csv "$@" | tail -n +2 | cut -d, -f1
+    } | tr -d '"' | paste -sd';'
+}
+
+# What SGLang's profile_merger writes of two ranks: all their numbers but those of processes are equal.
+merge_by_text() { # prefix, prefix, device, device
+    {
+        echo '{"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":0},"host_name":"a1","deviceProperties":[],"traceEvents":['
+        for i in 0 1; do
+            [ $i == 0 ] && prefix=$1 device=$3 || prefix=$2 device=$4
+            echo "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":\"$prefix 8$i\",\"tid\":0,\"args\":{\"name\":\"python3\"}},"
+            echo "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Iteration Start: PyTorch Profiler\",\"pid\":\"$prefix Traces\",\"tid\":\"Trace\",\"ts\":1},"
+            echo "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op$i\",\"pid\":\"$prefix 8$i\",\"tid\":7,\"ts\":1$i,\"dur\":20,\"args\":{\"External id\":5}},"
+            echo "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"frame$i\",\"pid\":\"$prefix -1\",\"tid\":7,\"ts\":50,\"dur\":1},"
+            call "\"$prefix 8$i\"" 1 1$((i + 2)) | sed 's/"tid":"[^"]*"/"tid":7/'
+            work "\"$prefix $device\"" $device 1 40 k$i
+            echo "{\"ph\":\"s\",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\",\"id\":1,\"pid\":\"$prefix 8$i\",\"tid\":7,\"ts\":1$i},"
+            echo "{\"ph\":\"f\",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\",\"id\":1,\"pid\":\"$prefix 8$i\",\"tid\":7,\"ts\":2$i,\"bp\":\"e\"},"
+            echo "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":\"$prefix 8$i\",\"tid\":7,\"ts\":12,\"args\":{\"Addr\":4096,\"Bytes\":8,\"Device Id\":0,\"Device Type\":6}},"
+        done
+        echo '{}]}'
+    } >merged.json
+}
+
+@test "a file of ranks whose pids are texts: all is joined within its prefix" {
+    merge_by_text "[TP00]" "[TP01]" 0 0
+    for how in -j1 -j3; do
+        [ "$(links_of $how merged.json)" == "k0,80,0,1;k1,81,1,1;GPU 0 of rank 0;GPU 0 of rank 1" ] ||
+            fail "$(links_of merged.json)"
+    done
+    [ "$(rocline query -q -f csv "SELECT pid, rank, command FROM process ORDER BY pid" merged.json | tail -n +2)" == \
+        $'80,0,"[TP00] 80"\n81,1,"[TP01] 81"' ]
+    [ "$(rocline query -q -f csv "SELECT name, pid FROM region WHERE name NOT LIKE 'hip%' ORDER BY name" merged.json |
+        tail -n +2 | paste -sd' ')" == '"frame0",80 "frame1",81 "op0",80 "op1",81' ]
+    # The host is that of the first file only, memory is of the GPU of its rank, and arrows stay within a rank.
+    [ "$(rocline query -q -f csv "SELECT count(*), max(length(hostname)) FROM node" merged.json | tail -n 1)" == 2,0 ]
+    [ "$(rocline export -f jsonl --kinds memory_allocation -o - merged.json | grep -o '"owner":[^,]*' | sort | uniq -c |
+        awk '{ print $1 }' | paste -sd' ')" == "2" ]
+    try 0 rtg2json -q -f --layout trace -o t.json merged.json
+    [ "$(grep '"cat":"fwdbwd"' t.json | grep -o '"id":[^,]*' | sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" == "2 2" ]
+    # Ranks of several kinds of parallelism have no known number, but are as distinct.
+    merge_by_text "[TP00-DP00-PP00-EP01]" "[TP00-DP01-PP00-EP01]" 2 3
+    [ "$(links_of merged.json)" == "k0,80,0,1;k1,81,,1;GPU 2 of rank 0;GPU 3 of pid 81" ] || fail "$(links_of merged.json)"
+    # One group: its members are its own.
+    grep -v -e 'TP01' -e DP01 merged.json >single.json
+    [ "$(links_of single.json)" == "k0,80,0,1;GPU 2" ] || fail "$(links_of single.json)"
+    [ "$(rocline query -q -f csv "SELECT hostname FROM node" single.json | tail -n 1)" == '"a1"' ]
+}
+
+@test "a rank without calls in a file of several keeps its GPU work to itself" {
+    merge_by_text "[TP00]" "[TP01]" 0 0
+    grep -v 'cuda_runtime.*TP01' merged.json >lone.json
+    [ "$(links_of lone.json)" == "k0,80,0,1;k1,0,1,0;GPU 0 of rank 0;GPU 0 of rank 1" ] || fail "$(links_of lone.json)"
+}
+
+@test "a file of ranks that only equal correlations show: each process has its GPU" {
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        for i in 1 2 3; do
+            call 100 $i $((1000 * i))
+            call 101 $i $((1000 * i + 300))
+            call 102 $i $((1000 * i + 600))
+            work 0 0 $i $((1000 * i + 20)) a
+            work 1 1 $i $((1000 * i + 320)) b
+            work 2 1 $i $((1000 * i + 620)) c
+        done
+        echo '{}]}'
+    } >equal.json
+    [ "$(rocline query -q -f csv "SELECT name, pid, count(*) FROM kernel GROUP BY 1, 2 ORDER BY 1" equal.json |
+        tail -n +2 | tr -d '"' | paste -sd' ')" == "a,100,3 b,101,3 c,102,3" ]
+    [ "$(links_of equal.json | grep -o 'GPU.*')" == "GPU 0 of pid 100;GPU 1 of pid 101;GPU 1 of pid 102" ]
+    # Calls at the same time tell nothing: which kernel is whose stays open.
+    sed -e 's/"ts":\(.\)[36]00,/"ts":\1000,/' equal.json >same.json
+    [ "$(rocline query -q -f csv "SELECT DISTINCT pid FROM kernel" same.json | tail -n +2)" == 0 ]
+}
+
+@test "a file of TraceLens: ranks and pids as they were, numbers that two ranks share" {
+    {
+        echo '{"traceEvents":['
+        for r in 0 1; do
+            pid=$((4711 + r)) row=$((2 + r * 100000))
+            echo "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":$((pid + r * 100000)),\"tid\":0,\"args\":{\"name\":\"python\",\"rank\":$r,\"pid_raw\":$pid}},"
+            echo "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\",\"pid\":\"Traces\",\"tid\":\"Trace\",\"ts\":90,\"args\":{\"rank\":$r,\"pid_raw\":\"Traces\"}},"
+            call $((pid + r * 100000)) 1 1$r | sed "s/\"args\":{/&\"rank\":$r,\"pid_raw\":$pid,/"
+            work $row 2 1 20 k$r | sed "s/\"args\":{/&\"rank\":$r,\"pid_raw\":2,/"
+            echo "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":1,\"pid\":$((pid + r * 100000)),\"tid\":$pid,\"ts\":1$r,\"args\":{\"rank\":$r}},"
+        done
+        echo '{}]}'
+    } >fused.json
+    [ "$(links_of fused.json)" == "k0,4711,0,1;k1,4712,1,1;GPU 2 of rank 0;GPU 2 of rank 1" ] || fail "$(links_of fused.json)"
+    [ "$(rocline query -q -f csv "SELECT pid, command FROM process ORDER BY pid" fused.json | tail -n +2)" == \
+        $'4711,"python"\n4712,"python"' ]
+    try 0 rtg2json -q -f --layout trace -o t.json fused.json
+    ! grep -e Window -e Traces t.json
+}
+
+@test "threads whose numbers are texts" {
+    {
+        echo '{"schemaVersion":1,"traceEvents":['
+        call 5 1 20 | sed 's/"tid":5/"tid":"main"/'
+        call 5 2 20 | sed 's/"tid":5/"tid":"worker"/'
+        work 0 0 1 40 k1
+        work 0 0 2 50 k2
+        echo '{"ph":"X","cat":"cpu_op","name":"op","pid":5,"tid":"worker","ts":10,"dur":9}]}'
+    } >threads.json
+    [ "$(rocline query -q -f csv "SELECT thread, count(*) FROM region GROUP BY 1 ORDER BY 1" threads.json |
+         tail -n +2 | paste -sd' ')" == '"main",1 "worker",2' ]
+    [ "$(links_of threads.json)" == "k1,5,,1;k2,5,,1;GPU 0" ]
+}
+
+@test "ranks that each see but GPU 0 of one host have two GPUs; memory of the host is of its CPU" {
+    for r in 0 1; do
+        {
+            echo "{\"schemaVersion\":1,\"host_name\":\"a1\",\"distributedInfo\":{\"rank\":$r},\"traceEvents\":["
+            call 7$r 1 10
+            work 0 0 1 20 k$r
+            echo "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":7$r,\"tid\":7$r,\"ts\":12,\"args\":{\"Addr\":4096,\"Bytes\":8,\"Total Reserved\":0,\"Device Id\":-1,\"Device Type\":0}},"
+            echo "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":7$r,\"tid\":7$r,\"ts\":13,\"args\":{\"Addr\":8192,\"Bytes\":16,\"Total Reserved\":64,\"Device Id\":0,\"Device Type\":6}}]}"
+        } | sed 's/"device":0/"device":2/' >r$r.json
+    done
+    [ "$(rocline query -q -f csv "SELECT hostname FROM node" r0.json r1.json | tail -n +2 | sort -u)" == '"a1"' ]
+    [ "$(links_of r0.json r1.json)" == "k0,70,0,1;k1,71,1,1;GPU 0;GPU 1" ] || fail "$(links_of r0.json r1.json)"
+    rocstats memory -q --format csv r0.json >memory.csv
+    [ "$(sed -n 2,3p memory.csv | cut -d, -f2 | paste -sd' ')" == '"CPU" "GPU 2"' ] || fail "$(cat memory.csv)"
+    rocpd2csv -q -d out -o o r0.json
+    [ "$(tail -n 1 out/o_counter_sample_trace.csv | cut -d, -f3,6,7,8)" == '"GPU 2","Total Reserved","bytes",64' ]
+}
+
 @test "memory: what the allocator has reserved; allocations without an address" {
     sed 's/"Total Allocated": \([0-9]*\)/&, "Total Reserved": 20971\1/' "$JSON/kineto.json" >memory.json
     try 0 rocpd2csv -q -d out -o o memory.json
     [ "$(sqlite3 -csv :memory: ".import out/o_counter_sample_trace.csv t" \
         "SELECT Counter_Name, Units, Counter_Value FROM t ORDER BY Timestamp")" == \
-        '"Total Reserved of GPU 0",bytes,209712048
-"Total Reserved of GPU 0",bytes,209710' ]
+        '"Total Reserved",bytes,209712048
+"Total Reserved",bytes,209710' ]
     {
         echo '{"schemaVersion":1,"traceEvents":['
         t=0

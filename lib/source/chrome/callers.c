@@ -17,7 +17,10 @@ typedef struct first_call {
     int64_t start;
 } first_call;
 
-enum { CALLERS_MAX = 256 }; /* most processes with one correlation; of more nothing is compared */
+enum {
+    CALLERS_MAX = 256, /* most processes with one correlation; of more nothing is compared */
+    ROUNDS_MAX = 256   /* in which rows are given to processes that have none yet */
+};
 
 void chrome_callers_open(chrome_callers *c)
 {
@@ -41,49 +44,76 @@ void chrome_callers_worker_free(chrome_callers_worker *w)
     free(w->owners.entries);
 }
 
-rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
-                             const rocl_source_record *r, rocl_error *err)
+static rocl_status note_caller(chrome_callers *c, chrome_callers_worker *w, uint64_t process,
+                               rocl_error *err)
 {
-    bool ok = true;
-    if (!rocl_records_first_pass(to) || r->link == ROCL_NO_KEY || r->process == ROCL_NO_KEY)
+    if (w->last == process + 1)
         return ROCL_OK;
-    if (c->pass == PASS_SORTS_CALLS)
-        return rocl_sorter_add(c->calls, rocl_records_worker(to),
-                               (const uint64_t[]){r->link, 0, r->process}, &r->as.e.start,
-                               sizeof r->as.e.start, err);
-    if (w->last == r->process + 1)
-        return ROCL_OK;
-    w->last = r->process + 1;
+    w->last = process + 1;
     pthread_mutex_lock(&c->lock);
-    ok = rocl_idset_add(&c->processes, r->process);
-    c->one = r->process;
+    const bool ok = rocl_idset_add(&c->processes, process);
+    c->one = process;
     pthread_mutex_unlock(&c->lock);
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
-rocl_status chrome_find_caller(const chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
-                               uint64_t row, rocl_source_record *r, rocl_error *err)
+rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
+                             uint64_t group, const rocl_source_record *r, rocl_error *err)
+{
+    if (!rocl_records_first_pass(to) || r->link == ROCL_NO_KEY || r->process == ROCL_NO_KEY)
+        return ROCL_OK;
+    if (c->pass == PASS_SORTS_CALLS)
+        return rocl_sorter_add(c->calls, rocl_records_worker(to),
+                               (const uint64_t[]){group, r->link, 0, r->process}, &r->as.e.start,
+                               sizeof r->as.e.start, err);
+    return note_caller(c, w, r->process, err);
+}
+
+static uint64_t mix_row(uint64_t group, uint64_t row)
+{
+    return rocl_mix64(group ? row ^ rocl_mix64(group) : row);
+}
+
+static uint64_t find_owner(const chrome_callers *c, uint64_t key)
+{
+    const uint32_t i = rocl_map_get(&c->row_index, key, ROCL_NONE);
+    return i == ROCL_NONE ? ROCL_NO_KEY : c->row_owners[i];
+}
+
+rocl_status chrome_find_caller(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
+                               uint64_t group, uint64_t row, rocl_source_record *r, rocl_error *err)
 {
     const uint64_t link = r->link;
     rocl_status st = ROCL_OK;
     if (r->process != ROCL_NO_KEY)
         return ROCL_OK;
     if (c->pass == PASS_SORTS_CALLS && rocl_records_first_pass(to) && link != ROCL_NO_KEY)
-        return rocl_sorter_add(c->calls, rocl_records_worker(to), (const uint64_t[]){link, 1, row},
+        return rocl_sorter_add(c->calls, rocl_records_worker(to),
+                               (const uint64_t[]){group, link, 1, mix_row(group, row)},
                                &r->as.e.start, sizeof r->as.e.start, err);
+    if (c->pass == PASS_FINDS_CALLERS && group) /* needs the passes in any case */
+        return note_caller(c, w, row, err);
     if (!c->owners)
         return ROCL_OK;
     if (link != ROCL_NO_KEY)
-        st = rocl_lookup_find(c->owners, &w->owners, (rocl_lookup_key){link, 0}, &r->process, err);
-    const uint32_t i = rocl_map_get(&c->row_index, rocl_mix64(row), ROCL_NONE);
-    if (st == ROCL_OK && r->process == ROCL_NO_KEY && i != ROCL_NONE)
-        r->process = c->row_owners[i];
+        st = rocl_lookup_find(c->owners, &w->owners, (rocl_lookup_key){group, link}, &r->process,
+                              err);
+    if (r->process == ROCL_NO_KEY)
+        r->process = find_owner(c, mix_row(group, row));
+    if (r->process == ROCL_NO_KEY && group)
+        r->process = find_owner(c, rocl_mix64(~group));
+    if (r->process == ROCL_NO_KEY && group) /* at least it is of no other group */
+        r->process = row;
     return st;
 }
 
-static bool own_row(chrome_callers *c, uint64_t row, uint64_t process)
+uint64_t chrome_number_in_file(const chrome_callers *c, uint64_t process, uint64_t number)
 {
-    const uint64_t key = rocl_mix64(row);
+    return c->owners && number != ROCL_NO_KEY ? rocl_mix64(number ^ rocl_mix64(process)) : number;
+}
+
+static bool own_row(chrome_callers *c, uint64_t key, uint64_t process)
+{
     if (rocl_map_get(&c->row_index, key, ROCL_NONE) != ROCL_NONE)
         return true;
     if (!ROCL_GROW(c->row_owners, c->row_cap, c->row_count + 1) ||
@@ -91,6 +121,15 @@ static bool own_row(chrome_callers *c, uint64_t row, uint64_t process)
         return false;
     c->row_owners[c->row_count++] = process;
     return true;
+}
+
+/* Of a group with several processes none has what no call tells. */
+static bool own_group(chrome_callers *c, uint64_t group, uint64_t process)
+{
+    const uint32_t i = rocl_map_get(&c->row_index, rocl_mix64(~group), ROCL_NONE);
+    if (i != ROCL_NONE && c->row_owners[i] != process)
+        c->row_owners[i] = ROCL_NO_KEY;
+    return i != ROCL_NONE || own_row(c, rocl_mix64(~group), process);
 }
 
 static bool weigh_claims(chrome_callers *c, uint64_t row, int64_t start, const first_call *calls,
@@ -119,23 +158,67 @@ static int compare_claims(const void *a, const void *b)
                             : (x->process > y->process) - (x->process < y->process);
 }
 
+/* The one process that a row can be of, by its claims; ROCL_NO_KEY: none or several. have: those
+ * that have a row are not asked; or NULL. */
+static uint64_t choose_claim(const chrome_claim *k, size_t n, const rocl_idset *have)
+{
+    const chrome_claim *found = NULL;
+    bool doubt = false;
+    for (const chrome_claim *end = k + n; k < end; k++) {
+        const bool likely = k->early <= k->all / 100;
+        if (have && rocl_idset_has(have, k->process))
+            continue;
+        doubt |= likely ? found != NULL : k->early <= k->all / 10;
+        found = likely ? k : found;
+    }
+    return found && !doubt ? found->process : ROCL_NO_KEY;
+}
+
+/* A round: rows get their owners, unless two rows would get the same process that has none yet.
+ * *more: some did. */
+static bool give_rows(chrome_callers *c, const rocl_idset *have, bool *more)
+{
+    rocl_idset once = {0}, twice = {0};
+    bool ok = true;
+    *more = false;
+    for (int step = have ? 0 : 1; step < 2 && ok; step++)
+        for (size_t i = 0, n; i < c->claim_count && ok; i += n) {
+            const chrome_claim *k = &c->claims[i];
+            for (n = 1; i + n < c->claim_count && k[n].row == k->row; n++)
+                ;
+            if (find_owner(c, k->row) != ROCL_NO_KEY)
+                continue;
+            const uint64_t process = choose_claim(k, n, have);
+            if (process == ROCL_NO_KEY || (step && rocl_idset_has(&twice, process)))
+                continue;
+            if (!step) {
+                ok = rocl_idset_add(rocl_idset_has(&once, process) ? &twice : &once, process);
+            } else {
+                ok = own_row(c, k->row, process);
+                *more = true;
+            }
+        }
+    rocl_idset_free(&once);
+    rocl_idset_free(&twice);
+    return ok;
+}
+
 /* Work does not begin before its call, except for clock errors: a row belongs to the one process
- * for which this holds, if it cannot hold for any other. */
+ * for which this holds, if it cannot hold for any other. Where it holds for several, as of ranks
+ * that follow each other, the row is that of the only one of them that has no row. */
 static bool settle_claims(chrome_callers *c)
 {
-    bool ok = true;
+    bool more = true, ok;
     if (c->claim_count)
         qsort(c->claims, c->claim_count, sizeof *c->claims, compare_claims);
-    for (size_t i = 0, n; i < c->claim_count && ok; i += n) {
-        const chrome_claim *found = NULL;
-        bool doubt = false;
-        for (n = 0; i + n < c->claim_count && c->claims[i + n].row == c->claims[i].row; n++) {
-            const chrome_claim *k = &c->claims[i + n];
-            const bool likely = k->early <= k->all / 100;
-            doubt |= likely ? found != NULL : k->early <= k->all / 10;
-            found = likely ? k : found;
-        }
-        ok = !found || doubt || own_row(c, found->row, found->process);
+    ok = give_rows(c, NULL, &more);
+    more = c->claim_count;
+    for (int round = 0; round < ROUNDS_MAX && ok && more; round++) {
+        rocl_idset have = {0};
+        for (size_t i = 0; i < c->row_count && ok; i++)
+            ok = c->row_owners[i] == ROCL_NO_KEY || rocl_idset_add(&have, c->row_owners[i]);
+        ok = ok && give_rows(c, &have, &more);
+        rocl_idset_free(&have);
     }
     return ok;
 }
@@ -143,7 +226,7 @@ static bool settle_claims(chrome_callers *c)
 /* Goes through the calls and the work of each correlation. */
 static rocl_status join_calls(chrome_callers *c, rocl_trace *t, rocl_error *err)
 {
-    uint64_t correlation = 0;
+    uint64_t group = 0, correlation = 0;
     first_call calls[CALLERS_MAX];
     size_t processes = 0;
     bool more, any = false, ok = true;
@@ -153,18 +236,20 @@ static rocl_status join_calls(chrome_callers *c, rocl_trace *t, rocl_error *err)
         st = rocl_sorter_start(c->calls, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(c->calls, &rec, &more, err)) == ROCL_OK &&
            (more || processes == 1)) {
-        if (any && (!more || rec.key[0] != correlation) && processes == 1)
-            st = rocl_lookup_add(c->owners, (rocl_lookup_key){correlation, 0}, calls->process, err);
+        const bool next = !any || !more || rec.key[0] != group || rec.key[1] != correlation;
+        if (any && next && processes == 1)
+            st = rocl_lookup_add(c->owners, (rocl_lookup_key){group, correlation}, calls->process,
+                                 err);
         if (!more || st != ROCL_OK)
             break;
-        if (!any || rec.key[0] != correlation)
-            processes = 0;
+        processes = next ? 0 : processes;
         any = true;
-        correlation = rec.key[0];
-        const uint64_t value = rec.key[2];
+        group = rec.key[0];
+        correlation = rec.key[1];
+        const uint64_t value = rec.key[3];
         int64_t start;
         memcpy(&start, rec.data, sizeof start);
-        if (!rec.key[1]) { /* calls of a process follow each other */
+        if (!rec.key[2]) { /* calls of a process follow each other */
             first_call *last = &calls[processes && processes <= CALLERS_MAX ? processes - 1 : 0];
             if (!processes || (processes <= CALLERS_MAX && value != last->process)) {
                 if (processes < CALLERS_MAX)
@@ -173,6 +258,8 @@ static rocl_status join_calls(chrome_callers *c, rocl_trace *t, rocl_error *err)
             } else if (processes <= CALLERS_MAX && start < last->start) {
                 last->start = start;
             }
+            c->collided |= processes > 1 && !group;
+            ok = !group || own_group(c, group, value);
         } else if (processes == 1) {
             ok = own_row(c, value, calls->process);
         } else if (processes <= CALLERS_MAX) {
@@ -196,7 +283,7 @@ rocl_status chrome_learn_callers(chrome_callers *c, rocl_records_input *in, bool
     *again = c->pass == PASS_SORTS_CALLS || (c->pass == PASS_FINDS_CALLERS && callers > 1);
     if (c->pass == PASS_SORTS_CALLS)
         st = join_calls(c, in->trace, err);
-    else if (*again && !(c->calls = rocl_sorter_new(in->trace->space, 3)))
+    else if (*again && !(c->calls = rocl_sorter_new(in->trace->space, 4)))
         st = rocl_fail_memory(err);
     else if (callers == 1)
         in->likely_process = c->one;

@@ -1,7 +1,8 @@
 /* Which process GPU work belongs to, which it does not say itself: that of the call with its
  * correlation. Nearly always only one process of a file has calls. If several have, as in files
  * that tools join from several ranks, the first pass over the file runs three times: to find that
- * out, to sort calls by process, and to use the result. */
+ * out, to sort calls by process, and to use the result. In a file with groups (see merged.h) calls
+ * are looked for in the group of the work. */
 #ifndef ROCL_SOURCE_CHROME_CALLERS_H
 #define ROCL_SOURCE_CHROME_CALLERS_H
 
@@ -22,10 +23,12 @@ typedef struct chrome_callers {
     pthread_mutex_t lock; /* of the next two, in PASS_FINDS_CALLERS */
     rocl_idset processes; /* that have calls */
     uint64_t one;         /* one of them */
-    rocl_sorter *calls;  /* correlation, 0, process of a call; correlation, 1, row of work; begin */
-    rocl_lookup *owners; /* correlation -> process of its calls, if it is one; or NULL */
-    rocl_map row_index;  /* a row of work, mixed -> index of its process */
-    uint64_t *row_owners; /* processes */
+    /* group, correlation, 0, process of a call; group, correlation, 1, row of work; begin */
+    rocl_sorter *calls;
+    rocl_lookup *owners;  /* group, correlation -> process of its calls, if it is one; or NULL */
+    bool collided;        /* processes without a group have calls with the same correlation */
+    rocl_map row_index;   /* a row of work or a group, mixed -> index of its process */
+    uint64_t *row_owners; /* processes; ROCL_NO_KEY: several */
     size_t row_count, row_cap;
     rocl_map claim_index; /* a row and a process, mixed -> index of a claim */
     struct chrome_claim *claims;
@@ -44,12 +47,15 @@ void chrome_callers_worker_free(chrome_callers_worker *w);
 
 /* Notes a call, whose link and process are set. For any worker, like the next one. */
 rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
-                             const rocl_source_record *call, rocl_error *err);
+                             uint64_t group, const rocl_source_record *call, rocl_error *err);
 /* Sets the process of work that does not name it and whose link is set; row: its pid in the file,
- * which decides for work without a call. It stays unknown if only one process of the file has
- * calls. */
-rocl_status chrome_find_caller(const chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
-                               uint64_t row, rocl_source_record *work, rocl_error *err);
+ * which decides for work without a call, as the group does if only one process of it has calls. It
+ * stays unknown if only one process of the file has calls. */
+rocl_status chrome_find_caller(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,
+                               uint64_t group, uint64_t row, rocl_source_record *work,
+                               rocl_error *err);
+/* A number of a call or an operator, as one of the whole file. */
+uint64_t chrome_number_in_file(const chrome_callers *c, uint64_t process, uint64_t number);
 /* After a first pass: `passed` of rocl_record_format. */
 rocl_status chrome_learn_callers(chrome_callers *c, rocl_records_input *in, bool *again,
                                  rocl_error *err);

@@ -7,6 +7,7 @@
  *     event.h        an event as it stands in the file, and its arguments
  *     work.h         GPU work and memory
  *     callers.h      which process GPU work is of
+ *     merged.h       files that were merged from those of several ranks
  *     collectives.h  what collectives send
  *     flows.h        arrows
  *     xla.h          rows of JAX and TensorFlow
@@ -25,6 +26,7 @@
 #include "source/chrome/callers.h"
 #include "source/chrome/collectives.h"
 #include "source/chrome/flows.h"
+#include "source/chrome/merged.h"
 #include "source/chrome/own.h"
 #include "source/chrome/work.h"
 #include "source/chrome/xla.h"
@@ -53,7 +55,9 @@ enum { ASIDES = sizeof asides / sizeof *asides };
 typedef struct chrome_file {
     rocl_json_index index;
     unsigned flags;            /* of the JSON reader */
-    bool kineto;               /* PyTorch's profiler wrote it: one process */
+    bool kineto;               /* PyTorch's profiler wrote it, or its files were merged */
+    bool ours;                 /* rtg2json wrote it as PyTorch's profiler does */
+    uint32_t host;             /* text: name of the host; 0 unknown */
     int64_t base;              /* ns, added to all times */
     int64_t rank;              /* -1: unknown */
     uint32_t hip, hsa, marker; /* categories */
@@ -62,6 +66,7 @@ typedef struct chrome_file {
     chrome_who who;
     chrome_flows *flows; /* by worker, of the first pass */
     chrome_callers callers;
+    chrome_merged merged;
     chrome_collectives collectives;
     chrome_work work;
     atomic_uint_fast64_t left_out[ASIDES]; /* in the first pass */
@@ -166,11 +171,21 @@ static bool is_derived_counter(rocl_view name)
     return name.n > n && !memcmp(name.p + name.n - n, end, n);
 }
 
-/* "M": names of processes and threads. */
-static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_own *own,
-                                chrome_worker *w, const chrome_event *e, rocl_error *err)
+/* The group of a record of a process, of which the arguments may tell. False: memory is out. */
+static bool note_group(rocl_records *to, const rocl_source_record *r, chrome_file *f,
+                       chrome_worker *w, chrome_event *e, const chrome_args *a)
 {
-    chrome_args a = {0};
+    chrome_read_group(&f->merged, e, a);
+    const chrome_member member = {r->process, e->group, a->raw_pid};
+    return (!e->group && r->link == ROCL_NO_KEY) || chrome_note_member(&f->merged, w, to, &member);
+}
+
+/* "M": names of processes and threads. */
+static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_file *f,
+                                chrome_worker *w, chrome_event *e, rocl_error *err)
+{
+    chrome_own *own = &f->own;
+    chrome_args a = chrome_no_args;
     const bool process = rocl_view_is(e->name, "process_name");
     if (!w->has_args || !(process || rocl_view_is(e->name, "thread_name")))
         return ROCL_OK;
@@ -182,11 +197,11 @@ static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_
                    ? ROCL_OK
                    : rocl_fail_memory(err);
     }
+    if (f->kineto && !note_group(to, r, f, w, e, &a))
+        return rocl_fail_memory(err);
     r->where = LAST_PLACE - 1 - r->where; /* the last one counts */
     return rocl_record_name(to, process ? ROCL_KEY_PROCESS : ROCL_KEY_THREAD, r, name, err);
 }
-
-/* ---- collectives ----------------------------------------------------------------------------- */
 
 /* ---- rows of XLA ----------------------------------------------------------------------------- */
 
@@ -215,10 +230,9 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
 {
     static const char *const words[] = {"memcpy", "memset", "copy"};
     xla_details d = {0};
-    chrome_args a = {.correlation = ROCL_NO_KEY,
-                     .device = row->device,
-                     .stream = row->stream,
-                     .pid = ROCL_NO_KEY};
+    chrome_args a = chrome_no_args;
+    a.device = row->device;
+    a.stream = row->stream;
     if (w->has_args) {
         rocl_json args = w->args;
         read_xla_args(&args, &d, &a.correlation);
@@ -244,8 +258,6 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
     return chrome_put_with_args(to, r, &f->collectives, w, e, err);
 }
 
-/* ---- arrows ---------------------------------------------------------------------------------- */
-
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* An event of a file that rtg2json wrote. */
@@ -264,17 +276,22 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
                 : chrome_put_with_args(to, r, &f->collectives, w, e, err);
 }
 
+/* The process of GPU work, or of a row in a merged file that is no process. */
+static rocl_status find_process(rocl_records *to, rocl_source_record *r, chrome_file *f,
+                                chrome_worker *w, chrome_event *e, rocl_error *err)
+{
+    const rocl_status st =
+        chrome_find_caller(&f->callers, &w->callers, to, e->group, e->row, r, err);
+    const chrome_member member = {r->process, e->group, ROCL_NO_KEY};
+    const bool ok = !e->group || chrome_note_member(&f->merged, w, to, &member);
+    return st ? st : ok ? ROCL_OK : rocl_fail_memory(err);
+}
+
 /* A begin, an end, an instant or a whole event. */
 static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
-                             chrome_worker *w, const chrome_event *e, rocl_error *err)
+                             chrome_worker *w, chrome_event *e, rocl_error *err)
 {
-    chrome_args a = {.correlation = ROCL_NO_KEY,
-                     .device = ROCL_NO_KEY,
-                     .stream = ROCL_NO_KEY,
-                     .pid = ROCL_NO_KEY,
-                     .bytes = ROCL_NO_KEY,
-                     .address = ROCL_NO_KEY,
-                     .reserved = ROCL_NO_KEY};
+    chrome_args a = chrome_no_args;
     rocl_status st = ROCL_OK;
     const event_class c = class_of(e->cat, e->name);
     if (c == CLASS_DERIVED ||
@@ -292,35 +309,40 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         if (st != ROCL_OK)
             return st;
     }
+    if (e->group && (st = find_process(to, r, f, w, e, err)) != ROCL_OK)
+        return st;
     r->link = a.correlation;
     switch (c) {
     case CLASS_KERNEL:
         chrome_make_dispatch(r, &f->work, e, &a);
-        st = chrome_find_caller(&f->callers, &w->callers, to, chrome_key_of(to, &e->pid), r, err);
+        chrome_read_group(&f->merged, e, &a);
+        st = find_process(to, r, f, w, e, err);
         return st ? st : chrome_put_with_args(to, r, &f->collectives, w, e, err);
     case CLASS_COPY:
         chrome_make_copy(r, &f->work, e, &a);
-        st = chrome_find_caller(&f->callers, &w->callers, to, chrome_key_of(to, &e->pid), r, err);
+        chrome_read_group(&f->merged, e, &a);
+        st = find_process(to, r, f, w, e, err);
         return st ? st : rocl_record_put(to, r, err);
     case CLASS_SYNC:
         r->kind = ROCL_BARRIER;
         chrome_place_work(r, e, &a);
-        if ((st = chrome_find_caller(&f->callers, &w->callers, to, chrome_key_of(to, &e->pid), r,
-                                     err)) != ROCL_OK)
+        chrome_read_group(&f->merged, e, &a);
+        if ((st = find_process(to, r, f, w, e, err)) != ROCL_OK)
             return st;
         r->link = ROCL_NO_KEY;
         break;
     case CLASS_MEMORY:
         if (rocl_view_is(e->name, "[memory]")) {
-            chrome_make_allocation(r, &f->work, &a);
+            if (!chrome_make_allocation(to, r, &f->work, w, &a))
+                return rocl_fail_memory(err);
             st = rocl_record_put(to, r, err);
             return st ? st : chrome_put_reserved(to, r, &a, err);
         }
         break;
     case CLASS_RUNTIME:
-        if (!chrome_note_work_items(&f->work, r->name, a.correlation))
+        if (!chrome_note_work_items(&f->work, r) || !note_group(to, r, f, w, e, &a))
             return rocl_fail_memory(err);
-        if ((st = chrome_note_call(&f->callers, &w->callers, to, r, err)) != ROCL_OK)
+        if ((st = chrome_note_call(&f->callers, &w->callers, to, e->group, r, err)) != ROCL_OK)
             return st;
         if (r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
             r->as.e.category = f->hip;
@@ -335,7 +357,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     default:
         if (f->kineto && w->has_args && rocl_records_first_pass(to) &&
             chrome_want_collectives(to) && rocl_view_is(e->name, "record_param_comms")) {
-            if ((st = chrome_note_collective(to, &f->collectives, w, r->where, err)) != ROCL_OK)
+            if ((st = chrome_note_collective(to, &f->collectives, w, r, err)) != ROCL_OK)
                 return st;
         }
         if (f->xla.count && w->has_args && r->process != ROCL_NO_KEY) { /* of a thread, not a row */
@@ -388,18 +410,17 @@ static rocl_status name_by_key(rocl_records *to, const rocl_source_record *r, ro
  * *in_row: that of XLA's GPU work that it is in, or NULL; *on_gpu: rtg2json wrote it as work of a
  * GPU. */
 static rocl_status place_element(rocl_records *to, rocl_source_record *r, const chrome_file *f,
-                                 const chrome_event *e, char ph, const xla_row **in_row,
-                                 bool *on_gpu, rocl_error *err)
+                                 chrome_event *e, char ph, const xla_row **in_row, bool *on_gpu,
+                                 rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    r->process = chrome_key_of(to, &e->pid);
+    r->process = e->row = chrome_key_of(to, &e->pid);
     r->thread = chrome_key_of(to, &e->tid);
-    /* Python's frames, and rows of the profiler itself, belong to the only process. */
-    if ((r->process == 0 && r->thread == 0) ||
-        (f->kineto && (r->process & ROCL_KEY_OF_TEXT || is_negative(&e->pid))))
+    /* Rows of the profiler itself belong to the only process. */
+    if ((r->process == 0 && r->thread == 0) || (f->kineto && is_negative(&e->pid)))
         r->process = ROCL_NO_KEY;
-    if (f->kineto && r->thread & ROCL_KEY_OF_TEXT && !is_negative(&e->tid))
-        r->thread = ROCL_NO_KEY;
+    if (f->kineto && e->row & ROCL_KEY_OF_TEXT && e->row != ROCL_NO_KEY)
+        chrome_place_in_group(to, r, e);
     *on_gpu = f->own.known && chrome_own_place(&f->own, r);
     const xla_row *row = *in_row =
         f->xla.count ? xla_find_row(&f->xla, r->process, r->thread) : NULL;
@@ -418,8 +439,8 @@ static rocl_status place_element(rocl_records *to, rocl_source_record *r, const 
     return st;
 }
 
-static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *w,
-                               const chrome_event *e, uint64_t where, rocl_error *err)
+static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *w, chrome_event *e,
+                               uint64_t where, rocl_error *err)
 {
     rocl_source_record r;
     const xla_row *row;
@@ -439,7 +460,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     if ((st = place_element(to, &r, f, e, ph, &row, &on_gpu, err)) != ROCL_OK)
         return st;
     if (ph == 'M')
-        return row || on_gpu ? ROCL_OK : put_metadata(to, &r, &f->own, w, e, err);
+        return row || on_gpu ? ROCL_OK : put_metadata(to, &r, f, w, e, err);
     /* The empty first element of rocprof and RPD. */
     if (!e->ph.n && !e->has_ts && !e->name.n && !e->pid.text.n)
         return ROCL_OK;
@@ -514,14 +535,16 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
     const rocl_spool *spool = in->files[0].spool;
     const rocl_json_node *base = rocl_json_child(x, x->nodes, "baseTimeNanoseconds"),
                          *info = rocl_json_child(x, x->nodes, "distributedInfo"),
-                         *devices = rocl_json_child(x, x->nodes, "deviceProperties");
+                         *devices = rocl_json_child(x, x->nodes, "deviceProperties"),
+                         *host = rocl_json_child(x, x->nodes, "host_name"),
+                         *generator = rocl_json_child(x, x->nodes, "generator");
     static const rocl_view rank_key[] = {ROCL_JSON_KEY("rank")},
                            name_key[] = {ROCL_JSON_KEY("name")};
     rocl_buf b = {0};
     rocl_json r;
     rocl_json_token v;
     rocl_status st = ROCL_OK;
-    const rocl_json_node *const once[] = {base, info, devices};
+    const rocl_json_node *const once[] = {base, info, devices, host};
     for (size_t i = 0; i < sizeof once / sizeof *once; i++)
         if (once[i] && rocl_json_same(x, once[i]))
             rocl_notice(in->trace, "%s: \"%s\" occurs several times: the first is used",
@@ -532,6 +555,16 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
         st = rocl_json_load(&r, &b, spool, base->begin, base->end, f->flags, err);
         if (st == ROCL_OK && rocl_json_element(&r, &v) && !rocl_json_int(v.text, &f->base))
             f->base = 0;
+    }
+    if (st == ROCL_OK && host) {
+        st = rocl_json_load(&r, &b, spool, host->begin, host->end, f->flags, err);
+        if (st == ROCL_OK && rocl_json_element(&r, &v) && v.kind == ROCL_JSON_STRING)
+            f->host = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
+    }
+    if (st == ROCL_OK && generator) {
+        st = rocl_json_load(&r, &b, spool, generator->begin, generator->end, f->flags, err);
+        f->ours = st == ROCL_OK && rocl_json_element(&r, &v) && v.text.n > 8 &&
+                  !memcmp(v.text.p, "rocline ", 8);
     }
     if (st == ROCL_OK && info) {
         st = rocl_json_load(&r, &b, spool, info->begin, info->end, f->flags, err);
@@ -563,6 +596,8 @@ static rocl_status learn_callers(rocl_records_input *in, bool *again, rocl_error
     if (*again)
         chrome_own_learn(&f->own, in->trace);
     const rocl_status st = f->own.is ? ROCL_OK : chrome_learn_callers(&f->callers, in, again, err);
+    if (!f->kineto && !f->xla.count && atomic_load(&f->merged.ranked))
+        f->kineto = *again = true; /* of PyTorch's members only the events are left */
     for (int i = 0; i < ASIDES && *again; i++)
         atomic_store(&f->left_out[i], 0);
     return st;
@@ -598,11 +633,23 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
 {
     chrome_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
-    c->rank = f->rank >= 0 && f->rank <= INT32_MAX ? (int32_t)f->rank : -1;
+    bool several;
+    rocl_status st =
+        chrome_apply_groups(&f->merged, in, f->callers.collided && !f->ours, &several, err);
+    /* Members of a merged file are those of the first one. */
+    c->rank = f->rank >= 0 && f->rank <= INT32_MAX && !several ? (int32_t)f->rank : -1;
     for (uint32_t i = 0; i < c->process_count && c->rank >= 0; i++)
         ((rocl_process *)rocl_definition_at(c, ROCL_DEFINE_PROCESS, i))->rank = c->rank;
-    const rocl_status st = f->own.is ? chrome_own_name_gpus(&f->own, in->trace, c, err)
-                                     : chrome_name_gpus(&f->work, in->trace, c, err);
+    if (st == ROCL_OK && f->host && !several && !f->who.roster.process_count) {
+        rocl_node *node = rocl_define(c, ROCL_DEFINE_NODE);
+        if (!node)
+            return rocl_fail_memory(err);
+        node->hostname = f->host; /* where all processes are, as there is no other */
+    }
+    f->work.ordinal = f->kineto && !f->ours;
+    if (st == ROCL_OK)
+        st = f->own.is ? chrome_own_name_gpus(&f->own, in->trace, c, err)
+                       : chrome_name_gpus(&f->work, in, err);
     return st ? st : chrome_who_refine(&f->who, in, err);
 }
 
@@ -618,6 +665,7 @@ static void close_file(rocl_records_input *in)
         return;
     chrome_flows_free(f->flows, in->trace);
     chrome_callers_close(&f->callers);
+    chrome_merged_close(&f->merged);
     chrome_collectives_close(&f->collectives);
     chrome_work_close(&f->work);
     chrome_own_close(&f->own);
@@ -695,8 +743,9 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (!f || !rocl_intern_words(t, words, 6, texts))
         return rocl_fail_memory(err);
     chrome_callers_open(&f->callers);
-    chrome_collectives_open(&f->collectives);
-    chrome_work_open(&f->work);
+    chrome_merged_open(&f->merged);
+    chrome_collectives_open(&f->collectives, &f->callers);
+    chrome_work_open(&f->work, &f->callers);
     chrome_own_open(&f->own);
     f->own.who = &f->who;
     if (!(f->flows = chrome_flows_new(t)))

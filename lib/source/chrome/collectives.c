@@ -6,8 +6,9 @@
 #include "base/array.h"
 #include "base/error.h"
 
-void chrome_collectives_open(chrome_collectives *c)
+void chrome_collectives_open(chrome_collectives *c, const chrome_callers *callers)
 {
+    c->callers = callers;
     pthread_mutex_init(&c->lock, NULL);
 }
 
@@ -46,8 +47,9 @@ static bool is_external_id(rocl_view key)
 }
 
 rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, const chrome_worker *w,
-                                   uint64_t where, rocl_error *err)
+                                   const rocl_source_record *call, rocl_error *err)
 {
+    const uint64_t where = call->where;
     rocl_json r = w->args;
     rocl_json_token key, v;
     rocl_buf text = {0};
@@ -75,6 +77,7 @@ rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, cons
     rocl_buf_free(&text);
     if (!ok || !id || all.n < 2)
         return ok ? ROCL_OK : rocl_fail_memory(err);
+    id = chrome_number_in_file(c->callers, call->process, id);
     pthread_mutex_lock(&c->lock);
     const uint32_t i = rocl_map_get(&c->index, rocl_mix64(id), ROCL_NONE);
     if (i != ROCL_NONE && c->all[i].where > where)
@@ -100,13 +103,13 @@ static bool is_collective(rocl_view kernel)
 }
 
 static void pass_collective(rocl_records *to, const chrome_collectives *c, chrome_worker *w,
-                            rocl_view kernel)
+                            const rocl_source_record *kernel)
 {
     rocl_json r = w->args;
     rocl_json_token key, v;
     uint64_t id = 0;
     size_t n;
-    if (!is_collective(kernel))
+    if (!is_collective(kernel->name))
         return;
     while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
         const rocl_json_kind kind = rocl_json_next(&r, &v);
@@ -117,6 +120,7 @@ static void pass_collective(rocl_records *to, const chrome_collectives *c, chrom
         if (kind == ROCL_JSON_OBJECT || kind == ROCL_JSON_ARRAY)
             rocl_json_leave(&r);
     }
+    id = chrome_number_in_file(c->callers, kernel->process, id);
     const uint32_t i = rocl_map_get(&c->index, rocl_mix64(id), ROCL_NONE);
     if (i == ROCL_NONE)
         return;
@@ -144,7 +148,7 @@ rocl_status chrome_put_with_args(rocl_records *to, rocl_source_record *r,
     }
     chrome_pass_args(to, w, w->args, r->kind);
     if (r->kind == ROCL_DISPATCH && c->count)
-        pass_collective(to, c, w, r->name);
+        pass_collective(to, c, w, r);
     const rocl_status st = name.failed ? rocl_fail_memory(err) : rocl_record_put(to, r, err);
     rocl_buf_free(&name);
     return st;

@@ -19,16 +19,17 @@ typedef struct chrome_collectives {
     rocl_map index;       /* number of an operator, mixed -> collective */
     chrome_collective *all;
     size_t count, cap;
+    const chrome_callers *callers; /* numbers of operators are those of their processes */
 } chrome_collectives;
 
-void chrome_collectives_open(chrome_collectives *c);
+void chrome_collectives_open(chrome_collectives *c, const chrome_callers *callers);
 void chrome_collectives_close(chrome_collectives *c);
 
 /* Are the arguments of collectives wanted, alone or with all others? */
 bool chrome_want_collectives(const rocl_records *to);
 /* In the first pass: notes an operator record_param_comms, whose arguments the worker has. */
 rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, const chrome_worker *w,
-                                   uint64_t where, rocl_error *err);
+                                   const rocl_source_record *call, rocl_error *err);
 /* Puts a record with its arguments, if wanted, and those of its collective. */
 rocl_status chrome_put_with_args(rocl_records *to, rocl_source_record *r,
                                  const chrome_collectives *c, chrome_worker *w,

@@ -139,6 +139,17 @@ void chrome_read_event(chrome_worker *w, chrome_event *e)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
+const chrome_args chrome_no_args = {.correlation = ROCL_NO_KEY,
+                                    .device = ROCL_NO_KEY,
+                                    .stream = ROCL_NO_KEY,
+                                    .pid = ROCL_NO_KEY,
+                                    .bytes = ROCL_NO_KEY,
+                                    .address = ROCL_NO_KEY,
+                                    .device_type = ROCL_NO_KEY,
+                                    .reserved = ROCL_NO_KEY,
+                                    .rank = ROCL_NO_KEY,
+                                    .raw_pid = ROCL_NO_KEY};
+
 void chrome_read_sizes(rocl_json *r, uint32_t to[3])
 {
     rocl_json_token v;
@@ -169,6 +180,8 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
         DEVICE_TYPE,
         DEVICE_ID,
         RESERVED,
+        RANK,
+        RAW_PID,
         KEYS
     };
     static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation"),
@@ -185,7 +198,9 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
                                          [MEMORY] = ROCL_JSON_KEY("Bytes"),
                                          [DEVICE_TYPE] = ROCL_JSON_KEY("Device Type"),
                                          [DEVICE_ID] = ROCL_JSON_KEY("Device Id"),
-                                         [RESERVED] = ROCL_JSON_KEY("Total Reserved")};
+                                         [RESERVED] = ROCL_JSON_KEY("Total Reserved"),
+                                         [RANK] = ROCL_JSON_KEY("rank"),
+                                         [RAW_PID] = ROCL_JSON_KEY("pid_raw")};
     rocl_json_token v;
     for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
         uint64_t *number = key == CORRELATION            ? &a->correlation
@@ -197,6 +212,8 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
                            : key == DEVICE_TYPE          ? &a->device_type
                            : key == DEVICE_ID            ? &a->device_id
                            : key == RESERVED             ? &a->reserved
+                           : key == RANK                 ? &a->rank
+                           : key == RAW_PID              ? &a->raw_pid
                                                          : NULL;
         uint64_t n;
         int64_t i;
@@ -213,7 +230,8 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
         } else if (key == NAME && v.kind == ROCL_JSON_STRING) {
             a->name = v.text;
             a->name_escaped = v.escaped;
-        } else if (v.kind == ROCL_JSON_NUMBER && !rocl_json_int(v.text, &i)) { /* -1 is none */
+        } else if (v.kind == ROCL_JSON_NUMBER && key < RANK &&
+                   !rocl_json_int(v.text, &i)) { /* -1 is none */
             a->bad = true;
         }
     }

@@ -13,7 +13,17 @@ typedef struct chrome_event {
     rocl_view ts, dur;
     rocl_view bp, bind; /* of flows: "e"; of a whole event: the number of its arrows */
     bool has_ts, has_dur, name_escaped, flow_in, flow_out;
+    /* In a file that was merged: see merged.h. */
+    uint64_t group;   /* 0: none */
+    rocl_view prefix; /* the text in brackets before its pid, or empty */
+    uint64_t row;     /* its pid, as a key */
 } chrome_event;
+
+/* A process of a merged file. */
+typedef struct chrome_member {
+    uint64_t process, group; /* group ROCL_NO_KEY: not known for sure */
+    uint64_t pid;            /* before the files were merged, or ROCL_NO_KEY */
+} chrome_member;
 
 /* The arguments that are looked at. Numbers that are not there stay as they are. */
 typedef struct chrome_args {
@@ -25,8 +35,9 @@ typedef struct chrome_args {
     bool name_escaped;
     int64_t memory; /* of [memory]: bytes, negative for a free */
     uint64_t address, device_type, device_id;
-    uint64_t reserved; /* of [memory]: bytes that the allocator holds of the device */
-    bool bad;          /* one of these does not fit 64 bits, and is left out */
+    uint64_t reserved;      /* of [memory]: bytes that the allocator holds of the device */
+    uint64_t rank, raw_pid; /* of a merged file: see merged.h */
+    bool bad;               /* one of these does not fit 64 bits, and is left out */
 } chrome_args;
 
 typedef struct chrome_worker {
@@ -36,6 +47,9 @@ typedef struct chrome_worker {
     rocl_json args; /* where the arguments of the event are */
     bool has_args;
     chrome_callers_worker callers;
+    bool noted; /* the next one is what was noted last */
+    chrome_member member;
+    uint64_t allocating, device; /* the process, plus 1, and the device that were noted last */
 } chrome_worker;
 
 void chrome_free_worker(void *worker);
@@ -43,6 +57,8 @@ void chrome_free_worker(void *worker);
 /* Reads the members of the object that w->r has entered. Members that it does not have are empty.
  */
 void chrome_read_event(chrome_worker *w, chrome_event *e);
+/* Arguments of which none is there. */
+extern const chrome_args chrome_no_args;
 /* Reads the members of the object that r has entered; r->wrong: it is not JSON. */
 void chrome_read_args(rocl_json *r, chrome_args *a);
 /* Reads three numbers out of the array that was just returned. */

@@ -29,22 +29,28 @@ uint64_t chrome_hash_texts(const rocl_view *texts, size_t count)
     return h;
 }
 
+/* Within the group of a merged file. */
+static uint64_t id_of_flow(const chrome_event *e)
+{
+    const rocl_view texts[] = {e->cat, e->name, e->id, e->prefix};
+    return chrome_hash_texts(texts, e->prefix.n ? 4 : 3);
+}
+
 /* Keeps the numbers of a category close to each other. */
 bool chrome_note_flow(rocl_records *to, chrome_flows *flows, const chrome_event *e, bool begins)
 {
     chrome_flows *seen = &flows[rocl_records_worker(to)];
     uint64_t id;
-    if (rocl_json_uint(e->id, &id) && id < (uint64_t)1 << 40)
+    if (!e->prefix.n && rocl_json_uint(e->id, &id) && id < (uint64_t)1 << 40)
         id |= chrome_hash_texts((const rocl_view[]){e->cat, e->name}, 2) << 40;
     else
-        id = chrome_hash_texts((const rocl_view[]){e->cat, e->name, e->id}, 3);
+        id = id_of_flow(e);
     return rocl_idset_add(begins ? &seen->begun : &seen->ended, id);
 }
 
 rocl_status chrome_put_flow(rocl_records *to, rocl_source_record *r, chrome_flows *flows,
                             const chrome_event *e, char ph, rocl_error *err)
 {
-    const uint64_t id = chrome_hash_texts((const rocl_view[]){e->cat, e->name, e->id}, 3);
     rocl_flow *flow = &r->as.flow;
     if (rocl_records_first_pass(to) && ph != 't' && !chrome_note_flow(to, flows, e, ph == 's'))
         return rocl_fail_memory(err);
@@ -54,7 +60,7 @@ rocl_status chrome_put_flow(rocl_records *to, rocl_source_record *r, chrome_flow
     r->as.e.end = r->as.e.start;
     r->as.e.category = rocl_records_text(to, e->cat);
     r->name = e->name;
-    flow->flow = id;
+    flow->flow = id_of_flow(e);
     flow->end = ph == 's' ? ROCL_FLOW_BEGINS : ph == 't' ? ROCL_FLOW_GOES_ON : ROCL_FLOW_ENDS;
     flow->next = ph == 'f' && !rocl_view_is(e->bp, "e");
     return rocl_record_put(to, r, err);
@@ -70,7 +76,8 @@ rocl_status chrome_put_bound_flows(rocl_records *to, const rocl_source_record *e
     r.name = e->name;
     r.as.e.start = r.as.e.end = event->as.e.start;
     r.as.e.category = rocl_records_text(to, e->cat);
-    r.as.flow.flow = chrome_hash_texts(&e->bind, 1);
+    r.as.flow.flow =
+        chrome_hash_texts((const rocl_view[]){e->bind, e->prefix}, e->prefix.n ? 2 : 1);
     r.as.flow.end = e->flow_in && e->flow_out ? ROCL_FLOW_GOES_ON
                     : e->flow_in              ? ROCL_FLOW_ENDS
                                               : ROCL_FLOW_BEGINS;

@@ -8,14 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A sampled counter; the number of the device follows. */
-#define RESERVED_MEMORY "Total Reserved of GPU "
+/* A sampled counter; the number of the device follows until its GPU is known. */
+#define RESERVED        "Total Reserved"
+#define RESERVED_OF_GPU RESERVED " of GPU "
 
 /* PyTorch's types of devices with memory. Elsewhere its builds for ROCm use the names of CUDA. */
-enum { DEVICE_CUDA = 1, DEVICE_HIP = 6 };
+enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_HIP = 6 };
 
-void chrome_work_open(chrome_work *k)
+/* The number of the agent that memory of the host is of: no number of a GPU. */
+#define HOST_AGENT ((uint64_t)ROCL_AGENT_CPU << 32)
+
+void chrome_work_open(chrome_work *k, const chrome_callers *callers)
 {
+    k->callers = callers;
     pthread_mutex_init(&k->lock, NULL);
 }
 
@@ -23,6 +28,8 @@ void chrome_work_close(chrome_work *k)
 {
     pthread_mutex_destroy(&k->lock);
     rocl_idset_free(&k->work_items);
+    rocl_map_free(&k->memory_index);
+    free(k->memory);
 }
 
 void chrome_place_work(rocl_source_record *r, const chrome_event *e, const chrome_args *a)
@@ -37,6 +44,7 @@ void chrome_place_work(rocl_source_record *r, const chrome_event *e, const chrom
     r->queue = r->stream;
     r->process = a->pid < ROCL_KEY_OF_TEXT ? a->pid : ROCL_NO_KEY;
     r->thread = ROCL_NO_KEY;
+    r->pid = 0;
 }
 
 void chrome_make_dispatch(rocl_source_record *r, const chrome_work *k, const chrome_event *e,
@@ -66,7 +74,45 @@ void chrome_make_copy(rocl_source_record *r, const chrome_work *k, const chrome_
     }
 }
 
-void chrome_make_allocation(rocl_source_record *r, chrome_work *k, const chrome_args *a)
+static uint64_t mix_device(uint64_t process, uint64_t device)
+{
+    return rocl_mix64(process ^ rocl_mix64(device));
+}
+
+static const chrome_device *find_device(const chrome_work *k, uint64_t process, uint64_t device)
+{
+    const uint32_t i = rocl_map_get(&k->memory_index, mix_device(process, device), ROCL_NONE);
+    return i == ROCL_NONE ? NULL : &k->memory[i];
+}
+
+/* In the first pass. False: memory is out. */
+static bool note_device(chrome_work *k, chrome_worker *w, uint64_t process, uint64_t device)
+{
+    bool ok = true;
+    if (w->allocating == process + 1 && w->device == device)
+        return true;
+    w->allocating = process + 1;
+    w->device = device;
+    pthread_mutex_lock(&k->lock);
+    if (!find_device(k, process, device)) {
+        ok = ROCL_GROW(k->memory, k->memory_cap, k->memory_count + 1) &&
+             rocl_map_put(&k->memory_index, mix_device(process, device), (uint32_t)k->memory_count);
+        if (ok)
+            k->memory[k->memory_count++] =
+                (chrome_device){.process = process, .number = (uint32_t)device};
+    }
+    pthread_mutex_unlock(&k->lock);
+    return ok;
+}
+
+static bool is_on_gpu(const rocl_source_record *allocation, const chrome_args *a)
+{
+    return (a->device_type == DEVICE_CUDA || a->device_type == DEVICE_HIP) &&
+           allocation->half == ROCL_WHOLE && a->device_id < CHROME_GPUS_MAX;
+}
+
+bool chrome_make_allocation(rocl_records *to, rocl_source_record *r, chrome_work *k,
+                            chrome_worker *w, const chrome_args *a)
 {
     rocl_alloc *m = &r->as.alloc;
     r->kind = ROCL_ALLOC;
@@ -77,13 +123,16 @@ void chrome_make_allocation(rocl_source_record *r, chrome_work *k, const chrome_
     m->level = ROCL_LEVEL_REAL;
     m->size = a->memory < 0 ? 0 - (uint64_t)a->memory : (uint64_t)a->memory;
     m->address = a->address == ROCL_NO_KEY ? 0 : a->address;
-    if ((a->device_type != DEVICE_CUDA && a->device_type != DEVICE_HIP) || r->half != ROCL_WHOLE ||
-        a->device_id >= CHROME_GPUS_MAX)
-        return;
+    if (a->device_type == DEVICE_CPU) {
+        r->agent = HOST_AGENT;
+        r->agent_type = ROCL_AGENT_CPU;
+    }
+    if (!is_on_gpu(r, a))
+        return true;
     r->id = a->device_id + 1; /* see chrome_complete_work() */
-    atomic_fetch_or_explicit(&k->allocating, (uint64_t)1 << a->device_id, memory_order_relaxed);
     if (a->device_type == DEVICE_HIP)
         atomic_store_explicit(&k->hip_memory, true, memory_order_relaxed);
+    return !rocl_records_first_pass(to) || note_device(k, w, r->process, a->device_id);
 }
 
 rocl_status chrome_put_reserved(rocl_records *to, const rocl_source_record *allocation,
@@ -91,12 +140,10 @@ rocl_status chrome_put_reserved(rocl_records *to, const rocl_source_record *allo
 {
     rocl_source_record r;
     char name[64];
-    if (a->reserved == ROCL_NO_KEY ||
-        (a->device_type != DEVICE_CUDA && a->device_type != DEVICE_HIP) ||
-        a->device_id >= CHROME_GPUS_MAX || allocation->half != ROCL_WHOLE)
+    if (a->reserved == ROCL_NO_KEY || !is_on_gpu(allocation, a))
         return ROCL_OK;
     rocl_record_begin(&r, ROCL_SAMPLE, allocation->where);
-    const int n = snprintf(name, sizeof name, RESERVED_MEMORY "%" PRIu64, a->device_id);
+    const int n = snprintf(name, sizeof name, RESERVED_OF_GPU "%" PRIu64, a->device_id);
     r.counter = (rocl_view){name, (size_t)n};
     r.process = allocation->process;
     r.as.e.start = r.as.e.end = allocation->as.e.start;
@@ -107,12 +154,13 @@ rocl_status chrome_put_reserved(rocl_records *to, const rocl_source_record *allo
 }
 
 /* Launches whose grid counts work-items; that of others counts groups. */
-bool chrome_note_work_items(chrome_work *k, rocl_view call, uint64_t correlation)
+bool chrome_note_work_items(chrome_work *k, const rocl_source_record *call)
 {
-    if (correlation == ROCL_NO_KEY || !rocl_view_is(call, "hipExtModuleLaunchKernel"))
+    if (call->link == ROCL_NO_KEY || !rocl_view_is(call->name, "hipExtModuleLaunchKernel"))
         return true;
     pthread_mutex_lock(&k->lock);
-    const bool ok = rocl_idset_add(&k->work_items, correlation);
+    const bool ok = rocl_idset_add(&k->work_items,
+                                   chrome_number_in_file(k->callers, call->process, call->link));
     pthread_mutex_unlock(&k->lock);
     return ok;
 }
@@ -120,56 +168,158 @@ bool chrome_note_work_items(chrome_work *k, rocl_view call, uint64_t correlation
 void chrome_complete_work(const chrome_work *k, rocl_plain_record *r)
 {
     if (r->kind == ROCL_DISPATCH && !k->in_work_items &&
-        (r->link == ROCL_NO_KEY || !rocl_idset_has(&k->work_items, r->link)))
+        (r->link == ROCL_NO_KEY ||
+         !rocl_idset_has(&k->work_items, chrome_number_in_file(k->callers, r->process, r->link))))
         for (int i = 0; i < 3; i++)
             r->as.dispatch.grid[i] *= r->as.dispatch.workgroup[i];
-    if (r->kind == ROCL_ALLOC && r->half == ROCL_WHOLE && r->id)
-        r->agent = k->gpu_of_device[r->id - 1];
-}
-
-/* GPUs are ordered by their numbers, which are those of the driver with roctracer; deviceProperties
- * counts from 0. */
-/* Maps devices with memory to GPUs. CUDA has one number for both. HIP counts from 0, while work has
- * numbers of the driver in the same order: either the devices with memory are those with work, or
- * all have work. */
-static void map_devices(chrome_work *k)
-{
-    const uint64_t allocating = atomic_load(&k->allocating);
-    const bool all = (size_t)__builtin_popcountll(allocating) == k->gpu_count;
-    size_t nth = 0; /* of the devices with memory */
-    for (uint64_t device = 0; device < CHROME_GPUS_MAX; device++) {
-        bool same = false;
-        for (size_t n = 0; n < k->gpu_count && !atomic_load(&k->hip_memory); n++)
-            same |= k->gpus[n] == device;
-        const size_t i = all ? nth : (size_t)device;
-        k->gpu_of_device[device] = same ? device : i < k->gpu_count ? k->gpus[i] : ROCL_NO_KEY;
-        nth += allocating >> device & 1;
+    if (r->kind == ROCL_ALLOC && r->half == ROCL_WHOLE && r->id) {
+        const chrome_device *d = find_device(k, r->process, r->id - 1);
+        r->agent = d ? d->gpu : ROCL_NO_KEY;
     }
 }
 
-rocl_status chrome_name_gpus(chrome_work *k, rocl_trace *t, rocl_capture *c, rocl_error *err)
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+/* A GPU that a process has work on. */
+typedef struct process_gpu {
+    uint32_t process;
+    uint64_t number;
+} process_gpu;
+
+static int compare_process_gpus(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < c->agent_count && k->gpu_count < CHROME_GPUS_MAX; i++) {
-        bool known = false; /* noted for another process */
-        for (size_t n = 0; n < k->gpu_count; n++)
-            known |= k->gpus[n] == (uint64_t)c->agents[i].id;
-        if (!known)
-            k->gpus[k->gpu_count++] = (uint64_t)c->agents[i].id;
+    const process_gpu *x = a, *y = b;
+    const int by = rocl_number_order(x->process, y->process);
+    return by ? by : rocl_compare_u64(&x->number, &y->number);
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+    const chrome_device *x = a, *y = b;
+    const int by = rocl_number_order(x->index, y->index);
+    return by ? by : rocl_number_order(x->number, y->number);
+}
+
+static bool has_gpu(const process_gpu *gpus, size_t count, uint64_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (gpus[i].number == number)
+            return true;
+    return false;
+}
+
+/* Maps the devices with memory of a process to its GPUs. CUDA has one number for both. HIP counts
+ * from 0, while work has numbers of the driver in the same order: either the devices with memory
+ * are those with work, or all have work. */
+static void map_devices(chrome_device *devices, size_t count, const process_gpu *gpus,
+                        size_t gpu_count, bool hip)
+{
+    bool same = !hip;
+    for (size_t i = 0; i < count && same; i++)
+        same = has_gpu(gpus, gpu_count, devices[i].number);
+    for (size_t i = 0; i < count; i++) {
+        const size_t nth = count == gpu_count ? i : devices[i].number;
+        devices[i].gpu = same              ? devices[i].number
+                         : nth < gpu_count ? gpus[nth].number
+                                           : ROCL_NO_KEY;
     }
-    qsort(k->gpus, k->gpu_count, sizeof *k->gpus, rocl_compare_u64);
-    map_devices(k);
-    for (uint32_t i = 0; i < c->counter_count; i++) {
-        rocl_counter *counter = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);
-        const char *name = rocl_str(t, counter->name);
-        if (!strncmp(name, RESERVED_MEMORY, strlen(RESERVED_MEMORY)) &&
-            (counter->units = rocl_strings_put(t->strings, "bytes", 5)) == ROCL_NONE)
-            return rocl_fail_memory(err);
+}
+
+/* gpus: of all processes, in order. */
+static bool map_memory(chrome_work *k, const rocl_records_input *in, const process_gpu *gpus,
+                       size_t gpu_count)
+{
+    bool ok = true;
+    size_t g = 0;
+    for (size_t i = 0; i < k->memory_count; i++) {
+        chrome_device *d = &k->memory[i];
+        const uint64_t process = d->process == ROCL_NO_KEY ? in->only_process : d->process;
+        d->index = rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, process});
     }
+    if (k->memory_count)
+        qsort(k->memory, k->memory_count, sizeof *k->memory, compare_devices);
+    for (size_t i = 0, n, m; i < k->memory_count; i += n) {
+        const uint32_t process = k->memory[i].index;
+        for (n = 1; i + n < k->memory_count && k->memory[i + n].index == process; n++)
+            ;
+        while (g < gpu_count && gpus[g].process < process)
+            g++;
+        for (m = 0; g + m < gpu_count && gpus[g + m].process == process; m++)
+            ;
+        map_devices(&k->memory[i], n, gpus + g, m, atomic_load(&k->hip_memory));
+    }
+    for (size_t i = 0; i < k->memory_count && ok; i++)
+        ok = rocl_map_put(&k->memory_index, mix_device(k->memory[i].process, k->memory[i].number),
+                          (uint32_t)i);
+    return ok;
+}
+
+/* A counter of what is reserved gets the GPU of its device. */
+static bool place_reserved(const chrome_work *k, const rocl_records_input *in,
+                           rocl_counter *counter)
+{
+    rocl_trace *t = in->trace;
+    const char *name = rocl_str(t, counter->name);
+    if (strncmp(name, RESERVED_OF_GPU, strlen(RESERVED_OF_GPU)) != 0)
+        return true;
+    const uint64_t number = strtoull(name + strlen(RESERVED_OF_GPU), NULL, 10);
+    counter->units = rocl_strings_put(t->strings, "bytes", 5);
+    for (size_t i = 0; i < k->memory_count; i++) {
+        const chrome_device *d = &k->memory[i];
+        const uint64_t process = d->process == ROCL_NO_KEY ? in->only_process : d->process;
+        if (d->index != counter->process || d->number != number || d->gpu == ROCL_NO_KEY)
+            continue;
+        counter->agent = rocl_records_find(in, ROCL_KEY_AGENT, (rocl_key){process, 0, d->gpu});
+        counter->name = counter->symbol = rocl_strings_put(t->strings, RESERVED, strlen(RESERVED));
+    }
+    return counter->units != ROCL_NONE && counter->name != ROCL_NONE;
+}
+
+/* The names of GPUs are those of deviceProperties, which are in the order of their numbers. */
+static void name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gpus, size_t *count)
+{
+    uint64_t numbers[CHROME_GPUS_MAX];
+    size_t n = 0;
+    *count = 0;
     for (uint32_t i = 0; i < c->agent_count; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
-        for (size_t n = 0; n < k->gpu_count; n++)
-            if (k->gpus[n] == (uint64_t)a->id && n < k->devices)
-                a->product = k->device_names[n];
+        if (a->type == ROCL_AGENT_GPU) {
+            gpus[(*count)++] = (process_gpu){a->process, (uint64_t)a->id};
+            a->ordinal = k->ordinal;
+        } else if ((uint64_t)a->id == HOST_AGENT) {
+            a->absolute_index = a->logical_index = -1;
+            a->label = a->type_name;
+        }
     }
-    return ROCL_OK;
+    for (size_t i = 0; i < *count && n < CHROME_GPUS_MAX; i++) { /* also of other processes */
+        bool known = false;
+        for (size_t j = 0; j < n; j++)
+            known |= numbers[j] == gpus[i].number;
+        if (!known)
+            numbers[n++] = gpus[i].number;
+    }
+    qsort(numbers, n, sizeof *numbers, rocl_compare_u64);
+    if (*count)
+        qsort(gpus, *count, sizeof *gpus, compare_process_gpus);
+    for (uint32_t i = 0; i < c->agent_count; i++) {
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
+        for (size_t j = 0; j < n && a->type == ROCL_AGENT_GPU; j++)
+            if (numbers[j] == (uint64_t)a->id && j < k->devices)
+                a->product = k->device_names[j];
+    }
+}
+
+rocl_status chrome_name_gpus(chrome_work *k, rocl_records_input *in, rocl_error *err)
+{
+    rocl_capture *c = &in->capture->pub;
+    process_gpu *gpus = malloc((c->agent_count + (size_t)1) * sizeof *gpus);
+    size_t count = 0;
+    bool ok = gpus;
+    if (ok)
+        name_agents(k, c, gpus, &count);
+    ok = ok && map_memory(k, in, gpus, count);
+    for (uint32_t i = 0; i < c->counter_count && ok; i++)
+        ok = place_reserved(k, in, rocl_definition_at(c, ROCL_DEFINE_COUNTER, i));
+    free(gpus);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
 }

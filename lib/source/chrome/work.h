@@ -12,22 +12,31 @@
 
 enum { CHROME_GPUS_MAX = 64 };
 
+/* A device of which a process has memory. */
+typedef struct chrome_device {
+    uint64_t process; /* its key, or ROCL_NO_KEY */
+    uint32_t number;  /* below CHROME_GPUS_MAX */
+    /* After the first pass: */
+    uint32_t index; /* of the process */
+    uint64_t gpu;   /* the number of its work; ROCL_NO_KEY: none */
+} chrome_device;
+
 typedef struct chrome_work {
     uint32_t kernel, copy, allocation;      /* categories */
     uint32_t device_names[CHROME_GPUS_MAX]; /* of deviceProperties */
     size_t devices;
-    bool in_work_items;              /* all grids count work-items */
-    pthread_mutex_t lock;            /* of work_items, which is only read in the second pass */
-    rocl_idset work_items;           /* correlations of launches whose grid counts work-items */
-    atomic_uint_fast64_t allocating; /* devices with memory, a bit each */
-    atomic_bool hip_memory;          /* these devices are HIP's */
-    /* After the first pass: */
-    uint64_t gpus[CHROME_GPUS_MAX]; /* numbers of the GPUs, ascending */
-    size_t gpu_count;
-    uint64_t gpu_of_device[CHROME_GPUS_MAX]; /* by device with memory; ROCL_NO_KEY: none */
+    bool in_work_items;    /* all grids count work-items */
+    bool ordinal;          /* numbers of devices may count what a process sees */
+    pthread_mutex_t lock;  /* of the rest, which is only read in the second pass */
+    rocl_idset work_items; /* correlations of launches whose grid counts work-items */
+    chrome_device *memory; /* devices with memory */
+    size_t memory_count, memory_cap;
+    rocl_map memory_index;  /* process and device, mixed -> device with memory */
+    atomic_bool hip_memory; /* these devices are HIP's */
+    const chrome_callers *callers;
 } chrome_work;
 
-void chrome_work_open(chrome_work *k);
+void chrome_work_open(chrome_work *k, const chrome_callers *callers);
 void chrome_work_close(chrome_work *k);
 
 /* Sets device and stream of GPU work, from the arguments, else from the row; for its process see
@@ -37,17 +46,18 @@ void chrome_make_dispatch(rocl_source_record *r, const chrome_work *k, const chr
                           const chrome_args *a);
 void chrome_make_copy(rocl_source_record *r, const chrome_work *k, const chrome_event *e,
                       const chrome_args *a);
-/* PyTorch's allocator: bytes are negative if they are freed. */
-void chrome_make_allocation(rocl_source_record *r, chrome_work *k, const chrome_args *a);
+/* PyTorch's allocator: bytes are negative if they are freed. False: memory is out. */
+bool chrome_make_allocation(rocl_records *to, rocl_source_record *r, chrome_work *k,
+                            chrome_worker *w, const chrome_args *a);
 /* The bytes that the allocator holds of a GPU: more than are allocated, as it keeps freed
  * memory. */
 rocl_status chrome_put_reserved(rocl_records *to, const rocl_source_record *allocation,
                                 const chrome_args *a, rocl_error *err);
 /* In the first pass, for a call. False: memory is out. */
-bool chrome_note_work_items(chrome_work *k, rocl_view call, uint64_t correlation);
+bool chrome_note_work_items(chrome_work *k, const rocl_source_record *call);
 
 /* After the first pass: the numbers of the GPUs, their names, and units of counters. */
-rocl_status chrome_name_gpus(chrome_work *k, rocl_trace *t, rocl_capture *c, rocl_error *err);
+rocl_status chrome_name_gpus(chrome_work *k, rocl_records_input *in, rocl_error *err);
 /* In the second pass: grids in work-items, GPUs of allocations. */
 void chrome_complete_work(const chrome_work *k, rocl_plain_record *r);
 

@@ -403,9 +403,13 @@ static void make_event(const rocl_records *w, const rocl_plain_record *r,
         break;
     case ROCL_SPM:
     case ROCL_SAMPLE:
-        as->sample.agent = at->agent;
         as->sample.counter = at->counter;
+        as->sample.agent = at->agent;
         e->name = r->counter;
+        if (at->counter != ROCL_NONE) { /* the format may have learnt more of it */
+            as->sample.agent = c->counters[at->counter].agent;
+            e->name = c->counters[at->counter].name;
+        }
         break;
     default:
         as->hip.agent = at->agent;
