@@ -19,7 +19,7 @@ static rocl_field_fn field_header;
 #define CELL(i) ROCL_ALWAYS, field_header, (i) * sizeof(rocl_datum)
 static const rocl_column columns[] = {
     {"files", "Files", ROCL_UNIT_SENTENCE, CELL(FILES)},
-    {"runs", "Runs", ROCL_UNIT_SENTENCE, CELL(RUNS)},
+    {"runs", "Runs", ROCL_UNIT_SENTENCE, ROCL_IF_OWN, field_header, RUNS * sizeof(rocl_datum)},
     {"recorded", "Recorded", ROCL_UNIT_TEXT, CELL(DATE)},
     {"hosts", "Hosts", ROCL_UNIT_SENTENCE, CELL(HOSTS)},
     {"gpus", "GPUs", ROCL_UNIT_SENTENCE, CELL(GPUS)},
@@ -295,7 +295,8 @@ void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_
 {
     const rocl_stats_options options = {0};
     const rocl_collector c = {.options = &options};
-    const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], 0);
+    const bool several = cells[RUNS].type == ROCL_DATUM_TEXT;
+    const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], several ? ROCL_IF_OWN : 0);
     if (r.table)
         r.table->fields = r.table->header = true;
     rocl_add_row(&r, cells);
