@@ -486,9 +486,13 @@ typedef struct rocl_options {
     const char *start_marker, *end_marker; /* NAME or NAME:N (N-th occurrence, from 1) */
     rocl_window_mode window_mode;
     const char *const *ranks, *const *pids, *const *agents; /* NULL-terminated lists */
-    const char *const *include, *const *exclude;            /* kinds or categories */
-    const char *const *names, *const *exclude_names;        /* POSIX EREs on the name shown */
-    const char *min_duration;                               /* "1000", "1.5us" */
+    /* Inputs are several runs if a rank is in two of them, at times that do not overlap; by time,
+     * from
+     * 1. Keeps only what is in this one. */
+    unsigned run;
+    const char *const *include, *const *exclude;     /* kinds or categories */
+    const char *const *names, *const *exclude_names; /* POSIX EREs on the name shown */
+    const char *min_duration;                        /* "1000", "1.5us" */
     /* Filters of kernel dispatches and their counters: POSIX EREs on the name of the kernel; and
      * the numbers "[1-2],5" of dispatches, counted per process and kernel name in the order of
      * start. */

@@ -5,11 +5,14 @@
 #include <math.h>
 #include <time.h>
 
+#include "model/ranks.h"
+
 /* ---- rows ---- */
 
 typedef struct total_row {
     uint64_t files, hosts, gpus, processes, events, left_out, repaired;
-    uint64_t ranks;                /* processes that have one */
+    uint64_t ranks; /* numbers: a rank of several processes is one */
+    uint64_t runs;
     int64_t first, last, duration; /* -1: not known */
 } total_row;
 
@@ -20,24 +23,25 @@ typedef struct file_row {
 } file_row;
 
 typedef struct host_row {
-    const char *host;
+    uint64_t machine;
+    const char *host, *said_by;
     uint32_t system, release; /* texts */
     uint64_t processes, gpus;
 } host_row;
 
 typedef struct gpu_row {
-    uint64_t gpu;
+    uint64_t gpu, machine;
     const char *host;
-    uint32_t name, product; /* texts */
+    uint32_t name, product, uuid, pci; /* texts */
 } gpu_row;
 
 typedef struct process_row {
     uint32_t guid, command; /* texts */
     int64_t pid;            /* -1: not known, like those below */
     int32_t rank;
-    const char *host, *file;
+    const char *rank_said_by, *host, *file;
     int64_t start, end;
-    uint64_t threads, queues, streams;
+    uint64_t threads, queues, streams, machine, run;
 } process_row;
 
 typedef struct kind_row {
@@ -64,6 +68,7 @@ static const rocl_column total_columns[] = {
     {"gpus", "GPUs", ROCL_UNIT_COUNT, CELL(total_row, gpus)},
     {"processes", "Processes", ROCL_UNIT_COUNT, CELL(total_row, processes)},
     {"ranks", "Ranks", ROCL_UNIT_COUNT, CELL(total_row, ranks)},
+    {"runs", "Runs", ROCL_UNIT_COUNT, CELL(total_row, runs)},
     {"events", "Events", ROCL_UNIT_COUNT, CELL(total_row, events)},
     {"left_out", "Left out", ROCL_UNIT_COUNT, CELL(total_row, left_out)},
     {"repaired", "Repaired", ROCL_UNIT_COUNT, CELL(total_row, repaired)},
@@ -83,7 +88,9 @@ static const rocl_column file_columns[] = {
 };
 
 static const rocl_column host_columns[] = {
+    {"machine", "Machine", ROCL_UNIT_COUNT, CELL(host_row, machine)},
     {"host", "Host", ROCL_UNIT_TEXT, CELL(host_row, host)},
+    {"known_by", "Known by", ROCL_UNIT_TEXT, CELL(host_row, said_by)},
     {"system", "System", ROCL_UNIT_TEXT, LABEL(host_row, system)},
     {"release", "Release", ROCL_UNIT_TEXT, LABEL(host_row, release)},
     {"processes", "Processes", ROCL_UNIT_COUNT, CELL(host_row, processes)},
@@ -92,15 +99,21 @@ static const rocl_column host_columns[] = {
 
 static const rocl_column gpu_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_COUNT, CELL(gpu_row, gpu)},
+    {"machine", "Machine", ROCL_UNIT_COUNT, CELL(gpu_row, machine)},
     {"host", "Host", ROCL_UNIT_TEXT, CELL(gpu_row, host)},
     {"name", "Name", ROCL_UNIT_TEXT, LABEL(gpu_row, name)},
     {"product", "Product", ROCL_UNIT_TEXT, LABEL(gpu_row, product)},
+    {"uuid", "UUID", ROCL_UNIT_TEXT, LABEL(gpu_row, uuid)},
+    {"pci", "PCI address", ROCL_UNIT_TEXT, LABEL(gpu_row, pci)},
 };
 
 static const rocl_column process_columns[] = {
     {"pid", "Process", ROCL_UNIT_COUNT, KNOWN(process_row, pid)},
     {"rank", "Rank", ROCL_UNIT_COUNT, CELL(process_row, rank)},
+    {"rank_known_by", "Rank known by", ROCL_UNIT_TEXT, CELL(process_row, rank_said_by)},
+    {"machine", "Machine", ROCL_UNIT_COUNT, CELL(process_row, machine)},
     {"host", "Host", ROCL_UNIT_TEXT, CELL(process_row, host)},
+    {"run", "Run", ROCL_UNIT_COUNT, CELL(process_row, run)},
     {"command", "Command", ROCL_UNIT_TEXT, LABEL(process_row, command)},
     {"start_ns", "Start", ROCL_UNIT_COUNT, KNOWN(process_row, start)},
     {"end_ns", "End", ROCL_UNIT_COUNT, KNOWN(process_row, end)},
@@ -156,11 +169,21 @@ static void put_files(const rocl_trace *t, const rocl_report_rows *r, total_row 
     }
 }
 
+static const char *said_by_text(rocl_said_by by)
+{
+    return by == ROCL_SAID_BY_OPTION ? "option"
+           : by == ROCL_SAID_BY_NAME ? "name of the file"
+                                     : "trace";
+}
+
 static void put_hosts(const rocl_trace *t, const rocl_report_rows *r, total_row *total)
 {
     total->hosts = t->machine_count;
     for (uint32_t m = 0; m < t->machine_count; m++) {
-        host_row row = {.host = rocl_machine_name(t, m)};
+        const bool named = rocl_machine_is_named(&t->machines[m]);
+        host_row row = {.machine = m,
+                        .host = rocl_machine_name(t, m),
+                        .said_by = named ? said_by_text(t->machines[m].said_by) : ""};
         for (size_t i = 0; i < t->capture_count; i++) {
             const rocl_capture *c = &t->captures[i]->pub;
             for (uint32_t k = 0; k < c->process_count; k++) {
@@ -186,8 +209,9 @@ static void put_gpus(const rocl_trace *t, const rocl_report_rows *r, total_row *
     total->gpus = t->gpu_count;
     for (size_t i = 0; i < t->gpu_count; i++) {
         const rocl_gpu *g = &t->gpus[i];
-        rocl_add_row(r, &(gpu_row){g->id, rocl_machine_name(t, g->machine),
-                                   rocl_gpu_agent(t, g)->name, rocl_gpu_agent(t, g)->product});
+        const rocl_agent *a = rocl_gpu_agent(t, g);
+        rocl_add_row(r, &(gpu_row){g->id, g->machine, rocl_machine_name(t, g->machine), a->name,
+                                   a->product, g->uuid, g->pci});
     }
 }
 
@@ -211,6 +235,9 @@ static void put_processes(const rocl_trace *t, const rocl_report_rows *r, total_
                 .command = p->command,
                 .pid = p->pid > 0 ? p->pid : -1,
                 .rank = p->rank,
+                .rank_said_by = p->rank >= 0 ? said_by_text(p->said_by) : "",
+                .machine = p->machine,
+                .run = t->captures[i]->run,
                 .host = rocl_machine_name(t, p->machine),
                 .file = c->path,
                 .start = start ? start : -1,
@@ -221,7 +248,6 @@ static void put_processes(const rocl_trace *t, const rocl_report_rows *r, total_
             for (uint32_t n = 0; n < c->thread_count; n++)
                 row.threads += c->threads[n].process == k;
             total->processes++;
-            total->ranks += p->rank >= 0;
             rocl_add_row(r, &row);
         }
     }
@@ -254,6 +280,17 @@ static void put_counts(const rocl_trace *t, const rocl_report_rows *kinds,
         total->duration = total->last - total->first;
 }
 
+static rocl_status count_ranks(const rocl_trace *t, total_row *total, rocl_error *err)
+{
+    rocl_rank_list ranks = {0};
+    const rocl_status st = rocl_rank_list_make(&ranks, t, err);
+    for (uint32_t i = 0; st == ROCL_OK && i < ranks.count; i++)
+        total->ranks += ranks.all[i].number >= 0;
+    rocl_rank_list_free(&ranks);
+    total->runs = t->run_count;
+    return st;
+}
+
 rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_error *err)
 {
     const rocl_stats_options options = {0};
@@ -261,7 +298,7 @@ rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_
     rocl_report_rows rows[sizeof defs / sizeof *defs];
     total_row total = {0};
     rocl_tables *out = rocl_tables_new();
-    rocl_status st = out ? ROCL_OK : rocl_fail_memory(err);
+    rocl_status st = out ? count_ranks(t, &total, err) : rocl_fail_memory(err);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;

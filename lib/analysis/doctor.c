@@ -43,6 +43,14 @@ static void check_records(rocl_doctor *d)
                          "%llu of %llu: %s", ROCL_N(sums[false]), ROCL_N(events), texts[false]);
 }
 
+static void check_runs(rocl_doctor *d)
+{
+    const uint32_t runs = d->c.trace->run_count;
+    if (runs > 1)
+        rocl_doctor_find(d, ROCL_RULE_SEVERAL_RUNS, &(rocl_subject){0}, runs, ROCL_NO_EVENT,
+                         "%u, which have ranks in common, at times that do not overlap", runs);
+}
+
 static rocl_extent gpu_extent(const rocl_process_facts *p)
 {
     rocl_extent gpu = p->kinds[ROCL_DISPATCH];
@@ -311,6 +319,7 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
     }
     check_records(d);
     check_hosts(d);
+    check_runs(d);
     check_counters(d);
     rocl_check_ranks(d);
     rocl_check_steps(d);

@@ -19,6 +19,7 @@ typedef enum remedy {
     RECORD_ALIKE,
     ALIGN,
     ONE_TOOL,
+    ONE_RUN,
     COUNTERS,
     LARGER_RING,
     REMEDIES
@@ -52,6 +53,7 @@ static const char *const remedies[REMEDIES][PROFILERS] = {
                    "align the clocks: --align start, --align marker NAME, --align collectives "
                    "or --align offsets FILE"},
     [ONE_TOOL] = {[ROCPROFV3] = "name only one recording of each process"},
+    [ONE_RUN] = {[ROCPROFV3] = "name the files of one run only"},
     [COUNTERS] = {[ROCPROFV3] = "rocprofv3 --pmc with fewer counters at once; rocprofv3-avail "
                                 "list prints those of the GPU"},
     [LARGER_RING] = {[ROCPROFV3] = "give the ring more memory: rocrec --policy ring --limit SIZE"},
@@ -113,6 +115,10 @@ static const struct {
     [ROCL_RULE_HOSTS_APART] = {"hosts-apart", "A host has no event at the time of any other",
                                "the clocks are not synchronized, or these are different runs",
                                ROCL_DOUBT, ALIGN},
+    [ROCL_RULE_SEVERAL_RUNS] =
+        {"several-runs", "The inputs are several runs",
+         "files of an earlier run are in the same folder, or match the same names", ROCL_DOUBT,
+         ONE_RUN},
     [ROCL_RULE_ROUND_NUMBER] = {"round-number", "Events stop at a round number, while others go on",
                                 "a buffer was full, or a limit was reached", ROCL_DOUBT,
                                 RECORD_LESS},

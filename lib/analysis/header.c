@@ -11,7 +11,7 @@
 
 enum { MOST_NAMED = 3 };
 
-enum { FILES, DATE, HOSTS, GPUS, PROCESSES, DURATION, BEGIN, EVENTS, LEFT_OUT };
+enum { FILES, RUNS, DATE, HOSTS, GPUS, PROCESSES, DURATION, BEGIN, EVENTS, LEFT_OUT };
 
 static rocl_field_fn field_header;
 
@@ -19,6 +19,7 @@ static rocl_field_fn field_header;
 #define CELL(i) ROCL_ALWAYS, field_header, (i) * sizeof(rocl_datum)
 static const rocl_column columns[] = {
     {"files", "Files", ROCL_UNIT_SENTENCE, CELL(FILES)},
+    {"runs", "Runs", ROCL_UNIT_SENTENCE, ROCL_IF_OWN, field_header, RUNS * sizeof(rocl_datum)},
     {"recorded", "Recorded", ROCL_UNIT_TEXT, CELL(DATE)},
     {"hosts", "Hosts", ROCL_UNIT_SENTENCE, CELL(HOSTS)},
     {"gpus", "GPUs", ROCL_UNIT_SENTENCE, CELL(GPUS)},
@@ -93,6 +94,20 @@ static bool put_files(rocl_buf *b, const rocl_trace *t)
     rocl_buf_byte(b, ')');
     free(formats);
     return good;
+}
+
+/* "2 (at times that do not overlap; --run N chooses one)"; nothing of one run. */
+static void put_runs(rocl_buf *b, const rocl_trace *t)
+{
+    char text[80];
+    if (t->run_count < 2)
+        return;
+    if (t->opt.run)
+        snprintf(text, sizeof text, "run %u of %u", t->opt.run, t->run_count);
+    else
+        snprintf(text, sizeof text, "%u (at times that do not overlap; --run N chooses one)",
+                 t->run_count);
+    rocl_buf_str(b, text);
 }
 
 /* "node1, node2 (from names of files)", "4 without a name": where nobody says so, each process may
@@ -248,6 +263,7 @@ rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *
     const bool timed = rocl_trace_times(t, &first, &last);
     bool failed = !put_files(&b[FILES], t) || !put_hosts(&b[HOSTS], t) || !put_gpus(&b[GPUS], t) ||
                   !put_processes(&b[PROCESSES], t);
+    put_runs(&b[RUNS], t);
     put_events(&b[EVENTS], t);
     put_left_out(&b[LEFT_OUT], t);
     if (timed)
@@ -279,7 +295,8 @@ void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_
 {
     const rocl_stats_options options = {0};
     const rocl_collector c = {.options = &options};
-    const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], 0);
+    const bool several = cells[RUNS].type == ROCL_DATUM_TEXT;
+    const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], several ? ROCL_IF_OWN : 0);
     if (r.table)
         r.table->fields = r.table->header = true;
     rocl_add_row(&r, cells);

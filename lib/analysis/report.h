@@ -380,7 +380,7 @@ typedef enum rocl_header { ROCL_HEADER, ROCL_HEADER_A, ROCL_HEADER_B } rocl_head
 rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
                             rocl_error *err);
 /* The same in two steps: the cells of the row, whose texts `texts` owns; the table. */
-enum { ROCL_HEADER_FIELDS = 9 };
+enum { ROCL_HEADER_FIELDS = 10 };
 rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *texts,
                              const rocl_trace *t, rocl_error *err);
 void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_FIELDS],

@@ -11,9 +11,9 @@
 
 static bool filters_anything(const rocl_options *o)
 {
-    return o->start || o->end || o->start_marker || o->end_marker || rocl_list_used(o->ranks) ||
-           rocl_list_used(o->pids) || rocl_list_used(o->agents) || rocl_list_used(o->include) ||
-           rocl_list_used(o->exclude) || rocl_list_used(o->names) ||
+    return o->run || o->start || o->end || o->start_marker || o->end_marker ||
+           rocl_list_used(o->ranks) || rocl_list_used(o->pids) || rocl_list_used(o->agents) ||
+           rocl_list_used(o->include) || rocl_list_used(o->exclude) || rocl_list_used(o->names) ||
            rocl_list_used(o->exclude_names) || o->min_duration ||
            rocl_list_used(o->kernel_include) || rocl_list_used(o->kernel_exclude) ||
            o->kernel_iterations || o->step || o->warmup || rocl_list_used(o->periods);

@@ -1,4 +1,4 @@
-/* --rank, --pid, --agent: whose events pass. */
+/* --run, --rank, --pid, --agent: whose events pass. */
 #include "filter/stages.h"
 
 #include <inttypes.h>
@@ -156,12 +156,13 @@ static rocl_status choose_processes(rocl_who *w, const rocl_trace *t, rocl_error
     for (size_t k = 0; k < w->count; k++) {
         rocl_who_capture *c = &w->captures[k];
         uint32_t count = t->captures[k]->pub.process_count, passing = 0;
+        const bool of_run = !t->opt.run || t->captures[k]->run == t->opt.run;
         for (uint32_t i = 0; i < count; i++) {
-            c->processes[i] = (c->processes[i] & wanted) == wanted;
+            c->processes[i] = of_run && (c->processes[i] & wanted) == wanted;
             passing += c->processes[i];
         }
-        c->all = !wanted || (count && passing == count);
-        c->any = !wanted || passing;
+        c->all = of_run && (!wanted || (count && passing == count));
+        c->any = of_run && (!wanted || passing);
     }
     return ROCL_OK;
 }
@@ -262,7 +263,8 @@ rocl_status rocl_who_new(rocl_who *w, const rocl_trace *t, rocl_error *err)
 {
     const char *const *agents = t->opt.agents;
     *w = (rocl_who){.by_agent = rocl_list_used(agents)};
-    if (!w->by_agent && !rocl_list_used(t->opt.ranks) && !rocl_list_used(t->opt.pids))
+    if (!t->opt.run && !w->by_agent && !rocl_list_used(t->opt.ranks) &&
+        !rocl_list_used(t->opt.pids))
         return ROCL_OK;
     w->captures = calloc(t->capture_count + 1, sizeof *w->captures);
     for (; w->captures && w->count < t->capture_count; w->count++) {

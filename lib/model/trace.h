@@ -38,6 +38,7 @@ typedef struct rocl_model_capture {
     int64_t drift_from;
     uint64_t overwritten; /* records that a ring has given up for younger ones */
     bool joins_next;      /* it and the next one are small: outputs may join them */
+    uint32_t run;         /* from 1: see trace/runs.h */
 } rocl_model_capture;
 
 /* Sets the clock of a time. False: the result is out of range. */
@@ -116,6 +117,7 @@ struct rocl_trace {
     size_t machine_count, clock_count, named_count; /* the last: machines with a name */
     struct rocl_gpu *gpus;                          /* by machine, then number */
     size_t gpu_count;
+    uint32_t run_count;         /* see trace/runs.h */
     rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
     struct rocl_deal *deal;     /* what other ranks of a team read; NULL: there are none */

@@ -54,26 +54,26 @@ typedef struct span {
     int64_t first, last;
 } span;
 
-static void widen_span(span *s, int64_t first, int64_t last)
+static void widen(int64_t *first, int64_t *last, int64_t to_first, int64_t to_last)
 {
-    s->first = first < s->first ? first : s->first;
-    s->last = last > s->last ? last : s->last;
+    *first = to_first < *first ? to_first : *first;
+    *last = to_last > *last ? to_last : *last;
 }
 
-/* From the begin to the end of its processes, or, if the profiler did not note those, by some
- * events. */
-static void widen_to_capture(rocl_trace *t, rocl_model_capture *c, span *s)
+void rocl_widen_to_capture(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last)
 {
     bool any = false;
-    int64_t first = 0, last = 0;
+    int64_t from = 0, to = 0;
     for (uint32_t i = 0; i < c->pub.process_count; i++)
         if (rocl_knows_times(&c->pub.processes[i]))
-            widen_span(s, c->pub.processes[i].init, c->pub.processes[i].fini);
+            widen(first, last, c->pub.processes[i].init, c->pub.processes[i].fini);
     if (!rocl_peeks_at_times(c))
         return;
-    /* Errors are reported when the events are read. */
-    if (c->source->ops->peek_times(t, c, &first, &last, &any, NULL) == ROCL_OK && any)
-        widen_span(s, first + c->offset, last + c->offset); /* drift is negligible here */
+    /* Errors are reported when the events are read. Drift is negligible here. */
+    if (c->source->ops->peek_times(t, c, &from, &to, &any, NULL) == ROCL_OK && any &&
+        !__builtin_add_overflow(from, c->offset, &from) &&
+        !__builtin_add_overflow(to, c->offset, &to))
+        widen(first, last, from, to);
 }
 
 static int compare_by_first(const void *a, const void *b)
@@ -117,8 +117,9 @@ void rocl_align_check(rocl_trace *t)
         spans[i] = (span){i, INT64_MAX, INT64_MIN};
     for (size_t i = 0; spans && i < t->capture_count; i++) {
         rocl_model_capture *c = t->captures[i];
+        span *s = &spans[rocl_clock_of(&c->pub)];
         if (rocl_filter_takes_capture(t->filter, &c->pub))
-            widen_to_capture(t, c, &spans[rocl_clock_of(&c->pub)]);
+            rocl_widen_to_capture(t, c, &s->first, &s->last);
     }
     if (spans)
         check_spans(t, spans);

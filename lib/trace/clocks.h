@@ -12,4 +12,8 @@ rocl_status rocl_align_clocks(rocl_trace *t, rocl_error *err);
  * others. Looks only at captures that pass the filter, without a pass over the events. */
 void rocl_align_check(rocl_trace *t);
 
+/* Widens a span to the times of a capture: from the begin to the end of its processes, or, if the
+ * profiler did not note those, to some early and late events. *first > *last: nothing is known. */
+void rocl_widen_to_capture(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last);
+
 #endif

@@ -27,6 +27,7 @@
 #include "trace/nodes.h"
 #include "trace/remote.h"
 #include "trace/parts.h"
+#include "trace/runs.h"
 #include "trace/share.h"
 
 /* Processes that traced nothing leave text without a record. It may be skipped when some other
@@ -407,9 +408,11 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
         st = rocl_deal_inputs(t, err);
     }
     if (st == ROCL_OK)
-        st = rocl_filter_new(&filter, t, err);
-    if (st == ROCL_OK)
         st = rocl_align_clocks(t, err); /* by all events, whatever passes the filters */
+    if (st == ROCL_OK && !separate)
+        st = rocl_find_runs(t, err);
+    if (st == ROCL_OK)
+        st = rocl_filter_new(&filter, t, err);
     t->filter = filter;
     if (st == ROCL_OK)
         rocl_align_check(t);

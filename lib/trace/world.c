@@ -241,6 +241,7 @@ static void put_capture(rocl_defs *d, const rocl_model_capture *c)
     size_t n;
     const char *guid = rocl_strings_get(d->trace->strings, c->pub.guid, &n);
     rocl_buf_byte(&d->bytes, c->joins_next);
+    rocl_buf_varint(&d->bytes, c->run);
     rocl_team_put_text(&d->bytes, guid, n);
     put_foreign(d, c);
 }
@@ -301,6 +302,7 @@ static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, 
     const uint8_t *joins = rocl_team_bytes(d->from, 1);
     c->pub.trace = d->trace;
     c->joins_next = joins && *joins;
+    c->run = (uint32_t)rocl_team_number(d->from);
     const uint64_t len = rocl_team_number(d->from);
     const char *guid = (const char *)rocl_team_bytes(d->from, len);
     if (d->from->bad)
@@ -333,6 +335,7 @@ static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_ca
         return rocl_fail_changed(err, path_of(t, input));
     rocl_world_take_clock(c, from);
     c->joins_next = all[i]->joins_next;
+    c->run = all[i]->run;
     rocl_capture_free(all[i]);
     all[i] = c;
     own[i] = true;

@@ -22,6 +22,7 @@ typedef struct common {
     strings ranks, pids, agents, include, exclude, names, exclude_names;
     strings kernel_include, kernel_exclude, periods;
     const char *kernel_iterations, *steps, *step;
+    unsigned run;                 /* number; 0: all */
     unsigned warmup;              /* steps */
     unsigned jobs, level, reader; /* the last: an enum of rocline.h */
     size_t memory;

@@ -103,6 +103,9 @@ static const opt filter_options[] = {
         "keep all events that touch the window, unclipped"),
     SET("clip", 0, window_mode, ROCL_WINDOW_CLIP,
         "keep all events that touch the window, clipped at its edges"),
+    {"run", 0, OPT_NUMBER, AT(run), "N", NULL, 1, INT_MAX,
+     "keep only run N of inputs that are several: a rank is in two of them, at times that do not "
+     "overlap; they are numbered by time"},
     LIST("rank", 0, ranks, "LIST",
          "keep only these ranks: 0,4-7; PATTERN=N: files whose names match the glob are of rank N"),
     LIST("pid", 0, pids, "LIST", "keep only these processes"),

@@ -135,6 +135,7 @@ static rocl_options library_options(const common *c)
         .start_marker = c->start_marker,
         .end_marker = c->end_marker,
         .window_mode = c->window_mode,
+        .run = c->run,
         .ranks = c->ranks.v,
         .pids = c->pids.v,
         .agents = c->agents.v,
@@ -201,7 +202,7 @@ size_t common_put_faults(char *to, size_t size, const rocl_trace *t, bool droppe
 
 bool common_filters(const common *c)
 {
-    return c->start || c->end || c->start_marker || c->end_marker || c->min_duration ||
+    return c->run || c->start || c->end || c->start_marker || c->end_marker || c->min_duration ||
            c->kernel_iterations || c->step || c->warmup ||
            c->kernel_include.n + c->kernel_exclude.n + c->periods.n + c->ranks.n + c->pids.n +
                c->agents.n + c->include.n + c->exclude.n + c->names.n + c->exclude_names.n;
