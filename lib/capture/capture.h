@@ -139,6 +139,7 @@ typedef struct rocl_cap_agent {
     uint32_t type;   /* rocl_agent_type: 1 CPU, 2 GPU, 3 NIC */
     int64_t absolute_index, logical_index, type_index;
     const char *name, *model, *vendor, *product; /* "gfx942", ... */
+    const char *uuid, *pci; /* of a GPU: "GPU-" and 16 digits, "0000:c1:00.0" */
 } rocl_cap_agent;
 
 typedef struct rocl_cap_kernel_symbol {

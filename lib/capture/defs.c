@@ -55,8 +55,9 @@ rocl_def *rocl_cap_define_agent(const rocl_cap_agent *a)
 {
     const uint64_t v[] = {a->handle, a->type, rocl_zigzag(a->absolute_index),
                           rocl_zigzag(a->logical_index), rocl_zigzag(a->type_index)};
-    const text t[] = {text_of(a->name), text_of(a->model), text_of(a->vendor), text_of(a->product)};
-    return make_def(ROCL_REC_AGENT, NULL, v, 5, t, 4);
+    const text t[] = {text_of(a->name),    text_of(a->model), text_of(a->vendor),
+                      text_of(a->product), text_of(a->uuid),  text_of(a->pci)};
+    return make_def(ROCL_REC_AGENT, NULL, v, 5, t, 6);
 }
 
 rocl_def *rocl_cap_define_queue(uint64_t id, const char *name)

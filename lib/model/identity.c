@@ -57,7 +57,7 @@ static rocl_status number_named_node(numbering *n, const rocl_capture *c, const 
     rocl_machine *m = t->machines, *end = m + t->machine_count;
     while (m < end && !t->opt.same_host && !is_same_machine(m, node))
         m++;
-    if (m == end && !(m = add_machine(n, &(rocl_machine){.first = c->index})))
+    if (m == end && !(m = add_machine(n, &(rocl_machine){.first = c->index, .node = ROCL_NONE})))
         return rocl_fail_memory(err);
     if (!m->hostname && node->hostname)
         m->said_by = node->said_by;
@@ -155,7 +155,7 @@ static rocl_status decide_machine(numbering *n, const rocl_capture *c, uint32_t 
             *decided = rocl_map_get(&n->of_process, process, ROCL_NONE);
         if (st == ROCL_OK && *decided == ROCL_NONE) {
             *decided = (uint32_t)t->machine_count;
-            if (!add_machine(n, &(rocl_machine){.first = c->index}) ||
+            if (!add_machine(n, &(rocl_machine){.first = c->index, .node = node}) ||
                 (ranked && !rocl_map_put(&n->of_process, process, *decided)))
                 st = rocl_fail_memory(err);
         }
@@ -351,7 +351,8 @@ static uint32_t name_place(rocl_trace *t, const rocl_machine *m, const inhabitan
                            bool with_file)
 {
     const uint32_t name = m->hostname ? m->hostname : m->machine_id;
-    const char *file = base_name(t->captures[m->first]->pub.path);
+    const rocl_capture *c = &t->captures[m->first]->pub;
+    const char *file = base_name(c->path);
     char text[320], *to = text;
     size_t room = sizeof text;
     if (name)
@@ -366,6 +367,8 @@ static uint32_t name_place(rocl_trace *t, const rocl_machine *m, const inhabitan
     room -= strlen(text);
     if (with_file && m->hostname && m->machine_id)
         rocl_label(to, room, " (%.40s)", rocl_str(t, m->machine_id));
+    else if (with_file && m->node < c->node_count && c->node_count > 1)
+        rocl_label(to, room, " (%.150s, node %" PRId64 ")", file, c->nodes[m->node].id);
     else if (with_file)
         rocl_label(to, room, " (%.150s)", file);
     return put_text(t, text);

@@ -73,7 +73,7 @@ void rocl_set_clock_of(rocl_model_capture *c);
 /* See identity.h. */
 typedef struct rocl_machine {
     uint32_t hostname, machine_id; /* texts; 0 unknown */
-    uint32_t first;                /* capture */
+    uint32_t first, node;          /* capture, and node of it; ROCL_NONE: none */
     uint32_t place;                /* text: see rocl_machine_place() */
     rocl_said_by said_by;          /* its hostname */
     uint32_t clock; /* the first machine whose clock it shares: those without a name share one */

@@ -147,3 +147,18 @@ END
     # Gaps are those of a GPU, not of its number.
     [ "$(rocline query -q --format csv 'SELECT DISTINCT gpu FROM gap' "${JOB[@]}" | wc -l)" -gt 8 ]
 }
+
+@test "results.csv of rocprof v1 has no place for hosts, which is said" {
+    try 0 rocpd2csv --style rocprof -d out -o o "${JOB[@]}"
+    says "results.csv of rocprof has no place for hosts: rows of 2 hosts differ by pid and number of the GPU only"
+    try 0 rocpd2csv --style rocprof -d one -o o "${JOB[0]}"
+    [[ $stderr != *"no place for hosts"* ]]
+}
+
+@test "RPD: the machines of a merged file are told apart" {
+    needs sqlite3 jq
+    sqlite3 v3.rpd <"$TOP/tests/fixtures/rpd/v3.sql"
+    [ "$(rocline info --format json v3.rpd | jq -c '.trace.totals | [.hosts, .gpus, .processes]')" == "[2,2,2]" ]
+    rtg2json -q --layout rocprofv3 -o v3.json v3.rpd
+    [ "$(rocline info --format json v3.json | jq -c '.trace.totals | [.hosts, .gpus, .processes]')" == "[2,2,2]" ]
+}

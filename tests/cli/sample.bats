@@ -20,6 +20,8 @@ make_sysfs() {
     put $card/vendor '0x1002\n'
     put $card/product_name 'AMD Instinct MI300X\n'
     mkdir -p $card/drm/card1 $card/drm/renderD129
+    put $card/unique_id '978c81766b60554a\n'
+    put $card/uevent 'DRIVER=amdgpu\nPCI_SLOT_NAME=0000:c1:00.0\nMODALIAS=pci\n'
     put $card/gpu_busy_percent '97\n'
     put $card/mem_busy_percent '31\n'
     put $card/mem_info_vram_used '2000000000\n'
@@ -102,6 +104,7 @@ END
     # 450 W for about 0.3 s are about 135 J.
     rows energy t.rocl | awk -F, '$2 == "\"device_power\"" && $5 > 449.999 && $5 < 450.001 && $6 / $4 * 1e9 > 449.999 { n++ } END { exit n != 1 }' ||
         fail "$(rows energy t.rocl)"
+    [ "$(rocline query --format csv "SELECT uuid, pci FROM agent WHERE uuid IS NOT NULL" t.rocl | tail -n +2)" == '"GPU-978c81766b60554a","0000:c1:00.0"' ]
     rocpd2csv -d csv t.rocl
     grep -q gfx90a csv/out_agent_info.csv
     grep -q gfx942 csv/out_agent_info.csv

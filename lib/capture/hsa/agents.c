@@ -1,4 +1,5 @@
 /* Agents, and the clock of the runtime. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -52,7 +53,8 @@ static hsa_status_t add_agent(hsa_agent_t handle, void *data)
 {
     uint32_t *by_type = data, node = agent_count;
     hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
-    char name[64] = "", product[64] = "", vendor[64] = "";
+    char name[64] = "", product[64] = "", vendor[64] = "", uuid[64] = "", pci[32] = "";
+    uint32_t location = 0, domain = 0;
     get_agent_info(handle, HSA_AGENT_INFO_DEVICE, &type);
     bool gpu = type == HSA_DEVICE_TYPE_GPU;
     rocl_hsa_agent *a = rocl_hsa_agent_of(handle);
@@ -68,6 +70,16 @@ static hsa_status_t add_agent(hsa_agent_t handle, void *data)
         get_agent_info(handle, HSA_AGENT_INFO_VENDOR_NAME, vendor);
         get_agent_info(handle, HSA_AMD_AGENT_INFO_PRODUCT_NAME, product);
         get_agent_info(handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &node);
+        if (gpu) {
+            get_agent_info(handle, HSA_AMD_AGENT_INFO_UUID, uuid);
+            get_agent_info(handle, HSA_AMD_AGENT_INFO_BDFID, &location);
+            get_agent_info(handle, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
+        }
+        if (strlen(uuid) != strlen("GPU-") + 16) /* "GPU-XX" where the driver knows none */
+            uuid[0] = '\0';
+        if (location)
+            snprintf(pci, sizeof pci, "%04x:%02x:%02x.%x", domain & 0xffff, location >> 8 & 0xff,
+                     location >> 3 & 31, location & 7);
         a->def = rocl_cap_define_agent(&(rocl_cap_agent){.handle = handle.handle,
                                                          .type = gpu ? 2 : 1,
                                                          .absolute_index = node,
@@ -76,7 +88,9 @@ static hsa_status_t add_agent(hsa_agent_t handle, void *data)
                                                          .name = name,
                                                          .model = product,
                                                          .vendor = vendor,
-                                                         .product = product});
+                                                         .product = product,
+                                                         .uuid = uuid,
+                                                         .pci = pci});
     }
     agents[agent_count++] = a;
     return HSA_STATUS_SUCCESS;

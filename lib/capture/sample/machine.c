@@ -287,6 +287,15 @@ static void add_card(sample_cards *s, const char *sysfs, unsigned number, unsign
     snprintf(path, sizeof path, "%s/product_name", c.folder);
     sample_read_file(path, product, sizeof product);
     product[strcspn(product, "\n")] = '\0';
+    char id[64] = "", uuid[64] = "", events[4096] = "", *pci;
+    snprintf(path, sizeof path, "%s/unique_id", c.folder);
+    if (sample_read_file(path, id, sizeof id) > 0 && strspn(id, "0123456789abcdef") == 16)
+        snprintf(uuid, sizeof uuid, "GPU-%.16s", id);
+    snprintf(path, sizeof path, "%s/uevent", c.folder);
+    sample_read_file(path, events, sizeof events);
+    pci = strstr(events, "PCI_SLOT_NAME=");
+    pci = pci ? pci + strlen("PCI_SLOT_NAME=") : events + strlen(events);
+    pci[strcspn(pci, "\n")] = '\0';
     /* Handles of ROCr are addresses, unlike these. */
     c.agent = rocl_cap_define_agent(&(rocl_cap_agent){.handle = 1 + index,
                                                       .type = 2,
@@ -296,7 +305,9 @@ static void add_card(sample_cards *s, const char *sysfs, unsigned number, unsign
                                                       .name = name,
                                                       .model = product,
                                                       .vendor = "AMD",
-                                                      .product = product});
+                                                      .product = product,
+                                                      .uuid = uuid,
+                                                      .pci = pci});
     static const struct {
         const char *file, *name, *description, *units;
         double factor;

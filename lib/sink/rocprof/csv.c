@@ -552,6 +552,12 @@ rocl_status rocl_write_rocprof_csv(rocl_trace *t, const rocl_csv_options *o, roc
                     "%" PRIu64 " kernel%s of HIP traces left out: results.csv has the dispatches "
                     "that rocprof profiled in the same run",
                     s.left_out_of_traces, s.left_out_of_traces == 1 ? "" : "s");
+    if (st == ROCL_OK && t->named_count > 1)
+        rocl_notice(
+            t,
+            "results.csv of rocprof has no place for hosts: rows of %zu hosts differ by pid "
+            "and number of the GPU only",
+            t->machine_count);
     if (report)
         *report = s.report;
     close_sink(&s);

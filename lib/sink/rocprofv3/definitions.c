@@ -516,12 +516,13 @@ static void put_counter(rocl_buf *b, const v3_element *e, uint32_t at)
     rocl_buf_str(b, ",\"expression\":\"\",\"dimensions\":[],\"instances\":[]}");
 }
 
-/* Those of no process belong to the processes of their machine. */
+/* Those of no process belong to the processes of their machine, or to all if that is unknown. */
 static bool is_agent_of(const v3_element *e, const rocl_agent *a)
 {
     const rocl_capture *c = e->capture;
     return v3_is_of(c, a->process, e->process) &&
-           (a->process < c->process_count || a->machine == rocl_machine_of(c, e->process));
+           (a->process < c->process_count || a->node >= c->node_count ||
+            a->machine == rocl_machine_of(c, e->process));
 }
 
 rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)

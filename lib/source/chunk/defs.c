@@ -56,6 +56,8 @@ static bool define_agent(definer *d, chunk_record *r)
         a->model = read_text(d, r);
         a->vendor = read_text(d, r);
         a->product = read_text(d, r);
+        a->uuid = read_text(d, r);
+        a->pci = read_text(d, r);
         rocl_label_agent(d->trace, a);
     }
     return a && rocl_map_put(&d->agents, id, (uint32_t)(a - d->c->agents));

@@ -90,24 +90,45 @@ static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w,
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-/* GPUs of several machines are labelled by both numbers: "GPU 2 (node 1)". */
-static rocl_status label_gpus(const rpd_file *f, rocl_trace *t, rocl_capture *c, rocl_error *err)
+/* The node of a number that counts the things of all machines; false: memory is out. */
+static bool define_node(rocl_capture *c, rocl_map *nodes, uint64_t machine, uint32_t *index)
 {
-    bool several = false;
+    bool fresh;
+    rocl_node *n = rocl_define_once(c, ROCL_DEFINE_NODE, nodes, machine, &fresh);
+    if (n && fresh)
+        n->id = (int64_t)machine;
+    *index = n ? (uint32_t)(n - c->nodes) : ROCL_NONE;
+    return n;
+}
+
+/* GPUs of several machines, whose names are unknown, are labelled by both numbers:
+ * "GPU 2 (node 1)". */
+static rocl_status place_on_nodes(const rpd_file *f, rocl_trace *t, rocl_capture *c,
+                                  rocl_error *err)
+{
+    rocl_map nodes = {0};
+    bool several = false, ok = true;
     for (uint32_t i = 0; f->gpu_stride && i < c->agent_count; i++)
         several |= (uint64_t)c->agents[i].id >= f->gpu_stride;
-    for (uint32_t i = 0; several && i < c->agent_count; i++) {
-        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
-        const uint64_t number = (uint64_t)a->id;
-        char label[64];
-        const int n = snprintf(label, sizeof label, "GPU %llu (node %llu)",
-                               (unsigned long long)(number % f->gpu_stride),
-                               (unsigned long long)(number / f->gpu_stride));
-        a->label = rocl_strings_put(t->strings, label, (size_t)n);
-        if (a->label == ROCL_NONE)
-            return rocl_fail_memory(err);
+    for (uint32_t i = 0; f->pid_stride && i < c->process_count; i++)
+        several |= (uint64_t)c->processes[i].id >= f->pid_stride;
+    for (uint32_t i = 0; several && f->pid_stride && i < c->process_count && ok; i++) {
+        rocl_process *p = rocl_definition_at(c, ROCL_DEFINE_PROCESS, i);
+        ok = define_node(c, &nodes, (uint64_t)p->id / f->pid_stride, &p->node);
     }
-    return ROCL_OK;
+    for (uint32_t i = 0; several && f->gpu_stride && i < c->agent_count && ok; i++) {
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
+        const uint64_t number = (uint64_t)a->id, own = number % f->gpu_stride;
+        char label[64];
+        const int n = snprintf(label, sizeof label, "GPU %llu (node %llu)", (unsigned long long)own,
+                               (unsigned long long)(number / f->gpu_stride));
+        ok = define_node(c, &nodes, number / f->gpu_stride, &a->node);
+        a->label = rocl_strings_put(t->strings, label, (size_t)n);
+        a->absolute_index = a->logical_index = a->type_index = (int64_t)own;
+        ok = ok && a->label != ROCL_NONE;
+    }
+    rocl_map_free(&nodes);
+    return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Lost sizes are not a fault of a row, but affect all sums of bytes: a remark says so. */
@@ -135,7 +156,7 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
 {
     rpd_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
-    rocl_status st = label_gpus(f, in->trace, c, err);
+    rocl_status st = place_on_nodes(f, in->trace, c, err);
     if (st == ROCL_OK)
         st = rpd_name_units(in->trace, c, err);
     return st ? st : remark_on_sizes(f, in, err);
