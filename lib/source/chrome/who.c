@@ -138,6 +138,7 @@ static void refine_agent(rocl_agent *a, const rocl_roster_gpu *g)
 {
     a->id = a->absolute_index = g->index >= 0 ? g->index : g->number;
     a->logical_index = a->type_index = g->number;
+    a->ordinal = g->ordinal == 1;
     a->label = g->label ? g->label : a->label;
     a->name = g->name;
     a->vendor = g->vendor;
