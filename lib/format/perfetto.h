@@ -296,10 +296,11 @@ enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
 #define PF_LABEL_RANK "rank "
 #define PF_LABEL_PID  "pid "
 /* Further facts of a GPU: the label of its agent, the uuid where it is of another form than that of
- * Perfetto, and the machine id of its node. */
+ * Perfetto, the machine id of its node, and that its number counts what its only process sees. */
 #define PF_GPU_AGENT   "agent"
 #define PF_GPU_UUID    "uuid"
 #define PF_GPU_MACHINE "machine_id"
+#define PF_GPU_ORDINAL "ordinal"
 /* The description of a thread whose number is none of a thread: 0, or below. */
 #define PF_REAL_TID "tid "
 

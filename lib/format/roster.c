@@ -19,7 +19,7 @@ typedef struct member {
     bool is_text; /* a uint32_t; else an int64_t, -1: unknown */
 } member;
 
-enum { MEMBERS_MAX = 10 };
+enum { MEMBERS_MAX = 11 };
 
 #define TEXT(of, key_, field)                                                                      \
     {                                                                                              \
@@ -44,6 +44,7 @@ static const member gpu_members[] = {NUMBER(rocl_roster_gpu, id),
                                      NUMBER(rocl_roster_gpu, on),
                                      NUMBER(rocl_roster_gpu, number),
                                      NUMBER(rocl_roster_gpu, index),
+                                     NUMBER(rocl_roster_gpu, ordinal),
                                      TEXT(rocl_roster_gpu, "label", label),
                                      TEXT(rocl_roster_gpu, "name", name),
                                      TEXT(rocl_roster_gpu, "vendor", vendor),
@@ -127,6 +128,7 @@ bool rocl_roster_make(rocl_roster *roster, rocl_trace *t)
                                                               .on = g->machine,
                                                               .number = g->id,
                                                               .index = a->absolute_index,
+                                                              .ordinal = g->ordinal ? 1 : -1,
                                                               .label = labels[i],
                                                               .name = a->name,
                                                               .vendor = a->vendor,
@@ -179,20 +181,22 @@ static void put_item(rocl_buf *b, const rocl_trace *t, const void *item, const m
 void rocl_roster_put(rocl_buf *b, const rocl_trace *t, const rocl_roster *roster)
 {
     int64_t *places = calloc(roster->host_count + 1, sizeof *places); /* in the file, from 1 */
+    bool *alone = calloc(roster->host_count + 1, sizeof *alone);      /* one process is there */
     int64_t hosts = 0;
     bool first = true;
-    b->failed |= !places;
-    for (size_t i = 0; i < roster->process_count && places; i++)
+    b->failed |= !places || !alone;
+    for (size_t i = 0; i < roster->process_count && !b->failed; i++)
         if (roster->processes[i].id != -1)
-            places[roster->processes[i].on] = 1;
+            places[roster->processes[i].on]++;
     rocl_buf_str(b, "{\"hosts\":[");
-    for (size_t i = 0; i < roster->host_count && places; i++)
+    for (size_t i = 0; i < roster->host_count && !b->failed; i++)
         if (places[i]) {
             put_item(b, t, &roster->hosts[i], host_members, COUNT(host_members), !hosts);
+            alone[i] = places[i] == 1;
             places[i] = ++hosts;
         }
     rocl_buf_str(b, "],\"processes\":[");
-    for (size_t i = 0; i < roster->process_count && places; i++) {
+    for (size_t i = 0; i < roster->process_count && !b->failed; i++) {
         rocl_roster_process p = roster->processes[i];
         if (p.id == -1)
             continue;
@@ -202,16 +206,19 @@ void rocl_roster_put(rocl_buf *b, const rocl_trace *t, const rocl_roster *roster
     }
     rocl_buf_str(b, "],\"gpus\":[");
     first = true;
-    for (size_t i = 0; i < roster->gpu_count && places; i++) {
+    for (size_t i = 0; i < roster->gpu_count && !b->failed; i++) {
         rocl_roster_gpu g = roster->gpus[i];
         if (g.id == -1 || !places[g.on])
             continue;
+        if (g.ordinal == 1 && !alone[g.on]) /* its number on the host tells it from others */
+            g.index = g.ordinal = -1;
         g.on = places[g.on] - 1;
         put_item(b, t, &g, gpu_members, COUNT(gpu_members), first);
         first = false;
     }
     rocl_buf_str(b, "]}");
     free(places);
+    free(alone);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -263,7 +270,7 @@ static bool read_list(rocl_roster *roster, rocl_trace *t, rocl_json *r, int list
             if (ok)
                 roster->processes[roster->process_count++] = p;
         } else {
-            rocl_roster_gpu g = {.id = -1, .on = -1, .number = -1, .index = -1};
+            rocl_roster_gpu g = {.id = -1, .on = -1, .number = -1, .index = -1, .ordinal = -1};
             ok = read_item(r, t, &g, gpu_members, COUNT(gpu_members)) &&
                  ROCL_GROW(roster->gpus, roster->gpu_cap, roster->gpu_count + 1);
             if (ok)

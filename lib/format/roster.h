@@ -26,8 +26,9 @@ typedef struct rocl_roster_process {
 typedef struct rocl_roster_gpu {
     int64_t id; /* by which events of processes on its host name it; -1: it is not in the file */
     int64_t on;
-    int64_t number;                                   /* see rocl_gpu.id */
-    int64_t index;                                    /* absolute, see rocl_agent; -1: unknown */
+    int64_t number;  /* see rocl_gpu.id */
+    int64_t index;   /* absolute, see rocl_agent; -1: unknown */
+    int64_t ordinal; /* 1: see rocl_agent; else -1. Written where its host has one process only */
     uint32_t label, name, vendor, product, uuid, pci; /* texts; the label is unique on its host */
 } rocl_roster_gpu;
 

@@ -1,5 +1,5 @@
 # Who is who in a trace: what must come back whatever it was written as.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # used by those who load it
 
 # Two hosts with two processes each, which have equal pids, and equal numbers of GPUs.
 JOB=("$FIXTURES"/node-rank{0,1,2,3}.db)

@@ -200,6 +200,7 @@ typedef struct pf_world {
     uint64_t sequences;   /* that all captures can have */
     uint64_t *describers; /* by machine: number of the process before whose events it is described,
                              from 1; a filter may take any */
+    bool *crowded;        /* by machine: several processes are there */
     size_t *first_gpus;   /* by machine: its first GPU among those of the trace */
     uint32_t *gpu_labels; /* by GPU of the trace: a text that no other of its machine has */
     size_t process_total;

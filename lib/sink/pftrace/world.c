@@ -57,6 +57,8 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
     put_fact(b, t, PF_GPU_AGENT, w->gpu_labels[g - t->gpus]);
     if (machine_id && g == &t->gpus[w->first_gpus[g->machine]])
         put_fact(b, t, PF_GPU_MACHINE, machine_id);
+    if (g->ordinal && !w->crowded[g->machine])
+        put_fact(b, t, PF_GPU_ORDINAL, 0);
     if (pci)
         pf_text(b, GPU_PCI, t, pci);
     rocl_pb_end(b, at);
@@ -267,6 +269,8 @@ static void number_captures(pf_world *w)
         for (uint32_t k = 0; k < c->process_count; k++)
             if (!w->describers[c->processes[k].machine])
                 w->describers[c->processes[k].machine] = sum.first_process + k + 1;
+            else
+                w->crowded[c->processes[k].machine] = true;
         sum.first_process += c->process_count;
         sum.first_host += count_hosts(c);
         sum.first_sequence += rocl_timeline_sequences_max(c);
@@ -314,10 +318,11 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_err
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
     w->describers = calloc(t->machine_count + 1, sizeof *w->describers);
+    w->crowded = calloc(t->machine_count + 1, sizeof *w->crowded);
     w->first_gpus = calloc(t->machine_count + 1, sizeof *w->first_gpus);
     w->gpu_labels = rocl_label_agents(t);
     w->places = calloc(t->capture_count + 1, sizeof *w->places);
-    if (!w->describers || !w->first_gpus || !w->gpu_labels || !w->places)
+    if (!w->describers || !w->crowded || !w->first_gpus || !w->gpu_labels || !w->places)
         return rocl_fail_memory(err);
     number_captures(w);
     for (size_t m = 0, i = 0; m < t->machine_count; m++) {
@@ -344,6 +349,7 @@ void pf_world_close(pf_world *w)
 {
     forget_capture(w);
     free(w->describers);
+    free(w->crowded);
     free(w->first_gpus);
     free(w->gpu_labels);
     free(w->places);

@@ -1,7 +1,9 @@
 /* Who is who in files that we wrote: see who.h. */
 #include "source/chrome/who.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -136,12 +138,31 @@ static void refine_agent(rocl_agent *a, const rocl_roster_gpu *g)
 {
     a->id = a->absolute_index = g->index >= 0 ? g->index : g->number;
     a->logical_index = a->type_index = g->number;
+    a->ordinal = g->ordinal == 1;
     a->label = g->label ? g->label : a->label;
     a->name = g->name;
     a->vendor = g->vendor;
     a->product = g->product;
     a->uuid = g->uuid;
     a->pci = g->pci;
+}
+
+/* A number that had to be changed stands in the name: "worker (tid 12)", "thread 12". */
+static bool read_real_tid(rocl_trace *t, rocl_thread *thread)
+{
+    const char *name = rocl_str(t, thread->name), *said = strstr(name, " (tid ");
+    long long tid;
+    int end = 0;
+    if (thread->tid <= 1 << 22)
+        return true;
+    if (said && sscanf(said, " (tid %lld)%n", &tid, &end) == 1 && end && !said[end])
+        thread->name = rocl_strings_put(t->strings, name, (size_t)(said - name));
+    else if (sscanf(name, "thread %lld%n", &tid, &end) == 1 && !name[end])
+        thread->name = 0;
+    else
+        return true;
+    thread->tid = tid;
+    return thread->name != ROCL_NONE;
 }
 
 rocl_status chrome_who_refine(const chrome_who *w, rocl_records_input *in, rocl_error *err)
@@ -168,6 +189,8 @@ rocl_status chrome_who_refine(const chrome_who *w, rocl_records_input *in, rocl_
         const rocl_roster_process *known = p ? find_process(w, (uint64_t)p->id) : NULL;
         if (known && t->tid == known->id)
             t->tid = known->pid;
+        else if (known && !read_real_tid(in->trace, t))
+            return rocl_fail_memory(err);
     }
     for (uint32_t i = 0; i < c->process_count; i++) {
         rocl_process *p = rocl_definition_at(c, ROCL_DEFINE_PROCESS, i);

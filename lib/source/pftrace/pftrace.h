@@ -158,6 +158,7 @@ typedef struct pfr_gpu {
     uint32_t number; /* in its name, if we wrote it; else its id */
     uint32_t name, vendor, model, arch, label;
     uint32_t uuid, pci, machine_id; /* uuid: 16 bytes, or our text */
+    bool ordinal;                   /* see rocl_agent */
     pfr_agent agent;
 } pfr_gpu;
 

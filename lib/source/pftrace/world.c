@@ -372,6 +372,7 @@ static void read_gpu_fact(pfr_file *f, pfr_gpu *gpu, rocl_view message)
                    : rocl_view_is(key, PF_GPU_UUID)    ? &gpu->uuid
                    : rocl_view_is(key, PF_GPU_MACHINE) ? &gpu->machine_id
                                                        : NULL;
+    gpu->ordinal |= rocl_view_is(key, PF_GPU_ORDINAL);
     if (to)
         *to = keep_bytes(f, value);
 }
@@ -830,6 +831,7 @@ static void refine_agent(const pfr_file *f, rocl_agent *a, const pfr_gpu *g)
     a->vendor = text_of(f, g->vendor);
     a->product = text_of(f, g->model);
     a->label = g->label ? text_of(f, g->label) : a->label;
+    a->ordinal = g->ordinal;
     a->uuid = uuid_of(f, g->uuid);
     a->pci = text_of(f, g->pci);
 }
