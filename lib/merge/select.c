@@ -107,9 +107,21 @@ static void free_selections(selector *s)
         merge_selection_free(&s->selections[i]);
 }
 
+/* Its rows in the input say something else than the user does. */
+static bool is_renamed(const rocl_capture *c)
+{
+    bool renamed = false;
+    for (uint32_t i = 0; i < c->node_count; i++)
+        renamed |= c->nodes[i].said_by == ROCL_SAID_BY_OPTION;
+    for (uint32_t i = 0; i < c->process_count; i++)
+        renamed |= c->processes[i].said_by == ROCL_SAID_BY_OPTION;
+    return renamed;
+}
+
 bool merge_is_fresh(const rocl_trace *t, const rocl_capture *c, bool rebuild)
 {
-    return rebuild || !(t->captures[c->index]->source->format->flags & ROCL_FORMAT_TABLE_SETS);
+    return rebuild || is_renamed(c) ||
+           !(t->captures[c->index]->source->format->flags & ROCL_FORMAT_TABLE_SETS);
 }
 
 static bool is_plain(const selector *s, const rocl_capture *c)
