@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/identity.h"
 #include "source/formats.h"
 #include "source/rocpd/rocpd.h"
 #include "trace/pipeline.h"
@@ -107,20 +108,9 @@ static void free_selections(selector *s)
         merge_selection_free(&s->selections[i]);
 }
 
-/* Its rows in the input say something else than the user does. */
-static bool is_renamed(const rocl_capture *c)
-{
-    bool renamed = false;
-    for (uint32_t i = 0; i < c->node_count; i++)
-        renamed |= c->nodes[i].said_by == ROCL_SAID_BY_OPTION;
-    for (uint32_t i = 0; i < c->process_count; i++)
-        renamed |= c->processes[i].said_by == ROCL_SAID_BY_OPTION;
-    return renamed;
-}
-
 bool merge_is_fresh(const rocl_trace *t, const rocl_capture *c, bool rebuild)
 {
-    return rebuild || is_renamed(c) ||
+    return rebuild || rocl_is_renamed(c) ||
            !(t->captures[c->index]->source->format->flags & ROCL_FORMAT_TABLE_SETS);
 }
 
