@@ -13,6 +13,7 @@
 #include "base/out.h"
 #include "base/out_tree.h"
 #include "merge/copier.h"
+#include "model/identity.h"
 #include "source/formats.h"
 #include "source/inputs.h"
 #include "trace/parts.h"
@@ -125,7 +126,10 @@ static rocl_status name_files(packer *k, rocl_error *err)
         if (!k->names[i])
             return rocl_fail_memory(err);
         k->kept[i] = k->options->consolidate && strncmp(k->names[i], "../", 3) != 0;
-        if (k->kept[i] && (t->filter || t->opt.align > ROCL_ALIGN_NONE))
+        bool changed = t->filter || t->opt.align > ROCL_ALIGN_NONE;
+        for (size_t c = 0; c < t->capture_count; c++)
+            changed |= t->captures[c]->source == s && rocl_is_renamed(&t->captures[c]->pub);
+        if (k->kept[i] && changed)
             return rocl_fail(err, ROCL_USAGE,
                              "%s is already in the package in full: choose another folder for a "
                              "part of it",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/identity.h"
 #include "source/formats.h"
 #include "source/rocpd/rocpd.h"
 #include "trace/pipeline.h"
@@ -109,7 +110,8 @@ static void free_selections(selector *s)
 
 bool merge_is_fresh(const rocl_trace *t, const rocl_capture *c, bool rebuild)
 {
-    return rebuild || !(t->captures[c->index]->source->format->flags & ROCL_FORMAT_TABLE_SETS);
+    return rebuild || rocl_is_renamed(c) ||
+           !(t->captures[c->index]->source->format->flags & ROCL_FORMAT_TABLE_SETS);
 }
 
 static bool is_plain(const selector *s, const rocl_capture *c)

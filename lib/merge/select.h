@@ -58,7 +58,8 @@ typedef struct merge_way {
     bool cut;     /* look at events also where nothing is filtered */
 } merge_way;
 
-/* Are there no rows to copy? */
+/* Are there no rows to copy, or is who is who in them not what the options --host, --rank and
+ * --same-host say? */
 bool merge_is_fresh(const rocl_trace *t, const rocl_capture *c, bool rebuild);
 
 /* Runs the trace through its filters. `done` is called for every capture with its selections, one

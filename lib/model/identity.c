@@ -492,6 +492,16 @@ void rocl_identity_copy(rocl_capture *to, const rocl_capture *from)
     }
 }
 
+bool rocl_is_renamed(const rocl_capture *c)
+{
+    bool renamed = false;
+    for (uint32_t i = 0; i < c->node_count; i++)
+        renamed |= c->nodes[i].said_by == ROCL_SAID_BY_OPTION;
+    for (uint32_t i = 0; i < c->process_count; i++)
+        renamed |= c->processes[i].said_by == ROCL_SAID_BY_OPTION;
+    return renamed;
+}
+
 /* ---- uuids and addresses --------------------------------------------------------------------- */
 
 uint32_t rocl_uuid_text(rocl_trace *t, const uint8_t bytes[16])

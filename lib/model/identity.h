@@ -37,6 +37,9 @@ rocl_status rocl_identity_make(rocl_trace *t, rocl_error *err);
 /* Hands what was decided on to another reading of the same capture. */
 void rocl_identity_copy(rocl_capture *to, const rocl_capture *from);
 
+/* Does the user say of a node or a process of it who it is? Then its input says something else. */
+bool rocl_is_renamed(const rocl_capture *c);
+
 /* The GPU that an agent of a capture is; NULL for other agents and ROCL_NONE. */
 static inline const rocl_gpu *rocl_gpu_of(const rocl_capture *c, uint32_t agent)
 {

@@ -11,6 +11,7 @@
 #include "base/out_tree.h"
 #include "base/sqlite.h"
 #include "format/schema.h"
+#include "model/identity.h"
 #include "query/views.h"
 #include "source/db/connection.h"
 #include "source/rocpd/rocpd.h"
@@ -51,6 +52,9 @@ static bool are_all_read_by(const rocl_trace *t, const rocl_source_ops *ops, con
 /* Are the rows of the trace those of few files, one for one? */
 static bool can_be_attached(const rocl_trace *t)
 {
+    for (size_t i = 0; i < t->capture_count; i++)
+        if (rocl_is_renamed(&t->captures[i]->pub))
+            return false;
     return t->source_count <= FILES_MAX && !t->filter && t->opt.align <= ROCL_ALIGN_NONE &&
            (are_all_read_by(t, &rocl_rocpd_ops, "") || are_all_read_by(t, &rocl_rpd_ops, ""));
 }

@@ -180,13 +180,19 @@ static rocl_status set_host(rocl_trace *t, rocl_capture *c, const char *name, si
                             rocl_said_by said_by, rocl_error *err)
 {
     const uint32_t text = rocl_strings_put(t->strings, name, n);
-    if (text == ROCL_NONE || (!c->node_count && !rocl_define(c, ROCL_DEFINE_NODE)))
+    if (text == ROCL_NONE)
         return rocl_fail_memory(err);
+    if (!c->node_count) {
+        rocl_node *node = rocl_define(c, ROCL_DEFINE_NODE);
+        if (!node)
+            return rocl_fail_memory(err);
+        *node = (rocl_node){0};
+    }
     for (uint32_t i = 0; i < c->node_count; i++) {
         rocl_node *node = rocl_definition_at(c, ROCL_DEFINE_NODE, i);
-        *node = c->node_count == 1 && !node->id ? (rocl_node){0} : *node;
         node->hostname = text;
         node->machine_id = 0;
+        node->id = said_by == ROCL_SAID_BY_OPTION ? 0 : node->id; /* a hash of what it was called */
         node->said_by = said_by;
     }
     return ROCL_OK;
@@ -230,6 +236,28 @@ static rocl_status complete_capture(rocl_trace *t, rocl_model_capture *m, bool *
     return st;
 }
 
+/* With --same-host all nodes have the first of their names, also in databases that are written;
+ * without any name nothing can be written that says so. */
+static rocl_status share_host(rocl_trace *t, rocl_error *err)
+{
+    const char *name = NULL;
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; k < c->node_count; k++) {
+            const char *other = rocl_str(t, c->nodes[k].hostname);
+            name = *other && (!name || strverscmp(other, name) < 0) ? other : name;
+        }
+    }
+    char *copy = name ? strdup(name) : NULL; /* texts may move */
+    if (name && !copy)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < t->capture_count && name && st == ROCL_OK; i++)
+        st = set_host(t, &t->captures[i]->pub, copy, strlen(copy), ROCL_SAID_BY_OPTION, err);
+    free(copy);
+    return st;
+}
+
 static size_t count_items(const char *const *list)
 {
     size_t n = 0;
@@ -249,10 +277,13 @@ rocl_status rocl_apply_names(rocl_trace *t, rocl_error *err)
         if (!rocl_is_remote(t->captures[i]->source))
             st = complete_capture(t, t->captures[i], hosts, ranks, err);
     }
+    remote |= rocl_team_size(t->opt.team) > 1;
+    if (st == ROCL_OK && t->opt.same_host && !remote)
+        st = share_host(t, err);
     /* Another rank of a team may have opened what they match. */
-    if (st == ROCL_OK && !remote && rocl_team_size(t->opt.team) < 2)
+    if (st == ROCL_OK && !remote)
         st = refuse_unused("--host", t->opt.hosts, hosts, err);
-    if (st == ROCL_OK && !remote && rocl_team_size(t->opt.team) < 2)
+    if (st == ROCL_OK && !remote)
         st = refuse_unused("--rank", t->opt.rank_numbers, ranks, err);
     free(hosts);
     free(ranks);

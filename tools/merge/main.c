@@ -105,6 +105,9 @@ static int check_package(cli *c)
         return usage_error("a package takes none of --output-file, --flat, --split and --rebuild");
     if (!c->consolidate && common_filters(&c->common))
         return usage_error("filters need databases to write: add --consolidate");
+    if (!c->consolidate && (c->common.same_host || c->common.hosts.n || c->common.rank_numbers.n))
+        return usage_error("--host, --rank PATTERN=N and --same-host need databases to write: add "
+                           "--consolidate");
     if (!c->consolidate && c->common.align.choice > ROCL_ALIGN_NONE)
         return usage_error("--align needs databases to write: add --consolidate");
     return place_package(c);
