@@ -124,7 +124,7 @@ static bool own_row(chrome_callers *c, uint64_t key, uint64_t process)
     return true;
 }
 
-/* Of a group with several processes none has what no call tells. */
+/* What no call tells is of no process where its group has several. */
 static bool own_group(chrome_callers *c, uint64_t group, uint64_t process)
 {
     const uint32_t i = rocl_map_get(&c->row_index, rocl_mix64(~group), ROCL_NONE);
