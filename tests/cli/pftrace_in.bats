@@ -508,7 +508,7 @@ END
  {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":10,"tid":20,"ts":5,
   "args":{"Bytes":512,"Addr":139,"Device Id":0,"Device Type":1}},
  {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":10,"tid":20,"ts":6,
-  "args":{"Bytes":64,"Addr":140,"Device Id":-1,"Device Type":0}}
+  "args":{"Bytes":64,"Addr":140,"Device Id":-1,"Device Type":20}}
 ]}
 J
     rocpd2pftrace -q -o a.pftrace a.json

@@ -44,15 +44,16 @@ void chrome_callers_worker_free(chrome_callers_worker *w)
     free(w->owners.entries);
 }
 
+/* calls: it is a process with calls, not a row that needs to be given to one. */
 static rocl_status note_caller(chrome_callers *c, chrome_callers_worker *w, uint64_t process,
-                               rocl_error *err)
+                               bool calls, rocl_error *err)
 {
     if (w->last == process + 1)
         return ROCL_OK;
     w->last = process + 1;
     pthread_mutex_lock(&c->lock);
     const bool ok = rocl_idset_add(&c->processes, process);
-    c->one = process;
+    c->one = calls ? process : c->one;
     pthread_mutex_unlock(&c->lock);
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
@@ -66,7 +67,7 @@ rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_r
         return rocl_sorter_add(c->calls, rocl_records_worker(to),
                                (const uint64_t[]){group, r->link, 0, r->process}, &r->as.e.start,
                                sizeof r->as.e.start, err);
-    return note_caller(c, w, r->process, err);
+    return note_caller(c, w, r->process, true, err);
 }
 
 static uint64_t mix_row(uint64_t group, uint64_t row)
@@ -91,8 +92,8 @@ rocl_status chrome_find_caller(chrome_callers *c, chrome_callers_worker *w, rocl
         return rocl_sorter_add(c->calls, rocl_records_worker(to),
                                (const uint64_t[]){group, link, 1, mix_row(group, row)},
                                &r->as.e.start, sizeof r->as.e.start, err);
-    if (c->pass == PASS_FINDS_CALLERS && group) /* needs the passes in any case */
-        return note_caller(c, w, row, err);
+    if (c->pass == PASS_FINDS_CALLERS && group)
+        return note_caller(c, w, row, false, err);
     if (!c->owners)
         return ROCL_OK;
     if (link != ROCL_NO_KEY)
@@ -123,7 +124,7 @@ static bool own_row(chrome_callers *c, uint64_t key, uint64_t process)
     return true;
 }
 
-/* Of a group with several processes none has what no call tells. */
+/* What no call tells is of no process where its group has several. */
 static bool own_group(chrome_callers *c, uint64_t group, uint64_t process)
 {
     const uint32_t i = rocl_map_get(&c->row_index, rocl_mix64(~group), ROCL_NONE);
@@ -212,7 +213,7 @@ static bool settle_claims(chrome_callers *c)
     if (c->claim_count)
         qsort(c->claims, c->claim_count, sizeof *c->claims, compare_claims);
     ok = give_rows(c, NULL, &more);
-    more = c->claim_count;
+    more = c->claim_count > 0;
     for (int round = 0; round < ROUNDS_MAX && ok && more; round++) {
         rocl_idset have = {0};
         for (size_t i = 0; i < c->row_count && ok; i++)

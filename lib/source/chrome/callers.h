@@ -21,8 +21,8 @@ typedef enum chrome_pass {
 typedef struct chrome_callers {
     chrome_pass pass;
     pthread_mutex_t lock; /* of the next two, in PASS_FINDS_CALLERS */
-    rocl_idset processes; /* that have calls */
-    uint64_t one;         /* one of them */
+    rocl_idset processes; /* that have calls, and rows of GPU work in groups */
+    uint64_t one;         /* one with calls */
     /* group, correlation, 0, process of a call; group, correlation, 1, row of work; begin */
     rocl_sorter *calls;
     rocl_lookup *owners;  /* group, correlation -> process of its calls, if it is one; or NULL */

@@ -73,6 +73,7 @@ rocl_status chrome_put_bound_flows(rocl_records *to, const rocl_source_record *e
     rocl_record_begin(&r, ROCL_FLOW, event->where);
     r.process = event->process;
     r.thread = event->thread;
+    r.pid = event->pid;
     r.name = e->name;
     r.as.e.start = r.as.e.end = event->as.e.start;
     r.as.e.category = rocl_records_text(to, e->cat);

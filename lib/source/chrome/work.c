@@ -146,6 +146,7 @@ rocl_status chrome_put_reserved(rocl_records *to, const rocl_source_record *allo
     const int n = snprintf(name, sizeof name, RESERVED_OF_GPU "%" PRIu64, a->device_id);
     r.counter = (rocl_view){name, (size_t)n};
     r.process = allocation->process;
+    r.pid = allocation->pid;
     r.as.e.start = r.as.e.end = allocation->as.e.start;
     r.as.sample.xcc = r.as.sample.shader_engine = r.as.sample.instance = -1;
     r.as.sample.shader_array = r.as.sample.wgp = -1;
@@ -200,6 +201,11 @@ static int compare_devices(const void *a, const void *b)
     return by ? by : rocl_number_order(x->number, y->number);
 }
 
+static uint64_t process_of(const chrome_device *d, const rocl_records_input *in)
+{
+    return d->process == ROCL_NO_KEY ? in->only_process : d->process;
+}
+
 static bool has_gpu(const process_gpu *gpus, size_t count, uint64_t number)
 {
     for (size_t i = 0; i < count; i++)
@@ -215,10 +221,14 @@ static void map_devices(chrome_device *devices, size_t count, const process_gpu 
                         size_t gpu_count, bool hip)
 {
     bool same = !hip;
-    for (size_t i = 0; i < count && same; i++)
-        same = has_gpu(gpus, gpu_count, devices[i].number);
+    size_t n = 0; /* different ones, so far */
     for (size_t i = 0; i < count; i++) {
-        const size_t nth = count == gpu_count ? i : devices[i].number;
+        same = same && has_gpu(gpus, gpu_count, devices[i].number);
+        n += i && devices[i].number != devices[i - 1].number;
+        devices[i].gpu = n;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t nth = n + 1 == gpu_count ? devices[i].gpu : devices[i].number;
         devices[i].gpu = same              ? devices[i].number
                          : nth < gpu_count ? gpus[nth].number
                                            : ROCL_NO_KEY;
@@ -233,8 +243,7 @@ static bool map_memory(chrome_work *k, const rocl_records_input *in, const proce
     size_t g = 0;
     for (size_t i = 0; i < k->memory_count; i++) {
         chrome_device *d = &k->memory[i];
-        const uint64_t process = d->process == ROCL_NO_KEY ? in->only_process : d->process;
-        d->index = rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, process});
+        d->index = rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, process_of(d, in)});
     }
     if (k->memory_count)
         qsort(k->memory, k->memory_count, sizeof *k->memory, compare_devices);
@@ -264,12 +273,14 @@ static bool place_reserved(const chrome_work *k, const rocl_records_input *in,
         return true;
     const uint64_t number = strtoull(name + strlen(RESERVED_OF_GPU), NULL, 10);
     counter->units = rocl_strings_put(t->strings, "bytes", 5);
-    for (size_t i = 0; i < k->memory_count; i++) {
-        const chrome_device *d = &k->memory[i];
-        const uint64_t process = d->process == ROCL_NO_KEY ? in->only_process : d->process;
-        if (d->index != counter->process || d->number != number || d->gpu == ROCL_NO_KEY)
-            continue;
-        counter->agent = rocl_records_find(in, ROCL_KEY_AGENT, (rocl_key){process, 0, d->gpu});
+    const chrome_device is = {.index = counter->process, .number = (uint32_t)number};
+    const chrome_device *d =
+        k->memory_count && number < CHROME_GPUS_MAX
+            ? bsearch(&is, k->memory, k->memory_count, sizeof *k->memory, compare_devices)
+            : NULL;
+    if (d && d->gpu != ROCL_NO_KEY) {
+        const rocl_key agent = {process_of(d, in), 0, d->gpu};
+        counter->agent = rocl_records_find(in, ROCL_KEY_AGENT, agent);
         counter->name = counter->symbol = rocl_strings_put(t->strings, RESERVED, strlen(RESERVED));
     }
     return counter->units != ROCL_NONE && counter->name != ROCL_NONE;
@@ -287,7 +298,7 @@ static void name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gpus
             gpus[(*count)++] = (process_gpu){a->process, (uint64_t)a->id};
             a->ordinal = k->ordinal;
         } else if ((uint64_t)a->id == HOST_AGENT) {
-            a->absolute_index = a->logical_index = -1;
+            a->absolute_index = a->logical_index = a->type_index = -1;
             a->label = a->type_name;
         }
     }
