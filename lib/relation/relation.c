@@ -66,7 +66,7 @@ static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
 /* The host that a definition is on; a machine that only has an id has no host name. */
 static int64_t machine_cell(const rocl_trace *t, uint32_t machine)
 {
-    return machine < t->machine_count ? text_cell(t->machines[machine].hostname) : ROCL_CELL_NULL;
+    return machine < t->machine_count ? id_cell(t->machines[machine].hostname) : ROCL_CELL_NULL;
 }
 
 static int64_t gpu_cell(const rocl_capture *c, const rocl_agent *a)
