@@ -102,9 +102,13 @@ report() { # window input...
     rocstats -q --format json --by-rank --by-agent --top 1000000 --slices 8 $window all "$@"
 }
 
-# The processes and GPUs of inputs, by guid: each input has its own.
+# The GPUs that inputs use, by guid: each input has its own.
 agents() { # input...
-    rocline query -q -f tsv "SELECT DISTINCT guid, id, gpu FROM agent WHERE type = 'GPU'" "$@" | tail -n +2 | LC_ALL=C sort
+    rocline query -q -f tsv "WITH used AS (SELECT DISTINCT guid, agent_id AS id FROM kernel
+        UNION SELECT DISTINCT guid, src_agent_id FROM memory_copy WHERE src_agent_type = 'GPU'
+        UNION SELECT DISTINCT guid, dst_agent_id FROM memory_copy WHERE dst_agent_type = 'GPU')
+        SELECT DISTINCT guid, id, gpu FROM agent JOIN used USING (guid, id) WHERE type = 'GPU'" "$@" |
+        tail -n +2 | LC_ALL=C sort
 }
 
 # Labels of the GPUs that only this input has: as they are together -> as they are alone.
@@ -117,8 +121,9 @@ gpus_of() { # input
         sort -u | jq -Rn '[inputs | split("\t") | {key: .[0], value: .[1]}] | from_entries'
 }
 
-compare() { # input...
-    local window input ranks whole
+compare() { # own or shared: their GPUs; input...
+    local window input ranks whole gpus=$1
+    shift
     window=$(rocline info -q --format json "$@" |
         jq -r '.data.totals.rows[0] | "--start \(.first_ns) --end \(.last_ns)"')
     report "$window" "$@" >all.json || { [ $? -eq 1 ] || { echo "rocstats failed"; return; } }
@@ -127,7 +132,11 @@ compare() { # input...
     for input in "$@"; do
         gpus_of "$input" >gpus.json
         whole=whole.txt
-        [ "$(wc -l <alone.agents)" -eq "$(jq length gpus.json)" ] || whole=whole.shared
+        if [ "$gpus" = shared ]; then
+            whole=whole.shared
+        elif [ "$(wc -l <alone.agents)" -ne "$(jq length gpus.json)" ]; then
+            echo "$input: another input has the same GPU: $(cut -f3 alone.agents | tr '\n' ' ')"
+        fi
         ranks=$(rocline query -q -f tsv "SELECT DISTINCT rank FROM process WHERE rank IS NOT NULL" \
             "$input" | tail -n +2 | jq -sc .)
         report "$window" "$input" >alone.json
@@ -149,9 +158,9 @@ compare() { # input...
     done
 }
 
-check() { # name input...
-    local name=$1
-    shift
+check() { # name, own or shared: whether inputs share GPUs, input...
+    local name=$1 gpus=$2
+    shift 2
     [ "${#sets[@]}" -eq 0 ] || [[ " ${sets[*]} " == *" $name "* ]] || return 0
     count=$((count + 1))
     if [ $# -lt 2 ] || [ ! -e "$1" ]; then
@@ -159,7 +168,7 @@ check() { # name input...
         return
     fi
     : >compared
-    compare "$@" >said 2>&1
+    compare "$gpus" "$@" >said 2>&1
     name+=": $(wc -l <compared) rows of $(sort -u compared | wc -l) tables"
     if [ -s said ]; then
         echo "not ok $count $name"
@@ -193,18 +202,19 @@ sets=("$@")
 . "$here/jobs.bash"
 make_jobs
 two_ranks
-for job in visible hosts shared containers same_number; do
-    check "$job" in/"$job"/*
+for job in visible containers same_number; do
+    check "$job" own in/"$job"/*
 done
-check ranks "$fixtures"/rank[01].db
-check nodes "$fixtures"/node-rank[0-3].db
+for job in hosts shared; do
+    check "$job" shared in/"$job"/*
+done
+check ranks shared "$fixtures"/rank[01].db
+check nodes shared "$fixtures"/node-rank[0-3].db
 data=${ROCLINE_DATA:-/nowhere}
-for set in cases3/identity/two_nodes_four_ranks cases3/ranks/job16b kineto/two_ranks; do
-    shopt -s nullglob
-    check "$(basename "$set")" "$data/$set"/rank*.db "$data/$set"/node*.json "$data/$set"/*.json.gz
-    shopt -u nullglob
-done
-check car "$data"/cases3/identity/car_rank[01].json
-check a2av "$data"/cases3/ranks/a2av_rank[01].json
-check p2p "$data"/cases3/ranks/p2p_rank[01].json
+check two_nodes own "$data"/cases3/identity/two_nodes_four_ranks/*.json
+check car own "$data"/cases3/identity/car_rank[01].json
+check a2av own "$data"/cases3/ranks/a2av_rank[01].json
+check p2p own "$data"/cases3/ranks/p2p_rank[01].json
+check job16b own "$data"/cases3/ranks/job16b/rank*.db
+check two_ranks own "$data"/kineto/two_ranks/rank[01].json.gz
 echo "1..$count"
