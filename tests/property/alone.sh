@@ -202,7 +202,11 @@ sets=("$@")
 . "$here/jobs.bash"
 make_jobs
 two_ranks
-for job in visible containers same_number; do
+gen=$build/tests/rocpd-gen
+mkdir -p in/sampled in/graphs
+"$gen" -o in/sampled/%r.db --writer rocprof-sys --rows 1500 --processes 2 --gpus 1 --visible --uuids --caches 0
+"$gen" -o in/graphs/%r.db --schema 3.0.2 --graph --args --rows 600 --processes 2 --nodes 2 --gpus 2 --caches 0
+for job in visible containers same_number sampled graphs; do
     check "$job" own in/"$job"/*
 done
 for job in hosts shared; do
