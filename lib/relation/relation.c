@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "model/identity.h"
-
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 static inline int64_t text_cell(uint32_t text)
@@ -62,17 +60,6 @@ static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
 #define COUNTER_NAME(index)                                                                        \
     ((index) < c->counter_count ? text_cell(c->counters[index].name) : text_cell(e->name))
 #define NODE_OF(process) ((process) < c->process_count ? c->processes[process].node : ROCL_NONE)
-
-/* The host that a definition is on; a machine that only has an id has no host name. */
-static int64_t machine_cell(const rocl_trace *t, uint32_t machine)
-{
-    return machine < t->machine_count ? id_cell(t->machines[machine].hostname) : ROCL_CELL_NULL;
-}
-
-static int64_t gpu_cell(const rocl_capture *c, const rocl_agent *a)
-{
-    return a->gpu < c->trace->gpu_count ? text_cell(c->trace->gpus[a->gpu].label) : ROCL_CELL_NULL;
-}
 
 static const char *const alloc_words[] = {[ROCL_OP_OTHER] = "OTHER",
                                           [ROCL_OP_ALLOC] = "ALLOC",
@@ -301,17 +288,12 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
-    X(hostname, TEXT, 0, machine_cell(t, r->machine), __VA_ARGS__) \
-    X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(label, TEXT, 0, text_cell(r->label), __VA_ARGS__) \
     X(type, TEXT, 0, text_cell(r->type_name), __VA_ARGS__) \
     X(absolute_index, INTEGER, 0, known_cell(r->absolute_index), __VA_ARGS__) \
     X(logical_index, INTEGER, 0, known_cell(r->logical_index), __VA_ARGS__) \
     X(type_index, INTEGER, 0, known_cell(r->type_index), __VA_ARGS__) \
-    X(gpu, TEXT, 0, gpu_cell(c, r), __VA_ARGS__) \
-    X(uuid, TEXT, 0, text_cell(r->uuid), __VA_ARGS__) \
-    X(pci, TEXT, 0, text_cell(r->pci), __VA_ARGS__) \
     X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__) \
     X(model_name, TEXT, 0, text_cell(r->model), __VA_ARGS__) \
     X(vendor_name, TEXT, 0, text_cell(r->vendor), __VA_ARGS__) \
@@ -545,9 +527,6 @@ static const column_doc docs[] = {
     {"function", "the API function, also where the name is a message", false},
     {"graph_exec_id", "executable HIP graph", false},
     {"graph_node_id", "node of the HIP graph", true},
-    {"gpu",
-     "label of the GPU with its host if there are several: the same for all processes that use it",
-     false},
     {"grid_x", "grid size, work-items", false},
     {"grid_y", "grid size, work-items", false},
     {"grid_z", "grid size, work-items", false},
@@ -587,7 +566,6 @@ static const column_doc docs[] = {
     {"parent_id", "slice_id of the slice around it on its track, NULL: none", false},
     {"parent_stack_id", "stack_id of the call around, 0: none", true},
     {"path", "the input", false},
-    {"pci", "PCI address of the GPU", false},
     {"pid", "process id", false},
     {"ppid", "process id of the parent", false},
     {"position", "of the argument among those of its event, from 0", false},
@@ -631,7 +609,6 @@ static const column_doc docs[] = {
     {"type_index", "index among agents of its type", false},
     {"units", "unit of the values", false},
     {"user_name", "name given by the user", false},
-    {"uuid", "uuid of the GPU", false},
     {"value", "value of the counter, summed over its instances", false},
     {"value_id", "row of rocpd_pmc_event, of several instances the first", true},
     {"value_type", "how values are to be read", true},

@@ -31,15 +31,12 @@ done
 # their labels. A stream is what ran on it, and its name, which some formats cannot hold.
 cat >facts.sql <<'SQL'
 WITH gpu AS MATERIALIZED (
-    SELECT guid, nullif(hostname, '') AS hostname, rank, pid, label,
-        coalesce(nullif(uuid, ''), gpu) AS name, pci FROM agent WHERE type = 'GPU'),
+    SELECT DISTINCT nullif(hostname, '') AS hostname, gpu AS label, coalesce(nullif(uuid, ''), gpu) AS name,
+        pci FROM agent WHERE gpu IS NOT NULL),
 work AS MATERIALIZED (
     SELECT coalesce(nullif(hostname, ''), '-') AS host, pid, rank, name, duration, stream, stream_id,
-        coalesce((SELECT group_concat(DISTINCT g.name) FROM gpu g WHERE g.guid = k.guid
-            AND g.label = k.agent AND coalesce(g.pid, k.pid) IS k.pid
-            AND coalesce(g.rank, k.rank) IS k.rank
-            AND coalesce(g.hostname, k.hostname, '') = coalesce(k.hostname, '')), 'no GPU') AS gpu
-    FROM kernel k)
+        coalesce((SELECT group_concat(g.name) FROM gpu g WHERE g.label = agent_gpu), 'no GPU') AS gpu
+    FROM kernel)
 SELECT DISTINCT 'process', coalesce(nullif(hostname, ''), '-'), rank, pid, '' FROM process
 UNION ALL SELECT DISTINCT 'command', rank, pid, replace(
     substr(command, 1, instr(command || ' ', ' ') - 1), '/opt/app/', ''), '' FROM process
@@ -186,8 +183,8 @@ facts_of_jsonl() { # folder
             done
         done <<'TABLES'
 process .guid .hostname .rank .pid .command
-agent .guid .hostname .rank .pid .label .type .uuid .pci .gpu
-kernel .guid .hostname .rank .pid .name .duration .agent .stream .stream_id
+agent .hostname .uuid .pci .gpu
+kernel .hostname .rank .pid .name .duration .agent_gpu .stream .stream_id
 region .guid .hostname .rank .pid .tid .thread
 thread .guid .pid .tid .name
 TABLES
