@@ -41,7 +41,8 @@ SELECT DISTINCT 'process', coalesce(nullif(hostname, ''), '-'), rank, pid, '' FR
 UNION ALL SELECT DISTINCT 'command', rank, pid, replace(
     substr(command, 1, instr(command || ' ', ' ') - 1), '/opt/app/', ''), '' FROM process
 UNION ALL SELECT 'thread', coalesce(nullif(hostname, ''), '-') || ' ' || coalesce(rank, '-') || ' ' ||
-    pid, tid, thread, count(*) FROM region GROUP BY hostname, rank, pid, tid, thread
+    pid, tid, count(*), '' FROM region GROUP BY hostname, rank, pid, tid
+UNION ALL SELECT DISTINCT 'thread-name', rank, pid, tid, thread FROM region
 UNION ALL SELECT DISTINCT CASE WHEN EXISTS (SELECT 1 FROM work WHERE work.gpu = gpu.name) THEN 'gpu'
     ELSE 'idle' END, coalesce(hostname, '-'), name, '', '' FROM gpu
 UNION ALL SELECT DISTINCT 'pci', coalesce(hostname, '-'), name, pci, '' FROM gpu WHERE name IN (SELECT gpu FROM work)
@@ -61,7 +62,10 @@ facts_of() { # input...
 
 # What a format cannot hold, or a job does not say: format or job, kind of fact, why.
 EXCEPTIONS="
-texts           stream-name  its streams have no names, and get some
+texts           stream-name,thread-name  its streams and threads have no names, and get some
+rocprofv3.json  thread-name  its form has no names of threads
+rocprofv3       thread-name  likewise
+rocprof.json    thread-name,stream-name  likewise
 pftrace         idle         pictures have tracks of what has events
 pftrace.legacy  idle         likewise
 trace           idle         likewise
