@@ -166,7 +166,7 @@ facts_of_otf2() { # folder
         END {
             for (g in gpu) print "gpu", name[parent[g]], gpu[g], "", ""
             for (p in at) print "process", name[at[p]], property[p, "rank"], property[p, "pid"], ""
-        }' defs.txt | sort -u
+        }' defs.txt
     awk -F'\t' -v OFS='\t' '$1 == "stage" && $7 == "KERNEL_DISPATCH" {
             calls[$4]++; ns[$4] += $3 - $2 }
         END { for (p in calls) print "rank", "", p, calls[p], ns[p] }' events.txt
