@@ -129,6 +129,10 @@ wanted instructions instructions && start instructions tests/instructions.sh "$b
 if [ -x "$build/tests/soak" ] && wanted property property; then
     start property timeout 600 tests/property/soak.sh "$build" 60 1 --tap
 fi
+if [ -x "$build/tests/rocpd-gen" ]; then
+    wanted identity property && start identity timeout 300 tests/property/identity.sh "$build"
+    wanted alone property && start alone timeout 300 tests/property/alone.sh "$build"
+fi
 if [ -x "$build/tests/faults" ] && wanted faults faults; then
     start faults timeout 600 tests/faults.sh "$build" --rounds 700 --seed 1 --tap
 fi

@@ -374,6 +374,14 @@ static uint32_t name_place(rocl_trace *t, const rocl_machine *m, const inhabitan
     return put_text(t, text);
 }
 
+/* One file may have several machines of which it says nothing else. */
+static uint32_t number_place(rocl_trace *t, uint32_t place, uint32_t machine)
+{
+    char text[340];
+    snprintf(text, sizeof text, "%.310s #%" PRIu32, rocl_str(t, place), machine);
+    return put_text(t, text);
+}
+
 static rocl_status name_places(rocl_trace *t, rocl_error *err)
 {
     inhabitants *in = malloc((t->machine_count + 1) * sizeof *in);
@@ -392,9 +400,15 @@ static rocl_status name_places(rocl_trace *t, rocl_error *err)
         const uint32_t other = rocl_map_get(&seen, t->machines[m].place, ROCL_NONE);
         ok = rocl_map_put(&seen, t->machines[m].place, other == ROCL_NONE ? m : ROCL_NONE - 1);
     }
-    for (uint32_t m = 0; m < t->machine_count && ok; m++)
-        if (rocl_map_get(&seen, t->machines[m].place, ROCL_NONE) != m)
-            t->machines[m].place = name_place(t, &t->machines[m], &in[m], true);
+    for (uint32_t m = 0; m < t->machine_count && ok; m++) {
+        uint32_t *place = &t->machines[m].place;
+        if (rocl_map_get(&seen, *place, ROCL_NONE) == m)
+            continue;
+        *place = name_place(t, &t->machines[m], &in[m], true);
+        if (rocl_map_get(&seen, *place, ROCL_NONE) != ROCL_NONE)
+            *place = number_place(t, *place, m);
+        ok = rocl_map_put(&seen, *place, m);
+    }
     rocl_map_free(&seen);
     free(in);
     return ok ? ROCL_OK : rocl_fail_memory(err);
