@@ -106,6 +106,15 @@ static bool add_hosts(rocl_roster *roster, const rocl_trace *t)
     return true;
 }
 
+/* "/opt/train --key s" -> "train": arguments may be secret. */
+static uint32_t program_of(rocl_trace *t, uint32_t command)
+{
+    const char *text = command == ROCL_NONE ? "" : rocl_str(t, command);
+    const size_t end = strcspn(text, " \t");
+    const char *slash = memrchr(text, '/', end), *name = slash ? slash + 1 : text;
+    return rocl_strings_put(t->strings, name, (size_t)(text + end - name));
+}
+
 bool rocl_roster_make(rocl_roster *roster, rocl_trace *t)
 {
     uint32_t *labels = rocl_label_agents(t);
@@ -118,7 +127,8 @@ bool rocl_roster_make(rocl_roster *roster, rocl_trace *t)
         for (uint32_t k = 0; k < c->process_count && ok; k++) {
             const rocl_process *p = &c->processes[k];
             roster->processes[roster->process_count++] =
-                (rocl_roster_process){p->pid, p->pid, p->rank, p->machine, p->command};
+                (rocl_roster_process){p->pid, p->pid, p->rank, p->machine,
+                                      program_of(t, p->command)};
         }
     }
     for (size_t i = 0; i < t->gpu_count && ok; i++) {

@@ -104,11 +104,11 @@ report() { # window input...
 
 # The GPUs that inputs use, by guid: each input has its own.
 agents() { # input...
-    rocline query -q -f tsv "SELECT DISTINCT guid, agent_id, agent_gpu FROM kernel
-        UNION SELECT DISTINCT guid, src_agent_id, src_agent_gpu FROM memory_copy
-            WHERE src_agent_gpu IS NOT NULL
-        UNION SELECT DISTINCT guid, dst_agent_id, dst_agent_gpu FROM memory_copy
-            WHERE dst_agent_gpu IS NOT NULL" "$@" |
+    rocline query -q -f tsv "SELECT DISTINCT guid, agent_id, agent FROM kernel
+        UNION SELECT DISTINCT guid, src_agent_id, src_agent FROM memory_copy
+            WHERE src_agent_type = 'GPU'
+        UNION SELECT DISTINCT guid, dst_agent_id, dst_agent FROM memory_copy
+            WHERE dst_agent_type = 'GPU'" "$@" |
         tail -n +2 | LC_ALL=C sort
 }
 

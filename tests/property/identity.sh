@@ -31,11 +31,11 @@ done
 # their labels. A stream is what ran on it, and its name, which some formats cannot hold.
 cat >facts.sql <<'SQL'
 WITH gpu AS MATERIALIZED (
-    SELECT DISTINCT nullif(hostname, '') AS hostname, gpu AS label, coalesce(nullif(uuid, ''), gpu) AS name,
-        pci FROM agent WHERE gpu IS NOT NULL),
+    SELECT DISTINCT nullif(hostname, '') AS hostname, label, coalesce(nullif(uuid, ''), label) AS name,
+        pci FROM agent WHERE type = 'GPU'),
 work AS MATERIALIZED (
     SELECT coalesce(nullif(hostname, ''), '-') AS host, pid, rank, name, duration, stream, stream_id,
-        coalesce((SELECT group_concat(g.name) FROM gpu g WHERE g.label = agent_gpu), 'no GPU') AS gpu
+        coalesce((SELECT group_concat(g.name) FROM gpu g WHERE g.label = agent), 'no GPU') AS gpu
     FROM kernel)
 SELECT DISTINCT 'process', coalesce(nullif(hostname, ''), '-'), rank, pid, '' FROM process
 UNION ALL SELECT DISTINCT 'command', rank, pid, replace(
@@ -187,8 +187,8 @@ facts_of_jsonl() { # folder
             done
         done <<'TABLES'
 process .guid .hostname .rank .pid .command
-agent .hostname .uuid .pci .gpu
-kernel .hostname .rank .pid .name .duration .agent_gpu .stream .stream_id
+agent .hostname .uuid .pci .label .type
+kernel .hostname .rank .pid .name .duration .agent .stream .stream_id
 region .guid .hostname .rank .pid .tid .thread
 thread .guid .pid .tid .name
 TABLES

@@ -19,6 +19,7 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_index.h"
@@ -180,6 +181,20 @@ static bool note_group(rocl_records *to, const rocl_source_record *r, chrome_fil
     return (!e->group && r->link == ROCL_NO_KEY) || chrome_note_member(&f->merged, w, to, &member);
 }
 
+/* PyTorch calls threads "thread 12 (python3)", or "thread 12" if they have no name. */
+static rocl_view thread_name(rocl_view name, uint64_t tid)
+{
+    char plain[40];
+    const size_t n = (size_t)snprintf(plain, sizeof plain, "thread %" PRIu64, tid);
+    if (name.n < n || memcmp(name.p, plain, n) != 0)
+        return name;
+    if (name.n == n)
+        return (rocl_view){0};
+    return name.n > n + 3 && !memcmp(name.p + n, " (", 2) && name.p[name.n - 1] == ')'
+               ? (rocl_view){name.p + n + 2, name.n - n - 3}
+               : name;
+}
+
 /* "M": names of processes and threads. */
 static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_file *f,
                                 chrome_worker *w, chrome_event *e, rocl_error *err)
@@ -190,7 +205,9 @@ static rocl_status put_metadata(rocl_records *to, rocl_source_record *r, chrome_
     if (!w->has_args || !(process || rocl_view_is(e->name, "thread_name")))
         return ROCL_OK;
     chrome_read_args(&w->args, &a);
-    const rocl_view name = chrome_unescape(&w->text[0], a.name, a.name_escaped);
+    rocl_view name = chrome_unescape(&w->text[0], a.name, a.name_escaped);
+    if (f->kineto && !process && !((name = thread_name(name, r->thread)).n))
+        return ROCL_OK;
     if (own->is && !own->known) {
         const uint64_t tid = process ? ROCL_NO_KEY : r->thread;
         return chrome_own_note(own, r->process, tid, rocl_records_text(to, name))
@@ -272,6 +289,14 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
         return chrome_count_bad_args(to, r->where, err);
     if (!r->as.e.category)
         r->as.e.category = rocl_records_text(to, e->cat);
+    const rocl_view stream =
+        work ? chrome_own_stream_name(&f->own, rocl_records_input_of(to)->trace, e, r->stream)
+             : (rocl_view){0};
+    if (stream.n) {
+        const rocl_status st = rocl_record_name(to, ROCL_KEY_STREAM, r, stream, err);
+        if (st != ROCL_OK)
+            return st;
+    }
     return work ? rocl_record_put(to, r, err)
                 : chrome_put_with_args(to, r, &f->collectives, w, e, err);
 }

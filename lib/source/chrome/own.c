@@ -157,6 +157,30 @@ bool chrome_own_place(const chrome_own *o, rocl_source_record *r)
     return true;
 }
 
+/* Rows of streams have their names, "Stream 1 (pid 12)"; rows of queues begin with "Queue". */
+rocl_view chrome_own_stream_name(const chrome_own *o, const rocl_trace *t, const chrome_event *e,
+                                 uint64_t stream)
+{
+    static const char *const others[] = {"Queue ", "No ", "Copies", "Memory", "Scratch",
+                                         "Graph launches"};
+    uint64_t pid, tid;
+    char plain[40];
+    const chrome_own_row *row = rocl_json_uint(e->pid.text, &pid) && rocl_json_uint(e->tid.text, &tid)
+                                    ? find_row(o, pid, tid)
+                                    : NULL;
+    if (!row || stream == ROCL_NO_KEY)
+        return (rocl_view){0};
+    const char *name = rocl_str(t, row->name), *end = strstr(name, " (pid ");
+    end = end ? end : strstr(name, " (rank ");
+    end = end ? end : strstr(name, " (2)"); /* a lane of slices that overlap */
+    const rocl_view own = {name, end ? (size_t)(end - name) : strlen(name)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strncmp(name, others[i], strlen(others[i])))
+            return (rocl_view){0};
+    snprintf(plain, sizeof plain, "Stream %" PRIu64, stream);
+    return rocl_view_is(own, plain) ? (rocl_view){0} : own;
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 typedef struct own_args {

@@ -46,6 +46,10 @@ bool chrome_own_place(const chrome_own *o, rocl_source_record *r);
 /* Makes it a record of our kind; *work: it is GPU work. False: its arguments are not JSON. */
 bool chrome_own_make(const chrome_own *o, const rocl_trace *t, rocl_source_record *r,
                      const chrome_work *k, chrome_worker *w, const chrome_event *e, bool *work);
+/* The name of the stream of GPU work, by the row that it is drawn on; empty: it derives from the
+ * number, or the row is of something else. */
+rocl_view chrome_own_stream_name(const chrome_own *o, const rocl_trace *t, const chrome_event *e,
+                                 uint64_t stream);
 /* After the first pass: sets the numbers and names of GPUs. */
 rocl_status chrome_own_name_gpus(const chrome_own *o, rocl_trace *t, rocl_capture *c,
                                  rocl_error *err);

@@ -204,6 +204,17 @@ static void read_stage(pfr_worker *w, rocl_source_record *r, stage_event *s)
     }
 }
 
+/* Tracks of work that is not drawn by its stream: our writer gives them these names. */
+static bool is_other_track(rocl_view name)
+{
+    static const char *const names[] = {"Host copies", "Host memory", "Copies", "Memory", "Scratch",
+                                        "Graph launches"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (rocl_view_is(name, names[i]))
+            return true;
+    return false;
+}
+
 /* Names the record's stream and queue, unless the names derive from their numbers. */
 static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const stage_event *s,
                                rocl_error *err)
@@ -211,7 +222,7 @@ static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const
     char plain[40];
     rocl_status st = ROCL_OK;
     snprintf(plain, sizeof plain, "Stream %" PRIu64, r->stream);
-    if (r->stream != ROCL_NO_KEY && !rocl_view_is(s->queue, plain))
+    if (r->stream != ROCL_NO_KEY && !rocl_view_is(s->queue, plain) && !is_other_track(s->queue))
         st = rocl_record_name(w->to, ROCL_KEY_STREAM, r, s->queue, err);
     snprintf(plain, sizeof plain, "Queue %" PRIu64, r->queue);
     if (st == ROCL_OK && r->kind == ROCL_DISPATCH && r->queue != ROCL_NO_KEY &&
