@@ -479,6 +479,7 @@ typedef struct rocl_options {
      * of one machine. */
     const char *const *hosts, *const *rank_numbers;
     bool same_host;
+    bool names_of_others; /* other traces have the same lists: a PATTERN may match no input here */
     rocl_align align;
     const char *align_with; /* MARKER: NAME or NAME:N (N-th of a process); OFFSETS: the file */
     /* filters; NULL or zero: not used */

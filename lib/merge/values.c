@@ -1,7 +1,9 @@
 /* The SQL of rows: statements, SELECT values FROM input WHERE it goes into the output, and what
  * that SQL calls: sets of ids and numbers that are not in tables. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filter/filter.h"
 #include "merge/copier.h"
@@ -145,7 +147,7 @@ bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source
     } else if (own && is_time(s, name)) {
         return put_time(c, sql, s, name);
     } else if (own && of_process && !c->keep_environment && !strcmp(name, "environment")) {
-        sqlite3_str_appendall(sql, "rocl_environment(S.\"environment\")");
+        sqlite3_str_appendf(sql, "rocl_environment(%s, S.\"environment\")", merge_id_of(s));
     } else {
         return put_stored(c, sql, s, column);
     }
@@ -347,13 +349,22 @@ static void find_category(sqlite3_context *ctx, int n, sqlite3_value **v)
         sqlite3_result_int64(ctx, -1); /* it refers to nothing, and still does */
 }
 
-/* rocl_environment(json): nothing of it but the rank. */
+/* rocl_environment(id, json): nothing of it but the rank; of a process without one, that which the
+ * name of its file tells. */
 static void reduce_environment(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
-    const bool is_text = sqlite3_value_type(v[0]) == SQLITE_TEXT;
-    const char *text = is_text ? (const char *)sqlite3_value_text(v[0]) : "";
-    char *ranks = text ? rocpd_rank_environment(text) : NULL;
+    const merge_copier *c = sqlite3_user_data(ctx);
+    const rocl_capture *of = c->set->capture;
+    const bool is_text = sqlite3_value_type(v[1]) == SQLITE_TEXT;
+    const char *text = is_text ? (const char *)sqlite3_value_text(v[1]) : "";
+    char named[32] = "";
     (void)n;
+    for (uint32_t i = 0; i < of->process_count && is_id(v[0]); i++) {
+        const rocl_process *p = &of->processes[i];
+        if (p->id == sqlite3_value_int64(v[0]) && p->said_by == ROCL_SAID_BY_NAME && p->rank >= 0)
+            snprintf(named, sizeof named, "{\"RANK\": \"%d\"}", p->rank);
+    }
+    char *ranks = *named ? strdup(named) : text ? rocpd_rank_environment(text) : NULL;
     if (ranks)
         sqlite3_result_text(ctx, ranks, -1, free);
     else
@@ -384,7 +395,7 @@ rocl_status merge_add_functions(merge_copier *c, rocl_error *err)
         {"rocl_shared", 1, is_shared},       {"rocl_value", 3, value_passes},
         {"rocl_new", 2, find_new_id},        {"rocl_serial", 2, number_serial},
         {"rocl_time", 2, move_time},         {"rocl_clip", 2, clip_time},
-        {"rocl_category", 1, find_category}, {"rocl_environment", 1, reduce_environment},
+        {"rocl_category", 1, find_category}, {"rocl_environment", 2, reduce_environment},
         {"rocl_holds", 2, check_part},
     };
     sqlite3 *db = rocl_new_db_handle(c->out);

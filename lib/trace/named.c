@@ -270,17 +270,17 @@ rocl_status rocl_apply_names(rocl_trace *t, rocl_error *err)
 {
     bool *hosts = calloc(count_items(t->opt.hosts) + 1, sizeof *hosts);
     bool *ranks = calloc(count_items(t->opt.rank_numbers) + 1, sizeof *ranks);
-    bool remote = false;
+    bool remote = rocl_team_size(t->opt.team) > 1;
     rocl_status st = hosts && ranks ? check_items(t, err) : rocl_fail_memory(err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         remote |= rocl_is_remote(t->captures[i]->source);
         if (!rocl_is_remote(t->captures[i]->source))
             st = complete_capture(t, t->captures[i], hosts, ranks, err);
     }
-    remote |= rocl_team_size(t->opt.team) > 1;
     if (st == ROCL_OK && t->opt.same_host && !remote)
         st = share_host(t, err);
-    /* Another rank of a team may have opened what they match. */
+    /* Another rank of a team, or another trace, may have opened what they match. */
+    remote |= t->opt.names_of_others;
     if (st == ROCL_OK && !remote)
         st = refuse_unused("--host", t->opt.hosts, hosts, err);
     if (st == ROCL_OK && !remote)

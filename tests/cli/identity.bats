@@ -234,6 +234,10 @@ is_not_PATTERN=NUMBER --rank a*=-1
 is_not_PATTERN=NUMBER --rank =3
 no_input_has_such_a_name --rank z*=3
 END
+    # What opens one input after the other takes patterns for each of them.
+    try 0 rocstats compare --host 'b*=n1' a.json b.json
+    try 0 rocline check --host 'b*=n1' a.json b.json
+    try 0 rocstats kernels --team 2 --host 'b*=n1' a.json b.json
 }
 
 @test "rocmerge: databases say who is who, as names and options do" {
@@ -245,6 +249,13 @@ END
     trace node1_11.rank-1.pt.trace.json "" 11 1000000
     rocmerge -q -d . -o names node*.json
     [ "$(who names.db)" = "10:0@node0 11:1@node1" ]
+    # A copied database has the rank that its name tells, if it has none itself.
+    needs sqlite3
+    cp "$FIXTURES/rank1.db" rank6.db
+    chmod u+w rank6.db
+    sqlite3 rank6.db "UPDATE \"rocpd_info_process$(suffix rank6.db)\" SET environment = '{}'"
+    rocmerge -q -d . -o copied rank6.db
+    [[ "$(who copied.db)" == *":6@"* ]] || fail "$(who copied.db)"
     # Databases are copied, and made anew where options say something else.
     cp "$FIXTURES/rank0.db" a.db
     cp "$FIXTURES/rank1.db" b.db

@@ -5,7 +5,7 @@ load helper
 load databases
 
 requires() {
-    needs sqlite3 "$FIXTURES/schema-3.0.0.db" "$BUILD/tests/rocpd-gen"
+    needs sqlite3 jq "$FIXTURES/schema-3.0.0.db" "$BUILD/tests/rocpd-gen"
 }
 
 # One database of every schema and writer, no two of one process.
@@ -24,14 +24,20 @@ parts() {
 @test "all schemas and writers in one: the tools see the same" {
     parts
     try 0 rocmerge -o m.db "${PARTS[@]}"
-    one_line rocmerge
+    [ "${#stderr_lines[@]}" -eq 2 ]
+    says "these inputs are 2 runs: rank 0 is in each"
     says "2 of 13 processes are of schema 4"
     sound m.db
     same_to_tools -- m.db "${PARTS[@]}"
-    # The header names the files.
-    rocstats all --format json "${PARTS[@]}" | sed '/^ "trace": /d' >a
-    rocstats all --format json m.db | sed '/^ "trace": /d' >b
+    # The header names the files, and so do hosts with one name; only several of them can be several runs.
+    for of in a b; do
+        [ $of = a ] || PARTS=(m.db)
+        rocstats all -q --format json "${PARTS[@]}" |
+            jq 'del(.trace) | .tables |= map(select(.key != "doctor" and .key != "findings"))' |
+            sed 's/ ([a-z0-9.]*\.db)//' >$of
+    done
     cmp a b
+    parts
     rocpd2pftrace -q --args -o a.pftrace "${PARTS[@]}"
     rocpd2pftrace -q --args -o b.pftrace m.db
     cmp a.pftrace b.pftrace

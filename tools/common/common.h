@@ -42,6 +42,7 @@ typedef struct common {
     rocl_team_write_fn *team_collects; /* and this one to what ranks do that make statistics */
     bool alone;                        /* and this one when rank 0 copies files that it sees */
     bool teams;                        /* and this one when its reports can be made by a team */
+    bool apart;                        /* and this one when it opens some inputs, then others */
     bool reported;                     /* and this one when it has called common_report() itself */
     wanted_events wanted;              /* the tool sets it */
     uint64_t copied,

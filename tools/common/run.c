@@ -128,6 +128,7 @@ static rocl_options library_options(const common *c)
         .hosts = c->hosts.v,
         .rank_numbers = c->rank_numbers.v,
         .same_host = c->same_host,
+        .names_of_others = c->apart,
         .align = c->align.choice,
         .align_with = c->align.value,
         .start = c->start,

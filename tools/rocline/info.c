@@ -189,7 +189,7 @@ static int run_check(const program *p, int argc, char **argv)
     rocl_checked *checks = must_have(calloc(n, sizeof *checks));
     rocl_status worst = ROCL_OK, s = ROCL_OK;
     answer_set_inputs(&c.common.inputs);
-    c.common.args = true;
+    c.common.args = c.common.apart = true;
     for (size_t i = 0; i < n; i++) {
         rocl_error *err = must_have(rocl_error_new());
         checks[i] = check_input(&c, c.common.inputs.v[i], err);

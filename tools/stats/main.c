@@ -248,7 +248,7 @@ static int sort_operands(cli *c)
 {
     size_t i = 0;
     if (c->operands.n && strcmp(c->operands.v[0], "compare") == 0) {
-        c->compare.wanted = true;
+        c->compare.wanted = c->common.apart = true;
         i = 1;
     }
     if (c->operands.n && strcmp(c->operands.v[0], "baseline") == 0) {
