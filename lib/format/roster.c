@@ -126,9 +126,8 @@ bool rocl_roster_make(rocl_roster *roster, rocl_trace *t)
                        roster->process_count + c->process_count);
         for (uint32_t k = 0; k < c->process_count && ok; k++) {
             const rocl_process *p = &c->processes[k];
-            roster->processes[roster->process_count++] =
-                (rocl_roster_process){p->pid, p->pid, p->rank, p->machine,
-                                      program_of(t, p->command)};
+            roster->processes[roster->process_count++] = (rocl_roster_process){
+                p->pid, p->pid, p->rank, p->machine, program_of(t, p->command)};
         }
     }
     for (size_t i = 0; i < t->gpu_count && ok; i++) {

@@ -71,7 +71,9 @@ pftrace.legacy  idle         likewise
 trace           idle         likewise
 rocprof.json    idle         likewise
 rocprofv3.json  stream-name  streams are numbers
-rocprofv3       stream-name  streams are numbers
+rocprofv3       stream-name,command  streams are numbers, and commands have no column
+rocprof.json    command      processes are numbers
+pftrace.legacy  stream-name  its tracks of streams are numbers
 kineto          stream-name  streams are numbers
 rocprof.csv     !pid         a row of a kernel names its pid, and neither its process nor its GPU
 otf2            !process,host,gpu,rank  only these can be asked without a reader of ours

@@ -161,13 +161,14 @@ bool chrome_own_place(const chrome_own *o, rocl_source_record *r)
 rocl_view chrome_own_stream_name(const chrome_own *o, const rocl_trace *t, const chrome_event *e,
                                  uint64_t stream)
 {
-    static const char *const others[] = {"Queue ", "No ", "Copies", "Memory", "Scratch",
-                                         "Graph launches"};
+    static const char *const others[] = {"Queue ",      "No ",    "Copies",  "Host copies",
+                                         "Host memory", "Memory", "Scratch", "Graph launches"};
     uint64_t pid, tid;
     char plain[40];
-    const chrome_own_row *row = rocl_json_uint(e->pid.text, &pid) && rocl_json_uint(e->tid.text, &tid)
-                                    ? find_row(o, pid, tid)
-                                    : NULL;
+    const chrome_own_row *row =
+        rocl_json_uint(e->pid.text, &pid) && rocl_json_uint(e->tid.text, &tid)
+            ? find_row(o, pid, tid)
+            : NULL;
     if (!row || stream == ROCL_NO_KEY)
         return (rocl_view){0};
     const char *name = rocl_str(t, row->name), *end = strstr(name, " (pid ");

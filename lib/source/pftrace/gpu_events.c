@@ -207,8 +207,8 @@ static void read_stage(pfr_worker *w, rocl_source_record *r, stage_event *s)
 /* Tracks of work that is not drawn by its stream: our writer gives them these names. */
 static bool is_other_track(rocl_view name)
 {
-    static const char *const names[] = {"Host copies", "Host memory", "Copies", "Memory", "Scratch",
-                                        "Graph launches"};
+    static const char *const names[] = {"Host copies", "Host memory", "Copies",
+                                        "Memory",      "Scratch",     "Graph launches"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (rocl_view_is(name, names[i]))
             return true;

@@ -74,8 +74,9 @@ static uint32_t process_of(const rocl_records_input *in, const rocl_key_entry *e
 static uint32_t name_of_key(const rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e)
 {
     const rocl_key_entry *name = rocl_registry_find(&in->run->names_of[of], &e->key);
-    if (!name && of == ROCL_KEY_THREAD && e->key.process == in->only_process) {
-        const rocl_key unknown = {ROCL_NO_KEY, 0, e->key.number}; /* the record named no process */
+    if (!name && of != ROCL_KEY_PROCESS && e->key.process == in->only_process) {
+        const rocl_key unknown = {ROCL_NO_KEY, e->key.agent,
+                                  e->key.number}; /* the record named no process */
         name = rocl_registry_find(&in->run->names_of[of], &unknown);
     }
     return name ? name->facts.name : 0;
