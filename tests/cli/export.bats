@@ -54,8 +54,10 @@ all_of() { # format, fixture, option...
     for db in everything nasty-3.0.5 nasty-sys merged; do
         all_of jsonl "$FIXTURES/$db.db"
         rocpd2csv -q -d csv -o t --duration --bytes "$FIXTURES/$db.db" || [ $? -eq 1 ]
-        # Rows in the same order, times and names.
-        jq -r '[.guid, .agent // "", .name, .start, .end, .duration, .lds_size, .grid_x] | @csv' \
+        # Rows in the same order, times and names; AMD's files number agents.
+        jq -r --slurpfile agents jsonl/t_agent.jsonl '
+            ($agents | map({key: (.guid + .label), value: "Agent \(.logical_index // .id)"}) | from_entries) as $names |
+            [.guid, $names[.guid + (.agent // "")] // "", .name, .start, .end, .duration, .lds_size, .grid_x] | @csv' \
             jsonl/t_kernel.jsonl >ours
         awk -F, 'NR > 1' csv/t_kernel_trace.csv | wc -l >rows
         [ "$(wc -l <ours)" -eq "$(cat rows)" ] || [ "$db" != everything ]

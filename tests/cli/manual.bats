@@ -80,12 +80,12 @@ says("Durations", f"{k['calls']} times, which take {t(k['total_ns'])} in total a
      f"{k['percent']:.2f} % of the {t(total)} of all", f"median is {t(k['median_ns'])}, and 90 percent take no more than "
      f"{t(k['p90_ns'])}", f"GEMM, has {c['names']} names and {c['calls']} calls, with {c['percent']:.2f} %")
 
-big = one(demo["copies"], direction="MEMORY_COPY_DEVICE_TO_HOST", src="Agent 2")
-two = one(demo["copies"], direction="MEMORY_COPY_DEVICE_TO_HOST", src="Agent 3")
-says("Copies", f"{mib(big['bytes'])} from Agent 2 to {big['dst']} in {t(big['total_ns'])}, at {rate(big['bandwidth'])}",
-     f"From Agent 3 it copies {mib(two['bytes'])} in {two['calls']} copies, at {rate(two['bandwidth'])} together; "
+big = one(demo["copies"], direction="MEMORY_COPY_DEVICE_TO_HOST", src="GPU 0")
+two = one(demo["copies"], direction="MEMORY_COPY_DEVICE_TO_HOST", src="GPU 1")
+says("Copies", f"{mib(big['bytes'])} from GPU 0 to {big['dst']} in {t(big['total_ns'])}, at {rate(big['bandwidth'])}",
+     f"From GPU 1 it copies {mib(two['bytes'])} in {two['calls']} copies, at {rate(two['bandwidth'])} together; "
      f"the faster one has {rate(two['max_bandwidth'])}", "from 1 to 4 MiB, the other in that from 4 to 16 MiB")
-assert [(r["from_bytes"], r["to_bytes"], r["calls"]) for r in demo["copy_sizes"] if r["src"] == "Agent 3"] == \
+assert [(r["from_bytes"], r["to_bytes"], r["calls"]) for r in demo["copy_sizes"] if r["src"] == "GPU 1"] == \
        [(4 << 20, 16 << 20, 1), (1 << 20, 4 << 20, 1)]
 
 g = one(demo["overlap"], gpu="GPU 0")
@@ -155,8 +155,8 @@ says("Queues", f"wait {t(sum(r['total_ns'] for r in cause.values()))} in total: 
      f"at most it has {stream['most']}, for {t(stream['most_ns'])}")
 assert stream["others_ns"] == stream["empty_ns"]
 
-host = one(demo["copy_bandwidth"], dst="Agent 0", src="Agent 2")
-gpus = one(demo["copy_bandwidth"], dst="Agent 3")
+host = one(demo["copy_bandwidth"], dst="CPU 0", src="GPU 0")
+gpus = one(demo["copy_bandwidth"], dst="GPU 1")
 says("Queues", f"runs for {t(host['active_ns'])}, {host['active_percent']:.0f} % of the time", f"copies, at "
      f"{rate(host['active_bandwidth'])}", f"peak of {rate(gpus['peak_bandwidth'])} in a slice of {t(gpus['slice_ns'])}",
      f"and {rate(gpus['active_bandwidth'])} while it runs")
@@ -202,7 +202,7 @@ says("Ranks", f"rank 0 has {t(r0['kernels_ns'])} of kernels, {r0['percent']:.2f}
      f"{t(i['max_total_ns'])}, the mean {t(i['mean_total_ns'])}; so its excess is {t(i['excess_ns'])}, its imbalance "
      f"{i['imbalance']:.2f}, and the straggler {i['straggler']}")
 
-m = one(demo["memory"], agent="Agent 2")
+m = one(demo["memory"], agent="GPU 0")
 says("Memory", f"allocates {mib(m['allocated_bytes'])} in {m['allocations']} blocks, and frees one of {m['freed_bytes'] >> 10} KiB",
      f"{m['leaks']} blocks of {mib(m['live_bytes'])} are live", f"one of {demo['leaks'][0]['agent']}, of "
      f"{mib(demo['leaks'][0]['bytes'])}")

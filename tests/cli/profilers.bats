@@ -10,8 +10,8 @@ JOB=("$FIXTURES"/node-rank{0,1,2,3}.db)
 
 # Who is who: GPUs that were used, with their processes.
 who() { # input...
-    rocline query -q --format csv "SELECT DISTINCT k.hostname, k.rank, k.pid, k.tid, k.agent_gpu,
-        a.uuid, a.pci FROM kernel k LEFT JOIN agent a ON a.guid = k.guid AND a.gpu = k.agent_gpu
+    rocline query -q --format csv "SELECT DISTINCT k.hostname, k.rank, k.pid, k.tid, k.agent,
+        a.uuid, a.pci FROM kernel k LEFT JOIN agent a ON a.guid = k.guid AND a.label = k.agent
         AND a.rank = k.rank ORDER BY 1, 2, 4, 5" "$@"
 }
 
@@ -143,7 +143,7 @@ END
     needs jq
     rocline export -q -f jsonl -o - --kinds agent,kernel,process "${JOB[@]}" >t.jsonl
     [ "$(jq -r 'select(.kind == "agent" and .gpu) | [.hostname, .rank, .gpu, .uuid, .pci] | @csv' t.jsonl | sort -u | wc -l)" -eq 16 ]
-    [ "$(jq -r 'select(.kind == "kernel") | .agent_gpu' t.jsonl | sort -u | wc -l)" -eq 8 ]
+    [ "$(jq -r 'select(.kind == "kernel") | .agent' t.jsonl | sort -u | wc -l)" -eq 8 ]
     # Gaps are those of a GPU, not of its number.
     [ "$(rocline query -q --format csv 'SELECT DISTINCT gpu FROM gap' "${JOB[@]}" | wc -l)" -gt 8 ]
 }

@@ -63,8 +63,8 @@ static const opt names_options[] = {
            "kernel names: as the profiler showed them (display, the default), mangled, truncated "
            "(without arguments), or short (also without template arguments)"),
     CHOICE("agent-index-value", agent_index, "FORM", "relative|absolute|type-relative",
-           "agent names: \"Agent N\" by logical index (relative, the default) or by node id "
-           "(absolute), or \"GPU N\" (type-relative)"),
+           "agent names in files of AMD's forms: \"Agent N\" by logical index (relative, the "
+           "default) or by node id (absolute), or \"GPU N\" (type-relative)"),
     FLAG("csv-safe", 0, csv_safe,
          "in CSV and TSV, write a ' before names that spreadsheets would take for formulas"),
     COMMON_END,

@@ -99,7 +99,7 @@ static uint64_t define_metric(ot_part *p, const rocl_track *track)
         const char *agent = track->gpu ? ""
                             : track->agent == ROCL_NONE
                                 ? "an unknown agent"
-                                : rocl_str(c->trace, c->agents[track->agent].label);
+                                : rocl_str(c->trace, c->agents[track->agent].device);
         rocl_label(name, sizeof name, "%s%s%s", allocated ? "Allocated memory" : "Copy bandwidth",
                    track->gpu ? "" : " of ", agent);
         member.unit = ot_text(p->defs, allocated ? "bytes" : "bytes/s");

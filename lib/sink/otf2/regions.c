@@ -165,7 +165,7 @@ static void add_arg(ot_part *p, const rocl_track_arg *arg)
 static void add_agent(ot_part *p, ot_word name, uint32_t agent)
 {
     if (agent != ROCL_NONE)
-        add_text(p, p->sink->words[name], p->sink->system.capture->agents[agent].label);
+        add_text(p, p->sink->words[name], p->sink->system.capture->agents[agent].device);
 }
 
 static void add_size(ot_part *p, ot_word name, const uint32_t size[3])

@@ -150,8 +150,7 @@ bool ot_is_gpu(const ot_system *y, uint32_t agent)
     return rocl_gpu_of(y->capture, agent);
 }
 
-/* "Agent 4 AMD Instinct MI300X", as --agent-index-value chooses; the device in the system tree has
- * the number that is the same for all processes. */
+/* What a process does on a GPU, "GPU 0 AMD Instinct MI300X" like the device in the system tree. */
 uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent)
 {
     const rocl_gpu *g = rocl_gpu_of(y->capture, agent);
@@ -162,11 +161,8 @@ uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent)
     uint32_t group = rocl_map_get(&y->accelerators, key, ROCL_NONE);
     if (group != ROCL_NONE)
         return group;
-    const rocl_agent *a = &y->capture->agents[agent];
-    const char *product = rocl_str(y->trace, a->product ? a->product : a->name);
     char name[256];
-    rocl_label(name, sizeof name, "%s%s%s", rocl_str(y->trace, a->label), *product ? " " : "",
-               product);
+    rocl_gpu_label(y->trace, g, name, sizeof name);
     group = add_group(y, &(ot_group){.name = ot_text(y->defs, name),
                                      .tree = device_tree(y, g),
                                      .creator = creator,
@@ -228,13 +224,13 @@ uint32_t ot_track_location(ot_system *y, const rocl_track *t)
         return add_location(y, find_counter_group(y, k ? k->agent : ROCL_NONE, t->process),
                             OTF2_LOCATION_TYPE_METRIC,
                             k ? rocl_str(y->trace, k->name) : "unknown counter");
-    default: /* "Stream 1"; in a process "Copies of Agent 0", "Stream 1 of an unknown agent" */
+    default: /* "Stream 1"; in a process "Copies of CPU 0", "Stream 1 of an unknown agent" */
         group = ot_agent_group(y, t->process, t->agent);
         rocl_work_label(y->trace, c, t, false, own, sizeof own);
         if (!ot_is_process(y, group))
             return add_stream(y, group, own);
         rocl_label(name, sizeof name, "%s of %s", own,
-                   t->agent != ROCL_NONE ? rocl_str(y->trace, c->agents[t->agent].label)
+                   t->agent != ROCL_NONE ? rocl_str(y->trace, c->agents[t->agent].device)
                                          : "an unknown agent");
         return add_stream(y, group, name);
     }
