@@ -106,11 +106,14 @@ static bool add_hosts(rocl_roster *roster, const rocl_trace *t)
     return true;
 }
 
-/* "/opt/train --key s" -> "train": arguments may be secret. */
+/* "/opt/train --key s" -> "train": arguments may be secret. A single word, and "[TP00] 12", which is
+ * a process of a merged file, are names. */
 static uint32_t program_of(rocl_trace *t, uint32_t command)
 {
     const char *text = command == ROCL_NONE ? "" : rocl_str(t, command);
     const size_t end = strcspn(text, " \t");
+    if (!text[end] || *text == '[')
+        return command == ROCL_NONE ? 0 : command;
     const char *slash = memrchr(text, '/', end), *name = slash ? slash + 1 : text;
     return rocl_strings_put(t->strings, name, (size_t)(text + end - name));
 }

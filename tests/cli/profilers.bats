@@ -142,10 +142,10 @@ END
 @test "tables for other tools: host, rank, GPU, uuid and PCI address are columns" {
     needs jq
     rocline export -q -f jsonl -o - --kinds agent,kernel,process "${JOB[@]}" >t.jsonl
-    [ "$(jq -r 'select(.kind == "agent" and .gpu) | [.hostname, .rank, .gpu, .uuid, .pci] | @csv' t.jsonl | sort -u | wc -l)" -eq 16 ]
+    [ "$(jq -r 'select(.kind == "agent" and .type == "GPU") | [.hostname, .rank, .label, .uuid, .pci] | @csv' t.jsonl | sort -u | wc -l)" -eq 16 ]
     [ "$(jq -r 'select(.kind == "kernel") | .agent' t.jsonl | sort -u | wc -l)" -eq 8 ]
     # Gaps are those of a GPU, not of its number.
-    [ "$(rocline query -q --format csv 'SELECT DISTINCT gpu FROM gap' "${JOB[@]}" | wc -l)" -gt 8 ]
+    [ "$(rocline query -q --format csv 'SELECT DISTINCT agent FROM gap' "${JOB[@]}" | wc -l)" -gt 8 ]
 }
 
 @test "results.csv of rocprof v1 has no place for hosts, which is said" {

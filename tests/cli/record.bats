@@ -436,7 +436,7 @@ END
     same "$(tail -n +2 csv/out_hip_api_trace.csv | wc -l)" 5000
     grep -q '"gemm(float\*)",5000,' csv/out_kernel_trace.csv
     grep -q '"power","W",123.5' csv/out_counter_sample_trace.csv
-    rocstats memory t.rocl | grep -q 'Agent 1 *1 *0 *64.0 KiB' || fail "$(rocstats memory t.rocl)"
+    rocstats memory t.rocl | grep -q 'GPU 0 *1 *0 *64.0 KiB' || fail "$(rocstats memory t.rocl)"
     # Every kernel is tied to the call that launched it.
     rocstats launch t.rocl >launch
     grep -q 'hipLaunchKernel.*5000' launch

@@ -166,8 +166,8 @@ GPU|2|2|1|gfx942|AMD|Hill 2|hill"
 "",0,"0x00007f0000001000"
 "",0,"0xffffffffffff0000"'
     same "$(rocstats copies -q --format csv "$FIXTURES/rocprofv3-6.2.json" | sed -n 2,3p | cut -d, -f2-6)" \
-        '"MEMORY_COPY_DEVICE_TO_HOST","Agent 1","Agent 0",2,16384
-"MEMORY_COPY_HOST_TO_DEVICE","Agent 0","Agent 1",1,8192'
+        '"MEMORY_COPY_DEVICE_TO_HOST","GPU 0","CPU 0",2,16384
+"MEMORY_COPY_HOST_TO_DEVICE","CPU 0","GPU 0",1,8192'
 }
 
 @test "what a call returned unless it is 0, and what driver, graphs and PC samples say" {

@@ -16,7 +16,7 @@ gpus() { # uncompressed.pftrace
 
 # who INPUT...: a fact a line.
 who() {
-    rocline query -q -f tsv "SELECT 'process', hostname, rank, pid, command FROM process ORDER BY hostname, rank, pid" "$@"
+    rocline query -q -f tsv "SELECT 'process', hostname, rank, pid, CASE WHEN command LIKE '%/train %' THEN 'train' ELSE command END FROM process ORDER BY hostname, rank, pid" "$@"
     rocline query -q -f tsv "SELECT 'node', hostname, machine_id, system_name, release, version, hardware FROM (
         SELECT DISTINCT hostname, machine_id, system_name, release, version, hardware FROM node) ORDER BY hostname" "$@"
     rocline query -q -f tsv "SELECT 'kernels', hostname, rank, pid, agent, stream_id, count(*), sum(duration) FROM kernel

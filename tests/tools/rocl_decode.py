@@ -18,7 +18,7 @@ NAMES = {1: "begin", 2: "end", 3: "push", 4: "pop", 5: "mark", 6: "start", 7: "s
          0x70: "dispatch", 0x71: "copy", 0x72: "alloc", 0x73: "barrier", 0x74: "sample",
          0x75: "graph"}
 # Bodies: n number, s signed number, t string, r the rest.
-BODIES = {0x40: "nr", 0x41: "ntr", 0x42: "tttttt", 0x43: "nnnt", 0x44: "r", 0x45: "nnnssstttt",
+BODIES = {0x40: "nr", 0x41: "ntr", 0x42: "tttttt", 0x43: "nnnt", 0x44: "r", 0x45: "nnnssstttttt",
           0x46: "nnt", 0x47: "nnt", 0x48: "nnnssssstt", 0x49: "nnntttt", 0x4a: "r", 0x4b: "np", 0x4c: "nnr", 0x4d: "nnnnnt", 0x50: "nnn",
           0x51: "nn", 0x60: "n", 0x61: "nn", 0x62: "nnr", 0x63: "nv", 0x70: "nssnn" + 13 * "n",
           0x71: "nssnn" + 8 * "n", 0x72: "nssnn" + 9 * "n", 0x73: "nssnn" + 4 * "n",
