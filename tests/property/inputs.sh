@@ -56,7 +56,7 @@ find "$shared" -type f \( -name '*.db' -o -name '*.rpd' -o -name '*.rpd.gz' -o -
     number=$((number + 1))
     name=shared-$number-$(basename "$(dirname "$file")")-$(basename "$file")
     case $name in
-    *.gz) gzip -dc "$file" >"$out/${name%.gz}" ;;
+    *.gz) gzip -dc "$file" >"$out/${name%.gz}" 2>/dev/null || rm "$out/${name%.gz}" ;; # damaged ones
     *) cp "$file" "$out/$name" ;;
     esac
 done

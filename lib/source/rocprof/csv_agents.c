@@ -242,6 +242,23 @@ rocl_status csv_put_properties(rocl_trace *t, rocl_model_capture *c, rocl_proper
     return ROCL_OK;
 }
 
+/* A file of rows by guid may be of a job on several hosts, and names none: each process has a node of
+ * its own. */
+static bool part_processes(rocl_records_input *in)
+{
+    const csv_run *run = in->state;
+    rocl_capture *c = &in->capture->pub;
+    bool by_guid = false;
+    for (size_t i = 0; i < in->file_count; i++)
+        by_guid |= (run->files[i].has & ROCPROF_BIT(GUID)) != 0;
+    for (uint32_t i = 0; i < c->process_count && by_guid && c->process_count > 1; i++) {
+        if (!rocl_define(c, ROCL_DEFINE_NODE))
+            return false;
+        ((rocl_process *)rocl_definition_at(c, ROCL_DEFINE_PROCESS, i))->node = i;
+    }
+    return true;
+}
+
 rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err)
 {
     const csv_run *run = in->state;
@@ -267,5 +284,7 @@ rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err)
         if (known || a->type_index < 0)
             rocl_label_agent(in->trace, a);
     }
+    if (!run->who.process_count && !part_processes(in))
+        return rocl_fail_memory(err);
     return rocprof_who_apply(&run->who, in, err);
 }
