@@ -113,7 +113,7 @@ static bool find_rank(const rocl_capture *c, uint32_t node, uint64_t *key)
     for (uint32_t i = 0; i < c->process_count; i++) {
         const rocl_process *p = &c->processes[i];
         const uint32_t on = p->node < c->node_count ? p->node : c->node_count == 1 ? 0 : ROCL_NONE;
-        if (on != node || p->rank < 0 || p->pid <= 0)
+        if (on != node || p->rank < 0 || p->pid <= 1) /* 1: of any container */
             continue;
         *key = rocl_mix64((uint64_t)p->pid) ^ (uint64_t)(uint32_t)p->rank;
         return true;
@@ -183,7 +183,8 @@ static rocl_status number_machines(numbering *n, rocl_capture *c, rocl_error *er
         st = decide_machine(n, c, c->node_count ? 0 : ROCL_NONE, of, &c->machine, err);
     for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
         rocl_agent *a = (rocl_agent *)(uintptr_t)&c->agents[i];
-        const uint32_t node = node_of_agent(c, a);
+        const uint32_t node = rocl_node_or_only(c, node_of_agent(c, a));
+        a->node = node < c->node_count ? node : a->node;
         if (node < c->node_count || a->process < c->process_count)
             st = decide_machine(n, c, node, of, &a->machine, err);
         else
@@ -318,6 +319,14 @@ static rocl_status order_gpus(rocl_trace *t, rocl_error *err)
         for (size_t k = first; k < end; k++)
             t->gpus[k].id = given ? (uint32_t)t->gpus[k].number : (uint32_t)(k - first);
     }
+    /* A number that counts what a process sees becomes that of the machine, which tells GPUs apart
+     * in outputs, too. */
+    for (size_t i = 0; i < t->capture_count; i++)
+        for (uint32_t k = 0; k < t->captures[i]->pub.agent_count; k++) {
+            rocl_agent *a = (rocl_agent *)(uintptr_t)&t->captures[i]->pub.agents[k];
+            if (a->ordinal && a->gpu != ROCL_NONE)
+                a->absolute_index = t->gpus[a->gpu].id;
+        }
     return ROCL_OK;
 }
 

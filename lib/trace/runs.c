@@ -146,11 +146,11 @@ static rocl_status list_occurrences(finder *f, rocl_error *err)
 static bool ran_again(const finder *f, const occurrence *a, const occurrence *b)
 {
     const rocl_trace *t = f->trace;
-    const bool same_process = a->pid > 0 && a->pid == b->pid && a->machine == b->machine &&
-                              a->machine < t->machine_count &&
-                              rocl_machine_is_named(&t->machines[a->machine]);
+    const bool same_process = a->pid > 0 && a->pid == b->pid && a->machine == b->machine;
+    const bool same_clock = a->machine < t->machine_count && b->machine < t->machine_count &&
+                            t->machines[a->machine].clock == t->machines[b->machine].clock;
     return t->captures[a->capture]->source != t->captures[b->capture]->source && !same_process &&
-           f->groups[a->group].last < f->groups[b->group].first;
+           same_clock && f->groups[a->group].last < f->groups[b->group].first;
 }
 
 static rocl_status number_by_ranks(finder *f, rocl_error *err)

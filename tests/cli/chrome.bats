@@ -503,7 +503,7 @@ merge_by_text() { # prefix, prefix, device, device
     [ "$(rocline query -q -f csv "SELECT hostname FROM node" r0.json r1.json | tail -n +2 | sort -u)" == '"a1"' ]
     [ "$(links_of r0.json r1.json)" == "k0,70,0,1;k1,71,1,1;GPU 0;GPU 1" ] || fail "$(links_of r0.json r1.json)"
     rocstats memory -q --format csv r0.json >memory.csv
-    [ "$(sed -n 2,3p memory.csv | cut -d, -f2 | paste -sd' ')" == '"CPU" "GPU 2"' ] || fail "$(cat memory.csv)"
+    [ "$(sed -n 2,3p memory.csv | cut -d, -f2 | paste -sd' ')" == '"CPU 0" "GPU 2"' ] || fail "$(cat memory.csv)"
     rocpd2csv -q -d out -o o r0.json
     [ "$(tail -n 1 out/o_counter_sample_trace.csv | cut -d, -f3,6,7,8)" == '"GPU 2","Total Reserved","bytes",64' ]
 }

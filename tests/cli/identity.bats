@@ -274,3 +274,34 @@ END
         says 'add --consolidate'
     done
 }
+
+@test "ranks of one host that each see but device 0 have GPUs of their own, in every form" {
+    trace node0_1000.17000000000.pt.trace.json 0 1000 1000
+    trace node0_1001.17000000000.pt.trace.json 1 1001 1200
+    totals() { # INPUT...
+        rocline info -q --format json "$@" | jq -c '.data.totals.rows[0] | [.hosts, .gpus, .ranks, .events]'
+    }
+    [ "$(totals node0_*)" = '[1,2,2,8]' ]
+    rocmerge -q -o m.db node0_*
+    rocmerge -q --flat -o flat.db node0_*
+    rocpd2pftrace -q -o p.pftrace node0_*
+    for layout in trace rocprofv3 rocprof; do
+        rtg2json -q --layout $layout -o $layout.json node0_*
+    done
+    rocpd2csv -q --style rocprofv3 -d csv -o x node0_*
+    for made in m.db flat.db p.pftrace trace.json rocprofv3.json rocprof.json; do
+        [ "$(totals $made)" = '[1,2,2,8]' ] || fail "$made: $(totals $made)"
+    done
+    [ "$(totals csv/*)" = '[1,2,2,8]' ] || fail "$(totals csv/*)"
+    # Agents are of the node of their process.
+    [ "$(rocline query -q -f csv 'SELECT count(*) FROM agent WHERE nid IS NULL' node0_* | tail -n 1)" -eq 0 ]
+}
+
+@test "cycles of one process, and clocks that have nothing in common, are no runs" {
+    trace rank0.1.pt.trace.json 0 1000 1000
+    trace rank0.2.pt.trace.json 0 1000 9000000
+    [ "$(rocline info -q --format json rank0.?.pt.trace.json | jq -c '.data.totals.rows[0] | [.hosts, .gpus, .runs]')" = '[1,1,1]' ]
+    trace rank0.json 0 77 1
+    try 0 rocline info rank0.json "$FIXTURES/rank0.db"
+    [[ "$stderr" != *" runs: "* ]] || fail "$stderr"
+}

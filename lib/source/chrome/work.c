@@ -298,8 +298,9 @@ static void name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gpus
             gpus[(*count)++] = (process_gpu){a->process, (uint64_t)a->id};
             a->ordinal = k->ordinal;
         } else if ((uint64_t)a->id == HOST_AGENT) {
-            a->absolute_index = a->logical_index = a->type_index = -1;
-            a->label = a->type_name;
+            a->absolute_index = a->logical_index = -1;
+            a->type_index = 0;
+            a->label = rocl_strings_put(c->trace->strings, "CPU 0", 5);
         }
     }
     for (size_t i = 0; i < *count && n < CHROME_GPUS_MAX; i++) { /* also of other processes */
