@@ -147,10 +147,12 @@ static bool ran_again(const finder *f, const occurrence *a, const occurrence *b)
 {
     const rocl_trace *t = f->trace;
     const bool same_process = a->pid > 0 && a->pid == b->pid && a->machine == b->machine;
-    const bool same_clock = a->machine < t->machine_count && b->machine < t->machine_count &&
-                            t->machines[a->machine].clock == t->machines[b->machine].clock;
+    const rocl_machine *x = &t->machines[a->machine], *y = &t->machines[b->machine];
+    /* A run has a rank on one host; what names no host may count time from another begin. */
+    const bool comparable =
+        x->clock == y->clock || (rocl_machine_is_named(x) && rocl_machine_is_named(y));
     return t->captures[a->capture]->source != t->captures[b->capture]->source && !same_process &&
-           same_clock && f->groups[a->group].last < f->groups[b->group].first;
+           comparable && f->groups[a->group].last < f->groups[b->group].first;
 }
 
 static rocl_status number_by_ranks(finder *f, rocl_error *err)

@@ -430,7 +430,7 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
     rocl_written written = {0};
     if (st == ROCL_OK)
         st = rocl_csv_outs_commit(&r.outs, &written, err);
-    if (st == ROCL_OK && o->style != ROCL_CSV_ROCPROFV3 && t->named_count > 1)
+    if (st == ROCL_OK && o->style != ROCL_CSV_ROCPROFV3 && t->named_count > 1 && t->opt.explain)
         rocl_notice(t,
                     "CSV as of rocpd has no place for hosts and ranks: rows of %zu hosts differ by "
                     "their GUIDs; --style rocprofv3 keeps them",
