@@ -54,7 +54,7 @@ typedef struct span {
     int64_t first, last;
 } span;
 
-static void widen(int64_t *first, int64_t *last, int64_t to_first, int64_t to_last)
+static void widen_span(int64_t *first, int64_t *last, int64_t to_first, int64_t to_last)
 {
     *first = to_first < *first ? to_first : *first;
     *last = to_last > *last ? to_last : *last;
@@ -66,14 +66,14 @@ void rocl_widen_to_capture(rocl_trace *t, rocl_model_capture *c, int64_t *first,
     int64_t from = 0, to = 0;
     for (uint32_t i = 0; i < c->pub.process_count; i++)
         if (rocl_knows_times(&c->pub.processes[i]))
-            widen(first, last, c->pub.processes[i].init, c->pub.processes[i].fini);
+            widen_span(first, last, c->pub.processes[i].init, c->pub.processes[i].fini);
     if (!rocl_peeks_at_times(c))
         return;
     /* Errors are reported when the events are read. Drift is negligible here. */
     if (c->source->ops->peek_times(t, c, &from, &to, &any, NULL) == ROCL_OK && any &&
         !__builtin_add_overflow(from, c->offset, &from) &&
         !__builtin_add_overflow(to, c->offset, &to))
-        widen(first, last, from, to);
+        widen_span(first, last, from, to);
 }
 
 static int compare_by_first(const void *a, const void *b)

@@ -1,9 +1,9 @@
 /* Which captures of a trace are of one run of the program. Inputs of several runs, named together
  * by mistake, would add up to one trace that nobody has recorded.
  *
- * Only ranks tell: a rank that occurs in two inputs, at times that do not overlap, ran twice. Host
- * names do not (a run has several), nor do gaps (a run may pause, and clocks of hosts may be years
- * apart).
+ * Only ranks tell: a rank that occurs in two inputs, at times that do not overlap, ran twice. Gaps
+ * do not tell (a run may pause, and clocks of hosts may be years apart), and times are compared only
+ * on one clock, or between two hosts with names: a run has a rank on one of them.
  *
  *     group   Captures on one clock whose times overlap, directly or through others.
  *     run     Two groups that have a rank in common, the one after the other, are different runs:
@@ -13,7 +13,7 @@
  *             run 1; and so is a capture whose times are unknown.
  *
  * Not told by: two captures of one input; a process that was recorded several times, which is known
- * by its pid on a machine with a name; a rank whose times on two clocks overlap.
+ * by its pid on one machine; a rank whose times on two clocks overlap.
  *
  * Times are those that definitions and the ends of inputs tell: no event is read for this. */
 #ifndef ROCL_TRACE_RUNS_H
