@@ -301,7 +301,7 @@ static const char *check_slow_rank(adviser *a, const rocl_table *t)
 /* The length of the part of a name that a sentence shows, in whole characters. */
 static int name_part(const char *name)
 {
-    return rocl_name_part(name, 60);
+    return rocl_name_prefix(name, 60);
 }
 
 /* Of kernels with a tenth of the time and more. */

@@ -381,8 +381,8 @@ typedef struct row {
 
 static void share_out(const attribution *a, row *r)
 {
-    r->own_percent = rocl_share(r->in.own, a->all);
-    r->total_percent = rocl_share(r->of.total, a->all);
+    r->own_percent = rocl_percent(r->in.own, a->all);
+    r->total_percent = rocl_percent(r->of.total, a->all);
 }
 
 static row make_row(const attribution *a, uint32_t id)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/gaps.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "analysis/samples.h"
 #include "analysis/shares.h"
 #include "base/array.h"
@@ -103,7 +103,7 @@ static rocl_gap_track describe_track(const busy *b, uint64_t track)
 typedef struct work {
     const rocl_event *e;
     rocl_kind kind;
-    rocl_part part;
+    rocl_activity part;
     uint32_t queue, stream;
 } work;
 
@@ -113,7 +113,7 @@ static rocl_status add_to_track(busy *b, unsigned worker, const rocl_capture *c,
     const uint64_t key[4] = {track, (uint64_t)w->e->start, (uint64_t)w->e->end,
                              rocl_row_word(w->e->id, w->kind) ^ (uint64_t)c->index << 48};
     const uint64_t numbers[] = {w->part, w->e->name, rocl_process_word(c, w->e), w->e->stack_id};
-    if (b->ends && w->part != ROCL_PART_COPY) {
+    if (b->ends && w->part != ROCL_ACTIVITY_COPY) {
         const uint64_t end[2] = {key[0], key[2]};
         rocl_status st = rocl_sorter_add(b->ends, worker, end, NULL, 0, err);
         if (st != ROCL_OK)
@@ -134,12 +134,12 @@ static rocl_status add_busy_batch(void *self, unsigned worker, const rocl_batch 
         work w;
         if (batch->kind == ROCL_DISPATCH) {
             const rocl_dispatch *d = &batch->dispatches[i];
-            w = (work){&d->e, ROCL_DISPATCH, ROCL_PART_COMPUTE, d->queue, d->stream};
-            if (!rocl_find_part(b->c.trace, &b->parts[worker], d->e.name, &w.part))
+            w = (work){&d->e, ROCL_DISPATCH, ROCL_ACTIVITY_COMPUTE, d->queue, d->stream};
+            if (!rocl_find_activity(b->c.trace, &b->parts[worker], d->e.name, &w.part))
                 return rocl_fail_memory(err);
         } else {
             const rocl_copy *k = &batch->copies[i];
-            w = (work){&k->e, ROCL_COPY, ROCL_PART_COPY, k->queue, k->stream};
+            w = (work){&k->e, ROCL_COPY, ROCL_ACTIVITY_COPY, k->queue, k->stream};
         }
         const unsigned n = rocl_gpus_of(batch, i, gpus);
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
@@ -219,7 +219,7 @@ static rocl_status end_track(busy *b, rocl_error *err)
     return st;
 }
 
-static rocl_status sweep_work(busy *b, sweep *s, rocl_part p, const rocl_gpu_work *w,
+static rocl_status sweep_work(busy *b, sweep *s, rocl_activity p, const rocl_gpu_work *w,
                               rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -228,14 +228,14 @@ static rocl_status sweep_work(busy *b, sweep *s, rocl_part p, const rocl_gpu_wor
     if (b->ends) {
         st = pass_ends(b, s, w->start, err);
         pass_time(&s->levels, w->start);
-        s->levels.now += p != ROCL_PART_COPY;
+        s->levels.now += p != ROCL_ACTIVITY_COPY;
     }
     if (st == ROCL_OK && b->gaps)
         st = rocl_gaps_add_work(b->gaps, w, err);
     s->last = w->end > s->last ? w->end : s->last;
-    s->copies += p == ROCL_PART_COPY;
-    s->kernels += p != ROCL_PART_COPY;
-    s->communications += p == ROCL_PART_COMMUNICATION;
+    s->copies += p == ROCL_ACTIVITY_COPY;
+    s->kernels += p != ROCL_ACTIVITY_COPY;
+    s->communications += p == ROCL_ACTIVITY_COMMUNICATION;
     rocl_covers_extend(s->covers, p, w->start, w->end);
     return st;
 }
@@ -243,7 +243,7 @@ static rocl_status sweep_work(busy *b, sweep *s, rocl_part p, const rocl_gpu_wor
 /* Work as stored in the sorter. */
 typedef struct sorted_work {
     uint64_t track;
-    rocl_part part;
+    rocl_activity part;
     rocl_gpu_work w;
 } sorted_work;
 
@@ -252,8 +252,8 @@ static sorted_work read_work(const rocl_sort_record *rec)
     uint64_t v[4];
     rocl_read_numbers(rec, v, 4);
     return (sorted_work){rec->key[0],
-                         (rocl_part)v[0],
-                         {v[0] == ROCL_PART_COPY, (int64_t)rec->key[1], (int64_t)rec->key[2],
+                         (rocl_activity)v[0],
+                         {v[0] == ROCL_ACTIVITY_COPY, (int64_t)rec->key[1], (int64_t)rec->key[2],
                           (uint32_t)v[1], v[2], v[3], rec->key[3] ^ v[2] >> 32 << 48}};
 }
 
@@ -383,11 +383,11 @@ static rocl_status measure_overlap(const busy *b, const sweep *s, overlap_row *r
     r->both = r->copy - r->exposed_copy;
     r->idle = r->wall - r->all;
     r->hidden = r->communication - r->exposed_communication;
-    r->busy_percent = rocl_share(r->all, r->wall);
-    r->hidden_copy_percent = rocl_share(r->both, r->copy);
-    r->wall_percent = rocl_share(r->communication, r->wall);
-    r->exposed_percent = rocl_share(r->exposed_communication, r->wall);
-    r->hidden_percent = rocl_share(r->hidden, r->communication);
+    r->busy_percent = rocl_percent(r->all, r->wall);
+    r->hidden_copy_percent = rocl_percent(r->both, r->copy);
+    r->wall_percent = rocl_percent(r->communication, r->wall);
+    r->exposed_percent = rocl_percent(r->exposed_communication, r->wall);
+    r->hidden_percent = rocl_percent(r->hidden, r->communication);
     if (r->idle < 0 || r->both < 0 ||
         r->compute + r->exposed_communication + r->exposed_copy + r->idle != r->wall)
         return rocl_fail(err, ROCL_INTERNAL, "busy and idle time do not add up");
@@ -422,7 +422,7 @@ static rocl_status put_overlap(const busy *b, rocl_tables *out, rocl_error *err)
             for (unsigned k = 0; k <= LEVELS; k++)
                 if (ns[k])
                     rocl_add_row(
-                        &r, &(level_row){rows[i].gpu, k, ns[k], rocl_share(ns[k], rows[i].wall)});
+                        &r, &(level_row){rows[i].gpu, k, ns[k], rocl_percent(ns[k], rows[i].wall)});
             if (ns[LEVELS])
                 rocl_set_note(&r, "64 stands for 64 and more");
         }
@@ -547,10 +547,10 @@ static rocl_status take_work(busy *b, rocl_taken *from, rocl_error *err)
             numbers[3] = rocl_take_number(from);
             key[3] = rocl_take_number(from);
         }
-        if (from->r.bad || key[0] >= b->c.trace->gpu_count || numbers[0] >= ROCL_PARTS ||
+        if (from->r.bad || key[0] >= b->c.trace->gpu_count || numbers[0] >= ROCL_ACTIVITIES ||
             numbers[2] >> 32 >= b->c.trace->capture_count)
             return rocl_team_bad_message(err);
-        if (b->ends && numbers[0] != ROCL_PART_COPY)
+        if (b->ends && numbers[0] != ROCL_ACTIVITY_COPY)
             st = rocl_sorter_add(b->ends, 0, (const uint64_t[]){key[0], key[2]}, NULL, 0, err);
         if (st == ROCL_OK)
             st = rocl_add_numbers(b->sorter, 0, key, numbers, b->gaps ? 4 : 2, err);

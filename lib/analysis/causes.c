@@ -209,7 +209,7 @@ void rocl_causes_put(const rocl_causes *causes, const rocl_gpu_sums of[2], rocl_
     rows[n++] = row_of_times(ROCL_CAUSE_BESIDE, -of[0].beside, -of[1].beside);
     rows[n++] = row_of_times(ROCL_CAUSE_IDLE, of[0].idle[wall], of[1].idle[wall]);
     for (size_t i = 0; i < n; i++)
-        rows[i].percent = rocl_share(rows[i].change, rows[0].total[0]);
+        rows[i].percent = rocl_percent(rows[i].change, rows[0].total[0]);
     qsort(rows + 1, n - 1, sizeof *rows, compare_rows);
     rocl_add_top_rows(&r, rows, n, sizeof *rows, add_row);
 }

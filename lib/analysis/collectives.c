@@ -17,7 +17,7 @@
 #include "analysis/facts.h"
 #include "analysis/gaps.h"
 #include "base/map.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "analysis/shares.h"
 #include "base/array.h"
 #include "model/collectives.h"
@@ -88,7 +88,7 @@ typedef struct cover {
 
 /* A participant that another rank of a team has measured. */
 typedef struct measured {
-    uint32_t rank, gpu_after;
+    uint32_t rank, gpu_plus1;
     int64_t communication, exposed;
 } measured;
 
@@ -424,7 +424,7 @@ static rocl_status measure_exposure(collectives *k, rocl_put *to, rocl_error *er
         const exposure e = measure_rank(k, i, i + 1, INT64_MAX);
         k->ranks[i].communication = e.communication;
         k->ranks[i].exposed = e.exposed;
-        k->ranks[i].exposed_percent = rocl_share(e.exposed, e.communication);
+        k->ranks[i].exposed_percent = rocl_percent(e.exposed, e.communication);
         k->ranks[i].mean_wait = rocl_mean(k->ranks[i].wait, k->ranks[i].whole);
     }
     return st;
@@ -708,7 +708,7 @@ static void add_rank(void *sum, const void *row)
     s->wait = rocl_add_saturated(s->wait, r->wait);
     s->communication = rocl_add_saturated(s->communication, r->communication);
     s->exposed = rocl_add_saturated(s->exposed, r->exposed);
-    s->exposed_percent = rocl_share(s->exposed, s->communication);
+    s->exposed_percent = rocl_percent(s->exposed, s->communication);
     s->mean_wait = rocl_mean(s->wait, s->whole);
 }
 
@@ -748,7 +748,7 @@ static void add_step(void *sum, const void *row)
     s->length = rocl_add_saturated(s->length, t->length);
     s->communication = rocl_add_saturated(s->communication, t->communication);
     s->exposed = rocl_add_saturated(s->exposed, t->exposed);
-    s->percent = rocl_share(s->exposed, s->length);
+    s->percent = rocl_percent(s->exposed, s->length);
 }
 
 static void put_steps(collectives *k, rocl_tables *out)
@@ -757,7 +757,7 @@ static void put_steps(collectives *k, rocl_tables *out)
     if (n)
         memmove(k->all_steps, k->all_steps + 1, n * sizeof *k->all_steps);
     for (size_t i = 0; i < n; i++)
-        k->all_steps[i].percent = rocl_share(k->all_steps[i].exposed, k->all_steps[i].length);
+        k->all_steps[i].percent = rocl_percent(k->all_steps[i].exposed, k->all_steps[i].length);
     if (n)
         qsort_r(k->all_steps, n, sizeof *k->all_steps, compare_steps, k);
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &step_table, 0);
@@ -822,12 +822,12 @@ static void add_measured(collectives *k)
     for (size_t i = 0; i < k->elsewhere_count; i++) {
         const measured *e = &k->elsewhere[i];
         const uint32_t at = rocl_collectives_find(
-            &k->match, e->rank, e->gpu_after ? &k->c.trace->gpus[e->gpu_after - 1] : NULL);
+            &k->match, e->rank, e->gpu_plus1 ? &k->c.trace->gpus[e->gpu_plus1 - 1] : NULL);
         if (at == ROCL_NONE)
             continue;
         k->ranks[at].communication = e->communication;
         k->ranks[at].exposed = e->exposed;
-        k->ranks[at].exposed_percent = rocl_share(e->exposed, e->communication);
+        k->ranks[at].exposed_percent = rocl_percent(e->exposed, e->communication);
     }
 }
 
@@ -938,7 +938,7 @@ static rocl_status put_kernel(void *ctx, const rocl_collective_kernel *k, rocl_e
 {
     rocl_put *to = ctx;
     rocl_put_number(to, k->rank + 1);
-    rocl_put_number(to, k->gpu_after);
+    rocl_put_number(to, k->gpu_plus1);
     rocl_put_text(to, k->communicator.name);
     rocl_put_text(to, k->communicator.ranks);
     rocl_put_text(to, k->communicator.kernel);
@@ -954,12 +954,12 @@ static rocl_status put_kernel(void *ctx, const rocl_collective_kernel *k, rocl_e
     return rocl_put_piece(to, err);
 }
 
-/* rank_after was read. */
-static rocl_status take_kernel(collectives *k, uint64_t rank_after, rocl_taken *from,
+/* rank_plus1 was read. */
+static rocl_status take_kernel(collectives *k, uint64_t rank_plus1, rocl_taken *from,
                                rocl_error *err)
 {
-    rocl_collective_kernel x = {.rank = (uint32_t)rank_after - 1};
-    x.gpu_after = (uint32_t)rocl_take_number(from);
+    rocl_collective_kernel x = {.rank = (uint32_t)rank_plus1 - 1};
+    x.gpu_plus1 = (uint32_t)rocl_take_number(from);
     x.communicator.name = rocl_take_text(from);
     x.communicator.ranks = rocl_take_text(from);
     x.communicator.kernel = rocl_take_text(from);
@@ -972,7 +972,7 @@ static rocl_status take_kernel(collectives *k, uint64_t rank_after, rocl_taken *
     x.end = x.start + (int64_t)rocl_take_number(from);
     x.capture = (uint32_t)rocl_take_number(from);
     x.row = rocl_take_number(from);
-    if (from->r.bad || x.rank >= k->match.ranks.count || x.gpu_after > k->c.trace->gpu_count ||
+    if (from->r.bad || x.rank >= k->match.ranks.count || x.gpu_plus1 > k->c.trace->gpu_count ||
         x.kind >= ROCL_COLLECTIVE_KINDS || x.capture >= k->c.trace->capture_count)
         return rocl_team_bad_message(err);
     return rocl_collectives_put(&k->match, 0, &x, err);
@@ -1047,10 +1047,10 @@ static rocl_status take_collectives(void *self, unsigned rank, rocl_taken *from,
         if (!ROCL_GROW(k->elsewhere, k->elsewhere_cap, k->elsewhere_count + 1))
             return rocl_fail_memory(err);
         measured *e = &k->elsewhere[k->elsewhere_count++];
-        *e = (measured){.rank = (uint32_t)next - 1, .gpu_after = (uint32_t)rocl_take_number(from)};
+        *e = (measured){.rank = (uint32_t)next - 1, .gpu_plus1 = (uint32_t)rocl_take_number(from)};
         e->communication = rocl_take_signed(from);
         e->exposed = rocl_take_signed(from);
-        if (from->r.bad || e->gpu_after > k->c.trace->gpu_count)
+        if (from->r.bad || e->gpu_plus1 > k->c.trace->gpu_count)
             return rocl_team_bad_message(err);
     }
     while (st == ROCL_OK && !rocl_taken_all(from))

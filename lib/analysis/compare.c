@@ -186,7 +186,7 @@ static rocl_status fill_pairs(pairs *p, rocl_sorter *sorter, rocl_sorter *aside,
 static void compute_change(pair *p)
 {
     p->change = p->of[B].total - p->of[A].total;
-    p->change_percent = rocl_share(p->change, p->of[A].total);
+    p->change_percent = rocl_percent(p->change, p->of[A].total);
 }
 
 static void describe_pair(pair *p)

@@ -226,7 +226,7 @@ static void describe_row(const edits *e, edit_row *row, rocl_i128 whole, rocl_ta
         row->number[k] = (int64_t)row->place[k] - e->g.lane_begin[k][lane];
     }
     row->change = rocl_narrow(row->sum[B] - row->sum[A]);
-    row->percent = rocl_share(row->change, rocl_narrow(whole));
+    row->percent = rocl_percent(row->change, rocl_narrow(whole));
     row->previous = name_neighbour(e, row, row->previous_at, out);
     row->next = name_neighbour(e, row, row->next_at, out);
 }

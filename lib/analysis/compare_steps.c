@@ -274,7 +274,7 @@ static step_row describe_pair(const step_pairs *p, const step_pair *pair)
         row.wall_change = row.wall[B] - row.wall[A];
         row.busy_change = row.busy[B] - row.busy[A];
         row.kernel_change = row.kernel_ns[B] - row.kernel_ns[A];
-        row.percent = rocl_share(row.wall_change, row.wall[A]);
+        row.percent = rocl_percent(row.wall_change, row.wall[A]);
     }
     return row;
 }

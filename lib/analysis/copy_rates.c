@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "analysis/report.h"
 #include "analysis/slices.h"
 #include "base/order.h"
@@ -139,7 +139,7 @@ static void describe_link(copy_rates *r, link *l)
     l->median = n ? (r->sorted[(n - 1) / 2] + r->sorted[n / 2]) / 2 : NAN;
     l->average = rocl_ratio((double)l->sum * 1e9, (double)l->sized.measure);
     l->wall_average = is_sized(l) ? rocl_ratio((double)l->sum * 1e9, (double)time.length) : NAN;
-    l->active_percent = rocl_share(l->active.measure, (int64_t)time.length);
+    l->active_percent = rocl_percent(l->active.measure, (int64_t)time.length);
     l->slice_ns = (double)time.length / (double)time.count;
 }
 

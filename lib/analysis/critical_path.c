@@ -324,7 +324,7 @@ static rocl_status put_classes(const critical_path *p, rocl_tables *out, int64_t
             rows[count++] = rows[i];
     }
     for (size_t i = 0; i < count; i++)
-        rows[i].percent = rocl_share(rows[i].ns, wall);
+        rows[i].percent = rocl_percent(rows[i].ns, wall);
     const rocl_report_rows r = rocl_begin_table(&p->c, out, &class_table, 0);
     char unlinked[96] = "", waits[128] = "";
     if (p->d->unlinked)
@@ -351,7 +351,7 @@ static void put_names(critical_path *p, rocl_tables *out, int64_t wall)
     for (size_t i = 1; i < p->sum_count; i++)
         if (p->sums[i].count) {
             p->sums[n] = p->sums[i];
-            p->sums[n].percent = rocl_share(p->sums[n].ns, wall);
+            p->sums[n].percent = rocl_percent(p->sums[n].ns, wall);
             n++;
         }
     qsort_r(p->sums, n, sizeof *p->sums, compare_sums, p);
@@ -389,7 +389,7 @@ static void put_ranks(critical_path *p, rocl_tables *out)
         char name[48];
         rocl_rank_name(&list->all[w->rank_index], name);
         w->rank = rocl_tables_text(out, name, strlen(name));
-        w->percent = rocl_share(w->ns, p->ranks[w->rank_index].wall);
+        w->percent = rocl_percent(w->ns, p->ranks[w->rank_index].wall);
     }
     for (uint32_t i = 0; i < list->count; i++) { /* in place: no more lookups */
         char name[48];

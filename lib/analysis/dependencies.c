@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "base/map.h"
 
 /* A range of a thread that is open. Times count from the begin of the trace from here on. */
@@ -15,9 +15,9 @@ typedef struct frame {
     uint32_t what;
     rocl_waits_for waits;
     uint32_t begun;      /* slot of the thread when it began; of those that wait */
-    uint32_t own_after;  /* in owns, + 1: work that it launched and waits for; 0: none */
+    uint32_t own_plus1;  /* in owns, + 1: work that it launched and waits for; 0: none */
     uint32_t stream;     /* handle that it names; 0: none */
-    uint32_t mark_after; /* in marks, + 1: the event that it waits for; 0: not known */
+    uint32_t mark_plus1; /* in marks, + 1: the event that it waits for; 0: not known */
 } frame;
 
 typedef struct thread {
@@ -29,7 +29,7 @@ typedef struct thread {
     int64_t last;     /* begin or end of a range */
     /* Of PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
      * process that does; 0: none. */
-    uint32_t caller_after, next_engine;
+    uint32_t caller_plus1, next_engine;
     uint32_t outside; /* what: no range is open */
     frame *open;      /* the outermost first */
     size_t depth, cap;
@@ -60,7 +60,7 @@ typedef struct handle {
     size_t lane_count, lane_cap;
     uint32_t own;        /* lane for work that does not name its own; 0: none yet */
     uint32_t waits;      /* of a stream: links to what its next work waits for, + 1 */
-    uint32_t mark_after; /* of an event: when it was last recorded */
+    uint32_t mark_plus1; /* of an event: when it was last recorded */
 } handle;
 
 /* An event as it was recorded: after what had been launched into its stream by then. */
@@ -83,7 +83,7 @@ typedef struct work {
     uint64_t number; /* of all work; 0: free */
     uint32_t slot, what;
     uint32_t lanes[ROCL_PLACES]; /* 0: unknown */
-    uint32_t process, own_after, collective_after;
+    uint32_t process, own_plus1, collective_plus1;
     uint32_t older, newer;    /* on its stream, + 1 */
     uint32_t waits, is_under; /* links, + 1: what it waits for, and what waits for it to end */
     int64_t launched, end;
@@ -96,8 +96,8 @@ typedef struct work {
 typedef struct process_state {
     uint32_t slot;         /* the end of the last work in it; 0: none */
     uint32_t latest;       /* of its streams: where work ended last; 0: none */
-    uint32_t host_after;   /* thread, + 1, that last began a range, of those that launch work */
-    uint32_t engine_after; /* a thread, + 1, of PyTorch's backward pass; 0: none */
+    uint32_t host_plus1;   /* thread, + 1, that last began a range, of those that launch work */
+    uint32_t engine_plus1; /* a thread, + 1, of PyTorch's backward pass; 0: none */
     int32_t rank;
     uint32_t rank_index; /* in the list of ranks */
     bool waited;         /* some call that waits for all has returned */
@@ -234,35 +234,35 @@ static pending take_pending(dependencies *d)
     return first;
 }
 
-static void leave_own(dependencies *d, uint32_t own_after, rocl_status *st, rocl_error *err)
+static void leave_own(dependencies *d, uint32_t own_plus1, rocl_status *st, rocl_error *err)
 {
-    own *o = own_after ? &d->owns[own_after - 1] : NULL;
+    own *o = own_plus1 ? &d->owns[own_plus1 - 1] : NULL;
     if (!o || --o->users)
         return;
     free_slot(d, &o->slot);
-    if (!leave_place(&d->own_places, own_after - 1))
+    if (!leave_place(&d->own_places, own_plus1 - 1))
         *st = rocl_fail_memory(err);
 }
 
 /* ---- events that are recorded ---------------------------------------------------------------- */
 
-static void leave_mark(dependencies *d, uint32_t mark_after, rocl_status *st, rocl_error *err)
+static void leave_mark(dependencies *d, uint32_t mark_plus1, rocl_status *st, rocl_error *err)
 {
-    mark *m = mark_after ? &d->marks[mark_after - 1] : NULL;
+    mark *m = mark_plus1 ? &d->marks[mark_plus1 - 1] : NULL;
     if (!m || --m->users)
         return;
     free_slot(d, &m->slot);
-    if (!leave_place(&d->mark_places, mark_after - 1))
+    if (!leave_place(&d->mark_places, mark_plus1 - 1))
         *st = rocl_fail_memory(err);
 }
 
-static bool add_link(dependencies *d, uint32_t *list, uint32_t mark_after)
+static bool add_link(dependencies *d, uint32_t *list, uint32_t mark_plus1)
 {
     uint32_t i;
     if (!TAKE(d, link, i))
         return false;
-    d->links[i] = (link){mark_after - 1, *list};
-    d->marks[mark_after - 1].users++;
+    d->links[i] = (link){mark_plus1 - 1, *list};
+    d->marks[mark_plus1 - 1].users++;
     *list = i + 1;
     return true;
 }
@@ -288,8 +288,8 @@ static rocl_status record_event(dependencies *d, uint32_t event, uint32_t stream
     if (!TAKE(d, mark, i))
         return rocl_fail_memory(err);
     d->marks[i] = (mark){.users = 1};
-    leave_mark(d, e->mark_after, &st, err);
-    e->mark_after = i + 1;
+    leave_mark(d, e->mark_plus1, &st, err);
+    e->mark_plus1 = i + 1;
     for (size_t k = 0; k < of->lane_count && st == ROCL_OK; k++) {
         const lane *l = &d->lanes[of->lanes[k]];
         if (l->slot)
@@ -354,11 +354,11 @@ static uint32_t find_awaited(const dependencies *d, const frame *f, const proces
 /* 0: nothing. */
 static uint32_t find_awaited_slot(const dependencies *d, const frame *f, const process_state *of)
 {
-    const uint32_t own_slot = f->own_after ? d->owns[f->own_after - 1].slot : 0;
+    const uint32_t own_slot = f->own_plus1 ? d->owns[f->own_plus1 - 1].slot : 0;
     if (own_slot)
         return own_slot;
-    if (f->mark_after)
-        return d->marks[f->mark_after - 1].slot;
+    if (f->mark_plus1)
+        return d->marks[f->mark_plus1 - 1].slot;
     return f->waits == ROCL_WAITS_FOR_STREAM ? find_awaited(d, f, of) : of->slot;
 }
 
@@ -389,12 +389,12 @@ static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_er
 /* Goes on when the threads that work for it are done. */
 static rocl_status await_engines(dependencies *d, thread *t, int64_t until, rocl_error *err)
 {
-    const uint32_t self_after = (uint32_t)(t - d->threads) + 1;
+    const uint32_t self_plus1 = (uint32_t)(t - d->threads) + 1;
     rocl_status st = ROCL_OK;
-    for (uint32_t i = d->processes[t->process].engine_after; i && st == ROCL_OK;
+    for (uint32_t i = d->processes[t->process].engine_plus1; i && st == ROCL_OK;
          i = d->threads[i - 1].next_engine) {
         thread *u = &d->threads[i - 1];
-        if (u->caller_after != self_after)
+        if (u->caller_plus1 != self_plus1)
             continue;
         st = end_ranges(d, u, until, err);
         if (!u->depth)
@@ -409,7 +409,7 @@ static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_er
     rocl_status st = ROCL_OK;
     while (st == ROCL_OK && t->depth && t->open[t->depth - 1].end <= until) {
         frame *f = &t->open[t->depth - 1];
-        if (!t->caller_after)
+        if (!t->caller_plus1)
             st = await_engines(d, t, f->end, err);
         t->depth--;
         rocl_path_step(d->pub.path, t->slot, f->end, f->what, true);
@@ -418,8 +418,8 @@ static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_er
         if (f->waits && rocl_path_time(d->pub.path, t->slot) == f->end)
             return_from_call(d, t, f, &st, err);
         free_slot(d, &f->begun);
-        leave_own(d, f->own_after, &st, err);
-        leave_mark(d, f->mark_after, &st, err);
+        leave_own(d, f->own_plus1, &st, err);
+        leave_mark(d, f->mark_plus1, &st, err);
     }
     return st;
 }
@@ -430,7 +430,7 @@ static rocl_status follow_thread(dependencies *d, thread *t, int64_t until, rocl
     rocl_status st = end_ranges(d, t, until, err);
     if (until == INT64_MAX || st != ROCL_OK)
         return st;
-    if (!t->caller_after)
+    if (!t->caller_plus1)
         st = await_engines(d, t, until, err);
     if (t->depth)
         rocl_path_step(d->pub.path, t->slot, until, t->open[t->depth - 1].what, true);
@@ -443,15 +443,15 @@ static rocl_status follow_thread(dependencies *d, thread *t, int64_t until, rocl
 static rocl_status call_engine(dependencies *d, thread *t, int64_t now, rocl_error *err)
 {
     process_state *of = &d->processes[t->process];
-    const uint32_t self_after = (uint32_t)(t - d->threads) + 1, host_after = of->host_after;
-    if (!host_after || host_after == self_after)
+    const uint32_t self_plus1 = (uint32_t)(t - d->threads) + 1, host_plus1 = of->host_plus1;
+    if (!host_plus1 || host_plus1 == self_plus1)
         return ROCL_OK;
-    thread *host = &d->threads[host_after - 1];
-    if (!t->caller_after) {
-        t->next_engine = of->engine_after;
-        of->engine_after = self_after;
+    thread *host = &d->threads[host_plus1 - 1];
+    if (!t->caller_plus1) {
+        t->next_engine = of->engine_plus1;
+        of->engine_plus1 = self_plus1;
     }
-    t->caller_after = host_after;
+    t->caller_plus1 = host_plus1;
     rocl_status st = end_ranges(d, t, now, err);
     if (st == ROCL_OK && !t->depth)
         st = end_ranges(d, host, now, err);
@@ -476,8 +476,8 @@ static rocl_status begin_thread(dependencies *d, thread *t, uint32_t process, ro
 /* A thread that launches work has done something. */
 static void note_host(dependencies *d, const thread *t)
 {
-    if (t->takes_part && !t->caller_after)
-        d->processes[t->process].host_after = (uint32_t)(t - d->threads) + 1;
+    if (t->takes_part && !t->caller_plus1)
+        d->processes[t->process].host_plus1 = (uint32_t)(t - d->threads) + 1;
 }
 
 /* Calls that are about streams or events, and those that say about which. */
@@ -494,16 +494,16 @@ static void count_waits(dependencies *d, const rocl_point *p)
 /* What a call does with the stream and the event that it names. */
 static rocl_status use_handles(dependencies *d, frame *f, const rocl_point *p, rocl_error *err)
 {
-    const uint32_t mark_after = p->event ? d->handles[p->event].mark_after : 0;
+    const uint32_t mark_plus1 = p->event ? d->handles[p->event].mark_plus1 : 0;
     f->stream = p->stream;
     if (p->event && p->flags & ROCL_RANGE_RECORDS_EVENT)
         return p->stream ? record_event(d, p->event, p->stream, err) : ROCL_OK;
-    if (mark_after && p->flags & ROCL_RANGE_WAITS_FOR_EVENT && p->stream)
-        return add_link(d, &d->handles[p->stream].waits, mark_after) ? ROCL_OK
+    if (mark_plus1 && p->flags & ROCL_RANGE_WAITS_FOR_EVENT && p->stream)
+        return add_link(d, &d->handles[p->stream].waits, mark_plus1) ? ROCL_OK
                                                                      : rocl_fail_memory(err);
-    if (mark_after && p->waits == ROCL_WAITS_FOR_EVENT) {
-        f->mark_after = mark_after;
-        d->marks[mark_after - 1].users++;
+    if (mark_plus1 && p->waits == ROCL_WAITS_FOR_EVENT) {
+        f->mark_plus1 = mark_plus1;
+        d->marks[mark_plus1 - 1].users++;
     }
     return ROCL_OK;
 }
@@ -575,14 +575,14 @@ static uint32_t find_group(dependencies *d, uint64_t number, uint64_t count)
 }
 
 /* One of its kernels has ended. False: memory is out. */
-static bool leave_group(dependencies *d, uint32_t group_after)
+static bool leave_group(dependencies *d, uint32_t group_plus1)
 {
-    group *g = &d->groups[group_after - 1];
+    group *g = &d->groups[group_plus1 - 1];
     if (--g->left)
         return true;
     free_slot(d, &g->slot);
     rocl_map_del(&d->group_of, g->number);
-    return leave_place(&d->group_places, group_after - 1);
+    return leave_place(&d->group_places, group_plus1 - 1);
 }
 
 /* It has not ended from here on, on its stream. */
@@ -623,15 +623,15 @@ static bool join_call(dependencies *d, work *w, frame *f)
 {
     if (!f || f->waits != ROCL_WAITS_FOR_COPY)
         return true;
-    if (!f->own_after) {
+    if (!f->own_plus1) {
         uint32_t i;
         if (!TAKE(d, own, i))
             return false;
         d->owns[i] = (own){.users = 1};
-        f->own_after = i + 1;
+        f->own_plus1 = i + 1;
     }
-    d->owns[f->own_after - 1].users++;
-    w->own_after = f->own_after;
+    d->owns[f->own_plus1 - 1].users++;
+    w->own_plus1 = f->own_plus1;
     return true;
 }
 
@@ -686,12 +686,12 @@ static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error 
 static rocl_status find_work_class(dependencies *d, bool copy, uint32_t name,
                                    rocl_time_class *class, rocl_error *err)
 {
-    rocl_part part = ROCL_PART_COPY;
-    if (!copy && !rocl_find_part(d->c->trace, &d->parts, name, &part))
+    rocl_activity part = ROCL_ACTIVITY_COPY;
+    if (!copy && !rocl_find_activity(d->c->trace, &d->parts, name, &part))
         return rocl_fail_memory(err);
-    *class = part == ROCL_PART_COPY            ? ROCL_TIME_COPY
-             : part == ROCL_PART_COMMUNICATION ? ROCL_TIME_COMMUNICATION
-                                               : ROCL_TIME_KERNEL;
+    *class = part == ROCL_ACTIVITY_COPY            ? ROCL_TIME_COPY
+             : part == ROCL_ACTIVITY_COMMUNICATION ? ROCL_TIME_COMMUNICATION
+                                                   : ROCL_TIME_KERNEL;
     return ROCL_OK;
 }
 
@@ -768,7 +768,7 @@ static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int
         delay_launch(d, w, name, now, st, err);
 }
 
-static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t collective_after,
+static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t collective_plus1,
                               rocl_error *err)
 {
     const int64_t now = p->time;
@@ -785,7 +785,7 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
     if (!w->lanes[ROCL_ON_STREAM])
         w->lanes[ROCL_ON_STREAM] = named;
     note_begin(&d->lanes[w->lanes[ROCL_ON_GPU]], now, p->end);
-    w->collective_after = collective_after;
+    w->collective_plus1 = collective_plus1;
     w->end = p->end;
     if (!p->is_launched) {
         w->launched = now;
@@ -800,8 +800,8 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
             d->lanes[w->lanes[i]].begun = true;
     free_links(d, &w->waits, &st, err);
     w->what = find_time_key(d, class, ROCL_TIME_NAMED, p->name, w->process, &st, err);
-    if (collective_after && join_slot(d, &d->groups[collective_after - 1].slot, w->slot))
-        d->groups[collective_after - 1].last = w->process;
+    if (collective_plus1 && join_slot(d, &d->groups[collective_plus1 - 1].slot, w->slot))
+        d->groups[collective_plus1 - 1].last = w->process;
     return st == ROCL_OK ? add_pending(d, (pending){w->end, 0, index, p->number}, err) : st;
 }
 
@@ -843,14 +843,14 @@ static uint32_t find_late_rank(dependencies *d, const group *g, uint32_t process
 /* A kernel of a collective ends: it waited for the last of them to begin. */
 static rocl_status end_collective(dependencies *d, work *w, rocl_error *err)
 {
-    const group *g = &d->groups[w->collective_after - 1];
+    const group *g = &d->groups[w->collective_plus1 - 1];
     rocl_status st = ROCL_OK;
     if (d->processes[g->last].rank_index == d->processes[w->process].rank_index)
         rocl_path_wait(d->pub.path, w->slot, g->slot);
     else
         rocl_path_wait_elsewhere(d->pub.path, w->slot, g->slot,
                                  find_late_rank(d, g, w->process, &st, err));
-    if (!leave_group(d, w->collective_after))
+    if (!leave_group(d, w->collective_plus1))
         st = rocl_fail_memory(err);
     return st;
 }
@@ -859,7 +859,7 @@ static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
 {
     work *w = &d->works[index];
     process_state *of = &d->processes[w->process];
-    rocl_status st = w->collective_after ? end_collective(d, w, err) : ROCL_OK;
+    rocl_status st = w->collective_plus1 ? end_collective(d, w, err) : ROCL_OK;
     rocl_path_step(d->pub.path, w->slot, w->end, w->what, true);
     for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++)
         if (w->lanes[i])
@@ -871,9 +871,9 @@ static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
         join_slot(d, &d->marks[d->links[i - 1].mark].slot, d->lanes[w->lanes[ROCL_ON_STREAM]].slot);
     }
     free_links(d, &w->is_under, &st, err);
-    if (w->own_after)
-        join_slot(d, &d->owns[w->own_after - 1].slot, w->slot);
-    leave_own(d, w->own_after, &st, err);
+    if (w->own_plus1)
+        join_slot(d, &d->owns[w->own_plus1 - 1].slot, w->slot);
+    leave_own(d, w->own_plus1, &st, err);
     unlist_work(d, w);
     free_slot(d, &w->slot);
     if (!leave_place(&d->work_places, index))
@@ -973,7 +973,7 @@ static rocl_status find_end(dependencies *d, rocl_error *err)
 static rocl_status sweep_points(dependencies *d, rocl_error *err)
 {
     rocl_point p = {0};
-    uint32_t collective_after = 0;
+    uint32_t collective_plus1 = 0;
     bool begun = false;
     rocl_status st = ROCL_OK;
     while (rocl_points_next(d->points, &p, &st, err)) {
@@ -993,12 +993,12 @@ static rocl_status sweep_points(dependencies *d, rocl_error *err)
             st = launch_work(d, &p, err);
             break;
         case ROCL_POINT_COLLECTIVE: /* of the work that comes next */
-            collective_after = find_group(d, p.number, p.kernels);
-            st = collective_after ? ROCL_OK : rocl_fail_memory(err);
+            collective_plus1 = find_group(d, p.number, p.kernels);
+            st = collective_plus1 ? ROCL_OK : rocl_fail_memory(err);
             break;
         case ROCL_POINT_WORK:
-            st = begin_work(d, &p, collective_after, err);
-            collective_after = 0;
+            st = begin_work(d, &p, collective_plus1, err);
+            collective_plus1 = 0;
         }
     }
     if (st == ROCL_OK)

@@ -239,7 +239,7 @@ static void check_counters(rocl_doctor *d)
         const char *name = rocl_str(t, c->counters[first].name);
         rocl_doctor_find(d, zero == seen ? ROCL_RULE_COUNTERS_ZERO : ROCL_RULE_COUNTER_ZERO, &s,
                          zero, ROCL_NO_EVENT, "%u of %u counters, the first: %.*s", zero, seen,
-                         rocl_name_part(name, 100), name);
+                         rocl_name_prefix(name, 100), name);
     }
 }
 

@@ -328,7 +328,7 @@ static void compare_step_ranges(rocl_doctor *d, step_range *r, size_t n)
         if (!same_range(&r[i], common))
             rocl_doctor_find(d, ROCL_RULE_RANK_STEPS, &s, 1, ROCL_NO_EVENT,
                              "%.*s%llu to %llu; others have %llu to %llu",
-                             rocl_name_part(r[i].stem, r[i].stem_len < 80 ? r[i].stem_len : 80),
+                             rocl_name_prefix(r[i].stem, r[i].stem_len < 80 ? r[i].stem_len : 80),
                              r[i].stem, ROCL_N(r[i].first), ROCL_N(r[i].last),
                              ROCL_N(common->first), ROCL_N(common->last));
     }

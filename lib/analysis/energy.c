@@ -380,14 +380,14 @@ static rocl_datum field_known_percent(const rocl_report_rows *r, const void *row
 {
     (void)r;
     const kernel *k = row;
-    return rocl_datum_if_finite(rocl_share(k->measured, k->total));
+    return rocl_datum_if_finite(rocl_percent(k->measured, k->total));
 }
 
 static rocl_datum field_alone_percent(const rocl_report_rows *r, const void *row)
 {
     (void)r;
     const kernel *k = row;
-    return rocl_datum_if_finite(rocl_share(k->lone_known, k->known));
+    return rocl_datum_if_finite(rocl_percent(k->lone_known, k->known));
 }
 
 #define CELL(field)   ROCL_ALWAYS, ROCL_CELL(gpu_energy, field)

@@ -846,7 +846,7 @@ static void put_effects(lookup *l, const rocl_report_rows *r)
     for (size_t i = 0; i < l->effect_count; i++) {
         const effect *e = &l->effects[i];
         rocl_add_row(r, &(effect_row){rocl_kind_name(e->kind), e->name, e->count, e->total,
-                                      rocl_share(e->total, all), e->longest.duration,
+                                      rocl_percent(e->total, all), e->longest.duration,
                                       id_text(l, &e->longest, id)});
     }
 }

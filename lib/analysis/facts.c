@@ -94,7 +94,7 @@ static rocl_event_ref event_ref(const rocl_batch *b, const rocl_event *e)
 /* Of equal events the first in the trace, whichever worker saw it. */
 static bool precedes_event(const rocl_event_ref *a, const rocl_event_ref *b)
 {
-    return a->capture_after != b->capture_after ? a->capture_after < b->capture_after
+    return a->capture_plus1 != b->capture_plus1 ? a->capture_plus1 < b->capture_plus1
                                                 : a->row < b->row;
 }
 

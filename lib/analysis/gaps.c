@@ -5,7 +5,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/gaps.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "analysis/host.h"
 #include "analysis/samples.h"
 #include "base/array.h"
@@ -148,7 +148,7 @@ static rocl_event_ref refer_to(const rocl_gpu_work *w)
 static unsigned rank_of(const rocl_gaps *g, uint64_t process)
 {
     const rocl_trace *t = g->c->trace;
-    return t->deal && t->parts ? rocl_deal_place_of(t->deal, (uint32_t)(process >> 32)).rank : 0;
+    return t->deal && t->joint ? rocl_deal_place_of(t->deal, (uint32_t)(process >> 32)).rank : 0;
 }
 
 static rocl_status add_elsewhere(rocl_gaps *g, const rocl_gpu_work *w, uint64_t track,
@@ -418,8 +418,8 @@ static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_
     for (size_t i = 0; i < g->count && st == ROCL_OK; i++) {
         const track_gaps *p = &g->tracks[i];
         rocl_distribution d;
-        gaps_row row = {p->track, p->all, rocl_share(p->all.total, p->last - p->first), -1, -1, -1,
-                        -1,       -1};
+        gaps_row row = {
+            p->track, p->all, rocl_percent(p->all.total, p->last - p->first), -1, -1, -1, -1, -1};
         st = rocl_samples_describe(g->lengths, p->group, &d, err);
         if (p->all.count) {
             row.min = d.min;
@@ -447,7 +447,7 @@ static void put_buckets(const rocl_gaps *g, const rocl_report_rows *r)
         for (unsigned i = 0; i < BUCKETS; i++)
             if (p->buckets[i].count)
                 rocl_add_row(r, &(part_row){p->track, names[i], p->buckets[i],
-                                            rocl_share(p->buckets[i].total, p->all.total)});
+                                            rocl_percent(p->buckets[i].total, p->all.total)});
 }
 
 /* Every gap is in one class. The tail is not a gap, since no work ends it. */
@@ -460,12 +460,12 @@ static rocl_status put_classes(const rocl_gaps *g, const rocl_report_rows *r, ro
             all += s->total;
             if (s->count)
                 rocl_add_row(r, &(part_row){p->track, class_names[i], *s,
-                                            rocl_share(s->total, p->all.total)});
+                                            rocl_percent(s->total, p->all.total)});
         }
         if (all != p->all.total)
             return rocl_fail(err, ROCL_INTERNAL, "classes of gaps do not add up");
         if (tail > 0)
-            rocl_add_row(r, &(part_row){p->track, "tail", {1, tail}, rocl_share(0, 0)});
+            rocl_add_row(r, &(part_row){p->track, "tail", {1, tail}, rocl_percent(0, 0)});
     }
     return ROCL_OK;
 }
@@ -564,7 +564,7 @@ static rocl_status start_asking(rocl_gaps *g, rocl_error *err)
         return rocl_fail_memory(err);
     for (unsigned r = 1; r < size; r++)
         bounds[r - 1].word[0] = r;
-    const rocl_status st = rocl_sorter_start_parts(g->elsewhere, bounds, size - 1, err);
+    const rocl_status st = rocl_sorter_start_ranges(g->elsewhere, bounds, size - 1, err);
     free(bounds);
     g->asking = true;
     return st;
@@ -707,13 +707,13 @@ rocl_status rocl_gaps_take_causes(rocl_gaps *g, rocl_taken *from, rocl_error *er
 
 static void put_event(const rocl_event_ref *e, rocl_put *to)
 {
-    rocl_put_number(to, e->capture_after);
+    rocl_put_number(to, e->capture_plus1);
     rocl_put_number(to, e->row);
 }
 
 static rocl_event_ref take_event(rocl_taken *from)
 {
-    rocl_event_ref e = {.capture_after = (uint32_t)rocl_take_number(from)};
+    rocl_event_ref e = {.capture_plus1 = (uint32_t)rocl_take_number(from)};
     e.row = rocl_take_number(from);
     return e;
 }

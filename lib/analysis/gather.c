@@ -40,7 +40,7 @@ rocl_status rocl_gather_new(rocl_gather **g, rocl_trace *t, rocl_collector *cons
     if (!made)
         return rocl_fail_memory(err);
     *made = (rocl_gather){.trace = t, .collectors = collectors, .count = count};
-    if (!rocl_parts_leads(t->parts))
+    if (!rocl_joint_leads(t->joint))
         return ROCL_OK;
     const size_t ranks = rocl_team_size(t->opt.team);
     made->texts = calloc(ranks, sizeof *made->texts);
@@ -152,7 +152,7 @@ static rocl_status ask_rank(rocl_gather *g, unsigned round, unsigned rank, bool 
     rocl_buf_free_into(&question.b, &b);
     const bool asks = b.len > 1;
     if (st == ROCL_OK && (asks || b.failed))
-        st = rocl_parts_ask(g->trace->parts, rank, &b, err);
+        st = rocl_joint_ask(g->trace->joint, rank, &b, err);
     *any |= asks;
     rocl_buf_free(&b);
     return st;
@@ -181,11 +181,11 @@ static rocl_status run_round(rocl_gather *g, unsigned round, bool *any, rocl_err
     rocl_status st = work_here(g, round, false, err);
     *any = false;
     for (unsigned r = 1; r < rocl_team_size(g->trace->opt.team) && st == ROCL_OK; r++)
-        if (rocl_parts_reads(g->trace->parts, r))
+        if (rocl_joint_reads(g->trace->joint, r))
             st = ask_rank(g, round, r, any, err);
     if (st == ROCL_OK && *any)
         st = work_here(g, round, true, err);
-    return st == ROCL_OK && *any ? rocl_parts_hear(g->trace->parts, hear_piece, g, err) : st;
+    return st == ROCL_OK && *any ? rocl_joint_hear(g->trace->joint, hear_piece, g, err) : st;
 }
 
 static rocl_status run_rounds(rocl_gather *g, about what, rocl_error *err)
@@ -207,11 +207,11 @@ static rocl_status look_up_all_calls(rocl_gather *g, rocl_look_up_fn *look_up_ca
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
     rocl_buf_varint(&b, CALLS);
-    rocl_status st = rocl_parts_ask_all(g->trace->parts, &b, err);
+    rocl_status st = rocl_joint_ask_all(g->trace->joint, &b, err);
     rocl_buf_free(&b);
     if (st == ROCL_OK)
         st = look_up_calls(ctx, err);
-    return st == ROCL_OK ? rocl_parts_hear(g->trace->parts, hear_piece, g, err) : st;
+    return st == ROCL_OK ? rocl_joint_hear(g->trace->joint, hear_piece, g, err) : st;
 }
 
 rocl_status rocl_gather_run(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
@@ -283,7 +283,7 @@ static rocl_status send_piece(rocl_put *p, rocl_error *err)
     g->fresh.len = 0;
     g->fresh_count = 0;
     p->b.len = 0;
-    return rocl_parts_answer(g->trace->parts, &b, err);
+    return rocl_joint_answer(g->trace->joint, &b, err);
 }
 
 rocl_status rocl_put_piece(rocl_put *p, rocl_error *err)
@@ -319,9 +319,9 @@ static rocl_status answer_one(rocl_gather *g, uint64_t number, rocl_taken *quest
 rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
                                rocl_error *err)
 {
-    rocl_parts *p = g->trace->parts;
+    rocl_joint *p = g->trace->joint;
     rocl_team_reader q;
-    rocl_status st = rocl_parts_question(p, &q, err);
+    rocl_status st = rocl_joint_question(p, &q, err);
     while (st == ROCL_OK && q.p) {
         while (st == ROCL_OK && q.p < q.end && !q.bad) {
             const uint64_t number = rocl_team_number(&q);
@@ -337,9 +337,9 @@ rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, v
         if (st == ROCL_OK && q.bad)
             st = rocl_team_bad_message(err);
         if (st == ROCL_OK)
-            st = rocl_parts_end_answer(p, err);
+            st = rocl_joint_end_answer(p, err);
         if (st == ROCL_OK)
-            st = rocl_parts_question(p, &q, err);
+            st = rocl_joint_question(p, &q, err);
     }
     return st;
 }

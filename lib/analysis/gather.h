@@ -14,7 +14,7 @@
 #include "analysis/report.h"
 #include "base/exact.h"
 #include "base/wide.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 
 typedef struct rocl_gather rocl_gather;
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 
 rocl_status rocl_gpu_time_open(rocl_gpu_time *g, rocl_trace *t, rocl_sorter *sorter,
                                rocl_error *err)

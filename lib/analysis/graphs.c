@@ -9,7 +9,7 @@
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
 #include "analysis/facts.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "analysis/samples.h"
 #include "base/array.h"
 

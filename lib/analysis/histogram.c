@@ -192,8 +192,8 @@ static void add_kernel_rows(const histogram *h, const rocl_report_rows *r, const
         row.c = k->classes[n];
         row.from = h->begins[n];
         row.to = n + 1 < CLASSES ? h->begins[n + 1] : -1;
-        row.count_percent = rocl_share(row.c.count, k->all.count);
-        row.total_percent = rocl_share(row.c.total, k->all.total);
+        row.count_percent = rocl_percent(row.c.count, k->all.count);
+        row.total_percent = rocl_percent(row.c.total, k->all.total);
         rocl_add_row(r, &row);
         row.first = false;
     }

@@ -359,7 +359,7 @@ static rocl_status take_launches(void *self, unsigned rank, rocl_taken *from, ro
         d.event.row = rocl_take_number(from);
         d.process = rocl_take_number(from);
         d.stack_id = rocl_take_number(from);
-        d.event.capture_after = (uint32_t)(d.process >> 32) + 1;
+        d.event.capture_plus1 = (uint32_t)(d.process >> 32) + 1;
         if (!from->r.bad)
             rocl_keep_first(l->longest, &l->longest_count, LONGEST_DELAYS, sizeof *l->longest, &d,
                             compare_delays);

@@ -128,7 +128,7 @@ rocl_status rocl_marker_kernels_put(rocl_marker_kernels *m, rocl_tables *out, ro
                 all = rocl_add_saturated(all, p[k].d.total);
             for (size_t j = i; j < k; j++) {
                 p[j].all = all;
-                p[j].percent = rocl_share(p[j].d.total, all);
+                p[j].percent = rocl_percent(p[j].d.total, all);
             }
         }
         qsort_r(p, n, sizeof *p, compare_pairs, m);

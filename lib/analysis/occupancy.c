@@ -238,7 +238,7 @@ static void compute_occupancy(const rocl_trace *t, shape_row *r)
             r->limit = limits[i].name;
         }
     r->resident = fit * r->waves;
-    r->occupancy = rocl_share(r->resident, r->most);
+    r->occupancy = rocl_percent(r->resident, r->most);
     if (r->limit == limits[0].name && r->resident < r->most)
         r->limit = "workgroup size"; /* another one would not fit as a whole */
     /* Of how many fillings of the GPU a launch consists; below 1 the grid is the limit. */
@@ -383,7 +383,7 @@ static rocl_status finish_occupancy(void *self, rocl_tables *out, rocl_error *er
         unknown += !o->rows[n++].limit;
     }
     for (size_t i = 0; i < n; i++)
-        o->rows[i].percent = rocl_share(o->rows[i].sums.total, all);
+        o->rows[i].percent = rocl_percent(o->rows[i].sums.total, all);
     qsort_r(o->rows, n, sizeof *o->rows, compare_shapes, o);
     rocl_report_rows r = rocl_begin_table(&o->c, out, &occupancy_table, 0);
     if (unknown)

@@ -168,12 +168,12 @@ rocl_status rocl_points_add_batch(rocl_points *self, unsigned worker, const rocl
 /* ---- the calls of work ----------------------------------------------------------------------- */
 
 /* Places count from 1 on: the id of no bytes is 0. 0: it is not known, or memory is out. */
-static uint32_t find_place(points *p, uint32_t kind, uint32_t capture, uint32_t index_after,
-                           uint32_t agent_after)
+static uint32_t find_place(points *p, uint32_t kind, uint32_t capture, uint32_t index_plus1,
+                           uint32_t agent_plus1)
 {
-    const place_key key = {kind, capture, index_after, agent_after};
+    const place_key key = {kind, capture, index_plus1, agent_plus1};
     const uint32_t id =
-        index_after ? rocl_strings_put(p->places, (const char *)&key, sizeof key) : 0;
+        index_plus1 ? rocl_strings_put(p->places, (const char *)&key, sizeof key) : 0;
     return id == ROCL_NONE ? 0 : id;
 }
 

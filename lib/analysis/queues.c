@@ -18,7 +18,7 @@
 #include "analysis/distribution.h"
 #include "analysis/gaps.h"
 #include "analysis/lanes.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "analysis/samples.h"
 #include "analysis/slices.h"
 #include "base/array.h"
@@ -220,8 +220,8 @@ static void end_process(queues *q, process_sweep *p)
             below += l->ns[n];
         }
         l->mean = rocl_ratio((double)sum, (double)wall);
-        l->empty_percent = rocl_share(l->empty, wall);
-        l->others_percent = rocl_share(l->others, wall);
+        l->empty_percent = rocl_percent(l->empty, wall);
+        l->others_percent = rocl_percent(l->others, wall);
         free(l->ns);
         l->ns = NULL;
     }
@@ -592,7 +592,7 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
     for (unsigned i = 0; i < CAUSES && st == ROCL_OK; i++) {
         cause_row row = {.cause = cause_names[i]};
         st = rocl_samples_describe(q->delays, i, &row.delay, err);
-        row.percent = rocl_share(row.delay.total, all.total);
+        row.percent = rocl_percent(row.delay.total, all.total);
         sum = rocl_add_saturated(sum, row.delay.total);
         if (row.delay.taken)
             rocl_add_row(&r, &row);
@@ -615,7 +615,7 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
             cause_row *row = &rows[count];
             *row = (cause_row){.cause = cause_names[k], .name = l->name};
             st = rocl_samples_describe(q->delays, first + k, &row->delay, err);
-            row->percent = rocl_share(row->delay.total, lanes[n].delay.total);
+            row->percent = rocl_percent(row->delay.total, lanes[n].delay.total);
             count += row->delay.taken > 0;
         }
         n++;

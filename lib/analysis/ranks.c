@@ -9,7 +9,7 @@
 #include "analysis/domains.h"
 #include "analysis/facts.h"
 #include "analysis/gather.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "base/array.h"
 #include "model/ranks.h"
 #include "model/steps.h"
@@ -203,9 +203,9 @@ static rocl_status add_up(ranks *r, rocl_error *err)
             if (i < r->workers[w].cap)
                 add_sum(&c->sum, &r->workers[w].by_key[i]);
         add_sum(&r->totals[c->key.rank][c->key.work], &c->sum);
-        rocl_part part = ROCL_PART_COMPUTE;
-        good = c->key.work != KERNEL || rocl_find_part(r->c.trace, &known, c->key.name, &part);
-        if (part == ROCL_PART_COMMUNICATION)
+        rocl_activity part = ROCL_ACTIVITY_COMPUTE;
+        good = c->key.work != KERNEL || rocl_find_activity(r->c.trace, &known, c->key.name, &part);
+        if (part == ROCL_ACTIVITY_COMMUNICATION)
             add_sum(&r->totals[c->key.rank][COMMUNICATION], &c->sum);
         if (c->sum.calls)
             r->cells[r->cell_count++] = *c;
@@ -262,7 +262,7 @@ static void add_rank(void *into, const void *from)
     const rank_row *row = from;
     for (int w = 0; w < SUMS; w++)
         add_sum(&sum->sums[w], &row->sums[w]);
-    sum->percent = rocl_share(sum->sums[KERNEL].total, sum->all);
+    sum->percent = rocl_percent(sum->sums[KERNEL].total, sum->all);
 }
 
 static rocl_status put_ranks(const ranks *r, rocl_tables *out, rocl_error *err)
@@ -281,7 +281,7 @@ static rocl_status put_ranks(const ranks *r, rocl_tables *out, rocl_error *err)
         if (!has_events(r, i))
             continue;
         rows[n] = (rank_row){q->number, q->pid,         q->host,
-                             {{0}},     r->kernel_time, rocl_share(total, r->kernel_time)};
+                             {{0}},     r->kernel_time, rocl_percent(total, r->kernel_time)};
         memcpy(rows[n++].sums, r->totals[i], sizeof r->totals[i]);
     }
     rocl_report_rows t = rocl_begin_table(&r->c, out, &rank_table, 0);

@@ -369,9 +369,9 @@ rocl_datum rocl_field_event(const rocl_report_rows *r, const void *field)
 {
     const rocl_event_ref *e = field;
     rocl_buf id = {0};
-    if (!e->capture_after || !r->c->ids)
+    if (!e->capture_plus1 || !r->c->ids)
         return (rocl_datum){0};
-    rocl_event_id_put(&id, r->c->ids, &r->c->trace->captures[e->capture_after - 1]->pub,
+    rocl_event_id_put(&id, r->c->ids, &r->c->trace->captures[e->capture_plus1 - 1]->pub,
                       rocl_word_kind(e->row), rocl_word_row(e->row));
     r->out->incomplete |= id.failed;
     const rocl_datum d = rocl_datum_text(r->out, (const char *)id.data, id.len);
@@ -446,7 +446,7 @@ static size_t first_of(const rocl_trace *t, uint32_t machine)
     return t->machines && machine < t->machine_count ? t->machines[machine].first : 0;
 }
 
-int rocl_name_part(const char *name, size_t most)
+int rocl_name_prefix(const char *name, size_t most)
 {
     const size_t n = strnlen(name, most);
     return (int)(n < most ? n : n - rocl_utf8_incomplete(name, n));

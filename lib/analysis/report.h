@@ -290,7 +290,7 @@ rocl_datum rocl_class_datum(const rocl_report_rows *r, const char *name, size_t 
 rocl_field_fn rocl_field_average, rocl_field_stddev, rocl_field_rsd; /* rocl_distribution */
 
 /* In percent; not a number where the whole is nothing. */
-static inline double rocl_share(int64_t part, int64_t whole)
+static inline double rocl_percent(int64_t part, int64_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : __builtin_nan("");
 }
@@ -317,12 +317,12 @@ typedef struct rocl_agent_key {
 
 /* A single event of the trace. */
 typedef struct rocl_event_ref {
-    uint32_t capture_after; /* index + 1; 0: none */
+    uint32_t capture_plus1; /* index + 1; 0: none */
     uint64_t row;           /* rocl_row_word() */
 } rocl_event_ref;
 
 /* How many bytes of a name stand in a sentence, `most` or fewer: whole characters. */
-int rocl_name_part(const char *name, size_t most);
+int rocl_name_prefix(const char *name, size_t most);
 
 rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t rank);
 int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);

@@ -298,7 +298,7 @@ static void compute_rates(op_group *g)
 {
     g->flop_rate = rocl_ratio(g->flops / 1e3, (double)g->time);
     g->byte_rate = rocl_ratio(g->bytes * 1e9, (double)g->time);
-    g->percent = rocl_share(g->time, g->all);
+    g->percent = rocl_percent(g->time, g->all);
 }
 
 static void describe_group(const roofline *f, op_group *g)
@@ -393,7 +393,7 @@ static rocl_status finish_roofline(void *self, rocl_tables *out, rocl_error *err
         rocl_set_note(&r,
                       "%.1f %% of the GPU time is of operators whose work is known%s%.40s; of %llu "
                       "calls of such operators the shapes or types do not tell",
-                      rocl_share(known, f->all), f->peak.name ? "; peak: " : "",
+                      rocl_percent(known, f->all), f->peak.name ? "; peak: " : "",
                       f->peak.name ? f->peak.name : "", (unsigned long long)f->shapeless);
     else
         rocl_set_note(&r, "no operators with shapes: record with record_shapes=True");

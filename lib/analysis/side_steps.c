@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "analysis/side_key.h"
 #include "base/array.h"
 #include "table/format.h"

@@ -402,7 +402,7 @@ rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_arena arena = {0};
     rocl_gather *g = NULL;
     rocl_sink sink = {0};
-    rocl_team_reader request = rocl_parts_request(t->parts);
+    rocl_team_reader request = rocl_joint_request(t->joint);
     (void)ctx;
     rocl_status st = take_request(&request, &o, &sink, &arena)
                          ? open_collectors(&s, t, &o, true, err)
@@ -468,7 +468,7 @@ static rocl_status collect_with_team(stats *s, rocl_trace *t, const rocl_stats_o
         st = rocl_pipeline_run_first(t, &sink, all.kinds, err);
     }
     if (st == ROCL_OK)
-        st = rocl_parts_collect(t, &request, &leads, err);
+        st = rocl_joint_collect(t, &request, &leads, err);
     choose_collectors(s, true);
     rocl_sink sink = make_sink(s);
     sink.kinds = all.kinds;
@@ -478,7 +478,7 @@ static rocl_status collect_with_team(stats *s, rocl_trace *t, const rocl_stats_o
     if (st == ROCL_OK && leads)
         st = gather_from_ranks(s, t, err);
     if (leads)
-        rocl_parts_free(t->parts);
+        rocl_joint_free(t->joint);
     rocl_buf_free(&request);
     return st;
 }
@@ -489,7 +489,7 @@ static bool may_collect(const stats *s, const rocl_trace *t, const rocl_stats_op
     bool any = false;
     for (unsigned i = 0; i < COLLECTORS; i++)
         any |= s->gathered[i] != NULL;
-    return any && t->opt.team_collects && t->deal && !t->parts && !t->run_sink && !t->outputs &&
+    return any && t->opt.team_collects && t->deal && !t->joint && !t->run_sink && !t->outputs &&
            (!t->opt.strict || rocl_stats_collects(o));
 }
 

@@ -13,7 +13,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
-#include "analysis/parts.h"
+#include "analysis/activity.h"
 #include "analysis/step_domains.h"
 #include "analysis/step_work.h"
 #include "base/array.h"
@@ -144,9 +144,9 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_step_piece *
     step_row *r = &s->rows[w->of];
     const int64_t start = p->start, end = p->end;
     const uint64_t what = (uint64_t)p->name << 8 | p->kind;
-    rocl_part part = ROCL_PART_COPY;
+    rocl_activity part = ROCL_ACTIVITY_COPY;
     const bool kernel = p->kind == ROCL_DISPATCH;
-    if (kernel && !rocl_find_part(s->c.trace, &w->parts, p->name, &part))
+    if (kernel && !rocl_find_activity(s->c.trace, &w->parts, p->name, &part))
         return rocl_fail_memory(err);
     if (!(r->kernels + r->copies)) {
         r->first = start;
@@ -781,7 +781,7 @@ static void add_name(void *into, const void *from)
     const name_row *r = from;
     sum->calls += r->calls;
     sum->d.total = rocl_add_saturated(sum->d.total, r->d.total);
-    sum->percent = rocl_share(sum->d.total, sum->all);
+    sum->percent = rocl_percent(sum->d.total, sum->all);
 }
 
 /* One name of a series, of which the n values are. */
@@ -836,7 +836,7 @@ static rocl_status put_names(steps *s, space *v, rocl_tables *out, rocl_error *e
         describe_name(s, v, n, &rows[count - 1], out);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
         rows[i].all = all[rows[i].series];
-        rows[i].percent = rocl_share(rows[i].d.total, rows[i].all);
+        rows[i].percent = rocl_percent(rows[i].d.total, rows[i].all);
     }
     if (st == ROCL_OK) {
         if (count)
@@ -960,8 +960,9 @@ enum { STEP, DOMAIN, NAME, OUTSIDE };
 /* What is measured of a step. */
 #define STEP_NUMBERS(X)                                                                            \
     X(first)                                                                                       \
-    X(last) X(hidden) X(span) X(busy) X(compute) X(communication) X(copy) X(idle)                  \
-        X(hidden_communication) X(hidden_copy) X(longest_gap) X(kernels) X(copies)
+    X(last)                                                                                        \
+    X(hidden) X(span) X(busy) X(compute) X(communication) X(copy) X(idle) X(hidden_communication)  \
+        X(hidden_copy) X(longest_gap) X(kernels) X(copies)
 
 static rocl_status put_measures(const steps *s, rocl_put *to, rocl_error *err)
 {

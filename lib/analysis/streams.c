@@ -289,8 +289,8 @@ static void describe_lane(const streams *s, lane *l, const int64_t all[2])
     l->end = l->last - s->first;
     l->idle = l->last - l->first - l->busy;
     l->all = all[l->key.table];
-    l->busy_percent = rocl_share(l->busy, l->last - l->first);
-    l->share_percent = rocl_share(l->busy, l->all);
+    l->busy_percent = rocl_percent(l->busy, l->last - l->first);
+    l->share_percent = rocl_percent(l->busy, l->all);
 }
 
 /* By table, and in it as the options want it; lanes that are equal by process and number. */
@@ -316,7 +316,7 @@ static void add_lane(void *into, const void *from)
     sum->copies += l->copies;
     sum->busy = rocl_add_saturated(sum->busy, l->busy);
     sum->gap = l->gap > sum->gap ? l->gap : sum->gap;
-    sum->share_percent = rocl_share(sum->busy, sum->all);
+    sum->share_percent = rocl_percent(sum->busy, sum->all);
 }
 
 static void put_stream_tables(streams *s, rocl_tables *out)
@@ -359,7 +359,8 @@ static void put_stream_tables(streams *s, rocl_tables *out)
         a->ns[0] = a->wall - a->busy;
         for (unsigned k = 0; k <= LEVELS; k++)
             if (a->any && a->ns[k])
-                rocl_add_row(&r, &(level_row){a->gpu, k, a->ns[k], rocl_share(a->ns[k], a->wall)});
+                rocl_add_row(&r,
+                             &(level_row){a->gpu, k, a->ns[k], rocl_percent(a->ns[k], a->wall)});
         if (a->ns[LEVELS])
             rocl_set_note(&r, "64 stands for 64 and more");
     }

@@ -265,15 +265,15 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
 
 static void keep_longest(longest *l, const longest *other)
 {
-    int by = l->event.capture_after ? rocl_number_order(l->duration, other->duration) : -1;
+    int by = l->event.capture_plus1 ? rocl_number_order(l->duration, other->duration) : -1;
     by = by ? by : rocl_number_order(other->start, l->start);
     if (!by)
-        by = other->event.capture_after < l->event.capture_after ||
-                     (other->event.capture_after == l->event.capture_after &&
+        by = other->event.capture_plus1 < l->event.capture_plus1 ||
+                     (other->event.capture_plus1 == l->event.capture_plus1 &&
                       other->event.row < l->event.row)
                  ? -1
                  : 1;
-    if (by < 0 && other->event.capture_after)
+    if (by < 0 && other->event.capture_plus1)
         *l = *other;
 }
 
@@ -393,7 +393,7 @@ static int compare_summary_groups(const summary *s, const summary_group *p, cons
 
 static void describe_summary_row(summary_row *r)
 {
-    r->percent = rocl_share(r->g.d.total, r->all);
+    r->percent = rocl_percent(r->g.d.total, r->all);
     const bool sized = r->g.d.taken > r->copied.unsized;
     r->bytes = sized ? r->copied.bytes : -1;
     r->bandwidth = sized ? rocl_ratio((double)r->copied.bytes * 1e9, (double)r->copied.ns) : NAN;

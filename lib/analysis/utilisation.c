@@ -135,7 +135,7 @@ static rocl_status add_slice_rows(const utilisation *u, const rocl_report_rows *
             return rocl_fail(err, ROCL_INTERNAL, "the times of a slice do not add up");
         for (part p = 0; p < PARTS; p++) {
             row.ns[p] = s->ns[p];
-            row.percent[p] = rocl_share(s->ns[p], length);
+            row.percent[p] = rocl_percent(s->ns[p], length);
         }
         row.idle = length - busy;
         rocl_add_row(r, &row);
@@ -173,7 +173,7 @@ static rocl_status add_line_rows(const utilisation *u, const rocl_report_rows *r
                                     .part = names[p],
                                     .line = line,
                                     .slice_ns = (double)u->time.length / (double)u->time.count,
-                                    .percent = rocl_share(sum, (int64_t)u->time.length)});
+                                    .percent = rocl_percent(sum, (int64_t)u->time.length)});
     }
     free(line);
     return ROCL_OK;

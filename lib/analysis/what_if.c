@@ -164,7 +164,7 @@ static rocl_status vary_times(const what_ifs *w, what_if_row *rows, unsigned n, 
     for (unsigned k = 0; st == ROCL_OK && k < n; k++) {
         rows[k].wall = times[k];
         rows[k].saved = wall - times[k];
-        rows[k].saved_percent = rocl_share(rows[k].saved, wall);
+        rows[k].saved_percent = rocl_percent(rows[k].saved, wall);
     }
     return st;
 }

@@ -25,9 +25,9 @@ typedef struct worker_slot {
 struct rocl_sorter {
     rocl_sort_runs runs;
     unsigned workers;
-    rocl_sort_part *parts; /* once reading has begun */
-    size_t bounds;         /* between them */
-    rocl_sort_index index; /* once cursors are used */
+    rocl_sort_range *parts; /* once reading has begun */
+    size_t bounds;          /* between them */
+    rocl_sort_index index;  /* once cursors are used */
     worker_slot slots[];
 };
 
@@ -228,14 +228,14 @@ static rocl_status begin_reading(rocl_sorter *s, rocl_error *err)
     return st;
 }
 
-rocl_status rocl_sorter_start_parts(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
-                                    rocl_error *err)
+rocl_status rocl_sorter_start_ranges(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
+                                     rocl_error *err)
 {
     const rocl_status st = begin_reading(s, err);
     if (st)
         return st;
     s->bounds = count;
-    return rocl_sort_parts_start(&s->runs, bounds, count, &s->parts, err);
+    return rocl_sort_ranges_start(&s->runs, bounds, count, &s->parts, err);
 }
 
 rocl_status rocl_sorter_start_cursors(rocl_sorter *s, rocl_error *err)
@@ -254,14 +254,14 @@ rocl_status rocl_sorter_open(const rocl_sorter *s, uint64_t first, uint64_t coun
 
 rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err)
 {
-    return rocl_sorter_start_parts(s, NULL, 0, err);
+    return rocl_sorter_start_ranges(s, NULL, 0, err);
 }
 
 rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_sort_record *rec, bool *more,
                                 rocl_error *err)
 {
     *more = false;
-    return s->parts ? rocl_sort_parts_next(s->parts, part, rec, more, err) : ROCL_OK;
+    return s->parts ? rocl_sort_ranges_next(s->parts, part, rec, more, err) : ROCL_OK;
 }
 
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err)
@@ -273,7 +273,7 @@ void rocl_sorter_free(rocl_sorter *s)
 {
     if (!s)
         return;
-    rocl_sort_parts_free(s->parts, s->bounds);
+    rocl_sort_ranges_free(s->parts, s->bounds);
     rocl_sort_index_free(&s->index);
     for (unsigned i = 0; i < s->workers; i++) {
         rocl_strands_drop(&s->runs, &s->slots[i].strands);

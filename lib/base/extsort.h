@@ -89,8 +89,8 @@ typedef struct rocl_sort_bound {
 
 /* The same in count + 1 parts, by as many threads as one likes: part i has the records from
  * bounds[i - 1] up to bounds[i]; bounds ascend. */
-rocl_status rocl_sorter_start_parts(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
-                                    rocl_error *err);
+rocl_status rocl_sorter_start_ranges(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
+                                     rocl_error *err);
 
 /* Before reading, if keys have at least 3 words: the least third word of all records in [from, to),
  * or UINT64_MAX. Reads few records: only of runs that contain one of the bounds. */

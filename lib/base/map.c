@@ -153,7 +153,7 @@ void rocl_ids_free(rocl_ids *m)
 static uint32_t find_block(const rocl_idset *s, uint64_t page)
 {
     const unsigned at = page % ROCL_IDSET_RECENT;
-    return s->recent[at].page_after == page + 1 ? s->recent[at].block
+    return s->recent[at].page_plus1 == page + 1 ? s->recent[at].block
                                                 : rocl_map_get(&s->index, page, NO_BLOCK);
 }
 
@@ -167,7 +167,7 @@ uint64_t *rocl_idset_open(rocl_idset *s, uint64_t page)
             return NULL;
         block = (uint32_t)s->count++;
     }
-    s->recent[at].page_after = page + 1;
+    s->recent[at].page_plus1 = page + 1;
     s->recent[at].block = block;
     return s->blocks[block];
 }
@@ -184,7 +184,7 @@ bool rocl_idset_next(rocl_idset *s, uint64_t id)
     uint32_t block = find_block(s, page);
     if (block == NO_BLOCK)
         return false;
-    s->recent[page % ROCL_IDSET_RECENT].page_after = page + 1;
+    s->recent[page % ROCL_IDSET_RECENT].page_plus1 = page + 1;
     s->recent[page % ROCL_IDSET_RECENT].block = block;
     return s->blocks[block][(id >> 6) & 7] >> (id & 63) & 1;
 }

@@ -74,7 +74,7 @@ typedef struct rocl_idset {
     size_t count, cap;
     /* The blocks used last, by page: ids come in order, or interleaved from several threads. */
     struct {
-        uint64_t page_after; /* page + 1; 0: none */
+        uint64_t page_plus1; /* page + 1; 0: none */
         uint32_t block;
     } recent[ROCL_IDSET_RECENT];
 } rocl_idset;
@@ -88,7 +88,7 @@ static inline bool ROCL_CHECKED rocl_idset_add(rocl_idset *s, uint64_t id)
 {
     const uint64_t page = id >> ROCL_IDSET_SHIFT;
     const unsigned at = page % ROCL_IDSET_RECENT;
-    uint64_t *words = s->recent[at].page_after == page + 1 ? s->blocks[s->recent[at].block]
+    uint64_t *words = s->recent[at].page_plus1 == page + 1 ? s->blocks[s->recent[at].block]
                                                            : rocl_idset_open(s, page);
     if (words)
         words[(id >> 6) & 7] |= (uint64_t)1 << (id & 63);

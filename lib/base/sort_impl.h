@@ -257,18 +257,18 @@ void rocl_strands_drop(rocl_sort_runs *to, rocl_sort_strands *s);
 /* ---- reading (sort_read.c) ------------------------------------------------------------------- */
 
 /* One of the parts in which a sort is read. */
-typedef struct rocl_sort_part rocl_sort_part;
+typedef struct rocl_sort_range rocl_sort_range;
 
 /* rocl_sorter_least of runs. */
 rocl_status rocl_sort_find_least(const rocl_sort_runs *runs, rocl_sort_bound from,
                                  rocl_sort_bound to, uint64_t *least, rocl_error *err);
 /* Distributes the runs to count + 1 parts, cuts those that belong to several, and starts the
  * merges. *parts is set even after an error. */
-rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *bounds, size_t count,
-                                  rocl_sort_part **parts, rocl_error *err);
-rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_record *rec, bool *more,
-                                 rocl_error *err);
-void rocl_sort_parts_free(rocl_sort_part *parts, size_t count); /* of bounds */
+rocl_status rocl_sort_ranges_start(rocl_sort_runs *from, const rocl_sort_bound *bounds,
+                                   size_t count, rocl_sort_range **parts, rocl_error *err);
+rocl_status rocl_sort_ranges_next(rocl_sort_range *parts, size_t i, rocl_sort_record *rec,
+                                  bool *more, rocl_error *err);
+void rocl_sort_ranges_free(rocl_sort_range *parts, size_t count); /* of bounds */
 
 /* By which cursors find their first record. */
 typedef struct rocl_sort_index {

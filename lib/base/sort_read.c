@@ -42,12 +42,12 @@ typedef struct merge {
     bool keeps;  /* keep the runs that have been read, for others */
 } merge;
 
-struct rocl_sort_part {
+struct rocl_sort_range {
     rocl_sort_runs runs; /* its own: no run belongs to two parts */
     merge merge;
 };
 
-typedef rocl_sort_part part;
+typedef rocl_sort_range part;
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
@@ -682,14 +682,14 @@ static void move_runs(rocl_sort_runs *to, rocl_sort_runs *from)
     from->count = from->cap = 0;
 }
 
-rocl_status rocl_sort_parts_next(rocl_sort_part *parts, size_t i, rocl_sort_record *rec, bool *more,
-                                 rocl_error *err)
+rocl_status rocl_sort_ranges_next(rocl_sort_range *parts, size_t i, rocl_sort_record *rec,
+                                  bool *more, rocl_error *err)
 {
     return next_of_merge(&parts[i].merge, rec, more, err);
 }
 
-rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *bounds, size_t count,
-                                  rocl_sort_part **out, rocl_error *err)
+rocl_status rocl_sort_ranges_start(rocl_sort_runs *from, const rocl_sort_bound *bounds,
+                                   size_t count, rocl_sort_range **out, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     part *parts = *out = calloc(count + 1, sizeof *parts);
@@ -722,7 +722,7 @@ rocl_status rocl_sort_parts_start(rocl_sort_runs *from, const rocl_sort_bound *b
     return st;
 }
 
-void rocl_sort_parts_free(rocl_sort_part *parts, size_t count)
+void rocl_sort_ranges_free(rocl_sort_range *parts, size_t count)
 {
     for (size_t i = 0; parts && i <= count; i++) {
         free_merge(&parts[i].merge);

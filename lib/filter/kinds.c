@@ -184,7 +184,7 @@ static rocl_status add_word(rocl_kind_words *k, const rocl_trace *t, const char 
         w->category = w->text;
         w->unknown = !is_known_category(w->text);
         /* In a team rank 0 has looked in all inputs. */
-        if (w->unknown && !t->parts && !is_in_trace(t, w->text))
+        if (w->unknown && !t->joint && !is_in_trace(t, w->text))
             return fail_unknown(k, w->text, err);
     }
     k->kinds |= w->kinds;

@@ -1,4 +1,4 @@
-/* A filter inside: its stages, and what workers have of their own. For filter.c and share.c. */
+/* A filter inside: its stages, and what workers have of their own. For filter.c and team.c. */
 #ifndef ROCL_FILTER_STATE_H
 #define ROCL_FILTER_STATE_H
 

@@ -16,7 +16,7 @@
 #include "model/identity.h"
 #include "source/formats.h"
 #include "source/inputs.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/pipeline.h"
 
 #define INDEX "index.yaml"
@@ -390,9 +390,9 @@ static rocl_status name_for_all(packer *k, rocl_error *err)
         rocl_team_put_text(&b, k->names[s], k->kept[s] ? 0 : strlen(k->names[s]));
     }
     rocl_status st = b.failed ? rocl_fail_memory(err)
-                              : rocl_parts_set_folder(t->parts, rocl_out_tree_path(k->tree), err);
+                              : rocl_joint_set_folder(t->joint, rocl_out_tree_path(k->tree), err);
     if (st == ROCL_OK)
-        rocl_parts_set_request(t->parts, b.data, b.len);
+        rocl_joint_set_request(t->joint, b.data, b.len);
     rocl_buf_free(&b);
     return st;
 }
@@ -400,7 +400,7 @@ static rocl_status name_for_all(packer *k, rocl_error *err)
 static rocl_status take_names(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
-    rocl_team_reader r = rocl_parts_request(t->parts);
+    rocl_team_reader r = rocl_joint_request(t->joint);
     k->stage = rocl_team_text(&r);
     for (size_t i = 0; i < t->capture_count && !r.bad; i++) {
         char *name = rocl_team_text(&r);
@@ -445,7 +445,7 @@ static rocl_status write_share(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
     uint64_t counts[COUNTS];
-    rocl_parts_sums sums = {.own = counts, .own_count = COUNTS};
+    rocl_joint_sums sums = {.own = counts, .own_count = COUNTS};
     rocl_team_reader answer;
     rocl_buf facts = {0};
     rocl_status st = take_names(k, err);
@@ -459,23 +459,23 @@ static rocl_status write_share(packer *k, rocl_error *err)
     put_counts(counts, &k->report);
     if (st == ROCL_OK)
         st = facts.failed ? rocl_fail_memory(err)
-                          : rocl_parts_tell(t->parts, &sums, &facts, &answer, err);
+                          : rocl_joint_tell(t->joint, &sums, &facts, &answer, err);
     rocl_buf_free(&facts);
-    return st ? st : rocl_parts_placed(t->parts, 0, err);
+    return st ? st : rocl_joint_placed(t->joint, 0, err);
 }
 
 /* On rank 0: the others have written all of theirs, and let go of the folder. */
 static rocl_status take_shares(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
-    rocl_parts *parts = t->parts;
+    rocl_joint *parts = t->joint;
     const rocl_buf nothing = {0};
     uint64_t counts[COUNTS], bytes = 0;
-    rocl_parts_sums sums = {.own = counts, .own_count = COUNTS};
+    rocl_joint_sums sums = {.own = counts, .own_count = COUNTS};
     put_counts(counts, &k->report);
-    rocl_status st = rocl_parts_gather(parts, &sums, err);
-    for (unsigned rank = 1; rank < rocl_parts_size(parts) && st == ROCL_OK; rank++) {
-        const rocl_buf *facts = rocl_parts_facts(parts, rank);
+    rocl_status st = rocl_joint_gather(parts, &sums, err);
+    for (unsigned rank = 1; rank < rocl_joint_size(parts) && st == ROCL_OK; rank++) {
+        const rocl_buf *facts = rocl_joint_facts(parts, rank);
         rocl_team_reader r = {facts->data, facts->data + facts->len, false};
         while (facts->len && r.p < r.end && !r.bad) {
             const uint64_t i = rocl_team_number(&r);
@@ -485,8 +485,8 @@ static rocl_status take_shares(packer *k, rocl_error *err)
         }
         if (r.bad)
             st = rocl_team_bad_message(err);
-        else if (rocl_parts_reads(parts, rank))
-            st = rocl_parts_place(parts, rank, &nothing, err);
+        else if (rocl_joint_reads(parts, rank))
+            st = rocl_joint_place(parts, rank, &nothing, err);
     }
     k->report = (rocl_written){.files = (size_t)counts[FILES],
                                .bytes = counts[BYTES],
@@ -494,28 +494,28 @@ static rocl_status take_shares(packer *k, rocl_error *err)
                                .changed = counts[CHANGED],
                                .copied = counts[COPIED],
                                .copied_rows = counts[COPIED_ROWS]};
-    return st ? st : rocl_parts_wait_placed(parts, &bytes, err);
+    return st ? st : rocl_joint_wait_placed(parts, &bytes, err);
 }
 
 static rocl_status fill_stage(packer *k, rocl_error *err)
 {
     rocl_trace *t = k->trace;
-    rocl_status st = t->opt.team_inputs ? rocl_parts_open(t, NULL, err) : ROCL_OK;
+    rocl_status st = t->opt.team_inputs ? rocl_joint_open(t, NULL, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = open_stage(k, err);
-    if (st == ROCL_OK && t->parts)
+    if (st == ROCL_OK && t->joint)
         st = name_for_all(k, err);
     if (st == ROCL_OK)
         st = write_databases(k, err);
-    if (st == ROCL_OK && t->parts)
+    if (st == ROCL_OK && t->joint)
         st = take_shares(k, err);
     return st ? st : write_index(k, err);
 }
 
 static rocl_status write_consolidated(packer *k, rocl_error *err)
 {
-    rocl_parts **parts = &k->trace->parts;
-    if (*parts && !rocl_parts_leads(*parts))
+    rocl_joint **parts = &k->trace->joint;
+    if (*parts && !rocl_joint_leads(*parts))
         return write_share(k, err);
     rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
     if (st == ROCL_OK)
@@ -528,9 +528,9 @@ static rocl_status write_consolidated(packer *k, rocl_error *err)
     if (st == ROCL_OK)
         st = commit_files(k, err);
     if (*parts && st == ROCL_OK)
-        rocl_parts_named(*parts);
+        rocl_joint_named(*parts);
     else
-        rocl_parts_end_all(*parts);
+        rocl_joint_end_all(*parts);
     return st;
 }
 

@@ -88,7 +88,7 @@ static uint64_t size_of_type(const char *name, size_t n)
 
 /* Interned as bytes: without holes. */
 typedef struct participant_key {
-    uint32_t rank, gpu_after; /* index in all GPUs + 1; 0: unknown */
+    uint32_t rank, gpu_plus1; /* index in all GPUs + 1; 0: unknown */
 } participant_key;
 
 typedef struct signature {
@@ -216,7 +216,7 @@ static void read_kernel(rocl_collectives *c, const rocl_batch *b, const rocl_dis
 rocl_status rocl_collectives_put(rocl_collectives *c, unsigned worker,
                                  const rocl_collective_kernel *k, rocl_error *err)
 {
-    const participant_key p = {k->rank, k->gpu_after};
+    const participant_key p = {k->rank, k->gpu_plus1};
     const signature s = {k->kind, k->name, k->bytes};
     const uint32_t who = rocl_strings_put(c->participant_keys, (const char *)&p, sizeof p);
     const uint32_t in = rocl_strings_put(c->communicator_keys, (const char *)&k->communicator,
@@ -244,7 +244,7 @@ rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const roc
         const rocl_gpu *gpu = rocl_gpu_of(b->capture, d->agent);
         signature s;
         rocl_collective_kernel k = {.rank = c->ranks.of[b->capture->index][d->e.process],
-                                    .gpu_after = gpu ? (uint32_t)(gpu - c->trace->gpus) + 1 : 0,
+                                    .gpu_plus1 = gpu ? (uint32_t)(gpu - c->trace->gpus) + 1 : 0,
                                     .start = d->e.start,
                                     .end = d->e.end,
                                     .capture = b->capture->index,
@@ -269,7 +269,7 @@ static int compare_participants(const void *a, const void *b, void *ctx)
         (const void *)rocl_strings_get(c->participant_keys, *(const uint32_t *)b, NULL);
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    return (x->gpu_after > y->gpu_after) - (x->gpu_after < y->gpu_after);
+    return (x->gpu_plus1 > y->gpu_plus1) - (x->gpu_plus1 < y->gpu_plus1);
 }
 
 static int compare_communicators(const void *a, const void *b, void *ctx)
@@ -323,7 +323,7 @@ static rocl_status order_all(rocl_collectives *c, rocl_error *err)
         const participant_key *p =
             (const void *)rocl_strings_get(c->participant_keys, who[i], NULL);
         c->participants[i] =
-            (rocl_participant){p->rank, p->gpu_after ? &c->trace->gpus[p->gpu_after - 1] : NULL};
+            (rocl_participant){p->rank, p->gpu_plus1 ? &c->trace->gpus[p->gpu_plus1 - 1] : NULL};
     }
     for (size_t i = 0; ok && i + 1 < m; i++)
         memcpy(&c->communicators[i], rocl_strings_get(c->communicator_keys, in[i], NULL),
@@ -436,7 +436,7 @@ rocl_status rocl_collectives_each(rocl_collectives *c, rocl_collective_kernel_fn
         const participant_key *p =
             (const void *)rocl_strings_get(c->participant_keys, (uint32_t)rec.key[0], NULL);
         rocl_collective_kernel k = {.rank = p->rank,
-                                    .gpu_after = p->gpu_after,
+                                    .gpu_plus1 = p->gpu_plus1,
                                     .kind = s->kind,
                                     .name = s->name,
                                     .bytes = s->bytes,

@@ -110,7 +110,7 @@ rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const roc
 /* A kernel as stored in the sorter, for the ranks of a team: rank 0 adds those of other ranks.
  * Texts are ids; ranks of the trace and GPUs have the same numbers on all ranks. */
 typedef struct rocl_collective_kernel {
-    uint32_t rank, gpu_after; /* as of its participant; GPU: index + 1; 0: unknown */
+    uint32_t rank, gpu_plus1; /* as of its participant; GPU: index + 1; 0: unknown */
     rocl_communicator communicator;
     uint32_t kind, name;
     uint64_t bytes, sequence;

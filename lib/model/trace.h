@@ -21,7 +21,7 @@ struct rocl_filter;
 struct rocl_deal;
 struct rocl_sink;
 struct rocl_out_set;
-struct rocl_parts;
+struct rocl_joint;
 
 /* A capture with what only the library needs. `pub` is first: a rocl_capture * of ours is a
  * rocl_model_capture *. */
@@ -121,7 +121,7 @@ struct rocl_trace {
     rocl_joined_slices *joined; /* NULL: no slices among the inputs were put together */
     struct rocl_filter *filter; /* NULL: everything passes */
     struct rocl_deal *deal;     /* what other ranks of a team read; NULL: there are none */
-    struct rocl_parts *parts; /* of outputs that all ranks write; NULL: this process writes alone */
+    struct rocl_joint *joint; /* of outputs that all ranks write; NULL: this process writes alone */
     struct rocl_kernel_classes *classes;
     struct rocl_step_names *steps; /* which markers are steps */
     atomic_uint_least64_t faults[ROCL_FAULTS];

@@ -339,7 +339,7 @@ static uint32_t find_details(page_sink *s, page_encoder *e, const rocl_track_eve
 
 /* ---- what the timeline draws ----------------------------------------------------------------- */
 
-static rocl_status begin_sequence(rocl_timeline_part *p, int64_t from, rocl_error *err)
+static rocl_status begin_sequence(rocl_drawing *p, int64_t from, rocl_error *err)
 {
     page_sink *s = page_sink_of(p);
     (void)from, (void)err;
@@ -347,7 +347,7 @@ static rocl_status begin_sequence(rocl_timeline_part *p, int64_t from, rocl_erro
     return ROCL_OK;
 }
 
-static rocl_status draw_slice(rocl_timeline_part *p, uint64_t track, rocl_error *err)
+static rocl_status draw_slice(rocl_drawing *p, uint64_t track, rocl_error *err)
 {
     page_sink *s = page_sink_of(p);
     const rocl_track_event *event = &p->event;
@@ -414,7 +414,7 @@ static void end_value_cell(page_sink *s, page_encoder *e)
     e->cell_open = false;
 }
 
-static void draw_value(rocl_timeline_part *p, uint64_t track, int64_t time, double v)
+static void draw_value(rocl_drawing *p, uint64_t track, int64_t time, double v)
 {
     page_sink *s = page_sink_of(p);
     page_encoder *e = encoder_of(s, track);
@@ -441,12 +441,12 @@ static void draw_value(rocl_timeline_part *p, uint64_t track, int64_t time, doub
     e->most_time = time;
 }
 
-static void draw_bytes(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t v)
+static void draw_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v)
 {
     draw_value(p, track, time, (double)v);
 }
 
-static void end_sequence(rocl_timeline_part *p)
+static void end_sequence(rocl_drawing *p)
 {
     page_sink *s = page_sink_of(p);
     for (uint32_t i = 0; i < s->encoder_count; i++) {

@@ -129,22 +129,22 @@ static rocl_status write_capture(page_sink *s, size_t index, rocl_error *err)
 {
     enum { STEP = 4096 }; /* records between two looks at the progress */
     struct page_capture *at = &s->captures[index];
-    page_part p = {.part = {.timeline = &s->timeline}, .sink = s};
+    page_drawing p = {.drawing = {.timeline = &s->timeline}, .sink = s};
     uint64_t records = 0;
     rocl_timeline_set_capture(&s->timeline, &s->trace->captures[index]->pub);
     s->timeline.sorter = at->sorter;
     s->timeline.links = at->links;
     rocl_status st = rocl_sorter_start(at->sorter, err);
     if (st == ROCL_OK)
-        st = rocl_timeline_part_begin(&p.part, err);
-    while (st == ROCL_OK && p.part.more) {
-        st = rocl_timeline_draw(&p.part, err);
+        st = rocl_drawing_begin(&p.drawing, err);
+    while (st == ROCL_OK && p.drawing.more) {
+        st = rocl_timeline_draw(&p.drawing, err);
         if (st == ROCL_OK)
             st = s->status;
         if (++records % STEP == 0)
             rocl_progress(s->trace, STEP);
     }
-    rocl_timeline_part_free(&p.part);
+    rocl_drawing_free(&p.drawing);
     forget_capture(at);
     return st;
 }

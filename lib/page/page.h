@@ -152,7 +152,7 @@ typedef struct page_sink {
 
 /* The index of a text in the page. */
 uint32_t page_text(page_sink *s, uint32_t text);
-rocl_status page_define_track(rocl_timeline_part *p, const rocl_track *track, uint64_t *id,
+rocl_status page_define_track(rocl_drawing *p, const rocl_track *track, uint64_t *id,
                               rocl_error *err);
 /* The last block, an object of JSON that has begun. */
 void page_put_index(page_sink *s, rocl_buf *to);
@@ -167,14 +167,14 @@ void page_free_encoders(page_sink *s);
 /* Fields of details as JSON: how each is called, and what kind of value it has. */
 void page_put_fields(rocl_buf *to);
 
-typedef struct page_part {
-    rocl_timeline_part part; /* first */
+typedef struct page_drawing {
+    rocl_drawing drawing; /* first */
     page_sink *sink;
-} page_part;
+} page_drawing;
 
-static inline page_sink *page_sink_of(rocl_timeline_part *p)
+static inline page_sink *page_sink_of(rocl_drawing *p)
 {
-    return ((page_part *)p)->sink;
+    return ((page_drawing *)p)->sink;
 }
 
 #endif

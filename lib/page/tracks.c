@@ -133,8 +133,7 @@ static void name_values(page_sink *s, const rocl_track *t, char *name, size_t si
     *unit = k ? k->units : 0;
 }
 
-rocl_status page_define_track(rocl_timeline_part *p, const rocl_track *t, uint64_t *id,
-                              rocl_error *err)
+rocl_status page_define_track(rocl_drawing *p, const rocl_track *t, uint64_t *id, rocl_error *err)
 {
     page_sink *s = page_sink_of(p);
     const rocl_capture *c = s->timeline.capture;

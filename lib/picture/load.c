@@ -182,8 +182,8 @@ typedef struct drawn_track {
     size_t row_cap, end_cap;
 } drawn_track;
 
-typedef struct picture_part {
-    rocl_timeline_part part; /* first */
+typedef struct picture_drawing {
+    rocl_drawing drawing; /* first */
     rocl_picture *picture;
     drawn_track *drawn;
     uint32_t drawn_count;
@@ -191,13 +191,13 @@ typedef struct picture_part {
     /* Details found last, by their hash: most slices have one of few. */
     struct {
         picture_detail detail;
-        uint32_t number_after; /* + 1; 0: empty */
+        uint32_t number_plus1; /* + 1; 0: empty */
     } recent[64];
     int64_t first, last;
     bool no_memory;
-} picture_part;
+} picture_drawing;
 
-static void forget_drawn(picture_part *p)
+static void forget_drawn(picture_drawing *p)
 {
     for (uint32_t i = 0; i < p->drawn_count; i++) {
         free(p->drawn[i].rows);
@@ -206,10 +206,10 @@ static void forget_drawn(picture_part *p)
     p->drawn_count = 0;
 }
 
-static rocl_status define_track(rocl_timeline_part *base, const rocl_track *track, uint64_t *id,
+static rocl_status define_track(rocl_drawing *base, const rocl_track *track, uint64_t *id,
                                 rocl_error *err)
 {
-    picture_part *p = (picture_part *)base;
+    picture_drawing *p = (picture_drawing *)base;
     if (!ROCL_GROW(p->drawn, p->drawn_cap, p->drawn_count + (size_t)1))
         return rocl_fail_memory(err);
     pthread_mutex_lock(&p->picture->lock);
@@ -223,7 +223,7 @@ static rocl_status define_track(rocl_timeline_part *base, const rocl_track *trac
 }
 
 /* The row of a track for this depth, made when it is new. NULL: memory is out. */
-static picture_row *find_row(picture_part *p, drawn_track *d, uint32_t depth)
+static picture_row *find_row(picture_drawing *p, drawn_track *d, uint32_t depth)
 {
     if (depth < d->row_cap && d->rows[depth])
         return d->rows[depth];
@@ -245,13 +245,13 @@ static picture_row *find_row(picture_part *p, drawn_track *d, uint32_t depth)
     return d->rows[depth] = row;
 }
 
-static uint32_t find_detail(picture_part *p)
+static uint32_t find_detail(picture_drawing *p)
 {
-    const rocl_track_event *e = &p->part.event;
+    const rocl_track_event *e = &p->drawing.event;
     picture_detail d;
     memset(&d, 0, sizeof d); /* compared as bytes */
     d.kind = e->kind;
-    d.capture = p->part.timeline->capture->index;
+    d.capture = p->drawing.timeline->capture->index;
     d.agent = d.other_agent = d.queue = d.stream = d.category = ROCL_NONE;
     if (e->sequence == ROCL_SEQUENCE_HOST) {
         d.category = e->category;
@@ -273,19 +273,19 @@ static uint32_t find_detail(picture_part *p)
     const unsigned at = rocl_mix64((uint64_t)d.kind << 32 ^ d.category ^ (uint64_t)d.queue << 40 ^
                                    (uint64_t)d.grid[0] << 16 ^ d.workgroup[0] ^ d.other_agent) &
                         63;
-    if (p->recent[at].number_after && !memcmp(&p->recent[at].detail, &d, sizeof d))
-        return p->recent[at].number_after - 1;
+    if (p->recent[at].number_plus1 && !memcmp(&p->recent[at].detail, &d, sizeof d))
+        return p->recent[at].number_plus1 - 1;
     pthread_mutex_lock(&p->picture->lock);
     const uint32_t n = picture_intern_detail(p->picture, &d);
     pthread_mutex_unlock(&p->picture->lock);
     p->recent[at].detail = d;
-    p->recent[at].number_after = n + 1; /* of ROCL_NONE: empty */
+    p->recent[at].number_plus1 = n + 1; /* of ROCL_NONE: empty */
     return n;
 }
 
-static rocl_status draw_slice(rocl_timeline_part *base, uint64_t track, rocl_error *err)
+static rocl_status draw_slice(rocl_drawing *base, uint64_t track, rocl_error *err)
 {
-    picture_part *p = (picture_part *)base;
+    picture_drawing *p = (picture_drawing *)base;
     const rocl_track_event *e = &base->event;
     drawn_track *d = &p->drawn[track];
     const bool instant = e->kind == ROCL_INSTANT;
@@ -315,22 +315,22 @@ static rocl_status draw_slice(rocl_timeline_part *base, uint64_t track, rocl_err
     return picture_add_slice(row, &s) ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static void draw_value(rocl_timeline_part *base, uint64_t track, int64_t time, double value)
+static void draw_value(rocl_drawing *base, uint64_t track, int64_t time, double value)
 {
-    picture_part *p = (picture_part *)base;
+    picture_drawing *p = (picture_drawing *)base;
     picture_row *row = find_row(p, &p->drawn[track], 0);
     p->no_memory |= !row || !picture_add_value(row, time, value);
 }
 
-static void draw_bytes(rocl_timeline_part *base, uint64_t track, int64_t time, int64_t value)
+static void draw_bytes(rocl_drawing *base, uint64_t track, int64_t time, int64_t value)
 {
     draw_value(base, track, time, (double)value);
 }
 
 /* Nothing more will be drawn on these tracks. */
-static void end_sequence(rocl_timeline_part *base)
+static void end_sequence(rocl_drawing *base)
 {
-    picture_part *p = (picture_part *)base;
+    picture_drawing *p = (picture_drawing *)base;
     for (uint32_t i = 0; i < p->drawn_count; i++)
         for (size_t k = 0; k < p->drawn[i].row_cap; k++)
             if (p->drawn[i].rows[k])
@@ -346,30 +346,30 @@ static const rocl_timeline_ops ops = {.end = end_sequence,
                                       .value = draw_value,
                                       .bytes = draw_bytes};
 
-typedef struct picture_parts {
+typedef struct picture_drawings {
     rocl_picture *picture;
-    rocl_part_range cuts[ROCL_DRAWN_PARTS_MAX];
-} picture_parts;
+    rocl_draw_range cuts[ROCL_DRAWN_AT_ONCE_MAX];
+} picture_drawings;
 
 static rocl_status draw_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
-    const picture_parts *parts = ctx;
+    const picture_drawings *parts = ctx;
     rocl_picture *picture = parts->picture;
-    picture_part *p = calloc(1, sizeof *p);
+    picture_drawing *p = calloc(1, sizeof *p);
     uint64_t records = 0;
     (void)worker;
     if (!p)
         return rocl_fail_memory(err);
-    p->part = (rocl_timeline_part){.timeline = &picture->timeline,
-                                   .number = index,
-                                   .at = parts->cuts[index].first,
-                                   .last = parts->cuts[index].last};
+    p->drawing = (rocl_drawing){.timeline = &picture->timeline,
+                                .number = index,
+                                .at = parts->cuts[index].first,
+                                .last = parts->cuts[index].last};
     p->picture = picture;
     p->first = INT64_MAX;
     p->last = INT64_MIN;
-    rocl_status st = rocl_timeline_part_begin(&p->part, err);
-    while (st == ROCL_OK && p->part.more && !p->no_memory) {
-        st = rocl_timeline_draw(&p->part, err);
+    rocl_status st = rocl_drawing_begin(&p->drawing, err);
+    while (st == ROCL_OK && p->drawing.more && !p->no_memory) {
+        st = rocl_timeline_draw(&p->drawing, err);
         if (++records % 4096 || st != ROCL_OK)
             continue;
         rocl_progress(picture->trace, 4096);
@@ -379,11 +379,11 @@ static rocl_status draw_part(void *ctx, unsigned worker, size_t index, rocl_erro
     if (st == ROCL_OK && p->no_memory)
         st = rocl_fail_memory(err);
     pthread_mutex_lock(&picture->lock);
-    rocl_timeline_counts_add(&picture->counts, &p->part.counts);
+    rocl_timeline_counts_add(&picture->counts, &p->drawing.counts);
     picture->first = p->first < picture->first ? p->first : picture->first;
     picture->last = p->last > picture->last ? p->last : picture->last;
     pthread_mutex_unlock(&picture->lock);
-    rocl_timeline_part_free(&p->part);
+    rocl_drawing_free(&p->drawing);
     forget_drawn(p);
     free(p->drawn);
     free(p);
@@ -433,12 +433,12 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 {
     rocl_picture *p = self;
     rocl_timeline *t = &p->timeline;
-    picture_parts parts = {.picture = p};
+    picture_drawings parts = {.picture = p};
     rocl_status st = rocl_timeline_end_capture(t, err);
-    const size_t n = rocl_cut_parts(t->sequences, st ? 0 : t->sequence_count, count_records,
-                                    LEAST_PART_RECORDS, ROCL_DRAWN_PARTS_MAX, parts.cuts);
+    const size_t n = rocl_cut_draw_ranges(t->sequences, st ? 0 : t->sequence_count, count_records,
+                                          LEAST_PART_RECORDS, ROCL_DRAWN_AT_ONCE_MAX, parts.cuts);
     if (st == ROCL_OK)
-        st = rocl_start_parts(t->sorter, t->sequences, parts.cuts, n, err);
+        st = rocl_start_draw_ranges(t->sorter, t->sequences, parts.cuts, n, err);
     if (st == ROCL_OK)
         st = rocl_run_tasks(p->trace->opt.jobs, n, draw_part, &parts, err);
     rocl_timeline_forget_capture(t);

@@ -20,21 +20,21 @@ rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
     return st ? st : open_pipe(s, jobs, ops, ctx, err);
 }
 
-rocl_status rocl_piped_open_parts(rocl_piped *s, rocl_trace *t, const char *path,
-                                  rocl_parts_order order, const rocl_pipe_ops *ops, void *ctx,
+rocl_status rocl_piped_open_joint(rocl_piped *s, rocl_trace *t, const char *path,
+                                  rocl_joint_order order, const rocl_pipe_ops *ops, void *ctx,
                                   rocl_error *err)
 {
-    rocl_status st = rocl_parts_open(t, path, err);
-    rocl_parts_set_order(t, order);
+    rocl_status st = rocl_joint_open(t, path, err);
+    rocl_joint_set_order(t, order);
     if (st == ROCL_OK)
-        st = rocl_parts_out(t, &s->out, path, err);
+        st = rocl_joint_out(t, &s->out, path, err);
     return st ? st : open_pipe(s, t->opt.jobs, ops, ctx, err);
 }
 
 rocl_status rocl_piped_end_part(rocl_piped *s, rocl_trace *t, rocl_error *err)
 {
     rocl_status st = rocl_piped_buf(s)->len ? rocl_piped_put(s, err) : ROCL_OK;
-    return st || !t->parts ? st : rocl_pipe_drain(s->pipe, err);
+    return st || !t->joint ? st : rocl_pipe_drain(s->pipe, err);
 }
 
 static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
@@ -85,7 +85,7 @@ rocl_status rocl_piped_open_format(rocl_piped *s, rocl_trace *t, const char *pat
     s->ctx = ctx;
     rocl_status st = set_level(s, path, gzip, level, err);
     if (st == ROCL_OK)
-        st = rocl_parts_out(t, &s->out, path, err);
+        st = rocl_joint_out(t, &s->out, path, err);
     return st ? st : open_pipe(s, t->opt.jobs, &text_ops, s, err);
 }
 
@@ -132,18 +132,18 @@ rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err)
 
 rocl_status rocl_piped_commit(rocl_piped *s, rocl_trace *t, uint64_t *bytes, rocl_error *err)
 {
-    rocl_parts_sums sums = {0};
-    const rocl_status st = rocl_piped_commit_parts(s, t, &sums, err);
+    rocl_joint_sums sums = {0};
+    const rocl_status st = rocl_piped_commit_joint(s, t, &sums, err);
     *bytes = sums.bytes;
     return st;
 }
 
-rocl_status rocl_piped_commit_parts(rocl_piped *s, rocl_trace *t, rocl_parts_sums *sums,
+rocl_status rocl_piped_commit_joint(rocl_piped *s, rocl_trace *t, rocl_joint_sums *sums,
                                     rocl_error *err)
 {
     rocl_out *out = s->out;
     s->out = NULL;
-    return rocl_parts_commit(t, &out, 1, sums, err);
+    return rocl_joint_commit(t, &out, 1, sums, err);
 }
 
 void rocl_piped_discard(rocl_piped *s)

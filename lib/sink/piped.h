@@ -4,7 +4,7 @@
 
 #include "base/out.h"
 #include "base/pool.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/pipeline.h"
 
 /* Makes the text of a block, to `out`, of what was put into `in`. Concurrent; in the order of the
@@ -28,10 +28,10 @@ typedef struct rocl_piped {
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err);
 
-/* The same of a file that the ranks of a team write together: see trace/parts.h. A sink calls
+/* The same of a file that the ranks of a team write together: see trace/joint.h. A sink calls
  * rocl_piped_end_part() at the end of each capture that does not join the next one. */
-rocl_status rocl_piped_open_parts(rocl_piped *s, rocl_trace *t, const char *path,
-                                  rocl_parts_order order, const rocl_pipe_ops *ops, void *ctx,
+rocl_status rocl_piped_open_joint(rocl_piped *s, rocl_trace *t, const char *path,
+                                  rocl_joint_order order, const rocl_pipe_ops *ops, void *ctx,
                                   rocl_error *err);
 rocl_status rocl_piped_end_part(rocl_piped *s, rocl_trace *t, rocl_error *err);
 
@@ -41,7 +41,7 @@ rocl_status rocl_piped_open_text(rocl_piped *s, const char *path, bool gzip, int
                                  unsigned jobs, rocl_error *err);
 
 /* The same of a file whose text the workers make of what is put. In a team it is one of those that
- * the trace has, see rocl_parts_out(). */
+ * the trace has, see rocl_joint_out(). */
 rocl_status rocl_piped_open_format(rocl_piped *s, rocl_trace *t, const char *path, bool gzip,
                                    int level, rocl_piped_format_fn *format, void *ctx,
                                    rocl_error *err);
@@ -66,7 +66,7 @@ rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err);
  * size. */
 rocl_status rocl_piped_commit(rocl_piped *s, rocl_trace *t, uint64_t *bytes, rocl_error *err);
 /* The same, and what the ranks of a team have counted is summed. */
-rocl_status rocl_piped_commit_parts(rocl_piped *s, rocl_trace *t, rocl_parts_sums *sums,
+rocl_status rocl_piped_commit_joint(rocl_piped *s, rocl_trace *t, rocl_joint_sums *sums,
                                     rocl_error *err);
 /* Frees all of s, and leaves no trace of a file that is not committed. Zeros are fine. */
 void rocl_piped_discard(rocl_piped *s);

@@ -13,7 +13,7 @@
  *
  * Events come to rank 0 before clocks, filters and reports, which therefore know nothing of teams,
  * and do what they do in one process. Outputs that all ranks write, and reports that all collect,
- * are made otherwise: see trace/parts.h and analysis/gather.h. */
+ * are made otherwise: see trace/joint.h and analysis/gather.h. */
 #ifndef ROCL_TEAM_TEAM_H
 #define ROCL_TEAM_TEAM_H
 
@@ -42,7 +42,7 @@ typedef enum rocl_team_message {
     ROCL_TEAM_HELLO,  /* of who joins: version, arguments */
     ROCL_TEAM_FORMED, /* to all who have: a team, or each on its own */
     ROCL_TEAM_SHARE,  /* a text */
-    /* of outputs that all write, see trace/parts.h */
+    /* of outputs that all write, see trace/joint.h */
     ROCL_TEAM_WRITE,  /* trace, its captures, flags, the state of the filter */
     ROCL_TEAM_COUNTS, /* faults, events, times, what filters have met, texts that are not UTF-8 */
     ROCL_TEAM_NEWS,   /* what is complete; how many new outputs, their names; how many parts, of

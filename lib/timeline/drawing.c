@@ -7,14 +7,14 @@
 
 #include "base/error.h"
 
-/* A part: whose turn it is to draw a block of it, and whether there will be another one. */
+/* A drawing: whose turn it is to draw a block of it, and whether there will be another one. */
 typedef struct drawer {
     alignas(ROCL_CACHE_LINE) pthread_mutex_t lock;
     pthread_cond_t moved;
     uint64_t next;
     atomic_bool over;
     const rocl_drawing_ops *ops;
-    rocl_timeline_part *part;
+    rocl_drawing *drawing;
     uint64_t weight;
     bool begun; /* the first record has been read */
 } drawer;
@@ -24,19 +24,19 @@ typedef struct drawing {
     const rocl_drawing_ops *ops;
     void *sink;
     rocl_pipe *pipe;
-    void *parts; /* the sink's structs */
+    void *drawings; /* the sink's structs */
     drawer *drawers;
     size_t count;
 } drawing;
 
 static rocl_status fill_block(drawer *d, rocl_buf *block, rocl_error *err)
 {
-    rocl_timeline_part *p = d->part;
+    rocl_drawing *p = d->drawing;
     rocl_status st = ROCL_OK;
     uint64_t records = 0;
     d->ops->begin_block(p, block);
     if (!d->begun) {
-        st = rocl_timeline_part_begin(p, err);
+        st = rocl_drawing_begin(p, err);
         d->begun = true;
     }
     while (st == ROCL_OK && p->more && *p->filled < d->ops->full) {
@@ -68,64 +68,64 @@ rocl_status rocl_draw_block(rocl_block *block, rocl_error *err)
     return st;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- drawings -------------------------------------------------------------------------------- */
 
-static rocl_status open_parts(drawing *g, bool cut_work, rocl_error *err)
+static rocl_status open_drawings(drawing *g, bool cut_work, rocl_error *err)
 {
     const rocl_timeline *t = g->timeline;
     const rocl_drawing_ops *ops = g->ops;
-    rocl_part_range cuts[ROCL_DRAWN_PARTS_MAX];
-    size_t count = rocl_cut_parts(t->sequences, t->sequence_count, ops->weigh, ops->least,
-                                  ROCL_DRAWN_PARTS_MAX, cuts);
+    rocl_draw_range cuts[ROCL_DRAWN_AT_ONCE_MAX];
+    size_t count = rocl_cut_draw_ranges(t->sequences, t->sequence_count, ops->weigh, ops->least,
+                                        ROCL_DRAWN_AT_ONCE_MAX, cuts);
     const rocl_status st =
         rocl_cut_pieces(t->sorter, t->sequences, cut_work, ops->least, cuts, &count, err);
     if (st != ROCL_OK)
         return st;
-    g->parts = rocl_cache_line_calloc(count, ops->part_size);
+    g->drawings = rocl_cache_line_calloc(count, ops->drawing_size);
     g->drawers = rocl_cache_line_calloc(count, sizeof *g->drawers);
-    if (!g->parts || !g->drawers)
+    if (!g->drawings || !g->drawers)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
-        rocl_timeline_part *p = (void *)((char *)g->parts + i * ops->part_size);
-        *p = (rocl_timeline_part){.timeline = t,
-                                  .number = i,
-                                  .at = cuts[i].first,
-                                  .last = cuts[i].last,
-                                  .piece = cuts[i].piece,
-                                  .cut = cuts[i].piece                        ? cuts[i].first
-                                         : i + 1 < count && cuts[i + 1].piece ? cuts[i].last - 1
-                                                                              : SIZE_MAX};
+        rocl_drawing *p = (void *)((char *)g->drawings + i * ops->drawing_size);
+        *p = (rocl_drawing){.timeline = t,
+                            .number = i,
+                            .at = cuts[i].first,
+                            .last = cuts[i].last,
+                            .piece = cuts[i].piece,
+                            .cut = cuts[i].piece                        ? cuts[i].first
+                                   : i + 1 < count && cuts[i + 1].piece ? cuts[i].last - 1
+                                                                        : SIZE_MAX};
         drawer *d = &g->drawers[g->count++];
-        *d = (drawer){.ops = ops, .part = p, .weight = cuts[i].weight};
+        *d = (drawer){.ops = ops, .drawing = p, .weight = cuts[i].weight};
         pthread_mutex_init(&d->lock, NULL);
         pthread_cond_init(&d->moved, NULL);
         ops->open(p, g->sink);
     }
-    return rocl_start_parts(t->sorter, t->sequences, cuts, count, err);
+    return rocl_start_draw_ranges(t->sorter, t->sequences, cuts, count, err);
 }
 
 /* Pieces of a sequence share its lanes. */
-static void close_parts(drawing *g, rocl_timeline_counts *counts)
+static void close_drawings(drawing *g, rocl_timeline_counts *counts)
 {
     uint64_t lanes = 0; /* of the sequence, in the pieces so far */
     for (size_t i = 0; i < g->count; i++) {
         drawer *d = &g->drawers[i];
-        rocl_timeline_part *p = d->part;
+        rocl_drawing *p = d->drawing;
         const uint64_t here = p->counts.lanes - p->lanes_before;
         lanes = p->piece ? lanes : 0;
         rocl_timeline_counts_add(counts, &p->counts);
         counts->lanes -= here < lanes ? here : lanes;
         g->ops->close(p, lanes);
         lanes = lanes > here ? lanes : here;
-        rocl_timeline_part_free(p);
+        rocl_drawing_free(p);
         pthread_cond_destroy(&d->moved);
         pthread_mutex_destroy(&d->lock);
     }
     free(g->drawers);
-    free(g->parts);
+    free(g->drawings);
 }
 
-/* The part with the least share of its weight drawn, so that all end at about the same time. */
+/* The drawing with the least share of its weight drawn, so that all end at about the same time. */
 static size_t find_laggard(const drawing *g, const uint64_t *turns)
 {
     size_t least = g->count;
@@ -137,7 +137,7 @@ static size_t find_laggard(const drawing *g, const uint64_t *turns)
     return least;
 }
 
-/* Puts a block in the pipe, to be drawn at the part's turn. */
+/* Puts a block in the pipe, to be drawn at the drawing's turn. */
 static rocl_status put_turn(const drawing *g, drawer *d, uint64_t turn, rocl_error *err)
 {
     rocl_block *block;
@@ -152,11 +152,11 @@ static rocl_status put_turn(const drawing *g, drawer *d, uint64_t turn, rocl_err
     return st == ROCL_OK && failed ? rocl_fail_memory(err) : st;
 }
 
-/* The end of a part may become known late: it then gets further turns, in which it draws nothing.
- * That does not change the order of the others. */
+/* The end of a drawing may become known late: it then gets further turns, in which it draws
+ * nothing. That does not change the order of the others. */
 static rocl_status draw_side_by_side(const drawing *g, rocl_error *err)
 {
-    uint64_t turns[ROCL_DRAWN_PARTS_MAX] = {0};
+    uint64_t turns[ROCL_DRAWN_AT_ONCE_MAX] = {0};
     rocl_status st = g->ops->flush(g->sink, true, err);
     for (size_t i; st == ROCL_OK && (i = find_laggard(g, turns)) < g->count;)
         st = put_turn(g, &g->drawers[i], turns[i]++, err);
@@ -180,9 +180,9 @@ rocl_status rocl_draw_capture(const rocl_timeline *t, const rocl_drawing_ops *op
                               rocl_error *err)
 {
     drawing g = {.timeline = t, .ops = ops, .sink = sink, .pipe = pipe};
-    rocl_status st = open_parts(&g, cut_work, err);
+    rocl_status st = open_drawings(&g, cut_work, err);
     if (st == ROCL_OK)
         st = g.count > 1 ? draw_side_by_side(&g, err) : draw_alone(&g, err);
-    close_parts(&g, counts);
+    close_drawings(&g, counts);
     return st;
 }

@@ -10,7 +10,7 @@
 #include "timeline/timeline.h"
 
 typedef struct rocl_drawing_ops {
-    size_t part_size; /* of the sink's struct for a part, which begins with a rocl_timeline_part */
+    size_t drawing_size; /* of the sink's struct for a part, which begins with a rocl_drawing */
     /* Approximate bytes of a sequence in the file: affects only how well parts keep pace. */
     uint64_t (*weigh)(const rocl_sequence *s);
     uint64_t least; /* parts do not weigh much less */
@@ -18,11 +18,11 @@ typedef struct rocl_drawing_ops {
     /* Called for the parts in order, on one thread. In `open` the sink's own members of p are 0.
      * lanes: number of lanes of the earlier pieces of the part's sequence; 0 if it is not a
      * piece. */
-    void (*open)(rocl_timeline_part *p, void *sink);
-    void (*close)(rocl_timeline_part *p, uint64_t lanes);
+    void (*open)(rocl_drawing *p, void *sink);
+    void (*close)(rocl_drawing *p, uint64_t lanes);
     /* Sets where to draw from now on: this block of the pipe; NULL: the file's current block. Sets
      * p->filled. */
-    void (*begin_block)(rocl_timeline_part *p, rocl_buf *block);
+    void (*begin_block)(rocl_drawing *p, rocl_buf *block);
     /* Puts the file's current block in the pipe if it is full; `all`: in any case. */
     rocl_status (*flush)(void *sink, bool all, rocl_error *err);
 } rocl_drawing_ops;

@@ -131,33 +131,33 @@ rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, s
                                    rocl_error *err);
 
 /* Neighbouring sequences, and their total weight. */
-typedef struct rocl_part_range {
+typedef struct rocl_draw_range {
     size_t first, last; /* of the sequences, the last one is not in it */
     uint64_t weight;
     unsigned piece;        /* 0: it begins with the first sequence; else with the n-th cut of it */
     rocl_sort_bound begin; /* of a piece */
-} rocl_part_range;
+} rocl_draw_range;
 
 /* The most parts: if all are drawn at once, enough for some ten cores; if workers take one after
  * the other, enough that none gets a large one at the end. */
-#define ROCL_DRAWN_PARTS_MAX 16
-#define ROCL_PARTS_MAX       64
+#define ROCL_DRAWN_AT_ONCE_MAX 16
+#define ROCL_DRAWINGS_MAX      64
 
 /* Groups sequences into parts of about the same weight that can be written concurrently: from one
  * (even of no sequences) to `most`, about half as many as that; if there are several, none weighs
  * much less than `least`. The result depends only on the sequences. Returns the number of parts. */
-size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
-                      uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
-                      rocl_part_range *parts);
+size_t rocl_cut_draw_ranges(const rocl_sequence *all, size_t count,
+                            uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
+                            rocl_draw_range *parts);
 /* Cuts parts further that weigh more because of one sequence: that of a thread at times when no
  * slice is open (nor ends at that time); that of GPU work anywhere, if the sink allows it. The
  * result depends only on the records. All pieces but the first are parts of their own. */
 rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
-                            rocl_part_range parts[ROCL_DRAWN_PARTS_MAX], size_t *count,
+                            rocl_draw_range parts[ROCL_DRAWN_AT_ONCE_MAX], size_t *count,
                             rocl_error *err);
 /* Starts to read a sorter in these parts. */
-rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,
-                             size_t count, rocl_error *err);
+rocl_status rocl_start_draw_ranges(rocl_sorter *s, const rocl_sequence *all,
+                                   const rocl_draw_range *parts, size_t count, rocl_error *err);
 
 /* An empty sorter for a capture, in place of the former one's. */
 rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_error *err);

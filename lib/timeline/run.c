@@ -102,22 +102,22 @@ static uint64_t share_of(uint64_t total, uint64_t least, size_t most)
     return share > least ? share : least;
 }
 
-size_t rocl_cut_parts(const rocl_sequence *all, size_t count,
-                      uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
-                      rocl_part_range *parts)
+size_t rocl_cut_draw_ranges(const rocl_sequence *all, size_t count,
+                            uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
+                            rocl_draw_range *parts)
 {
     uint64_t total = 0;
     size_t n = 1;
     for (size_t i = 0; i < count; i++)
         total += weight(&all[i]);
     const uint64_t enough = share_of(total, least, most);
-    rocl_part_range *p = parts;
-    *p = (rocl_part_range){0};
+    rocl_draw_range *p = parts;
+    *p = (rocl_draw_range){0};
     for (size_t i = 0; i < count; i++) {
         uint64_t more = weight(&all[i]);
         if (p->weight >= enough / 2 && p->weight + more > enough + enough / 2 && n < most) {
             p = &parts[n++];
-            *p = (rocl_part_range){.first = i};
+            *p = (rocl_draw_range){.first = i};
         }
         p->weight += more;
         p->last = i + 1;
@@ -155,7 +155,7 @@ static rocl_status find_gap(rocl_sorter *s, uint64_t sequence, uint64_t *time, u
 
 /* A part's last sequence is cut to `pieces` of about the same time. */
 static rocl_status cut_sequence(rocl_sorter *s, const rocl_sequence *q, uint64_t pieces,
-                                rocl_part_range *parts, size_t *count, rocl_error *err)
+                                rocl_draw_range *parts, size_t *count, rocl_error *err)
 {
     const uint64_t step = (q->last - q->first) / pieces, weight = parts[*count - 1].weight;
     const size_t first = *count - 1, at = parts[first].last - 1;
@@ -169,7 +169,7 @@ static rocl_status cut_sequence(rocl_sorter *s, const rocl_sequence *q, uint64_t
         if (rocl_sequence_kind_of(q->number) == ROCL_SEQUENCE_HOST)
             st = find_gap(s, q->number, &time, q->last, &found, err);
         if (st == ROCL_OK && found) {
-            parts[*count] = (rocl_part_range){.first = at,
+            parts[*count] = (rocl_draw_range){.first = at,
                                               .last = at + 1,
                                               .piece = (unsigned)(*count - first),
                                               .begin = rocl_sequence_bound(q->number, time)};
@@ -182,23 +182,23 @@ static rocl_status cut_sequence(rocl_sorter *s, const rocl_sequence *q, uint64_t
 }
 
 rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
-                            rocl_part_range parts[ROCL_DRAWN_PARTS_MAX], size_t *count,
+                            rocl_draw_range parts[ROCL_DRAWN_AT_ONCE_MAX], size_t *count,
                             rocl_error *err)
 {
     const rocl_sequence_kind most = work ? ROCL_SEQUENCE_GPU : ROCL_SEQUENCE_HOST;
     const size_t whole = *count;
-    rocl_part_range from[ROCL_DRAWN_PARTS_MAX];
+    rocl_draw_range from[ROCL_DRAWN_AT_ONCE_MAX];
     rocl_status st = ROCL_OK;
     uint64_t total = 0;
     for (size_t i = 0; i < whole; i++) {
         from[i] = parts[i];
         total += parts[i].weight;
     }
-    const uint64_t enough = share_of(total, least, ROCL_DRAWN_PARTS_MAX);
+    const uint64_t enough = share_of(total, least, ROCL_DRAWN_AT_ONCE_MAX);
     *count = 0;
     for (size_t i = 0; i < whole && st == ROCL_OK; i++) {
         const rocl_sequence *q = from[i].last ? &all[from[i].last - 1] : NULL;
-        const size_t free = ROCL_DRAWN_PARTS_MAX - *count - (whole - i);
+        const size_t free = ROCL_DRAWN_AT_ONCE_MAX - *count - (whole - i);
         const uint64_t pieces = from[i].weight / enough;
         parts[(*count)++] = from[i];
         if (pieces > 1 && free && q && rocl_sequence_kind_of(q->number) <= most)
@@ -207,19 +207,19 @@ rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work,
     return st;
 }
 
-rocl_status rocl_start_parts(rocl_sorter *s, const rocl_sequence *all, const rocl_part_range *parts,
-                             size_t count, rocl_error *err)
+rocl_status rocl_start_draw_ranges(rocl_sorter *s, const rocl_sequence *all,
+                                   const rocl_draw_range *parts, size_t count, rocl_error *err)
 {
-    rocl_sort_bound bounds[ROCL_PARTS_MAX];
+    rocl_sort_bound bounds[ROCL_DRAWINGS_MAX];
     for (size_t i = 1; i < count; i++)
         bounds[i - 1] =
             parts[i].piece ? parts[i].begin : rocl_sequence_bound(all[parts[i].first].number, 0);
-    return rocl_sorter_start_parts(s, bounds, count - 1, err);
+    return rocl_sorter_start_ranges(s, bounds, count - 1, err);
 }
 
 /* ---- the reading of a part ------------------------------------------------------------------- */
 
-static rocl_status read_record(rocl_timeline_part *p, rocl_error *err)
+static rocl_status read_record(rocl_drawing *p, rocl_error *err)
 {
     rocl_status st = rocl_sorter_next_of(p->timeline->sorter, p->number, &p->record, &p->more, err);
     if (st != ROCL_OK || !p->more)
@@ -229,7 +229,7 @@ static rocl_status read_record(rocl_timeline_part *p, rocl_error *err)
 }
 
 /* The process of the current sequence. */
-static uint32_t find_process(const rocl_timeline_part *p)
+static uint32_t find_process(const rocl_drawing *p)
 {
     const rocl_capture *c = p->timeline->capture;
     const rocl_track_event *e = &p->event;
@@ -249,7 +249,7 @@ static uint32_t find_process(const rocl_timeline_part *p)
     }
 }
 
-static rocl_status begin_sequence(rocl_timeline_part *p, rocl_error *err)
+static rocl_status begin_sequence(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline *t = p->timeline;
     const rocl_track_event *e = &p->event;
@@ -270,7 +270,7 @@ static rocl_status begin_sequence(rocl_timeline_part *p, rocl_error *err)
                                                : rocl_begin_values(p, err);
 }
 
-static void forget_sequence(rocl_timeline_part *p)
+static void forget_sequence(rocl_drawing *p)
 {
     rocl_forget_slices(p);
     rocl_map_free(&p->track_index);
@@ -278,13 +278,13 @@ static void forget_sequence(rocl_timeline_part *p)
     p->draw = NULL;
 }
 
-rocl_status rocl_timeline_part_begin(rocl_timeline_part *p, rocl_error *err)
+rocl_status rocl_drawing_begin(rocl_drawing *p, rocl_error *err)
 {
     p->links = p->timeline->links;
     return read_record(p, err);
 }
 
-rocl_status rocl_timeline_draw(rocl_timeline_part *p, rocl_error *err)
+rocl_status rocl_timeline_draw(rocl_drawing *p, rocl_error *err)
 {
     const uint64_t sequence = p->sequence;
     rocl_status st = p->draw ? ROCL_OK : begin_sequence(p, err);
@@ -303,7 +303,7 @@ rocl_status rocl_timeline_draw(rocl_timeline_part *p, rocl_error *err)
     return st;
 }
 
-void rocl_timeline_part_free(rocl_timeline_part *p)
+void rocl_drawing_free(rocl_drawing *p)
 {
     forget_sequence(p);
     free(p->tracks);

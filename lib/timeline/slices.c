@@ -124,7 +124,7 @@ static bool open_slice(rocl_lanes *l, uint32_t n, int64_t end)
     return true;
 }
 
-void rocl_forget_slices(rocl_timeline_part *p)
+void rocl_forget_slices(rocl_drawing *p)
 {
     rocl_lanes *l = &p->lanes;
     for (uint32_t i = 0; i < l->count; i++)
@@ -141,7 +141,7 @@ void rocl_forget_slices(rocl_timeline_part *p)
 
 /* ---- tracks of a sequence -------------------------------------------------------------------- */
 
-static rocl_status add_track(rocl_timeline_part *p, uint64_t key, const rocl_track *track,
+static rocl_status add_track(rocl_drawing *p, uint64_t key, const rocl_track *track,
                              uint32_t *group, rocl_error *err)
 {
     *group = p->track_count;
@@ -154,7 +154,7 @@ static rocl_status add_track(rocl_timeline_part *p, uint64_t key, const rocl_tra
 }
 
 /* The group of lanes of the track that the current work is drawn on. Neighbours mostly share it. */
-static rocl_status find_work_track(rocl_timeline_part *p, uint32_t *group, rocl_error *err)
+static rocl_status find_work_track(rocl_drawing *p, uint32_t *group, rocl_error *err)
 {
     const rocl_track_event *e = &p->event;
     rocl_track track =
@@ -177,7 +177,7 @@ static rocl_status find_work_track(rocl_timeline_part *p, uint32_t *group, rocl_
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-static void end_slices(rocl_timeline_part *p, int64_t time)
+static void end_slices(rocl_drawing *p, int64_t time)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
     while (p->lanes.open && p->lanes.heap[0].end <= time) {
@@ -188,7 +188,7 @@ static void end_slices(rocl_timeline_part *p, int64_t time)
 }
 
 /* Draws on the first lane that takes the slice, else on a new one. */
-static rocl_status draw_slice(rocl_timeline_part *p, uint32_t group, rocl_error *err)
+static rocl_status draw_slice(rocl_drawing *p, uint32_t group, rocl_error *err)
 {
     bool extra;
     rocl_status st = ROCL_OK;
@@ -216,7 +216,7 @@ static rocl_status draw_slice(rocl_timeline_part *p, uint32_t group, rocl_error 
 /* ---- arrows between host slices: their ends wait until it is known which slice they belong to */
 
 /* Draws the arrows whose time has passed without a slice beginning then. */
-static rocl_status draw_late_flows(rocl_timeline_part *p, bool all, rocl_error *err)
+static rocl_status draw_late_flows(rocl_drawing *p, bool all, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     uint32_t kept = 0;
@@ -231,7 +231,7 @@ static rocl_status draw_late_flows(rocl_timeline_part *p, bool all, rocl_error *
     return st;
 }
 
-static rocl_status keep_flow(rocl_timeline_part *p, rocl_error *err)
+static rocl_status keep_flow(rocl_drawing *p, rocl_error *err)
 {
     const rocl_track_event *e = &p->event;
     if (!ROCL_GROW(p->flows, p->flow_cap, p->flow_count + (size_t)1))
@@ -242,7 +242,7 @@ static rocl_status keep_flow(rocl_timeline_part *p, rocl_error *err)
 }
 
 /* An instant takes the arrows with its time and name, if the sink can draw that. */
-static rocl_status draw_instant(rocl_timeline_part *p, rocl_error *err)
+static rocl_status draw_instant(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
     const uint32_t waiting = p->flow_count;
@@ -264,7 +264,7 @@ static rocl_status draw_instant(rocl_timeline_part *p, rocl_error *err)
     return st;
 }
 
-static rocl_status draw_host(rocl_timeline_part *p, rocl_error *err)
+static rocl_status draw_host(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
     rocl_status st = p->flow_count ? draw_late_flows(p, false, err) : ROCL_OK;
@@ -283,7 +283,7 @@ static rocl_status draw_host(rocl_timeline_part *p, rocl_error *err)
 
 /* ---- values of counters that their dispatch is drawn with: they come right before it ---- */
 
-static rocl_status keep_counted(rocl_timeline_part *p, rocl_error *err)
+static rocl_status keep_counted(rocl_drawing *p, rocl_error *err)
 {
     const rocl_track_event *e = &p->event;
     if (e->row != p->counted_row)
@@ -299,7 +299,7 @@ static rocl_status keep_counted(rocl_timeline_part *p, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status draw_work(rocl_timeline_part *p, rocl_error *err)
+static rocl_status draw_work(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
     uint32_t group;
@@ -318,14 +318,14 @@ static rocl_status draw_work(rocl_timeline_part *p, rocl_error *err)
     return ops->work(p, p->tracks[group].base, err);
 }
 
-static rocl_status finish_slices(rocl_timeline_part *p, rocl_error *err)
+static rocl_status finish_slices(rocl_drawing *p, rocl_error *err)
 {
     const rocl_status st = p->flow_count ? draw_late_flows(p, true, err) : ROCL_OK;
     end_slices(p, INT64_MAX);
     return st;
 }
 
-rocl_status rocl_begin_slices(rocl_timeline_part *p, rocl_error *err)
+rocl_status rocl_begin_slices(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline *t = p->timeline;
     bool host = p->event.sequence == ROCL_SEQUENCE_HOST;

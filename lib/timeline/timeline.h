@@ -19,9 +19,9 @@
  * workers.
  *
  * Lifetimes: a rocl_timeline lives as long as its sink, with the state of one capture at a time; it
- * is read only while parts draw. A rocl_timeline_part is used by one thread at a time, and lives
+ * is read only while parts draw. A rocl_drawing is used by one thread at a time, and lives
  * until its capture is written. Whatever a sink needs of its own in a part it keeps in a struct
- * that begins with the rocl_timeline_part. */
+ * that begins with the rocl_drawing. */
 #ifndef ROCL_TIMELINE_TIMELINE_H
 #define ROCL_TIMELINE_TIMELINE_H
 
@@ -103,7 +103,7 @@ void rocl_place_label(const int64_t place[5], char name[ROCL_PLACE_LABEL_MAX]);
 /* ---- what a sink implements ------------------------------------------------------------------ */
 
 typedef struct rocl_timeline rocl_timeline;
-typedef struct rocl_timeline_part rocl_timeline_part;
+typedef struct rocl_drawing rocl_drawing;
 
 /* A point where an arrow begins, passes or ends. */
 typedef struct rocl_flow_mark {
@@ -121,26 +121,25 @@ typedef struct rocl_timeline_ops {
     bool instant_flows; /* arrows may end in instants: p->flows has those of one */
     bool link_slices;   /* only slices can have links: a mark with one becomes a slice */
     /* A sequence begins: p->event is its first; nothing on it is before `from`. May be NULL. */
-    rocl_status (*begin)(rocl_timeline_part *p, int64_t from, rocl_error *err);
+    rocl_status (*begin)(rocl_drawing *p, int64_t from, rocl_error *err);
     /* It ends, after all slices have. May be NULL. */
-    void (*end)(rocl_timeline_part *p);
+    void (*end)(rocl_drawing *p);
     /* Called for a track before anything is drawn on it in the sequence: *id identifies it
      * below. */
-    rocl_status (*define)(rocl_timeline_part *p, const rocl_track *track, uint64_t *id,
-                          rocl_error *err);
+    rocl_status (*define)(rocl_drawing *p, const rocl_track *track, uint64_t *id, rocl_error *err);
     /* p->event begins, a host call or GPU work. Without slice_end the slice is complete: it is from
      * event.time to event.end. */
-    rocl_status (*call)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
-    rocl_status (*work)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
-    void (*slice_end)(rocl_timeline_part *p, uint64_t track, int64_t time); /* may be NULL */
-    rocl_status (*instant)(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+    rocl_status (*call)(rocl_drawing *p, uint64_t track, rocl_error *err);
+    rocl_status (*work)(rocl_drawing *p, uint64_t track, rocl_error *err);
+    void (*slice_end)(rocl_drawing *p, uint64_t track, int64_t time); /* may be NULL */
+    rocl_status (*instant)(rocl_drawing *p, uint64_t track, rocl_error *err);
     /* An end of an arrow at a time when no slice begins, whether within a slice or not. Arrows of a
      * slice that begins are in p->flows during `call`. NULL: the sink draws no flows. */
-    rocl_status (*flow)(rocl_timeline_part *p, uint64_t track, const rocl_flow_mark *flow,
+    rocl_status (*flow)(rocl_drawing *p, uint64_t track, const rocl_flow_mark *flow,
                         rocl_error *err);
     /* The value holds until the next one of the track. */
-    void (*value)(rocl_timeline_part *p, uint64_t track, int64_t time, double value);
-    void (*bytes)(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t value);
+    void (*value)(rocl_drawing *p, uint64_t track, int64_t time, double value);
+    void (*bytes)(rocl_drawing *p, uint64_t track, int64_t time, int64_t value);
 } rocl_timeline_ops;
 
 /* ---- a capture ------------------------------------------------------------------------------- */
@@ -235,7 +234,7 @@ typedef struct rocl_meter { /* a value over time */
     bool defined;
 } rocl_meter;
 
-struct rocl_timeline_part {
+struct rocl_drawing {
     const rocl_timeline *timeline;
     size_t number;           /* among the sorter's parts */
     size_t at, last;         /* the current sequence, and the first after the part */
@@ -249,9 +248,9 @@ struct rocl_timeline_part {
     rocl_links links;  /* a view of the timeline's */
     rocl_timeline_counts counts;
     /* ---- of the sequence at hand ---- */
-    rocl_status (*draw)(rocl_timeline_part *p, rocl_error *err); /* NULL: it has not begun */
-    rocl_status (*slice)(rocl_timeline_part *p, uint64_t track, rocl_error *err); /* from the ops */
-    rocl_status (*finish)(rocl_timeline_part *p, rocl_error *err); /* after the last one */
+    rocl_status (*draw)(rocl_drawing *p, rocl_error *err); /* NULL: it has not begun */
+    rocl_status (*slice)(rocl_drawing *p, uint64_t track, rocl_error *err); /* from the ops */
+    rocl_status (*finish)(rocl_drawing *p, rocl_error *err);                /* after the last one */
     uint32_t process;
     uint64_t lanes_before; /* counts.lanes at its begin */
     rocl_lanes lanes;
@@ -283,25 +282,25 @@ struct rocl_timeline_part {
 };
 
 /* Which end of a link the current event is. */
-static inline rocl_link rocl_timeline_link(rocl_timeline_part *p)
+static inline rocl_link rocl_timeline_link(rocl_drawing *p)
 {
     return rocl_links_of(&p->links, &p->event);
 }
 
 /* Reads the first record. The caller has set timeline, number, at and last; the rest is 0. */
-rocl_status rocl_timeline_part_begin(rocl_timeline_part *p, rocl_error *err);
+rocl_status rocl_drawing_begin(rocl_drawing *p, rocl_error *err);
 /* Draws the current record (and what begins and ends with it), and reads the next; p->more false at
  * the end. */
-rocl_status rocl_timeline_draw(rocl_timeline_part *p, rocl_error *err);
-void rocl_timeline_part_free(rocl_timeline_part *p); /* frees its contents, even after a failure */
+rocl_status rocl_timeline_draw(rocl_drawing *p, rocl_error *err);
+void rocl_drawing_free(rocl_drawing *p); /* frees its contents, even after a failure */
 
 void rocl_timeline_counts_add(rocl_timeline_counts *to, const rocl_timeline_counts *from);
 
 /* ---- slices.c, values.c: how sequences are drawn --------------------------------------------- */
 
 /* Sets p->draw and p->finish for the sequence of p->event. */
-rocl_status rocl_begin_slices(rocl_timeline_part *p, rocl_error *err);
-void rocl_forget_slices(rocl_timeline_part *p);
-rocl_status rocl_begin_values(rocl_timeline_part *p, rocl_error *err);
+rocl_status rocl_begin_slices(rocl_drawing *p, rocl_error *err);
+void rocl_forget_slices(rocl_drawing *p);
+rocl_status rocl_begin_values(rocl_drawing *p, rocl_error *err);
 
 #endif

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 /* Defines the track of a meter when it is first drawn on: tracks without values do not appear. */
-static rocl_status define_meter(rocl_timeline_part *p, uint32_t meter, rocl_track track,
-                                rocl_error *err)
+static rocl_status define_meter(rocl_drawing *p, uint32_t meter, rocl_track track, rocl_error *err)
 {
     track.thread = ROCL_NONE;
     track.gpu = rocl_is_gpu(p->timeline->capture, track.agent);
@@ -24,7 +23,7 @@ static uint32_t at_most(uint32_t index, uint32_t count)
 
 /* ---- bytes over time, a running sum per agent ---- */
 
-static rocl_status draw_sum(rocl_timeline_part *p, uint32_t agent, int64_t time, rocl_error *err)
+static rocl_status draw_sum(rocl_drawing *p, uint32_t agent, int64_t time, rocl_error *err)
 {
     const rocl_capture *c = p->timeline->capture;
     rocl_meter *m = &p->meters[agent];
@@ -42,7 +41,7 @@ static rocl_status draw_sum(rocl_timeline_part *p, uint32_t agent, int64_t time,
     return st;
 }
 
-static rocl_status draw_copied(rocl_timeline_part *p, rocl_error *err)
+static rocl_status draw_copied(rocl_drawing *p, rocl_error *err)
 {
     const rocl_track_event *e = &p->event;
     uint32_t agent = at_most(e->agent, p->timeline->capture->agent_count);
@@ -51,7 +50,7 @@ static rocl_status draw_copied(rocl_timeline_part *p, rocl_error *err)
 }
 
 /* What was allocated before the window is shown at its begin. */
-static rocl_status enter_window(rocl_timeline_part *p, rocl_error *err)
+static rocl_status enter_window(rocl_drawing *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (uint32_t i = 0; i < p->meter_count && st == ROCL_OK && !p->in_window; i++)
@@ -61,7 +60,7 @@ static rocl_status enter_window(rocl_timeline_part *p, rocl_error *err)
     return st;
 }
 
-static rocl_status draw_allocated(rocl_timeline_part *p, rocl_error *err)
+static rocl_status draw_allocated(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline *t = p->timeline;
     const rocl_track_event *e = &p->event;
@@ -77,7 +76,7 @@ static rocl_status draw_allocated(rocl_timeline_part *p, rocl_error *err)
 
 /* Values whose dispatch has ended at or before `until` go back to 0, in the order of time. Not that
  * of the successor, which gets a new value at `until`: no zero in between. */
-static void draw_zeros(rocl_timeline_part *p, int64_t until, uint32_t successor)
+static void draw_zeros(rocl_drawing *p, int64_t until, uint32_t successor)
 {
     while (p->shown_count) {
         uint32_t first = 0;
@@ -98,7 +97,7 @@ static void draw_zeros(rocl_timeline_part *p, int64_t until, uint32_t successor)
     }
 }
 
-static rocl_status draw_counter(rocl_timeline_part *p, rocl_error *err)
+static rocl_status draw_counter(rocl_drawing *p, rocl_error *err)
 {
     const rocl_capture *c = p->timeline->capture;
     const rocl_track_event *e = &p->event;
@@ -124,7 +123,7 @@ static rocl_status draw_counter(rocl_timeline_part *p, rocl_error *err)
     return st;
 }
 
-static rocl_status finish_counters(rocl_timeline_part *p, rocl_error *err)
+static rocl_status finish_counters(rocl_drawing *p, rocl_error *err)
 {
     (void)err;
     draw_zeros(p, INT64_MAX, ROCL_NONE);
@@ -133,7 +132,7 @@ static rocl_status finish_counters(rocl_timeline_part *p, rocl_error *err)
 
 /* ---- samples: a meter for each place of the counter ---- */
 
-static rocl_status draw_sample(rocl_timeline_part *p, rocl_error *err)
+static rocl_status draw_sample(rocl_drawing *p, rocl_error *err)
 {
     const rocl_capture *c = p->timeline->capture;
     const rocl_track_event *e = &p->event;
@@ -165,7 +164,7 @@ static rocl_status draw_sample(rocl_timeline_part *p, rocl_error *err)
 
 /* ---- sequences ---- */
 
-rocl_status rocl_begin_values(rocl_timeline_part *p, rocl_error *err)
+rocl_status rocl_begin_values(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline *t = p->timeline;
     const rocl_capture *c = t->capture;

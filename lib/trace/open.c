@@ -26,9 +26,9 @@
 #include "trace/open.h"
 #include "trace/nodes.h"
 #include "trace/remote.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/runs.h"
-#include "trace/share.h"
+#include "trace/dealt.h"
 
 /* Processes that traced nothing leave text without a record. It may be skipped when some other
  * input is a text of the same tools that has records. */
@@ -429,7 +429,7 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     return ROCL_OK;
 }
 
-rocl_status rocl_share_open(rocl_trace **trace, const rocl_options *options, rocl_error *err)
+rocl_status rocl_dealt_open(rocl_trace **trace, const rocl_options *options, rocl_error *err)
 {
     rocl_trace *t = calloc(1, sizeof *t);
     if (!t)
@@ -448,7 +448,7 @@ rocl_status rocl_share_open(rocl_trace **trace, const rocl_options *options, roc
     return ROCL_OK;
 }
 
-rocl_status rocl_share_add(rocl_trace *t, char *const *paths, size_t count, uint32_t number,
+rocl_status rocl_dealt_add(rocl_trace *t, char *const *paths, size_t count, uint32_t number,
                            rocl_opened *all, rocl_error *err)
 {
     const size_t first = t->source_count;
@@ -559,7 +559,7 @@ void rocl_trace_close(rocl_trace *t)
 {
     if (!t)
         return;
-    rocl_parts_free(t->parts);
+    rocl_joint_free(t->joint);
     rocl_deal_free(t->deal);
     rocl_filter_free(t->filter);
     rocl_kernel_classes_free(t->classes);

@@ -3,7 +3,7 @@
  * complete. The rank with the first incomplete one has its turn: the place of its parts is known,
  * so until its turn ends it writes them there, with all that it stored before. Then its temporary
  * file is empty, and is reused. */
-#include "trace/parts_impl.h"
+#include "trace/joint_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-bool rocl_parts_far(const rocl_parts *p)
+bool rocl_joint_far(const rocl_joint *p)
 {
     return p->team->transport.local != rocl_team_size(p->team);
 }
 
-output *rocl_parts_list_output(output ***all, size_t *count, size_t *cap, const char *path)
+output *rocl_joint_list_output(output ***all, size_t *count, size_t *cap, const char *path)
 {
     output *o = calloc(1, sizeof *o);
     if (!o || !(o->path = strdup(path)) || !ROCL_GROW(*all, *cap, *count + 1)) {
@@ -40,15 +40,15 @@ output *rocl_parts_list_output(output ***all, size_t *count, size_t *cap, const 
     return o;
 }
 
-output *rocl_parts_add_output(rocl_parts *p, const char *path)
+output *rocl_joint_add_output(rocl_joint *p, const char *path)
 {
-    output *o = rocl_parts_list_output(&p->outputs, &p->output_count, &p->output_cap, path);
+    output *o = rocl_joint_list_output(&p->outputs, &p->output_count, &p->output_cap, path);
     if (o)
         o->target = o;
     return o;
 }
 
-output *rocl_parts_find_output(output *const *all, size_t count, const char *path)
+output *rocl_joint_find_output(output *const *all, size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(all[i]->path, path))
@@ -56,7 +56,7 @@ output *rocl_parts_find_output(output *const *all, size_t count, const char *pat
     return NULL;
 }
 
-void rocl_parts_free_output(output *o)
+void rocl_joint_free_output(output *o)
 {
     if (o->room.fd >= 0)
         close(o->room.fd);
@@ -68,7 +68,7 @@ void rocl_parts_free_output(output *o)
     free(o);
 }
 
-rocl_status rocl_parts_make_file(rocl_out **out, const char *path, rocl_error *err)
+rocl_status rocl_joint_make_file(rocl_out **out, const char *path, rocl_error *err)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash && slash > path ? strndup(path, (size_t)(slash - path)) : NULL;
@@ -89,7 +89,7 @@ static ssize_t move_bytes(int from, uint64_t at, int to, uint64_t offset, size_t
     return lseek(to, out, SEEK_SET) == out ? sendfile(to, from, &in, n) : -1;
 }
 
-bool rocl_parts_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n)
+bool rocl_joint_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n)
 {
     bool range = true;
     for (ssize_t moved; n && (moved = move_bytes(from, at, to, offset, n, &range)) > 0;) {
@@ -118,9 +118,9 @@ bool rocl_parts_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n)
 
 /* ---- what a rank writes ---------------------------------------------------------------------- */
 
-bool rocl_parts_are_ordered(const rocl_parts *p)
+bool rocl_joint_is_ordered(const rocl_joint *p)
 {
-    return p->order != ROCL_PARTS_ANY && !rocl_parts_far(p);
+    return p->order != ROCL_JOINT_ANY && !rocl_joint_far(p);
 }
 
 static bool is_in_room(const room *r, uint64_t number)
@@ -138,7 +138,7 @@ static rocl_status note_part(output *o, const part *x, rocl_error *err)
         last->length += x->length;
         return ROCL_OK;
     }
-    if (rocl_parts_are_ordered(o->all) && o->count && x->number < o->parts[o->count - 1].number)
+    if (rocl_joint_is_ordered(o->all) && o->count && x->number < o->parts[o->count - 1].number)
         return rocl_fail(err, ROCL_INTERNAL, "%s: captures are written in a wrong order", o->path);
     if (!ROCL_GROW(o->parts, o->cap, o->count + 1))
         return rocl_fail_memory(err);
@@ -148,7 +148,7 @@ static rocl_status note_part(output *o, const part *x, rocl_error *err)
 
 static rocl_status store_part(output *o, part *x, const void *bytes, rocl_error *err)
 {
-    rocl_parts *p = o->all;
+    rocl_joint *p = o->all;
     if (p->fd < 0)
         p->fd = rocl_temp_file(p->trace->opt.tmpdir, &p->folder);
     if (p->fd < 0 || !rocl_write_at(p->fd, bytes, x->length, p->end))
@@ -159,7 +159,7 @@ static rocl_status store_part(output *o, part *x, const void *bytes, rocl_error 
     return ROCL_OK;
 }
 
-rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, size_t n,
+rocl_status rocl_joint_append(output *o, uint64_t number, const void *bytes, size_t n,
                               rocl_error *err)
 {
     room *r = &o->room;
@@ -178,7 +178,7 @@ rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, siz
     return st ? st : note_part(o, &x, err);
 }
 
-rocl_status rocl_parts_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
+rocl_status rocl_joint_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
                                     rocl_error *err)
 {
     const part x = {.number = number, .at = o->promise_count, .length = n, .place = PROMISED};
@@ -190,14 +190,14 @@ rocl_status rocl_parts_note_promise(output *o, uint64_t number, uint64_t n, cons
 
 static rocl_status place_stored(output *o, rocl_error *err)
 {
-    rocl_parts *p = o->all;
+    rocl_joint *p = o->all;
     room *r = &o->room;
     for (size_t i = 0; i < o->count; i++) {
         part *x = &o->parts[i];
         if (x->place != NOT_PLACED || (x->number && !is_in_room(r, x->number)))
             continue;
         if (is_in_room(r, x->number)) {
-            if (!rocl_parts_copy(p->fd, x->at, r->fd, r->offset, x->length))
+            if (!rocl_joint_copy(p->fd, x->at, r->fd, r->offset, x->length))
                 return rocl_fail_write(err, o->path, errno);
             x->place = r->offset;
             r->offset += x->length;
@@ -221,7 +221,7 @@ static rocl_status use_room(output *o, const char *file, room r, rocl_error *err
     return place_stored(o, err);
 }
 
-rocl_status rocl_parts_take_room(rocl_parts *p, rocl_team_reader *r, rocl_error *err)
+rocl_status rocl_joint_take_room(rocl_joint *p, rocl_team_reader *r, rocl_error *err)
 {
     room x = {.from = rocl_team_number(r), .until = rocl_team_number(r)};
     rocl_status st = ROCL_OK;
@@ -250,7 +250,7 @@ static size_t count_news(const output *o, uint64_t passed)
     return n;
 }
 
-void rocl_parts_put_news(rocl_parts *p, uint64_t passed, rocl_buf *to)
+void rocl_joint_put_news(rocl_joint *p, uint64_t passed, rocl_buf *to)
 {
     uint64_t count = 0;
     p->passed = passed;
@@ -274,24 +274,24 @@ void rocl_parts_put_news(rocl_parts *p, uint64_t passed, rocl_buf *to)
 }
 
 /* In rank 0's own list. NULL: memory is out. */
-static output *find_target(rocl_parts *p, const char *path)
+static output *find_target(rocl_joint *p, const char *path)
 {
-    output *o = rocl_parts_find_output(p->outputs, p->output_count, path);
-    return o ? o : rocl_parts_add_output(p, path);
+    output *o = rocl_joint_find_output(p->outputs, p->output_count, path);
+    return o ? o : rocl_joint_add_output(p, path);
 }
 
-rocl_status rocl_parts_take_news(rocl_parts *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
+rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
 {
     s->passed = rocl_team_number(r);
     for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
         char *path = rocl_team_text(r);
         output *o =
-            path ? rocl_parts_list_output(&s->outputs, &s->output_count, &s->output_cap, path)
+            path ? rocl_joint_list_output(&s->outputs, &s->output_count, &s->output_cap, path)
                  : NULL;
-        if (o && rocl_parts_are_ordered(p))
+        if (o && rocl_joint_is_ordered(p))
             o->target = find_target(p, path);
         free(path);
-        if (!r->bad && (!o || (rocl_parts_are_ordered(p) && !o->target)))
+        if (!r->bad && (!o || (rocl_joint_is_ordered(p) && !o->target)))
             return rocl_fail_memory(err);
     }
     for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
@@ -311,7 +311,7 @@ rocl_status rocl_parts_take_news(rocl_parts *p, rank_state *s, rocl_team_reader 
 
 #define NOBODY UINT_MAX
 
-static unsigned owner_of(const rocl_parts *p, uint64_t number)
+static unsigned owner_of(const rocl_joint *p, uint64_t number)
 {
     const rocl_trace *t = p->trace;
     const uint32_t capture = (uint32_t)(number - 1);
@@ -321,7 +321,7 @@ static unsigned owner_of(const rocl_parts *p, uint64_t number)
 }
 
 /* Captures that are left out belong to no rank. After the last one only rank 0 writes. */
-static uint64_t find_end_of_turn(const rocl_parts *p, unsigned rank)
+static uint64_t find_end_of_turn(const rocl_joint *p, unsigned rank)
 {
     uint64_t number = p->front;
     while (number <= p->trace->capture_count &&
@@ -330,21 +330,21 @@ static uint64_t find_end_of_turn(const rocl_parts *p, unsigned rank)
     return number > p->trace->capture_count && !rank ? UINT64_MAX : number;
 }
 
-static output *const *outputs_of(const rocl_parts *p, unsigned rank, size_t *count)
+static output *const *outputs_of(const rocl_joint *p, unsigned rank, size_t *count)
 {
     *count = rank ? p->ranks[rank].output_count : p->output_count;
     return rank ? p->ranks[rank].outputs : p->outputs;
 }
 
 /* Outputs that cannot be made now are made at the end, which also reports any error. */
-static bool open_target(const rocl_parts *p, output *o)
+static bool open_target(const rocl_joint *p, output *o)
 {
     size_t index = 0;
     while (p->outputs[index] != o)
         index++;
     if (o->file || o->all || o->late || index >= OPEN_FILES)
         return o->file;
-    if (rocl_parts_make_file(&o->file, o->path, NULL) == ROCL_OK &&
+    if (rocl_joint_make_file(&o->file, o->path, NULL) == ROCL_OK &&
         rocl_out_share(o->file, 0, true, &o->shown, NULL) == ROCL_OK)
         return true;
     rocl_out_discard(o->file);
@@ -354,7 +354,7 @@ static bool open_target(const rocl_parts *p, output *o)
 }
 
 /* Gives room to all outputs of this rank that can have it and have none in this turn. */
-static rocl_status give_room(rocl_parts *p, unsigned rank, rocl_error *err)
+static rocl_status give_room(rocl_joint *p, unsigned rank, rocl_error *err)
 {
     size_t count;
     output *const *all = outputs_of(p, rank, &count);
@@ -393,7 +393,7 @@ static rocl_status give_room(rocl_parts *p, unsigned rank, rocl_error *err)
 }
 
 /* The capture of that number is complete. */
-static void sum_parts(const rocl_parts *p, unsigned rank, uint64_t number)
+static void sum_parts(const rocl_joint *p, unsigned rank, uint64_t number)
 {
     size_t count;
     output *const *all = outputs_of(p, rank, &count);
@@ -409,7 +409,7 @@ static void sum_parts(const rocl_parts *p, unsigned rank, uint64_t number)
 }
 
 /* Gives a rank room for everything, as nothing comes before what it writes. */
-static rocl_status give_all_room(rocl_parts *p, rocl_error *err)
+static rocl_status give_all_room(rocl_joint *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     p->turn_until = UINT64_MAX;
@@ -418,12 +418,12 @@ static rocl_status give_all_room(rocl_parts *p, rocl_error *err)
     return st;
 }
 
-rocl_status rocl_parts_advance(rocl_parts *p, rocl_error *err)
+rocl_status rocl_joint_advance(rocl_joint *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    if (!p->started || !rocl_parts_are_ordered(p) || p->status != ROCL_OK)
+    if (!p->started || !rocl_joint_is_ordered(p) || p->status != ROCL_OK)
         return ROCL_OK;
-    if (p->order == ROCL_PARTS_ALONE)
+    if (p->order == ROCL_JOINT_ALONE)
         return give_all_room(p, err);
     for (; p->front <= p->trace->capture_count; p->front++) {
         const unsigned rank = owner_of(p, p->front);

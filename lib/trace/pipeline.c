@@ -10,7 +10,7 @@
 
 #include "trace/deal.h"
 #include "trace/remote.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/prefetch.h"
 #include "base/pool.h"
 #include "filter/filter.h"
@@ -29,7 +29,7 @@ typedef struct run {
     rocl_prefetch *prefetch; /* NULL: nothing is prefetched */
     const bool *wanted;      /* by capture; the others are not read here. NULL: all are wanted */
     bool raw;                /* events go to the sink as the source makes them */
-    rocl_parts *shared;      /* all ranks of a team run the sink; NULL: they do not */
+    rocl_joint *shared;      /* all ranks of a team run the sink; NULL: they do not */
 } run;
 
 /* Waking another worker takes longer than reading this many rows. */
@@ -128,7 +128,7 @@ static void note_times(rocl_trace *t, const rocl_batch *b)
 static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     run *r = ctx;
-    rocl_status st = r->shared ? rocl_parts_look(r->shared, err) : ROCL_OK;
+    rocl_status st = r->shared ? rocl_joint_poll(r->shared, err) : ROCL_OK;
     if (st != ROCL_OK)
         return st;
     if (r->raw)
@@ -228,7 +228,7 @@ static rocl_status run_capture(run *r, rocl_error *err)
     if (st == ROCL_OK && sink->end_capture)
         st = sink->end_capture(sink->self, c, err);
     if (st == ROCL_OK && r->shared)
-        st = rocl_parts_end(r->shared, c, rocl_trace_joins_next(r->trace, c), err);
+        st = rocl_joint_end(r->shared, c, rocl_trace_joins_next(r->trace, c), err);
     ops->end(r->trace, r->capture);
     if (prefetched) {
         r->plan = prefetched->plan;
@@ -269,7 +269,7 @@ static rocl_status read_captures(run *r, rocl_error *err)
         const rocl_capture *c = &r->capture->pub;
         bool takes = (!r->wanted || r->wanted[i]) && rocl_filter_takes_capture(t->filter, c);
         if (r->shared && takes)
-            rocl_parts_begin(r->shared, c, &takes);
+            rocl_joint_begin(r->shared, c, &takes);
         if (takes && sink->takes)
             st = sink->takes(sink->self, c, &takes, err);
         if (st == ROCL_OK && takes)
@@ -342,7 +342,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     r.emitter.kinds = kinds;
     r.emitter.fields = sink->fields;
     /* While the others write, they do not read for rank 0. */
-    if (!t->deal || (t->parts && rocl_parts_started(t->parts)))
+    if (!t->deal || (t->joint && rocl_joint_started(t->joint)))
         return read_captures(&r, err);
     rocl_status st = rocl_remote_complete(t, err);
     if (st != ROCL_OK || !takes_dealt(sink))
@@ -360,16 +360,16 @@ static rocl_status run_shared(rocl_trace *t, const rocl_sink *sink, uint32_t kin
     run r = {.trace = t,
              .filter = t->filter,
              .sink = sink,
-             .wanted = rocl_parts_own(t->parts),
-             .shared = t->parts};
+             .wanted = rocl_joint_own(t->joint),
+             .shared = t->joint};
     r.emitter.kinds = kinds;
     r.emitter.fields = sink->fields;
-    rocl_status st = rocl_parts_leads(t->parts) ? rocl_parts_start(t->parts, err) : ROCL_OK;
+    rocl_status st = rocl_joint_leads(t->joint) ? rocl_joint_start(t->joint, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = read_captures(&r, err);
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);
-    return rocl_parts_read(t->parts, st, err);
+    return rocl_joint_end_reading(t->joint, st, err);
 }
 
 /* ---- what filters must know before the first event passes ---- */
@@ -538,11 +538,11 @@ rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *
     if (t->run_sink)
         return t->run_sink(t->run_sink_ctx, sink, err);
     rocl_status st = begin_run(t, &kinds, err);
-    if (st == ROCL_OK && t->parts)
+    if (st == ROCL_OK && t->joint)
         st = run_shared(t, sink, kinds, err);
     else if (st == ROCL_OK)
         st = run_captures(t, t->filter, sink, kinds, err);
-    if (st == ROCL_OK && t->parts && !rocl_parts_leads(t->parts))
+    if (st == ROCL_OK && t->joint && !rocl_joint_leads(t->joint))
         return st; /* rank 0 reports the rest */
     if (st == ROCL_OK && !rocl_strings_complete(t->strings))
         st = rocl_fail_memory(err);

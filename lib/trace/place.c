@@ -1,6 +1,6 @@
 /* Copies the parts of all ranks into the outputs: rank 0 makes these, and tells where in them each
  * part belongs. */
-#include "trace/parts_impl.h"
+#include "trace/joint_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +22,9 @@ static int compare_by_number(const void *a, const void *b)
 }
 
 /* Brings the pieces of each part together, in the order of the captures. */
-static void sort_parts(rocl_parts *p)
+static void sort_parts(rocl_joint *p)
 {
-    for (size_t i = 0; i < p->output_count && !rocl_parts_are_ordered(p); i++)
+    for (size_t i = 0; i < p->output_count && !rocl_joint_is_ordered(p); i++)
         if (p->outputs[i]->count)
             qsort(p->outputs[i]->parts, p->outputs[i]->count, sizeof(part), compare_by_number);
 }
@@ -60,7 +60,7 @@ static rocl_status make_promised(const output *o, const part *x, int fd, uint64_
 }
 
 /* Copies the parts of a number that are not in place yet. *k advances over the parts. */
-static rocl_status place_number(const rocl_parts *p, const output *o, int to, const part *wanted,
+static rocl_status place_number(const rocl_joint *p, const output *o, int to, const part *wanted,
                                 size_t *k, rocl_error *err)
 {
     uint64_t offset = wanted->at;
@@ -75,7 +75,7 @@ static rocl_status place_number(const rocl_parts *p, const output *o, int to, co
         } else if (x->place != NOT_PLACED && x->place != offset) {
             return rocl_team_bad_message(err);
         } else if (x->place == NOT_PLACED &&
-                   !rocl_parts_copy(p->fd, x->at, to, offset, x->length)) {
+                   !rocl_joint_copy(p->fd, x->at, to, offset, x->length)) {
             return rocl_fail_write(err, o->path, errno);
         }
         offset += x->length;
@@ -84,7 +84,7 @@ static rocl_status place_number(const rocl_parts *p, const output *o, int to, co
 }
 
 /* places: what rank 0 wants of this output, by number, and where. */
-static rocl_status copy_parts(const rocl_parts *p, const output *o, const char *file, bool sync,
+static rocl_status copy_parts(const rocl_joint *p, const output *o, const char *file, bool sync,
                               const part *places, size_t count, rocl_error *err)
 {
     const int to = open(file, O_WRONLY | O_CLOEXEC);
@@ -103,7 +103,7 @@ static rocl_status copy_parts(const rocl_parts *p, const output *o, const char *
 
 /* ---- on another rank ---- */
 
-static rocl_status send_parts(rocl_parts *p, const rocl_parts_sums *sums, const rocl_buf *facts,
+static rocl_status send_parts(rocl_joint *p, const rocl_joint_sums *sums, const rocl_buf *facts,
                               rocl_error *err)
 {
     rocl_buf b = {0};
@@ -112,27 +112,27 @@ static rocl_status send_parts(rocl_parts *p, const rocl_parts_sums *sums, const 
     for (size_t i = 0; i < sums->own_count; i++)
         rocl_buf_varint(&b, sums->own[i]);
     pthread_mutex_lock(&p->lock);
-    rocl_parts_put_news(p, UINT64_MAX, &b);
+    rocl_joint_put_news(p, UINT64_MAX, &b);
     pthread_mutex_unlock(&p->lock);
     if (facts)
         rocl_buf_put(&b, facts->data, facts->len);
     return rocl_team_reply(p->team, &b, err);
 }
 
-static rocl_status send_placed(rocl_parts *p, uint64_t bytes, rocl_error *err)
+static rocl_status send_placed(rocl_joint *p, uint64_t bytes, rocl_error *err)
 {
     uint8_t space[ROCL_TEAM_SHORT];
     rocl_buf b = rocl_team_short(space, ROCL_TEAM_PLACED, bytes);
     return rocl_team_reply(p->team, &b, err);
 }
 
-static rocl_status do_place(rocl_parts *p, rocl_error *err)
+static rocl_status do_place(rocl_joint *p, rocl_error *err)
 {
     rocl_team_reader r = {p->place.data + 1, p->place.data + p->place.len, false};
     char *path = rocl_team_text(&r), *file = rocl_team_text(&r);
     const bool sync = rocl_team_number(&r);
     const uint64_t n = rocl_team_number(&r);
-    output *o = path ? rocl_parts_find_output(p->outputs, p->output_count, path) : NULL;
+    output *o = path ? rocl_joint_find_output(p->outputs, p->output_count, path) : NULL;
     r.bad |= n > p->place.len;
     part *places = r.bad ? NULL : calloc(n + 1, sizeof *places);
     for (uint64_t i = 0; places && i < n; i++) {
@@ -145,7 +145,7 @@ static rocl_status do_place(rocl_parts *p, rocl_error *err)
     else if (r.bad || !o)
         st = rocl_team_bad_message(err);
     if (st == ROCL_OK) {
-        rocl_parts_note_shown(p, file);
+        rocl_joint_note_shown(p, file);
         st = copy_parts(p, o, file, sync, places, n, err);
     }
     free(places);
@@ -156,18 +156,18 @@ static rocl_status do_place(rocl_parts *p, rocl_error *err)
 }
 
 /* Waits until PLACE has come, or everything has its name. */
-static rocl_status wait_for_rank_0(rocl_parts *p, rocl_error *err)
+static rocl_status wait_for_rank_0(rocl_joint *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     while (st == ROCL_OK && !p->named && !p->place.len) {
-        st = rocl_parts_wait(p, err);
+        st = rocl_joint_wait(p, err);
         if (st == ROCL_OK && p->stop_at == 0)
             st = rocl_fail(err, ROCL_INTERNAL, "stopped");
     }
     return st;
 }
 
-static rocl_status commit_on_other(rocl_parts *p, const rocl_parts_sums *sums, rocl_error *err)
+static rocl_status commit_on_other(rocl_joint *p, const rocl_joint_sums *sums, rocl_error *err)
 {
     sort_parts(p);
     p->place.len = 0; /* a question that was answered */
@@ -217,7 +217,7 @@ static uint64_t place_parts(placing *ranks, unsigned size, bool has_head)
     }
 }
 
-static rocl_status send_place(rocl_parts *p, unsigned rank, const placing *x, const char *path,
+static rocl_status send_place(rocl_joint *p, unsigned rank, const placing *x, const char *path,
                               const char *file, bool sync, rocl_error *err)
 {
     rocl_buf b = {0};
@@ -236,15 +236,15 @@ static rocl_status send_place(rocl_parts *p, unsigned rank, const placing *x, co
     return st;
 }
 
-static const output *output_of_rank(const rocl_parts *p, unsigned rank, const char *path)
+static const output *output_of_rank(const rocl_joint *p, unsigned rank, const char *path)
 {
     const rank_state *s = &p->ranks[rank];
-    return rank ? rocl_parts_find_output(s->outputs, s->output_count, path)
-                : rocl_parts_find_output(p->outputs, p->output_count, path);
+    return rank ? rocl_joint_find_output(s->outputs, s->output_count, path)
+                : rocl_joint_find_output(p->outputs, p->output_count, path);
 }
 
 /* All ranks copy at once. */
-static rocl_status copy_all(rocl_parts *p, const placing *ranks, const char *path, const char *file,
+static rocl_status copy_all(rocl_joint *p, const placing *ranks, const char *path, const char *file,
                             rocl_error *err)
 {
     const unsigned size = rocl_team_size(p->team);
@@ -258,11 +258,11 @@ static rocl_status copy_all(rocl_parts *p, const placing *ranks, const char *pat
     if (st == ROCL_OK && ranks[0].count)
         st = copy_parts(p, ranks[0].from, file, sync, ranks[0].places, ranks[0].count, err);
     if (st != ROCL_OK)
-        rocl_parts_note_failure(p, 0, st, err);
-    return rocl_parts_wait_for_all(p, offsetof(rank_state, placed), err);
+        rocl_joint_note_failure(p, 0, st, err);
+    return rocl_joint_wait_for_all(p, offsetof(rank_state, placed), err);
 }
 
-static rocl_status make_output(rocl_parts *p, output *o, rocl_out **out, rocl_error *err)
+static rocl_status make_output(rocl_joint *p, output *o, rocl_out **out, rocl_error *err)
 {
     const char *path = o->path;
     const bool early = o->file;
@@ -279,7 +279,7 @@ static rocl_status make_output(rocl_parts *p, output *o, rocl_out **out, rocl_er
     *out = o->file;
     o->file = NULL;
     if (st == ROCL_OK && !early)
-        st = rocl_parts_make_file(out, path, err);
+        st = rocl_joint_make_file(out, path, err);
     if (st == ROCL_OK)
         st = rocl_out_share(*out, place_parts(ranks, size, early && o->head),
                             p->team->transport.local == size, &file, err);
@@ -293,20 +293,20 @@ static rocl_status make_output(rocl_parts *p, output *o, rocl_out **out, rocl_er
 }
 
 /* Lists outputs that only other ranks have after rank 0's own. */
-static rocl_status list_outputs(rocl_parts *p, rocl_error *err)
+static rocl_status list_outputs(rocl_joint *p, rocl_error *err)
 {
     for (unsigned r = 1; r < rocl_team_size(p->team); r++)
         for (size_t i = 0; i < p->ranks[r].output_count; i++) {
             const char *path = p->ranks[r].outputs[i]->path;
-            if (rocl_parts_find_output(p->outputs, p->output_count, path))
+            if (rocl_joint_find_output(p->outputs, p->output_count, path))
                 continue;
-            if (!rocl_parts_add_output(p, path))
+            if (!rocl_joint_add_output(p, path))
                 return rocl_fail_memory(err);
         }
     return ROCL_OK;
 }
 
-static rocl_status make_outputs(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
+static rocl_status make_outputs(rocl_joint *p, rocl_joint_sums *sums, rocl_error *err)
 {
     rocl_status st = list_outputs(p, err);
     const size_t n = p->output_count;
@@ -330,16 +330,16 @@ static rocl_status make_outputs(rocl_parts *p, rocl_parts_sums *sums, rocl_error
     return st;
 }
 
-static rocl_status wait_for_parts(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
+static rocl_status wait_for_parts(rocl_joint *p, rocl_joint_sums *sums, rocl_error *err)
 {
-    const rocl_status st = rocl_parts_wait_for_all(p, offsetof(rank_state, written), err);
+    const rocl_status st = rocl_joint_wait_for_all(p, offsetof(rank_state, written), err);
     for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++)
         for (size_t i = 0; i < sums->own_count && i < p->ranks[r].sum_count; i++)
             sums->own[i] += p->ranks[r].sums[i];
     return st;
 }
 
-static void send_named(rocl_parts *p)
+static void send_named(rocl_joint *p)
 {
     uint8_t space[ROCL_TEAM_SHORT];
     const rocl_buf b = rocl_team_short(space, ROCL_TEAM_NAMED, 0);
@@ -348,9 +348,9 @@ static void send_named(rocl_parts *p)
             (void)rocl_team_send(p->team, r, &b, NULL);
 }
 
-static rocl_status commit_on_rank_0(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
+static rocl_status commit_on_rank_0(rocl_joint *p, rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_status st = rocl_parts_pass(p, UINT64_MAX, err);
+    rocl_status st = rocl_joint_complete(p, UINT64_MAX, err);
     if (st == ROCL_OK)
         st = wait_for_parts(p, sums, err);
     if (st == ROCL_OK)
@@ -358,16 +358,16 @@ static rocl_status commit_on_rank_0(rocl_parts *p, rocl_parts_sums *sums, rocl_e
     if (st == ROCL_OK)
         send_named(p);
     else
-        rocl_parts_note_failure(p, 0, st, err);
+        rocl_joint_note_failure(p, 0, st, err);
     return st;
 }
 
-rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_parts_sums *sums,
+rocl_status rocl_joint_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_joint_sums *sums,
                               rocl_error *err)
 {
     sums->files = n;
     sums->bytes = 0;
-    if (!t->parts) {
+    if (!t->joint) {
         for (size_t i = 0; i < n; i++)
             sums->bytes += rocl_out_bytes(outs[i]);
         return rocl_out_set_add(t->outputs, outs, n, err);
@@ -376,36 +376,36 @@ rocl_status rocl_parts_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_par
         rocl_out_discard(outs[i]);
         outs[i] = NULL;
     }
-    for (size_t i = 0; i < t->parts->output_count; i++)
-        t->parts->outputs[i]->out = NULL;
-    return t->parts->ranks ? commit_on_rank_0(t->parts, sums, err)
-                           : commit_on_other(t->parts, sums, err);
+    for (size_t i = 0; i < t->joint->output_count; i++)
+        t->joint->outputs[i]->out = NULL;
+    return t->joint->ranks ? commit_on_rank_0(t->joint, sums, err)
+                           : commit_on_other(t->joint, sums, err);
 }
 
 /* ---- files in a folder of all ---------------------------------------------------------------- */
 
-rocl_status rocl_parts_set_folder(rocl_parts *p, const char *path, rocl_error *err)
+rocl_status rocl_joint_set_folder(rocl_joint *p, const char *path, rocl_error *err)
 {
     p->all_folder = strdup(path);
     return p->all_folder ? ROCL_OK : rocl_fail_memory(err);
 }
 
-const char *rocl_parts_folder(const rocl_parts *p)
+const char *rocl_joint_folder(const rocl_joint *p)
 {
     return p->all_folder;
 }
 
-unsigned rocl_parts_rank(const rocl_parts *p)
+unsigned rocl_joint_rank(const rocl_joint *p)
 {
     return rocl_team_rank(p->team);
 }
 
-unsigned rocl_parts_size(const rocl_parts *p)
+unsigned rocl_joint_size(const rocl_joint *p)
 {
     return rocl_team_size(p->team);
 }
 
-rocl_status rocl_parts_tell(rocl_parts *p, const rocl_parts_sums *sums, const rocl_buf *facts,
+rocl_status rocl_joint_tell(rocl_joint *p, const rocl_joint_sums *sums, const rocl_buf *facts,
                             rocl_team_reader *answer, rocl_error *err)
 {
     rocl_status st = send_parts(p, sums, facts, err);
@@ -418,7 +418,7 @@ rocl_status rocl_parts_tell(rocl_parts *p, const rocl_parts_sums *sums, const ro
     return st;
 }
 
-rocl_status rocl_parts_placed(rocl_parts *p, uint64_t bytes, rocl_error *err)
+rocl_status rocl_joint_placed(rocl_joint *p, uint64_t bytes, rocl_error *err)
 {
     rocl_unfinished_drop(&p->shown); /* from now on it is rank 0's alone */
     p->place.len = 0;
@@ -426,19 +426,19 @@ rocl_status rocl_parts_placed(rocl_parts *p, uint64_t bytes, rocl_error *err)
     return st ? st : wait_for_rank_0(p, err);
 }
 
-rocl_status rocl_parts_gather(rocl_parts *p, rocl_parts_sums *sums, rocl_error *err)
+rocl_status rocl_joint_gather(rocl_joint *p, rocl_joint_sums *sums, rocl_error *err)
 {
     for (unsigned r = 0; r < rocl_team_size(p->team); r++)
         p->ranks[r].placed = true;
     return wait_for_parts(p, sums, err);
 }
 
-const rocl_buf *rocl_parts_facts(const rocl_parts *p, unsigned rank)
+const rocl_buf *rocl_joint_facts(const rocl_joint *p, unsigned rank)
 {
     return &p->ranks[rank].facts;
 }
 
-rocl_status rocl_parts_place(rocl_parts *p, unsigned rank, const rocl_buf *answer, rocl_error *err)
+rocl_status rocl_joint_place(rocl_joint *p, unsigned rank, const rocl_buf *answer, rocl_error *err)
 {
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_PLACE);
@@ -449,15 +449,15 @@ rocl_status rocl_parts_place(rocl_parts *p, unsigned rank, const rocl_buf *answe
     return st;
 }
 
-rocl_status rocl_parts_wait_placed(rocl_parts *p, uint64_t *bytes, rocl_error *err)
+rocl_status rocl_joint_wait_placed(rocl_joint *p, uint64_t *bytes, rocl_error *err)
 {
-    const rocl_status st = rocl_parts_wait_for_all(p, offsetof(rank_state, placed), err);
+    const rocl_status st = rocl_joint_wait_for_all(p, offsetof(rank_state, placed), err);
     for (unsigned r = 1; r < rocl_team_size(p->team); r++)
         *bytes += p->ranks[r].bytes;
     return st;
 }
 
-void rocl_parts_named(rocl_parts *p)
+void rocl_joint_named(rocl_joint *p)
 {
     send_named(p);
 }

@@ -14,8 +14,8 @@
 #include "source/reader.h"
 #include "trace/deal.h"
 #include "trace/nodes.h"
-#include "trace/share.h"
-#include "trace/world.h"
+#include "trace/dealt.h"
+#include "trace/outline.h"
 
 /* ---- on another rank ------------------------------------------------------------------------- */
 

@@ -10,10 +10,10 @@
 #include "trace/deal.h"
 #include "trace/nodes.h"
 #include "trace/remote.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/pipeline.h"
-#include "trace/share.h"
-#include "trace/world.h"
+#include "trace/dealt.h"
+#include "trace/outline.h"
 
 /* This rank's share of a trace that is open on rank 0. */
 typedef struct share {
@@ -150,7 +150,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 static uint32_t capture_at_hand(const server *s)
 {
     const rocl_trace *t = s->share->trace;
-    return t && t->parts ? rocl_parts_capture(t->parts) : s->capture;
+    return t && t->joint ? rocl_joint_capture(t->joint) : s->capture;
 }
 
 static void put_message(rocl_buf *b, const server *s, const char *text)
@@ -237,7 +237,7 @@ static share *make_share(server *s, unsigned number, rocl_error *err)
     }
     h = &s->shares[s->share_count];
     *h = (share){.number = number};
-    if (rocl_share_open(&h->trace, &s->options, err) != ROCL_OK)
+    if (rocl_dealt_open(&h->trace, &s->options, err) != ROCL_OK)
         return NULL;
     s->share_count++;
     h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts);
@@ -246,7 +246,7 @@ static share *make_share(server *s, unsigned number, rocl_error *err)
     return h->texts ? h : NULL;
 }
 
-/* Captures as they are before there is a world. */
+/* Captures as they are before the outline is known. */
 static rocl_status note_opened(share *h, rocl_error *err)
 {
     free(h->opened);
@@ -282,7 +282,7 @@ static rocl_status open_inputs(server *s, share *h, size_t first, unsigned flags
     const bool define = flags & ROCL_OPEN_DEFINES;
     const size_t n = h->path_count - first;
     rocl_opened *all = calloc(n + 1, sizeof *all);
-    rocl_status st = all ? rocl_share_add(h->trace, h->paths + first, n, (uint32_t)first, all, err)
+    rocl_status st = all ? rocl_dealt_add(h->trace, h->paths + first, n, (uint32_t)first, all, err)
                          : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = note_opened(h, err);
@@ -313,8 +313,8 @@ static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
     return st == ROCL_OK ? open_inputs(s, h, first, *flags, err) : st;
 }
 
-/* The capture that rank 0 means: the nth of an input. NULL: none. Once there is a world, captures
- * that others read are gone. */
+/* The capture that rank 0 means: the nth of an input. NULL: none. Once the outline is known,
+ * captures that others read are gone. */
 static rocl_model_capture *find_capture(const share *h, uint64_t input, uint64_t nth,
                                         const char *guid, size_t len)
 {
@@ -346,7 +346,7 @@ static rocl_status read_list(server *s, rocl_team_reader *r, bool *wanted, rocl_
         rocl_model_capture *c = find_capture(h, input, nth, (const char *)guid, len);
         if (!c)
             return rocl_fail_changed(err, h->paths[input < h->path_count ? input : 0]);
-        rocl_world_take_clock(c, r);
+        rocl_outline_take_clock(c, r);
         wanted[c->pub.index] = true;
         s->numbers[c->pub.index] = (uint32_t)number;
     }
@@ -429,7 +429,7 @@ static rocl_model_capture *find_own(void *ctx, uint64_t input, uint64_t nth, con
 }
 
 /* The trace becomes rank 0's, as far as it is known here, and has rank 0's filter. */
-static rocl_status make_world(server *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_outline(server *s, rocl_team_reader *r, rocl_error *err)
 {
     rocl_trace *t = s->share->trace;
     bool *own;
@@ -440,9 +440,9 @@ static rocl_status make_world(server *s, rocl_team_reader *r, rocl_error *err)
     t->opt.collectives = flags[1];
     t->opt.notice = NULL; /* rank 0 has given the notices about options */
     atomic_store(&t->utf8_reported, true);
-    rocl_status st = rocl_world_take(t, r, find_own, s, &own, err);
+    rocl_status st = rocl_outline_take(t, r, find_own, s, &own, err);
     if (st == ROCL_OK)
-        st = rocl_parts_join(t, s->team, own, r, err);
+        st = rocl_joint_attend(t, s->team, own, r, err);
     rocl_filter_free(t->filter); /* of a former run */
     t->filter = NULL;
     if (st == ROCL_OK)
@@ -450,7 +450,7 @@ static rocl_status make_world(server *s, rocl_team_reader *r, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_filter_take_state(t->filter, &r->p, r->end, err);
     if (st == ROCL_OK)
-        rocl_parts_set_request(t->parts, r->p, (size_t)(r->end - r->p));
+        rocl_joint_set_request(t->joint, r->p, (size_t)(r->end - r->p));
     t->opt.notice = send_notice;
     return st;
 }
@@ -463,11 +463,11 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
     rocl_error *why = rocl_error_new();
     s->share = h;
     s->capture = 0;
-    rocl_status st = h->status == ROCL_OK ? make_world(s, r, why) : h->status;
+    rocl_status st = h->status == ROCL_OK ? take_outline(s, r, why) : h->status;
     if (st == ROCL_OK)
         st = s->write(h->trace, s->write_ctx, why);
     rocl_status told = ROCL_OK;
-    const bool stopped = h->trace->parts && rocl_parts_stopped(h->trace->parts);
+    const bool stopped = h->trace->joint && rocl_joint_stopped(h->trace->joint);
     if (st > ROCL_PARTIAL && !stopped)
         told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
     if (s->team->broken) {
@@ -477,7 +477,7 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
         rocl_buf b = rocl_team_short(space, ROCL_TEAM_END, 0);
         told = rocl_team_reply(s->team, &b, err);
     }
-    rocl_parts_free(h->trace->parts);
+    rocl_joint_free(h->trace->joint);
     s->share = NULL;
     rocl_error_free(why);
     return told;

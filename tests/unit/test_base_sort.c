@@ -270,7 +270,7 @@ static uint64_t check(const config *c)
         check_cursors(r.sorter, c, items);
     } else {
         make_bounds(c, items, bounds);
-        assert_int_equal(rocl_sorter_start_parts(r.sorter, bounds, c->bounds, err), ROCL_OK);
+        assert_int_equal(rocl_sorter_start_ranges(r.sorter, bounds, c->bounds, err), ROCL_OK);
         check_output(r.sorter, c, items, bounds);
     }
     uint64_t key[ROCL_SORT_KEYS_MAX] = {0};

@@ -18,7 +18,7 @@ typedef struct cut_case {
     size_t count;
     uint64_t least;
     size_t parts;
-    size_t firsts[ROCL_DRAWN_PARTS_MAX];
+    size_t firsts[ROCL_DRAWN_AT_ONCE_MAX];
 } cut_case;
 
 static const cut_case cases[] = {
@@ -32,11 +32,11 @@ static const cut_case cases[] = {
     {"neighbours share a part", {50, 50, 50, 50, 50, 50, 50, 50}, 8, 100, 3, {0, 3, 6}},
 };
 
-static size_t cut(const cut_case *c, rocl_sequence *all, rocl_part_range *parts)
+static size_t cut(const cut_case *c, rocl_sequence *all, rocl_draw_range *parts)
 {
     for (size_t i = 0; i < c->count; i++)
         all[i] = (rocl_sequence){.number = i, .records = c->records[i]};
-    return rocl_cut_parts(all, c->count, records, c->least, ROCL_DRAWN_PARTS_MAX, parts);
+    return rocl_cut_draw_ranges(all, c->count, records, c->least, ROCL_DRAWN_AT_ONCE_MAX, parts);
 }
 
 static void test_cut(void **state)
@@ -44,7 +44,7 @@ static void test_cut(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rocl_sequence all[24];
-        rocl_part_range parts[ROCL_PARTS_MAX];
+        rocl_draw_range parts[ROCL_DRAWINGS_MAX];
         size_t n = cut(&cases[i], all, parts);
         if (n != cases[i].parts)
             fail_msg("%s: %zu parts", cases[i].what, n);
@@ -62,14 +62,14 @@ static void test_cover(void **state)
     uint64_t x = 1;
     (void)state;
     for (unsigned round = 0; round < 200; round++) {
-        rocl_part_range parts[ROCL_PARTS_MAX];
+        rocl_draw_range parts[ROCL_DRAWINGS_MAX];
         size_t count = round % 2 ? round : COUNT, next = 0;
         for (size_t i = 0; i < count; i++) {
             x = rocl_mix64(x + i);
             all[i] = (rocl_sequence){.number = i, .records = 1 + x % (1u << x % 20)};
         }
-        const size_t most = round % 3 ? ROCL_PARTS_MAX : ROCL_DRAWN_PARTS_MAX;
-        size_t n = rocl_cut_parts(all, count, records, 1000, most, parts);
+        const size_t most = round % 3 ? ROCL_DRAWINGS_MAX : ROCL_DRAWN_AT_ONCE_MAX;
+        size_t n = rocl_cut_draw_ranges(all, count, records, 1000, most, parts);
         assert_in_range(n, 1, most);
         for (size_t k = 0; k < n; k++) {
             uint64_t weight = 0;
@@ -89,7 +89,7 @@ static void test_read(void **state)
 {
     const cut_case *c = &cases[6];
     rocl_sequence all[24];
-    rocl_part_range parts[ROCL_PARTS_MAX];
+    rocl_draw_range parts[ROCL_DRAWINGS_MAX];
     size_t n = cut(c, all, parts);
     rocl_sort_space *space = rocl_sort_space_new(1 << 20, 1, NULL);
     rocl_sorter *s = rocl_sorter_new(space, 4);
@@ -99,7 +99,7 @@ static void test_read(void **state)
             const uint64_t key[4] = {i << ROCL_SEQUENCE_SHIFT | k, k, 0, k};
             assert_int_equal(rocl_sorter_add(s, 0, key, NULL, 0, NULL), ROCL_OK);
         }
-    assert_int_equal(rocl_start_parts(s, all, parts, n, NULL), ROCL_OK);
+    assert_int_equal(rocl_start_draw_ranges(s, all, parts, n, NULL), ROCL_OK);
     for (size_t i = 0; i < n; i++) {
         rocl_sort_record rec;
         bool more;
@@ -152,7 +152,7 @@ static void add_call(rocl_sorter *s, unsigned worker, rocl_sequence_kind kind, u
 }
 
 /* Cuts them, filled by so many workers in rows of any order, and reads the parts. */
-static size_t cut_calls(unsigned kind, unsigned workers, bool shuffled, rocl_part_range *parts)
+static size_t cut_calls(unsigned kind, unsigned workers, bool shuffled, rocl_draw_range *parts)
 {
     rocl_sequence all[3];
     rocl_sort_space *space = rocl_sort_space_new(workers == 2 ? 64 << 10 : 64 << 20, workers, NULL);
@@ -170,11 +170,11 @@ static size_t cut_calls(unsigned kind, unsigned workers, bool shuffled, rocl_par
                 add_call(s, 0, ROCL_SEQUENCE_HOST, thread, make_call(0, i), i);
         add_call(s, (unsigned)(i / 500 % workers), kind_of(kind, 2), 2, make_call(kind, row), row);
     }
-    size_t count = rocl_cut_parts(all, 3, records, 1000, ROCL_DRAWN_PARTS_MAX, parts);
+    size_t count = rocl_cut_draw_ranges(all, 3, records, 1000, ROCL_DRAWN_AT_ONCE_MAX, parts);
     assert_int_equal(count, 1);
     assert_int_equal(rocl_cut_pieces(s, all, kind == 5, 1000, parts, &count, NULL), ROCL_OK);
-    assert_in_range(count, 1, ROCL_DRAWN_PARTS_MAX);
-    assert_int_equal(rocl_start_parts(s, all, parts, count, NULL), ROCL_OK);
+    assert_in_range(count, 1, ROCL_DRAWN_AT_ONCE_MAX);
+    assert_int_equal(rocl_start_draw_ranges(s, all, parts, count, NULL), ROCL_OK);
     uint64_t reach = 0, n = 0;
     for (size_t i = 0; i < count; i++) {
         rocl_sort_record rec;
@@ -205,7 +205,7 @@ static void test_pieces(void **state)
     static const size_t wanted[] = {8, 8, 1, 1, 5, 8, 1};
     (void)state;
     for (unsigned kind = 0; kind < sizeof wanted / sizeof *wanted; kind++) {
-        rocl_part_range one[ROCL_DRAWN_PARTS_MAX], parts[ROCL_DRAWN_PARTS_MAX];
+        rocl_draw_range one[ROCL_DRAWN_AT_ONCE_MAX], parts[ROCL_DRAWN_AT_ONCE_MAX];
         const size_t n = cut_calls(kind, 1, false, one);
         if (n != wanted[kind])
             fail_msg("calls of kind %u: %zu pieces", kind, n);

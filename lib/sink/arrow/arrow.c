@@ -22,7 +22,7 @@
 #include "base/zstd.h"
 #include "sink/arrow/flat.h"
 #include "sink/columnar/columnar.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 
 enum {
     ALIGN = 64, /* of buffers in a body, for readers that map the file */
@@ -246,7 +246,7 @@ static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     const arrow *a = ctx;
     arrow_file *p = f->own;
-    const bool waits = a->run->trace->parts && !a->run->joins;
+    const bool waits = a->run->trace->joint && !a->run->joins;
     rocl_dictionary *texts = a->run->joins ? p->all : p->texts;
     array *columns = calloc(f->column_count, sizeof *columns);
     if (!columns || !ROCL_GROW(p->batches, p->capacity, p->count + 1)) {
@@ -562,8 +562,8 @@ static rocl_status write_footer(rocl_columnar_file *f, rocl_error *err)
 
 static bool open_team(const arrow *a, const rocl_columnar_file *f, arrow_file *p)
 {
-    const rocl_parts *parts = a->run->trace->parts;
-    const size_t ranks = parts ? rocl_parts_size(parts) : 0;
+    const rocl_joint *parts = a->run->trace->joint;
+    const size_t ranks = parts ? rocl_joint_size(parts) : 0;
     p->told = calloc(f->column_count, sizeof *p->told);
     p->own = calloc(f->column_count, sizeof *p->own);
     p->all = calloc(f->column_count, sizeof *p->all);
@@ -593,8 +593,8 @@ static rocl_status put_batch_into(const arrow *a, const rocl_columnar_file *f, b
         st = add_message(to, size, body, err);
     if (st != ROCL_OK)
         return st;
-    rocl_parts *parts = a->run->trace->parts;
-    return parts ? rocl_parts_promise(parts, f->out, b->last, size + body, write_batch, b, err)
+    rocl_joint *parts = a->run->trace->joint;
+    return parts ? rocl_joint_promise(parts, f->out, b->last, size + body, write_batch, b, err)
                  : write_batch(b, f->out, err);
 }
 
@@ -602,7 +602,7 @@ static rocl_status put_batch_into(const arrow *a, const rocl_columnar_file *f, b
 static rocl_status put_batches(const arrow *a, rocl_columnar_file *f, rocl_error *err)
 {
     arrow_file *p = f->own;
-    messages *to = a->run->joins ? &p->written[rocl_parts_size(a->run->trace->parts)] : &p->records;
+    messages *to = a->run->joins ? &p->written[rocl_joint_size(a->run->trace->joint)] : &p->records;
     rocl_status st = ROCL_OK;
     for (size_t i = p->told_batches; i < p->count && st == ROCL_OK; i++)
         st = put_batch_into(a, f, &p->batches[i], to, err);
@@ -613,7 +613,7 @@ static rocl_status put_batches(const arrow *a, rocl_columnar_file *f, rocl_error
 static rocl_status order_batches(const arrow *a, const rocl_columnar_file *f, rocl_error *err)
 {
     arrow_file *p = f->own;
-    const unsigned ranks = rocl_parts_size(a->run->trace->parts);
+    const unsigned ranks = rocl_joint_size(a->run->trace->joint);
     size_t *next = calloc(ranks + (size_t)1, sizeof *next);
     rocl_status st = next ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; i < p->order_count && st == ROCL_OK; i++) {
@@ -636,7 +636,7 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     const uint32_t end[2] = {UINT32_MAX, 0};
     rocl_status st = ROCL_OK;
     if (a->run->joins)
-        rocl_parts_front(a->run->trace->parts);
+        rocl_joint_write_before_all(a->run->trace->joint);
     if (!a->is_stream) {
         static const char magic[ALIGN] = "ARROW1";
         p->begin = 8;
@@ -650,7 +650,7 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     if (st == ROCL_OK)
         st = put_batches(a, f, err);
     if (st == ROCL_OK && a->run->joins) {
-        rocl_parts_tail(a->run->trace->parts);
+        rocl_joint_write_after_all(a->run->trace->joint);
         st = order_batches(a, f, err);
     }
     if (st == ROCL_OK)
@@ -670,7 +670,7 @@ static void free_file(void *ctx, rocl_columnar_file *f)
 {
     const arrow *a = ctx;
     arrow_file *p = f->own;
-    const size_t ranks = a->run->trace->parts ? rocl_parts_size(a->run->trace->parts) : 0;
+    const size_t ranks = a->run->trace->joint ? rocl_joint_size(a->run->trace->joint) : 0;
     for (unsigned i = 0; p->texts && i < f->column_count; i++)
         rocl_dictionary_free(&p->texts[i]);
     for (unsigned i = 0; p->all && i < f->column_count; i++)

@@ -80,7 +80,7 @@ static rocl_status draw_capture(chrome_sink *c, const rocl_capture *capture, roc
     t->sequence_count = at->sequence_count;
     t->links = at->links;
     chrome_stream_capture(s, capture);
-    rocl_status st = chrome_world_capture(&c->world, t, chrome_stream_lines(s), err);
+    rocl_status st = chrome_numbers_capture(&c->numbers, t, chrome_stream_lines(s), err);
     if (st == ROCL_OK && s->lines.weight && c->begins == ROCL_NONE)
         c->begins = capture->index;
     if (st == ROCL_OK)
@@ -108,7 +108,7 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
     t->encoder.sorter = t->sorter = NULL;
     t->sequences = NULL;
     t->encoder.links = NULL;
-    return st == ROCL_OK && c->trace->parts ? draw_capture(c, capture, err) : st;
+    return st == ROCL_OK && c->trace->joint ? draw_capture(c, capture, err) : st;
 }
 
 static void find_span(const chrome_sink *c, chrome_span *all)
@@ -150,7 +150,7 @@ static rocl_status write_drawn(chrome_sink *c, rocl_error *err)
     rocl_status st;
     chrome_span all;
     find_span(c, &all);
-    if (!rocl_parts_leads(c->trace->parts)) {
+    if (!rocl_joint_leads(c->trace->joint)) {
         st = chrome_team_answer(c, &all, err);
     } else {
         st = chrome_team_hear(c, &all, err);
@@ -165,10 +165,10 @@ static rocl_status write_drawn(chrome_sink *c, rocl_error *err)
 static rocl_status commit_trace(chrome_sink *c, rocl_error *err)
 {
     uint64_t counts[] = {c->report.slices, c->report.values, c->report.lanes, c->report.moved};
-    rocl_parts_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
     rocl_buf gpus = {0}, who = {0};
-    chrome_describe_gpus(&c->world, &gpus);
-    chrome_put_roster(&c->world, &who);
+    chrome_describe_gpus(&c->numbers, &gpus);
+    chrome_put_roster(&c->numbers, &who);
     const rocl_status st = chrome_stream_commit(&c->stream, &gpus, &who, &sums, err);
     rocl_buf_free(&gpus);
     rocl_buf_free(&who);
@@ -195,7 +195,7 @@ static rocl_status open_sink(chrome_sink *c, rocl_error *err)
     if (st == ROCL_OK)
         st = chrome_stream_open(&c->stream, t, &c->opt, err);
     if (st == ROCL_OK)
-        st = chrome_world_open(&c->world, t, err);
+        st = chrome_numbers_open(&c->numbers, t, err);
     return st;
 }
 
@@ -203,7 +203,7 @@ static void close_sink(chrome_sink *c)
 {
     for (size_t i = 0; c->captures && i < c->trace->capture_count; i++)
         forget_capture(&c->captures[i]);
-    chrome_world_close(&c->world);
+    chrome_numbers_close(&c->numbers);
     chrome_stream_close(&c->stream);
     rocl_encoder_forget(&c->timeline.encoder); /* of a capture that could not be read to its end */
     rocl_encoder_close(&c->timeline.encoder);
@@ -232,7 +232,7 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = t->parts ? write_drawn(&c, err) : draw_all(&c, err);
+        st = t->joint ? write_drawn(&c, err) : draw_all(&c, err);
     if (st == ROCL_OK)
         st = commit_trace(&c, err);
     close_sink(&c);

@@ -4,7 +4,7 @@
  *                 in and the time base is known, records -> timeline
  *     team.c      what the ranks of a team tell each other
  *     draw.c      what the timeline draws -> lines: rows, their names and numbers, counters
- *     world.c     processes, threads, GPUs: numbers that do not collide, and their metadata
+ *     numbers.c   processes, threads, GPUs: numbers that do not collide, and their metadata
  *     stream.c    lines -> blocks -> (formatted, compressed) -> file
  *     line.c      lines, packed
  *     format.c    lines as JSON
@@ -130,12 +130,12 @@ chrome_lines *chrome_stream_lines(chrome_stream *s);
 rocl_status chrome_stream_flush(chrome_stream *s, bool all, rocl_error *err);
 /* In a team: the blocks of all captures become text. `begins` is the first that has lines. */
 rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error *err);
-/* last: lines of text after all others. who: the roster. sums: see rocl_parts_commit(). */
+/* last: lines of text after all others. who: the roster. sums: see rocl_joint_commit(). */
 rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const rocl_buf *who,
-                                 rocl_parts_sums *sums, rocl_error *err);
+                                 rocl_joint_sums *sums, rocl_error *err);
 void chrome_stream_close(chrome_stream *s); /* leaves no file that is not committed */
 
-/* ---- world.c ---- */
+/* ---- numbers.c ---- */
 
 typedef struct chrome_process {
     uint32_t pid;
@@ -144,7 +144,7 @@ typedef struct chrome_process {
 
 /* Numbers depend only on definitions, so any capture, or part of one, can be drawn without those
  * before it. */
-typedef struct chrome_world {
+typedef struct chrome_numbers {
     rocl_trace *trace;
     int64_t most;       /* the largest number that a process or thread has */
     uint32_t first_row; /* the first number for rows without one of their own */
@@ -160,30 +160,30 @@ typedef struct chrome_world {
     const rocl_capture *capture;
     const chrome_process *processes;
     uint32_t *host_rows; /* tids by the index of host sequences */
-} chrome_world;
+} chrome_numbers;
 
 /* Assigns the numbers of all processes and GPUs, the same on all ranks of a team. */
-rocl_status chrome_world_open(chrome_world *w, rocl_trace *t, rocl_error *err);
-void chrome_world_close(chrome_world *w);
+rocl_status chrome_numbers_open(chrome_numbers *w, rocl_trace *t, rocl_error *err);
+void chrome_numbers_close(chrome_numbers *w);
 /* The next capture, that of the timeline: describes its processes and threads. */
-rocl_status chrome_world_capture(chrome_world *w, const rocl_timeline *t, chrome_lines *l,
-                                 rocl_error *err);
+rocl_status chrome_numbers_capture(chrome_numbers *w, const rocl_timeline *t, chrome_lines *l,
+                                   rocl_error *err);
 /* From here on for several threads. The process that represents a GPU; 0: the agent is not a
  * GPU. */
-uint32_t chrome_gpu_pid(const chrome_world *w, uint32_t agent);
+uint32_t chrome_gpu_pid(const chrome_numbers *w, uint32_t agent);
 /* The number of the k-th further row of a sequence of the capture. ROCL_INPUT: it is too large for
  * readers. */
-rocl_status chrome_number_row(const chrome_world *w, size_t sequence, uint64_t k, uint32_t *tid,
+rocl_status chrome_number_row(const chrome_numbers *w, size_t sequence, uint64_t k, uint32_t *tid,
                               rocl_error *err);
 /* Describes a row: its name, and where it is shown. May use `text`. */
 void chrome_describe_row(chrome_lines *l, rocl_buf *text, uint32_t pid, uint32_t tid,
                          const char *name, uint32_t sort);
 /* " (pid 12)" where there are several processes, "" else: for what GPUs show of a process. */
-void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size);
+void chrome_whose(const chrome_numbers *w, uint32_t process, char *s, size_t size);
 /* Appends lines of text that describe the GPUs that have been seen. */
-void chrome_describe_gpus(const chrome_world *w, rocl_buf *to);
+void chrome_describe_gpus(const chrome_numbers *w, rocl_buf *to);
 /* Appends who is who, by the numbers that are written: see roster.h. */
-void chrome_put_roster(const chrome_world *w, rocl_buf *to);
+void chrome_put_roster(const chrome_numbers *w, rocl_buf *to);
 
 /* ---- draw.c ---- */
 
@@ -213,7 +213,7 @@ typedef struct chrome_sink {
     chrome_capture *captures; /* by index */
     uint32_t begins;          /* the first capture that has lines */
     chrome_stream stream;
-    chrome_world world;
+    chrome_numbers numbers;
     rocl_written report;
 } chrome_sink;
 

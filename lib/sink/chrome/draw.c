@@ -16,8 +16,8 @@ typedef struct chrome_counter { /* as distinguished by readers */
     rocl_buf name;    /* escaped */
 } chrome_counter;
 
-typedef struct chrome_part {
-    alignas(ROCL_CACHE_LINE) rocl_timeline_part part; /* first */
+typedef struct chrome_drawing {
+    alignas(ROCL_CACHE_LINE) rocl_drawing drawing; /* first */
     chrome_sink *sink;
     chrome_lines *lines; /* its own, or those of the block that the file has at hand */
     chrome_lines own;
@@ -26,11 +26,11 @@ typedef struct chrome_part {
     uint64_t rows; /* of GPU work */
     chrome_counter *counters;
     size_t counter_count, counter_cap;
-} chrome_part;
+} chrome_drawing;
 
-static chrome_part *part_of(rocl_timeline_part *p)
+static chrome_drawing *part_of(rocl_drawing *p)
 {
-    return (chrome_part *)p;
+    return (chrome_drawing *)p;
 }
 
 static uint64_t make_row(uint32_t pid, uint32_t tid)
@@ -41,15 +41,15 @@ static uint64_t make_row(uint32_t pid, uint32_t tid)
 /* ---- rows ---- */
 
 /* The lane of a thread, from 1. */
-static rocl_status define_lane(chrome_part *p, chrome_lines *describe, uint64_t lane, uint64_t *row,
-                               rocl_error *err)
+static rocl_status define_lane(chrome_drawing *p, chrome_lines *describe, uint64_t lane,
+                               uint64_t *row, rocl_error *err)
 {
-    const chrome_world *w = &p->sink->world;
-    const uint32_t index = p->part.event.index;
+    const chrome_numbers *w = &p->sink->numbers;
+    const uint32_t index = p->drawing.event.index;
     uint32_t tid, thread;
     const uint32_t pid = w->processes[rocl_host_process(w->capture, index, &thread)].pid;
     char name[64];
-    const rocl_status st = chrome_number_row(w, p->part.at, lane, &tid, err);
+    const rocl_status st = chrome_number_row(w, p->drawing.at, lane, &tid, err);
     snprintf(name, sizeof name, PF_OVERLAPPING_CALLS " of %u (%" PRIu64 ")", w->host_rows[index],
              lane + 1);
     if (st == ROCL_OK && describe)
@@ -59,24 +59,25 @@ static rocl_status define_lane(chrome_part *p, chrome_lines *describe, uint64_t 
 }
 
 /* Lanes of further pieces are described when those of earlier pieces are known. */
-static rocl_status define_thread(chrome_part *p, const rocl_track *t, uint64_t *row,
+static rocl_status define_thread(chrome_drawing *p, const rocl_track *t, uint64_t *row,
                                  rocl_error *err)
 {
-    const chrome_world *w = &p->sink->world;
+    const chrome_numbers *w = &p->sink->numbers;
     if (t->lane)
-        return define_lane(p, p->part.piece ? NULL : p->lines, t->lane, row, err);
-    *row = make_row(w->processes[t->process].pid, w->host_rows[p->part.event.index]);
+        return define_lane(p, p->drawing.piece ? NULL : p->lines, t->lane, row, err);
+    *row = make_row(w->processes[t->process].pid, w->host_rows[p->drawing.event.index]);
     return ROCL_OK;
 }
 
 /* Work of agents that are not GPUs is shown with its process. Rows have names like "Stream 1 (pid
  * 12) (2)" and are ordered by kind, then stream or queue, then lane: 4, 17 and 10 bits. */
-static rocl_status define_work(chrome_part *p, const rocl_track *t, uint64_t *row, rocl_error *err)
+static rocl_status define_work(chrome_drawing *p, const rocl_track *t, uint64_t *row,
+                               rocl_error *err)
 {
-    const chrome_world *w = &p->sink->world;
+    const chrome_numbers *w = &p->sink->numbers;
     char base[160], name[256], whose[40] = "", number[24] = "";
     uint32_t pid = chrome_gpu_pid(w, t->agent), tid;
-    const rocl_status st = chrome_number_row(w, p->part.at, p->rows++, &tid, err);
+    const rocl_status st = chrome_number_row(w, p->drawing.at, p->rows++, &tid, err);
     if (st != ROCL_OK)
         return st;
     rocl_work_label(w->trace, w->capture, t, !t->gpu, base, sizeof base);
@@ -98,10 +99,10 @@ static rocl_status define_work(chrome_part *p, const rocl_track *t, uint64_t *ro
 /* ---- counters ---- */
 
 /* A counter of the GPU's process, else of its own; "name (unit) (pid 12)" */
-static rocl_status define_counter(chrome_part *p, const rocl_track *t, uint64_t *id,
+static rocl_status define_counter(chrome_drawing *p, const rocl_track *t, uint64_t *id,
                                   rocl_error *err)
 {
-    const chrome_world *w = &p->sink->world;
+    const chrome_numbers *w = &p->sink->numbers;
     const rocl_capture *capture = w->capture;
     const rocl_counter *k = t->id < capture->counter_count ? &capture->counters[t->id] : NULL;
     char words[96] = "", place[ROCL_PLACE_LABEL_MAX] = "", name[384], whose[40] = "";
@@ -140,32 +141,32 @@ static rocl_status define_counter(chrome_part *p, const rocl_track *t, uint64_t 
 
 /* ---- the timeline's sink ---- */
 
-static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_error *err)
+static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *err)
 {
-    chrome_part *p = part_of(base);
+    chrome_drawing *p = part_of(base);
     (void)from, (void)err;
     p->counter_count = 0;
     p->rows = 0;
     return ROCL_OK;
 }
 
-static rocl_status define_track(rocl_timeline_part *base, const rocl_track *t, uint64_t *id,
+static rocl_status define_track(rocl_drawing *base, const rocl_track *t, uint64_t *id,
                                 rocl_error *err)
 {
-    chrome_part *p = part_of(base);
+    chrome_drawing *p = part_of(base);
     if (t->kind > ROCL_TRACK_THREAD)
         return define_counter(p, t, id, err);
     return (t->kind == ROCL_TRACK_THREAD ? define_thread : define_work)(p, t, id, err);
 }
 
 /* An end of an arrow, at its time or at the begin of its slice. Numbers count in each capture. */
-static void put_flow(chrome_part *p, uint64_t row, const rocl_flow_mark *f, int64_t time)
+static void put_flow(chrome_drawing *p, uint64_t row, const rocl_flow_mark *f, int64_t time)
 {
     static const char phases[] = {
         [ROCL_FLOW_BEGINS] = 's', [ROCL_FLOW_GOES_ON] = 't', [ROCL_FLOW_ENDS] = 'f'};
     const uint32_t texts[] = {f->name, f->category};
     static const char *const keys[] = {"{\"name\":\"", "\",\"cat\":\""};
-    const chrome_world *w = &p->sink->world;
+    const chrome_numbers *w = &p->sink->numbers;
     rocl_buf *b = &p->text;
     b->len = 0;
     for (unsigned i = 0; i < 2; i++) {
@@ -181,7 +182,7 @@ static void put_flow(chrome_part *p, uint64_t row, const rocl_flow_mark *f, int6
     chrome_put_text(p->lines, time, b);
 }
 
-static rocl_status put_lone_flow(rocl_timeline_part *p, uint64_t row, const rocl_flow_mark *f,
+static rocl_status put_lone_flow(rocl_drawing *p, uint64_t row, const rocl_flow_mark *f,
                                  rocl_error *err)
 {
     (void)err;
@@ -189,9 +190,9 @@ static rocl_status put_lone_flow(rocl_timeline_part *p, uint64_t row, const rocl
     return ROCL_OK;
 }
 
-static rocl_status put_event(rocl_timeline_part *base, uint64_t row, rocl_error *err)
+static rocl_status put_event(rocl_drawing *base, uint64_t row, rocl_error *err)
 {
-    chrome_part *p = part_of(base);
+    chrome_drawing *p = part_of(base);
     const rocl_track_event *e = &base->event;
     chrome_line line = {.pid = (uint32_t)(row >> 32),
                         .tid = (uint32_t)row,
@@ -203,14 +204,14 @@ static rocl_status put_event(rocl_timeline_part *base, uint64_t row, rocl_error 
     return ROCL_OK;
 }
 
-static void put_value(rocl_timeline_part *base, uint64_t counter, int64_t time, double v)
+static void put_value(rocl_drawing *base, uint64_t counter, int64_t time, double v)
 {
-    const chrome_part *p = part_of(base);
+    const chrome_drawing *p = part_of(base);
     const chrome_counter *c = &p->counters[counter];
     chrome_put_value(p->lines, (chrome_row){c->pid, c->process}, time, v, &c->name);
 }
 
-static void put_bytes(rocl_timeline_part *p, uint64_t counter, int64_t time, int64_t v)
+static void put_bytes(rocl_drawing *p, uint64_t counter, int64_t time, int64_t v)
 {
     put_value(p, counter, time, (double)v);
 }
@@ -236,18 +237,18 @@ static uint64_t estimate_bytes(const rocl_sequence *s)
     return s->records * (slices ? EVENT_BYTES : VALUE_BYTES);
 }
 
-static void open_part(rocl_timeline_part *base, void *sink)
+static void open_part(rocl_drawing *base, void *sink)
 {
-    chrome_part *p = part_of(base);
+    chrome_drawing *p = part_of(base);
     p->sink = sink;
-    p->own =
-        (chrome_lines){.trace = p->sink->trace, .head = {.capture = p->sink->world.capture->index}};
+    p->own = (chrome_lines){.trace = p->sink->trace,
+                            .head = {.capture = p->sink->numbers.capture->index}};
 }
 
 /* Lanes that only this piece has are described with the file's next lines. */
-static void close_part(rocl_timeline_part *base, uint64_t lanes)
+static void close_part(rocl_drawing *base, uint64_t lanes)
 {
-    chrome_part *p = part_of(base);
+    chrome_drawing *p = part_of(base);
     const uint64_t here = base->counts.lanes - base->lanes_before;
     base->at = base->cut;
     for (uint64_t row, lane = lanes + 1; base->piece && lane <= here; lane++)
@@ -258,9 +259,9 @@ static void close_part(rocl_timeline_part *base, uint64_t lanes)
     rocl_buf_free(&p->text);
 }
 
-static void begin_block(rocl_timeline_part *base, rocl_buf *block)
+static void begin_block(rocl_drawing *base, rocl_buf *block)
 {
-    chrome_part *p = part_of(base);
+    chrome_drawing *p = part_of(base);
     p->lines = block ? &p->own : chrome_stream_lines(&p->sink->stream);
     if (block)
         chrome_begin_block(p->lines, block);
@@ -272,7 +273,7 @@ static rocl_status flush_stream(void *sink, bool all, rocl_error *err)
     return chrome_stream_flush(&((chrome_sink *)sink)->stream, all, err);
 }
 
-const rocl_drawing_ops chrome_drawing_ops = {.part_size = sizeof(chrome_part),
+const rocl_drawing_ops chrome_drawing_ops = {.drawing_size = sizeof(chrome_drawing),
                                              .weigh = estimate_bytes,
                                              .least = LEAST_PART_BYTES,
                                              .full = CHROME_BLOCK_WEIGHT,

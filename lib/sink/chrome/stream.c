@@ -63,8 +63,8 @@ static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
     rocl_status st = ROCL_OK;
     if (s->drawing)
         return keep_block(s, &c->in, err);
-    if (s->trace->parts && c->in.len)
-        st = rocl_parts_reach_capture(s->trace->parts, &s->trace->captures[b.capture]->pub, err);
+    if (s->trace->joint && c->in.len)
+        st = rocl_joint_advance_to(s->trace->joint, &s->trace->captures[b.capture]->pub, err);
     return st ? st : rocl_out_write(s->file.out, c->out.data + skip, c->out.len - skip, err);
 }
 
@@ -82,7 +82,7 @@ static rocl_status write_frame(chrome_stream *s, bool head, const rocl_buf *text
     if (st == ROCL_OK && frame.failed)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = head ? rocl_parts_head(s->trace, s->file.out, frame.data, frame.len, err)
+        st = head ? rocl_joint_head(s->trace, s->file.out, frame.data, frame.len, err)
                   : rocl_out_write(s->file.out, frame.data, frame.len, err);
     rocl_buf_free(&frame);
     return st;
@@ -108,8 +108,8 @@ rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrom
         s->workers[i].formatter =
             (chrome_formatter){.trace = t, .texts = {.strings = t->strings, .make = escape_text}};
     rocl_status st =
-        rocl_piped_open_parts(&s->file, t, o->path, ROCL_PARTS_JOINING, &pipe_ops, s, err);
-    s->drawing = t->parts;
+        rocl_piped_open_joint(&s->file, t, o->path, ROCL_JOINT_JOINING, &pipe_ops, s, err);
+    s->drawing = t->joint;
     static uint8_t head[] = "{\"traceEvents\":[";
     const rocl_buf text = {.data = head, .len = sizeof head - 1};
     return st ? st : write_frame(s, true, &text, err);
@@ -169,9 +169,9 @@ rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error
 }
 
 rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const rocl_buf *who,
-                                 rocl_parts_sums *sums, rocl_error *err)
+                                 rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_parts *parts = s->trace->parts;
+    rocl_joint *parts = s->trace->joint;
     rocl_buf foot = {0};
     rocl_buf_put(&foot, last->data, last->len);
     rocl_buf_str(&foot, "\n],\"displayTimeUnit\":\"ns\",\"" ROCL_ROSTER_MEMBER "\":");
@@ -184,11 +184,11 @@ rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const r
     if (st == ROCL_OK && (foot.failed || last->failed || who->failed))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && parts)
-        rocl_parts_tail(parts);
-    if (st == ROCL_OK && (!parts || rocl_parts_leads(parts)))
+        rocl_joint_write_after_all(parts);
+    if (st == ROCL_OK && (!parts || rocl_joint_leads(parts)))
         st = write_frame(s, false, &foot, err);
     rocl_buf_free(&foot);
-    return st ? st : rocl_piped_commit_parts(&s->file, s->trace, sums, err);
+    return st ? st : rocl_piped_commit_joint(&s->file, s->trace, sums, err);
 }
 
 void chrome_stream_close(chrome_stream *s)

@@ -22,10 +22,10 @@ static rocl_status hear_rank(void *ctx, unsigned rank, rocl_team_reader *r, rocl
     all->first = first < all->first ? first : all->first;
     all->last = last > all->last ? last : all->last;
     c->begins = begins < c->begins ? begins : c->begins;
-    const uint8_t *seen = rocl_team_bytes(r, c->world.trace->gpu_count);
-    for (size_t i = 0; seen && i < c->world.trace->gpu_count; i++)
+    const uint8_t *seen = rocl_team_bytes(r, c->numbers.trace->gpu_count);
+    for (size_t i = 0; seen && i < c->numbers.trace->gpu_count; i++)
         if (seen[i])
-            c->world.gpu_seen[i] = true;
+            c->numbers.gpu_seen[i] = true;
     return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
@@ -34,9 +34,9 @@ rocl_status chrome_team_hear(chrome_sink *c, chrome_span *all, rocl_error *err)
     rocl_buf b = {0};
     void *ctx[] = {c, all};
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
-    const rocl_status st = rocl_parts_ask_all(c->trace->parts, &b, err);
+    const rocl_status st = rocl_joint_ask_all(c->trace->joint, &b, err);
     rocl_buf_free(&b);
-    return st ? st : rocl_parts_hear(c->trace->parts, hear_rank, ctx, err);
+    return st ? st : rocl_joint_hear(c->trace->joint, hear_rank, ctx, err);
 }
 
 rocl_status chrome_team_tell(const chrome_sink *c, rocl_error *err)
@@ -45,7 +45,7 @@ rocl_status chrome_team_tell(const chrome_sink *c, rocl_error *err)
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
     rocl_buf_varint(&b, rocl_zigzag(c->stream.base));
     rocl_buf_varint(&b, c->begins);
-    const rocl_status st = rocl_parts_ask_all(c->trace->parts, &b, err);
+    const rocl_status st = rocl_joint_ask_all(c->trace->joint, &b, err);
     rocl_buf_free(&b);
     return st;
 }
@@ -57,20 +57,20 @@ static rocl_status tell_drawn(const chrome_sink *c, const chrome_span *own, rocl
     rocl_buf_varint(&b, rocl_zigzag(own->first));
     rocl_buf_varint(&b, rocl_zigzag(own->last));
     rocl_buf_varint(&b, c->begins);
-    for (size_t i = 0; i < c->world.trace->gpu_count; i++)
-        rocl_buf_byte(&b, c->world.gpu_seen[i]);
-    const rocl_status st = rocl_parts_answer(c->trace->parts, &b, err);
-    return st ? st : rocl_parts_end_answer(c->trace->parts, err);
+    for (size_t i = 0; i < c->numbers.trace->gpu_count; i++)
+        rocl_buf_byte(&b, c->numbers.gpu_seen[i]);
+    const rocl_status st = rocl_joint_answer(c->trace->joint, &b, err);
+    return st ? st : rocl_joint_end_answer(c->trace->joint, err);
 }
 
 rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, rocl_error *err)
 {
     rocl_team_reader r;
-    rocl_status st = rocl_parts_next_question(c->trace->parts, &r, err);
+    rocl_status st = rocl_joint_next_question(c->trace->joint, &r, err);
     if (st == ROCL_OK)
         st = tell_drawn(c, own, err);
     if (st == ROCL_OK)
-        st = rocl_parts_next_question(c->trace->parts, &r, err);
+        st = rocl_joint_next_question(c->trace->joint, &r, err);
     if (st != ROCL_OK)
         return st;
     chrome_stream_set_base(&c->stream, rocl_unzigzag(rocl_team_number(&r)));

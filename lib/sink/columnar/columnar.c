@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/zstd.h"
 #include "sink/columnar/record.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/pipeline.h"
 
 enum {
@@ -147,12 +147,12 @@ static rocl_status open_file(sink *s, rocl_columnar_file *f, rocl_error *err)
         /* Relations that share a stream share what it is written to. */
         for (size_t i = 0; i < rocl_relation_count && !f->out; i++)
             f->out = s->files[i].out;
-        st = f->out ? ROCL_OK : rocl_parts_out(s->run.trace, &f->out, o->path, err);
-    } else if ((st = rocl_parts_make_dirs(s->run.trace, folder, err)) == ROCL_OK) {
+        st = f->out ? ROCL_OK : rocl_joint_out(s->run.trace, &f->out, o->path, err);
+    } else if ((st = rocl_joint_make_dirs(s->run.trace, folder, err)) == ROCL_OK) {
         if (asprintf(&path, "%s/%s%s%s%s%s", folder, prefix, *prefix ? "_" : "", f->relation->name,
                      s->format->ending, gzip ? ".gz" : "") < 0)
             return rocl_fail_memory(err);
-        st = rocl_parts_out(s->run.trace, &f->out, path, err);
+        st = rocl_joint_out(s->run.trace, &f->out, path, err);
         free(path);
     }
     return st == ROCL_OK ? s->format->begin_file(s->ctx, f, err) : st;
@@ -171,7 +171,7 @@ static rocl_status put_group(sink *s, rocl_columnar_file *f, rocl_error *err)
 {
     rocl_status st = f->out ? ROCL_OK : open_file(s, f, err);
     if (s->run.joins && f->last)
-        rocl_parts_join_capture(s->run.trace->parts, f->last);
+        rocl_joint_write_to(s->run.trace->joint, f->last);
     if (st == ROCL_OK && f->group_rows)
         st = s->format->put_group(s->ctx, f, err);
     if (st == ROCL_OK && s->run.joins)
@@ -501,7 +501,7 @@ static rocl_status write_relation(sink *s, size_t relation, const rocl_capture *
     const uint64_t rows = sorter ? rocl_sorter_count(sorter) : definitions.count;
     const bool apart = s->format->apart, many = !apart && rows >= FEW_ROWS;
     const bool all = many || (apart && !rocl_trace_joins_next(s->run.trace, c));
-    s->notes_rows = s->run.trace->parts && !apart && !many;
+    s->notes_rows = s->run.trace->joint && !apart && !many;
     if (many && f->group_rows) /* of captures before */
         st = put_group(s, f, err);
     if (st == ROCL_OK)
@@ -535,7 +535,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         if (!f->group_rows && f->capacity > FEW_ROWS)
             free_cells(f);
     }
-    if (st != ROCL_OK || !s->run.trace->parts)
+    if (st != ROCL_OK || !s->run.trace->joint)
         return st;
     return s->format->apart ? rocl_pipe_drain(s->run.pipe, err) : note_groups(s, c, err);
 }
@@ -553,19 +553,19 @@ static rocl_status hear_note(void *ctx, unsigned rank, rocl_team_reader *r, rocl
 
 static rocl_status ask_for_notes(sink *s, rocl_error *err)
 {
-    rocl_parts *parts = s->run.trace->parts;
+    rocl_joint *parts = s->run.trace->joint;
     uint8_t space[1];
     rocl_buf b = ROCL_BUF_IN(space);
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
-    const rocl_status st = rocl_parts_ask_all(parts, &b, err);
-    return st ? st : rocl_parts_hear(parts, hear_note, s, err);
+    const rocl_status st = rocl_joint_ask_all(parts, &b, err);
+    return st ? st : rocl_joint_hear(parts, hear_note, s, err);
 }
 
 static rocl_status answer_with_notes(sink *s, rocl_error *err)
 {
     rocl_team_reader question;
     rocl_buf scratch = {0}, b = {0};
-    rocl_status st = rocl_parts_next_question(s->run.trace->parts, &question, err);
+    rocl_status st = rocl_joint_next_question(s->run.trace->joint, &question, err);
     for (size_t i = 0; i < s->note_count && st == ROCL_OK; i++) {
         const uint8_t *bytes;
         st = rocl_space_load(s->run.space, &s->notes[i].bytes, &scratch, &bytes, err);
@@ -574,11 +574,11 @@ static rocl_status answer_with_notes(sink *s, rocl_error *err)
         rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
         rocl_buf_varint(&b, s->notes[i].capture);
         rocl_buf_put(&b, bytes, s->notes[i].bytes.size);
-        st = rocl_parts_answer(s->run.trace->parts, &b, err);
+        st = rocl_joint_answer(s->run.trace->joint, &b, err);
         rocl_space_drop(s->run.space, &s->notes[i].bytes);
     }
     rocl_buf_free(&scratch);
-    return st ? st : rocl_parts_end_answer(s->run.trace->parts, err);
+    return st ? st : rocl_joint_end_answer(s->run.trace->joint, err);
 }
 
 static int compare_by_capture(const void *a, const void *b)
@@ -657,7 +657,7 @@ static rocl_columnar_file *file_of(sink *s, rocl_team_reader *r)
 static rocl_status answer_with_groups(sink *s, rocl_error *err)
 {
     rocl_team_reader r;
-    rocl_status st = rocl_parts_next_question(s->run.trace->parts, &r, err);
+    rocl_status st = rocl_joint_next_question(s->run.trace->joint, &r, err);
     while (st == ROCL_OK && r.p < r.end) {
         rocl_columnar_file *f = file_of(s, &r);
         const uint64_t n = rocl_team_number(&r);
@@ -672,10 +672,10 @@ static rocl_status answer_with_groups(sink *s, rocl_error *err)
         if (st == ROCL_OK && others.bad)
             st = rocl_team_bad_message(err);
         if (st == ROCL_OK)
-            st = rocl_parts_answer(s->run.trace->parts, &b, err);
+            st = rocl_joint_answer(s->run.trace->joint, &b, err);
         rocl_buf_free(&b);
     }
-    return st ? st : rocl_parts_end_answer(s->run.trace->parts, err);
+    return st ? st : rocl_joint_end_answer(s->run.trace->joint, err);
 }
 
 static rocl_status hear_written(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
@@ -703,7 +703,7 @@ static rocl_status tell_others(sink *s, unsigned rank, rocl_error *err)
         rocl_buf_put(&b, others.data, others.len);
     }
     rocl_buf_free_into(&others, &b);
-    const rocl_status st = rocl_parts_ask(s->run.trace->parts, rank, &b, err);
+    const rocl_status st = rocl_joint_ask(s->run.trace->joint, rank, &b, err);
     rocl_buf_free(&b);
     return st;
 }
@@ -730,16 +730,16 @@ static rocl_status write_own_groups(sink *s, rocl_columnar_file *f, rocl_error *
 /* All ranks do so at once. */
 static rocl_status have_groups_written(sink *s, rocl_error *err)
 {
-    rocl_parts *parts = s->run.trace->parts;
+    rocl_joint *parts = s->run.trace->joint;
     rocl_status st = ROCL_OK;
-    rocl_parts_listen(parts, hear_written, s);
-    for (unsigned r = 1; r < rocl_parts_size(parts) && st == ROCL_OK; r++)
-        if (rocl_parts_reads(parts, r))
+    rocl_joint_listen(parts, hear_written, s);
+    for (unsigned r = 1; r < rocl_joint_size(parts) && st == ROCL_OK; r++)
+        if (rocl_joint_reads(parts, r))
             st = tell_others(s, r, err);
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
         if (s->files[i].own)
             st = write_own_groups(s, &s->files[i], err);
-    return st ? st : rocl_parts_hear(parts, hear_written, s, err);
+    return st ? st : rocl_joint_hear(parts, hear_written, s, err);
 }
 
 static rocl_status answer_rank_0(sink *s, rocl_error *err)
@@ -754,7 +754,7 @@ static rocl_status answer_rank_0(sink *s, rocl_error *err)
 static rocl_status end_files(sink *s, rocl_error *err)
 {
     const rocl_export_options *o = s->run.options;
-    rocl_parts *parts = s->run.trace->parts;
+    rocl_joint *parts = s->run.trace->joint;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
         rocl_columnar_file *f = &s->files[i];
@@ -767,7 +767,7 @@ static rocl_status end_files(sink *s, rocl_error *err)
     if (st == ROCL_OK && parts && s->format->put_others)
         st = have_groups_written(s, err);
     if (st == ROCL_OK && parts)
-        rocl_parts_tail(parts);
+        rocl_joint_write_after_all(parts);
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
         if (s->files[i].own)
             st = s->format->end_file(s->ctx, &s->files[i], err);
@@ -778,22 +778,22 @@ static rocl_status end_files(sink *s, rocl_error *err)
 static rocl_status finish_files(sink *s, rocl_error *err)
 {
     const rocl_export_options *o = s->run.options;
-    rocl_parts *parts = s->run.trace->parts;
+    rocl_joint *parts = s->run.trace->joint;
     rocl_out *outs[RELATIONS];
     size_t count = 0;
     uint64_t rows = 0;
-    rocl_parts_sums sums = {.own = &rows, .own_count = 1};
+    rocl_joint_sums sums = {.own = &rows, .own_count = 1};
     rocl_status st = ROCL_OK;
     if (parts && !s->format->apart)
-        st = rocl_parts_leads(parts) ? join_captures(s, err) : answer_rank_0(s, err);
-    if (st == ROCL_OK && (!parts || s->format->apart || rocl_parts_leads(parts)))
+        st = rocl_joint_leads(parts) ? join_captures(s, err) : answer_rank_0(s, err);
+    if (st == ROCL_OK && (!parts || s->format->apart || rocl_joint_leads(parts)))
         st = end_files(s, err);
     /* An empty stream is one all the same. */
     if (st == ROCL_OK && o->path && s->format->joined) {
         rocl_out *out = NULL;
         for (size_t i = 0; i < rocl_relation_count && !out; i++)
             out = s->files[i].out;
-        st = out ? ROCL_OK : rocl_parts_out(s->run.trace, &s->files[0].out, o->path, err);
+        st = out ? ROCL_OK : rocl_joint_out(s->run.trace, &s->files[0].out, o->path, err);
     }
     if (st != ROCL_OK)
         return st;
@@ -806,7 +806,7 @@ static rocl_status finish_files(sink *s, rocl_error *err)
     }
     for (size_t i = 0; i < rocl_relation_count; i++)
         rows += s->files[i].rows;
-    st = rocl_parts_commit(s->run.trace, outs, count, &sums, err);
+    st = rocl_joint_commit(s->run.trace, outs, count, &sums, err);
     if (s->written)
         *s->written = (rocl_written){.files = sums.files, .bytes = sums.bytes, .rows = rows};
     return st;
@@ -858,8 +858,8 @@ rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
     if (st == ROCL_OK)
         st = rocl_check_level(o->level, err);
     if (st == ROCL_OK && (format->apart || format->put_groups))
-        st = rocl_parts_open(t, o->path, err);
-    rocl_parts_set_order(t, format->apart ? ROCL_PARTS_AS_READ : ROCL_PARTS_ANY);
+        st = rocl_joint_open(t, o->path, err);
+    rocl_joint_set_order(t, format->apart ? ROCL_JOINT_AS_READ : ROCL_JOINT_ANY);
     if (st == ROCL_OK)
         st = format->open(&s->ctx, &s->run, err);
     if (st == ROCL_OK)

@@ -10,7 +10,7 @@
 #include "base/out.h"
 #include "base/pool.h"
 #include "sink/rocprof/rocprof.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/pipeline.h"
 
 #include <inttypes.h>
@@ -366,8 +366,8 @@ static rocl_status open_run(rocl_csv_run *r, rocl_error *err)
     rocl_csv_out *out;
     rocl_status st = rocl_csv_select(&r->files, o, err);
     if (st == ROCL_OK)
-        st = rocl_parts_open(r->trace, o->path, err);
-    rocl_parts_set_order(r->trace, ROCL_PARTS_AS_READ);
+        st = rocl_joint_open(r->trace, o->path, err);
+    rocl_joint_set_order(r->trace, ROCL_JOINT_AS_READ);
     if (st)
         return st;
     r->workers = calloc(r->jobs, sizeof *r->workers);

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/deflate.h"
 #include "model/identity.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static rocl_status open_file(const rocl_csv_outs *outs, rocl_csv_out *out, const
     const char *prefix = o->prefix ? o->prefix : "";
     char name[64], process[48] = "", node[256] = "", *path = NULL, *folder = NULL;
     if (o->path)
-        return rocl_parts_out(outs->trace, &out->out, o->path, err);
+        return rocl_joint_out(outs->trace, &out->out, o->path, err);
     rocl_csv_file_name(name, sizeof name, out->file, o->style);
     if (o->style == ROCL_CSV_ROCPROFV3) {
         make_node_folder(outs, c, node, sizeof node);
@@ -66,14 +66,14 @@ static rocl_status open_file(const rocl_csv_outs *outs, rocl_csv_out *out, const
     }
     if (asprintf(&folder, "%s/%s", directory, node) < 0)
         return rocl_fail_memory(err);
-    rocl_status st = rocl_parts_make_dirs(outs->trace, folder, err);
+    rocl_status st = rocl_joint_make_dirs(outs->trace, folder, err);
     if (st == ROCL_OK && asprintf(&path, "%s%s%s%s%s.csv%s", folder, prefix, *prefix ? "_" : "",
                                   process, name, o->gzip ? ".gz" : "") < 0) {
         path = NULL;
         st = rocl_fail_memory(err);
     }
     if (st == ROCL_OK)
-        st = rocl_parts_out(outs->trace, &out->out, path, err);
+        st = rocl_joint_out(outs->trace, &out->out, path, err);
     free(folder);
     free(path);
     return st;
@@ -100,7 +100,7 @@ static rocl_status write_header(const rocl_csv_outs *outs, rocl_csv_out *o, rocl
         st = rocl_gzip_member(&packed, text.data, text.len,
                               rocl_level_or(opt->level, ROCL_GZIP_LEVEL), err);
     if (st == ROCL_OK)
-        st = rocl_parts_head(outs->trace, o->out, header->data, header->len, err);
+        st = rocl_joint_head(outs->trace, o->out, header->data, header->len, err);
     rocl_buf_free(&text);
     rocl_buf_free(&packed);
     return st;
@@ -155,8 +155,8 @@ rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_written *report, rocl
         files[i] = outs->all[i]->out;
         outs->all[i]->out = NULL;
     }
-    rocl_parts_sums sums = {0};
-    rocl_status st = rocl_parts_commit(outs->trace, files, outs->count, &sums, err);
+    rocl_joint_sums sums = {0};
+    rocl_status st = rocl_joint_commit(outs->trace, files, outs->count, &sums, err);
     free(files);
     *report = (rocl_written){.files = sums.files, .bytes = sums.bytes};
     return st;

@@ -25,7 +25,7 @@
 #include "format/roster.h"
 #include "sink/kineto/text.h"
 #include "sink/piped.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/pipeline.h"
 
 #define SECOND 1000000000
@@ -727,12 +727,12 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
 static bool is_own(const kineto_sink *s, int32_t rank, bool none)
 {
     const rocl_trace *t = s->trace;
-    for (size_t i = 0; t->parts && !none && i < t->capture_count; i++)
+    for (size_t i = 0; t->joint && !none && i < t->capture_count; i++)
         if (rank_of(&t->captures[i]->pub) == rank && rocl_trace_takes(t, &t->captures[i]->pub)) {
-            rocl_parts_join_capture(t->parts, &t->captures[i]->pub);
-            return rocl_parts_own(t->parts)[i];
+            rocl_joint_write_to(t->joint, &t->captures[i]->pub);
+            return rocl_joint_own(t->joint)[i];
         }
-    return !t->parts || rocl_parts_leads(t->parts);
+    return !t->joint || rocl_joint_leads(t->joint);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -744,8 +744,8 @@ static int compare_ranks(const void *a, const void *b)
 static rocl_status commit_files(kineto_sink *s, rocl_error *err)
 {
     uint64_t counts[] = {s->report.slices, s->report.instants, s->report.left_out};
-    rocl_parts_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    const rocl_status st = rocl_parts_commit(s->trace, s->done, s->done_count, &sums, err);
+    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    const rocl_status st = rocl_joint_commit(s->trace, s->done, s->done_count, &sums, err);
     s->report.files = sums.files;
     s->report.bytes = sums.bytes;
     s->report.slices = counts[0];
@@ -806,15 +806,15 @@ static rocl_status hear_all_times(const kineto_sink *s, kineto_times *all, rocl_
 {
     uint8_t space[ROCL_TEAM_SHORT];
     const rocl_buf b = rocl_team_short(space, ROCL_TEAM_ASK, 0);
-    const rocl_status st = rocl_parts_ask_all(s->trace->parts, &b, err);
-    return st ? st : rocl_parts_hear(s->trace->parts, hear_times, all, err);
+    const rocl_status st = rocl_joint_ask_all(s->trace->joint, &b, err);
+    return st ? st : rocl_joint_hear(s->trace->joint, hear_times, all, err);
 }
 
 static rocl_status tell_base(const kineto_sink *s, rocl_error *err)
 {
     uint8_t space[ROCL_TEAM_SHORT];
     const rocl_buf b = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
-    return rocl_parts_ask_all(s->trace->parts, &b, err);
+    return rocl_joint_ask_all(s->trace->joint, &b, err);
 }
 
 /* The other end of both. */
@@ -825,14 +825,14 @@ static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, ro
     rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
     rocl_buf_varint(&b, rocl_zigzag(own->first));
     rocl_buf_varint(&b, rocl_zigzag(own->last));
-    rocl_status st = rocl_parts_next_question(s->trace->parts, &r, err);
+    rocl_status st = rocl_joint_next_question(s->trace->joint, &r, err);
     if (st == ROCL_OK)
-        st = rocl_parts_answer(s->trace->parts, &b, err);
+        st = rocl_joint_answer(s->trace->joint, &b, err);
     rocl_buf_free(&b);
     if (st == ROCL_OK)
-        st = rocl_parts_end_answer(s->trace->parts, err);
+        st = rocl_joint_end_answer(s->trace->joint, err);
     if (st == ROCL_OK)
-        st = rocl_parts_next_question(s->trace->parts, &r, err);
+        st = rocl_joint_next_question(s->trace->joint, &r, err);
     if (st == ROCL_OK)
         s->format.base = rocl_unzigzag(rocl_team_number(&r));
     return st == ROCL_OK && r.bad ? rocl_team_bad_message(err) : st;
@@ -842,14 +842,14 @@ static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, ro
  * readers compare times of ranks without it. */
 static rocl_status choose_base(kineto_sink *s, rocl_error *err)
 {
-    const rocl_parts *parts = s->trace->parts;
+    const rocl_joint *parts = s->trace->joint;
     kineto_times all = {INT64_MAX, INT64_MIN};
     rocl_status st = ROCL_OK;
     for (unsigned w = 0; w < s->trace->opt.jobs; w++) {
         all.first = s->workers[w].first < all.first ? s->workers[w].first : all.first;
         all.last = s->workers[w].last > all.last ? s->workers[w].last : all.last;
     }
-    if (parts && !rocl_parts_leads(parts))
+    if (parts && !rocl_joint_leads(parts))
         return answer_with_times(s, &all, err);
     if (parts)
         st = hear_all_times(s, &all, err);
@@ -866,9 +866,9 @@ static rocl_status open_outputs(const kineto_sink *s, rocl_error *err)
     for (size_t i = 0; ranks && i < t->capture_count; i++)
         ranks[i] = rank_of(&t->captures[i]->pub);
     if (st == ROCL_OK)
-        st = rocl_parts_are_apart(t, ranks) ? rocl_parts_open(t, s->opt->path, err)
-                                            : rocl_pipeline_complete(t, err);
-    rocl_parts_set_order(t, ROCL_PARTS_ALONE);
+        st = rocl_joint_is_apart(t, ranks) ? rocl_joint_open(t, s->opt->path, err)
+                                           : rocl_pipeline_complete(t, err);
+    rocl_joint_set_order(t, ROCL_JOINT_ALONE);
     free(ranks);
     return st;
 }
@@ -969,7 +969,7 @@ rocl_status rocl_write_kineto(rocl_trace *t, const rocl_kineto_options *o, rocl_
         rocl_progress_phase(t, "writing", records);
         st = write_ranks(&s, err);
     }
-    const bool tells = !t->parts || rocl_parts_leads(t->parts), hosts = s.mixes_hosts;
+    const bool tells = !t->joint || rocl_joint_leads(t->joint), hosts = s.mixes_hosts;
     close_sink(&s);
     if (st == ROCL_OK && tells && s.report.left_out)
         rocl_notice(t,

@@ -30,7 +30,7 @@
 #include "base/unfinished.h"
 #include "base/sync.h"
 #include "sink/otf2/otf2.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 
 #include <otf2/OTF2_Pthread_Locks.h>
 
@@ -271,8 +271,8 @@ static rocl_status make_folder(ot_archive *a, const char *name, rocl_error *err)
 /* The hidden folder is rank 0's, and each rank has one in it. */
 static rocl_status open_folders(ot_archive *a, const rocl_trace *t, rocl_error *err)
 {
-    rocl_parts *parts = t->parts;
-    const char *shown = parts ? rocl_parts_folder(parts) : NULL;
+    rocl_joint *parts = t->joint;
+    const char *shown = parts ? rocl_joint_folder(parts) : NULL;
     int folder;
     rocl_status st = name_files(a, &folder, err);
     if (st == ROCL_OK && !shown)
@@ -280,13 +280,13 @@ static rocl_status open_folders(ot_archive *a, const rocl_trace *t, rocl_error *
     else if (st == ROCL_OK && !(a->all = strdup(shown)))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && parts && !shown)
-        st = rocl_parts_set_folder(parts, a->all, err);
+        st = rocl_joint_set_folder(parts, a->all, err);
     if (st != ROCL_OK)
         return st;
     if (!parts)
         return (a->folder = strdup(a->all)) ? ROCL_OK : rocl_fail_memory(err);
     char name[32];
-    snprintf(name, sizeof name, "rank%u", rocl_parts_rank(parts));
+    snprintf(name, sizeof name, "rank%u", rocl_joint_rank(parts));
     return make_folder(a, name, err);
 }
 

@@ -12,13 +12,13 @@
 #include "base/text.h"
 #include "sink/otf2/otf2.h"
 
-static ot_part *part_of(rocl_timeline_part *p)
+static ot_drawing *part_of(rocl_drawing *p)
 {
-    return (ot_part *)p;
+    return (ot_drawing *)p;
 }
 
 /* Every time that is written passes through here. */
-static OTF2_TimeStamp note_time(ot_part *p, int64_t time)
+static OTF2_TimeStamp note_time(ot_drawing *p, int64_t time)
 {
     p->earliest = time < p->earliest ? time : p->earliest;
     p->latest = time > p->latest ? time : p->latest;
@@ -28,15 +28,15 @@ static OTF2_TimeStamp note_time(ot_part *p, int64_t time)
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
 /* A new track. The first of a sequence has the number of the sequence. */
-static rocl_status add_track(ot_part *p, const rocl_track *track, rocl_error *err)
+static rocl_status add_track(ot_drawing *p, const rocl_track *track, rocl_error *err)
 {
     bool first = p->current == ROCL_NONE;
     if (!ROCL_GROW(p->tracks, p->track_capacity, p->track_count + (size_t)1))
         return rocl_fail_memory(err);
     p->tracks[p->track_count] =
         (ot_track){.track = *track,
-                   .sequence = p->part.event.sequence,
-                   .number = first ? p->sink->next_number + (uint32_t)p->part.at : ROCL_NONE,
+                   .sequence = p->drawing.event.sequence,
+                   .number = first ? p->sink->next_number + (uint32_t)p->drawing.at : ROCL_NONE,
                    .base = track->lane ? (uint32_t)track->base : p->track_count,
                    .location = ROCL_NONE};
     p->track_count++;
@@ -44,7 +44,7 @@ static rocl_status add_track(ot_part *p, const rocl_track *track, rocl_error *er
 }
 
 /* Opens the writer of the track that the sequence is written to. */
-static rocl_status open_track(ot_part *p, uint32_t track, rocl_error *err)
+static rocl_status open_track(ot_drawing *p, uint32_t track, rocl_error *err)
 {
     p->current = track;
     p->tracks[track].written = true;
@@ -53,13 +53,13 @@ static rocl_status open_track(ot_part *p, uint32_t track, rocl_error *err)
 }
 
 /* Values have one location a sequence; its track has the index of the sequence as id. */
-static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_error *err)
+static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *err)
 {
     static const rocl_track_kind kinds[] = {[ROCL_SEQUENCE_ALLOCATED] = ROCL_TRACK_ALLOCATED,
                                             [ROCL_SEQUENCE_BANDWIDTH] = ROCL_TRACK_BANDWIDTH,
                                             [ROCL_SEQUENCE_PMC] = ROCL_TRACK_COUNTER,
                                             [ROCL_SEQUENCE_SAMPLED] = ROCL_TRACK_SAMPLES};
-    ot_part *p = part_of(base);
+    ot_drawing *p = part_of(base);
     (void)from;
     p->current = p->pass->tracks ? p->pass->tracks[base->at] : ROCL_NONE;
     p->depth = 0;
@@ -74,9 +74,9 @@ static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_e
     return st ? st : open_track(p, p->track_count - 1, err);
 }
 
-void ot_end_track(rocl_timeline_part *base)
+void ot_end_track(rocl_drawing *base)
 {
-    ot_part *p = part_of(base);
+    ot_drawing *p = part_of(base);
     if (p->writer)
         p->tracks[p->current].events = ot_archive_events_end(p->sink->archive, p->writer);
     p->writer = NULL;
@@ -86,7 +86,7 @@ void ot_end_track(rocl_timeline_part *base)
 
 /* "Allocated memory", of the GPU in the process; "Allocated memory of Agent 0", of the process;
  * "SQ_WAVES"; of samples "SPM SQ_WAVES xcc 0 se 1". */
-static uint64_t define_metric(ot_part *p, const rocl_track *track)
+static uint64_t define_metric(ot_drawing *p, const rocl_track *track)
 {
     const rocl_capture *c = p->sink->system.capture;
     const bool allocated = track->kind == ROCL_TRACK_ALLOCATED;
@@ -127,10 +127,10 @@ static uint64_t define_metric(ot_part *p, const rocl_track *track)
 }
 
 /* The timeline calls a track by its index, a value by the reference of its metric. */
-static rocl_status define_track(rocl_timeline_part *base, const rocl_track *track, uint64_t *id,
+static rocl_status define_track(rocl_drawing *base, const rocl_track *track, uint64_t *id,
                                 rocl_error *err)
 {
-    ot_part *p = part_of(base);
+    ot_drawing *p = part_of(base);
     if (track->kind > ROCL_TRACK_THREAD) {
         *id = define_metric(p, track);
     } else if (p->pass->tracks) {
@@ -145,20 +145,20 @@ static rocl_status define_track(rocl_timeline_part *base, const rocl_track *trac
     return ROCL_OK;
 }
 
-static void write_metric(rocl_timeline_part *base, uint64_t metric, int64_t time, OTF2_Type type,
+static void write_metric(rocl_drawing *base, uint64_t metric, int64_t time, OTF2_Type type,
                          OTF2_MetricValue value)
 {
-    ot_part *p = part_of(base);
+    ot_drawing *p = part_of(base);
     OTF2_EvtWriter_Metric(p->writer, NULL, note_time(p, time), (OTF2_MetricRef)metric, 1, &type,
                           &value);
 }
 
-static void write_value(rocl_timeline_part *p, uint64_t metric, int64_t time, double v)
+static void write_value(rocl_drawing *p, uint64_t metric, int64_t time, double v)
 {
     write_metric(p, metric, time, OTF2_TYPE_DOUBLE, (OTF2_MetricValue){.floating_point = v});
 }
 
-static void write_bytes(rocl_timeline_part *p, uint64_t metric, int64_t time, int64_t v)
+static void write_bytes(rocl_drawing *p, uint64_t metric, int64_t time, int64_t v)
 {
     write_metric(p, metric, time, OTF2_TYPE_INT64, (OTF2_MetricValue){.signed_int = v});
 }
@@ -167,17 +167,17 @@ static void write_bytes(rocl_timeline_part *p, uint64_t metric, int64_t time, in
 
 /* Keeps the current record for the file of markers if the program set it. Samples of call stacks
  * are instants, too, but not markers. */
-static rocl_status keep_marker(ot_part *p, rocl_error *err)
+static rocl_status keep_marker(ot_drawing *p, rocl_error *err)
 {
     const ot_sink *s = p->sink;
-    const rocl_track_event *e = &p->part.event;
+    const rocl_track_event *e = &p->drawing.event;
     if (e->kind != ROCL_MARKER && e->kind != ROCL_INSTANT)
         return ROCL_OK;
     const char *category = rocl_str(s->trace, e->category);
     if (e->kind == ROCL_INSTANT && strncasecmp(category, "MARKER", 6) != 0 &&
         strncasecmp(category, "KOKKOS", 6) != 0)
         return ROCL_OK;
-    const uint64_t *rest = p->part.record.key;
+    const uint64_t *rest = p->drawing.record.key;
     const uint64_t key[4] = {p->tracks[p->current].number, rest[1], rest[2], rest[3]};
     uint8_t text[ROCL_VARINT_MAX];
     uint8_t *end = rocl_varint_put(text, e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name);
@@ -189,12 +189,12 @@ static rocl_status keep_marker(ot_part *p, rocl_error *err)
 /* Keeps the current record for the second pass, where records of a track are a sequence. Its index
  * is n * parts + part for the n-th track of a part that has such records: no two parts share one.
  */
-static rocl_status defer_record(ot_part *p, uint32_t track, rocl_error *err)
+static rocl_status defer_record(ot_drawing *p, uint32_t track, rocl_error *err)
 {
-    const rocl_sort_record *rec = &p->part.record;
+    const rocl_sort_record *rec = &p->drawing.record;
     ot_track *t = &p->tracks[track];
     if (!t->deferred++) {
-        uint64_t index = (uint64_t)p->deferring * p->pass->part_count + p->part.number;
+        uint64_t index = (uint64_t)p->deferring * p->pass->part_count + p->drawing.number;
         if (index >= ROCL_SEQUENCE_INDEXES)
             return rocl_fail(err, ROCL_INPUT, "more than %" PRIu32 " rows of overlapping events",
                              p->deferring);
@@ -207,9 +207,9 @@ static rocl_status defer_record(ot_part *p, uint32_t track, rocl_error *err)
 }
 
 /* Begins the current record as RMA if it is a copy between a GPU and something else. */
-static ot_transfer begin_transfer(ot_part *p)
+static ot_transfer begin_transfer(ot_drawing *p)
 {
-    const rocl_track_event *e = &p->part.event;
+    const rocl_track_event *e = &p->drawing.event;
     const ot_sink *s = p->sink;
     if (e->kind != ROCL_COPY || !ot_is_gpu(&s->system, e->agent))
         return (ot_transfer){0};
@@ -227,17 +227,17 @@ static ot_transfer begin_transfer(ot_part *p)
     return transfer;
 }
 
-static rocl_status write_enter(ot_part *p, OTF2_RegionRef *region, rocl_error *err)
+static rocl_status write_enter(ot_drawing *p, OTF2_RegionRef *region, rocl_error *err)
 {
     *region = ot_event_region(p);
     OTF2_AttributeList *attributes = ot_event_attributes(p);
-    OTF2_EvtWriter_Enter(p->writer, attributes, note_time(p, p->part.event.time), *region);
+    OTF2_EvtWriter_Enter(p->writer, attributes, note_time(p, p->drawing.event.time), *region);
     return keep_marker(p, err);
 }
 
-static rocl_status write_slice(rocl_timeline_part *base, uint64_t track, rocl_error *err)
+static rocl_status write_slice(rocl_drawing *base, uint64_t track, rocl_error *err)
 {
-    ot_part *p = part_of(base);
+    ot_drawing *p = part_of(base);
     if (track != p->current)
         return defer_record(p, (uint32_t)track, err);
     if (!ROCL_GROW(p->open, p->open_capacity, p->depth + (size_t)1))
@@ -248,9 +248,9 @@ static rocl_status write_slice(rocl_timeline_part *base, uint64_t track, rocl_er
     return st;
 }
 
-static void write_slice_end(rocl_timeline_part *base, uint64_t track, int64_t end)
+static void write_slice_end(rocl_drawing *base, uint64_t track, int64_t end)
 {
-    ot_part *p = part_of(base);
+    ot_drawing *p = part_of(base);
     if (track != p->current)
         return;
     const ot_open_slice *o = &p->open[--p->depth];
@@ -262,9 +262,9 @@ static void write_slice_end(rocl_timeline_part *base, uint64_t track, int64_t en
 }
 
 /* An instant is a region without length. */
-static rocl_status write_instant(rocl_timeline_part *base, uint64_t track, rocl_error *err)
+static rocl_status write_instant(rocl_drawing *base, uint64_t track, rocl_error *err)
 {
-    ot_part *p = part_of(base);
+    ot_drawing *p = part_of(base);
     OTF2_RegionRef region;
     (void)track;
     rocl_status st = write_enter(p, &region, err);

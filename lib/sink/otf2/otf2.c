@@ -7,7 +7,7 @@
 #include "base/order.h"
 #include "base/pool.h"
 #include "sink/otf2/otf2.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 #include "trace/pipeline.h"
 
 /* ---- a pass: written in parts side by side --------------------------------------------------- */
@@ -27,28 +27,27 @@ static uint64_t sequence_weight(const rocl_sequence *s)
 static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
     ot_pass *pass = ctx;
-    ot_part *p = &pass->parts[pass->order[index]];
+    ot_drawing *p = &pass->parts[pass->order[index]];
     p->worker = worker;
     p->attributes = OTF2_AttributeList_New();
-    rocl_status st =
-        p->attributes ? rocl_timeline_part_begin(&p->part, err) : rocl_fail_memory(err);
-    for (uint64_t n = 1; st == ROCL_OK && p->part.more; n++) {
-        st = rocl_timeline_draw(&p->part, err);
+    rocl_status st = p->attributes ? rocl_drawing_begin(&p->drawing, err) : rocl_fail_memory(err);
+    for (uint64_t n = 1; st == ROCL_OK && p->drawing.more; n++) {
+        st = rocl_timeline_draw(&p->drawing, err);
         if (st == ROCL_OK)
             st = ot_archive_status(p->sink->archive, err);
         if (st == ROCL_OK && p->defs->failed)
             st = rocl_fail_memory(err);
         if (n % PROGRESS == 0 && !pass->tracks)
             rocl_progress(p->sink->trace, PROGRESS);
-        if (n % PROGRESS == 0 && p->sink->trace->parts && st == ROCL_OK)
-            st = rocl_parts_look(p->sink->trace->parts, err);
+        if (n % PROGRESS == 0 && p->sink->trace->joint && st == ROCL_OK)
+            st = rocl_joint_poll(p->sink->trace->joint, err);
     }
-    ot_end_track(&p->part);
+    ot_end_track(&p->drawing);
     return st;
 }
 
 /* The largest first: one that is begun last keeps a worker busy when all others are done. */
-static void order_parts(ot_pass *pass, const rocl_part_range *cuts)
+static void order_parts(ot_pass *pass, const rocl_draw_range *cuts)
 {
     for (size_t i = 0; i < pass->part_count; i++) {
         size_t at = i;
@@ -62,17 +61,17 @@ static void order_parts(ot_pass *pass, const rocl_part_range *cuts)
 static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
 {
     const rocl_timeline *t = pass->timeline;
-    rocl_part_range cuts[ROCL_PARTS_MAX];
-    size_t count = rocl_cut_parts(t->sequences, t->sequence_count, sequence_weight,
-                                  2 * LEAST_SLICES, ROCL_PARTS_MAX, cuts);
+    rocl_draw_range cuts[ROCL_DRAWINGS_MAX];
+    size_t count = rocl_cut_draw_ranges(t->sequences, t->sequence_count, sequence_weight,
+                                        2 * LEAST_SLICES, ROCL_DRAWINGS_MAX, cuts);
     pass->parts = rocl_cache_line_calloc(count, sizeof *pass->parts);
     if (!pass->parts)
         return rocl_fail_memory(err);
     pass->part_count = count;
     for (size_t i = 0; i < count; i++) {
-        ot_part *p = &pass->parts[i];
-        *p = (ot_part){
-            .part = {.timeline = t, .number = i, .at = cuts[i].first, .last = cuts[i].last},
+        ot_drawing *p = &pass->parts[i];
+        *p = (ot_drawing){
+            .drawing = {.timeline = t, .number = i, .at = cuts[i].first, .last = cuts[i].last},
             .sink = s,
             .pass = pass,
             .first = cuts[i].first,
@@ -83,15 +82,15 @@ static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
             .latest = -1};
     }
     order_parts(pass, cuts);
-    rocl_status st = rocl_start_parts(t->sorter, t->sequences, cuts, count, err);
+    rocl_status st = rocl_start_draw_ranges(t->sorter, t->sequences, cuts, count, err);
     return st ? st : rocl_run_tasks(s->trace->opt.jobs, count, write_part, pass, err);
 }
 
 static void free_pass(ot_pass *pass)
 {
     for (size_t i = 0; i < pass->part_count; i++) {
-        ot_part *p = &pass->parts[i];
-        rocl_timeline_part_free(&p->part);
+        ot_drawing *p = &pass->parts[i];
+        rocl_drawing_free(&p->drawing);
         ot_defs_free(&p->own);
         free(p->open);
         if (!pass->tracks)
@@ -116,7 +115,7 @@ static rocl_status join_tracks(ot_sink *s, const ot_pass *pass, rocl_error *err)
     if (!s->tracks)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < pass->part_count; i++) {
-        ot_part *p = &pass->parts[i];
+        ot_drawing *p = &pass->parts[i];
         p->first_track = s->track_count;
         for (uint32_t k = 0; k < p->track_count; k++) {
             s->tracks[s->track_count] = p->tracks[k];
@@ -129,7 +128,7 @@ static rocl_status join_tracks(ot_sink *s, const ot_pass *pass, rocl_error *err)
 
 /* Adds the definitions of a part to the archive's. Where its references differ, the mapping is that
  * of all locations that it wrote. */
-static rocl_status join_definitions(ot_sink *s, const ot_part *p, rocl_error *err)
+static rocl_status join_definitions(ot_sink *s, const ot_drawing *p, rocl_error *err)
 {
     ot_mapping m;
     rocl_status st = ot_defs_join(&s->defs, &p->own, &m, err);
@@ -141,7 +140,7 @@ static rocl_status join_definitions(ot_sink *s, const ot_part *p, rocl_error *er
         return st;
     }
     ot_location *locations = s->system.locations;
-    for (size_t i = p->first; i < p->part.last && p->pass->tracks; i++)
+    for (size_t i = p->first; i < p->drawing.last && p->pass->tracks; i++)
         locations[s->tracks[p->pass->tracks[i]].location].mapping = s->mapping_count;
     for (uint32_t i = 0; i < p->track_count; i++)
         if (p->tracks[i].written)
@@ -155,7 +154,7 @@ static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < pass->part_count && st == ROCL_OK; i++) {
-        const ot_part *p = &pass->parts[i];
+        const ot_drawing *p = &pass->parts[i];
         const ot_list *metrics = &p->defs->lists[OT_METRICS];
         for (uint32_t k = 0; k < metrics->count; k++) {
             ot_metric *m = (ot_metric *)metrics->items + k;
@@ -165,7 +164,7 @@ static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
         if (p->defs != &s->defs)
             st = join_definitions(s, p, err);
         if (!pass->tracks) /* which all slices pass through */
-            rocl_timeline_counts_add(&s->counts, &p->part.counts);
+            rocl_timeline_counts_add(&s->counts, &p->drawing.counts);
         s->earliest = p->earliest < s->earliest ? p->earliest : s->earliest;
         s->latest = p->latest > s->latest ? p->latest : s->latest;
     }
@@ -320,7 +319,7 @@ static rocl_status write_markers(ot_sink *s, rocl_error *err)
                              .time = rec.key[1],
                              .duration = ~rec.key[2] - rec.key[1],
                              .name = (uint32_t)name};
-        st = s->trace->parts ? ot_store_marker(s, &m, err) : ot_write_marker(s, &m, &text, err);
+        st = s->trace->joint ? ot_store_marker(s, &m, err) : ot_write_marker(s, &m, &text, err);
     }
     rocl_buf_free(&text);
     return st;
@@ -338,7 +337,7 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         ot_settle_capture(s);
         st = write_markers(s, err);
     }
-    if (st == ROCL_OK && s->trace->parts)
+    if (st == ROCL_OK && s->trace->joint)
         st = ot_note_capture(s, c, err);
     forget_capture(s);
     return st;
@@ -377,7 +376,7 @@ static rocl_status open_sink(ot_sink *s, rocl_error *err)
     for (int i = 0; i < OT_WORD_COUNT && st == ROCL_OK; i++)
         s->words[i] = ot_text(&s->defs, words[i]);
     if (st == ROCL_OK)
-        st = rocl_parts_open(t, s->opt.path, err);
+        st = rocl_joint_open(t, s->opt.path, err);
     if (st == ROCL_OK)
         st = ot_system_open(&s->system, t, &s->defs, err);
     return st ? st : ot_archive_open(&s->archive, t, s->opt.path, chunk, err);
@@ -387,7 +386,7 @@ static void close_sink(ot_sink *s)
 {
     forget_capture(s);
     if (s->archive) /* other ranks write in its folder */
-        rocl_parts_end_all(s->trace->parts);
+        rocl_joint_end_all(s->trace->joint);
     ot_archive_discard(s->archive);
     if (s->side)
         fclose(s->side);
@@ -427,7 +426,7 @@ rocl_status rocl_write_otf2(rocl_trace *t, const rocl_otf2_options *o, rocl_writ
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = t->parts ? ot_complete_together(&s, err) : complete_archive(&s, err);
+        st = t->joint ? ot_complete_together(&s, err) : complete_archive(&s, err);
     if (st == ROCL_OK && s.defs.cut) {
         rocl_notice(t, "%" PRIu64 " text%s longer than 1 MiB: truncated", s.defs.cut,
                     s.defs.cut == 1 ? "" : "s");

@@ -23,12 +23,11 @@
  *                 its own (the first one has the archive's); when parts are joined, an ot_mapping
  *                 of the part's references to the archive's is kept, which libotf2 writes beside
  *                 the part's locations
- *     track       a location as a part sees it: an index in ot_part.tracks; ot_join_tracks appends
- *                 all parts' tracks to ot_sink.tracks
- *     location    an index in ot_system.locations; `number` is its number in the archive: first
- *                 those that begin a sequence of the first pass, by sequence, then their lanes,
- *                 then those that were never written to
- *     group, tree an index in ot_system; global.c sorts them, their numbers follow that order */
+ *     track       a location as a part sees it: an index in ot_drawing.tracks; ot_join_tracks
+ * appends all parts' tracks to ot_sink.tracks location    an index in ot_system.locations; `number`
+ * is its number in the archive: first those that begin a sequence of the first pass, by sequence,
+ * then their lanes, then those that were never written to group, tree an index in ot_system;
+ * global.c sorts them, their numbers follow that order */
 #ifndef ROCL_SINK_OTF2_OTF2_H
 #define ROCL_SINK_OTF2_OTF2_H
 
@@ -307,8 +306,8 @@ typedef struct ot_open_slice {
 } ot_open_slice;
 
 /* Some of a pass's sequences, which one worker writes. */
-typedef struct ot_part {
-    alignas(ROCL_CACHE_LINE) rocl_timeline_part part; /* first: what the timeline hands out */
+typedef struct ot_drawing {
+    alignas(ROCL_CACHE_LINE) rocl_drawing drawing; /* first: what the timeline hands out */
     ot_sink *sink;
     ot_pass *pass;
     size_t first; /* of its sequences */
@@ -330,15 +329,15 @@ typedef struct ot_part {
     uint32_t depth;
     size_t open_capacity;
     uint64_t match; /* number of the last copy on it */
-} ot_part;
+} ot_drawing;
 
 /* All records of a capture, or the deferred ones. */
 struct ot_pass {
     const rocl_timeline *timeline;
     uint32_t *tracks; /* of the second pass: by sequence, in ot_sink.tracks; of the first: NULL */
-    ot_part *parts;
+    ot_drawing *parts;
     size_t part_count;
-    size_t order[ROCL_PARTS_MAX]; /* in which they are begun */
+    size_t order[ROCL_DRAWINGS_MAX]; /* in which they are begun */
 };
 
 /* The ends of the copies of the current capture: an event names the other end by its rank in the
@@ -391,12 +390,12 @@ struct ot_sink {
 
 extern const rocl_timeline_ops ot_ops;
 /* Ends the events of the track that is written, if there is one. */
-void ot_end_track(rocl_timeline_part *p);
+void ot_end_track(rocl_drawing *p);
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
 /* Of the current event. */
-OTF2_RegionRef ot_event_region(ot_part *p);
-OTF2_AttributeList *ot_event_attributes(ot_part *p); /* NULL: it has none */
+OTF2_RegionRef ot_event_region(ot_drawing *p);
+OTF2_AttributeList *ot_event_attributes(ot_drawing *p); /* NULL: it has none */
 
 /* ---- locations.c ----------------------------------------------------------------------------- */
 

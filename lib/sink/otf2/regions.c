@@ -101,9 +101,9 @@ static bool is_host(const rocl_track_event *e)
     return e->kind <= ROCL_INSTANT;
 }
 
-OTF2_RegionRef ot_event_region(ot_part *p)
+OTF2_RegionRef ot_event_region(ot_drawing *p)
 {
-    const rocl_track_event *e = &p->part.event;
+    const rocl_track_event *e = &p->drawing.event;
     uint32_t category = is_host(e) ? e->category : ROCL_NONE;
     ot_recent_region *r = &p->recent[e->name % OT_RECENT_REGIONS];
     if (r->known && r->name == e->name && r->category == category && r->kind == e->kind)
@@ -117,7 +117,7 @@ OTF2_RegionRef ot_event_region(ot_part *p)
 /* ---- attributes: names are texts ------------------------------------------------------------- */
 
 /* An event has each attribute once: a second argument of a name is called "name (2)". */
-static OTF2_AttributeRef unused_attribute(ot_part *p, uint32_t name, OTF2_Type type)
+static OTF2_AttributeRef unused_attribute(ot_drawing *p, uint32_t name, OTF2_Type type)
 {
     OTF2_AttributeRef ref = ot_attribute_ref(p->defs, name, type);
     for (unsigned n = 2; OTF2_AttributeList_TestAttributeByID(p->attributes, ref); n++) {
@@ -131,19 +131,19 @@ static OTF2_AttributeRef unused_attribute(ot_part *p, uint32_t name, OTF2_Type t
     return ref;
 }
 
-static void add_uint(ot_part *p, uint32_t name, uint64_t v)
+static void add_uint(ot_drawing *p, uint32_t name, uint64_t v)
 {
     OTF2_AttributeList_AddUint64(p->attributes, unused_attribute(p, name, OTF2_TYPE_UINT64), v);
 }
 
-static void add_text(ot_part *p, uint32_t name, uint32_t text)
+static void add_text(ot_drawing *p, uint32_t name, uint32_t text)
 {
     OTF2_AttributeList_AddStringRef(p->attributes, unused_attribute(p, name, OTF2_TYPE_STRING),
                                     ot_string(p->defs, text));
 }
 
 /* Stored as a number if that gives back the same digits. */
-static void add_arg(ot_part *p, const rocl_track_arg *arg)
+static void add_arg(ot_drawing *p, const rocl_track_arg *arg)
 {
     if (arg->len && arg->len <= 20) {
         char text[24], back[24];
@@ -162,20 +162,20 @@ static void add_arg(ot_part *p, const rocl_track_arg *arg)
     add_text(p, arg->name, text);
 }
 
-static void add_agent(ot_part *p, ot_word name, uint32_t agent)
+static void add_agent(ot_drawing *p, ot_word name, uint32_t agent)
 {
     if (agent != ROCL_NONE)
         add_text(p, p->sink->words[name], p->sink->system.capture->agents[agent].device);
 }
 
-static void add_size(ot_part *p, ot_word name, const uint32_t size[3])
+static void add_size(ot_drawing *p, ot_word name, const uint32_t size[3])
 {
     char text[48];
     snprintf(text, sizeof text, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, size[0], size[1], size[2]);
     add_text(p, p->sink->words[name], ot_text(p->defs, text));
 }
 
-static void add_gpu_attributes(ot_part *p, const rocl_track_event *e)
+static void add_gpu_attributes(ot_drawing *p, const rocl_track_event *e)
 {
     const ot_sink *s = p->sink;
     const uint32_t *words = s->words;
@@ -202,10 +202,10 @@ static void add_gpu_attributes(ot_part *p, const rocl_track_event *e)
         add_text(p, words[W_STREAM], s->labels[s->system.capture->queue_count + e->stream]);
 }
 
-OTF2_AttributeList *ot_event_attributes(ot_part *p)
+OTF2_AttributeList *ot_event_attributes(ot_drawing *p)
 {
     const ot_sink *s = p->sink;
-    rocl_track_event *e = &p->part.event;
+    rocl_track_event *e = &p->drawing.event;
     rocl_track_arg arg;
     if (!is_host(e))
         add_gpu_attributes(p, e);

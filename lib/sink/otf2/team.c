@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "sink/otf2/otf2.h"
 #include "team/team.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 
 /* ---- what a rank tells ----------------------------------------------------------------------- */
 
@@ -143,7 +143,7 @@ rocl_status ot_store_marker(ot_sink *s, const ot_marker *m, rocl_error *err)
     const char *name = rocl_strings_get(s->trace->strings, m->name, &n);
     const side_marker side = {m->location, m->time, m->duration, n};
     if (!s->side)
-        s->side = ot_archive_side_file(s->archive, rocl_parts_rank(s->trace->parts), "wb");
+        s->side = ot_archive_side_file(s->archive, rocl_joint_rank(s->trace->joint), "wb");
     if (!s->side || fwrite(&side, sizeof side, 1, s->side) != 1 ||
         (n && fwrite(name, n, 1, s->side) != 1))
         return ot_archive_fail(s->archive, errno, err);
@@ -511,7 +511,7 @@ static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes
     if (st == ROCL_OK && !written)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
-        st = ot_archive_hand_in(s->archive, &u, numbers, rocl_parts_far(s->trace->parts), bytes,
+        st = ot_archive_hand_in(s->archive, &u, numbers, rocl_joint_far(s->trace->joint), bytes,
                                 err);
     ot_mapping_free(&to);
     free(written);
@@ -519,19 +519,19 @@ static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes
     return st;
 }
 
-static rocl_status complete_on_other(ot_sink *s, const rocl_parts_sums *sums, rocl_error *err)
+static rocl_status complete_on_other(ot_sink *s, const rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_parts *parts = s->trace->parts;
+    rocl_joint *parts = s->trace->joint;
     rocl_buf facts = {0};
     rocl_team_reader answer;
     uint64_t bytes = 0;
     put_facts(&facts, s);
     rocl_status st =
-        facts.failed ? rocl_fail_memory(err) : rocl_parts_tell(parts, sums, &facts, &answer, err);
+        facts.failed ? rocl_fail_memory(err) : rocl_joint_tell(parts, sums, &facts, &answer, err);
     rocl_buf_free(&facts);
     if (st == ROCL_OK)
         st = hand_in(s, &answer, &bytes, err);
-    return st ? st : rocl_parts_placed(parts, bytes, err);
+    return st ? st : rocl_joint_placed(parts, bytes, err);
 }
 
 /* ---- the end, on rank 0 ---------------------------------------------------------------------- */
@@ -539,18 +539,18 @@ static rocl_status complete_on_other(ot_sink *s, const rocl_parts_sums *sums, ro
 static rocl_status open_whole(whole *w, const ot_sink *own, rocl_error *err)
 {
     rocl_trace *t = own->trace;
-    const rocl_parts *parts = t->parts;
+    const rocl_joint *parts = t->joint;
     rocl_buf facts = {0};
     w->s = (ot_sink){.trace = t, .earliest = INT64_MAX, .latest = -1};
     w->s.defs.trace = t;
-    w->rank_count = rocl_parts_size(parts);
+    w->rank_count = rocl_joint_size(parts);
     w->ranks = calloc(w->rank_count, sizeof *w->ranks);
     rocl_status st = ot_system_open(&w->s.system, t, &w->s.defs, err);
     put_facts(&facts, own);
     if (!w->ranks || facts.failed)
         st = rocl_fail_memory(err);
     for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
-        st = open_teller(&w->ranks[r], &w->s, r ? rocl_parts_facts(parts, r) : &facts, err);
+        st = open_teller(&w->ranks[r], &w->s, r ? rocl_joint_facts(parts, r) : &facts, err);
     if (st == ROCL_OK)
         st = take_captures(w, err);
     rocl_buf_free(&facts);
@@ -574,18 +574,18 @@ static void close_whole(whole *w)
 /* All ranks hand in their files, this one too, whose archive becomes the common one. */
 static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_error *err)
 {
-    rocl_parts *parts = own->trace->parts;
+    rocl_joint *parts = own->trace->joint;
     rocl_buf answer = {0};
     rocl_status st = ot_archive_make_folder(own->archive, err);
     for (unsigned r = w->rank_count; r-- > 0 && st == ROCL_OK;) {
-        if (r && !rocl_parts_facts(parts, r)->len)
+        if (r && !rocl_joint_facts(parts, r)->len)
             continue;
         answer.len = 0;
         put_answer(&answer, &w->ranks[r]);
         if (answer.failed)
             st = rocl_fail_memory(err);
         else if (r)
-            st = rocl_parts_place(parts, r, &answer, err);
+            st = rocl_joint_place(parts, r, &answer, err);
     }
     rocl_team_reader r = {answer.data, answer.data + answer.len, false};
     if (st == ROCL_OK)
@@ -666,12 +666,12 @@ static rocl_status write_rest(whole *w, uint64_t *bytes, rocl_error *err)
     return st;
 }
 
-static rocl_status complete_on_rank_0(ot_sink *s, rocl_parts_sums *sums, rocl_error *err)
+static rocl_status complete_on_rank_0(ot_sink *s, rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_parts *parts = s->trace->parts;
+    rocl_joint *parts = s->trace->joint;
     whole w = {0};
     uint64_t own = 0;
-    rocl_status st = rocl_parts_gather(parts, sums, err);
+    rocl_status st = rocl_joint_gather(parts, sums, err);
     if (st == ROCL_OK)
         st = open_whole(&w, s, err);
     if (st == ROCL_OK)
@@ -683,14 +683,14 @@ static rocl_status complete_on_rank_0(ot_sink *s, rocl_parts_sums *sums, rocl_er
         s->defs.cut = w.s.defs.cut;
     }
     if (st == ROCL_OK)
-        st = rocl_parts_wait_placed(parts, &s->bytes, err);
+        st = rocl_joint_wait_placed(parts, &s->bytes, err);
     if (st == ROCL_OK) {
         ot_archive *a = s->archive;
         s->archive = NULL;
         st = ot_archive_commit(a, s->trace->outputs, err);
     }
     if (st == ROCL_OK)
-        rocl_parts_named(parts);
+        rocl_joint_named(parts);
     s->all_locations = w.s.system.location_count;
     close_whole(&w);
     return st;
@@ -700,10 +700,10 @@ rocl_status ot_complete_together(ot_sink *s, rocl_error *err)
 {
     uint64_t counts[] = {s->counts.slices, s->counts.instants, s->counts.values, s->counts.lanes,
                          s->counts.moved};
-    rocl_parts_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
     rocl_status st = close_side(s, err);
     if (st == ROCL_OK)
-        st = rocl_parts_leads(s->trace->parts) ? complete_on_rank_0(s, &sums, err)
+        st = rocl_joint_leads(s->trace->joint) ? complete_on_rank_0(s, &sums, err)
                                                : complete_on_other(s, &sums, err);
     s->counts = (rocl_timeline_counts){.slices = counts[0],
                                        .instants = counts[1],

@@ -14,7 +14,7 @@
 #include "base/zstd.h"
 #include "sink/columnar/columnar.h"
 #include "sink/parquet/encode.h"
-#include "trace/parts.h"
+#include "trace/joint.h"
 
 enum {
     FEW_VALUES = 256, /* of numbers, in a dictionary */
@@ -385,7 +385,7 @@ static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     if (!p)
         return rocl_fail_memory(err);
     f->own = p;
-    return rocl_parts_head(q->run->trace, f->out, MAGIC, MAGIC_SIZE, err);
+    return rocl_joint_head(q->run->trace, f->out, MAGIC, MAGIC_SIZE, err);
 }
 
 static bool is_sorted(const rocl_columnar_file *f)

@@ -9,13 +9,13 @@
 
 /* ---- interned things with more than a name ---- */
 
-void pf_begin_stages(pf_part *p)
+void pf_begin_stages(pf_drawing *p)
 {
     rocl_buf *b = &p->seq.pending;
     memset(p->stages, 0, sizeof p->stages);
     size_t at = rocl_pb_begin(b, INTERNED_CONTEXTS);
-    rocl_pb_uint(b, IID, p->sink->world.processes[p->part.process].context);
-    rocl_pb_int(b, CONTEXT_PID, p->sink->world.processes[p->part.process].pid);
+    rocl_pb_uint(b, IID, p->sink->owners.processes[p->drawing.process].context);
+    rocl_pb_int(b, CONTEXT_PID, p->sink->owners.processes[p->drawing.process].pid);
     rocl_pb_uint(b, CONTEXT_API, GPU_API_HIP);
     rocl_pb_end(b, at);
 }
@@ -40,15 +40,15 @@ static uint64_t number_track(const rocl_capture *c, const rocl_track *t)
 
 bool pf_can_cut_work(const pf_sink *p)
 {
-    const rocl_capture *c = p->world.capture;
+    const rocl_capture *c = p->owners.capture;
     const uint64_t on_agent = ROCL_TRACK_WORK_KINDS * count_ids(c);
     return p->timeline.ops->work_overlaps &&
            ROCL_KINDS + on_agent * ((uint64_t)c->agent_count + 1) <
-               UINT32_MAX / (p->world.sequences + 1);
+               UINT32_MAX / (p->owners.sequences + 1);
 }
 
 /* description: may be "". */
-static uint32_t add_spec(pf_part *p, uint64_t number, const char *name, const char *description,
+static uint32_t add_spec(pf_drawing *p, uint64_t number, const char *name, const char *description,
                          unsigned category)
 {
     rocl_buf *b = &p->seq.pending;
@@ -72,10 +72,10 @@ static uint64_t said_queue(uint32_t queue)
     return (uint64_t)(queue + 1) << 32; /* 0: none */
 }
 
-uint64_t pf_define_queue(pf_part *p, const rocl_track *t)
+uint64_t pf_define_queue(pf_drawing *p, const rocl_track *t)
 {
-    const pf_world *w = &p->sink->world;
-    const rocl_track_event *e = &p->part.event;
+    const pf_owners *w = &p->sink->owners;
+    const rocl_track_event *e = &p->drawing.event;
     bool queue = t->kind <= ROCL_TRACK_QUEUE;
     char own[160], pid[40] = "", name[256], description[256] = "";
     uint32_t said = ROCL_NONE;
@@ -99,12 +99,12 @@ uint64_t pf_define_queue(pf_part *p, const rocl_track *t)
 /* More than an argument takes; an event has at most a dozen, and fits in PF_EVENT_BYTES. */
 #define ARG_BYTES (3 * (ROCL_PB_TAG_MAX + ROCL_VARINT_MAX))
 
-static uint32_t arg_name(pf_part *p, pf_word name)
+static uint32_t arg_name(pf_drawing *p, pf_word name)
 {
     return pf_iid(&p->seq, PF_ARG_NAMES, p->sink->words[name]);
 }
 
-static uint8_t *put_arg(pf_part *p, uint8_t *at, uint32_t field, pf_word name, int64_t v)
+static uint8_t *put_arg(pf_drawing *p, uint8_t *at, uint32_t field, pf_word name, int64_t v)
 {
     uint8_t *arg = rocl_pb_open(at, field);
     at = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(p, name));
@@ -112,16 +112,16 @@ static uint8_t *put_arg(pf_part *p, uint8_t *at, uint32_t field, pf_word name, i
     return rocl_pb_close(arg, at);
 }
 
-static uint8_t *put_int(pf_part *p, uint8_t *at, pf_word name, int64_t v)
+static uint8_t *put_int(pf_drawing *p, uint8_t *at, pf_word name, int64_t v)
 {
     return put_arg(p, at, LAUNCH_ARGS, name, v);
 }
 
 /* Facts common to all dispatches of a kernel are written once, with the kernel; also the target it
  * was built for: for a kernel without an agent, that of the first dispatch. */
-static uint32_t kernel_iid(pf_part *p, uint32_t kernel, uint32_t agent)
+static uint32_t kernel_iid(pf_drawing *p, uint32_t kernel, uint32_t agent)
 {
-    const rocl_capture *c = p->sink->world.capture;
+    const rocl_capture *c = p->sink->owners.capture;
     const rocl_kernel *k = &c->kernels[kernel];
     bool fresh;
     agent = k->agent != ROCL_NONE ? k->agent : agent;
@@ -168,11 +168,11 @@ static int64_t multiply_dims(const uint32_t dim[3])
 }
 
 /* Under the names of the counters; the caller has reserved the bytes. */
-static uint8_t *put_counters(pf_part *p, uint8_t *at)
+static uint8_t *put_counters(pf_drawing *p, uint8_t *at)
 {
-    const rocl_capture *c = p->sink->world.capture;
-    for (uint32_t i = 0; i < p->part.counted_count; i++) {
-        const struct rocl_counted *v = &p->part.counted[i];
+    const rocl_capture *c = p->sink->owners.capture;
+    for (uint32_t i = 0; i < p->drawing.counted_count; i++) {
+        const struct rocl_counted *v = &p->drawing.counted[i];
         if (v->counter >= c->counter_count)
             continue;
         uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
@@ -186,7 +186,7 @@ static uint8_t *put_counters(pf_part *p, uint8_t *at)
 
 /* A grid is measured in work-items by AMD, in workgroups by Perfetto; the last workgroup of a row
  * need not be full. What the source does not know is left out. */
-static uint8_t *put_kernel(pf_part *p, uint8_t *at, const rocl_track_event *e)
+static uint8_t *put_kernel(pf_drawing *p, uint8_t *at, const rocl_track_event *e)
 {
     const int64_t items = multiply_dims(e->grid), size = multiply_dims(e->workgroup);
     uint32_t groups[3] = {0};
@@ -212,7 +212,7 @@ static uint8_t *put_kernel(pf_part *p, uint8_t *at, const rocl_track_event *e)
     return put_counters(p, at);
 }
 
-static uint8_t *put_copy(pf_part *p, uint8_t *at, const rocl_track_event *e)
+static uint8_t *put_copy(pf_drawing *p, uint8_t *at, const rocl_track_event *e)
 {
     static const pf_word ends[] = {W_SRC, W_DST};
     const uint32_t indexes[] = {e->op ? e->other_agent : e->agent,
@@ -221,7 +221,7 @@ static uint8_t *put_copy(pf_part *p, uint8_t *at, const rocl_track_event *e)
     if (e->duration > 0)
         at = put_int(p, at, W_BYTES_PER_SECOND, (int64_t)rocl_rate(e->size, e->duration));
     for (unsigned i = 0; i < 2; i++) {
-        const uint32_t label = pf_agent_label(&p->sink->world, indexes[i]);
+        const uint32_t label = pf_agent_label(&p->sink->owners, indexes[i]);
         uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
         at = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(p, ends[i]));
         at = rocl_pb_put_uint(at, ARG_STRING_IID, pf_iid(&p->seq, PF_STRINGS, label));
@@ -230,9 +230,9 @@ static uint8_t *put_copy(pf_part *p, uint8_t *at, const rocl_track_event *e)
     return at;
 }
 
-static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, uint64_t track)
+static uint8_t *put_launch(pf_drawing *p, uint8_t *at, const rocl_track_event *e, uint64_t track)
 {
-    const rocl_capture *c = p->sink->world.capture;
+    const rocl_capture *c = p->sink->owners.capture;
     const rocl_gpu *gpu = rocl_gpu_of(c, e->agent);
     uint8_t *begin = at = rocl_pb_open(at, STAGE_LAUNCH);
     int64_t stream = e->stream != ROCL_NONE  ? c->streams[e->stream].id
@@ -256,9 +256,9 @@ static uint8_t *put_launch(pf_part *p, uint8_t *at, const rocl_track_event *e, u
 }
 
 /* Further arguments of a dispatch from its source, texts of any length. */
-static void write_extras(pf_part *p, rocl_buf *b)
+static void write_extras(pf_drawing *p, rocl_buf *b)
 {
-    rocl_track_event e = p->part.event;
+    rocl_track_event e = p->drawing.event;
     rocl_track_arg arg;
     while (rocl_track_event_next_arg(&e, &arg)) {
         const size_t at = rocl_pb_begin(b, STAGE_EXTRA);
@@ -268,27 +268,27 @@ static void write_extras(pf_part *p, rocl_buf *b)
     }
 }
 
-rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t track, rocl_error *err)
+rocl_status pf_write_stage(rocl_drawing *base, uint64_t track, rocl_error *err)
 {
     static const char *const stages[ROCL_KINDS] = {
         [ROCL_DISPATCH] = PF_STAGE_KERNEL,  [ROCL_COPY] = PF_STAGE_COPY,
         [ROCL_ALLOC] = PF_STAGE_ALLOCATION, [ROCL_SCRATCH] = PF_STAGE_SCRATCH,
         [ROCL_GRAPH] = PF_STAGE_GRAPH,      [ROCL_HIP_EVENT] = PF_STAGE_HIP_EVENT,
         [ROCL_BARRIER] = PF_STAGE_BARRIER};
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     const pf_sink *s = p->sink;
-    const rocl_track_event *e = &p->part.event;
+    const rocl_track_event *e = &p->drawing.event;
     pf_seq *q = &p->seq;
     const uint32_t gpu = pf_gpu_place(p, e->agent);
     uint32_t *stage = &p->stages[e->kind];
     uint32_t name = e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name;
     rocl_buf *b = pf_event_begin(q, PKT_GPU_STAGE, e->time);
     (void)err;
-    if (b->failed || (p->part.counted_count &&
-                      !rocl_buf_reserve(b, PF_EVENT_BYTES + p->part.counted_count * ARG_BYTES)))
+    if (b->failed || (p->drawing.counted_count &&
+                      !rocl_buf_reserve(b, PF_EVENT_BYTES + p->drawing.counted_count * ARG_BYTES)))
         return ROCL_OK;
     uint8_t *at = rocl_pb_put_uint(b->data + b->len, STAGE_CONTEXT,
-                                   s->world.processes[p->part.process].context);
+                                   s->owners.processes[p->drawing.process].context);
     if (gpu != ROCL_NONE)
         at = rocl_pb_put_uint(at, STAGE_GPU, gpu);
     at = rocl_pb_put_uint(at, STAGE_QUEUE_IID, (uint32_t)track);
@@ -301,7 +301,7 @@ rocl_status pf_write_stage(rocl_timeline_part *base, uint64_t track, rocl_error 
     at = rocl_pb_put_uint(at, STAGE_NAME_IID, pf_iid(q, PF_NAMES, name));
     at = put_launch(p, at, e, track);
     at = rocl_pb_put_uint(at, STAGE_EVENT_ID,
-                          e->stack_id ? rocl_link_id(s->world.capture, e->stack_id) : 0);
+                          e->stack_id ? rocl_link_id(s->owners.capture, e->stack_id) : 0);
     at = rocl_pb_put_uint(at, STAGE_DURATION, (uint64_t)(e->end - e->time));
     b->len = (size_t)(at - b->data);
     if (e->kind == ROCL_DISPATCH && e->arg_count)

@@ -5,9 +5,9 @@
 #include "sink/pftrace/pf.h"
 
 /* The arrow to the GPU work that this call caused. */
-static uint8_t *put_link(const pf_part *p, uint8_t *at, uint64_t stack_id)
+static uint8_t *put_link(const pf_drawing *p, uint8_t *at, uint64_t stack_id)
 {
-    uint64_t link = rocl_link_id(p->sink->world.capture, stack_id);
+    uint64_t link = rocl_link_id(p->sink->owners.capture, stack_id);
     if (p->sink->opt.legacy_tracks)
         return rocl_pb_put_fixed64(at, EV_FLOW, link);
     uint8_t *correlation = rocl_pb_open(at, EV_GPU_CORRELATION);
@@ -32,7 +32,7 @@ static uint32_t category_of(const pf_sink *p, const rocl_track_event *e)
 
 /* Arguments can be of any length: reserves the bytes for the rest of the event again. NULL: memory
  * is out. */
-static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_track_event *e)
+static uint8_t *write_args(pf_drawing *p, rocl_buf *b, uint8_t *at, rocl_track_event *e)
 {
     rocl_track_arg arg;
     b->len = (size_t)(at - b->data);
@@ -42,30 +42,30 @@ static uint8_t *write_args(pf_part *p, rocl_buf *b, uint8_t *at, rocl_track_even
 }
 
 /* An end of an arrow between host slices. Numbers of flows count in each capture. */
-static uint8_t *put_flow(const pf_part *p, uint8_t *at, const rocl_flow_mark *f)
+static uint8_t *put_flow(const pf_drawing *p, uint8_t *at, const rocl_flow_mark *f)
 {
-    const uint64_t capture = p->sink->world.capture->index;
+    const uint64_t capture = p->sink->owners.capture->index;
     return rocl_pb_put_fixed64(at, f->end == ROCL_FLOW_ENDS ? EV_FLOW_END : EV_FLOW,
                                rocl_mix64(rocl_mix64(f->flow) ^ capture) | (uint64_t)1 << 63);
 }
 
 /* The arrows of a slice, of which there may be any number. NULL: memory is out. */
-static uint8_t *write_flows(pf_part *p, rocl_buf *b, uint8_t *at)
+static uint8_t *write_flows(pf_drawing *p, rocl_buf *b, uint8_t *at)
 {
     b->len = (size_t)(at - b->data);
-    for (uint32_t i = 0; i < p->part.flow_count; i++) {
+    for (uint32_t i = 0; i < p->drawing.flow_count; i++) {
         if (!rocl_buf_reserve(b, PF_EVENT_BYTES))
             return NULL;
-        b->len = (size_t)(put_flow(p, b->data + b->len, &p->part.flows[i]) - b->data);
+        b->len = (size_t)(put_flow(p, b->data + b->len, &p->drawing.flows[i]) - b->data);
     }
     return rocl_buf_reserve(b, PF_EVENT_BYTES) ? b->data + b->len : NULL;
 }
 
 /* An arrow that ends within a slice: an instant shows where. */
-rocl_status pf_write_flow(rocl_timeline_part *base, uint64_t track, const rocl_flow_mark *f,
+rocl_status pf_write_flow(rocl_drawing *base, uint64_t track, const rocl_flow_mark *f,
                           rocl_error *err)
 {
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     pf_seq *q = &p->seq;
     rocl_buf *b = pf_event_begin(q, PKT_TRACK_EVENT, f->time);
     (void)err;
@@ -83,11 +83,11 @@ rocl_status pf_write_flow(rocl_timeline_part *base, uint64_t track, const rocl_f
 }
 
 /* A call begins, or a mark is an instant. */
-rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *err)
+rocl_status pf_write_call(rocl_drawing *base, uint64_t track, rocl_error *err)
 {
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     const pf_sink *s = p->sink;
-    rocl_track_event *e = &p->part.event;
+    rocl_track_event *e = &p->drawing.event;
     pf_seq *q = &p->seq;
     /* The name comes after the stack id, which differs in each event: see pf_event_end. */
     rocl_buf *b =
@@ -98,7 +98,7 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
         return ROCL_OK;
     uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE,
                                    e->kind == ROCL_INSTANT ? TYPE_INSTANT : TYPE_BEGIN);
-    if (rocl_timeline_link(&p->part))
+    if (rocl_timeline_link(&p->drawing))
         at = put_link(p, at, e->stack_id);
     if (e->stack_id)
         at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);
@@ -109,7 +109,7 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
         at = rocl_pb_put_uint(at, EV_TRACK, track);
     if (e->arg_count && !(at = write_args(p, b, at, e)))
         return ROCL_OK;
-    if (p->part.flow_count && !(at = write_flows(p, b, at)))
+    if (p->drawing.flow_count && !(at = write_flows(p, b, at)))
         return ROCL_OK;
     b->len = (size_t)(at - b->data);
     if (s->opt.legacy_tracks && e->kind != ROCL_INSTANT) {
@@ -121,9 +121,9 @@ rocl_status pf_write_call(rocl_timeline_part *base, uint64_t track, rocl_error *
     return ROCL_OK;
 }
 
-void pf_write_end(rocl_timeline_part *base, uint64_t track, int64_t time)
+void pf_write_end(rocl_drawing *base, uint64_t track, int64_t time)
 {
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     rocl_buf *b = pf_event_begin(&p->seq, PKT_TRACK_EVENT, time);
     if (b->failed)
         return;

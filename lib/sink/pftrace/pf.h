@@ -2,9 +2,9 @@
  *
  *     pftrace.c    the sink: batches -> sorted records -> parts, once per capture; the file:
  *                  blocks of packets, compressed by the workers of a pipe
- *     part.c       what the timeline draws of a part, block by block in turn
+ *     drawing.c    what the timeline draws of a range, block by block in turn
  *     sequence.c   packet sequences: times as differences, interning, annotations
- *     world.c      machines, GPUs, processes, threads: ids and descriptors
+ *     owners.c     machines, GPUs, processes, threads: ids and descriptors
  *     host.c       host slices on thread tracks
  *     gpu.c        GPU work as typed GPU events
  *     legacy.c     GPU work as plain track events in AMD's layout
@@ -29,7 +29,7 @@
 /* Blocks of raw packets: below the 512 KiB that readers expect of a compressed packet at most. */
 #define PF_BLOCK (256u << 10)
 
-typedef struct pf_part pf_part;
+typedef struct pf_drawing pf_drawing;
 
 /* ---- sequence.c ---- */
 
@@ -174,7 +174,7 @@ void pf_note_str(pf_seq *q, rocl_buf *b, uint32_t name, const char *p, size_t n)
 /* A number as an integer or as a double, by which of the two fields says it exactly. */
 uint8_t *pf_put_number(uint8_t *p, uint32_t integer, uint32_t real, double v);
 
-/* ---- world.c ---- */
+/* ---- owners.c ---- */
 
 typedef struct pf_process {
     uint64_t uuid;    /* of its track */
@@ -191,7 +191,7 @@ typedef struct pf_place {
     uint64_t first_piece;    /* id, of a sequence that goes on in another part */
 } pf_place;
 
-typedef struct pf_world {
+typedef struct pf_owners {
     rocl_trace *trace;
     rocl_piped *file;
     pf_place *places;     /* by capture */
@@ -209,29 +209,29 @@ typedef struct pf_world {
     const pf_place *at;
     pf_process *processes;
     uint64_t *host_tracks; /* uuids by the index of host sequences */
-} pf_world;
+} pf_owners;
 
 /* The id of a machine in packets. 0 is the reader's own idea of "this machine" and never labelled:
  * used for one machine only. */
-static inline uint32_t pf_machine_id(const pf_world *w, uint32_t machine)
+static inline uint32_t pf_machine_id(const pf_owners *w, uint32_t machine)
 {
     return w->trace->machine_count > 1 ? machine + 1 : 0;
 }
 
 /* The label of an agent, which no other GPU of its machine has; text. */
-uint32_t pf_agent_label(const pf_world *w, uint32_t agent);
+uint32_t pf_agent_label(const pf_owners *w, uint32_t agent);
 
-rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_error *err);
-void pf_world_close(pf_world *w);
-rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err);
+rocl_status pf_owners_open(pf_owners *w, rocl_trace *t, rocl_piped *file, rocl_error *err);
+void pf_owners_close(pf_owners *w);
+rocl_status pf_owners_capture(pf_owners *w, const rocl_capture *c, rocl_error *err);
 /* Describes the track of a host sequence. */
-void pf_describe_host(pf_world *w, uint32_t index);
+void pf_describe_host(pf_owners *w, uint32_t index);
 typedef struct pf_unit {
     unsigned unit;    /* enum value of CounterDescriptor.unit, or 0 */
     const char *name; /* may be NULL */
 } pf_unit;
 /* A further track, described at the part's current place; of a counter with a unit. */
-uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_unit *unit);
+uint64_t pf_new_track(pf_drawing *p, uint64_t parent, const char *name, const pf_unit *unit);
 
 /* ---- the sink ---- */
 
@@ -304,7 +304,7 @@ typedef struct pf_sink {
     rocl_pftrace_options opt;
     rocl_piped file;
     pf_packing packing;
-    pf_world world;
+    pf_owners owners;
     rocl_timeline_counts counts;
     uint32_t words[PF_WORDS]; /* texts */
     /* of the capture at hand */
@@ -316,7 +316,7 @@ rocl_status pf_packing_of(pf_packing *p, const rocl_pftrace_options *o, rocl_err
  * member of a gzip file, or as it is. */
 rocl_status pf_pack(rocl_buf *to, const rocl_buf *packets, const pf_packing *how, rocl_error *err);
 
-/* ---- part.c ---- */
+/* ---- drawing.c ---- */
 
 /* Numbers that are unique in the trace whatever the order of taking: each sequence of the trace has
  * its own residue class. */
@@ -331,9 +331,9 @@ static inline uint64_t pf_number(pf_numbers *n)
     return v;
 }
 
-struct pf_part {
-    alignas(ROCL_CACHE_LINE) rocl_timeline_part part; /* first */
-    pf_sink *sink;                                    /* read only */
+struct pf_drawing {
+    alignas(ROCL_CACHE_LINE) rocl_drawing drawing; /* first */
+    pf_sink *sink;                                 /* read only */
     pf_seq seq;
     uint32_t piece_id; /* id of the packet sequence of a piece; 0: its first sequence is whole */
     pf_numbers uuids, specs;
@@ -346,18 +346,18 @@ struct pf_part {
 
 /* The place of a GPU in the list of the machine that the sequence is of; ROCL_NONE: it is of
  * another one, or no GPU. */
-static inline uint32_t pf_gpu_place(const pf_part *p, uint32_t agent)
+static inline uint32_t pf_gpu_place(const pf_drawing *p, uint32_t agent)
 {
-    const pf_world *w = &p->sink->world;
+    const pf_owners *w = &p->sink->owners;
     const rocl_gpu *g = rocl_gpu_of(w->capture, agent);
     return g && pf_machine_id(w, g->machine) == p->seq.machine
                ? (uint32_t)((size_t)(g - w->trace->gpus) - w->first_gpus[g->machine])
                : ROCL_NONE;
 }
 
-static inline pf_part *pf_part_of(rocl_timeline_part *p)
+static inline pf_drawing *pf_drawing_of(rocl_drawing *p)
 {
-    return (pf_part *)p;
+    return (pf_drawing *)p;
 }
 
 /* Writes the sequences of the capture at hand, in parts. How they are cut depends on their records,
@@ -368,17 +368,18 @@ rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);
 
 extern const rocl_timeline_ops pf_typed_ops, pf_legacy_ops;
 
-/* ---- host.c, gpu.c, legacy.c, values.c: p->part.event, and the tracks of the sequence at hand */
+/* ---- host.c, gpu.c, legacy.c, values.c: p->drawing.event, and the tracks of the sequence at hand
+ */
 
-rocl_status pf_write_call(rocl_timeline_part *p, uint64_t track, rocl_error *err); /* or a mark */
-void pf_write_end(rocl_timeline_part *p, uint64_t track, int64_t time);
-rocl_status pf_write_flow(rocl_timeline_part *p, uint64_t track, const rocl_flow_mark *f,
+rocl_status pf_write_call(rocl_drawing *p, uint64_t track, rocl_error *err); /* or a mark */
+void pf_write_end(rocl_drawing *p, uint64_t track, int64_t time);
+rocl_status pf_write_flow(rocl_drawing *p, uint64_t track, const rocl_flow_mark *f,
                           rocl_error *err);
 
 /* A sequence of GPU work begins. */
-void pf_begin_stages(pf_part *p);
-uint64_t pf_define_queue(pf_part *p, const rocl_track *t);
-rocl_status pf_write_stage(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+void pf_begin_stages(pf_drawing *p);
+uint64_t pf_define_queue(pf_drawing *p, const rocl_track *t);
+rocl_status pf_write_stage(rocl_drawing *p, uint64_t track, rocl_error *err);
 /* Can sequences of GPU work be cut: are there iids enough? */
 bool pf_can_cut_work(const pf_sink *p);
 
@@ -386,14 +387,14 @@ bool pf_can_cut_work(const pf_sink *p);
  * form. */
 bool pf_legacy_agent(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size);
 /* The annotations that rocprofv3 gives to calls and work: its times. */
-void pf_note_times(pf_part *p, rocl_buf *b, const rocl_track_event *e);
-uint64_t pf_define_legacy(pf_part *p, const rocl_track *t);
-rocl_status pf_write_legacy(rocl_timeline_part *p, uint64_t track, rocl_error *err);
+void pf_note_times(pf_drawing *p, rocl_buf *b, const rocl_track_event *e);
+uint64_t pf_define_legacy(pf_drawing *p, const rocl_track *t);
+rocl_status pf_write_legacy(rocl_drawing *p, uint64_t track, rocl_error *err);
 
 /* A sequence of counters of dispatches begins. */
-void pf_begin_counters(pf_part *p);
-uint64_t pf_define_values(pf_part *p, const rocl_track *t);
-void pf_write_value(rocl_timeline_part *p, uint64_t track, int64_t time, double v);
-void pf_write_bytes(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t v);
+void pf_begin_counters(pf_drawing *p);
+uint64_t pf_define_values(pf_drawing *p, const rocl_track *t);
+void pf_write_value(rocl_drawing *p, uint64_t track, int64_t time, double v);
+void pf_write_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v);
 
 #endif

@@ -69,7 +69,7 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
-    rocl_status st = pf_world_capture(&p->world, c, err);
+    rocl_status st = pf_owners_capture(&p->owners, c, err);
     if (st == ROCL_OK)
         st = rocl_timeline_end_capture(&p->timeline, err);
     if (st == ROCL_OK)
@@ -91,14 +91,14 @@ static rocl_status open_sink(pf_sink *p, rocl_error *err)
     for (int i = 0; i < PF_WORDS; i++)
         if ((p->words[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
-    st = rocl_piped_open_parts(&p->file, t, p->opt.path, ROCL_PARTS_AS_READ, &pipe_ops, p, err);
-    return st ? st : pf_world_open(&p->world, t, &p->file, err);
+    st = rocl_piped_open_joint(&p->file, t, p->opt.path, ROCL_JOINT_AS_READ, &pipe_ops, p, err);
+    return st ? st : pf_owners_open(&p->owners, t, &p->file, err);
 }
 
 static void close_sink(pf_sink *p)
 {
     rocl_timeline_forget_capture(&p->timeline);
-    pf_world_close(&p->world);
+    pf_owners_close(&p->owners);
     rocl_piped_discard(&p->file);
     rocl_encoder_close(&p->timeline.encoder);
 }
@@ -114,7 +114,7 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
                                  .ops = o->legacy_tracks ? &pf_legacy_ops : &pf_typed_ops,
                                  .by_queue = o->group_by_queue,
                                  .link_calls = true};
-    rocl_parts_sums sums = {0};
+    rocl_joint_sums sums = {0};
     rocl_sink sink = rocl_encoder_sink(&p.timeline.encoder);
     sink.begin_capture = begin_capture;
     sink.end_capture = end_capture;
@@ -132,7 +132,7 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
     sums.own = counts;
     sums.own_count = sizeof counts / sizeof *counts;
     if (st == ROCL_OK)
-        st = rocl_piped_commit_parts(&p.file, t, &sums, err);
+        st = rocl_piped_commit_joint(&p.file, t, &sums, err);
     close_sink(&p);
     if (report)
         *report = (rocl_written){.bytes = sums.bytes,

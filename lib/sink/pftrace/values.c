@@ -10,7 +10,7 @@
 static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, size_t size)
 {
     if (!p->opt.legacy_tracks || !pf_legacy_agent(p, agent, type, s, size))
-        rocl_agent_label(p->world.capture, agent, s, size);
+        rocl_agent_label(p->owners.capture, agent, s, size);
 }
 
 /* ---- counters of a GPU ---- */
@@ -39,11 +39,11 @@ static void declare_counter(const rocl_trace *t, rocl_buf *b, uint32_t id, const
 
 /* For the agent of the current sequence. GPU counters are declared for their GPU; all others are
  * counter tracks. */
-void pf_begin_counters(pf_part *p)
+void pf_begin_counters(pf_drawing *p)
 {
-    const pf_world *w = &p->sink->world;
+    const pf_owners *w = &p->sink->owners;
     const rocl_capture *c = w->capture;
-    uint32_t agent = p->part.event.index;
+    uint32_t agent = p->drawing.event.index;
     p->gpu = pf_gpu_place(p, agent);
     if (p->sink->opt.legacy_tracks || p->gpu == ROCL_NONE)
         return;
@@ -62,9 +62,9 @@ void pf_begin_counters(pf_part *p)
 /* Marks ids of GPU counters from pf_define_values. */
 #define GPU_COUNTER ((uint64_t)1 << 63)
 
-void pf_write_value(rocl_timeline_part *base, uint64_t track, int64_t time, double v)
+void pf_write_value(rocl_drawing *base, uint64_t track, int64_t time, double v)
 {
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     const bool gpu = track & GPU_COUNTER;
     rocl_buf *b = pf_event_begin(&p->seq, gpu ? PKT_GPU_COUNTER : PKT_TRACK_EVENT, time);
     if (b->failed)
@@ -86,7 +86,7 @@ void pf_write_value(rocl_timeline_part *base, uint64_t track, int64_t time, doub
     pf_event_end(&p->seq);
 }
 
-void pf_write_bytes(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t v)
+void pf_write_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v)
 {
     pf_write_value(p, track, time, (double)v);
 }
@@ -94,7 +94,7 @@ void pf_write_bytes(rocl_timeline_part *p, uint64_t track, int64_t time, int64_t
 /* ---- tracks ---- */
 
 /* "GPU 0 allocated", or AMD's "ALLOCATE BYTES on Agent [2] (GPU)" */
-static uint64_t define_bytes(pf_part *p, const rocl_track *t)
+static uint64_t define_bytes(pf_drawing *p, const rocl_track *t)
 {
     bool legacy = p->sink->opt.legacy_tracks, rate = t->kind == ROCL_TRACK_BANDWIDTH && !legacy;
     char words[96], name[192];
@@ -105,13 +105,13 @@ static uint64_t define_bytes(pf_part *p, const rocl_track *t)
     else
         snprintf(name, sizeof name, "%s %s", words, rate ? PF_BANDWIDTH : PF_ALLOCATED);
     const pf_unit unit = {rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL};
-    return pf_new_track(p, p->sink->world.processes[t->process].uuid, name, &unit);
+    return pf_new_track(p, p->sink->owners.processes[t->process].uuid, name, &unit);
 }
 
-uint64_t pf_define_values(pf_part *p, const rocl_track *t)
+uint64_t pf_define_values(pf_drawing *p, const rocl_track *t)
 {
     const pf_sink *s = p->sink;
-    const rocl_capture *c = s->world.capture;
+    const rocl_capture *c = s->owners.capture;
     const rocl_counter *k = t->id < c->counter_count ? &c->counters[t->id] : NULL;
     char words[96] = "", name[320], place[ROCL_PLACE_LABEL_MAX];
     if (t->kind == ROCL_TRACK_ALLOCATED || t->kind == ROCL_TRACK_BANDWIDTH)
@@ -131,5 +131,5 @@ uint64_t pf_define_values(pf_part *p, const rocl_track *t)
     }
     const char *units = k ? rocl_str(s->trace, k->units) : "";
     const pf_unit unit = {!strcmp(units, "bytes") ? UNIT_BYTES : 0, units};
-    return pf_new_track(p, s->world.processes[t->process].uuid, name, &unit);
+    return pf_new_track(p, s->owners.processes[t->process].uuid, name, &unit);
 }

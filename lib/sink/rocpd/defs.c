@@ -519,7 +519,7 @@ rocl_status newset_kernel(newset *s, const rocl_dispatch *d, newset_cell *id, ro
     if (!find_number(&s->numbers, (uint64_t)d->kernel_id, &own) ||
         !find_number(&s->unnamed, (uint64_t)d->e.name << 32 | own, &at))
         return rocl_fail_memory(err);
-    *id = newset_int(s->unnamed_after + 1 + at);
+    *id = newset_int(s->last_named + 1 + at);
     if (s->unnamed.count == before)
         return ROCL_OK;
     defs->last = id->i;
@@ -558,7 +558,7 @@ rocl_status newset_defs_write(newset *s, rocl_error *err)
     size_t n = s->to->whole ? sizeof tables / sizeof *tables : ALWAYS;
     newset_cell id;
     rocl_status st = ROCL_OK;
-    s->unnamed_after = s->defs[SCHEMA_KERNEL].last;
+    s->last_named = s->defs[SCHEMA_KERNEL].last;
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < s->defs[tables[i]].count && st == ROCL_OK; k++)
             st = newset_ref(s, tables[i], k, &id, err);

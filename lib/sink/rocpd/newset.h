@@ -108,7 +108,7 @@ typedef struct newset {
     rocl_map strings;          /* text -> row */
     rocl_map threads, tracks;  /* process and thread -> number; number and name -> row */
     rocl_map numbers, unnamed; /* kernel id -> number; number and name -> number after: */
-    int64_t unnamed_after;     /* id of the last kernel that is known */
+    int64_t last_named;        /* id of the last kernel that is known */
     rocl_buf text;             /* JSON of the row in hand */
     const int64_t *first_ends; /* of the events of a process, by index */
     uint64_t garbled;          /* texts that were changed */

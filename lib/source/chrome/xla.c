@@ -30,7 +30,7 @@ const xla_row *xla_find_row(const xla_rows *x, uint64_t pid, uint64_t tid)
 /* ---- metadata -------------------------------------------------------------------------------- */
 
 /* Does the text begin with a word? Then *number is what follows it. */
-static bool read_number_after(rocl_view text, const char *word, uint32_t *number)
+static bool read_number_plus1(rocl_view text, const char *word, uint32_t *number)
 {
     const size_t n = strlen(word);
     size_t i = n;
@@ -48,7 +48,7 @@ static bool note_process(xla_rows *x, uint64_t pid, rocl_view name)
     uint32_t device;
     if (rocl_view_is(name, "/host:CPU"))
         x->host = pid;
-    return !read_number_after(name, "/device:GPU:", &device) ||
+    return !read_number_plus1(name, "/device:GPU:", &device) ||
            rocl_map_put(&x->devices, rocl_mix64(pid), device);
 }
 
@@ -58,7 +58,7 @@ static bool note_row(xla_rows *x, rocl_trace *t, uint64_t pid, uint64_t tid, roc
     xla_row row = {.device = rocl_map_get(&x->devices, rocl_mix64(pid), ROCL_NONE)};
     if (row.device == ROCL_NONE)
         return true;
-    row.work = read_number_after(name, "Stream #", &row.stream);
+    row.work = read_number_plus1(name, "Stream #", &row.stream);
     const int n = snprintf(text, sizeof text, "GPU %u: %.*s", row.device,
                            name.n < 200 ? (int)name.n : 200, name.p);
     row.name = row.work ? 0 : rocl_strings_put(t->strings, text, (size_t)n);

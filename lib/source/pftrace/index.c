@@ -50,7 +50,7 @@ static void index_interned(pfr_file *f, uint32_t sequence, const pfr_packet *p)
         f->interned[f->interned_count++] =
             (pfr_interned){iid, p->at, sequence, id, (uint16_t)table};
         if (table == INTERNED_COUNTERS)
-            pfr_world_counters(f, id, bytes);
+            pfr_definitions_counters(f, id, bytes);
     }
 }
 
@@ -224,7 +224,7 @@ static void index_packet(index_walk *x, const pfr_packet *p)
     }
     if (p->payload == PKT_TRACE_STATS && tells_of_loss(p->body))
         f->lost_at = p->at + 1;
-    if (p->payload && !pfr_world_describe(f, p))
+    if (p->payload && !pfr_definitions_describe(f, p))
         f->others[p->payload < 255 ? p->payload : 255]++;
 }
 

@@ -89,7 +89,7 @@ static void close_file(rocl_records_input *in)
     if (!f)
         return;
     pfr_index_free(f);
-    pfr_world_free(f);
+    pfr_definitions_free(f);
     free(f);
 }
 
@@ -97,7 +97,7 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .parse = pfr_parse_piece,
                                           .keeps = true,
                                           .free_worker = pfr_free_worker,
-                                          .refine = pfr_world_refine,
+                                          .refine = pfr_definitions_refine,
                                           .sees = pfr_sees_agent,
                                           .close = close_file};
 
@@ -131,8 +131,8 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     st = pfr_index(f, err);
     if (st != ROCL_OK)
         return st;
-    pfr_world_resolve(f);
-    if (f->failed || !pfr_world_define(f))
+    pfr_definitions_resolve(f);
+    if (f->failed || !pfr_definitions_define(f))
         return rocl_fail_memory(err);
     if (!f->looked_through) {
         rocl_records_suspend(in);

@@ -12,7 +12,7 @@
  *     packet.h    packets, one after the other
  *     state.c     what packets of a sequence depend on, step by step
  *     index.c     the first walk; what a piece begins with
- *     world.c     tracks, processes, threads, GPUs: which records their events become
+ *     definitions.c  tracks, processes, threads, GPUs: which records their events become
  *     worker.h    what a worker has at hand; facts.c: what arguments say
  *     *_events.c  track events and typed GPU events -> records
  *     events.c    packets of a piece -> records
@@ -142,7 +142,7 @@ typedef struct pfr_track {
     int64_t pid, tid, multiplier;
     uint8_t unit, counter_type; /* as in CounterDescriptor */
     bool described, has_parent, is_process, is_thread, is_counter, incremental;
-    /* after pfr_world_resolve() */
+    /* after pfr_definitions_resolve() */
     uint64_t process, thread; /* keys */
     uint32_t thread_name;
     pfr_place place; /* of GPU work */
@@ -184,7 +184,7 @@ struct pfr_file {
     pfr_clocks clocks;
     rocl_map clocks_used; /* by events: machine << 32 | clock; 0: that of the trace */
     uint64_t clock_last;  /* the last of them */
-    /* world */
+    /* definitions */
     pfr_process *processes;
     size_t process_count, process_cap;
     rocl_map process_ids;
@@ -286,13 +286,13 @@ static inline uint32_t pfr_plain_descriptor(uint32_t sequence)
     return (uint32_t)1 << 31 | sequence;
 }
 
-/* ---- world.c --------------------------------------------------------------------------------- */
+/* ---- definitions.c ------------------------------------------------------------------------ */
 
 /* Takes payloads that describe something; false: other payloads. */
-bool pfr_world_describe(pfr_file *f, const pfr_packet *p);
-void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message);
+bool pfr_definitions_describe(pfr_file *f, const pfr_packet *p);
+void pfr_definitions_counters(pfr_file *f, uint32_t descriptor, rocl_view message);
 /* After the index: finds out what tracks are. */
-void pfr_world_resolve(pfr_file *f);
+void pfr_definitions_resolve(pfr_file *f);
 /* The track of a uuid at a position; NULL: it is not described. */
 const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid, uint64_t at);
 /* The key of a process. */
@@ -304,9 +304,9 @@ bool pfr_read_agent(rocl_view text, pfr_agent *a);
 bool pfr_find_agent(const pfr_file *f, rocl_view text, pfr_agent *a);
 const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id);
 /* Defines agents for the GPUs that the file describes; names processes, agents, counters. */
-bool pfr_world_define(pfr_file *f);
-rocl_status pfr_world_refine(rocl_records_input *in, rocl_error *err);
-void pfr_world_free(pfr_file *f);
+bool pfr_definitions_define(pfr_file *f);
+rocl_status pfr_definitions_refine(rocl_records_input *in, rocl_error *err);
+void pfr_definitions_free(pfr_file *f);
 
 /* ---- events.c -------------------------------------------------------------------------------- */
 

@@ -676,6 +676,6 @@ rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_err
             bounds[n++] = (rocl_sort_bound){{sums[k].first + i * step, 0}};
     }
     *parts = n + 1;
-    rocl_status st = rocl_sorter_start_parts(j->values, bounds, n, err);
-    return st ? st : rocl_sorter_start_parts(j->owners, bounds, n, err);
+    rocl_status st = rocl_sorter_start_ranges(j->values, bounds, n, err);
+    return st ? st : rocl_sorter_start_ranges(j->owners, bounds, n, err);
 }

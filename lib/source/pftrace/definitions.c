@@ -453,7 +453,7 @@ static rocl_view split_unit(rocl_view *description)
 }
 
 /* The message is a GpuCounterDescriptor, or, if it has an iid, contains one as field 2. */
-void pfr_world_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
+void pfr_definitions_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
 {
     rocl_pb r = rocl_pb_of(message), spec;
     rocl_pb_field g, h;
@@ -538,7 +538,7 @@ static void describe_host(pfr_file *f, const pfr_packet *p)
         f->failed = true;
 }
 
-bool pfr_world_describe(pfr_file *f, const pfr_packet *p)
+bool pfr_definitions_describe(pfr_file *f, const pfr_packet *p)
 {
     rocl_pb r = rocl_pb_of(p->body);
     rocl_pb_field g;
@@ -555,7 +555,7 @@ bool pfr_world_describe(pfr_file *f, const pfr_packet *p)
     case PKT_GPU_COUNTER:
         while (rocl_pb_next(&r, &g))
             if (g.number == GPU_COUNTER_DESCRIPTOR && g.kind == ROCL_PB_BYTES)
-                pfr_world_counters(f, pfr_plain_descriptor(pfr_sequence(f, p)), g.bytes);
+                pfr_definitions_counters(f, pfr_plain_descriptor(pfr_sequence(f, p)), g.bytes);
         return true;
     case PKT_SYSTEM_INFO:
         describe_host(f, p);
@@ -703,7 +703,7 @@ static void resolve_track(pfr_file *f, pfr_track *t)
     }
 }
 
-void pfr_world_resolve(pfr_file *f)
+void pfr_definitions_resolve(pfr_file *f)
 {
     for (size_t i = 0; i < f->track_count; i++) {
         pfr_track *t = &f->tracks[i];
@@ -727,7 +727,7 @@ void pfr_world_resolve(pfr_file *f)
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-bool pfr_world_define(pfr_file *f)
+bool pfr_definitions_define(pfr_file *f)
 {
     bool ok = true;
     for (size_t i = 0; i < f->gpu_count && ok; i++)
@@ -836,7 +836,7 @@ static void refine_agent(const pfr_file *f, rocl_agent *a, const pfr_gpu *g)
     a->pci = text_of(f, g->pci);
 }
 
-rocl_status pfr_world_refine(rocl_records_input *in, rocl_error *err)
+rocl_status pfr_definitions_refine(rocl_records_input *in, rocl_error *err)
 {
     pfr_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
@@ -871,7 +871,7 @@ rocl_status pfr_world_refine(rocl_records_input *in, rocl_error *err)
     return ROCL_OK;
 }
 
-void pfr_world_free(pfr_file *f)
+void pfr_definitions_free(pfr_file *f)
 {
     free(f->processes);
     rocl_map_free(&f->process_ids);

@@ -47,7 +47,7 @@ static void put_metadata_line(chrome_lines *l, rocl_buf *text, const char *what,
 
 /* ---- processes ---- */
 
-static void describe_process(chrome_world *w, chrome_lines *l, uint32_t index)
+static void describe_process(chrome_numbers *w, chrome_lines *l, uint32_t index)
 {
     const rocl_capture *c = w->capture;
     const rocl_process *p = &c->processes[index];
@@ -69,7 +69,7 @@ static void describe_process(chrome_world *w, chrome_lines *l, uint32_t index)
                       w->firsts[c->index] + index);
 }
 
-void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
+void chrome_whose(const chrome_numbers *w, uint32_t process, char *s, size_t size)
 {
     s[0] = 0;
     if (w->process_total < 2 || process >= w->capture->process_count)
@@ -83,7 +83,7 @@ void chrome_whose(const chrome_world *w, uint32_t process, char *s, size_t size)
 
 /* ---- GPUs ---- */
 
-uint32_t chrome_gpu_pid(const chrome_world *w, uint32_t agent)
+uint32_t chrome_gpu_pid(const chrome_numbers *w, uint32_t agent)
 {
     const rocl_gpu *g = rocl_gpu_of(w->capture, agent);
     if (!g)
@@ -93,7 +93,7 @@ uint32_t chrome_gpu_pid(const chrome_world *w, uint32_t agent)
     return w->gpu_pids[index];
 }
 
-void chrome_describe_gpus(const chrome_world *w, rocl_buf *to)
+void chrome_describe_gpus(const chrome_numbers *w, rocl_buf *to)
 {
     for (size_t i = 0; i < w->trace->gpu_count; i++) {
         const rocl_gpu *g = &w->trace->gpus[i];
@@ -115,7 +115,7 @@ void chrome_describe_gpus(const chrome_world *w, rocl_buf *to)
 
 /* ---- who is who ---- */
 
-void chrome_put_roster(const chrome_world *w, rocl_buf *to)
+void chrome_put_roster(const chrome_numbers *w, rocl_buf *to)
 {
     const rocl_trace *t = w->trace;
     rocl_roster who = {0};
@@ -136,7 +136,7 @@ void chrome_put_roster(const chrome_world *w, rocl_buf *to)
 /* ---- threads and rows ---- */
 
 /* Each sequence of the trace has its own residue class of the numbers. */
-rocl_status chrome_number_row(const chrome_world *w, size_t sequence, uint64_t k, uint32_t *tid,
+rocl_status chrome_number_row(const chrome_numbers *w, size_t sequence, uint64_t k, uint32_t *tid,
                               rocl_error *err)
 {
     const uint64_t number =
@@ -159,7 +159,7 @@ void chrome_describe_row(chrome_lines *l, rocl_buf *text, uint32_t pid, uint32_t
 
 /* A thread keeps its number if no other thread of the process has it; else its name tells the
  * number. taken: (process, tid) in use. */
-static rocl_status describe_thread(chrome_world *w, chrome_lines *l, size_t sequence,
+static rocl_status describe_thread(chrome_numbers *w, chrome_lines *l, size_t sequence,
                                    uint32_t index, rocl_map *taken, rocl_error *err)
 {
     uint32_t thread;
@@ -216,19 +216,19 @@ static int64_t find_most(const rocl_trace *t)
 }
 
 /* A rank of a team knows only its own threads, so rank 0 tells it. */
-static rocl_status settle_most(chrome_world *w, rocl_error *err)
+static rocl_status settle_most(chrome_numbers *w, rocl_error *err)
 {
-    rocl_parts *parts = w->trace->parts;
+    rocl_joint *parts = w->trace->joint;
     rocl_buf b = {0};
-    if (parts && !rocl_parts_leads(parts)) {
-        rocl_team_reader r = rocl_parts_request(parts);
+    if (parts && !rocl_joint_leads(parts)) {
+        rocl_team_reader r = rocl_joint_request(parts);
         w->most = (int64_t)rocl_team_number(&r);
         return r.bad ? rocl_team_bad_message(err) : ROCL_OK;
     }
     w->most = find_most(w->trace);
     rocl_buf_varint(&b, (uint64_t)w->most);
     if (parts)
-        rocl_parts_set_request(parts, b.data, b.len);
+        rocl_joint_set_request(parts, b.data, b.len);
     const bool failed = b.failed;
     rocl_buf_free(&b);
     return failed ? rocl_fail_memory(err) : ROCL_OK;
@@ -236,7 +236,7 @@ static rocl_status settle_most(chrome_world *w, rocl_error *err)
 
 /* Gives a pid to each process, its own where no other has it, and to each GPU; the next number is
  * beyond all. */
-static rocl_status give_pids(chrome_world *w, rocl_map *pids, rocl_error *err)
+static rocl_status give_pids(chrome_numbers *w, rocl_map *pids, rocl_error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < w->trace->capture_count; i++) {
@@ -267,10 +267,10 @@ static rocl_status give_pids(chrome_world *w, rocl_map *pids, rocl_error *err)
     return ROCL_OK;
 }
 
-rocl_status chrome_world_open(chrome_world *w, rocl_trace *t, rocl_error *err)
+rocl_status chrome_numbers_open(chrome_numbers *w, rocl_trace *t, rocl_error *err)
 {
     rocl_map pids = {0};
-    *w = (chrome_world){.trace = t};
+    *w = (chrome_numbers){.trace = t};
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
     rocl_status st = ROCL_OK;
@@ -294,7 +294,7 @@ rocl_status chrome_world_open(chrome_world *w, rocl_trace *t, rocl_error *err)
     return st;
 }
 
-void chrome_world_close(chrome_world *w)
+void chrome_numbers_close(chrome_numbers *w)
 {
     rocl_buf_free(&w->line);
     free(w->all);
@@ -305,8 +305,8 @@ void chrome_world_close(chrome_world *w)
     free(w->host_rows);
 }
 
-rocl_status chrome_world_capture(chrome_world *w, const rocl_timeline *t, chrome_lines *l,
-                                 rocl_error *err)
+rocl_status chrome_numbers_capture(chrome_numbers *w, const rocl_timeline *t, chrome_lines *l,
+                                   rocl_error *err)
 {
     const rocl_capture *c = t->capture;
     rocl_map taken = {0};

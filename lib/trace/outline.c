@@ -1,7 +1,7 @@
 /* Definitions as bytes. Records are as they are in memory, since all ranks are of one version, but
  * for texts: these have numbers, and stand before all records, each once. So do arrays that several
  * captures have. */
-#include "trace/world.h"
+#include "trace/outline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static const void *take_array(const rocl_defs_reader *d, const record_def *def, 
 /* ---- captures -------------------------------------------------------------------------------- */
 
 /* The clock of definitions is set once, as on rank 0. */
-void rocl_world_take_clock(rocl_model_capture *c, rocl_team_reader *from)
+void rocl_outline_take_clock(rocl_model_capture *c, rocl_team_reader *from)
 {
     const uint8_t *offset = rocl_team_bytes(from, sizeof c->offset);
     const uint8_t *drift = rocl_team_bytes(from, sizeof c->drift);
@@ -246,23 +246,23 @@ static void put_capture(rocl_defs *d, const rocl_model_capture *c)
     put_foreign(d, c);
 }
 
-rocl_status rocl_world_make(rocl_buf *world, const rocl_trace *t, rocl_error *err)
+rocl_status rocl_outline_make(rocl_buf *outline, const rocl_trace *t, rocl_error *err)
 {
     rocl_defs d;
     rocl_defs_open(&d, t);
     rocl_buf_varint(&d.bytes, t->capture_count);
     for (size_t i = 0; i < t->capture_count; i++)
         put_capture(&d, t->captures[i]);
-    rocl_defs_close(&d, world);
-    return world->failed ? rocl_fail_memory(err) : ROCL_OK;
+    rocl_defs_close(&d, outline);
+    return outline->failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
-void rocl_world_put(rocl_buf *to, const rocl_buf *world, const rocl_trace *t, unsigned rank)
+void rocl_outline_put(rocl_buf *to, const rocl_buf *outline, const rocl_trace *t, unsigned rank)
 {
     uint64_t own = 0;
     for (uint32_t i = 0; i < t->capture_count; i++)
         own += rocl_deal_place_of(t->deal, i).rank == rank;
-    rocl_buf_put(to, world->data, world->len);
+    rocl_buf_put(to, outline->data, outline->len);
     rocl_buf_varint(to, own);
     for (uint32_t i = 0; i < t->capture_count && own; i++) {
         const rocl_deal_place place = rocl_deal_place_of(t->deal, i);
@@ -321,7 +321,7 @@ static const char *path_of(const rocl_trace *t, uint64_t input)
 
 /* Replaces a capture by the rank's own. */
 static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_capture **all,
-                            uint64_t count, bool *own, rocl_world_find_fn *find, void *ctx,
+                            uint64_t count, bool *own, rocl_outline_find_fn *find, void *ctx,
                             rocl_error *err)
 {
     const uint64_t i = rocl_team_number(from);
@@ -333,7 +333,7 @@ static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_ca
     rocl_model_capture *c = find(ctx, input, nth, guid, len);
     if (!c)
         return rocl_fail_changed(err, path_of(t, input));
-    rocl_world_take_clock(c, from);
+    rocl_outline_take_clock(c, from);
     c->joins_next = all[i]->joins_next;
     c->run = all[i]->run;
     rocl_capture_free(all[i]);
@@ -435,8 +435,8 @@ static bool replace_captures(rocl_trace *t, rocl_model_capture **all, size_t cou
     return good;
 }
 
-rocl_status rocl_world_take(rocl_trace *t, rocl_team_reader *from, rocl_world_find_fn *find,
-                            void *ctx, bool **own, rocl_error *err)
+rocl_status rocl_outline_take(rocl_trace *t, rocl_team_reader *from, rocl_outline_find_fn *find,
+                              void *ctx, bool **own, rocl_error *err)
 {
     rocl_defs_reader d;
     uint64_t n = 0;

@@ -1,7 +1,7 @@
 /* Outputs that all ranks of a team make together: the run, messages and failures, and the parts of
  * captures in temporary files. One thread at a time receives messages; each rank looks for them
  * while it works. */
-#include "trace/parts_impl.h"
+#include "trace/joint_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "filter/filter.h"
 #include "trace/deal.h"
 #include "trace/remote.h"
-#include "trace/world.h"
+#include "trace/outline.h"
 
 /* ---- the sink's ------------------------------------------------------------------------------ */
 
 static rocl_status open_parts(rocl_trace *t, rocl_team *team, bool *own, rocl_error *err)
 {
-    rocl_parts *p = t->parts = calloc(1, sizeof *p);
+    rocl_joint *p = t->joint = calloc(1, sizeof *p);
     if (!p) {
         free(own);
         return rocl_fail_memory(err);
@@ -60,7 +60,7 @@ static rocl_status lead_parts(rocl_trace *t, bool *leads, rocl_error *err)
     rocl_status st = open_parts(t, t->opt.team, own, err);
     if (st != ROCL_OK)
         return st;
-    rocl_parts *p = t->parts;
+    rocl_joint *p = t->joint;
     p->ranks = calloc(rocl_team_size(p->team), sizeof *p->ranks);
     p->front = 1;
     p->notice = t->opt.notice;
@@ -69,7 +69,7 @@ static rocl_status lead_parts(rocl_trace *t, bool *leads, rocl_error *err)
 }
 
 /* A file with a hidden name must not outlive a signal, or rank 0. */
-void rocl_parts_note_shown(rocl_parts *p, const char *file)
+void rocl_joint_note_shown(rocl_joint *p, const char *file)
 {
     rocl_unfinished_drop(&p->shown);
     if (!strncmp(file, "/proc/", 6))
@@ -79,17 +79,17 @@ void rocl_parts_note_shown(rocl_parts *p, const char *file)
     rocl_unfinished_release();
 }
 
-rocl_status rocl_parts_open(rocl_trace *t, const char *path, rocl_error *err)
+rocl_status rocl_joint_open(rocl_trace *t, const char *path, rocl_error *err)
 {
     bool leads;
-    if (t->parts || !t->deal)
+    if (t->joint || !t->deal)
         return ROCL_OK;
     return !t->opt.team_writes || t->outputs || (path && !is_plain_file(path))
                ? rocl_remote_complete(t, err)
                : lead_parts(t, &leads, err);
 }
 
-bool rocl_parts_are_apart(const rocl_trace *t, const int32_t *numbers)
+bool rocl_joint_is_apart(const rocl_trace *t, const int32_t *numbers)
 {
     rocl_map ranks = {0};
     bool apart = true;
@@ -103,8 +103,8 @@ bool rocl_parts_are_apart(const rocl_trace *t, const int32_t *numbers)
     return apart;
 }
 
-rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
-                            rocl_error *err)
+rocl_status rocl_joint_attend(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
+                              rocl_error *err)
 {
     char *folder = rocl_team_text(from);
     rocl_status st = open_parts(t, team, own, err);
@@ -114,21 +114,21 @@ rocl_status rocl_parts_join(rocl_trace *t, rocl_team *team, bool *own, rocl_team
         free(folder);
         return st;
     }
-    t->parts->all_folder = folder;
-    rocl_parts_note_shown(t->parts, folder);
+    t->joint->all_folder = folder;
+    rocl_joint_note_shown(t->joint, folder);
     return ROCL_OK;
 }
 
-static rocl_status return_failure(const rocl_parts *p, rocl_error *err);
+static rocl_status return_failure(const rocl_joint *p, rocl_error *err);
 
 static rocl_status append_part(output *o, uint64_t number, const void *bytes, size_t n,
                                rocl_error *err)
 {
-    rocl_parts *p = o->all;
+    rocl_joint *p = o->all;
     pthread_mutex_lock(&p->lock);
     rocl_status st = p->ranks ? ROCL_OK : return_failure(p, err);
     if (st == ROCL_OK)
-        st = rocl_parts_append(o, number, bytes, n, err);
+        st = rocl_joint_append(o, number, bytes, n, err);
     pthread_mutex_unlock(&p->lock);
     return st;
 }
@@ -136,59 +136,59 @@ static rocl_status append_part(output *o, uint64_t number, const void *bytes, si
 static rocl_status write_part(void *ctx, const void *bytes, size_t n, rocl_error *err)
 {
     output *o = ctx;
-    const rocl_status st = rocl_parts_look(o->all, err);
+    const rocl_status st = rocl_joint_poll(o->all, err);
     return st ? st : append_part(o, o->all->number, bytes, n, err);
 }
 
-static rocl_status tell_rank_0(rocl_parts *p, uint64_t passed, rocl_error *err)
+static rocl_status tell_rank_0(rocl_joint *p, uint64_t passed, rocl_error *err)
 {
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_NEWS);
     pthread_mutex_lock(&p->lock); /* until it is sent, so that news come in their order */
-    rocl_parts_put_news(p, passed, &b);
+    rocl_joint_put_news(p, passed, &b);
     const rocl_status st = rocl_team_reply(p->team, &b, err);
     pthread_mutex_unlock(&p->lock);
     return st;
 }
 
-static rocl_status advance_turn(rocl_parts *p, uint64_t passed, rocl_error *err)
+static rocl_status advance_turn(rocl_joint *p, uint64_t passed, rocl_error *err)
 {
     pthread_mutex_lock(&p->team->receiving); /* its holder sends what follows from messages */
     pthread_mutex_lock(&p->lock);
     p->passed = passed;
-    const rocl_status st = rocl_parts_advance(p, err);
+    const rocl_status st = rocl_joint_advance(p, err);
     pthread_mutex_unlock(&p->lock);
     pthread_mutex_unlock(&p->team->receiving);
     return st;
 }
 
 /* Parts of smaller numbers are complete. */
-rocl_status rocl_parts_pass(rocl_parts *p, uint64_t passed, rocl_error *err)
+rocl_status rocl_joint_complete(rocl_joint *p, uint64_t passed, rocl_error *err)
 {
-    if (!rocl_parts_are_ordered(p))
+    if (!rocl_joint_is_ordered(p))
         return ROCL_OK;
     return p->ranks ? advance_turn(p, passed, err) : tell_rank_0(p, passed, err);
 }
 
-void rocl_parts_set_order(const rocl_trace *t, rocl_parts_order order)
+void rocl_joint_set_order(const rocl_trace *t, rocl_joint_order order)
 {
-    if (t->parts)
-        t->parts->order = order;
+    if (t->joint)
+        t->joint->order = order;
 }
 
-rocl_status rocl_parts_make_dirs(const rocl_trace *t, const char *path, rocl_error *err)
+rocl_status rocl_joint_make_dirs(const rocl_trace *t, const char *path, rocl_error *err)
 {
-    return t->parts && !t->parts->ranks ? ROCL_OK : rocl_make_dirs(path, err);
+    return t->joint && !t->joint->ranks ? ROCL_OK : rocl_make_dirs(path, err);
 }
 
 /* On rank 0. If it cannot be opened, reports that as early as a single process would. */
-static rocl_status open_file(rocl_parts *p, output *o, rocl_error *err)
+static rocl_status open_file(rocl_joint *p, output *o, rocl_error *err)
 {
     rocl_out *file;
     rocl_status st = o->file ? ROCL_OK : rocl_out_open(&file, o->path, err);
     if (st != ROCL_OK || o->file)
         return st;
-    if (!rocl_parts_are_ordered(p) || p->output_count > OPEN_FILES || o->late) {
+    if (!rocl_joint_is_ordered(p) || p->output_count > OPEN_FILES || o->late) {
         rocl_out_discard(file);
         return ROCL_OK;
     }
@@ -197,12 +197,12 @@ static rocl_status open_file(rocl_parts *p, output *o, rocl_error *err)
 }
 
 /* Rank 0 may know of it from another rank. */
-static rocl_status add_output(rocl_parts *p, const char *path, output **o, rocl_error *err)
+static rocl_status add_output(rocl_joint *p, const char *path, output **o, rocl_error *err)
 {
     pthread_mutex_lock(&p->lock);
-    *o = rocl_parts_find_output(p->outputs, p->output_count, path);
+    *o = rocl_joint_find_output(p->outputs, p->output_count, path);
     if (!*o || (*o)->all)
-        *o = rocl_parts_add_output(p, path);
+        *o = rocl_joint_add_output(p, path);
     rocl_status st = *o ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK && p->ranks)
         st = open_file(p, *o, err);
@@ -212,9 +212,9 @@ static rocl_status add_output(rocl_parts *p, const char *path, output **o, rocl_
     return st;
 }
 
-rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err)
+rocl_status rocl_joint_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err)
 {
-    rocl_parts *p = t->parts;
+    rocl_joint *p = t->joint;
     output *o;
     *out = NULL;
     if (!p)
@@ -224,10 +224,10 @@ rocl_status rocl_parts_out(rocl_trace *t, rocl_out **out, const char *path, rocl
         st = rocl_out_open_to(out, write_part, o, err);
     if (st == ROCL_OK)
         o->out = *out;
-    return st ? st : rocl_parts_pass(p, p->passed, err);
+    return st ? st : rocl_joint_complete(p, p->passed, err);
 }
 
-static output *find_open_output(rocl_parts *p, const rocl_out *out)
+static output *find_open_output(rocl_joint *p, const rocl_out *out)
 {
     output *o = NULL;
     pthread_mutex_lock(&p->lock);
@@ -238,52 +238,52 @@ static output *find_open_output(rocl_parts *p, const rocl_out *out)
     return o;
 }
 
-rocl_status rocl_parts_head(rocl_trace *t, rocl_out *out, const void *bytes, size_t n,
+rocl_status rocl_joint_head(rocl_trace *t, rocl_out *out, const void *bytes, size_t n,
                             rocl_error *err)
 {
-    output *o = t->parts ? find_open_output(t->parts, out) : NULL;
+    output *o = t->joint ? find_open_output(t->joint, out) : NULL;
     return o ? append_part(o, 0, bytes, n, err) : rocl_out_write(out, bytes, n, err);
 }
 
-rocl_status rocl_parts_promise(rocl_parts *p, const rocl_out *out, const rocl_capture *c,
-                               uint64_t n, rocl_parts_make_fn *make, void *ctx, rocl_error *err)
+rocl_status rocl_joint_promise(rocl_joint *p, const rocl_out *out, const rocl_capture *c,
+                               uint64_t n, rocl_joint_make_fn *make, void *ctx, rocl_error *err)
 {
     output *o = find_open_output(p, out);
     const promise by = {make, ctx};
     if (!o)
         return rocl_fail(err, ROCL_INTERNAL, "a part of no output");
     pthread_mutex_lock(&p->lock);
-    const rocl_status st = rocl_parts_note_promise(o, c->index + (uint64_t)1, n, &by, err);
+    const rocl_status st = rocl_joint_note_promise(o, c->index + (uint64_t)1, n, &by, err);
     pthread_mutex_unlock(&p->lock);
     return st;
 }
 
-void rocl_parts_front(rocl_parts *p)
+void rocl_joint_write_before_all(rocl_joint *p)
 {
     p->number = 0;
 }
 
-void rocl_parts_join_capture(rocl_parts *p, const rocl_capture *c)
+void rocl_joint_write_to(rocl_joint *p, const rocl_capture *c)
 {
     p->number = c->index + (uint64_t)1;
 }
 
-rocl_status rocl_parts_reach_capture(rocl_parts *p, const rocl_capture *c, rocl_error *err)
+rocl_status rocl_joint_advance_to(rocl_joint *p, const rocl_capture *c, rocl_error *err)
 {
     const uint64_t number = c->index + (uint64_t)1;
     const bool next = number > p->number;
     p->number = number;
-    return next ? rocl_parts_pass(p, number, err) : ROCL_OK;
+    return next ? rocl_joint_complete(p, number, err) : ROCL_OK;
 }
 
-void rocl_parts_tail(rocl_parts *p)
+void rocl_joint_write_after_all(rocl_joint *p)
 {
     p->number = p->trace->capture_count + 1;
 }
 
 /* ---- failures, on rank 0 --------------------------------------------------------------------- */
 
-static bool all_have(const rocl_parts *p, size_t flag)
+static bool all_have(const rocl_joint *p, size_t flag)
 {
     for (unsigned r = 1; r < rocl_team_size(p->team); r++)
         if (p->ranks[r].asked && !p->ranks[r].ended &&
@@ -292,7 +292,7 @@ static bool all_have(const rocl_parts *p, size_t flag)
     return true;
 }
 
-static void stop_ranks(rocl_parts *p, uint64_t from)
+static void stop_ranks(rocl_joint *p, uint64_t from)
 {
     uint8_t space[ROCL_TEAM_SHORT];
     const rocl_buf b = rocl_team_short(space, ROCL_TEAM_STOP, from);
@@ -303,7 +303,7 @@ static void stop_ranks(rocl_parts *p, uint64_t from)
 
 /* A failure that belongs to no capture ends everything. Returns whether it is the first, whose text
  * counts. */
-static bool note_status(rocl_parts *p, uint64_t capture, rocl_status st)
+static bool note_status(rocl_joint *p, uint64_t capture, rocl_status st)
 {
     if (p->status != ROCL_OK && capture >= p->failed)
         return false;
@@ -315,14 +315,14 @@ static bool note_status(rocl_parts *p, uint64_t capture, rocl_status st)
     return true;
 }
 
-void rocl_parts_note_failure(rocl_parts *p, uint64_t capture, rocl_status st, const rocl_error *err)
+void rocl_joint_note_failure(rocl_joint *p, uint64_t capture, rocl_status st, const rocl_error *err)
 {
     if (note_status(p, capture, st))
         rocl_error_copy(p->err, err);
 }
 
 /* What the user is told. */
-static rocl_status return_failure(const rocl_parts *p, rocl_error *err)
+static rocl_status return_failure(const rocl_joint *p, rocl_error *err)
 {
     if (p->status != ROCL_OK)
         rocl_error_copy(err, p->err);
@@ -331,7 +331,7 @@ static rocl_status return_failure(const rocl_parts *p, rocl_error *err)
 
 /* ---- notices, on rank 0 ---------------------------------------------------------------------- */
 
-static void add_notice(rocl_parts *p, uint64_t capture, char *text)
+static void add_notice(rocl_joint *p, uint64_t capture, char *text)
 {
     pthread_mutex_lock(&p->lock);
     if (text && ROCL_GROW(p->notices, p->notice_cap, p->notice_count + 1))
@@ -343,12 +343,12 @@ static void add_notice(rocl_parts *p, uint64_t capture, char *text)
 
 static void keep_notice(void *ctx, const char *text)
 {
-    rocl_parts *p = ctx;
+    rocl_joint *p = ctx;
     add_notice(p, p->at, strdup(text));
 }
 
 /* In the order in which one process would give them; those of a capture as they came. */
-static void give_notices(rocl_parts *p)
+static void give_notices(rocl_joint *p)
 {
     p->trace->opt.notice = p->notice;
     p->trace->opt.ctx = p->notice_ctx;
@@ -369,7 +369,7 @@ static void give_notices(rocl_parts *p)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static rocl_status send_counts(rocl_parts *p, rocl_error *err)
+static rocl_status send_counts(rocl_joint *p, rocl_error *err)
 {
     const rocl_trace *t = p->trace;
     const int64_t times[] = {t->first, t->last};
@@ -385,7 +385,7 @@ static rocl_status send_counts(rocl_parts *p, rocl_error *err)
     return rocl_team_reply(p->team, &b, err);
 }
 
-static rocl_status take_counts(rocl_parts *p, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_counts(rocl_joint *p, rocl_team_reader *r, rocl_error *err)
 {
     rocl_trace *t = p->trace;
     int64_t times[2];
@@ -405,7 +405,7 @@ static rocl_status take_counts(rocl_parts *p, rocl_team_reader *r, rocl_error *e
     return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
-static void take_error(rocl_parts *p, rocl_team_reader *r)
+static void take_error(rocl_joint *p, rocl_team_reader *r)
 {
     const uint64_t capture = rocl_team_number(r), status = rocl_team_number(r);
     const uint64_t n = rocl_team_number(r);
@@ -414,13 +414,13 @@ static void take_error(rocl_parts *p, rocl_team_reader *r)
         rocl_fail(p->err, (rocl_status)status, "%.*s", (int)n, (const char *)text);
 }
 
-static rocl_status take_parts(rocl_parts *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_parts(rocl_joint *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
 {
     const uint64_t sums = rocl_team_number(r);
     s->sums = sums < 64 ? calloc(sums + 1, sizeof *s->sums) : NULL;
     for (uint64_t i = 0; s->sums && i < sums; i++)
         s->sums[s->sum_count++] = rocl_team_number(r);
-    const rocl_status st = s->sums ? rocl_parts_take_news(p, s, r, err) : rocl_fail_memory(err);
+    const rocl_status st = s->sums ? rocl_joint_take_news(p, s, r, err) : rocl_fail_memory(err);
     if (st != ROCL_OK || r->bad)
         return st ? st : rocl_team_bad_message(err);
     rocl_buf_put(&s->facts, r->p, (size_t)(r->end - r->p));
@@ -430,18 +430,18 @@ static rocl_status take_parts(rocl_parts *p, rank_state *s, rocl_team_reader *r,
 }
 
 /* NEWS, and the news of PARTS. */
-static rocl_status take_news(rocl_parts *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
 {
     const bool last = (rocl_team_message)p->message.data[0] == ROCL_TEAM_PARTS;
     pthread_mutex_lock(&p->lock);
-    rocl_status st = last ? take_parts(p, s, r, err) : rocl_parts_take_news(p, s, r, err);
+    rocl_status st = last ? take_parts(p, s, r, err) : rocl_joint_take_news(p, s, r, err);
     if (st == ROCL_OK)
-        st = rocl_parts_advance(p, err);
+        st = rocl_joint_advance(p, err);
     pthread_mutex_unlock(&p->lock);
     return st;
 }
 
-static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader *r,
+static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_team_reader *r,
                                   rocl_error *err)
 {
     rank_state *s = &p->ranks[rank];
@@ -481,15 +481,15 @@ static rocl_status take_on_rank_0(rocl_parts *p, unsigned rank, rocl_team_reader
 }
 
 /* A failure counts for the current capture, and is reported when its bytes are written. */
-static void take_room(rocl_parts *p, rocl_team_reader *r)
+static void take_room(rocl_joint *p, rocl_team_reader *r)
 {
     pthread_mutex_lock(&p->lock);
     if (p->status == ROCL_OK)
-        p->status = rocl_parts_take_room(p, r, p->err);
+        p->status = rocl_joint_take_room(p, r, p->err);
     pthread_mutex_unlock(&p->lock);
 }
 
-static rocl_status take_on_other(rocl_parts *p, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_on_other(rocl_joint *p, rocl_team_reader *r, rocl_error *err)
 {
     uint64_t at;
     switch ((rocl_team_message)p->message.data[0]) {
@@ -517,7 +517,7 @@ static rocl_status take_on_other(rocl_parts *p, rocl_team_reader *r, rocl_error 
 }
 
 /* All messages that come within the time; holds team->receiving. */
-static rocl_status take_messages(rocl_parts *p, int milliseconds, rocl_error *err)
+static rocl_status take_messages(rocl_joint *p, int milliseconds, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     bool there = true;
@@ -535,12 +535,12 @@ static rocl_status take_messages(rocl_parts *p, int milliseconds, rocl_error *er
     if (st != ROCL_OK) {
         p->stop_at = 0;
         if (p->ranks)
-            rocl_parts_note_failure(p, 0, st, err);
+            rocl_joint_note_failure(p, 0, st, err);
     }
     return st;
 }
 
-rocl_status rocl_parts_wait(rocl_parts *p, rocl_error *err)
+rocl_status rocl_joint_wait(rocl_joint *p, rocl_error *err)
 {
     pthread_mutex_lock(&p->team->receiving);
     const rocl_status st = take_messages(p, 100, err);
@@ -549,27 +549,28 @@ rocl_status rocl_parts_wait(rocl_parts *p, rocl_error *err)
 }
 
 /* On rank 0, until all others have done what the flag says, or have ended. */
-rocl_status rocl_parts_wait_for_all(rocl_parts *p, size_t flag, rocl_error *err)
+rocl_status rocl_joint_wait_for_all(rocl_joint *p, size_t flag, rocl_error *err)
 {
     rocl_status st = p->team->broken ? p->status : ROCL_OK;
     while (st == ROCL_OK && !all_have(p, flag))
-        st = rocl_parts_wait(p, err);
+        st = rocl_joint_wait(p, err);
     return return_failure(p, err);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-const bool *rocl_parts_own(const rocl_parts *p)
+const bool *rocl_joint_own(const rocl_joint *p)
 {
     return p->own;
 }
 
-bool rocl_parts_leads(const rocl_parts *p)
+bool rocl_joint_leads(const rocl_joint *p)
 {
     return p->ranks;
 }
 
-static rocl_status start_rank(rocl_parts *p, const rocl_buf *world, unsigned rank, rocl_error *err)
+static rocl_status start_rank(rocl_joint *p, const rocl_buf *outline, unsigned rank,
+                              rocl_error *err)
 {
     const rocl_trace *t = p->trace;
     rocl_buf b = {0};
@@ -582,7 +583,7 @@ static rocl_status start_rank(rocl_parts *p, const rocl_buf *world, unsigned ran
     rocl_buf_varint(&b, rocl_deal_number(t->deal));
     rocl_buf_byte(&b, t->opt.args);
     rocl_buf_byte(&b, t->opt.collectives);
-    rocl_world_put(&b, world, t, rank);
+    rocl_outline_put(&b, outline, t, rank);
     rocl_team_put_text(&b, p->all_folder ? p->all_folder : "",
                        p->all_folder ? strlen(p->all_folder) : 0);
     rocl_filter_put_state(t->filter, &b);
@@ -594,25 +595,25 @@ static rocl_status start_rank(rocl_parts *p, const rocl_buf *world, unsigned ran
     return st;
 }
 
-rocl_status rocl_parts_start(rocl_parts *p, rocl_error *err)
+rocl_status rocl_joint_start(rocl_joint *p, rocl_error *err)
 {
-    rocl_buf world = {0};
-    rocl_status st = rocl_world_make(&world, p->trace, err);
+    rocl_buf outline = {0};
+    rocl_status st = rocl_outline_make(&outline, p->trace, err);
     p->started = true;
     for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++)
-        st = start_rank(p, &world, r, err);
-    rocl_buf_free(&world);
+        st = start_rank(p, &outline, r, err);
+    rocl_buf_free(&outline);
     p->trace->opt.notice = p->notice ? keep_notice : NULL;
     p->trace->opt.ctx = p;
-    return st ? st : rocl_parts_pass(p, p->passed, err);
+    return st ? st : rocl_joint_complete(p, p->passed, err);
 }
 
-bool rocl_parts_started(const rocl_parts *p)
+bool rocl_joint_started(const rocl_joint *p)
 {
     return p->started;
 }
 
-void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes)
+void rocl_joint_begin(rocl_joint *p, const rocl_capture *c, bool *goes)
 {
     p->at = c->index;
     p->number = p->at + 1;
@@ -620,17 +621,17 @@ void rocl_parts_begin(rocl_parts *p, const rocl_capture *c, bool *goes)
 }
 
 /* Rank 0 shows how far the others are. */
-rocl_status rocl_parts_end(rocl_parts *p, const rocl_capture *c, bool joins_next, rocl_error *err)
+rocl_status rocl_joint_end(rocl_joint *p, const rocl_capture *c, bool joins_next, rocl_error *err)
 {
     uint8_t space[ROCL_TEAM_SHORT];
     rocl_buf b = rocl_team_short(space, ROCL_TEAM_DONE, c->index);
     rocl_status st = ROCL_OK;
-    if (p->order == ROCL_PARTS_AS_READ && !joins_next)
-        st = rocl_parts_pass(p, c->index + (uint64_t)2, err);
+    if (p->order == ROCL_JOINT_AS_READ && !joins_next)
+        st = rocl_joint_complete(p, c->index + (uint64_t)2, err);
     return st || p->ranks ? st : rocl_team_reply(p->team, &b, err);
 }
 
-rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err)
+rocl_status rocl_joint_poll(rocl_joint *p, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     if (pthread_mutex_trylock(&p->team->receiving) == 0) {
@@ -643,7 +644,7 @@ rocl_status rocl_parts_look(rocl_parts *p, rocl_error *err)
 }
 
 /* From here on the progress is that of the other ranks. */
-static void show_others(rocl_parts *p)
+static void show_others(rocl_joint *p)
 {
     uint64_t others = 0;
     for (size_t i = 0; i < p->trace->capture_count; i++)
@@ -654,55 +655,55 @@ static void show_others(rocl_parts *p)
     p->waiting = true;
 }
 
-rocl_status rocl_parts_read(rocl_parts *p, rocl_status st, rocl_error *err)
+rocl_status rocl_joint_end_reading(rocl_joint *p, rocl_status st, rocl_error *err)
 {
     if (!p->ranks) {
         p->trace->opt.notice = NULL; /* rank 0 gives all further notices */
         return st ? st : send_counts(p, err);
     }
     if (st != ROCL_OK && p->at < p->stop_at)
-        rocl_parts_note_failure(p, p->at, st, err);
+        rocl_joint_note_failure(p, p->at, st, err);
     show_others(p);
-    st = rocl_parts_wait_for_all(p, offsetof(rank_state, read), err);
+    st = rocl_joint_wait_for_all(p, offsetof(rank_state, read), err);
     give_notices(p);
     return st;
 }
 
-uint32_t rocl_parts_capture(const rocl_parts *p)
+uint32_t rocl_joint_capture(const rocl_joint *p)
 {
     return (uint32_t)p->at;
 }
 
-bool rocl_parts_stopped(const rocl_parts *p)
+bool rocl_joint_stopped(const rocl_joint *p)
 {
     return p->at >= p->stop_at || p->team->broken;
 }
 
-void rocl_parts_end_all(rocl_parts *p)
+void rocl_joint_end_all(rocl_joint *p)
 {
     if (!p || !p->ranks || !p->started)
         return;
     if (!all_have(p, offsetof(rank_state, ended)))
         stop_ranks(p, 0); /* no use to go on */
     while (!p->team->broken && !all_have(p, offsetof(rank_state, ended)))
-        rocl_parts_wait(p, NULL);
+        rocl_joint_wait(p, NULL);
     give_notices(p);
 }
 
-void rocl_parts_free(rocl_parts *p)
+void rocl_joint_free(rocl_joint *p)
 {
     if (!p)
         return;
-    rocl_parts_end_all(p);
+    rocl_joint_end_all(p);
     for (unsigned r = 0; p->ranks && r < rocl_team_size(p->team); r++) {
         for (size_t i = 0; i < p->ranks[r].output_count; i++)
-            rocl_parts_free_output(p->ranks[r].outputs[i]);
+            rocl_joint_free_output(p->ranks[r].outputs[i]);
         free(p->ranks[r].outputs);
         free(p->ranks[r].sums);
         rocl_buf_free(&p->ranks[r].facts);
     }
     for (size_t i = 0; i < p->output_count; i++)
-        rocl_parts_free_output(p->outputs[i]);
+        rocl_joint_free_output(p->outputs[i]);
     if (p->fd >= 0)
         close(p->fd);
     if (p->shown.path && p->team->broken) /* rank 0 can no longer remove it */
@@ -713,7 +714,7 @@ void rocl_parts_free(rocl_parts *p)
     rocl_buf_free(&p->request);
     pthread_mutex_destroy(&p->lock);
     rocl_error_free(p->err);
-    p->trace->parts = NULL;
+    p->trace->joint = NULL;
     free(p->all_folder);
     free(p->outputs);
     free(p->ranks);
@@ -723,93 +724,93 @@ void rocl_parts_free(rocl_parts *p)
 
 /* ---- what they collect ----------------------------------------------------------------------- */
 
-rocl_status rocl_parts_collect(rocl_trace *t, rocl_buf *request, bool *leads, rocl_error *err)
+rocl_status rocl_joint_collect(rocl_trace *t, rocl_buf *request, bool *leads, rocl_error *err)
 {
     rocl_status st = request->failed ? rocl_fail_memory(err) : lead_parts(t, leads, err);
     if (st == ROCL_OK && *leads) {
-        t->parts->request = *request;
+        t->joint->request = *request;
         *request = (rocl_buf){0};
     }
     rocl_buf_free(request);
     return st;
 }
 
-void rocl_parts_set_request(rocl_parts *p, const uint8_t *bytes, size_t n)
+void rocl_joint_set_request(rocl_joint *p, const uint8_t *bytes, size_t n)
 {
     rocl_buf_put(&p->request, bytes, n);
 }
 
-rocl_team_reader rocl_parts_request(const rocl_parts *p)
+rocl_team_reader rocl_joint_request(const rocl_joint *p)
 {
     return (rocl_team_reader){p->request.data,
                               p->request.data ? p->request.data + p->request.len : NULL,
                               p->request.failed};
 }
 
-bool rocl_parts_reads(const rocl_parts *p, unsigned rank)
+bool rocl_joint_reads(const rocl_joint *p, unsigned rank)
 {
     return p->ranks[rank].asked;
 }
 
-rocl_status rocl_parts_ask(rocl_parts *p, unsigned rank, const rocl_buf *question, rocl_error *err)
+rocl_status rocl_joint_ask(rocl_joint *p, unsigned rank, const rocl_buf *question, rocl_error *err)
 {
     const rocl_status st = rocl_team_send(p->team, rank, question, err);
     p->ranks[rank].answered = false;
     if (st != ROCL_OK)
-        rocl_parts_note_failure(p, 0, st, err);
+        rocl_joint_note_failure(p, 0, st, err);
     return st;
 }
 
-rocl_status rocl_parts_ask_all(rocl_parts *p, const rocl_buf *question, rocl_error *err)
+rocl_status rocl_joint_ask_all(rocl_joint *p, const rocl_buf *question, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++)
-        if (rocl_parts_reads(p, r))
-            st = rocl_parts_ask(p, r, question, err);
+        if (rocl_joint_reads(p, r))
+            st = rocl_joint_ask(p, r, question, err);
     return st;
 }
 
-void rocl_parts_listen(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx)
+void rocl_joint_listen(rocl_joint *p, rocl_joint_hear_fn *hear, void *ctx)
 {
     p->hear = hear;
     p->hear_ctx = ctx;
 }
 
-rocl_status rocl_parts_hear(rocl_parts *p, rocl_parts_hear_fn *hear, void *ctx, rocl_error *err)
+rocl_status rocl_joint_hear(rocl_joint *p, rocl_joint_hear_fn *hear, void *ctx, rocl_error *err)
 {
-    rocl_parts_listen(p, hear, ctx);
-    const rocl_status st = rocl_parts_wait_for_all(p, offsetof(rank_state, answered), err);
+    rocl_joint_listen(p, hear, ctx);
+    const rocl_status st = rocl_joint_wait_for_all(p, offsetof(rank_state, answered), err);
     p->hear = NULL;
     return st;
 }
 
-rocl_status rocl_parts_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err)
+rocl_status rocl_joint_question(rocl_joint *p, rocl_team_reader *question, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     p->place.len = 0;
     while (st == ROCL_OK && !p->place.len && p->stop_at)
-        st = rocl_parts_wait(p, err);
+        st = rocl_joint_wait(p, err);
     *question = (rocl_team_reader){NULL, NULL, false};
     if (st == ROCL_OK && p->place.len)
         *question = (rocl_team_reader){p->place.data + 1, p->place.data + p->place.len, false};
     return st;
 }
 
-rocl_status rocl_parts_next_question(rocl_parts *p, rocl_team_reader *question, rocl_error *err)
+rocl_status rocl_joint_next_question(rocl_joint *p, rocl_team_reader *question, rocl_error *err)
 {
-    const rocl_status st = rocl_parts_question(p, question, err);
+    const rocl_status st = rocl_joint_question(p, question, err);
     return st == ROCL_OK && !question->p ? rocl_fail(err, ROCL_INTERNAL, "stopped") : st;
 }
 
-rocl_status rocl_parts_end_answer(rocl_parts *p, rocl_error *err)
+rocl_status rocl_joint_end_answer(rocl_joint *p, rocl_error *err)
 {
     uint8_t space[1];
     rocl_buf b = ROCL_BUF_IN(space);
     rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
-    return rocl_parts_answer(p, &b, err);
+    return rocl_joint_answer(p, &b, err);
 }
 
-rocl_status rocl_parts_answer(rocl_parts *p, rocl_buf *answer, rocl_error *err)
+rocl_status rocl_joint_answer(rocl_joint *p, rocl_buf *answer, rocl_error *err)
 {
     return rocl_team_reply(p->team, answer, err);
 }

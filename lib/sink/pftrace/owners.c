@@ -20,7 +20,7 @@ static size_t begin_packet(rocl_buf *b, uint32_t machine_id)
     return packet;
 }
 
-static size_t begin_packet_of(const pf_world *w, rocl_buf *b, uint32_t process)
+static size_t begin_packet_of(const pf_owners *w, rocl_buf *b, uint32_t process)
 {
     return begin_packet(b, pf_machine_id(w, rocl_machine_of(w->capture, process)));
 }
@@ -35,7 +35,7 @@ static void put_fact(rocl_buf *b, const rocl_trace *t, const char *key, uint32_t
     rocl_pb_end(b, extra);
 }
 
-static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
+static void describe_gpu(pf_owners *w, rocl_buf *b, const rocl_gpu *g)
 {
     const rocl_trace *t = w->trace;
     const rocl_agent *a = rocl_gpu_agent(t, g);
@@ -64,7 +64,7 @@ static void describe_gpu(pf_world *w, rocl_buf *b, const rocl_gpu *g)
     rocl_pb_end(b, at);
 }
 
-static void describe_system(const pf_world *w, rocl_buf *b, const rocl_node *n)
+static void describe_system(const pf_owners *w, rocl_buf *b, const rocl_node *n)
 {
     const uint32_t texts[][2] = {{UTSNAME_SYSTEM, n->system_name},
                                  {UTSNAME_VERSION, n->version},
@@ -79,7 +79,7 @@ static void describe_system(const pf_world *w, rocl_buf *b, const rocl_node *n)
     rocl_pb_end(b, at);
 }
 
-static void describe_machine(pf_world *w, uint32_t machine)
+static void describe_machine(pf_owners *w, uint32_t machine)
 {
     const rocl_trace *t = w->trace;
     const rocl_node node = rocl_node_of_machine(t, machine);
@@ -107,7 +107,7 @@ static void describe_machine(pf_world *w, uint32_t machine)
 /* ---- processes and threads ---- */
 
 /* Readers take the command line from the process tree only. */
-static void describe_command(pf_world *w, uint32_t index, int64_t start)
+static void describe_command(pf_owners *w, uint32_t index, int64_t start)
 {
     const rocl_process *p = &w->capture->processes[index];
     rocl_buf *b = rocl_piped_buf(w->file);
@@ -130,7 +130,7 @@ static void describe_command(pf_world *w, uint32_t index, int64_t start)
 }
 
 /* "train", or "train (rank 3, node1)" if there are several, as labels are not visible at once. */
-static void name_process(const pf_world *w, uint32_t index, char *name, size_t size)
+static void name_process(const pf_owners *w, uint32_t index, char *name, size_t size)
 {
     const rocl_process *p = &w->capture->processes[index];
     bool machines = w->trace->machine_count > 1, several = w->process_total > 1;
@@ -145,7 +145,7 @@ static void name_process(const pf_world *w, uint32_t index, char *name, size_t s
         snprintf(name, size, "%s", program);
 }
 
-static void describe_process(pf_world *w, uint32_t index)
+static void describe_process(pf_owners *w, uint32_t index)
 {
     const rocl_process *p = &w->capture->processes[index];
     char name[600], label[64];
@@ -177,7 +177,7 @@ static void describe_process(pf_world *w, uint32_t index)
     rocl_pb_end(b, packet);
 }
 
-void pf_describe_host(pf_world *w, uint32_t index)
+void pf_describe_host(pf_owners *w, uint32_t index)
 {
     const rocl_capture *c = w->capture;
     uint32_t thread, process = rocl_host_process(c, index, &thread);
@@ -215,7 +215,7 @@ void pf_describe_host(pf_world *w, uint32_t index)
 
 /* ---- further tracks ---- */
 
-uint64_t pf_new_track(pf_part *p, uint64_t parent, const char *name, const pf_unit *unit)
+uint64_t pf_new_track(pf_drawing *p, uint64_t parent, const char *name, const pf_unit *unit)
 {
     rocl_buf *b = p->seq.block;
     uint64_t uuid = pf_number(&p->uuids);
@@ -257,7 +257,7 @@ static uint64_t count_hosts(const rocl_capture *c)
 }
 
 /* For each capture the sums of those before it; the total comes last. */
-static void number_captures(pf_world *w)
+static void number_captures(pf_owners *w)
 {
     const rocl_trace *t = w->trace;
     pf_place sum = {.first_sequence = DESCRIPTOR_SEQUENCE + 1};
@@ -274,7 +274,7 @@ static void number_captures(pf_world *w)
         sum.first_process += c->process_count;
         sum.first_host += count_hosts(c);
         sum.first_sequence += rocl_timeline_sequences_max(c);
-        sum.first_piece += ROCL_DRAWN_PARTS_MAX;
+        sum.first_piece += ROCL_DRAWN_AT_ONCE_MAX;
     }
     w->sequences = sum.first_sequence - w->places[0].first_sequence;
     /* Tracks of processes come first, then those of threads, then all others. */
@@ -285,7 +285,7 @@ static void number_captures(pf_world *w)
     w->first_track = w->places[t->capture_count].first_host;
 }
 
-static rocl_status number_processes(pf_world *w, rocl_error *err)
+static rocl_status number_processes(pf_owners *w, rocl_error *err)
 {
     const rocl_trace *t = w->trace;
     rocl_map taken = {0};
@@ -302,7 +302,7 @@ static rocl_status number_processes(pf_world *w, rocl_error *err)
     return w->pids ? st : rocl_fail_memory(err);
 }
 
-uint32_t pf_agent_label(const pf_world *w, uint32_t agent)
+uint32_t pf_agent_label(const pf_owners *w, uint32_t agent)
 {
     const rocl_gpu *g = rocl_gpu_of(w->capture, agent);
     return g                                 ? w->gpu_labels[g - w->trace->gpus]
@@ -312,9 +312,9 @@ uint32_t pf_agent_label(const pf_world *w, uint32_t agent)
 
 /* ---- open, next capture, close ---- */
 
-rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_error *err)
+rocl_status pf_owners_open(pf_owners *w, rocl_trace *t, rocl_piped *file, rocl_error *err)
 {
-    *w = (pf_world){.trace = t, .file = file};
+    *w = (pf_owners){.trace = t, .file = file};
     for (size_t i = 0; i < t->capture_count; i++)
         w->process_total += t->captures[i]->pub.process_count;
     w->describers = calloc(t->machine_count + 1, sizeof *w->describers);
@@ -337,7 +337,7 @@ rocl_status pf_world_open(pf_world *w, rocl_trace *t, rocl_piped *file, rocl_err
     return number_processes(w, err);
 }
 
-static void forget_capture(pf_world *w)
+static void forget_capture(pf_owners *w)
 {
     free(w->processes);
     free(w->host_tracks);
@@ -345,7 +345,7 @@ static void forget_capture(pf_world *w)
     w->host_tracks = NULL;
 }
 
-void pf_world_close(pf_world *w)
+void pf_owners_close(pf_owners *w)
 {
     forget_capture(w);
     free(w->describers);
@@ -356,7 +356,7 @@ void pf_world_close(pf_world *w)
     free(w->pids);
 }
 
-rocl_status pf_world_capture(pf_world *w, const rocl_capture *c, rocl_error *err)
+rocl_status pf_owners_capture(pf_owners *w, const rocl_capture *c, rocl_error *err)
 {
     forget_capture(w);
     w->capture = c;

@@ -1,8 +1,8 @@
 /* What each rank of a team that writes must know of all captures: their order and machines, their
  * processes and agents, and how many threads and counters they have. Outputs number and name things
  * by it. */
-#ifndef ROCL_TRACE_WORLD_H
-#define ROCL_TRACE_WORLD_H
+#ifndef ROCL_TRACE_OUTLINE_H
+#define ROCL_TRACE_OUTLINE_H
 
 #include "base/map.h"
 #include "model/trace.h"
@@ -49,25 +49,25 @@ void rocl_defs_free(rocl_defs_reader *d);
 rocl_status rocl_defs_get(rocl_defs_reader *d, rocl_model_capture *c, rocl_error *err);
 void rocl_defs_get_kernels(const rocl_defs_reader *d, rocl_capture *c);
 
-/* ---- the world ------------------------------------------------------------------------------- */
+/* ---- the outline ----------------------------------------------------------------------------- */
 
 /* Appends what all ranks must know. */
-rocl_status rocl_world_make(rocl_buf *world, const rocl_trace *t, rocl_error *err);
+rocl_status rocl_outline_make(rocl_buf *outline, const rocl_trace *t, rocl_error *err);
 /* Appends that, and which of rank 0's captures the rank reads. */
-void rocl_world_put(rocl_buf *to, const rocl_buf *world, const rocl_trace *t, unsigned rank);
+void rocl_outline_put(rocl_buf *to, const rocl_buf *outline, const rocl_trace *t, unsigned rank);
 
 /* Finds a capture of the rank's own trace: the nth of an input, with that guid. NULL: there is
  * none. */
-typedef rocl_model_capture *rocl_world_find_fn(void *ctx, uint64_t input, uint64_t nth,
-                                               const char *guid, size_t len);
+typedef rocl_model_capture *rocl_outline_find_fn(void *ctx, uint64_t input, uint64_t nth,
+                                                 const char *guid, size_t len);
 
 /* Makes the captures of a rank's trace those of rank 0's: its own are where they belong, with their
  * clocks; of the others there are only definitions. own: by capture, freed by the caller; NULL
  * after a failure. ROCL_INPUT: an input is not what rank 0 has opened. */
-rocl_status rocl_world_take(rocl_trace *t, rocl_team_reader *from, rocl_world_find_fn *find,
-                            void *ctx, bool **own, rocl_error *err);
+rocl_status rocl_outline_take(rocl_trace *t, rocl_team_reader *from, rocl_outline_find_fn *find,
+                              void *ctx, bool **own, rocl_error *err);
 
 /* Sets the clock of a capture as rocl_deal_put_clock() has put it, once. */
-void rocl_world_take_clock(rocl_model_capture *c, rocl_team_reader *from);
+void rocl_outline_take_clock(rocl_model_capture *c, rocl_team_reader *from);
 
 #endif

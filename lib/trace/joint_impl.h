@@ -1,8 +1,8 @@
-/* Shared by the run of all ranks (parts.c), outputs.c and place.c. */
-#ifndef ROCL_TRACE_PARTS_IMPL_H
-#define ROCL_TRACE_PARTS_IMPL_H
+/* Shared by the run of all ranks (joint.c), outputs.c and place.c. */
+#ifndef ROCL_TRACE_JOINT_IMPL_H
+#define ROCL_TRACE_JOINT_IMPL_H
 
-#include "trace/parts.h"
+#include "trace/joint.h"
 
 #include <stdatomic.h>
 
@@ -24,7 +24,7 @@ typedef struct part {
 
 /* Makes a part when its place is known. */
 typedef struct promise {
-    rocl_parts_make_fn *make;
+    rocl_joint_make_fn *make;
     void *ctx;
 } promise;
 
@@ -39,7 +39,7 @@ typedef struct room {
 
 /* An output of this rank; on rank 0 also those that only others have, and those of others. */
 typedef struct output {
-    struct rocl_parts *all;
+    struct rocl_joint *all;
     char *path;
     const rocl_out *out; /* the sink's; NULL: it is finished */
     part *parts;         /* in the order in which they were written */
@@ -80,7 +80,7 @@ typedef struct notice {
     char *text;
 } notice;
 
-struct rocl_parts {
+struct rocl_joint {
     rocl_trace *trace;
     rocl_team *team;
     bool *own;
@@ -92,7 +92,7 @@ struct rocl_parts {
     output **outputs;
     size_t output_count, output_cap;
     size_t outputs_told;
-    rocl_parts_order order;
+    rocl_joint_order order;
     uint64_t passed;               /* of this rank */
     atomic_uint_least64_t at;      /* the capture at hand */
     atomic_uint_least64_t number;  /* of the part that is written */
@@ -109,7 +109,7 @@ struct rocl_parts {
                            placing */
     uint64_t failed;
     rocl_error *err;
-    rocl_parts_hear_fn *hear; /* of answers, while they are waited for */
+    rocl_joint_hear_fn *hear; /* of answers, while they are waited for */
     void *hear_ctx;
     rocl_notice_fn *notice; /* the user's function; notices are held back meanwhile */
     void *notice_ctx;
@@ -125,24 +125,24 @@ struct rocl_parts {
 };
 
 /* NULL: memory is out. */
-output *rocl_parts_add_output(rocl_parts *p, const char *path);
-output *rocl_parts_find_output(output *const *all, size_t count, const char *path);
-void rocl_parts_free_output(output *o);
+output *rocl_joint_add_output(rocl_joint *p, const char *path);
+output *rocl_joint_find_output(output *const *all, size_t count, const char *path);
+void rocl_joint_free_output(output *o);
 /* On rank 0: the file that is to become an output, and its folder. */
-rocl_status rocl_parts_make_file(rocl_out **out, const char *path, rocl_error *err);
+rocl_status rocl_joint_make_file(rocl_out **out, const char *path, rocl_error *err);
 /* False and errno. */
-bool rocl_parts_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n);
+bool rocl_joint_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n);
 /* To the end of a list. NULL: memory is out. */
-output *rocl_parts_list_output(output ***all, size_t *count, size_t *cap, const char *path);
+output *rocl_joint_list_output(output ***all, size_t *count, size_t *cap, const char *path);
 
 /* On rank 0: the first failure, in the order of captures, counts; 0: of what is no capture's fault.
  */
-void rocl_parts_note_failure(rocl_parts *p, uint64_t capture, rocl_status st,
+void rocl_joint_note_failure(rocl_joint *p, uint64_t capture, rocl_status st,
                              const rocl_error *err);
 /* Takes messages that come within 100 ms. */
-rocl_status rocl_parts_wait(rocl_parts *p, rocl_error *err);
+rocl_status rocl_joint_wait(rocl_joint *p, rocl_error *err);
 /* On rank 0, until all others have done what the flag of rank_state says, or have ended. */
-rocl_status rocl_parts_wait_for_all(rocl_parts *p, size_t flag, rocl_error *err);
+rocl_status rocl_joint_wait_for_all(rocl_joint *p, size_t flag, rocl_error *err);
 
 /* The most files that may stay open while they wait for their names. */
 enum { OPEN_FILES = 64 };
@@ -150,28 +150,28 @@ enum { OPEN_FILES = 64 };
 /* ---- what is written in its place while captures are read (outputs.c), with p->lock held ---- */
 
 /* Appends bytes of a part to what the rank has, at its place in the output if that is known. */
-rocl_status rocl_parts_append(output *o, uint64_t number, const void *bytes, size_t n,
+rocl_status rocl_joint_append(output *o, uint64_t number, const void *bytes, size_t n,
                               rocl_error *err);
 /* The same of one that is not made yet. */
-rocl_status rocl_parts_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
+rocl_status rocl_joint_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
                                     rocl_error *err);
 /* Does it help to report what is complete? The other functions may be called in any case. */
-bool rocl_parts_are_ordered(const rocl_parts *p);
+bool rocl_joint_is_ordered(const rocl_joint *p);
 /* Appends news for rank 0 to a message: outputs, and parts of smaller numbers. */
-void rocl_parts_put_news(rocl_parts *p, uint64_t passed, rocl_buf *to);
-rocl_status rocl_parts_take_news(rocl_parts *p, rank_state *s, rocl_team_reader *r,
+void rocl_joint_put_news(rocl_joint *p, uint64_t passed, rocl_buf *to);
+rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r,
                                  rocl_error *err);
 /* On rank 0, when more is complete: tells the rank whose turn it is where its parts belong. */
-rocl_status rocl_parts_advance(rocl_parts *p, rocl_error *err);
+rocl_status rocl_joint_advance(rocl_joint *p, rocl_error *err);
 /* On another rank: handles that message. */
-rocl_status rocl_parts_take_room(rocl_parts *p, rocl_team_reader *r, rocl_error *err);
+rocl_status rocl_joint_take_room(rocl_joint *p, rocl_team_reader *r, rocl_error *err);
 
 /* ---- the same, without p->lock ---- */
 
 /* Parts of this rank of smaller numbers are complete. */
-rocl_status rocl_parts_pass(rocl_parts *p, uint64_t passed, rocl_error *err);
+rocl_status rocl_joint_complete(rocl_joint *p, uint64_t passed, rocl_error *err);
 
 /* On another rank: the file that rank 0 has shown is removed if rank 0 ends first. */
-void rocl_parts_note_shown(rocl_parts *p, const char *file);
+void rocl_joint_note_shown(rocl_joint *p, const char *file);
 
 #endif

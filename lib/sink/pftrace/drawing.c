@@ -7,11 +7,11 @@
 
 /* ---- what the timeline draws ----------------------------------------------------------------- */
 
-static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_error *err)
+static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *err)
 {
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     const pf_sink *s = p->sink;
-    const pf_world *w = &s->world;
+    const pf_owners *w = &s->owners;
     const uint64_t sequence = w->at->first_sequence + base->at;
     const uint64_t nth = sequence - w->places[0].first_sequence; /* of the trace */
     (void)err;
@@ -33,10 +33,10 @@ static rocl_status begin_sequence(rocl_timeline_part *base, int64_t from, rocl_e
     return ROCL_OK;
 }
 
-static rocl_status define_track(rocl_timeline_part *base, const rocl_track *t, uint64_t *id,
+static rocl_status define_track(rocl_drawing *base, const rocl_track *t, uint64_t *id,
                                 rocl_error *err)
 {
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     char name[64];
     (void)err;
     if (t->kind > ROCL_TRACK_THREAD) {
@@ -94,23 +94,23 @@ static uint64_t estimate_bytes(const rocl_sequence *s)
     }
 }
 
-static void open_part(rocl_timeline_part *base, void *sink)
+static void open_part(rocl_drawing *base, void *sink)
 {
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     p->sink = sink;
-    p->piece_id = base->piece ? (uint32_t)(p->sink->world.at->first_piece + base->number) : 0;
+    p->piece_id = base->piece ? (uint32_t)(p->sink->owners.at->first_piece + base->number) : 0;
     p->seq.trace = p->sink->trace;
 }
 
-static void close_part(rocl_timeline_part *base, uint64_t lanes)
+static void close_part(rocl_drawing *base, uint64_t lanes)
 {
     (void)lanes;
-    pf_seq_free(&pf_part_of(base)->seq);
+    pf_seq_free(&pf_drawing_of(base)->seq);
 }
 
-static void begin_block(rocl_timeline_part *base, rocl_buf *block)
+static void begin_block(rocl_drawing *base, rocl_buf *block)
 {
-    pf_part *p = pf_part_of(base);
+    pf_drawing *p = pf_drawing_of(base);
     p->seq.block = block ? block : rocl_piped_buf(&p->sink->file);
     base->filled = &p->seq.block->len;
 }
@@ -130,7 +130,7 @@ static rocl_status flush_file(void *sink, bool all, rocl_error *err)
     return pf_flush(&((pf_sink *)sink)->file, all, err);
 }
 
-static const rocl_drawing_ops drawing_ops = {.part_size = sizeof(pf_part),
+static const rocl_drawing_ops drawing_ops = {.drawing_size = sizeof(pf_drawing),
                                              .weigh = estimate_bytes,
                                              .least = LEAST_PART_BYTES,
                                              .full = PF_BLOCK,
@@ -144,6 +144,6 @@ rocl_status pf_write_sequences(pf_sink *p, rocl_error *err)
     const rocl_timeline *t = &p->timeline;
     for (size_t i = 0; i < t->sequence_count; i++)
         if (rocl_sequence_kind_of(t->sequences[i].number) == ROCL_SEQUENCE_HOST)
-            pf_describe_host(&p->world, rocl_sequence_index(t->sequences[i].number));
+            pf_describe_host(&p->owners, rocl_sequence_index(t->sequences[i].number));
     return rocl_draw_capture(t, &drawing_ops, p, p->file.pipe, pf_can_cut_work(p), &p->counts, err);
 }

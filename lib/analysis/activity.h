@@ -1,18 +1,18 @@
 /* What GPU work is a part of - computing, communication, copies - and the times in which any of
  * a part ran. */
-#ifndef ROCL_ANALYSIS_PARTS_H
-#define ROCL_ANALYSIS_PARTS_H
+#ifndef ROCL_ANALYSIS_ACTIVITY_H
+#define ROCL_ANALYSIS_ACTIVITY_H
 
 #include "base/map.h"
 #include "model/kernel_class.h"
 #include "model/trace.h"
 
-typedef enum rocl_part {
-    ROCL_PART_COMPUTE,
-    ROCL_PART_COMMUNICATION,
-    ROCL_PART_COPY,
-    ROCL_PARTS
-} rocl_part;
+typedef enum rocl_activity {
+    ROCL_ACTIVITY_COMPUTE,
+    ROCL_ACTIVITY_COMMUNICATION,
+    ROCL_ACTIVITY_COPY,
+    ROCL_ACTIVITIES
+} rocl_activity;
 
 /* A union of intervals that come by start: only what reaches beyond it is added. */
 typedef struct rocl_cover {
@@ -47,15 +47,15 @@ static inline void rocl_covers_begin(rocl_cover covers[ROCL_UNIONS])
 }
 
 /* Work by start. */
-static inline void rocl_covers_extend(rocl_cover covers[ROCL_UNIONS], rocl_part part, int64_t start,
-                                      int64_t end)
+static inline void rocl_covers_extend(rocl_cover covers[ROCL_UNIONS], rocl_activity part,
+                                      int64_t start, int64_t end)
 {
     static const uint32_t parts[ROCL_UNIONS] = {
-        [ROCL_UNION_COMPUTE] = 1 << ROCL_PART_COMPUTE,
-        [ROCL_UNION_KERNELS] = 1 << ROCL_PART_COMPUTE | 1 << ROCL_PART_COMMUNICATION,
-        [ROCL_UNION_COPY] = 1 << ROCL_PART_COPY,
-        [ROCL_UNION_ALL] = (1 << ROCL_PARTS) - 1,
-        [ROCL_UNION_COMMUNICATION] = 1 << ROCL_PART_COMMUNICATION,
+        [ROCL_UNION_COMPUTE] = 1 << ROCL_ACTIVITY_COMPUTE,
+        [ROCL_UNION_KERNELS] = 1 << ROCL_ACTIVITY_COMPUTE | 1 << ROCL_ACTIVITY_COMMUNICATION,
+        [ROCL_UNION_COPY] = 1 << ROCL_ACTIVITY_COPY,
+        [ROCL_UNION_ALL] = (1 << ROCL_ACTIVITIES) - 1,
+        [ROCL_UNION_COMMUNICATION] = 1 << ROCL_ACTIVITY_COMMUNICATION,
     };
     for (unsigned i = 0; i < ROCL_UNIONS; i++)
         if (parts[i] >> part & 1)
@@ -64,19 +64,19 @@ static inline void rocl_covers_extend(rocl_cover covers[ROCL_UNIONS], rocl_part 
 
 /* The part of a kernel. Names are classified once for each `known`, which is for one thread; free
  * it with rocl_ids_free(). False: memory is out. */
-static inline bool rocl_find_part(const rocl_trace *t, rocl_ids *known, uint32_t kernel,
-                                  rocl_part *out)
+static inline bool rocl_find_activity(const rocl_trace *t, rocl_ids *known, uint32_t kernel,
+                                      rocl_activity *out)
 {
     const uint32_t part = rocl_ids_get(known, kernel);
     if (part != ROCL_NONE) {
-        *out = (rocl_part)part;
+        *out = (rocl_activity)part;
         return true;
     }
     size_t n;
     const char *name = rocl_strings_get(t->strings, kernel, &n);
     *out = rocl_classify_kernel(t->classes, name, n) == ROCL_CLASS_COMMUNICATION
-               ? ROCL_PART_COMMUNICATION
-               : ROCL_PART_COMPUTE;
+               ? ROCL_ACTIVITY_COMMUNICATION
+               : ROCL_ACTIVITY_COMPUTE;
     return rocl_ids_put(known, kernel, *out);
 }
 
