@@ -33,8 +33,14 @@ for folder in lib/*/; do
             grep -vE '#include "[^/"]*_calls\.h"'
     )"
 done
+rooms=$(printf '%s\n' "$layers" | sed 's/:.*//' | paste -sd'|')
+check "lib has the folders of the table in lib/README.md" "$(
+    printf '%s\n' "$layers" | while IFS=: read -r room _; do
+        [ -d "lib/$room" ] || echo "lib/$room is not there"
+    done
+)"
 check "tools include no other header of the library than rocline.h" "$(
-    grep -rnE '^#include "' tools --include='*.[ch]' | grep -E '"(base|model|format|source|filter|trace|timeline|sink|table|analysis|merge|legacy|capture)/'
+    grep -rnE "^#include [\"<](\.\./|lib/)*($rooms)/" tools --include='*.[ch]'
 )"
 check "lib holds folders and the public header only" "$(find lib -maxdepth 1 -type f ! -name README.md ! -name rocline.h ! -name rocline.pc.in)"
 
