@@ -68,36 +68,25 @@ static const opt *find_json_option(const program *p)
     return NULL;
 }
 
-/* The words of a command line that ask for a format, "--format json", "--format=json" or with the
- * letter of the option: how many there are at argv[0]; *value: the format. */
-static int format_words(const opt *format, int argc, char **argv, const char **value)
-{
-    const char *word = argv[0];
-    const bool joined = !strncmp(word, "--format=", 9);
-    const bool letter = format && format->letter && word[0] == '-' && word[1] == format->letter &&
-                        word[1] && !word[2];
-    const bool separate = argc > 1 && (!strcmp(word, "--format") || letter);
-    *value = joined ? word + 9 : separate ? argv[1] : NULL;
-    return joined ? 1 : separate ? 2 : 0;
-}
-
-/* Before options are parsed: an error of them belongs in the answer as well. Where the program has
+/* Does a command line ask for "--format json", "--format=json", or with the letter of the option?
+ * Before options are parsed: an error of them belongs in the answer as well. Where the program has
  * no such option its words are taken out. */
 static bool ask_for_json(const opt *format, int *argc, char **argv)
 {
     bool json = false;
     int to = 1, i = 1;
     while (i < *argc && strcmp(argv[i], "--") != 0) {
-        const char *value;
-        int n = format_words(format, *argc - i, argv + i, &value);
-        if (value)
-            json = !strcmp(value, "json");
-        if (value && json && !format) {
-            i += n;
-            continue;
-        }
-        for (n = n ? n : 1; n > 0; n--)
-            argv[to++] = argv[i++];
+        const char *word = argv[i];
+        const bool joined = !strncmp(word, "--format=", 9);
+        const bool letter = format && format->letter && word[0] == '-' &&
+                            word[1] == format->letter && word[1] && !word[2];
+        const bool separate = !joined && i + 1 < *argc && (!strcmp(word, "--format") || letter);
+        if (joined || separate)
+            json = !strcmp(joined ? word + 9 : argv[i + 1], "json");
+        const bool takes_out = (joined || separate) && json && !format;
+        for (int n = separate ? 2 : 1; n > 0; n--, i++)
+            if (!takes_out)
+                argv[to++] = argv[i];
     }
     while (i < *argc)
         argv[to++] = argv[i++];
@@ -125,22 +114,6 @@ static rocl_status open_answer(const char *path, rocl_error *err)
     return rocl_answer_open(&state.answer, path, state.command, inputs, err);
 }
 
-/* {"outputs": [...]} */
-static rocl_status put_outputs(rocl_error *err)
-{
-    cJSON *data = must_have(cJSON_CreateObject());
-    if (!state.outputs)
-        state.outputs = must_have(cJSON_CreateArray());
-    if (!cJSON_AddItemToObject(data, "outputs", state.outputs))
-        must_have(NULL);
-    char *text = must_have(cJSON_PrintUnformatted(data));
-    rocl_status st = rocl_answer_put_json(state.answer, text, strlen(text), err);
-    free(text);
-    cJSON_Delete(data);
-    state.outputs = NULL;
-    return st;
-}
-
 int answer_run(const program *p, int argc, char **argv)
 {
     const size_t n = strlen("rocline ");
@@ -158,8 +131,18 @@ int answer_run(const program *p, int argc, char **argv)
         return code;
     rocl_error *err = must_have(rocl_error_new());
     rocl_status st = state.answer ? ROCL_OK : open_answer("-", err);
-    if (st == ROCL_OK && state.lists_outputs && code <= ROCL_PARTIAL)
-        st = put_outputs(err);
+    if (st == ROCL_OK && state.lists_outputs && code <= ROCL_PARTIAL) { /* {"outputs": [...]} */
+        cJSON *data = must_have(cJSON_CreateObject());
+        if (!state.outputs)
+            state.outputs = must_have(cJSON_CreateArray());
+        if (!cJSON_AddItemToObject(data, "outputs", state.outputs))
+            must_have(NULL);
+        char *text = must_have(cJSON_PrintUnformatted(data));
+        st = rocl_answer_put_json(state.answer, text, strlen(text), err);
+        free(text);
+        cJSON_Delete(data);
+        state.outputs = NULL;
+    }
     for (size_t i = 0; i < state.count; i++) {
         const kept_message *m = &state.messages[i];
         if (st == ROCL_OK)

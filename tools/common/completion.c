@@ -34,26 +34,23 @@ static void print_words(rocl_word_fn *words)
     }
 }
 
-/* Without what some of them need for a value. */
-static void print_choices(const char *choices)
+/* The words that an option offers, if it offers any. */
+static void print_offered(const program *p, const opt *o)
 {
-    while (*choices) {
+    rocl_word_fn *words = words_of(p, o);
+    const char *choices = words                 ? ""
+                          : o->choices          ? o->choices
+                          : o->kind == OPT_BOOL ? "True|False"
+                                                : "";
+    if (words)
+        print_words(words);
+    while (*choices) { /* without what some of them need for a value */
         size_t n = strcspn(choices, "|");
         printf("%.*s", (int)strcspn(choices, " |"), choices);
         choices += n + (choices[n] == '|');
         if (*choices)
             putchar(' ');
     }
-}
-
-/* The words that an option offers, if it offers any. */
-static void print_offered(const program *p, const opt *o)
-{
-    rocl_word_fn *words = words_of(p, o);
-    if (words)
-        print_words(words);
-    else if (o->choices || o->kind == OPT_BOOL)
-        print_choices(o->choices ? o->choices : "True|False");
 }
 
 /* Are there commas between its words? */

@@ -84,17 +84,6 @@ static void put_config(cJSON *to, const program *p, const common *c, const rocl_
     cJSON_Delete(own);
 }
 
-/* Blanks separate the words of a command that was recorded. */
-static void put_command(cJSON *to, const char *command)
-{
-    cJSON *list = must_have(cJSON_AddArrayToObject(to, "command"));
-    char *copy = must_have(strdup(command)), *rest = NULL;
-    for (char *word = strtok_r(copy, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest))
-        if (!cJSON_AddItemToArray(list, must_have(cJSON_CreateString(word))))
-            must_have(NULL);
-    free(copy);
-}
-
 static char *make_config(const program *p, const common *c, const rocl_trace *t)
 {
     const rocl_capture *first = rocl_trace_captures(t) ? rocl_trace_capture(t, 0) : NULL;
@@ -117,7 +106,14 @@ static char *make_config(const program *p, const common *c, const rocl_trace *t)
         must_have(cJSON_AddRawToObject(about, numbers[i].name, text));
     }
     put_config(must_have(cJSON_AddObjectToObject(about, "config")), p, c, t);
-    put_command(about, process ? rocl_text(t, process->command, NULL) : "");
+    /* Blanks separate the words of a command that was recorded. */
+    cJSON *command = must_have(cJSON_AddArrayToObject(about, "command"));
+    char *rest = NULL;
+    char *copy = must_have(strdup(process ? rocl_text(t, process->command, NULL) : ""));
+    for (char *word = strtok_r(copy, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest))
+        if (!cJSON_AddItemToArray(command, must_have(cJSON_CreateString(word))))
+            must_have(NULL);
+    free(copy);
     cJSON *build = must_have(cJSON_AddObjectToObject(about, "build_spec"));
     put_text(build, "tool", p->tool);
     put_text(build, "version", ROCLINE_VERSION);

@@ -45,16 +45,6 @@ static void print_named(const program *p, const char *text)
     printf("%s", text);
 }
 
-static void print_commands(const subcommand *commands)
-{
-    int width = 0;
-    for (const subcommand *c = commands; c->program; c++)
-        width = (int)strlen(c->name) > width ? (int)strlen(c->name) : width;
-    printf("\nCommands:\n");
-    for (const subcommand *c = commands; c->program; c++)
-        printf("  %-*s  %s\n", width, c->name, c->help);
-}
-
 /* Prints the lines of `text` that call the command, each behind `indent`; false: none does. */
 static bool print_calls(const program *p, const char *text, const char *indent)
 {
@@ -81,20 +71,6 @@ static bool is_of_part(const program *p, const opt *o)
            memmem(o->help, n, p->part->word, strlen(p->part->word));
 }
 
-static void print_usage(const program *p)
-{
-    printf("Usage: ");
-    if (!p->part) {
-        printf("%s ", p->name);
-        print_named(p, p->synopsis);
-        printf("\n%s\n", p->purpose);
-        return;
-    }
-    if (!print_calls(p, p->synopsis, ""))
-        printf("%s [OPTION]... INPUT...\n", p->name);
-    printf("%c%s.\n", toupper(*p->part->help), p->part->help + 1);
-}
-
 /* A word of a program that is a command has help of its own: what concerns it. */
 int print_help(const program *whole)
 {
@@ -102,9 +78,23 @@ int print_help(const program *whole)
     const program *p = &part;
     if (part.part)
         part.name = part.called;
-    print_usage(p);
+    int width = 0;
+    printf("Usage: ");
+    if (!p->part) {
+        printf("%s ", p->name);
+        print_named(p, p->synopsis);
+        printf("\n%s\n", p->purpose);
+    } else {
+        if (!print_calls(p, p->synopsis, ""))
+            printf("%s [OPTION]... INPUT...\n", p->name);
+        printf("%c%s.\n", toupper(*p->part->help), p->part->help + 1);
+    }
+    for (const subcommand *c = p->commands; c && c->program; c++)
+        width = (int)strlen(c->name) > width ? (int)strlen(c->name) : width;
     if (p->commands)
-        print_commands(p->commands);
+        printf("\nCommands:\n");
+    for (const subcommand *c = p->commands; c && c->program; c++)
+        printf("  %-*s  %s\n", width, c->name, c->help);
     for (const opt_group *const *g = p->groups; *g; g++) {
         printf("\n%s:\n", (*g)->title);
         for (const opt *o = (*g)->options; o->kind != OPT_END; o++) {

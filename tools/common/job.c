@@ -48,15 +48,6 @@ const char *job_format_of(const char *tool)
     return own ? own->format : "";
 }
 
-/* The tool that writes a format is always there: check_choices has tested the word. */
-static const own_output *find_writer(const char *format)
-{
-    const own_output *out = own_outputs;
-    while (strcasecmp(out->format, format) != 0)
-        out++;
-    return out;
-}
-
 /* A job while its options are set. */
 typedef struct setup {
     const program *p;
@@ -228,37 +219,23 @@ static int make_words(const setup *s, strings *words, bool *on)
     return code;
 }
 
-static int set_by_key(setup *s, const opt *o)
-{
-    strings words = {0};
-    bool on = false;
-    int code = make_words(s, &words, &on);
-    if (code < 0 && (on || s->at->key->form == JOB_SWITCH))
-        code = set_option(s, o, &words, on);
-    free(words.v);
-    return code;
-}
-
-/* rtg2json has several layouts: that of rocprofv3 is meant, if the tool has it. */
-static void choose_layout(setup *s)
-{
-    const opt *o = options_find(s->p, "layout");
-    strings words = {0};
-    strings_add(&words, "rocprofv3");
-    if (o && o->choices && strstr(o->choices, "rocprofv3") && !options_given(o))
-        options_store(s->p, o, s->c, &words);
-    free(words.v);
-}
-
 static void report_formats(setup *s)
 {
     const own_output *own = find_own_output(s->p->tool);
     char others[256];
     size_t n = 0;
     for (size_t i = 0; i < s->at->values.n && n < sizeof others; i++) {
-        const own_output *out = find_writer(s->at->values.v[i]);
-        if (out == own && strcmp(out->format, "json") == 0)
-            choose_layout(s);
+        const own_output *out = own_outputs; /* check_choices() has tested the word: it is there */
+        while (strcasecmp(out->format, s->at->values.v[i]) != 0)
+            out++;
+        const opt *o = options_find(s->p, "layout");
+        if (out == own && strcmp(out->format, "json") == 0 && o && o->choices &&
+            strstr(o->choices, "rocprofv3") && !options_given(o)) {
+            strings layout = {0}; /* of the several that rtg2json has */
+            strings_add(&layout, "rocprofv3");
+            options_store(s->p, o, s->c, &layout);
+            free(layout.v);
+        }
         if (out != own)
             n += (size_t)snprintf(others + n, sizeof others - n, "%s%s%s by %s", n ? ", " : "",
                                   out->format, n ? "" : " is written", out->tool);
@@ -296,9 +273,14 @@ static int apply_settings(setup *s)
             code = check_choices(s);
         else if (key->form == JOB_FOLDER && !o && !(s->c->output_path = only_value(s)))
             code = ROCL_USAGE;
-        else if (o)
-            code = set_by_key(s, o);
-        else if (key->option && key->form != JOB_FOLDER)
+        else if (o) {
+            strings words = {0};
+            bool on = false;
+            code = make_words(s, &words, &on);
+            if (code < 0 && (on || key->form == JOB_SWITCH))
+                code = set_option(s, o, &words, on);
+            free(words.v);
+        } else if (key->option && key->form != JOB_FOLDER)
             add_name(others, sizeof others, key->name);
     }
     usage_error_at("");
@@ -363,29 +345,7 @@ static int apply_job(const program *p, common *c, const job_file *f, size_t inde
 
 /* ---- the file, and the processes of its jobs ------------------------------------------------- */
 
-static int read_text(const char *path, char **text, size_t *len)
-{
-    FILE *f = fopen(path, "re");
-    struct stat st;
-    int reason = f ? 0 : errno;
-    if (f && fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode))
-        reason = EISDIR;
-    *text = must_have(malloc(FILE_MAX + 1));
-    *len = reason ? 0 : fread(*text, 1, FILE_MAX + 1, f);
-    if (!reason && ferror(f))
-        reason = EIO;
-    if (f)
-        fclose(f);
-    if (reason) {
-        msg_unread(path, reason);
-        return ROCL_INPUT;
-    }
-    if (*len <= FILE_MAX)
-        return -1;
-    return usage_error("%s: too large for a file of jobs", path);
-}
-
-static int read_job_file(job_file *f, const char *path)
+static int read_job_file(job_file *jobs, const char *path)
 {
     static const struct {
         const char *ending;
@@ -396,18 +356,33 @@ static int read_job_file(job_file *f, const char *path)
                    {".txt", JOB_LINES},
                    {".text", JOB_LINES}};
     enum { FORMATS = sizeof formats / sizeof *formats };
-    size_t i = 0, len;
-    char *text = NULL;
+    size_t i = 0;
+    struct stat st;
     job_error err = {0};
     while (i < FORMATS && !ends_with(path, formats[i].ending))
         i++;
     if (i == FORMATS)
         return usage_error("--job: \"%s\" ends in none of .yaml, .yml, .json and .txt", path);
-    int code = read_text(path, &text, &len);
-    if (code < 0 && !job_file_parse(f, formats[i].format, text, len, &err))
+    FILE *f = fopen(path, "re");
+    int code = -1, reason = f ? 0 : errno;
+    if (f && fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode))
+        reason = EISDIR;
+    char *text = must_have(malloc(FILE_MAX + 1));
+    const size_t len = reason ? 0 : fread(text, 1, FILE_MAX + 1, f);
+    if (!reason && ferror(f))
+        reason = EIO;
+    if (f)
+        fclose(f);
+    if (reason) {
+        msg_unread(path, reason);
+        code = ROCL_INPUT;
+    } else if (len > FILE_MAX) {
+        code = usage_error("%s: too large for a file of jobs", path);
+    } else if (!job_file_parse(jobs, formats[i].format, text, len, &err)) {
         code = err.line ? usage_error("%s:%u:%u: %s", path, err.line, err.column, err.text)
                         : usage_error("%s: %s", path, err.text);
-    f->path = path;
+    }
+    jobs->path = path;
     free(text);
     return code;
 }

@@ -106,14 +106,6 @@ static bool next_event(reader *r)
     return true;
 }
 
-static bool is_null(const yaml_event_t *e)
-{
-    const char *text = (const char *)e->data.scalar.value;
-    return e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-           (!*text || !strcmp(text, "~") || !strcmp(text, "null") || !strcmp(text, "Null") ||
-            !strcmp(text, "NULL"));
-}
-
 /* The value that begins with the current event, to its end. */
 static bool read_value(reader *r, job_setting *s, unsigned depth)
 {
@@ -123,7 +115,10 @@ static bool read_value(reader *r, job_setting *s, unsigned depth)
         const size_t len = r->event.data.scalar.length;
         if (memchr(text, '\0', len))
             return FAIL_HERE(r, "a value has a NUL byte");
-        if (!is_null(&r->event))
+        const bool null = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+                          (!*text || !strcmp(text, "~") || !strcmp(text, "null") ||
+                           !strcmp(text, "Null") || !strcmp(text, "NULL"));
+        if (!null)
             add_value(s, text, len);
         return true;
     }
@@ -141,15 +136,6 @@ static bool read_value(reader *r, job_setting *s, unsigned depth)
     }
 }
 
-static bool fail_unknown_key(reader *r, const char *name, size_t len)
-{
-    const char *near = rocl_nearest_word(name, len, job_key_word, NULL);
-    if (strcmp(name, "rocprofiler-sdk") == 0)
-        return FAIL_HERE(r, "this file defines counters, it holds no jobs");
-    return near ? FAIL_HERE(r, "unknown key \"%.60s\"; did you mean %s?", name, near)
-                : FAIL_HERE(r, "unknown key \"%.60s\"", name);
-}
-
 /* The key that is the current event, and its value. */
 static bool read_setting(reader *r, job *j)
 {
@@ -158,8 +144,12 @@ static bool read_setting(reader *r, job *j)
     const char *name = (const char *)r->event.data.scalar.value;
     const size_t len = r->event.data.scalar.length;
     const job_key *key = job_key_find(name, len);
+    const char *near = key ? NULL : rocl_nearest_word(name, len, job_key_word, NULL);
+    if (!key && strcmp(name, "rocprofiler-sdk") == 0)
+        return FAIL_HERE(r, "this file defines counters, it holds no jobs");
     if (!key)
-        return fail_unknown_key(r, name, len);
+        return near ? FAIL_HERE(r, "unknown key \"%.60s\"; did you mean %s?", name, near)
+                    : FAIL_HERE(r, "unknown key \"%.60s\"", name);
     for (size_t i = 0; i < j->count; i++)
         if (j->settings[i].key == key)
             return FAIL_HERE(r, "%s stands twice, first in line %u", key->name,

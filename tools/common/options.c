@@ -79,15 +79,6 @@ static const opt *next_option(const program *p, cursor *c)
     return NULL;
 }
 
-static const opt *find_letter(const program *p, char letter)
-{
-    cursor c = {0};
-    const opt *o;
-    while ((o = next_option(p, &c)) && o->letter != letter)
-        ;
-    return o;
-}
-
 static const char *option_word(const void *ctx, size_t i)
 {
     cursor c = {0};
@@ -215,15 +206,6 @@ static int read_number(const opt *o, long *n, const char *value)
     return -1;
 }
 
-static int store_number(const opt *o, void *to, const char *value)
-{
-    long n;
-    const int code = read_number(o, &n, value);
-    if (code < 0)
-        store_unsigned(to, (unsigned)n);
-    return code;
-}
-
 /* What has no effect is checked all the same, and listed once. */
 static int store_ignored(const opt *o, strings *to, const char *value)
 {
@@ -332,7 +314,8 @@ static int store_option(const program *p, const opt *o, char *values, const char
 {
     void *to = values + o->to;
     bool needs;
-    int choice = 0;
+    int choice = 0, code;
+    long number;
     if (value && o->choices && o->kind != OPT_FURTHER && o->kind != OPT_MANY &&
         o->kind != OPT_NUMBER)
         choice = choice_index(o->choices, value, strlen(value), &needs);
@@ -367,7 +350,10 @@ static int store_option(const program *p, const opt *o, char *values, const char
     case OPT_MANY:
         return store_many(o, to, value, w);
     case OPT_NUMBER:
-        return store_number(o, to, value);
+        code = read_number(o, &number, value);
+        if (code < 0)
+            store_unsigned(to, (unsigned)number);
+        return code;
     case OPT_SIZE:
         return store_size(o, to, value);
     case OPT_CHOICE:
@@ -519,25 +505,14 @@ bool options_put_json(const program *p, const void *values, cJSON *to)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-static int parse_long(const program *p, char *values, const char *word, words *w)
-{
-    size_t len = strcspn(word, "=");
-    const char *value = word[len] == '=' ? word + len + 1 : NULL;
-    const opt *o = find_name(p, word, len);
-    if (!o)
-        return ROCL_USAGE;
-    if (value && !o->arg)
-        return usage_error("--%s takes no value", o->name);
-    if (!value && opt_takes_value(o) && !(value = value_word(w)))
-        return usage_error("--%s needs a value: --%s %s", o->name, o->name, o->arg);
-    return store_given(p, o, values, value, w);
-}
-
 /* -v, -vq, -j4, -j 4 */
 static int parse_letters(const program *p, char *values, const char *word, words *w)
 {
     for (const char *at = word; *at;) {
-        const opt *o = find_letter(p, *at);
+        cursor c = {0};
+        const opt *o;
+        while ((o = next_option(p, &c)) && o->letter != *at)
+            ;
         if (!o)
             return usage_error("unknown option -%c", *at);
         at++;
@@ -568,10 +543,20 @@ int options_parse(const program *p, void *values, int argc, char **argv)
             only_operands |= p->command;
         } else if (strcmp(word, "--") == 0)
             only_operands = true;
-        else if (word[1] == '-')
-            code = parse_long(p, values, word + 2, &w);
-        else
+        else if (word[1] != '-')
             code = parse_letters(p, values, word + 1, &w);
+        else {
+            const size_t len = strcspn(word += 2, "=");
+            const char *value = word[len] == '=' ? word + len + 1 : NULL;
+            const opt *o = find_name(p, word, len);
+            if (!o)
+                return ROCL_USAGE;
+            if (value && !o->arg)
+                return usage_error("--%s takes no value", o->name);
+            if (!value && opt_takes_value(o) && !(value = value_word(&w)))
+                return usage_error("--%s needs a value: --%s %s", o->name, o->name, o->arg);
+            code = store_given(p, o, values, value, &w);
+        }
         if (code >= 0)
             return code;
     }

@@ -354,13 +354,6 @@ static int fill_in(origin *o, const char *option, const char *from, char *path)
 
 static char own_name[PATH_MAX], own_folder[PATH_MAX]; /* those of output_fill_names */
 
-/* "." and "runs/." would become hidden files: "._results.pftrace", "runs/..db". */
-static bool is_folder_itself(const char *name)
-{
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
-    return !strcmp(last, ".") || !strcmp(last, "..");
-}
-
 int output_refuse_folder(const char *name)
 {
     return usage_error(
@@ -375,7 +368,9 @@ int output_fill_names(common *c)
     int code = fill_in(&o, "--output-file",
                        c->output_file ? c->output_file : get_variable("ROCPD_OUTPUT_NAME", "out"),
                        own_name);
-    if (code < 0 && is_folder_itself(own_name))
+    /* "." and "runs/." would become hidden files: "._results.pftrace", "runs/..db". */
+    const char *slash = strrchr(own_name, '/'), *last = slash ? slash + 1 : own_name;
+    if (code < 0 && (!strcmp(last, ".") || !strcmp(last, "..")))
         code = output_refuse_folder(own_name);
     if (code < 0)
         code = fill_in(&o, "--output-path",

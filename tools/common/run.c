@@ -39,18 +39,6 @@ static void tune_allocator(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-/* Before names of outputs are filled in, which are rank 0's, and before there are threads. */
-static int begin_team(const common *c)
-{
-    rocl_error *err = must_have(rocl_error_new());
-    const rocl_status s = team_form(c, &team, err);
-    msg_mute(rocl_team_rank(team));
-    if (s != ROCL_OK && *rocl_error_text(err))
-        msg_error("%s", rocl_error_text(err));
-    rocl_error_free(err);
-    return s == ROCL_OK ? -1 : (int)s;
-}
-
 int common_end(int code)
 {
     team_end(team, code);
@@ -62,16 +50,6 @@ int common_share_name(char *name, size_t size)
 {
     const rocl_status s = rocl_team_share(team, name, size, NULL);
     return s == ROCL_OK ? -1 : (int)s;
-}
-
-/* Of --rank, what says which ranks files are of goes to its own list; the rest chooses ranks. */
-static void split_ranks(common *c)
-{
-    const strings all = c->ranks;
-    c->ranks = (strings){0};
-    for (size_t i = 0; i < all.n; i++)
-        strings_add(strchr(all.v[i], '=') ? &c->rank_numbers : &c->ranks, all.v[i]);
-    free(all.v);
 }
 
 int common_parse(const program *p, common *c, int argc, char **argv)
@@ -90,7 +68,12 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     int code = options_parse(p, c, argc, argv);
     if (code >= 0)
         return code;
-    split_ranks(c);
+    /* What --rank says of the ranks of files goes to a list of its own; the rest chooses ranks. */
+    const strings ranks = c->ranks;
+    c->ranks = (strings){0};
+    for (size_t i = 0; i < ranks.n; i++)
+        strings_add(strchr(ranks.v[i], '=') ? &c->rank_numbers : &c->ranks, ranks.v[i]);
+    free(ranks.v);
     msg_set_level(c->level);
     rocl_sync_outputs(!c->no_sync);
     rocl_guard_formulas(c->csv_safe);
@@ -103,7 +86,16 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     /* Operands that are not just inputs are the tool's to sort out. */
     if (!p->alone && p->operands == offsetof(common, inputs) && !c->inputs.n)
         return usage_error("no input is given");
-    return c->teams && !c->checking ? begin_team(c) : -1;
+    if (!c->teams || c->checking)
+        return -1;
+    /* Before names of outputs are filled in, which are rank 0's, and before there are threads. */
+    rocl_error *err = must_have(rocl_error_new());
+    const rocl_status s = team_form(c, &team, err);
+    msg_mute(rocl_team_rank(team));
+    if (s != ROCL_OK && *rocl_error_text(err))
+        msg_error("%s", rocl_error_text(err));
+    rocl_error_free(err);
+    return s == ROCL_OK ? -1 : (int)s;
 }
 
 bool common_is_other_rank(void)

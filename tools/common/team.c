@@ -15,16 +15,6 @@ static char **args;
 static bool may_be_launched, asked_for_mpi; /* what the command line says, as far as it is known */
 static bool is_settled;
 
-/* What --team is given by this word and the next one; NULL: the word is another one. */
-static const char *find_team_value(const char *word, const char *next)
-{
-    const size_t n = strlen("--team");
-    return strncmp(word, "--team", n) != 0 ? NULL
-           : word[n] == '='                ? word + n + 1
-           : !word[n] && next              ? next
-                                           : NULL;
-}
-
 void team_mute_others(const program *p, int argc, char **argv)
 {
     tool = p->tool;
@@ -33,7 +23,10 @@ void team_mute_others(const program *p, int argc, char **argv)
     for (const opt_group *const *g = p->groups; g && *g; g++)
         may_be_launched |= *g == &team_group;
     for (int i = 1; i < argc; i++) {
-        const char *value = find_team_value(argv[i], argv[i + 1]);
+        const size_t n = strlen("--team");
+        if (strncmp(argv[i], "--team", n) != 0 || (argv[i][n] && argv[i][n] != '='))
+            continue;
+        const char *value = argv[i][n] ? argv[i] + n + 1 : argv[i + 1];
         if (!value)
             continue;
         asked_for_mpi = !strcmp(value, "mpi");
@@ -42,7 +35,7 @@ void team_mute_others(const program *p, int argc, char **argv)
     msg_mute(may_be_launched && rocl_launched_rank(asked_for_mpi) > 0);
 }
 
-/* The same of all ranks, however the tool was found on each of them. */
+/* One text on all ranks, however the tool was found on each of them. */
 static char *command_line(void)
 {
     const size_t name = strlen(tool);
