@@ -316,7 +316,7 @@ typedef struct rocl_alloc { /* ROCL_ALLOC, ROCL_SCRATCH; name is the operation s
     rocl_alloc_op op;
     rocl_alloc_level level;
     uint64_t size, address, flags;
-    /* Of a free, which has neither agent nor size, these are those of the allocation it frees. */
+    /* A free has neither agent nor size: these are taken from the allocation that it frees. */
     uint32_t owner; /* agent; of a free, that of the block */
     uint64_t block; /* bytes of the block that is allocated or freed */
     int64_t delta;  /* change of the owner's live bytes */
@@ -570,8 +570,8 @@ ROCL_API rocl_status rocl_team_join(rocl_team **team, const char *task, bool ask
  * rocl_team_join() with an error, rank 0 with this status and text. False: there is no team to
  * join. */
 ROCL_API bool rocl_team_refuse(rocl_status why, const char *text, bool asked);
-/* The same for a process that has joined, but has neither served the team nor opened a trace with
- * it: closes the team. */
+/* A process that has joined, but has neither served the team nor opened a trace with it, says so
+ * and closes the team. */
 ROCL_API void rocl_team_leave(rocl_team *team, rocl_status why, const char *text);
 /* Gives rank 0's text to all ranks, which all call it. ROCL_USAGE without a text: rank 0 has closed
  * the team instead. */
@@ -1013,8 +1013,8 @@ typedef struct rocl_stats_options {
     bool ids;                /* columns with ids of single events, for rocl_show_event() */
     bool comparability;      /* of rocl_compare(): all tables, also those of comparability, causes,
                                 classes, steps and limits; else only the one by name */
-    /* Of CRITICAL_PATH, at most 32 of "NAME=2x": how long the whole would take if work of this name
-     * (a pattern of fnmatch) were twice as fast. NULL: the names with the largest shares. */
+    /* CRITICAL_PATH takes at most 32 of "NAME=2x": how long the whole would take if work of this
+     * name (a pattern of fnmatch) were twice as fast. NULL: the names with the largest shares. */
     const char *const *what_if;
 } rocl_stats_options;
 
@@ -1156,7 +1156,7 @@ typedef struct rocl_table_options {
 
 ROCL_API rocl_status rocl_write_tables(const rocl_tables *t, const rocl_table_options *o,
                                        rocl_error *err);
-/* The same into memory, ignoring the path: a NUL-terminated text; free() it. NULL after an
+/* Prints tables into memory, ignoring the path: a NUL-terminated text; free() it. NULL after an
  * error. */
 ROCL_API rocl_status rocl_print_tables(const rocl_tables *t, const rocl_table_options *o,
                                        char **text, size_t *len, rocl_error *err);
@@ -1551,8 +1551,8 @@ typedef struct rocl_timeline_options {
 ROCL_API rocl_status rocl_write_timeline(const char *const *inputs, size_t count,
                                          const rocl_timeline_options *o, rocl_written *written,
                                          rocl_error *err);
-/* The same of an open trace whose inputs are all legacy text, with only the lines whose events pass
- * its filters. Broken records are counted as faults of the trace. */
+/* Writes that timeline of an open trace whose inputs are all legacy text, with only the lines whose
+ * events pass its filters. Broken records are counted as faults of the trace. */
 ROCL_API rocl_status rocl_write_timeline_of(rocl_trace *t, const rocl_timeline_options *o,
                                             rocl_written *written, rocl_error *err);
 
@@ -1631,8 +1631,9 @@ typedef struct rocl_rpt_options {
  * region of interest. ROCL_INPUT: there are no commands. */
 ROCL_API rocl_status rocl_write_rpt(const char *input, const rocl_rpt_options *o, rocl_error *err);
 
-/* The same report on the dispatches, barriers and copies of any trace. The trace's own jobs, memory
- * and filters apply. There is no application text; line numbers are places in order of start. */
+/* Writes that report on the dispatches, barriers and copies of any trace. The trace's own jobs,
+ * memory and filters apply. There is no application text; line numbers are places in order of
+ * start. */
 ROCL_API rocl_status rocl_write_rpt_trace(rocl_trace *t, const rocl_rpt_options *o,
                                           rocl_error *err);
 

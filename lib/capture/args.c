@@ -54,7 +54,7 @@ static size_t size_of_list(const rocl_cap_value *v, size_t count)
     return n;
 }
 
-/* Behind the head that it has when it is short; a longer one is moved. */
+/* Ends a body that follows the head of a short one; if it is longer, the body is moved. */
 static uint8_t *end_of_body(uint8_t *head, uint8_t type, uint8_t *body, uint8_t *end)
 {
     size_t n = (size_t)(end - body);

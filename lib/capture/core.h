@@ -147,7 +147,7 @@ typedef struct rocl_core {
 void rocl_core_prepare(void);
 /* The core, alive; NULL: nothing can be recorded. */
 rocl_core *rocl_core_get(void);
-/* The same, without making anything. */
+/* The core, if there is one already. */
 rocl_core *rocl_core_peek(void);
 /* Around all that asks the kernel for something or takes a lock. false: it is sealed, nothing may
  * be done. */
@@ -178,7 +178,7 @@ void rocl_file_remove(rocl_core *c); /* no space even for its first chunk */
 /* The file and its folder will be out of reach: they stay open. false: they were, or cannot. */
 bool rocl_file_keep(rocl_core *c);
 void rocl_file_let_go(rocl_core *c); /* they will not */
-/* The same descriptor with a number that no program counts on; closes the other. */
+/* Gives a descriptor a number that no program counts on; closes the old one. */
 int rocl_move_away(int fd);
 /* Maps a chunk of `size` bytes, or of the rest, if that is at least `least`; NULL: too little
  * space. Policy block: waits while the disk is full. Takes the lock. */
@@ -254,7 +254,7 @@ rocl_writer *rocl_writer_make(uint64_t lost);
 bool rocl_writer_reserve(rocl_writer *w, size_t need, uint64_t lost);
 void rocl_writer_drop(rocl_writer *w);
 void rocl_count_interrupted(uint64_t lost);
-/* That of another thread; NULL: it has none. */
+/* The writer of another thread; NULL: it has none. */
 rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid);
 
 /* A writer to record with, until rocl_leave; NULL: it is not recorded, but as many events are

@@ -118,7 +118,7 @@ int answer_run(const program *p, int argc, char **argv)
 {
     const size_t n = strlen("rocline ");
     const opt *format = find_json_option(p);
-    /* Of a program that runs another one the words are not its own. */
+    /* A program that runs another one does not own its words. */
     if (p->command || strncmp(p->name, "rocline ", n) != 0 || !ask_for_json(format, &argc, argv))
         return p->run(p, argc, argv);
     state.wanted = true;
@@ -218,7 +218,8 @@ rocl_status answer_open(const char *path, const rocl_trace *t, unsigned budget,
     rocl_status st = open_answer(path, err);
     if (st == ROCL_OK && t)
         st = rocl_describe_trace(t, &about, err);
-    /* Of many files and processes only the first are named: a row has some hundred bytes. */
+    /* Where there are many files and processes only the first are named: a row has some hundred
+     * bytes. */
     if (st == ROCL_OK && t)
         rocl_answer_put_trace(state.answer, about, budget ? budget / TOKENS_FOR_A_ROW : SIZE_MAX);
     rocl_tables_free(about);

@@ -58,7 +58,7 @@ int common_share_name(char *name, size_t size);
 /* Ends a program with this exit code, which it returns: others do not wait for this rank. */
 int common_end(int code);
 bool common_is_other_rank(void); /* of a team: rank 0 makes everything besides the output */
-/* Of AMD's converter to Perfetto: accepted, without effect. */
+/* Options of AMD's converter to Perfetto: accepted, without effect. */
 extern const opt_group perfetto_group;
 
 #define COMMON_OUTPUT_FILE(text)                                                                   \

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of every tool that has these options. */
+/* Words of options that several tools have. */
 static const opt_words shared_words[] = {
     {"include", rocl_include_word}, {"exclude", rocl_include_word}, {NULL, NULL}};
 
@@ -206,7 +206,7 @@ static void bash_function(const program *p)
     printf("    fi\n}\n");
 }
 
-/* Of each program that a command runs, once. */
+/* Calls `print` for each program that a command runs, once. */
 static void each_command(const program *p, void (*print)(const program *))
 {
     for (const subcommand *c = p->commands; c && c->program; c++) {

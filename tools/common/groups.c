@@ -70,7 +70,7 @@ static const opt names_options[] = {
     COMMON_END,
 };
 
-/* Of a tool that writes names as they are. */
+/* Options of a tool that writes names as they are. */
 static const opt filtered_names_options[] = {
     FLAG("kernel-rename", 0, kernel_rename,
          "filter kernels by the name of the ROCTx range in which they were launched"),

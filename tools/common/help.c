@@ -63,7 +63,7 @@ static bool print_calls(const program *p, const char *text, const char *indent)
     return any;
 }
 
-/* Of an option of other parts of the program the help begins with their names: "with NAME: ...". */
+/* The help of an option of other commands begins with their names: "with NAME: ...". */
 static bool is_of_part(const program *p, const opt *o)
 {
     const size_t n = strcspn(o->help, ":");

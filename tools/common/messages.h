@@ -18,7 +18,7 @@ void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* a
 /* "path: why" of a file of the user's that cannot be read, in the words of the library. */
 void msg_unread(const char *path, int why);
 void msg_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
-/* The same of records that were left out or repaired. */
+/* A notice about records that were left out or repaired. */
 void msg_partial(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Only on a terminal, and not with -v, which says more. */
 void msg_done(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -63,7 +63,7 @@ static char *join_path(const char *folder, const char *name, const char *suffix,
     return n >= 0 && (size_t)n < size ? path : (name_too_long(), NULL);
 }
 
-/* Of a file that is named as such: the current one unless a folder was named. */
+/* The folder of a file that is named as such: the current one unless a folder was named. */
 static const char *folder_of_file(const common *c)
 {
     return c->output_path || *get_variable("ROCPD_OUTPUT_PATH", "") ? output_folder(c) : "";

@@ -11,8 +11,9 @@
 int output_fill_names(common *c);
 /* The name of a folder instead of a file is a usage error. */
 int output_refuse_folder(const char *name);
-/* The same of one option, which has no variable, and need not be given; the name stays for good. A
- * command that is to be run is what values are taken from, if there is one, instead of inputs. */
+/* Fills in the name of one option, which has no variable, and need not be given; the name stays for
+ * good. A command that is to be run is what values are taken from, if there is one, instead of
+ * inputs. */
 int output_fill_name(const common *c, const strings *command, const char *option,
                      const char **name);
 
@@ -40,12 +41,12 @@ output_target output_look(const common *c, char *path, size_t size);
 /* Where an output that is one file goes: FOLDER/NAME + suffix. A `file` that the user named as such
  * has its name already, and so has what is there. Returns -1, or the exit code of a usage error. */
 int output_place(const common *c, bool file, const char *suffix, char *path, size_t size);
-/* The same of several files, whose names only begin with NAME: whatever is called so. */
+/* Where several files go, whose names only begin with NAME: whatever is called so. */
 int output_files(const common *c, bool file, const char *suffix, char *path, size_t size);
 
 /* Makes a folder and its parents; complains and returns ROCL_OUTPUT when it cannot. */
 rocl_status output_make_folder(const char *path);
-/* The same of the folder that a file is in. */
+/* Makes the folder that a file is in. */
 rocl_status output_make_parent(const char *path);
 
 /* Are both names of one file, and that no pipe or device? */

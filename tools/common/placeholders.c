@@ -28,7 +28,7 @@ static const char *first_variable(const char *const *names, const char *otherwis
     return otherwise;
 }
 
-/* Of launchers, then those that rocprofv3 looks at as well. */
+/* Variables of launchers, then those that rocprofv3 looks at as well. */
 static const char *const rank_variables[] = {
     "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",   "PMIX_RANK",           "FLUX_TASK_RANK",
     "MPI_RANK",     "MPI_LOCALRANKID",      "MPI_RANKID", "MV2_COMM_WORLD_RANK", NULL};
@@ -129,7 +129,7 @@ static void put_ppid(const origin *o, char *to)
     put_id(to, o->known ? o->ppid : getppid());
 }
 
-/* Of the tool itself, else of the process; false: neither has one. */
+/* Puts the rank of the tool itself, else of the process; false: neither has one. */
 static bool put_known_rank(const origin *o, char *to)
 {
     const char *variable = first_variable(rank_variables, "");
@@ -345,7 +345,7 @@ static int fill_in_here(origin *o, const char *option, const char *from, char *p
     return -1;
 }
 
-/* The same, where rank 0's values are those of all ranks. */
+/* Fills in placeholders with rank 0's values, which are those of all ranks. */
 static int fill_in(origin *o, const char *option, const char *from, char *path)
 {
     const int code = common_is_other_rank() ? -1 : fill_in_here(o, option, from, path);

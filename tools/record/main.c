@@ -87,7 +87,7 @@ static const opt_words words[] = {{"use", front_end_word}, {NULL, NULL}};
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* Of what the command has left behind. */
+/* Makes the output from what the command has left behind. */
 static int make_output(cli *c)
 {
     strings own = {0};

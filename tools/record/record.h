@@ -61,8 +61,8 @@ int make_folder(cli *c);
 /* How many .rocl files with something in them there are in the folder; those without are removed
  * where the folder is ours. Returns -1, or the exit code. */
 int count_files(const cli *c, size_t *count);
-/* Those of this session only: others may write into the folder, too. Returns -1, or the exit code.
- */
+/* Lists the files of this session only: others may write into the folder, too. Returns -1, or the
+ * exit code. */
 int list_own_files(const cli *c, strings *to);
 /* With what is in it, if it is ours. */
 void remove_folder(const cli *c);

@@ -97,7 +97,7 @@ static const opt_group check_group = {"Output", check_options};
 static const opt_group *const check_groups[] = {&input_group, &check_group, &run_group,
                                                 &other_group, NULL};
 
-/* Of all inputs, each once, with commas between them. */
+/* The formats of all inputs, each once, with commas between them. */
 static char *list_formats(const rocl_trace *t)
 {
     char *text = must_have(strdup(""));

@@ -52,7 +52,7 @@ static char *look_up(rocl_trace *t, const char *id, int width)
     return text;
 }
 
-/* Of this run: looking up events runs over the trace again, and counts anew. */
+/* Says what this run left out: looking up events runs over the trace again, and counts anew. */
 static void report_load(browser *b)
 {
     size_t n = 0;

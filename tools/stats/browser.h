@@ -59,9 +59,9 @@ void screen_style_of(screen_style style, unsigned colour); /* for the next texts
 /* The text in exactly `width` columns from x on: cut, or with blanks. Characters that are not
  * printed are shown as \x1b or \u202e. Returns the columns that the text takes, without blanks. */
 int screen_put(int y, int x, int width, const char *text);
-/* The same without the columns before `left`. */
+/* Puts a text without the columns before `left`. */
 void screen_put_shifted(int y, int x, int width, const char *text, int left);
-/* The same of a name that is cut in its middle: of many the ends differ. */
+/* Puts a name, which is cut in its middle: many names differ at their ends. */
 void screen_put_name(int y, int x, int width, const char *text);
 int screen_printf(int y, int x, int width, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -44,7 +44,7 @@ void put_time(char *to, size_t size, int64_t ns, int64_t unit)
 
 void put_event_id(char *to, size_t size, const rocl_picture_slice *s, const rocl_trace *t)
 {
-    /* Of one process any beginning of its GUID will do: that which reports have. */
+    /* If there is one process, any beginning of its GUID will do: the one that reports have. */
     const int guid = rocl_trace_captures(t) == 1 ? 8 : 64;
     snprintf(to, size, "%s:%.*s:%" PRIu64, rocl_kind_name(s->kind), guid,
              rocl_text(t, s->capture->guid, NULL), s->id);
@@ -210,7 +210,7 @@ static int cells_width(void)
     return screen_width() - label_width() - 1;
 }
 
-/* The same for the same name on every screen. */
+/* Gives a name one colour on every screen. */
 static unsigned colour_of(const browser *b, rocl_picture_ref ref)
 {
     rocl_picture_slice s;

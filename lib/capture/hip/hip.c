@@ -140,7 +140,7 @@ static rocl_def *get_stream(hipStream_t s)
     return rocl_cap_stream(handle == LEGACY ? 0 : handle);
 }
 
-/* Of a call (_spt) for which the handle 0 is a stream of the thread. */
+/* The stream of a call (_spt) for which the handle 0 is a stream of the thread. */
 static __attribute__((unused)) rocl_def *get_stream_spt(hipStream_t s)
 {
     return s ? get_stream(s) : get_stream_of_thread();

@@ -8,7 +8,7 @@
 
 enum { AGENTS = 256 };
 
-/* Those of all times that HSA was begun: the handles of the last ones are found first. They are
+/* Agents of all times that HSA was begun: the handles of the last ones are found first. They are
  * added in OnLoad only and never freed, so that reading them takes no lock. */
 static rocl_hsa_agent *agents[AGENTS];
 static uint32_t agent_count;

@@ -157,7 +157,7 @@ rocl_flight *rocl_flight_new(hsa_signal_t original);
 bool rocl_flight_watch(rocl_flight *f);
 /* It was watched, and then not accepted by the runtime. The program's signal stays as it is. */
 void rocl_flight_reject(rocl_flight *f);
-/* Of the calling thread. */
+/* The id of the calling thread. */
 uint32_t rocl_hsa_tid(void);
 /* Records finished work. wait: gives the GPU a quarter of a second for the rest; else the runtime
  * ends, and with it the flights. */

@@ -319,7 +319,7 @@ void sample_processes_read(sample_processes *s)
     }
 }
 
-/* Of a thread, or of the first one. */
+/* Reads the switches of a thread, or of the first one. */
 static bool parse_switches(const char *text, uint64_t *n)
 {
     uint64_t voluntary, forced;

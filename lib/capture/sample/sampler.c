@@ -11,7 +11,7 @@
 
 #include "capture/sample/sample.h"
 
-/* Of a core, for each source at 10 Hz; all together use half a percent at most. */
+/* Fraction of a core that a source may use at 10 Hz; all together use half a percent at most. */
 #define SAMPLE_SHARE 0.001
 
 typedef struct source {
