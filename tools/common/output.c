@@ -90,6 +90,21 @@ int output_place(const common *c, bool file, const char *suffix, char *path, siz
     return output_files(c, file || is_there, suffix, path, size);
 }
 
+int output_split(const common *c, char *name, const char **folder, const char **prefix)
+{
+    static char path[8192];
+    char *slash = strrchr(name, '/');
+    *folder = output_folder(c);
+    *prefix = slash ? slash + 1 : name;
+    if (!slash)
+        return -1;
+    const bool below = slash != name && name[0] != '/';
+    const int n = snprintf(path, sizeof path, "%s%s%.*s", below ? *folder : "", below ? "/" : "",
+                           slash == name ? 1 : (int)(slash - name), name);
+    *folder = path;
+    return n >= 0 && (size_t)n < sizeof path ? -1 : name_too_long();
+}
+
 bool same_file(const char *a, const char *b)
 {
     struct stat s, t;

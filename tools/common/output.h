@@ -44,6 +44,10 @@ int output_place(const common *c, bool file, const char *suffix, char *path, siz
 /* Where several files go, whose names only begin with NAME: whatever is called so. */
 int output_files(const common *c, bool file, const char *suffix, char *path, size_t size);
 
+/* Parts NAME, which is changed, into the folder and what the names of files in it begin with: it
+ * may lead to another folder, /tmp/x, or runs/x below the output folder. Returns as above. */
+int output_split(const common *c, char *name, const char **folder, const char **prefix);
+
 /* Makes a folder and its parents; complains and returns ROCL_OUTPUT when it cannot. */
 rocl_status output_make_folder(const char *path);
 /* Makes the folder that a file is in. */

@@ -130,20 +130,6 @@ static int check_database(cli *c)
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 
-static int check_options(cli *c)
-{
-    int code = output_fill_names(&c->common);
-    if (code < 0)
-        code = check_split(c);
-    if (code < 0)
-        code = check_package(c);
-    if (code < 0)
-        code = check_database(c);
-    /* Without filters rows are copied and events are not looked at. */
-    c->common.wanted = common_filters(&c->common) || c->split ? EVENTS_ALL : EVENTS_NONE;
-    return code;
-}
-
 /* ---- the run ---- */
 
 static rocl_status write_output(rocl_trace *t, void *ctx, rocl_error *err)
@@ -181,7 +167,15 @@ static int run_rocmerge(const program *p, int argc, char **argv)
     static cli c = {.common = {.teams = true}};
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
-        code = check_options(&c);
+        code = output_fill_names(&c.common);
+    if (code < 0)
+        code = check_split(&c);
+    if (code < 0)
+        code = check_package(&c);
+    if (code < 0)
+        code = check_database(&c);
+    /* Without filters rows are copied and events are not looked at. */
+    c.common.wanted = common_filters(&c.common) || c.split ? EVENTS_ALL : EVENTS_NONE;
     c.common.team_writes = c.common.team_inputs = c.consolidate;
     c.common.alone = !c.consolidate;
     if (code < 0 && !c.consolidate && c.common.team && strcmp(c.common.team, "no") != 0)

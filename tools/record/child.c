@@ -134,15 +134,6 @@ bool set_recording(const cli *c)
            (!c->monotonic || set_variable("ROCLINE_CLOCK", "monotonic"));
 }
 
-static bool set_environment(const cli *c, const char *libraries)
-{
-    return set_recording(c) &&
-           (!c->hsa_calls ||
-            set_variable("RTG_HSA_API_FILTER", *c->hsa_calls ? c->hsa_calls : "all")) &&
-           (!c->common.args || set_variable("RTG_HIP_API_ARGS", "1")) &&
-           load_front_ends(c, libraries);
-}
-
 /* ---- programs that load nothing -------------------------------------------------------------- */
 
 /* Opens a program as execvp() finds it; -1: it does not. */
@@ -241,7 +232,11 @@ static pid_t fork_with_signals(void)
 static void exec_command(const cli *c, const char *libraries, int report)
 {
     int e = ENOMEM;
-    if (set_environment(c, libraries)) {
+    if (set_recording(c) &&
+        (!c->hsa_calls ||
+         set_variable("RTG_HSA_API_FILTER", *c->hsa_calls ? c->hsa_calls : "all")) &&
+        (!c->common.args || set_variable("RTG_HIP_API_ARGS", "1")) &&
+        load_front_ends(c, libraries)) {
         execvp(c->command.v[0], (char **)(uintptr_t)c->command.v);
         e = errno;
     }

@@ -80,23 +80,16 @@ static const opt_group *const groups[] = {&input_group,    &output_group, &forma
 
 static const opt_words words[] = {{"kinds", rocl_csv_kind_word}, {NULL, NULL}};
 
-/* "perfetto" is what AMD's converter takes as well. */
-static const converter *find_converter(const char *format)
-{
-    const char *name = strcasecmp(format, "perfetto") ? format : pftrace_converter.format;
-    for (size_t i = 0; i < KNOWN; i++)
-        if (!strcasecmp(known[i]->format, name))
-            return known[i];
-    return NULL;
-}
-
 /* The formats that were asked for, each once; else the one whose ending the name of -o has. */
 static int choose_formats(cli *c)
 {
     const char *name = c->common.output_file;
     for (size_t i = 0; i < c->formats.n; i++) {
-        const converter *one = find_converter(c->formats.v[i]);
+        const converter *one = &pftrace_converter; /* "perfetto", as AMD's converter takes it */
         bool again = false;
+        for (size_t k = 0; k < KNOWN; k++)
+            if (!strcasecmp(known[k]->format, c->formats.v[i]))
+                one = known[k];
         for (size_t k = 0; k < c->count; k++)
             again |= c->converters[k] == one;
         if (!again)

@@ -44,25 +44,21 @@ static rocl_status write_event(rocl_trace *t, void *ctx, rocl_error *err)
     return written == ROCL_OK ? s : written;
 }
 
-/* "rocline show ID FILE...", and what came in another order. */
-static int sort_operands(cli *c)
+static int run_look_up(cli *c, const program *p, int argc, char **argv)
 {
-    for (size_t i = 0; i < c->operands.n; i++)
+    int code = common_parse(p, &c->common, argc, argv);
+    if (code >= 0)
+        return code;
+    for (size_t i = 0; i < c->operands.n; i++) /* the id may stand anywhere */
         if (!c->id && strchr(c->operands.v[i], ':') && access(c->operands.v[i], F_OK) != 0)
             c->id = c->operands.v[i];
         else
             strings_add(&c->common.inputs, c->operands.v[i]);
     if (!c->id)
-        return usage_error("no id is given, such as kernel:00000096-88a3:12");
-    return c->common.inputs.n ? -1 : usage_error("no input is given");
-}
-
-static int run_look_up(cli *c, const program *p, int argc, char **argv)
-{
-    int code = common_parse(p, &c->common, argc, argv);
-    if (code < 0)
-        code = sort_operands(c);
-    if (code < 0)
+        code = usage_error("no id is given, such as kernel:00000096-88a3:12");
+    else if (!c->common.inputs.n)
+        code = usage_error("no input is given");
+    else
         code = tables_prepare(&c->common, c->format_name, &c->output);
     c->common.wanted = EVENTS_NONE; /* each pass reads others */
     return code < 0 ? common_run(&c->common, write_event, c) : code;

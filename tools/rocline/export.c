@@ -55,45 +55,29 @@ static const opt_group *const groups[] = {&input_group, &output_group, &names_gr
 
 static const opt_words words[] = {{"kinds", rocl_export_kind_word}, {NULL, NULL}};
 
-/* NAME without the ending of the format; it may lead to another folder: /tmp/x, or runs/x below the
- * output folder. */
-static int choose_folder(cli *c)
+/* Standard output, devices and pipes take one stream; else files in a folder are written, whose
+ * names begin with NAME without the ending of the format. */
+static int choose_output(cli *c)
 {
     static char path[8192], name[4096];
-    const char *given = output_name(&c->common), *folder = output_folder(&c->common);
-    const char *ending = endings[c->format];
+    const char *given = output_name(&c->common), *ending = endings[c->format];
+    c->common.to_stdout = strcmp(given, "-") == 0;
+    if (c->common.to_stdout)
+        c->export.path = "-";
+    else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
+        c->export.path = path;
+    if (c->export.path)
+        return c->kinds.n == 1 || c->format == ROCL_EXPORT_JSONL
+                   ? -1
+                   : usage_error("%s takes one kind: -o %s --kinds kernel",
+                                 c->common.to_stdout ? "standard output" : path, c->export.path);
     if (strlen(given) >= sizeof name)
         return name_too_long();
     strcpy(name, given);
     const size_t n = strlen(name), cut = strlen(ending);
     if (ends_with(name, ending) && n > cut && name[n - cut - 1] != '/')
         name[n - cut] = '\0';
-    const char *slash = strrchr(name, '/');
-    c->export.directory = folder;
-    c->export.prefix = slash ? slash + 1 : name;
-    if (!slash)
-        return -1;
-    const bool below = name[0] != '/';
-    const int len = slash == name ? 1 : (int)(slash - name);
-    const int written =
-        snprintf(path, sizeof path, "%s%s%.*s", below ? folder : "", below ? "/" : "", len, name);
-    c->export.directory = path;
-    return written >= 0 && (size_t)written < sizeof path ? -1 : name_too_long();
-}
-
-/* Standard output, devices and pipes take one stream. */
-static int choose_file(cli *c)
-{
-    static char path[8192];
-    c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
-    if (c->common.to_stdout)
-        c->export.path = "-";
-    else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
-        c->export.path = path;
-    if (!c->export.path || c->kinds.n == 1 || c->format == ROCL_EXPORT_JSONL)
-        return -1;
-    return usage_error("%s takes one kind: -o %s --kinds kernel",
-                       c->common.to_stdout ? "standard output" : path, c->export.path);
+    return output_split(&c->common, name, &c->export.directory, &c->export.prefix);
 }
 
 static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
@@ -115,19 +99,6 @@ static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-/* "-z 6" asks for the codec that the format has; "-z 0" for none. */
-static void choose_codec(cli *c)
-{
-    c->export.codec = c->codec;
-    c->export.level = compression_level(c->level);
-    if (c->level == 0)
-        c->export.codec = ROCL_CODEC_NONE;
-    else if (c->level > 0 && c->codec == ROCL_CODEC_DEFAULT)
-        c->export.codec = c->format == ROCL_EXPORT_PARQUET ? ROCL_CODEC_DEFAULT
-                          : c->format == ROCL_EXPORT_JSONL ? ROCL_CODEC_GZIP
-                                                           : ROCL_CODEC_ZSTD;
-}
-
 static int list_columns(const cli *c)
 {
     const char *kind;
@@ -139,22 +110,6 @@ static int list_columns(const cli *c)
                 printf("  %-20s %-7s %s\n", column.name, column.type, column.doc);
     }
     return finish_stdout();
-}
-
-static int check_options(cli *c)
-{
-    int code = output_fill_names(&c->common);
-    if (code < 0)
-        code = choose_file(c);
-    if (code < 0 && !c->export.path)
-        code = choose_folder(c);
-    if (code >= 0)
-        return code;
-    choose_codec(c);
-    c->export.format = c->format;
-    c->export.kinds = c->kinds.v;
-    c->common.wanted = c->kinds.n ? EVENTS_SOME : EVENTS_ALL;
-    return -1;
 }
 
 static int run_export(const program *p, int argc, char **argv)
@@ -170,8 +125,24 @@ static int run_export(const program *p, int argc, char **argv)
     }
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
-        code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_files, &c) : code;
+        code = output_fill_names(&c.common);
+    if (code < 0)
+        code = choose_output(&c);
+    if (code >= 0)
+        return code;
+    c.export.format = c.format;
+    c.export.kinds = c.kinds.v;
+    c.common.wanted = c.kinds.n ? EVENTS_SOME : EVENTS_ALL;
+    /* "-z 6" asks for the codec that the format has; "-z 0" for none. */
+    c.export.codec = c.codec;
+    c.export.level = compression_level(c.level);
+    if (c.level == 0)
+        c.export.codec = ROCL_CODEC_NONE;
+    else if (c.level > 0 && c.codec == ROCL_CODEC_DEFAULT)
+        c.export.codec = c.format == ROCL_EXPORT_PARQUET ? ROCL_CODEC_DEFAULT
+                         : c.format == ROCL_EXPORT_JSONL ? ROCL_CODEC_GZIP
+                                                         : ROCL_CODEC_ZSTD;
+    return common_run(&c.common, write_files, &c);
 }
 
 const program export_program = {

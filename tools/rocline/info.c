@@ -117,15 +117,6 @@ static char *list_formats(const rocl_trace *t)
     return text;
 }
 
-/* Messages begin with the name of their file, which is already printed before them. */
-static char *copy_error(const char *input, const rocl_error *err)
-{
-    const char *text = rocl_error_text(err);
-    const size_t n = strlen(input);
-    return must_have(
-        strdup(!strncmp(text, input, n) && !strncmp(text + n, ": ", 2) ? text + n + 2 : text));
-}
-
 /* Reads all that outputs and reports read: every kind, field and argument. What the result points
  * to is never freed: the program ends with it. */
 static rocl_checked check_input(const cli *c, const char *input, rocl_error *err)
@@ -140,8 +131,12 @@ static rocl_checked check_input(const cli *c, const char *input, rocl_error *err
         to.status = rocl_trace_scan(t, ROCL_ALL_KINDS | ROCL_BIT(ROCL_FLOW), ROCL_ALL_FIELDS,
                                     ignore_batch, NULL, err);
     }
-    if (to.status > ROCL_PARTIAL)
-        to.error = copy_error(input, err);
+    if (to.status > ROCL_PARTIAL) { /* the name of the file is already printed before its message */
+        const char *text = rocl_error_text(err);
+        const size_t n = strlen(input);
+        to.error = must_have(
+            strdup(!strncmp(text, input, n) && !strncmp(text + n, ": ", 2) ? text + n + 2 : text));
+    }
     for (rocl_kind k = 0; k < ROCL_KINDS && !to.error; k++)
         to.events += rocl_trace_events(t, k);
     for (rocl_fault f = 0; f < ROCL_FAULTS && !to.error; f++)

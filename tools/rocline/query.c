@@ -181,19 +181,6 @@ char *query_read_text(const char *path)
     return text;
 }
 
-static rocl_status set_parameters(const cli *c, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < c->parameters.n && st == ROCL_OK; i++) {
-        char *name = must_have(strdup(c->parameters.v[i]));
-        char *value = strchr(name, '=');
-        *value++ = '\0';
-        st = rocl_query_bind(c->query, name, value, err);
-        free(name);
-    }
-    return st;
-}
-
 rocl_status query_run(query_cli *c, const char *sql)
 {
     rocl_error *err = must_have(rocl_error_new());
@@ -217,7 +204,13 @@ static rocl_status run_queries(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_status st = rocl_query_open(&c->query, t, &o, err);
     if (st != ROCL_OK)
         return st;
-    st = set_parameters(c, err);
+    for (size_t i = 0; i < c->parameters.n && st == ROCL_OK; i++) {
+        char *name = must_have(strdup(c->parameters.v[i]));
+        char *value = strchr(name, '=');
+        *value++ = '\0';
+        st = rocl_query_bind(c->query, name, value, err);
+        free(name);
+    }
     for (size_t i = 0; i < c->commands.n && st == ROCL_OK; i++)
         shell_run_command(c, c->commands.v[i]);
     char *all = must_have(strdup(""));

@@ -36,24 +36,6 @@ static void on_interrupt(int number)
 
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
-static void list_tables(bool views)
-{
-    rocl_sql_table t;
-    for (size_t i = 0; rocl_sql_table_at(i, &t); i++)
-        if (t.view == views)
-            printf("%-20s %s\n", t.name, t.purpose);
-}
-
-static void print_shell_help(void)
-{
-    puts(".tables           list tables and views\n"
-         ".schema [TABLE]   list columns\n"
-         ".mode FORMAT      table, csv, tsv, json, jsonl, md or html\n"
-         ".read FILE        run the statements in a file\n"
-         ".quit             end\n"
-         "SQL ends with a semicolon. ^C ends a statement.");
-}
-
 /* A table whose columns are printed. */
 typedef struct shown_table {
     const char *name, *purpose;
@@ -110,9 +92,13 @@ bool shell_run_command(query_cli *c, const char *line)
     if (!strcmp(word, ".quit") || !strcmp(word, ".exit") || !strcmp(word, ".q")) {
         return false;
     } else if (!strcmp(word, ".tables")) {
-        list_tables(false);
-        puts("");
-        list_tables(true);
+        rocl_sql_table t;
+        for (int views = 0; views <= 1; views++) {
+            for (size_t i = 0; rocl_sql_table_at(i, &t); i++)
+                if (t.view == views)
+                    printf("%-20s %s\n", t.name, t.purpose);
+            fputs(views ? "" : "\n", stdout);
+        }
         puts("\nrocpd_string, ...    the tables of ROCm's databases");
     } else if (!strcmp(word, ".schema")) {
         print_schema(c, argument);
@@ -140,7 +126,12 @@ bool shell_run_command(query_cli *c, const char *line)
     } else {
         if (strcmp(word, ".help") != 0)
             msg_error("%s is not a command of the shell", word);
-        print_shell_help();
+        puts(".tables           list tables and views\n"
+             ".schema [TABLE]   list columns\n"
+             ".mode FORMAT      table, csv, tsv, json, jsonl, md or html\n"
+             ".read FILE        run the statements in a file\n"
+             ".quit             end\n"
+             "SQL ends with a semicolon. ^C ends a statement.");
     }
     fflush(stdout);
     return true;

@@ -60,15 +60,26 @@ static size_t length_without(const char *name, const char *ending)
     return rest && name[rest - 1] != '/' ? rest : n;
 }
 
-/* NAME may lead to another folder: /tmp/x, or runs/x below the output folder. */
-static int choose_folder(cli *c)
+/* Standard output, devices and pipes take the text of one file; else files in a folder are written,
+ * whose names begin with NAME. */
+static int choose_output(cli *c)
 {
     static char path[8192], name[4096];
+    c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
+    if (c->common.to_stdout)
+        c->csv.path = "-";
+    else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
+        c->csv.path = path;
+    c->csv.gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
+    if (c->csv.path)
+        return c->kinds.n == 1 || c->style == ROCL_CSV_ROCPROF
+                   ? -1
+                   : usage_error("%s takes one kind of file: -o %s --kinds kernel",
+                                 c->common.to_stdout ? "standard output" : path, c->csv.path);
     /* rocprofv3 calls its files <pid>_<kind>.csv unless it is told a name. */
     const char *own = c->style == ROCL_CSV_ROCPROF ? "results" : "";
     const char *given =
         c->style >= ROCL_CSV_ROCPROFV3 && !c->common.output_file ? own : output_name(&c->common);
-    const char *folder = output_folder(&c->common);
     if (strlen(given) >= sizeof name)
         return name_too_long();
     strcpy(name, given);
@@ -76,33 +87,7 @@ static int choose_folder(cli *c)
     size_t plain = length_without(name, ".csv"), zipped = length_without(name, ".csv.gz");
     c->csv.gzip |= zipped < strlen(name);
     name[plain < zipped ? plain : zipped] = '\0';
-    const char *slash = strrchr(name, '/');
-    c->csv.directory = folder;
-    c->csv.prefix = slash ? slash + 1 : name;
-    if (!slash)
-        return -1;
-    bool below = name[0] != '/';
-    int len = slash == name ? 1 : (int)(slash - name);
-    int n =
-        snprintf(path, sizeof path, "%s%s%.*s", below ? folder : "", below ? "/" : "", len, name);
-    c->csv.directory = path;
-    return n >= 0 && (size_t)n < sizeof path ? -1 : name_too_long();
-}
-
-/* Standard output, devices and pipes take the text of one file. */
-static int choose_file(cli *c)
-{
-    static char path[8192];
-    c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
-    if (c->common.to_stdout)
-        c->csv.path = "-";
-    else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
-        c->csv.path = path;
-    c->csv.gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
-    if (!c->csv.path || c->kinds.n == 1 || c->style == ROCL_CSV_ROCPROF)
-        return -1;
-    return usage_error("%s takes one kind of file: -o %s --kinds kernel",
-                       c->common.to_stdout ? "standard output" : path, c->csv.path);
+    return output_split(&c->common, name, &c->csv.directory, &c->csv.prefix);
 }
 
 static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
@@ -134,27 +119,19 @@ static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
     return s;
 }
 
-/* Agents are not events. */
-static wanted_events events_of_kinds(const strings *kinds)
-{
-    for (size_t i = 0; i < kinds->n; i++)
-        if (strncmp(kinds->v[i], "agent", 5) != 0)
-            return EVENTS_SOME;
-    return kinds->n ? EVENTS_NONE : EVENTS_ALL;
-}
-
 static int check_options(cli *c)
 {
-    int code = choose_file(c);
-    if (code < 0 && !c->csv.path)
-        code = choose_folder(c);
+    const int code = choose_output(c);
     if (code >= 0)
         return code;
     c->csv.style = c->style;
     c->csv.gzip = c->level < 0 ? c->csv.gzip : c->level > 0;
     c->csv.level = compression_level(c->level);
     c->csv.kinds = c->kinds.v;
-    c->common.wanted = events_of_kinds(&c->kinds);
+    c->common.wanted = c->kinds.n ? EVENTS_NONE : EVENTS_ALL;
+    for (size_t i = 0; i < c->kinds.n; i++)
+        if (strncmp(c->kinds.v[i], "agent", 5) != 0) /* agents are not events */
+            c->common.wanted = EVENTS_SOME;
     return -1;
 }
 

@@ -49,24 +49,20 @@ static const opt_group *const groups[] = {&input_group,  &output_group, &names_g
                                           &filter_group, &run_group,    &perfetto_group,
                                           &team_group,   &other_group,  NULL};
 
-static bool is_file_name(const char *name)
-{
-    return ends_with(name, ".pftrace") || ends_with(name, ".gz") ||
-           ends_with(name, ".perfetto-trace");
-}
-
 static int check_options(cli *c)
 {
+    const char *name = output_name(&c->common);
+    const bool file =
+        ends_with(name, ".pftrace") || ends_with(name, ".gz") || ends_with(name, ".perfetto-trace");
     int code = -1;
     c->common.copy_packets = !c->pftrace.legacy_tracks && !c->pftrace.group_by_queue;
-    c->common.to_stdout = strcmp(output_name(&c->common), "-") == 0;
+    c->common.to_stdout = strcmp(name, "-") == 0;
     if (c->common.to_stdout && isatty(STDOUT_FILENO))
         return usage_error("a trace is not written to a terminal; redirect standard output");
     if (c->common.to_stdout)
         strcpy(c->path, "-");
     else
-        code = output_place(&c->common, is_file_name(output_name(&c->common)), "_results.pftrace",
-                            c->path, sizeof c->path);
+        code = output_place(&c->common, file, "_results.pftrace", c->path, sizeof c->path);
     return code < 0 ? output_check(&c->common, c->path) : code;
 }
 

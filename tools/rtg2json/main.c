@@ -101,100 +101,73 @@ static int choose_layout(cli *c)
     return -1;
 }
 
-/* ---- layout trace ---------------------------------------------------------------------------- */
+/* ---- layouts of any trace -------------------------------------------------------------------- */
 
-static rocl_status report_written(const cli *c, const rocl_written *r, rocl_status s)
+static const char *const layout_names[] = {[LAYOUT_TRACE] = "trace",
+                                           [LAYOUT_ROCPROF] = "rocprof",
+                                           [LAYOUT_ROCPROFV3] = "rocprofv3",
+                                           [LAYOUT_KINETO] = "kineto"};
+
+static rocl_status write_layout(rocl_trace *t, const cli *c, rocl_written *r, rocl_error *err)
 {
-    if (s <= ROCL_PARTIAL)
-        msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
-                    c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices,
-                    r->values);
-    if (s <= ROCL_PARTIAL && !c->common.to_stdout)
-        output_done(c->path);
-    return s;
+    const rocl_chrome_options chrome = {.path = c->path,
+                                        .gzip = c->gzip,
+                                        .level = c->gzip_level,
+                                        .flows = c->flows,
+                                        .group_by_queue = c->group_by_queue};
+    const rocl_kineto_options kineto = {.path = c->path,
+                                        .gzip = c->gzip,
+                                        .level = c->gzip_level,
+                                        .group_by_queue = c->group_by_queue};
+    const rocl_json_options json = {.path = c->path, .gzip = c->gzip, .level = c->gzip_level};
+    switch (c->layout) {
+    case LAYOUT_ROCPROF:
+        return rocl_write_rocprof_json(t, &json, r, err);
+    case LAYOUT_ROCPROFV3:
+        return rocl_write_rocprofv3_json(t, &json, r, err);
+    case LAYOUT_KINETO:
+        return rocl_write_kineto(t, &kineto, r, err);
+    default:
+        return rocl_write_chrome(t, &chrome, r, err);
+    }
 }
 
-static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
+static void report_written(const cli *c, const rocl_written *r)
 {
-    const cli *c = ctx;
-    rocl_written r = {0};
-    const rocl_chrome_options o = {
-        .path = c->path,
-        .gzip = c->gzip,
-        .level = c->gzip_level,
-        .flows = c->flows,
-        .group_by_queue = c->group_by_queue,
-    };
-    rocl_status s = rocl_write_chrome(t, &o, &r, err);
-    return report_written(c, &r, s);
-}
-
-/* ---- layout rocprof -------------------------------------------------------------------------- */
-
-static rocl_status write_rocprof(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    const cli *c = ctx;
-    rocl_written r = {0};
-    const rocl_json_options o = {.path = c->path, .gzip = c->gzip, .level = c->gzip_level};
-    rocl_status s = rocl_write_rocprof_json(t, &o, &r, err);
-    return report_written(c, &r, s);
-}
-
-/* ---- layout rocprofv3 ------------------------------------------------------------------------ */
-
-static rocl_status write_rocprofv3(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    const cli *c = ctx;
-    rocl_written r = {0};
-    const rocl_json_options o = {.path = c->path, .gzip = c->gzip, .level = c->gzip_level};
-    rocl_status s = rocl_write_rocprofv3_json(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
-        msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " records, %" PRIu64 " counter values",
-                    c->common.to_stdout ? "standard output" : c->path, r.bytes, r.slices, r.values);
-    if (s <= ROCL_PARTIAL && !c->common.to_stdout)
-        output_done(c->path);
-    return s;
-}
-
-/* ---- layout kineto --------------------------------------------------------------------------- */
-
-static rocl_status write_kineto(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    const cli *c = ctx;
-    rocl_written r = {0};
-    const rocl_kineto_options o = {.path = c->path,
-                                   .gzip = c->gzip,
-                                   .level = c->gzip_level,
-                                   .group_by_queue = c->group_by_queue};
-    rocl_status s = rocl_write_kineto(t, &o, &r, err);
-    if (s <= ROCL_PARTIAL)
+    const char *where = c->common.to_stdout ? "standard output" : c->path;
+    if (c->layout == LAYOUT_KINETO)
         msg_verbose("%s: %zu file%s, %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants",
-                    c->common.to_stdout ? "standard output" : c->path, r.files,
-                    r.files == 1 ? "" : "s", r.bytes, r.slices, r.instants);
-    if (s <= ROCL_PARTIAL && !c->common.to_stdout && r.files == 1)
+                    where, r->files, r->files == 1 ? "" : "s", r->bytes, r->slices, r->instants);
+    else
+        msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " %s, %" PRIu64 " counter values", where,
+                    r->bytes, r->slices, c->layout == LAYOUT_ROCPROFV3 ? "records" : "slices",
+                    r->values);
+    if (!c->common.to_stdout && (c->layout != LAYOUT_KINETO || r->files == 1))
         output_done(c->path);
+}
+
+static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
+{
+    rocl_written r = {0};
+    const rocl_status s = write_layout(t, ctx, &r, err);
+    if (s <= ROCL_PARTIAL)
+        report_written(ctx, &r);
     return s;
 }
 
 static int convert_trace(cli *c)
 {
-    static const struct {
-        const char *name;
-        rocl_status (*write)(rocl_trace *t, void *ctx, rocl_error *err);
-    } layouts[] = {[LAYOUT_TRACE] = {"trace", write_trace},
-                   [LAYOUT_ROCPROF] = {"rocprof", write_rocprof},
-                   [LAYOUT_ROCPROFV3] = {"rocprofv3", write_rocprofv3},
-                   [LAYOUT_KINETO] = {"kineto", write_kineto}};
+    const char *name = layout_names[c->layout];
     if (!c->common.inputs.n)
         return usage_error("no input is given");
     if (c->gaps || c->kernel_names || c->workgroups || c->by_process)
-        msg_notice("-g, -k, -p and -w have no effect in the layout %s", layouts[c->layout].name);
+        msg_notice("-g, -k, -p and -w have no effect in the layout %s", name);
     if (c->layout != LAYOUT_TRACE && c->layout != LAYOUT_KINETO && c->group_by_queue)
-        msg_notice("--group-by-queue has no effect in the layout %s", layouts[c->layout].name);
+        msg_notice("--group-by-queue has no effect in the layout %s", name);
     if (c->layout == LAYOUT_ROCPROFV3 || c->layout == LAYOUT_KINETO)
         c->common.args = true; /* as the profilers do */
     int code = output_check(&c->common, c->path);
-    return code >= 0 ? code : common_run(&c->common, layouts[c->layout].write, c);
+    return code >= 0 ? code : common_run(&c->common, write_and_report, c);
 }
 
 static int check_options(cli *c)
@@ -254,6 +227,7 @@ static rocl_written shared_written;
 static int prepare_shared(const common *c, const conversion *o)
 {
     shared = (cli){.common = *c,
+                   .layout = LAYOUT_TRACE,
                    .gzip = o->gzip,
                    .gzip_level = o->level,
                    .flows = o->flows,
@@ -274,19 +248,14 @@ static int prepare_shared(const common *c, const conversion *o)
 
 static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
 {
-    const rocl_chrome_options o = {.path = shared_path,
-                                   .gzip = shared.gzip,
-                                   .level = shared.gzip_level,
-                                   .flows = shared.flows,
-                                   .group_by_queue = shared.group_by_queue};
     (void)ctx;
     const rocl_status s = output_make_parent(shared_path);
-    return s == ROCL_OK ? rocl_write_chrome(t, &o, &shared_written, err) : s;
+    return s == ROCL_OK ? write_layout(t, &shared, &shared_written, err) : s;
 }
 
 static void report_shared(void)
 {
-    report_written(&shared, &shared_written, ROCL_OK);
+    report_written(&shared, &shared_written);
 }
 
 const converter json_converter = {"json", ".json", prepare_shared, write_shared, report_shared};

@@ -224,23 +224,10 @@ static void fill_purpose(void)
 /* The bits of a word that names reports, 0 for another word. */
 static uint32_t named_reports(const char *word)
 {
-    for (rocl_report r = 0; r < ROCL_REPORTS; r++) {
+    for (rocl_report r = 0; r < ROCL_REPORTS; r++)
         if (strcmp(word, rocl_report_name(r)) == 0)
             return UINT32_C(1) << r;
-    }
     return strcmp(word, "all") == 0 ? (UINT32_C(1) << ROCL_REPORTS) - 1 : 0;
-}
-
-/* A word that is neither a report nor a file is more likely a mistyped report. */
-static int check_word(const char *word)
-{
-    if (strpbrk(word, "/.*?[") || access(word, F_OK) == 0)
-        return -1;
-    if (strcmp(word, "view") == 0)
-        return usage_error("view must stand before all options");
-    const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
-    return near ? usage_error("\"%s\" is neither a report nor a file; did you mean %s?", word, near)
-                : -1;
 }
 
 /* Words before the first file are reports. What follows is a file, whatever it is called. */
@@ -260,38 +247,32 @@ static int sort_operands(cli *c)
         c->stats.reports |= r;
         c->doctor |= r == REPORT(DOCTOR);
     }
-    int code = i < c->operands.n && !special ? check_word(c->operands.v[i]) : -1;
+    const char *word = i < c->operands.n && !special ? c->operands.v[i] : NULL;
     for (; i < c->operands.n; i++)
         strings_add(&c->common.inputs, c->operands.v[i]);
-    return code;
-}
-
-static size_t rows_per_table(const cli *c)
-{
-    if (c->top >= 0)
-        return (size_t)c->top;
-    if (c->format != ROCL_TABLE_TEXT && (c->format != ROCL_TABLE_MARKDOWN || !c->compare.wanted))
-        return 0;
-    return c->stats.reports || c->compare.wanted ? TEXT_TOP : OVERVIEW_TOP;
-}
-
-/* As the C library would decide, which is not asked: tools do not use locales otherwise. */
-static bool locale_is_utf8(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    const char *value = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && (!value || !*value); i++)
-        value = getenv(names[i]);
-    return value && (strcasestr(value, "UTF-8") || strcasestr(value, "utf8"));
+    if (!word || strpbrk(word, "/.*?[") || access(word, F_OK) == 0)
+        return -1;
+    if (strcmp(word, "view") == 0)
+        return usage_error("view must stand before all options");
+    /* A word that is neither a report nor a file is more likely a mistyped report. */
+    const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
+    return near ? usage_error("\"%s\" is neither a report nor a file; did you mean %s?", word, near)
+                : -1;
 }
 
 static void choose_pictures(cli *c)
 {
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
     unsigned width = output_width(&c->common);
+    /* As the C library would decide, which is not asked: tools do not use locales otherwise. */
+    for (size_t i = 0; i < sizeof names / sizeof *names && (!locale || !*locale); i++)
+        locale = getenv(names[i]);
+    const bool utf8 = locale && (strcasestr(locale, "UTF-8") || strcasestr(locale, "utf8"));
     c->stats.pictures = c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_MARKDOWN;
     /* What reads a text from a pipe or a file need not know the characters of this terminal. */
     const bool on_terminal = c->common.to_stdout && isatty(STDOUT_FILENO);
-    c->stats.ascii = !locale_is_utf8() || (c->format == ROCL_TABLE_TEXT && !on_terminal);
+    c->stats.ascii = !utf8 || (c->format == ROCL_TABLE_TEXT && !on_terminal);
     c->stats.slices = (size_t)c->slices;
     if (!c->slices && c->format == ROCL_TABLE_HTML)
         c->stats.slices = PAGE_SLICES;
@@ -407,15 +388,6 @@ static int check_baseline(const cli *c)
     return -1;
 }
 
-static int fill_names(cli *c)
-{
-    int bad = output_fill_name(&c->common, NULL, "--output-file", &c->common.output_file);
-    if (bad < 0)
-        bad = output_fill_name(&c->common, NULL, "--output-path", &c->common.output_path);
-    return bad < 0 ? output_fill_name(&c->common, NULL, "--summary-output-file", &c->summary_file)
-                   : bad;
-}
-
 /* Formats that are of one report, or of all. */
 static int check_format(cli *c)
 {
@@ -514,7 +486,12 @@ static int check_output(cli *c, size_t behind)
 /* What the library is asked for. */
 static void settle_reports(cli *c)
 {
-    c->stats.top = rows_per_table(c);
+    const bool text_tables =
+        c->format == ROCL_TABLE_TEXT || (c->format == ROCL_TABLE_MARKDOWN && c->compare.wanted);
+    c->stats.top = c->top >= 0                             ? (size_t)c->top
+                   : !text_tables                          ? 0
+                   : c->stats.reports || c->compare.wanted ? TEXT_TOP
+                                                           : OVERVIEW_TOP;
     c->stats.most = c->top < 0 && c->format == ROCL_TABLE_HTML ? PAGE_MOST : 0;
     c->common.wanted =
         c->stats.reports || c->compare.wanted || c->baseline ? EVENTS_SOME : EVENTS_ALL;
@@ -553,7 +530,11 @@ static int check_options(cli *c, size_t behind)
         return usage_error("--format: \"%s\" is not known", c->format_name);
     int bad = sort_operands(c);
     if (bad < 0)
-        bad = fill_names(c);
+        bad = output_fill_name(&c->common, NULL, "--output-file", &c->common.output_file);
+    if (bad < 0)
+        bad = output_fill_name(&c->common, NULL, "--output-path", &c->common.output_path);
+    if (bad < 0)
+        bad = output_fill_name(&c->common, NULL, "--summary-output-file", &c->summary_file);
     if (bad < 0)
         bad = check_baseline(c);
     if (bad < 0)
@@ -581,22 +562,16 @@ static int check_options(cli *c, size_t behind)
     return -1;
 }
 
-/* Was all of the trace recorded before ROCm 5.2? */
-static bool is_before_5_2(const rocl_trace *t)
-{
-    const size_t count = rocl_trace_captures(t);
-    for (size_t i = 0; i < count; i++) {
-        const int32_t end = rocl_trace_capture(t, i)->rocm_end;
-        if (!end || end > 52)
-            return false;
-    }
-    return count > 0;
-}
-
 static rocl_status write_files(const cli *c, const rocl_trace *t, const rocl_tables *tables,
                                rocl_error *err)
 {
     const unsigned names = c->common.kernel_names;
+    const size_t captures = rocl_trace_captures(t);
+    bool before_5_2 = captures > 0; /* was all of the trace recorded before ROCm 5.2? */
+    for (size_t i = 0; i < captures; i++) {
+        const int32_t end = rocl_trace_capture(t, i)->rocm_end;
+        before_5_2 &= end && end <= 52;
+    }
     const rocl_style_options o = {
         .style = (rocl_stats_style)(c->style - 1),
         .directory = c->folder,
@@ -604,7 +579,7 @@ static rocl_status write_files(const cli *c, const rocl_trace *t, const rocl_tab
         .descriptors = !c->common.kernel_rename &&
                        (names == ROCL_NAMES_DISPLAY || names == ROCL_NAMES_MANGLED),
         .trace = t,
-        .bare_names = is_before_5_2(t),
+        .bare_names = before_5_2,
     };
     rocl_written r = {0};
     rocl_status s = rocl_write_style(tables, &o, &r, err);
@@ -616,13 +591,6 @@ static rocl_status write_files(const cli *c, const rocl_trace *t, const rocl_tab
     msg_verbose("%zu files written", r.files);
     output_files_done(where, r.files, "file", r.bytes);
     return s;
-}
-
-/* 0: any. */
-static unsigned text_width(const cli *c)
-{
-    const unsigned terminal = output_width(&c->common);
-    return c->wide ? 0 : terminal ? terminal : OUTPUT_WIDTH;
 }
 
 /* The overview of a trace without GPU work is that of its markers and calls, not a row of empty
@@ -643,28 +611,20 @@ static rocl_status run_reports(cli *c, rocl_trace *t, rocl_tables **tables, rocl
     return rocl_stats(t, &c->stats, tables, err);
 }
 
-/* Only the tables that are asked for; those that are not there are told. */
-static void pick_tables(const cli *c, rocl_tables *tables)
-{
-    if (!picks_tables(c))
-        return;
-    for (size_t i = 0; i < c->only.n; i++)
-        if (!rocl_tables_have(tables, c->only.v[i]))
-            msg_notice("there is no table %s of these reports and inputs", c->only.v[i]);
-    rocl_tables_keep(tables, c->only.v);
-}
-
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
     const bool to_stream = c->summary_file && (!strcmp(c->summary_file, "stdout") ||
                                                !strcmp(c->summary_file, "stderr"));
+    const unsigned terminal = output_width(&c->common);
     const table_output o = {
         .budget = c->budget,
         .table = {
             .path = c->path,
             .format = c->style ? ROCL_TABLE_CONSOLE : c->format,
-            .width = text_width(c),
+            .width = c->wide    ? 0
+                     : terminal ? terminal
+                                : OUTPUT_WIDTH,
             .summary = {.domains = c->per_domain,
                         .groups = c->summary_groups.n && (c->summary || c->per_domain),
                         .whole = c->summary,
@@ -684,7 +644,12 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     const rocl_trust trust =
         c->doctor && s <= ROCL_PARTIAL ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
     if (s <= ROCL_PARTIAL) {
-        pick_tables(c, tables);
+        const bool picks = picks_tables(c);
+        for (size_t i = 0; picks && i < c->only.n; i++)
+            if (!rocl_tables_have(tables, c->only.v[i]))
+                msg_notice("there is no table %s of these reports and inputs", c->only.v[i]);
+        if (picks)
+            rocl_tables_keep(tables, c->only.v);
         rocl_status written = c->style ? write_files(c, t, tables, err) : ROCL_OK;
         const bool reports = !c->style || wants_summary(c);
         if (written == ROCL_OK && reports && (c->common.job || c->summary_file))
