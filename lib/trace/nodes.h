@@ -25,7 +25,7 @@
 /* Finds the inputs, and deals them out: ranks begin to open theirs. */
 rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t count, rocl_inputs *in,
                             rocl_error *err);
-/* The same without other ranks: names of this node. */
+/* Finds the inputs that this rank sees, without others: names of this node. */
 rocl_status rocl_nodes_find_alone(const rocl_trace *t, const char *const *names, size_t count,
                                   rocl_inputs *in, rocl_error *err);
 /* ---- on another rank ---- */

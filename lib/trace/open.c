@@ -30,29 +30,13 @@
 #include "trace/runs.h"
 #include "trace/dealt.h"
 
-/* Processes that traced nothing leave text without a record. It may be skipped when some other
- * input is a text of the same tools that has records. */
-static rocl_status may_be_skipped(const rocl_inputs *in, const char *path, bool *may,
-                                  rocl_error *err)
-{
-    rocl_look look = ROCL_LOOKS_OTHER;
-    *may = false;
-    rocl_status st = in->count < 2 ? ROCL_OK : rocl_input_look(path, &look, err);
-    bool other = look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_FOREIGN;
-    for (size_t i = 0; st == ROCL_OK && other && !*may && i < in->count; i++) {
-        st = rocl_input_look(in->paths[i], &look, err);
-        *may = look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC;
-    }
-    return st;
-}
-
 /* Inputs of independent formats wait until one comes that is not, and are opened together.
  * Sources before `opened` are open. */
 static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named, size_t *opened,
                               rocl_error *err)
 {
     const char *path = in->paths[named];
-    size_t first = t->source_count;
+    const size_t first = t->source_count;
     rocl_status st = rocl_source_recognise(t, path, err);
     for (size_t i = first; i < t->source_count; i++)
         t->sources[i]->named = named;
@@ -65,8 +49,18 @@ static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named
     if (st == ROCL_OK)
         st = rocl_sources_open(t, first, t->source_count, err);
     *opened = t->source_count;
+    if (st != ROCL_INPUT)
+        return st;
+    /* Processes that traced nothing leave text without a record. It may be skipped when some other
+     * input is a text of the same tools that has records. */
+    rocl_look look = ROCL_LOOKS_OTHER;
     bool may = false;
-    rocl_status looked = st == ROCL_INPUT ? may_be_skipped(in, path, &may, err) : ROCL_OK;
+    rocl_status looked = in->count < 2 ? ROCL_OK : rocl_input_look(path, &look, err);
+    const bool text = look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_FOREIGN;
+    for (size_t i = 0; looked == ROCL_OK && text && !may && i < in->count; i++) {
+        looked = rocl_input_look(in->paths[i], &look, err);
+        may = look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC;
+    }
     if (looked != ROCL_OK || !may || t->opt.strict)
         return looked != ROCL_OK ? looked : st;
     rocl_notice_defer(t, path, "no records: skipped");
@@ -80,20 +74,6 @@ static int compare_by_path(const void *a, const void *b, void *paths)
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     int by = strverscmp(p[x], p[y]);
     return by ? by : (x > y) - (x < y);
-}
-
-/* Puts a source that the team has opened at its place among the others. */
-static rocl_status take_opened(rocl_trace *t, rocl_source **s, size_t *opened, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    if ((*s)->refused) {
-        st = rocl_sources_open(t, *opened, t->source_count, err);
-        return st == ROCL_OK ? rocl_fail(err, (*s)->refused, "%s", (*s)->remark) : st;
-    }
-    st = rocl_source_add(t, *s, err);
-    if (st == ROCL_OK)
-        *s = NULL;
-    return st;
 }
 
 /* In the order of their names: numbers that are given while opening do not depend on the order in
@@ -110,9 +90,18 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
     for (size_t i = 0; ready && i < t->node_source_count; i++)
         if (t->node_sources[i])
             ready[t->node_sources[i]->named] = &t->node_sources[i];
-    for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
-        st = ready[order[i]] ? take_opened(t, ready[order[i]], &opened, err)
-                             : open_input(t, in, order[i], &opened, err);
+    for (size_t i = 0; i < in->count && st == ROCL_OK; i++) {
+        rocl_source **s = ready[order[i]]; /* one that the team has opened */
+        if (!s) {
+            st = open_input(t, in, order[i], &opened, err);
+        } else if ((*s)->refused) {
+            st = rocl_sources_open(t, opened, t->source_count, err);
+            st = st == ROCL_OK ? rocl_fail(err, (*s)->refused, "%s", (*s)->remark) : st;
+        } else {
+            st = rocl_source_add(t, *s, err);
+            *s = st == ROCL_OK ? NULL : *s;
+        }
+    }
     free(ready);
     for (size_t i = 0; i < t->source_count; i++)
         if (!t->sources[i]->more_count)

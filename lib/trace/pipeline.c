@@ -296,40 +296,6 @@ static rocl_status end_dealt_task(void *ctx, unsigned worker, rocl_error *err)
     return sink->end_task ? sink->end_task(sink->self, worker, err) : ROCL_OK;
 }
 
-/* For sinks that take captures one after the other, all are read here. */
-static bool takes_dealt(const rocl_sink *sink)
-{
-    return !sink->begin_capture && !sink->end_capture && !sink->takes;
-}
-
-static uint32_t asked_kinds(const rocl_sink *sink)
-{
-    return sink->kinds | sink->no_place_for;
-}
-
-/* First what is dealt out, then the rest. `mine` and `theirs` are by capture. */
-static rocl_status read_with_team(run *r, bool *mine, bool *theirs, rocl_error *err)
-{
-    const rocl_trace *t = r->trace;
-    bool any = false;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        theirs[i] = rocl_is_dealt(t->deal, (uint32_t)i) &&
-                    rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
-        mine[i] = !rocl_is_dealt(t->deal, (uint32_t)i);
-        any |= theirs[i];
-    }
-    const rocl_deal_read dealt = {.wanted = theirs,
-                                  .kinds = r->emitter.kinds,
-                                  .sent = r->emitter.kinds & asked_kinds(r->sink),
-                                  .fields = r->emitter.fields,
-                                  .batch = pass_dealt_batch,
-                                  .end_task = end_dealt_task,
-                                  .ctx = r};
-    rocl_status st = any ? rocl_deal_run(r->trace, &dealt, err) : ROCL_OK;
-    r->wanted = mine;
-    return st == ROCL_OK ? read_captures(r, err) : st;
-}
-
 rocl_status rocl_pipeline_complete(rocl_trace *t, rocl_error *err)
 {
     return rocl_remote_complete(t, err);
@@ -345,12 +311,30 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     if (!t->deal || (t->joint && rocl_joint_started(t->joint)))
         return read_captures(&r, err);
     rocl_status st = rocl_remote_complete(t, err);
-    if (st != ROCL_OK || !takes_dealt(sink))
+    /* For sinks that take captures one after the other, all are read here. */
+    if (st != ROCL_OK || sink->begin_capture || sink->end_capture || sink->takes)
         return st == ROCL_OK ? read_captures(&r, err) : st;
-    bool *wanted = calloc(2 * t->capture_count + 1, sizeof *wanted);
-    st =
-        wanted ? read_with_team(&r, wanted, wanted + t->capture_count, err) : rocl_fail_memory(err);
-    free(wanted);
+    bool *mine = calloc(2 * t->capture_count + 1, sizeof *mine), any = false;
+    if (!mine)
+        return rocl_fail_memory(err);
+    bool *theirs = mine + t->capture_count;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        mine[i] = !rocl_is_dealt(t->deal, (uint32_t)i);
+        theirs[i] = !mine[i] && rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
+        any |= theirs[i];
+    }
+    const rocl_deal_read dealt = {.wanted = theirs,
+                                  .kinds = kinds,
+                                  .sent = kinds & (sink->kinds | sink->no_place_for),
+                                  .fields = sink->fields,
+                                  .batch = pass_dealt_batch,
+                                  .end_task = end_dealt_task,
+                                  .ctx = &r};
+    st = any ? rocl_deal_run(t, &dealt, err) : ROCL_OK;
+    r.wanted = mine; /* the rest */
+    if (st == ROCL_OK)
+        st = read_captures(&r, err);
+    free(mine);
     return st;
 }
 
@@ -534,7 +518,7 @@ void rocl_pipeline_note_left_out(rocl_trace *t, const rocl_sink *sink)
 
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
 {
-    uint32_t kinds = asked_kinds(sink);
+    uint32_t kinds = sink->kinds | sink->no_place_for;
     if (t->run_sink)
         return t->run_sink(t->run_sink_ctx, sink, err);
     rocl_status st = begin_run(t, &kinds, err);

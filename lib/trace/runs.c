@@ -240,17 +240,6 @@ static void name_common_ranks(finder *f, char *text, size_t size)
     }
 }
 
-static void report_runs(finder *f)
-{
-    rocl_trace *t = f->trace;
-    char ranks[128], choice[64] = "--run 1 or --run 2";
-    name_common_ranks(f, ranks, sizeof ranks);
-    if (t->run_count > 2)
-        snprintf(choice, sizeof choice, "--run N, with N from 1 to %u,", t->run_count);
-    rocl_notice(t, "these inputs are %u runs: %s, at times that do not overlap; %s chooses one",
-                t->run_count, ranks, choice);
-}
-
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static rocl_status find_runs(finder *f, rocl_error *err)
@@ -268,8 +257,14 @@ static rocl_status find_runs(finder *f, rocl_error *err)
         t->run_count = f->groups[g].run > t->run_count ? f->groups[g].run : t->run_count;
     for (uint32_t i = 0; i < t->capture_count; i++)
         t->captures[i]->run = f->group_of[i] == ROCL_NONE ? 1 : f->groups[f->group_of[i]].run;
-    if (t->run_count > 1 && !t->opt.run)
-        report_runs(f);
+    if (t->run_count < 2 || t->opt.run)
+        return ROCL_OK;
+    char ranks[128], choice[64] = "--run 1 or --run 2";
+    name_common_ranks(f, ranks, sizeof ranks);
+    if (t->run_count > 2)
+        snprintf(choice, sizeof choice, "--run N, with N from 1 to %u,", t->run_count);
+    rocl_notice(t, "these inputs are %u runs: %s, at times that do not overlap; %s chooses one",
+                t->run_count, ranks, choice);
     return ROCL_OK;
 }
 
