@@ -294,13 +294,6 @@ static rocl_status refuse_special_file(const char *path, rocl_error *err)
                      path);
 }
 
-/* Opening a pipe would wait for its reader. */
-static bool is_special_file(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
 rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, rocl_error *err)
 {
     rocl_new_db *db = calloc(1, sizeof *db);
@@ -309,10 +302,11 @@ rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, 
         return rocl_fail_memory(err);
     db->fd = -1;
     db->path = strdup(path);
+    struct stat info; /* opening a pipe would wait for its reader */
+    const bool special = stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
     rocl_status st = !db->path ? rocl_fail_memory(err)
-                     : is_special_file(path)
-                         ? refuse_special_file(path, err)
-                         : rocl_destination_open(&db->place, &db->fd, path, err);
+                     : special ? refuse_special_file(path, err)
+                               : rocl_destination_open(&db->place, &db->fd, path, err);
     if (st == ROCL_OK && !db->place.replaces) /* it has become special meanwhile */
         st = refuse_special_file(path, err);
     if (st == ROCL_OK)

@@ -44,7 +44,7 @@ static rocl_status open_path(rocl_spool *s, rocl_error *err)
     if (s->fd < 0 || fstat(s->fd, &s->info) != 0)
         return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     mode_t mode = s->info.st_mode;
-    /* Of standard input only the rest counts: somebody may have read from it. */
+    /* Only the rest of standard input counts: somebody may have read from it. */
     s->pipe = !S_ISREG(mode) || (standard && lseek(s->fd, 0, SEEK_CUR) != 0);
     if (standard ? !S_ISDIR(mode) : S_ISREG(mode) || S_ISFIFO(mode) || S_ISSOCK(mode))
         return ROCL_OK;
@@ -53,7 +53,7 @@ static rocl_status open_path(rocl_spool *s, rocl_error *err)
                      s->path);
 }
 
-/* Of a SQLite 3 database the rest of the head says nothing, and takes time where there are many. */
+/* The rest of the head of a SQLite 3 database says nothing, and takes time where there are many. */
 static bool is_database(const rocl_spool *s)
 {
     static const char magic[] = "SQLite format 3";

@@ -42,6 +42,18 @@ const char *rocl_parse_number(const char *s, int64_t *value)
     return s;
 }
 
+const char *rocl_parse_range(const char *s, int64_t *first, int64_t *last)
+{
+    s = rocl_parse_number(s, first);
+    if (!s)
+        return NULL;
+    *last = *first;
+    s = rocl_skip_blanks(s);
+    if (*s == '-' && !(s = rocl_parse_number(rocl_skip_blanks(s + 1), last)))
+        return NULL;
+    return *last < *first ? NULL : rocl_skip_blanks(s);
+}
+
 /* "e14", "e-3" after a number: its length, 0 when there is none. */
 static size_t parse_exponent(const char *s, int *exponent)
 {

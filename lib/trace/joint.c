@@ -373,8 +373,7 @@ static rocl_status take_counts(rocl_joint *p, rocl_team_reader *r, rocl_error *e
     memcpy(times, at, sizeof times);
     t->first = times[0] < t->first ? times[0] : t->first;
     t->last = times[1] > t->last ? times[1] : t->last;
-    if (!rocl_filter_add_hits(t->filter, &r->p, r->end))
-        return rocl_team_bad_message(err);
+    rocl_filter_add_hits(t->filter, r);
     rocl_team_take_bad_texts(t->strings, r);
     return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }

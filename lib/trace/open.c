@@ -214,7 +214,10 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
     t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     t->guard = rocl_guard_new();
     atomic_flag_clear(&t->in_progress);
-    return t->strings && t->schemas && t->space && t->guard ? ROCL_OK : rocl_fail_memory(err);
+    if (!t->strings || !t->schemas || !t->space || !t->guard)
+        return rocl_fail_memory(err);
+    const rocl_status st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
+    return st ? st : rocl_step_names_new(&t->steps, t->opt.steps, err);
 }
 
 /* ---- slices of the time among the inputs ----------------------------------------------------- */
@@ -358,10 +361,6 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (!t)
         return rocl_fail_memory(err);
     rocl_status st = prepare_trace(t, options, err);
-    if (st == ROCL_OK)
-        st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
-    if (st == ROCL_OK)
-        st = rocl_step_names_new(&t->steps, t->opt.steps, err);
     const bool team = !separate && rocl_team_size(t->opt.team) > 1;
     if (st == ROCL_OK)
         st = team ? rocl_nodes_find(t, inputs, count, &in, err)
@@ -425,10 +424,6 @@ rocl_status rocl_dealt_open(rocl_trace **trace, const rocl_options *options, roc
         return rocl_fail_memory(err);
     rocl_status st = prepare_trace(t, options, err);
     t->opt.copy_packets = false;
-    if (st == ROCL_OK)
-        st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
-    if (st == ROCL_OK)
-        st = rocl_step_names_new(&t->steps, t->opt.steps, err);
     if (st != ROCL_OK) {
         rocl_trace_close(t);
         return st;

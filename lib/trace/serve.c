@@ -385,7 +385,7 @@ static rocl_status take_outline(server *s, rocl_team_reader *r, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_filter_new(&t->filter, t, err);
     if (st == ROCL_OK)
-        st = rocl_filter_take_state(t->filter, &r->p, r->end, err);
+        st = rocl_filter_take_state(t->filter, r, err);
     if (st == ROCL_OK)
         rocl_joint_set_request(t->joint, r->p, (size_t)(r->end - r->p));
     t->opt.notice = send_notice;
