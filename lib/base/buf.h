@@ -114,7 +114,7 @@ typedef struct rocl_byte_reader {
 } rocl_byte_reader;
 
 /* n bytes; NULL: there are fewer. */
-static inline const uint8_t *rocl_take_bytes(rocl_byte_reader *r, uint64_t n)
+static inline const uint8_t *rocl_next_bytes(rocl_byte_reader *r, uint64_t n)
 {
     const uint8_t *p = r->p;
     r->bad |= n > (uint64_t)(r->end - p);
@@ -139,7 +139,7 @@ static inline bool rocl_varint_get(const uint8_t **p, const uint8_t *end, uint64
     return false;
 }
 
-static inline uint64_t rocl_take_number(rocl_byte_reader *r)
+static inline uint64_t rocl_next_number(rocl_byte_reader *r)
 {
     uint64_t v = 0;
     if (!rocl_varint_get(&r->p, r->end, &v))

@@ -10,7 +10,7 @@
 
 static void take_into(rocl_byte_reader *from, void *to, size_t n)
 {
-    const uint8_t *p = rocl_take_bytes(from, n);
+    const uint8_t *p = rocl_next_bytes(from, n);
     if (p && n)
         memcpy(to, p, n);
 }
@@ -101,10 +101,10 @@ static rocl_status take_iterations(rocl_filter *f, rocl_byte_reader *b, rocl_err
         return b->bad ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; i < it->group_count && !b->bad; i++) {
         rocl_iteration_group *g = &it->groups[i];
-        g->process = rocl_take_number(b);
-        g->spans = (size_t)rocl_take_number(b);
-        const uint64_t n = rocl_take_number(b);
-        const char *name = n ? (const char *)rocl_take_bytes(b, n - 1) : NULL;
+        g->process = rocl_next_number(b);
+        g->spans = (size_t)rocl_next_number(b);
+        const uint64_t n = rocl_next_number(b);
+        const char *name = n ? (const char *)rocl_next_bytes(b, n - 1) : NULL;
         g->name = name ? rocl_strings_put(f->trace->strings, name, n - 1) : ROCL_NONE;
         b->bad |= g->spans > it->span_count;
     }
@@ -171,10 +171,10 @@ void rocl_filter_add_hits(rocl_filter *f, rocl_byte_reader *from)
 {
     const size_t n = f ? list_flags(f, NULL) : 0;
     atomic_bool **flags = calloc(n + 1, sizeof(atomic_bool *));
-    from->bad |= rocl_take_number(from) != n || !flags;
+    from->bad |= rocl_next_number(from) != n || !flags;
     if (flags && f)
         list_flags(f, flags);
-    const uint8_t *hits = rocl_take_bytes(from, n);
+    const uint8_t *hits = rocl_next_bytes(from, n);
     for (size_t i = 0; hits && i < n; i++)
         if (hits[i])
             atomic_store(flags[i], true);

@@ -108,18 +108,18 @@ static inline rocl_buf rocl_team_short(uint8_t space[ROCL_TEAM_SHORT], rocl_team
     return b;
 }
 
-/* The rest of a message while it is read: by these, and by rocl_take_number() and
- * rocl_take_bytes(), which stand here under names of their own. */
+/* The rest of a message while it is read: by these, and by rocl_next_number() and
+ * rocl_next_bytes(), which stand here under names of their own. */
 typedef rocl_byte_reader rocl_team_reader;
 
 static inline uint64_t rocl_team_number(rocl_team_reader *r)
 {
-    return rocl_take_number(r);
+    return rocl_next_number(r);
 }
 
 static inline const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n)
 {
-    return rocl_take_bytes(r, n);
+    return rocl_next_bytes(r, n);
 }
 
 /* A text with its length before it, copied; NULL: memory is out, or the message is bad. */
