@@ -137,16 +137,6 @@ static rocl_status append_bytes(rocl_spool_store *store, const char *p, size_t n
     return ROCL_OK;
 }
 
-/* A small file may unpack to more than the disk has: a quarter of the free space is left to others.
- */
-static uint64_t find_share(const rocl_spool_store *store)
-{
-    struct statvfs v;
-    if (fstatvfs(store->fd, &v) != 0 || !v.f_blocks)
-        return UINT64_MAX;
-    return (uint64_t)v.f_bavail * v.f_frsize / 4 * 3;
-}
-
 /* Writes all that comes in to the temporary file, which it makes when there is none yet. */
 static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char *tmpdir,
                               rocl_error *err)
@@ -160,7 +150,11 @@ static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char
     size_t n = s->head_len;
     char *piece = malloc(PIECE);
     s->base = store->size;
-    const uint64_t share = find_share(store);
+    /* A small file may unpack to more than the disk has: a quarter of the free space is left to
+     * others. */
+    struct statvfs v;
+    const bool known = fstatvfs(store->fd, &v) == 0 && v.f_blocks;
+    const uint64_t share = known ? (uint64_t)v.f_bavail * v.f_frsize / 4 * 3 : UINT64_MAX;
     rocl_status st = piece ? append_bytes(store, s->head, n, err) : rocl_fail_memory(err);
     while (st == ROCL_OK && (st = rocl_unpack_read(s->unpack, piece, PIECE, &n, err)) == ROCL_OK &&
            n) {

@@ -93,25 +93,6 @@ static void note_first(rocl_aligner *a, uint32_t machine, int64_t first)
         a->firsts[machine] = first;
 }
 
-/* Few have the name that is looked for. */
-static bool see_marker(rocl_aligner *a, const rocl_batch *b, const rocl_event *e)
-{
-    uint32_t count = b->capture->process_count;
-    rocl_marker *m =
-        &a->markers[a->bases[b->capture->index] + (e->process < count ? e->process : count)];
-    if (e->name == ROCL_NONE || (e->name != m->whole.name && e->name != m->numbered.name))
-        return true;
-    rocl_occurrence o = {.start = e->start,
-                         .end = e->end,
-                         .capture = b->capture->index,
-                         .kind = b->kind,
-                         .id = e->id};
-    pthread_mutex_lock(&a->lock);
-    bool ok = rocl_marker_see(m, e->name, &o);
-    pthread_mutex_unlock(&a->lock);
-    return ok;
-}
-
 rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     rocl_aligner *a = aligner;
@@ -122,8 +103,21 @@ rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
         first = e->start < first ? e->start : first;
-        if (a->markers)
-            ok &= see_marker(a, b, e);
+        if (!a->markers)
+            continue;
+        const uint32_t count = b->capture->process_count;
+        rocl_marker *m =
+            &a->markers[a->bases[b->capture->index] + (e->process < count ? e->process : count)];
+        if (e->name == ROCL_NONE || (e->name != m->whole.name && e->name != m->numbered.name))
+            continue; /* few have the name that is looked for */
+        const rocl_occurrence o = {.start = e->start,
+                                   .end = e->end,
+                                   .capture = b->capture->index,
+                                   .kind = b->kind,
+                                   .id = e->id};
+        pthread_mutex_lock(&a->lock);
+        ok &= rocl_marker_see(m, e->name, &o);
+        pthread_mutex_unlock(&a->lock);
     }
     if (!a->markers) {
         pthread_mutex_lock(&a->lock);

@@ -174,7 +174,7 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c)
 /* ---- the events ---- */
 
 /* Clears keep[i] of events shorter than min. Points have no duration to test and pass; counter
- * values carry the times of their dispatch and share its fate. */
+ * values carry the times of their dispatch, and pass with it. */
 static void test_duration(int64_t min, const rocl_batch *b, uint8_t *keep)
 {
     size_t size = rocl_kind_size(b->kind);

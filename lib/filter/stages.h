@@ -27,7 +27,7 @@ static inline const char *rocl_skip_blanks(const char *s)
 typedef enum rocl_time_base {
     ROCL_TIME_UNSET,
     ROCL_TIME_CLOCK,       /* ns on the clock of the trace */
-    ROCL_TIME_FRACTION,    /* of the trace, in ROCL_TIME_WHOLE parts */
+    ROCL_TIME_FRACTION,    /* of the trace, in ROCL_TIME_WHOLEs */
     ROCL_TIME_AFTER_FIRST, /* ns */
     ROCL_TIME_BEFORE_LAST, /* ns */
 } rocl_time_base;

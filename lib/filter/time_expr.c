@@ -15,7 +15,7 @@
 /* Kept as two integers: a double has too few digits for nanoseconds since boot. */
 typedef struct decimal {
     int64_t whole;
-    uint64_t fraction; /* in FRACTION parts */
+    uint64_t fraction; /* in units of 1 / FRACTION */
     bool too_large;
 } decimal;
 

@@ -67,20 +67,6 @@ static bool is_named(const rocl_trace *t, uint32_t machine)
     return t->machines[machine].hostname || t->machines[machine].machine_id;
 }
 
-static rocl_status number_clocks(clocks *k, rocl_error *err)
-{
-    const rocl_trace *t = k->trace;
-    k->of = calloc(t->capture_count + 1, sizeof *k->of);
-    if (!k->of)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < t->capture_count; i++) { /* captures of a machine follow each other */
-        const uint32_t machine = t->captures[i]->pub.machine;
-        const bool same = i && is_named(t, machine) && t->captures[i - 1]->pub.machine == machine;
-        k->of[i] = same ? k->of[i - 1] : k->count++;
-    }
-    return ROCL_OK;
-}
-
 static rocl_status see_batch(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     return rocl_collectives_add(&((clocks *)self)->match, worker, b, err);
@@ -293,7 +279,14 @@ rocl_status rocl_fit_clocks(rocl_trace *t, rocl_error *err)
     clocks k = {.trace = t};
     const rocl_sink sink = {
         .self = &k, .kinds = ROCL_BIT(ROCL_DISPATCH), .events = see_batch, .end_task = seal_sorter};
-    rocl_status st = number_clocks(&k, err);
+    k.of = calloc(t->capture_count + 1, sizeof *k.of);
+    rocl_status st = k.of ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; k.of && i < t->capture_count; i++) {
+        /* Captures of a machine follow each other. */
+        const uint32_t machine = t->captures[i]->pub.machine;
+        const bool same = i && is_named(t, machine) && t->captures[i - 1]->pub.machine == machine;
+        k.of[i] = same ? k.of[i - 1] : k.count++;
+    }
     if (st == ROCL_OK && k.count > 1) {
         k.kernels = rocl_sorter_new(t->space, 4);
         k.members = rocl_sorter_new(t->space, 4);

@@ -322,7 +322,7 @@ typedef struct notice {
     char *text;
 } notice;
 
-/* Workers share this; lock team->receiving to read or write it. */
+/* All workers have this one; lock team->receiving to read or write it. */
 typedef struct run {
     rocl_trace *trace;
     rocl_deal *deal;

@@ -83,7 +83,7 @@ struct rocl_joint {
     rocl_trace *trace;
     rocl_team *team;
     bool *own;
-    pthread_mutex_t lock; /* of what workers share */
+    pthread_mutex_t lock; /* of what several workers use */
     int fd;               /* of the temporary file; -1: none yet */
     const char *folder;   /* of it, for messages */
     uint64_t end;         /* of it; 0 again when all in it is placed */

@@ -3,7 +3,7 @@
  *
  *     rank 0                               rank r
  *     finds inputs         -- OPEN paths -->
- *     opens its share     <-- DEFINED --    sources, captures with their definitions
+ *     opens its own       <-- DEFINED --    sources, captures with their definitions
  *     what nobody could open by itself, in its turn
  *
  * Inputs on disks that only their nodes see are found by a rank of each node, and dealt out among

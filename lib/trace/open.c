@@ -157,7 +157,8 @@ static void format_others(char *text, size_t n)
         snprintf(text, OTHERS_MAX, ", and %zu more such file%s", n - 1, n > 2 ? "s" : "");
 }
 
-static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
+/* The contents of unsearched folders are missing, so the outcome is partial. */
+static rocl_status report_unread_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
 {
     char others[OTHERS_MAX];
     format_others(others, in->repeated);
@@ -180,12 +181,6 @@ static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
     if (in->unneeded && t->opt.explain)
         rocl_notice(t, "not read, though the folder has them: %s%s", in->unneeded_names,
                     in->unneeded > ROCL_UNNEEDED_NAMED ? ", ..." : "");
-}
-
-/* The contents of unsearched folders are missing, so the outcome is partial. */
-static rocl_status leave_unsearched(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
-{
-    char others[OTHERS_MAX];
     if (!in->unsearched)
         return ROCL_OK;
     if (t->opt.strict)
@@ -226,7 +221,7 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
 static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
                               const rocl_options *options, bool separate, rocl_error *err);
 
-static bool shares_process(const rocl_trace *t, const rocl_source *s)
+static bool has_other_slices(const rocl_trace *t, const rocl_source *s)
 {
     for (size_t i = 0; i < t->capture_count; i++)
         for (size_t k = 0; t->captures[i]->source == s && k < t->capture_count; k++) {
@@ -263,8 +258,8 @@ static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
     return st;
 }
 
-/* Takes the slices that share a process, with their captures, out of the trace; their paths are the
- * joined slices' from then on. *named: the first of them among the inputs. */
+/* Takes the slices of processes with several, with their captures, out of the trace; their paths
+ * are the joined slices' from then on. *named: the first of them among the inputs. */
 static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
 {
     rocl_joined_slices *j = t->joined;
@@ -274,7 +269,7 @@ static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
         return rocl_fail_memory(err);
     *named = SIZE_MAX;
     for (size_t i = 0; i < t->source_count; i++)
-        slice[i] = t->sources[i]->slice && shares_process(t, t->sources[i]);
+        slice[i] = t->sources[i]->slice && has_other_slices(t, t->sources[i]);
     for (size_t i = 0; i < t->source_count; i++) {
         rocl_source *s = t->sources[i];
         if (!slice[i]) {
@@ -298,13 +293,13 @@ static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Joins slices that hold parts of one process in a temporary database, which replaces them among
+/* Joins slices that hold pieces of one process in a temporary database, which replaces them among
  * the sources: a trace that was cut becomes whole again. */
 static rocl_status join_slices(rocl_trace *t, rocl_error *err)
 {
     size_t i = 0, named, first;
     char *path = NULL;
-    while (i < t->source_count && !(t->sources[i]->slice && shares_process(t, t->sources[i])))
+    while (i < t->source_count && !(t->sources[i]->slice && has_other_slices(t, t->sources[i])))
         i++;
     if (i == t->source_count)
         return ROCL_OK;
@@ -367,10 +362,8 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
                   : rocl_nodes_find_alone(t, inputs, count, &in, err);
     if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input is given");
-    if (st == ROCL_OK) {
-        report_unread_inputs(t, &in);
-        st = leave_unsearched(t, &in, err);
-    }
+    if (st == ROCL_OK)
+        st = report_unread_inputs(t, &in, err);
     if (st == ROCL_OK) {
         t->opt.copy_packets &= in.count == 1;
         st = team ? rocl_remote_open(t, err) : ROCL_OK;

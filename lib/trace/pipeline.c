@@ -154,10 +154,10 @@ static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_er
     return r->sink->events(r->sink->self, worker, b, err);
 }
 
-static rocl_status end_prefetched_task(void *ctx, rocl_error *err)
+static rocl_status end_task(void *ctx, unsigned worker, rocl_error *err)
 {
-    run *r = ctx;
-    return r->sink->end_task ? r->sink->end_task(r->sink->self, 0, err) : ROCL_OK;
+    const rocl_sink *sink = ((const run *)ctx)->sink;
+    return sink->end_task ? sink->end_task(sink->self, worker, err) : ROCL_OK;
 }
 
 static rocl_status run_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
@@ -166,9 +166,7 @@ static rocl_status run_task(void *ctx, unsigned worker, size_t index, rocl_error
     const rocl_task *task = &r->plan.tasks[r->stage_first + index];
     rocl_status st =
         r->capture->source->ops->scan(r->trace, r->capture, task, worker, &r->emitter, err);
-    if (st == ROCL_OK && r->sink->end_task)
-        st = r->sink->end_task(r->sink->self, worker, err);
-    return st;
+    return st ? st : end_task(r, worker, err);
 }
 
 static void begin_reading(rocl_trace *t, const rocl_capture *c, uint64_t rows)
@@ -204,7 +202,7 @@ static rocl_status use_prefetched(run *r, rocl_prefetched *prefetched, rocl_erro
     r->plan = prefetched->plan;
     if (prefetched->whole)
         begin_reading(r->trace, &r->capture->pub, rows);
-    rocl_status st = rocl_prefetched_emit(prefetched, &r->emitter, end_prefetched_task, err);
+    rocl_status st = rocl_prefetched_emit(prefetched, &r->emitter, end_task, err);
     if (st == ROCL_OK && !prefetched->whole)
         return read_capture(r, err);
     rocl_progress(r->trace, prefetched->whole ? rows : 0);
@@ -290,12 +288,6 @@ static rocl_status pass_dealt_batch(void *ctx, unsigned worker, rocl_batch *b, r
     return pass_batch(&of_capture, worker, b, err);
 }
 
-static rocl_status end_dealt_task(void *ctx, unsigned worker, rocl_error *err)
-{
-    const rocl_sink *sink = ((const run *)ctx)->sink;
-    return sink->end_task ? sink->end_task(sink->self, worker, err) : ROCL_OK;
-}
-
 rocl_status rocl_pipeline_complete(rocl_trace *t, rocl_error *err)
 {
     return rocl_remote_complete(t, err);
@@ -328,7 +320,7 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
                                   .sent = kinds & (sink->kinds | sink->no_place_for),
                                   .fields = sink->fields,
                                   .batch = pass_dealt_batch,
-                                  .end_task = end_dealt_task,
+                                  .end_task = end_task,
                                   .ctx = &r};
     st = any ? rocl_deal_run(t, &dealt, err) : ROCL_OK;
     r.wanted = mine; /* the rest */

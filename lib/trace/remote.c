@@ -380,23 +380,6 @@ static rocl_status take_source(rocl_defs_reader *d, rocl_source *s, rocl_error *
     return st;
 }
 
-/* If an input could not be opened, rank 0 tries it in its turn, if it sees it: it may depend on
- * those before, and an error is reported as by a single process. */
-static rocl_status take_input(rocl_defs_reader *d, rocl_source **s, rocl_error *err)
-{
-    rocl_team_reader *r = d->from;
-    const rocl_status status = (rocl_status)rocl_team_number(r);
-    if (status == ROCL_OK)
-        return take_source(d, *s, err);
-    (*s)->refused = status;
-    (*s)->remark = keep_text(d->trace, r);
-    if (!(*s)->on_node) {
-        rocl_source_free(*s);
-        *s = NULL;
-    }
-    return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
-}
-
 static rocl_status take_agents_of(rocl_trace *t, rocl_model_capture *c, uint32_t **texts,
                                   size_t *count, size_t *cap, rocl_team_reader *r, rocl_error *err)
 {
@@ -424,9 +407,25 @@ static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *
     size_t count = 0, cap = 0;
     rocl_defs_reader d;
     rocl_status st = rocl_defs_take(&d, t, r, err);
-    for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++)
-        if (t->node_sources[i] && t->node_sources[i]->rank == rank)
-            st = take_input(&d, &t->node_sources[i], err);
+    for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++) {
+        rocl_source *s = t->node_sources[i];
+        if (!s || s->rank != rank)
+            continue;
+        const rocl_status status = (rocl_status)rocl_team_number(r);
+        if (status == ROCL_OK) {
+            st = take_source(&d, s, err);
+            continue;
+        }
+        /* Rank 0 tries it in its turn, if it sees it: it may depend on those before, and an error
+         * is reported as by a single process. */
+        s->refused = status;
+        s->remark = keep_text(t, r);
+        if (!s->on_node) {
+            rocl_source_free(s);
+            t->node_sources[i] = NULL;
+        }
+        st = r->bad ? rocl_team_bad_message(err) : ROCL_OK;
+    }
     rocl_defs_free(&d);
     for (size_t i = 0; i < t->node_source_count && !t->opt.team_writes; i++) {
         const rocl_source *s = t->node_sources[i];

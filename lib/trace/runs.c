@@ -176,20 +176,6 @@ static rocl_status number_by_ranks(finder *f, rocl_error *err)
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static void number_others(finder *f)
-{
-    for (uint32_t i = 0; i < f->group_count; i++) {
-        span *g = &f->groups[i];
-        for (uint32_t k = 0; k < f->group_count && !g->told; k++) {
-            const span *other = &f->groups[k];
-            if (!other->told || other->last < g->first || g->last < other->first)
-                continue;
-            g->run = other->run;
-            break;
-        }
-    }
-}
-
 /* ---- what is said ---------------------------------------------------------------------------- */
 
 static int compare_by_rank(const void *a, const void *b)
@@ -252,7 +238,16 @@ static rocl_status find_runs(finder *f, rocl_error *err)
         st = number_by_ranks(f, err);
     if (st != ROCL_OK)
         return st;
-    number_others(f);
+    for (uint32_t i = 0; i < f->group_count; i++) { /* groups without a rank that ran again */
+        span *g = &f->groups[i];
+        for (uint32_t k = 0; k < f->group_count && !g->told; k++) {
+            const span *other = &f->groups[k];
+            if (!other->told || other->last < g->first || g->last < other->first)
+                continue;
+            g->run = other->run;
+            break;
+        }
+    }
     for (uint32_t g = 0; g < f->group_count; g++)
         t->run_count = f->groups[g].run > t->run_count ? f->groups[g].run : t->run_count;
     for (uint32_t i = 0; i < t->capture_count; i++)

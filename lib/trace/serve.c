@@ -214,28 +214,6 @@ static dealt *find_dealt(server *s, uint64_t number)
     return NULL;
 }
 
-/* What is dealt of the trace with this number, at first nothing. NULL: memory is out, or the number
- * is wrong. */
-static dealt *make_dealt(server *s, unsigned number, rocl_error *err)
-{
-    dealt *h = find_dealt(s, number);
-    if (h)
-        return h;
-    if (!ROCL_GROW(s->all, s->cap, s->count + 1)) {
-        rocl_fail_memory(err);
-        return NULL;
-    }
-    h = &s->all[s->count];
-    *h = (dealt){.number = number};
-    if (rocl_dealt_open(&h->trace, &s->options, err) != ROCL_OK)
-        return NULL;
-    s->count++;
-    h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts);
-    if (!h->texts)
-        rocl_fail_memory(err);
-    return h->texts ? h : NULL;
-}
-
 /* Inputs that cannot be opened independently are left to rank 0. Without an answer to send, an
  * error is reported when the trace is read. */
 static rocl_status open_inputs(server *s, dealt *h, size_t first, unsigned flags, rocl_error *err)
@@ -274,9 +252,21 @@ static rocl_status open_dealt(server *s, rocl_team_reader *r, rocl_error *err)
 {
     const unsigned number = (unsigned)rocl_team_number(r);
     const uint8_t *flags = rocl_team_bytes(r, 1);
-    dealt *h = flags ? make_dealt(s, number, err) : NULL;
-    if (!h)
-        return flags ? ROCL_INTERNAL : rocl_team_bad_message(err);
+    dealt *h = find_dealt(s, number);
+    if (!flags)
+        return rocl_team_bad_message(err);
+    if (!h) {
+        if (!ROCL_GROW(s->all, s->cap, s->count + 1))
+            return rocl_fail_memory(err);
+        h = &s->all[s->count];
+        *h = (dealt){.number = number};
+        if (rocl_dealt_open(&h->trace, &s->options, err) != ROCL_OK)
+            return ROCL_INTERNAL;
+        s->count++;
+        h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts);
+    }
+    if (!h->texts)
+        return rocl_fail_memory(err);
     const size_t first = h->path_count;
     h->on_node |= *flags & ROCL_OPEN_ON_NODE;
     while (!r->bad && r->p < r->end) {
