@@ -317,10 +317,28 @@ void rocl_deal_put_clock(rocl_buf *to, const rocl_model_capture *c)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-typedef struct notice {
-    uint32_t capture;
-    char *text;
-} notice;
+bool rocl_notices_hold(rocl_held_notices *h, uint64_t capture, char *text)
+{
+    if (!text || !ROCL_GROW(h->all, h->cap, h->count + 1)) {
+        free(text);
+        return false;
+    }
+    size_t i = h->count++;
+    for (; i > 0 && h->all[i - 1].capture > capture; i--)
+        h->all[i] = h->all[i - 1];
+    h->all[i] = (struct rocl_held_notice){capture, text};
+    return true;
+}
+
+void rocl_notices_give(rocl_held_notices *h, const rocl_trace *t)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        rocl_notice(t, "%s", h->all[i].text);
+        free(h->all[i].text);
+    }
+    free(h->all);
+    *h = (rocl_held_notices){0};
+}
 
 /* All workers have this one; lock team->receiving to read or write it. */
 typedef struct run {
@@ -333,8 +351,7 @@ typedef struct run {
     rocl_status status; /* of the first capture, in their order, that failed */
     uint64_t failed;
     rocl_error *err;
-    notice *notices;
-    size_t notice_count, notice_cap;
+    rocl_held_notices notices;
 } run;
 
 static rocl_status begin_rank(run *r, unsigned rank, rocl_error *err)
@@ -436,12 +453,9 @@ static rocl_status take_message(run *r, unsigned rank, rocl_team_message type,
     case ROCL_TEAM_NOTICE:
         capture = rocl_team_number(from);
         text = rocl_team_text(from);
-        if (!text || !ROCL_GROW(r->notices, r->notice_cap, r->notice_count + 1)) {
-            free(text);
-            return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
-        }
-        r->notices[r->notice_count++] = (notice){(uint32_t)capture, text};
-        return ROCL_OK;
+        if (rocl_notices_hold(&r->notices, (uint32_t)capture, text))
+            return ROCL_OK;
+        return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
     case ROCL_TEAM_ERROR:
         capture = rocl_team_number(from);
         status = (rocl_status)rocl_team_number(from);
@@ -539,12 +553,6 @@ static rocl_status run_receiver(void *ctx, unsigned worker, size_t index, rocl_e
     return st;
 }
 
-static int compare_by_capture(const void *a, const void *b)
-{
-    const notice *x = a, *y = b;
-    return (x->capture > y->capture) - (x->capture < y->capture);
-}
-
 rocl_status rocl_deal_run(rocl_trace *t, const rocl_deal_read *read, rocl_error *err)
 {
     rocl_team *team = t->deal->team;
@@ -586,14 +594,7 @@ rocl_status rocl_deal_run(rocl_trace *t, const rocl_deal_read *read, rocl_error 
     }
     rocl_buf_free(&message);
     pthread_mutex_unlock(&team->run);
-    /* In the order in which one process would give them; those of a capture as they came. */
-    if (r.notice_count)
-        qsort(r.notices, r.notice_count, sizeof *r.notices, compare_by_capture);
-    for (size_t i = 0; i < r.notice_count; i++) {
-        rocl_notice(t, "%s", r.notices[i].text);
-        free(r.notices[i].text);
-    }
-    free(r.notices);
+    rocl_notices_give(&r.notices, t);
     free(r.reads);
     return r.status;
 }

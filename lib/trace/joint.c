@@ -12,7 +12,6 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "filter/filter.h"
-#include "trace/deal.h"
 #include "trace/remote.h"
 #include "trace/outline.h"
 
@@ -308,10 +307,7 @@ void rocl_joint_note_failure(rocl_joint *p, uint64_t capture, rocl_status st, co
 static void add_notice(rocl_joint *p, uint64_t capture, char *text)
 {
     pthread_mutex_lock(&p->lock);
-    if (text && ROCL_GROW(p->notices, p->notice_cap, p->notice_count + 1))
-        p->notices[p->notice_count++] = (notice){capture, text};
-    else
-        free(text);
+    rocl_notices_hold(&p->notices, capture, text);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -321,24 +317,11 @@ static void keep_notice(void *ctx, const char *text)
     add_notice(p, p->at, strdup(text));
 }
 
-/* In the order in which one process would give them; those of a capture as they came. */
 static void give_notices(rocl_joint *p)
 {
     p->trace->opt.notice = p->notice;
     p->trace->opt.ctx = p->notice_ctx;
-    for (size_t done = 0; done < p->notice_count; done++) {
-        size_t first = SIZE_MAX;
-        for (size_t i = 0; i < p->notice_count; i++)
-            if (p->notices[i].text &&
-                (first == SIZE_MAX || p->notices[i].capture < p->notices[first].capture))
-                first = i;
-        rocl_notice(p->trace, "%s", p->notices[first].text);
-        free(p->notices[first].text);
-        p->notices[first].text = NULL;
-    }
-    free(p->notices);
-    p->notices = NULL;
-    p->notice_count = p->notice_cap = 0;
+    rocl_notices_give(&p->notices, p->trace);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/unfinished.h"
+#include "trace/deal.h"
 
 /* The part with number 0 comes before all captures; the part of a capture has its number + 1; the
  * number of captures + 1 comes after them all. */
@@ -74,11 +75,6 @@ typedef struct rank_state {
     uint64_t bytes; /* that it has placed */
 } rank_state;
 
-typedef struct notice {
-    uint64_t capture;
-    char *text;
-} notice;
-
 struct rocl_joint {
     rocl_trace *trace;
     rocl_team *team;
@@ -112,8 +108,7 @@ struct rocl_joint {
     void *hear_ctx;
     rocl_notice_fn *notice; /* the user's function; notices are held back meanwhile */
     void *notice_ctx;
-    notice *notices;
-    size_t notice_count, notice_cap;
+    rocl_held_notices notices;
     char *all_folder; /* in which all ranks write files; NULL: none */
     /* Sent with WRITE, for sinks that write nothing; on another rank: as received. */
     rocl_buf request;

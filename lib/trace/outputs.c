@@ -16,7 +16,6 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "filter/filter.h"
-#include "trace/deal.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
 

@@ -52,20 +52,25 @@ typedef struct server {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* With `sending` locked: does rank 0 want no more? */
-static rocl_status look_for_stop(server *s, rocl_error *err)
+/* With `sending` locked: does rank 0 want nothing of this capture any more? */
+static rocl_status look_for_stop(server *s, uint32_t capture, rocl_error *err)
 {
     unsigned from;
     bool there;
     rocl_status st = rocl_team_receive(s->team, 0, &s->message, &from, &there, err);
-    if (st != ROCL_OK || !there)
+    if (st != ROCL_OK)
         return st;
-    rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
-    const uint64_t at = rocl_team_number(&r);
-    if (s->message.data[0] != ROCL_TEAM_STOP || r.bad)
-        return rocl_team_bad_message(err);
-    s->stop_at = at < s->stop_at ? at : s->stop_at;
-    return ROCL_OK;
+    if (there) {
+        rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
+        const uint64_t at = rocl_team_number(&r);
+        if (s->message.data[0] != ROCL_TEAM_STOP || r.bad)
+            return rocl_team_bad_message(err);
+        s->stop_at = at < s->stop_at ? at : s->stop_at;
+    }
+    if (capture < s->stop_at)
+        return ROCL_OK;
+    s->stopped = true;
+    return rocl_fail(err, ROCL_INTERNAL, "stopped");
 }
 
 /* Sends texts of a batch that rank 0 does not have, with `sending` locked. */
@@ -112,11 +117,7 @@ static rocl_status send_batch(void *self, unsigned worker, rocl_batch *b, rocl_e
     if (to->failed)
         return rocl_fail_memory(err);
     pthread_mutex_lock(&s->team->sending);
-    rocl_status st = look_for_stop(s, err);
-    if (st == ROCL_OK && s->numbers[b->capture->index] >= s->stop_at) {
-        s->stopped = true;
-        st = rocl_fail(err, ROCL_INTERNAL, "stopped");
-    }
+    rocl_status st = look_for_stop(s, s->numbers[b->capture->index], err);
     if (st == ROCL_OK)
         st = send_fresh_texts(s, texts, err);
     if (st == ROCL_OK)
@@ -129,12 +130,8 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
 {
     server *s = self;
     pthread_mutex_lock(&s->team->sending);
-    rocl_status st = look_for_stop(s, err);
     s->capture = s->numbers[c->index];
-    if (st == ROCL_OK && s->capture >= s->stop_at) {
-        s->stopped = true;
-        st = rocl_fail(err, ROCL_INTERNAL, "stopped");
-    }
+    const rocl_status st = look_for_stop(s, s->capture, err);
     pthread_mutex_unlock(&s->team->sending);
     return st;
 }
