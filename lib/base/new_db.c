@@ -16,8 +16,6 @@
 #include "base/file.h"
 #include "base/sqlite.h"
 
-#define SECTOR 4096
-
 struct rocl_new_db {
     sqlite3 *handle;
     sqlite3_vfs vfs; /* registered while the database is open */
@@ -102,12 +100,6 @@ static int file_control(sqlite3_file *f, int op, void *arg)
     return SQLITE_NOTFOUND;
 }
 
-static int file_sector(sqlite3_file *f)
-{
-    (void)f;
-    return SECTOR;
-}
-
 static int file_traits(sqlite3_file *f)
 {
     (void)f;
@@ -126,7 +118,6 @@ static const sqlite3_io_methods methods = {
     .xUnlock = do_nothing,
     .xCheckReservedLock = file_is_reserved,
     .xFileControl = file_control,
-    .xSectorSize = file_sector,
     .xDeviceCharacteristics = file_traits,
 };
 
