@@ -27,7 +27,7 @@ typedef struct aligner {
     ptrdiff_t forward[2 * ROCL_ALIGN_DIFFERENCES + 3], backward[2 * ROCL_ALIGN_DIFFERENCES + 3];
 } aligner;
 
-/* A part of both: [a, a_end) and [b, b_end). */
+/* A range of each: [a, a_end) and [b, b_end). */
 typedef struct box {
     size_t a, a_end, b, b_end;
 } box;
@@ -120,7 +120,7 @@ static void align_box(aligner *g, box w)
         const point p = find_cut(g, &w);
         const box first = {w.a, w.a + p.x, w.b, w.b + p.y},
                   second = {w.a + p.x, w.a_end, w.b + p.y, w.b_end};
-        /* The larger part is the next round of the loop: the depth is the logarithm of the size. */
+        /* The larger box is the next round of the loop: the depth is the logarithm of the size. */
         const bool first_is_larger = p.x + p.y > w.a_end - w.a + w.b_end - w.b - p.x - p.y;
         align_box(g, first_is_larger ? second : first);
         w = first_is_larger ? first : second;

@@ -1,5 +1,5 @@
 /* A walk over the pages of a table's b-tree. From top to bottom: the file and its header, pages,
- * interior pages, prefetching from a disk, leaves, the walk down and along, payloads, parts.
+ * interior pages, prefetching from a disk, leaves, the walk down and along, payloads, ranges.
  *
  * A page of a tree, section 1.6. On page 1 the 100 bytes of the file's header are before its own.
  *
@@ -62,7 +62,7 @@ _Static_assert(INTERIOR_HEAD == LEAF_HEAD + 4, "the last child is behind the hea
 typedef struct page_run {
     uint8_t *bytes; /* ROCL_BTREE_SLACK more than its contents */
     uint32_t first, count, cap;
-    bool waits; /* as of the file */
+    bool waits; /* as the file says */
 } page_run;
 
 /* An interior page on the way down. Child i has the rowids above key i-1 up to key i. */
@@ -91,7 +91,7 @@ struct rocl_btree_walk {
     unsigned depth;             /* interior pages above the current leaf */
     unsigned leaf_depth;        /* where leaves were seen, a guess for the next one */
     uint32_t prefetch;          /* pages to prefetch: grows as the walk reads on */
-    bool cold;                  /* parts of the file are not in the page cache */
+    bool cold;                  /* some of the file is not in the page cache */
     int64_t leaf_min, leaf_max; /* rowids that the current leaf may have */
     page_run run;
     page_run overflow;
@@ -193,7 +193,7 @@ rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, r
     f->page_size = size == 1 ? 65536 : size;
     f->usable = f->page_size - h[20];
     /* Section 1.3.7: the number of pages in the header is valid if its writer knew that field. Else
-     * the size of the file says it, and a part of a page is a page that was cut. */
+     * the size of the file says it, and less than a page is a page that was cut. */
     const uint64_t bytes = (uint64_t)st.st_size;
     uint64_t pages = rocl_be32(h + 28);
     if (!pages || rocl_be32(h + 24) != rocl_be32(h + 92))
@@ -266,7 +266,7 @@ static rocl_status read_run(page_run *r, const rocl_btree_file *f, uint32_t firs
     return ROCL_OK;
 }
 
-/* The same without waiting for the disk: false if not all of them were in the cache. The run may
+/* Reads them without waiting for the disk: false if not all of them were in the cache. The run may
  * then have the first ones. */
 static bool read_run_cached(page_run *r, const rocl_btree_file *f, uint32_t first, uint32_t count)
 {
@@ -628,7 +628,7 @@ rocl_status rocl_btree_next(rocl_btree *b, rocl_error *err)
     return descend_or_reset(b, INT64_MIN, TO_LEAF, err);
 }
 
-/* As rocl_btree_seek, but at most down to a depth of interior pages: then no leaf is current. */
+/* Seeks, but at most down to a depth of interior pages: then no leaf is current. */
 static rocl_status seek_down(rocl_btree *b, int64_t first, unsigned depth, rocl_error *err)
 {
     struct rocl_btree_walk *w = b->walk;
@@ -716,7 +716,7 @@ rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const
     return ROCL_OK;
 }
 
-/* ---- parts of about the same number of leaves ------------------------------------------------ */
+/* ---- ranges of about the same number of leaves ----------------------------------------------- */
 
 typedef struct key_list {
     int64_t *v;
@@ -750,16 +750,16 @@ static rocl_status collect_keys(rocl_btree *b, unsigned depth, key_list *k, bool
     }
 }
 
-rocl_status rocl_btree_split(rocl_btree *b, size_t parts, int64_t *ends, size_t *count,
+rocl_status rocl_btree_split(rocl_btree *b, size_t ranges, int64_t *ends, size_t *count,
                              rocl_error *err)
 {
     key_list k = {0};
     bool lowest = false;
     rocl_status st = ROCL_OK;
-    /* Four times as many keys as parts: then no part is a quarter larger than another. */
-    for (unsigned depth = 0; st == ROCL_OK && !lowest && k.count / 4 < parts; depth++)
+    /* Four times as many keys as ranges: then no range is a quarter larger than another. */
+    for (unsigned depth = 0; st == ROCL_OK && !lowest && k.count / 4 < ranges; depth++)
         st = collect_keys(b, depth, &k, &lowest, err);
-    size_t n = k.count + 1 < parts ? k.count + 1 : parts;
+    size_t n = k.count + 1 < ranges ? k.count + 1 : ranges;
     *count = 0;
     for (size_t i = 1; st == ROCL_OK && i < n; i++)
         ends[(*count)++] = k.v[(k.count + 1) * i / n - 1];

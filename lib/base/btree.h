@@ -29,7 +29,7 @@ typedef struct rocl_btree_file {
 } rocl_btree_file;
 
 /* Reads the header into a zeroed *f. Sets *why if the file cannot be read this way, which does not
- * mean that it is broken. A file that is too short is an error: SQLite would read the missing part
+ * mean that it is broken. A file that is too short is an error: SQLite would read the missing bytes
  * of its last page as zeros. */
 rocl_status rocl_btree_file_read(rocl_btree_file *f, int fd, const char **why, rocl_error *err);
 
@@ -71,10 +71,10 @@ rocl_status rocl_btree_payload(rocl_btree *b, unsigned row, uint32_t need, const
 rocl_status rocl_btree_range(rocl_btree *b, int64_t *first, int64_t *last, bool *any,
                              rocl_error *err);
 
-/* Cuts the table into at most `parts` parts of about the same number of pages: ends[] gets the last
- * rowids of all but the last part, ascending; *count < parts is their number. A table of one page
- * is one part. Moves the walk. */
-rocl_status rocl_btree_split(rocl_btree *b, size_t parts, int64_t *ends, size_t *count,
+/* Cuts the table into at most `ranges` ranges of about the same number of pages: ends[] gets the
+ * last rowids of all but the last range, ascending; *count < ranges is their number. A table of one
+ * page is one range. Moves the walk. */
+rocl_status rocl_btree_split(rocl_btree *b, size_t ranges, int64_t *ends, size_t *count,
                              rocl_error *err);
 
 /* "page N: what", where N is the current page. */

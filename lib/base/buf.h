@@ -107,6 +107,21 @@ static inline size_t rocl_varint_size(uint64_t v)
     return (70u - (unsigned)__builtin_clzll(v | 1)) / 7;
 }
 
+/* Bytes that are read one after the other. */
+typedef struct rocl_byte_reader {
+    const uint8_t *p, *end;
+    bool bad; /* they were too few, or damaged: what was read is 0 */
+} rocl_byte_reader;
+
+/* n bytes; NULL: there are fewer. */
+static inline const uint8_t *rocl_next_bytes(rocl_byte_reader *r, uint64_t n)
+{
+    const uint8_t *p = r->p;
+    r->bad |= n > (uint64_t)(r->end - p);
+    r->p += r->bad ? 0 : n;
+    return r->bad ? NULL : p;
+}
+
 /* Reads LEB128 from [*p, end): advances *p; false when it is cut or longer than 64 bits. */
 static inline bool rocl_varint_get(const uint8_t **p, const uint8_t *end, uint64_t *v)
 {
@@ -122,6 +137,14 @@ static inline bool rocl_varint_get(const uint8_t **p, const uint8_t *end, uint64
         }
     }
     return false;
+}
+
+static inline uint64_t rocl_next_number(rocl_byte_reader *r)
+{
+    uint64_t v = 0;
+    if (!rocl_varint_get(&r->p, r->end, &v))
+        r->bad = true;
+    return r->bad ? 0 : v;
 }
 
 #endif

@@ -22,8 +22,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* ---- the engines: each appends p[0..n) as one complete raw deflate stream (RFC 1951) ----------
- */
+/* ---- the engines: each appends p[0..n) as one complete raw deflate stream (RFC 1951) --------- */
 
 #ifdef ROCL_LIBDEFLATE
 
@@ -165,8 +164,7 @@ const char *rocl_deflate_engine(void)
     return ENGINE WITH_ISAL;
 }
 
-/* ---- the fastest engine ------------------------------------------------------------------------
- */
+/* ---- the fastest engine ---------------------------------------------------------------------- */
 
 #ifdef ROCL_ISAL
 
@@ -215,8 +213,7 @@ static bool run_fast(fast_engine *e, rocl_buf *to, const uint8_t *p, size_t n)
 
 #endif
 
-/* ---- the engine of this thread -----------------------------------------------------------------
- */
+/* ---- the engine of this thread --------------------------------------------------------------- */
 
 /* Setting up an engine costs about as much as compressing some ten KiB, so it is kept. It is freed
  * when the thread ends: the key exists only for its destructor. */

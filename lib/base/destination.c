@@ -41,39 +41,31 @@ typedef struct rocl_open_folder {
 static pthread_mutex_t folders_lock = PTHREAD_MUTEX_INITIALIZER;
 static rocl_open_folder open_folders[SHARED_FOLDERS];
 
-static rocl_open_folder *find_open_folder(const struct stat *info)
-{
-    for (rocl_open_folder *f = open_folders; f < open_folders + SHARED_FOLDERS; f++)
-        if (f->users && f->device == info->st_dev && f->inode == info->st_ino)
-            return f;
-    return NULL;
-}
-
-static rocl_open_folder *find_unused_folder(void)
-{
-    for (rocl_open_folder *f = open_folders; f < open_folders + SHARED_FOLDERS; f++)
-        if (!f->users)
-            return f;
-    return NULL;
-}
-
 /* Called under the lock. *info describes the folder. False: see errno. */
 static bool take_folder(rocl_destination *pl, struct stat *info)
 {
-    rocl_open_folder *f = stat(pl->folder, info) == 0 ? find_open_folder(info) : NULL;
-    int fd = f ? f->fd : open(pl->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (!f && (fd < 0 || fstat(fd, info) != 0)) {
+    const bool there = stat(pl->folder, info) == 0;
+    rocl_open_folder *open_one = NULL, *unused = NULL;
+    for (rocl_open_folder *f = open_folders; f < open_folders + SHARED_FOLDERS; f++)
+        if (!f->users)
+            unused = f;
+        else if (there && f->device == info->st_dev && f->inode == info->st_ino)
+            open_one = f;
+    const int fd = open_one ? open_one->fd : open(pl->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!open_one && (fd < 0 || fstat(fd, info) != 0)) {
         const int why = errno;
         if (fd >= 0)
             close(fd);
         errno = why;
         return false;
     }
-    if (!f && (f = find_unused_folder()))
-        *f = (rocl_open_folder){.fd = fd, .device = info->st_dev, .inode = info->st_ino};
-    if (f)
-        f->users++;
-    pl->shared = f;
+    if (!open_one && unused) {
+        *unused = (rocl_open_folder){.fd = fd, .device = info->st_dev, .inode = info->st_ino};
+        open_one = unused;
+    }
+    if (open_one)
+        open_one->users++;
+    pl->shared = open_one;
     pl->dir = fd;
     return true;
 }

@@ -2,7 +2,7 @@
  * and the result is the same: it is rounded once, at the end.
  *
  * A sum is an integer in two's complement, in units of 2^-1074, the least double. Most values fit a
- * part of it, `near`; the rest is allocated when a value needs it. (Kulisch's accumulator.) */
+ * piece of it, `near`; the rest is allocated when a value needs it. (Kulisch's accumulator.) */
 #ifndef ROCL_BASE_EXACT_H
 #define ROCL_BASE_EXACT_H
 

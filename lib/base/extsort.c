@@ -25,9 +25,9 @@ typedef struct worker_slot {
 struct rocl_sorter {
     rocl_sort_runs runs;
     unsigned workers;
-    rocl_sort_range *parts; /* once reading has begun */
-    size_t bounds;          /* between them */
-    rocl_sort_index index;  /* once cursors are used */
+    rocl_sort_range *ranges; /* once reading has begun */
+    size_t bounds;           /* between them */
+    rocl_sort_index index;   /* once cursors are used */
     worker_slot slots[];
 };
 
@@ -133,7 +133,7 @@ static rocl_status reserve_buffer(rocl_sorter *s, worker_slot *w, size_t size, r
 static rocl_status add_slowly(rocl_sorter *s, unsigned worker, const uint64_t *key,
                               const void *payload, size_t len, rocl_error *err)
 {
-    if (s->parts || s->index.runs)
+    if (s->ranges || s->index.runs)
         return rocl_fail(err, ROCL_INTERNAL, "a record is added to a sorter that is being read");
     if (worker >= s->workers || len > UINT32_MAX)
         return rocl_fail(err, ROCL_INTERNAL, "record of %zu bytes by worker %u cannot be sorted",
@@ -220,7 +220,7 @@ rocl_status rocl_sorter_least(rocl_sorter *s, rocl_sort_bound from, rocl_sort_bo
 
 static rocl_status begin_reading(rocl_sorter *s, rocl_error *err)
 {
-    if (s->parts || s->index.runs)
+    if (s->ranges || s->index.runs)
         return rocl_fail(err, ROCL_INTERNAL, "a sorter is started twice");
     const rocl_status st = seal_all(s, err);
     if (st == ROCL_OK) /* most sorters of a space are filled at the same time, and read then */
@@ -235,7 +235,7 @@ rocl_status rocl_sorter_start_ranges(rocl_sorter *s, const rocl_sort_bound *boun
     if (st)
         return st;
     s->bounds = count;
-    return rocl_sort_ranges_start(&s->runs, bounds, count, &s->parts, err);
+    return rocl_sort_ranges_start(&s->runs, bounds, count, &s->ranges, err);
 }
 
 rocl_status rocl_sorter_start_cursors(rocl_sorter *s, rocl_error *err)
@@ -257,11 +257,11 @@ rocl_status rocl_sorter_start(rocl_sorter *s, rocl_error *err)
     return rocl_sorter_start_ranges(s, NULL, 0, err);
 }
 
-rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_sort_record *rec, bool *more,
+rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t range, rocl_sort_record *rec, bool *more,
                                 rocl_error *err)
 {
     *more = false;
-    return s->parts ? rocl_sort_ranges_next(s->parts, part, rec, more, err) : ROCL_OK;
+    return s->ranges ? rocl_sort_ranges_next(s->ranges, range, rec, more, err) : ROCL_OK;
 }
 
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err)
@@ -273,7 +273,7 @@ void rocl_sorter_free(rocl_sorter *s)
 {
     if (!s)
         return;
-    rocl_sort_ranges_free(s->parts, s->bounds);
+    rocl_sort_ranges_free(s->ranges, s->bounds);
     rocl_sort_index_free(&s->index);
     for (unsigned i = 0; i < s->workers; i++) {
         rocl_strands_drop(&s->runs, &s->slots[i].strands);

@@ -87,7 +87,7 @@ typedef struct rocl_sort_bound {
     uint64_t word[2];
 } rocl_sort_bound;
 
-/* The same in count + 1 parts, by as many threads as one likes: part i has the records from
+/* Starts reading in count + 1 ranges, by as many threads as one likes: range i has the records from
  * bounds[i - 1] up to bounds[i]; bounds ascend. */
 rocl_status rocl_sorter_start_ranges(rocl_sorter *s, const rocl_sort_bound *bounds, size_t count,
                                      rocl_error *err);
@@ -111,7 +111,7 @@ rocl_status rocl_sort_cursor_next(rocl_sort_cursor *c, rocl_sort_record *rec, bo
                                   rocl_error *err);
 void rocl_sort_cursor_close(rocl_sort_cursor *c); /* NULL is fine; before the sorter is freed */
 
-rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t part, rocl_sort_record *rec, bool *more,
+rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t range, rocl_sort_record *rec, bool *more,
                                 rocl_error *err);
 
 #endif

@@ -17,7 +17,7 @@ bool rocl_write_at(int fd, const void *from, size_t n, uint64_t offset);
  * else /tmp. *dir is the folder, also after an error; it lives as long as what it was taken from.
  */
 int rocl_temp_file(const char *tmpdir, const char **dir);
-/* The same folder, for files that need names: the first of these that is writable. */
+/* The folder of temporary files that need names: the first of these that is writable. */
 const char *rocl_temp_folder(const char *tmpdir);
 
 #endif

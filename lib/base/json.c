@@ -227,7 +227,7 @@ static inline const char *number_end(const char *p, const char *end)
     return p;
 }
 
-/* The same of nan, inf, NaN, Infinity. */
+/* The end of nan, inf, NaN or Infinity at p; NULL: none. */
 static const char *nan_end(const char *p, const char *end)
 {
     static const rocl_view names[] = {ROCL_JSON_KEY("nan"), ROCL_JSON_KEY("NaN"),
@@ -254,7 +254,7 @@ void rocl_json_left(rocl_json *r, const char *at)
     r->expect = expect_behind_value(r);
 }
 
-/* The part of find_next() for anything but a comma. */
+/* Does what find_next() says, for anything but a comma. */
 static bool find_other(rocl_json *r)
 {
     if (r->wrong)

@@ -36,7 +36,7 @@ typedef struct indexer {
     /* The object or array that is being read and not opened; its depth, 0: none. */
     unsigned leaf;
     bool array;
-    bool solid;        /* a part of an element was seen since the last comma */
+    bool solid;        /* a bit of an element was seen since the last comma */
     uint64_t count;    /* elements before */
     uint64_t next;     /* offset where the element begins */
     uint64_t last_end; /* behind the last element that is an object or array */
@@ -116,16 +116,6 @@ static bool end_block(indexer *w, uint64_t end, uint64_t count)
     }
     w->block = (rocl_json_block){.begin = end, .first = count};
     return true;
-}
-
-static void begin_leaf(indexer *w, bool array)
-{
-    w->leaf = w->r.depth;
-    w->array = array;
-    w->solid = false;
-    w->count = 0;
-    w->next = offset_of(w, w->r.at);
-    w->block = (rocl_json_block){.begin = w->next};
 }
 
 /* An element ended; the next begins at an offset. */
@@ -312,7 +302,12 @@ static rocl_status add_token(indexer *w, const rocl_json_token *t, bool *quotes,
     if (st != ROCL_OK || (t->kind != ROCL_JSON_OBJECT && !array) ||
         w->r.depth <= (array ? w->how->arrays : w->how->objects))
         return st;
-    begin_leaf(w, array);
+    w->leaf = w->r.depth;
+    w->array = array;
+    w->solid = false;
+    w->count = 0;
+    w->next = offset_of(w, w->r.at);
+    w->block = (rocl_json_block){.begin = w->next};
     return w->how->flags & ROCL_JSON_QUOTES ? ROCL_OK : scan_leaf(w, quotes, err);
 }
 

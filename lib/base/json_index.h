@@ -70,7 +70,7 @@ enum { ROCL_JSON_NODES = 1 << 16 }; /* more are an error */
  * other errors are found only when blocks are read. Free the index in any case. */
 rocl_status rocl_json_index_spool(rocl_json_index *x, const rocl_spool *spool,
                                   const rocl_json_outline *how, bool *quotes, rocl_error *err);
-/* The same of bytes in memory. */
+/* Makes the index of bytes in memory. */
 rocl_status rocl_json_index_bytes(rocl_json_index *x, const char *p, size_t n,
                                   const rocl_json_outline *how, bool *quotes, rocl_error *err);
 void rocl_json_index_free(rocl_json_index *x);

@@ -21,7 +21,7 @@ rocl_status rocl_open_text(const char *path, int *fd, struct stat *info, rocl_er
 
 /* "-" is standard input. */
 rocl_status rocl_lines_open(rocl_lines **lines, const char *path, rocl_error *err);
-/* The same of a filled spool, which the caller keeps. */
+/* Reads the lines of a filled spool, which the caller keeps. */
 struct rocl_spool;
 rocl_status rocl_lines_open_spool(rocl_lines **lines, const struct rocl_spool *spool,
                                   rocl_error *err);

@@ -32,7 +32,7 @@ static inline uint64_t rocl_mix64(uint64_t x)
 
 /* Sets key to value (replacing). False when memory is out. */
 bool rocl_map_put(rocl_map *m, uint64_t key, uint32_t value) ROCL_CHECKED;
-/* The same for a key that is in the map, which needs no memory. */
+/* Gives a value to a key that is in the map, which needs no memory. */
 void rocl_map_replace(rocl_map *m, uint64_t key, uint32_t value);
 /* The value of key, or `missing`. Concurrent readers are fine while nobody writes. */
 uint32_t rocl_map_get(const rocl_map *m, uint64_t key, uint32_t missing);

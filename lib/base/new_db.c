@@ -16,8 +16,6 @@
 #include "base/file.h"
 #include "base/sqlite.h"
 
-#define SECTOR 4096
-
 struct rocl_new_db {
     sqlite3 *handle;
     sqlite3_vfs vfs; /* registered while the database is open */
@@ -102,12 +100,6 @@ static int file_control(sqlite3_file *f, int op, void *arg)
     return SQLITE_NOTFOUND;
 }
 
-static int file_sector(sqlite3_file *f)
-{
-    (void)f;
-    return SECTOR;
-}
-
 static int file_traits(sqlite3_file *f)
 {
     (void)f;
@@ -126,7 +118,6 @@ static const sqlite3_io_methods methods = {
     .xUnlock = do_nothing,
     .xCheckReservedLock = file_is_reserved,
     .xFileControl = file_control,
-    .xSectorSize = file_sector,
     .xDeviceCharacteristics = file_traits,
 };
 
@@ -294,13 +285,6 @@ static rocl_status refuse_special_file(const char *path, rocl_error *err)
                      path);
 }
 
-/* Opening a pipe would wait for its reader. */
-static bool is_special_file(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
 rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, rocl_error *err)
 {
     rocl_new_db *db = calloc(1, sizeof *db);
@@ -309,10 +293,11 @@ rocl_status rocl_new_db_open(rocl_new_db **out, const char *path, size_t cache, 
         return rocl_fail_memory(err);
     db->fd = -1;
     db->path = strdup(path);
+    struct stat info; /* opening a pipe would wait for its reader */
+    const bool special = stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
     rocl_status st = !db->path ? rocl_fail_memory(err)
-                     : is_special_file(path)
-                         ? refuse_special_file(path, err)
-                         : rocl_destination_open(&db->place, &db->fd, path, err);
+                     : special ? refuse_special_file(path, err)
+                               : rocl_destination_open(&db->place, &db->fd, path, err);
     if (st == ROCL_OK && !db->place.replaces) /* it has become special meanwhile */
         st = refuse_special_file(path, err);
     if (st == ROCL_OK)

@@ -90,8 +90,8 @@ char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper)
 /* The shortest decimal that reads back as v, where 1e-4 <= v < 1e15, as a number; returns how many
  * of its digits are decimals, -1: v is beyond that. v = m / 2^s, and m * 10^decimals fits 128 bits:
  * all here is exact. It is rounded to 15 digits, or to as many more as read back as v: where the
- * part rounded off is less than half of the distance from v to its neighbours, which is 1 in m.
- * (Below a power of two they are nearer, but powers of two in the range have no more than 15
+ * rest that is rounded off is less than half of the distance from v to its neighbours, which is 1
+ * in m. (Below a power of two they are nearer, but powers of two in the range have no more than 15
  * digits.) */
 static int find_decimal(double v, uint64_t *number)
 {

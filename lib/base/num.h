@@ -59,7 +59,7 @@ typedef struct rocl_upper_digits {
     unsigned len;
 } rocl_upper_digits;
 
-/* The same as rocl_put_u64; *upper is that of the number before, and is updated. */
+/* Does what rocl_put_u64() does; *upper is that of the number before, and is updated. */
 char *rocl_put_near(char *p, uint64_t v, rocl_upper_digits *upper);
 /* At least `digits` (up to ROCL_NUM_MAX) hex digits, zero-padded, no 0x. */
 char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper);
@@ -67,7 +67,7 @@ char *rocl_put_hex(char *p, uint64_t v, unsigned digits, bool upper);
  * ("1757738"), else up to 17 digits ("40.62811724337926"); "-0", "nan", "inf", "-inf". */
 char *rocl_put_double(char *p, double v);
 
-/* The same texts at the end of a buffer. */
+/* These texts at the end of a buffer. */
 static inline void rocl_buf_u64(rocl_buf *b, uint64_t v)
 {
     if (rocl_buf_reserve(b, ROCL_NUM_MAX))

@@ -98,15 +98,15 @@ rocl_status rocl_out_write(rocl_out *o, const void *p, size_t n, rocl_error *err
     /* In pieces of the buffer's size, so that the same text gives the same bytes whatever the
      * calls. */
     while ((o->gzip || o->terminal) && n && !st) {
-        size_t part = n < BUFFER - o->used ? n : BUFFER - o->used;
-        memcpy(o->buffer + o->used, from, part);
-        o->used += part;
-        from += part;
-        n -= part;
+        size_t piece = n < BUFFER - o->used ? n : BUFFER - o->used;
+        memcpy(o->buffer + o->used, from, piece);
+        o->used += piece;
+        from += piece;
+        n -= piece;
         if (o->used == BUFFER)
             st = o->terminal ? show_buffer(o, false, err) : flush_buffer(o, err);
         if (o->terminal)
-            o->bytes += part;
+            o->bytes += piece;
     }
     if (o->gzip || o->terminal)
         return st;
@@ -263,11 +263,6 @@ bool rocl_out_same(const rocl_out *a, const rocl_out *b)
            strcmp(p->name, q->name) == 0;
 }
 
-static bool same_folder(const rocl_out *a, const rocl_out *b)
-{
-    return a->place.replaces && b->place.replaces && !strcmp(a->place.folder, b->place.folder);
-}
-
 rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err)
 {
     return rocl_out_commit_all_then(outs, n, NULL, NULL, err);
@@ -295,9 +290,11 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
         rocl_unfinished_hold_folder(n && outs[0]->place.replaces ? outs[0]->place.folder : ".");
     for (; !alone && named < n && !st; named += !st)
         st = rocl_destination_publish(&outs[named]->place, outs[named]->path, err);
-    for (size_t i = 0; !alone && i < n && !st; i++)
-        if (!i || !same_folder(outs[i], outs[i - 1]))
-            st = rocl_destination_sync_folder(&outs[i]->place, err);
+    for (size_t i = 0; !alone && i < n && !st; i++) {
+        const rocl_destination *own = &outs[i]->place, *before = i ? &outs[i - 1]->place : NULL;
+        if (!before || !own->replaces || !before->replaces || strcmp(own->folder, before->folder))
+            st = rocl_destination_sync_folder(own, err);
+    }
     if (!st && then) /* last: what `then` has named cannot be undone here */
         st = then(ctx, err);
     for (size_t i = named; st && i-- > 0;)

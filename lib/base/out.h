@@ -14,7 +14,7 @@ typedef struct rocl_out rocl_out;
  * (/dev/full, a pipe) are written in place. Follows symbolic links. Mode 0666 less the umask. */
 rocl_status rocl_out_open(rocl_out **out, const char *path, rocl_error *err);
 
-/* The same, but if `path` ends in .gz, the bytes are compressed with gzip. For texts of moderate
+/* Opens an output; if `path` ends in .gz, the bytes are compressed with gzip. For texts of moderate
  * size, since the writing thread compresses. */
 rocl_status rocl_out_open_as_named(rocl_out **out, const char *path, rocl_error *err);
 
@@ -50,11 +50,11 @@ rocl_status rocl_out_seal(rocl_out *o, bool close, rocl_error *err);
 rocl_status rocl_out_commit(rocl_out *o, rocl_error *err);
 /* Would both get the same name? Then one of them would be lost. */
 bool rocl_out_same(const rocl_out *a, const rocl_out *b);
-/* The same for files that appear together: all are written and closed before the first one gets its
+/* Completes files that appear together: all are written and closed before the first one gets its
  * name, and when a later one cannot get its own, what was there before is put back. Sets the n
  * pointers to NULL. */
 rocl_status rocl_out_commit_all(rocl_out **outs, size_t n, rocl_error *err);
-/* The same, and `then` does the rest while what was there before can still be put back. */
+/* Completes them, and `then` does the rest while what was there before can still be put back. */
 rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
                                      rocl_status (*then)(void *ctx, rocl_error *err), void *ctx,
                                      rocl_error *err);

@@ -14,7 +14,7 @@ typedef struct rocl_out_set {
     size_t name_count;
 } rocl_out_set;
 
-/* The same as rocl_out_commit_all() and rocl_out_tree_commit(), or, with a set, hand over the
+/* These are rocl_out_commit_all() and rocl_out_tree_commit(), or, with a set, hand over the
  * outputs to it. They own what they are given even after an error. */
 rocl_status rocl_out_set_add(rocl_out_set *set, rocl_out **outs, size_t n, rocl_error *err);
 rocl_status rocl_out_set_add_tree(rocl_out_set *set, rocl_out_tree *tree, const char *const *names,

@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* Blocks beyond one for each worker, which the producer may fill before they are needed: enough that
- * nobody waits while one block takes much longer than those after it. */
+/* Blocks beyond one for each worker, which the producer may fill before they are needed: enough
+ * that nobody waits while one block takes much longer than those after it. */
 enum { EXTRA_BLOCKS = 8 };
 
 typedef enum state { TAKEN, DONE, FAILED } state;
@@ -214,17 +214,6 @@ rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_op
 
 /* ---- the producer -------------------------------------------------------------------------- */
 
-/* One more thread where a block waits for it beside the last one, which the producer transforms if
- * it is all that there is: a small output needs no thread. One that cannot be had is done without.
- * With the lock held. */
-static void start_worker(rocl_pipe *p)
-{
-    if (p->started == p->workers || p->put - p->taken < 2)
-        return;
-    worker *w = &p->worker[p->started++];
-    w->running = rocl_thread_start(&w->thread, run_worker, w);
-}
-
 /* Makes progress while the producer has to wait. */
 static void help_or_wait(rocl_pipe *p)
 {
@@ -272,8 +261,13 @@ rocl_status rocl_pipe_put(rocl_pipe *p, rocl_block *block, rocl_error *err)
         recycle_block(p, n);
     } else {
         p->ring[p->put++ % p->blocks] = (unsigned)(n - p->nodes);
-        if (block->in.len)
-            start_worker(p);
+        /* One more thread where a block waits for it beside the last one, which the producer
+         * transforms if it is all that there is: a small output needs no thread. One that cannot be
+         * had is done without. */
+        if (block->in.len && p->started < p->workers && p->put - p->taken > 1) {
+            worker *w = &p->worker[p->started++];
+            w->running = rocl_thread_start(&w->thread, run_worker, w);
+        }
         pthread_cond_signal(&p->work);
         if (p->workers == 1)
             process_block(p, &p->worker[0]);

@@ -35,10 +35,10 @@ typedef struct rocl_pipe_ops {
 
 /* workers == 1: put runs transform and write in the caller. Otherwise workers - 1 threads transform
  * while the caller produces, each from when there is work for it; a caller that waits for a free
- * block, or for the end, transforms as worker 0. At most workers + 8 blocks are alive. A block whose
- * `in` or `out` has failed (memory) is a failure of the pipe, nobody need look. `ops` must live as
- * long as the pipe. After a failure what was put before the failed block has been written and
- * nothing after it is. */
+ * block, or for the end, transforms as worker 0. At most workers + 8 blocks are alive. A block
+ * whose `in` or `out` has failed (memory) is a failure of the pipe, nobody need look. `ops` must
+ * live as long as the pipe. After a failure what was put before the failed block has been written
+ * and nothing after it is. */
 rocl_status rocl_pipe_new(rocl_pipe **pipe, unsigned workers, const rocl_pipe_ops *ops, void *ctx,
                           rocl_error *err);
 /* An empty block; after a failure NULL, and that failure. Every block got must be put. */

@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 
-/* The copies of parts within open parentheses, and of the last part alone, which a repetition
+/* The copies of atoms within open parentheses, and of the last atom alone, which a repetition
  * copies. */
 typedef struct group {
-    uint64_t parts, last;
+    uint64_t atoms, last;
 } group;
 
 typedef struct estimate {
@@ -55,15 +55,6 @@ static uint64_t read_interval(const char **at)
     return !i ? n[0] + !n[0] : p == from ? open : n[1] > n[0] ? n[1] : n[0] + !n[0];
 }
 
-static void copy_last(estimate *e, uint64_t times)
-{
-    group *g = &e->open[e->depth];
-    const uint64_t more = g->last * (times - 1);
-    e->copies += more; /* no overflow: the length bounds `last` until the limit ends it */
-    g->parts += more;
-    g->last += more;
-}
-
 /* Which limit the expression exceeds; NULL: none. Invalid expressions are left to regcomp(). */
 static const char *find_excess(const char *p)
 {
@@ -77,13 +68,17 @@ static const char *find_excess(const char *p)
                 return "it has more than 250 nested parentheses";
             e.open[++e.depth] = (group){1, 0};
         } else if (*p == ')' && e.depth) {
-            const uint64_t parts = e.open[e.depth--].parts;
-            e.open[e.depth].parts += parts;
-            e.open[e.depth].last = parts;
+            const uint64_t atoms = e.open[e.depth--].atoms;
+            e.open[e.depth].atoms += atoms;
+            e.open[e.depth].last = atoms;
         } else if (times) {
-            copy_last(&e, times);
+            group *g = &e.open[e.depth];
+            const uint64_t more = g->last * (times - 1);
+            e.copies += more; /* no overflow: the length bounds `last` until the limit ends it */
+            g->atoms += more;
+            g->last += more;
         } else if (*p != '*' && *p != '?') {
-            e.open[e.depth].parts++;
+            e.open[e.depth].atoms++;
             e.open[e.depth].last = 1;
             if (*p == '[')
                 p = skip_brackets(p) - 1;

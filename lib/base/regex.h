@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* The longest expression, the deepest nesting of parentheses, and the most copies of parts that
+/* The longest expression, the deepest nesting of parentheses, and the most copies of atoms that
  * repetitions may make: (a{1,9}){1,9} makes 80. Within these limits it takes less than 150 MiB. */
 enum { ROCL_REGEX_LENGTH = 32 << 10, ROCL_REGEX_DEPTH = 250, ROCL_REGEX_COPIES = 2048 };
 

@@ -1,4 +1,4 @@
-/* Inside the external sort: its parts, from the bottom up. For sort_*.c and extsort.c only.
+/* Inside the external sort, from the bottom up. For sort_*.c and extsort.c only.
  *
  * A record that comes in order is encoded behind the one before. Others are appended to the
  * worker's buffer, in the form [key words][u32 length][bytes], padded to 8; a full buffer is sorted
@@ -19,8 +19,9 @@
  * A nibble for the bytes of each key word and of the length (two to a byte, low one first), those
  * bytes (little-endian), the payload:
  *
- * +--------+--------+ - - +--------+--------+--------+---------+ | nibbles, 1..3 bytes | word 0 |
- * word 1 | length | payload | +--------+--------+ - - +--------+--------+--------+---------+
+ *     +--------+--------+ - - +--------+--------+--------+---------+
+ *     | nibbles, 1..3 bytes   | word 0 | word 1 | length | payload |
+ *     +--------+--------+ - - +--------+--------+--------+---------+
  *
  * The first word is the difference to the one before, the others are zigzag differences: sorted
  * times and ids of the same origin take a byte or two, and no byte is looked at to find where the
@@ -59,8 +60,8 @@ static inline uint8_t *rocl_sort_encode_words(uint8_t *p, const uint64_t *key, u
     return p;
 }
 
-/* The same; the number of words is a constant in each case so that the compiler unrolls it. Without
- * inlining, the call would cost as much as encoding a value. */
+/* Encodes a key and a length; the number of words is a constant in each case so that the compiler
+ * unrolls it. Without inlining, the call would cost as much as encoding a value. */
 __attribute__((always_inline)) static inline uint8_t *
 rocl_sort_encode_head(uint8_t *p, const uint64_t *key, uint64_t *prev, unsigned words, uint32_t len)
 {
@@ -235,7 +236,7 @@ typedef struct rocl_sort_strand {
     uint8_t *memory, *at, *end; /* a block */
     uint64_t records;
     uint64_t first[ROCL_SORT_KEYS_MAX], last[ROCL_SORT_KEYS_MAX];
-    uint64_t least; /* as of a run */
+    uint64_t least; /* as a run has it */
 } rocl_sort_strand;
 
 typedef struct rocl_sort_strands {
@@ -256,19 +257,19 @@ void rocl_strands_drop(rocl_sort_runs *to, rocl_sort_strands *s);
 
 /* ---- reading (sort_read.c) ------------------------------------------------------------------- */
 
-/* One of the parts in which a sort is read. */
+/* A range of keys in which a sort is read. */
 typedef struct rocl_sort_range rocl_sort_range;
 
 /* rocl_sorter_least of runs. */
 rocl_status rocl_sort_find_least(const rocl_sort_runs *runs, rocl_sort_bound from,
                                  rocl_sort_bound to, uint64_t *least, rocl_error *err);
-/* Distributes the runs to count + 1 parts, cuts those that belong to several, and starts the
- * merges. *parts is set even after an error. */
+/* Distributes the runs to count + 1 ranges, cuts those that belong to several, and starts the
+ * merges. *ranges is set even after an error. */
 rocl_status rocl_sort_ranges_start(rocl_sort_runs *from, const rocl_sort_bound *bounds,
-                                   size_t count, rocl_sort_range **parts, rocl_error *err);
-rocl_status rocl_sort_ranges_next(rocl_sort_range *parts, size_t i, rocl_sort_record *rec,
+                                   size_t count, rocl_sort_range **ranges, rocl_error *err);
+rocl_status rocl_sort_ranges_next(rocl_sort_range *ranges, size_t i, rocl_sort_record *rec,
                                   bool *more, rocl_error *err);
-void rocl_sort_ranges_free(rocl_sort_range *parts, size_t count); /* of bounds */
+void rocl_sort_ranges_free(rocl_sort_range *ranges, size_t count); /* of bounds */
 
 /* By which cursors find their first record. */
 typedef struct rocl_sort_index {
@@ -280,7 +281,7 @@ typedef struct rocl_sort_index {
 
 rocl_status rocl_sort_index_runs(rocl_sort_index *index, rocl_sort_runs *runs, rocl_error *err);
 void rocl_sort_index_free(rocl_sort_index *index);
-/* As rocl_sorter_open(). */
+/* Does what rocl_sorter_open() says. */
 rocl_status rocl_sort_open(const rocl_sort_index *index, uint64_t first, uint64_t count,
                            unsigned together, rocl_sort_cursor **cursor, rocl_error *err);
 

@@ -1,5 +1,5 @@
 /* Reading sorted runs back in order. Runs that do not overlap are linked to chains, which a tree of
- * losers merges: all of them at once, or in several parts, each of a range of keys. */
+ * losers merges: all of them at once, or for several ranges of keys. */
 #include "base/sort_impl.h"
 
 #include "base/error.h"
@@ -43,11 +43,11 @@ typedef struct merge {
 } merge;
 
 struct rocl_sort_range {
-    rocl_sort_runs runs; /* its own: no run belongs to two parts */
+    rocl_sort_runs runs; /* its own: no run belongs to two ranges */
     merge merge;
 };
 
-typedef rocl_sort_range part;
+typedef rocl_sort_range range;
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
@@ -338,8 +338,7 @@ static void free_merge(merge *m)
     free(m->tree);
 }
 
-/* ---- from any record on -----------------------------------------------------------------------
- */
+/* ---- from any record on ---------------------------------------------------------------------- */
 
 struct rocl_sort_cursor {
     merge merge;
@@ -524,8 +523,7 @@ void rocl_sort_cursor_close(rocl_sort_cursor *c)
     free(c);
 }
 
-/* ---- the least third word in a range -----------------------------------------------------------
- */
+/* ---- the least third word in a range --------------------------------------------------------- */
 
 /* Reads a run that is partly in the range. The run is kept, as nothing is read after its last
  * record. */
@@ -565,11 +563,11 @@ rocl_status rocl_sort_find_least(const rocl_sort_runs *runs, rocl_sort_bound fro
     return st;
 }
 
-/* ---- a run of several parts ------------------------------------------------------------------ */
+/* ---- a run of several ranges ----------------------------------------------------------------- */
 
 /* A piece of the run, under construction. */
 typedef struct piece {
-    part *to;
+    range *to;
     uint8_t *at;
     rocl_sort_run run;
 } piece;
@@ -584,7 +582,7 @@ static rocl_status end_piece(piece *p, rocl_error *err)
     return st;
 }
 
-static size_t find_part(const uint64_t *key, const rocl_sort_bound *bounds, size_t count)
+static size_t find_range(const uint64_t *key, const rocl_sort_bound *bounds, size_t count)
 {
     size_t lo = 0, hi = count;
     while (lo < hi) {
@@ -597,8 +595,8 @@ static size_t find_part(const uint64_t *key, const rocl_sort_bound *bounds, size
     return lo;
 }
 
-/* Encodes the records of a run anew, into a run for each part. Takes ownership of the run. */
-static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts,
+/* Encodes the records of a run anew, into a run for each range. Takes ownership of the run. */
+static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, range *ranges,
                            const rocl_sort_bound *bounds, size_t count, rocl_error *err)
 {
     const size_t head = 0;
@@ -609,7 +607,7 @@ static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts
     bool more = true;
     rocl_status st = start_merge(&m, &head, 1, err);
     while (st == ROCL_OK && (st = next_of_merge(&m, &rec, &more, err)) == ROCL_OK && more) {
-        part *to = &parts[find_part(rec.key, bounds, count)];
+        range *to = &ranges[find_range(rec.key, bounds, count)];
         if (to != p.to) {
             st = end_piece(&p, err);
             /* Only the first record may take more bytes than before. */
@@ -634,16 +632,16 @@ static rocl_status cut_run(rocl_sort_runs *from, rocl_sort_run *run, part *parts
     return st;
 }
 
-/* ---- runs to parts --------------------------------------------------------------------------- */
+/* ---- runs to ranges -------------------------------------------------------------------------- */
 
 /* Read buffers share the memory, so all chains are made before the first is read. */
-static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_t *chains,
+static rocl_status start_merges(range *ranges, size_t count, size_t **heads, size_t *chains,
                                 rocl_error *err)
 {
     size_t files = 0;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < count; i++) {
-        const rocl_sort_runs *runs = &parts[i].runs;
+        const rocl_sort_runs *runs = &ranges[i].runs;
         heads[i] = reallocarray(NULL, runs->count ? runs->count : 1, 2 * sizeof **heads);
         if (!heads[i])
             return rocl_fail_memory(err);
@@ -655,65 +653,55 @@ static rocl_status start_merges(part *parts, size_t count, size_t **heads, size_
             files += run != ROCL_NO_RUN;
         }
     }
-    size_t buffer = rocl_space_read_buffer(parts[0].runs.space, files);
+    size_t buffer = rocl_space_read_buffer(ranges[0].runs.space, files);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
-        rocl_sort_runs *runs = &parts[i].runs;
-        parts[i].merge = (merge){
+        rocl_sort_runs *runs = &ranges[i].runs;
+        ranges[i].merge = (merge){
             .space = runs->space, .runs = runs->all, .words = runs->words, .read_buffer = buffer};
-        st = start_merge(&parts[i].merge, heads[i], chains[i], err);
+        st = start_merge(&ranges[i].merge, heads[i], chains[i], err);
     }
     return st;
 }
 
-/* Forgets the runs that now belong to parts. */
-static void drop_runs(rocl_sort_runs *runs)
-{
-    free(runs->all);
-    runs->all = NULL;
-    runs->count = runs->cap = 0;
-}
-
-static void move_runs(rocl_sort_runs *to, rocl_sort_runs *from)
-{
-    to->all = from->all;
-    to->count = from->count;
-    to->cap = from->cap;
-    from->all = NULL;
-    from->count = from->cap = 0;
-}
-
-rocl_status rocl_sort_ranges_next(rocl_sort_range *parts, size_t i, rocl_sort_record *rec,
+rocl_status rocl_sort_ranges_next(rocl_sort_range *ranges, size_t i, rocl_sort_record *rec,
                                   bool *more, rocl_error *err)
 {
-    return next_of_merge(&parts[i].merge, rec, more, err);
+    return next_of_merge(&ranges[i].merge, rec, more, err);
 }
 
 rocl_status rocl_sort_ranges_start(rocl_sort_runs *from, const rocl_sort_bound *bounds,
                                    size_t count, rocl_sort_range **out, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    part *parts = *out = calloc(count + 1, sizeof *parts);
+    range *ranges = *out = calloc(count + 1, sizeof *ranges);
     size_t **heads = calloc(count + 1, sizeof *heads);
     size_t *chains = calloc(count + 1, sizeof *chains);
-    for (size_t i = 0; parts && i <= count; i++)
-        rocl_sort_runs_init(&parts[i].runs, from->space, from->words, from->shift);
-    if (!parts || !heads || !chains)
+    for (size_t i = 0; ranges && i <= count; i++)
+        rocl_sort_runs_init(&ranges[i].runs, from->space, from->words, from->shift);
+    if (!ranges || !heads || !chains)
         st = rocl_fail_memory(err);
-    if (st == ROCL_OK && !count) /* there is only one part */
-        move_runs(&parts[0].runs, from);
+    if (st == ROCL_OK && !count) { /* there is only one range */
+        ranges[0].runs.all = from->all;
+        ranges[0].runs.count = from->count;
+        ranges[0].runs.cap = from->cap;
+        from->all = NULL;
+        from->count = from->cap = 0;
+    }
     for (size_t i = 0; i < from->count && st == ROCL_OK; i++) {
         rocl_sort_run *run = &from->all[i];
-        size_t first = find_part(run->first, bounds, count);
-        if (first != find_part(run->last, bounds, count))
-            st = cut_run(from, run, parts, bounds, count, err);
-        else if (rocl_sort_runs_add(&parts[first].runs, run))
+        size_t first = find_range(run->first, bounds, count);
+        if (first != find_range(run->last, bounds, count))
+            st = cut_run(from, run, ranges, bounds, count, err);
+        else if (rocl_sort_runs_add(&ranges[first].runs, run))
             run->memory = NULL;
         else
             st = rocl_fail_memory(err);
     }
-    if (st == ROCL_OK) {
-        drop_runs(from);
-        st = start_merges(parts, count + 1, heads, chains, err);
+    if (st == ROCL_OK) { /* the runs belong to ranges now */
+        free(from->all);
+        from->all = NULL;
+        from->count = from->cap = 0;
+        st = start_merges(ranges, count + 1, heads, chains, err);
     }
     for (size_t i = 0; heads && i <= count; i++)
         free(heads[i]);
@@ -722,11 +710,11 @@ rocl_status rocl_sort_ranges_start(rocl_sort_runs *from, const rocl_sort_bound *
     return st;
 }
 
-void rocl_sort_ranges_free(rocl_sort_range *parts, size_t count)
+void rocl_sort_ranges_free(rocl_sort_range *ranges, size_t count)
 {
-    for (size_t i = 0; parts && i <= count; i++) {
-        free_merge(&parts[i].merge);
-        rocl_sort_runs_free(&parts[i].runs);
+    for (size_t i = 0; ranges && i <= count; i++) {
+        free_merge(&ranges[i].merge);
+        rocl_sort_runs_free(&ranges[i].runs);
     }
-    free(parts);
+    free(ranges);
 }

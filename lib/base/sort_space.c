@@ -111,7 +111,7 @@ void rocl_space_drop(rocl_sort_space *s, rocl_stored *b)
 enum { BLOCK_MIN = 4 << 10, BLOCK_MAX = 64 << 10, SLAB_BLOCKS = 32 };
 
 /* All slabs but the first are huge pages if the system has them: getting memory in pages of 4 KiB
- * takes as long as filling it. Of the first slab only some KiB may be needed. */
+ * takes as long as filling it. Only some KiB of the first slab may be needed. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* Less is not worth giving back. */
@@ -164,15 +164,6 @@ void rocl_space_unblock(rocl_sort_space *s, uint8_t *p)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* With huge pages, using one block again would bring back its whole huge page. */
-static void give_back(rocl_sort_space *s, size_t each)
-{
-    for (; SLAB_BLOCKS * each >= HUGE_PAGE && s->split < s->slab_count; s->split++)
-        madvise(s->slabs[s->split], SLAB_BLOCKS * each, MADV_NOHUGEPAGE);
-    for (; s->given_back < s->block_count; s->given_back++)
-        madvise(s->blocks[s->given_back], each, MADV_DONTNEED);
-}
-
 void rocl_space_free_blocks(rocl_sort_space *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -185,8 +176,13 @@ void rocl_space_free_blocks(rocl_sort_space *s)
         s->fresh_count = SLAB_BLOCKS;
     }
     const size_t each = s->block + ROCL_SORT_SLACK;
-    if ((s->block_count - s->given_back) * each >= GIVE_BACK_MIN)
-        give_back(s, each);
+    if ((s->block_count - s->given_back) * each >= GIVE_BACK_MIN) {
+        /* With huge pages, using one block again would bring back its whole huge page. */
+        for (; SLAB_BLOCKS * each >= HUGE_PAGE && s->split < s->slab_count; s->split++)
+            madvise(s->slabs[s->split], SLAB_BLOCKS * each, MADV_NOHUGEPAGE);
+        for (; s->given_back < s->block_count; s->given_back++)
+            madvise(s->blocks[s->given_back], each, MADV_DONTNEED);
+    }
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -158,24 +158,23 @@ rocl_status rocl_sort_make_runs(rocl_sort_runs *to, const uint64_t *records, siz
     if (!e || to->shift >= 64)
         return write_run(to, records, e, n, bytes, err);
     /* A run goes up to the end of a group, but is not too small. */
-    for (size_t part = 0; n && st == ROCL_OK; e += part, n -= part) {
+    for (size_t count = 0; n && st == ROCL_OK; e += count, n -= count) {
         bytes = 0;
-        for (part = 0; part < n; part++) {
-            const uint64_t *r = records + e[part].at;
+        for (count = 0; count < n; count++) {
+            const uint64_t *r = records + e[count].at;
             uint32_t len;
-            if (part >= GROUP_MIN &&
-                rocl_sort_groups_differ(r, records + e[part - 1].at, to->shift))
+            if (count >= GROUP_MIN &&
+                rocl_sort_groups_differ(r, records + e[count - 1].at, to->shift))
                 break;
             memcpy(&len, r + to->words, sizeof len);
             bytes += rocl_sort_buffer_size(to->words, len);
         }
-        st = write_run(to, records, e, part, bytes, err);
+        st = write_run(to, records, e, count, bytes, err);
     }
     return st;
 }
 
-/* ---- strands ----------------------------------------------------------------------------------
- */
+/* ---- strands --------------------------------------------------------------------------------- */
 
 /* Begins a run with a record of `need` bytes. */
 static bool begin_run(rocl_sort_runs *to, strand *t, const uint64_t *key, size_t need)

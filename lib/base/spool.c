@@ -44,7 +44,7 @@ static rocl_status open_path(rocl_spool *s, rocl_error *err)
     if (s->fd < 0 || fstat(s->fd, &s->info) != 0)
         return rocl_fail_system(err, ROCL_INPUT, s->path, errno);
     mode_t mode = s->info.st_mode;
-    /* Of standard input only the rest counts: somebody may have read from it. */
+    /* Only the rest of standard input counts: somebody may have read from it. */
     s->pipe = !S_ISREG(mode) || (standard && lseek(s->fd, 0, SEEK_CUR) != 0);
     if (standard ? !S_ISDIR(mode) : S_ISREG(mode) || S_ISFIFO(mode) || S_ISSOCK(mode))
         return ROCL_OK;
@@ -53,7 +53,7 @@ static rocl_status open_path(rocl_spool *s, rocl_error *err)
                      s->path);
 }
 
-/* Of a SQLite 3 database the rest of the head says nothing, and takes time where there are many. */
+/* The rest of the head of a SQLite 3 database says nothing, and takes time where there are many. */
 static bool is_database(const rocl_spool *s)
 {
     static const char magic[] = "SQLite format 3";
@@ -137,16 +137,6 @@ static rocl_status append_bytes(rocl_spool_store *store, const char *p, size_t n
     return ROCL_OK;
 }
 
-/* A small file may unpack to more than the disk has: a quarter of the free space is left to others.
- */
-static uint64_t find_share(const rocl_spool_store *store)
-{
-    struct statvfs v;
-    if (fstatvfs(store->fd, &v) != 0 || !v.f_blocks)
-        return UINT64_MAX;
-    return (uint64_t)v.f_bavail * v.f_frsize / 4 * 3;
-}
-
 /* Writes all that comes in to the temporary file, which it makes when there is none yet. */
 static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char *tmpdir,
                               rocl_error *err)
@@ -160,7 +150,11 @@ static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char
     size_t n = s->head_len;
     char *piece = malloc(PIECE);
     s->base = store->size;
-    const uint64_t share = find_share(store);
+    /* A small file may unpack to more than the disk has: a quarter of the free space is left to
+     * others. */
+    struct statvfs v;
+    const bool known = fstatvfs(store->fd, &v) == 0 && v.f_blocks;
+    const uint64_t share = known ? (uint64_t)v.f_bavail * v.f_frsize / 4 * 3 : UINT64_MAX;
     rocl_status st = piece ? append_bytes(store, s->head, n, err) : rocl_fail_memory(err);
     while (st == ROCL_OK && (st = rocl_unpack_read(s->unpack, piece, PIECE, &n, err)) == ROCL_OK &&
            n) {

@@ -21,7 +21,7 @@ void rocl_sqlite_limit_lengths(sqlite3 *db, uint64_t bytes);
 
 /* ---- the write-ahead log ------------------------------------------------------------------- */
 
-/* Checks a log as SQLite does before reading it, to find the valid part.
+/* Checks a log as SQLite does before reading it, to find the valid frames.
  * https://www.sqlite.org/fileformat2.html, section 4. */
 
 typedef struct rocl_wal {

@@ -51,7 +51,7 @@ ROCL_API size_t rocl_hide_controls(char *text, size_t n, bool layout);
 /* Whether outputs wait for the disk before and after they get their names, so that a loss of power
  * leaves them as a whole or not at all. On by default; it applies to the whole process. */
 ROCL_API void rocl_sync_outputs(bool on);
-/* The same for files that others have written: waits until all in a folder, and its name, are on
+/* For files that others have written: waits until all in a folder, and its name, are on
  * disk. ROCL_OUTPUT when some of it may never be. */
 ROCL_API rocl_status rocl_sync_outputs_in(const char *folder, rocl_error *err);
 

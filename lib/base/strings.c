@@ -299,8 +299,7 @@ void rocl_strings_free(rocl_strings *s)
     free(s);
 }
 
-/* ---- texts as an output displays them ---------------------------------------------------------
- */
+/* ---- texts as an output displays them -------------------------------------------------------- */
 
 bool rocl_text_cache_fill(const rocl_text_cache *f, rocl_cached_text *e, uint32_t id)
 {

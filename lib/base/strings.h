@@ -35,8 +35,7 @@ size_t rocl_strings_longest(const rocl_strings *s);
 /* Number of strings that are not valid UTF-8. */
 uint32_t rocl_strings_not_utf8(const rocl_strings *s);
 
-/* ---- texts as an output displays them ---------------------------------------------------------
- */
+/* ---- texts as an output displays them -------------------------------------------------------- */
 
 /* Quoted or escaped. Kernel names and API functions recur in event after event, so the displayed
  * form is made once and kept. */

@@ -52,28 +52,7 @@ bool rocl_sync_folder(int dir, const char *path)
 /* Outputs are one or two folders deep. */
 enum { DEEPEST = 8 };
 
-static bool sync_entries(int fd, int depth);
-
-static bool sync_entry(int folder, const char *name, int depth)
-{
-    struct stat info;
-    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return false;
-    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
-        return true;
-    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    if (S_ISDIR(info.st_mode))
-        return sync_entries(fd, depth + 1);
-    const bool done = rocl_sync_file(fd);
-    const int why = errno;
-    close(fd);
-    errno = why;
-    return done;
-}
-
-/* Closes fd. */
+/* Syncs the files of a folder, and its folders. Closes fd. */
 static bool sync_entries(int fd, int depth)
 {
     DIR *d = fdopendir(fd);
@@ -83,9 +62,21 @@ static bool sync_entries(int fd, int depth)
     }
     bool done = depth < DEEPEST;
     errno = done ? 0 : ELOOP;
-    for (struct dirent *e; done && (e = readdir(d)); errno = done ? 0 : errno)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            done = sync_entry(fd, e->d_name, depth);
+    for (struct dirent *e; done && (e = readdir(d)); errno = done ? 0 : errno) {
+        struct stat info;
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        done = fstatat(fd, e->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!done || (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
+            continue;
+        const int own = openat(fd, e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        done = own >= 0 &&
+               (S_ISDIR(info.st_mode) ? sync_entries(own, depth + 1) : rocl_sync_file(own));
+        const int why = errno;
+        if (own >= 0 && S_ISREG(info.st_mode))
+            close(own);
+        errno = why;
+    }
     done = done && errno == 0 && rocl_sync_file(fd);
     const int why = errno;
     closedir(d);

@@ -8,7 +8,8 @@
 /* Waits until the bytes of an open file are on disk. False, and errno: some may never be. File
  * systems that cannot tell count as success. */
 bool rocl_sync_file(int fd);
-/* The same for the names in a folder; `path` is relative to the folder `dir` (or AT_FDCWD). */
+/* Waits until the names in a folder are on disk; `path` is relative to the folder `dir` (or
+ * AT_FDCWD). */
 bool rocl_sync_folder(int dir, const char *path);
 /* All files in a folder, and its folders, to some depth. */
 bool rocl_sync_tree(int dir, const char *path);

@@ -284,27 +284,15 @@ void rocl_blob_put(rocl_buf *to, const char *p, size_t n)
 
 void rocl_markup_put(rocl_buf *b, const char *p, size_t n)
 {
+    static const char marks[] = "&<>\"";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
     size_t from = 0; /* start of the text to be copied unchanged */
     for (size_t i = 0; i < n; i++) {
-        const char *entity = NULL;
-        switch (p[i]) {
-        case '&':
-            entity = "&amp;";
-            break;
-        case '<':
-            entity = "&lt;";
-            break;
-        case '>':
-            entity = "&gt;";
-            break;
-        case '"':
-            entity = "&quot;";
-            break;
-        default:
+        const char *mark = memchr(marks, p[i], sizeof marks - 1);
+        if (!mark)
             continue;
-        }
         rocl_buf_put(b, p + from, i - from);
-        rocl_buf_str(b, entity);
+        rocl_buf_str(b, entities[mark - marks]);
         from = i + 1;
     }
     if (from < n) /* an empty text may be NULL */

@@ -44,7 +44,7 @@ bool rocl_json_read(struct cJSON **root, const char *text, size_t len);
 bool rocl_is_guarded_formula(const char *p, size_t n);
 /* Appends a text without quotes: as valid UTF-8, guarded. */
 void rocl_csv_put_bare(rocl_buf *to, const char *p, size_t n);
-/* The same in quotes. */
+/* Appends the text in quotes. */
 void rocl_csv_put_quoted(rocl_buf *to, const char *p, size_t n);
 /* Appends the quoted text only if it differs from the text between plain quotes, for callers that
  * write those: most texts need no copy (a rocl_text_format_fn). */

@@ -148,15 +148,6 @@ typedef struct made_dir {
 
 static made_dir *made_dirs;
 
-static bool sync_parent(const char *path)
-{
-    char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    const int n = slash ? (int)(slash - path) + 1 : 0;
-    return snprintf(parent, sizeof parent, "%.*s", n, path) >= PATH_MAX ||
-           rocl_sync_folder(AT_FDCWD, n ? parent : ".");
-}
-
 /* Most exist: then nothing is made or noted, and no lock is needed. */
 static int make_dir(const char *path)
 {
@@ -178,8 +169,15 @@ static int make_dir(const char *path)
     rocl_unfinished_release();
     if (!fresh)
         free(m);
-    if (fresh)
-        return sync_parent(path) ? 0 : errno;
+    if (fresh) {
+        char parent[PATH_MAX];
+        const char *slash = strrchr(path, '/');
+        const int n = slash ? (int)(slash - path) + 1 : 0;
+        return snprintf(parent, sizeof parent, "%.*s", n, path) >= PATH_MAX ||
+                       rocl_sync_folder(AT_FDCWD, n ? parent : ".")
+                   ? 0
+                   : errno;
+    }
     if (stat(path, &info))
         return why == EEXIST ? errno : why;
     return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;

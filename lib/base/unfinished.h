@@ -24,10 +24,10 @@ void rocl_unfinished_remove(const char *path);
 void rocl_unfinished_hold(void);
 void rocl_unfinished_release(void);
 
-/* The same around several names in one folder, for one program at a time: if two programs write the
- * same names, one gets all of them. It waits for another program for some seconds at most. Without
- * effect on file systems without such locks. May be nested in a thread; only the outermost folder
- * is locked. */
+/* To be called around several names in one folder, for one program at a time: if two programs write
+ * the same names, one gets all of them. It waits for another program for some seconds at most.
+ * Without effect on file systems without such locks. May be nested in a thread; only the outermost
+ * folder is locked. */
 void rocl_unfinished_hold_folder(const char *folder);
 void rocl_unfinished_release_folder(void);
 

@@ -40,7 +40,7 @@ static inline const char *rocl_view_find(rocl_view v, const char *word)
     return NULL;
 }
 
-/* The part before the first `c`; all of it if there is none. */
+/* What is before the first `c`; all of it if there is none. */
 static inline rocl_view rocl_view_until(rocl_view v, char c)
 {
     const char *end = v.n ? memchr(v.p, c, v.n) : NULL;

@@ -26,25 +26,6 @@ struct rocl_aligner {
 
 /* ---- making ---- */
 
-static rocl_status make_markers(rocl_aligner *a, rocl_error *err)
-{
-    const rocl_trace *t = a->trace;
-    size_t n = 0;
-    rocl_status st = ROCL_OK;
-    a->bases = calloc(t->capture_count + 1, sizeof *a->bases);
-    for (size_t i = 0; a->bases && i < t->capture_count; i++) {
-        a->bases[i] = n;
-        n += (size_t)t->captures[i]->pub.process_count + 1;
-    }
-    a->markers = calloc(n + 1, sizeof *a->markers);
-    if (!a->bases || !a->markers)
-        return rocl_fail_memory(err);
-    for (; a->marker_count < n && st == ROCL_OK; a->marker_count++)
-        st =
-            rocl_marker_new(&a->markers[a->marker_count], t, OPTION, t->opt.align_with, false, err);
-    return st;
-}
-
 rocl_status rocl_aligner_new(rocl_aligner **aligner, rocl_trace *t, rocl_error *err)
 {
     bool marker = t->opt.align == ROCL_ALIGN_MARKER;
@@ -60,8 +41,18 @@ rocl_status rocl_aligner_new(rocl_aligner **aligner, rocl_trace *t, rocl_error *
     for (size_t i = 0; a->firsts && i < t->machine_count; i++)
         a->firsts[i] = INT64_MAX;
     rocl_status st = a->firsts ? ROCL_OK : rocl_fail_memory(err);
-    if (st == ROCL_OK && marker)
-        st = make_markers(a, err);
+    if (st == ROCL_OK && marker) {
+        size_t n = 0;
+        a->bases = calloc(t->capture_count + 1, sizeof *a->bases);
+        for (size_t i = 0; a->bases && i < t->capture_count; i++) {
+            a->bases[i] = n;
+            n += (size_t)t->captures[i]->pub.process_count + 1;
+        }
+        a->markers = calloc(n + 1, sizeof *a->markers);
+        st = a->bases && a->markers ? ROCL_OK : rocl_fail_memory(err);
+        for (rocl_marker *m = a->markers; st == ROCL_OK && a->marker_count < n; a->marker_count++)
+            st = rocl_marker_new(&m[a->marker_count], t, OPTION, t->opt.align_with, false, err);
+    }
     if (st != ROCL_OK)
         rocl_aligner_free(a);
     else
@@ -102,25 +93,6 @@ static void note_first(rocl_aligner *a, uint32_t machine, int64_t first)
         a->firsts[machine] = first;
 }
 
-/* Few have the name that is looked for. */
-static bool see_marker(rocl_aligner *a, const rocl_batch *b, const rocl_event *e)
-{
-    uint32_t count = b->capture->process_count;
-    rocl_marker *m =
-        &a->markers[a->bases[b->capture->index] + (e->process < count ? e->process : count)];
-    if (e->name == ROCL_NONE || (e->name != m->whole.name && e->name != m->numbered.name))
-        return true;
-    rocl_occurrence o = {.start = e->start,
-                         .end = e->end,
-                         .capture = b->capture->index,
-                         .kind = b->kind,
-                         .id = e->id};
-    pthread_mutex_lock(&a->lock);
-    bool ok = rocl_marker_see(m, e->name, &o);
-    pthread_mutex_unlock(&a->lock);
-    return ok;
-}
-
 rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     rocl_aligner *a = aligner;
@@ -131,8 +103,21 @@ rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
         first = e->start < first ? e->start : first;
-        if (a->markers)
-            ok &= see_marker(a, b, e);
+        if (!a->markers)
+            continue;
+        const uint32_t count = b->capture->process_count;
+        rocl_marker *m =
+            &a->markers[a->bases[b->capture->index] + (e->process < count ? e->process : count)];
+        if (e->name == ROCL_NONE || (e->name != m->whole.name && e->name != m->numbered.name))
+            continue; /* few have the name that is looked for */
+        const rocl_occurrence o = {.start = e->start,
+                                   .end = e->end,
+                                   .capture = b->capture->index,
+                                   .kind = b->kind,
+                                   .id = e->id};
+        pthread_mutex_lock(&a->lock);
+        ok &= rocl_marker_see(m, e->name, &o);
+        pthread_mutex_unlock(&a->lock);
     }
     if (!a->markers) {
         pthread_mutex_lock(&a->lock);
@@ -156,20 +141,6 @@ static bool means_whole_name(const rocl_aligner *a)
         if (a->markers[i].whole.total)
             return true;
     return false;
-}
-
-static void note_markers(rocl_aligner *a)
-{
-    bool whole = means_whole_name(a);
-    for (size_t i = 0; i < a->trace->capture_count; i++) {
-        const rocl_capture *c = &a->trace->captures[i]->pub;
-        for (uint32_t p = 0; p <= c->process_count; p++) {
-            const rocl_marker *m = marker_of(a, i, p);
-            const rocl_occurrence *o = rocl_marker_seen(m);
-            if (o && (!whole || m->whole.total))
-                note_first(a, rocl_clock_of(c), o->start);
-        }
-    }
 }
 
 static rocl_status fail_no_marker(const rocl_aligner *a, uint32_t machine, rocl_error *err)
@@ -221,30 +192,12 @@ static bool is_named(const rocl_trace *t, const rocl_machine *m, const char *s, 
     return !m->hostname && !m->machine_id && n == 1 && *s == '-';
 }
 
-/* A file may be about more machines than the trace has. */
-static rocl_status set_offset(reader *r, const char *name, size_t n, int64_t offset,
-                              rocl_error *err)
-{
-    const rocl_trace *t = r->trace;
-    bool seen = false;
-    for (size_t m = 0; m < t->machine_count; m++) {
-        if (t->machines[m].clock != m || !is_named(t, &t->machines[m], name, n))
-            continue;
-        if (seen)
-            return fail_at(r, err, "several nodes have this name: use their machine ids", name, n);
-        if (r->given[m])
-            return rocl_fail(err, ROCL_INPUT, "%s:%lu: \"%.*s\": it is already in line %lu",
-                             r->path, r->line, (int)(n < 100 ? n : 100), name, r->given[m]);
-        seen = true;
-        r->given[m] = r->line;
-        r->offsets[m] = offset;
-    }
-    return ROCL_OK;
-}
-
+/* Reads a line "HOST OFFSET # COMMENT". A file may be about more machines than the trace has. */
 static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
 {
+    const rocl_trace *t = r->trace;
     int64_t offset;
+    bool seen = false;
     r->line++;
     if (memchr(line, '\0', (size_t)(end - line)))
         return rocl_fail(err, ROCL_INPUT, "%s:%lu: not text", r->path, r->line);
@@ -256,32 +209,28 @@ static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
     line += strspn(line, " \t");
     if (!*line)
         return ROCL_OK;
-    size_t name = strcspn(line, " \t");
-    const char *value = line + name + strspn(line + name, " \t");
+    const size_t n = strcspn(line, " \t");
+    const char *value = line + n + strspn(line + n, " \t");
     if (!*value)
-        return fail_at(r, err, "a line is a host or machine id and its offset", line, name);
+        return fail_at(r, err, "a line is a host or machine id and its offset", line, n);
     if (!rocl_offset_parse(&offset, value))
         return fail_at(
             r, err,
             "an offset is N (ns) or N with one of ns, us, ms, s, min, h, d; it may have a sign",
             value, strlen(value));
-    return set_offset(r, line, name, offset, err);
-}
-
-static rocl_status read_file(const char *path, rocl_buf *text, rocl_error *err)
-{
-    rocl_lines *lines = NULL;
-    uint64_t read;
-    rocl_status st = rocl_lines_open(&lines, path, err);
-    for (size_t before = 1; st == ROCL_OK && text->len != before;) {
-        before = text->len;
-        st = rocl_lines_next(lines, text, &read, err);
-        if (st == ROCL_OK && text->len > SIZE_LIMIT)
-            st = rocl_fail(err, ROCL_INPUT, "%s: too large for a file of offsets", path);
+    for (size_t m = 0; m < t->machine_count; m++) {
+        if (t->machines[m].clock != m || !is_named(t, &t->machines[m], line, n))
+            continue;
+        if (seen)
+            return fail_at(r, err, "several nodes have this name: use their machine ids", line, n);
+        if (r->given[m])
+            return rocl_fail(err, ROCL_INPUT, "%s:%lu: \"%.*s\": it is already in line %lu",
+                             r->path, r->line, (int)(n < 100 ? n : 100), line, r->given[m]);
+        seen = true;
+        r->given[m] = r->line;
+        r->offsets[m] = offset;
     }
-    rocl_lines_close(lines);
-    rocl_buf_byte(text, 0);
-    return st == ROCL_OK && text->failed ? rocl_fail_memory(err) : st;
+    return ROCL_OK;
 }
 
 /* What the file says of every machine of the trace, ns. ROCL_INPUT "FILE:LINE: ..." */
@@ -289,9 +238,21 @@ static rocl_status read_offsets(const rocl_trace *t, const char *path, int64_t *
                                 rocl_error *err)
 {
     rocl_buf text = {0};
+    rocl_lines *lines = NULL;
+    uint64_t read;
     reader r = {.trace = t, .path = path, .offsets = offsets};
     r.given = calloc(t->machine_count + 1, sizeof *r.given);
-    rocl_status st = r.given ? read_file(path, &text, err) : rocl_fail_memory(err);
+    rocl_status st = r.given ? rocl_lines_open(&lines, path, err) : rocl_fail_memory(err);
+    for (size_t before = 1; st == ROCL_OK && text.len != before;) {
+        before = text.len;
+        st = rocl_lines_next(lines, &text, &read, err);
+        if (st == ROCL_OK && text.len > SIZE_LIMIT)
+            st = rocl_fail(err, ROCL_INPUT, "%s: too large for a file of offsets", path);
+    }
+    rocl_lines_close(lines);
+    rocl_buf_byte(&text, 0);
+    if (st == ROCL_OK && text.failed)
+        st = rocl_fail_memory(err);
     char *at = (char *)text.data, *end = st == ROCL_OK ? at + text.len - 1 : at;
     while (at < end && st == ROCL_OK) {
         char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -314,8 +275,16 @@ rocl_status rocl_aligner_offsets(rocl_aligner *a, int64_t *offsets, rocl_error *
     int64_t reference = INT64_MAX;
     if (t->opt.align == ROCL_ALIGN_OFFSETS)
         return read_offsets(t, t->opt.align_with, offsets, err);
-    if (a->markers)
-        note_markers(a);
+    const bool whole = means_whole_name(a);
+    for (size_t i = 0; a->markers && i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t p = 0; p <= c->process_count; p++) {
+            const rocl_marker *m = marker_of(a, i, p);
+            const rocl_occurrence *o = rocl_marker_seen(m);
+            if (o && (!whole || m->whole.total))
+                note_first(a, rocl_clock_of(c), o->start);
+        }
+    }
     for (uint32_t m = 0; m < t->machine_count; m++) {
         if (t->machines[m].clock != m)
             continue;

@@ -174,7 +174,7 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c)
 /* ---- the events ---- */
 
 /* Clears keep[i] of events shorter than min. Points have no duration to test and pass; counter
- * values carry the times of their dispatch and share its fate. */
+ * values carry the times of their dispatch, and pass with it. */
 static void test_duration(int64_t min, const rocl_batch *b, uint8_t *keep)
 {
     size_t size = rocl_kind_size(b->kind);
@@ -235,26 +235,25 @@ static rocl_status apply_stages(rocl_filter *f, unsigned worker, rocl_batch *b, 
     if (st != ROCL_OK)
         return st;
     rocl_who_test(&f->who, b, w->keep);
-    if (!who_only && f->window.used)
+    if (who_only) {
+        compact_batch(b, w->keep);
+        return ROCL_OK;
+    }
+    if (f->window.used)
         rocl_window_test(&f->window, b, w->keep);
-    if (!who_only)
-        rocl_periods_test(&f->periods, b, w->keep);
-    if (!who_only && f->min_duration > 0)
+    rocl_periods_test(&f->periods, b, w->keep);
+    if (f->min_duration > 0)
         test_duration(f->min_duration, b, w->keep);
-    if (!who_only)
-        st = rocl_names_test(&f->names, &w->names, f->trace, b, w->keep, err);
-    if (!who_only && st == ROCL_OK)
+    st = rocl_names_test(&f->names, &w->names, f->trace, b, w->keep, err);
+    if (st == ROCL_OK)
         st = rocl_names_test(&f->kernel_names, &w->kernel_names, f->trace, b, w->keep, err);
     if (st != ROCL_OK)
         return st;
-    if (!who_only)
-        rocl_iterations_test(&f->iterations, b, w->keep);
-    if (!who_only)
-        rocl_step_filter_test(&f->steps, b, w->keep);
-    if (!who_only && f->window.used && f->window.mode == ROCL_WINDOW_CLIP)
+    rocl_iterations_test(&f->iterations, b, w->keep);
+    rocl_step_filter_test(&f->steps, b, w->keep);
+    if (f->window.used && f->window.mode == ROCL_WINDOW_CLIP)
         rocl_window_clip(&f->window, b, w->keep);
-    if (!who_only)
-        rocl_periods_clip(&f->periods, b, w->keep);
+    rocl_periods_clip(&f->periods, b, w->keep);
     compact_batch(b, w->keep);
     return ROCL_OK;
 }

@@ -32,7 +32,7 @@ void rocl_filter_set_bounds(rocl_filter *f, int64_t first, int64_t last);
  * unknown marker is ROCL_USAGE and says how many times the name occurs, and so is a window that
  * ends before it starts. */
 rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_error *err);
-/* When dispatches are needed: the same of every ROCL_DISPATCH batch, from all workers at once. */
+/* When dispatches are needed: every ROCL_DISPATCH batch, likewise, from all workers at once. */
 rocl_status rocl_filter_see_dispatches(rocl_filter *f, unsigned worker, const rocl_batch *b,
                                        rocl_error *err);
 rocl_status rocl_filter_resolve(rocl_filter *f, rocl_error *err);
@@ -45,7 +45,7 @@ bool rocl_filter_takes_capture(const rocl_filter *f, const rocl_capture *c);
  * Concurrent; the per-worker caches need worker in [0, opt.jobs). */
 rocl_status rocl_filter_apply(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
 
-/* The same, testing only the process, agent and kind, neither time nor name nor duration. */
+/* Tests only the process, agent and kind, neither time nor name nor duration. */
 rocl_status rocl_filter_apply_who(rocl_filter *f, unsigned worker, rocl_batch *b, rocl_error *err);
 
 /* The time window, from the first period to the last; INT64_MIN to INT64_MAX without any. Once
@@ -57,19 +57,18 @@ bool rocl_filter_interval(const rocl_filter *f, int64_t time, int64_t *from, int
 /* The begin of an event that passes, or its end, as ROCL_WINDOW_CLIP has it. */
 int64_t rocl_filter_clip_time(const rocl_filter *f, int64_t time, bool begin);
 
-/* Of a trace without any event that passed: ROCL_USAGE when its time window is outside of it. */
+/* For a trace without any event that passed: ROCL_USAGE when its time window is outside of it. */
 bool rocl_filter_has_window(const rocl_filter *f);
 rocl_status rocl_filter_within(const rocl_filter *f, int64_t first, int64_t last, rocl_error *err);
 
 /* For the ranks of a team, whose filters are made of the same options and definitions. What rank
  * 0's has found in all events (it is resolved), as bytes; another rank's takes it, and is resolved
- * then. ROCL_INTERNAL: it is damaged. */
+ * then. ROCL_INTERNAL: they are damaged. */
 void rocl_filter_put_state(const rocl_filter *f, rocl_buf *to);
-rocl_status rocl_filter_take_state(rocl_filter *f, const uint8_t **p, const uint8_t *end,
-                                   rocl_error *err);
-/* What has been met, for rocl_filter_report(); false: it is damaged. */
+rocl_status rocl_filter_take_state(rocl_filter *f, rocl_byte_reader *from, rocl_error *err);
+/* What has been met, for rocl_filter_report(). */
 void rocl_filter_put_hits(rocl_filter *f, rocl_buf *to);
-bool rocl_filter_add_hits(rocl_filter *f, const uint8_t **p, const uint8_t *end);
+void rocl_filter_add_hits(rocl_filter *f, rocl_byte_reader *from);
 
 /* After the last event: a notice for every --include or --exclude word and every --name list that
  * matched nothing; ROCL_USAGE for an unknown word. No notices about words for kinds that were not

@@ -9,22 +9,6 @@
 
 /* ---- the option ---- */
 
-/* "3" or "1-2" at *at, which moves behind it. */
-static bool parse_range(rocl_range *r, int64_t least, const char **at)
-{
-    int64_t first, last;
-    const char *end = rocl_parse_number(*at, &first);
-    if (!end)
-        return false;
-    last = first;
-    end = rocl_skip_blanks(end);
-    if (*end == '-' && !(end = rocl_parse_number(rocl_skip_blanks(end + 1), &last)))
-        return false;
-    *r = (rocl_range){(uint64_t)first, (uint64_t)last};
-    *at = end;
-    return first >= least && first <= last;
-}
-
 static int compare_ranges(const void *a, const void *b)
 {
     const rocl_range *x = a, *y = b;
@@ -37,14 +21,19 @@ rocl_status rocl_ranges_parse(const char *option, const char *text, int64_t leas
 {
     static const char between[] = " \t[],";
     size_t cap = 0, n = 0, kept = 0;
+    bool good = true;
     *ranges = NULL;
     for (const char *at = text + strspn(text, between); *at; at += strspn(at, between)) {
+        int64_t first, last;
         if (!ROCL_GROW(*ranges, cap, n + 1))
             return rocl_fail_memory(err);
-        if (!parse_range(&(*ranges)[n++], least, &at) || (*at && !strchr(between, *at)))
-            n = 0, at = "", kept = SIZE_MAX;
+        at = rocl_parse_range(at, &first, &last);
+        good = at && first >= least && (!*at || strchr(between, *at));
+        if (!good)
+            break;
+        (*ranges)[n++] = (rocl_range){(uint64_t)first, (uint64_t)last};
     }
-    if (!n || kept)
+    if (!n || !good)
         return rocl_fail(err, ROCL_USAGE,
                          "%s: \"%.100s\": numbers from %d on and ranges of them, such as 1,[5-8]",
                          option, text, (int)least);

@@ -1,4 +1,4 @@
-/* --name and --exclude-name, and the same of kernels: each name is matched once per worker. */
+/* --name and --exclude-name, and those for kernels: each name is matched once per worker. */
 #include "filter/stages.h"
 
 #include <stdlib.h>
@@ -36,15 +36,6 @@ void rocl_names_new(rocl_names *n, const rocl_options *o, bool of_kernels)
     atomic_init(&n->hit, false);
 }
 
-static rocl_status compile_pattern(regex_t *re, const char *option, const char *pattern,
-                                   rocl_error *err)
-{
-    if (!*pattern)
-        return rocl_fail(err, ROCL_USAGE, "%s: \"\": an extended regular expression is needed",
-                         option);
-    return rocl_regex_compile(re, option, pattern, pattern, REG_NOSUB, err);
-}
-
 rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl_error *err)
 {
     size_t count = n->name_count + n->exclude_count;
@@ -53,9 +44,13 @@ rocl_status rocl_names_compile(const rocl_names *n, rocl_name_cache *cache, rocl
     for (; cache->count < count; cache->count++) {
         size_t i = cache->count;
         bool wanted = i < n->name_count;
+        const char *option = wanted ? n->name_option : n->exclude_option;
+        const char *pattern = wanted ? n->name[i] : n->exclude[i - n->name_count];
+        if (!*pattern)
+            return rocl_fail(err, ROCL_USAGE, "%s: \"\": an extended regular expression is needed",
+                             option);
         rocl_status st =
-            compile_pattern(&cache->regs[i], wanted ? n->name_option : n->exclude_option,
-                            wanted ? n->name[i] : n->exclude[i - n->name_count], err);
+            rocl_regex_compile(&cache->regs[i], option, pattern, pattern, REG_NOSUB, err);
         if (st != ROCL_OK)
             return st;
     }

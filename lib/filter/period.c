@@ -21,19 +21,19 @@ static uint64_t whole_length(const rocl_period *p)
 /* "DELAY:DURATION" and perhaps ":REPEAT". */
 static rocl_status parse_period(rocl_period *p, const char *text, rocl_error *err)
 {
-    char part[2][64];
+    char pieces[2][64];
     const char *at = text;
     int64_t times[2], repeat = 1;
     for (int i = 0; i < 2; i++) {
         size_t len = strcspn(at, ":");
-        if (len >= sizeof part[i] || (i == 0 && !at[len]))
+        if (len >= sizeof pieces[i] || (i == 0 && !at[len]))
             return rocl_fail(err, ROCL_USAGE,
                              "--period: \"%.100s\": DELAY:DURATION or DELAY:DURATION:REPEAT, such "
                              "as 1s:500ms:3",
                              text);
-        memcpy(part[i], at, len);
-        part[i][len] = '\0';
-        rocl_status st = rocl_duration_parse(&times[i], "--period", part[i], err);
+        memcpy(pieces[i], at, len);
+        pieces[i][len] = '\0';
+        rocl_status st = rocl_duration_parse(&times[i], "--period", pieces[i], err);
         if (st != ROCL_OK)
             return st;
         at += len + (at[len] == ':' && i == 0);

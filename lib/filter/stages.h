@@ -27,7 +27,7 @@ static inline const char *rocl_skip_blanks(const char *s)
 typedef enum rocl_time_base {
     ROCL_TIME_UNSET,
     ROCL_TIME_CLOCK,       /* ns on the clock of the trace */
-    ROCL_TIME_FRACTION,    /* of the trace, in ROCL_TIME_WHOLE parts */
+    ROCL_TIME_FRACTION,    /* of the trace, in ROCL_TIME_WHOLEs */
     ROCL_TIME_AFTER_FIRST, /* ns */
     ROCL_TIME_BEFORE_LAST, /* ns */
 } rocl_time_base;
@@ -52,6 +52,9 @@ bool rocl_offset_parse(int64_t *ns, const char *text);
 
 /* A decimal number up to 2^63 - 1: the end of its digits, NULL when there are none or too many. */
 const char *rocl_parse_number(const char *s, int64_t *value);
+
+/* "3" or "2-5", not descending: what follows it and blanks; NULL: it is neither. */
+const char *rocl_parse_range(const char *s, int64_t *first, int64_t *last);
 
 /* ---- who.c: ranks, processes, agents ---- */
 
@@ -114,7 +117,7 @@ void rocl_marker_free(rocl_marker *m);
 bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o);
 /* The occurrence that is meant, of those seen; NULL: none. */
 const rocl_occurrence *rocl_marker_seen(const rocl_marker *m);
-/* The same; without one it is ROCL_USAGE, and says how many of the name there are. */
+/* Finds that occurrence; if there is none, ROCL_USAGE says how many of the name there are. */
 rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **occurrence,
                              rocl_error *err);
 
@@ -204,7 +207,7 @@ void rocl_periods_free(rocl_periods *p);
 void rocl_periods_test(const rocl_periods *p, const rocl_batch *b, uint8_t *keep);
 /* An event that reaches over several periods is cut where the first begins and the last ends. */
 void rocl_periods_clip(const rocl_periods *p, const rocl_batch *b, const uint8_t *keep);
-/* The same of the begin of an event, or of its end. */
+/* Clips the begin of an event, or its end, likewise. */
 int64_t rocl_periods_clip_time(const rocl_periods *p, int64_t time, bool begin);
 /* The first time with events that ends at `time` or after it; false: there is none. */
 bool rocl_periods_next(const rocl_periods *p, int64_t time, int64_t *from, int64_t *to);
@@ -259,7 +262,7 @@ void rocl_iterations_test(const rocl_iterations *it, const rocl_batch *b, uint8_
 
 /* ---- steps.c: --step, --warmup ---- */
 
-/* Of no process that has steps itself: the times of all others. */
+/* The process of times that count for all processes without steps of their own. */
 #define ROCL_ANY_PROCESS UINT64_MAX
 
 typedef struct rocl_step_time {

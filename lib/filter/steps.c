@@ -45,36 +45,12 @@ rocl_status rocl_step_filter_see(rocl_step_filter *f, const rocl_trace *t, const
 
 /* ---- which times ---- */
 
-static bool is_wanted(const rocl_step_filter *f, uint64_t number)
-{
-    for (size_t i = 0; i < f->range_count; i++)
-        if (number >= f->ranges[i].first && number <= f->ranges[i].last)
-            return true;
-    return !f->range_count;
-}
-
 static int compare_times(const void *a, const void *b)
 {
     const rocl_step_time *x = a, *y = b;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     return x->from < y->from ? -1 : x->from > y->from;
-}
-
-/* Those of a process that overlap or touch become one. */
-static void join_times(rocl_step_filter *f)
-{
-    size_t kept = 0;
-    if (f->time_count)
-        qsort(f->times, f->time_count, sizeof *f->times, compare_times);
-    for (size_t i = 0; i < f->time_count; i++) {
-        rocl_step_time *last = kept ? &f->times[kept - 1] : NULL;
-        if (last && last->process == f->times[i].process && f->times[i].from <= last->to)
-            last->to = f->times[i].to > last->to ? f->times[i].to : last->to;
-        else
-            f->times[kept++] = f->times[i];
-    }
-    f->time_count = kept;
 }
 
 static bool add_time(rocl_step_filter *f, uint64_t process, int64_t from, int64_t to)
@@ -105,7 +81,10 @@ static size_t add_times(rocl_step_filter *f, uint64_t warmup, const rocl_step *p
         }
         if (!f->range_count) /* all that begins from here on */
             return add_time(f, p->process, p[i].start, INT64_MAX) ? n - i : SIZE_MAX;
-        if (!is_wanted(f, p[i].number))
+        bool wanted = false;
+        for (size_t k = 0; k < f->range_count && !wanted; k++)
+            wanted = p[i].number >= f->ranges[k].first && p[i].number <= f->ranges[k].last;
+        if (!wanted)
             continue;
         kept++;
         if (!add_time(f, p->process, p[i].start, p[i].end))
@@ -151,7 +130,17 @@ rocl_status rocl_step_filter_resolve(rocl_step_filter *f, const rocl_trace *t, r
     if (kept < s->count)
         rocl_notice(t, "%s: %zu of %zu steps (%.*s) are left out", option, s->count - kept,
                     s->count, (int)(s->stem_len < 100 ? s->stem_len : 100), s->stem);
-    join_times(f);
+    /* Times of a process that overlap or touch become one. */
+    size_t joined = 0;
+    qsort(f->times, f->time_count, sizeof *f->times, compare_times);
+    for (size_t i = 0; i < f->time_count; i++) {
+        rocl_step_time *last = joined ? &f->times[joined - 1] : NULL;
+        if (last && last->process == f->times[i].process && f->times[i].from <= last->to)
+            last->to = f->times[i].to > last->to ? f->times[i].to : last->to;
+        else
+            f->times[joined++] = f->times[i];
+    }
+    f->time_count = joined;
     return ROCL_OK;
 }
 

@@ -8,26 +8,11 @@
 
 #include "filter/state.h"
 
-typedef struct bytes {
-    const uint8_t *p, *end;
-    bool bad;
-} bytes;
-
-static uint64_t take_number(bytes *b)
+static void take_into(rocl_byte_reader *from, void *to, size_t n)
 {
-    uint64_t v = 0;
-    if (!rocl_varint_get(&b->p, b->end, &v))
-        b->bad = true;
-    return b->bad ? 0 : v;
-}
-
-static void take_bytes(bytes *b, void *to, size_t n)
-{
-    b->bad |= n > (size_t)(b->end - b->p);
-    if (b->bad)
-        return;
-    memcpy(to, b->p, n);
-    b->p += n;
+    const uint8_t *p = rocl_next_bytes(from, n);
+    if (p && n)
+        memcpy(to, p, n);
 }
 
 /* ---- what follows from all events ------------------------------------------------------------ */
@@ -102,7 +87,7 @@ static rocl_status sort_groups(rocl_iterations *it, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status take_iterations(rocl_filter *f, bytes *b, rocl_error *err)
+static rocl_status take_iterations(rocl_filter *f, rocl_byte_reader *b, rocl_error *err)
 {
     rocl_iterations *it = &f->iterations;
     const size_t left = (size_t)(b->end - b->p);
@@ -116,39 +101,34 @@ static rocl_status take_iterations(rocl_filter *f, bytes *b, rocl_error *err)
         return b->bad ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; i < it->group_count && !b->bad; i++) {
         rocl_iteration_group *g = &it->groups[i];
-        g->process = take_number(b);
-        g->spans = (size_t)take_number(b);
-        const uint64_t n = take_number(b);
-        b->bad |= g->spans > it->span_count || n > (uint64_t)(b->end - b->p) + 1;
-        if (b->bad)
-            break;
-        g->name = n ? rocl_strings_put(f->trace->strings, (const char *)b->p, n - 1) : ROCL_NONE;
-        b->p += n ? n - 1 : 0;
+        g->process = rocl_next_number(b);
+        g->spans = (size_t)rocl_next_number(b);
+        const uint64_t n = rocl_next_number(b);
+        const char *name = n ? (const char *)rocl_next_bytes(b, n - 1) : NULL;
+        g->name = name ? rocl_strings_put(f->trace->strings, name, n - 1) : ROCL_NONE;
+        b->bad |= g->spans > it->span_count;
     }
-    take_bytes(b, it->spans, it->span_count * sizeof *it->spans);
+    take_into(b, it->spans, it->span_count * sizeof *it->spans);
     return b->bad ? ROCL_OK : sort_groups(it, err);
 }
 
-rocl_status rocl_filter_take_state(rocl_filter *f, const uint8_t **p, const uint8_t *end,
-                                   rocl_error *err)
+rocl_status rocl_filter_take_state(rocl_filter *f, rocl_byte_reader *from, rocl_error *err)
 {
-    bytes b = {*p, end, false};
     if (!f)
         return ROCL_OK;
-#define TAKE(field) take_bytes(&b, &(field), sizeof(field));
+#define TAKE(field) take_into(from, &(field), sizeof(field));
     STATE_FIELDS(TAKE)
 #undef TAKE
-    rocl_status st = take_iterations(f, &b, err);
+    rocl_status st = take_iterations(f, from, err);
     const size_t bytes_of_times = f->steps.time_count * sizeof *f->steps.times;
-    b.bad |= f->steps.time_count > (size_t)(b.end - b.p);
-    f->steps.times = b.bad ? NULL : malloc(bytes_of_times + 1);
-    if (st == ROCL_OK && !b.bad && !f->steps.times)
+    from->bad |= f->steps.time_count > (size_t)(from->end - from->p);
+    f->steps.times = from->bad ? NULL : malloc(bytes_of_times + 1);
+    if (st == ROCL_OK && !from->bad && !f->steps.times)
         st = rocl_fail_memory(err);
     if (f->steps.times)
-        take_bytes(&b, f->steps.times, bytes_of_times);
-    *p = b.p;
+        take_into(from, f->steps.times, bytes_of_times);
     f->resolved = true;
-    if (!b.bad || st != ROCL_OK)
+    if (!from->bad || st != ROCL_OK)
         return st;
     f->iterations.group_count = f->steps.time_count = 0;
     return rocl_fail(err, ROCL_INTERNAL, "the state of a filter is damaged");
@@ -187,21 +167,16 @@ void rocl_filter_put_hits(rocl_filter *f, rocl_buf *to)
     free(flags);
 }
 
-bool rocl_filter_add_hits(rocl_filter *f, const uint8_t **p, const uint8_t *end)
+void rocl_filter_add_hits(rocl_filter *f, rocl_byte_reader *from)
 {
     const size_t n = f ? list_flags(f, NULL) : 0;
     atomic_bool **flags = calloc(n + 1, sizeof(atomic_bool *));
-    bytes b = {*p, end, !flags};
-    b.bad |= take_number(&b) != n;
+    from->bad |= rocl_next_number(from) != n || !flags;
     if (flags && f)
         list_flags(f, flags);
-    for (size_t i = 0; i < n && !b.bad; i++) {
-        uint8_t hit = 0;
-        take_bytes(&b, &hit, 1);
-        if (hit)
+    const uint8_t *hits = rocl_next_bytes(from, n);
+    for (size_t i = 0; hits && i < n; i++)
+        if (hits[i])
             atomic_store(flags[i], true);
-    }
     free(flags);
-    *p = b.p;
-    return !b.bad;
 }

@@ -15,7 +15,7 @@
 /* Kept as two integers: a double has too few digits for nanoseconds since boot. */
 typedef struct decimal {
     int64_t whole;
-    uint64_t fraction; /* in FRACTION parts */
+    uint64_t fraction; /* in units of 1 / FRACTION */
     bool too_large;
 } decimal;
 
@@ -40,6 +40,18 @@ const char *rocl_parse_number(const char *s, int64_t *value)
             return NULL;
     }
     return s;
+}
+
+const char *rocl_parse_range(const char *s, int64_t *first, int64_t *last)
+{
+    s = rocl_parse_number(s, first);
+    if (!s)
+        return NULL;
+    *last = *first;
+    s = rocl_skip_blanks(s);
+    if (*s == '-' && !(s = rocl_parse_number(rocl_skip_blanks(s + 1), last)))
+        return NULL;
+    return *last < *first ? NULL : rocl_skip_blanks(s);
 }
 
 /* "e14", "e-3" after a number: its length, 0 when there is none. */

@@ -87,52 +87,27 @@ static rocl_status fail_unknown_number(const rocl_trace *t, const number_list *l
     return fail_with_listing(&known, err, text);
 }
 
-/* Marks the processes whose number is in [lo, hi]; false when there is none. */
-static bool mark_processes(rocl_who *w, const rocl_trace *t, uint8_t bit, int64_t lo, int64_t hi)
-{
-    bool any = false;
-    for (size_t c = 0; c < t->capture_count; c++) {
-        const rocl_capture *cap = &t->captures[c]->pub;
-        for (uint32_t i = 0; i < cap->process_count; i++) {
-            int64_t n = number_of(&cap->processes[i], bit);
-            if (n < lo || n > hi)
-                continue;
-            w->captures[c].processes[i] |= bit;
-            any = true;
-        }
-    }
-    return any;
-}
-
-/* "3" or "2-5", then a comma or the end: what follows; NULL: it is neither. */
-static const char *parse_range(const char *s, int64_t *lo, int64_t *hi)
-{
-    s = rocl_parse_number(s, lo);
-    if (!s)
-        return NULL;
-    *hi = *lo;
-    s = rocl_skip_blanks(s);
-    if (*s == '-') {
-        s = rocl_parse_number(rocl_skip_blanks(s + 1), hi);
-        if (!s || *hi < *lo)
-            return NULL;
-        s = rocl_skip_blanks(s);
-    }
-    return *s == ',' || !*s ? s : NULL;
-}
-
 static rocl_status mark_list(rocl_who *w, const rocl_trace *t, const number_list *l,
                              const char *text, rocl_error *err)
 {
     for (const char *s = text;; s++) {
         const char *item = rocl_skip_blanks(s);
         int64_t lo, hi;
-        s = parse_range(item, &lo, &hi);
-        if (!s)
+        s = rocl_parse_range(item, &lo, &hi);
+        if (!s || (*s && *s != ','))
             return rocl_fail(err, ROCL_USAGE,
                              "%s: \"%.100s\": numbers and ranges are allowed, such as 0,2-5",
                              l->option, text);
-        if (!mark_processes(w, t, l->bit, lo, hi))
+        bool any = false;
+        for (size_t c = 0; c < t->capture_count; c++) {
+            const rocl_capture *cap = &t->captures[c]->pub;
+            for (uint32_t i = 0; i < cap->process_count; i++) {
+                const int64_t n = number_of(&cap->processes[i], l->bit);
+                w->captures[c].processes[i] |= n >= lo && n <= hi ? l->bit : 0;
+                any |= n >= lo && n <= hi;
+            }
+        }
+        if (!any)
             return fail_unknown_number(t, l, item, (int)(s - item), err);
         if (!*s)
             return ROCL_OK;
@@ -295,22 +270,6 @@ static uint32_t read_agent(const rocl_event *e, size_t offset)
     return agent;
 }
 
-/* GPU work of no known agent is left out, it cannot be said to be of the agents asked for; samples
- * and the like of no agent (the host's) stay. */
-static void test_agents(const rocl_who_capture *c, const rocl_batch *b, uint8_t *keep)
-{
-    const rocl_kind_info *k = &rocl_kind_infos[b->kind];
-    uint32_t count = b->capture->agent_count;
-    for (size_t i = 0; k->agents[0] && i < b->count; i++) {
-        const rocl_event *e = rocl_event_at(b, k->size, i);
-        uint32_t x = read_agent(e, k->agents[0]), y = read_agent(e, k->agents[1]);
-        if (x >= count && y >= count)
-            keep[i] &= (k->traits & ROCL_AGENT_FREE) != 0;
-        else
-            keep[i] &= (uint8_t)((x < count && c->agents[x]) | (y < count && c->agents[y]));
-    }
-}
-
 void rocl_who_test(const rocl_who *w, const rocl_batch *b, uint8_t *keep)
 {
     if (!w->captures)
@@ -322,6 +281,16 @@ void rocl_who_test(const rocl_who *w, const rocl_batch *b, uint8_t *keep)
         uint32_t p = rocl_event_at(b, size, i)->process;
         keep[i] &= p < count ? c->processes[p] : 0;
     }
-    if (w->by_agent)
-        test_agents(c, b, keep);
+    /* GPU work of no known agent is left out, it cannot be said to be of the agents asked for;
+     * samples and the like of no agent (the host's) stay. */
+    const rocl_kind_info *k = &rocl_kind_infos[b->kind];
+    count = b->capture->agent_count;
+    for (size_t i = 0; w->by_agent && k->agents[0] && i < b->count; i++) {
+        const rocl_event *e = rocl_event_at(b, size, i);
+        const uint32_t x = read_agent(e, k->agents[0]), y = read_agent(e, k->agents[1]);
+        if (x >= count && y >= count)
+            keep[i] &= (k->traits & ROCL_AGENT_FREE) != 0;
+        else
+            keep[i] &= (uint8_t)((x < count && c->agents[x]) | (y < count && c->agents[y]));
+    }
 }

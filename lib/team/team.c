@@ -219,17 +219,6 @@ void rocl_team_free(rocl_team *team)
 
 /* ---- what messages are made of ---- */
 
-const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n)
-{
-    const uint8_t *p = r->p;
-    if (r->bad || n > (uint64_t)(r->end - p)) {
-        r->bad = true;
-        return NULL;
-    }
-    r->p += n;
-    return p;
-}
-
 char *rocl_team_text(rocl_team_reader *r)
 {
     const uint64_t n = rocl_team_number(r);

@@ -108,22 +108,20 @@ static inline rocl_buf rocl_team_short(uint8_t space[ROCL_TEAM_SHORT], rocl_team
     return b;
 }
 
-/* The rest of a message while it is read. */
-typedef struct rocl_team_reader {
-    const uint8_t *p, *end;
-    bool bad; /* it was too short: what was read is 0 */
-} rocl_team_reader;
+/* The rest of a message while it is read: by these, and by rocl_next_number() and
+ * rocl_next_bytes(), which stand here under names of their own. */
+typedef rocl_byte_reader rocl_team_reader;
 
 static inline uint64_t rocl_team_number(rocl_team_reader *r)
 {
-    uint64_t v = 0;
-    if (!rocl_varint_get(&r->p, r->end, &v))
-        r->bad = true;
-    return r->bad ? 0 : v;
+    return rocl_next_number(r);
 }
 
-/* n bytes; NULL: there are fewer. */
-const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n);
+static inline const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n)
+{
+    return rocl_next_bytes(r, n);
+}
+
 /* A text with its length before it, copied; NULL: memory is out, or the message is bad. */
 char *rocl_team_text(rocl_team_reader *r);
 /* The same as a text of the trace. */

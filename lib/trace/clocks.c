@@ -84,12 +84,25 @@ static int compare_by_first(const void *a, const void *b)
     return (x->machine > y->machine) - (x->machine < y->machine);
 }
 
-/* Gives a notice when all times of some machine are later than those of all machines before it. */
-static void check_spans(const rocl_trace *t, span *spans)
+void rocl_align_check(rocl_trace *t)
 {
-    size_t n = t->machine_count, latest = 0;
+    if (t->clock_count < 2 || t->opt.align != ROCL_ALIGN_DEFAULT || !t->opt.notice)
+        return;
+    const size_t n = t->machine_count;
+    span *spans = malloc(n * sizeof *spans);
+    if (!spans)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        spans[i] = (span){i, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < t->capture_count; i++) {
+        rocl_model_capture *c = t->captures[i];
+        span *s = &spans[rocl_clock_of(&c->pub)];
+        if (rocl_filter_takes_capture(t->filter, &c->pub))
+            rocl_widen_to_capture(t, c, &s->first, &s->last);
+    }
+    /* Are all times of some machine later than those of all machines before it? */
     qsort(spans, n, sizeof *spans, compare_by_first);
-    for (size_t i = 1; i < n && spans[i].first <= spans[i].last; i++) {
+    for (size_t i = 1, latest = 0; i < n && spans[i].first <= spans[i].last; i++) {
         const span *before = &spans[latest], *after = &spans[i];
         if (after->first <= before->last) {
             latest = after->last > before->last ? i : latest;
@@ -104,24 +117,7 @@ static void check_spans(const rocl_trace *t, span *spans)
             "the clocks of the nodes seem to differ: the times of %s end %.6g s before those of "
             "%s begin; see --align",
             names[0], (double)((uint64_t)after->first - (uint64_t)before->last) / 1e9, names[1]);
-        return;
+        break;
     }
-}
-
-void rocl_align_check(rocl_trace *t)
-{
-    if (t->clock_count < 2 || t->opt.align != ROCL_ALIGN_DEFAULT || !t->opt.notice)
-        return;
-    span *spans = malloc(t->machine_count * sizeof *spans);
-    for (uint32_t i = 0; spans && i < t->machine_count; i++)
-        spans[i] = (span){i, INT64_MAX, INT64_MIN};
-    for (size_t i = 0; spans && i < t->capture_count; i++) {
-        rocl_model_capture *c = t->captures[i];
-        span *s = &spans[rocl_clock_of(&c->pub)];
-        if (rocl_filter_takes_capture(t->filter, &c->pub))
-            rocl_widen_to_capture(t, c, &s->first, &s->last);
-    }
-    if (spans)
-        check_spans(t, spans);
     free(spans);
 }

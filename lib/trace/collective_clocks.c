@@ -67,20 +67,6 @@ static bool is_named(const rocl_trace *t, uint32_t machine)
     return t->machines[machine].hostname || t->machines[machine].machine_id;
 }
 
-static rocl_status number_clocks(clocks *k, rocl_error *err)
-{
-    const rocl_trace *t = k->trace;
-    k->of = calloc(t->capture_count + 1, sizeof *k->of);
-    if (!k->of)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < t->capture_count; i++) { /* captures of a machine follow each other */
-        const uint32_t machine = t->captures[i]->pub.machine;
-        const bool same = i && is_named(t, machine) && t->captures[i - 1]->pub.machine == machine;
-        k->of[i] = same ? k->of[i - 1] : k->count++;
-    }
-    return ROCL_OK;
-}
-
 static rocl_status see_batch(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     return rocl_collectives_add(&((clocks *)self)->match, worker, b, err);
@@ -91,30 +77,24 @@ static rocl_status seal_sorter(void *self, unsigned worker, rocl_error *err)
     return rocl_sorter_seal(((clocks *)self)->kernels, worker, err);
 }
 
-static pair *find_pair(clocks *k, uint32_t a, uint32_t b)
-{
-    const uint64_t key = rocl_mix64((uint64_t)a << 32 | b);
-    const uint32_t i = rocl_map_get(&k->index, key, ROCL_NONE);
-    if (i != ROCL_NONE)
-        return &k->pairs[i];
-    if (!ROCL_GROW(k->pairs, k->pair_cap, k->pair_count + 1) ||
-        !rocl_map_put(&k->index, key, (uint32_t)k->pair_count))
-        return NULL;
-    k->pairs[k->pair_count] = (pair){.a = a, .b = b, .step = 1};
-    return &k->pairs[k->pair_count++];
-}
-
 /* False: memory is out. */
 static bool add_sample(clocks *k, uint32_t a, uint32_t b, int64_t end_a, int64_t end_b)
 {
-    pair *p = find_pair(k, a, b);
-    if (!p)
-        return false;
+    const uint64_t key = rocl_mix64((uint64_t)a << 32 | b);
+    uint32_t i = rocl_map_get(&k->index, key, ROCL_NONE);
+    if (i == ROCL_NONE) {
+        i = (uint32_t)k->pair_count;
+        if (!ROCL_GROW(k->pairs, k->pair_cap, k->pair_count + 1) ||
+            !rocl_map_put(&k->index, key, i))
+            return false;
+        k->pairs[k->pair_count++] = (pair){.a = a, .b = b, .step = 1};
+    }
+    pair *p = &k->pairs[i];
     if (p->seen++ % p->step)
         return true;
     if (p->count == SAMPLES_MAX) {
-        for (size_t i = 0; i < SAMPLES_MAX / 2; i++)
-            p->samples[i] = p->samples[2 * i];
+        for (size_t s = 0; s < SAMPLES_MAX / 2; s++)
+            p->samples[s] = p->samples[2 * s];
         p->count = SAMPLES_MAX / 2;
         p->step *= 2;
     }
@@ -132,7 +112,7 @@ static int compare_ends(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* Of several ranks on a clock the median counts. */
+/* The median counts where several ranks are on a clock. */
 static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_error *err)
 {
     clocks *k = ctx;
@@ -220,18 +200,14 @@ static way join_ways(const way *w, const way *after)
 
 /* ---- the clocks ------------------------------------------------------------------------------ */
 
-static const char *clock_name(const clocks *k, uint32_t clock)
+static rocl_status check_way(const clocks *k, uint32_t clock, const way *w, rocl_error *err)
 {
     size_t i = 0;
     while (k->of[i] != clock)
         i++;
     const rocl_capture *c = &k->trace->captures[i]->pub;
-    return is_named(k->trace, c->machine) ? rocl_machine_name(k->trace, c->machine) : c->path;
-}
-
-static rocl_status check_way(const clocks *k, uint32_t clock, const way *w, rocl_error *err)
-{
-    const char *name = clock_name(k, clock);
+    const char *name =
+        is_named(k->trace, c->machine) ? rocl_machine_name(k->trace, c->machine) : c->path;
     if (!w->collectives)
         return rocl_fail(err, ROCL_USAGE,
                          OPTION ": %s has fewer than %d collectives in common with other nodes",
@@ -303,7 +279,14 @@ rocl_status rocl_fit_clocks(rocl_trace *t, rocl_error *err)
     clocks k = {.trace = t};
     const rocl_sink sink = {
         .self = &k, .kinds = ROCL_BIT(ROCL_DISPATCH), .events = see_batch, .end_task = seal_sorter};
-    rocl_status st = number_clocks(&k, err);
+    k.of = calloc(t->capture_count + 1, sizeof *k.of);
+    rocl_status st = k.of ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; k.of && i < t->capture_count; i++) {
+        /* Captures of a machine follow each other. */
+        const uint32_t machine = t->captures[i]->pub.machine;
+        const bool same = i && is_named(t, machine) && t->captures[i - 1]->pub.machine == machine;
+        k.of[i] = same ? k.of[i - 1] : k.count++;
+    }
     if (st == ROCL_OK && k.count > 1) {
         k.kernels = rocl_sorter_new(t->space, 4);
         k.members = rocl_sorter_new(t->space, 4);

@@ -21,8 +21,8 @@
 /* Events after which a worker seals its sorters. */
 #define TASK_EVENTS 32768
 
-/* Maps a rank's texts to ours. The holder of `receiving` grows it while others read the part that
- * they have seen, so old arrays stay until the end. */
+/* Maps a rank's texts to ours. The holder of `receiving` grows it while others read what they have
+ * seen of it, so old arrays stay until the end. */
 typedef struct text_map {
     uint32_t *ids;
     size_t count, cap;
@@ -59,17 +59,10 @@ static bool may_be_dealt(const rocl_source *s)
            !s->slice && !s->more_count && s->bytes && strcmp(s->path, "-") != 0;
 }
 
-/* Its share of its input on disk. Anything but a plain file counts as large. */
+/* About how much of its input is the capture's. Anything but a plain file counts as large. */
 static uint64_t bytes_of(const rocl_model_capture *c)
 {
     return c->source->bytes ? c->source->bytes / c->source->total : SMALL;
-}
-
-/* A rank that reads one can read the other. */
-static bool may_join(const rocl_source *a, const rocl_source *b)
-{
-    return may_be_dealt(a) == may_be_dealt(b) &&
-           (a->rank == b->rank || !(a->on_node || b->on_node));
 }
 
 void rocl_deal_join_small(rocl_trace *t)
@@ -78,8 +71,11 @@ void rocl_deal_join_small(rocl_trace *t)
     for (size_t i = 0; i + 1 < t->capture_count && !t->opt.team_inputs; i++) {
         rocl_model_capture *c = t->captures[i];
         const rocl_model_capture *next = t->captures[i + 1];
-        c->joins_next = rocl_deal_joins(&joined, bytes_of(c), bytes_of(next)) &&
-                        may_join(c->source, next->source);
+        const rocl_source *a = c->source, *b = next->source;
+        /* A rank that reads one can read the other. */
+        const bool may_join = may_be_dealt(a) == may_be_dealt(b) &&
+                              (a->rank == b->rank || !(a->on_node || b->on_node));
+        c->joins_next = rocl_deal_joins(&joined, bytes_of(c), bytes_of(next)) && may_join;
         joined = c->joins_next ? joined : 0;
     }
 }
@@ -109,8 +105,8 @@ static bool is_one_of_several(const rocl_trace *t, const rocl_source *s)
 }
 
 /* Lists units that need not be read by the rank that opened them: neighbours opened by several
- * ranks, and captures of an input with several. by_machine: captures of a machine, which share
- * GPUs, are one unit. */
+ * ranks, and captures of an input with several. by_machine: captures of a machine, which use
+ * the same GPUs, are one unit. */
 static size_t list_units(const rocl_trace *t, bool by_machine, unit *units)
 {
     size_t n = 0;
@@ -133,15 +129,6 @@ static size_t list_units(const rocl_trace *t, bool by_machine, unit *units)
     return n;
 }
 
-/* Rank 0 opens nothing that another has opened. */
-static bool is_opened_here(const rocl_trace *t, const unit *u)
-{
-    bool here = true;
-    for (size_t i = 0; i < u->count; i++)
-        here &= t->captures[u->first + i]->source->rank == 0;
-    return here;
-}
-
 /* The largest first, each to the rank with the least. If rank 0 has to receive what the others
  * read, it gets none. Returns the load of the rank with the most. */
 static uint64_t choose_ranks(const rocl_trace *t, unit *units, size_t count, uint64_t *loads,
@@ -160,7 +147,10 @@ static uint64_t choose_ranks(const rocl_trace *t, unit *units, size_t count, uin
     if (count)
         qsort(units, count, sizeof *units, compare_by_bytes);
     for (size_t i = 0; i < count; i++) {
-        unsigned least = t->opt.team_writes && is_opened_here(t, &units[i]) ? 0 : 1;
+        bool here = t->opt.team_writes; /* rank 0 opens nothing that another has opened */
+        for (size_t k = 0; k < units[i].count; k++)
+            here &= t->captures[units[i].first + k]->source->rank == 0;
+        unsigned least = here ? 0 : 1;
         for (unsigned r = least + 1; r < size; r++)
             least = loads[r] < loads[least] ? r : least;
         units[i].rank = least;
@@ -327,12 +317,30 @@ void rocl_deal_put_clock(rocl_buf *to, const rocl_model_capture *c)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-typedef struct notice {
-    uint32_t capture;
-    char *text;
-} notice;
+bool rocl_notices_hold(rocl_held_notices *h, uint64_t capture, char *text)
+{
+    if (!text || !ROCL_GROW(h->all, h->cap, h->count + 1)) {
+        free(text);
+        return false;
+    }
+    size_t i = h->count++;
+    for (; i > 0 && h->all[i - 1].capture > capture; i--)
+        h->all[i] = h->all[i - 1];
+    h->all[i] = (struct rocl_held_notice){capture, text};
+    return true;
+}
 
-/* Workers share this; lock team->receiving to read or write it. */
+void rocl_notices_give(rocl_held_notices *h, const rocl_trace *t)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        rocl_notice(t, "%s", h->all[i].text);
+        free(h->all[i].text);
+    }
+    free(h->all);
+    *h = (rocl_held_notices){0};
+}
+
+/* All workers have this one; lock team->receiving to read or write it. */
 typedef struct run {
     rocl_trace *trace;
     rocl_deal *deal;
@@ -343,8 +351,7 @@ typedef struct run {
     rocl_status status; /* of the first capture, in their order, that failed */
     uint64_t failed;
     rocl_error *err;
-    notice *notices;
-    size_t notice_count, notice_cap;
+    rocl_held_notices notices;
 } run;
 
 static rocl_status begin_rank(run *r, unsigned rank, rocl_error *err)
@@ -432,62 +439,47 @@ static rocl_status take_texts(run *r, unsigned rank, rocl_team_reader *from, roc
     return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
-static rocl_status take_notice(run *r, rocl_team_reader *from, rocl_error *err)
-{
-    const uint32_t capture = (uint32_t)rocl_team_number(from);
-    char *text = rocl_team_text(from);
-    if (!text || !ROCL_GROW(r->notices, r->notice_cap, r->notice_count + 1)) {
-        free(text);
-        return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
-    }
-    r->notices[r->notice_count++] = (notice){capture, text};
-    return ROCL_OK;
-}
-
-static rocl_status take_error(run *r, rocl_team_reader *from, rocl_error *err)
-{
-    const uint64_t capture = rocl_team_number(from), status = rocl_team_number(from);
-    const uint64_t n = rocl_team_number(from);
-    const uint8_t *text = rocl_team_bytes(from, n);
-    if (!text)
-        return rocl_team_bad_message(err);
-    if (note_status(r, capture, (rocl_status)status))
-        rocl_fail(r->err, (rocl_status)status, "%.*s", (int)n, (const char *)text);
-    return ROCL_OK;
-}
-
-static rocl_status take_end(run *r, unsigned rank, rocl_team_reader *from, rocl_error *err)
-{
-    for (int f = 0; f < ROCL_FAULTS; f++)
-        atomic_fetch_add_explicit(&r->trace->faults[f], rocl_team_number(from),
-                                  memory_order_relaxed);
-    rocl_team_take_bad_texts(r->trace->strings, from);
-    r->left -= r->reads[rank];
-    r->reads[rank] = false;
-    return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
-}
-
 /* All messages but batches, in the order in which they come. */
 static rocl_status take_message(run *r, unsigned rank, rocl_team_message type,
                                 rocl_team_reader *from, rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
+    uint64_t capture, n;
+    rocl_status status;
+    const uint8_t *error;
+    char *text;
     switch (type) {
     case ROCL_TEAM_TEXTS:
         return take_texts(r, rank, from, err);
     case ROCL_TEAM_NOTICE:
-        return take_notice(r, from, err);
+        capture = rocl_team_number(from);
+        text = rocl_team_text(from);
+        if (rocl_notices_hold(&r->notices, (uint32_t)capture, text))
+            return ROCL_OK;
+        return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
     case ROCL_TEAM_ERROR:
-        return take_error(r, from, err);
+        capture = rocl_team_number(from);
+        status = (rocl_status)rocl_team_number(from);
+        n = rocl_team_number(from);
+        error = rocl_team_bytes(from, n);
+        if (!error)
+            return rocl_team_bad_message(err);
+        if (note_status(r, capture, status))
+            rocl_fail(r->err, status, "%.*s", (int)n, (const char *)error);
+        return ROCL_OK;
     case ROCL_TEAM_END:
-        return take_end(r, rank, from, err);
+        for (int f = 0; f < ROCL_FAULTS; f++)
+            atomic_fetch_add_explicit(&r->trace->faults[f], rocl_team_number(from),
+                                      memory_order_relaxed);
+        rocl_team_take_bad_texts(r->trace->strings, from);
+        r->left -= r->reads[rank];
+        r->reads[rank] = false;
+        return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
     case ROCL_TEAM_DONE:
         rocl_progress(r->trace, 1);
-        break;
+        return ROCL_OK;
     default:
-        st = rocl_team_bad_message(err);
+        return rocl_team_bad_message(err);
     }
-    return st;
 }
 
 typedef struct receiver {
@@ -496,26 +488,7 @@ typedef struct receiver {
     size_t events; /* since its sorters were sealed */
 } receiver;
 
-static rocl_status take_batch(const run *r, receiver *v, unsigned worker, rocl_team_reader *from,
-                              const rocl_wire_map *texts, rocl_error *err)
-{
-    const uint64_t capture = rocl_team_number(from);
-    if (from->bad || capture >= r->trace->capture_count)
-        return rocl_team_bad_message(err);
-    rocl_status st = rocl_wire_get_batch(&v->batch, from, texts, err);
-    if (st != ROCL_OK)
-        return st;
-    v->batch.b.capture = &r->trace->captures[capture]->pub;
-    v->events += v->batch.b.count;
-    st = v->batch.b.count ? r->read->batch(r->read->ctx, worker, &v->batch.b, err) : ROCL_OK;
-    if (st == ROCL_OK && v->events >= TASK_EVENTS && r->read->end_task) {
-        v->events = 0;
-        st = r->read->end_task(r->read->ctx, worker, err);
-    }
-    return st;
-}
-
-/* One message, *more false: all ranks have ended their run, or it has failed. */
+/* Takes one message. *more false: all ranks have ended their run, or it has failed. */
 static rocl_status receive_one(run *r, receiver *v, unsigned worker, bool *more, rocl_error *err)
 {
     rocl_team *team = r->deal->team;
@@ -537,8 +510,22 @@ static rocl_status receive_one(run *r, receiver *v, unsigned worker, bool *more,
             st = take_message(r, rank, type, &from, err);
     }
     pthread_mutex_unlock(&team->receiving);
-    if (batch)
-        st = take_batch(r, v, worker, &from, &texts, err);
+    if (batch) {
+        rocl_batch *b = &v->batch.b;
+        const uint64_t capture = rocl_team_number(&from);
+        st = from.bad || capture >= r->trace->capture_count
+                 ? rocl_team_bad_message(err)
+                 : rocl_wire_get_batch(&v->batch, &from, &texts, err);
+        if (st == ROCL_OK && b->count) {
+            b->capture = &r->trace->captures[capture]->pub;
+            v->events += b->count;
+            st = r->read->batch(r->read->ctx, worker, b, err);
+        }
+        if (st == ROCL_OK && v->events >= TASK_EVENTS && r->read->end_task) {
+            v->events = 0;
+            st = r->read->end_task(r->read->ctx, worker, err);
+        }
+    }
     if (st != ROCL_OK) {
         pthread_mutex_lock(&team->receiving);
         if (note_status(r, 0, st))
@@ -566,46 +553,12 @@ static rocl_status run_receiver(void *ctx, unsigned worker, size_t index, rocl_e
     return st;
 }
 
-/* After a failure: drops what the ranks still send. */
-static void drain_ranks(run *r)
-{
-    rocl_buf message = {0};
-    rocl_status st = ROCL_OK;
-    while (r->left && !r->deal->team->broken && st == ROCL_OK) {
-        unsigned rank;
-        bool there;
-        st = rocl_team_receive(r->deal->team, 100, &message, &rank, &there, NULL);
-        if (there && st == ROCL_OK && message.data[0] == ROCL_TEAM_END) {
-            r->left -= r->reads[rank];
-            r->reads[rank] = false;
-        }
-    }
-    rocl_buf_free(&message);
-}
-
-static int compare_by_capture(const void *a, const void *b)
-{
-    const notice *x = a, *y = b;
-    return (x->capture > y->capture) - (x->capture < y->capture);
-}
-
-/* In the order in which one process would give them; those of a capture as they came. */
-static void give_notices(run *r)
-{
-    if (r->notice_count)
-        qsort(r->notices, r->notice_count, sizeof *r->notices, compare_by_capture);
-    for (size_t i = 0; i < r->notice_count; i++) {
-        rocl_notice(r->trace, "%s", r->notices[i].text);
-        free(r->notices[i].text);
-    }
-    free(r->notices);
-}
-
 rocl_status rocl_deal_run(rocl_trace *t, const rocl_deal_read *read, rocl_error *err)
 {
     rocl_team *team = t->deal->team;
     const unsigned size = rocl_team_size(team);
     run r = {.trace = t, .deal = t->deal, .read = read, .err = err, .failed = UINT64_MAX};
+    rocl_buf message = {0};
     uint64_t captures = 0;
     r.reads = calloc(size, sizeof *r.reads);
     if (!r.reads)
@@ -629,9 +582,19 @@ rocl_status rocl_deal_run(rocl_trace *t, const rocl_deal_read *read, rocl_error 
         }
         rocl_error_free(of_worker);
     }
-    drain_ranks(&r);
+    bool gone = false; /* after a failure what the ranks still send is dropped */
+    while (r.left && !team->broken && !gone) {
+        unsigned rank;
+        bool there;
+        gone = rocl_team_receive(team, 100, &message, &rank, &there, NULL) != ROCL_OK;
+        if (there && !gone && message.data[0] == ROCL_TEAM_END) {
+            r.left -= r.reads[rank];
+            r.reads[rank] = false;
+        }
+    }
+    rocl_buf_free(&message);
     pthread_mutex_unlock(&team->run);
-    give_notices(&r);
+    rocl_notices_give(&r.notices, t);
     free(r.reads);
     return r.status;
 }

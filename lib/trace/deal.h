@@ -31,6 +31,21 @@ enum {
 rocl_status rocl_deal_send_open(const rocl_trace *t, unsigned rank, const rocl_buf *paths,
                                 unsigned flags, rocl_error *err);
 
+/* Notices about captures, held back until they can be given as one process would: in the order of
+ * the captures, those of a capture as they came. */
+typedef struct rocl_held_notices {
+    struct rocl_held_notice {
+        uint64_t capture;
+        char *text;
+    } * all;
+    size_t count, cap;
+} rocl_held_notices;
+
+/* Takes over the text. False: it is NULL, or memory is out. */
+bool rocl_notices_hold(rocl_held_notices *h, uint64_t capture, char *text);
+/* Gives all, and forgets them. */
+void rocl_notices_give(rocl_held_notices *h, const rocl_trace *t);
+
 /* Does another rank read the capture? NULL is fine. */
 bool rocl_is_dealt(const rocl_deal *d, uint32_t capture);
 

@@ -12,13 +12,12 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "filter/filter.h"
-#include "trace/deal.h"
 #include "trace/remote.h"
 #include "trace/outline.h"
 
 /* ---- the sink's ------------------------------------------------------------------------------ */
 
-static rocl_status open_parts(rocl_trace *t, rocl_team *team, bool *own, rocl_error *err)
+static rocl_status open_joint(rocl_trace *t, rocl_team *team, bool *own, rocl_error *err)
 {
     rocl_joint *p = t->joint = calloc(1, sizeof *p);
     if (!p) {
@@ -36,16 +35,8 @@ static rocl_status open_parts(rocl_trace *t, rocl_team *team, bool *own, rocl_er
     return own && p->err ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static bool is_plain_file(const char *path)
-{
-    struct stat file;
-    return strcmp(path, "-") != 0 && (stat(path, &file) != 0 || S_ISREG(file.st_mode));
-}
-
-static void keep_notice(void *ctx, const char *text);
-
 /* *leads false: rank 0 reads all. */
-static rocl_status lead_parts(rocl_trace *t, bool *leads, rocl_error *err)
+static rocl_status lead_joint(rocl_trace *t, bool *leads, rocl_error *err)
 {
     bool *own = calloc(t->capture_count + 1, sizeof *own);
     *leads = !own;
@@ -57,7 +48,7 @@ static rocl_status lead_parts(rocl_trace *t, bool *leads, rocl_error *err)
         free(own);
         return ROCL_OK;
     }
-    rocl_status st = open_parts(t, t->opt.team, own, err);
+    rocl_status st = open_joint(t, t->opt.team, own, err);
     if (st != ROCL_OK)
         return st;
     rocl_joint *p = t->joint;
@@ -81,12 +72,14 @@ void rocl_joint_note_shown(rocl_joint *p, const char *file)
 
 rocl_status rocl_joint_open(rocl_trace *t, const char *path, rocl_error *err)
 {
+    struct stat file;
     bool leads;
     if (t->joint || !t->deal)
         return ROCL_OK;
-    return !t->opt.team_writes || t->outputs || (path && !is_plain_file(path))
-               ? rocl_remote_complete(t, err)
-               : lead_parts(t, &leads, err);
+    const bool plain =
+        !path || (strcmp(path, "-") != 0 && (stat(path, &file) != 0 || S_ISREG(file.st_mode)));
+    return !t->opt.team_writes || t->outputs || !plain ? rocl_remote_complete(t, err)
+                                                       : lead_joint(t, &leads, err);
 }
 
 bool rocl_joint_is_apart(const rocl_trace *t, const int32_t *numbers)
@@ -107,7 +100,7 @@ rocl_status rocl_joint_attend(rocl_trace *t, rocl_team *team, bool *own, rocl_te
                               rocl_error *err)
 {
     char *folder = rocl_team_text(from);
-    rocl_status st = open_parts(t, team, own, err);
+    rocl_status st = open_joint(t, team, own, err);
     if (st == ROCL_OK && !folder)
         st = from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
     if (st != ROCL_OK || !*folder) {
@@ -119,7 +112,13 @@ rocl_status rocl_joint_attend(rocl_trace *t, rocl_team *team, bool *own, rocl_te
     return ROCL_OK;
 }
 
-static rocl_status return_failure(const rocl_joint *p, rocl_error *err);
+/* What the user is told. */
+static rocl_status return_failure(const rocl_joint *p, rocl_error *err)
+{
+    if (p->status != ROCL_OK)
+        rocl_error_copy(err, p->err);
+    return p->status;
+}
 
 static rocl_status append_part(output *o, uint64_t number, const void *bytes, size_t n,
                                rocl_error *err)
@@ -140,34 +139,27 @@ static rocl_status write_part(void *ctx, const void *bytes, size_t n, rocl_error
     return st ? st : append_part(o, o->all->number, bytes, n, err);
 }
 
-static rocl_status tell_rank_0(rocl_joint *p, uint64_t passed, rocl_error *err)
+rocl_status rocl_joint_complete(rocl_joint *p, uint64_t passed, rocl_error *err)
 {
+    rocl_status st;
+    if (!rocl_joint_is_ordered(p))
+        return ROCL_OK;
+    if (p->ranks) {
+        pthread_mutex_lock(&p->team->receiving); /* its holder sends what follows from messages */
+        pthread_mutex_lock(&p->lock);
+        p->passed = passed;
+        st = rocl_joint_advance(p, err);
+        pthread_mutex_unlock(&p->lock);
+        pthread_mutex_unlock(&p->team->receiving);
+        return st;
+    }
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_NEWS);
     pthread_mutex_lock(&p->lock); /* until it is sent, so that news come in their order */
     rocl_joint_put_news(p, passed, &b);
-    const rocl_status st = rocl_team_reply(p->team, &b, err);
+    st = rocl_team_reply(p->team, &b, err);
     pthread_mutex_unlock(&p->lock);
     return st;
-}
-
-static rocl_status advance_turn(rocl_joint *p, uint64_t passed, rocl_error *err)
-{
-    pthread_mutex_lock(&p->team->receiving); /* its holder sends what follows from messages */
-    pthread_mutex_lock(&p->lock);
-    p->passed = passed;
-    const rocl_status st = rocl_joint_advance(p, err);
-    pthread_mutex_unlock(&p->lock);
-    pthread_mutex_unlock(&p->team->receiving);
-    return st;
-}
-
-/* Parts of smaller numbers are complete. */
-rocl_status rocl_joint_complete(rocl_joint *p, uint64_t passed, rocl_error *err)
-{
-    if (!rocl_joint_is_ordered(p))
-        return ROCL_OK;
-    return p->ranks ? advance_turn(p, passed, err) : tell_rank_0(p, passed, err);
 }
 
 void rocl_joint_set_order(const rocl_trace *t, rocl_joint_order order)
@@ -181,45 +173,34 @@ rocl_status rocl_joint_make_dirs(const rocl_trace *t, const char *path, rocl_err
     return t->joint && !t->joint->ranks ? ROCL_OK : rocl_make_dirs(path, err);
 }
 
-/* On rank 0. If it cannot be opened, reports that as early as a single process would. */
-static rocl_status open_file(rocl_joint *p, output *o, rocl_error *err)
-{
-    rocl_out *file;
-    rocl_status st = o->file ? ROCL_OK : rocl_out_open(&file, o->path, err);
-    if (st != ROCL_OK || o->file)
-        return st;
-    if (!rocl_joint_is_ordered(p) || p->output_count > OPEN_FILES || o->late) {
-        rocl_out_discard(file);
-        return ROCL_OK;
-    }
-    o->file = file;
-    return rocl_out_share(file, 0, true, &o->shown, err);
-}
-
-/* Rank 0 may know of it from another rank. */
-static rocl_status add_output(rocl_joint *p, const char *path, output **o, rocl_error *err)
-{
-    pthread_mutex_lock(&p->lock);
-    *o = rocl_joint_find_output(p->outputs, p->output_count, path);
-    if (!*o || (*o)->all)
-        *o = rocl_joint_add_output(p, path);
-    rocl_status st = *o ? ROCL_OK : rocl_fail_memory(err);
-    if (st == ROCL_OK && p->ranks)
-        st = open_file(p, *o, err);
-    if (st == ROCL_OK)
-        (*o)->all = p;
-    pthread_mutex_unlock(&p->lock);
-    return st;
-}
-
+/* Rank 0 opens the file at once, to report a failure as early as a single process would. */
 rocl_status rocl_joint_out(rocl_trace *t, rocl_out **out, const char *path, rocl_error *err)
 {
     rocl_joint *p = t->joint;
-    output *o;
+    rocl_out *file = NULL;
+    rocl_status st = ROCL_OK;
     *out = NULL;
     if (!p)
         return rocl_out_open(out, path, err);
-    rocl_status st = add_output(p, path, &o, err);
+    pthread_mutex_lock(&p->lock);
+    output *o = rocl_joint_find_output(p->outputs, p->output_count, path);
+    if (!o || o->all) /* else rank 0 knows of it from another rank */
+        o = rocl_joint_add_output(p, path);
+    if (!o) {
+        st = rocl_fail_memory(err);
+    } else if (p->ranks && !o->file) {
+        st = rocl_out_open(&file, path, err);
+        if (st == ROCL_OK && rocl_joint_is_ordered(p) && p->output_count <= OPEN_FILES &&
+            !o->late) {
+            o->file = file;
+            st = rocl_out_share(file, 0, true, &o->shown, err);
+        } else {
+            rocl_out_discard(file);
+        }
+    }
+    if (st == ROCL_OK)
+        o->all = p;
+    pthread_mutex_unlock(&p->lock);
     if (st == ROCL_OK)
         st = rocl_out_open_to(out, write_part, o, err);
     if (st == ROCL_OK)
@@ -292,10 +273,10 @@ static bool all_have(const rocl_joint *p, size_t flag)
     return true;
 }
 
-static void stop_ranks(rocl_joint *p, uint64_t from)
+void rocl_joint_send_all(const rocl_joint *p, rocl_team_message type, uint64_t number)
 {
     uint8_t space[ROCL_TEAM_SHORT];
-    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_STOP, from);
+    const rocl_buf b = rocl_team_short(space, type, number);
     for (unsigned r = 1; r < rocl_team_size(p->team) && !p->team->broken; r++)
         if (p->ranks[r].asked && !p->ranks[r].ended)
             (void)rocl_team_send(p->team, r, &b, NULL);
@@ -311,7 +292,7 @@ static bool note_status(rocl_joint *p, uint64_t capture, rocl_status st)
     p->failed = capture;
     if (capture < p->stop_at)
         p->stop_at = capture;
-    stop_ranks(p, capture);
+    rocl_joint_send_all(p, ROCL_TEAM_STOP, capture);
     return true;
 }
 
@@ -321,23 +302,12 @@ void rocl_joint_note_failure(rocl_joint *p, uint64_t capture, rocl_status st, co
         rocl_error_copy(p->err, err);
 }
 
-/* What the user is told. */
-static rocl_status return_failure(const rocl_joint *p, rocl_error *err)
-{
-    if (p->status != ROCL_OK)
-        rocl_error_copy(err, p->err);
-    return p->status;
-}
-
 /* ---- notices, on rank 0 ---------------------------------------------------------------------- */
 
 static void add_notice(rocl_joint *p, uint64_t capture, char *text)
 {
     pthread_mutex_lock(&p->lock);
-    if (text && ROCL_GROW(p->notices, p->notice_cap, p->notice_count + 1))
-        p->notices[p->notice_count++] = (notice){capture, text};
-    else
-        free(text);
+    rocl_notices_hold(&p->notices, capture, text);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -347,24 +317,11 @@ static void keep_notice(void *ctx, const char *text)
     add_notice(p, p->at, strdup(text));
 }
 
-/* In the order in which one process would give them; those of a capture as they came. */
 static void give_notices(rocl_joint *p)
 {
     p->trace->opt.notice = p->notice;
     p->trace->opt.ctx = p->notice_ctx;
-    for (size_t done = 0; done < p->notice_count; done++) {
-        size_t first = SIZE_MAX;
-        for (size_t i = 0; i < p->notice_count; i++)
-            if (p->notices[i].text &&
-                (first == SIZE_MAX || p->notices[i].capture < p->notices[first].capture))
-                first = i;
-        rocl_notice(p->trace, "%s", p->notices[first].text);
-        free(p->notices[first].text);
-        p->notices[first].text = NULL;
-    }
-    free(p->notices);
-    p->notices = NULL;
-    p->notice_count = p->notice_cap = 0;
+    rocl_notices_give(&p->notices, p->trace);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -399,42 +356,28 @@ static rocl_status take_counts(rocl_joint *p, rocl_team_reader *r, rocl_error *e
     memcpy(times, at, sizeof times);
     t->first = times[0] < t->first ? times[0] : t->first;
     t->last = times[1] > t->last ? times[1] : t->last;
-    if (!rocl_filter_add_hits(t->filter, &r->p, r->end))
-        return rocl_team_bad_message(err);
+    rocl_filter_add_hits(t->filter, r);
     rocl_team_take_bad_texts(t->strings, r);
     return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
-static void take_error(rocl_joint *p, rocl_team_reader *r)
-{
-    const uint64_t capture = rocl_team_number(r), status = rocl_team_number(r);
-    const uint64_t n = rocl_team_number(r);
-    const uint8_t *text = rocl_team_bytes(r, n);
-    if (text && note_status(p, capture, (rocl_status)status))
-        rocl_fail(p->err, (rocl_status)status, "%.*s", (int)n, (const char *)text);
-}
-
-static rocl_status take_parts(rocl_joint *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
-{
-    const uint64_t sums = rocl_team_number(r);
-    s->sums = sums < 64 ? calloc(sums + 1, sizeof *s->sums) : NULL;
-    for (uint64_t i = 0; s->sums && i < sums; i++)
-        s->sums[s->sum_count++] = rocl_team_number(r);
-    const rocl_status st = s->sums ? rocl_joint_take_news(p, s, r, err) : rocl_fail_memory(err);
-    if (st != ROCL_OK || r->bad)
-        return st ? st : rocl_team_bad_message(err);
-    rocl_buf_put(&s->facts, r->p, (size_t)(r->end - r->p));
-    r->p = r->end;
-    s->written = true;
-    return s->facts.failed ? rocl_fail_memory(err) : ROCL_OK;
-}
-
-/* NEWS, and the news of PARTS. */
+/* NEWS, and PARTS, which begins with sums and ends with facts. */
 static rocl_status take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
 {
     const bool last = (rocl_team_message)p->message.data[0] == ROCL_TEAM_PARTS;
     pthread_mutex_lock(&p->lock);
-    rocl_status st = last ? take_parts(p, s, r, err) : rocl_joint_take_news(p, s, r, err);
+    const uint64_t sums = last ? rocl_team_number(r) : 0;
+    if (last)
+        s->sums = sums < 64 ? calloc(sums + 1, sizeof *s->sums) : NULL;
+    for (uint64_t i = 0; s->sums && i < sums; i++)
+        s->sums[s->sum_count++] = rocl_team_number(r);
+    rocl_status st = last && !s->sums ? rocl_fail_memory(err) : rocl_joint_take_news(p, s, r, err);
+    if (st == ROCL_OK && last) {
+        rocl_buf_put(&s->facts, r->p, (size_t)(r->end - r->p));
+        r->p = r->end;
+        s->written = true;
+        st = s->facts.failed ? rocl_fail_memory(err) : ROCL_OK;
+    }
     if (st == ROCL_OK)
         st = rocl_joint_advance(p, err);
     pthread_mutex_unlock(&p->lock);
@@ -445,7 +388,9 @@ static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_team_reader
                                   rocl_error *err)
 {
     rank_state *s = &p->ranks[rank];
-    uint64_t capture;
+    uint64_t capture, n;
+    rocl_status status;
+    const uint8_t *text;
     switch ((rocl_team_message)p->message.data[0]) {
     case ROCL_TEAM_NOTICE:
         capture = rocl_team_number(r);
@@ -470,7 +415,12 @@ static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_team_reader
         s->answered = r->p == r->end;
         return s->answered || !p->hear ? ROCL_OK : p->hear(p->hear_ctx, rank, r, err);
     case ROCL_TEAM_ERROR:
-        take_error(p, r);
+        capture = rocl_team_number(r);
+        status = (rocl_status)rocl_team_number(r);
+        n = rocl_team_number(r);
+        text = rocl_team_bytes(r, n);
+        if (text && note_status(p, capture, status))
+            rocl_fail(p->err, status, "%.*s", (int)n, (const char *)text);
         return ROCL_OK;
     case ROCL_TEAM_END:
         s->ended = true;
@@ -478,15 +428,6 @@ static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_team_reader
     default:
         return rocl_team_bad_message(err);
     }
-}
-
-/* A failure counts for the current capture, and is reported when its bytes are written. */
-static void take_room(rocl_joint *p, rocl_team_reader *r)
-{
-    pthread_mutex_lock(&p->lock);
-    if (p->status == ROCL_OK)
-        p->status = rocl_joint_take_room(p, r, p->err);
-    pthread_mutex_unlock(&p->lock);
 }
 
 static rocl_status take_on_other(rocl_joint *p, rocl_team_reader *r, rocl_error *err)
@@ -506,7 +447,11 @@ static rocl_status take_on_other(rocl_joint *p, rocl_team_reader *r, rocl_error 
         return ROCL_OK;
     }
     case ROCL_TEAM_ROOM:
-        take_room(p, r);
+        /* A failure counts for the current capture, and is reported when its bytes are written. */
+        pthread_mutex_lock(&p->lock);
+        if (p->status == ROCL_OK)
+            p->status = rocl_joint_take_room(p, r, p->err);
+        pthread_mutex_unlock(&p->lock);
         return ROCL_OK;
     case ROCL_TEAM_NAMED:
         p->named = true;
@@ -569,39 +514,33 @@ bool rocl_joint_leads(const rocl_joint *p)
     return p->ranks;
 }
 
-static rocl_status start_rank(rocl_joint *p, const rocl_buf *outline, unsigned rank,
-                              rocl_error *err)
-{
-    const rocl_trace *t = p->trace;
-    rocl_buf b = {0};
-    bool any = false;
-    for (size_t i = 0; i < t->capture_count && !any; i++)
-        any = rocl_deal_place_of(t->deal, (uint32_t)i).rank == rank;
-    if (!any)
-        return ROCL_OK;
-    rocl_buf_byte(&b, ROCL_TEAM_WRITE);
-    rocl_buf_varint(&b, rocl_deal_number(t->deal));
-    rocl_buf_byte(&b, t->opt.args);
-    rocl_buf_byte(&b, t->opt.collectives);
-    rocl_outline_put(&b, outline, t, rank);
-    rocl_team_put_text(&b, p->all_folder ? p->all_folder : "",
-                       p->all_folder ? strlen(p->all_folder) : 0);
-    rocl_filter_put_state(t->filter, &b);
-    rocl_buf_put(&b, p->request.data, p->request.len);
-    const rocl_status st = rocl_team_send(p->team, rank, &b, err);
-    p->ranks[rank].asked = st == ROCL_OK;
-    p->ranks[rank].answered = true;
-    rocl_buf_free(&b);
-    return st;
-}
-
 rocl_status rocl_joint_start(rocl_joint *p, rocl_error *err)
 {
+    const rocl_trace *t = p->trace;
+    const char *folder = p->all_folder ? p->all_folder : "";
     rocl_buf outline = {0};
-    rocl_status st = rocl_outline_make(&outline, p->trace, err);
+    rocl_status st = rocl_outline_make(&outline, t, err);
     p->started = true;
-    for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++)
-        st = start_rank(p, &outline, r, err);
+    for (unsigned r = 1; r < rocl_team_size(p->team) && st == ROCL_OK; r++) {
+        rocl_buf b = {0};
+        bool any = false;
+        for (size_t i = 0; i < t->capture_count && !any; i++)
+            any = rocl_deal_place_of(t->deal, (uint32_t)i).rank == r;
+        if (!any)
+            continue;
+        rocl_buf_byte(&b, ROCL_TEAM_WRITE);
+        rocl_buf_varint(&b, rocl_deal_number(t->deal));
+        rocl_buf_byte(&b, t->opt.args);
+        rocl_buf_byte(&b, t->opt.collectives);
+        rocl_outline_put(&b, &outline, t, r);
+        rocl_team_put_text(&b, folder, strlen(folder));
+        rocl_filter_put_state(t->filter, &b);
+        rocl_buf_put(&b, p->request.data, p->request.len);
+        st = rocl_team_send(p->team, r, &b, err);
+        p->ranks[r].asked = st == ROCL_OK;
+        p->ranks[r].answered = true;
+        rocl_buf_free(&b);
+    }
     rocl_buf_free(&outline);
     p->trace->opt.notice = p->notice ? keep_notice : NULL;
     p->trace->opt.ctx = p;
@@ -643,27 +582,21 @@ rocl_status rocl_joint_poll(rocl_joint *p, rocl_error *err)
                : st;
 }
 
-/* From here on the progress is that of the other ranks. */
-static void show_others(rocl_joint *p)
-{
-    uint64_t others = 0;
-    for (size_t i = 0; i < p->trace->capture_count; i++)
-        others +=
-            !p->own[i] && rocl_filter_takes_capture(p->trace->filter, &p->trace->captures[i]->pub);
-    rocl_progress_phase(p->trace, "other ranks", others);
-    rocl_progress(p->trace, p->done);
-    p->waiting = true;
-}
-
 rocl_status rocl_joint_end_reading(rocl_joint *p, rocl_status st, rocl_error *err)
 {
+    rocl_trace *t = p->trace;
+    uint64_t others = 0;
     if (!p->ranks) {
-        p->trace->opt.notice = NULL; /* rank 0 gives all further notices */
+        t->opt.notice = NULL; /* rank 0 gives all further notices */
         return st ? st : send_counts(p, err);
     }
     if (st != ROCL_OK && p->at < p->stop_at)
         rocl_joint_note_failure(p, p->at, st, err);
-    show_others(p);
+    for (size_t i = 0; i < t->capture_count; i++)
+        others += !p->own[i] && rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
+    rocl_progress_phase(t, "other ranks", others); /* from here on the progress is theirs */
+    rocl_progress(t, p->done);
+    p->waiting = true;
     st = rocl_joint_wait_for_all(p, offsetof(rank_state, read), err);
     give_notices(p);
     return st;
@@ -684,7 +617,7 @@ void rocl_joint_end_all(rocl_joint *p)
     if (!p || !p->ranks || !p->started)
         return;
     if (!all_have(p, offsetof(rank_state, ended)))
-        stop_ranks(p, 0); /* no use to go on */
+        rocl_joint_send_all(p, ROCL_TEAM_STOP, 0); /* no use to go on */
     while (!p->team->broken && !all_have(p, offsetof(rank_state, ended)))
         rocl_joint_wait(p, NULL);
     give_notices(p);
@@ -726,7 +659,7 @@ void rocl_joint_free(rocl_joint *p)
 
 rocl_status rocl_joint_collect(rocl_trace *t, rocl_buf *request, bool *leads, rocl_error *err)
 {
-    rocl_status st = request->failed ? rocl_fail_memory(err) : lead_parts(t, leads, err);
+    rocl_status st = request->failed ? rocl_fail_memory(err) : lead_joint(t, leads, err);
     if (st == ROCL_OK && *leads) {
         t->joint->request = *request;
         *request = (rocl_buf){0};

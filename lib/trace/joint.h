@@ -20,9 +20,9 @@
  * the others, which go on only with captures before the one that failed: so the first failure is
  * that of one process.
  *
- * Of sinks that write in the order of captures (rocl_joint_order), rank 0 makes the outputs at
- * once. It follows which captures are complete; the rank whose turn is next gets room in the
- * outputs, and needs its temporary file no more until its turn is over.
+ * If a sink writes in the order of captures (rocl_joint_order), rank 0 makes the outputs at once.
+ * It follows which captures are complete; the rank whose turn is next gets room in the outputs,
+ * and needs its temporary file no more until its turn is over.
  *
  * Reports use the same run (analysis/gather.h): there is nothing to place then, but questions.
  *
@@ -71,7 +71,7 @@ void rocl_joint_set_order(const rocl_trace *t, rocl_joint_order order);
 /* When all has been read: appends what is written from here on to the parts of this capture. On
  * rank 0 also: before all captures, instead of the head, or after them all. */
 void rocl_joint_write_to(rocl_joint *p, const rocl_capture *c);
-/* The same in ascending order (ROCL_JOINT_JOINING). */
+/* rocl_joint_write_to() for captures in ascending order (ROCL_JOINT_JOINING). */
 rocl_status rocl_joint_advance_to(rocl_joint *p, const rocl_capture *c, rocl_error *err);
 /* Instead of writes, if sizes are known before the bytes (ROCL_JOINT_ANY): promises the next n
  * bytes of this capture, of which nothing else is written in this output. They are made in
@@ -170,8 +170,8 @@ rocl_status rocl_joint_hear(rocl_joint *p, rocl_joint_hear_fn *hear, void *ctx, 
  * one thread at a time. */
 void rocl_joint_listen(rocl_joint *p, rocl_joint_hear_fn *hear, void *ctx);
 /* On another rank: waits for a question, which is valid until the next one; NULL: there are no
- * more. The same if there must be one. Then sends any number of ROCL_TEAM_ANSWER messages, each
- * freed; then their end. */
+ * more (rocl_joint_next_question() fails then). Then sends any number of ROCL_TEAM_ANSWER messages,
+ * each freed; then their end. */
 rocl_status rocl_joint_question(rocl_joint *p, rocl_team_reader *question, rocl_error *err);
 rocl_status rocl_joint_next_question(rocl_joint *p, rocl_team_reader *question, rocl_error *err);
 rocl_status rocl_joint_answer(rocl_joint *p, rocl_buf *answer, rocl_error *err);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/unfinished.h"
+#include "trace/deal.h"
 
 /* The part with number 0 comes before all captures; the part of a capture has its number + 1; the
  * number of captures + 1 comes after them all. */
@@ -49,12 +50,11 @@ typedef struct output {
     size_t promise_count, promise_cap;
     room room;
     /* on rank 0, of its own list */
-    rocl_out
-        *file;    /* that all ranks write to while captures are read; NULL: it is made at the end */
-    char *shown;  /* that file, as the ranks find it */
-    uint64_t end; /* of what is known: parts of captures before p->front */
-    bool head;    /* what stands before all captures is part of this */
-    bool late;    /* it could not be made early, and is made at the end */
+    rocl_out *file; /* all ranks write to it while captures are read; NULL: it is made at the end */
+    char *shown;    /* that file, as the ranks find it */
+    uint64_t end;   /* of what is known: parts of captures before p->front */
+    bool head;      /* that includes what stands before all captures */
+    bool late;      /* it could not be made early, and is made at the end */
     /* on rank 0, of the list of any rank */
     struct output *target; /* in rank 0's own list */
     size_t summed;         /* parts that are known */
@@ -75,16 +75,11 @@ typedef struct rank_state {
     uint64_t bytes; /* that it has placed */
 } rank_state;
 
-typedef struct notice {
-    uint64_t capture;
-    char *text;
-} notice;
-
 struct rocl_joint {
     rocl_trace *trace;
     rocl_team *team;
     bool *own;
-    pthread_mutex_t lock; /* of what workers share */
+    pthread_mutex_t lock; /* of what several workers use */
     int fd;               /* of the temporary file; -1: none yet */
     const char *folder;   /* of it, for messages */
     uint64_t end;         /* of it; 0 again when all in it is placed */
@@ -105,19 +100,18 @@ struct rocl_joint {
     uint64_t front;        /* number of the first incomplete capture, whose rank has its turn */
     unsigned turn;
     uint64_t turn_until;
-    rocl_status status; /* of the first capture to fail, in their order; on another rank: of its own
-                           placing */
+    /* The failure of the first capture to fail, in their order; on another rank: of its placing. */
+    rocl_status status;
     uint64_t failed;
     rocl_error *err;
     rocl_joint_hear_fn *hear; /* of answers, while they are waited for */
     void *hear_ctx;
     rocl_notice_fn *notice; /* the user's function; notices are held back meanwhile */
     void *notice_ctx;
-    notice *notices;
-    size_t notice_count, notice_cap;
+    rocl_held_notices notices;
     char *all_folder; /* in which all ranks write files; NULL: none */
-    rocl_buf
-        request; /* sent with WRITE, for sinks that write nothing; on another rank: as received */
+    /* Sent with WRITE, for sinks that write nothing; on another rank: as received. */
+    rocl_buf request;
     /* another rank */
     rocl_buf place; /* a PLACE or ASK that was received and not handled yet */
     bool named;
@@ -135,8 +129,9 @@ bool rocl_joint_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n)
 /* To the end of a list. NULL: memory is out. */
 output *rocl_joint_list_output(output ***all, size_t *count, size_t *cap, const char *path);
 
-/* On rank 0: the first failure, in the order of captures, counts; 0: of what is no capture's fault.
- */
+/* On rank 0: sends a short message to all ranks that were asked and have not ended. */
+void rocl_joint_send_all(const rocl_joint *p, rocl_team_message type, uint64_t number);
+/* On rank 0: the first failure, in the order of captures, counts; 0: it is no capture's fault. */
 void rocl_joint_note_failure(rocl_joint *p, uint64_t capture, rocl_status st,
                              const rocl_error *err);
 /* Takes messages that come within 100 ms. */
@@ -152,7 +147,7 @@ enum { OPEN_FILES = 64 };
 /* Appends bytes of a part to what the rank has, at its place in the output if that is known. */
 rocl_status rocl_joint_append(output *o, uint64_t number, const void *bytes, size_t n,
                               rocl_error *err);
-/* The same of one that is not made yet. */
+/* Notes a promised part, which is made when its place is known. */
 rocl_status rocl_joint_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
                                     rocl_error *err);
 /* Does it help to report what is complete? The other functions may be called in any case. */
@@ -166,7 +161,7 @@ rocl_status rocl_joint_advance(rocl_joint *p, rocl_error *err);
 /* On another rank: handles that message. */
 rocl_status rocl_joint_take_room(rocl_joint *p, rocl_team_reader *r, rocl_error *err);
 
-/* ---- the same, without p->lock ---- */
+/* ---- what takes p->lock itself ---- */
 
 /* Parts of this rank of smaller numbers are complete. */
 rocl_status rocl_joint_complete(rocl_joint *p, uint64_t passed, rocl_error *err);

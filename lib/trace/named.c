@@ -238,7 +238,7 @@ static rocl_status complete_capture(rocl_trace *t, rocl_model_capture *m, bool *
 
 /* With --same-host all nodes have the first of their names, also in databases that are written;
  * without any name nothing can be written that says so. */
-static rocl_status share_host(rocl_trace *t, rocl_error *err)
+static rocl_status set_same_host(rocl_trace *t, rocl_error *err)
 {
     const char *name = NULL;
     rocl_status st = ROCL_OK;
@@ -278,7 +278,7 @@ rocl_status rocl_apply_names(rocl_trace *t, rocl_error *err)
             st = complete_capture(t, t->captures[i], hosts, ranks, err);
     }
     if (st == ROCL_OK && t->opt.same_host && !remote)
-        st = share_host(t, err);
+        st = set_same_host(t, err);
     /* Another rank of a team, or another trace, may have opened what they match. */
     remote |= t->opt.names_of_others;
     if (st == ROCL_OK && !remote)

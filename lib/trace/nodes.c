@@ -42,13 +42,10 @@ static size_t host_length(const char *name)
     return n && name[n] == ':' && name[n + 1] && stat(name, &file) != 0 ? n : 0;
 }
 
-/* Are there inputs that ranks find on their nodes: by options.local, or "HOST:PATH"? */
-static bool are_on_nodes(const rocl_trace *t, const char *const *names, size_t count)
+/* Are the first n bytes of a name this host? */
+static bool names_host(const char *name, size_t n, const char *host)
 {
-    bool are = t->opt.local;
-    for (size_t i = 0; i < count; i++)
-        are |= host_length(names[i]) > 0;
-    return are;
+    return n && strlen(host) == n && !memcmp(name, host, n);
 }
 
 /* ---- what a node has ------------------------------------------------------------------------- */
@@ -112,8 +109,8 @@ static char *put_host_in(const char *name, const char *host)
     return (char *)b.data;
 }
 
-/* must: it was named as an input of this node; other inputs need exist on only one node. number:
- * that of the name. */
+/* number: which of the names it is. must: it was named as an input of this node; other inputs need
+ * exist on only one node. */
 static rocl_status find_name(finds *f, size_t number, const char *name, const char *host, bool must,
                              rocl_error *err)
 {
@@ -138,13 +135,6 @@ static rocl_status find_name(finds *f, size_t number, const char *name, const ch
     rocl_error_free(why);
     free(own);
     return st;
-}
-
-static void put_found(rocl_buf *b, const found *f)
-{
-    rocl_buf_varint(b, f->name);
-    rocl_team_put_text(b, f->path, strlen(f->path));
-    rocl_buf_put(b, &f->file, sizeof f->file);
 }
 
 /* ---- messages, on another rank --------------------------------------------------------------- */
@@ -187,8 +177,12 @@ rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_team_reader *from, rocl_
     rocl_buf_varint(&b, st);
     rocl_team_put_text(&b, text, strlen(text));
     rocl_buf_varint(&b, f.count);
-    for (size_t i = 0; i < f.count; i++)
-        put_found(&b, &f.all[i]);
+    for (size_t i = 0; i < f.count; i++) {
+        const found *x = &f.all[i];
+        rocl_buf_varint(&b, x->name);
+        rocl_team_put_text(&b, x->path, strlen(x->path));
+        rocl_buf_put(&b, &x->file, sizeof x->file);
+    }
     free_finds(&f);
     rocl_error_free(why);
     return from->bad ? rocl_team_bad_message(err) : rocl_team_reply(team, &b, err);
@@ -246,7 +240,7 @@ static rocl_status ask_ranks(rocl_team *team, const hosts *h, finds *f, const ch
         uint64_t n = 0;
         for (size_t i = 0; i < count && h->firsts[r] == r; i++) {
             const size_t at = host_length(names[i]);
-            if (at ? strlen(h->names[r]) != at || memcmp(names[i], h->names[r], at) != 0 : !local)
+            if (at ? !names_host(names[i], at, h->names[r]) : !local)
                 continue;
             const char *name = names[i] + (at ? at + 1 : 0);
             rocl_buf_varint(&list, i);
@@ -274,23 +268,6 @@ static rocl_status ask_ranks(rocl_team *team, const hosts *h, finds *f, const ch
     return st;
 }
 
-static rocl_status list_hosts(rocl_team *team, hosts *h, rocl_error *err)
-{
-    finds none = {0};
-    h->size = rocl_team_size(team);
-    h->names = calloc(h->size, sizeof *h->names);
-    h->firsts = calloc(h->size, sizeof *h->firsts);
-    if (!h->names || !h->firsts)
-        return rocl_fail_memory(err);
-    name_host(team, h->names[0]);
-    const rocl_status st = ask_ranks(team, h, &none, NULL, 0, true, err);
-    for (unsigned r = 0; r < h->size; r++)
-        while (strcmp(h->names[h->firsts[r]], h->names[r]) != 0)
-            h->firsts[r]++;
-    free_finds(&none);
-    return st;
-}
-
 /* A node that is named must have a rank. */
 static rocl_status check_hosts(const hosts *h, const char *const *names, size_t count,
                                rocl_error *err)
@@ -298,7 +275,7 @@ static rocl_status check_hosts(const hosts *h, const char *const *names, size_t 
     for (size_t i = 0; i < count; i++) {
         const size_t n = host_length(names[i]);
         unsigned r = 0;
-        while (n && r < h->size && (strlen(h->names[r]) != n || memcmp(names[i], h->names[r], n)))
+        while (n && r < h->size && !names_host(names[i], n, h->names[r]))
             r++;
         if (!n || r < h->size)
             continue;
@@ -426,30 +403,11 @@ static rocl_status choose_ranks(const rocl_trace *t, const hosts *h, finds *f, r
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* A source that is not open yet. NULL: memory is out. */
-static rocl_source *make_source(rocl_trace *t, const hosts *h, const found *what, size_t named)
-{
-    rocl_source *s = calloc(1, sizeof *s);
-    const char *host = h->names && what->rank ? h->names[what->rank] : "";
-    if (!s || asprintf(&s->path, "%s%s%s", host, *host ? ":" : "", what->path) < 0) {
-        free(s);
-        return NULL;
-    }
-    s->named = named;
-    s->bytes = what->file.bytes;
-    s->modified = what->file.modified;
-    s->rank = what->rank;
-    s->on_node = h->names;
-    s->input = rocl_deal_tell(t->deal, what->rank);
-    return s;
-}
-
-/* Adds sources for everything dealt out, in the order in which ranks are told of them. Rank 0 opens
- * pipes, in their turn. */
+/* Adds sources, not open yet, for everything dealt out, in the order in which ranks are told of
+ * them. Rank 0 opens pipes, in their turn. */
 static rocl_status add_sources(rocl_trace *t, const hosts *h, const finds *f, rocl_inputs *in,
                                rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
     t->node_sources = calloc(f->count + 1, sizeof(rocl_source *));
     t->node_source_count = t->node_sources ? f->count : 0;
     if (h->names) {
@@ -458,7 +416,7 @@ static rocl_status add_sources(rocl_trace *t, const hosts *h, const finds *f, ro
     }
     if (!t->node_sources || !in->paths || !in->files)
         return rocl_fail_memory(err);
-    for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {
+    for (size_t i = 0; i < f->count; i++) {
         const found *what = &f->all[i];
         if (h->names) {
             in->files[i] = what->file;
@@ -466,11 +424,25 @@ static rocl_status add_sources(rocl_trace *t, const hosts *h, const finds *f, ro
                 return rocl_fail_memory(err);
             in->count++;
         }
-        if ((what->rank || what->file.bytes) &&
-            !(t->node_sources[i] = make_source(t, h, what, h->names ? i : what->name)))
-            st = rocl_fail_memory(err);
+        if (!what->rank && !what->file.bytes)
+            continue;
+        rocl_source *s = t->node_sources[i] = calloc(1, sizeof *s);
+        const char *host = h->names && what->rank ? h->names[what->rank] : "";
+        if (!s)
+            return rocl_fail_memory(err);
+        if (asprintf(&s->path, "%s%s%s", host, *host ? ":" : "", what->path) < 0) {
+            free(s);
+            t->node_sources[i] = NULL;
+            return rocl_fail_memory(err);
+        }
+        s->named = h->names ? i : what->name;
+        s->bytes = what->file.bytes;
+        s->modified = what->file.modified;
+        s->rank = what->rank;
+        s->on_node = h->names;
+        s->input = rocl_deal_tell(t->deal, what->rank);
     }
-    return st;
+    return ROCL_OK;
 }
 
 static rocl_status send_all_paths(rocl_trace *t, const hosts *h, const finds *f, rocl_error *err)
@@ -523,12 +495,21 @@ static rocl_status find_on_nodes(rocl_trace *t, hosts *h, const char *const *nam
                                  finds *f, rocl_error *err)
 {
     rocl_team *team = t->opt.team;
-    rocl_status st = list_hosts(team, h, err);
+    finds none = {0};
+    h->names = calloc(h->size, sizeof *h->names);
+    if (!h->names)
+        return rocl_fail_memory(err);
+    name_host(team, h->names[0]);
+    rocl_status st = ask_ranks(team, h, &none, NULL, 0, true, err);
+    for (unsigned r = 0; r < h->size; r++)
+        while (strcmp(h->names[h->firsts[r]], h->names[r]) != 0)
+            h->firsts[r]++;
+    free_finds(&none);
     if (st == ROCL_OK)
         st = check_hosts(h, names, count, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
         const size_t n = host_length(names[i]);
-        if (n && (strlen(h->names[0]) != n || memcmp(names[i], h->names[0], n) != 0))
+        if (n && !names_host(names[i], n, h->names[0]))
             continue;
         st = find_name(f, i, names[i] + (n ? n + 1 : 0), h->names[0], n || !t->opt.local, err);
     }
@@ -549,30 +530,26 @@ static rocl_status find_on_nodes(rocl_trace *t, hosts *h, const char *const *nam
     return st;
 }
 
-/* What all ranks see. */
-static rocl_status find_here(const rocl_trace *t, hosts *h, const char *const *names, size_t count,
-                             finds *f, rocl_inputs *in, rocl_error *err)
-{
-    h->size = rocl_team_size(t->opt.team);
-    h->firsts = calloc(h->size, sizeof *h->firsts);
-    rocl_status st =
-        h->firsts ? rocl_nodes_find_alone(t, names, count, in, err) : rocl_fail_memory(err);
-    for (size_t i = 0; st == ROCL_OK && i < in->count; i++)
-        st = add_path(f, i, in, i, err);
-    return st;
-}
-
 rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t count, rocl_inputs *in,
                             rocl_error *err)
 {
     hosts h = {0};
     finds f = {.guard = t->guard};
-    const bool on_nodes = are_on_nodes(t, names, count);
+    bool on_nodes =
+        t->opt.local; /* ranks find inputs on their nodes: with --local, or "HOST:PATH" */
+    for (size_t i = 0; i < count; i++)
+        on_nodes |= host_length(names[i]) > 0;
     t->brief = t->opt.team_writes;
     rocl_status st = rocl_deal_open(t, err);
+    h.size = rocl_team_size(t->opt.team);
+    h.firsts = calloc(h.size, sizeof *h.firsts);
+    if (st == ROCL_OK && !h.firsts)
+        st = rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = on_nodes ? find_on_nodes(t, &h, names, count, &f, err)
-                      : find_here(t, &h, names, count, &f, in, err);
+                      : rocl_nodes_find_alone(t, names, count, in, err);
+    for (size_t i = 0; st == ROCL_OK && !on_nodes && i < in->count; i++)
+        st = add_path(&f, i, in, i, err);
     if (st == ROCL_OK && f.count)
         qsort(f.all, f.count, sizeof *f.all, compare_by_path);
     if (st == ROCL_OK && on_nodes)
@@ -597,7 +574,7 @@ rocl_status rocl_nodes_find_alone(const rocl_trace *t, const char *const *names,
     name_host(t->opt.team, host);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
         const size_t n = host_length(names[i]);
-        const bool here = n && strlen(host) == n && memcmp(names[i], host, n) == 0;
+        const bool here = names_host(names[i], n, host);
         const char *name = names[i] + (here ? n + 1 : 0);
         own[i] = here || t->opt.local ? put_host_in(name, host) : strdup(name);
         if (!own[i])

@@ -3,7 +3,7 @@
  *
  *     rank 0                               rank r
  *     finds inputs         -- OPEN paths -->
- *     opens its share     <-- DEFINED --    sources, captures with their definitions
+ *     opens its own       <-- DEFINED --    sources, captures with their definitions
  *     what nobody could open by itself, in its turn
  *
  * Inputs on disks that only their nodes see are found by a rank of each node, and dealt out among
@@ -25,7 +25,7 @@
 /* Finds the inputs, and deals them out: ranks begin to open theirs. */
 rocl_status rocl_nodes_find(rocl_trace *t, const char *const *names, size_t count, rocl_inputs *in,
                             rocl_error *err);
-/* The same without other ranks: names of this node. */
+/* Finds the inputs that this rank sees, without others: names of this node. */
 rocl_status rocl_nodes_find_alone(const rocl_trace *t, const char *const *names, size_t count,
                                   rocl_inputs *in, rocl_error *err);
 /* ---- on another rank ---- */

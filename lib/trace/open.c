@@ -30,29 +30,13 @@
 #include "trace/runs.h"
 #include "trace/dealt.h"
 
-/* Processes that traced nothing leave text without a record. It may be skipped when some other
- * input is a text of the same tools that has records. */
-static rocl_status may_be_skipped(const rocl_inputs *in, const char *path, bool *may,
-                                  rocl_error *err)
-{
-    rocl_look look = ROCL_LOOKS_OTHER;
-    *may = false;
-    rocl_status st = in->count < 2 ? ROCL_OK : rocl_input_look(path, &look, err);
-    bool other = look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_FOREIGN;
-    for (size_t i = 0; st == ROCL_OK && other && !*may && i < in->count; i++) {
-        st = rocl_input_look(in->paths[i], &look, err);
-        *may = look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC;
-    }
-    return st;
-}
-
 /* Inputs of independent formats wait until one comes that is not, and are opened together.
  * Sources before `opened` are open. */
 static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named, size_t *opened,
                               rocl_error *err)
 {
     const char *path = in->paths[named];
-    size_t first = t->source_count;
+    const size_t first = t->source_count;
     rocl_status st = rocl_source_recognise(t, path, err);
     for (size_t i = first; i < t->source_count; i++)
         t->sources[i]->named = named;
@@ -65,8 +49,18 @@ static rocl_status open_input(rocl_trace *t, const rocl_inputs *in, size_t named
     if (st == ROCL_OK)
         st = rocl_sources_open(t, first, t->source_count, err);
     *opened = t->source_count;
+    if (st != ROCL_INPUT)
+        return st;
+    /* Processes that traced nothing leave text without a record. It may be skipped when some other
+     * input is a text of the same tools that has records. */
+    rocl_look look = ROCL_LOOKS_OTHER;
     bool may = false;
-    rocl_status looked = st == ROCL_INPUT ? may_be_skipped(in, path, &may, err) : ROCL_OK;
+    rocl_status looked = in->count < 2 ? ROCL_OK : rocl_input_look(path, &look, err);
+    const bool text = look == ROCL_LOOKS_TEXT || look == ROCL_LOOKS_FOREIGN;
+    for (size_t i = 0; looked == ROCL_OK && text && !may && i < in->count; i++) {
+        looked = rocl_input_look(in->paths[i], &look, err);
+        may = look == ROCL_LOOKS_LEGACY || look == ROCL_LOOKS_HCC;
+    }
     if (looked != ROCL_OK || !may || t->opt.strict)
         return looked != ROCL_OK ? looked : st;
     rocl_notice_defer(t, path, "no records: skipped");
@@ -80,20 +74,6 @@ static int compare_by_path(const void *a, const void *b, void *paths)
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     int by = strverscmp(p[x], p[y]);
     return by ? by : (x > y) - (x < y);
-}
-
-/* Puts a source that the team has opened at its place among the others. */
-static rocl_status take_opened(rocl_trace *t, rocl_source **s, size_t *opened, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    if ((*s)->refused) {
-        st = rocl_sources_open(t, *opened, t->source_count, err);
-        return st == ROCL_OK ? rocl_fail(err, (*s)->refused, "%s", (*s)->remark) : st;
-    }
-    st = rocl_source_add(t, *s, err);
-    if (st == ROCL_OK)
-        *s = NULL;
-    return st;
 }
 
 /* In the order of their names: numbers that are given while opening do not depend on the order in
@@ -110,9 +90,18 @@ static rocl_status open_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error 
     for (size_t i = 0; ready && i < t->node_source_count; i++)
         if (t->node_sources[i])
             ready[t->node_sources[i]->named] = &t->node_sources[i];
-    for (size_t i = 0; i < in->count && st == ROCL_OK; i++)
-        st = ready[order[i]] ? take_opened(t, ready[order[i]], &opened, err)
-                             : open_input(t, in, order[i], &opened, err);
+    for (size_t i = 0; i < in->count && st == ROCL_OK; i++) {
+        rocl_source **s = ready[order[i]]; /* one that the team has opened */
+        if (!s) {
+            st = open_input(t, in, order[i], &opened, err);
+        } else if ((*s)->refused) {
+            st = rocl_sources_open(t, opened, t->source_count, err);
+            st = st == ROCL_OK ? rocl_fail(err, (*s)->refused, "%s", (*s)->remark) : st;
+        } else {
+            st = rocl_source_add(t, *s, err);
+            *s = st == ROCL_OK ? NULL : *s;
+        }
+    }
     free(ready);
     for (size_t i = 0; i < t->source_count; i++)
         if (!t->sources[i]->more_count)
@@ -168,7 +157,8 @@ static void format_others(char *text, size_t n)
         snprintf(text, OTHERS_MAX, ", and %zu more such file%s", n - 1, n > 2 ? "s" : "");
 }
 
-static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
+/* The contents of unsearched folders are missing, so the outcome is partial. */
+static rocl_status report_unread_inputs(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
 {
     char others[OTHERS_MAX];
     format_others(others, in->repeated);
@@ -191,12 +181,6 @@ static void report_unread_inputs(const rocl_trace *t, const rocl_inputs *in)
     if (in->unneeded && t->opt.explain)
         rocl_notice(t, "not read, though the folder has them: %s%s", in->unneeded_names,
                     in->unneeded > ROCL_UNNEEDED_NAMED ? ", ..." : "");
-}
-
-/* The contents of unsearched folders are missing, so the outcome is partial. */
-static rocl_status leave_unsearched(rocl_trace *t, const rocl_inputs *in, rocl_error *err)
-{
-    char others[OTHERS_MAX];
     if (!in->unsearched)
         return ROCL_OK;
     if (t->opt.strict)
@@ -225,7 +209,10 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
     t->space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     t->guard = rocl_guard_new();
     atomic_flag_clear(&t->in_progress);
-    return t->strings && t->schemas && t->space && t->guard ? ROCL_OK : rocl_fail_memory(err);
+    if (!t->strings || !t->schemas || !t->space || !t->guard)
+        return rocl_fail_memory(err);
+    const rocl_status st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
+    return st ? st : rocl_step_names_new(&t->steps, t->opt.steps, err);
 }
 
 /* ---- slices of the time among the inputs ----------------------------------------------------- */
@@ -234,7 +221,7 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
 static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, size_t count,
                               const rocl_options *options, bool separate, rocl_error *err);
 
-static bool shares_process(const rocl_trace *t, const rocl_source *s)
+static bool has_other_slices(const rocl_trace *t, const rocl_source *s)
 {
     for (size_t i = 0; i < t->capture_count; i++)
         for (size_t k = 0; t->captures[i]->source == s && k < t->capture_count; k++) {
@@ -271,8 +258,8 @@ static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
     return st;
 }
 
-/* Takes the slices that share a process, with their captures, out of the trace; their paths are the
- * joined slices' from then on. *named: the first of them among the inputs. */
+/* Takes the slices of processes with several, with their captures, out of the trace; their paths
+ * are the joined slices' from then on. *named: the first of them among the inputs. */
 static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
 {
     rocl_joined_slices *j = t->joined;
@@ -282,7 +269,7 @@ static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
         return rocl_fail_memory(err);
     *named = SIZE_MAX;
     for (size_t i = 0; i < t->source_count; i++)
-        slice[i] = t->sources[i]->slice && shares_process(t, t->sources[i]);
+        slice[i] = t->sources[i]->slice && has_other_slices(t, t->sources[i]);
     for (size_t i = 0; i < t->source_count; i++) {
         rocl_source *s = t->sources[i];
         if (!slice[i]) {
@@ -306,13 +293,13 @@ static rocl_status remove_slices(rocl_trace *t, size_t *named, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Joins slices that hold parts of one process in a temporary database, which replaces them among
+/* Joins slices that hold pieces of one process in a temporary database, which replaces them among
  * the sources: a trace that was cut becomes whole again. */
 static rocl_status join_slices(rocl_trace *t, rocl_error *err)
 {
     size_t i = 0, named, first;
     char *path = NULL;
-    while (i < t->source_count && !(t->sources[i]->slice && shares_process(t, t->sources[i])))
+    while (i < t->source_count && !(t->sources[i]->slice && has_other_slices(t, t->sources[i])))
         i++;
     if (i == t->source_count)
         return ROCL_OK;
@@ -369,20 +356,14 @@ static rocl_status open_trace(rocl_trace **trace, const char *const *inputs, siz
     if (!t)
         return rocl_fail_memory(err);
     rocl_status st = prepare_trace(t, options, err);
-    if (st == ROCL_OK)
-        st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
-    if (st == ROCL_OK)
-        st = rocl_step_names_new(&t->steps, t->opt.steps, err);
     const bool team = !separate && rocl_team_size(t->opt.team) > 1;
     if (st == ROCL_OK)
         st = team ? rocl_nodes_find(t, inputs, count, &in, err)
                   : rocl_nodes_find_alone(t, inputs, count, &in, err);
     if (st == ROCL_OK && !in.count)
         st = rocl_fail(err, ROCL_USAGE, "no input is given");
-    if (st == ROCL_OK) {
-        report_unread_inputs(t, &in);
-        st = leave_unsearched(t, &in, err);
-    }
+    if (st == ROCL_OK)
+        st = report_unread_inputs(t, &in, err);
     if (st == ROCL_OK) {
         t->opt.copy_packets &= in.count == 1;
         st = team ? rocl_remote_open(t, err) : ROCL_OK;
@@ -436,10 +417,6 @@ rocl_status rocl_dealt_open(rocl_trace **trace, const rocl_options *options, roc
         return rocl_fail_memory(err);
     rocl_status st = prepare_trace(t, options, err);
     t->opt.copy_packets = false;
-    if (st == ROCL_OK)
-        st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
-    if (st == ROCL_OK)
-        st = rocl_step_names_new(&t->steps, t->opt.steps, err);
     if (st != ROCL_OK) {
         rocl_trace_close(t);
         return st;

@@ -110,8 +110,8 @@ static void put_records(rocl_defs *d, rocl_buf *to, const record_def *def, const
     }
 }
 
-/* What nobody changes is there once: processes of a node know the same GPUs. Of what kind it is
- * tells it apart as well: kernels and code objects that there are none of. */
+/* What nobody changes is there once: processes of a node know the same GPUs. The kind of its
+ * records tells it apart, too: there may be no kernels and no code objects. */
 static void put_array(rocl_defs *d, const record_def *def, const void *records, size_t count)
 {
     d->array.len = 0;
@@ -220,39 +220,29 @@ void rocl_outline_take_clock(rocl_model_capture *c, rocl_team_reader *from)
     rocl_set_clock_of(c);
 }
 
-/* A capture for ranks that do not read it. Its threads and counters are only counted, as they are
- * not used. */
-static void put_foreign(rocl_defs *d, const rocl_model_capture *c)
-{
-    const rocl_capture *p = &c->pub;
-    rocl_buf *to = &d->bytes;
-    rocl_team_put_text(to, p->path, strlen(p->path));
-    rocl_buf_varint(to, p->thread_count);
-    rocl_buf_varint(to, p->counter_count);
-    rocl_buf_varint(to, (uint32_t)(p->rank + 1));
-    rocl_buf_varint(to, c->overwritten);
-    put_array(d, nodes, p->nodes, p->node_count);
-    put_records(d, to, processes, p->processes, p->process_count);
-    put_records(d, to, agents, p->agents, p->agent_count);
-}
-
-static void put_capture(rocl_defs *d, const rocl_model_capture *c)
-{
-    size_t n;
-    const char *guid = rocl_strings_get(d->trace->strings, c->pub.guid, &n);
-    rocl_buf_byte(&d->bytes, c->joins_next);
-    rocl_buf_varint(&d->bytes, c->run);
-    rocl_team_put_text(&d->bytes, guid, n);
-    put_foreign(d, c);
-}
-
 rocl_status rocl_outline_make(rocl_buf *outline, const rocl_trace *t, rocl_error *err)
 {
     rocl_defs d;
     rocl_defs_open(&d, t);
     rocl_buf_varint(&d.bytes, t->capture_count);
-    for (size_t i = 0; i < t->capture_count; i++)
-        put_capture(&d, t->captures[i]);
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_model_capture *c = t->captures[i];
+        const rocl_capture *p = &c->pub;
+        size_t n;
+        const char *guid = rocl_strings_get(t->strings, p->guid, &n);
+        rocl_buf_byte(&d.bytes, c->joins_next);
+        rocl_buf_varint(&d.bytes, c->run);
+        rocl_team_put_text(&d.bytes, guid, n);
+        rocl_team_put_text(&d.bytes, p->path, strlen(p->path));
+        /* Most ranks do not read it: its threads and counters are not used, only counted. */
+        rocl_buf_varint(&d.bytes, p->thread_count);
+        rocl_buf_varint(&d.bytes, p->counter_count);
+        rocl_buf_varint(&d.bytes, (uint32_t)(p->rank + 1));
+        rocl_buf_varint(&d.bytes, c->overwritten);
+        put_array(&d, nodes, p->nodes, p->node_count);
+        put_records(&d, &d.bytes, processes, p->processes, p->process_count);
+        put_records(&d, &d.bytes, agents, p->agents, p->agent_count);
+    }
     rocl_defs_close(&d, outline);
     return outline->failed ? rocl_fail_memory(err) : ROCL_OK;
 }
@@ -275,9 +265,22 @@ void rocl_outline_put(rocl_buf *to, const rocl_buf *outline, const rocl_trace *t
     }
 }
 
-static rocl_status take_foreign(rocl_defs_reader *d, rocl_model_capture *c, rocl_error *err)
+/* Takes a capture as one of another rank. */
+static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, rocl_error *err)
 {
     rocl_team_reader *from = d->from;
+    rocl_model_capture *c = *made = calloc(1, sizeof *c);
+    if (!c)
+        return rocl_fail_memory(err);
+    const uint8_t *joins = rocl_team_bytes(from, 1);
+    c->pub.trace = d->trace;
+    c->joins_next = joins && *joins;
+    c->run = (uint32_t)rocl_team_number(from);
+    const uint64_t len = rocl_team_number(from);
+    const char *guid = (const char *)rocl_team_bytes(from, len);
+    if (from->bad)
+        return rocl_team_bad_message(err);
+    c->pub.guid = rocl_strings_put(d->trace->strings, guid, len);
     const uint64_t n = rocl_team_number(from);
     const char *path = (const char *)rocl_team_bytes(from, n);
     c->pub.path = path ? rocl_arena_dup(&c->arena, path, n) : NULL;
@@ -293,32 +296,6 @@ static rocl_status take_foreign(rocl_defs_reader *d, rocl_model_capture *c, rocl
     return c->pub.path && c->pub.processes && c->pub.agents ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Takes a capture as one of another rank. */
-static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, rocl_error *err)
-{
-    rocl_model_capture *c = *made = calloc(1, sizeof *c);
-    if (!c)
-        return rocl_fail_memory(err);
-    const uint8_t *joins = rocl_team_bytes(d->from, 1);
-    c->pub.trace = d->trace;
-    c->joins_next = joins && *joins;
-    c->run = (uint32_t)rocl_team_number(d->from);
-    const uint64_t len = rocl_team_number(d->from);
-    const char *guid = (const char *)rocl_team_bytes(d->from, len);
-    if (d->from->bad)
-        return rocl_team_bad_message(err);
-    c->pub.guid = rocl_strings_put(d->trace->strings, guid, len);
-    return take_foreign(d, c, err);
-}
-
-static const char *path_of(const rocl_trace *t, uint64_t input)
-{
-    for (size_t i = 0; i < t->source_count; i++)
-        if (t->sources[i]->input == input)
-            return t->sources[i]->path;
-    return "an input";
-}
-
 /* Replaces a capture by the rank's own. */
 static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_capture **all,
                             uint64_t count, bool *own, rocl_outline_find_fn *find, void *ctx,
@@ -331,8 +308,12 @@ static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_ca
         return rocl_team_bad_message(err);
     const char *guid = rocl_strings_get(t->strings, all[i]->pub.guid, &len);
     rocl_model_capture *c = find(ctx, input, nth, guid, len);
-    if (!c)
-        return rocl_fail_changed(err, path_of(t, input));
+    if (!c) {
+        size_t k = 0;
+        while (k < t->source_count && t->sources[k]->input != input)
+            k++;
+        return rocl_fail_changed(err, k < t->source_count ? t->sources[k]->path : "an input");
+    }
     rocl_outline_take_clock(c, from);
     c->joins_next = all[i]->joins_next;
     c->run = all[i]->run;
@@ -342,8 +323,7 @@ static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_ca
     return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
-/* ---- all definitions of a capture -------------------------------------------------------------
- */
+/* ---- all definitions of a capture ------------------------------------------------------------ */
 
 void rocl_defs_put(rocl_defs *d, const rocl_model_capture *c)
 {
@@ -403,22 +383,8 @@ void rocl_defs_get_kernels(const rocl_defs_reader *d, rocl_capture *c)
     c->kernels = take_array(d, kernels, &c->kernel_count);
 }
 
-/* What the rank has opened but others read stays: rank 0 may still ask for its kernels. */
-static bool keep_former(rocl_trace *t, rocl_model_capture *c)
-{
-    if (!c->source) {
-        rocl_capture_free(c);
-        return true;
-    }
-    rocl_model_capture **more = realloc(t->former, (t->former_count + 1) * sizeof *more);
-    if (!more)
-        return false;
-    t->former = more;
-    t->former[t->former_count++] = c;
-    return true;
-}
-
-/* The trace's captures become these. own: by capture. */
+/* The trace's captures become these. What the rank has opened but others read stays: rank 0 may
+ * still ask for its kernels. */
 static bool replace_captures(rocl_trace *t, rocl_model_capture **all, size_t count)
 {
     bool good = true;
@@ -426,8 +392,18 @@ static bool replace_captures(rocl_trace *t, rocl_model_capture **all, size_t cou
         all[i]->pub.index = (uint32_t)i;
     for (size_t i = 0; i < t->capture_count; i++) {
         rocl_model_capture *c = t->captures[i];
-        if (c->pub.index >= count || all[c->pub.index] != c)
-            good &= keep_former(t, c);
+        if (c->pub.index < count && all[c->pub.index] == c)
+            continue;
+        if (!c->source) {
+            rocl_capture_free(c);
+            continue;
+        }
+        rocl_model_capture **more = realloc(t->former, (t->former_count + 1) * sizeof *more);
+        good &= more != NULL;
+        if (more) {
+            t->former = more;
+            t->former[t->former_count++] = c;
+        }
     }
     free(t->captures);
     t->captures = all;
@@ -450,8 +426,7 @@ rocl_status rocl_outline_take(rocl_trace *t, rocl_team_reader *from, rocl_outlin
     *own = calloc((from->bad ? 0 : n) + 1, sizeof **own);
     if (st == ROCL_OK && (!all || !*own))
         st = rocl_fail_memory(err);
-    for (; st == ROCL_OK && !from->bad && made < n;
-         made++) /* one that has failed is freed as well */
+    for (; st == ROCL_OK && !from->bad && made < n; made++) /* a failed one is freed, too */
         st = take_capture(&d, &all[made], err);
     for (uint64_t i = rocl_team_number(from); i && st == ROCL_OK; i--)
         st = take_own(t, from, all, n, *own, find, ctx, err);

@@ -16,7 +16,6 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "filter/filter.h"
-#include "trace/deal.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
 
@@ -77,32 +76,30 @@ rocl_status rocl_joint_make_file(rocl_out **out, const char *path, rocl_error *e
     return st ? st : rocl_out_open(out, path, err);
 }
 
-/* Lets the kernel copy; between two file systems only sendfile() works. *range: try
- * copy_file_range(), a shorter way within one file system. 0 or -1: the kernel cannot. */
-static ssize_t move_bytes(int from, uint64_t at, int to, uint64_t offset, size_t n, bool *range)
-{
-    off_t in = (off_t)at, out = (off_t)offset;
-    ssize_t done = *range ? copy_file_range(from, &in, to, &out, n, 0) : -1;
-    *range = done > 0;
-    if (done > 0)
-        return done;
-    return lseek(to, out, SEEK_SET) == out ? sendfile(to, from, &in, n) : -1;
-}
-
+/* Lets the kernel copy: copy_file_range() has a shorter way within one file system; between two,
+ * only sendfile() works. */
 bool rocl_joint_copy(int from, uint64_t at, int to, uint64_t offset, uint64_t n)
 {
-    bool range = true;
-    for (ssize_t moved; n && (moved = move_bytes(from, at, to, offset, n, &range)) > 0;) {
+    bool range = true, done = true;
+    while (n) {
+        off_t in = (off_t)at, out = (off_t)offset;
+        ssize_t moved = range ? copy_file_range(from, &in, to, &out, n, 0) : -1;
+        range = moved > 0;
+        if (!range && lseek(to, out, SEEK_SET) == out)
+            moved = sendfile(to, from, &in, n);
+        if (moved <= 0)
+            break;
         at += (uint64_t)moved;
         offset += (uint64_t)moved;
         n -= (uint64_t)moved;
     }
     if (!n)
         return true;
-    char *buffer = malloc(n < COPY_BYTES ? (size_t)n : COPY_BYTES);
-    bool done = buffer;
+    const size_t most = n < COPY_BYTES ? (size_t)n : COPY_BYTES;
+    char *buffer = malloc(most);
+    done = buffer;
     while (n && done) {
-        const size_t some = n < COPY_BYTES ? (size_t)n : COPY_BYTES;
+        const size_t some = n < most ? (size_t)n : most;
         errno = EIO;
         done = rocl_read_at(from, buffer, some, at) == (ssize_t)some &&
                rocl_write_at(to, buffer, some, offset);
@@ -146,25 +143,12 @@ static rocl_status note_part(output *o, const part *x, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status store_part(output *o, part *x, const void *bytes, rocl_error *err)
-{
-    rocl_joint *p = o->all;
-    if (p->fd < 0)
-        p->fd = rocl_temp_file(p->trace->opt.tmpdir, &p->folder);
-    if (p->fd < 0 || !rocl_write_at(p->fd, bytes, x->length, p->end))
-        return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", p->folder, strerror(errno));
-    x->at = p->end;
-    p->end += x->length;
-    p->stored += x->length;
-    return ROCL_OK;
-}
-
 rocl_status rocl_joint_append(output *o, uint64_t number, const void *bytes, size_t n,
                               rocl_error *err)
 {
+    rocl_joint *p = o->all;
     room *r = &o->room;
     part x = {.number = number, .length = n, .place = NOT_PLACED};
-    rocl_status st = ROCL_OK;
     if (is_in_room(r, number)) {
         if (!rocl_write_at(r->fd, bytes, n, r->offset))
             return rocl_fail_write(err, o->path, errno);
@@ -173,9 +157,16 @@ rocl_status rocl_joint_append(output *o, uint64_t number, const void *bytes, siz
     } else if (!number && r->fd >= 0) {
         x.place = LEFT_OUT; /* another rank has written it */
     } else {
-        st = store_part(o, &x, bytes, err);
+        if (p->fd < 0)
+            p->fd = rocl_temp_file(p->trace->opt.tmpdir, &p->folder);
+        if (p->fd < 0 || !rocl_write_at(p->fd, bytes, n, p->end))
+            return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", p->folder,
+                             strerror(errno));
+        x.at = p->end;
+        p->end += n;
+        p->stored += n;
     }
-    return st ? st : note_part(o, &x, err);
+    return note_part(o, &x, err);
 }
 
 rocl_status rocl_joint_note_promise(output *o, uint64_t number, uint64_t n, const promise *by,
@@ -188,22 +179,26 @@ rocl_status rocl_joint_note_promise(output *o, uint64_t number, uint64_t n, cons
     return note_part(o, &x, err);
 }
 
-static rocl_status place_stored(output *o, rocl_error *err)
+/* Writes from now on in this room, and moves there what is stored. The output may be open already:
+ * r.fd is not used. */
+static rocl_status use_room(output *o, const char *file, const room *given, rocl_error *err)
 {
     rocl_joint *p = o->all;
     room *r = &o->room;
+    const int fd = r->fd >= 0 ? r->fd : open(file, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return rocl_fail_write(err, o->path, errno);
+    *r = *given;
+    r->fd = fd;
     for (size_t i = 0; i < o->count; i++) {
         part *x = &o->parts[i];
-        if (x->place != NOT_PLACED || (x->number && !is_in_room(r, x->number)))
+        const bool fits = is_in_room(r, x->number);
+        if (x->place != NOT_PLACED || (x->number && !fits))
             continue;
-        if (is_in_room(r, x->number)) {
-            if (!rocl_joint_copy(p->fd, x->at, r->fd, r->offset, x->length))
-                return rocl_fail_write(err, o->path, errno);
-            x->place = r->offset;
-            r->offset += x->length;
-        } else {
-            x->place = LEFT_OUT;
-        }
+        if (fits && !rocl_joint_copy(p->fd, x->at, fd, r->offset, x->length))
+            return rocl_fail_write(err, o->path, errno);
+        x->place = fits ? r->offset : LEFT_OUT;
+        r->offset += fits ? x->length : 0;
         p->stored -= x->length;
     }
     if (!p->stored)
@@ -211,20 +206,11 @@ static rocl_status place_stored(output *o, rocl_error *err)
     return ROCL_OK;
 }
 
-/* fd: the output is open already. */
-static rocl_status use_room(output *o, const char *file, room r, rocl_error *err)
-{
-    r.fd = o->room.fd >= 0 ? o->room.fd : open(file, O_WRONLY | O_CLOEXEC);
-    if (r.fd < 0)
-        return rocl_fail_write(err, o->path, errno);
-    o->room = r;
-    return place_stored(o, err);
-}
-
 rocl_status rocl_joint_take_room(rocl_joint *p, rocl_team_reader *r, rocl_error *err)
 {
-    room x = {.from = rocl_team_number(r), .until = rocl_team_number(r)};
+    room x = {.from = rocl_team_number(r)};
     rocl_status st = ROCL_OK;
+    x.until = rocl_team_number(r);
     for (uint64_t n = rocl_team_number(r); n && st == ROCL_OK && !r->bad; n--) {
         const uint64_t index = rocl_team_number(r);
         char *file = rocl_team_text(r);
@@ -233,7 +219,7 @@ rocl_status rocl_joint_take_room(rocl_joint *p, rocl_team_reader *r, rocl_error 
         if (r->bad || index >= p->output_count)
             st = rocl_team_bad_message(err);
         else
-            st = file ? use_room(p->outputs[index], file, x, err) : rocl_fail_memory(err);
+            st = file ? use_room(p->outputs[index], file, &x, err) : rocl_fail_memory(err);
         free(file);
     }
     return st;
@@ -273,13 +259,6 @@ void rocl_joint_put_news(rocl_joint *p, uint64_t passed, rocl_buf *to)
     }
 }
 
-/* In rank 0's own list. NULL: memory is out. */
-static output *find_target(rocl_joint *p, const char *path)
-{
-    output *o = rocl_joint_find_output(p->outputs, p->output_count, path);
-    return o ? o : rocl_joint_add_output(p, path);
-}
-
 rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
 {
     s->passed = rocl_team_number(r);
@@ -288,21 +267,24 @@ rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_team_reader 
         output *o =
             path ? rocl_joint_list_output(&s->outputs, &s->output_count, &s->output_cap, path)
                  : NULL;
-        if (o && rocl_joint_is_ordered(p))
-            o->target = find_target(p, path);
+        if (o && rocl_joint_is_ordered(p)) {
+            o->target = rocl_joint_find_output(p->outputs, p->output_count, path);
+            if (!o->target)
+                o->target = rocl_joint_add_output(p, path);
+        }
         free(path);
         if (!r->bad && (!o || (rocl_joint_is_ordered(p) && !o->target)))
             return rocl_fail_memory(err);
     }
     for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
         const uint64_t index = rocl_team_number(r);
-        const part x = {.number = rocl_team_number(r), .length = rocl_team_number(r)};
+        const uint64_t number = rocl_team_number(r), length = rocl_team_number(r);
         output *o = index < s->output_count ? s->outputs[index] : NULL;
         r->bad |= !o;
         if (!r->bad && !ROCL_GROW(o->parts, o->cap, o->count + 1))
             return rocl_fail_memory(err);
         if (!r->bad)
-            o->parts[o->count++] = x;
+            o->parts[o->count++] = (part){.number = number, .length = length};
     }
     return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
@@ -318,16 +300,6 @@ static unsigned owner_of(const rocl_joint *p, uint64_t number)
     return !rocl_filter_takes_capture(t->filter, &t->captures[capture]->pub) ? NOBODY
            : p->own[capture]                                                 ? 0
                              : rocl_deal_place_of(t->deal, capture).rank;
-}
-
-/* Captures that are left out belong to no rank. After the last one only rank 0 writes. */
-static uint64_t find_end_of_turn(const rocl_joint *p, unsigned rank)
-{
-    uint64_t number = p->front;
-    while (number <= p->trace->capture_count &&
-           (owner_of(p, number) == rank || owner_of(p, number) == NOBODY))
-        number++;
-    return number > p->trace->capture_count && !rank ? UINT64_MAX : number;
 }
 
 static output *const *outputs_of(const rocl_joint *p, unsigned rank, size_t *count)
@@ -371,7 +343,7 @@ static rocl_status give_room(rocl_joint *p, unsigned rank, rocl_error *err)
                         .until = p->turn_until,
                         .offset = target->end};
         if (!rank) {
-            st = use_room(o, target->shown, r, err);
+            st = use_room(o, target->shown, &r, err);
             continue;
         }
         rocl_buf_varint(&list, i);
@@ -408,33 +380,34 @@ static void sum_parts(const rocl_joint *p, unsigned rank, uint64_t number)
     }
 }
 
-/* Gives a rank room for everything, as nothing comes before what it writes. */
-static rocl_status give_all_room(rocl_joint *p, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    p->turn_until = UINT64_MAX;
-    for (unsigned rank = 0; rank < rocl_team_size(p->team) && st == ROCL_OK; rank++)
-        st = give_room(p, rank, err);
-    return st;
-}
-
 rocl_status rocl_joint_advance(rocl_joint *p, rocl_error *err)
 {
+    const size_t captures = p->trace->capture_count;
     rocl_status st = ROCL_OK;
     if (!p->started || !rocl_joint_is_ordered(p) || p->status != ROCL_OK)
         return ROCL_OK;
-    if (p->order == ROCL_JOINT_ALONE)
-        return give_all_room(p, err);
-    for (; p->front <= p->trace->capture_count; p->front++) {
+    if (p->order == ROCL_JOINT_ALONE) { /* nothing comes before what a rank writes */
+        p->turn_until = UINT64_MAX;
+        for (unsigned rank = 0; rank < rocl_team_size(p->team) && st == ROCL_OK; rank++)
+            st = give_room(p, rank, err);
+        return st;
+    }
+    for (; p->front <= captures; p->front++) {
         const unsigned rank = owner_of(p, p->front);
         if (rank == NOBODY)
             continue;
         if (p->front >= p->turn_until) {
             size_t count;
             output *const *all = outputs_of(p, rank, &count);
-            p->turn_until = find_end_of_turn(p, rank);
             for (size_t i = 0; i < count; i++)
                 all[i]->given = false;
+            /* Captures that are left out belong to no rank. After the last one only rank 0
+             * writes. */
+            uint64_t until = p->front;
+            while (until <= captures &&
+                   (owner_of(p, until) == rank || owner_of(p, until) == NOBODY))
+                until++;
+            p->turn_until = until > captures && !rank ? UINT64_MAX : until;
         }
         st = give_room(p, rank, err);
         if (st != ROCL_OK || (rank ? p->ranks[rank].passed : p->passed) <= p->front)

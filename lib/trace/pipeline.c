@@ -154,10 +154,10 @@ static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_er
     return r->sink->events(r->sink->self, worker, b, err);
 }
 
-static rocl_status end_prefetched_task(void *ctx, rocl_error *err)
+static rocl_status end_task(void *ctx, unsigned worker, rocl_error *err)
 {
-    run *r = ctx;
-    return r->sink->end_task ? r->sink->end_task(r->sink->self, 0, err) : ROCL_OK;
+    const rocl_sink *sink = ((const run *)ctx)->sink;
+    return sink->end_task ? sink->end_task(sink->self, worker, err) : ROCL_OK;
 }
 
 static rocl_status run_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
@@ -166,9 +166,7 @@ static rocl_status run_task(void *ctx, unsigned worker, size_t index, rocl_error
     const rocl_task *task = &r->plan.tasks[r->stage_first + index];
     rocl_status st =
         r->capture->source->ops->scan(r->trace, r->capture, task, worker, &r->emitter, err);
-    if (st == ROCL_OK && r->sink->end_task)
-        st = r->sink->end_task(r->sink->self, worker, err);
-    return st;
+    return st ? st : end_task(r, worker, err);
 }
 
 static void begin_reading(rocl_trace *t, const rocl_capture *c, uint64_t rows)
@@ -204,7 +202,7 @@ static rocl_status use_prefetched(run *r, rocl_prefetched *prefetched, rocl_erro
     r->plan = prefetched->plan;
     if (prefetched->whole)
         begin_reading(r->trace, &r->capture->pub, rows);
-    rocl_status st = rocl_prefetched_emit(prefetched, &r->emitter, end_prefetched_task, err);
+    rocl_status st = rocl_prefetched_emit(prefetched, &r->emitter, end_task, err);
     if (st == ROCL_OK && !prefetched->whole)
         return read_capture(r, err);
     rocl_progress(r->trace, prefetched->whole ? rows : 0);
@@ -290,46 +288,6 @@ static rocl_status pass_dealt_batch(void *ctx, unsigned worker, rocl_batch *b, r
     return pass_batch(&of_capture, worker, b, err);
 }
 
-static rocl_status end_dealt_task(void *ctx, unsigned worker, rocl_error *err)
-{
-    const rocl_sink *sink = ((const run *)ctx)->sink;
-    return sink->end_task ? sink->end_task(sink->self, worker, err) : ROCL_OK;
-}
-
-/* For sinks that take captures one after the other, all are read here. */
-static bool takes_dealt(const rocl_sink *sink)
-{
-    return !sink->begin_capture && !sink->end_capture && !sink->takes;
-}
-
-static uint32_t asked_kinds(const rocl_sink *sink)
-{
-    return sink->kinds | sink->no_place_for;
-}
-
-/* First what is dealt out, then the rest. `mine` and `theirs` are by capture. */
-static rocl_status read_with_team(run *r, bool *mine, bool *theirs, rocl_error *err)
-{
-    const rocl_trace *t = r->trace;
-    bool any = false;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        theirs[i] = rocl_is_dealt(t->deal, (uint32_t)i) &&
-                    rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
-        mine[i] = !rocl_is_dealt(t->deal, (uint32_t)i);
-        any |= theirs[i];
-    }
-    const rocl_deal_read dealt = {.wanted = theirs,
-                                  .kinds = r->emitter.kinds,
-                                  .sent = r->emitter.kinds & asked_kinds(r->sink),
-                                  .fields = r->emitter.fields,
-                                  .batch = pass_dealt_batch,
-                                  .end_task = end_dealt_task,
-                                  .ctx = r};
-    rocl_status st = any ? rocl_deal_run(r->trace, &dealt, err) : ROCL_OK;
-    r->wanted = mine;
-    return st == ROCL_OK ? read_captures(r, err) : st;
-}
-
 rocl_status rocl_pipeline_complete(rocl_trace *t, rocl_error *err)
 {
     return rocl_remote_complete(t, err);
@@ -345,12 +303,30 @@ static rocl_status run_captures(rocl_trace *t, rocl_filter *filter, const rocl_s
     if (!t->deal || (t->joint && rocl_joint_started(t->joint)))
         return read_captures(&r, err);
     rocl_status st = rocl_remote_complete(t, err);
-    if (st != ROCL_OK || !takes_dealt(sink))
+    /* For sinks that take captures one after the other, all are read here. */
+    if (st != ROCL_OK || sink->begin_capture || sink->end_capture || sink->takes)
         return st == ROCL_OK ? read_captures(&r, err) : st;
-    bool *wanted = calloc(2 * t->capture_count + 1, sizeof *wanted);
-    st =
-        wanted ? read_with_team(&r, wanted, wanted + t->capture_count, err) : rocl_fail_memory(err);
-    free(wanted);
+    bool *mine = calloc(2 * t->capture_count + 1, sizeof *mine), any = false;
+    if (!mine)
+        return rocl_fail_memory(err);
+    bool *theirs = mine + t->capture_count;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        mine[i] = !rocl_is_dealt(t->deal, (uint32_t)i);
+        theirs[i] = !mine[i] && rocl_filter_takes_capture(t->filter, &t->captures[i]->pub);
+        any |= theirs[i];
+    }
+    const rocl_deal_read dealt = {.wanted = theirs,
+                                  .kinds = kinds,
+                                  .sent = kinds & (sink->kinds | sink->no_place_for),
+                                  .fields = sink->fields,
+                                  .batch = pass_dealt_batch,
+                                  .end_task = end_task,
+                                  .ctx = &r};
+    st = any ? rocl_deal_run(t, &dealt, err) : ROCL_OK;
+    r.wanted = mine; /* the rest */
+    if (st == ROCL_OK)
+        st = read_captures(&r, err);
+    free(mine);
     return st;
 }
 
@@ -534,7 +510,7 @@ void rocl_pipeline_note_left_out(rocl_trace *t, const rocl_sink *sink)
 
 rocl_status rocl_pipeline_run(rocl_trace *t, const rocl_sink *sink, rocl_error *err)
 {
-    uint32_t kinds = asked_kinds(sink);
+    uint32_t kinds = sink->kinds | sink->no_place_for;
     if (t->run_sink)
         return t->run_sink(t->run_sink_ctx, sink, err);
     rocl_status st = begin_run(t, &kinds, err);

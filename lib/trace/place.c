@@ -45,42 +45,36 @@ static rocl_status write_to_target(void *ctx, const void *bytes, size_t n, rocl_
     return ROCL_OK;
 }
 
-static rocl_status make_promised(const output *o, const part *x, int fd, uint64_t offset,
-                                 rocl_error *err)
-{
-    target to = {o->path, fd, offset};
-    rocl_out *out;
-    rocl_status st = rocl_out_open_to(&out, write_to_target, &to, err);
-    if (st == ROCL_OK)
-        st = o->promises[x->at].make(o->promises[x->at].ctx, out, err);
-    rocl_out_discard(out);
-    if (st == ROCL_OK && to.offset - offset != x->length)
-        st = rocl_fail(err, ROCL_INTERNAL, "%s: a part is not as long as was said", o->path);
-    return st;
-}
-
 /* Copies the parts of a number that are not in place yet. *k advances over the parts. */
 static rocl_status place_number(const rocl_joint *p, const output *o, int to, const part *wanted,
                                 size_t *k, rocl_error *err)
 {
     uint64_t offset = wanted->at;
+    rocl_status st = ROCL_OK;
     while (*k < o->count && o->parts[*k].number < wanted->number)
         ++*k;
-    for (; *k < o->count && o->parts[*k].number == wanted->number; ++*k) {
+    for (; *k < o->count && o->parts[*k].number == wanted->number && st == ROCL_OK; ++*k) {
         const part *x = &o->parts[*k];
         if (x->place == PROMISED) {
-            const rocl_status st = make_promised(o, x, to, offset, err);
-            if (st != ROCL_OK)
-                return st;
+            const promise *by = &o->promises[x->at];
+            target at = {o->path, to, offset};
+            rocl_out *out;
+            st = rocl_out_open_to(&out, write_to_target, &at, err);
+            if (st == ROCL_OK)
+                st = by->make(by->ctx, out, err);
+            rocl_out_discard(out);
+            if (st == ROCL_OK && at.offset - offset != x->length)
+                st =
+                    rocl_fail(err, ROCL_INTERNAL, "%s: a part is not as long as was said", o->path);
         } else if (x->place != NOT_PLACED && x->place != offset) {
-            return rocl_team_bad_message(err);
+            st = rocl_team_bad_message(err);
         } else if (x->place == NOT_PLACED &&
                    !rocl_joint_copy(p->fd, x->at, to, offset, x->length)) {
-            return rocl_fail_write(err, o->path, errno);
+            st = rocl_fail_write(err, o->path, errno);
         }
         offset += x->length;
     }
-    return ROCL_OK;
+    return st;
 }
 
 /* places: what rank 0 wants of this output, by number, and where. */
@@ -167,19 +161,6 @@ static rocl_status wait_for_rank_0(rocl_joint *p, rocl_error *err)
     return st;
 }
 
-static rocl_status commit_on_other(rocl_joint *p, const rocl_joint_sums *sums, rocl_error *err)
-{
-    sort_parts(p);
-    p->place.len = 0; /* a question that was answered */
-    rocl_status st = send_parts(p, sums, NULL, err);
-    while (st == ROCL_OK && !p->named) {
-        st = wait_for_rank_0(p, err);
-        if (st == ROCL_OK && p->place.len)
-            st = do_place(p, err);
-    }
-    return st;
-}
-
 /* ---- on rank 0 ---- */
 
 /* A rank's parts of one output, and how far they are placed. */
@@ -236,55 +217,42 @@ static rocl_status send_place(rocl_joint *p, unsigned rank, const placing *x, co
     return st;
 }
 
-static const output *output_of_rank(const rocl_joint *p, unsigned rank, const char *path)
-{
-    const rank_state *s = &p->ranks[rank];
-    return rank ? rocl_joint_find_output(s->outputs, s->output_count, path)
-                : rocl_joint_find_output(p->outputs, p->output_count, path);
-}
-
 /* All ranks copy at once. */
-static rocl_status copy_all(rocl_joint *p, const placing *ranks, const char *path, const char *file,
-                            rocl_error *err)
-{
-    const unsigned size = rocl_team_size(p->team);
-    const bool sync = p->team->transport.local != size;
-    rocl_status st = ROCL_OK;
-    for (unsigned r = 0; r < size; r++)
-        p->ranks[r].placed = true;
-    for (unsigned r = 1; r < size && st == ROCL_OK; r++)
-        if (ranks[r].count)
-            st = send_place(p, r, &ranks[r], path, file, sync, err);
-    if (st == ROCL_OK && ranks[0].count)
-        st = copy_parts(p, ranks[0].from, file, sync, ranks[0].places, ranks[0].count, err);
-    if (st != ROCL_OK)
-        rocl_joint_note_failure(p, 0, st, err);
-    return rocl_joint_wait_for_all(p, offsetof(rank_state, placed), err);
-}
-
 static rocl_status make_output(rocl_joint *p, output *o, rocl_out **out, rocl_error *err)
 {
     const char *path = o->path;
     const bool early = o->file;
     const unsigned size = rocl_team_size(p->team);
+    const bool local = p->team->transport.local == size;
     placing *ranks = calloc(size, sizeof *ranks);
+    char *file = NULL;
     rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
     for (unsigned r = 0; r < size && st == ROCL_OK; r++) {
-        const output *from = output_of_rank(p, r, path);
+        const rank_state *s = &p->ranks[r];
+        const output *from = r ? rocl_joint_find_output(s->outputs, s->output_count, path)
+                               : rocl_joint_find_output(p->outputs, p->output_count, path);
         ranks[r].from = from;
         if (from && !(ranks[r].places = calloc(from->count + 1, sizeof *ranks[r].places)))
             st = rocl_fail_memory(err);
     }
-    char *file = NULL;
     *out = o->file;
     o->file = NULL;
     if (st == ROCL_OK && !early)
         st = rocl_joint_make_file(out, path, err);
     if (st == ROCL_OK)
-        st = rocl_out_share(*out, place_parts(ranks, size, early && o->head),
-                            p->team->transport.local == size, &file, err);
-    if (st == ROCL_OK)
-        st = copy_all(p, ranks, path, file, err);
+        st = rocl_out_share(*out, place_parts(ranks, size, early && o->head), local, &file, err);
+    if (st == ROCL_OK) {
+        for (unsigned r = 0; r < size; r++)
+            p->ranks[r].placed = true;
+        for (unsigned r = 1; r < size && st == ROCL_OK; r++)
+            if (ranks[r].count)
+                st = send_place(p, r, &ranks[r], path, file, !local, err);
+        if (st == ROCL_OK && ranks[0].count)
+            st = copy_parts(p, ranks[0].from, file, !local, ranks[0].places, ranks[0].count, err);
+        if (st != ROCL_OK)
+            rocl_joint_note_failure(p, 0, st, err);
+        st = rocl_joint_wait_for_all(p, offsetof(rank_state, placed), err);
+    }
     for (unsigned r = 0; ranks && r < size; r++)
         free(ranks[r].places);
     free(ranks);
@@ -292,27 +260,18 @@ static rocl_status make_output(rocl_joint *p, output *o, rocl_out **out, rocl_er
     return st;
 }
 
-/* Lists outputs that only other ranks have after rank 0's own. */
-static rocl_status list_outputs(rocl_joint *p, rocl_error *err)
+static rocl_status make_outputs(rocl_joint *p, rocl_joint_sums *sums, rocl_error *err)
 {
     for (unsigned r = 1; r < rocl_team_size(p->team); r++)
         for (size_t i = 0; i < p->ranks[r].output_count; i++) {
             const char *path = p->ranks[r].outputs[i]->path;
-            if (rocl_joint_find_output(p->outputs, p->output_count, path))
-                continue;
-            if (!rocl_joint_add_output(p, path))
+            if (!rocl_joint_find_output(p->outputs, p->output_count, path) &&
+                !rocl_joint_add_output(p, path))
                 return rocl_fail_memory(err);
         }
-    return ROCL_OK;
-}
-
-static rocl_status make_outputs(rocl_joint *p, rocl_joint_sums *sums, rocl_error *err)
-{
-    rocl_status st = list_outputs(p, err);
     const size_t n = p->output_count;
     rocl_out **outs = calloc(n + 1, sizeof *outs);
-    if (st == ROCL_OK && !outs)
-        st = rocl_fail_memory(err);
+    rocl_status st = outs ? ROCL_OK : rocl_fail_memory(err);
     sort_parts(p);
     for (size_t i = 0; i < n && st == ROCL_OK; i++) {
         st = make_output(p, p->outputs[i], &outs[i], err);
@@ -339,35 +298,14 @@ static rocl_status wait_for_parts(rocl_joint *p, rocl_joint_sums *sums, rocl_err
     return st;
 }
 
-static void send_named(rocl_joint *p)
-{
-    uint8_t space[ROCL_TEAM_SHORT];
-    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_NAMED, 0);
-    for (unsigned r = 1; r < rocl_team_size(p->team) && !p->team->broken; r++)
-        if (p->ranks[r].asked)
-            (void)rocl_team_send(p->team, r, &b, NULL);
-}
-
-static rocl_status commit_on_rank_0(rocl_joint *p, rocl_joint_sums *sums, rocl_error *err)
-{
-    rocl_status st = rocl_joint_complete(p, UINT64_MAX, err);
-    if (st == ROCL_OK)
-        st = wait_for_parts(p, sums, err);
-    if (st == ROCL_OK)
-        st = make_outputs(p, sums, err);
-    if (st == ROCL_OK)
-        send_named(p);
-    else
-        rocl_joint_note_failure(p, 0, st, err);
-    return st;
-}
-
 rocl_status rocl_joint_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_joint_sums *sums,
                               rocl_error *err)
 {
+    rocl_joint *p = t->joint;
+    rocl_status st;
     sums->files = n;
     sums->bytes = 0;
-    if (!t->joint) {
+    if (!p) {
         for (size_t i = 0; i < n; i++)
             sums->bytes += rocl_out_bytes(outs[i]);
         return rocl_out_set_add(t->outputs, outs, n, err);
@@ -376,10 +314,29 @@ rocl_status rocl_joint_commit(rocl_trace *t, rocl_out **outs, size_t n, rocl_joi
         rocl_out_discard(outs[i]);
         outs[i] = NULL;
     }
-    for (size_t i = 0; i < t->joint->output_count; i++)
-        t->joint->outputs[i]->out = NULL;
-    return t->joint->ranks ? commit_on_rank_0(t->joint, sums, err)
-                           : commit_on_other(t->joint, sums, err);
+    for (size_t i = 0; i < p->output_count; i++)
+        p->outputs[i]->out = NULL;
+    if (p->ranks) {
+        st = rocl_joint_complete(p, UINT64_MAX, err);
+        if (st == ROCL_OK)
+            st = wait_for_parts(p, sums, err);
+        if (st == ROCL_OK)
+            st = make_outputs(p, sums, err);
+        if (st == ROCL_OK)
+            rocl_joint_named(p);
+        else
+            rocl_joint_note_failure(p, 0, st, err);
+        return st;
+    }
+    sort_parts(p);
+    p->place.len = 0; /* a question that was answered */
+    st = send_parts(p, sums, NULL, err);
+    while (st == ROCL_OK && !p->named) {
+        st = wait_for_rank_0(p, err);
+        if (st == ROCL_OK && p->place.len)
+            st = do_place(p, err);
+    }
+    return st;
 }
 
 /* ---- files in a folder of all ---------------------------------------------------------------- */
@@ -459,5 +416,5 @@ rocl_status rocl_joint_wait_placed(rocl_joint *p, uint64_t *bytes, rocl_error *e
 
 void rocl_joint_named(rocl_joint *p)
 {
-    send_named(p);
+    rocl_joint_send_all(p, ROCL_TEAM_NAMED, 0);
 }

@@ -126,7 +126,7 @@ rocl_status rocl_prefetched_emit(rocl_prefetched *e, const rocl_emitter *to,
         if (b->any)
             st = to->emit(to->ctx, 0, b, err);
         else if (end_task)
-            st = end_task(to->ctx, err);
+            st = end_task(to->ctx, 0, err);
     }
     if (st != ROCL_OK || e->status == ROCL_OK)
         return st;
@@ -200,7 +200,7 @@ rocl_prefetch *rocl_prefetch_new(rocl_trace *t, const bool *wanted, const rocl_e
     pthread_cond_init(&a->changed, NULL);
     for (size_t i = 0; a->all && i < a->count; i++) {
         const rocl_source *s = t->captures[i]->source;
-        /* Captures of one file share connections. */
+        /* Captures of one file use the same connections. */
         if (!wanted[i] || !(s->format->flags & ROCL_FORMAT_INDEPENDENT && s->single))
             a->all[i].state = TAKEN;
     }

@@ -35,7 +35,7 @@ rocl_prefetched *rocl_prefetch_take(rocl_prefetch *a, uint32_t index);
 
 /* Hands out what was kept as `scan` and `finish` did, with end_task (NULL: none) for each task that
  * ended. */
-typedef rocl_status rocl_end_task_fn(void *ctx, rocl_error *err);
+typedef rocl_status rocl_end_task_fn(void *ctx, unsigned worker, rocl_error *err);
 rocl_status rocl_prefetched_emit(rocl_prefetched *e, const rocl_emitter *to,
                                  rocl_end_task_fn *end_task, rocl_error *err);
 /* It was taken: frees what was kept. */

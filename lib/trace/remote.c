@@ -19,22 +19,6 @@
 
 /* ---- on another rank ------------------------------------------------------------------------- */
 
-/* A capture with its times as the source has them, before any clock is set. */
-static void put_capture(rocl_defs *d, rocl_trace *t, rocl_model_capture *c, bool brief)
-{
-    int64_t times[2] = {0};
-    bool any = false;
-    const rocl_source_ops *ops = c->source->ops;
-    rocl_defs_put(d, c);
-    if (!brief)
-        rocl_defs_put_kernels(d, &c->pub);
-    if (rocl_peeks_at_times(c) &&
-        ops->peek_times(t, c, &times[0], &times[1], &any, NULL) != ROCL_OK)
-        any = false;
-    rocl_buf_byte(&d->bytes, any);
-    rocl_buf_put(&d->bytes, times, sizeof times);
-}
-
 static void put_source(rocl_defs *d, rocl_trace *t, const rocl_opened *o, bool brief)
 {
     const rocl_source *s = o->source;
@@ -47,9 +31,21 @@ static void put_source(rocl_defs *d, rocl_trace *t, const rocl_opened *o, bool b
         rocl_team_put_text(&d->bytes, texts[i], strlen(texts[i]));
     rocl_buf_byte(&d->bytes, s->truncated);
     rocl_buf_varint(&d->bytes, captures);
-    for (size_t i = 0; i < t->capture_count; i++)
-        if (t->captures[i]->source == s)
-            put_capture(d, t, t->captures[i], brief);
+    for (size_t i = 0; i < t->capture_count; i++) {
+        rocl_model_capture *c = t->captures[i];
+        int64_t times[2] = {0}; /* as the source has them, before any clock is set */
+        bool any = false;
+        if (c->source != s)
+            continue;
+        rocl_defs_put(d, c);
+        if (!brief)
+            rocl_defs_put_kernels(d, &c->pub);
+        if (rocl_peeks_at_times(c) &&
+            s->ops->peek_times(t, c, &times[0], &times[1], &any, NULL) != ROCL_OK)
+            any = false;
+        rocl_buf_byte(&d->bytes, any);
+        rocl_buf_put(&d->bytes, times, sizeof times);
+    }
 }
 
 static rocl_status put_agents_of(rocl_buf *b, rocl_trace *t, const rocl_capture *c, rocl_map *sent,
@@ -165,15 +161,6 @@ static rocl_model_capture *own_capture(const rocl_model_capture *c)
     return own->captures[nth];
 }
 
-static rocl_status open_here(rocl_trace *t, const rocl_source *s, rocl_opened *o, rocl_error *err)
-{
-    rocl_status st = rocl_sources_open_alone(t, &s->path, 1, o, err);
-    if (st == ROCL_OK && o->status != ROCL_OK)
-        st = rocl_fail(err, o->status, "%s", o->why);
-    free(o->why);
-    return st;
-}
-
 /* Captures are as the trace has ordered them, and have their clocks. */
 static rocl_status take_over(rocl_trace *t, rocl_source *s, rocl_source *own, rocl_error *err)
 {
@@ -218,7 +205,10 @@ static rocl_status open_own(rocl_trace *t, const rocl_model_capture *c, rocl_mod
         return rocl_refuse_remote(s, err);
     pthread_mutex_lock(&opening_here);
     if (!s->state) {
-        st = open_here(t, s, &o, err);
+        st = rocl_sources_open_alone(t, &s->path, 1, &o, err);
+        if (st == ROCL_OK && o.status != ROCL_OK)
+            st = rocl_fail(err, o.status, "%s", o.why);
+        free(o.why);
         if (st == ROCL_OK)
             st = take_over(t, s, o.source, err);
     }
@@ -354,27 +344,6 @@ static const char *keep_text(rocl_trace *t, rocl_team_reader *r)
     return rocl_str(t, rocl_team_intern_text(t->strings, r));
 }
 
-static rocl_status take_capture(rocl_defs_reader *d, rocl_source *s, rocl_error *err)
-{
-    rocl_team_reader *r = d->from;
-    rocl_trace *t = d->trace;
-    rocl_model_capture *c = rocl_trace_add_capture(t, s, err);
-    peeked *p = c ? c->state = calloc(1, sizeof *p) : NULL;
-    if (!p)
-        return rocl_fail_memory(err);
-    const rocl_status st = rocl_defs_get(d, c, err);
-    if (!t->brief)
-        rocl_defs_get_kernels(d, &c->pub);
-    const uint8_t *any = rocl_team_bytes(r, 1);
-    const uint8_t *times = rocl_team_bytes(r, 2 * sizeof(int64_t));
-    if (!times)
-        return st == ROCL_OK ? rocl_team_bad_message(err) : st;
-    p->any = *any;
-    memcpy(&p->first, times, sizeof p->first);
-    memcpy(&p->last, times + sizeof p->first, sizeof p->last);
-    return st;
-}
-
 static rocl_status take_source(rocl_defs_reader *d, rocl_source *s, rocl_error *err)
 {
     rocl_trace *t = d->trace;
@@ -392,26 +361,23 @@ static rocl_status take_source(rocl_defs_reader *d, rocl_source *s, rocl_error *
     s->ops = &remote_ops;
     s->truncated = *truncated;
     s->opened = true;
-    for (uint64_t i = 0; i < n && st == ROCL_OK; i++)
-        st = take_capture(d, s, err);
-    return st;
-}
-
-/* If an input could not be opened, rank 0 tries it in its turn, if it sees it: it may depend on
- * those before, and an error is reported as by a single process. */
-static rocl_status take_input(rocl_defs_reader *d, rocl_source **s, rocl_error *err)
-{
-    rocl_team_reader *r = d->from;
-    const rocl_status status = (rocl_status)rocl_team_number(r);
-    if (status == ROCL_OK)
-        return take_source(d, *s, err);
-    (*s)->refused = status;
-    (*s)->remark = keep_text(d->trace, r);
-    if (!(*s)->on_node) {
-        rocl_source_free(*s);
-        *s = NULL;
+    for (uint64_t i = 0; i < n && st == ROCL_OK; i++) {
+        rocl_model_capture *c = rocl_trace_add_capture(t, s, err);
+        peeked *p = c ? c->state = calloc(1, sizeof *p) : NULL;
+        if (!p)
+            return rocl_fail_memory(err);
+        st = rocl_defs_get(d, c, err);
+        if (!t->brief)
+            rocl_defs_get_kernels(d, &c->pub);
+        const uint8_t *any = rocl_team_bytes(r, 1);
+        const uint8_t *times = rocl_team_bytes(r, 2 * sizeof(int64_t));
+        if (!times)
+            return st == ROCL_OK ? rocl_team_bad_message(err) : st;
+        p->any = *any;
+        memcpy(&p->first, times, sizeof p->first);
+        memcpy(&p->last, times + sizeof p->first, sizeof p->last);
     }
-    return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
+    return st;
 }
 
 static rocl_status take_agents_of(rocl_trace *t, rocl_model_capture *c, uint32_t **texts,
@@ -441,9 +407,25 @@ static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *
     size_t count = 0, cap = 0;
     rocl_defs_reader d;
     rocl_status st = rocl_defs_take(&d, t, r, err);
-    for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++)
-        if (t->node_sources[i] && t->node_sources[i]->rank == rank)
-            st = take_input(&d, &t->node_sources[i], err);
+    for (size_t i = 0; i < t->node_source_count && st == ROCL_OK; i++) {
+        rocl_source *s = t->node_sources[i];
+        if (!s || s->rank != rank)
+            continue;
+        const rocl_status status = (rocl_status)rocl_team_number(r);
+        if (status == ROCL_OK) {
+            st = take_source(&d, s, err);
+            continue;
+        }
+        /* Rank 0 tries it in its turn, if it sees it: it may depend on those before, and an error
+         * is reported as by a single process. */
+        s->refused = status;
+        s->remark = keep_text(t, r);
+        if (!s->on_node) {
+            rocl_source_free(s);
+            t->node_sources[i] = NULL;
+        }
+        st = r->bad ? rocl_team_bad_message(err) : ROCL_OK;
+    }
     rocl_defs_free(&d);
     for (size_t i = 0; i < t->node_source_count && !t->opt.team_writes; i++) {
         const rocl_source *s = t->node_sources[i];
@@ -455,8 +437,8 @@ static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *
     return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
 }
 
-/* Rank 0's own share. */
-static rocl_status open_share(rocl_trace *t, rocl_error *err)
+/* The inputs that rank 0 opens itself. */
+static rocl_status open_own_inputs(rocl_trace *t, rocl_error *err)
 {
     const size_t n = t->node_source_count;
     char **paths = calloc(n + 1, sizeof *paths);
@@ -491,7 +473,7 @@ rocl_status rocl_remote_open(rocl_trace *t, rocl_error *err)
     rocl_buf message = {0};
     rocl_team_reader r;
     unsigned rank;
-    rocl_status st = open_share(t, err);
+    rocl_status st = open_own_inputs(t, err);
     while (t->opt.team->owed && st == ROCL_OK) { /* in whatever order they come */
         st = rocl_team_take_owed(t->opt.team, ROCL_TEAM_DEFINED, &rank, &message, &r, err);
         if (st == ROCL_OK)
@@ -502,29 +484,6 @@ rocl_status rocl_remote_open(rocl_trace *t, rocl_error *err)
 }
 
 /* ---- kernels, when they are needed ----------------------------------------------------------- */
-
-/* Where what others have opened is. */
-typedef struct places {
-    rocl_map sources;  /* by rank and input: the number of the source */
-    rocl_map captures; /* by that and which of its captures it is */
-} places;
-
-static rocl_status find_places(const rocl_trace *t, places *p, rocl_error *err)
-{
-    uint32_t *seen = calloc(t->source_count + 1, sizeof *seen);
-    bool good = seen != NULL;
-    for (size_t i = 0; good && i < t->source_count; i++) {
-        const rocl_source *s = t->sources[i];
-        if (rocl_is_remote(s))
-            good = rocl_map_put(&p->sources, (uint64_t)s->rank << 32 | s->input, (uint32_t)i);
-    }
-    for (size_t i = 0; good && i < t->capture_count; i++) {
-        const size_t source = t->captures[i]->source->number;
-        good = rocl_map_put(&p->captures, (uint64_t)source << 32 | seen[source]++, (uint32_t)i);
-    }
-    free(seen);
-    return good ? ROCL_OK : rocl_fail_memory(err);
-}
 
 static rocl_status ask_for_kernels(const rocl_trace *t, rocl_error *err)
 {
@@ -547,43 +506,50 @@ static rocl_status ask_for_kernels(const rocl_trace *t, rocl_error *err)
     return st;
 }
 
-static rocl_status take_kernels(rocl_trace *t, unsigned rank, const places *p, rocl_team_reader *r,
-                                rocl_error *err)
-{
-    rocl_defs_reader d;
-    rocl_status st = rocl_defs_take(&d, t, r, err);
-    for (uint64_t n = st == ROCL_OK ? rocl_team_number(r) : 0; n && !r->bad; n--) {
-        const uint64_t input = rocl_team_number(r), nth = rocl_team_number(r);
-        const uint64_t s = rocl_map_get(&p->sources, (uint64_t)rank << 32 | input, ROCL_NONE);
-        const uint32_t c = rocl_map_get(&p->captures, s << 32 | nth, ROCL_NONE);
-        rocl_capture other; /* it was dealt to this rank, and opened by another */
-        rocl_defs_get_kernels(&d, s == ROCL_NONE || c == ROCL_NONE ? &other : &t->captures[c]->pub);
-    }
-    rocl_defs_free(&d);
-    return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
-}
-
 rocl_status rocl_remote_complete(rocl_trace *t, rocl_error *err)
 {
-    places p = {0};
+    rocl_map sources = {0};  /* by rank and input: the number of the source */
+    rocl_map captures = {0}; /* by that and which of its captures it is */
     rocl_buf message = {0};
     rocl_team_reader r;
     unsigned rank;
     if (!t->brief)
         return ROCL_OK;
     t->brief = false;
-    rocl_status st = find_places(t, &p, err);
-    if (st == ROCL_OK)
-        st = ask_for_kernels(t, err);
+    uint32_t *seen = calloc(t->source_count + 1, sizeof *seen);
+    bool good = seen;
+    for (size_t i = 0; good && i < t->source_count; i++) {
+        const rocl_source *s = t->sources[i];
+        if (rocl_is_remote(s))
+            good = rocl_map_put(&sources, (uint64_t)s->rank << 32 | s->input, (uint32_t)i);
+    }
+    for (size_t i = 0; good && i < t->capture_count; i++) {
+        const size_t s = t->captures[i]->source->number;
+        good = rocl_map_put(&captures, (uint64_t)s << 32 | seen[s]++, (uint32_t)i);
+    }
+    free(seen);
+    rocl_status st = good ? ask_for_kernels(t, err) : rocl_fail_memory(err);
     while (t->opt.team->owed && st == ROCL_OK) {
+        rocl_defs_reader d = {0};
         st = rocl_team_take_owed(t->opt.team, ROCL_TEAM_KERNELS, &rank, &message, &r, err);
         if (st == ROCL_OK)
-            st = take_kernels(t, rank, &p, &r, err);
+            st = rocl_defs_take(&d, t, &r, err);
+        for (uint64_t n = st == ROCL_OK ? rocl_team_number(&r) : 0; n && !r.bad; n--) {
+            const uint64_t input = rocl_team_number(&r), nth = rocl_team_number(&r);
+            const uint64_t s = rocl_map_get(&sources, (uint64_t)rank << 32 | input, ROCL_NONE);
+            const uint32_t c = rocl_map_get(&captures, s << 32 | nth, ROCL_NONE);
+            rocl_capture other; /* it was dealt to this rank, and opened by another */
+            rocl_defs_get_kernels(&d,
+                                  s == ROCL_NONE || c == ROCL_NONE ? &other : &t->captures[c]->pub);
+        }
+        rocl_defs_free(&d);
+        if (st == ROCL_OK && r.bad)
+            st = rocl_team_bad_message(err);
     }
     if (st != ROCL_OK)
         rocl_team_drain(t->opt.team);
     rocl_buf_free(&message);
-    rocl_map_free(&p.sources);
-    rocl_map_free(&p.captures);
+    rocl_map_free(&sources);
+    rocl_map_free(&captures);
     return st;
 }

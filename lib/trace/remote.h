@@ -8,9 +8,9 @@
 #include "source/source.h"
 #include "team/team.h"
 
-/* Opens rank 0's share, and receives the definitions of the others: t->node_sources are then open,
- * with captures that are not in the trace yet. Rank 0 must open those that are NULL, in their turn;
- * `refused` ones cannot be opened, and the remark says why. */
+/* Opens the inputs of rank 0, and receives the definitions of the others: t->node_sources are then
+ * open, with captures that are not in the trace yet. Rank 0 must open those that are NULL, in their
+ * turn; `refused` ones cannot be opened, and the remark says why. */
 rocl_status rocl_remote_open(rocl_trace *t, rocl_error *err);
 /* If all ranks write the output, rank 0 has no kernels and code objects of inputs that others
  * opened: they are most of the definitions, and needed only if events come here. This gets them

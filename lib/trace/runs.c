@@ -176,20 +176,6 @@ static rocl_status number_by_ranks(finder *f, rocl_error *err)
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static void number_others(finder *f)
-{
-    for (uint32_t i = 0; i < f->group_count; i++) {
-        span *g = &f->groups[i];
-        for (uint32_t k = 0; k < f->group_count && !g->told; k++) {
-            const span *other = &f->groups[k];
-            if (!other->told || other->last < g->first || g->last < other->first)
-                continue;
-            g->run = other->run;
-            break;
-        }
-    }
-}
-
 /* ---- what is said ---------------------------------------------------------------------------- */
 
 static int compare_by_rank(const void *a, const void *b)
@@ -240,17 +226,6 @@ static void name_common_ranks(finder *f, char *text, size_t size)
     }
 }
 
-static void report_runs(finder *f)
-{
-    rocl_trace *t = f->trace;
-    char ranks[128], choice[64] = "--run 1 or --run 2";
-    name_common_ranks(f, ranks, sizeof ranks);
-    if (t->run_count > 2)
-        snprintf(choice, sizeof choice, "--run N, with N from 1 to %u,", t->run_count);
-    rocl_notice(t, "these inputs are %u runs: %s, at times that do not overlap; %s chooses one",
-                t->run_count, ranks, choice);
-}
-
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static rocl_status find_runs(finder *f, rocl_error *err)
@@ -263,13 +238,28 @@ static rocl_status find_runs(finder *f, rocl_error *err)
         st = number_by_ranks(f, err);
     if (st != ROCL_OK)
         return st;
-    number_others(f);
+    for (uint32_t i = 0; i < f->group_count; i++) { /* groups without a rank that ran again */
+        span *g = &f->groups[i];
+        for (uint32_t k = 0; k < f->group_count && !g->told; k++) {
+            const span *other = &f->groups[k];
+            if (!other->told || other->last < g->first || g->last < other->first)
+                continue;
+            g->run = other->run;
+            break;
+        }
+    }
     for (uint32_t g = 0; g < f->group_count; g++)
         t->run_count = f->groups[g].run > t->run_count ? f->groups[g].run : t->run_count;
     for (uint32_t i = 0; i < t->capture_count; i++)
         t->captures[i]->run = f->group_of[i] == ROCL_NONE ? 1 : f->groups[f->group_of[i]].run;
-    if (t->run_count > 1 && !t->opt.run)
-        report_runs(f);
+    if (t->run_count < 2 || t->opt.run)
+        return ROCL_OK;
+    char ranks[128], choice[64] = "--run 1 or --run 2";
+    name_common_ranks(f, ranks, sizeof ranks);
+    if (t->run_count > 2)
+        snprintf(choice, sizeof choice, "--run N, with N from 1 to %u,", t->run_count);
+    rocl_notice(t, "these inputs are %u runs: %s, at times that do not overlap; %s chooses one",
+                t->run_count, ranks, choice);
     return ROCL_OK;
 }
 

@@ -2,8 +2,8 @@
  * by mistake, would add up to one trace that nobody has recorded.
  *
  * Only ranks tell: a rank that occurs in two inputs, at times that do not overlap, ran twice. Gaps
- * do not tell (a run may pause, and clocks of hosts may be years apart), and times are compared only
- * on one clock, or between two hosts with names: a run has a rank on one of them.
+ * do not tell (a run may pause, and clocks of hosts may be years apart), and times are compared
+ * only on one clock, or between two hosts with names: a run has a rank on one of them.
  *
  *     group   Captures on one clock whose times overlap, directly or through others.
  *     run     Two groups that have a rank in common, the one after the other, are different runs:

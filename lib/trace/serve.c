@@ -1,5 +1,5 @@
 /* A rank of a team that is not 0: it opens and reads what rank 0 deals to it, and sends the events
- * as they are, or makes its part of an output or of reports; see team/team.h. */
+ * as they are, or writes its captures to an output, or collects from them; see team/team.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@
 #include "trace/dealt.h"
 #include "trace/outline.h"
 
-/* This rank's share of a trace that is open on rank 0. */
-typedef struct share {
+/* What this rank opens of a trace that is open on rank 0. */
+typedef struct dealt {
     unsigned number;
     rocl_trace *trace;
     rocl_status status; /* not ROCL_OK: it cannot be read */
@@ -30,18 +30,18 @@ typedef struct share {
     uint8_t *sent; /* by text: rank 0 has it */
     size_t sent_cap;
     rocl_wire_texts *texts; /* by worker: those known to be sent */
-} share;
+} dealt;
 
 typedef struct server {
     rocl_team *team;
     rocl_options options;
     rocl_team_write_fn *write; /* NULL: there is nothing to write */
     void *write_ctx;
-    share *shares;
-    size_t share_count, share_cap;
+    dealt *all;
+    size_t count, cap;
     rocl_buf message; /* that is received */
     /* the run */
-    share *share;
+    dealt *dealt;
     uint32_t *numbers; /* by capture: what rank 0 calls it */
     uint32_t capture;  /* that is read, by rank 0's number */
     uint64_t stop_at;  /* captures from this one on are not read */
@@ -52,26 +52,31 @@ typedef struct server {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* With `sending` locked: does rank 0 want no more? */
-static rocl_status look_for_stop(server *s, rocl_error *err)
+/* With `sending` locked: does rank 0 want nothing of this capture any more? */
+static rocl_status look_for_stop(server *s, uint32_t capture, rocl_error *err)
 {
     unsigned from;
     bool there;
     rocl_status st = rocl_team_receive(s->team, 0, &s->message, &from, &there, err);
-    if (st != ROCL_OK || !there)
+    if (st != ROCL_OK)
         return st;
-    rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
-    const uint64_t at = rocl_team_number(&r);
-    if (s->message.data[0] != ROCL_TEAM_STOP || r.bad)
-        return rocl_team_bad_message(err);
-    s->stop_at = at < s->stop_at ? at : s->stop_at;
-    return ROCL_OK;
+    if (there) {
+        rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
+        const uint64_t at = rocl_team_number(&r);
+        if (s->message.data[0] != ROCL_TEAM_STOP || r.bad)
+            return rocl_team_bad_message(err);
+        s->stop_at = at < s->stop_at ? at : s->stop_at;
+    }
+    if (capture < s->stop_at)
+        return ROCL_OK;
+    s->stopped = true;
+    return rocl_fail(err, ROCL_INTERNAL, "stopped");
 }
 
-/* With `sending` locked. */
+/* Sends texts of a batch that rank 0 does not have, with `sending` locked. */
 static rocl_status send_fresh_texts(server *s, const rocl_wire_texts *t, rocl_error *err)
 {
-    share *h = s->share;
+    dealt *h = s->dealt;
     rocl_buf b = {0}, list = {0};
     uint64_t n = 0;
     for (size_t i = 0; i < t->fresh_count; i++) {
@@ -102,7 +107,7 @@ static rocl_status send_batch(void *self, unsigned worker, rocl_batch *b, rocl_e
 {
     server *s = self;
     rocl_buf *to = &s->batches[worker];
-    rocl_wire_texts *texts = &s->share->texts[worker];
+    rocl_wire_texts *texts = &s->dealt->texts[worker];
     if (!(s->sent & ROCL_BIT(b->kind)))
         return ROCL_OK;
     to->len = 0;
@@ -112,11 +117,7 @@ static rocl_status send_batch(void *self, unsigned worker, rocl_batch *b, rocl_e
     if (to->failed)
         return rocl_fail_memory(err);
     pthread_mutex_lock(&s->team->sending);
-    rocl_status st = look_for_stop(s, err);
-    if (st == ROCL_OK && s->numbers[b->capture->index] >= s->stop_at) {
-        s->stopped = true;
-        st = rocl_fail(err, ROCL_INTERNAL, "stopped");
-    }
+    rocl_status st = look_for_stop(s, s->numbers[b->capture->index], err);
     if (st == ROCL_OK)
         st = send_fresh_texts(s, texts, err);
     if (st == ROCL_OK)
@@ -129,12 +130,8 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
 {
     server *s = self;
     pthread_mutex_lock(&s->team->sending);
-    rocl_status st = look_for_stop(s, err);
     s->capture = s->numbers[c->index];
-    if (st == ROCL_OK && s->capture >= s->stop_at) {
-        s->stopped = true;
-        st = rocl_fail(err, ROCL_INTERNAL, "stopped");
-    }
+    const rocl_status st = look_for_stop(s, s->capture, err);
     pthread_mutex_unlock(&s->team->sending);
     return st;
 }
@@ -149,13 +146,13 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 
 static uint32_t capture_at_hand(const server *s)
 {
-    const rocl_trace *t = s->share->trace;
+    const rocl_trace *t = s->dealt->trace;
     return t && t->joint ? rocl_joint_capture(t->joint) : s->capture;
 }
 
 static void put_message(rocl_buf *b, const server *s, const char *text)
 {
-    const share *h = s->share;
+    const dealt *h = s->dealt;
     rocl_nodes_put_message(b, s->team, h->paths, h->on_node ? h->path_count : 0, text);
 }
 
@@ -164,7 +161,7 @@ static void send_notice(void *ctx, const char *text)
 {
     server *s = ctx;
     rocl_buf b = {0};
-    if (!s->share)
+    if (!s->dealt)
         return;
     rocl_buf_byte(&b, ROCL_TEAM_NOTICE);
     rocl_buf_varint(&b, capture_at_hand(s));
@@ -179,7 +176,7 @@ static rocl_status send_error(server *s, rocl_status status, const char *text, r
     rocl_buf_byte(&b, ROCL_TEAM_ERROR);
     rocl_buf_varint(&b, capture_at_hand(s));
     rocl_buf_varint(&b, status);
-    /* Of several machines: the disk of which one? */
+    /* With several machines the message must say whose disk it was. */
     char any_file[] = "", *const files[] = {any_file};
     if (status == ROCL_OUTPUT && s->team->transport.local != rocl_team_size(s->team))
         rocl_nodes_put_message(&b, s->team, files, 1, text);
@@ -188,20 +185,9 @@ static rocl_status send_error(server *s, rocl_status status, const char *text, r
     return rocl_team_reply(s->team, &b, err);
 }
 
-static rocl_status send_end(server *s, const rocl_trace *t, rocl_error *err)
-{
-    uint8_t space[1 + ROCL_FAULTS * ROCL_VARINT_MAX];
-    rocl_buf b = ROCL_BUF_IN(space);
-    rocl_buf_byte(&b, ROCL_TEAM_END);
-    for (int f = 0; f < ROCL_FAULTS; f++)
-        rocl_buf_varint(&b, t->faults[f]);
-    rocl_team_put_bad_texts(&b, t->strings);
-    return rocl_team_reply(s->team, &b, err);
-}
-
 /* ---- what rank 0 asks for -------------------------------------------------------------------- */
 
-static void free_share(share *h)
+static void free_dealt(dealt *h)
 {
     for (unsigned i = 0; h->trace && h->texts && i < h->trace->opt.jobs; i++)
         rocl_wire_texts_free(&h->texts[i]);
@@ -214,78 +200,37 @@ static void free_share(share *h)
     free(h->inputs);
     free(h->sent);
     free(h->why);
-    *h = (share){0};
+    *h = (dealt){0};
 }
 
-static share *find_share(server *s, uint64_t number)
+static dealt *find_dealt(server *s, uint64_t number)
 {
-    for (size_t i = 0; i < s->share_count; i++)
-        if (s->shares[i].number == number && s->shares[i].trace)
-            return &s->shares[i];
+    for (size_t i = 0; i < s->count; i++)
+        if (s->all[i].number == number && s->all[i].trace)
+            return &s->all[i];
     return NULL;
-}
-
-/* The share with this number, or a new one. NULL: memory is out, or the number is wrong. */
-static share *make_share(server *s, unsigned number, rocl_error *err)
-{
-    share *h = find_share(s, number);
-    if (h)
-        return h;
-    if (!ROCL_GROW(s->shares, s->share_cap, s->share_count + 1)) {
-        rocl_fail_memory(err);
-        return NULL;
-    }
-    h = &s->shares[s->share_count];
-    *h = (share){.number = number};
-    if (rocl_dealt_open(&h->trace, &s->options, err) != ROCL_OK)
-        return NULL;
-    s->share_count++;
-    h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts);
-    if (!h->texts)
-        rocl_fail_memory(err);
-    return h->texts ? h : NULL;
-}
-
-/* Captures as they are before the outline is known. */
-static rocl_status note_opened(share *h, rocl_error *err)
-{
-    free(h->opened);
-    free(h->inputs);
-    h->opened_count = h->trace->capture_count;
-    h->opened = calloc(h->opened_count + 1, sizeof *h->opened);
-    h->inputs = calloc(h->opened_count + 1, sizeof *h->inputs);
-    if (!h->opened || !h->inputs)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < h->opened_count; i++) {
-        h->opened[i] = h->trace->captures[i];
-        h->inputs[i] = h->opened[i]->source->input;
-    }
-    return ROCL_OK;
-}
-
-static rocl_status read_paths(share *h, rocl_team_reader *r, rocl_error *err)
-{
-    while (!r->bad && r->p < r->end) {
-        if (!ROCL_GROW(h->paths, h->path_cap, h->path_count + 1))
-            return rocl_fail_memory(err);
-        if (!(h->paths[h->path_count] = rocl_team_text(r)))
-            return r->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
-        h->path_count++;
-    }
-    return ROCL_OK;
 }
 
 /* Inputs that cannot be opened independently are left to rank 0. Without an answer to send, an
  * error is reported when the trace is read. */
-static rocl_status open_inputs(server *s, share *h, size_t first, unsigned flags, rocl_error *err)
+static rocl_status open_inputs(server *s, dealt *h, size_t first, unsigned flags, rocl_error *err)
 {
     const bool define = flags & ROCL_OPEN_DEFINES;
     const size_t n = h->path_count - first;
     rocl_opened *all = calloc(n + 1, sizeof *all);
     rocl_status st = all ? rocl_dealt_add(h->trace, h->paths + first, n, (uint32_t)first, all, err)
                          : rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        st = note_opened(h, err);
+    free(h->opened);
+    free(h->inputs);
+    h->opened_count = h->trace->capture_count;
+    h->opened = calloc(h->opened_count + 1, sizeof *h->opened);
+    h->inputs = calloc(h->opened_count + 1, sizeof *h->inputs);
+    if (st == ROCL_OK && (!h->opened || !h->inputs))
+        st = rocl_fail_memory(err);
+    for (size_t i = 0; st == ROCL_OK && i < h->opened_count; i++) {
+        h->opened[i] = h->trace->captures[i];
+        h->inputs[i] = h->opened[i]->source->input;
+    }
     if (st == ROCL_OK && define)
         st = rocl_send_definitions(s->team, h->trace, all, h->paths + first, n, flags, err);
     for (size_t i = 0; all && i < n; i++) {
@@ -300,22 +245,40 @@ static rocl_status open_inputs(server *s, share *h, size_t first, unsigned flags
     return st;
 }
 
-static rocl_status open_share(server *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status open_dealt(server *s, rocl_team_reader *r, rocl_error *err)
 {
     const unsigned number = (unsigned)rocl_team_number(r);
     const uint8_t *flags = rocl_team_bytes(r, 1);
-    share *h = flags ? make_share(s, number, err) : NULL;
-    if (!h)
-        return flags ? ROCL_INTERNAL : rocl_team_bad_message(err);
+    dealt *h = find_dealt(s, number);
+    if (!flags)
+        return rocl_team_bad_message(err);
+    if (!h) {
+        if (!ROCL_GROW(s->all, s->cap, s->count + 1))
+            return rocl_fail_memory(err);
+        h = &s->all[s->count];
+        *h = (dealt){.number = number};
+        if (rocl_dealt_open(&h->trace, &s->options, err) != ROCL_OK)
+            return ROCL_INTERNAL;
+        s->count++;
+        h->texts = calloc(h->trace->opt.jobs, sizeof *h->texts);
+    }
+    if (!h->texts)
+        return rocl_fail_memory(err);
     const size_t first = h->path_count;
-    const rocl_status st = read_paths(h, r, err);
     h->on_node |= *flags & ROCL_OPEN_ON_NODE;
-    return st == ROCL_OK ? open_inputs(s, h, first, *flags, err) : st;
+    while (!r->bad && r->p < r->end) {
+        if (!ROCL_GROW(h->paths, h->path_cap, h->path_count + 1))
+            return rocl_fail_memory(err);
+        if (!(h->paths[h->path_count] = rocl_team_text(r)))
+            return r->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
+        h->path_count++;
+    }
+    return open_inputs(s, h, first, *flags, err);
 }
 
 /* The capture that rank 0 means: the nth of an input. NULL: none. Once the outline is known,
  * captures that others read are gone. */
-static rocl_model_capture *find_capture(const share *h, uint64_t input, uint64_t nth,
+static rocl_model_capture *find_capture(const dealt *h, uint64_t input, uint64_t nth,
                                         const char *guid, size_t len)
 {
     const rocl_trace *t = h->trace;
@@ -332,30 +295,10 @@ static rocl_model_capture *find_capture(const share *h, uint64_t input, uint64_t
     return NULL;
 }
 
-static rocl_status read_list(server *s, rocl_team_reader *r, bool *wanted, rocl_error *err)
+static rocl_status read_dealt(server *s, rocl_team_reader *r, rocl_error *err)
 {
-    const share *h = s->share;
-    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
-        const uint64_t input = rocl_team_number(r), nth = rocl_team_number(r);
-        const uint64_t number = rocl_team_number(r);
-        const uint64_t len = rocl_team_number(r);
-        const uint8_t *guid = rocl_team_bytes(r, len);
-        if (r->bad)
-            break;
-        s->capture = (uint32_t)number;
-        rocl_model_capture *c = find_capture(h, input, nth, (const char *)guid, len);
-        if (!c)
-            return rocl_fail_changed(err, h->paths[input < h->path_count ? input : 0]);
-        rocl_outline_take_clock(c, r);
-        wanted[c->pub.index] = true;
-        s->numbers[c->pub.index] = (uint32_t)number;
-    }
-    return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
-}
-
-static rocl_status read_share(server *s, rocl_team_reader *r, rocl_error *err)
-{
-    rocl_trace *t = s->share->trace;
+    const dealt *h = s->dealt;
+    rocl_trace *t = h->trace;
     rocl_sink sink = {.self = s,
                       .begin_capture = begin_capture,
                       .events = send_batch,
@@ -370,8 +313,24 @@ static rocl_status read_share(server *s, rocl_team_reader *r, rocl_error *err)
     s->stop_at = UINT64_MAX;
     s->stopped = false;
     rocl_status st = wanted && s->numbers && s->batches ? ROCL_OK : rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        st = flags ? read_list(s, r, wanted, err) : rocl_team_bad_message(err);
+    for (uint64_t n = flags ? rocl_team_number(r) : 0; n && !r->bad && st == ROCL_OK; n--) {
+        const uint64_t input = rocl_team_number(r), nth = rocl_team_number(r);
+        const uint64_t number = rocl_team_number(r), len = rocl_team_number(r);
+        const uint8_t *guid = rocl_team_bytes(r, len);
+        if (r->bad)
+            break;
+        s->capture = (uint32_t)number;
+        rocl_model_capture *c = find_capture(h, input, nth, (const char *)guid, len);
+        if (!c) {
+            st = rocl_fail_changed(err, h->paths[input < h->path_count ? input : 0]);
+            break;
+        }
+        rocl_outline_take_clock(c, r);
+        wanted[c->pub.index] = true;
+        s->numbers[c->pub.index] = (uint32_t)number;
+    }
+    if (st == ROCL_OK && r->bad)
+        st = rocl_team_bad_message(err);
     if (st == ROCL_OK) {
         t->opt.args = flags[0];
         t->opt.collectives = flags[1];
@@ -385,53 +344,18 @@ static rocl_status read_share(server *s, rocl_team_reader *r, rocl_error *err)
     return st;
 }
 
-/* It can no longer send or receive: this is the last message, with what was not sent. */
-static rocl_status end_lost_run(rocl_status st, const rocl_error *why, rocl_status told,
-                                rocl_error *err)
-{
-    if (told != ROCL_OK)
-        return told;
-    if (st <= ROCL_PARTIAL)
-        return rocl_fail(err, ROCL_INTERNAL, "a rank of the team has lost the others");
-    rocl_error_copy(err, why);
-    return st;
-}
-
-/* Rank 0 reports the failures of this rank; a status is returned only if rank 0 cannot be told. */
-static rocl_status serve_read(server *s, rocl_team_reader *r, rocl_error *err)
-{
-    share *h = find_share(s, rocl_team_number(r));
-    if (!h)
-        return rocl_team_bad_message(err);
-    rocl_error *why = rocl_error_new();
-    s->capture = 0;
-    s->stopped = false;
-    s->share = h;
-    const rocl_status st = h->status == ROCL_OK ? read_share(s, r, why) : h->status;
-    rocl_status told = ROCL_OK;
-    if (st != ROCL_OK && !s->stopped && !s->team->broken)
-        told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
-    if (s->team->broken)
-        told = end_lost_run(st, why, told, err);
-    else if (told == ROCL_OK)
-        told = send_end(s, h->trace, err);
-    s->share = NULL;
-    rocl_error_free(why);
-    return told;
-}
-
 /* ---- what all write ---- */
 
 static rocl_model_capture *find_own(void *ctx, uint64_t input, uint64_t nth, const char *guid,
                                     size_t len)
 {
-    return find_capture(((const server *)ctx)->share, input, nth, guid, len);
+    return find_capture(((const server *)ctx)->dealt, input, nth, guid, len);
 }
 
 /* The trace becomes rank 0's, as far as it is known here, and has rank 0's filter. */
 static rocl_status take_outline(server *s, rocl_team_reader *r, rocl_error *err)
 {
-    rocl_trace *t = s->share->trace;
+    rocl_trace *t = s->dealt->trace;
     bool *own;
     const uint8_t *flags = rocl_team_bytes(r, 2);
     if (!flags)
@@ -448,37 +372,56 @@ static rocl_status take_outline(server *s, rocl_team_reader *r, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_filter_new(&t->filter, t, err);
     if (st == ROCL_OK)
-        st = rocl_filter_take_state(t->filter, &r->p, r->end, err);
+        st = rocl_filter_take_state(t->filter, r, err);
     if (st == ROCL_OK)
         rocl_joint_set_request(t->joint, r->p, (size_t)(r->end - r->p));
     t->opt.notice = send_notice;
     return st;
 }
 
-static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
+/* A run: reads for rank 0, or writes. Rank 0 reports the failures of this rank; a status is
+ * returned only if rank 0 cannot be told. */
+static rocl_status serve_run(server *s, rocl_team_message type, rocl_team_reader *r,
+                             rocl_error *err)
 {
-    share *h = find_share(s, rocl_team_number(r));
-    if (!h || !s->write)
+    dealt *h = find_dealt(s, rocl_team_number(r));
+    const bool writes = type == ROCL_TEAM_WRITE;
+    if (!h || (writes && !s->write))
         return rocl_team_bad_message(err);
     rocl_error *why = rocl_error_new();
-    s->share = h;
     s->capture = 0;
-    rocl_status st = h->status == ROCL_OK ? take_outline(s, r, why) : h->status;
+    s->stopped = false;
+    s->dealt = h;
+    rocl_status st = h->status, told = ROCL_OK;
     if (st == ROCL_OK)
+        st = writes ? take_outline(s, r, why) : read_dealt(s, r, why);
+    if (st == ROCL_OK && writes)
         st = s->write(h->trace, s->write_ctx, why);
-    rocl_status told = ROCL_OK;
-    const bool stopped = h->trace->joint && rocl_joint_stopped(h->trace->joint);
+    const rocl_joint *joint = h->trace->joint;
+    const bool stopped =
+        writes ? joint && rocl_joint_stopped(joint) : s->stopped || s->team->broken;
     if (st > ROCL_PARTIAL && !stopped)
         told = send_error(s, st, h->status == ROCL_OK ? rocl_error_text(why) : h->why, err);
-    if (s->team->broken) {
-        told = end_lost_run(st, why, told, err);
+    if (s->team->broken && told == ROCL_OK) { /* it can no longer send or receive */
+        if (st > ROCL_PARTIAL)
+            rocl_error_copy(err, why);
+        told = st > ROCL_PARTIAL
+                   ? st
+                   : rocl_fail(err, ROCL_INTERNAL, "a rank of the team has lost the others");
     } else if (told == ROCL_OK) {
-        uint8_t space[ROCL_TEAM_SHORT];
-        rocl_buf b = rocl_team_short(space, ROCL_TEAM_END, 0);
+        uint8_t space[1 + ROCL_FAULTS * ROCL_VARINT_MAX];
+        rocl_buf b =
+            writes ? rocl_team_short(space, ROCL_TEAM_END, 0) : (rocl_buf)ROCL_BUF_IN(space);
+        if (!writes) {
+            rocl_buf_byte(&b, ROCL_TEAM_END);
+            for (int f = 0; f < ROCL_FAULTS; f++)
+                rocl_buf_varint(&b, h->trace->faults[f]);
+            rocl_team_put_bad_texts(&b, h->trace->strings);
+        }
         told = rocl_team_reply(s->team, &b, err);
     }
     rocl_joint_free(h->trace->joint);
-    s->share = NULL;
+    s->dealt = NULL;
     rocl_error_free(why);
     return told;
 }
@@ -486,34 +429,27 @@ static rocl_status serve_write(server *s, rocl_team_reader *r, rocl_error *err)
 static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
 {
     rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
-    share *h;
+    dealt *h;
     switch ((rocl_team_message)s->message.data[0]) {
     case ROCL_TEAM_OPEN:
-        return open_share(s, &r, err);
-    case ROCL_TEAM_READ: {
-        rocl_buf own = s->message; /* a stop is received while it is read */
-        s->message = (rocl_buf){0};
-        const rocl_status st = serve_read(s, &r, err);
-        rocl_buf_free(&own);
-        return st;
-    }
+        return open_dealt(s, &r, err);
+    case ROCL_TEAM_READ:
     case ROCL_TEAM_WRITE: {
-        rocl_buf own = s->message;
+        rocl_buf own = s->message; /* others are received meanwhile */
         s->message = (rocl_buf){0};
-        r = (rocl_team_reader){own.data + 1, own.data + own.len, false};
-        const rocl_status st = serve_write(s, &r, err);
+        const rocl_status st = serve_run(s, (rocl_team_message)own.data[0], &r, err);
         rocl_buf_free(&own);
         return st;
     }
     case ROCL_TEAM_KERNELS:
-        h = find_share(s, rocl_team_number(&r));
+        h = find_dealt(s, rocl_team_number(&r));
         return h ? rocl_send_kernels(s->team, h->trace, h->opened, h->opened_count, err)
                  : rocl_team_bad_message(err);
     case ROCL_TEAM_FIND:
         return rocl_nodes_serve_find(s->team, &r, err);
     case ROCL_TEAM_CLOSE:
-        if ((h = find_share(s, rocl_team_number(&r))))
-            free_share(h);
+        if ((h = find_dealt(s, rocl_team_number(&r))))
+            free_dealt(h);
         return ROCL_OK;
     case ROCL_TEAM_STOP: /* they crossed the end of the run */
     case ROCL_TEAM_ROOM:
@@ -547,9 +483,9 @@ rocl_status rocl_team_serve(rocl_team *team, const rocl_options *options, rocl_t
     }
     if (st != ROCL_OK)
         rocl_team_say_gone(team, st, rocl_error_text(err));
-    for (size_t i = 0; i < s.share_count; i++)
-        free_share(&s.shares[i]);
-    free(s.shares);
+    for (size_t i = 0; i < s.count; i++)
+        free_dealt(&s.all[i]);
+    free(s.all);
     rocl_buf_free(&s.message);
     return st;
 }

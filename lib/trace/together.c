@@ -3,8 +3,8 @@
  * Every writer runs as it would alone, in a thread of its own, but only one of them at a time: a
  * turn is handed to a writer, and comes back when it calls rocl_pipeline_run() or returns. When
  * each waits there with its sink, the trace is read once, with a sink that hands every batch to all
- * of them. Then each has a turn to finish. So writers need not know of each other, and share no
- * state that a run after the other would not share.
+ * of them. Then each has a turn to finish. So writers need not know of each other, and have no more
+ * state in common than when they run one after the other.
  *
  * What they finish goes into one set of outputs, and gets its names when all have succeeded. */
 #include <pthread.h>
@@ -150,8 +150,8 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 }
 
 /* Every sink may change its batch: all but the last get a copy. */
-static rocl_status share_batch(together *a, unsigned worker, rocl_batch *b, bool history,
-                               rocl_error *err)
+static rocl_status hand_on_batch(together *a, unsigned worker, rocl_batch *b, bool history,
+                                 rocl_error *err)
 {
     const size_t size = b->count * rocl_kind_size(b->kind);
     rocl_buf *copy = &a->copies[worker];
@@ -184,20 +184,20 @@ static rocl_status share_batch(together *a, unsigned worker, rocl_batch *b, bool
     return st;
 }
 
-static rocl_status share_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status hand_on_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    return share_batch(self, worker, b, false, err);
+    return hand_on_batch(self, worker, b, false, err);
 }
 
-static rocl_status share_history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
+static rocl_status hand_on_history(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
-    return share_batch(self, worker, b, true, err);
+    return hand_on_batch(self, worker, b, true, err);
 }
 
 /* Reads for all sinks that wait and are handed the same events. */
 static rocl_status read_for_group(together *a, rocl_error *err)
 {
-    rocl_sink sink = {.self = a, .events = share_events, .history = share_history};
+    rocl_sink sink = {.self = a, .events = hand_on_events, .history = hand_on_history};
     const rocl_sink *only = NULL;
     size_t members = 0;
     for (size_t i = 0; i < a->count; i++) {
