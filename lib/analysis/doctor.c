@@ -359,42 +359,6 @@ rocl_trust rocl_tables_trust(const rocl_tables *tables)
     return ROCL_TRUST_SOUND;
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-static rocl_status put_doctor(void *self, rocl_put *to, rocl_error *err)
-{
-    rocl_doctor *d = self;
-    rocl_status st = rocl_facts_match(&d->facts, err);
-    for (size_t i = 0; i < d->c.trace->capture_count && st == ROCL_OK; i++)
-        if (rocl_facts_has(&d->facts, i)) {
-            rocl_put_number(to, ROCL_DOCTOR_FACTS);
-            rocl_put_number(to, i);
-            rocl_facts_put(&d->facts, i, to);
-            st = rocl_put_piece(to, err);
-        }
-    return st == ROCL_OK ? rocl_put_noted(d, to, err) : st;
-}
-
-static rocl_status take_doctor(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    rocl_doctor *d = self;
-    rocl_status st = ROCL_OK;
-    (void)rank;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        if (rocl_take_number(from) == ROCL_DOCTOR_NOTED) {
-            st = rocl_take_noted(d, from, err);
-            continue;
-        }
-        const uint64_t capture = rocl_take_number(from);
-        if (capture >= d->c.trace->capture_count)
-            return rocl_team_bad_message(err);
-        rocl_facts_take(&d->facts, capture, from);
-    }
-    return st == ROCL_OK && from->r.bad ? rocl_team_bad_message(err) : st;
-}
-
-static const rocl_gather_def gather_doctor = {.put = put_doctor, .take = take_doctor};
-
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_doctor(void *self, rocl_error *err)
@@ -437,5 +401,4 @@ const rocl_collector_def rocl_doctor_collector = {
     .add_batch = add_doctor_batch,
     .finish = finish_doctor,
     .close = close_doctor,
-    .gather = &gather_doctor,
 };

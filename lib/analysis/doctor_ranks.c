@@ -85,40 +85,6 @@ rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b
     return st;
 }
 
-rocl_status rocl_put_noted(rocl_doctor *d, rocl_put *to, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 1; i < rocl_strings_count(d->noted) && st == ROCL_OK; i++) {
-        rocl_noted n;
-        memcpy(&n, rocl_strings_get(d->noted, i, NULL), sizeof n);
-        rocl_put_number(to, ROCL_DOCTOR_NOTED);
-        rocl_put_number(to, n.what);
-        rocl_put_number(to, n.of);
-        rocl_put_number(to, n.pid);
-        if (n.what == ROCL_NOTED_STEP)
-            rocl_put_text(to, n.value);
-        else
-            rocl_put_number(to, n.value);
-        st = rocl_put_piece(to, err);
-    }
-    return st;
-}
-
-rocl_status rocl_take_noted(rocl_doctor *d, rocl_taken *from, rocl_error *err)
-{
-    rocl_noted n = {0};
-    n.what = (uint32_t)rocl_take_number(from);
-    n.of = (uint32_t)rocl_take_number(from);
-    n.pid = (uint32_t)rocl_take_number(from);
-    const bool step = n.what == ROCL_NOTED_STEP;
-    n.value = step ? rocl_take_text(from) : (uint32_t)rocl_take_number(from);
-    if (step && (n.of >= d->facts.process_count || n.value == ROCL_NONE))
-        return rocl_team_bad_message(err);
-    return rocl_strings_put(d->noted, (const char *)&n, sizeof n) == ROCL_NONE
-               ? rocl_fail_memory(err)
-               : ROCL_OK;
-}
-
 /* ---- rules on ranks -------------------------------------------------------------------------- */
 
 /* The processes of one rank. */

@@ -333,51 +333,6 @@ rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err)
     return st;
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* The arrays of a capture, of the same size on all ranks. */
-enum { PARTS_OF_CAPTURE = 2 };
-
-typedef struct part {
-    void *bytes;
-    size_t size;
-} part;
-
-_Static_assert(sizeof(atomic_uchar) == 1, "bytes");
-
-static void parts_of_capture(rocl_facts *f, size_t i, part parts[PARTS_OF_CAPTURE])
-{
-    const rocl_capture *c = &f->c->trace->captures[i]->pub;
-    parts[0] = (part){&f->processes[f->first_process[i]], c->process_count * sizeof *f->processes};
-    parts[1] = (part){&f->counter_state[f->first_counter[i]], c->counter_count};
-}
-
-bool rocl_facts_has(const rocl_facts *f, size_t i)
-{
-    const rocl_capture *c = &f->c->trace->captures[i]->pub;
-    for (uint32_t k = 0; k < c->process_count; k++)
-        for (rocl_kind kind = 0; kind < ROCL_KINDS; kind++)
-            if (f->processes[f->first_process[i] + k].kinds[kind].count)
-                return true;
-    return false;
-}
-
-void rocl_facts_put(rocl_facts *f, size_t capture, rocl_put *to)
-{
-    part parts[PARTS_OF_CAPTURE];
-    parts_of_capture(f, capture, parts);
-    for (unsigned k = 0; k < PARTS_OF_CAPTURE; k++)
-        rocl_put_bytes(to, parts[k].bytes, parts[k].size);
-}
-
-void rocl_facts_take(rocl_facts *f, size_t capture, rocl_taken *from)
-{
-    part parts[PARTS_OF_CAPTURE];
-    parts_of_capture(f, capture, parts);
-    for (unsigned k = 0; k < PARTS_OF_CAPTURE; k++)
-        rocl_take_bytes(from, parts[k].bytes, parts[k].size);
-}
-
 /* ---- both ends ------------------------------------------------------------------------------- */
 
 rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err)
