@@ -96,16 +96,6 @@ static rocl_status make_pairs(pairs *p, const rocl_side *sides, rocl_error *err)
 
 /* ---- kernels that were renamed ---- */
 
-static void join_renamed(pair *gone, pair *added, unsigned likeness)
-{
-    gone->name_b = added->name;
-    gone->name_b_len = added->name_len;
-    gone->likeness = likeness / 100.0;
-    gone->other = added;
-    added->other = gone;
-    gone->of[B] = added->of[B];
-}
-
 static rocl_status match_renamed(pairs *p, const rocl_side *sides,
                                  const rocl_kernel_classes *classes, rocl_error *err)
 {
@@ -119,21 +109,17 @@ static rocl_status match_renamed(pairs *p, const rocl_side *sides,
         p->same[id] = partner && !rocl_side_name_of(&sides[A], id).count ? partner : id;
         if (!partner || p->same[id] != id)
             continue;
-        join_renamed(&p->all[id - 1], &p->all[partner - 1], renamed[id].likeness);
+        pair *gone = &p->all[id - 1], *added = &p->all[partner - 1];
+        gone->name_b = added->name;
+        gone->name_b_len = added->name_len;
+        gone->likeness = renamed[id].likeness / 100.0;
+        gone->other = added;
+        added->other = gone;
+        gone->of[B] = added->of[B];
         p->by_place += renamed[id].by_place;
     }
     free(renamed);
     return st;
-}
-
-/* Each of them is in the list once, under its name in A. */
-static void remove_second_names(pairs *p)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < p->count; i++)
-        if (!p->all[i].other || p->all[i].name_b)
-            p->all[n++] = p->all[i];
-    p->count = n;
 }
 
 /* ---- durations ---- */
@@ -233,13 +219,6 @@ static int compare_pairs(const void *a, const void *b)
     return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
 }
 
-static rocl_status read_side(rocl_side *s, const compared *of, rocl_sort_space *space,
-                             rocl_error *err)
-{
-    return of->trace ? rocl_side_read(s, of->trace, space, err)
-                     : rocl_side_read_baseline(s, of->baseline, err);
-}
-
 /* Goes over both. Free the pairs and the sides also after a failure. */
 static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of, rocl_error *err)
 {
@@ -257,7 +236,8 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
                                .bit = k,
                                .wants_steps = true,
                                .other = k == B ? &sides[A].steps : NULL};
-        st = read_side(&sides[k], &of[k], space, err);
+        st = of[k].trace ? rocl_side_read(&sides[k], of[k].trace, space, err)
+                         : rocl_side_read_baseline(&sides[k], of[k].baseline, err);
     }
     if (st == ROCL_OK)
         st = make_pairs(p, sides, err);
@@ -269,7 +249,12 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
         st = fill_pairs(p, sorter, aside, err);
     if (st == ROCL_OK && aside)
         st = fill_pairs(p, aside, NULL, err);
-    remove_second_names(p);
+    /* Kernels that were renamed are in the list once, under their name in A. */
+    size_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->all[i].other || p->all[i].name_b)
+            p->all[n++] = p->all[i];
+    p->count = n;
     for (size_t i = 0; i < p->count && st == ROCL_OK; i++) {
         pair *pr = &p->all[i];
         describe_pair(pr);
@@ -705,31 +690,6 @@ static void ignore_judgement(rocl_judgement *j, const pair *p)
                                      : "below 0.1 % of its domain";
 }
 
-static void judge_average(rocl_limits *l, const pair *p, bool small, double limit)
-{
-    const rocl_distribution *a = &p->of[A], *b = &p->of[B];
-    rocl_judgement j = judge_pair(p, "average", a->taken ? rocl_distribution_average(a) : 0,
-                                  b->taken ? rocl_distribution_average(b) : 0, limit);
-    const bool grew = j.verdict == ROCL_VERDICT_FAILED && p->status != ADDED;
-    if (small)
-        ignore_judgement(&j, p);
-    else if (grew && !p->significant) {
-        const bool open = p->test.least >= LEVEL;
-        j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
-        j.reason = open ? "too few calls" : "not significant";
-    }
-    rocl_limits_add(l, &j);
-}
-
-static void judge_total(rocl_limits *l, const pair *p, bool small, double limit)
-{
-    rocl_judgement j =
-        judge_pair(p, "total", (double)p->of[A].total, (double)p->of[B].total, limit);
-    if (small)
-        ignore_judgement(&j, p);
-    rocl_limits_add(l, &j);
-}
-
 static void judge_domain(rocl_limits *l, const char *domain, const int64_t total[SIDES], bool small,
                          double limit)
 {
@@ -756,10 +716,28 @@ static void put_limits(const rocl_gate *g, const pairs *p, rocl_tables *out,
     for (size_t i = 0; i < p->count; i++) {
         const pair *pr = &p->all[i];
         const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
-        if (isfinite(g->average))
-            judge_average(&limits, pr, small, g->average);
-        if (isfinite(g->total) && g->totals)
-            judge_total(&limits, pr, small, g->total);
+        if (isfinite(g->average)) {
+            const rocl_distribution *a = &pr->of[A], *b = &pr->of[B];
+            rocl_judgement j =
+                judge_pair(pr, "average", a->taken ? rocl_distribution_average(a) : 0,
+                           b->taken ? rocl_distribution_average(b) : 0, g->average);
+            const bool grew = j.verdict == ROCL_VERDICT_FAILED && pr->status != ADDED;
+            if (small)
+                ignore_judgement(&j, pr);
+            else if (grew && !pr->significant) {
+                const bool open = pr->test.least >= LEVEL;
+                j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
+                j.reason = open ? "too few calls" : "not significant";
+            }
+            rocl_limits_add(&limits, &j);
+        }
+        if (isfinite(g->total) && g->totals) {
+            rocl_judgement j =
+                judge_pair(pr, "total", (double)pr->of[A].total, (double)pr->of[B].total, g->total);
+            if (small)
+                ignore_judgement(&j, pr);
+            rocl_limits_add(&limits, &j);
+        }
     }
     for (unsigned d = 0; d < ROCL_DOMAINS && g->totals; d++)
         if (totals[d][A] || totals[d][B])
@@ -770,8 +748,11 @@ static void put_limits(const rocl_gate *g, const pairs *p, rocl_tables *out,
     rocl_limits_put(&limits, out, c);
 }
 
-static void check_names(rocl_gate *g, rocl_tables *out, const pairs *p, int64_t (*totals)[SIDES])
+static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
 {
+    int64_t totals[ROCL_DOMAINS][SIDES], all[SIDES];
+    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
+    sum_domains(p, totals, all);
     rule average[] = {{&g->grown, .limit = g->average}, {&g->not_judged, .limit = g->average}};
     rule total = {&g->total_names, .limit = g->total};
     for (size_t i = 0; i < p->count; i++) {
@@ -799,14 +780,6 @@ static void check_names(rocl_gate *g, rocl_tables *out, const pairs *p, int64_t 
         if (r->worst)
             r->growth->name = rocl_tables_text(out, r->worst->name, r->worst->name_len);
     }
-}
-
-static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
-{
-    int64_t totals[ROCL_DOMAINS][SIDES], all[SIDES];
-    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
-    sum_domains(p, totals, all);
-    check_names(g, out, p, totals);
     /* Names that are small each can grow together. */
     rule domains = {&g->total_domains, .limit = g->total};
     for (unsigned d = 0; d < ROCL_DOMAINS; d++)
@@ -817,19 +790,6 @@ static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
-
-/* The steps, and the kernels of one of them, if there are any kernels at all. */
-static rocl_status put_order(const pairs *p, const rocl_side *sides, rocl_tables *out,
-                             const rocl_collector *c, rocl_error *err)
-{
-    const rocl_side_steps *a = &sides[A].steps, *b = &sides[B].steps;
-    bool kernels = false;
-    for (size_t i = 0; i < p->count && !kernels; i++)
-        kernels = p->all[i].domain == ROCL_DOMAIN_KERNELS;
-    rocl_status st = rocl_compare_steps_put(a, b, out, c, err);
-    return st == ROCL_OK && kernels ? rocl_compare_sequence_put(a, b, p->keys, p->same, out, c, err)
-                                    : st;
-}
 
 static rocl_status put_tables(const pairs *p, const rocl_side *sides, rocl_tables *out,
                               const rocl_collector *c, rocl_error *err)
@@ -845,7 +805,14 @@ static rocl_status put_tables(const pairs *p, const rocl_side *sides, rocl_table
     if (!o->comparability)
         return ROCL_OK;
     put_classes(p, c->trace->classes, out, c);
-    return put_order(p, sides, out, c, err);
+    /* The steps, and the kernels of one of them, if there are any kernels at all. */
+    const rocl_side_steps *a = &sides[A].steps, *b = &sides[B].steps;
+    bool kernels = false;
+    for (size_t i = 0; i < p->count && !kernels; i++)
+        kernels = p->all[i].domain == ROCL_DOMAIN_KERNELS;
+    rocl_status st = rocl_compare_steps_put(a, b, out, c, err);
+    return st == ROCL_OK && kernels ? rocl_compare_sequence_put(a, b, p->keys, p->same, out, c, err)
+                                    : st;
 }
 
 static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_options *o,

@@ -295,19 +295,6 @@ static void add_row(void *into, const void *from)
     sum->kernel_change = rocl_narrow((rocl_i128)sum->kernel_change + row->kernel_change);
 }
 
-static void put_note(const rocl_report_rows *r, const step_pairs *p)
-{
-    const rocl_side_steps *a = p->side[A];
-    char marker[200], number[48] = "", order[48] = "";
-    r->out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
-    if (p->by_number)
-        snprintf(number, sizeof number, ", %zu aligned by number", p->by_number);
-    if (p->by_order)
-        snprintf(order, sizeof order, ", %zu aligned by order", p->by_order);
-    rocl_set_note(r, "\"%s\": %zu step%s of A and %zu of B%s%s", marker, a->step_count,
-                  a->step_count == 1 ? "" : "s", p->side[B]->step_count, number, order);
-}
-
 rocl_status rocl_compare_steps_put(const rocl_side_steps *a, const rocl_side_steps *b,
                                    rocl_tables *out, const rocl_collector *c, rocl_error *err)
 {
@@ -320,7 +307,14 @@ rocl_status rocl_compare_steps_put(const rocl_side_steps *a, const rocl_side_ste
         for (size_t i = 0; i < p.count; i++)
             rows[i] = describe_pair(&p, &p.all[i]);
         const rocl_report_rows r = rocl_begin_table(c, out, &rocl_compare_steps_table, 0);
-        put_note(&r, &p);
+        char marker[200], number[48] = "", order[48] = "";
+        r.out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
+        if (p.by_number)
+            snprintf(number, sizeof number, ", %zu aligned by number", p.by_number);
+        if (p.by_order)
+            snprintf(order, sizeof order, ", %zu aligned by order", p.by_order);
+        rocl_set_note(&r, "\"%s\": %zu step%s of A and %zu of B%s%s", marker, a->step_count,
+                      a->step_count == 1 ? "" : "s", b->step_count, number, order);
         rocl_add_top_rows(&r, rows, p.count, sizeof *rows, add_row);
     }
     good = rows;

@@ -101,20 +101,6 @@ static int compare_ranks(const void *a, const void *b)
     return rocl_number_order(((const rank_facts *)a)->number, ((const rank_facts *)b)->number);
 }
 
-static void count_noted(const rocl_doctor *d, rank_facts *all, size_t n)
-{
-    for (uint32_t i = 1; i < rocl_strings_count(d->noted); i++) {
-        rocl_noted one;
-        memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
-        if (one.what == ROCL_NOTED_STEP)
-            continue;
-        rank_facts *r =
-            bsearch(&(rank_facts){.number = (int32_t)one.of}, all, n, sizeof *all, compare_ranks);
-        if (r)
-            ++*(one.what == ROCL_NOTED_GPU ? &r->gpus : &r->streams);
-    }
-}
-
 /* NULL: memory is out. */
 static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
 {
@@ -152,8 +138,18 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
         to->markers += all[i].markers;
         to->length = all[i].length > to->length ? all[i].length : to->length;
     }
-    if (all)
-        count_noted(d, all, kept);
+    if (all) {
+        for (uint32_t i = 1; i < rocl_strings_count(d->noted); i++) {
+            rocl_noted one;
+            memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
+            if (one.what == ROCL_NOTED_STEP)
+                continue;
+            rank_facts *r = bsearch(&(rank_facts){.number = (int32_t)one.of}, all, kept,
+                                    sizeof *all, compare_ranks);
+            if (r)
+                ++*(one.what == ROCL_NOTED_GPU ? &r->gpus : &r->streams);
+        }
+    }
     *count = kept;
     return all;
 }

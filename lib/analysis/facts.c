@@ -86,11 +86,6 @@ typedef struct batch_facts {
     rocl_sighting zero, longest;
 } batch_facts;
 
-static rocl_event_ref event_ref(const rocl_batch *b, const rocl_event *e)
-{
-    return (rocl_event_ref){b->capture->index + 1, rocl_row_word(e->id, b->kind)};
-}
-
 /* Of equal events the first in the trace, whichever worker saw it. */
 static bool precedes_event(const rocl_event_ref *a, const rocl_event_ref *b)
 {
@@ -140,28 +135,6 @@ static rocl_status add_link(rocl_facts *f, unsigned worker, const rocl_batch *b,
     return rocl_add_numbers(f->links, worker, key, &number, 1, err);
 }
 
-static void note_kernel(const rocl_batch *b, size_t i, batch_facts *to)
-{
-    const rocl_dispatch *d = &b->dispatches[i];
-    const int64_t ns = d->e.end - d->e.start;
-    const rocl_sighting one = {1, ns, event_ref(b, &d->e)};
-    to->finer_than_us |= d->e.start % 1000 || ns % 1000;
-    join_sighting(&to->longest, &one);
-    if (!ns)
-        join_sighting(&to->zero, &one);
-}
-
-static void note_counter(rocl_facts *f, const rocl_batch *b, size_t i)
-{
-    const rocl_counter_value *v = &b->counters[i];
-    if (v->counter >= b->capture->counter_count)
-        return;
-    atomic_uchar *state = &f->counter_state[f->first_counter[b->capture->index] + v->counter];
-    const unsigned char bits = ROCL_COUNTER_SEEN | (v->value != 0 ? ROCL_COUNTER_COUNTED : 0);
-    if ((atomic_load_explicit(state, memory_order_relaxed) & bits) != bits)
-        atomic_fetch_or_explicit(state, bits, memory_order_relaxed);
-}
-
 static rocl_status note_call(rocl_facts *f, unsigned worker, const rocl_batch *b, size_t i,
                              batch_facts *to, rocl_error *err)
 {
@@ -190,12 +163,27 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
         }
         rocl_extent_add(&facts.all, e->start, e->end);
         if (b->kind == ROCL_DISPATCH) {
-            note_kernel(b, i, &facts);
+            const rocl_dispatch *d = &b->dispatches[i];
+            const int64_t ns = d->e.end - d->e.start;
+            const rocl_sighting one = {
+                1, ns, ((rocl_event_ref){b->capture->index + 1, rocl_row_word(d->e.id, b->kind)})};
+            facts.finer_than_us |= d->e.start % 1000 || ns % 1000;
+            join_sighting(&facts.longest, &one);
+            if (!ns)
+                join_sighting(&facts.zero, &one);
             st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
         } else if (b->kind == ROCL_COPY && e->stack_id) {
             st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
         } else if (b->kind == ROCL_COUNTER) {
-            note_counter(f, b, i);
+            const rocl_counter_value *v = &b->counters[i];
+            if (v->counter >= b->capture->counter_count)
+                continue;
+            atomic_uchar *state =
+                &f->counter_state[f->first_counter[b->capture->index] + v->counter];
+            const unsigned char bits =
+                ROCL_COUNTER_SEEN | (v->value != 0 ? ROCL_COUNTER_COUNTED : 0);
+            if ((atomic_load_explicit(state, memory_order_relaxed) & bits) != bits)
+                atomic_fetch_or_explicit(state, bits, memory_order_relaxed);
         } else if (b->kind == ROCL_REGION) {
             st = note_call(f, worker, b, i, &facts, err);
         } else if ((b->kind == ROCL_MARKER || b->kind == ROCL_INSTANT) && e->stack_id) {

@@ -286,13 +286,6 @@ static rocl_status measure_steps(rocl_step_reader *r, size_t first, rocl_error *
     return st;
 }
 
-/* The lanes of the chosen step are those of its process. */
-static void set_process_of_lanes(rocl_side_steps *to)
-{
-    for (size_t i = 0; i < to->lane_count; i++)
-        to->lanes[i].process = to->steps[to->chosen].process;
-}
-
 static rocl_status read_steps(rocl_step_reader *r, size_t series, const rocl_side_steps *a,
                               rocl_error *err)
 {
@@ -312,7 +305,9 @@ static rocl_status read_steps(rocl_step_reader *r, size_t series, const rocl_sid
         st = choose_step(r, of->first, process, err);
     if (st == ROCL_OK)
         st = measure_steps(r, of->first, err);
-    set_process_of_lanes(to);
+    /* The lanes of the chosen step are those of its process. */
+    for (size_t i = 0; i < to->lane_count; i++)
+        to->lanes[i].process = to->steps[to->chosen].process;
     return st;
 }
 

@@ -70,21 +70,6 @@ static double constant_named(const rocl_derive_program *p, const char *name)
     return symbol < p->symbols ? p->constant[symbol] : NAN;
 }
 
-static void add_agent_constants(rocl_derive_program *p)
-{
-    for (size_t i = 0; i < sizeof agent_constants / sizeof *agent_constants; i++) {
-        const char *name = agent_constants[i].name;
-        uint32_t symbol = rocl_derive_symbol(p->d, name, strlen(name));
-        double v = constant_named(p, agent_constants[i].above);
-        if (agent_constants[i].below)
-            v /= constant_named(p, agent_constants[i].below);
-        if (!isfinite(v))
-            v = constant_named(p, agent_constants[i].instead);
-        if (symbol < p->symbols && isnan(p->constant[symbol]) && isfinite(v))
-            p->constant[symbol] = v;
-    }
-}
-
 /* A GPU with one XCC has one of each of these blocks. GPUs of other architectures than these have
  * one XCC. */
 static void find_single_blocks(rocl_derive_program *p, const char *arch)
@@ -262,7 +247,17 @@ rocl_status rocl_derive_program_new(rocl_derive_program **to, rocl_derive *d, co
     for (size_t i = 0; i < count; i++)
         if (constants[i].symbol < p->symbols)
             p->constant[constants[i].symbol] = constants[i].value;
-    add_agent_constants(p);
+    for (size_t i = 0; i < sizeof agent_constants / sizeof *agent_constants; i++) {
+        const char *name = agent_constants[i].name;
+        uint32_t symbol = rocl_derive_symbol(p->d, name, strlen(name));
+        double v = constant_named(p, agent_constants[i].above);
+        if (agent_constants[i].below)
+            v /= constant_named(p, agent_constants[i].below);
+        if (!isfinite(v))
+            v = constant_named(p, agent_constants[i].instead);
+        if (symbol < p->symbols && isnan(p->constant[symbol]) && isfinite(v))
+            p->constant[symbol] = v;
+    }
     find_single_blocks(p, arch);
     return collect_metrics(p, err);
 }

@@ -48,11 +48,6 @@ static void skip_spaces(xml *x)
         x->at++;
 }
 
-static void skip_line(xml *x)
-{
-    x->at += rocl_view_until(rocl_view_between(x->at, x->end), '\n').n;
-}
-
 /* ---- lines with # ---------------------------------------------------------------------------- */
 
 static rocl_status read_include(xml *x, rocl_view name)
@@ -88,7 +83,7 @@ static rocl_status read_hash(xml *x)
 {
     static const char word[] = "#include";
     const char *from = x->at;
-    skip_line(x);
+    x->at += rocl_view_until(rocl_view_between(x->at, x->end), '\n').n;
     rocl_view line = rocl_view_between(from, x->at);
     if (line.n < sizeof word || memcmp(line.p, word, sizeof word - 1) ||
         !is_space(line.p[sizeof word - 1]))

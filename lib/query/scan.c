@@ -37,14 +37,6 @@ struct rocl_scanner {
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static double cell_number(rocl_cell_type type, int64_t cell)
-{
-    double v = (double)cell;
-    if (type == ROCL_CELL_REAL)
-        memcpy(&v, &cell, sizeof v);
-    return v;
-}
-
 void rocl_cell_set_release(rocl_cell_set *set)
 {
     if (set && atomic_fetch_sub(&set->references, 1) == 1)
@@ -114,7 +106,10 @@ static void test_numbers(const rocl_test *t, rocl_cell_type type, const int64_t 
         if (t->op == ROCL_TEST_IN) {
             passes = set_has(t->set, c);
         } else if (t->real) {
-            const double v = cell_number(type, c);
+            double number = (double)c;
+            if (type == ROCL_CELL_REAL)
+                memcpy(&number, &c, sizeof number);
+            const double v = number;
             passes = passes_test(t->op, (v > t->number) - (v < t->number));
         } else {
             passes = passes_test(t->op, (c > t->cell) - (c < t->cell));
@@ -451,21 +446,6 @@ static rocl_status finish_active(rocl_scanner *r, rocl_error *err)
     return st; /* a failure of the pipeline is met by its own cursor */
 }
 
-static void free_orders(rocl_scan *s)
-{
-    for (size_t i = 0; i < s->order_count; i++)
-        free(s->orders[i].rows);
-    for (size_t i = 0; i < s->index_count; i++) {
-        free(s->indexes[i]->heads);
-        free(s->indexes[i]->next);
-        free(s->indexes[i]);
-    }
-    free(s->orders);
-    free(s->indexes);
-    free(s->depths);
-    free(s->parents);
-}
-
 static void free_scan(rocl_scan *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -479,7 +459,17 @@ static void free_scan(rocl_scan *s)
         munmap(s->maps[i], SPILL_BYTES);
     if (s->spill_fd >= 0)
         close(s->spill_fd);
-    free_orders(s);
+    for (size_t i = 0; i < s->order_count; i++)
+        free(s->orders[i].rows);
+    for (size_t i = 0; i < s->index_count; i++) {
+        free(s->indexes[i]->heads);
+        free(s->indexes[i]->next);
+        free(s->indexes[i]);
+    }
+    free(s->orders);
+    free(s->indexes);
+    free(s->depths);
+    free(s->parents);
     for (unsigned i = 0; i < s->spec.test_count; i++)
         rocl_cell_set_release(s->spec.tests[i].set);
     pthread_mutex_destroy(&s->lock);
@@ -493,11 +483,12 @@ static void free_scan(rocl_scan *s)
     free(s);
 }
 
-static bool same_tests(const rocl_scan_spec *a, const rocl_scan_spec *b)
+bool rocl_scan_is_of(const rocl_scan *s, const rocl_scan_spec *spec)
 {
-    bool same = a->test_count == b->test_count;
-    for (unsigned i = 0; i < a->test_count && same; i++) {
-        const rocl_test *x = &a->tests[i], *y = &b->tests[i];
+    bool same = s->spec.table == spec->table && !(spec->columns & ~s->columns) &&
+                s->spec.test_count == spec->test_count;
+    for (unsigned i = 0; i < spec->test_count && same; i++) {
+        const rocl_test *x = &s->spec.tests[i], *y = &spec->tests[i];
         same = x->column == y->column && x->op == y->op && x->real == y->real &&
                (x->op == ROCL_TEST_IN
                     ? x->set->count == y->set->count &&
@@ -506,12 +497,6 @@ static bool same_tests(const rocl_scan_spec *a, const rocl_scan_spec *b)
                           : x->cell == y->cell);
     }
     return same;
-}
-
-bool rocl_scan_is_of(const rocl_scan *s, const rocl_scan_spec *spec)
-{
-    return s->spec.table == spec->table && !(spec->columns & ~s->columns) &&
-           same_tests(&s->spec, spec);
 }
 
 static rocl_scan *find_kept(rocl_scanner *r, const rocl_scan_spec *spec)
