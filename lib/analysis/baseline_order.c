@@ -222,21 +222,6 @@ static void read_marker(order_reader *r, const rocl_json_token *v, bool hex)
     r->to->marker_len = n;
 }
 
-static void read_number(order_reader *r, const rocl_json_token *v, uint64_t *to)
-{
-    if (v->kind != ROCL_JSON_NUMBER || !rocl_json_uint(v->text, to) || *to > INT64_MAX)
-        r->wrong = "a number of the order is not valid";
-}
-
-static void read_lack(order_reader *r, const rocl_json_token *v)
-{
-    size_t i = 0;
-    while (i < LACKS && (!lacks[i] || v->kind != ROCL_JSON_STRING ||
-                         v->text.n != strlen(lacks[i]) || memcmp(v->text.p, lacks[i], v->text.n)))
-        i++;
-    r->to->lack = i < LACKS ? (rocl_side_lack)i : ROCL_LACKS_MEMBERS;
-}
-
 /* Else changes would not sum to the whole, and steps would have no process. */
 static bool adds_up(const rocl_side_steps *s)
 {
@@ -281,10 +266,17 @@ static void read_members(order_reader *r)
             read_kernels(r);
             break;
         case LACK:
-            read_lack(r, &v);
+            size_t i = 0;
+            while (i < LACKS &&
+                   (!lacks[i] || v.kind != ROCL_JSON_STRING || v.text.n != strlen(lacks[i]) ||
+                    memcmp(v.text.p, lacks[i], v.text.n)))
+                i++;
+            r->to->lack = i < LACKS ? (rocl_side_lack)i : ROCL_LACKS_MEMBERS;
             break;
         default:
-            read_number(r, &v, &number);
+            if (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &number) ||
+                number > INT64_MAX)
+                r->wrong = "a number of the order is not valid";
             if (key == CHOSEN)
                 r->to->chosen = (size_t)number;
             else if (key == LEFT_OUT)

@@ -609,13 +609,6 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
 
 /* ---- the rules that may fail ----------------------------------------------------------------- */
 
-/* A rule, and the pair that costs the most of those that break it; NULL: it is not about a name. */
-typedef struct rule {
-    rocl_growth *growth;
-    double limit, cost;
-    const pair *worst;
-} rule;
-
 /* In percent; infinite from nothing. */
 static double growth_of(double before, double after)
 {
@@ -624,37 +617,78 @@ static double growth_of(double before, double after)
     return before > 0 ? 100 * (after - before) / before : INFINITY;
 }
 
-static void check_rule(rule *r, double percent, double cost, bool added, const pair *p,
-                       const char *domain)
+static bool is_small(int64_t total, int64_t whole)
 {
-    rocl_growth *g = r->growth;
-    if (!(percent > r->limit) || (g->count++ && cost <= r->cost))
-        return;
-    r->cost = cost;
-    r->worst = p;
-    g->percent = percent;
-    g->added = added;
-    g->domain = domain;
+    return total <= 0 || (double)total < SMALL * (double)whole;
 }
 
-static void check_total(rule *r, const int64_t total[SIDES], bool added, const pair *p,
-                        const char *domain)
+static rocl_judgement judge_pair(const pair *p, const char *rule, double before, double after,
+                                 bool small, double limit)
 {
-    double before = (double)total[A], after = (double)total[B];
-    check_rule(r, growth_of(before, after), after - before, added, p, domain);
+    const bool added = p->status == ADDED;
+    rocl_judgement j = {.rule = rule,
+                        .domain = rocl_domain_name(p->domain),
+                        .name = p->name,
+                        .len = p->name_len,
+                        .before = before,
+                        .after = after,
+                        .percent = added ? INFINITY : growth_of(before, after),
+                        .limit = limit,
+                        .cost = after - before,
+                        .added = added,
+                        .reason = added ? "it is new" : NULL};
+    j.verdict = j.percent > limit ? ROCL_VERDICT_FAILED : ROCL_VERDICT_PASSED;
+    if (small) {
+        j.verdict = ROCL_VERDICT_IGNORED;
+        j.reason = p->status == REMOVED ? "it is not in B"
+                   : p->further_step    ? "a step, of which A has others"
+                                        : "below 0.1 % of its domain";
+    }
+    return j;
 }
 
-static bool is_small(int64_t part, int64_t whole)
+static rocl_judgement judge_average(const pair *p, bool small, double limit)
 {
-    return part <= 0 || (double)part < SMALL * (double)whole;
+    const rocl_distribution *a = &p->of[A], *b = &p->of[B];
+    rocl_judgement j = judge_pair(p, "average", a->taken ? rocl_distribution_average(a) : 0,
+                                  b->taken ? rocl_distribution_average(b) : 0, small, limit);
+    j.cost = j.added ? (double)b->total : (j.after - j.before) * (double)b->taken;
+    if (j.verdict == ROCL_VERDICT_FAILED && !j.added && !p->significant) {
+        /* Where the largest difference there can be of so few calls is not significant, nothing can
+         * be said of the average. */
+        const bool open = p->test.least >= LEVEL;
+        j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
+        j.reason = open ? "too few calls" : "not significant";
+    }
+    return j;
 }
 
-/* ---- the same for each name, as a table ---- */
-
-static void sum_domains(const pairs *p, int64_t totals[ROCL_DOMAINS][SIDES], int64_t all[SIDES])
+/* Names that are small each can grow together. domain NULL: all of them. */
+static rocl_judgement judge_domain(const char *domain, const int64_t total[SIDES], bool small,
+                                   double limit)
 {
-    memset(totals, 0, ROCL_DOMAINS * sizeof *totals);
-    memset(all, 0, SIDES * sizeof *all);
+    const double before = (double)total[A], after = (double)total[B];
+    const double percent = growth_of(before, after);
+    return (rocl_judgement){.rule = "total",
+                            .domain = domain,
+                            .before = before,
+                            .after = after,
+                            .percent = percent,
+                            .limit = limit,
+                            .cost = after - before,
+                            .added = total[A] <= 0,
+                            .verdict = small             ? ROCL_VERDICT_IGNORED
+                                       : percent > limit ? ROCL_VERDICT_FAILED
+                                                         : ROCL_VERDICT_PASSED,
+                            .reason = small ? "below 0.1 % of all domains" : NULL};
+}
+
+static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const rocl_collector *c)
+{
+    rocl_limits limits = {0};
+    int64_t totals[ROCL_DOMAINS][SIDES] = {{0}}, all[SIDES] = {0};
+    double worst[5] = {0};
+    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
     for (size_t i = 0; i < p->count; i++)
         for (unsigned k = A; k <= B; k++) {
             int64_t *total = &totals[p->all[i].domain][k];
@@ -663,130 +697,40 @@ static void sum_domains(const pairs *p, int64_t totals[ROCL_DOMAINS][SIDES], int
     for (unsigned d = 0; d < ROCL_DOMAINS; d++)
         for (unsigned k = A; k <= B; k++)
             all[k] = rocl_add_saturated(all[k], totals[d][k]);
-}
-
-static rocl_judgement judge_pair(const pair *p, const char *of, double before, double after,
-                                 double limit)
-{
-    const bool added = p->status == ADDED;
-    const double percent = added ? INFINITY : growth_of(before, after);
-    return (rocl_judgement){.rule = of,
-                            .domain = rocl_domain_name(p->domain),
-                            .name = p->name,
-                            .len = p->name_len,
-                            .before = before,
-                            .after = after,
-                            .percent = percent,
-                            .limit = limit,
-                            .verdict = percent > limit ? ROCL_VERDICT_FAILED : ROCL_VERDICT_PASSED,
-                            .reason = added ? "it is new" : NULL};
-}
-
-static void ignore_judgement(rocl_judgement *j, const pair *p)
-{
-    j->verdict = ROCL_VERDICT_IGNORED;
-    j->reason = p->status == REMOVED ? "it is not in B"
-                : p->further_step    ? "a step, of which A has others"
-                                     : "below 0.1 % of its domain";
-}
-
-static void judge_domain(rocl_limits *l, const char *domain, const int64_t total[SIDES], bool small,
-                         double limit)
-{
-    const double percent = growth_of((double)total[A], (double)total[B]);
-    const bool failed = percent > limit && !small;
-    rocl_limits_add(l, &(rocl_judgement){.rule = "total",
-                                         .domain = domain,
-                                         .before = (double)total[A],
-                                         .after = (double)total[B],
-                                         .percent = percent,
-                                         .limit = limit,
-                                         .verdict = small    ? ROCL_VERDICT_IGNORED
-                                                    : failed ? ROCL_VERDICT_FAILED
-                                                             : ROCL_VERDICT_PASSED,
-                                         .reason = small ? "below 0.1 % of all domains" : NULL});
-}
-
-static void put_limits(const rocl_gate *g, const pairs *p, rocl_tables *out,
-                       const rocl_collector *c)
-{
-    rocl_limits limits = {0};
-    int64_t totals[ROCL_DOMAINS][SIDES], all[SIDES];
-    sum_domains(p, totals, all);
     for (size_t i = 0; i < p->count; i++) {
         const pair *pr = &p->all[i];
         const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
-        if (isfinite(g->average)) {
-            const rocl_distribution *a = &pr->of[A], *b = &pr->of[B];
-            rocl_judgement j =
-                judge_pair(pr, "average", a->taken ? rocl_distribution_average(a) : 0,
-                           b->taken ? rocl_distribution_average(b) : 0, g->average);
-            const bool grew = j.verdict == ROCL_VERDICT_FAILED && pr->status != ADDED;
-            if (small)
-                ignore_judgement(&j, pr);
-            else if (grew && !pr->significant) {
-                const bool open = pr->test.least >= LEVEL;
-                j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
-                j.reason = open ? "too few calls" : "not significant";
-            }
+        rocl_judgement j = judge_average(pr, small, g->average);
+        if (j.verdict == ROCL_VERDICT_NOT_TESTED)
+            rocl_count_growth(&g->not_judged, &j, &worst[0], out);
+        else if (j.verdict == ROCL_VERDICT_FAILED)
+            rocl_count_growth(&g->grown, &j, &worst[1], out);
+        if (isfinite(g->average))
             rocl_limits_add(&limits, &j);
-        }
-        if (isfinite(g->total) && g->totals) {
-            rocl_judgement j =
-                judge_pair(pr, "total", (double)pr->of[A].total, (double)pr->of[B].total, g->total);
-            if (small)
-                ignore_judgement(&j, pr);
+        j = judge_pair(pr, "total", (double)pr->of[A].total, (double)pr->of[B].total, small,
+                       g->total);
+        if (j.verdict == ROCL_VERDICT_FAILED)
+            rocl_count_growth(&g->total_names, &j, &worst[2], out);
+        if (isfinite(g->total) && g->totals)
             rocl_limits_add(&limits, &j);
-        }
     }
-    for (unsigned d = 0; d < ROCL_DOMAINS && g->totals; d++)
-        if (totals[d][A] || totals[d][B])
-            judge_domain(&limits, rocl_domain_name((rocl_domain)d), totals[d],
-                         is_small(totals[d][B], all[B]), g->total);
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
+        const rocl_judgement j = judge_domain(rocl_domain_name((rocl_domain)d), totals[d],
+                                              is_small(totals[d][B], all[B]), g->total);
+        if (j.verdict == ROCL_VERDICT_FAILED)
+            rocl_count_growth(&g->total_domains, &j, &worst[3], out);
+        if (g->totals && (totals[d][A] || totals[d][B]))
+            rocl_limits_add(&limits, &j);
+    }
+    const rocl_judgement j = judge_domain(NULL, all, false, g->total);
+    if (j.verdict == ROCL_VERDICT_FAILED)
+        rocl_count_growth(&g->total_trace, &j, &worst[4], out);
     if (g->totals)
-        judge_domain(&limits, NULL, all, false, g->total);
-    rocl_limits_put(&limits, out, c);
-}
-
-static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
-{
-    int64_t totals[ROCL_DOMAINS][SIDES], all[SIDES];
-    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
-    sum_domains(p, totals, all);
-    rule average[] = {{&g->grown, .limit = g->average}, {&g->not_judged, .limit = g->average}};
-    rule total = {&g->total_names, .limit = g->total};
-    for (size_t i = 0; i < p->count; i++) {
-        const pair *pr = &p->all[i];
-        const rocl_distribution *a = &pr->of[A], *b = &pr->of[B];
-        const char *domain = rocl_domain_name(pr->domain);
-        const bool added = pr->status == ADDED;
-        if (pr->further_step || is_small(b->total, totals[pr->domain][B]))
-            continue;
-        /* Where the largest difference there can be of so few calls is not significant, nothing can
-         * be said of the average. */
-        if (added || pr->significant || pr->test.least >= LEVEL) {
-            double percent = added ? INFINITY : 0, cost = added ? (double)b->total : 0;
-            if (!added) {
-                double before = rocl_distribution_average(a), after = rocl_distribution_average(b);
-                percent = growth_of(before, after);
-                cost = (after - before) * (double)b->taken;
-            }
-            check_rule(&average[!added && !pr->significant], percent, cost, added, pr, domain);
-        }
-        check_total(&total, (const int64_t[]){a->total, b->total}, added, pr, domain);
-    }
-    for (size_t i = 0; i < 3; i++) {
-        const rule *r = i < 2 ? &average[i] : &total;
-        if (r->worst)
-            r->growth->name = rocl_tables_text(out, r->worst->name, r->worst->name_len);
-    }
-    /* Names that are small each can grow together. */
-    rule domains = {&g->total_domains, .limit = g->total};
-    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
-        if (!is_small(totals[d][B], all[B]))
-            check_total(&domains, totals[d], totals[d][A] <= 0, NULL,
-                        rocl_domain_name((rocl_domain)d));
-    check_total(&(rule){&g->total_trace, .limit = g->total}, all, all[A] <= 0, NULL, NULL);
+        rocl_limits_add(&limits, &j);
+    if (c->options->comparability && (isfinite(g->average) || g->totals))
+        rocl_limits_put(&limits, out, c);
+    else
+        free(limits.all);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -829,9 +773,7 @@ static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_opti
     if (st == ROCL_OK)
         st = put_tables(&p, sides, out, &c, err);
     if (st == ROCL_OK && gate)
-        check_gate(gate, out, &p);
-    if (st == ROCL_OK && gate && o->comparability && (isfinite(gate->average) || gate->totals))
-        put_limits(gate, &p, out, &c);
+        check_gate(gate, &p, out, &c);
     free(p.all);
     free(p.same);
     rocl_strings_free(p.keys);

@@ -428,6 +428,8 @@ static rocl_judgement judge_row(const run_rows *rows, const run_row *row, const 
                         .before = before,
                         .after = after,
                         .limit = limit,
+                        .cost = after - before,
+                        .added = added,
                         .verdict = ROCL_VERDICT_PASSED};
     j.percent = after <= before ? 0 : before > 0 ? 100 * (after - before) / before : INFINITY;
     const bool further_step = is_further_step(rows, row);
@@ -445,21 +447,6 @@ static rocl_judgement judge_row(const run_rows *rows, const run_row *row, const 
     return j;
 }
 
-static void count_growth(rocl_growth *g, const rocl_judgement *j, bool added, double *worst,
-                         rocl_tables *out)
-{
-    if (j->verdict != ROCL_VERDICT_FAILED)
-        return;
-    const double cost = j->after - j->before;
-    if (g->count++ && cost <= *worst)
-        return;
-    *worst = cost;
-    g->percent = j->percent;
-    g->added = added;
-    g->domain = j->domain;
-    g->name = rocl_tables_text(out, j->name, j->len);
-}
-
 static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
                        const rocl_collector *c)
 {
@@ -472,15 +459,16 @@ static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
     for (size_t i = 0; i < rows->count; i++) {
         const run_row *row = &rows->all[i];
         const double domain = domains[row->place];
-        const bool added = !row->runs[A];
         if (row->judged && isfinite(g->average)) {
             const rocl_judgement j = judge_row(rows, row, "average", g->average, domain);
-            count_growth(&g->grown, &j, added, &worst[0], out);
+            if (j.verdict == ROCL_VERDICT_FAILED)
+                rocl_count_growth(&g->grown, &j, &worst[0], out);
             rocl_limits_add(&limits, &j);
         }
         if (row->judged && g->totals) {
             const rocl_judgement j = judge_row(rows, row, "total", g->total, domain);
-            count_growth(&g->total_names, &j, added, &worst[1], out);
+            if (j.verdict == ROCL_VERDICT_FAILED)
+                rocl_count_growth(&g->total_names, &j, &worst[1], out);
             rocl_limits_add(&limits, &j);
         }
     }

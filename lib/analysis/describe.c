@@ -204,17 +204,6 @@ static void put_hosts(const rocl_trace *t, const rocl_report_rows *r, total_row 
     }
 }
 
-static void put_gpus(const rocl_trace *t, const rocl_report_rows *r, total_row *total)
-{
-    total->gpus = t->gpu_count;
-    for (size_t i = 0; i < t->gpu_count; i++) {
-        const rocl_gpu *g = &t->gpus[i];
-        const rocl_agent *a = rocl_gpu_agent(t, g);
-        rocl_add_row(r, &(gpu_row){g->id, g->machine, rocl_machine_name(t, g->machine), a->name,
-                                   a->product, g->uuid, g->pci});
-    }
-}
-
 static uint64_t count_of_process(uint32_t p, const rocl_queue *all, uint32_t count)
 {
     uint64_t n = 0;
@@ -312,7 +301,13 @@ rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_
         out->tables[TOTALS].fields = true;
     put_files(t, &rows[FILES], &total);
     put_hosts(t, &rows[HOSTS], &total);
-    put_gpus(t, &rows[GPUS], &total);
+    total.gpus = t->gpu_count;
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        const rocl_gpu *g = &t->gpus[i];
+        const rocl_agent *a = rocl_gpu_agent(t, g);
+        rocl_add_row(&rows[GPUS], &(gpu_row){g->id, g->machine, rocl_machine_name(t, g->machine),
+                                             a->name, a->product, g->uuid, g->pci});
+    }
     put_processes(t, &rows[PROCESSES], &total);
     put_counts(t, &rows[KINDS], &rows[FAULTS], &total);
     rocl_add_row(&rows[TOTALS], &total);

@@ -138,17 +138,15 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
         to->markers += all[i].markers;
         to->length = all[i].length > to->length ? all[i].length : to->length;
     }
-    if (all) {
-        for (uint32_t i = 1; i < rocl_strings_count(d->noted); i++) {
-            rocl_noted one;
-            memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
-            if (one.what == ROCL_NOTED_STEP)
-                continue;
-            rank_facts *r = bsearch(&(rank_facts){.number = (int32_t)one.of}, all, kept,
-                                    sizeof *all, compare_ranks);
-            if (r)
-                ++*(one.what == ROCL_NOTED_GPU ? &r->gpus : &r->streams);
-        }
+    for (uint32_t i = 1; all && i < rocl_strings_count(d->noted); i++) {
+        rocl_noted one;
+        memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
+        if (one.what == ROCL_NOTED_STEP)
+            continue;
+        rank_facts *r = bsearch(&(rank_facts){.number = (int32_t)one.of}, all, kept, sizeof *all,
+                                compare_ranks);
+        if (r)
+            ++*(one.what == ROCL_NOTED_GPU ? &r->gpus : &r->streams);
     }
     *count = kept;
     return all;

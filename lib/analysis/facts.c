@@ -166,7 +166,7 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
             const rocl_dispatch *d = &b->dispatches[i];
             const int64_t ns = d->e.end - d->e.start;
             const rocl_sighting one = {
-                1, ns, ((rocl_event_ref){b->capture->index + 1, rocl_row_word(d->e.id, b->kind)})};
+                1, ns, {b->capture->index + 1, rocl_row_word(d->e.id, b->kind)}};
             facts.finer_than_us |= d->e.start % 1000 || ns % 1000;
             join_sighting(&facts.longest, &one);
             if (!ns)

@@ -247,6 +247,7 @@ rocl_status rocl_derive_program_new(rocl_derive_program **to, rocl_derive *d, co
     for (size_t i = 0; i < count; i++)
         if (constants[i].symbol < p->symbols)
             p->constant[constants[i].symbol] = constants[i].value;
+    /* Constants that are made of the properties of the agent. */
     for (size_t i = 0; i < sizeof agent_constants / sizeof *agent_constants; i++) {
         const char *name = agent_constants[i].name;
         uint32_t symbol = rocl_derive_symbol(p->d, name, strlen(name));

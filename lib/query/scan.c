@@ -106,10 +106,9 @@ static void test_numbers(const rocl_test *t, rocl_cell_type type, const int64_t 
         if (t->op == ROCL_TEST_IN) {
             passes = set_has(t->set, c);
         } else if (t->real) {
-            double number = (double)c;
+            double v = (double)c;
             if (type == ROCL_CELL_REAL)
-                memcpy(&number, &c, sizeof number);
-            const double v = number;
+                memcpy(&v, &c, sizeof v);
             passes = passes_test(t->op, (v > t->number) - (v < t->number));
         } else {
             passes = passes_test(t->op, (c > t->cell) - (c < t->cell));

@@ -99,20 +99,6 @@ static void give_text(log_reader *rd, uint64_t at, uint64_t lines)
     rd->last.text_lines = lines + 1 - rd->text_line;
 }
 
-/* The record before can be added: its text is known now. */
-static rocl_status keep_record(log_reader *rd, const finding *f, rocl_error *err)
-{
-    rocl_status st = rd->any ? rpt_add_record(rd->rpt, &rd->last, err) : ROCL_OK;
-    rd->rpt->repaired += f->outcome == RPT_REPAIRED;
-    rd->any = true;
-    rd->last = f->record;
-    rd->last.line = rd->line + f->line + 1;
-    give_text(rd, rd->at + f->begin, rd->last.line - 1);
-    rd->text_at = rd->at + f->stop;
-    rd->text_line = rd->last.line + 1;
-    return st;
-}
-
 static rocl_status write_findings(void *ctx, rocl_block *b, rocl_error *err)
 {
     log_reader *rd = ctx;
@@ -135,8 +121,17 @@ static rocl_status write_findings(void *ctx, rocl_block *b, rocl_error *err)
             continue;
         rd->rpt->unparsable += f.outcome == RPT_UNPARSABLE;
         rd->last_is_newest = f.kind == PROFILE_RECORD;
-        if (f.kind == PROFILE_RECORD)
-            st = keep_record(rd, &f, err);
+        if (f.kind == PROFILE_RECORD) /* the one before can be added: its text is known now */
+        {
+            st = rd->any ? rpt_add_record(rd->rpt, &rd->last, err) : ROCL_OK;
+            rd->rpt->repaired += f.outcome == RPT_REPAIRED;
+            rd->any = true;
+            rd->last = f.record;
+            rd->last.line = rd->line + f.line + 1;
+            give_text(rd, rd->at + f.begin, rd->last.line - 1);
+            rd->text_at = rd->at + f.stop;
+            rd->text_line = rd->last.line + 1;
+        }
     }
     rd->at += b->in.len;
     rd->line += f.line;
