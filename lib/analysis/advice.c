@@ -298,13 +298,13 @@ static const char *check_slow_rank(adviser *a, const rocl_table *t)
     return NULL;
 }
 
-/* The length of the part of a name that a sentence shows, in whole characters. */
+/* How many bytes of a name a sentence shows: whole characters. */
 static int name_part(const char *name)
 {
     return rocl_name_prefix(name, 60);
 }
 
-/* Of kernels with a tenth of the time and more. */
+/* Finds reasons in kernels that take a tenth of the time and more. */
 static void check_launches(adviser *a, const rocl_table *t, const char *finding,
                            bool (*is_reason)(const rocl_table *t, size_t row, char why[96]))
 {
@@ -386,7 +386,7 @@ static const char *check_dominant_kernel(adviser *a, const rocl_table *kernels)
                                     : "fewer than two kernels";
 }
 
-/* A name that would make all shorter if it were faster: of parts of the path that are many. */
+/* A name that would make all shorter if it were faster, where the path has many sections. */
 static const char *check_critical_path(adviser *a, const rocl_table *t)
 {
     const rocl_table *names = rocl_tables_find(a->tables, "critical_path_what_if");

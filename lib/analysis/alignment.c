@@ -174,7 +174,7 @@ static int compare_places(const void *a, const void *b)
     return c ? c : x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* That of B which the kernel at a place is of, or would be; ROCL_NONE: B has no such one. */
+/* The process of B that has the kernel at a place, or would have it; ROCL_NONE: none. */
 static uint32_t process_of_b(const rocl_alignment *g, unsigned k, uint32_t place)
 {
     const uint32_t lane = rocl_aligned_kernel(g, k, place)->lane;
@@ -226,7 +226,7 @@ static bool keeps_place(const rocl_alignment *g, unsigned k, uint32_t place)
     return g->partner[k][place] && !g->moved[k][place];
 }
 
-/* Of a lane of A and one of B: [begin, end) in the texts. */
+/* Adds the hunks of a lane of A and one of B, each [begin, end) in the texts. */
 static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint32_t end[SIDES])
 {
     uint32_t at[SIDES] = {begin[A], begin[B]};

@@ -19,7 +19,7 @@ typedef struct lone_kernel {
     rocl_side_name sums;
 } lone_kernel;
 
-/* Those that take the most time first, as not all are looked at. */
+/* The kernels that take the most time come first, as not all are looked at. */
 static int compare_lone(const void *a, const void *b)
 {
     const lone_kernel *x = a, *y = b;

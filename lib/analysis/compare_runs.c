@@ -168,7 +168,7 @@ static bool add_name(run_rows *rows, const rocl_runs *r, uint32_t id, uint32_t i
     return true;
 }
 
-/* Of the GPUs of a run. */
+/* Sums over the GPUs of a run, in ns. */
 static double gpu_wall(const rocl_gpu_sums *g)
 {
     return (double)g->whole[ROCL_WALL_GPU];

@@ -26,7 +26,7 @@ typedef struct edit_row {
     uint64_t times, kernels[SIDES];
     rocl_i128 sum[SIDES];
     size_t order; /* in which rows came first */
-    /* Of the first one, in the texts: */
+    /* Where the first one is in the texts: */
     uint32_t place[SIDES];         /* its first kernel, + 1; 0: none */
     uint32_t previous_at, next_at; /* neighbours in the text of side `of`, + 1; 0: none */
     unsigned of;

@@ -203,7 +203,7 @@ static rocl_datum field_number_b(const rocl_report_rows *r, const void *row)
     return number_of(row, B);
 }
 
-/* Of an array of both sides that begins at `field`. */
+/* Cells of a member that has a value for each side, and of one that needs both. */
 #define FIELD_OF_SIDE(name, side, member)                                                          \
     static rocl_datum name(const rocl_report_rows *r, const void *row)                             \
     {                                                                                              \

@@ -272,7 +272,7 @@ static bool same_range(const step_range *a, const step_range *b)
     return a->first == b->first && a->last == b->last;
 }
 
-/* Of steps with one name, the ranges that are not those which most ranks have. */
+/* Finds the ranges of steps with one name that differ from what most ranks have. */
 static void compare_step_ranges(rocl_doctor *d, step_range *r, size_t n)
 {
     const step_range *common = r;

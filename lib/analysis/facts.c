@@ -33,9 +33,9 @@ static const char *runtime_function(const char *name)
 
 rocl_call_class rocl_classify_call(const char *name)
 {
-    /* The first that is a part of the name. */
+    /* The first word that the name has counts. */
     static const struct {
-        const char *part;
+        const char *word;
         rocl_call_class class;
     } rules[] = {
         {"CallConfiguration", ROCL_CALL_OTHER},
@@ -55,7 +55,7 @@ rocl_call_class rocl_classify_call(const char *name)
     if (!function)
         return ROCL_CALL_FOREIGN;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strstr(function, rules[i].part))
+        if (strstr(function, rules[i].word))
             return rules[i].class;
     return ROCL_CALL_OTHER;
 }
@@ -86,7 +86,7 @@ typedef struct batch_facts {
     rocl_sighting zero, longest;
 } batch_facts;
 
-/* Of equal events the first in the trace, whichever worker saw it. */
+/* The first of equal events in the trace counts, whichever worker saw it. */
 static bool precedes_event(const rocl_event_ref *a, const rocl_event_ref *b)
 {
     return a->capture_plus1 != b->capture_plus1 ? a->capture_plus1 < b->capture_plus1
@@ -231,7 +231,7 @@ static void end_stack(const stack *s)
     }
 }
 
-/* Of the calls and markers of a process: those whose ids follow each other are a run. */
+/* Calls and markers of a process whose ids follow each other are a run. */
 typedef struct id_run {
     uint64_t last, length;
     uint64_t before; /* how many are missing before it, and the run before that was long enough */

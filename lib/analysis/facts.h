@@ -66,8 +66,8 @@ typedef struct rocl_facts {
 
 enum { ROCL_COUNTER_SEEN = 1, ROCL_COUNTER_COUNTED = 2 /* not always 0 */ };
 
-/* Of a collector that gets all kinds of events. The sorter is the collector's. Free the facts also
- * after a failure. */
+/* Begins the facts of a collector that gets all kinds of events. The sorter is the collector's.
+ * Free the facts also after a failure. */
 rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err);
 /* Concurrent. */
 rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batch *b,
@@ -76,7 +76,7 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
 rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err);
 void rocl_facts_free(rocl_facts *f);
 
-/* Of all events that took time. */
+/* The extent of all events that took time. */
 rocl_extent rocl_extent_of_all(const rocl_process_facts *p);
 
 #endif

@@ -218,7 +218,7 @@ static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
 static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
 {
     static const struct {
-        const char *part;
+        const char *word;
         profiler profiler;
     } formats[] = {{"rocprofv3", ROCPROFV3},
                    {"PyTorch", PYTORCH},
@@ -230,7 +230,7 @@ static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
         if (c && strcmp(in.path, c->path) != 0)
             continue;
         for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
-            if (strstr(in.format, formats[k].part))
+            if (strstr(in.format, formats[k].word))
                 return formats[k].profiler;
         break;
     }

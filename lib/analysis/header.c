@@ -73,7 +73,7 @@ static void put_list(rocl_buf *b, const tally *all, size_t n, bool counts)
     rocl_buf_str(b, n > MOST_NAMED ? number : "");
 }
 
-/* Behind what no input says itself. */
+/* Follows what no input says itself. */
 #define DERIVED " (from names of files)"
 
 /* ---- fields ---------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* Of rows of any columns, and of commands that write files. */
+/* The data of queries, whose rows have any columns, and of commands that write files. */
 #define QUERY_DATA                                                                                 \
     "\"type\": [\"object\", \"null\"], \"required\": [\"results\"], \"additionalProperties\": "    \
     "false,\n"                                                                                     \

@@ -30,7 +30,7 @@ bool rocl_print_marker(char *to, size_t size, const rocl_side_steps *s)
     rocl_datum_put_displayed(&text, &d, ROCL_UNIT_TEXT);
     size_t n = text.len < size - 4 ? text.len : size - 4;
     while (n && n < text.len && (text.data[n] & 0xc0) == 0x80)
-        n--; /* no part of a character at the end */
+        n--; /* the end is not within a character */
     snprintf(to, size, "%.*s%s", (int)n, n ? (const char *)text.data : "",
              n < text.len ? "..." : "");
     const bool good = !text.failed;
@@ -210,7 +210,6 @@ static rocl_status take_kernel(rocl_step_reader *r, uint32_t name, uint32_t lane
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Of the step at hand. */
 typedef struct wall_order {
     int64_t wall;
     size_t step;

@@ -102,7 +102,7 @@ static void step_stddev(sqlite3_context *to, int argc, sqlite3_value **argv)
     m->squares += before * (v - m->mean);
 }
 
-/* Of a sample; of one value NULL. */
+/* The deviation of a sample; NULL for one value. */
 static void end_stddev(sqlite3_context *to)
 {
     const moments *m = sqlite3_aggregate_context(to, 0);

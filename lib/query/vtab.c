@@ -124,8 +124,8 @@ static int64_t cell_of_row(const event_cursor *c, uint32_t number, unsigned colu
     return rocl_cell_at(b, rocl_scan_column(c->scan, column), number & (ROCL_BLOCK_ROWS - 1));
 }
 
-/* Of a list by start, the rows whose start is within the bounds. An upper bound of the end is one
- * of the start. */
+/* Narrows a list by start to the rows whose start is within the bounds. An upper bound of the end
+ * is one of the start. */
 static void narrow_list(event_cursor *c, const rocl_plan_request *q, unsigned start)
 {
     for (unsigned i = 0; i < q->range_count; i++) {

@@ -159,12 +159,12 @@ static rocl_status search_text(const rpt *r, rpt_end *e, const rpt_record *recor
     bool matched = false;
     line->len = 0;
     while (at < end && !matched && st == ROCL_OK) {
-        rocl_view part;
-        st = rpt_log_text(r->log, at, end - at, &part, err);
+        rocl_view piece;
+        st = rpt_log_text(r->log, at, end - at, &piece, err);
         if (st)
             break;
-        rocl_view rest = rocl_view_until(part, '\n');
-        bool newline = rest.n < part.n;
+        rocl_view rest = rocl_view_until(piece, '\n');
+        bool newline = rest.n < piece.n;
         rocl_buf_put(line, rest.p, rest.n);
         at += rest.n + newline;
         if (!newline && at < end)

@@ -63,7 +63,7 @@ static void tear_down(rpt *r)
 static rocl_status report_records(rpt *r, rocl_error *err)
 {
     rpt_record record;
-    rpt_share share;
+    rpt_timing timing;
     bool more = true;
     rocl_status st = rocl_sorter_start(r->sorter, err);
     while (st == ROCL_OK && (st = rpt_next_record(r->sorter, &record, &more, err)) == ROCL_OK &&
@@ -72,9 +72,9 @@ static rocl_status report_records(rpt *r, rocl_error *err)
             continue;
         if (rpt_kind_of(r, record.type) == RPT_NONE)
             rpt_print_unknown(r, record.type);
-        st = rpt_sum_record(r, &record, &share, err);
+        st = rpt_sum_record(r, &record, &timing, err);
         if (st == ROCL_OK && r->o.text_trace)
-            st = rpt_print_record(r, &record, &share, err);
+            st = rpt_print_record(r, &record, &timing, err);
         if (st == ROCL_OK && r->json)
             st = rpt_json_record(r, &record, err);
     }
