@@ -104,22 +104,17 @@ static uint32_t count_common(const rocl_alignment *g, uint32_t *const sorted[SID
     return n;
 }
 
-static bool is_same_process(const rocl_alignment *g, uint32_t a, uint32_t b)
-{
-    const rocl_side_steps *x = g->side[A], *y = g->side[B];
-    return rocl_partner_process(x, x->lanes[a].process, y) == y->lanes[b].process;
-}
-
 static bool pair_lanes(rocl_alignment *g, uint32_t *const symbols[SIDES])
 {
-    const size_t n = g->side[A]->lane_count, m = g->side[B]->lane_count;
+    const rocl_side_steps *x = g->side[A], *y = g->side[B];
+    const size_t n = x->lane_count, m = y->lane_count;
     uint32_t *sorted[SIDES] = {sort_lanes(g, A, symbols[A]), sort_lanes(g, B, symbols[B])};
     lane_pair *pairs = malloc((n * m + 1) * sizeof *pairs);
     const bool good = sorted[A] && sorted[B] && pairs;
     size_t count = 0;
     for (uint32_t a = 0; a < n && good; a++)
         for (uint32_t b = 0; b < m; b++)
-            if (is_same_process(g, a, b))
+            if (rocl_partner_process(x, x->lanes[a].process, y) == y->lanes[b].process)
                 pairs[count++] = (lane_pair){count_common(g, sorted, a, b), a, b};
     if (count)
         qsort(pairs, count, sizeof *pairs, compare_lane_pairs);

@@ -227,15 +227,21 @@ static int compare_rows(const void *a, const void *b)
     return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
 }
 
-/* All runs of a side as one, to find kernels that were renamed. */
-static rocl_status join_runs(rocl_side *sides, const rocl_runs *r, rocl_error *err)
+static rocl_status make_rows(run_rows *rows, const rocl_runs *r, const rocl_kernel_classes *classes,
+                             rocl_error *err)
 {
+    rocl_side sides[SIDES] = {{0}}; /* all runs of a side as one, to find renamed kernels */
+    rocl_renamed *renamed = NULL;
+    size_t pairs;
+    rocl_status st = ROCL_OK;
     for (unsigned k = A; k <= B; k++) {
+        rows->values[k] = calloc(r->count + 1, sizeof *rows->values[k]);
         sides[k] = (rocl_side){.keys = r->keys, .bit = k};
-        if (!ROCL_GROW(sides[k].names, sides[k].name_cap, rocl_strings_count(r->keys)))
-            return rocl_fail_memory(err);
+        if (!rows->values[k] ||
+            !ROCL_GROW(sides[k].names, sides[k].name_cap, rocl_strings_count(r->keys)))
+            st = rocl_fail_memory(err);
     }
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count && st == ROCL_OK; i++)
         for (uint32_t id = 0; id < r->all[i].name_cap && id < rocl_strings_count(r->keys); id++) {
             const rocl_side_name from = rocl_side_name_of(&r->all[i], id);
             rocl_side_name *to = &sides[r->all[i].bit].names[id];
@@ -243,19 +249,6 @@ static rocl_status join_runs(rocl_side *sides, const rocl_runs *r, rocl_error *e
             to->ns += from.ns;
             to->items += from.items;
         }
-    return ROCL_OK;
-}
-
-static rocl_status make_rows(run_rows *rows, const rocl_runs *r, const rocl_kernel_classes *classes,
-                             rocl_error *err)
-{
-    rocl_side sides[SIDES] = {{0}};
-    rocl_renamed *renamed = NULL;
-    size_t pairs;
-    for (unsigned k = A; k <= B; k++)
-        rows->values[k] = calloc(r->count + 1, sizeof *rows->values[k]);
-    rocl_status st =
-        rows->values[A] && rows->values[B] ? join_runs(sides, r, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_find_renamed(&renamed, &pairs, sides, classes, err);
     for (uint32_t id = 1; st == ROCL_OK && id < rocl_strings_count(r->keys); id++) {

@@ -269,25 +269,18 @@ static void put_counts(const rocl_trace *t, const rocl_report_rows *kinds,
         total->duration = total->last - total->first;
 }
 
-static rocl_status count_ranks(const rocl_trace *t, total_row *total, rocl_error *err)
-{
-    rocl_rank_list ranks = {0};
-    const rocl_status st = rocl_rank_list_make(&ranks, t, err);
-    for (uint32_t i = 0; st == ROCL_OK && i < ranks.count; i++)
-        total->ranks += ranks.all[i].number >= 0;
-    rocl_rank_list_free(&ranks);
-    total->runs = t->run_count;
-    return st;
-}
-
 rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_error *err)
 {
     const rocl_stats_options options = {0};
     const rocl_collector c = {.trace = (rocl_trace *)(uintptr_t)t, .options = &options};
     rocl_report_rows rows[sizeof defs / sizeof *defs];
-    total_row total = {0};
+    total_row total = {.runs = t->run_count};
+    rocl_rank_list ranks = {0};
     rocl_tables *out = rocl_tables_new();
-    rocl_status st = out ? count_ranks(t, &total, err) : rocl_fail_memory(err);
+    rocl_status st = out ? rocl_rank_list_make(&ranks, t, err) : rocl_fail_memory(err);
+    for (uint32_t i = 0; st == ROCL_OK && i < ranks.count; i++)
+        total.ranks += ranks.all[i].number >= 0;
+    rocl_rank_list_free(&ranks);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;

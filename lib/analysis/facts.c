@@ -135,20 +135,6 @@ static rocl_status add_link(rocl_facts *f, unsigned worker, const rocl_batch *b,
     return rocl_add_numbers(f->links, worker, key, &number, 1, err);
 }
 
-static rocl_status note_call(rocl_facts *f, unsigned worker, const rocl_batch *b, size_t i,
-                             batch_facts *to, rocl_error *err)
-{
-    const rocl_region *r = &b->regions[i];
-    rocl_call_class class;
-    if (!class_of(f, worker, r->function, &class))
-        return rocl_fail_memory(err);
-    if (class != ROCL_CALL_FOREIGN) {
-        to->calls[class]++;
-        rocl_extent_add(&to->runtime, r->e.start, r->e.end);
-    }
-    return r->e.stack_id ? add_link(f, worker, b, &r->e, class, err) : ROCL_OK;
-}
-
 rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batch *b,
                                  rocl_error *err)
 {
@@ -185,7 +171,15 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
             if ((atomic_load_explicit(state, memory_order_relaxed) & bits) != bits)
                 atomic_fetch_or_explicit(state, bits, memory_order_relaxed);
         } else if (b->kind == ROCL_REGION) {
-            st = note_call(f, worker, b, i, &facts, err);
+            rocl_call_class class;
+            if (!class_of(f, worker, b->regions[i].function, &class))
+                return rocl_fail_memory(err);
+            if (class != ROCL_CALL_FOREIGN) {
+                facts.calls[class]++;
+                rocl_extent_add(&facts.runtime, e->start, e->end);
+            }
+            if (e->stack_id)
+                st = add_link(f, worker, b, e, class, err);
         } else if ((b->kind == ROCL_MARKER || b->kind == ROCL_INSTANT) && e->stack_id) {
             st = add_link(f, worker, b, e, CLASS_OF_MARKERS, err);
         }

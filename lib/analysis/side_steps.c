@@ -178,19 +178,6 @@ static uint32_t take_lane(rocl_step_reader *r, uint32_t lane)
     return rocl_ids_put(&r->lane_of, lane, index) ? index : ROCL_NONE;
 }
 
-static uint32_t key_of_name(rocl_step_reader *r, uint32_t name)
-{
-    uint32_t key = rocl_ids_get(&r->key_of, name);
-    if (key == ROCL_NONE) {
-        size_t n;
-        const char *text = rocl_strings_get(r->trace->strings, name, &n);
-        key = rocl_side_key(r->keys, ROCL_DOMAIN_KERNELS, text, n);
-        if (key == ROCL_NONE || !rocl_ids_put(&r->key_of, name, key))
-            return ROCL_NONE;
-    }
-    return key;
-}
-
 static rocl_status take_kernel(rocl_step_reader *r, uint32_t name, uint32_t lane, int64_t ns,
                                rocl_error *err)
 {
@@ -200,7 +187,14 @@ static rocl_status take_kernel(rocl_step_reader *r, uint32_t name, uint32_t lane
         to->left_ns = rocl_add_saturated(to->left_ns, ns);
         return ROCL_OK;
     }
-    const rocl_side_kernel k = {key_of_name(r, name), take_lane(r, lane), ns};
+    rocl_side_kernel k = {rocl_ids_get(&r->key_of, name), take_lane(r, lane), ns};
+    if (k.key == ROCL_NONE) {
+        size_t n;
+        const char *text = rocl_strings_get(r->trace->strings, name, &n);
+        k.key = rocl_side_key(r->keys, ROCL_DOMAIN_KERNELS, text, n);
+        if (k.key != ROCL_NONE && !rocl_ids_put(&r->key_of, name, k.key))
+            k.key = ROCL_NONE;
+    }
     if (k.key == ROCL_NONE || k.lane == ROCL_NONE ||
         !ROCL_GROW(to->kernels, to->kernel_cap, to->kernel_count + 1))
         return rocl_fail_memory(err);

@@ -303,19 +303,6 @@ static rocl_status add_arguments(void *self, unsigned worker, rocl_batch *b, roc
     return add_rows(s, worker, &each, err);
 }
 
-static rocl_status read_definitions(rocl_scan *s, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    const rocl_trace *t = s->scanner->trace;
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        rocl_batch b = {.capture = c};
-        s->spec.table->list(&b);
-        st = add_rows(s, 0, &b, err);
-    }
-    return st;
-}
-
 /* Kinds of events whose word passes the tests: others are not read. */
 static uint32_t wanted_kinds(const rocl_scan *s)
 {
@@ -357,9 +344,15 @@ static rocl_status run_pipeline(rocl_scan *s, rocl_error *err)
 static void *produce_rows(void *arg)
 {
     rocl_scan *s = arg;
-    const unsigned workers = s->scanner->trace->opt.jobs;
-    rocl_status st = s->spec.table->list ? read_definitions(s, s->err) : run_pipeline(s, s->err);
-    for (unsigned w = 0; w < workers; w++) {
+    const rocl_trace *trace = s->scanner->trace;
+    const bool definitions = s->spec.table->list != NULL;
+    rocl_status st = definitions ? ROCL_OK : run_pipeline(s, s->err);
+    for (size_t i = 0; definitions && i < trace->capture_count && st == ROCL_OK; i++) {
+        rocl_batch b = {.capture = &trace->captures[i]->pub};
+        s->spec.table->list(&b);
+        st = add_rows(s, 0, &b, s->err);
+    }
+    for (unsigned w = 0; w < trace->opt.jobs; w++) {
         if (st == ROCL_OK && s->workers[w].rows)
             st = put_block(s, &s->workers[w], s->err);
         free(s->workers[w].cells);
@@ -498,20 +491,6 @@ bool rocl_scan_is_of(const rocl_scan *s, const rocl_scan_spec *spec)
     return same;
 }
 
-static rocl_scan *find_kept(rocl_scanner *r, const rocl_scan_spec *spec)
-{
-    for (size_t i = 0; i < r->kept_count; i++) {
-        rocl_scan *s = r->kept[i];
-        if (rocl_scan_is_of(s, spec)) {
-            memmove(r->kept + i, r->kept + i + 1, (r->kept_count - i - 1) * sizeof *r->kept);
-            r->kept[r->kept_count - 1] = s;
-            s->references++;
-            return s;
-        }
-    }
-    return NULL;
-}
-
 static rocl_scan *new_scan(rocl_scanner *r, const rocl_scan_spec *spec)
 {
     const unsigned jobs = r->trace->opt.jobs;
@@ -543,9 +522,17 @@ static rocl_scan *new_scan(rocl_scanner *r, const rocl_scan_spec *spec)
 rocl_status rocl_scan_begin(rocl_scanner *r, const rocl_scan_spec *spec, rocl_scan **scan,
                             rocl_error *err)
 {
-    *scan = find_kept(r, spec);
-    if (*scan)
-        return ROCL_OK;
+    *scan = NULL;
+    for (size_t i = 0; i < r->kept_count; i++) {
+        rocl_scan *kept = r->kept[i];
+        if (rocl_scan_is_of(kept, spec)) {
+            memmove(r->kept + i, r->kept + i + 1, (r->kept_count - i - 1) * sizeof *r->kept);
+            r->kept[r->kept_count - 1] = kept;
+            kept->references++;
+            *scan = kept;
+            return ROCL_OK;
+        }
+    }
     rocl_status st = spec->table->list ? ROCL_OK : finish_active(r, err);
     if (st == ROCL_OK && !(*scan = new_scan(r, spec)))
         st = rocl_fail_memory(err);

@@ -191,25 +191,6 @@ static rocl_status search_text(const rpt *r, rpt_end *e, const rpt_record *recor
     return st;
 }
 
-/* Goes through all records and into a second sorter, for a sorter is read only once. */
-static rocl_status search_records(rpt *r, rocl_sorter *to, rocl_buf *line, rocl_error *err)
-{
-    rpt_end *ends[] = {&r->from, &r->to};
-    rocl_sort_record encoded;
-    bool more = true;
-    rocl_status st = rocl_sorter_start(r->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(r->sorter, &encoded, &more, err)) == ROCL_OK &&
-           more) {
-        rpt_record record;
-        decode_record(&encoded, &record);
-        st = rocl_sorter_add(to, 0, encoded.key, encoded.data, encoded.len, err);
-        for (unsigned i = 0; i < 2 && st == ROCL_OK && record.text_size; i++)
-            if (ends[i]->has_regex && !ends[i]->resolved)
-                st = search_text(r, ends[i], &record, line, err);
-    }
-    return st;
-}
-
 static rocl_status resolve_end(const rpt *r, rpt_end *e, const rpt_record *fallback,
                                rocl_error *err)
 {
@@ -233,9 +214,23 @@ rocl_status rpt_resolve_region(rpt *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     if (rpt_region_needs_text(r)) {
+        /* Through all records and into a second sorter, for a sorter is read only once. */
+        rpt_end *ends[] = {&r->from, &r->to};
         rocl_sorter *again = rocl_sorter_new(r->space, 2);
+        rocl_sort_record encoded;
         rocl_buf line = {0};
-        st = again ? search_records(r, again, &line, err) : rocl_fail_memory(err);
+        st = again ? rocl_sorter_start(r->sorter, err) : rocl_fail_memory(err);
+        for (bool more = true; st == ROCL_OK;) {
+            st = rocl_sorter_next(r->sorter, &encoded, &more, err);
+            if (st != ROCL_OK || !more)
+                break;
+            rpt_record record;
+            decode_record(&encoded, &record);
+            st = rocl_sorter_add(again, 0, encoded.key, encoded.data, encoded.len, err);
+            for (unsigned i = 0; i < 2 && st == ROCL_OK && record.text_size; i++)
+                if (ends[i]->has_regex && !ends[i]->resolved)
+                    st = search_text(r, ends[i], &record, &line, err);
+        }
         rocl_buf_free(&line);
         rocl_sorter_free(r->sorter);
         r->sorter = again;

@@ -268,26 +268,6 @@ static double percent_of(int64_t ns, int64_t whole)
     return whole ? (double)ns * 100.0 / (double)whole : 0;
 }
 
-static void print_row(rpt *r, const rpt_summary *s, int64_t whole)
-{
-    rocl_buf *b = begin_item(&r->print);
-    double us = (double)s->total / 1e3;
-    put_real(b, percent_of(s->total, whole), 2, 13, false);
-    rocl_buf_str(b, "% ");
-    put_real(b, us, 1, 10, false);
-    rocl_buf_byte(b, ' ');
-    rpt_put_int(b, (int64_t)s->count, 8);
-    rocl_buf_byte(b, ' ');
-    put_real(b, us / (double)s->count, 1, 8, false);
-    rocl_buf_byte(b, ' ');
-    put_real(b, (double)s->min / 1e3, 1, 8, false);
-    rocl_buf_byte(b, ' ');
-    put_real(b, (double)s->max / 1e3, 1, 8, false);
-    rocl_buf_str(b, "  ");
-    put_name(r, b, s->name, -30);
-    rpt_end_line(&r->print);
-}
-
 /* Rows that are not shown count among those that are asked for; topn 0 is no limit. */
 static rocl_status print_table(rpt *r, const rpt_resource *res, rocl_error *err)
 {
@@ -312,8 +292,24 @@ static rocl_status print_table(rpt *r, const rpt_resource *res, rocl_error *err)
                            "Name                          ");
     for (size_t i = 0; i < res->count && (r->o.topn <= 0 || i < (uint64_t)r->o.topn); i++) {
         const rpt_summary *s = &res->summaries[order[i]];
-        if (!r->o.no_gaps || !s->is_gap)
-            print_row(r, s, r->o.no_gaps ? res->busy : roi);
+        const double us = (double)s->total / 1e3;
+        if (r->o.no_gaps && s->is_gap)
+            continue;
+        b = begin_item(&r->print);
+        put_real(b, percent_of(s->total, r->o.no_gaps ? res->busy : roi), 2, 13, false);
+        rocl_buf_str(b, "% ");
+        put_real(b, us, 1, 10, false);
+        rocl_buf_byte(b, ' ');
+        rpt_put_int(b, (int64_t)s->count, 8);
+        rocl_buf_byte(b, ' ');
+        put_real(b, us / (double)s->count, 1, 8, false);
+        rocl_buf_byte(b, ' ');
+        put_real(b, (double)s->min / 1e3, 1, 8, false);
+        rocl_buf_byte(b, ' ');
+        put_real(b, (double)s->max / 1e3, 1, 8, false);
+        rocl_buf_str(b, "  ");
+        put_name(r, b, s->name, -30);
+        rpt_end_line(&r->print);
     }
     free(order);
     return r->print.status;

@@ -163,14 +163,16 @@ static rocl_status convert_captures(timeline *t, const rocl_trace *trace, rocl_e
 
 /* ---- begin to end --------------------------------------------------------------------------- */
 
-static rocl_status write_end(timeline *t, rocl_error *err)
+/* What is after all events, then the counts. */
+static rocl_status finish_output(timeline *t, rocl_error *err)
 {
     tl_writer *w = &t->writer;
+    rocl_written *report = w->report;
     uint64_t shapes[RTG_SHAPES];
     rocl_status st = tl_rows_put_metadata(&w->rows, &w->text, err);
     if (st != ROCL_OK)
         return st;
-    count_shapes(t, shapes);
+    report->records = count_shapes(t, shapes);
     if (shapes[RTG_STRACE_RESUMED] + shapes[RTG_STRACE_COMPLETE])
         rocl_buf_str(&w->text, "{\"name\":\"process_name\", \"ph\":\"M\", \"pid\":-2000, "
                                "\"args\":{\"name\":\"strace/ltrace\"}},\n");
@@ -178,19 +180,14 @@ static rocl_status write_end(timeline *t, rocl_error *err)
     if (t->gaps)
         st = tl_gaps_write(t->gaps, &t->gap_counts, w, err);
     rocl_buf_str(&w->text, "{}\n]\n}\n"); /* an empty event, after the last comma */
-    return st ? st : tl_write_text(w, err);
-}
-
-static rocl_status finish_output(timeline *t, rocl_error *err)
-{
-    rocl_written *report = t->writer.report;
-    uint64_t shapes[RTG_SHAPES];
+    if (st == ROCL_OK)
+        st = tl_write_text(w, err);
     for (unsigned i = 0; i < t->jobs; i++)
         report->repaired += t->workers[i].repaired;
-    rocl_status st = tl_writer_commit(&t->writer, err);
+    if (st == ROCL_OK)
+        st = tl_writer_commit(w, err);
     if (st != ROCL_OK)
         return st;
-    report->records = count_shapes(t, shapes);
     report->empty = t->empty;
     char text[1024];
     if (t->empty > 1)
@@ -203,7 +200,7 @@ static rocl_status finish_output(timeline *t, rocl_error *err)
         t->opt->notice(t->opt->ctx, text);
     tl_say_counts(t->opt, shapes, &t->gap_counts);
     if (t->opt->workgroups)
-        st = tl_say_workgroups(t->opt, t->writer.workgroups, err);
+        st = tl_say_workgroups(t->opt, w->workgroups, err);
     if (st == ROCL_OK && (report->left_out || report->repaired || report->empty))
         st = ROCL_PARTIAL;
     return st;
@@ -232,8 +229,6 @@ static rocl_status convert_inputs(timeline *t, const char *const *inputs, size_t
         rocl_error_copy(err, t->why);
         st = ROCL_INPUT;
     }
-    if (st == ROCL_OK)
-        st = write_end(t, err);
     return st ? st : finish_output(t, err);
 }
 
