@@ -169,23 +169,20 @@ static int compare_places(const void *a, const void *b)
     return c ? c : x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* The process of B that has the kernel at a place, or would have it; ROCL_NONE: none. */
-static uint32_t process_of_b(const rocl_alignment *g, unsigned k, uint32_t place)
-{
-    const uint32_t lane = rocl_aligned_kernel(g, k, place)->lane;
-    const uint32_t process = g->side[k]->lanes[lane].process;
-    return k == A ? rocl_partner_process(g->side[A], process, g->side[B]) : process;
-}
-
 static lone_place *list_lone(const rocl_alignment *g, unsigned k, const uint32_t *symbols,
                              size_t *count)
 {
     const size_t n = g->side[k]->kernel_count;
     lone_place *all = malloc((n + 1) * sizeof *all);
     *count = 0;
-    for (uint32_t i = 0; all && i < n; i++)
+    for (uint32_t i = 0; all && i < n; i++) {
+        /* The process of B that has the kernel, or would have it; ROCL_NONE: none. */
+        uint32_t process = g->side[k]->lanes[rocl_aligned_kernel(g, k, i)->lane].process;
+        if (k == A)
+            process = rocl_partner_process(g->side[A], process, g->side[B]);
         if (!g->partner[k][i])
-            all[(*count)++] = (lone_place){symbols[i], process_of_b(g, k, i), i};
+            all[(*count)++] = (lone_place){symbols[i], process, i};
+    }
     if (*count)
         qsort(all, *count, sizeof *all, compare_places);
     return all;

@@ -362,16 +362,6 @@ static rocl_status read_kernels(rocl_step_reader *r, rocl_error *err)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* The series of that name; series_count: none. */
-static size_t find_series(const rocl_steps *s, const rocl_side_steps *like)
-{
-    size_t i = 0;
-    while (i < s->series_count && (s->series[i].stem_len != like->marker_len ||
-                                   memcmp(s->series[i].stem, like->marker, like->marker_len) != 0))
-        i++;
-    return i;
-}
-
 rocl_status rocl_step_reader_finish(rocl_step_reader *r, rocl_side_steps *to,
                                     const rocl_side_steps *a, rocl_strings *keys, rocl_error *err)
 {
@@ -388,7 +378,11 @@ rocl_status rocl_step_reader_finish(rocl_step_reader *r, rocl_side_steps *to,
     }
     if (a && a->lack)
         return ROCL_OK; /* there is nothing to align with */
-    const size_t series = a && a->marker ? find_series(steps, a) : 0;
+    size_t series = 0;  /* that of the name of A's; series_count: there is none */
+    while (a && a->marker && series < steps->series_count &&
+           (steps->series[series].stem_len != a->marker_len ||
+            memcmp(steps->series[series].stem, a->marker, a->marker_len) != 0))
+        series++;
     if (series < steps->series_count && (!a || a->marker))
         return read_steps(r, series, a, err);
     return a && a->marker ? ROCL_OK : read_kernels(r, err);

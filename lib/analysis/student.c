@@ -44,7 +44,7 @@ static double beta_fraction(double a, double b, double x)
 }
 
 /* The regularised incomplete beta function. */
-static double beta_share(double a, double b, double x)
+static double beta_cumulative(double a, double b, double x)
 {
     int sign;
     if (x <= 0 || x >= 1)
@@ -59,7 +59,7 @@ double rocl_student_p(double t, double freedom)
 {
     if (isinf(t))
         return 0;
-    return beta_share(freedom / 2, 0.5, freedom / (freedom + t * t));
+    return beta_cumulative(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
 /* Newton's method between two bounds. */

@@ -443,21 +443,6 @@ typedef struct run {
 
 static value evaluate_node(const run *r, uint32_t at);
 
-static value value_of_operand(const rocl_derive_program *p, uint32_t symbol)
-{
-    const rocl_operand *o = &p->operands[symbol];
-    uint32_t n = o->instances;
-    if (!n && (p->single[symbol] || expression_of(p, symbol)))
-        return single_value(o->sum);
-    return (value){.range = n > 0,
-                   .instances = n,
-                   .symbol = symbol,
-                   .sum = o->sum,
-                   .min = o->min,
-                   .max = o->max,
-                   .each = n > 1 ? o->each : NULL};
-}
-
 static bool is_operand(const rocl_derive_program *p, uint32_t symbol)
 {
     return symbol < p->symbols && p->operands[symbol].known;
@@ -469,7 +454,16 @@ static value evaluate_name(const run *r, uint32_t symbol)
     const derive_expression *e = expression_of(p, symbol);
     value v;
     if (is_operand(p, symbol)) {
-        v = value_of_operand(p, symbol);
+        const rocl_operand *o = &p->operands[symbol];
+        v = !o->instances && (p->single[symbol] || e)
+                ? single_value(o->sum)
+                : (value){.range = o->instances > 0,
+                          .instances = o->instances,
+                          .symbol = symbol,
+                          .sum = o->sum,
+                          .min = o->min,
+                          .max = o->max,
+                          .each = o->instances > 1 ? o->each : NULL};
     } else if (e) {
         memo *m = &p->memos[symbol][r->amd];
         if (m->epoch != p->epoch) {

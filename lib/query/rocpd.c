@@ -266,19 +266,6 @@ static rocl_status create_union(const rocl_rocpd_tables *r, const file_table *ta
     return st;
 }
 
-static rocl_status create_unions(const rocl_rocpd_tables *r, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    if (r->table_count)
-        qsort(r->tables, r->table_count, sizeof *r->tables, compare_tables);
-    for (size_t i = 0, end; i < r->table_count && st == ROCL_OK; i = end) {
-        for (end = i + 1; end < r->table_count && !strcmp(r->tables[end].view, r->tables[i].view);)
-            end++;
-        st = create_union(r, &r->tables[i], end - i, err);
-    }
-    return st;
-}
-
 static bool has_view(const rocl_rocpd_tables *r, const char *view)
 {
     for (size_t i = 0; i < r->table_count; i++)
@@ -343,8 +330,13 @@ rocl_status rocl_rocpd_open(rocl_rocpd_tables **out, sqlite3 *db, rocl_trace *t,
         if (st == ROCL_OK)
             st = attach_file(r, file, err);
     }
-    if (st == ROCL_OK)
-        st = create_unions(r, err);
+    if (r->table_count)
+        qsort(r->tables, r->table_count, sizeof *r->tables, compare_tables);
+    for (size_t i = 0, end; i < r->table_count && st == ROCL_OK; i = end) {
+        for (end = i + 1; end < r->table_count && !strcmp(r->tables[end].view, r->tables[i].view);)
+            end++;
+        st = create_union(r, &r->tables[i], end - i, err);
+    }
     if (st == ROCL_OK && !are_all_read_by(t, &rocl_rpd_ops, ""))
         st = create_missing(r, err);
     if (st == ROCL_OK)

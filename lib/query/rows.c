@@ -285,19 +285,6 @@ static void put_table_cell(row_writer *w, size_t column, const rocl_sql_value *v
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void begin_table(row_writer *w, const rocl_result_row *r)
-{
-    w->columns = r->count;
-    w->waiting = true;
-    if (!ROCL_GROW(w->widths, w->width_cap, r->count) ||
-        !ROCL_GROW(w->numbers, w->number_cap, r->count)) {
-        w->texts.failed = true;
-        return;
-    }
-    memset(w->widths, 0, r->count * sizeof *w->widths);
-    memset(w->numbers, 0, r->count * sizeof *w->numbers);
-}
-
 /* A cell of a row or of the titles, with what is before and after it. */
 static void put_cell(row_writer *w, size_t column, const rocl_sql_value *v, bool title)
 {
@@ -365,7 +352,15 @@ static void begin_result(row_writer *w, const rocl_result_row *r)
     w->left_out = 0;
     switch (w->format) {
     case ROCL_ROWS_TABLE:
-        begin_table(w, r);
+        w->columns = r->count;
+        w->waiting = true;
+        if (ROCL_GROW(w->widths, w->width_cap, r->count) &&
+            ROCL_GROW(w->numbers, w->number_cap, r->count)) {
+            memset(w->widths, 0, r->count * sizeof *w->widths);
+            memset(w->numbers, 0, r->count * sizeof *w->numbers);
+        } else {
+            w->texts.failed = true;
+        }
         put_titles(w, r);
         break;
     case ROCL_ROWS_JSON:

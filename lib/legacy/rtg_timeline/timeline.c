@@ -206,32 +206,6 @@ static rocl_status finish_output(timeline *t, rocl_error *err)
     return st;
 }
 
-static rocl_status convert_inputs(timeline *t, const char *const *inputs, size_t count,
-                                  rocl_trace *trace, size_t memory, rocl_error *err)
-{
-    const rocl_timeline_options *o = t->opt;
-    t->workers = rocl_cache_line_calloc(t->jobs, sizeof *t->workers);
-    t->space = rocl_sort_space_new(memory, t->jobs, o->tmpdir);
-    if (!t->workers || !t->space || (o->gaps && !(t->gaps = rocl_sorter_new(t->space, 4))))
-        return rocl_fail_memory(err);
-    for (unsigned i = 0; i < t->jobs; i++)
-        t->workers[i] = (tl_worker){.opt = o, .gaps = t->gaps, .number = i};
-    rocl_status st = tl_writer_open(&t->writer, o, t->jobs, err);
-    if (st == ROCL_OK) {
-        rocl_buf_str(&t->writer.text, "{\n\"traceEvents\": [\n");
-        st = tl_write_text(&t->writer, err);
-    }
-    for (size_t i = 0; i < count && st == ROCL_OK; i++)
-        st = convert_input(t, inputs[i], NULL, err);
-    if (st == ROCL_OK && trace)
-        st = convert_captures(t, trace, err);
-    if (st == ROCL_OK && t->empty && t->empty == t->inputs) {
-        rocl_error_copy(err, t->why);
-        st = ROCL_INPUT;
-    }
-    return st ? st : finish_output(t, err);
-}
-
 static rocl_status convert_all(const char *const *inputs, size_t count, rocl_trace *trace,
                                tl_selection *selection, const rocl_timeline_options *o,
                                rocl_written *report, rocl_error *err)
@@ -243,7 +217,28 @@ static rocl_status convert_all(const char *const *inputs, size_t count, rocl_tra
                   .selection = selection,
                   .jobs = budget.workers};
     *t.writer.report = (rocl_written){0};
-    rocl_status st = convert_inputs(&t, inputs, count, trace, budget.sorting, err);
+    t.workers = rocl_cache_line_calloc(t.jobs, sizeof *t.workers);
+    t.space = rocl_sort_space_new(budget.sorting, t.jobs, o->tmpdir);
+    t.gaps = t.space && o->gaps ? rocl_sorter_new(t.space, 4) : NULL;
+    rocl_status st = t.workers && t.space && (t.gaps || !o->gaps)
+                         ? tl_writer_open(&t.writer, o, t.jobs, err)
+                         : rocl_fail_memory(err);
+    for (unsigned i = 0; t.workers && i < t.jobs; i++)
+        t.workers[i] = (tl_worker){.opt = o, .gaps = t.gaps, .number = i};
+    if (st == ROCL_OK) {
+        rocl_buf_str(&t.writer.text, "{\n\"traceEvents\": [\n");
+        st = tl_write_text(&t.writer, err);
+    }
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        st = convert_input(&t, inputs[i], NULL, err);
+    if (st == ROCL_OK && trace)
+        st = convert_captures(&t, trace, err);
+    if (st == ROCL_OK && t.empty && t.empty == t.inputs) {
+        rocl_error_copy(err, t.why);
+        st = ROCL_INPUT;
+    }
+    if (st == ROCL_OK)
+        st = finish_output(&t, err);
     tl_writer_free(&t.writer);
     for (unsigned i = 0; t.workers && i < t.jobs; i++)
         tl_worker_free(&t.workers[i]);
