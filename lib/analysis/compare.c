@@ -526,32 +526,6 @@ static const rocl_column likeness_columns[] = {
 static const rocl_table_def likeness_table = {&rocl_compare_tab, "comparability", "Comparability",
                                               ROCL_COLUMNS(likeness_columns)};
 
-static void put_domains(rocl_buf *to, const pairs *p, unsigned which)
-{
-    for (rocl_domain d = 0; d < ROCL_DOMAINS; d++) {
-        bool any = false;
-        for (size_t i = 0; i < p->count && !any; i++)
-            any = p->all[i].domain == d && p->all[i].of[which].taken;
-        if (any)
-            rocl_buf_printf(to, "%s%s", to->len ? ", " : "", rocl_domain_infos[d].word);
-    }
-}
-
-/* How many instances of markers that count there are. */
-static void put_steps(rocl_buf *to, const pairs *p, unsigned which)
-{
-    uint64_t steps = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const pair *pr = &p->all[i];
-        size_t stem;
-        uint64_t number;
-        if (pr->domain == ROCL_DOMAIN_MARKERS &&
-            rocl_read_step(pr->name, pr->name_len, &stem, &number))
-            steps += pr->of[which].taken;
-    }
-    rocl_buf_printf(to, "%" PRIu64, steps);
-}
-
 /* The share of its kernel time that a trace spends in kernels which the other one has, too. */
 static double known_share(const pairs *p, unsigned which)
 {
@@ -577,8 +551,21 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
     for (unsigned which = A; which <= B; which++) {
         rocl_buf_put(&texts[GPUS][which], sides[which].gpus.data, sides[which].gpus.len);
         rocl_buf_printf(&texts[PROCESSES][which], "%" PRIu64, sides[which].processes);
-        put_domains(&texts[DOMAINS][which], p, which);
-        put_steps(&texts[STEPS][which], p, which);
+        const uint32_t domains = domains_of(p, which);
+        rocl_buf *to = &texts[DOMAINS][which];
+        for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
+            if (domains >> d & 1)
+                rocl_buf_printf(to, "%s%s", to->len ? ", " : "", rocl_domain_infos[d].word);
+        uint64_t steps = 0; /* instances of markers that count */
+        for (size_t i = 0; i < p->count; i++) {
+            const pair *pr = &p->all[i];
+            size_t stem;
+            uint64_t number;
+            if (pr->domain == ROCL_DOMAIN_MARKERS &&
+                rocl_read_step(pr->name, pr->name_len, &stem, &number))
+                steps += pr->of[which].taken;
+        }
+        rocl_buf_printf(&texts[STEPS][which], "%" PRIu64, steps);
         rocl_buf_printf(&texts[KERNELS][which], "%.1f %%", known_share(p, which));
     }
     rocl_report_rows r = rocl_begin_table(c, out, &likeness_table, 0);

@@ -24,33 +24,25 @@ static rocl_status note_value(rocl_doctor *d, rocl_note_worker *w, const rocl_no
 
 enum { STEP_NO = 1, STEP_YES };
 
-/* Markers that count. */
-static rocl_status note_steps(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b,
-                              rocl_error *err)
+/* A marker, if it is one that counts. */
+static rocl_status note_step(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b, size_t i,
+                             rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        const rocl_event *e = &b->regions[i].e;
-        size_t n, stem;
-        uint64_t number;
-        if (e->name == ROCL_NONE)
-            continue;
-        if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
-            return rocl_fail_memory(err);
-        if (!w->known[e->name]) {
-            const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
-            w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
-        }
-        if (w->known[e->name] == STEP_YES)
-            st =
-                note_value(d, w,
-                           &(rocl_noted){.what = ROCL_NOTED_STEP,
-                                         .of = (uint32_t)d->facts.first_process[b->capture->index] +
-                                               e->process,
-                                         .value = e->name},
-                           err);
+    const rocl_event *e = &b->regions[i].e;
+    const rocl_noted one = {.what = ROCL_NOTED_STEP,
+                            .of = (uint32_t)d->facts.first_process[b->capture->index] + e->process,
+                            .value = e->name};
+    size_t n, stem;
+    uint64_t number;
+    if (e->name == ROCL_NONE)
+        return ROCL_OK;
+    if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
+        return rocl_fail_memory(err);
+    if (!w->known[e->name]) {
+        const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
+        w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
     }
-    return st;
+    return w->known[e->name] == STEP_YES ? note_value(d, w, &one, err) : ROCL_OK;
 }
 
 static rocl_status note_work(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b, size_t i,
@@ -77,10 +69,10 @@ rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b
 {
     rocl_note_worker *w = &d->workers[worker];
     rocl_status st = ROCL_OK;
-    if (b->kind == ROCL_MARKER)
-        return note_steps(d, w, b, err);
-    if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY)
-        for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        if (b->kind == ROCL_MARKER)
+            st = note_step(d, w, b, i, err);
+        else if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY)
             st = note_work(d, w, b, i, err);
     return st;
 }

@@ -266,14 +266,6 @@ static rocl_status create_union(const rocl_rocpd_tables *r, const file_table *ta
     return st;
 }
 
-static bool has_view(const rocl_rocpd_tables *r, const char *view)
-{
-    for (size_t i = 0; i < r->table_count; i++)
-        if (!strcmp(r->tables[i].view, view))
-            return true;
-    return false;
-}
-
 /* Tables of schema 3 that no file has are empty. */
 static rocl_status create_missing(const rocl_rocpd_tables *r, rocl_error *err)
 {
@@ -281,7 +273,10 @@ static rocl_status create_missing(const rocl_rocpd_tables *r, rocl_error *err)
     for (schema_table t = 0; t < SCHEMA_TABLES && st == ROCL_OK; t++) {
         size_t n;
         const schema_column *c = schema_columns_of(t, &n);
-        if (!schema_is_base(t) || has_view(r, schema_table_name(t)))
+        bool wanted = schema_is_base(t);
+        for (size_t i = 0; i < r->table_count && wanted; i++)
+            wanted = strcmp(r->tables[i].view, schema_table_name(t)) != 0;
+        if (!wanted)
             continue;
         char *sql = sqlite3_mprintf("DROP VIEW IF EXISTS temp.%s; "
                                     "CREATE TEMP VIEW %s AS SELECT NULL AS id",
