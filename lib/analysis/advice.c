@@ -298,13 +298,11 @@ static const char *check_slow_rank(adviser *a, const rocl_table *t)
     return NULL;
 }
 
-/* The length of the part of a name that a sentence shows, in whole characters. */
-static int name_part(const char *name)
-{
-    return rocl_name_prefix(name, 60);
-}
+/* A name in a sentence, "%.*s%s": it is cut after a whole character. */
+#define NAME_LEN(name) rocl_name_prefix(name, 60)
+#define CUT(name)      NAME_LEN(name), (name), (name)[NAME_LEN(name)] ? "..." : ""
 
-/* Of kernels with a tenth of the time and more. */
+/* Finds reasons in kernels that take a tenth of the time and more. */
 static void check_launches(adviser *a, const rocl_table *t, const char *finding,
                            bool (*is_reason)(const rocl_table *t, size_t row, char why[96]))
 {
@@ -315,7 +313,7 @@ static void check_launches(adviser *a, const rocl_table *t, const char *finding,
         char why[96];
         if (share >= much && !is_rest(name) && is_reason(t, i, why))
             add_finding(a, "occupancy", finding, "%.1f %% of the kernel time: %.*s%s: %s", share,
-                        name_part(name), name, name[name_part(name)] ? "..." : "", why);
+                        CUT(name), why);
     }
 }
 
@@ -374,19 +372,17 @@ static const char *check_dominant_kernel(adviser *a, const rocl_table *kernels)
     for (size_t i = 0; all > 0 && i < kernels->row_count; i++) {
         double share = number_in(kernels, i, "total_ns") / all;
         const char *name = text_in(kernels, i, "name");
-        const int n = name_part(name);
         if (share > 0.5 && count > 1 && !is_rest(name) && !is_class(kernels, i, "communication"))
             add_finding(a, "kernels", "One kernel takes most of the kernel time",
                         "%.1f %%%s: %.*s%s", 100 * share,
-                        count < kernels->row_count ? " without communication" : "", n, name,
-                        name[n] ? "..." : "");
+                        count < kernels->row_count ? " without communication" : "", CUT(name));
     }
     return count > 1                ? NULL
            : kernels->row_count > 1 ? "fewer than two kernels that do not communicate"
                                     : "fewer than two kernels";
 }
 
-/* A name that would make all shorter if it were faster: of parts of the path that are many. */
+/* A name that would make all shorter if it were faster, where the path has many sections. */
 static const char *check_critical_path(adviser *a, const rocl_table *t)
 {
     const rocl_table *names = rocl_tables_find(a->tables, "critical_path_what_if");
@@ -408,11 +404,9 @@ static const char *check_critical_path(adviser *a, const rocl_table *t)
     for (size_t i = 0; names && i < names->row_count; i++) {
         const char *name = text_in(names, i, "name");
         const double saved = number_in(names, i, "saved_percent");
-        const int n = name_part(name);
         if (saved >= much && number_in(names, i, "factor") == 2 && !is_rest(name))
             add_finding(a, "critical-path", "A faster kernel, copy or call would shorten the run",
-                        "%.1f %% less if this were twice as fast: %.*s%s", saved, n, name,
-                        name[n] ? "..." : "");
+                        "%.1f %% less if this were twice as fast: %.*s%s", saved, CUT(name));
     }
     return NULL;
 }
@@ -495,13 +489,12 @@ static const char *check_sequences(adviser *a, const rocl_table *t)
         const double calls = number_in(t, i, "calls"), length = number_in(t, i, "length");
         const double each = number_in(t, i, "average_ns") / fmax(length, 1);
         const char *name = text_in(t, i, "first_kernel");
-        const int n = name_part(name);
         if (is_rest(name) || calls < SOME || number_in(t, i, "percent") < much ||
             each >= short_ns || in_graphs * 2 >= calls * length)
             continue;
         add_finding(a, "sequences", "The same short kernels run again and again: make them a graph",
                     "%.0f times %.0f kernels of %.2f us on average, from %.*s%s on", calls, length,
-                    each / 1000, n, name, name[n] ? "..." : "");
+                    each / 1000, CUT(name));
         break;
     }
     return t->row_count ? NULL : "no kernels follow each other again";
@@ -534,7 +527,7 @@ static const char *check_steps(adviser *a, const rocl_table *t, bool first, cons
     }
     if (slow)
         add_finding(a, "steps", finding, "%zu of %zu; %.*s of %.40s takes %.2f times the median",
-                    slow, t->row_count, name_part(text_in(t, row, "step")), text_in(t, row, "step"),
+                    slow, t->row_count, NAME_LEN(text_in(t, row, "step")), text_in(t, row, "step"),
                     text_in(t, row, "place"), most);
     return t->row_count >= 5 ? NULL : "fewer than 5 steps";
 }
@@ -591,8 +584,8 @@ static const char *check_roofline(adviser *a, const rocl_table *t)
         if (share >= much && rocl_datum_number(of_peak) < low)
             add_finding(a, "roofline",
                         "An operator that takes much of the time is far from the peak",
-                        "%.1f %% of the time: %.*s%s reaches %.1f %% of it", share, name_part(name),
-                        name, name[name_part(name)] ? "..." : "", rocl_datum_number(of_peak));
+                        "%.1f %% of the time: %.*s%s reaches %.1f %% of it", share, CUT(name),
+                        rocl_datum_number(of_peak));
     }
     return named          ? NULL
            : t->row_count ? "no peak is known: --peak names one"

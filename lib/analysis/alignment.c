@@ -104,22 +104,17 @@ static uint32_t count_common(const rocl_alignment *g, uint32_t *const sorted[SID
     return n;
 }
 
-static bool is_same_process(const rocl_alignment *g, uint32_t a, uint32_t b)
-{
-    const rocl_side_steps *x = g->side[A], *y = g->side[B];
-    return rocl_partner_process(x, x->lanes[a].process, y) == y->lanes[b].process;
-}
-
 static bool pair_lanes(rocl_alignment *g, uint32_t *const symbols[SIDES])
 {
-    const size_t n = g->side[A]->lane_count, m = g->side[B]->lane_count;
+    const rocl_side_steps *x = g->side[A], *y = g->side[B];
+    const size_t n = x->lane_count, m = y->lane_count;
     uint32_t *sorted[SIDES] = {sort_lanes(g, A, symbols[A]), sort_lanes(g, B, symbols[B])};
     lane_pair *pairs = malloc((n * m + 1) * sizeof *pairs);
     const bool good = sorted[A] && sorted[B] && pairs;
     size_t count = 0;
     for (uint32_t a = 0; a < n && good; a++)
         for (uint32_t b = 0; b < m; b++)
-            if (is_same_process(g, a, b))
+            if (rocl_partner_process(x, x->lanes[a].process, y) == y->lanes[b].process)
                 pairs[count++] = (lane_pair){count_common(g, sorted, a, b), a, b};
     if (count)
         qsort(pairs, count, sizeof *pairs, compare_lane_pairs);
@@ -174,23 +169,20 @@ static int compare_places(const void *a, const void *b)
     return c ? c : x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* That of B which the kernel at a place is of, or would be; ROCL_NONE: B has no such one. */
-static uint32_t process_of_b(const rocl_alignment *g, unsigned k, uint32_t place)
-{
-    const uint32_t lane = rocl_aligned_kernel(g, k, place)->lane;
-    const uint32_t process = g->side[k]->lanes[lane].process;
-    return k == A ? rocl_partner_process(g->side[A], process, g->side[B]) : process;
-}
-
 static lone_place *list_lone(const rocl_alignment *g, unsigned k, const uint32_t *symbols,
                              size_t *count)
 {
     const size_t n = g->side[k]->kernel_count;
     lone_place *all = malloc((n + 1) * sizeof *all);
     *count = 0;
-    for (uint32_t i = 0; all && i < n; i++)
+    for (uint32_t i = 0; all && i < n; i++) {
+        /* The process of B that has the kernel, or would have it; ROCL_NONE: none. */
+        uint32_t process = g->side[k]->lanes[rocl_aligned_kernel(g, k, i)->lane].process;
+        if (k == A)
+            process = rocl_partner_process(g->side[A], process, g->side[B]);
         if (!g->partner[k][i])
-            all[(*count)++] = (lone_place){symbols[i], process_of_b(g, k, i), i};
+            all[(*count)++] = (lone_place){symbols[i], process, i};
+    }
     if (*count)
         qsort(all, *count, sizeof *all, compare_places);
     return all;
@@ -226,7 +218,7 @@ static bool keeps_place(const rocl_alignment *g, unsigned k, uint32_t place)
     return g->partner[k][place] && !g->moved[k][place];
 }
 
-/* Of a lane of A and one of B: [begin, end) in the texts. */
+/* Adds the hunks of a lane of A and one of B, each [begin, end) in the texts. */
 static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint32_t end[SIDES])
 {
     uint32_t at[SIDES] = {begin[A], begin[B]};

@@ -28,7 +28,7 @@ static const uint64_t most_bytes = UINT64_C(1) << 30;
 
 /* ---- a file ---------------------------------------------------------------------------------- */
 
-/* One of the file's. */
+/* A baseline in a file. */
 typedef struct entry {
     rocl_buf name;
     rocl_view text; /* its object */
@@ -201,24 +201,6 @@ static void flush_text(writer *w, size_t above)
     w->text.len = 0;
 }
 
-static void put_header(writer *w, const rocl_side *s)
-{
-    bool first = true;
-    rocl_buf_str(&w->text, ",\n\"header\":{");
-    for (unsigned i = 0; i < ROCL_HEADER_FIELDS; i++) {
-        const rocl_datum *d = &s->header[i];
-        if (d->type != ROCL_DATUM_TEXT && d->type != ROCL_DATUM_INT)
-            continue;
-        rocl_buf_printf(&w->text, "%s\"%s\":", first ? "" : ",", rocl_header_key(i));
-        first = false;
-        if (d->type == ROCL_DATUM_TEXT)
-            rocl_baseline_put_string(&w->text, d->text, d->len);
-        else
-            rocl_buf_printf(&w->text, "%" PRId64, d->i);
-    }
-    rocl_buf_byte(&w->text, '}');
-}
-
 /* The measures of GPUs, in the order in which they are written. */
 enum { GPUS, WORK, BESIDE, WALL, IDLE, GPU_WALL, GPU_IDLE, TIMES };
 static const rocl_view time_keys[TIMES] = {
@@ -237,22 +219,6 @@ static void put_wide(rocl_buf *to, rocl_i128 v)
         v /= 10;
     } while (v > 0);
     rocl_buf_put(to, digits + at, sizeof digits - at);
-}
-
-static void put_gpu_time(writer *w, const rocl_gpu_sums *g)
-{
-    const rocl_i128 times[TIMES] = {g->gpus,
-                                    g->work,
-                                    g->beside,
-                                    g->whole[ROCL_WALL_EVENTS],
-                                    g->idle[ROCL_WALL_EVENTS],
-                                    g->whole[ROCL_WALL_GPU],
-                                    g->idle[ROCL_WALL_GPU]};
-    for (unsigned i = 0; i < TIMES; i++) {
-        rocl_buf_printf(&w->text, "%s\"%s\":", i ? "," : ",\n\"gpu_time\":{", time_keys[i].p);
-        put_wide(&w->text, times[i]);
-    }
-    rocl_buf_byte(&w->text, '}');
 }
 
 typedef struct named_key {
@@ -334,13 +300,38 @@ static void put_order(writer *w, const rocl_side *s, const named_key *names)
 static void put_side(writer *w, const rocl_side *s, const char *name, const named_key *names,
                      rocl_sorter *sorted)
 {
+    const rocl_gpu_sums *g = &s->gpu_time;
+    bool first = true;
     rocl_buf_str(&w->text, "{\"name\":");
     rocl_baseline_put_string(&w->text, name, strlen(name));
-    put_header(w, s);
+    rocl_buf_str(&w->text, ",\n\"header\":{");
+    for (unsigned i = 0; i < ROCL_HEADER_FIELDS; i++) {
+        const rocl_datum *d = &s->header[i];
+        if (d->type != ROCL_DATUM_TEXT && d->type != ROCL_DATUM_INT)
+            continue;
+        rocl_buf_printf(&w->text, "%s\"%s\":", first ? "" : ",", rocl_header_key(i));
+        first = false;
+        if (d->type == ROCL_DATUM_TEXT)
+            rocl_baseline_put_string(&w->text, d->text, d->len);
+        else
+            rocl_buf_printf(&w->text, "%" PRId64, d->i);
+    }
+    rocl_buf_byte(&w->text, '}');
     rocl_buf_str(&w->text, ",\n\"gpus\":");
     rocl_baseline_put_string(&w->text, (const char *)s->gpus.data, s->gpus.len);
     rocl_buf_printf(&w->text, ",\"processes\":%" PRIu64, s->processes);
-    put_gpu_time(w, &s->gpu_time);
+    const rocl_i128 times[TIMES] = {g->gpus,
+                                    g->work,
+                                    g->beside,
+                                    g->whole[ROCL_WALL_EVENTS],
+                                    g->idle[ROCL_WALL_EVENTS],
+                                    g->whole[ROCL_WALL_GPU],
+                                    g->idle[ROCL_WALL_GPU]};
+    for (unsigned i = 0; i < TIMES; i++) {
+        rocl_buf_printf(&w->text, "%s\"%s\":", i ? "," : ",\n\"gpu_time\":{", time_keys[i].p);
+        put_wide(&w->text, times[i]);
+    }
+    rocl_buf_byte(&w->text, '}');
     put_durations(w, s, names, sorted);
     put_order(w, s, names);
     rocl_buf_byte(&w->text, '}');
@@ -417,17 +408,6 @@ rocl_status rocl_baseline_write(rocl_trace *t, const char *path, const char *nam
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* "base", "v1" and 2 more */
-static void list_names(rocl_buf *to, const file *f)
-{
-    for (size_t i = 0; i < f->count && i < 5; i++)
-        rocl_buf_printf(to, "%s%.*s", i ? ", " : "", (int)f->all[i].name.len,
-                        (const char *)f->all[i].name.data);
-    if (f->count > 5)
-        rocl_buf_printf(to, " and %zu more", f->count - 5);
-    rocl_buf_byte(to, '\0');
-}
-
 static rocl_status choose_baseline(rocl_baseline *b, const char *name, rocl_error *err)
 {
     const file *f = &b->file;
@@ -440,7 +420,13 @@ static rocl_status choose_baseline(rocl_baseline *b, const char *name, rocl_erro
         }
     if (found == 1)
         return ROCL_OK;
-    list_names(&names, f);
+    /* "base", "v1" and 2 more */
+    for (size_t i = 0; i < f->count && i < 5; i++)
+        rocl_buf_printf(&names, "%s%.*s", i ? ", " : "", (int)f->all[i].name.len,
+                        (const char *)f->all[i].name.data);
+    if (f->count > 5)
+        rocl_buf_printf(&names, " and %zu more", f->count - 5);
+    rocl_buf_byte(&names, '\0');
     const char *are = names.failed ? "" : (const char *)names.data;
     rocl_status st;
     if (!f->count)
@@ -630,25 +616,6 @@ static rocl_status read_name(reader *r, rocl_error *err)
     return st;
 }
 
-static rocl_status read_names(reader *r, rocl_error *err)
-{
-    rocl_json_token v;
-    rocl_status st = ROCL_OK;
-    if (!rocl_json_enter(&r->json, ROCL_JSON_ARRAY))
-        return fail_here(r, "names is not an array", err);
-    while (st == ROCL_OK && rocl_json_element(&r->json, &v))
-        st = read_name(r, err);
-    return st;
-}
-
-static rocl_status read_order(reader *r, rocl_error *err)
-{
-    const char *what;
-    const rocl_status st =
-        rocl_baseline_read_order(&r->json, &r->side->steps, r->ids, r->id_count, &what, err);
-    return what ? fail_here(r, what, err) : st;
-}
-
 /* Else causes would not sum to the whole. */
 static rocl_status check_sums(const reader *r, rocl_error *err)
 {
@@ -669,6 +636,7 @@ static rocl_status read_members(reader *r, rocl_error *err)
         [PROCESSES] = ROCL_JSON_KEY("processes"), [TIMES_KEY] = ROCL_JSON_KEY("gpu_time"),
         [NAMES] = ROCL_JSON_KEY("names"),         [ORDER] = ROCL_JSON_KEY("order")};
     rocl_json_token v;
+    const char *what;
     rocl_status st = ROCL_OK;
     for (int key; st == ROCL_OK && (key = rocl_json_member(&r->json, keys, KEYS, &v)) >= 0;)
         switch (key) {
@@ -685,14 +653,21 @@ static rocl_status read_members(reader *r, rocl_error *err)
                 st = fail_here(r, "processes is not a number", err);
             break;
         case ORDER:
-            if (r->side->wants_steps)
-                st = read_order(r, err);
+            if (!r->side->wants_steps)
+                break;
+            st = rocl_baseline_read_order(&r->json, &r->side->steps, r->ids, r->id_count, &what,
+                                          err);
+            if (what)
+                st = fail_here(r, what, err);
             break;
         case TIMES_KEY:
             st = read_times(r, err);
             break;
         default:
-            st = read_names(r, err);
+            if (!rocl_json_enter(&r->json, ROCL_JSON_ARRAY))
+                return fail_here(r, "names is not an array", err);
+            while (st == ROCL_OK && rocl_json_element(&r->json, &v))
+                st = read_name(r, err);
         }
     return st;
 }

@@ -222,21 +222,6 @@ static void read_marker(order_reader *r, const rocl_json_token *v, bool hex)
     r->to->marker_len = n;
 }
 
-static void read_number(order_reader *r, const rocl_json_token *v, uint64_t *to)
-{
-    if (v->kind != ROCL_JSON_NUMBER || !rocl_json_uint(v->text, to) || *to > INT64_MAX)
-        r->wrong = "a number of the order is not valid";
-}
-
-static void read_lack(order_reader *r, const rocl_json_token *v)
-{
-    size_t i = 0;
-    while (i < LACKS && (!lacks[i] || v->kind != ROCL_JSON_STRING ||
-                         v->text.n != strlen(lacks[i]) || memcmp(v->text.p, lacks[i], v->text.n)))
-        i++;
-    r->to->lack = i < LACKS ? (rocl_side_lack)i : ROCL_LACKS_MEMBERS;
-}
-
 /* Else changes would not sum to the whole, and steps would have no process. */
 static bool adds_up(const rocl_side_steps *s)
 {
@@ -251,60 +236,59 @@ static bool adds_up(const rocl_side_steps *s)
            s->steps[s->chosen].kernels == s->kernel_count + s->left_out;
 }
 
-static void read_members(order_reader *r)
+rocl_status rocl_baseline_read_order(rocl_json *json, rocl_side_steps *s, const uint32_t *keys,
+                                     size_t key_count, const char **what, rocl_error *err)
 {
     enum { PROCESSES, MARKER, BYTES, STEPS, CHOSEN, LANES, KERNELS, LEFT_OUT, LEFT_NS, LACK, KEYS };
-    static const rocl_view keys[KEYS] = {
+    static const rocl_view members[KEYS] = {
         [PROCESSES] = ROCL_JSON_KEY("processes"), [MARKER] = ROCL_JSON_KEY("marker"),
         [BYTES] = ROCL_JSON_KEY("bytes"),         [STEPS] = ROCL_JSON_KEY("steps"),
         [CHOSEN] = ROCL_JSON_KEY("chosen"),       [LANES] = ROCL_JSON_KEY("lanes"),
         [KERNELS] = ROCL_JSON_KEY("kernels"),     [LEFT_OUT] = ROCL_JSON_KEY("left_out"),
         [LEFT_NS] = ROCL_JSON_KEY("left_out_ns"), [LACK] = ROCL_JSON_KEY("lacks")};
+    order_reader r = {.json = json, .to = s, .keys = keys, .key_count = key_count};
     rocl_json_token v;
     uint64_t number = 0;
-    for (int key; is_good(r) && (key = rocl_json_member(r->json, keys, KEYS, &v)) >= 0;)
-        switch (key) {
-        case PROCESSES:
-            read_processes(r);
-            break;
-        case MARKER:
-        case BYTES:
-            read_marker(r, &v, key == BYTES);
-            break;
-        case STEPS:
-            read_steps(r);
-            break;
-        case LANES:
-            read_lanes(r);
-            break;
-        case KERNELS:
-            read_kernels(r);
-            break;
-        case LACK:
-            read_lack(r, &v);
-            break;
-        default:
-            read_number(r, &v, &number);
-            if (key == CHOSEN)
-                r->to->chosen = (size_t)number;
-            else if (key == LEFT_OUT)
-                r->to->left_out = number;
-            else
-                r->to->left_ns = (int64_t)number;
-        }
-}
-
-rocl_status rocl_baseline_read_order(rocl_json *json, rocl_side_steps *s, const uint32_t *keys,
-                                     size_t key_count, const char **what, rocl_error *err)
-{
-    order_reader r = {.json = json, .to = s, .keys = keys, .key_count = key_count};
     *what = NULL;
     rocl_side_steps_free(s); /* of a second such member */
     *s = (rocl_side_steps){.chosen = SIZE_MAX};
     if (!rocl_json_enter(json, ROCL_JSON_OBJECT))
         r.wrong = "the order is not an object";
-    else
-        read_members(&r);
+    for (int key; is_good(&r) && (key = rocl_json_member(json, members, KEYS, &v)) >= 0;)
+        switch (key) {
+        case PROCESSES:
+            read_processes(&r);
+            break;
+        case MARKER:
+        case BYTES:
+            read_marker(&r, &v, key == BYTES);
+            break;
+        case STEPS:
+            read_steps(&r);
+            break;
+        case LANES:
+            read_lanes(&r);
+            break;
+        case KERNELS:
+            read_kernels(&r);
+            break;
+        case LACK:
+            s->lack = ROCL_LACKS_MEMBERS;
+            for (size_t i = 0; i < LACKS && v.kind == ROCL_JSON_STRING; i++)
+                if (lacks[i] && rocl_view_is(v.text, lacks[i]))
+                    s->lack = (rocl_side_lack)i;
+            break;
+        default:
+            if (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &number) ||
+                number > INT64_MAX)
+                r.wrong = "a number of the order is not valid";
+            if (key == CHOSEN)
+                s->chosen = (size_t)number;
+            else if (key == LEFT_OUT)
+                s->left_out = number;
+            else
+                s->left_ns = (int64_t)number;
+        }
     if (is_good(&r) && !adds_up(s))
         r.wrong = "the order does not add up";
     *what = r.wrong ? r.wrong : json->wrong ? "" : NULL;

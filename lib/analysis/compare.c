@@ -96,16 +96,6 @@ static rocl_status make_pairs(pairs *p, const rocl_side *sides, rocl_error *err)
 
 /* ---- kernels that were renamed ---- */
 
-static void join_renamed(pair *gone, pair *added, unsigned likeness)
-{
-    gone->name_b = added->name;
-    gone->name_b_len = added->name_len;
-    gone->likeness = likeness / 100.0;
-    gone->other = added;
-    added->other = gone;
-    gone->of[B] = added->of[B];
-}
-
 static rocl_status match_renamed(pairs *p, const rocl_side *sides,
                                  const rocl_kernel_classes *classes, rocl_error *err)
 {
@@ -119,21 +109,17 @@ static rocl_status match_renamed(pairs *p, const rocl_side *sides,
         p->same[id] = partner && !rocl_side_name_of(&sides[A], id).count ? partner : id;
         if (!partner || p->same[id] != id)
             continue;
-        join_renamed(&p->all[id - 1], &p->all[partner - 1], renamed[id].likeness);
+        pair *gone = &p->all[id - 1], *added = &p->all[partner - 1];
+        gone->name_b = added->name;
+        gone->name_b_len = added->name_len;
+        gone->likeness = renamed[id].likeness / 100.0;
+        gone->other = added;
+        added->other = gone;
+        gone->of[B] = added->of[B];
         p->by_place += renamed[id].by_place;
     }
     free(renamed);
     return st;
-}
-
-/* Each of them is in the list once, under its name in A. */
-static void remove_second_names(pairs *p)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < p->count; i++)
-        if (!p->all[i].other || p->all[i].name_b)
-            p->all[n++] = p->all[i];
-    p->count = n;
 }
 
 /* ---- durations ---- */
@@ -233,13 +219,6 @@ static int compare_pairs(const void *a, const void *b)
     return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
 }
 
-static rocl_status read_side(rocl_side *s, const compared *of, rocl_sort_space *space,
-                             rocl_error *err)
-{
-    return of->trace ? rocl_side_read(s, of->trace, space, err)
-                     : rocl_side_read_baseline(s, of->baseline, err);
-}
-
 /* Goes over both. Free the pairs and the sides also after a failure. */
 static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of, rocl_error *err)
 {
@@ -257,7 +236,8 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
                                .bit = k,
                                .wants_steps = true,
                                .other = k == B ? &sides[A].steps : NULL};
-        st = read_side(&sides[k], &of[k], space, err);
+        st = of[k].trace ? rocl_side_read(&sides[k], of[k].trace, space, err)
+                         : rocl_side_read_baseline(&sides[k], of[k].baseline, err);
     }
     if (st == ROCL_OK)
         st = make_pairs(p, sides, err);
@@ -269,7 +249,12 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
         st = fill_pairs(p, sorter, aside, err);
     if (st == ROCL_OK && aside)
         st = fill_pairs(p, aside, NULL, err);
-    remove_second_names(p);
+    /* Kernels that were renamed are in the list once, under their name in A. */
+    size_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->all[i].other || p->all[i].name_b)
+            p->all[n++] = p->all[i];
+    p->count = n;
     for (size_t i = 0; i < p->count && st == ROCL_OK; i++) {
         pair *pr = &p->all[i];
         describe_pair(pr);
@@ -541,32 +526,6 @@ static const rocl_column likeness_columns[] = {
 static const rocl_table_def likeness_table = {&rocl_compare_tab, "comparability", "Comparability",
                                               ROCL_COLUMNS(likeness_columns)};
 
-static void put_domains(rocl_buf *to, const pairs *p, unsigned which)
-{
-    for (rocl_domain d = 0; d < ROCL_DOMAINS; d++) {
-        bool any = false;
-        for (size_t i = 0; i < p->count && !any; i++)
-            any = p->all[i].domain == d && p->all[i].of[which].taken;
-        if (any)
-            rocl_buf_printf(to, "%s%s", to->len ? ", " : "", rocl_domain_infos[d].word);
-    }
-}
-
-/* How many instances of markers that count there are. */
-static void put_steps(rocl_buf *to, const pairs *p, unsigned which)
-{
-    uint64_t steps = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const pair *pr = &p->all[i];
-        size_t stem;
-        uint64_t number;
-        if (pr->domain == ROCL_DOMAIN_MARKERS &&
-            rocl_read_step(pr->name, pr->name_len, &stem, &number))
-            steps += pr->of[which].taken;
-    }
-    rocl_buf_printf(to, "%" PRIu64, steps);
-}
-
 /* The share of its kernel time that a trace spends in kernels which the other one has, too. */
 static double known_share(const pairs *p, unsigned which)
 {
@@ -592,8 +551,21 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
     for (unsigned which = A; which <= B; which++) {
         rocl_buf_put(&texts[GPUS][which], sides[which].gpus.data, sides[which].gpus.len);
         rocl_buf_printf(&texts[PROCESSES][which], "%" PRIu64, sides[which].processes);
-        put_domains(&texts[DOMAINS][which], p, which);
-        put_steps(&texts[STEPS][which], p, which);
+        const uint32_t domains = domains_of(p, which);
+        rocl_buf *to = &texts[DOMAINS][which];
+        for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
+            if (domains >> d & 1)
+                rocl_buf_printf(to, "%s%s", to->len ? ", " : "", rocl_domain_infos[d].word);
+        uint64_t steps = 0; /* instances of markers that count */
+        for (size_t i = 0; i < p->count; i++) {
+            const pair *pr = &p->all[i];
+            size_t stem;
+            uint64_t number;
+            if (pr->domain == ROCL_DOMAIN_MARKERS &&
+                rocl_read_step(pr->name, pr->name_len, &stem, &number))
+                steps += pr->of[which].taken;
+        }
+        rocl_buf_printf(&texts[STEPS][which], "%" PRIu64, steps);
         rocl_buf_printf(&texts[KERNELS][which], "%.1f %%", known_share(p, which));
     }
     rocl_report_rows r = rocl_begin_table(c, out, &likeness_table, 0);
@@ -624,13 +596,6 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
 
 /* ---- the rules that may fail ----------------------------------------------------------------- */
 
-/* A rule, and the pair that costs the most of those that break it; NULL: it is not about a name. */
-typedef struct rule {
-    rocl_growth *growth;
-    double limit, cost;
-    const pair *worst;
-} rule;
-
 /* In percent; infinite from nothing. */
 static double growth_of(double before, double after)
 {
@@ -639,37 +604,78 @@ static double growth_of(double before, double after)
     return before > 0 ? 100 * (after - before) / before : INFINITY;
 }
 
-static void check_rule(rule *r, double percent, double cost, bool added, const pair *p,
-                       const char *domain)
+static bool is_small(int64_t total, int64_t whole)
 {
-    rocl_growth *g = r->growth;
-    if (!(percent > r->limit) || (g->count++ && cost <= r->cost))
-        return;
-    r->cost = cost;
-    r->worst = p;
-    g->percent = percent;
-    g->added = added;
-    g->domain = domain;
+    return total <= 0 || (double)total < SMALL * (double)whole;
 }
 
-static void check_total(rule *r, const int64_t total[SIDES], bool added, const pair *p,
-                        const char *domain)
+static rocl_judgement judge_pair(const pair *p, const char *rule, double before, double after,
+                                 bool small, double limit)
 {
-    double before = (double)total[A], after = (double)total[B];
-    check_rule(r, growth_of(before, after), after - before, added, p, domain);
+    const bool added = p->status == ADDED;
+    rocl_judgement j = {.rule = rule,
+                        .domain = rocl_domain_name(p->domain),
+                        .name = p->name,
+                        .len = p->name_len,
+                        .before = before,
+                        .after = after,
+                        .percent = added ? INFINITY : growth_of(before, after),
+                        .limit = limit,
+                        .cost = after - before,
+                        .added = added,
+                        .reason = added ? "it is new" : NULL};
+    j.verdict = j.percent > limit ? ROCL_VERDICT_FAILED : ROCL_VERDICT_PASSED;
+    if (small) {
+        j.verdict = ROCL_VERDICT_IGNORED;
+        j.reason = p->status == REMOVED ? "it is not in B"
+                   : p->further_step    ? "a step, of which A has others"
+                                        : "below 0.1 % of its domain";
+    }
+    return j;
 }
 
-static bool is_small(int64_t part, int64_t whole)
+static rocl_judgement judge_average(const pair *p, bool small, double limit)
 {
-    return part <= 0 || (double)part < SMALL * (double)whole;
+    const rocl_distribution *a = &p->of[A], *b = &p->of[B];
+    rocl_judgement j = judge_pair(p, "average", a->taken ? rocl_distribution_average(a) : 0,
+                                  b->taken ? rocl_distribution_average(b) : 0, small, limit);
+    j.cost = j.added ? (double)b->total : (j.after - j.before) * (double)b->taken;
+    if (j.verdict == ROCL_VERDICT_FAILED && !j.added && !p->significant) {
+        /* Where the largest difference there can be of so few calls is not significant, nothing can
+         * be said of the average. */
+        const bool open = p->test.least >= LEVEL;
+        j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
+        j.reason = open ? "too few calls" : "not significant";
+    }
+    return j;
 }
 
-/* ---- the same for each name, as a table ---- */
-
-static void sum_domains(const pairs *p, int64_t totals[ROCL_DOMAINS][SIDES], int64_t all[SIDES])
+/* Names that are small each can grow together. domain NULL: all of them. */
+static rocl_judgement judge_domain(const char *domain, const int64_t total[SIDES], bool small,
+                                   double limit)
 {
-    memset(totals, 0, ROCL_DOMAINS * sizeof *totals);
-    memset(all, 0, SIDES * sizeof *all);
+    const double before = (double)total[A], after = (double)total[B];
+    const double percent = growth_of(before, after);
+    return (rocl_judgement){.rule = "total",
+                            .domain = domain,
+                            .before = before,
+                            .after = after,
+                            .percent = percent,
+                            .limit = limit,
+                            .cost = after - before,
+                            .added = total[A] <= 0,
+                            .verdict = small             ? ROCL_VERDICT_IGNORED
+                                       : percent > limit ? ROCL_VERDICT_FAILED
+                                                         : ROCL_VERDICT_PASSED,
+                            .reason = small ? "below 0.1 % of all domains" : NULL};
+}
+
+static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const rocl_collector *c)
+{
+    rocl_limits limits = {0};
+    int64_t totals[ROCL_DOMAINS][SIDES] = {{0}}, all[SIDES] = {0};
+    double worst[5] = {0};
+    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
     for (size_t i = 0; i < p->count; i++)
         for (unsigned k = A; k <= B; k++) {
             int64_t *total = &totals[p->all[i].domain][k];
@@ -678,158 +684,43 @@ static void sum_domains(const pairs *p, int64_t totals[ROCL_DOMAINS][SIDES], int
     for (unsigned d = 0; d < ROCL_DOMAINS; d++)
         for (unsigned k = A; k <= B; k++)
             all[k] = rocl_add_saturated(all[k], totals[d][k]);
-}
-
-static rocl_judgement judge_pair(const pair *p, const char *of, double before, double after,
-                                 double limit)
-{
-    const bool added = p->status == ADDED;
-    const double percent = added ? INFINITY : growth_of(before, after);
-    return (rocl_judgement){.rule = of,
-                            .domain = rocl_domain_name(p->domain),
-                            .name = p->name,
-                            .len = p->name_len,
-                            .before = before,
-                            .after = after,
-                            .percent = percent,
-                            .limit = limit,
-                            .verdict = percent > limit ? ROCL_VERDICT_FAILED : ROCL_VERDICT_PASSED,
-                            .reason = added ? "it is new" : NULL};
-}
-
-static void ignore_judgement(rocl_judgement *j, const pair *p)
-{
-    j->verdict = ROCL_VERDICT_IGNORED;
-    j->reason = p->status == REMOVED ? "it is not in B"
-                : p->further_step    ? "a step, of which A has others"
-                                     : "below 0.1 % of its domain";
-}
-
-static void judge_average(rocl_limits *l, const pair *p, bool small, double limit)
-{
-    const rocl_distribution *a = &p->of[A], *b = &p->of[B];
-    rocl_judgement j = judge_pair(p, "average", a->taken ? rocl_distribution_average(a) : 0,
-                                  b->taken ? rocl_distribution_average(b) : 0, limit);
-    const bool grew = j.verdict == ROCL_VERDICT_FAILED && p->status != ADDED;
-    if (small)
-        ignore_judgement(&j, p);
-    else if (grew && !p->significant) {
-        const bool open = p->test.least >= LEVEL;
-        j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
-        j.reason = open ? "too few calls" : "not significant";
-    }
-    rocl_limits_add(l, &j);
-}
-
-static void judge_total(rocl_limits *l, const pair *p, bool small, double limit)
-{
-    rocl_judgement j =
-        judge_pair(p, "total", (double)p->of[A].total, (double)p->of[B].total, limit);
-    if (small)
-        ignore_judgement(&j, p);
-    rocl_limits_add(l, &j);
-}
-
-static void judge_domain(rocl_limits *l, const char *domain, const int64_t total[SIDES], bool small,
-                         double limit)
-{
-    const double percent = growth_of((double)total[A], (double)total[B]);
-    const bool failed = percent > limit && !small;
-    rocl_limits_add(l, &(rocl_judgement){.rule = "total",
-                                         .domain = domain,
-                                         .before = (double)total[A],
-                                         .after = (double)total[B],
-                                         .percent = percent,
-                                         .limit = limit,
-                                         .verdict = small    ? ROCL_VERDICT_IGNORED
-                                                    : failed ? ROCL_VERDICT_FAILED
-                                                             : ROCL_VERDICT_PASSED,
-                                         .reason = small ? "below 0.1 % of all domains" : NULL});
-}
-
-static void put_limits(const rocl_gate *g, const pairs *p, rocl_tables *out,
-                       const rocl_collector *c)
-{
-    rocl_limits limits = {0};
-    int64_t totals[ROCL_DOMAINS][SIDES], all[SIDES];
-    sum_domains(p, totals, all);
     for (size_t i = 0; i < p->count; i++) {
         const pair *pr = &p->all[i];
         const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
+        rocl_judgement j = judge_average(pr, small, g->average);
+        if (j.verdict == ROCL_VERDICT_NOT_TESTED)
+            rocl_count_growth(&g->not_judged, &j, &worst[0], out);
+        else if (j.verdict == ROCL_VERDICT_FAILED)
+            rocl_count_growth(&g->grown, &j, &worst[1], out);
         if (isfinite(g->average))
-            judge_average(&limits, pr, small, g->average);
+            rocl_limits_add(&limits, &j);
+        j = judge_pair(pr, "total", (double)pr->of[A].total, (double)pr->of[B].total, small,
+                       g->total);
+        if (j.verdict == ROCL_VERDICT_FAILED)
+            rocl_count_growth(&g->total_names, &j, &worst[2], out);
         if (isfinite(g->total) && g->totals)
-            judge_total(&limits, pr, small, g->total);
+            rocl_limits_add(&limits, &j);
     }
-    for (unsigned d = 0; d < ROCL_DOMAINS && g->totals; d++)
-        if (totals[d][A] || totals[d][B])
-            judge_domain(&limits, rocl_domain_name((rocl_domain)d), totals[d],
-                         is_small(totals[d][B], all[B]), g->total);
+    for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
+        const rocl_judgement j = judge_domain(rocl_domain_name((rocl_domain)d), totals[d],
+                                              is_small(totals[d][B], all[B]), g->total);
+        if (j.verdict == ROCL_VERDICT_FAILED)
+            rocl_count_growth(&g->total_domains, &j, &worst[3], out);
+        if (g->totals && (totals[d][A] || totals[d][B]))
+            rocl_limits_add(&limits, &j);
+    }
+    const rocl_judgement j = judge_domain(NULL, all, false, g->total);
+    if (j.verdict == ROCL_VERDICT_FAILED)
+        rocl_count_growth(&g->total_trace, &j, &worst[4], out);
     if (g->totals)
-        judge_domain(&limits, NULL, all, false, g->total);
-    rocl_limits_put(&limits, out, c);
-}
-
-static void check_names(rocl_gate *g, rocl_tables *out, const pairs *p, int64_t (*totals)[SIDES])
-{
-    rule average[] = {{&g->grown, .limit = g->average}, {&g->not_judged, .limit = g->average}};
-    rule total = {&g->total_names, .limit = g->total};
-    for (size_t i = 0; i < p->count; i++) {
-        const pair *pr = &p->all[i];
-        const rocl_distribution *a = &pr->of[A], *b = &pr->of[B];
-        const char *domain = rocl_domain_name(pr->domain);
-        const bool added = pr->status == ADDED;
-        if (pr->further_step || is_small(b->total, totals[pr->domain][B]))
-            continue;
-        /* Where the largest difference there can be of so few calls is not significant, nothing can
-         * be said of the average. */
-        if (added || pr->significant || pr->test.least >= LEVEL) {
-            double percent = added ? INFINITY : 0, cost = added ? (double)b->total : 0;
-            if (!added) {
-                double before = rocl_distribution_average(a), after = rocl_distribution_average(b);
-                percent = growth_of(before, after);
-                cost = (after - before) * (double)b->taken;
-            }
-            check_rule(&average[!added && !pr->significant], percent, cost, added, pr, domain);
-        }
-        check_total(&total, (const int64_t[]){a->total, b->total}, added, pr, domain);
-    }
-    for (size_t i = 0; i < 3; i++) {
-        const rule *r = i < 2 ? &average[i] : &total;
-        if (r->worst)
-            r->growth->name = rocl_tables_text(out, r->worst->name, r->worst->name_len);
-    }
-}
-
-static void check_gate(rocl_gate *g, rocl_tables *out, const pairs *p)
-{
-    int64_t totals[ROCL_DOMAINS][SIDES], all[SIDES];
-    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
-    sum_domains(p, totals, all);
-    check_names(g, out, p, totals);
-    /* Names that are small each can grow together. */
-    rule domains = {&g->total_domains, .limit = g->total};
-    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
-        if (!is_small(totals[d][B], all[B]))
-            check_total(&domains, totals[d], totals[d][A] <= 0, NULL,
-                        rocl_domain_name((rocl_domain)d));
-    check_total(&(rule){&g->total_trace, .limit = g->total}, all, all[A] <= 0, NULL, NULL);
+        rocl_limits_add(&limits, &j);
+    if (c->options->comparability && (isfinite(g->average) || g->totals))
+        rocl_limits_put(&limits, out, c);
+    else
+        free(limits.all);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
-
-/* The steps, and the kernels of one of them, if there are any kernels at all. */
-static rocl_status put_order(const pairs *p, const rocl_side *sides, rocl_tables *out,
-                             const rocl_collector *c, rocl_error *err)
-{
-    const rocl_side_steps *a = &sides[A].steps, *b = &sides[B].steps;
-    bool kernels = false;
-    for (size_t i = 0; i < p->count && !kernels; i++)
-        kernels = p->all[i].domain == ROCL_DOMAIN_KERNELS;
-    rocl_status st = rocl_compare_steps_put(a, b, out, c, err);
-    return st == ROCL_OK && kernels ? rocl_compare_sequence_put(a, b, p->keys, p->same, out, c, err)
-                                    : st;
-}
 
 static rocl_status put_tables(const pairs *p, const rocl_side *sides, rocl_tables *out,
                               const rocl_collector *c, rocl_error *err)
@@ -845,7 +736,14 @@ static rocl_status put_tables(const pairs *p, const rocl_side *sides, rocl_table
     if (!o->comparability)
         return ROCL_OK;
     put_classes(p, c->trace->classes, out, c);
-    return put_order(p, sides, out, c, err);
+    /* The steps, and the kernels of one of them, if there are any kernels at all. */
+    const rocl_side_steps *a = &sides[A].steps, *b = &sides[B].steps;
+    bool kernels = false;
+    for (size_t i = 0; i < p->count && !kernels; i++)
+        kernels = p->all[i].domain == ROCL_DOMAIN_KERNELS;
+    rocl_status st = rocl_compare_steps_put(a, b, out, c, err);
+    return st == ROCL_OK && kernels ? rocl_compare_sequence_put(a, b, p->keys, p->same, out, c, err)
+                                    : st;
 }
 
 static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_options *o,
@@ -862,9 +760,7 @@ static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_opti
     if (st == ROCL_OK)
         st = put_tables(&p, sides, out, &c, err);
     if (st == ROCL_OK && gate)
-        check_gate(gate, out, &p);
-    if (st == ROCL_OK && gate && o->comparability && (isfinite(gate->average) || gate->totals))
-        put_limits(gate, &p, out, &c);
+        check_gate(gate, &p, out, &c);
     free(p.all);
     free(p.same);
     rocl_strings_free(p.keys);

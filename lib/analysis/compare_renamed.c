@@ -19,7 +19,7 @@ typedef struct lone_kernel {
     rocl_side_name sums;
 } lone_kernel;
 
-/* Those that take the most time first, as not all are looked at. */
+/* The kernels that take the most time come first, as not all are looked at. */
 static int compare_lone(const void *a, const void *b)
 {
     const lone_kernel *x = a, *y = b;
@@ -58,20 +58,6 @@ static bool says_what(unsigned class)
 {
     return class != ROCL_CLASS_GEMM && class != ROCL_CLASS_ATTENTION &&
            class != ROCL_CLASS_CONVOLUTION;
-}
-
-static rocl_lone_name *name_lone(const lone_kernel *all, size_t n, const rocl_kernel_classes *k)
-{
-    rocl_lone_name *names = calloc(n + 1, sizeof *names);
-    for (size_t i = 0; names && i < n; i++) {
-        const unsigned class = rocl_classify_kernel(k, all[i].name, all[i].len);
-        names[i] = (rocl_lone_name){.name = all[i].name,
-                                    .len = all[i].len,
-                                    .class = class,
-                                    .says_what = says_what(class),
-                                    .items = (double)all[i].sums.items / (double)all[i].sums.count};
-    }
-    return names;
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -119,29 +105,20 @@ static uint32_t lone_at(const places *p, unsigned k, uint32_t place)
     return p->lone_of[k][rocl_aligned_kernel(&p->g, k, place)->key];
 }
 
-/* Lists the kernels of a hunk that have not moved, as indexes in the list, + 1, or 0. Returns how
- * many there are. */
-static uint32_t list_hunk(const places *p, const rocl_hunk *h, unsigned k,
-                          uint32_t first[MOST_IN_PLACE])
-{
-    uint32_t n = 0;
-    for (uint32_t i = h->begin[k]; i < h->end[k]; i++) {
-        if (p->g.moved[k][i])
-            continue;
-        if (n < MOST_IN_PLACE)
-            first[n] = lone_at(p, k, i);
-        n++;
-    }
-    return n;
-}
-
 /* Where a kernel has none in its stead nothing can be said of it. */
 static bool read_hunk(places *p, uint32_t hunk)
 {
     const rocl_hunk *h = &p->g.hunks[hunk];
-    uint32_t in[SIDES][MOST_IN_PLACE] = {{0}}, n[SIDES];
-    for (unsigned k = A; k <= B; k++)
-        n[k] = list_hunk(p, h, k, in[k]);
+    uint32_t in[SIDES][MOST_IN_PLACE] = {{0}}, n[SIDES] = {0};
+    for (unsigned k = A; k <= B; k++) {
+        for (uint32_t i = h->begin[k]; i < h->end[k]; i++) {
+            if (p->g.moved[k][i])
+                continue;
+            if (n[k] < MOST_IN_PLACE)
+                in[k][n[k]] = lone_at(p, k, i);
+            n[k]++;
+        }
+    }
     const bool clear = n[A] == n[B] && n[A] <= MOST_IN_PLACE;
     for (unsigned k = A; k <= B; k++)
         for (uint32_t i = h->begin[k], at = 0; i < h->end[k]; i++) {
@@ -162,20 +139,14 @@ static bool read_hunk(places *p, uint32_t hunk)
     return true;
 }
 
-/* Steps that have kernels; 1 where the order is that of all kernels. */
-static uint64_t count_steps(const rocl_side_steps *s)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < s->step_count; i++)
-        n += s->steps[i].kernels > 0;
-    return s->marker ? n : 1;
-}
-
 /* Gives each name its hunks, and its counterpart. */
 static void describe_places(places *p, unsigned k, const rocl_side *side, const lone_kernel *lone,
                             rocl_lone_name *names)
 {
-    const uint64_t steps = count_steps(&side->steps);
+    /* Steps that have kernels; 1 where the order is that of all kernels. */
+    uint64_t steps = !side->steps.marker;
+    for (size_t i = 0; i < side->steps.step_count && side->steps.marker; i++)
+        steps += side->steps.steps[i].kernels > 0;
     for (size_t i = 0, past; i < p->count[k]; i = past) {
         rocl_lone_name *name = &names[p->all[k][i].lone - 1];
         name->places = p->hunks[k] + i;
@@ -195,23 +166,6 @@ static void describe_places(places *p, unsigned k, const rocl_side *side, const 
     }
 }
 
-static bool collect_places(places *p)
-{
-    for (uint32_t i = 0; i < p->g.hunk_count; i++)
-        if (!read_hunk(p, i))
-            return false;
-    for (unsigned k = A; k <= B; k++) {
-        p->hunks[k] = malloc((p->count[k] + 1) * sizeof *p->hunks[k]);
-        if (!p->hunks[k])
-            return false;
-        if (p->count[k])
-            qsort(p->all[k], p->count[k], sizeof *p->all[k], compare_standings);
-        if (p->pair_count[k])
-            qsort(p->pairs[k], p->pair_count[k], sizeof *p->pairs[k], compare_pairs);
-    }
-    return true;
-}
-
 static rocl_status find_places(places *p, const rocl_side sides[SIDES], lone_kernel *const lone[],
                                rocl_lone_name *const names[], const size_t n[], rocl_error *err)
 {
@@ -228,22 +182,20 @@ static rocl_status find_places(places *p, const rocl_side sides[SIDES], lone_ker
     const rocl_status st = rocl_alignment_make(&p->g, a, b, NULL, err);
     if (st != ROCL_OK)
         return st;
-    if (!collect_places(p))
-        return rocl_fail_memory(err);
-    for (unsigned k = A; k <= B; k++)
-        describe_places(p, k, &sides[k], lone[k], names[k]);
-    return ROCL_OK;
-}
-
-static void free_places(places *p)
-{
-    rocl_alignment_free(&p->g);
+    for (uint32_t i = 0; i < p->g.hunk_count; i++)
+        if (!read_hunk(p, i))
+            return rocl_fail_memory(err);
     for (unsigned k = A; k <= B; k++) {
-        free(p->lone_of[k]);
-        free(p->all[k]);
-        free(p->pairs[k]);
-        free(p->hunks[k]);
+        p->hunks[k] = malloc((p->count[k] + 1) * sizeof *p->hunks[k]);
+        if (!p->hunks[k])
+            return rocl_fail_memory(err);
+        if (p->count[k])
+            qsort(p->all[k], p->count[k], sizeof *p->all[k], compare_standings);
+        if (p->pair_count[k])
+            qsort(p->pairs[k], p->pair_count[k], sizeof *p->pairs[k], compare_pairs);
+        describe_places(p, k, &sides[k], lone[k], names[k]);
     }
+    return ROCL_OK;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -260,8 +212,16 @@ rocl_status rocl_find_renamed(rocl_renamed **renamed, size_t *count, const rocl_
     *count = 0;
     for (unsigned k = A; k <= B; k++) {
         lone[k] = find_lone(&sides[k], &sides[!k], &n[k]);
-        if (lone[k])
-            names[k] = name_lone(lone[k], n[k], classes);
+        names[k] = lone[k] ? calloc(n[k] + 1, sizeof *names[k]) : NULL;
+        for (size_t i = 0; names[k] && i < n[k]; i++) {
+            const lone_kernel *l = &lone[k][i];
+            const unsigned class = rocl_classify_kernel(classes, l->name, l->len);
+            names[k][i] = (rocl_lone_name){.name = l->name,
+                                           .len = l->len,
+                                           .class = class,
+                                           .says_what = says_what(class),
+                                           .items = (double)l->sums.items / (double)l->sums.count};
+        }
     }
     rocl_status st = all && names[A] && names[B] ? find_places(&p, sides, lone, names, n, err)
                                                  : rocl_fail_memory(err);
@@ -277,10 +237,14 @@ rocl_status rocl_find_renamed(rocl_renamed **renamed, size_t *count, const rocl_
         all[b] = (rocl_renamed){a, name->likeness, by_place};
         ++*count;
     }
+    rocl_alignment_free(&p.g);
     for (unsigned k = A; k <= B; k++) {
         free(lone[k]);
         free(names[k]);
+        free(p.lone_of[k]);
+        free(p.all[k]);
+        free(p.pairs[k]);
+        free(p.hunks[k]);
     }
-    free_places(&p);
     return st;
 }

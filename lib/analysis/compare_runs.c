@@ -168,7 +168,7 @@ static bool add_name(run_rows *rows, const rocl_runs *r, uint32_t id, uint32_t i
     return true;
 }
 
-/* Of the GPUs of a run. */
+/* Sums over the GPUs of a run, in ns. */
 static double gpu_wall(const rocl_gpu_sums *g)
 {
     return (double)g->whole[ROCL_WALL_GPU];
@@ -227,15 +227,21 @@ static int compare_rows(const void *a, const void *b)
     return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
 }
 
-/* All runs of a side as one, to find kernels that were renamed. */
-static rocl_status join_runs(rocl_side *sides, const rocl_runs *r, rocl_error *err)
+static rocl_status make_rows(run_rows *rows, const rocl_runs *r, const rocl_kernel_classes *classes,
+                             rocl_error *err)
 {
+    rocl_side sides[SIDES] = {{0}}; /* all runs of a side as one, to find renamed kernels */
+    rocl_renamed *renamed = NULL;
+    size_t pairs;
+    rocl_status st = ROCL_OK;
     for (unsigned k = A; k <= B; k++) {
+        rows->values[k] = calloc(r->count + 1, sizeof *rows->values[k]);
         sides[k] = (rocl_side){.keys = r->keys, .bit = k};
-        if (!ROCL_GROW(sides[k].names, sides[k].name_cap, rocl_strings_count(r->keys)))
-            return rocl_fail_memory(err);
+        if (!rows->values[k] ||
+            !ROCL_GROW(sides[k].names, sides[k].name_cap, rocl_strings_count(r->keys)))
+            st = rocl_fail_memory(err);
     }
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count && st == ROCL_OK; i++)
         for (uint32_t id = 0; id < r->all[i].name_cap && id < rocl_strings_count(r->keys); id++) {
             const rocl_side_name from = rocl_side_name_of(&r->all[i], id);
             rocl_side_name *to = &sides[r->all[i].bit].names[id];
@@ -243,19 +249,6 @@ static rocl_status join_runs(rocl_side *sides, const rocl_runs *r, rocl_error *e
             to->ns += from.ns;
             to->items += from.items;
         }
-    return ROCL_OK;
-}
-
-static rocl_status make_rows(run_rows *rows, const rocl_runs *r, const rocl_kernel_classes *classes,
-                             rocl_error *err)
-{
-    rocl_side sides[SIDES] = {{0}};
-    rocl_renamed *renamed = NULL;
-    size_t pairs;
-    for (unsigned k = A; k <= B; k++)
-        rows->values[k] = calloc(r->count + 1, sizeof *rows->values[k]);
-    rocl_status st =
-        rows->values[A] && rows->values[B] ? join_runs(sides, r, err) : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_find_renamed(&renamed, &pairs, sides, classes, err);
     for (uint32_t id = 1; st == ROCL_OK && id < rocl_strings_count(r->keys); id++) {
@@ -428,6 +421,8 @@ static rocl_judgement judge_row(const run_rows *rows, const run_row *row, const 
                         .before = before,
                         .after = after,
                         .limit = limit,
+                        .cost = after - before,
+                        .added = added,
                         .verdict = ROCL_VERDICT_PASSED};
     j.percent = after <= before ? 0 : before > 0 ? 100 * (after - before) / before : INFINITY;
     const bool further_step = is_further_step(rows, row);
@@ -445,21 +440,6 @@ static rocl_judgement judge_row(const run_rows *rows, const run_row *row, const 
     return j;
 }
 
-static void count_growth(rocl_growth *g, const rocl_judgement *j, bool added, double *worst,
-                         rocl_tables *out)
-{
-    if (j->verdict != ROCL_VERDICT_FAILED)
-        return;
-    const double cost = j->after - j->before;
-    if (g->count++ && cost <= *worst)
-        return;
-    *worst = cost;
-    g->percent = j->percent;
-    g->added = added;
-    g->domain = j->domain;
-    g->name = rocl_tables_text(out, j->name, j->len);
-}
-
 static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
                        const rocl_collector *c)
 {
@@ -472,15 +452,16 @@ static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
     for (size_t i = 0; i < rows->count; i++) {
         const run_row *row = &rows->all[i];
         const double domain = domains[row->place];
-        const bool added = !row->runs[A];
         if (row->judged && isfinite(g->average)) {
             const rocl_judgement j = judge_row(rows, row, "average", g->average, domain);
-            count_growth(&g->grown, &j, added, &worst[0], out);
+            if (j.verdict == ROCL_VERDICT_FAILED)
+                rocl_count_growth(&g->grown, &j, &worst[0], out);
             rocl_limits_add(&limits, &j);
         }
         if (row->judged && g->totals) {
             const rocl_judgement j = judge_row(rows, row, "total", g->total, domain);
-            count_growth(&g->total_names, &j, added, &worst[1], out);
+            if (j.verdict == ROCL_VERDICT_FAILED)
+                rocl_count_growth(&g->total_names, &j, &worst[1], out);
             rocl_limits_add(&limits, &j);
         }
     }

@@ -26,7 +26,7 @@ typedef struct edit_row {
     uint64_t times, kernels[SIDES];
     rocl_i128 sum[SIDES];
     size_t order; /* in which rows came first */
-    /* Of the first one, in the texts: */
+    /* Where the first one is in the texts: */
     uint32_t place[SIDES];         /* its first kernel, + 1; 0: none */
     uint32_t previous_at, next_at; /* neighbours in the text of side `of`, + 1; 0: none */
     unsigned of;
@@ -118,17 +118,6 @@ static uint32_t put_names(edits *e, const rocl_hunk *h, unsigned k)
     return n;
 }
 
-/* The kernels on both sides of a hunk in its lane. */
-static void set_neighbours(const edits *e, edit_row *row, const rocl_hunk *h)
-{
-    const unsigned k = h->begin[A] < h->end[A] ? A : B;
-    const rocl_alignment *g = &e->g;
-    const uint32_t lane = rocl_aligned_kernel(g, k, h->begin[k])->lane;
-    row->of = k;
-    row->previous_at = h->begin[k] > g->lane_begin[k][lane] ? h->begin[k] : 0;
-    row->next_at = h->end[k] < g->lane_begin[k][lane + 1] ? h->end[k] + 1 : 0;
-}
-
 static bool add_hunk(edits *e, const rocl_hunk *h)
 {
     uint32_t n[SIDES];
@@ -141,28 +130,18 @@ static bool add_hunk(edits *e, const rocl_hunk *h)
     edit_row *row = find_row(e, !n[A] ? INSERTED : !n[B] ? DELETED : REPLACED);
     if (!row)
         return false;
-    if (!row->times++)
-        set_neighbours(e, row, h);
+    if (!row->times++) { /* its neighbours in its lane */
+        const unsigned of = h->begin[A] < h->end[A] ? A : B;
+        const uint32_t lane = rocl_aligned_kernel(&e->g, of, h->begin[of])->lane;
+        const uint32_t *begin = &e->g.lane_begin[of][lane];
+        row->of = of;
+        row->previous_at = h->begin[of] > begin[0] ? h->begin[of] : 0;
+        row->next_at = h->end[of] < begin[1] ? h->end[of] + 1 : 0;
+    }
     for (unsigned k = A; k <= B; k++)
         for (uint32_t i = h->begin[k]; i < h->end[k]; i++)
             if (!e->g.moved[k][i])
                 add_kernel(e, row, k, i);
-    return true;
-}
-
-/* Those beyond the most that are aligned. */
-static bool add_left_out(edits *e)
-{
-    const rocl_side_steps *a = e->g.side[A], *b = e->g.side[B];
-    if (!a->left_out && !b->left_out)
-        return true;
-    if (!ROCL_GROW(e->rows, e->cap, e->count + 1))
-        return false;
-    e->rows[e->count] = (edit_row){.edit = LEFT_OUT,
-                                   .order = e->count,
-                                   .kernels = {a->left_out, b->left_out},
-                                   .sum = {a->left_ns, b->left_ns}};
-    e->count++;
     return true;
 }
 
@@ -394,11 +373,19 @@ static const char *why_not(const rocl_side_steps *a, const rocl_side_steps *b, r
 
 static bool make_rows(edits *e, rocl_tables *out)
 {
+    const rocl_side_steps *a = e->g.side[A], *b = e->g.side[B];
     edit_row all = {.edit = ALL};
     bool good = add_partners(e);
     for (size_t i = 0; good && i < e->g.hunk_count; i++)
         good = add_hunk(e, &e->g.hunks[i]);
-    good = good && add_left_out(e) && ROCL_GROW(e->rows, e->cap, e->count + 1);
+    good = good && ROCL_GROW(e->rows, e->cap, e->count + 2);
+    if (good && (a->left_out || b->left_out)) { /* beyond the most that are aligned */
+        e->rows[e->count] = (edit_row){.edit = LEFT_OUT,
+                                       .order = e->count,
+                                       .kernels = {a->left_out, b->left_out},
+                                       .sum = {a->left_ns, b->left_ns}};
+        e->count++;
+    }
     for (size_t i = 0; good && i < e->count; i++)
         for (unsigned k = A; k <= B; k++) {
             all.kernels[k] += e->rows[i].kernels[k];

@@ -23,28 +23,6 @@ typedef struct reading {
     worker *workers;
 } reading;
 
-/* ---- names ----------------------------------------------------------------------------------- */
-
-/* ROCL_NONE: memory is out. */
-static uint32_t intern_key(const reading *r, worker *w, rocl_domain d, uint32_t name)
-{
-    const uint64_t own = (uint64_t)name << 8 | d;
-    uint32_t id = rocl_map_get(&w->known, own, ROCL_NONE);
-    if (id != ROCL_NONE)
-        return id;
-    size_t n;
-    const char *text = rocl_strings_get(r->trace->strings, name, &n);
-    id = rocl_side_key(r->side->keys, d, text, n);
-    return id != ROCL_NONE && rocl_map_put(&w->known, own, id) ? id : ROCL_NONE;
-}
-
-/* ---- events ---------------------------------------------------------------------------------- */
-
-static uint64_t items_of(const rocl_dispatch *d)
-{
-    return (uint64_t)d->grid[0] * d->grid[1] * d->grid[2];
-}
-
 static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch *b, rocl_error *err)
 {
     reading *r = self;
@@ -55,14 +33,25 @@ static rocl_status add_side_batch(void *self, unsigned worker_index, rocl_batch 
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         rocl_domain d = rocl_domain_of(r->trace, b->kind, e->category);
-        uint32_t id = intern_key(r, w, d, e->name == ROCL_NONE ? 0 : e->name);
-        if (id == ROCL_NONE || !ROCL_GROW(w->names, w->cap, (size_t)id + 1))
+        const uint32_t name = e->name == ROCL_NONE ? 0 : e->name;
+        const uint64_t own = (uint64_t)name << 8 | d;
+        uint32_t id = rocl_map_get(&w->known, own, ROCL_NONE);
+        if (id == ROCL_NONE) {
+            size_t n;
+            const char *text = rocl_strings_get(r->trace->strings, name, &n);
+            id = rocl_side_key(r->side->keys, d, text, n);
+            if (id == ROCL_NONE || !rocl_map_put(&w->known, own, id))
+                return rocl_fail_memory(err);
+        }
+        if (!ROCL_GROW(w->names, w->cap, (size_t)id + 1))
             return rocl_fail_memory(err);
         rocl_side_name *sum = &w->names[id];
         sum->count++;
         sum->ns += (uint64_t)(e->end - e->start);
-        if (b->kind == ROCL_DISPATCH)
-            sum->items += items_of(&b->dispatches[i]);
+        if (b->kind == ROCL_DISPATCH) {
+            const uint32_t *grid = b->dispatches[i].grid;
+            sum->items += (uint64_t)grid[0] * grid[1] * grid[2];
+        }
         const uint64_t key[2] = {id, (uint64_t)(e->end - e->start) << 1 | r->side->bit};
         if (r->side->sorter)
             st = rocl_sorter_add(r->side->sorter, worker_index, key, NULL, 0, err);

@@ -160,7 +160,7 @@ typedef struct step_row {
     const char *aligned;
     int64_t wall[SIDES], busy[SIDES], kernel_ns[SIDES];
     int64_t wall_change, busy_change, kernel_change;
-    uint64_t kernels[SIDES];
+    uint64_t kernels[SIDES], number[SIDES];
     double percent;
     bool has[SIDES];
 } step_row;
@@ -185,25 +185,7 @@ static rocl_datum field_place_b(const rocl_report_rows *r, const void *row)
     return put_place(r, row, B);
 }
 
-static rocl_datum number_of(const step_row *row, unsigned k)
-{
-    return row->has[k] ? rocl_datum_int((int64_t)row->side[k]->steps[row->of[k]].number)
-                       : (rocl_datum){0};
-}
-
-static rocl_datum field_number_a(const rocl_report_rows *r, const void *row)
-{
-    (void)r;
-    return number_of(row, A);
-}
-
-static rocl_datum field_number_b(const rocl_report_rows *r, const void *row)
-{
-    (void)r;
-    return number_of(row, B);
-}
-
-/* Of an array of both sides that begins at `field`. */
+/* Cells of a member that has a value for each side, and of one that needs both. */
 #define FIELD_OF_SIDE(name, side, member)                                                          \
     static rocl_datum name(const rocl_report_rows *r, const void *row)                             \
     {                                                                                              \
@@ -219,6 +201,8 @@ static rocl_datum field_number_b(const rocl_report_rows *r, const void *row)
         return s->has[A] && s->has[B] ? rocl_datum_int(s->member) : (rocl_datum){0};               \
     }
 
+FIELD_OF_SIDE(field_number_a, A, number)
+FIELD_OF_SIDE(field_number_b, B, number)
 FIELD_OF_SIDE(field_wall_a, A, wall)
 FIELD_OF_SIDE(field_wall_b, B, wall)
 FIELD_OF_SIDE(field_busy_a, A, busy)
@@ -268,6 +252,7 @@ static step_row describe_pair(const step_pairs *p, const step_pair *pair)
         row.busy[k] = s->busy;
         row.kernel_ns[k] = s->kernel_ns;
         row.kernels[k] = s->kernels;
+        row.number[k] = s->number;
     }
     if (row.has[A] && row.has[B]) {
         row.aligned = pair->by_number ? "number" : "order";
@@ -295,19 +280,6 @@ static void add_row(void *into, const void *from)
     sum->kernel_change = rocl_narrow((rocl_i128)sum->kernel_change + row->kernel_change);
 }
 
-static void put_note(const rocl_report_rows *r, const step_pairs *p)
-{
-    const rocl_side_steps *a = p->side[A];
-    char marker[200], number[48] = "", order[48] = "";
-    r->out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
-    if (p->by_number)
-        snprintf(number, sizeof number, ", %zu aligned by number", p->by_number);
-    if (p->by_order)
-        snprintf(order, sizeof order, ", %zu aligned by order", p->by_order);
-    rocl_set_note(r, "\"%s\": %zu step%s of A and %zu of B%s%s", marker, a->step_count,
-                  a->step_count == 1 ? "" : "s", p->side[B]->step_count, number, order);
-}
-
 rocl_status rocl_compare_steps_put(const rocl_side_steps *a, const rocl_side_steps *b,
                                    rocl_tables *out, const rocl_collector *c, rocl_error *err)
 {
@@ -320,7 +292,14 @@ rocl_status rocl_compare_steps_put(const rocl_side_steps *a, const rocl_side_ste
         for (size_t i = 0; i < p.count; i++)
             rows[i] = describe_pair(&p, &p.all[i]);
         const rocl_report_rows r = rocl_begin_table(c, out, &rocl_compare_steps_table, 0);
-        put_note(&r, &p);
+        char marker[200], number[48] = "", order[48] = "";
+        r.out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
+        if (p.by_number)
+            snprintf(number, sizeof number, ", %zu aligned by number", p.by_number);
+        if (p.by_order)
+            snprintf(order, sizeof order, ", %zu aligned by order", p.by_order);
+        rocl_set_note(&r, "\"%s\": %zu step%s of A and %zu of B%s%s", marker, a->step_count,
+                      a->step_count == 1 ? "" : "s", b->step_count, number, order);
         rocl_add_top_rows(&r, rows, p.count, sizeof *rows, add_row);
     }
     good = rows;

@@ -204,17 +204,6 @@ static void put_hosts(const rocl_trace *t, const rocl_report_rows *r, total_row 
     }
 }
 
-static void put_gpus(const rocl_trace *t, const rocl_report_rows *r, total_row *total)
-{
-    total->gpus = t->gpu_count;
-    for (size_t i = 0; i < t->gpu_count; i++) {
-        const rocl_gpu *g = &t->gpus[i];
-        const rocl_agent *a = rocl_gpu_agent(t, g);
-        rocl_add_row(r, &(gpu_row){g->id, g->machine, rocl_machine_name(t, g->machine), a->name,
-                                   a->product, g->uuid, g->pci});
-    }
-}
-
 static uint64_t count_of_process(uint32_t p, const rocl_queue *all, uint32_t count)
 {
     uint64_t n = 0;
@@ -280,25 +269,18 @@ static void put_counts(const rocl_trace *t, const rocl_report_rows *kinds,
         total->duration = total->last - total->first;
 }
 
-static rocl_status count_ranks(const rocl_trace *t, total_row *total, rocl_error *err)
-{
-    rocl_rank_list ranks = {0};
-    const rocl_status st = rocl_rank_list_make(&ranks, t, err);
-    for (uint32_t i = 0; st == ROCL_OK && i < ranks.count; i++)
-        total->ranks += ranks.all[i].number >= 0;
-    rocl_rank_list_free(&ranks);
-    total->runs = t->run_count;
-    return st;
-}
-
 rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_error *err)
 {
     const rocl_stats_options options = {0};
     const rocl_collector c = {.trace = (rocl_trace *)(uintptr_t)t, .options = &options};
     rocl_report_rows rows[sizeof defs / sizeof *defs];
-    total_row total = {0};
+    total_row total = {.runs = t->run_count};
+    rocl_rank_list ranks = {0};
     rocl_tables *out = rocl_tables_new();
-    rocl_status st = out ? count_ranks(t, &total, err) : rocl_fail_memory(err);
+    rocl_status st = out ? rocl_rank_list_make(&ranks, t, err) : rocl_fail_memory(err);
+    for (uint32_t i = 0; st == ROCL_OK && i < ranks.count; i++)
+        total.ranks += ranks.all[i].number >= 0;
+    rocl_rank_list_free(&ranks);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;
@@ -312,7 +294,13 @@ rocl_status rocl_describe_trace(const rocl_trace *t, rocl_tables **tables, rocl_
         out->tables[TOTALS].fields = true;
     put_files(t, &rows[FILES], &total);
     put_hosts(t, &rows[HOSTS], &total);
-    put_gpus(t, &rows[GPUS], &total);
+    total.gpus = t->gpu_count;
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        const rocl_gpu *g = &t->gpus[i];
+        const rocl_agent *a = rocl_gpu_agent(t, g);
+        rocl_add_row(&rows[GPUS], &(gpu_row){g->id, g->machine, rocl_machine_name(t, g->machine),
+                                             a->name, a->product, g->uuid, g->pci});
+    }
     put_processes(t, &rows[PROCESSES], &total);
     put_counts(t, &rows[KINDS], &rows[FAULTS], &total);
     rocl_add_row(&rows[TOTALS], &total);

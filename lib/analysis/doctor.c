@@ -43,21 +43,6 @@ static void check_records(rocl_doctor *d)
                          "%llu of %llu: %s", ROCL_N(sums[false]), ROCL_N(events), texts[false]);
 }
 
-static void check_runs(rocl_doctor *d)
-{
-    const uint32_t runs = d->c.trace->run_count;
-    if (runs > 1)
-        rocl_doctor_find(d, ROCL_RULE_SEVERAL_RUNS, &(rocl_subject){0}, runs, ROCL_NO_EVENT,
-                         "%u, which have ranks in common, at times that do not overlap", runs);
-}
-
-static rocl_extent gpu_extent(const rocl_process_facts *p)
-{
-    rocl_extent gpu = p->kinds[ROCL_DISPATCH];
-    rocl_extent_join(&gpu, &p->kinds[ROCL_COPY]);
-    return gpu;
-}
-
 /* How long one of them begins after the other one has ended; 0: they touch, or one is empty. */
 static int64_t time_between(const rocl_extent *a, const rocl_extent *b)
 {
@@ -167,7 +152,8 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
 
 static void check_times(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
-    const rocl_extent gpu = gpu_extent(p);
+    rocl_extent gpu = p->kinds[ROCL_DISPATCH];
+    rocl_extent_join(&gpu, &p->kinds[ROCL_COPY]);
     const int64_t apart = time_between(&p->runtime, &gpu);
     const int64_t end = s->process->end ? s->process->end : s->process->fini;
     const uint64_t kernels = p->kinds[ROCL_DISPATCH].count;
@@ -207,14 +193,6 @@ static void check_numbers(rocl_doctor *d, const rocl_subject *s, const rocl_proc
                              "exactly %llu of kind %s, and %s of other events behind them",
                              ROCL_N(e->count), rocl_kind_name(k), rocl_time_text(text, after));
     }
-}
-
-static void check_ring(rocl_doctor *d, const rocl_subject *s)
-{
-    const uint64_t records = d->c.trace->captures[s->capture->index]->overwritten;
-    if (records && s->process == &s->capture->processes[0])
-        rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, s, records, ROCL_NO_EVENT, "%llu record%s lost",
-                         ROCL_PLURAL(records, "s"));
 }
 
 static void check_counters(rocl_doctor *d)
@@ -313,13 +291,19 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
         check_calls(d, &s, p);
         check_times(d, &s, p);
         check_numbers(d, &s, p);
-        check_ring(d, &s);
+        const uint64_t records = d->c.trace->captures[s.capture->index]->overwritten;
+        if (records && s.process == &s.capture->processes[0])
+            rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, &s, records, ROCL_NO_EVENT,
+                             "%llu record%s lost", ROCL_PLURAL(records, "s"));
         launches += p->calls[ROCL_CALL_LAUNCH] + p->calls[ROCL_CALL_GRAPH];
         kernels += p->kinds[ROCL_DISPATCH].count;
     }
     check_records(d);
     check_hosts(d);
-    check_runs(d);
+    const uint32_t runs = d->c.trace->run_count;
+    if (runs > 1)
+        rocl_doctor_find(d, ROCL_RULE_SEVERAL_RUNS, &(rocl_subject){0}, runs, ROCL_NO_EVENT,
+                         "%u, which have ranks in common, at times that do not overlap", runs);
     check_counters(d);
     rocl_check_ranks(d);
     rocl_check_steps(d);
@@ -358,42 +342,6 @@ rocl_trust rocl_tables_trust(const rocl_tables *tables)
             return (rocl_trust)i;
     return ROCL_TRUST_SOUND;
 }
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-static rocl_status put_doctor(void *self, rocl_put *to, rocl_error *err)
-{
-    rocl_doctor *d = self;
-    rocl_status st = rocl_facts_match(&d->facts, err);
-    for (size_t i = 0; i < d->c.trace->capture_count && st == ROCL_OK; i++)
-        if (rocl_facts_has(&d->facts, i)) {
-            rocl_put_number(to, ROCL_DOCTOR_FACTS);
-            rocl_put_number(to, i);
-            rocl_facts_put(&d->facts, i, to);
-            st = rocl_put_piece(to, err);
-        }
-    return st == ROCL_OK ? rocl_put_noted(d, to, err) : st;
-}
-
-static rocl_status take_doctor(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    rocl_doctor *d = self;
-    rocl_status st = ROCL_OK;
-    (void)rank;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        if (rocl_take_number(from) == ROCL_DOCTOR_NOTED) {
-            st = rocl_take_noted(d, from, err);
-            continue;
-        }
-        const uint64_t capture = rocl_take_number(from);
-        if (capture >= d->c.trace->capture_count)
-            return rocl_team_bad_message(err);
-        rocl_facts_take(&d->facts, capture, from);
-    }
-    return st == ROCL_OK && from->r.bad ? rocl_team_bad_message(err) : st;
-}
-
-static const rocl_gather_def gather_doctor = {.put = put_doctor, .take = take_doctor};
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
@@ -437,5 +385,4 @@ const rocl_collector_def rocl_doctor_collector = {
     .add_batch = add_doctor_batch,
     .finish = finish_doctor,
     .close = close_doctor,
-    .gather = &gather_doctor,
 };

@@ -55,9 +55,6 @@ typedef enum rocl_rule {
     ROCL_RULES
 } rocl_rule;
 
-/* What a rank of a team puts. */
-enum { ROCL_DOCTOR_FACTS, ROCL_DOCTOR_NOTED };
-
 /* What a rule is about: a process, a rank by its first process, or a host. */
 typedef struct rocl_subject {
     const rocl_capture *capture; /* NULL: the whole trace */
@@ -126,9 +123,6 @@ rocl_finding_level rocl_rule_level(rocl_rule r);
 /* doctor_ranks.c: */
 /* Notes what ranks are compared by. Concurrent. */
 rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err);
-/* Of a team: all that a rank has noted; and one of it on rank 0. */
-rocl_status rocl_put_noted(rocl_doctor *d, rocl_put *to, rocl_error *err);
-rocl_status rocl_take_noted(rocl_doctor *d, rocl_taken *from, rocl_error *err);
 void rocl_check_ranks(rocl_doctor *d);
 void rocl_check_steps(rocl_doctor *d);
 void rocl_check_recordings(rocl_doctor *d);

@@ -24,33 +24,25 @@ static rocl_status note_value(rocl_doctor *d, rocl_note_worker *w, const rocl_no
 
 enum { STEP_NO = 1, STEP_YES };
 
-/* Markers that count. */
-static rocl_status note_steps(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b,
-                              rocl_error *err)
+/* A marker, if it is one that counts. */
+static rocl_status note_step(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b, size_t i,
+                             rocl_error *err)
 {
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        const rocl_event *e = &b->regions[i].e;
-        size_t n, stem;
-        uint64_t number;
-        if (e->name == ROCL_NONE)
-            continue;
-        if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
-            return rocl_fail_memory(err);
-        if (!w->known[e->name]) {
-            const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
-            w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
-        }
-        if (w->known[e->name] == STEP_YES)
-            st =
-                note_value(d, w,
-                           &(rocl_noted){.what = ROCL_NOTED_STEP,
-                                         .of = (uint32_t)d->facts.first_process[b->capture->index] +
-                                               e->process,
-                                         .value = e->name},
-                           err);
+    const rocl_event *e = &b->regions[i].e;
+    const rocl_noted one = {.what = ROCL_NOTED_STEP,
+                            .of = (uint32_t)d->facts.first_process[b->capture->index] + e->process,
+                            .value = e->name};
+    size_t n, stem;
+    uint64_t number;
+    if (e->name == ROCL_NONE)
+        return ROCL_OK;
+    if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
+        return rocl_fail_memory(err);
+    if (!w->known[e->name]) {
+        const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
+        w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
     }
-    return st;
+    return w->known[e->name] == STEP_YES ? note_value(d, w, &one, err) : ROCL_OK;
 }
 
 static rocl_status note_work(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b, size_t i,
@@ -77,46 +69,12 @@ rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b
 {
     rocl_note_worker *w = &d->workers[worker];
     rocl_status st = ROCL_OK;
-    if (b->kind == ROCL_MARKER)
-        return note_steps(d, w, b, err);
-    if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY)
-        for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
+        if (b->kind == ROCL_MARKER)
+            st = note_step(d, w, b, i, err);
+        else if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY)
             st = note_work(d, w, b, i, err);
     return st;
-}
-
-rocl_status rocl_put_noted(rocl_doctor *d, rocl_put *to, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 1; i < rocl_strings_count(d->noted) && st == ROCL_OK; i++) {
-        rocl_noted n;
-        memcpy(&n, rocl_strings_get(d->noted, i, NULL), sizeof n);
-        rocl_put_number(to, ROCL_DOCTOR_NOTED);
-        rocl_put_number(to, n.what);
-        rocl_put_number(to, n.of);
-        rocl_put_number(to, n.pid);
-        if (n.what == ROCL_NOTED_STEP)
-            rocl_put_text(to, n.value);
-        else
-            rocl_put_number(to, n.value);
-        st = rocl_put_piece(to, err);
-    }
-    return st;
-}
-
-rocl_status rocl_take_noted(rocl_doctor *d, rocl_taken *from, rocl_error *err)
-{
-    rocl_noted n = {0};
-    n.what = (uint32_t)rocl_take_number(from);
-    n.of = (uint32_t)rocl_take_number(from);
-    n.pid = (uint32_t)rocl_take_number(from);
-    const bool step = n.what == ROCL_NOTED_STEP;
-    n.value = step ? rocl_take_text(from) : (uint32_t)rocl_take_number(from);
-    if (step && (n.of >= d->facts.process_count || n.value == ROCL_NONE))
-        return rocl_team_bad_message(err);
-    return rocl_strings_put(d->noted, (const char *)&n, sizeof n) == ROCL_NONE
-               ? rocl_fail_memory(err)
-               : ROCL_OK;
 }
 
 /* ---- rules on ranks -------------------------------------------------------------------------- */
@@ -133,20 +91,6 @@ typedef struct rank_facts {
 static int compare_ranks(const void *a, const void *b)
 {
     return rocl_number_order(((const rank_facts *)a)->number, ((const rank_facts *)b)->number);
-}
-
-static void count_noted(const rocl_doctor *d, rank_facts *all, size_t n)
-{
-    for (uint32_t i = 1; i < rocl_strings_count(d->noted); i++) {
-        rocl_noted one;
-        memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
-        if (one.what == ROCL_NOTED_STEP)
-            continue;
-        rank_facts *r =
-            bsearch(&(rank_facts){.number = (int32_t)one.of}, all, n, sizeof *all, compare_ranks);
-        if (r)
-            ++*(one.what == ROCL_NOTED_GPU ? &r->gpus : &r->streams);
-    }
 }
 
 /* NULL: memory is out. */
@@ -186,8 +130,16 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
         to->markers += all[i].markers;
         to->length = all[i].length > to->length ? all[i].length : to->length;
     }
-    if (all)
-        count_noted(d, all, kept);
+    for (uint32_t i = 1; all && i < rocl_strings_count(d->noted); i++) {
+        rocl_noted one;
+        memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
+        if (one.what == ROCL_NOTED_STEP)
+            continue;
+        rank_facts *r = bsearch(&(rank_facts){.number = (int32_t)one.of}, all, kept, sizeof *all,
+                                compare_ranks);
+        if (r)
+            ++*(one.what == ROCL_NOTED_GPU ? &r->gpus : &r->streams);
+    }
     *count = kept;
     return all;
 }
@@ -312,7 +264,7 @@ static bool same_range(const step_range *a, const step_range *b)
     return a->first == b->first && a->last == b->last;
 }
 
-/* Of steps with one name, the ranges that are not those which most ranks have. */
+/* Finds the ranges of steps with one name that differ from what most ranks have. */
 static void compare_step_ranges(rocl_doctor *d, step_range *r, size_t n)
 {
     const step_range *common = r;

@@ -33,9 +33,9 @@ static const char *runtime_function(const char *name)
 
 rocl_call_class rocl_classify_call(const char *name)
 {
-    /* The first that is a part of the name. */
+    /* The first word that the name has counts. */
     static const struct {
-        const char *part;
+        const char *word;
         rocl_call_class class;
     } rules[] = {
         {"CallConfiguration", ROCL_CALL_OTHER},
@@ -55,7 +55,7 @@ rocl_call_class rocl_classify_call(const char *name)
     if (!function)
         return ROCL_CALL_FOREIGN;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strstr(function, rules[i].part))
+        if (strstr(function, rules[i].word))
             return rules[i].class;
     return ROCL_CALL_OTHER;
 }
@@ -86,12 +86,7 @@ typedef struct batch_facts {
     rocl_sighting zero, longest;
 } batch_facts;
 
-static rocl_event_ref event_ref(const rocl_batch *b, const rocl_event *e)
-{
-    return (rocl_event_ref){b->capture->index + 1, rocl_row_word(e->id, b->kind)};
-}
-
-/* Of equal events the first in the trace, whichever worker saw it. */
+/* The first of equal events in the trace counts, whichever worker saw it. */
 static bool precedes_event(const rocl_event_ref *a, const rocl_event_ref *b)
 {
     return a->capture_plus1 != b->capture_plus1 ? a->capture_plus1 < b->capture_plus1
@@ -140,42 +135,6 @@ static rocl_status add_link(rocl_facts *f, unsigned worker, const rocl_batch *b,
     return rocl_add_numbers(f->links, worker, key, &number, 1, err);
 }
 
-static void note_kernel(const rocl_batch *b, size_t i, batch_facts *to)
-{
-    const rocl_dispatch *d = &b->dispatches[i];
-    const int64_t ns = d->e.end - d->e.start;
-    const rocl_sighting one = {1, ns, event_ref(b, &d->e)};
-    to->finer_than_us |= d->e.start % 1000 || ns % 1000;
-    join_sighting(&to->longest, &one);
-    if (!ns)
-        join_sighting(&to->zero, &one);
-}
-
-static void note_counter(rocl_facts *f, const rocl_batch *b, size_t i)
-{
-    const rocl_counter_value *v = &b->counters[i];
-    if (v->counter >= b->capture->counter_count)
-        return;
-    atomic_uchar *state = &f->counter_state[f->first_counter[b->capture->index] + v->counter];
-    const unsigned char bits = ROCL_COUNTER_SEEN | (v->value != 0 ? ROCL_COUNTER_COUNTED : 0);
-    if ((atomic_load_explicit(state, memory_order_relaxed) & bits) != bits)
-        atomic_fetch_or_explicit(state, bits, memory_order_relaxed);
-}
-
-static rocl_status note_call(rocl_facts *f, unsigned worker, const rocl_batch *b, size_t i,
-                             batch_facts *to, rocl_error *err)
-{
-    const rocl_region *r = &b->regions[i];
-    rocl_call_class class;
-    if (!class_of(f, worker, r->function, &class))
-        return rocl_fail_memory(err);
-    if (class != ROCL_CALL_FOREIGN) {
-        to->calls[class]++;
-        rocl_extent_add(&to->runtime, r->e.start, r->e.end);
-    }
-    return r->e.stack_id ? add_link(f, worker, b, &r->e, class, err) : ROCL_OK;
-}
-
 rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batch *b,
                                  rocl_error *err)
 {
@@ -190,14 +149,37 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
         }
         rocl_extent_add(&facts.all, e->start, e->end);
         if (b->kind == ROCL_DISPATCH) {
-            note_kernel(b, i, &facts);
+            const rocl_dispatch *d = &b->dispatches[i];
+            const int64_t ns = d->e.end - d->e.start;
+            const rocl_sighting one = {
+                1, ns, {b->capture->index + 1, rocl_row_word(d->e.id, b->kind)}};
+            facts.finer_than_us |= d->e.start % 1000 || ns % 1000;
+            join_sighting(&facts.longest, &one);
+            if (!ns)
+                join_sighting(&facts.zero, &one);
             st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
         } else if (b->kind == ROCL_COPY && e->stack_id) {
             st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
         } else if (b->kind == ROCL_COUNTER) {
-            note_counter(f, b, i);
+            const rocl_counter_value *v = &b->counters[i];
+            if (v->counter >= b->capture->counter_count)
+                continue;
+            atomic_uchar *state =
+                &f->counter_state[f->first_counter[b->capture->index] + v->counter];
+            const unsigned char bits =
+                ROCL_COUNTER_SEEN | (v->value != 0 ? ROCL_COUNTER_COUNTED : 0);
+            if ((atomic_load_explicit(state, memory_order_relaxed) & bits) != bits)
+                atomic_fetch_or_explicit(state, bits, memory_order_relaxed);
         } else if (b->kind == ROCL_REGION) {
-            st = note_call(f, worker, b, i, &facts, err);
+            rocl_call_class class;
+            if (!class_of(f, worker, b->regions[i].function, &class))
+                return rocl_fail_memory(err);
+            if (class != ROCL_CALL_FOREIGN) {
+                facts.calls[class]++;
+                rocl_extent_add(&facts.runtime, e->start, e->end);
+            }
+            if (e->stack_id)
+                st = add_link(f, worker, b, e, class, err);
         } else if ((b->kind == ROCL_MARKER || b->kind == ROCL_INSTANT) && e->stack_id) {
             st = add_link(f, worker, b, e, CLASS_OF_MARKERS, err);
         }
@@ -243,7 +225,7 @@ static void end_stack(const stack *s)
     }
 }
 
-/* Of the calls and markers of a process: those whose ids follow each other are a run. */
+/* Calls and markers of a process whose ids follow each other are a run. */
 typedef struct id_run {
     uint64_t last, length;
     uint64_t before; /* how many are missing before it, and the run before that was long enough */
@@ -331,51 +313,6 @@ rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err)
     }
     end_stack(&s);
     return st;
-}
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* The arrays of a capture, of the same size on all ranks. */
-enum { PARTS_OF_CAPTURE = 2 };
-
-typedef struct part {
-    void *bytes;
-    size_t size;
-} part;
-
-_Static_assert(sizeof(atomic_uchar) == 1, "bytes");
-
-static void parts_of_capture(rocl_facts *f, size_t i, part parts[PARTS_OF_CAPTURE])
-{
-    const rocl_capture *c = &f->c->trace->captures[i]->pub;
-    parts[0] = (part){&f->processes[f->first_process[i]], c->process_count * sizeof *f->processes};
-    parts[1] = (part){&f->counter_state[f->first_counter[i]], c->counter_count};
-}
-
-bool rocl_facts_has(const rocl_facts *f, size_t i)
-{
-    const rocl_capture *c = &f->c->trace->captures[i]->pub;
-    for (uint32_t k = 0; k < c->process_count; k++)
-        for (rocl_kind kind = 0; kind < ROCL_KINDS; kind++)
-            if (f->processes[f->first_process[i] + k].kinds[kind].count)
-                return true;
-    return false;
-}
-
-void rocl_facts_put(rocl_facts *f, size_t capture, rocl_put *to)
-{
-    part parts[PARTS_OF_CAPTURE];
-    parts_of_capture(f, capture, parts);
-    for (unsigned k = 0; k < PARTS_OF_CAPTURE; k++)
-        rocl_put_bytes(to, parts[k].bytes, parts[k].size);
-}
-
-void rocl_facts_take(rocl_facts *f, size_t capture, rocl_taken *from)
-{
-    part parts[PARTS_OF_CAPTURE];
-    parts_of_capture(f, capture, parts);
-    for (unsigned k = 0; k < PARTS_OF_CAPTURE; k++)
-        rocl_take_bytes(from, parts[k].bytes, parts[k].size);
 }
 
 /* ---- both ends ------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "analysis/gather.h"
+#include "analysis/report.h"
 #include "analysis/slices.h"
 
 /* What a function of the HIP (or CUDA) runtime does, by its name. */
@@ -66,8 +66,8 @@ typedef struct rocl_facts {
 
 enum { ROCL_COUNTER_SEEN = 1, ROCL_COUNTER_COUNTED = 2 /* not always 0 */ };
 
-/* Of a collector that gets all kinds of events. The sorter is the collector's. Free the facts also
- * after a failure. */
+/* Begins the facts of a collector that gets all kinds of events. The sorter is the collector's.
+ * Free the facts also after a failure. */
 rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err);
 /* Concurrent. */
 rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batch *b,
@@ -75,13 +75,8 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
 /* When all events have come, once. */
 rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err);
 void rocl_facts_free(rocl_facts *f);
-/* In a team, after rocl_facts_match: the facts of a capture that a rank has read, and where rank 0
- * adds them. */
-bool rocl_facts_has(const rocl_facts *f, size_t capture);
-void rocl_facts_put(rocl_facts *f, size_t capture, rocl_put *to);
-void rocl_facts_take(rocl_facts *f, size_t capture, rocl_taken *from);
 
-/* Of all events that took time. */
+/* The extent of all events that took time. */
 rocl_extent rocl_extent_of_all(const rocl_process_facts *p);
 
 #endif

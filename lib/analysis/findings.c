@@ -218,7 +218,7 @@ static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
 static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
 {
     static const struct {
-        const char *part;
+        const char *word;
         profiler profiler;
     } formats[] = {{"rocprofv3", ROCPROFV3},
                    {"PyTorch", PYTORCH},
@@ -230,28 +230,28 @@ static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
         if (c && strcmp(in.path, c->path) != 0)
             continue;
         for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
-            if (strstr(in.format, formats[k].part))
+            if (strstr(in.format, formats[k].word))
                 return formats[k].profiler;
         break;
     }
     return ROCPROFV3;
 }
 
-/* A rule may find something of a subject again: has it found nothing of it yet? */
-static bool is_new_place(rocl_doctor *d, rocl_rule r, const rocl_subject *s)
-{
-    const uint32_t key[] = {r, s->capture->index,
-                            s->process ? (uint32_t)(s->process - s->capture->processes) + 1 : 0};
-    const size_t before = rocl_strings_count(d->places);
-    d->out->incomplete |= rocl_strings_put(d->places, (const char *)key, sizeof key) == ROCL_NONE;
-    return rocl_strings_count(d->places) > before;
-}
-
 void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64_t events,
                       rocl_event_ref event, const char *fmt, ...)
 {
     rocl_finding *f = &d->found[r];
-    f->places = s->capture ? f->places + is_new_place(d, r, s) : -1;
+    if (s->capture) { /* a rule may find something of a subject again */
+        const uint32_t key[] = {r, s->capture->index,
+                                s->process ? (uint32_t)(s->process - s->capture->processes) + 1
+                                           : 0};
+        const size_t before = rocl_strings_count(d->places);
+        d->out->incomplete |=
+            rocl_strings_put(d->places, (const char *)key, sizeof key) == ROCL_NONE;
+        f->places += rocl_strings_count(d->places) > before;
+    } else {
+        f->places = -1;
+    }
     if (events <= f->events)
         return;
     char evidence[512];

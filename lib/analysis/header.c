@@ -41,132 +41,114 @@ static const rocl_table_def defs[] = {
 
 /* Texts, each once, with how often it came. */
 typedef struct tally {
-    const char *text;
-    size_t len, count;
+    struct tally_text {
+        const char *text;
+        size_t len, count;
+    } * all;
+    size_t n, cap;
 } tally;
 
-/* False: memory is out. */
-static bool count_text(tally **all, size_t *n, size_t *cap, const char *text, size_t len)
+static void count_text(tally *t, rocl_buf *b, const char *text, size_t len)
 {
-    for (size_t i = 0; i < *n; i++)
-        if (!rocl_compare_bytes((*all)[i].text, (*all)[i].len, text, len)) {
-            (*all)[i].count++;
-            return true;
+    for (size_t i = 0; i < t->n; i++)
+        if (!rocl_compare_bytes(t->all[i].text, t->all[i].len, text, len)) {
+            t->all[i].count++;
+            return;
         }
-    if (!ROCL_GROW(*all, *cap, *n + 1))
-        return false;
-    (*all)[(*n)++] = (tally){text, len, 1};
-    return true;
+    if (ROCL_GROW(t->all, t->cap, t->n + 1))
+        t->all[t->n++] = (struct tally_text){text, len, 1};
+    else
+        b->failed = true;
 }
 
-/* "a, b, c and 5 more"; with counts "4 x a, 2 x b". */
-static void put_list(rocl_buf *b, const tally *all, size_t n, bool counts)
+/* "a, b, c and 5 more"; with counts "4 x a, 2 x b". Frees the texts. */
+static void put_list(rocl_buf *b, tally *t, bool counts)
 {
-    char number[48];
-    for (size_t i = 0; i < n && i < MOST_NAMED; i++) {
+    for (size_t i = 0; i < t->n && i < MOST_NAMED; i++) {
         rocl_buf_str(b, i ? ", " : "");
-        snprintf(number, sizeof number, "%zu x ", all[i].count);
-        rocl_buf_str(b, counts ? number : "");
-        rocl_buf_put(b, all[i].text, all[i].len);
+        if (counts)
+            rocl_buf_printf(b, "%zu x ", t->all[i].count);
+        rocl_buf_put(b, t->all[i].text, t->all[i].len);
     }
-    snprintf(number, sizeof number, " and %zu more", n - MOST_NAMED);
-    rocl_buf_str(b, n > MOST_NAMED ? number : "");
+    if (t->n > MOST_NAMED)
+        rocl_buf_printf(b, " and %zu more", t->n - MOST_NAMED);
+    free(t->all);
 }
 
-/* Behind what no input says itself. */
+/* Follows what no input says itself. */
 #define DERIVED " (from names of files)"
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 /* "rank0.db, rank1.db and 6 more (rocpd database)" */
-static bool put_files(rocl_buf *b, const rocl_trace *t)
+static void put_files(rocl_buf *b, const rocl_trace *t)
 {
-    tally *formats = NULL;
-    size_t n = 0, cap = 0;
-    bool good = true;
-    for (size_t i = 0; i < rocl_trace_inputs(t) && good; i++) {
+    tally formats = {0};
+    for (size_t i = 0; i < rocl_trace_inputs(t); i++) {
         const char *format = rocl_trace_input(t, i).format;
-        good = count_text(&formats, &n, &cap, format, strlen(format));
+        count_text(&formats, b, format, strlen(format));
     }
     rocl_put_input_names(b, t);
     rocl_buf_str(b, " (");
-    put_list(b, formats, n, false);
+    put_list(b, &formats, false);
     rocl_buf_byte(b, ')');
-    free(formats);
-    return good;
 }
 
 /* "2 (at times that do not overlap; --run N chooses one)"; nothing of one run. */
 static void put_runs(rocl_buf *b, const rocl_trace *t)
 {
-    char text[80];
     if (t->run_count < 2)
         return;
     if (t->opt.run)
-        snprintf(text, sizeof text, "run %u of %u", t->opt.run, t->run_count);
+        rocl_buf_printf(b, "run %u of %u", t->opt.run, t->run_count);
     else
-        snprintf(text, sizeof text, "%u (at times that do not overlap; --run N chooses one)",
-                 t->run_count);
-    rocl_buf_str(b, text);
+        rocl_buf_printf(b, "%u (at times that do not overlap; --run N chooses one)", t->run_count);
 }
 
 /* "node1, node2 (from names of files)", "4 without a name": where nobody says so, each process may
  * have had a host of its own. */
-static bool put_hosts(rocl_buf *b, const rocl_trace *t)
+static void put_hosts(rocl_buf *b, const rocl_trace *t)
 {
-    tally *names = NULL;
-    size_t n = 0, cap = 0, derived = 0;
-    bool good = true;
-    char text[64];
-    for (uint32_t m = 0; m < t->machine_count && good; m++) {
+    tally names = {0};
+    size_t derived = 0;
+    for (uint32_t m = 0; m < t->machine_count; m++) {
         const char *name = rocl_machine_name(t, m);
         derived += t->machines[m].said_by == ROCL_SAID_BY_NAME;
         if (rocl_machine_is_named(&t->machines[m]))
-            good = count_text(&names, &n, &cap, name, strlen(name));
+            count_text(&names, b, name, strlen(name));
     }
-    put_list(b, names, n, false);
+    put_list(b, &names, false);
     rocl_buf_str(b, derived ? DERIVED : "");
-    if (t->machine_count > t->named_count && t->machine_count > 1) {
-        snprintf(text, sizeof text, "%s%zu without a name", n ? ", " : "",
-                 t->machine_count - t->named_count);
-        rocl_buf_str(b, text);
-    }
-    free(names);
-    return good;
+    if (t->machine_count > t->named_count && t->machine_count > 1)
+        rocl_buf_printf(b, "%s%zu without a name", names.n ? ", " : "",
+                        t->machine_count - t->named_count);
 }
 
 /* "4 x AMD Instinct MI300X"; the number alone where no name is known */
-static bool put_gpus(rocl_buf *b, const rocl_trace *t)
+static void put_gpus(rocl_buf *b, const rocl_trace *t)
 {
-    tally *names = NULL;
-    size_t n = 0, cap = 0;
-    bool good = true;
-    for (size_t i = 0; i < t->gpu_count && good; i++) {
+    tally names = {0};
+    for (size_t i = 0; i < t->gpu_count; i++) {
         const rocl_agent *a = rocl_gpu_agent(t, &t->gpus[i]);
         const uint32_t name = a->product ? a->product : a->name;
         const char *text = name && name != ROCL_NONE ? rocl_str(t, name) : "";
         if (*text)
-            good = count_text(&names, &n, &cap, text, strlen(text));
+            count_text(&names, b, text, strlen(text));
     }
-    char number[24];
-    snprintf(number, sizeof number, "%zu", t->gpu_count);
-    rocl_buf_str(b, n ? "" : number);
-    put_list(b, names, n, true);
-    free(names);
-    return good;
+    if (!names.n)
+        rocl_buf_printf(b, "%zu", t->gpu_count);
+    put_list(b, &names, true);
 }
 
 /* "2, ranks 0 to 1: train"; the arguments of a command may be secret. */
-static bool put_processes(rocl_buf *b, const rocl_trace *t)
+static void put_processes(rocl_buf *b, const rocl_trace *t)
 {
-    tally *commands = NULL;
-    size_t n = 0, cap = 0, count = 0, derived = 0;
+    tally commands = {0};
+    size_t count = 0, derived = 0;
     int32_t lowest = INT32_MAX, highest = -1;
-    bool good = true;
-    char text[96];
-    for (size_t i = 0; i < t->capture_count && good; i++) {
+    for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; k < c->process_count && good; k++) {
+        for (uint32_t k = 0; k < c->process_count; k++) {
             const rocl_process *p = &c->processes[k];
             const char *command =
                 p->command && p->command != ROCL_NONE ? rocl_str(t, p->command) : "";
@@ -179,38 +161,30 @@ static bool put_processes(rocl_buf *b, const rocl_trace *t)
                 lowest = p->rank;
             highest = p->rank > highest ? p->rank : highest;
             if (len)
-                good = count_text(&commands, &n, &cap, name, (size_t)(command + len - name));
+                count_text(&commands, b, name, (size_t)(command + len - name));
         }
     }
-    snprintf(text, sizeof text, "%zu", count);
-    rocl_buf_str(b, text);
+    rocl_buf_printf(b, "%zu", count);
     if (highest >= 0)
-        snprintf(text, sizeof text, lowest == highest ? ", rank %d" : ", ranks %d to %d", lowest,
-                 highest);
-    rocl_buf_str(b, highest >= 0 ? text : "");
+        rocl_buf_printf(b, lowest == highest ? ", rank %d" : ", ranks %d to %d", lowest, highest);
     rocl_buf_str(b, derived ? DERIVED : "");
-    rocl_buf_str(b, n ? ": " : "");
-    put_list(b, commands, n, false);
-    free(commands);
-    return good;
+    rocl_buf_str(b, commands.n ? ": " : "");
+    put_list(b, &commands, false);
 }
 
 /* "3979: 3139 region, 466 kernel, 74 copy" */
 static void put_events(rocl_buf *b, const rocl_trace *t)
 {
     uint64_t sum = 0;
-    char text[96];
     for (rocl_kind k = 0; k < ROCL_KINDS; k++)
         sum += rocl_trace_events(t, k);
-    snprintf(text, sizeof text, "%" PRIu64, sum);
-    rocl_buf_str(b, text);
+    rocl_buf_printf(b, "%" PRIu64, sum);
     const char *between = ": ";
     for (rocl_kind k = 0; k < ROCL_KINDS; k++) {
         const uint64_t n = rocl_trace_events(t, k);
         if (!n)
             continue;
-        snprintf(text, sizeof text, "%s%" PRIu64 " %s", between, n, rocl_kind_name(k));
-        rocl_buf_str(b, text);
+        rocl_buf_printf(b, "%s%" PRIu64 " %s", between, n, rocl_kind_name(k));
         between = ", ";
     }
 }
@@ -218,13 +192,14 @@ static void put_events(rocl_buf *b, const rocl_trace *t)
 static void put_left_out(rocl_buf *b, const rocl_trace *t)
 {
     uint64_t left_out = 0, repaired = 0;
-    char text[96];
     for (rocl_fault f = 0; f < ROCL_FAULTS; f++)
         *(rocl_fault_drops(f) ? &left_out : &repaired) += rocl_trace_faults(t, f);
-    snprintf(text, sizeof text, "%" PRIu64 " record%s", left_out, left_out == 1 ? "" : "s");
-    rocl_buf_str(b, left_out ? text : "nothing");
-    snprintf(text, sizeof text, "; %" PRIu64 " repaired", repaired);
-    rocl_buf_str(b, repaired ? text : "");
+    if (left_out)
+        rocl_buf_printf(b, "%" PRIu64 " record%s", left_out, left_out == 1 ? "" : "s");
+    else
+        rocl_buf_str(b, "nothing");
+    if (repaired)
+        rocl_buf_printf(b, "; %" PRIu64 " repaired", repaired);
 }
 
 /* Clocks that count from 1970, as PyTorch's and Chrome's do, tell the date; those that count from
@@ -261,8 +236,11 @@ rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *
     rocl_buf b[ROCL_HEADER_FIELDS] = {0};
     int64_t first, last;
     const bool timed = rocl_trace_times(t, &first, &last);
-    bool failed = !put_files(&b[FILES], t) || !put_hosts(&b[HOSTS], t) || !put_gpus(&b[GPUS], t) ||
-                  !put_processes(&b[PROCESSES], t);
+    bool failed = false;
+    put_files(&b[FILES], t);
+    put_hosts(&b[HOSTS], t);
+    put_gpus(&b[GPUS], t);
+    put_processes(&b[PROCESSES], t);
     put_runs(&b[RUNS], t);
     put_events(&b[EVENTS], t);
     put_left_out(&b[LEFT_OUT], t);

@@ -15,6 +15,17 @@ void rocl_limits_add(rocl_limits *l, const rocl_judgement *j)
     l->all[l->count++] = *j;
 }
 
+void rocl_count_growth(rocl_growth *g, const rocl_judgement *j, double *worst, rocl_tables *out)
+{
+    if (g->count++ && j->cost <= *worst)
+        return;
+    *worst = j->cost;
+    g->percent = j->percent;
+    g->added = j->added;
+    g->domain = j->domain;
+    g->name = j->name ? rocl_tables_text(out, j->name, j->len) : NULL;
+}
+
 static rocl_datum field_name(const rocl_report_rows *r, const void *row)
 {
     const rocl_judgement *j = row;

@@ -19,6 +19,8 @@ typedef struct rocl_judgement {
     double before, after; /* ns */
     double percent;       /* by which it grew; may be infinite */
     double limit;
+    double cost; /* ns in all */
+    bool added;  /* it is not in A */
     rocl_verdict verdict;
     const char *reason; /* static, or NULL */
 } rocl_judgement;
@@ -32,6 +34,8 @@ typedef struct rocl_limits {
 
 void rocl_limits_add(rocl_limits *l, const rocl_judgement *j);
 extern const rocl_table_def rocl_limits_table;
+/* Counts what exceeds a limit; *worst: the highest cost so far. */
+void rocl_count_growth(rocl_growth *g, const rocl_judgement *j, double *worst, rocl_tables *out);
 /* Adds the table: what failed first, by how much it costs. Frees the limits. */
 void rocl_limits_put(rocl_limits *l, rocl_tables *out, const rocl_collector *c);
 

@@ -29,7 +29,7 @@ typedef struct rocl_probability {
 
 /* Adds a values of A and b values of B that are equal, and larger than all before. */
 void rocl_mann_whitney_add(rocl_mann_whitney *w, uint64_t a, uint64_t b);
-/* Of small samples exact, also with equal values; else by the normal approximation with the
+/* Exact for small samples, also with equal values; else by the normal approximation with the
  * corrections for ties and continuity. Begins the next two samples. */
 rocl_probability rocl_mann_whitney_end(rocl_mann_whitney *w);
 

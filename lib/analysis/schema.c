@@ -11,7 +11,7 @@
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* Of rows of any columns, and of commands that write files. */
+/* The data of queries, whose rows have any columns, and of commands that write files. */
 #define QUERY_DATA                                                                                 \
     "\"type\": [\"object\", \"null\"], \"required\": [\"results\"], \"additionalProperties\": "    \
     "false,\n"                                                                                     \
@@ -124,12 +124,24 @@ static void end_object(schema *s)
     s->more = true;
 }
 
-/* Names in quotes, as the value of "required". */
-static void put_name(schema *s, const char *name, bool *first)
+/* There are no members but those. */
+static void end_properties(schema *s)
 {
-    rocl_buf_str(&s->b, *first ? "" : ", ");
+    end_object(s);
+    put_raw_member(s, "additionalProperties", "false");
+}
+
+/* "required": the names of members. */
+static void begin_required(schema *s)
+{
+    begin_schema_member(s, "required");
+    rocl_buf_byte(&s->b, '[');
+}
+
+static void put_required(schema *s, const char *name)
+{
+    rocl_buf_str(&s->b, s->b.len && s->b.data[s->b.len - 1] == '[' ? "" : ", ");
     put_quoted(s, name);
-    *first = false;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -152,12 +164,10 @@ static void put_row_schema(schema *s, const char *key, const rocl_table_def *def
 {
     begin_object(s, key);
     put_text_member(s, "type", "object");
-    begin_schema_member(s, "required");
-    rocl_buf_byte(&s->b, '[');
-    bool first = true;
+    begin_required(s);
     for (size_t i = 0; i < def->column_count; i++)
         if (!(def->columns[i].when & ROCL_CONDITIONS))
-            put_name(s, def->columns[i].key, &first);
+            put_required(s, def->columns[i].key);
     rocl_buf_byte(&s->b, ']');
     begin_object(s, "properties");
     for (size_t i = 0; i < def->column_count; i++) {
@@ -177,8 +187,7 @@ static void put_row_schema(schema *s, const char *key, const rocl_table_def *def
         rocl_buf_byte(&s->b, '"');
         end_object(s);
     }
-    end_object(s);
-    put_raw_member(s, "additionalProperties", "false");
+    end_properties(s);
     end_object(s);
 }
 
@@ -199,20 +208,17 @@ static void put_table_schema(schema *s, const rocl_table_def *def)
     put_text_member(s, "type", "array");
     put_row_schema(s, "items", def);
     end_object(s);
-    end_object(s);
-    put_raw_member(s, "additionalProperties", "false");
+    end_properties(s);
     end_object(s);
 }
 
 static void put_data_schema(schema *s, const struct command_tables *c)
 {
-    bool first = true;
     put_raw_member(s, "type", "[\"object\", \"null\"]");
     if (c->all) {
-        begin_schema_member(s, "required");
-        rocl_buf_byte(&s->b, '[');
+        begin_required(s);
         for (const rocl_table_def *const *d = c->tables; *d; d++)
-            put_name(s, (*d)->key, &first);
+            put_required(s, (*d)->key);
         rocl_buf_byte(&s->b, ']');
     }
     begin_object(s, "properties");
@@ -222,8 +228,7 @@ static void put_data_schema(schema *s, const struct command_tables *c)
                 put_table_schema(s, *d); /* the second of a key is drawn for people */
     for (const rocl_table_def *const *d = c->tables; d && *d; d++)
         put_table_schema(s, *d);
-    end_object(s);
-    put_raw_member(s, "additionalProperties", "false");
+    end_properties(s);
 }
 
 /* ---- the envelope ---------------------------------------------------------------------------- */
@@ -232,11 +237,9 @@ static void put_data_schema(schema *s, const struct command_tables *c)
 static void put_trace_schema(schema *s)
 {
     put_raw_member(s, "type", "[\"object\", \"null\"]");
-    begin_schema_member(s, "required");
-    bool first = true;
-    rocl_buf_byte(&s->b, '[');
+    begin_required(s);
     for (const rocl_table_def *const *d = rocl_description_tables; *d; d++)
-        put_name(s, (*d)->key, &first);
+        put_required(s, (*d)->key);
     rocl_buf_byte(&s->b, ']');
     begin_object(s, "properties");
     for (const rocl_table_def *const *d = rocl_description_tables; *d; d++) {
@@ -250,8 +253,7 @@ static void put_trace_schema(schema *s)
         put_row_schema(s, "items", *d);
         end_object(s);
     }
-    end_object(s);
-    put_raw_member(s, "additionalProperties", "false");
+    end_properties(s);
 }
 
 static void put_envelope_member(schema *s, unsigned member, const char *command,
@@ -291,11 +293,9 @@ static void put_definitions(schema *s)
     begin_object(s, "$defs");
     begin_object(s, "message");
     put_text_member(s, "type", "object");
-    begin_schema_member(s, "required");
-    bool first = true;
-    rocl_buf_byte(&s->b, '[');
+    begin_required(s);
     for (size_t i = 0; i < ROCL_MESSAGE_MEMBERS; i++)
-        put_name(s, rocl_message_members[i].key, &first);
+        put_required(s, rocl_message_members[i].key);
     rocl_buf_byte(&s->b, ']');
     begin_object(s, "properties");
     for (size_t i = 0; i < ROCL_MESSAGE_MEMBERS; i++) {
@@ -306,8 +306,7 @@ static void put_definitions(schema *s)
         put_text_member(s, "description", rocl_message_members[i].help);
         end_object(s);
     }
-    end_object(s);
-    put_raw_member(s, "additionalProperties", "false");
+    end_properties(s);
     end_object(s);
     put_raw_member(
         s, "columns",
@@ -331,17 +330,14 @@ rocl_status rocl_write_schema(const char *command, const char *path, rocl_error 
     begin_schema_member(&s, "title");
     rocl_buf_printf(&s.b, "\"rocline %s --format json\"", command ? command : "COMMAND");
     put_text_member(&s, "type", "object");
-    begin_schema_member(&s, "required");
-    bool first = true;
-    rocl_buf_byte(&s.b, '[');
+    begin_required(&s);
     for (unsigned i = 0; i < ROCL_ANSWER_MEMBERS; i++)
-        put_name(&s, rocl_answer_members[i].key, &first);
+        put_required(&s, rocl_answer_members[i].key);
     rocl_buf_byte(&s.b, ']');
     begin_object(&s, "properties");
     for (unsigned i = 0; i < ROCL_ANSWER_MEMBERS; i++)
         put_envelope_member(&s, i, command, tables);
-    end_object(&s);
-    put_raw_member(&s, "additionalProperties", "false");
+    end_properties(&s);
     put_definitions(&s);
     end_object(&s);
     rocl_buf_byte(&s.b, '\n');

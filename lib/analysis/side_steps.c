@@ -30,7 +30,7 @@ bool rocl_print_marker(char *to, size_t size, const rocl_side_steps *s)
     rocl_datum_put_displayed(&text, &d, ROCL_UNIT_TEXT);
     size_t n = text.len < size - 4 ? text.len : size - 4;
     while (n && n < text.len && (text.data[n] & 0xc0) == 0x80)
-        n--; /* no part of a character at the end */
+        n--; /* the end is not within a character */
     snprintf(to, size, "%.*s%s", (int)n, n ? (const char *)text.data : "",
              n < text.len ? "..." : "");
     const bool good = !text.failed;
@@ -178,19 +178,6 @@ static uint32_t take_lane(rocl_step_reader *r, uint32_t lane)
     return rocl_ids_put(&r->lane_of, lane, index) ? index : ROCL_NONE;
 }
 
-static uint32_t key_of_name(rocl_step_reader *r, uint32_t name)
-{
-    uint32_t key = rocl_ids_get(&r->key_of, name);
-    if (key == ROCL_NONE) {
-        size_t n;
-        const char *text = rocl_strings_get(r->trace->strings, name, &n);
-        key = rocl_side_key(r->keys, ROCL_DOMAIN_KERNELS, text, n);
-        if (key == ROCL_NONE || !rocl_ids_put(&r->key_of, name, key))
-            return ROCL_NONE;
-    }
-    return key;
-}
-
 static rocl_status take_kernel(rocl_step_reader *r, uint32_t name, uint32_t lane, int64_t ns,
                                rocl_error *err)
 {
@@ -200,7 +187,14 @@ static rocl_status take_kernel(rocl_step_reader *r, uint32_t name, uint32_t lane
         to->left_ns = rocl_add_saturated(to->left_ns, ns);
         return ROCL_OK;
     }
-    const rocl_side_kernel k = {key_of_name(r, name), take_lane(r, lane), ns};
+    rocl_side_kernel k = {rocl_ids_get(&r->key_of, name), take_lane(r, lane), ns};
+    if (k.key == ROCL_NONE) {
+        size_t n;
+        const char *text = rocl_strings_get(r->trace->strings, name, &n);
+        k.key = rocl_side_key(r->keys, ROCL_DOMAIN_KERNELS, text, n);
+        if (k.key != ROCL_NONE && !rocl_ids_put(&r->key_of, name, k.key))
+            k.key = ROCL_NONE;
+    }
     if (k.key == ROCL_NONE || k.lane == ROCL_NONE ||
         !ROCL_GROW(to->kernels, to->kernel_cap, to->kernel_count + 1))
         return rocl_fail_memory(err);
@@ -210,7 +204,6 @@ static rocl_status take_kernel(rocl_step_reader *r, uint32_t name, uint32_t lane
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Of the step at hand. */
 typedef struct wall_order {
     int64_t wall;
     size_t step;
@@ -286,13 +279,6 @@ static rocl_status measure_steps(rocl_step_reader *r, size_t first, rocl_error *
     return st;
 }
 
-/* The lanes of the chosen step are those of its process. */
-static void set_process_of_lanes(rocl_side_steps *to)
-{
-    for (size_t i = 0; i < to->lane_count; i++)
-        to->lanes[i].process = to->steps[to->chosen].process;
-}
-
 static rocl_status read_steps(rocl_step_reader *r, size_t series, const rocl_side_steps *a,
                               rocl_error *err)
 {
@@ -312,7 +298,9 @@ static rocl_status read_steps(rocl_step_reader *r, size_t series, const rocl_sid
         st = choose_step(r, of->first, process, err);
     if (st == ROCL_OK)
         st = measure_steps(r, of->first, err);
-    set_process_of_lanes(to);
+    /* The lanes of the chosen step are those of its process. */
+    for (size_t i = 0; i < to->lane_count; i++)
+        to->lanes[i].process = to->steps[to->chosen].process;
     return st;
 }
 
@@ -374,16 +362,6 @@ static rocl_status read_kernels(rocl_step_reader *r, rocl_error *err)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* The series of that name; series_count: none. */
-static size_t find_series(const rocl_steps *s, const rocl_side_steps *like)
-{
-    size_t i = 0;
-    while (i < s->series_count && (s->series[i].stem_len != like->marker_len ||
-                                   memcmp(s->series[i].stem, like->marker, like->marker_len) != 0))
-        i++;
-    return i;
-}
-
 rocl_status rocl_step_reader_finish(rocl_step_reader *r, rocl_side_steps *to,
                                     const rocl_side_steps *a, rocl_strings *keys, rocl_error *err)
 {
@@ -400,7 +378,11 @@ rocl_status rocl_step_reader_finish(rocl_step_reader *r, rocl_side_steps *to,
     }
     if (a && a->lack)
         return ROCL_OK; /* there is nothing to align with */
-    const size_t series = a && a->marker ? find_series(steps, a) : 0;
+    size_t series = 0;  /* that of the name of A's; series_count: there is none */
+    while (a && a->marker && series < steps->series_count &&
+           (steps->series[series].stem_len != a->marker_len ||
+            memcmp(steps->series[series].stem, a->marker, a->marker_len) != 0))
+        series++;
     if (series < steps->series_count && (!a || a->marker))
         return read_steps(r, series, a, err);
     return a && a->marker ? ROCL_OK : read_kernels(r, err);

@@ -44,7 +44,7 @@ static double beta_fraction(double a, double b, double x)
 }
 
 /* The regularised incomplete beta function. */
-static double beta_share(double a, double b, double x)
+static double beta_cumulative(double a, double b, double x)
 {
     int sign;
     if (x <= 0 || x >= 1)
@@ -59,7 +59,7 @@ double rocl_student_p(double t, double freedom)
 {
     if (isinf(t))
         return 0;
-    return beta_share(freedom / 2, 0.5, freedom / (freedom + t * t));
+    return beta_cumulative(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
 /* Newton's method between two bounds. */
@@ -95,21 +95,21 @@ static bool find_error(const rocl_sample_mean *a, const rocl_sample_mean *b, dou
                        double *freedom)
 {
     const rocl_sample_mean *of[2] = {a, b};
-    double share[2], all = 0;
+    double variance[2], all = 0;
     if (!a->n || !b->n || (a->n < 2 && b->n < 2))
         return false;
     for (unsigned i = 0; i < 2; i++) {
         const double s = of[i]->n > 1 ? of[i]->deviation : of[!i]->deviation;
-        share[i] = s * s / (double)of[i]->n;
-        all += share[i];
+        variance[i] = s * s / (double)of[i]->n;
+        all += variance[i];
     }
     *error = sqrt(all);
     if (a->n < 2 || b->n < 2 || all <= 0)
         *freedom = (double)(a->n + b->n - 2);
     else
-        *freedom =
-            all * all /
-            (share[0] * share[0] / (double)(a->n - 1) + share[1] * share[1] / (double)(b->n - 1));
+        *freedom = all * all /
+                   (variance[0] * variance[0] / (double)(a->n - 1) +
+                    variance[1] * variance[1] / (double)(b->n - 1));
     return true;
 }
 

@@ -27,7 +27,7 @@ void rocl_derive_free(rocl_derive *d);
 /* Adds the definitions of a file; a later one of the same name and architecture replaces the
  * former. Every expression is parsed. Errors say file and line. */
 rocl_status rocl_derive_read(rocl_derive *d, const char *path, rocl_error *err);
-/* The same of n bytes; included files are beside `path`. */
+/* Reads n bytes of such a file; included files are beside `path`. */
 rocl_status rocl_derive_parse(rocl_derive *d, const char *path, const char *text, size_t n,
                               rocl_error *err);
 

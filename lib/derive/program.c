@@ -70,21 +70,6 @@ static double constant_named(const rocl_derive_program *p, const char *name)
     return symbol < p->symbols ? p->constant[symbol] : NAN;
 }
 
-static void add_agent_constants(rocl_derive_program *p)
-{
-    for (size_t i = 0; i < sizeof agent_constants / sizeof *agent_constants; i++) {
-        const char *name = agent_constants[i].name;
-        uint32_t symbol = rocl_derive_symbol(p->d, name, strlen(name));
-        double v = constant_named(p, agent_constants[i].above);
-        if (agent_constants[i].below)
-            v /= constant_named(p, agent_constants[i].below);
-        if (!isfinite(v))
-            v = constant_named(p, agent_constants[i].instead);
-        if (symbol < p->symbols && isnan(p->constant[symbol]) && isfinite(v))
-            p->constant[symbol] = v;
-    }
-}
-
 /* A GPU with one XCC has one of each of these blocks. GPUs of other architectures than these have
  * one XCC. */
 static void find_single_blocks(rocl_derive_program *p, const char *arch)
@@ -262,7 +247,18 @@ rocl_status rocl_derive_program_new(rocl_derive_program **to, rocl_derive *d, co
     for (size_t i = 0; i < count; i++)
         if (constants[i].symbol < p->symbols)
             p->constant[constants[i].symbol] = constants[i].value;
-    add_agent_constants(p);
+    /* Constants that are made of the properties of the agent. */
+    for (size_t i = 0; i < sizeof agent_constants / sizeof *agent_constants; i++) {
+        const char *name = agent_constants[i].name;
+        uint32_t symbol = rocl_derive_symbol(p->d, name, strlen(name));
+        double v = constant_named(p, agent_constants[i].above);
+        if (agent_constants[i].below)
+            v /= constant_named(p, agent_constants[i].below);
+        if (!isfinite(v))
+            v = constant_named(p, agent_constants[i].instead);
+        if (symbol < p->symbols && isnan(p->constant[symbol]) && isfinite(v))
+            p->constant[symbol] = v;
+    }
     find_single_blocks(p, arch);
     return collect_metrics(p, err);
 }
@@ -447,21 +443,6 @@ typedef struct run {
 
 static value evaluate_node(const run *r, uint32_t at);
 
-static value value_of_operand(const rocl_derive_program *p, uint32_t symbol)
-{
-    const rocl_operand *o = &p->operands[symbol];
-    uint32_t n = o->instances;
-    if (!n && (p->single[symbol] || expression_of(p, symbol)))
-        return single_value(o->sum);
-    return (value){.range = n > 0,
-                   .instances = n,
-                   .symbol = symbol,
-                   .sum = o->sum,
-                   .min = o->min,
-                   .max = o->max,
-                   .each = n > 1 ? o->each : NULL};
-}
-
 static bool is_operand(const rocl_derive_program *p, uint32_t symbol)
 {
     return symbol < p->symbols && p->operands[symbol].known;
@@ -473,7 +454,16 @@ static value evaluate_name(const run *r, uint32_t symbol)
     const derive_expression *e = expression_of(p, symbol);
     value v;
     if (is_operand(p, symbol)) {
-        v = value_of_operand(p, symbol);
+        const rocl_operand *o = &p->operands[symbol];
+        v = !o->instances && (p->single[symbol] || e)
+                ? single_value(o->sum)
+                : (value){.range = o->instances > 0,
+                          .instances = o->instances,
+                          .symbol = symbol,
+                          .sum = o->sum,
+                          .min = o->min,
+                          .max = o->max,
+                          .each = o->instances > 1 ? o->each : NULL};
     } else if (e) {
         memo *m = &p->memos[symbol][r->amd];
         if (m->epoch != p->epoch) {

@@ -29,12 +29,17 @@ typedef struct xml {
     rocl_error *err;
 } xml;
 
-static rocl_status fail_xml(const xml *x, const char *at, const char *what)
+static size_t line_of(const xml *x, const char *at)
 {
     size_t line = 1;
     for (const char *p = x->begin; p < at; p++)
         line += *p == '\n';
-    return rocl_fail(x->err, ROCL_INPUT, "line %zu: %s", line, what);
+    return line;
+}
+
+static rocl_status fail_xml(const xml *x, const char *at, const char *what)
+{
+    return rocl_fail(x->err, ROCL_INPUT, "line %zu: %s", line_of(x, at), what);
 }
 
 static bool is_space(char c)
@@ -46,11 +51,6 @@ static void skip_spaces(xml *x)
 {
     while (x->at < x->end && is_space(*x->at))
         x->at++;
-}
-
-static void skip_line(xml *x)
-{
-    x->at += rocl_view_until(rocl_view_between(x->at, x->end), '\n').n;
 }
 
 /* ---- lines with # ---------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static rocl_status read_hash(xml *x)
 {
     static const char word[] = "#include";
     const char *from = x->at;
-    skip_line(x);
+    x->at += rocl_view_until(rocl_view_between(x->at, x->end), '\n').n;
     rocl_view line = rocl_view_between(from, x->at);
     if (line.n < sizeof word || memcmp(line.p, word, sizeof word - 1) ||
         !is_space(line.p[sizeof word - 1]))
@@ -176,12 +176,9 @@ static rocl_status add_metric(xml *x, const char *at, const rocl_view *values)
         st = derive_parse_expression(d, &derive_rocprof, values[A_EXPR], &def.expression, x->err);
     if (st == ROCL_OK)
         st = derive_add_definition(d, &def, x->err);
-    if (st == ROCL_INPUT) {
-        size_t line = 1;
-        for (const char *p = x->begin; p < at; p++)
-            line += *p == '\n';
-        rocl_wrap(x->err, "line %zu: %.*s", line, (int)(values[A_NAME].n & 0xff), values[A_NAME].p);
-    }
+    if (st == ROCL_INPUT)
+        rocl_wrap(x->err, "line %zu: %.*s", line_of(x, at), (int)(values[A_NAME].n & 0xff),
+                  values[A_NAME].p);
     return st;
 }
 

@@ -43,7 +43,7 @@ static yaml_node_t *find_key(const defs *y, const yaml_node_t *map, const char *
     return NULL;
 }
 
-/* Of all architectures in a list, or a text with / between them. */
+/* Adds a definition for each architecture of a list, or of a text with / between them. */
 static rocl_status add_definitions(const defs *y, rocl_view name, const yaml_node_t *archs,
                                    const yaml_node_t *def, rocl_view description)
 {

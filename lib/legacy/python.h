@@ -51,7 +51,7 @@ bool rocl_py_dict_order(const uint64_t *hashes, size_t n, uint32_t *order);
 
 /* The correctly rounded quotient as repr() shows it. False when it is beyond a double. */
 bool rocl_py_put_us(rocl_buf *b, rocl_view digits);
-/* The same of stop - start. */
+/* Puts stop - start in this way. */
 void rocl_py_put_us_difference(rocl_buf *b, uint64_t start, uint64_t stop);
 double rocl_py_us(uint64_t ns);
 /* Digits without leading zeros, which JSON does not take. */

@@ -60,14 +60,6 @@ typedef struct column_writer {
 
 /* ---- rows as they come ----------------------------------------------------------------------- */
 
-static bool is_name_of_others(const column_writer *w, size_t before, const char *name)
-{
-    for (size_t i = 0; i < before; i++)
-        if (!strcasecmp(w->columns[i].name, name))
-            return true;
-    return false;
-}
-
 /* Columns of a file have different names: "id" and "id_1". */
 static char *make_name(const column_writer *w, size_t before, const char *name)
 {
@@ -75,8 +67,14 @@ static char *make_name(const column_writer *w, size_t before, const char *name)
     char *unique = malloc(size);
     if (unique)
         strcpy(unique, name);
-    for (unsigned n = 1; unique && is_name_of_others(w, before, unique); n++)
-        snprintf(unique, size, "%s_%u", name, n);
+    unsigned n = 1;
+    for (size_t i = 0; unique && i < before;)
+        if (!strcasecmp(w->columns[i].name, unique)) {
+            snprintf(unique, size, "%s_%u", name, n++);
+            i = 0;
+        } else {
+            i++;
+        }
     return unique;
 }
 

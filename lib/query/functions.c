@@ -36,19 +36,6 @@ typedef struct numbers {
     bool failed;
 } numbers;
 
-static void add_number(sqlite3_context *to, double v, double fraction)
-{
-    numbers *n = sqlite3_aggregate_context(to, sizeof *n);
-    double *values = n ? grow_array(n->values, &n->cap, n->count, sizeof *values) : NULL;
-    if (!values) {
-        sqlite3_result_error_nomem(to);
-        return;
-    }
-    n->values = values;
-    n->values[n->count++] = v;
-    n->fraction = fraction;
-}
-
 static void step_percentile(sqlite3_context *to, int argc, sqlite3_value **argv)
 {
     double percent = 50;
@@ -67,7 +54,15 @@ static void step_percentile(sqlite3_context *to, int argc, sqlite3_value **argv)
         sqlite3_result_error(to, "percentile(), median(): the argument is not a number", -1);
         return;
     }
-    add_number(to, sqlite3_value_double(argv[0]), percent / 100);
+    numbers *n = sqlite3_aggregate_context(to, sizeof *n);
+    double *values = n ? grow_array(n->values, &n->cap, n->count, sizeof *values) : NULL;
+    if (!values) {
+        sqlite3_result_error_nomem(to);
+        return;
+    }
+    n->values = values;
+    n->values[n->count++] = sqlite3_value_double(argv[0]);
+    n->fraction = percent / 100;
 }
 
 /* Between the two nearest ranks: as percentile() of SQLite's sources and PERCENTILE_CONT do. */
@@ -107,7 +102,7 @@ static void step_stddev(sqlite3_context *to, int argc, sqlite3_value **argv)
     m->squares += before * (v - m->mean);
 }
 
-/* Of a sample; of one value NULL. */
+/* The deviation of a sample; NULL for one value. */
 static void end_stddev(sqlite3_context *to)
 {
     const moments *m = sqlite3_aggregate_context(to, 0);

@@ -48,14 +48,6 @@ static char operator_character(unsigned char op)
     return '\0';
 }
 
-static rocl_test_op test_op(char c)
-{
-    unsigned i = 0;
-    while (operators[i].letter != c)
-        i++;
-    return operators[i].op;
-}
-
 /* May a scan test a column of this type so, with a constant? */
 static bool is_testable(const rocl_table_host *host, char letter, rocl_cell_type type, bool binary)
 {
@@ -336,7 +328,10 @@ void rocl_plan_read(rocl_plan_request *q, const rocl_event_table *t, const char 
     bool lookup = true;
     for (int i = 0; i < argc; i++, p += 3) {
         const unsigned column = (unsigned)(p[1] - '0');
-        rocl_test test = {.column = column, .op = test_op(p[2])};
+        const struct operator_row *o = operators;
+        while (o->letter != p[2])
+            o++;
+        rocl_test test = {.column = column, .op = o->op};
         if (*p == USE_PATH || (*p == USE_LIST && again))
             continue;
         const rocl_cell_type type = t->table->columns[column].type;

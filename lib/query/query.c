@@ -119,20 +119,6 @@ static rocl_status find_scanner(void *ctx, const char *path, rocl_scanner **scan
     return ROCL_OK;
 }
 
-static int create_views(rocl_query *q)
-{
-    int rc = SQLITE_OK;
-    q->opening = true;
-    for (size_t i = 0; i < rocl_query_view_count && rc == SQLITE_OK; i++) {
-        const rocl_query_view *v = &rocl_query_views[i];
-        char *sql = sqlite3_mprintf("CREATE TEMP VIEW \"%w\" AS %s", v->name, v->select);
-        rc = sql ? sqlite3_exec(q->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-        sqlite3_free(sql);
-    }
-    q->opening = false;
-    return rc;
-}
-
 rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_options *o,
                             rocl_error *err)
 {
@@ -162,7 +148,14 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
         sqlite3_progress_handler(q->db, OPS_BETWEEN_LOOKS, check_time, q);
         rc = rc ? rc : rocl_add_tables(q->db, &q->host);
         rc = rc ? rc : rocl_add_functions(q->db);
-        rc = rc ? rc : create_views(q);
+        q->opening = true;
+        for (size_t i = 0; i < rocl_query_view_count && rc == SQLITE_OK; i++) {
+            const rocl_query_view *v = &rocl_query_views[i];
+            char *sql = sqlite3_mprintf("CREATE TEMP VIEW \"%w\" AS %s", v->name, v->select);
+            rc = sql ? sqlite3_exec(q->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+            sqlite3_free(sql);
+        }
+        q->opening = false;
     }
     if (rc != SQLITE_OK)
         st = rocl_fail(err, ROCL_INTERNAL, "SQLite: %s",

@@ -23,19 +23,19 @@ enum {
 };
 
 /* A table of an attached file: the view that it is a part of, and its name there. */
-typedef struct table_part {
+typedef struct file_table {
     char *view, *name;
     unsigned file;
     size_t order; /* in which it was found */
-} table_part;
+} file_table;
 
 struct rocl_rocpd_tables {
     sqlite3 *sql;
     rocl_db *files[FILES_MAX];
     unsigned count;
     bool copied; /* it is a temporary database; else the inputs are attached */
-    table_part *parts;
-    size_t part_count, part_capacity;
+    file_table *tables;
+    size_t table_count, table_capacity;
 };
 
 /* ---- when they are needed -------------------------------------------------------------------- */
@@ -105,8 +105,8 @@ static rocl_status run_sql(const rocl_rocpd_tables *r, const char *what, rocl_er
 
 /* Adds the table to the view of its name without the ending of its set; does nothing if it is not
  * one of rocpd's. */
-static rocl_status add_part(rocl_rocpd_tables *r, const rocpd_found *found, const char *table,
-                            rocl_error *err)
+static rocl_status add_table(rocl_rocpd_tables *r, const rocpd_found *found, const char *table,
+                             rocl_error *err)
 {
     const size_t len = strlen(table);
     const char *suffix = NULL;
@@ -118,11 +118,12 @@ static rocl_status add_part(rocl_rocpd_tables *r, const rocpd_found *found, cons
     }
     if (!suffix || strncmp(table, "rocpd_", 6) != 0)
         return ROCL_OK;
-    if (!ROCL_GROW(r->parts, r->part_capacity, r->part_count + 1))
+    if (!ROCL_GROW(r->tables, r->table_capacity, r->table_count + 1))
         return rocl_fail_memory(err);
-    table_part *p = &r->parts[r->part_count];
-    *p = (table_part){strndup(table, len - strlen(suffix)), strdup(table), r->count, r->part_count};
-    r->part_count++;
+    file_table *p = &r->tables[r->table_count];
+    *p =
+        (file_table){strndup(table, len - strlen(suffix)), strdup(table), r->count, r->table_count};
+    r->table_count++;
     return p->view && p->name ? ROCL_OK : rocl_fail_memory(err);
 }
 
@@ -141,7 +142,7 @@ static rocl_status attach_file(rocl_rocpd_tables *r, rocl_db *db, rocl_error *er
         st = rocpd_find(&found, db, db->name, err);
     for (size_t i = 0; i < found.object_count && st == ROCL_OK; i++)
         if (!found.objects[i].is_view)
-            st = add_part(r, &found, found.objects[i].name, err);
+            st = add_table(r, &found, found.objects[i].name, err);
     rocpd_found_free(&found);
     r->files[r->count++] = db;
     return st;
@@ -176,9 +177,9 @@ static rocl_status attach_copy(rocl_rocpd_tables *r, rocl_trace *t, rocl_error *
 
 /* ---- views over the table sets --------------------------------------------------------------- */
 
-static int compare_parts(const void *a, const void *b)
+static int compare_tables(const void *a, const void *b)
 {
-    const table_part *x = a, *y = b;
+    const file_table *x = a, *y = b;
     const int order = strcmp(x->view, y->view);
     return order ? order : (x->order > y->order) - (x->order < y->order);
 }
@@ -205,7 +206,7 @@ static void free_names(column_names *c)
     *c = (column_names){0};
 }
 
-static rocl_status add_names(const rocl_rocpd_tables *r, column_names *c, const table_part *p,
+static rocl_status add_names(const rocl_rocpd_tables *r, column_names *c, const file_table *p,
                              rocl_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -235,55 +236,34 @@ static rocl_status add_names(const rocl_rocpd_tables *r, column_names *c, const 
     return st;
 }
 
-/* The rows of all parts; a column that one of them lacks is NULL there. */
-static rocl_status create_union(const rocl_rocpd_tables *r, const table_part *parts, size_t n,
+/* The rows of all of them; a column that one of them lacks is NULL there. */
+static rocl_status create_union(const rocl_rocpd_tables *r, const file_table *tables, size_t n,
                                 rocl_error *err)
 {
     column_names all = {0};
     sqlite3_str *sql = sqlite3_str_new(r->sql);
     sqlite3_str_appendf(sql, "DROP VIEW IF EXISTS temp.\"%w\"; CREATE TEMP VIEW \"%w\" AS",
-                        parts->view, parts->view);
+                        tables->view, tables->view);
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < n && st == ROCL_OK; i++)
-        st = add_names(r, &all, &parts[i], err);
+        st = add_names(r, &all, &tables[i], err);
     for (size_t i = 0; i < n && st == ROCL_OK; i++) {
         column_names own = {0};
-        st = add_names(r, &own, &parts[i], err);
+        st = add_names(r, &own, &tables[i], err);
         sqlite3_str_appendall(sql, i ? " UNION ALL SELECT" : " SELECT");
         for (size_t k = 0; k < all.count; k++)
             sqlite3_str_appendf(sql,
                                 has_name(&own, all.names[k]) ? "%s \"%w\"" : "%s NULL AS \"%w\"",
                                 k ? "," : "", all.names[k]);
-        sqlite3_str_appendf(sql, " FROM rocpd%u.\"%w\"", parts[i].file, parts[i].name);
+        sqlite3_str_appendf(sql, " FROM rocpd%u.\"%w\"", tables[i].file, tables[i].name);
         free_names(&own);
     }
     free_names(&all);
     char *text = sqlite3_str_finish(sql);
     if (st == ROCL_OK)
-        return run_sql(r, parts->view, err, text);
+        return run_sql(r, tables->view, err, text);
     sqlite3_free(text);
     return st;
-}
-
-static rocl_status create_unions(const rocl_rocpd_tables *r, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    if (r->part_count)
-        qsort(r->parts, r->part_count, sizeof *r->parts, compare_parts);
-    for (size_t i = 0, end; i < r->part_count && st == ROCL_OK; i = end) {
-        for (end = i + 1; end < r->part_count && !strcmp(r->parts[end].view, r->parts[i].view);)
-            end++;
-        st = create_union(r, &r->parts[i], end - i, err);
-    }
-    return st;
-}
-
-static bool has_view(const rocl_rocpd_tables *r, const char *view)
-{
-    for (size_t i = 0; i < r->part_count; i++)
-        if (!strcmp(r->parts[i].view, view))
-            return true;
-    return false;
 }
 
 /* Tables of schema 3 that no file has are empty. */
@@ -293,7 +273,10 @@ static rocl_status create_missing(const rocl_rocpd_tables *r, rocl_error *err)
     for (schema_table t = 0; t < SCHEMA_TABLES && st == ROCL_OK; t++) {
         size_t n;
         const schema_column *c = schema_columns_of(t, &n);
-        if (!schema_is_base(t) || has_view(r, schema_table_name(t)))
+        bool wanted = schema_is_base(t);
+        for (size_t i = 0; i < r->table_count && wanted; i++)
+            wanted = strcmp(r->tables[i].view, schema_table_name(t)) != 0;
+        if (!wanted)
             continue;
         char *sql = sqlite3_mprintf("DROP VIEW IF EXISTS temp.%s; "
                                     "CREATE TEMP VIEW %s AS SELECT NULL AS id",
@@ -342,8 +325,13 @@ rocl_status rocl_rocpd_open(rocl_rocpd_tables **out, sqlite3 *db, rocl_trace *t,
         if (st == ROCL_OK)
             st = attach_file(r, file, err);
     }
-    if (st == ROCL_OK)
-        st = create_unions(r, err);
+    if (r->table_count)
+        qsort(r->tables, r->table_count, sizeof *r->tables, compare_tables);
+    for (size_t i = 0, end; i < r->table_count && st == ROCL_OK; i = end) {
+        for (end = i + 1; end < r->table_count && !strcmp(r->tables[end].view, r->tables[i].view);)
+            end++;
+        st = create_union(r, &r->tables[i], end - i, err);
+    }
     if (st == ROCL_OK && !are_all_read_by(t, &rocl_rpd_ops, ""))
         st = create_missing(r, err);
     if (st == ROCL_OK)
@@ -363,11 +351,11 @@ void rocl_rocpd_free(rocl_rocpd_tables *r)
         return;
     for (size_t i = 0; i < r->count; i++)
         rocl_db_close(r->files[i]);
-    for (size_t i = 0; i < r->part_count; i++) {
-        free(r->parts[i].view);
-        free(r->parts[i].name);
+    for (size_t i = 0; i < r->table_count; i++) {
+        free(r->tables[i].view);
+        free(r->tables[i].name);
     }
-    free(r->parts);
+    free(r->tables);
     free(r);
 }
 

@@ -12,7 +12,7 @@
 
 #include "rocline.h"
 
-/* Of words in SQL that are looked for. */
+/* The characters of words in SQL that are looked for. */
 #define ROCL_QUERY_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 typedef struct rocl_rocpd_tables rocl_rocpd_tables;

@@ -151,25 +151,19 @@ static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
     rocl_buf_free_into(&plain, &w->text);
 }
 
-static void put_markdown_cell(row_writer *w, const rocl_sql_value *v)
+/* For Markdown and HTML. */
+static void put_markup_cell(row_writer *w, const rocl_sql_value *v)
 {
     rocl_buf plain = {0};
     make_text(w, v, "");
     put_plain_text(&plain, w->cell.len ? (const char *)w->cell.data : "", w->cell.len);
-    for (size_t i = 0; i < plain.len; i++) {
+    if (w->format == ROCL_ROWS_HTML)
+        rocl_markup_put(&w->text, (const char *)plain.data, plain.len);
+    for (size_t i = 0; i < plain.len && w->format == ROCL_ROWS_MARKDOWN; i++) {
         if (strchr("|\\`*_<>[]", plain.data[i]))
             rocl_buf_byte(&w->text, '\\');
         rocl_buf_byte(&w->text, plain.data[i]);
     }
-    rocl_buf_free_into(&plain, &w->text);
-}
-
-static void put_html_cell(row_writer *w, const rocl_sql_value *v)
-{
-    rocl_buf plain = {0};
-    make_text(w, v, "");
-    put_plain_text(&plain, w->cell.len ? (const char *)w->cell.data : "", w->cell.len);
-    rocl_markup_put(&w->text, (const char *)plain.data, plain.len);
     rocl_buf_free_into(&plain, &w->text);
 }
 
@@ -291,53 +285,45 @@ static void put_table_cell(row_writer *w, size_t column, const rocl_sql_value *v
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void begin_table(row_writer *w, const rocl_result_row *r)
+/* A cell of a row or of the titles, with what is before and after it. */
+static void put_cell(row_writer *w, size_t column, const rocl_sql_value *v, bool title)
 {
-    w->columns = r->count;
-    w->waiting = true;
-    if (!ROCL_GROW(w->widths, w->width_cap, r->count) ||
-        !ROCL_GROW(w->numbers, w->number_cap, r->count)) {
-        w->texts.failed = true;
-        return;
+    switch (w->format) {
+    case ROCL_ROWS_TABLE:
+        put_table_cell(w, column, v);
+        break;
+    case ROCL_ROWS_CSV:
+        rocl_buf_str(&w->text, column ? "," : "");
+        put_csv_cell(w, v);
+        break;
+    case ROCL_ROWS_TSV:
+        rocl_buf_str(&w->text, column ? "\t" : "");
+        put_tsv_cell(w, v);
+        break;
+    case ROCL_ROWS_MARKDOWN:
+        rocl_buf_str(&w->text, column ? " | " : "| ");
+        put_markup_cell(w, v);
+        break;
+    case ROCL_ROWS_HTML:
+        rocl_buf_str(&w->text, title ? "<th>" : "<td>");
+        put_markup_cell(w, v);
+        rocl_buf_str(&w->text, title ? "</th>" : "</td>");
+        break;
+    default: /* JSON has others, and columns.c */
+        break;
     }
-    memset(w->widths, 0, r->count * sizeof *w->widths);
-    memset(w->numbers, 0, r->count * sizeof *w->numbers);
 }
 
 static void put_titles(row_writer *w, const rocl_result_row *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         const rocl_sql_value v = {ROCL_SQL_TEXT, 0, 0, r->columns[i], strlen(r->columns[i])};
-        size_t first;
-        switch (w->format) {
-        case ROCL_ROWS_TABLE:
-            put_table_cell(w, i, &v);
-            break;
-        case ROCL_ROWS_CSV:
-            rocl_buf_str(&w->text, i ? "," : "");
-            first = w->text.len;
-            put_csv_cell(w, &v);
-            for (size_t k = first + 1; w->as_python && k < w->text.len; k++)
-                w->text.data[k] =
-                    (uint8_t)(isalpha(w->text.data[k - 1]) ? tolower(w->text.data[k])
-                                                           : toupper(w->text.data[k]));
-            break;
-        case ROCL_ROWS_TSV:
-            rocl_buf_str(&w->text, i ? "\t" : "");
-            put_tsv_cell(w, &v);
-            break;
-        case ROCL_ROWS_MARKDOWN:
-            rocl_buf_str(&w->text, i ? " | " : "| ");
-            put_markdown_cell(w, &v);
-            break;
-        case ROCL_ROWS_HTML:
-            rocl_buf_str(&w->text, "<th>");
-            put_html_cell(w, &v);
-            rocl_buf_str(&w->text, "</th>");
-            break;
-        default:
-            break;
-        }
+        const size_t first = w->text.len + (i > 0);
+        put_cell(w, i, &v, true);
+        for (size_t k = first + 1; w->as_python && w->format == ROCL_ROWS_CSV && k < w->text.len;
+             k++)
+            w->text.data[k] = (uint8_t)(isalpha(w->text.data[k - 1]) ? tolower(w->text.data[k])
+                                                                     : toupper(w->text.data[k]));
     }
 }
 
@@ -357,17 +343,6 @@ static void end_result(row_writer *w)
         rocl_buf_str(&w->text, "</tbody></table>\n");
 }
 
-static void begin_answer_result(row_writer *w, const rocl_result_row *r)
-{
-    rocl_buf_str(&w->text, w->results > 1 ? ",\n    {\"columns\": [" : "\n    {\"columns\": [");
-    for (size_t i = 0; i < r->count; i++) {
-        rocl_buf_str(&w->text, i ? ", \"" : "\"");
-        rocl_json_put(&w->text, r->columns[i], strlen(r->columns[i]));
-        rocl_buf_byte(&w->text, '"');
-    }
-    rocl_buf_str(&w->text, "],\n     \"rows\": [");
-}
-
 static void begin_result(row_writer *w, const rocl_result_row *r)
 {
     end_result(w);
@@ -377,14 +352,30 @@ static void begin_result(row_writer *w, const rocl_result_row *r)
     w->left_out = 0;
     switch (w->format) {
     case ROCL_ROWS_TABLE:
-        begin_table(w, r);
+        w->columns = r->count;
+        w->waiting = true;
+        if (ROCL_GROW(w->widths, w->width_cap, r->count) &&
+            ROCL_GROW(w->numbers, w->number_cap, r->count)) {
+            memset(w->widths, 0, r->count * sizeof *w->widths);
+            memset(w->numbers, 0, r->count * sizeof *w->numbers);
+        } else {
+            w->texts.failed = true;
+        }
         put_titles(w, r);
         break;
     case ROCL_ROWS_JSON:
-        if (w->answer)
-            begin_answer_result(w, r);
-        else
+        if (w->answer) {
+            rocl_buf_str(&w->text,
+                         w->results > 1 ? ",\n    {\"columns\": [" : "\n    {\"columns\": [");
+            for (size_t i = 0; i < r->count; i++) {
+                rocl_buf_str(&w->text, i ? ", \"" : "\"");
+                rocl_json_put(&w->text, r->columns[i], strlen(r->columns[i]));
+                rocl_buf_byte(&w->text, '"');
+            }
+            rocl_buf_str(&w->text, "],\n     \"rows\": [");
+        } else {
             rocl_buf_byte(&w->text, '[');
+        }
         break;
     case ROCL_ROWS_JSONL:
         break;
@@ -420,10 +411,13 @@ static void put_object(row_writer *w, const rocl_result_row *r)
 
 static void put_row(row_writer *w, const rocl_result_row *r)
 {
+    const bool json = w->format == ROCL_ROWS_JSON || w->format == ROCL_ROWS_JSONL;
+    if (w->format == ROCL_ROWS_HTML)
+        rocl_buf_str(&w->text, "<tr>");
+    for (size_t i = 0; i < r->count && !json; i++)
+        put_cell(w, i, &r->values[i], false);
     switch (w->format) {
     case ROCL_ROWS_TABLE:
-        for (size_t i = 0; i < r->count; i++)
-            put_table_cell(w, i, &r->values[i]);
         if (w->waiting && w->row >= ROWS_WAITING)
             flush_table(w);
         break;
@@ -444,55 +438,13 @@ static void put_row(row_writer *w, const rocl_result_row *r)
         put_object(w, r);
         rocl_buf_byte(&w->text, '\n');
         break;
-    case ROCL_ROWS_CSV:
-    case ROCL_ROWS_TSV:
-        for (size_t i = 0; i < r->count; i++) {
-            rocl_buf_str(&w->text, !i ? "" : w->format == ROCL_ROWS_CSV ? "," : "\t");
-            (w->format == ROCL_ROWS_CSV ? put_csv_cell : put_tsv_cell)(w, &r->values[i]);
-        }
-        rocl_buf_byte(&w->text, '\n');
-        break;
-    case ROCL_ROWS_MARKDOWN:
-        for (size_t i = 0; i < r->count; i++) {
-            rocl_buf_str(&w->text, i ? " | " : "| ");
-            put_markdown_cell(w, &r->values[i]);
-        }
-        rocl_buf_str(&w->text, " |\n");
-        break;
-    case ROCL_ROWS_HTML:
-        rocl_buf_str(&w->text, "<tr>");
-        for (size_t i = 0; i < r->count; i++) {
-            rocl_buf_str(&w->text, "<td>");
-            put_html_cell(w, &r->values[i]);
-            rocl_buf_str(&w->text, "</td>");
-        }
-        rocl_buf_str(&w->text, "</tr>\n");
-        break;
-    default: /* those of columns.c */
-        break;
+    default:
+        rocl_buf_str(&w->text, w->format == ROCL_ROWS_MARKDOWN ? " |\n"
+                               : w->format == ROCL_ROWS_HTML   ? "</tr>\n"
+                                                               : "\n");
     }
     w->row++;
     w->rows++;
-}
-
-/* What a row says that the output cannot. */
-static void count_changed(row_writer *w, const rocl_result_row *r)
-{
-    const bool json = w->format == ROCL_ROWS_JSON || w->format == ROCL_ROWS_JSONL;
-    for (size_t i = 0; i < r->count; i++) {
-        const rocl_sql_value *v = &r->values[i];
-        w->garbled += v->type == ROCL_SQL_TEXT && !rocl_utf8_valid(v->text, v->len);
-        w->infinite += json && v->type == ROCL_SQL_REAL && !isfinite(v->real);
-    }
-}
-
-static rocl_status report_changed(const row_writer *w, rocl_trace *t)
-{
-    if (w->infinite)
-        rocl_notice(t, "%" PRIu64 " value%s infinite: JSON has null in %s place", w->infinite,
-                    w->infinite == 1 ? " is" : "s are", w->infinite == 1 ? "its" : "their");
-    const rocl_status st = rocl_trace_outcome_texts(t, w->garbled);
-    return w->infinite ? ROCL_PARTIAL : st;
 }
 
 static rocl_status flush_text(row_writer *w, rocl_error *err)
@@ -524,8 +476,14 @@ static rocl_status write_row(void *ctx, const rocl_result_row *r, rocl_error *er
         w->rows--;
         w->left_out = 1;
     }
-    if (r->values && !w->left_out)
-        count_changed(w, r);
+    if (r->values && !w->left_out) { /* what the row says that the output cannot */
+        const bool json = w->format == ROCL_ROWS_JSON || w->format == ROCL_ROWS_JSONL;
+        for (size_t i = 0; i < r->count; i++) {
+            const rocl_sql_value *v = &r->values[i];
+            w->garbled += v->type == ROCL_SQL_TEXT && !rocl_utf8_valid(v->text, v->len);
+            w->infinite += json && v->type == ROCL_SQL_REAL && !isfinite(v->real);
+        }
+    }
     return w->text.len < OUT_BYTES ? ROCL_OK : flush_text(w, err);
 }
 
@@ -547,7 +505,12 @@ rocl_status rocl_query_write(rocl_query *q, const char *sql, const rocl_rows_opt
         rocl_buf_str(&w.text, "{\"results\": [");
     rocl_status ran = rocl_query_run(q, sql, write_row, &w, err);
     if (ran == ROCL_OK || ran == ROCL_PARTIAL) {
-        const rocl_status changed = report_changed(&w, rocl_query_trace(q));
+        rocl_trace *t = rocl_query_trace(q);
+        if (w.infinite)
+            rocl_notice(t, "%" PRIu64 " value%s infinite: JSON has null in %s place", w.infinite,
+                        w.infinite == 1 ? " is" : "s are", w.infinite == 1 ? "its" : "their");
+        rocl_status changed = rocl_trace_outcome_texts(t, w.garbled);
+        changed = w.infinite ? ROCL_PARTIAL : changed;
         ran = ran == ROCL_OK ? changed : ran;
     }
     const bool whole = ran <= ROCL_PARTIAL;

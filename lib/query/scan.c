@@ -37,14 +37,6 @@ struct rocl_scanner {
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static double cell_number(rocl_cell_type type, int64_t cell)
-{
-    double v = (double)cell;
-    if (type == ROCL_CELL_REAL)
-        memcpy(&v, &cell, sizeof v);
-    return v;
-}
-
 void rocl_cell_set_release(rocl_cell_set *set)
 {
     if (set && atomic_fetch_sub(&set->references, 1) == 1)
@@ -114,7 +106,9 @@ static void test_numbers(const rocl_test *t, rocl_cell_type type, const int64_t 
         if (t->op == ROCL_TEST_IN) {
             passes = set_has(t->set, c);
         } else if (t->real) {
-            const double v = cell_number(type, c);
+            double v = (double)c;
+            if (type == ROCL_CELL_REAL)
+                memcpy(&v, &c, sizeof v);
             passes = passes_test(t->op, (v > t->number) - (v < t->number));
         } else {
             passes = passes_test(t->op, (c > t->cell) - (c < t->cell));
@@ -309,19 +303,6 @@ static rocl_status add_arguments(void *self, unsigned worker, rocl_batch *b, roc
     return add_rows(s, worker, &each, err);
 }
 
-static rocl_status read_definitions(rocl_scan *s, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    const rocl_trace *t = s->scanner->trace;
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        rocl_batch b = {.capture = c};
-        s->spec.table->list(&b);
-        st = add_rows(s, 0, &b, err);
-    }
-    return st;
-}
-
 /* Kinds of events whose word passes the tests: others are not read. */
 static uint32_t wanted_kinds(const rocl_scan *s)
 {
@@ -363,9 +344,15 @@ static rocl_status run_pipeline(rocl_scan *s, rocl_error *err)
 static void *produce_rows(void *arg)
 {
     rocl_scan *s = arg;
-    const unsigned workers = s->scanner->trace->opt.jobs;
-    rocl_status st = s->spec.table->list ? read_definitions(s, s->err) : run_pipeline(s, s->err);
-    for (unsigned w = 0; w < workers; w++) {
+    const rocl_trace *trace = s->scanner->trace;
+    const bool definitions = s->spec.table->list != NULL;
+    rocl_status st = definitions ? ROCL_OK : run_pipeline(s, s->err);
+    for (size_t i = 0; definitions && i < trace->capture_count && st == ROCL_OK; i++) {
+        rocl_batch b = {.capture = &trace->captures[i]->pub};
+        s->spec.table->list(&b);
+        st = add_rows(s, 0, &b, s->err);
+    }
+    for (unsigned w = 0; w < trace->opt.jobs; w++) {
         if (st == ROCL_OK && s->workers[w].rows)
             st = put_block(s, &s->workers[w], s->err);
         free(s->workers[w].cells);
@@ -451,21 +438,6 @@ static rocl_status finish_active(rocl_scanner *r, rocl_error *err)
     return st; /* a failure of the pipeline is met by its own cursor */
 }
 
-static void free_orders(rocl_scan *s)
-{
-    for (size_t i = 0; i < s->order_count; i++)
-        free(s->orders[i].rows);
-    for (size_t i = 0; i < s->index_count; i++) {
-        free(s->indexes[i]->heads);
-        free(s->indexes[i]->next);
-        free(s->indexes[i]);
-    }
-    free(s->orders);
-    free(s->indexes);
-    free(s->depths);
-    free(s->parents);
-}
-
 static void free_scan(rocl_scan *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -479,7 +451,17 @@ static void free_scan(rocl_scan *s)
         munmap(s->maps[i], SPILL_BYTES);
     if (s->spill_fd >= 0)
         close(s->spill_fd);
-    free_orders(s);
+    for (size_t i = 0; i < s->order_count; i++)
+        free(s->orders[i].rows);
+    for (size_t i = 0; i < s->index_count; i++) {
+        free(s->indexes[i]->heads);
+        free(s->indexes[i]->next);
+        free(s->indexes[i]);
+    }
+    free(s->orders);
+    free(s->indexes);
+    free(s->depths);
+    free(s->parents);
     for (unsigned i = 0; i < s->spec.test_count; i++)
         rocl_cell_set_release(s->spec.tests[i].set);
     pthread_mutex_destroy(&s->lock);
@@ -493,11 +475,12 @@ static void free_scan(rocl_scan *s)
     free(s);
 }
 
-static bool same_tests(const rocl_scan_spec *a, const rocl_scan_spec *b)
+bool rocl_scan_is_of(const rocl_scan *s, const rocl_scan_spec *spec)
 {
-    bool same = a->test_count == b->test_count;
-    for (unsigned i = 0; i < a->test_count && same; i++) {
-        const rocl_test *x = &a->tests[i], *y = &b->tests[i];
+    bool same = s->spec.table == spec->table && !(spec->columns & ~s->columns) &&
+                s->spec.test_count == spec->test_count;
+    for (unsigned i = 0; i < spec->test_count && same; i++) {
+        const rocl_test *x = &s->spec.tests[i], *y = &spec->tests[i];
         same = x->column == y->column && x->op == y->op && x->real == y->real &&
                (x->op == ROCL_TEST_IN
                     ? x->set->count == y->set->count &&
@@ -506,26 +489,6 @@ static bool same_tests(const rocl_scan_spec *a, const rocl_scan_spec *b)
                           : x->cell == y->cell);
     }
     return same;
-}
-
-bool rocl_scan_is_of(const rocl_scan *s, const rocl_scan_spec *spec)
-{
-    return s->spec.table == spec->table && !(spec->columns & ~s->columns) &&
-           same_tests(&s->spec, spec);
-}
-
-static rocl_scan *find_kept(rocl_scanner *r, const rocl_scan_spec *spec)
-{
-    for (size_t i = 0; i < r->kept_count; i++) {
-        rocl_scan *s = r->kept[i];
-        if (rocl_scan_is_of(s, spec)) {
-            memmove(r->kept + i, r->kept + i + 1, (r->kept_count - i - 1) * sizeof *r->kept);
-            r->kept[r->kept_count - 1] = s;
-            s->references++;
-            return s;
-        }
-    }
-    return NULL;
 }
 
 static rocl_scan *new_scan(rocl_scanner *r, const rocl_scan_spec *spec)
@@ -559,9 +522,17 @@ static rocl_scan *new_scan(rocl_scanner *r, const rocl_scan_spec *spec)
 rocl_status rocl_scan_begin(rocl_scanner *r, const rocl_scan_spec *spec, rocl_scan **scan,
                             rocl_error *err)
 {
-    *scan = find_kept(r, spec);
-    if (*scan)
-        return ROCL_OK;
+    *scan = NULL;
+    for (size_t i = 0; i < r->kept_count; i++) {
+        rocl_scan *kept = r->kept[i];
+        if (rocl_scan_is_of(kept, spec)) {
+            memmove(r->kept + i, r->kept + i + 1, (r->kept_count - i - 1) * sizeof *r->kept);
+            r->kept[r->kept_count - 1] = kept;
+            kept->references++;
+            *scan = kept;
+            return ROCL_OK;
+        }
+    }
     rocl_status st = spec->table->list ? ROCL_OK : finish_active(r, err);
     if (st == ROCL_OK && !(*scan = new_scan(r, spec)))
         st = rocl_fail_memory(err);

@@ -49,7 +49,8 @@ typedef struct rocl_test {
 
 enum { ROCL_TESTS_MAX = 8 };
 
-/* Behind all columns of a relation: a number that tells its rows apart, the same in every scan. */
+/* The column after all others of a relation: a number that tells its rows apart, the same in every
+ * scan. */
 enum { ROCL_SCAN_ROWID = ROCL_RELATION_COLUMNS_MAX };
 
 typedef struct rocl_scan_spec {

@@ -14,7 +14,7 @@
 #define DESCRIPTOR(demangled, of_function)                                                         \
     "CASE WHEN is_function THEN " of_function " WHEN display_name = kernel_name THEN "             \
     "kernel_name || '.kd' ELSE " demangled " END"
-/* The same as a row of the table of events has it, which is looked up where the column is used. */
+/* A text as a row of the table of events has it, which is looked up where the column is used. */
 #define EVENT_TEXT(of, column)                                                                     \
     "(SELECT e." column " FROM rocpd_event e WHERE e.id = " of ".event_id AND e.guid = " of        \
     ".guid) AS " column
@@ -83,7 +83,7 @@ const rocl_query_view rocl_query_views[] = {
      "position AS arg_position, arg_type, arg_name, arg_value, '{}' AS call_stack, "
      "'{}' AS line_info, '{}' AS extdata FROM _argument",
      "ROCm's view of all arguments", ROCL_SCHEMA_VIEW},
-    /* Of which only a database says which streams they are: rocpd.h. */
+    /* Only a database says which streams these are: rocpd.h. */
     {"stream_args",
      "SELECT NULL AS argument_id, NULL AS event_id, NULL AS arg_position, NULL AS arg_type, "
      "NULL AS arg_value, NULL AS stream_id, NULL AS nid, NULL AS pid, NULL AS stream_name, "

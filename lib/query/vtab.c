@@ -116,16 +116,8 @@ static int report_failure(event_cursor *c, rocl_status st, rocl_error *err)
     return interrupted ? SQLITE_INTERRUPT : SQLITE_ERROR;
 }
 
-static int64_t cell_of_row(const event_cursor *c, uint32_t number, unsigned column)
-{
-    rocl_error *none = NULL;
-    const rocl_cell_block *b = NULL;
-    rocl_scan_block(c->scan, number >> ROCL_BLOCK_SHIFT, &b, none);
-    return rocl_cell_at(b, rocl_scan_column(c->scan, column), number & (ROCL_BLOCK_ROWS - 1));
-}
-
-/* Of a list by start, the rows whose start is within the bounds. An upper bound of the end is one
- * of the start. */
+/* Narrows a list by start to the rows whose start is within the bounds. An upper bound of the end
+ * is one of the start. */
 static void narrow_list(event_cursor *c, const rocl_plan_request *q, unsigned start)
 {
     for (unsigned i = 0; i < q->range_count; i++) {
@@ -142,7 +134,10 @@ static void narrow_list(event_cursor *c, const rocl_plan_request *q, unsigned st
         const uint32_t *low = c->list, *high = c->list_end;
         while (low < high) {
             const uint32_t *middle = low + (high - low) / 2;
-            if (cell_of_row(c, *middle, start) < from)
+            const rocl_cell_block *b = NULL;
+            rocl_scan_block(c->scan, *middle >> ROCL_BLOCK_SHIFT, &b, NULL);
+            if (rocl_cell_at(b, rocl_scan_column(c->scan, start), *middle & (ROCL_BLOCK_ROWS - 1)) <
+                from)
                 low = middle + 1;
             else
                 high = middle;

@@ -40,10 +40,10 @@ static bool read_tag(const fields *f, unsigned field, rpt_record *r)
     while (s.n && *s.p == '#')
         s = (rocl_view){s.p + 1, s.n - 1};
     for (unsigned i = 0; i < 3; i++) {
-        rocl_view part = i < 2 ? rocl_view_until(s, '.') : s;
-        if ((i < 2 && part.n == s.n) || !rocl_py_int(part, &v[i]))
+        rocl_view number = i < 2 ? rocl_view_until(s, '.') : s;
+        if ((i < 2 && number.n == s.n) || !rocl_py_int(number, &v[i]))
             return false;
-        s = i < 2 ? (rocl_view){s.p + part.n + 1, s.n - part.n - 1} : s;
+        s = i < 2 ? (rocl_view){s.p + number.n + 1, s.n - number.n - 1} : s;
     }
     r->device = v[0];
     r->queue = v[1];

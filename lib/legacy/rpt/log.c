@@ -30,34 +30,29 @@ const char *rpt_log_name(const rpt_log *log)
     return log->name;
 }
 
-static rocl_status open_input(rpt_log *log, const char *path, bool again, const char *tmpdir,
-                              rocl_error *err)
-{
-    struct stat info;
-    log->name = strcmp(path, "-") == 0 ? "standard input" : path;
-    rocl_status st = rocl_open_text(path, &log->fd, &info, err);
-    if (st != ROCL_OK)
-        return st;
-    bool whole = S_ISREG(info.st_mode) && lseek(log->fd, 0, SEEK_CUR) == 0;
-    if (whole)
-        posix_fadvise(log->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    st = rocl_unpack_open(&log->unpack, log->fd, log->name, err);
-    if (st != ROCL_OK || !again || (whole && !rocl_unpack_is_compressed(log->unpack)))
-        return st;
-    log->copy = rocl_sort_space_new(0, 1, tmpdir);
-    return log->copy ? ROCL_OK : rocl_fail_memory(err);
-}
-
-rocl_status rpt_log_open(rpt_log **log, const char *path, bool again, const char *tmpdir,
+rocl_status rpt_log_open(rpt_log **out, const char *path, bool again, const char *tmpdir,
                          rocl_error *err)
 {
-    *log = calloc(1, sizeof **log);
-    if (!*log)
+    struct stat info;
+    bool whole = false;
+    rpt_log *log = *out = calloc(1, sizeof *log);
+    if (!log)
         return rocl_fail_memory(err);
-    rocl_status st = open_input(*log, path, again, tmpdir, err);
-    if (st) {
-        rpt_log_close(*log);
-        *log = NULL;
+    log->name = strcmp(path, "-") == 0 ? "standard input" : path;
+    rocl_status st = rocl_open_text(path, &log->fd, &info, err);
+    if (st == ROCL_OK) {
+        whole = S_ISREG(info.st_mode) && lseek(log->fd, 0, SEEK_CUR) == 0;
+        if (whole)
+            posix_fadvise(log->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+        st = rocl_unpack_open(&log->unpack, log->fd, log->name, err);
+    }
+    if (st == ROCL_OK && again && (!whole || rocl_unpack_is_compressed(log->unpack))) {
+        log->copy = rocl_sort_space_new(0, 1, tmpdir);
+        st = log->copy ? ROCL_OK : rocl_fail_memory(err);
+    }
+    if (st != ROCL_OK) {
+        rpt_log_close(log);
+        *out = NULL;
     }
     return st;
 }

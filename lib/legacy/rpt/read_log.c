@@ -99,20 +99,6 @@ static void give_text(log_reader *rd, uint64_t at, uint64_t lines)
     rd->last.text_lines = lines + 1 - rd->text_line;
 }
 
-/* The record before can be added: its text is known now. */
-static rocl_status keep_record(log_reader *rd, const finding *f, rocl_error *err)
-{
-    rocl_status st = rd->any ? rpt_add_record(rd->rpt, &rd->last, err) : ROCL_OK;
-    rd->rpt->repaired += f->outcome == RPT_REPAIRED;
-    rd->any = true;
-    rd->last = f->record;
-    rd->last.line = rd->line + f->line + 1;
-    give_text(rd, rd->at + f->begin, rd->last.line - 1);
-    rd->text_at = rd->at + f->stop;
-    rd->text_line = rd->last.line + 1;
-    return st;
-}
-
 static rocl_status write_findings(void *ctx, rocl_block *b, rocl_error *err)
 {
     log_reader *rd = ctx;
@@ -135,8 +121,17 @@ static rocl_status write_findings(void *ctx, rocl_block *b, rocl_error *err)
             continue;
         rd->rpt->unparsable += f.outcome == RPT_UNPARSABLE;
         rd->last_is_newest = f.kind == PROFILE_RECORD;
-        if (f.kind == PROFILE_RECORD)
-            st = keep_record(rd, &f, err);
+        if (f.kind == PROFILE_RECORD) /* the one before can be added: its text is known now */
+        {
+            st = rd->any ? rpt_add_record(rd->rpt, &rd->last, err) : ROCL_OK;
+            rd->rpt->repaired += f.outcome == RPT_REPAIRED;
+            rd->any = true;
+            rd->last = f.record;
+            rd->last.line = rd->line + f.line + 1;
+            give_text(rd, rd->at + f.begin, rd->last.line - 1);
+            rd->text_at = rd->at + f.stop;
+            rd->text_line = rd->last.line + 1;
+        }
     }
     rd->at += b->in.len;
     rd->line += f.line;
@@ -181,18 +176,23 @@ static rocl_status fill_block(log_reader *rd, rocl_block *b, bool *more, bool *o
     return st;
 }
 
-static rocl_status read_blocks(log_reader *rd, rocl_error *err)
+rocl_status rpt_read_log(rpt *r, rocl_error *err)
 {
     static const rocl_pipe_ops ops = {find_records, write_findings};
+    log_reader rd = {.rpt = r, .text_line = 1, .parsers = calloc(r->o.jobs, sizeof *rd.parsers)};
     rocl_pipe *pipe;
     bool more = true, open_line = false;
-    rocl_status st = rocl_pipe_new(&pipe, rd->rpt->o.jobs, &ops, rd, err);
+    if (!rd.parsers)
+        return rocl_fail_memory(err);
+    for (unsigned i = 0; i < r->o.jobs; i++)
+        rd.parsers[i].rpt = r;
+    rocl_status st = rocl_pipe_new(&pipe, r->o.jobs, &ops, &rd, err);
     while (more && st == ROCL_OK) {
         rocl_block *b;
         st = rocl_pipe_get(pipe, &b, err);
         if (st)
             break;
-        st = fill_block(rd, b, &more, &open_line, err);
+        st = fill_block(&rd, b, &more, &open_line, err);
         rocl_status put = rocl_pipe_put(pipe, b, st ? NULL : err);
         st = st ? st : put;
     }
@@ -200,22 +200,12 @@ static rocl_status read_blocks(log_reader *rd, rocl_error *err)
         rocl_pipe_abort(pipe);
     else
         st = rocl_pipe_finish(pipe, err);
-    if (st || !rd->any)
-        return st;
-    /* Text that nothing comes after replaces what the record before it had. */
-    if (rd->at > rd->text_at && rd->last_is_newest)
-        give_text(rd, rd->at, rd->line + open_line);
-    return rpt_add_record(rd->rpt, &rd->last, err);
-}
-
-rocl_status rpt_read_log(rpt *r, rocl_error *err)
-{
-    log_reader rd = {.rpt = r, .text_line = 1, .parsers = calloc(r->o.jobs, sizeof *rd.parsers)};
-    if (!rd.parsers)
-        return rocl_fail_memory(err);
-    for (unsigned i = 0; i < r->o.jobs; i++)
-        rd.parsers[i].rpt = r;
-    rocl_status st = read_blocks(&rd, err);
+    if (st == ROCL_OK && rd.any) {
+        /* Text that nothing comes after replaces what the record before it had. */
+        if (rd.at > rd.text_at && rd.last_is_newest)
+            give_text(&rd, rd.at, rd.line + open_line);
+        st = rpt_add_record(r, &rd.last, err);
+    }
     for (unsigned i = 0; i < r->o.jobs; i++) {
         rocl_buf_free(&rd.parsers[i].print.text);
         rocl_buf_free(&rd.parsers[i].name);

@@ -159,12 +159,12 @@ static rocl_status search_text(const rpt *r, rpt_end *e, const rpt_record *recor
     bool matched = false;
     line->len = 0;
     while (at < end && !matched && st == ROCL_OK) {
-        rocl_view part;
-        st = rpt_log_text(r->log, at, end - at, &part, err);
+        rocl_view piece;
+        st = rpt_log_text(r->log, at, end - at, &piece, err);
         if (st)
             break;
-        rocl_view rest = rocl_view_until(part, '\n');
-        bool newline = rest.n < part.n;
+        rocl_view rest = rocl_view_until(piece, '\n');
+        bool newline = rest.n < piece.n;
         rocl_buf_put(line, rest.p, rest.n);
         at += rest.n + newline;
         if (!newline && at < end)
@@ -187,25 +187,6 @@ static rocl_status search_text(const rpt *r, rpt_end *e, const rpt_record *recor
             st = e->matched.failed ? rocl_fail_memory(err) : ROCL_OK;
         }
         number++;
-    }
-    return st;
-}
-
-/* Goes through all records and into a second sorter, for a sorter is read only once. */
-static rocl_status search_records(rpt *r, rocl_sorter *to, rocl_buf *line, rocl_error *err)
-{
-    rpt_end *ends[] = {&r->from, &r->to};
-    rocl_sort_record encoded;
-    bool more = true;
-    rocl_status st = rocl_sorter_start(r->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(r->sorter, &encoded, &more, err)) == ROCL_OK &&
-           more) {
-        rpt_record record;
-        decode_record(&encoded, &record);
-        st = rocl_sorter_add(to, 0, encoded.key, encoded.data, encoded.len, err);
-        for (unsigned i = 0; i < 2 && st == ROCL_OK && record.text_size; i++)
-            if (ends[i]->has_regex && !ends[i]->resolved)
-                st = search_text(r, ends[i], &record, line, err);
     }
     return st;
 }
@@ -233,9 +214,23 @@ rocl_status rpt_resolve_region(rpt *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     if (rpt_region_needs_text(r)) {
+        /* Through all records and into a second sorter, for a sorter is read only once. */
+        rpt_end *ends[] = {&r->from, &r->to};
         rocl_sorter *again = rocl_sorter_new(r->space, 2);
+        rocl_sort_record encoded;
         rocl_buf line = {0};
-        st = again ? search_records(r, again, &line, err) : rocl_fail_memory(err);
+        st = again ? rocl_sorter_start(r->sorter, err) : rocl_fail_memory(err);
+        for (bool more = true; st == ROCL_OK;) {
+            st = rocl_sorter_next(r->sorter, &encoded, &more, err);
+            if (st != ROCL_OK || !more)
+                break;
+            rpt_record record;
+            decode_record(&encoded, &record);
+            st = rocl_sorter_add(again, 0, encoded.key, encoded.data, encoded.len, err);
+            for (unsigned i = 0; i < 2 && st == ROCL_OK && record.text_size; i++)
+                if (ends[i]->has_regex && !ends[i]->resolved)
+                    st = search_text(r, ends[i], &record, &line, err);
+        }
         rocl_buf_free(&line);
         rocl_sorter_free(r->sorter);
         r->sorter = again;

@@ -74,33 +74,28 @@ static void translate_brackets(translation *t)
         rocl_buf_byte(&t->to, (uint8_t)*t->p++);
 }
 
-/* "(?:" groups, "(?i)" at the begin. What else "(?" says is left for the compiler to refuse. */
-static void translate_regex(translation *t)
-{
-    if (strncmp(t->p, "(?i)", 4) == 0) {
-        t->any_case = true;
-        t->p += 4;
-    }
-    while (*t->p) {
-        char c = *t->p++;
-        if (c == '\\' && *t->p)
-            translate_escape(t);
-        else if (c == '[')
-            translate_brackets(t);
-        else
-            rocl_buf_byte(&t->to, (uint8_t)c);
-        if (c == '(' && strncmp(t->p, "?:", 2) == 0)
-            t->p += 2;
-        if (strchr("*+?}", c) && *t->p == '?')
-            t->p++;
-    }
-    rocl_buf_byte(&t->to, '\0');
-}
-
 rocl_status rpt_regex_compile(regex_t *re, const char *option, const char *text, rocl_error *err)
 {
     translation t = {.p = text};
-    translate_regex(&t);
+    /* "(?:" groups, "(?i)" at the begin. What else "(?" says is left for the compiler to refuse. */
+    if (strncmp(t.p, "(?i)", 4) == 0) {
+        t.any_case = true;
+        t.p += 4;
+    }
+    while (*t.p) {
+        char c = *t.p++;
+        if (c == '\\' && *t.p)
+            translate_escape(&t);
+        else if (c == '[')
+            translate_brackets(&t);
+        else
+            rocl_buf_byte(&t.to, (uint8_t)c);
+        if (c == '(' && strncmp(t.p, "?:", 2) == 0)
+            t.p += 2;
+        if (strchr("*+?}", c) && *t.p == '?')
+            t.p++;
+    }
+    rocl_buf_byte(&t.to, '\0');
     if (t.to.failed)
         return rocl_fail_memory(err);
     rocl_status st = rocl_regex_compile(re, option, text, (const char *)t.to.data,

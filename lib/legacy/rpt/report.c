@@ -173,42 +173,42 @@ static void print_command(rpt *r, const rpt_record *record, int64_t critical)
     rpt_end_line(&r->print);
 }
 
-rocl_status rpt_print_record(rpt *r, const rpt_record *record, const rpt_share *share,
+rocl_status rpt_print_record(rpt *r, const rpt_record *record, const rpt_timing *timing,
                              rocl_error *err)
 {
     rpt_printer *print = &r->print;
     uint64_t at = record->text_at, end = r->o.hide_app_text ? at : at + record->text_size;
     bool begins = true;
-    rocl_view part;
+    rocl_view piece;
     /* The application's lines, each behind "> ". */
-    for (; at < end; at += part.n) {
-        rocl_status st = rpt_log_text(r->log, at, end - at, &part, err);
+    for (; at < end; at += piece.n) {
+        rocl_status st = rpt_log_text(r->log, at, end - at, &piece, err);
         if (st)
             return st;
-        const char *newline = memchr(part.p, '\n', part.n);
-        part.n = newline ? (size_t)(newline - part.p) + 1 : part.n;
+        const char *newline = memchr(piece.p, '\n', piece.n);
+        piece.n = newline ? (size_t)(newline - piece.p) + 1 : piece.n;
         if (begins)
             rpt_print_item(print, ">", 1);
         else
             print->blank_due = false;
-        rpt_print_item(print, part.p, part.n);
+        rpt_print_item(print, piece.p, piece.n);
         begins = newline;
         if (print->text.len > FLUSH_AT)
             rpt_flush(print);
     }
-    if (share->gap && !r->o.no_gaps) {
+    if (timing->gap && !r->o.no_gaps) {
         /* The longer, the more signs: two for each limit up to the one that it stays below. */
         size_t limits = r->bucket_count - 1,
-               n = share->bucket < limits ? share->bucket + 1 : limits;
+               n = timing->bucket < limits ? timing->bucket + 1 : limits;
         rocl_buf *b =
-            begin_line(r, record, record->start - share->gap - r->from.record.start, share->gap);
+            begin_line(r, record, record->start - timing->gap - r->from.record.start, timing->gap);
         rocl_buf_str(b, "gap                ");
         for (size_t i = 0; i < n; i++)
             rocl_buf_str(b, "==");
         put_blanks(b, n < 15 ? 30 - 2 * n : 0);
         rpt_end_line(print);
     }
-    print_command(r, record, share->critical);
+    print_command(r, record, timing->critical);
     return print->status;
 }
 
@@ -263,29 +263,9 @@ void rpt_print_region(rpt *r)
 /* ---- tables --------------------------------------------------------------------------------- */
 
 /* The script would divide by zero if there is no time at all. */
-static double percent_of(int64_t part, int64_t whole)
+static double percent_of(int64_t ns, int64_t whole)
 {
-    return whole ? (double)part * 100.0 / (double)whole : 0;
-}
-
-static void print_row(rpt *r, const rpt_summary *s, int64_t whole)
-{
-    rocl_buf *b = begin_item(&r->print);
-    double us = (double)s->total / 1e3;
-    put_real(b, percent_of(s->total, whole), 2, 13, false);
-    rocl_buf_str(b, "% ");
-    put_real(b, us, 1, 10, false);
-    rocl_buf_byte(b, ' ');
-    rpt_put_int(b, (int64_t)s->count, 8);
-    rocl_buf_byte(b, ' ');
-    put_real(b, us / (double)s->count, 1, 8, false);
-    rocl_buf_byte(b, ' ');
-    put_real(b, (double)s->min / 1e3, 1, 8, false);
-    rocl_buf_byte(b, ' ');
-    put_real(b, (double)s->max / 1e3, 1, 8, false);
-    rocl_buf_str(b, "  ");
-    put_name(r, b, s->name, -30);
-    rpt_end_line(&r->print);
+    return whole ? (double)ns * 100.0 / (double)whole : 0;
 }
 
 /* Rows that are not shown count among those that are asked for; topn 0 is no limit. */
@@ -312,8 +292,24 @@ static rocl_status print_table(rpt *r, const rpt_resource *res, rocl_error *err)
                            "Name                          ");
     for (size_t i = 0; i < res->count && (r->o.topn <= 0 || i < (uint64_t)r->o.topn); i++) {
         const rpt_summary *s = &res->summaries[order[i]];
-        if (!r->o.no_gaps || !s->is_gap)
-            print_row(r, s, r->o.no_gaps ? res->busy : roi);
+        const double us = (double)s->total / 1e3;
+        if (r->o.no_gaps && s->is_gap)
+            continue;
+        b = begin_item(&r->print);
+        put_real(b, percent_of(s->total, r->o.no_gaps ? res->busy : roi), 2, 13, false);
+        rocl_buf_str(b, "% ");
+        put_real(b, us, 1, 10, false);
+        rocl_buf_byte(b, ' ');
+        rpt_put_int(b, (int64_t)s->count, 8);
+        rocl_buf_byte(b, ' ');
+        put_real(b, us / (double)s->count, 1, 8, false);
+        rocl_buf_byte(b, ' ');
+        put_real(b, (double)s->min / 1e3, 1, 8, false);
+        rocl_buf_byte(b, ' ');
+        put_real(b, (double)s->max / 1e3, 1, 8, false);
+        rocl_buf_str(b, "  ");
+        put_name(r, b, s->name, -30);
+        rpt_end_line(&r->print);
     }
     free(order);
     return r->print.status;

@@ -60,27 +60,6 @@ static void tear_down(rpt *r)
     }
 }
 
-static rocl_status report_records(rpt *r, rocl_error *err)
-{
-    rpt_record record;
-    rpt_share share;
-    bool more = true;
-    rocl_status st = rocl_sorter_start(r->sorter, err);
-    while (st == ROCL_OK && (st = rpt_next_record(r->sorter, &record, &more, err)) == ROCL_OK &&
-           more && rpt_is_before(&record, &r->to.record)) {
-        if (rpt_is_before(&record, &r->from.record))
-            continue;
-        if (rpt_kind_of(r, record.type) == RPT_NONE)
-            rpt_print_unknown(r, record.type);
-        st = rpt_sum_record(r, &record, &share, err);
-        if (st == ROCL_OK && r->o.text_trace)
-            st = rpt_print_record(r, &record, &share, err);
-        if (st == ROCL_OK && r->json)
-            st = rpt_json_record(r, &record, err);
-    }
-    return st;
-}
-
 static void notice_faults(const rpt *r, uint64_t count, const char *one, const char *many)
 {
     char text[512];
@@ -98,11 +77,26 @@ static rocl_status write_report(rpt *r, rocl_error *err)
         return rocl_fail(err, ROCL_INPUT, "%s: %s", r->input,
                          r->from_log ? "no HCC profile record (\"profile: ...\") in it"
                                      : "no dispatch, barrier or copy to report");
+    rpt_record record;
+    rpt_timing timing;
+    bool more = true;
     rocl_status st = rpt_resolve_region(r, err);
     if (st)
         return st;
     rpt_print_region(r);
-    st = report_records(r, err);
+    st = rocl_sorter_start(r->sorter, err);
+    while (st == ROCL_OK && (st = rpt_next_record(r->sorter, &record, &more, err)) == ROCL_OK &&
+           more && rpt_is_before(&record, &r->to.record)) {
+        if (rpt_is_before(&record, &r->from.record))
+            continue;
+        if (rpt_kind_of(r, record.type) == RPT_NONE)
+            rpt_print_unknown(r, record.type);
+        st = rpt_sum_record(r, &record, &timing, err);
+        if (st == ROCL_OK && r->o.text_trace)
+            st = rpt_print_record(r, &record, &timing, err);
+        if (st == ROCL_OK && r->json)
+            st = rpt_json_record(r, &record, err);
+    }
     if (st == ROCL_OK && r->json)
         st = rpt_json_close(r, err);
     if (st == ROCL_OK)

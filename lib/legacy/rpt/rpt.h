@@ -217,11 +217,11 @@ rocl_status rpt_regex_compile(regex_t *re, const char *option, const char *text,
 
 rocl_status rpt_make_buckets(rpt *r, rocl_error *err);
 /* What a record adds; gap and critical time are for printing it. */
-typedef struct rpt_share {
+typedef struct rpt_timing {
     int64_t critical, gap; /* ns */
     size_t bucket;         /* of the gap */
-} rpt_share;
-rocl_status rpt_sum_record(rpt *r, const rpt_record *record, rpt_share *share, rocl_error *err);
+} rpt_timing;
+rocl_status rpt_sum_record(rpt *r, const rpt_record *record, rpt_timing *timing, rocl_error *err);
 /* The numbers of the resources as the script walks through them; free() it. NULL: no memory. */
 uint32_t *rpt_resource_order(const rpt *r);
 uint32_t *rpt_queue_order(const rpt_resource *res);
@@ -234,7 +234,7 @@ void rpt_sums_free(rpt *r);
 /* The region, and what the columns of records are. */
 void rpt_print_region(rpt *r);
 /* A record with its text and the gap before it. */
-rocl_status rpt_print_record(rpt *r, const rpt_record *record, const rpt_share *share,
+rocl_status rpt_print_record(rpt *r, const rpt_record *record, const rpt_timing *timing,
                              rocl_error *err);
 void rpt_print_unknown(rpt *r, uint32_t type);
 rocl_status rpt_print_tables(rpt *r, rocl_error *err);

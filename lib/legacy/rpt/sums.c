@@ -108,12 +108,12 @@ static bool add_to_summary(rpt_resource *res, uint32_t name, bool is_gap, int64_
 /* A command that starts before an earlier one has stopped counts from there. One that stops before
  * it starts counts less than nothing, as it does in the script; where it also starts before an
  * earlier one stopped, the script gives up, and it counts nothing here. */
-rocl_status rpt_sum_record(rpt *r, const rpt_record *record, rpt_share *share, rocl_error *err)
+rocl_status rpt_sum_record(rpt *r, const rpt_record *record, rpt_timing *timing, rocl_error *err)
 {
     rpt_resource *res = find_resource(r, record);
     if (!res)
         return rocl_fail_memory(err);
-    rpt_share s = {.critical = record->stop - record->start};
+    rpt_timing s = {.critical = record->stop - record->start};
     if (res->any && record->start < res->latest)
         s.critical = record->stop > res->latest ? record->stop - res->latest : 0;
     else if (res->any)
@@ -127,7 +127,7 @@ rocl_status rpt_sum_record(rpt *r, const rpt_record *record, rpt_share *share, r
     bool ok = add_to_summary(res, record->name, record->type == r->gap, s.critical) &&
               (!s.gap || add_to_summary(res, r->buckets[s.bucket].name, true, s.gap)) &&
               (!r->json || add_queue(res, record->queue));
-    *share = s;
+    *timing = s;
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 

@@ -12,15 +12,6 @@ typedef struct gap_event {
     double ts, dur;
 } gap_event;
 
-typedef struct gap_walk {
-    rocl_buf *b;
-    tl_gap_counts *counts;
-    bool begun;   /* some event of the device was met */
-    bool any_end; /* and the end of one is known */
-    uint64_t device;
-    double end;
-} gap_walk;
-
 static void put_gap(rocl_buf *b, uint64_t device, double start, double duration)
 {
     static const struct {
@@ -43,35 +34,14 @@ static void put_gap(rocl_buf *b, uint64_t device, double start, double duration)
     rocl_buf_str(b, ", \"tid\":0},\n");
 }
 
-static void add_event(gap_walk *w, const gap_event *e)
-{
-    double end = e->ts + e->dur;
-    if (!w->begun || w->device != e->device) {
-        w->begun = true;
-        w->device = e->device;
-        w->any_end = false;
-        rocl_buf_printf(w->b,
-                        "{\"name\":\"process_name\", \"ph\":\"M\", \"pid\":-%" PRIu64
-                        ", \"args\":{\"name\":\"GAP GPU %" PRIu64 "\"}},\n",
-                        e->device + 1001, e->device);
-    }
-    if (w->any_end && e->ts < w->end && end < w->end) {
-        w->counts->wrapped++;
-        return;
-    }
-    if (w->any_end) {
-        w->counts->okay++;
-        put_gap(w->b, w->device, w->end, e->ts - w->end);
-    }
-    w->end = end;
-    w->any_end = end != 0; /* an end of 0 counts as none */
-}
-
 rocl_status tl_gaps_write(rocl_sorter *gaps, tl_gap_counts *counts, tl_writer *to, rocl_error *err)
 {
-    gap_walk w = {.b = &to->text, .counts = counts};
+    rocl_buf *b = &to->text;
     gap_event held = {0};
     bool holding = false, more = true;
+    bool begun = false, any_end = false; /* any_end: that of an event of the device is known */
+    uint64_t device = 0;
+    double end = 0;
     rocl_sort_record r;
     rocl_status st = rocl_sorter_start(gaps, err);
     while (st == ROCL_OK && more && (st = rocl_sorter_next(gaps, &r, &more, err)) == ROCL_OK) {
@@ -87,8 +57,26 @@ rocl_status tl_gaps_write(rocl_sorter *gaps, tl_gap_counts *counts, tl_writer *t
             held.dur = e.dur > held.dur ? e.dur : held.dur;
             continue;
         }
-        if (holding)
-            add_event(&w, &held);
+        const double stop = held.ts + held.dur;
+        if (holding && (!begun || device != held.device)) {
+            begun = true;
+            device = held.device;
+            any_end = false;
+            rocl_buf_printf(b,
+                            "{\"name\":\"process_name\", \"ph\":\"M\", \"pid\":-%" PRIu64
+                            ", \"args\":{\"name\":\"GAP GPU %" PRIu64 "\"}},\n",
+                            device + 1001, device);
+        }
+        if (holding && any_end && held.ts < end && stop < end) {
+            counts->wrapped++;
+        } else if (holding) {
+            if (any_end) {
+                counts->okay++;
+                put_gap(b, device, end, held.ts - end);
+            }
+            end = stop;
+            any_end = end != 0; /* an end of 0 counts as none */
+        }
         held = e;
         holding = more;
         st = tl_write_text(to, err);

@@ -524,19 +524,34 @@ static rocl_status convert_line(tl_worker *w, const rtg_line *l, rocl_view line,
     return ROCL_OK;
 }
 
-/* The wanted lines come in order, and so do the lines of the block. */
-static rocl_status convert_lines(tl_worker *w, const tl_block *b, const char *text,
-                                 const tl_wanted *wanted, rocl_error *err)
+rocl_status tl_convert_block(tl_worker *w, rocl_block *c, rocl_error *err)
 {
-    const char *p = text, *end = text + b->text;
-    const tl_wanted *wanted_end = wanted + b->wanted;
-    bool cr = b->text && memchr(p, '\r', b->text);
+    tl_block block;
+    memcpy(&block, c->in.data, sizeof block);
+    const char *text = (const char *)c->in.data + sizeof block;
+    /* The array is behind the text, hence moved to where it is aligned. */
+    tl_wanted *all = malloc((block.wanted + 1) * sizeof *all);
+    if (!all)
+        return rocl_fail_memory(err);
+    memcpy(all, text + block.text, block.wanted * sizeof *all);
+    const tl_wanted *wanted = all, *wanted_end = all + block.wanted;
+    const char *p = text, *end = text + block.text;
+    const bool cr = block.text && memchr(p, '\r', block.text);
     rocl_status st = ROCL_OK;
+    w->out = &c->out;
+    w->block = block.number;
+    w->missed_hsa = false;
+    w->row_count = 0;
+    memset(w->recent, 0, sizeof w->recent);
+    if (w->slots)
+        memset(w->slots, 0, ((size_t)w->slot_mask + 1) * sizeof *w->slots);
+    open_text(w);
+    /* The wanted lines come in order, and so do the lines of the block. */
     for (w->line = 0; p < end && st == ROCL_OK; w->line++) {
         rtg_line l;
         tl_digits digits;
-        bool ended, chosen = !b->selected, cut = false;
-        uint64_t offset = b->offset + (uint64_t)(p - text);
+        bool ended, chosen = !block.selected, cut = false;
+        uint64_t offset = block.offset + (uint64_t)(p - text);
         const char *from = p;
         rocl_view line = rocl_view_between(from, rocl_line_next(&p, end, cr, &ended));
         rtg_parse_line(&l, line.p, line.n, ended);
@@ -552,31 +567,9 @@ static rocl_status convert_lines(tl_worker *w, const tl_block *b, const char *te
         if (chosen || l.shape == RTG_STRACE_UNFINISHED)
             st = convert_line(w, &l, line, ended, cut, err);
     }
-    return st;
-}
-
-rocl_status tl_convert_block(tl_worker *w, rocl_block *c, rocl_error *err)
-{
-    tl_block block;
-    memcpy(&block, c->in.data, sizeof block);
-    const char *text = (const char *)c->in.data + sizeof block;
-    /* The array is behind the text, hence moved to where it is aligned. */
-    tl_wanted *wanted = malloc((block.wanted + 1) * sizeof *wanted);
-    if (!wanted)
-        return rocl_fail_memory(err);
-    memcpy(wanted, text + block.text, block.wanted * sizeof *wanted);
-    w->out = &c->out;
-    w->block = block.number;
-    w->missed_hsa = false;
-    w->row_count = 0;
-    memset(w->recent, 0, sizeof w->recent);
-    if (w->slots)
-        memset(w->slots, 0, ((size_t)w->slot_mask + 1) * sizeof *w->slots);
-    open_text(w);
-    rocl_status st = convert_lines(w, &block, text, wanted, err);
     put_item(w, TL_LINES, &w->line, sizeof w->line, NULL, 0);
     close_text(w);
-    free(wanted);
+    free(all);
     return st;
 }
 

@@ -162,28 +162,6 @@ static int compare_rows(const void *a, const void *b, void *ctx)
     return x->used > y->used ? -1 : 1;
 }
 
-static void put_thread(rocl_buf *b, const tl_rows *r, const tl_row *row)
-{
-    const char *where = (const char *)r->texts.data + row->text;
-    const char *label = rocl_strings_get(r->strings, row->label, NULL), *dot = strchr(label, '.');
-    rocl_buf_str(b, "{\"name\":\"thread_name\", \"ph\":\"M\", ");
-    rocl_buf_put(b, where, row->len);
-    rocl_buf_str(b, ", \"args\":{\"name\":\"");
-    /* With one process its number says nothing: "HSA 4905.140302" becomes "HSA 140302". */
-    if ((row->kind == TL_HSA || row->kind == TL_HIP) && r->pids.count == 1 && dot) {
-        if (r->by_process)
-            rocl_buf_put(b, label, 4);
-        label = dot + 1;
-    }
-    rocl_buf_str(b, label);
-    rocl_buf_str(b, "\"}},\n");
-    if (!r->by_process)
-        return;
-    rocl_buf_str(b, "{\"name\":\"thread_sort_index\", \"ph\":\"M\", ");
-    rocl_buf_put(b, where, row->len);
-    rocl_buf_printf(b, ", \"args\":{\"sort_index\":%" PRIu64 "}},\n", row->tid);
-}
-
 rocl_status tl_rows_put_metadata(tl_rows *r, rocl_buf *b, rocl_error *err)
 {
     static const char *const names[] = {"GPU", "HSA API", "HIP API"};
@@ -216,7 +194,25 @@ rocl_status tl_rows_put_metadata(tl_rows *r, rocl_buf *b, rocl_error *err)
             rocl_buf_printf(b, ", \"args\":{\"name\":\"Process %s\"}},\n",
                             rocl_strings_get(r->strings, row->pid, NULL));
         }
-        put_thread(b, r, row);
+        const char *where = (const char *)r->texts.data + row->text;
+        const char *label = rocl_strings_get(r->strings, row->label, NULL);
+        const char *dot = strchr(label, '.');
+        rocl_buf_str(b, "{\"name\":\"thread_name\", \"ph\":\"M\", ");
+        rocl_buf_put(b, where, row->len);
+        rocl_buf_str(b, ", \"args\":{\"name\":\"");
+        /* With one process its number says nothing: "HSA 4905.140302" becomes "HSA 140302". */
+        if ((row->kind == TL_HSA || row->kind == TL_HIP) && r->pids.count == 1 && dot) {
+            if (r->by_process)
+                rocl_buf_put(b, label, 4);
+            label = dot + 1;
+        }
+        rocl_buf_str(b, label);
+        rocl_buf_str(b, "\"}},\n");
+        if (r->by_process) {
+            rocl_buf_str(b, "{\"name\":\"thread_sort_index\", \"ph\":\"M\", ");
+            rocl_buf_put(b, where, row->len);
+            rocl_buf_printf(b, ", \"args\":{\"sort_index\":%" PRIu64 "}},\n", row->tid);
+        }
         last = row;
     }
     free(sorted);

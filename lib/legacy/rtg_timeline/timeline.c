@@ -163,14 +163,16 @@ static rocl_status convert_captures(timeline *t, const rocl_trace *trace, rocl_e
 
 /* ---- begin to end --------------------------------------------------------------------------- */
 
-static rocl_status write_end(timeline *t, rocl_error *err)
+/* What is after all events, then the counts. */
+static rocl_status finish_output(timeline *t, rocl_error *err)
 {
     tl_writer *w = &t->writer;
+    rocl_written *report = w->report;
     uint64_t shapes[RTG_SHAPES];
     rocl_status st = tl_rows_put_metadata(&w->rows, &w->text, err);
     if (st != ROCL_OK)
         return st;
-    count_shapes(t, shapes);
+    report->records = count_shapes(t, shapes);
     if (shapes[RTG_STRACE_RESUMED] + shapes[RTG_STRACE_COMPLETE])
         rocl_buf_str(&w->text, "{\"name\":\"process_name\", \"ph\":\"M\", \"pid\":-2000, "
                                "\"args\":{\"name\":\"strace/ltrace\"}},\n");
@@ -178,19 +180,14 @@ static rocl_status write_end(timeline *t, rocl_error *err)
     if (t->gaps)
         st = tl_gaps_write(t->gaps, &t->gap_counts, w, err);
     rocl_buf_str(&w->text, "{}\n]\n}\n"); /* an empty event, after the last comma */
-    return st ? st : tl_write_text(w, err);
-}
-
-static rocl_status finish_output(timeline *t, rocl_error *err)
-{
-    rocl_written *report = t->writer.report;
-    uint64_t shapes[RTG_SHAPES];
+    if (st == ROCL_OK)
+        st = tl_write_text(w, err);
     for (unsigned i = 0; i < t->jobs; i++)
         report->repaired += t->workers[i].repaired;
-    rocl_status st = tl_writer_commit(&t->writer, err);
+    if (st == ROCL_OK)
+        st = tl_writer_commit(w, err);
     if (st != ROCL_OK)
         return st;
-    report->records = count_shapes(t, shapes);
     report->empty = t->empty;
     char text[1024];
     if (t->empty > 1)
@@ -203,38 +200,10 @@ static rocl_status finish_output(timeline *t, rocl_error *err)
         t->opt->notice(t->opt->ctx, text);
     tl_say_counts(t->opt, shapes, &t->gap_counts);
     if (t->opt->workgroups)
-        st = tl_say_workgroups(t->opt, t->writer.workgroups, err);
+        st = tl_say_workgroups(t->opt, w->workgroups, err);
     if (st == ROCL_OK && (report->left_out || report->repaired || report->empty))
         st = ROCL_PARTIAL;
     return st;
-}
-
-static rocl_status convert_inputs(timeline *t, const char *const *inputs, size_t count,
-                                  rocl_trace *trace, size_t memory, rocl_error *err)
-{
-    const rocl_timeline_options *o = t->opt;
-    t->workers = rocl_cache_line_calloc(t->jobs, sizeof *t->workers);
-    t->space = rocl_sort_space_new(memory, t->jobs, o->tmpdir);
-    if (!t->workers || !t->space || (o->gaps && !(t->gaps = rocl_sorter_new(t->space, 4))))
-        return rocl_fail_memory(err);
-    for (unsigned i = 0; i < t->jobs; i++)
-        t->workers[i] = (tl_worker){.opt = o, .gaps = t->gaps, .number = i};
-    rocl_status st = tl_writer_open(&t->writer, o, t->jobs, err);
-    if (st == ROCL_OK) {
-        rocl_buf_str(&t->writer.text, "{\n\"traceEvents\": [\n");
-        st = tl_write_text(&t->writer, err);
-    }
-    for (size_t i = 0; i < count && st == ROCL_OK; i++)
-        st = convert_input(t, inputs[i], NULL, err);
-    if (st == ROCL_OK && trace)
-        st = convert_captures(t, trace, err);
-    if (st == ROCL_OK && t->empty && t->empty == t->inputs) {
-        rocl_error_copy(err, t->why);
-        st = ROCL_INPUT;
-    }
-    if (st == ROCL_OK)
-        st = write_end(t, err);
-    return st ? st : finish_output(t, err);
 }
 
 static rocl_status convert_all(const char *const *inputs, size_t count, rocl_trace *trace,
@@ -248,7 +217,28 @@ static rocl_status convert_all(const char *const *inputs, size_t count, rocl_tra
                   .selection = selection,
                   .jobs = budget.workers};
     *t.writer.report = (rocl_written){0};
-    rocl_status st = convert_inputs(&t, inputs, count, trace, budget.sorting, err);
+    t.workers = rocl_cache_line_calloc(t.jobs, sizeof *t.workers);
+    t.space = rocl_sort_space_new(budget.sorting, t.jobs, o->tmpdir);
+    t.gaps = t.space && o->gaps ? rocl_sorter_new(t.space, 4) : NULL;
+    rocl_status st = t.workers && t.space && (t.gaps || !o->gaps)
+                         ? tl_writer_open(&t.writer, o, t.jobs, err)
+                         : rocl_fail_memory(err);
+    for (unsigned i = 0; t.workers && i < t.jobs; i++)
+        t.workers[i] = (tl_worker){.opt = o, .gaps = t.gaps, .number = i};
+    if (st == ROCL_OK) {
+        rocl_buf_str(&t.writer.text, "{\n\"traceEvents\": [\n");
+        st = tl_write_text(&t.writer, err);
+    }
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        st = convert_input(&t, inputs[i], NULL, err);
+    if (st == ROCL_OK && trace)
+        st = convert_captures(&t, trace, err);
+    if (st == ROCL_OK && t.empty && t.empty == t.inputs) {
+        rocl_error_copy(err, t.why);
+        st = ROCL_INPUT;
+    }
+    if (st == ROCL_OK)
+        st = finish_output(&t, err);
     tl_writer_free(&t.writer);
     for (unsigned i = 0; t.workers && i < t.jobs; i++)
         tl_worker_free(&t.workers[i]);

@@ -115,7 +115,7 @@ static void report_bad_line(tl_writer *w, uint64_t line, const char *why)
     w->opt->notice(w->opt->ctx, text);
 }
 
-/* Of calls of one name the last that was begun counts, and stays open for more than one end. */
+/* The last call of a name that was begun counts, and stays open for more than one end. */
 static rocl_status begin_call(tl_writer *w, const tl_texts *t, const char *texts, rocl_error *err)
 {
     uint32_t name = rocl_strings_put(w->call_names, texts, t->len[0]);
