@@ -139,23 +139,6 @@ static rocl_status add_strings(merge_copier *c, const merge_source *s, rocl_erro
     return merge_query(c, s->name, sql, number_row, &t, err);
 }
 
-static rocl_status add_category_string(merge_copier *c, size_t i, rocl_error *err)
-{
-    schema_table t = SCHEMA_STRING;
-    const char *text = c->categories.all[i].fresh;
-    rocl_status st = merge_run(c, "rocpd_string", err,
-                               "INSERT OR IGNORE INTO main.\"rocpd_string%w\" "
-                               "(\"guid\", \"string\") SELECT %Q, %Q",
-                               c->set->suffix, c->set->guid, text);
-    if (st != ROCL_OK)
-        return st;
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql,
-                        "SELECT %lld, \"id\" FROM main.\"rocpd_string%w\" WHERE \"string\" = %Q",
-                        (long long)c->categories.all[i].string, c->set->suffix, text);
-    return merge_query(c, "rocpd_string", sql, number_row, &t, err);
-}
-
 rocl_status merge_number_set(merge_copier *c, rocl_error *err)
 {
     const merge_set *set = &c->reader->set;
@@ -171,9 +154,23 @@ rocl_status merge_number_set(merge_copier *c, rocl_error *err)
         else if (s->table < SCHEMA_STRING && s->table != SCHEMA_OTHER)
             st = look_up_ids(c, s, err);
     }
-    for (size_t i = 0; i < c->categories.count && st == ROCL_OK; i++)
-        if (c->categories.all[i].fresh)
-            st = add_category_string(c, i, err);
+    for (size_t i = 0; i < c->categories.count && st == ROCL_OK; i++) {
+        const char *text = c->categories.all[i].fresh;
+        if (!text)
+            continue;
+        st = merge_run(c, "rocpd_string", err,
+                       "INSERT OR IGNORE INTO main.\"rocpd_string%w\" "
+                       "(\"guid\", \"string\") SELECT %Q, %Q",
+                       c->set->suffix, c->set->guid, text);
+        if (st != ROCL_OK)
+            break;
+        sqlite3_str *sql = sqlite3_str_new(NULL);
+        sqlite3_str_appendf(
+            sql, "SELECT %lld, \"id\" FROM main.\"rocpd_string%w\" WHERE \"string\" = %Q",
+            (long long)c->categories.all[i].string, c->set->suffix, text);
+        schema_table t = SCHEMA_STRING;
+        st = merge_query(c, "rocpd_string", sql, number_row, &t, err);
+    }
     return st;
 }
 

@@ -440,7 +440,7 @@ static rocl_status write_databases(packer *k, rocl_error *err)
     return st ? st : finish_file(k, err);
 }
 
-/* On another rank: those of its inputs. Tells which captures have files. */
+/* On another rank: writes the databases of its inputs, and tells which captures have files. */
 static rocl_status write_share(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
@@ -464,18 +464,18 @@ static rocl_status write_share(packer *k, rocl_error *err)
     return st ? st : rocl_joint_placed(t->joint, 0, err);
 }
 
-/* On rank 0: the others have written all of theirs, and let go of the folder. */
+/* On rank 0: waits until the others have written all of theirs and let go of the folder. */
 static rocl_status take_shares(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
-    rocl_joint *parts = t->joint;
+    rocl_joint *joint = t->joint;
     const rocl_buf nothing = {0};
     uint64_t counts[COUNTS], bytes = 0;
     rocl_joint_sums sums = {.own = counts, .own_count = COUNTS};
     put_counts(counts, &k->report);
-    rocl_status st = rocl_joint_gather(parts, &sums, err);
-    for (unsigned rank = 1; rank < rocl_joint_size(parts) && st == ROCL_OK; rank++) {
-        const rocl_buf *facts = rocl_joint_facts(parts, rank);
+    rocl_status st = rocl_joint_gather(joint, &sums, err);
+    for (unsigned rank = 1; rank < rocl_joint_size(joint) && st == ROCL_OK; rank++) {
+        const rocl_buf *facts = rocl_joint_facts(joint, rank);
         rocl_team_reader r = {facts->data, facts->data + facts->len, false};
         while (facts->len && r.p < r.end && !r.bad) {
             const uint64_t i = rocl_team_number(&r);
@@ -485,8 +485,8 @@ static rocl_status take_shares(packer *k, rocl_error *err)
         }
         if (r.bad)
             st = rocl_team_bad_message(err);
-        else if (rocl_joint_reads(parts, rank))
-            st = rocl_joint_place(parts, rank, &nothing, err);
+        else if (rocl_joint_reads(joint, rank))
+            st = rocl_joint_place(joint, rank, &nothing, err);
     }
     k->report = (rocl_written){.files = (size_t)counts[FILES],
                                .bytes = counts[BYTES],
@@ -494,13 +494,21 @@ static rocl_status take_shares(packer *k, rocl_error *err)
                                .changed = counts[CHANGED],
                                .copied = counts[COPIED],
                                .copied_rows = counts[COPIED_ROWS]};
-    return st ? st : rocl_joint_wait_placed(parts, &bytes, err);
+    return st ? st : rocl_joint_wait_placed(joint, &bytes, err);
 }
 
-static rocl_status fill_stage(packer *k, rocl_error *err)
+static rocl_status write_consolidated(packer *k, rocl_error *err)
 {
     rocl_trace *t = k->trace;
-    rocl_status st = t->opt.team_inputs ? rocl_joint_open(t, NULL, err) : ROCL_OK;
+    if (t->joint && !rocl_joint_leads(t->joint))
+        return write_share(k, err);
+    rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = replace_old(k, err);
+    if (st == ROCL_OK)
+        st = name_files(k, err);
+    if (st == ROCL_OK && t->opt.team_inputs)
+        st = rocl_joint_open(t, NULL, err);
     if (st == ROCL_OK)
         st = open_stage(k, err);
     if (st == ROCL_OK && t->joint)
@@ -509,28 +517,15 @@ static rocl_status fill_stage(packer *k, rocl_error *err)
         st = write_databases(k, err);
     if (st == ROCL_OK && t->joint)
         st = take_shares(k, err);
-    return st ? st : write_index(k, err);
-}
-
-static rocl_status write_consolidated(packer *k, rocl_error *err)
-{
-    rocl_joint **parts = &k->trace->joint;
-    if (*parts && !rocl_joint_leads(*parts))
-        return write_share(k, err);
-    rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
     if (st == ROCL_OK)
-        st = replace_old(k, err);
-    if (st == ROCL_OK)
-        st = name_files(k, err);
-    if (st == ROCL_OK)
-        st = fill_stage(k, err);
+        st = write_index(k, err);
     st = rocl_out_tree_explain(k->tree, st, err);
     if (st == ROCL_OK)
         st = commit_files(k, err);
-    if (*parts && st == ROCL_OK)
-        rocl_joint_named(*parts);
+    if (t->joint && st == ROCL_OK)
+        rocl_joint_named(t->joint);
     else
-        rocl_joint_end_all(*parts);
+        rocl_joint_end_all(t->joint);
     return st;
 }
 
@@ -553,23 +548,6 @@ static rocl_status write_package(packer *k, rocl_error *err)
     return st ? st : write_index(k, err);
 }
 
-static void free_packer(packer *k)
-{
-    merge_writer_free(&k->writer);
-    rocl_out_tree_discard(k->tree);
-    for (size_t i = 0; k->names && i < k->trace->source_count; i++)
-        free(k->names[i]);
-    for (size_t i = 0; k->old_names && i < k->old->source_count; i++)
-        free(k->old_names[i]);
-    rocl_trace_close(k->old);
-    free(k->names);
-    free(k->kept);
-    free(k->written);
-    free(k->real);
-    free(k->old_names);
-    free(k->stage);
-}
-
 rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o, rocl_written *report,
                                rocl_error *err)
 {
@@ -578,6 +556,18 @@ rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o, roc
     rocl_status st = write_package(&k, err);
     if (report)
         *report = k.report;
-    free_packer(&k);
+    merge_writer_free(&k.writer);
+    rocl_out_tree_discard(k.tree);
+    for (size_t i = 0; k.names && i < t->source_count; i++)
+        free(k.names[i]);
+    for (size_t i = 0; k.old_names && i < k.old->source_count; i++)
+        free(k.old_names[i]);
+    rocl_trace_close(k.old);
+    free(k.names);
+    free(k.kept);
+    free(k.written);
+    free(k.real);
+    free(k.old_names);
+    free(k.stage);
     return st ? rocl_sources_explain(t, st, err) : rocl_trace_outcome(t);
 }

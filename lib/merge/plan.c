@@ -95,23 +95,6 @@ static rocl_status leave_out_table(merge_plan *p, const char *table, const char 
     return p->left_name && p->left_path ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status add_source(merge_plan *p, const merge_source *s, const char *path,
-                              rocl_error *err)
-{
-    plan_table *t;
-    if (s->table == SCHEMA_CATEGORY) /* its rows become strings */
-        return ROCL_OK;
-    if (p->flat && s->table == SCHEMA_OTHER) /* which of its numbers are ids nobody knows */
-        return leave_out_table(p, s->name, path, err);
-    rocl_status st = add_table(p, s->base, &t, err);
-    for (size_t i = 0; i < s->count && st == ROCL_OK; i++) {
-        const merge_field *f = &s->fields[i];
-        if (f->is_declared && (!s->by_track || sqlite3_stricmp(f->name, "track_id") != 0))
-            st = add_column(t, f->name, f->declared, err);
-    }
-    return st;
-}
-
 /* ---- what a file holds beside its sets ---- */
 
 static rocl_status add_view(merge_plan *p, const char *name, const char *sql, const char *version,
@@ -137,14 +120,23 @@ static rocl_status add_view(merge_plan *p, const char *name, const char *sql, co
     return v->name && v->sql && v->version ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Views on the data, those of the newest schema: all sets have its columns now. */
-static rocl_status add_views(merge_plan *p, const merge_reader *r, rocl_error *err)
+static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *err)
 {
     static const char sql[] = "SELECT name, sql FROM main.sqlite_master WHERE type = 'view' AND "
                               "name NOT LIKE 'rocpd\\_%' ESCAPE '\\' AND sql IS NOT NULL "
                               "ORDER BY rowid";
-    sqlite3_stmt *row = NULL;
     rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < r->found.object_count && st == ROCL_OK; i++) {
+        const rocl_db_object *o = &r->found.objects[i];
+        if (!o->is_view && strncmp(o->name, "sqlite_", 7) != 0 && r->owners[i] == r->found.count)
+            st = leave_out_table(p, o->name, r->source->path, err);
+    }
+    /* Views of schema 4 are about other columns, those of compressed files call functions that
+     * nobody has. */
+    if (st != ROCL_OK || r->set.by_track || r->found.compressed)
+        return st;
+    /* Views on the data, those of the newest schema: all sets have its columns now. */
+    sqlite3_stmt *row = NULL;
     int rc = sqlite3_prepare_v2(rocl_db_handle(r->db), sql, -1, &row, NULL);
     while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
         st = add_view(p, (const char *)sqlite3_column_text(row, 0),
@@ -155,21 +147,6 @@ static rocl_status add_views(merge_plan *p, const merge_reader *r, rocl_error *e
     if (st == ROCL_OK && rc != SQLITE_DONE)
         st = rocl_sqlite_fail(r->db, "sqlite_master", err);
     sqlite3_finalize(row);
-    return st;
-}
-
-static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < r->found.object_count && st == ROCL_OK; i++) {
-        const rocl_db_object *o = &r->found.objects[i];
-        if (!o->is_view && strncmp(o->name, "sqlite_", 7) != 0 && r->owners[i] == r->found.count)
-            st = leave_out_table(p, o->name, r->source->path, err);
-    }
-    /* Those of schema 4 are about other columns, those of compressed files call functions that
-     * nobody has. */
-    if (st == ROCL_OK && !r->set.by_track && !r->found.compressed)
-        st = add_views(p, r, err);
     return st;
 }
 
@@ -235,8 +212,8 @@ static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl
     return s->guid && s->suffix ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* The guid of a flat set: made of those of its parts, so that the same inputs give the same file.
- */
+/* The guid of a flat set: made of the guids of its sets, so that the same inputs give the same
+ * file. */
 static rocl_status name_flat_set(merge_plan *p, rocl_error *err)
 {
     uint64_t a = 0, b = 1;
@@ -274,7 +251,7 @@ static rocl_status raise_version(merge_plan *p, const char *version, rocl_error 
     return p->version ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Those of another cut are left out. */
+/* Slices of another cut are left out. */
 static rocl_status add_slice(plan_set *first, const char *slice, rocl_error *err)
 {
     const char *old = first->slices ? strchr(first->slices, '/') : NULL, *of = strchr(slice, '/');
@@ -300,13 +277,24 @@ static rocl_status add_copied_set(merge_plan *p, merge_reader *r, const rocl_cap
     rocl_status st = merge_reader_to(r, p->trace, c, &opened, err);
     if (st == ROCL_OK && opened)
         st = add_file(p, r, err);
-    for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++)
-        st = add_source(p, &r->set.tables[i], c->path, err);
     for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++) {
         const merge_source *s = &r->set.tables[i];
+        plan_table *t;
         int64_t first, last;
         bool any = false;
-        if (s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
+        if (s->table == SCHEMA_CATEGORY) /* its rows become strings */
+            continue;
+        if (p->flat && s->table == SCHEMA_OTHER) { /* which of its numbers are ids nobody knows */
+            st = leave_out_table(p, s->name, c->path, err);
+            continue;
+        }
+        st = add_table(p, s->base, &t, err);
+        for (size_t k = 0; k < s->count && st == ROCL_OK; k++) {
+            const merge_field *f = &s->fields[k];
+            if (f->is_declared && (!s->by_track || sqlite3_stricmp(f->name, "track_id") != 0))
+                st = add_column(t, f->name, f->declared, err);
+        }
+        if (st == ROCL_OK && s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
             st = rocl_db_id_range(r->db, s->name, &first, &last, &any, err);
         if (any)
             p->rows += (uint64_t)last - (uint64_t)first + 1;
@@ -342,25 +330,6 @@ static rocl_status add_fresh_set(merge_plan *p, rocl_error *err)
     return st ? st : raise_version(p, "3", err);
 }
 
-static rocl_status add_capture(merge_plan *p, merge_reader *readers, const rocl_capture *c,
-                               rocl_error *err)
-{
-    const char *suffix = "";
-    merge_reader *r = merge_reader_choose(readers, p->trace->captures[c->index]->source);
-    bool fresh = merge_is_fresh(p->trace, c, p->rebuild);
-    rocl_status st = fresh ? add_fresh_set(p, err) : add_copied_set(p, r, c, &suffix, err);
-    if (st != ROCL_OK)
-        return st;
-    plan_set *s = add_element(&p->sets, p->set_count, sizeof *s);
-    if (!s)
-        return rocl_fail_memory(err);
-    p->set_count++;
-    s->capture = c;
-    s->fresh = fresh;
-    st = name_set(p, s, suffix, err);
-    return st || fresh || !r->set.slice ? st : add_slice(&p->sets[s->first], r->set.slice, err);
-}
-
 rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *source, bool flat,
                             bool rebuild, rocl_error *err)
 {
@@ -373,9 +342,26 @@ rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *sou
             st = add_table(p, schema_table_name(i), &table, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        if ((!source || t->captures[i]->source == source) &&
-            rocl_filter_takes_capture(t->filter, c))
-            st = add_capture(p, readers, c, err);
+        const rocl_source *from = t->captures[i]->source;
+        if ((source && from != source) || !rocl_filter_takes_capture(t->filter, c))
+            continue;
+        const char *suffix = "";
+        merge_reader *r = merge_reader_choose(readers, from);
+        const bool fresh = merge_is_fresh(t, c, rebuild);
+        st = fresh ? add_fresh_set(p, err) : add_copied_set(p, r, c, &suffix, err);
+        if (st != ROCL_OK)
+            break;
+        plan_set *s = add_element(&p->sets, p->set_count, sizeof *s);
+        if (!s) {
+            st = rocl_fail_memory(err);
+            break;
+        }
+        p->set_count++;
+        s->capture = c;
+        s->fresh = fresh;
+        st = name_set(p, s, suffix, err);
+        if (st == ROCL_OK && !fresh && r->set.slice)
+            st = add_slice(&p->sets[s->first], r->set.slice, err);
     }
     for (size_t i = 0; i < MERGE_READERS; i++) {
         rocl_status closed = merge_reader_close(&readers[i], st == ROCL_OK ? err : NULL);

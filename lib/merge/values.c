@@ -371,14 +371,14 @@ static void reduce_environment(sqlite3_context *ctx, int n, sqlite3_value **v)
         sqlite3_result_error_nomem(ctx);
 }
 
-/* rocl_holds(text, part): the text. SQLite's json_insert() silently drops a part if memory is
+/* rocl_holds(text, piece): the text. SQLite's json_insert() silently drops a piece if memory is
  * out. */
-static void check_part(sqlite3_context *ctx, int n, sqlite3_value **v)
+static void check_piece(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     const char *text = (const char *)sqlite3_value_text(v[0]);
-    const char *part = (const char *)sqlite3_value_text(v[1]);
+    const char *piece = (const char *)sqlite3_value_text(v[1]);
     (void)n;
-    if (text && part && strstr(text, part))
+    if (text && piece && strstr(text, piece))
         sqlite3_result_value(ctx, v[0]);
     else
         sqlite3_result_error_nomem(ctx);
@@ -396,7 +396,7 @@ rocl_status merge_add_functions(merge_copier *c, rocl_error *err)
         {"rocl_new", 2, find_new_id},        {"rocl_serial", 2, number_serial},
         {"rocl_time", 2, move_time},         {"rocl_clip", 2, clip_time},
         {"rocl_category", 1, find_category}, {"rocl_environment", 2, reduce_environment},
-        {"rocl_holds", 2, check_part},
+        {"rocl_holds", 2, check_piece},
     };
     sqlite3 *db = rocl_new_db_handle(c->out);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

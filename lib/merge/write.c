@@ -170,21 +170,6 @@ static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_w
     return st;
 }
 
-static rocl_status write_all_slices(cutter *k, rocl_written *report, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < k->slices.count; i++)
-        k->empty += is_empty(k, i);
-    for (size_t i = 0; i < k->slices.count && st == ROCL_OK; i++) {
-        if (is_empty(k, i))
-            continue;
-        char *path = make_path(k, i);
-        st = path ? write_slice(k, i, path, report, err) : rocl_fail_memory(err);
-        free(path);
-    }
-    return st;
-}
-
 /* ---- an earlier cut ---- */
 
 /* Is it called like a slice, "merged-07.db"? */
@@ -256,35 +241,6 @@ static rocl_status find_stale(cutter *k, rocl_error *err)
     return st;
 }
 
-static rocl_status commit_all(cutter *k, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    if (k->tree)
-        st = rocl_out_tree_commit(k->tree, (const char *const *)k->names, k->name_count, err);
-    k->tree = NULL;
-    if (st == ROCL_OK && k->stale)
-        rocl_notice(k->trace, "%zu slice%s of an earlier run removed", k->stale,
-                    k->stale == 1 ? "" : "s");
-    if (st == ROCL_OK && k->empty)
-        rocl_notice(k->trace, "%zu of %zu slices have no events: not written", k->empty,
-                    k->slices.count);
-    return st;
-}
-
-static void free_cutter(cutter *k)
-{
-    for (size_t i = 0; k->selections && i < k->trace->capture_count; i++) {
-        for (size_t s = 0; k->selections[i] && s < k->slices.count; s++)
-            merge_selection_free(&k->selections[i][s]);
-        free(k->selections[i]);
-    }
-    for (size_t i = 0; i < k->name_count; i++)
-        free(k->names[i]);
-    rocl_out_tree_discard(k->tree);
-    free(k->selections);
-    free(k->names);
-}
-
 static rocl_status write_slices(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
                                 rocl_error *err)
 {
@@ -297,11 +253,33 @@ static rocl_status write_slices(rocl_trace *t, const rocl_rocpd_options *o, rocl
         st = merge_select(t, &way, keep_selections, &k, err);
     if (st == ROCL_OK)
         st = find_stale(&k, err);
-    if (st == ROCL_OK)
-        st = write_all_slices(&k, report, err);
-    if (st == ROCL_OK)
-        st = commit_all(&k, err);
-    free_cutter(&k);
+    for (size_t i = 0; i < k.slices.count && st == ROCL_OK; i++)
+        k.empty += is_empty(&k, i);
+    for (size_t i = 0; i < k.slices.count && st == ROCL_OK; i++) {
+        if (is_empty(&k, i))
+            continue;
+        char *path = make_path(&k, i);
+        st = path ? write_slice(&k, i, path, report, err) : rocl_fail_memory(err);
+        free(path);
+    }
+    if (st == ROCL_OK && k.tree) {
+        st = rocl_out_tree_commit(k.tree, (const char *const *)k.names, k.name_count, err);
+        k.tree = NULL;
+    }
+    if (st == ROCL_OK && k.stale)
+        rocl_notice(t, "%zu slice%s of an earlier run removed", k.stale, k.stale == 1 ? "" : "s");
+    if (st == ROCL_OK && k.empty)
+        rocl_notice(t, "%zu of %zu slices have no events: not written", k.empty, k.slices.count);
+    for (size_t i = 0; k.selections && i < t->capture_count; i++) {
+        for (size_t s = 0; k.selections[i] && s < k.slices.count; s++)
+            merge_selection_free(&k.selections[i][s]);
+        free(k.selections[i]);
+    }
+    for (size_t i = 0; i < k.name_count; i++)
+        free(k.names[i]);
+    rocl_out_tree_discard(k.tree);
+    free(k.selections);
+    free(k.names);
     return st;
 }
 
@@ -326,15 +304,6 @@ static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o, rocl_
         st = merge_writer_close(&w, &db, report, err);
     merge_writer_free(&w);
     return st ? st : rocl_new_db_commit(db, err);
-}
-
-/* This is the one writer, and it copies files. */
-static rocl_status refuse_remote(const rocl_trace *t, rocl_error *err)
-{
-    for (size_t i = 0; i < t->capture_count; i++)
-        if (rocl_is_remote(t->captures[i]->source))
-            return rocl_refuse_remote(t->captures[i]->source, err);
-    return ROCL_OK;
 }
 
 /* Readers know one node of a set: the GPUs of all of them would be taken for those of the first. */
@@ -362,7 +331,11 @@ rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_wr
                              rocl_error *err)
 {
     rocl_written own = {0};
-    rocl_status st = refuse_remote(t, err);
+    rocl_status st = ROCL_OK;
+    /* This is the one writer, and it copies files. */
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
+        if (rocl_is_remote(t->captures[i]->source))
+            st = rocl_refuse_remote(t->captures[i]->source, err);
     if (st == ROCL_OK && o->flat)
         warn_of_joined_nodes(t);
     if (st == ROCL_OK)
