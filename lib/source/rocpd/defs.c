@@ -164,28 +164,6 @@ static uint32_t read_ref(const rocpd_row *r, unsigned col, size_t ids)
     return index == ROCPD_NOBODY ? ROCL_NONE : index;
 }
 
-/* r NULL: there is no row, so everything is unknown. */
-static void read_field(const rocpd_row *r, unsigned col, const field *f, int64_t id,
-                       void *definition)
-{
-    void *to = (char *)definition + f->to;
-    const int64_t missing = f->type == FIELD_INT ? f->missing : id;
-    switch (f->type) {
-    case FIELD_TEXT:
-        *(uint32_t *)to = r ? read_text(r, col) : 0;
-        break;
-    case FIELD_INT:
-    case FIELD_INT_OR_ID:
-        *(int64_t *)to = r ? read_int(r, col, missing) : missing;
-        break;
-    case FIELD_REF:
-        *(uint32_t *)to = r ? read_ref(r, col, f->ids) : ROCL_NONE;
-        break;
-    case FIELD_OTHER:
-        break;
-    }
-}
-
 /* ---- the ranks of processes ------------------------------------------------------------------ */
 
 /* Launchers leave the rank in the environment; only that number is taken out of it. */
@@ -273,19 +251,6 @@ static void *append_definition(rocpd_set *s, const info_table *t, int64_t id, ro
     return (char *)*array + (*count)++ * t->size;
 }
 
-/* In a flat set the extdata of a process has its original guid. */
-static uint32_t read_own_guid(const rocpd_row *r)
-{
-    static const char key[] = "\"guid\"";
-    size_t n;
-    const char *extdata = rocl_cell_text(r->rows, PROCESS_EXTDATA, r->row, &n);
-    bool bad = false;
-    if (!memmem(extdata, n, key, sizeof key - 1))
-        return 0;
-    const uint32_t guid = rocl_json_text(r->set->trace, extdata, n, "guid", &bad);
-    return guid == ROCL_NONE ? 0 : guid;
-}
-
 /* Rows that stand for an unknown node are nodes without a name: each may be another machine. */
 static rocl_status complete_node(rocpd_set *s, const info_table *t, const rocpd_row *r,
                                  void *definition, rocl_error *err)
@@ -302,12 +267,18 @@ static rocl_status complete_process(rocpd_set *s, const info_table *t, const roc
     rocl_capture *c = &s->capture->pub;
     rocl_process *p = definition;
     size_t n;
+    bool bad = false;
     (void)t;
     if (!rocpd_rank_of(rocl_cell_text(r->rows, PROCESS_ENVIRONMENT, r->row, &n), &p->rank))
         return rocl_fail_memory(err);
     if (!c->guid)
         c->guid = read_text(r, PROCESS_GUID);
-    p->guid = read_own_guid(r);
+    /* In a flat set the extdata of a process has its original guid. */
+    const char *extdata = rocl_cell_text(r->rows, PROCESS_EXTDATA, r->row, &n);
+    if (memmem(extdata, n, "\"guid\"", strlen("\"guid\""))) {
+        p->guid = rocl_json_text(s->trace, extdata, n, "guid", &bad);
+        p->guid = p->guid == ROCL_NONE ? 0 : p->guid;
+    }
     if (c->process_count == 1)
         c->rank = p->rank;
     return ROCL_OK;
@@ -436,6 +407,7 @@ static const info_table info_tables[] = {
 
 enum { INFO_TABLES = sizeof info_tables / sizeof *info_tables };
 
+/* Makes a definition of a row. r NULL: there is no row, so everything is unknown. */
 static rocl_status add_definition(rocpd_set *s, const info_table *t, const rocpd_row *r, int64_t id,
                                   rocl_error *err)
 {
@@ -443,8 +415,25 @@ static rocl_status add_definition(rocpd_set *s, const info_table *t, const rocpd
     if (!definition)
         return ROCL_INTERNAL;
     *(int64_t *)(void *)((char *)definition + t->id) = id;
-    for (unsigned i = 0; i < t->field_count; i++)
-        read_field(r, i, &t->fields[i], id, definition);
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const field *f = &t->fields[i];
+        void *to = (char *)definition + f->to;
+        const int64_t missing = f->type == FIELD_INT ? f->missing : id;
+        switch (f->type) {
+        case FIELD_TEXT:
+            *(uint32_t *)to = r ? read_text(r, i) : 0;
+            break;
+        case FIELD_INT:
+        case FIELD_INT_OR_ID:
+            *(int64_t *)to = r ? read_int(r, i, missing) : missing;
+            break;
+        case FIELD_REF:
+            *(uint32_t *)to = r ? read_ref(r, i, f->ids) : ROCL_NONE;
+            break;
+        case FIELD_OTHER:
+            break;
+        }
+    }
     return t->complete ? t->complete(s, t, r, definition, err) : ROCL_OK;
 }
 

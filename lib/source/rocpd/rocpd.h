@@ -26,8 +26,8 @@
  *                    their texts, live until then.
  *
  * Threads: a rocpd_worker, its connection and its cursors are one thread's. A rocpd_set is written
- * at open and by begin and end; workers read it, and what they share has a lock or a part for each
- * of them. */
+ * at open and by begin and end; workers read it, and what they share has a lock or an element for
+ * each of them. */
 #ifndef ROCL_SOURCE_ROCPD_H
 #define ROCL_SOURCE_ROCPD_H
 
@@ -297,9 +297,9 @@ rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind,
                                  rocl_error *err);
 /* A task of the second pass is done. */
 rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
-/* After the second pass: the join comes out in *parts parts, at most `most`, each for any
+/* After the second pass: the join comes out in *ranges ranges, at most `most`, each for any
  * worker. */
-rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err);
-rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, rocl_error *err);
+rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *ranges, rocl_error *err);
+rocl_status rocpd_join_range(const rocpd_join *j, size_t range, rocpd_worker *w, rocl_error *err);
 
 #endif

@@ -39,7 +39,7 @@ RTG_INLINE const char *find_last_assignment(const char *p, const char *end, cons
 
 /* ---- HIP calls ------------------------------------------------------------------------------ */
 
-/* Less its last character, whatever that is. */
+/* The text without its last character, whatever that is. */
 static rocl_view without_last(const char *from, const char *to)
 {
     if (to > from)
@@ -134,26 +134,26 @@ RTG_INLINE const char *match_triple(const char *p, const char *end, const char *
  * the time of the host, the id, dimensions. */
 enum { TIMES = 1, DEPS = 2, DEP = 4, TICK = 8, ID = 16, DIMS = 32 };
 
-RTG_INLINE const char *match_tail(rtg_line *l, const char *p, const char *end, unsigned parts)
+RTG_INLINE const char *match_tail(rtg_line *l, const char *p, const char *end, unsigned has)
 {
-    if (parts & TIMES) {
+    if (has & TIMES) {
         p = rtg_field(p, end, " start:", &l->start);
         p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
     }
-    if (parts & DEPS) {
+    if (has & DEPS) {
         p = p ? rtg_field(p, end, " dep1:", &l->dep[0]) : NULL;
         p = p ? rtg_field(p, end, " dep2:", &l->dep[1]) : NULL;
         p = p ? rtg_field(p, end, " dep3:", &l->dep[2]) : NULL;
         p = p ? rtg_field(p, end, " dep4:", &l->dep[3]) : NULL;
         p = p ? rtg_field(p, end, " dep5:", &l->dep[4]) : NULL;
     }
-    if (parts & DEP)
+    if (has & DEP)
         p = p ? rtg_field(p, end, " dep:", &l->dep[0]) : NULL;
-    if (parts & TICK)
+    if (has & TICK)
         p = p ? rtg_field(p, end, " tick:", &l->start) : NULL;
-    if (parts & ID)
+    if (has & ID)
         p = p ? rtg_field(p, end, " id:", &l->id) : NULL;
-    if (parts & DIMS) {
+    if (has & DIMS) {
         p = p ? match_triple(p, end, " workgroup:{", l->workgroup) : NULL;
         p = p ? match_triple(p, end, " grid:{", l->grid) : NULL;
     }
