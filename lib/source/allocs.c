@@ -28,9 +28,7 @@ rocl_status rocl_allocs_new(rocl_allocs **out, rocl_trace *t, rocl_error *err)
         return rocl_fail_memory(err);
     a->sorter = rocl_sorter_new(t->space, 3);
     *out = a;
-    if (!a->sorter)
-        return rocl_fail_memory(err);
-    return ROCL_OK;
+    return a->sorter ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocl_allocs_free(rocl_allocs *a)
@@ -124,9 +122,8 @@ static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
 {
     uint64_t key = r->address ^ rocl_mix64(r->e.process);
     bool makes = r->op == ROCL_OP_ALLOC || r->op == ROCL_OP_REALLOC;
-    if (!r->address && (makes || r->op == ROCL_OP_FREE)) {
+    if (!r->address && (makes || r->op == ROCL_OP_FREE))
         return count_unnamed(a, r);
-    }
     block old = {0, ROCL_NONE};
     bool known = take_block(a, key, &old);
     r->block = r->size ? r->size : old.size;
@@ -134,8 +131,7 @@ static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
         r->owner = old.agent;
     if (makes) {
         r->delta = (int64_t)(r->size - old.size);
-        block fresh = {r->size, r->owner};
-        return put_block(a, key, &fresh);
+        return put_block(a, key, &(block){r->size, r->owner});
     }
     if (r->op == ROCL_OP_FREE) {
         r->delta = -(int64_t)old.size;

@@ -62,6 +62,12 @@ static bool guard_file(walk *w, const char *path, const struct stat *file)
            rocl_guard_add(w->guard, path, file->st_dev, file->st_ino);
 }
 
+/* Counts a path, and keeps the first one. False: memory is out. */
+static bool note_first(size_t *count, char **name, const char *path)
+{
+    return (*count)++ || (*name = strdup(path));
+}
+
 /* ---- lists of paths -------------------------------------------------------------------------- */
 
 /* file NULL: standard input. */
@@ -111,11 +117,6 @@ static bool ends_in(const char *path, const char *suffix)
 {
     size_t len = strlen(path), n = strlen(suffix);
     return len >= n && strcasecmp(path + len - n, suffix) == 0;
-}
-
-static bool has_wildcard(const char *name)
-{
-    return strpbrk(name, "*?[") != NULL;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -195,8 +196,7 @@ rocl_status rocl_fail_unsearched(const rocl_inputs *in, rocl_error *err)
 
 static bool note_unsearched(walk *w, const char *folder)
 {
-    rocl_inputs *in = w->in;
-    return in->unsearched++ || (in->unsearched_name = strdup(folder));
+    return note_first(&w->in->unsearched, &w->in->unsearched_name, folder);
 }
 
 /* The context of functions that glob() calls, which get none. */
@@ -216,29 +216,8 @@ static int is_failure(const char *folder, int why)
 }
 
 /* glob() reports a name without wildcards as missing if its folder may not be searched: so the
- * folders that match the first `length` bytes of a pattern are checked here. */
-static rocl_status check_folders(walk *w, const char *pattern, size_t length)
-{
-    glob_t g;
-    char *prefix = strndup(pattern, length);
-    if (!prefix)
-        return rocl_fail_memory(w->err);
-    const int rc = glob(prefix, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
-    bool ok = rc != GLOB_NOSPACE;
-    for (size_t i = 0; rc == 0 && i < g.gl_pathc && ok; i++) {
-        struct stat s;
-        if (faccessat(AT_FDCWD, g.gl_pathv[i], X_OK, AT_EACCESS) != 0 && errno == EACCES &&
-            stat(g.gl_pathv[i], &s) == 0 && S_ISDIR(s.st_mode))
-            ok = note_unsearched(w, g.gl_pathv[i]);
-    }
-    if (rc == 0)
-        globfree(&g);
-    free(prefix);
-    return ok ? ROCL_OK : rocl_fail_memory(w->err);
-}
-
-/* The same for all folders in the pattern after a wildcard and before a plain name. */
-static rocl_status check_all_folders(walk *w, const char *pattern)
+ * folders in the pattern after a wildcard and before a plain name are checked here. */
+static rocl_status check_folders(walk *w, const char *pattern)
 {
     rocl_status st = ROCL_OK;
     const char *wild = strpbrk(pattern, "*?[");
@@ -246,8 +225,24 @@ static rocl_status check_all_folders(walk *w, const char *pattern)
          p = strchr(p + 1, '/')) {
         const size_t name = strcspn(p + 1, "/");
         const char *next = strpbrk(p + 1, "*?[");
-        if (name && !(next && next < p + 1 + name))
-            st = check_folders(w, pattern, (size_t)(p - pattern));
+        if (!name || (next && next < p + 1 + name))
+            continue;
+        glob_t g;
+        char *prefix = strndup(pattern, (size_t)(p - pattern));
+        if (!prefix)
+            return rocl_fail_memory(w->err);
+        const int rc = glob(prefix, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
+        bool ok = rc != GLOB_NOSPACE;
+        for (size_t i = 0; rc == 0 && i < g.gl_pathc && ok; i++) {
+            struct stat s;
+            if (faccessat(AT_FDCWD, g.gl_pathv[i], X_OK, AT_EACCESS) != 0 && errno == EACCES &&
+                stat(g.gl_pathv[i], &s) == 0 && S_ISDIR(s.st_mode))
+                ok = note_unsearched(w, g.gl_pathv[i]);
+        }
+        if (rc == 0)
+            globfree(&g);
+        free(prefix);
+        st = ok ? ROCL_OK : rocl_fail_memory(w->err);
     }
     return st;
 }
@@ -265,7 +260,7 @@ static rocl_status add_glob(walk *w, const char *pattern, path_fn *add, bool *ma
     if (rc != 0 && rc != GLOB_NOMATCH)
         return rc == GLOB_NOSPACE ? rocl_fail_memory(w->err)
                                   : fail_access(w, globbing.failed, "search");
-    rocl_status st = check_all_folders(w, pattern);
+    rocl_status st = check_folders(w, pattern);
     if (st == ROCL_OK && rc == GLOB_NOMATCH && w->in->unsearched > before)
         st = rocl_fail_unsearched(w->in, w->err);
     if (rc == GLOB_NOMATCH)
@@ -312,7 +307,7 @@ static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *
     *found = stat(path, &s) == 0;
     if (*found || (errno != ENOENT && errno != ENOTDIR))
         st = add_listed(w, path);
-    else if (has_wildcard(path))
+    else if (strpbrk(path, "*?["))
         st = add_glob(w, path, add_listed, found);
     free(path);
     return st;
@@ -402,9 +397,7 @@ static rocl_status add_if_database(walk *w, const char *path)
         return st;
     if (!is_blank(path))
         return add_path(w, path, &s);
-    if (w->in->blank++ == 0 && !(w->in->blank_name = strdup(path)))
-        return rocl_fail_memory(w->err);
-    return ROCL_OK;
+    return note_first(&w->in->blank, &w->in->blank_name, path) ? ROCL_OK : rocl_fail_memory(w->err);
 }
 
 /* A file of a directory that is not read, such as statistics of rocprof beside its traces. */
@@ -476,7 +469,7 @@ typedef struct run_file {
     char *path;
     unsigned kind; /* one of ROCL_FORMAT_RUN_FILES; lower ones are more complete */
     bool raw;      /* a text with rocprof's name: all that it wrote there */
-    char *run;     /* the part of its name that the files of its run share */
+    char *run;     /* the piece of its name that the files of its run share */
     struct stat file;
 } run_file;
 
@@ -585,7 +578,7 @@ static rocl_status add_run_files(walk *w, run_files *files)
                 (!(in->less_name = strdup(f->path)) || !(in->more_name = strdup(more->path))))
                 st = rocl_fail_memory(w->err);
         } else if (same && length < strlen(f->path)) {
-            if (in->copies++ == 0 && !(in->copy_name = strdup(f->path)))
+            if (!note_first(&in->copies, &in->copy_name, f->path))
                 st = rocl_fail_memory(w->err);
         } else {
             st = add_path(w, f->path, &f->file);
@@ -613,12 +606,6 @@ static rocl_status add_runs(walk *w, const char *dir, const name_list *l)
     return st;
 }
 
-/* A file of SQLite's beside a database. */
-static bool is_of_database(const char *path)
-{
-    return ends_in(path, "-wal") || ends_in(path, "-shm") || ends_in(path, "-journal");
-}
-
 /* Files beside the databases and recordings of a directory: the paths of those begin at `first`, in
  * the order of the names. */
 static rocl_status note_others(walk *w, const char *dir, const name_list *l, size_t first)
@@ -632,8 +619,8 @@ static rocl_status note_others(walk *w, const char *dir, const name_list *l, siz
         if (path && next < w->in->count && !strcmp(w->in->paths[next], path))
             next++;
         else if (path && (st = find_uncompressed(w, first, path, &is_copy)) == ROCL_OK &&
-                 !is_copy && stat(path, &s) == 0 && S_ISREG(s.st_mode) && !is_of_database(path) &&
-                 !is_blank(path))
+                 !is_copy && stat(path, &s) == 0 && S_ISREG(s.st_mode) && !is_blank(path) &&
+                 !ends_in(path, "-wal") && !ends_in(path, "-shm") && !ends_in(path, "-journal"))
             st = note_unneeded(w, path);
         st = path ? st : rocl_fail_memory(w->err);
         free(path);
@@ -652,7 +639,7 @@ static rocl_status add_databases(walk *w, const char *dir)
         st = path ? find_uncompressed(w, before, path, &is_copy) : rocl_fail_memory(w->err);
         if (st == ROCL_OK && !is_copy)
             st = add_if_database(w, path);
-        else if (st == ROCL_OK && w->in->copies++ == 0 && !(w->in->copy_name = strdup(path)))
+        else if (st == ROCL_OK && !note_first(&w->in->copies, &w->in->copy_name, path))
             st = rocl_fail_memory(w->err);
         free(path);
     }
@@ -721,7 +708,7 @@ static rocl_status add_input(walk *w, const char *name)
         return add_path(w, name, NULL);
     if (!*name)
         return rocl_fail(w->err, ROCL_INPUT, "the name of an input is empty");
-    if (!has_wildcard(name) || stat(name, &s) == 0 || !is_missing(errno))
+    if (!strpbrk(name, "*?[") || stat(name, &s) == 0 || !is_missing(errno))
         return add_named_path(w, name);
     rocl_status st = add_glob(w, name, add_matched_path, &matched);
     if (st == ROCL_OK && !matched)

@@ -10,15 +10,15 @@
 
 #define OPEN SIZE_MAX /* an unknown end */
 
-typedef struct part {
+typedef struct span {
     size_t begin, end;
-} part;
+} span;
 
 typedef struct walk {
     const char *s;
     size_t n, i;
-    part name;  /* the current component; its end is set before template arguments */
-    part owner; /* the scope before it; end 0: none */
+    span name;  /* the current component; its end is set before template arguments */
+    span owner; /* the scope before it; end 0: none */
     bool plain; /* nothing of a signature so far */
 } walk;
 
@@ -97,7 +97,7 @@ static void end_name(walk *w, size_t end)
 
 static void begin_name(walk *w, size_t begin)
 {
-    w->name = (part){begin, OPEN};
+    w->name = (span){begin, OPEN};
     w->i = begin;
 }
 
@@ -172,7 +172,7 @@ static bool read_token(walk *w)
             w->plain = false;
             return false;
         }
-        /* The text before the space was a return type, or a part of one. */
+        /* The text before the space was a return type, or belonged to one. */
         w->owner.end = 0;
         begin_name(w, w->i + 1);
         return true;
@@ -194,7 +194,7 @@ static bool read_token(walk *w)
         return end != OPEN;
     case '(':
         return read_parentheses(w);
-    case '{': /* "{lambda(int)#1}", "f[abi:cxx11]": parts of names */
+    case '{': /* "{lambda(int)#1}", "f[abi:cxx11]": pieces of names */
     case '[':
         w->i = skip_group(w->s, w->n, w->i);
         return w->i != OPEN;

@@ -179,38 +179,35 @@ rocl_status rocl_sources_explain(const rocl_trace *t, rocl_status st, rocl_error
     return st;
 }
 
-/* Opens a database: its tables tell the format. */
-static rocl_status open_database(rocl_source *s, rocl_trace *t, rocl_error *err)
-{
-    rocl_db_object *objects = NULL;
-    size_t count = 0;
-    rocl_status st = rocl_source_connect(&s->db, t, s, NULL, err);
-    if (st == ROCL_OK)
-        st = rocl_db_objects(s->db, &objects, &count, err);
-    if (st == ROCL_OK) {
-        const bool first = !s->ops;
-        s->format = rocl_format_of_tables(objects, count);
-        s->ops = s->format->ops;
-        s->deferred = first && s->ops && !(s->format->flags & ROCL_FORMAT_INDEPENDENT);
-        if (!s->ops)
-            st = rocl_fail_format(s->path, s->format, err);
-        else if (!s->deferred)
-            st = s->ops->open(s, t, err);
-        rocl_db_objects_free(objects, count);
-    }
-    rocl_db_close(s->db);
-    s->db = NULL;
-    return st;
-}
-
 static rocl_status open_source(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
+    rocl_status st;
     if (s->deferred || s->opened)
         return ROCL_OK;
     if (!s->was.file[1])
         rocl_db_state_read(s->path, &s->was);
-    rocl_status st = s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, t, err)
-                                                             : s->ops->open(s, t, err);
+    if (s->format->flags & ROCL_FORMAT_DATABASE) { /* its tables tell the format */
+        rocl_db_object *objects = NULL;
+        size_t count = 0;
+        st = rocl_source_connect(&s->db, t, s, NULL, err);
+        if (st == ROCL_OK)
+            st = rocl_db_objects(s->db, &objects, &count, err);
+        if (st == ROCL_OK) {
+            const bool first = !s->ops;
+            s->format = rocl_format_of_tables(objects, count);
+            s->ops = s->format->ops;
+            s->deferred = first && s->ops && !(s->format->flags & ROCL_FORMAT_INDEPENDENT);
+            if (!s->ops)
+                st = rocl_fail_format(s->path, s->format, err);
+            else if (!s->deferred)
+                st = s->ops->open(s, t, err);
+            rocl_db_objects_free(objects, count);
+        }
+        rocl_db_close(s->db);
+        s->db = NULL;
+    } else {
+        st = s->ops->open(s, t, err);
+    }
     s->opened = !s->deferred;
     return rocl_source_explain(s, st, err);
 }

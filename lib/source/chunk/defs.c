@@ -41,7 +41,8 @@ static rocl_thread *define_thread(definer *d, uint64_t tid)
 static bool define_agent(definer *d, chunk_record *r)
 {
     static const char *const types[] = {"", "CPU", "GPU", "NIC"};
-    uint64_t id = chunk_read_number(r), handle = chunk_read_number(r);
+    uint64_t id = chunk_read_number(r);
+    uint64_t handle = chunk_read_number(r);
     bool fresh;
     rocl_agent *a = define_once(d, ROCL_DEFINE_AGENT, handle, &fresh);
     if (a && fresh) {
@@ -199,35 +200,26 @@ static bool add_chunk(definer *d, const chunk_info *c)
     return ok;
 }
 
-/* ---- names that the program gave ------------------------------------------------------------ */
-
-static void name_agent(const definer *d, uint32_t at, rocl_view name)
-{
-    rocl_agent *a = rocl_definition_at(d->c, ROCL_DEFINE_AGENT, at);
-    a->user_name = intern_text(d, name);
-    (name.n ? rocl_label_named_agent : rocl_label_agent)(d->trace, a);
-}
-
 /* Labels of things that were not used are ignored. */
 static void apply_label(const definer *d, const chunk_def *def)
 {
     chunk_record r = {.type = def->type, .p = def->body, .end = def->body + def->len};
-    uint64_t what = chunk_read_number(&r), number = chunk_read_number(&r);
+    uint64_t what = chunk_read_number(&r);
+    uint64_t number = chunk_read_number(&r);
     rocl_view name = chunk_read_rest(&r);
-    const rocl_map *indexes = d->p->indexes;
-    uint32_t at;
-    if (what == ROCL_NAMED_GPU) {
-        for (uint32_t i = 0; i < d->c->agent_count; i++)
-            if (d->c->agents[i].type == ROCL_AGENT_GPU &&
-                d->c->agents[i].type_index == (int64_t)(number & INT64_MAX))
-                name_agent(d, i, name);
-    } else if (what == ROCL_NAMED_AGENT) {
-        if ((at = rocl_map_get(&indexes[ROCL_DEFINE_AGENT], number, ROCL_NONE)) != ROCL_NONE)
-            name_agent(d, at, name);
-    } else if (what == ROCL_NAMED_STREAM) {
-        if ((at = rocl_map_get(&indexes[ROCL_DEFINE_STREAM], number, ROCL_NONE)) != ROCL_NONE) {
-            rocl_stream *s = rocl_definition_at(d->c, ROCL_DEFINE_STREAM, at);
-            s->name = intern_text(d, name);
+    const rocl_definition kind = what == ROCL_NAMED_STREAM ? ROCL_DEFINE_STREAM : ROCL_DEFINE_AGENT;
+    const uint32_t at = rocl_map_get(&d->p->indexes[kind], number, ROCL_NONE);
+    if (what == ROCL_NAMED_STREAM && at != ROCL_NONE) {
+        rocl_stream *s = rocl_definition_at(d->c, ROCL_DEFINE_STREAM, at);
+        s->name = intern_text(d, name);
+    }
+    for (uint32_t i = 0; i < d->c->agent_count; i++) {
+        rocl_agent *a = rocl_definition_at(d->c, ROCL_DEFINE_AGENT, i);
+        if ((what == ROCL_NAMED_AGENT && i == at) ||
+            (what == ROCL_NAMED_GPU && a->type == ROCL_AGENT_GPU &&
+             a->type_index == (int64_t)(number & INT64_MAX))) {
+            a->user_name = intern_text(d, name);
+            (name.n ? rocl_label_named_agent : rocl_label_agent)(d->trace, a);
         }
     }
 }

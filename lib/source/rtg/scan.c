@@ -347,12 +347,12 @@ static void emit_line(rtg_turn *t, rtg_item *i, size_t range)
         break;
     case RTG_USER_RANGE:
     case RTG_USER_MARK: {
-        bool range = t->i->what == RTG_USER_RANGE;
-        rocl_kind kind = range ? ROCL_MARKER : ROCL_INSTANT;
+        bool is_range = t->i->what == RTG_USER_RANGE;
+        rocl_kind kind = is_range ? ROCL_MARKER : ROCL_INSTANT;
         if (is_wanted(t, kind))
             put_region(t, kind, rtg_intern_name(t->w->names, t->l->name),
-                       word_of(t, range ? RTG_W_RANGE : RTG_W_MARK),
-                       word_of(t, range ? RTG_W_RANGE_API : RTG_W_MARK_API));
+                       word_of(t, is_range ? RTG_W_RANGE : RTG_W_MARK),
+                       word_of(t, is_range ? RTG_W_RANGE_API : RTG_W_MARK_API));
         break;
     }
     case RTG_SYSCALL_BEGIN:
