@@ -323,7 +323,7 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
     return rocl_db_in_table(db, layout, st, err);
 }
 
-rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
+rocl_status rocl_db_split(rocl_db *db, const char *table, size_t ranges, int64_t *ends,
                           size_t *count, rocl_error *err)
 {
     rocl_btree tree = {0};
@@ -335,7 +335,7 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t 
         return st;
     st = rocl_db_open_tree(&tree, db, layout, err);
     if (st == ROCL_OK)
-        st = rocl_btree_split(&tree, parts, ends, count, err);
+        st = rocl_btree_split(&tree, ranges, ends, count, err);
     rocl_btree_close(&tree);
     return rocl_db_in_table(db, layout, st, err);
 }
@@ -354,17 +354,17 @@ rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t 
     if (st != ROCL_OK || !any)
         return st;
     const uint64_t span = (uint64_t)last - (uint64_t)*first; /* ids, less one */
-    const uint64_t parts = span / rows + 1 > most ? most : span / rows + 1;
-    int64_t *list = malloc(parts * sizeof *list);
+    const uint64_t ranges = span / rows + 1 > most ? most : span / rows + 1;
+    int64_t *list = malloc(ranges * sizeof *list);
     if (!list)
         return rocl_fail_memory(err);
-    if (parts > 1)
+    if (ranges > 1)
         st = choose_reader(db, table, &layout, &why, err);
-    if (st == ROCL_OK && parts > 1)
-        st = rocl_db_split(db, table, parts, list, &n, err);
-    /* Read by pages, a table of one leaf is one part, however far apart its ids are. */
-    for (; !layout && n + 1 < parts; n++)
-        list[n] = (int64_t)((uint64_t)*first + (n + 1) * (span / parts + 1) - 1);
+    if (st == ROCL_OK && ranges > 1)
+        st = rocl_db_split(db, table, ranges, list, &n, err);
+    /* Read by pages, a table of one leaf is one range, however far apart its ids are. */
+    for (; !layout && n + 1 < ranges; n++)
+        list[n] = (int64_t)((uint64_t)*first + (n + 1) * (span / ranges + 1) - 1);
     for (size_t i = 0; i < n; i++)
         if (list[i] >= *first && list[i] < last)
             list[kept++] = list[i];

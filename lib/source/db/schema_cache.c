@@ -274,24 +274,21 @@ static bool read_usual(const char *text, rocl_layouts *to)
     return true;
 }
 
-static known_schema *make_known(const rocl_buf *key, const usual_schema *as)
-{
-    known_schema *k = calloc(1, sizeof *k);
-    if (k)
-        rocl_buf_put(&k->key, key->data, key->len);
-    if (k && !k->key.failed && read_usual(as->tables, &k->layouts))
-        return k;
-    free_known(k);
-    return NULL;
-}
-
 /* NULL: not a usual schema, or memory is out. */
 static known_schema *find_usual(const rocl_buf *key)
 {
     uint64_t hash = hash_key(key);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (usual[i].len == key->len && usual[i].hash == hash)
-            return make_known(key, &usual[i]);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        if (usual[i].len != key->len || usual[i].hash != hash)
+            continue;
+        known_schema *k = calloc(1, sizeof *k);
+        if (k)
+            rocl_buf_put(&k->key, key->data, key->len);
+        if (k && !k->key.failed && read_usual(usual[i].tables, &k->layouts))
+            return k;
+        free_known(k);
+        break;
+    }
     return NULL;
 }
 
