@@ -67,7 +67,8 @@ static char *make_declaration(const char *type, const char *value)
 
 /* ---- tables ---- */
 
-enum { HIDDEN = 1 };
+enum { HIDDEN = 1 }; /* what table_xinfo says of a column that a virtual table does not show */
+
 static rocl_status read_table(merge_set *set, rocl_db *db, const char *table, size_t suffix,
                               rocl_error *err)
 {

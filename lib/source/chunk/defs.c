@@ -200,6 +200,8 @@ static bool add_chunk(definer *d, const chunk_info *c)
     return ok;
 }
 
+/* ---- names that the program gave ------------------------------------------------------------ */
+
 /* Labels of things that were not used are ignored. */
 static void apply_label(const definer *d, const chunk_def *def)
 {

@@ -169,6 +169,8 @@ static void dump_record(dumper *d, chunk_record *r)
              b->len ? (const char *)b->data : "");
 }
 
+/* ---- chunks --------------------------------------------------------------------------------- */
+
 static rocl_status dump_file(dumper *d, const chunk_file *f, rocl_error *err)
 {
     rocl_buf content = {0};

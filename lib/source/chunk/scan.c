@@ -270,6 +270,8 @@ static void add_record(chunk_worker *w, chunk_record *r)
     }
 }
 
+/* ---- runs ----------------------------------------------------------------------------------- */
+
 rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task, unsigned worker,
                        const rocl_emitter *to, rocl_error *err)
 {
