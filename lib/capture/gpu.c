@@ -10,9 +10,31 @@ typedef struct record_refs {
     uint32_t ids[4], name_id;
 } record_refs;
 
-/* Brings everything that the record refers to into the chunk that it will be in. */
-static bool define_refs(rocl_writer *w, record_refs *r)
+static void put_record(rocl_writer *w, uint8_t type, const rocl_cap_times *t, const uint64_t *v,
+                       size_t n)
 {
+    const unsigned clock = (unsigned)t->clock & 3;
+    uint8_t body[BODY_MAX], *p = rocl_varint_put(body, clock);
+    p = rocl_varint_put(p, rocl_zigzag((int64_t)(t->start - w->gpu_last[clock])));
+    p = rocl_varint_put(p, rocl_zigzag((int64_t)(t->end - t->start)));
+    p = rocl_varint_put(p, t->tid);
+    p = rocl_varint_put(p, t->correlation);
+    w->gpu_last[clock] = t->start;
+    for (size_t i = 0; i < n; i++)
+        p = rocl_varint_put(p, v[i]);
+    size_t len = (size_t)(p - body);
+    p = rocl_put_sized(w->pos, type, len);
+    memcpy(p, body, len);
+    rocl_commit(w, p + len, 1);
+}
+
+/* A writer whose chunk has everything that the record refers to, until rocl_leave; NULL: nothing is
+ * to be recorded. */
+static rocl_writer *enter_and_define(record_refs *r)
+{
+    rocl_writer *w = rocl_enter();
+    if (!w)
+        return NULL;
     uint32_t generation;
     bool ok = rocl_reserve(w, BODY_MAX);
     do {
@@ -23,44 +45,7 @@ static bool define_refs(rocl_writer *w, record_refs *r)
             ok = (r->name_id = rocl_site_id(w, r->name, BODY_MAX)) != 0;
         ok = ok && rocl_reserve(w, BODY_MAX);
     } while (ok && w->generation != generation);
-    return ok;
-}
-
-static uint8_t *put_times(rocl_writer *w, uint8_t *p, const rocl_cap_times *t)
-{
-    unsigned clock = (unsigned)t->clock & 3;
-    p = rocl_varint_put(p, clock);
-    p = rocl_varint_put(p, rocl_zigzag((int64_t)(t->start - w->gpu_last[clock])));
-    p = rocl_varint_put(p, rocl_zigzag((int64_t)(t->end - t->start)));
-    p = rocl_varint_put(p, t->tid);
-    w->gpu_last[clock] = t->start;
-    return rocl_varint_put(p, t->correlation);
-}
-
-static uint8_t *put_numbers(uint8_t *p, const uint64_t *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        p = rocl_varint_put(p, v[i]);
-    return p;
-}
-
-static void put_record(rocl_writer *w, uint8_t type, const rocl_cap_times *t, const uint64_t *v,
-                       size_t n)
-{
-    uint8_t body[BODY_MAX], *p = put_numbers(put_times(w, body, t), v, n);
-    size_t len = (size_t)(p - body);
-    p = rocl_put_sized(w->pos, type, len);
-    memcpy(p, body, len);
-    rocl_commit(w, p + len, 1);
-}
-
-/* A writer whose chunk has all definitions, until rocl_leave; NULL: nothing is to be recorded. */
-static rocl_writer *enter_and_define(record_refs *r)
-{
-    rocl_writer *w = rocl_enter();
-    if (!w)
-        return NULL;
-    if (define_refs(w, r))
+    if (ok)
         return w;
     rocl_leave();
     return NULL;

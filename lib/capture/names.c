@@ -76,20 +76,6 @@ static uint64_t hash_of(const char *s, size_t n)
     return mix_hash(h, v);
 }
 
-static uint32_t put_text(rocl_writer *w, rocl_seen_text *t, const char *text, size_t len)
-{
-    uint32_t id = w->next_text++;
-    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_TEXT, varint_size(id) + len);
-    p = rocl_varint_put(p, id);
-    memcpy(p, text, len);
-    t->generation = w->generation;
-    t->at = (uint32_t)(p - w->content);
-    t->len = (uint32_t)len;
-    t->id = id;
-    w->pos = p + len;
-    return id;
-}
-
 uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more)
 {
     uint64_t hash = hash_of(text, len);
@@ -105,8 +91,16 @@ uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more)
     if (!rocl_reserve(w, len + ROCL_HOT + more))
         return 0;
     t->hash = hash;
-    w->last_text =
-        (uint32_t)(hash %
-                   ROCL_TEXTS); /* reserving may begin a new chunk, which names what is open */
-    return put_text(w, t, text, len);
+    /* Once more: reserving may begin a new chunk, which names what is open. */
+    w->last_text = (uint32_t)(hash % ROCL_TEXTS);
+    uint32_t id = w->next_text++;
+    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_TEXT, varint_size(id) + len);
+    p = rocl_varint_put(p, id);
+    memcpy(p, text, len);
+    t->generation = w->generation;
+    t->at = (uint32_t)(p - w->content);
+    t->len = (uint32_t)len;
+    t->id = id;
+    w->pos = p + len;
+    return id;
 }

@@ -1,12 +1,11 @@
-/* Events of the host: the path that must be short. A begin_region reads the clock last, an end
+/* Events of the host: the path that must be short. A begin reads the clock last, an end
  * first, so that only the program's time is recorded. */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "capture/chunk.h"
 
-/* ---- open regions and ranges
- * ---------------------------------------------------------------------------- */
+/* ---- open regions and ranges ----------------------------------------------------------------- */
 
 /* Beyond the remembered depth everything is recorded. */
 static inline bool stack_push(rocl_stack *s, rocl_open open)
@@ -18,23 +17,10 @@ static inline bool stack_push(rocl_stack *s, rocl_open open)
     return true;
 }
 
-/* Nothing is open, or the open range was not recorded. */
-static inline bool stack_is_silent(const rocl_stack *s)
-{
-    return !s->depth || (s->depth <= ROCL_OPEN_MAX && !s->open[s->depth - 1].ticks);
-}
-
-static rocl_open *outermost_region(rocl_writer *w)
-{
-    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++)
-        if (w->regions.open[i].ticks)
-            return &w->regions.open[i];
-    return NULL;
-}
-
 static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 {
-    bool silent = stack_is_silent(s);
+    /* Nothing is open, or the open range was not recorded. */
+    bool silent = !s->depth || (s->depth <= ROCL_OPEN_MAX && !s->open[s->depth - 1].ticks);
     /* Reserve first: what ends must still be open where a new chunk begins. */
     bool has_space = !silent && rocl_reserve_for_end(w);
     s->depth -= s->depth > 0;
@@ -106,7 +92,10 @@ uint64_t rocl_cap_correlate(void)
     uint64_t number = 0;
     if (!w)
         return 0;
-    rocl_open *open = outermost_region(w);
+    rocl_open *open = NULL; /* the outermost region */
+    for (uint32_t i = 0; !open && i < w->regions.depth && i < ROCL_OPEN_MAX; i++)
+        if (w->regions.open[i].ticks)
+            open = &w->regions.open[i];
     if (open && open->correlation) {
         number = open->correlation;
     } else if (open && rocl_reserve(w, 0)) {

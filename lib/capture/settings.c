@@ -77,17 +77,6 @@ static size_t read_small(const char *path, char *to, size_t size)
     return n > 0 ? (size_t)n : 0;
 }
 
-static void read_command(void)
-{
-    char *c = rocl_set.command;
-    size_t n = read_small("/proc/self/cmdline", c, sizeof rocl_set.command - 1);
-    if (!n)
-        n = (size_t)snprintf(c, sizeof rocl_set.command, "%.255s", program_invocation_name);
-    for (size_t i = 0; i < n; i++)
-        c[i] = c[i] ? c[i] : ' ';
-    rocl_set.command_len = n;
-}
-
 static void describe_node(void)
 {
     struct utsname u = {0};
@@ -120,23 +109,6 @@ static bool find_folder(const char *path)
     return true;
 }
 
-static void read_limits(void)
-{
-    long page = sysconf(_SC_PAGESIZE);
-    rocl_set.page = page > 0 ? (size_t)page : 4096;
-    const char *policy = secure_getenv("ROCLINE_POLICY");
-    rocl_set.policy = policy && !strcmp(policy, "block")  ? ROCL_BLOCK
-                      : policy && !strcmp(policy, "ring") ? ROCL_RING
-                                                          : ROCL_DROP;
-    uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 << 20 : 0;
-    rocl_set.limit = parse_limit(secure_getenv("ROCLINE_LIMIT"), otherwise);
-    if (!rocl_set.limit)
-        rocl_set.limit = otherwise;
-    rocl_set.chunk = (size_t)read_number("ROCLINE_CHUNK", 1024, 512 << 10) << 10;
-    if (rocl_set.chunk < ROCL_FIRST)
-        rocl_set.chunk = ROCL_FIRST;
-}
-
 __attribute__((constructor)) void rocl_read_settings(void)
 {
     int saved = errno, cancel = rocl_keep_thread();
@@ -150,8 +122,26 @@ __attribute__((constructor)) void rocl_read_settings(void)
         if (!parse_session(secure_getenv("ROCLINE_SESSION")) &&
             getrandom(rocl_set.session, sizeof rocl_set.session, GRND_NONBLOCK) < 0)
             memcpy(rocl_set.session, &rocl_set.loaded_ns, sizeof rocl_set.loaded_ns);
-        read_limits();
-        read_command();
+        long page = sysconf(_SC_PAGESIZE);
+        rocl_set.page = page > 0 ? (size_t)page : 4096;
+        const char *policy = secure_getenv("ROCLINE_POLICY");
+        rocl_set.policy = policy && !strcmp(policy, "block")  ? ROCL_BLOCK
+                          : policy && !strcmp(policy, "ring") ? ROCL_RING
+                                                              : ROCL_DROP;
+        uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 << 20 : 0;
+        rocl_set.limit = parse_limit(secure_getenv("ROCLINE_LIMIT"), otherwise);
+        if (!rocl_set.limit)
+            rocl_set.limit = otherwise;
+        rocl_set.chunk = (size_t)read_number("ROCLINE_CHUNK", 1024, 512 << 10) << 10;
+        if (rocl_set.chunk < ROCL_FIRST)
+            rocl_set.chunk = ROCL_FIRST;
+        char *c = rocl_set.command;
+        size_t n = read_small("/proc/self/cmdline", c, sizeof rocl_set.command - 1);
+        if (!n)
+            n = (size_t)snprintf(c, sizeof rocl_set.command, "%.255s", program_invocation_name);
+        for (size_t i = 0; i < n; i++)
+            c[i] = c[i] ? c[i] : ' ';
+        rocl_set.command_len = n;
         describe_node();
         rocl_set.rank = read_rank();
         rocl_core_prepare();

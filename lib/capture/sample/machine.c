@@ -104,24 +104,6 @@ static bool use_cpuinfo(sample_cores *c)
     return n > 0 && sample_parse_cpuinfo(&at, &mhz);
 }
 
-static void read_cpuinfo(sample_cores *c)
-{
-    double mhz;
-    if (sample_pread(c->cpuinfo, c->text, c->size) <= 0)
-        return;
-    const char *at = c->text;
-    for (size_t core = 0; sample_parse_cpuinfo(&at, &mhz); core++) {
-        if (core == c->counter_count) {
-            rocl_def **more = grow_array(c->counters, core, sizeof(rocl_def *));
-            if (!more)
-                return;
-            c->counters = more;
-            c->counters[c->counter_count++] = define_core((unsigned)core);
-        }
-        sample_put(c->counters[core], NULL, mhz);
-    }
-}
-
 sample_cores *sample_cores_new(const char *sysfs)
 {
     enum { MOST = 65536 };
@@ -140,8 +122,20 @@ sample_cores *sample_cores_new(const char *sysfs)
 void sample_cores_read(sample_cores *c)
 {
     read_values(c->all, c->count);
-    if (c->cpuinfo >= 0)
-        read_cpuinfo(c);
+    double mhz;
+    if (c->cpuinfo < 0 || sample_pread(c->cpuinfo, c->text, c->size) <= 0)
+        return;
+    const char *at = c->text;
+    for (size_t core = 0; sample_parse_cpuinfo(&at, &mhz); core++) {
+        if (core == c->counter_count) {
+            rocl_def **more = grow_array(c->counters, core, sizeof(rocl_def *));
+            if (!more)
+                return;
+            c->counters = more;
+            c->counters[c->counter_count++] = define_core((unsigned)core);
+        }
+        sample_put(c->counters[core], NULL, mhz);
+    }
 }
 
 void sample_cores_free(sample_cores *c)

@@ -11,7 +11,7 @@
 
 #include "capture/sample/sample.h"
 
-/* Of a core, for each source at 10 Hz; all together use half a percent at most. */
+/* The share of a core for each source at 10 Hz; all together use half a percent at most. */
 #define SAMPLE_SHARE 0.001
 
 typedef struct source {
@@ -150,23 +150,6 @@ static void read_cards(void *of)
     sample_cards_read(of);
 }
 
-/* Signals go to the threads of rocrec that wait for them. */
-static int start_thread(void)
-{
-    sigset_t all, were;
-    pthread_condattr_t clock;
-    sigfillset(&all);
-    pthread_mutex_init(&the.lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&the.wake, &clock);
-    pthread_condattr_destroy(&clock);
-    pthread_sigmask(SIG_SETMASK, &all, &were);
-    int error = pthread_create(&the.thread, NULL, run_sampler, NULL);
-    pthread_sigmask(SIG_SETMASK, &were, NULL);
-    return error;
-}
-
 const char *rocl_sampler_start(long pid, const char **notice)
 {
     const char *hz = getenv("ROCLINE_SAMPLE"), *sysfs = getenv("ROCLINE_SAMPLE_SYSFS");
@@ -195,7 +178,18 @@ const char *rocl_sampler_start(long pid, const char **notice)
         [CORES] = {.read = read_cores, .of = the.cores, .period = period},
         [CARDS] = {.read = read_cards, .of = the.cards, .period = period}};
     memcpy(the.sources, sources, sizeof sources);
-    const int error = start_thread();
+    /* Signals go to the threads of rocrec that wait for them. */
+    sigset_t all, were;
+    pthread_condattr_t clock;
+    sigfillset(&all);
+    pthread_mutex_init(&the.lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&the.wake, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_sigmask(SIG_SETMASK, &all, &were);
+    int error = pthread_create(&the.thread, NULL, run_sampler, NULL);
+    pthread_sigmask(SIG_SETMASK, &were, NULL);
     the.running = !error;
     return error ? strerror(error) : NULL;
 }
