@@ -134,30 +134,6 @@ void rocl_cap_finish(void)
     atomic_store(&c->alive, false); /* nothing is left to do at exit */
 }
 
-static void init_process(rocl_core *c)
-{
-    rocl_chunk_sync now;
-    c->fd = -1;
-    c->pid = (uint32_t)getpid();
-    c->tick_hz = rocl_tick_hz();
-    rocl_sync_read(&now);
-    c->start = now.boottime;
-    if (getrandom(&c->process, sizeof c->process, GRND_NONBLOCK) != (ssize_t)sizeof c->process)
-        c->process = now.realtime ^ (uint64_t)c->pid << 40;
-    atomic_store(&c->next_correlation, 1);
-    uint8_t body[sizeof rocl_set.command + 64], *p = body;
-    memcpy(c->preamble, rocl_set.node, rocl_set.node_len);
-    p = rocl_varint_put(p, (uint64_t)getppid());
-    p = rocl_varint_put(p, c->start);
-    p = rocl_varint_put(p, rocl_set.rank);
-    p = rocl_put_string(p, rocl_set.command, rocl_set.command_len);
-    size_t n = (size_t)(p - body);
-    p = rocl_put_sized(c->preamble + rocl_set.node_len, ROCL_REC_PROCESS, n);
-    memcpy(p, body, n);
-    c->preamble_len = (size_t)(p - c->preamble) + n;
-    c->refused = !rocl_file_make(c);
-}
-
 rocl_core *rocl_core_get(void)
 {
     rocl_core *c = atomic_load(&the_core);
@@ -169,7 +145,27 @@ rocl_core *rocl_core_get(void)
     if (!alive) {
         pthread_mutex_lock(&c->birth);
         if (!c->alive) {
-            init_process(c);
+            rocl_chunk_sync now;
+            c->fd = -1;
+            c->pid = (uint32_t)getpid();
+            c->tick_hz = rocl_tick_hz();
+            rocl_sync_read(&now);
+            c->start = now.boottime;
+            if (getrandom(&c->process, sizeof c->process, GRND_NONBLOCK) !=
+                (ssize_t)sizeof c->process)
+                c->process = now.realtime ^ (uint64_t)c->pid << 40;
+            atomic_store(&c->next_correlation, 1);
+            uint8_t body[sizeof rocl_set.command + 64], *p = body;
+            memcpy(c->preamble, rocl_set.node, rocl_set.node_len);
+            p = rocl_varint_put(p, (uint64_t)getppid());
+            p = rocl_varint_put(p, c->start);
+            p = rocl_varint_put(p, rocl_set.rank);
+            p = rocl_put_string(p, rocl_set.command, rocl_set.command_len);
+            size_t n = (size_t)(p - body);
+            p = rocl_put_sized(c->preamble + rocl_set.node_len, ROCL_REC_PROCESS, n);
+            memcpy(p, body, n);
+            c->preamble_len = (size_t)(p - c->preamble) + n;
+            c->refused = !rocl_file_make(c);
             if (!c->refused)
                 write_process_chunk(c);
             atomic_store(&c->alive, true);

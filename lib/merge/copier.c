@@ -40,16 +40,24 @@ static rocl_status begin_set(merge_copier *c, rocl_error *err)
     return st ? st : add_tag(c, "guid", c->set->guid, err);
 }
 
-/* Copies further metadata. Joined slices become one slice with the numbers of all; if none is
- * missing, it is no longer a slice. */
-static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
+/* ---- sets ---------------------------------------------------------------------------------- */
+
+static rocl_status copy_set(merge_copier *c, rocl_error *err)
 {
+    rocl_status st;
+    if ((st = merge_read_categories(c, err)) || (st = begin_set(c, err)) ||
+        (c->selection && (st = merge_mark_used(c, err))) ||
+        (c->plan->flat && (st = merge_number_set(c, err))) || (st = merge_copy_tables(c, err)) ||
+        (st = merge_write_categories(c, err)))
+        return st;
+    /* Further metadata. Joined slices become one slice with the numbers of all; if none is missing,
+     * it is no longer a slice. */
     const merge_source *s = merge_set_table(&c->reader->set, "rocpd_metadata");
     const char *slices = c->set->slices, *of = slices ? strchr(slices, '/') : NULL;
     unsigned long count = 1;
     if (!s || !merge_source_field(s, "tag") || !merge_source_field(s, "value") || merge_joins(c))
         return ROCL_OK;
-    rocl_status st = merge_run(
+    st = merge_run(
         c, s->name, err,
         "INSERT INTO main.\"%w%w\" (\"tag\", \"value\") SELECT S.\"tag\", S.\"value\" FROM "
         "src%d.\"%w\" "
@@ -61,19 +69,6 @@ static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
     for (const char *p = slices; p < of; p++)
         count += *p == ',';
     return count < strtoul(of + 1, NULL, 10) ? add_tag(c, SCHEMA_SLICE_TAG, slices, err) : ROCL_OK;
-}
-
-/* ---- sets ---------------------------------------------------------------------------------- */
-
-static rocl_status copy_set(merge_copier *c, rocl_error *err)
-{
-    rocl_status st;
-    if ((st = merge_read_categories(c, err)) || (st = begin_set(c, err)) ||
-        (c->selection && (st = merge_mark_used(c, err))) ||
-        (c->plan->flat && (st = merge_number_set(c, err))) || (st = merge_copy_tables(c, err)) ||
-        (st = merge_write_categories(c, err)))
-        return st;
-    return copy_metadata(c, err);
 }
 
 static rocl_status check_or_copy(void *ctx, unsigned worker, size_t index, rocl_error *err)
@@ -201,11 +196,12 @@ rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source 
     return st ? st : merge_add_functions(c, err);
 }
 
-static rocl_status add_capture(merge_writer *w, const rocl_capture *capture,
-                               merge_selection *selection, rocl_error *err)
+rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
+                             merge_selection *selection, rocl_error *err)
 {
     rocl_trace *t = w->plan.trace;
     merge_copier *c = &w->copier;
+    const uint64_t before = c->rows;
     if (t->filter)
         rocl_progress_phase(t, "copying", 0); /* reading and copying take turns */
     c->clip = selection && t->opt.window_mode == ROCL_WINDOW_CLIP;
@@ -240,17 +236,9 @@ static rocl_status add_capture(merge_writer *w, const rocl_capture *capture,
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "COMMIT", err);
     free_set(c);
-    return st;
-}
-
-rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
-                             merge_selection *selection, rocl_error *err)
-{
-    const uint64_t before = w->copier.rows;
-    const rocl_status st = add_capture(w, capture, selection, err);
-    if (st == ROCL_OK && !selection && !w->plan.trace->opt.strict) {
+    if (st == ROCL_OK && !selection && !t->opt.strict) {
         w->copied++;
-        w->copied_rows += w->copier.rows - before;
+        w->copied_rows += c->rows - before;
     }
     return st;
 }

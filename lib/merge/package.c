@@ -242,22 +242,13 @@ static size_t source_index(const rocl_trace *t, const rocl_source *s)
     return i;
 }
 
-/* Does its file get nothing more? */
-static bool is_last(const rocl_trace *t, const rocl_capture *c)
-{
-    for (size_t i = c->index + (size_t)1; i < t->capture_count; i++)
-        if (t->captures[i]->source == t->captures[c->index]->source &&
-            rocl_trace_takes(t, &t->captures[i]->pub))
-            return false;
-    return true;
-}
-
 static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection *selection,
                                rocl_error *err)
 {
     packer *k = ctx;
-    const rocl_source *s = k->trace->captures[c->index]->source;
-    const size_t i = source_index(k->trace, s);
+    rocl_trace *t = k->trace;
+    const rocl_source *s = t->captures[c->index]->source;
+    const size_t i = source_index(t, s);
     rocl_status st = ROCL_OK;
     if (k->kept[i])
         return ROCL_OK;
@@ -265,7 +256,7 @@ static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection
         st = finish_file(k, err);
         char *path = st == ROCL_OK ? join_path(k->stage, k->names[i]) : NULL;
         if (st == ROCL_OK)
-            st = path ? merge_writer_open(&k->writer, k->trace, s, &k->each, path, err)
+            st = path ? merge_writer_open(&k->writer, t, s, &k->each, path, err)
                       : rocl_fail_memory(err);
         free(path);
         k->source = s;
@@ -273,7 +264,10 @@ static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection
     }
     if (st == ROCL_OK)
         st = merge_writer_add(&k->writer, c, selection, err);
-    return st == ROCL_OK && is_last(k->trace, c) ? finish_file(k, err) : st;
+    bool last = st == ROCL_OK; /* its file gets nothing more */
+    for (size_t n = c->index + (size_t)1; last && n < t->capture_count; n++)
+        last = t->captures[n]->source != s || !rocl_trace_takes(t, &t->captures[n]->pub);
+    return last ? finish_file(k, err) : st;
 }
 
 /* ---- the index ---- */
@@ -397,30 +391,6 @@ static rocl_status name_for_all(packer *k, rocl_error *err)
     return st;
 }
 
-static rocl_status take_names(packer *k, rocl_error *err)
-{
-    const rocl_trace *t = k->trace;
-    rocl_team_reader r = rocl_joint_request(t->joint);
-    k->stage = rocl_team_text(&r);
-    for (size_t i = 0; i < t->capture_count && !r.bad; i++) {
-        char *name = rocl_team_text(&r);
-        if (!name)
-            break;
-        const rocl_source *of = t->captures[i]->source;
-        const size_t s = of ? source_index(t, of) : 0;
-        if (of)
-            k->kept[s] = !*name;
-        if (of && !k->names[s])
-            k->names[s] = name;
-        else
-            free(name);
-    }
-    for (size_t i = 0; i < t->capture_count; i++)
-        if (t->captures[i]->source && !k->names[source_index(t, t->captures[i]->source)])
-            r.bad = true;
-    return r.bad || !k->stage ? rocl_team_bad_message(err) : ROCL_OK;
-}
-
 enum { FILES, BYTES, ROWS, CHANGED, COPIED, COPIED_ROWS, COUNTS };
 
 static void put_counts(uint64_t counts[COUNTS], const rocl_written *r)
@@ -448,7 +418,25 @@ static rocl_status write_share(packer *k, rocl_error *err)
     rocl_joint_sums sums = {.own = counts, .own_count = COUNTS};
     rocl_team_reader answer;
     rocl_buf facts = {0};
-    rocl_status st = take_names(k, err);
+    rocl_team_reader r = rocl_joint_request(t->joint);
+    k->stage = rocl_team_text(&r);
+    for (size_t i = 0; i < t->capture_count && !r.bad; i++) {
+        char *name = rocl_team_text(&r);
+        if (!name)
+            break;
+        const rocl_source *of = t->captures[i]->source;
+        const size_t s = of ? source_index(t, of) : 0;
+        if (of)
+            k->kept[s] = !*name;
+        if (of && !k->names[s])
+            k->names[s] = name;
+        else
+            free(name);
+    }
+    for (size_t i = 0; i < t->capture_count; i++)
+        if (t->captures[i]->source && !k->names[source_index(t, t->captures[i]->source)])
+            r.bad = true;
+    rocl_status st = r.bad || !k->stage ? rocl_team_bad_message(err) : ROCL_OK;
     if (st == ROCL_OK)
         st = write_databases(k, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
@@ -529,36 +517,34 @@ static rocl_status write_consolidated(packer *k, rocl_error *err)
     return st;
 }
 
-static rocl_status write_package(packer *k, rocl_error *err)
-{
-    const size_t count = k->trace->source_count;
-    rocl_status st = k->options->consolidate ? ROCL_OK : rocl_make_dirs(k->options->folder, err);
-    if (st != ROCL_OK)
-        return st;
-    k->real = realpath(k->options->folder, NULL);
-    k->names = calloc(count + 1, sizeof *k->names);
-    k->kept = calloc(count + 1, sizeof *k->kept);
-    k->written = calloc(count + 1, sizeof *k->written);
-    if (!k->names || !k->kept || !k->written || (!k->real && errno == ENOMEM))
-        return rocl_fail_memory(err);
-    if (k->options->consolidate)
-        return write_consolidated(k, err);
-    k->stage = strdup(k->options->folder);
-    st = k->stage ? name_files(k, err) : rocl_fail_memory(err);
-    return st ? st : write_index(k, err);
-}
-
 rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o, rocl_written *report,
                                rocl_error *err)
 {
     packer k = {.trace = t, .options = o};
     k.each.keep_environment = o->keep_environment;
-    rocl_status st = write_package(&k, err);
+    const size_t count = t->source_count;
+    rocl_status st = o->consolidate ? ROCL_OK : rocl_make_dirs(o->folder, err);
+    if (st == ROCL_OK) {
+        k.real = realpath(o->folder, NULL);
+        k.names = calloc(count + 1, sizeof *k.names);
+        k.kept = calloc(count + 1, sizeof *k.kept);
+        k.written = calloc(count + 1, sizeof *k.written);
+        if (!k.names || !k.kept || !k.written || (!k.real && errno == ENOMEM))
+            st = rocl_fail_memory(err);
+    }
+    if (st == ROCL_OK && o->consolidate) {
+        st = write_consolidated(&k, err);
+    } else if (st == ROCL_OK) {
+        k.stage = strdup(o->folder);
+        st = k.stage ? name_files(&k, err) : rocl_fail_memory(err);
+        if (st == ROCL_OK)
+            st = write_index(&k, err);
+    }
     if (report)
         *report = k.report;
     merge_writer_free(&k.writer);
     rocl_out_tree_discard(k.tree);
-    for (size_t i = 0; k.names && i < t->source_count; i++)
+    for (size_t i = 0; k.names && i < count; i++)
         free(k.names[i]);
     for (size_t i = 0; k.old_names && i < k.old->source_count; i++)
         free(k.old_names[i]);

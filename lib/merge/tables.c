@@ -310,31 +310,25 @@ static int only_a_view(void *ctx, int action, const char *a, const char *b, cons
     return SQLITE_DENY;
 }
 
-/* A view that cannot be made is left out: the tables hold everything. */
-static rocl_status make_view(merge_copier *c, const plan_view *v, rocl_error *err)
-{
-    sqlite3 *db = rocl_new_db_handle(c->out);
-    sqlite3_stmt *stmt = NULL;
-    sqlite3_set_authorizer(db, only_a_view, NULL);
-    int rc = sqlite3_prepare_v2(db, v->sql, -1, &stmt, NULL);
-    sqlite3_set_authorizer(db, NULL, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    sqlite3_finalize(stmt);
-    if (rc == SQLITE_DONE)
-        return ROCL_OK;
-    if (rc == SQLITE_FULL || rc == SQLITE_NOMEM)
-        return rocl_new_db_fail(c->out, v->name, err);
-    rocl_notice(c->plan->trace, "the view %s is left out: %s", v->name, sqlite3_errmsg(db));
-    return ROCL_OK;
-}
-
 rocl_status merge_make_views(merge_copier *c, rocl_error *err)
 {
+    sqlite3 *db = rocl_new_db_handle(c->out);
     rocl_status st = rocl_new_db_exec(c->out, "BEGIN", err);
     for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++)
         st = make_union(c, &c->plan->tables[i], err);
-    for (size_t i = 0; i < c->plan->view_count && st == ROCL_OK; i++)
-        st = make_view(c, &c->plan->views[i], err);
+    for (size_t i = 0; i < c->plan->view_count && st == ROCL_OK; i++) {
+        const plan_view *v = &c->plan->views[i];
+        sqlite3_stmt *stmt = NULL;
+        sqlite3_set_authorizer(db, only_a_view, NULL);
+        int rc = sqlite3_prepare_v2(db, v->sql, -1, &stmt, NULL);
+        sqlite3_set_authorizer(db, NULL, NULL);
+        if (rc == SQLITE_OK)
+            rc = sqlite3_step(stmt);
+        sqlite3_finalize(stmt);
+        if (rc == SQLITE_FULL || rc == SQLITE_NOMEM)
+            st = rocl_new_db_fail(c->out, v->name, err);
+        else if (rc != SQLITE_DONE) /* the tables hold everything */
+            rocl_notice(c->plan->trace, "the view %s is left out: %s", v->name, sqlite3_errmsg(db));
+    }
     return st ? st : rocl_new_db_exec(c->out, "COMMIT", err);
 }

@@ -197,17 +197,6 @@ static bool is_slice(const cutter *k, const char *path)
     return slice;
 }
 
-static bool is_of_this_cut(const cutter *k, const char *path)
-{
-    bool found = false;
-    for (size_t i = 0; i < k->slices.count && !found; i++) {
-        char *own = is_empty(k, i) ? NULL : make_path(k, i);
-        found = own && !strcmp(own, path);
-        free(own);
-    }
-    return found;
-}
-
 /* Slices of an earlier cut that this one has no place for go when the new ones get their names, and
  * come back if one cannot. */
 static rocl_status find_stale(cutter *k, rocl_error *err)
@@ -225,7 +214,13 @@ static rocl_status find_stale(cutter *k, rocl_error *err)
             st = rocl_fail_memory(err);
             break;
         }
-        if (!is_of_this_cut(k, other) && is_slice(k, other)) {
+        bool stays = false; /* this cut has it, too */
+        for (size_t i = 0; i < k->slices.count && !stays; i++) {
+            char *own = is_empty(k, i) ? NULL : make_path(k, i);
+            stays = own && !strcmp(own, other);
+            free(own);
+        }
+        if (!stays && is_slice(k, other)) {
             st = rocl_refuse_input(k->trace, other, err);
             if (st == ROCL_OK)
                 st = rocl_new_db_refuse_open(other, err);
@@ -291,21 +286,6 @@ static rocl_status add_selected_capture(void *ctx, const rocl_capture *c, merge_
     return merge_writer_add(ctx, c, s, err);
 }
 
-static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
-                               rocl_error *err)
-{
-    const merge_way way = {.slices = {.count = 1}, .rebuild = o->rebuild};
-    merge_writer w = {0};
-    rocl_new_db *db = NULL;
-    rocl_status st = merge_writer_open(&w, t, NULL, o, o->path, err);
-    if (st == ROCL_OK)
-        st = merge_select(t, &way, add_selected_capture, &w, err);
-    if (st == ROCL_OK)
-        st = merge_writer_close(&w, &db, report, err);
-    merge_writer_free(&w);
-    return st ? st : rocl_new_db_commit(db, err);
-}
-
 /* Readers know one node of a set: the GPUs of all of them would be taken for those of the first. */
 static void warn_of_joined_nodes(rocl_trace *t)
 {
@@ -338,9 +318,21 @@ rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_wr
             st = rocl_refuse_remote(t->captures[i]->source, err);
     if (st == ROCL_OK && o->flat)
         warn_of_joined_nodes(t);
-    if (st == ROCL_OK)
-        st =
-            o->slices || o->slice_ns ? write_slices(t, o, &own, err) : write_whole(t, o, &own, err);
+    if (st == ROCL_OK && (o->slices || o->slice_ns)) {
+        st = write_slices(t, o, &own, err);
+    } else if (st == ROCL_OK) {
+        const merge_way way = {.slices = {.count = 1}, .rebuild = o->rebuild};
+        merge_writer w = {0};
+        rocl_new_db *db = NULL;
+        st = merge_writer_open(&w, t, NULL, o, o->path, err);
+        if (st == ROCL_OK)
+            st = merge_select(t, &way, add_selected_capture, &w, err);
+        if (st == ROCL_OK)
+            st = merge_writer_close(&w, &db, &own, err);
+        merge_writer_free(&w);
+        if (st == ROCL_OK)
+            st = rocl_new_db_commit(db, err);
+    }
     if (report)
         *report = own;
     return st            ? rocl_sources_explain(t, st, err)

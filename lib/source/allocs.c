@@ -87,16 +87,6 @@ static bool put_block(rocl_allocs *a, uint64_t key, const block *b)
     return !a->blocks.failed && rocl_map_put(&a->live, key, n);
 }
 
-/* Scratch memory has no address; its operations alternate on a queue and thread. */
-static bool pair_scratch(rocl_allocs *a, rocl_alloc *r)
-{
-    uint64_t key = (uint64_t)r->queue << 32 | r->e.thread;
-    if (r->agent != ROCL_NONE)
-        return rocl_map_put(&a->scratch, key, r->agent);
-    r->owner = rocl_map_get(&a->scratch, key, ROCL_NONE);
-    return true;
-}
-
 /* Without an address it is unknown which allocation is freed; only the sizes are counted. */
 static bool count_unnamed(rocl_allocs *a, rocl_alloc *r)
 {
@@ -152,7 +142,18 @@ rocl_status rocl_allocs_finish(rocl_allocs *a, rocl_alloc_fn *emit, void *ctx, r
         memcpy(&r, rec.data, sizeof r);
         r.owner = r.agent;
         bool scratch = r.level == ROCL_LEVEL_SCRATCH;
-        if (!(scratch ? pair_scratch(a, &r) : pair_memory(a, &r)))
+        bool ok = true;
+        if (scratch) {
+            /* It has no address; its operations alternate on a queue and thread. */
+            const uint64_t key = (uint64_t)r.queue << 32 | r.e.thread;
+            if (r.agent != ROCL_NONE)
+                ok = rocl_map_put(&a->scratch, key, r.agent);
+            else
+                r.owner = rocl_map_get(&a->scratch, key, ROCL_NONE);
+        } else {
+            ok = pair_memory(a, &r);
+        }
+        if (!ok)
             return rocl_fail_memory(err);
         st = emit(ctx, scratch ? ROCL_SCRATCH : ROCL_ALLOC, &r, err);
     }

@@ -89,9 +89,9 @@ static void show_bytes(char *name)
 
 /* ---- what the values mean -------------------------------------------------------------------- */
 
-static section find_named_section(const yaml_event_t *key, section in)
+/* The section that the node is which begins. *key: it is a key, not a value. */
+static section find_section(reader *r, const yaml_event_t *e, bool *key)
 {
-    const rocl_view text = {(const char *)key->data.scalar.value, key->data.scalar.length};
     static const struct {
         section in;
         const char *key;
@@ -100,15 +100,6 @@ static section find_named_section(const yaml_event_t *key, section in)
                 {SECTION_TOOL, "rocpd", SECTION_ROCPD},
                 {SECTION_ROCPD, "files", SECTION_FILES},
                 {SECTION_ROCPD, "path", SECTION_PATH}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (keys[i].in == in && key->type == YAML_SCALAR_EVENT && rocl_view_is(text, keys[i].key))
-            return keys[i].names;
-    return SECTION_OTHER;
-}
-
-/* The section that the node is which begins. *key: it is a key, not a value. */
-static section find_section(reader *r, const yaml_event_t *e, bool *key)
-{
     collection *in = r->depth ? &r->open[r->depth - 1] : NULL;
     *key = in && in->map && !in->value_next;
     if (!in)
@@ -118,7 +109,11 @@ static section find_section(reader *r, const yaml_event_t *e, bool *key)
     in->value_next = *key;
     if (!*key)
         return in->value;
-    in->value = find_named_section(e, in->is);
+    const rocl_view text = {(const char *)e->data.scalar.value, e->data.scalar.length};
+    in->value = SECTION_OTHER;
+    for (size_t i = 0; e->type == YAML_SCALAR_EVENT && i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].in == in->is && rocl_view_is(text, keys[i].key))
+            in->value = keys[i].names;
     return SECTION_OTHER;
 }
 

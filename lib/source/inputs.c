@@ -313,22 +313,6 @@ static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *
     return st;
 }
 
-/* AMD's reader uses the folder of the index and ignores its `path`, so that a package can be moved;
- * a hand-written `path` is used only if the folder has no such file. */
-static rocl_status add_entry(walk *w, const char *dir, const char *extra, const char *name)
-{
-    bool found = false;
-    rocl_status st = try_listed(w, dir, name, &found);
-    if (st == ROCL_OK && !found && extra && *name != '/') {
-        char *other = join_path(dir, extra);
-        st = other ? try_listed(w, other, name, &found) : rocl_fail_memory(w->err);
-        free(other);
-    }
-    if (st == ROCL_OK && !found)
-        st = rocl_fail_system(w->err, ROCL_INPUT, name, ENOENT);
-    return st;
-}
-
 static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -370,7 +354,18 @@ static rocl_status add_index(walk *w, const char *path)
             rocl_wrap(w->err, "%s", path);
     }
     for (size_t i = 0; i < x.count && st == ROCL_OK; i++) {
-        st = add_entry(w, dir, x.path, x.files[i].name);
+        /* AMD's reader uses the folder of the index and ignores its `path`, so that a package can
+         * be moved; a hand-written `path` is used only if the folder has no such file. */
+        const char *name = x.files[i].name;
+        bool found = false;
+        st = try_listed(w, dir, name, &found);
+        if (st == ROCL_OK && !found && x.path && *name != '/') {
+            char *other = join_path(dir, x.path);
+            st = other ? try_listed(w, other, name, &found) : rocl_fail_memory(w->err);
+            free(other);
+        }
+        if (st == ROCL_OK && !found)
+            st = rocl_fail_system(w->err, ROCL_INPUT, name, ENOENT);
         if (st != ROCL_OK)
             rocl_wrap(w->err, "%s: line %lu", path, x.files[i].line);
     }
@@ -420,29 +415,6 @@ typedef struct name_list {
     char **names;
     size_t count, cap;
 } name_list;
-
-static rocl_status list_directory(walk *w, const char *dir, name_list *l)
-{
-    DIR *d = opendir(dir);
-    if (!d)
-        return fail_access(w, dir, "open");
-    rocl_status st = ROCL_OK;
-    errno = 0;
-    for (struct dirent *e; st == ROCL_OK && (e = readdir(d)); errno = 0) {
-        if (e->d_name[0] == '.')
-            continue;
-        if (ROCL_GROW(l->names, l->cap, l->count + 1) && (l->names[l->count] = strdup(e->d_name)))
-            l->count++;
-        else
-            st = rocl_fail_memory(w->err);
-    }
-    if (st == ROCL_OK && errno)
-        st = fail_access(w, dir, "read");
-    closedir(d);
-    if (l->count)
-        qsort(l->names, l->count, sizeof *l->names, compare_names);
-    return st;
-}
 
 /* Finds t.db for t.db.gz among the paths taken from the same directory, which begin at `first`:
  * with both, processes would be read twice. A t.db that was not taken (a folder, a recording
@@ -550,17 +522,23 @@ static int compare_run_files(const void *a, const void *b)
     return c ? c : x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->path, y->path);
 }
 
-static rocl_status add_run_files(walk *w, run_files *files)
+static rocl_status add_runs(walk *w, const char *dir, const name_list *l)
 {
+    run_files files = {0};
+    rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < l->count && st == ROCL_OK; i++) {
+        char *path = join_path(dir, l->names[i]);
+        st = path ? add_if_run_file(w, path, &files) : rocl_fail_memory(w->err);
+        free(path);
+    }
     rocl_inputs *in = w->in;
     const run_file *best = NULL, *text = NULL; /* of the run, of the folder */
-    rocl_status st = ROCL_OK;
-    if (files->count)
-        qsort(files->all, files->count, sizeof *files->all, compare_run_files);
-    for (size_t i = 0; i < files->count && !text; i++)
-        text = files->all[i].raw ? &files->all[i] : NULL;
-    for (size_t i = 0; i < files->count && st == ROCL_OK; i++) {
-        const run_file *f = &files->all[i], *more = NULL;
+    if (files.count)
+        qsort(files.all, files.count, sizeof *files.all, compare_run_files);
+    for (size_t i = 0; i < files.count && !text; i++)
+        text = files.all[i].raw ? &files.all[i] : NULL;
+    for (size_t i = 0; i < files.count && st == ROCL_OK; i++) {
+        const run_file *f = &files.all[i], *more = NULL;
         if (!best || strcmp(best->run, f->run) != 0)
             best = f;
         if (best->kind < f->kind && f->kind != ROCL_FORMAT_V1_TEXT)
@@ -570,8 +548,8 @@ static rocl_status add_run_files(walk *w, run_files *files)
         size_t length = strlen(f->path), same = i;
         if (ends_in(f->path, ".gz") || ends_in(f->path, ".zst"))
             length = (size_t)(strrchr(f->path, '.') - f->path);
-        while (same > 0 && (strncmp(files->all[same - 1].path, f->path, length) != 0 ||
-                            files->all[same - 1].path[length]))
+        while (same > 0 && (strncmp(files.all[same - 1].path, f->path, length) != 0 ||
+                            files.all[same - 1].path[length]))
             same--;
         if (more) {
             if (in->less++ == 0 &&
@@ -584,20 +562,6 @@ static rocl_status add_run_files(walk *w, run_files *files)
             st = add_path(w, f->path, &f->file);
         }
     }
-    return st;
-}
-
-static rocl_status add_runs(walk *w, const char *dir, const name_list *l)
-{
-    run_files files = {0};
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < l->count && st == ROCL_OK; i++) {
-        char *path = join_path(dir, l->names[i]);
-        st = path ? add_if_run_file(w, path, &files) : rocl_fail_memory(w->err);
-        free(path);
-    }
-    if (st == ROCL_OK)
-        st = add_run_files(w, &files);
     for (size_t i = 0; i < files.count; i++) {
         free(files.all[i].path);
         free(files.all[i].run);
@@ -632,7 +596,24 @@ static rocl_status add_databases(walk *w, const char *dir)
 {
     name_list l = {0};
     size_t before = w->in->count;
-    rocl_status st = list_directory(w, dir, &l);
+    DIR *d = opendir(dir);
+    if (!d)
+        return fail_access(w, dir, "open");
+    rocl_status st = ROCL_OK;
+    errno = 0;
+    for (struct dirent *e; st == ROCL_OK && (e = readdir(d)); errno = 0) {
+        if (e->d_name[0] == '.')
+            continue;
+        if (ROCL_GROW(l.names, l.cap, l.count + 1) && (l.names[l.count] = strdup(e->d_name)))
+            l.count++;
+        else
+            st = rocl_fail_memory(w->err);
+    }
+    if (st == ROCL_OK && errno)
+        st = fail_access(w, dir, "read");
+    closedir(d);
+    if (l.count)
+        qsort(l.names, l.count, sizeof *l.names, compare_names);
     for (size_t i = 0; i < l.count && st == ROCL_OK; i++) {
         char *path = join_path(dir, l.names[i]);
         bool is_copy = false;

@@ -132,21 +132,6 @@ static void add_hip_value(rocl_line *l, const rocl_arg *a, bool done)
     }
 }
 
-/* "(ptr=0x7f00, size=4096)". Values that the call sets are shown when it was done. Only those at
- * the front are known to be what the call gives back: later ones may be lists, which can be empty.
- */
-static void add_hip_args(rocl_line *l, const rocl_arg *args, bool done)
-{
-    bool front = done;
-    rocl_line_text(l, "(", 1);
-    for (const rocl_arg *a = args; a->type; a++) {
-        front = front && rocl_kind_is_out(a->kind);
-        rocl_line_add(l, "%s%s=", a > args ? ", " : "", a->name);
-        add_hip_value(l, a, front);
-    }
-    rocl_line_text(l, ")", 1);
-}
-
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 static void set_number(rocl_cap_value *v, rocl_chunk_form form, uint64_t bits)
@@ -307,8 +292,19 @@ void rocl_hip_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *ar
     if (o->began) {
         rocl_line_who(&l, "HIP");
         rocl_line_text(&l, c->site.name, strlen(c->site.name));
-        if (rocl_rtg.hip_args)
-            add_hip_args(&l, args, !r->failed);
+        if (rocl_rtg.hip_args) {
+            /* "(ptr=0x7f00, size=4096)". Values that the call sets are shown when it was done. Only
+             * those at the front are known to be what the call gives back: later ones may be lists,
+             * which can be empty. */
+            bool front = !r->failed;
+            rocl_line_text(&l, "(", 1);
+            for (const rocl_arg *a = args; a->type; a++) {
+                front = front && rocl_kind_is_out(a->kind);
+                rocl_line_add(&l, "%s%s=", a > args ? ", " : "", a->name);
+                add_hip_value(&l, a, front);
+            }
+            rocl_line_text(&l, ")", 1);
+        }
         if (kernel) {
             rocl_line_text(&l, " [", 2);
             rocl_line_text(&l, kernel, strlen(kernel));

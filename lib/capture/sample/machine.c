@@ -256,27 +256,21 @@ static int64_t find_node(const char *sysfs, uint64_t minor, char *name, size_t s
     return -1;
 }
 
-/* The number of the render node below the device: "drm/renderD128". 0: none, which no GPU has. */
-static uint64_t find_render_minor(const card *c)
+static void add_card(sample_cards *s, const char *sysfs, unsigned number, unsigned index)
 {
-    char path[PATH + 16];
+    card c = {.to = s};
+    char path[PATH + 32], name[64] = "", product[128] = "";
+    snprintf(c.folder, sizeof c.folder, "%s/class/drm/card%u/device", sysfs, number);
+    /* The number of the render node below the device: "drm/renderD128". 0: none, which no GPU has.
+     */
     uint64_t minor = 0;
-    snprintf(path, sizeof path, "%s/drm", c->folder);
+    snprintf(path, sizeof path, "%s/drm", c.folder);
     DIR *d = opendir(path);
     for (struct dirent *e; d && (e = readdir(d));)
         if (!strncmp(e->d_name, "renderD", 7))
             minor = strtoul(e->d_name + 7, NULL, 10);
     if (d)
         closedir(d);
-    return minor;
-}
-
-static void add_card(sample_cards *s, const char *sysfs, unsigned number, unsigned index)
-{
-    card c = {.to = s};
-    char path[PATH + 32], name[64] = "", product[128] = "";
-    snprintf(c.folder, sizeof c.folder, "%s/class/drm/card%u/device", sysfs, number);
-    const uint64_t minor = find_render_minor(&c);
     const int64_t node = minor ? find_node(sysfs, minor, name, sizeof name) : -1;
     snprintf(path, sizeof path, "%s/product_name", c.folder);
     sample_read_file(path, product, sizeof product);

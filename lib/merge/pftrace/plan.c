@@ -283,37 +283,6 @@ static bool plan_open_slices(cut *c)
     return ok;
 }
 
-/* Plans tracks anew whose events were not in order. */
-static rocl_status sort_edges(cut *c, rocl_error *err)
-{
-    size_t marks = 0, open = 0;
-    rocl_sort_record rec;
-    bool more = true, ok = true;
-    for (size_t i = 0; i < c->mark_count; i++)
-        if (!c->tracks[c->marks[i].track].unordered)
-            c->marks[marks++] = c->marks[i];
-    for (size_t i = 0; i < c->open_count; i++)
-        if (!c->tracks[c->open[i].track].unordered)
-            c->open[open++] = c->open[i];
-    c->mark_count = marks;
-    c->open_count = open;
-    c->edges = rocl_sorter_new(c->trace->space, 3);
-    if (!c->edges)
-        return rocl_fail_memory(err);
-    rocl_status st = cut_walk(c, plan_packet, err);
-    if (st == ROCL_OK)
-        st = rocl_sorter_start(c->edges, err);
-    while (st == ROCL_OK && ok) {
-        open_slice o;
-        st = rocl_sorter_next(c->edges, &rec, &more, err);
-        if (st != ROCL_OK || !more)
-            break;
-        memcpy(&o, rec.data, sizeof o);
-        ok = join_edge(c, &o);
-    }
-    return st == ROCL_OK && !ok ? rocl_fail_memory(err) : st;
-}
-
 static int compare_marks(const void *a, const void *b)
 {
     const mark *x = a, *y = b;
@@ -340,7 +309,34 @@ rocl_status cut_make_plan(cut *c, rocl_error *err)
     if (st == ROCL_OK && !plan_open_slices(c))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && c->unordered) {
-        st = sort_edges(c, err);
+        /* Tracks whose events were not in order are planned anew. */
+        size_t marks = 0, open = 0;
+        rocl_sort_record rec;
+        bool more = true, ok = true;
+        for (size_t i = 0; i < c->mark_count; i++)
+            if (!c->tracks[c->marks[i].track].unordered)
+                c->marks[marks++] = c->marks[i];
+        for (size_t i = 0; i < c->open_count; i++)
+            if (!c->tracks[c->open[i].track].unordered)
+                c->open[open++] = c->open[i];
+        c->mark_count = marks;
+        c->open_count = open;
+        c->edges = rocl_sorter_new(c->trace->space, 3);
+        if (!c->edges)
+            return rocl_fail_memory(err);
+        st = cut_walk(c, plan_packet, err);
+        if (st == ROCL_OK)
+            st = rocl_sorter_start(c->edges, err);
+        while (st == ROCL_OK && ok) {
+            open_slice o;
+            st = rocl_sorter_next(c->edges, &rec, &more, err);
+            if (st != ROCL_OK || !more)
+                break;
+            memcpy(&o, rec.data, sizeof o);
+            ok = join_edge(c, &o);
+        }
+        if (st == ROCL_OK && !ok)
+            st = rocl_fail_memory(err);
         if (st == ROCL_OK && !plan_open_slices(c))
             st = rocl_fail_memory(err);
     }

@@ -182,24 +182,6 @@ static bool add_definition(definer *d, const chunk_def *def)
     }
 }
 
-static bool add_chunk(definer *d, const chunk_info *c)
-{
-    bool ok = true;
-    if (!(c->h.flags & ROCL_CHUNK_PROCESS)) {
-        rocl_thread *t = define_thread(d, c->h.tid);
-        ok = t;
-        /* The last name of a thread counts. */
-        for (size_t i = 0; t && i < c->def_count; i++)
-            if (c->defs[i].type == ROCL_REC_THREAD && c->defs[i].len)
-                t->name =
-                    intern_text(d, (rocl_view){(const char *)c->defs[i].body, c->defs[i].len});
-    }
-    for (size_t i = 0; i < c->def_count && ok; i++)
-        ok = add_definition(d, &c->defs[i]);
-    rocl_map_free(&d->agents);
-    return ok;
-}
-
 /* ---- names that the program gave ------------------------------------------------------------ */
 
 /* Labels of things that were not used are ignored. */
@@ -250,8 +232,21 @@ rocl_status chunk_define(chunk_process *p, rocl_error *err)
     bool ok = d.node && d.process;
     if (ok)
         *d.process = (rocl_process){.id = h->pid, .pid = h->pid, .rank = -1};
-    for (size_t i = 0; i < p->count && ok; i++)
-        ok = add_chunk(&d, p->chunks[i]);
+    for (size_t i = 0; i < p->count && ok; i++) {
+        const chunk_info *k = p->chunks[i];
+        if (!(k->h.flags & ROCL_CHUNK_PROCESS)) {
+            rocl_thread *t = define_thread(&d, k->h.tid);
+            ok = t;
+            /* The last name of a thread counts. */
+            for (size_t n = 0; t && n < k->def_count; i++)
+                if (k->defs[n].type == ROCL_REC_THREAD && k->defs[n].len)
+                    t->name =
+                        intern_text(&d, (rocl_view){(const char *)k->defs[n].body, k->defs[n].len});
+        }
+        for (size_t n = 0; n < k->def_count && ok; n++)
+            ok = add_definition(&d, &k->defs[n]);
+        rocl_map_free(&d.agents);
+    }
     /* Threads that recorded nothing themselves, but caused work that others recorded. */
     for (size_t i = 0; i < p->count && ok; i++)
         for (size_t k = 0; k < p->chunks[i]->tid_count && ok; k++)

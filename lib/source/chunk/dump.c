@@ -116,33 +116,6 @@ static void put_values(rocl_buf *b, chunk_record *r)
     }
 }
 
-static void put_fields(rocl_buf *b, const char *fields, chunk_record *r)
-{
-    for (; *fields && b->len < FIELDS_MAX; fields++) {
-        uint64_t count = 0;
-        switch (*fields) {
-        case 'n':
-            put_number(b, ' ', chunk_read_number(r));
-            break;
-        case 'z':
-            put_signed(b, ' ', chunk_read_signed(r));
-            break;
-        case 'p':
-            count = chunk_read_number(r);
-            for (uint64_t i = 0; i < count && r->p < r->end && b->len < FIELDS_MAX; i++) {
-                put_quoted(b, chunk_read_text(r));
-                put_quoted(b, chunk_read_text(r));
-            }
-            break;
-        case 'v':
-            put_values(b, r);
-            break;
-        default:
-            put_quoted(b, *fields == 's' ? chunk_read_text(r) : chunk_read_rest(r));
-        }
-    }
-}
-
 static void dump_record(dumper *d, chunk_record *r)
 {
     const char *name = types[r->type].name;
@@ -164,7 +137,29 @@ static void dump_record(dumper *d, chunk_record *r)
                         chunk_clock_to_ns(&d->clock, t.clock, t.start), t.end - t.start, t.tid,
                         t.correlation);
     }
-    put_fields(b, types[r->type].fields, r);
+    for (const char *f = types[r->type].fields; *f && b->len < FIELDS_MAX; f++) {
+        uint64_t count = 0;
+        switch (*f) {
+        case 'n':
+            put_number(b, ' ', chunk_read_number(r));
+            break;
+        case 'z':
+            put_signed(b, ' ', chunk_read_signed(r));
+            break;
+        case 'p':
+            count = chunk_read_number(r);
+            for (uint64_t i = 0; i < count && r->p < r->end && b->len < FIELDS_MAX; i++) {
+                put_quoted(b, chunk_read_text(r));
+                put_quoted(b, chunk_read_text(r));
+            }
+            break;
+        case 'v':
+            put_values(b, r);
+            break;
+        default:
+            put_quoted(b, *f == 's' ? chunk_read_text(r) : chunk_read_rest(r));
+        }
+    }
     put_line(d, "  %s%.*s", name, (int)(b->len < FIELDS_MAX ? b->len : FIELDS_MAX - 1),
              b->len ? (const char *)b->data : "");
 }

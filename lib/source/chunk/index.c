@@ -229,22 +229,6 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Joined files may have had chunks in common: returns the number of copies. */
-static size_t drop_copies(chunk_process *p)
-{
-    const size_t all = p->count;
-    size_t n = 1;
-    qsort(p->chunks, all, sizeof *p->chunks, compare_chunks);
-    p->any = p->chunks[0];
-    for (size_t i = 1; i < all; i++) {
-        const chunk_info *kept = p->chunks[n - 1], *c = p->chunks[i];
-        if (kept->h.writer != c->h.writer || kept->h.seq != c->h.seq)
-            p->chunks[n++] = c;
-    }
-    p->count = n;
-    return all - n;
-}
-
 rocl_status chunk_index(chunk_file *f, rocl_error *err)
 {
     unsigned jobs = f->trace->opt.jobs;
@@ -260,8 +244,21 @@ rocl_status chunk_index(chunk_file *f, rocl_error *err)
     if (st == ROCL_OK)
         st = group_chunks(f, err);
     size_t copies = 0;
-    for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
-        copies += drop_copies(&f->processes[i]);
+    /* Joined files may have had chunks in common. */
+    for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {
+        chunk_process *p = &f->processes[i];
+        const size_t all = p->count;
+        size_t n = 1;
+        qsort(p->chunks, all, sizeof *p->chunks, compare_chunks);
+        p->any = p->chunks[0];
+        for (size_t k = 1; k < all; k++) {
+            const chunk_info *kept = p->chunks[n - 1], *c = p->chunks[k];
+            if (kept->h.writer != c->h.writer || kept->h.seq != c->h.seq)
+                p->chunks[n++] = c;
+        }
+        p->count = n;
+        copies += all - n;
+    }
     if (copies)
         rocl_notice(f->trace, "%s: %zu %s of chunks left out: each chunk is read once", f->path,
                     copies, copies == 1 ? "copy" : "copies");

@@ -232,30 +232,8 @@ static uint64_t hash_key(const rocl_buf *key)
     return rocl_mix64(h ^ le64toh(word));
 }
 
-/* "*name~=": it is the rowid, REAL, and has a default. False: memory is out. */
-static bool read_column(rocl_layout *l, size_t *cap, const char *text, size_t len)
-{
-    rocl_layout_column *c;
-    if (!ROCL_GROW(l->columns, *cap, l->count + (size_t)1))
-        return false;
-    *(c = &l->columns[l->count]) = (rocl_layout_column){0};
-    if (*text == '*') {
-        l->id = l->count;
-        text++;
-        len--;
-    }
-    for (; len && strchr("~=", text[len - 1]); len--) {
-        c->real |= text[len - 1] == '~';
-        c->has_default |= text[len - 1] == '=';
-    }
-    if (!(c->name = strndup(text, len)))
-        return false;
-    l->no_id &= strcmp(c->name, "id") != 0;
-    l->count++;
-    return true;
-}
-
-/* Tables that end with ';', of columns that end with ','. False: memory is out. */
+/* Tables that end with ';', of columns that end with ','. "*name~=": it is the rowid, REAL, and has
+ * a default. False: memory is out. */
 static bool read_usual(const char *text, rocl_layouts *to)
 {
     for (; *text; text++) {
@@ -265,9 +243,26 @@ static bool read_usual(const char *text, rocl_layouts *to)
             return false;
         l->known = l->no_id = true;
         l->id = UINT_MAX;
-        for (; *text != ';'; text += len + 1)
-            if (!read_column(l, &cap, text, len = strcspn(text, ",")))
+        for (; *text != ';'; text += len + 1) {
+            if (!ROCL_GROW(l->columns, cap, l->count + (size_t)1))
                 return false;
+            rocl_layout_column *c = &l->columns[l->count];
+            *c = (rocl_layout_column){0};
+            if (*text == '*') {
+                l->id = l->count;
+                text++;
+            }
+            len = strcspn(text, ",");
+            size_t n = len; /* of the name */
+            for (; n && strchr("~=", text[n - 1]); n--) {
+                c->real |= text[n - 1] == '~';
+                c->has_default |= text[n - 1] == '=';
+            }
+            if (!(c->name = strndup(text, n)))
+                return false;
+            l->no_id &= strcmp(c->name, "id") != 0;
+            l->count++;
+        }
         if (l->id == UINT_MAX)
             l->id = l->count;
     }

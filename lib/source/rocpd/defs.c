@@ -463,20 +463,6 @@ static rocl_status read_info_row(const rocpd_row *r, void *ctx, rocl_error *err)
     return rocl_ids_put(ids, (uint64_t)id, index) ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status read_info_table(rocpd_set *s, rocl_db *db, const info_table *t, rocl_error *err)
-{
-    rocpd_row r = {.set = s, .table = t->table};
-    const char *columns[ROCL_ROWS_COLUMNS_MAX];
-    for (unsigned i = 0; i < t->field_count; i++)
-        columns[i] = t->fields[i].column;
-    /* The JSON of symbols, tens of thousands of which are never dispatched, is read only if the
-     * requested name is in there. */
-    if (t->table == ROCPD_INFO_KERNEL_SYMBOL && s->trace->opt.kernel_names != ROCL_NAMES_TRUNCATED)
-        columns[KERNEL_EXTDATA] = NULL;
-    return rocpd_each_row(&r, db, columns, t->field_count, NULL, read_info_row,
-                          (void *)(uintptr_t)t, err);
-}
-
 /* ---- definitions without an info table ------------------------------------------------------- */
 
 /* Columns of events that refer to an info table. */
@@ -551,8 +537,20 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
     for (size_t i = 0; i < INFO_TABLES && st == ROCL_OK; i++) {
         if (info_tables[i].table == ROCPD_TRACK)
             st = guess_definitions(s, db, err);
-        if (st == ROCL_OK && s->tables[info_tables[i].table])
-            st = read_info_table(s, db, &info_tables[i], err);
+        const info_table *t = &info_tables[i];
+        if (st != ROCL_OK || !s->tables[t->table])
+            continue;
+        rocpd_row r = {.set = s, .table = t->table};
+        const char *columns[ROCL_ROWS_COLUMNS_MAX];
+        for (unsigned k = 0; k < t->field_count; k++)
+            columns[k] = t->fields[k].column;
+        /* The JSON of symbols, tens of thousands of which are never dispatched, is read only if the
+         * requested name is in there. */
+        if (t->table == ROCPD_INFO_KERNEL_SYMBOL &&
+            s->trace->opt.kernel_names != ROCL_NAMES_TRUNCATED)
+            columns[KERNEL_EXTDATA] = NULL;
+        st = rocpd_each_row(&r, db, columns, t->field_count, NULL, read_info_row,
+                            (void *)(uintptr_t)t, err);
     }
     if (!s->tables[ROCPD_INFO_CATEGORY])
         s->categories = s->strings; /* schema 3: categories are strings */

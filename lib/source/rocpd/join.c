@@ -577,32 +577,26 @@ static rocl_status collect_group(merge *m, const uint64_t *key, rocl_error *err)
     return st;
 }
 
-/* Counts the value at the head, which has no owner in the trace. Arguments of events of other kinds
- * (copies, marks) are not faults, nor is a value whose owner may be in a table that was not
- * read. */
-static rocl_status skip_orphan(merge *m, rocl_error *err)
-{
-    const uint32_t samples = ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
-    const rocpd_set *s = m->join->set;
-    rocl_status st = ROCL_OK;
-    if (key_class(m->value.key) != JOIN_BY_ARGS &&
-        (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
-        (!s->tables[ROCPD_SAMPLE] || s->kinds & samples))
-        st = rocl_fault_count(s->trace, ROCL_FAULT_ORPHAN_VALUE, err, "%s: table %s: id %lld",
-                              s->capture->pub.path, s->tables[ROCPD_PMC_EVENT],
-                              (long long)m->value.key[JOIN_ROW]);
-    return st ? st : next_value(m, err);
-}
-
 rocl_status rocpd_join_range(const rocpd_join *j, size_t range, rocpd_worker *w, rocl_error *err)
 {
+    const uint32_t samples = ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
+    const rocpd_set *s = j->set;
     merge m = {.join = j, .out = &w->out, .range = range};
     rocl_status st = next_value(&m, err);
     if (st == ROCL_OK)
         st = next_owner(&m, err);
     while (st == ROCL_OK && m.more_values) {
         if (!m.more_owners || compare_owner(m.value.key, m.owner.key) < 0) {
-            st = skip_orphan(&m, err);
+            /* No owner in the trace. Arguments of events of other kinds (copies, marks) are not
+             * faults, nor is a value whose owner may be in a table that was not read. */
+            if (key_class(m.value.key) != JOIN_BY_ARGS &&
+                (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
+                (!s->tables[ROCPD_SAMPLE] || s->kinds & samples))
+                st = rocl_fault_count(s->trace, ROCL_FAULT_ORPHAN_VALUE, err,
+                                      "%s: table %s: id %lld", s->capture->pub.path,
+                                      s->tables[ROCPD_PMC_EVENT], (long long)m.value.key[JOIN_ROW]);
+            if (st == ROCL_OK)
+                st = next_value(&m, err);
             continue;
         }
         uint64_t key[2] = {m.owner.key[0], m.owner.key[1]};

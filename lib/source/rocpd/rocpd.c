@@ -249,24 +249,6 @@ static rocl_status open_connection(rocl_trace *t, const rocl_source *src, unsign
     return st;
 }
 
-/* Samples come last: whether one is an event of its own is known only when all regions are read. So
- * regions are read even if only their event ids are needed. */
-static rocl_status plan_events(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_error *err)
-{
-    int64_t first, last;
-    rocl_status st = ROCL_OK;
-    s->paired = false;
-    if (s->kinds & ROCL_BIT(ROCL_INSTANT) && s->tables[ROCPD_SAMPLE])
-        st = rocl_db_id_range(db, s->tables[ROCPD_SAMPLE], &first, &last, &s->paired, err);
-    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
-        uint32_t possible = rocpd_table_kinds((rocpd_table)k) & s->kinds;
-        if (k != ROCPD_SAMPLE && (possible || (k == ROCPD_REGION && s->paired)))
-            st = plan_table(s, db, (rocpd_table)k, possible, 1, plan, err);
-    }
-    uint32_t samples = rocpd_table_kinds(ROCPD_SAMPLE) & s->kinds;
-    return st || !samples ? st : plan_table(s, db, ROCPD_SAMPLE, samples, 2, plan, err);
-}
-
 static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                               rocl_plan *plan, rocl_error *err)
 {
@@ -282,7 +264,19 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_e
         st = plan_values(s, db, to, plan, err);
     if (st == ROCL_OK && (kinds & rocpd_table_kinds(ROCPD_MEMORY_ALLOCATE)))
         st = rocl_allocs_new(&s->allocs, t, err);
-    return st ? st : plan_events(s, db, plan, err);
+    /* Samples come last: whether one is an event of its own is known only when all regions are
+     * read. So regions are read even if only their event ids are needed. */
+    int64_t first, last;
+    s->paired = false;
+    if (st == ROCL_OK && s->kinds & ROCL_BIT(ROCL_INSTANT) && s->tables[ROCPD_SAMPLE])
+        st = rocl_db_id_range(db, s->tables[ROCPD_SAMPLE], &first, &last, &s->paired, err);
+    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
+        uint32_t possible = rocpd_table_kinds((rocpd_table)k) & s->kinds;
+        if (k != ROCPD_SAMPLE && (possible || (k == ROCPD_REGION && s->paired)))
+            st = plan_table(s, db, (rocpd_table)k, possible, 1, plan, err);
+    }
+    const uint32_t samples = rocpd_table_kinds(ROCPD_SAMPLE) & s->kinds;
+    return st || !samples ? st : plan_table(s, db, ROCPD_SAMPLE, samples, 2, plan, err);
 }
 
 static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
