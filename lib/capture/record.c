@@ -33,31 +33,26 @@ static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-static inline void begin_region(rocl_writer *w, rocl_site *site)
+void rocl_cap_begin(rocl_site *site)
 {
+    rocl_writer *w = rocl_enter();
     uint32_t id = 0;
+    if (!w)
+        return;
     if (LIKELY(!rocl_is_paused(w) && rocl_reserve(w, 0)))
         id = rocl_site_id(w, site, 0);
     if (UNLIKELY(!id)) {
         stack_push(&w->regions, (rocl_open){0});
-        return;
+    } else {
+        uint8_t *p = w->pos;
+        uint64_t now = rocl_ticks();
+        *p++ = ROCL_REC_BEGIN;
+        p = rocl_put_delta(w, p, now);
+        p = rocl_varint_put(p, id);
+        stack_push(&w->regions, (rocl_open){.ticks = w->last, .site = site});
+        rocl_commit(w, p, 1);
     }
-    uint8_t *p = w->pos;
-    uint64_t now = rocl_ticks();
-    *p++ = ROCL_REC_BEGIN;
-    p = rocl_put_delta(w, p, now);
-    p = rocl_varint_put(p, id);
-    stack_push(&w->regions, (rocl_open){.ticks = w->last, .site = site});
-    rocl_commit(w, p, 1);
-}
-
-void rocl_cap_begin(rocl_site *site)
-{
-    rocl_writer *w = rocl_enter();
-    if (w) {
-        begin_region(w, site);
-        rocl_leave();
-    }
+    rocl_leave();
 }
 
 void rocl_cap_end_at(uint64_t ticks)

@@ -97,25 +97,18 @@ static void describe_node(void)
         *c = *c == '/' ? '_' : *c;
 }
 
-/* No descriptor is kept: device and inode recognise the folder later. */
-static bool find_folder(const char *path)
-{
-    struct stat s;
-    if (!path || !realpath(path, rocl_set.folder) || stat(rocl_set.folder, &s) != 0 ||
-        !S_ISDIR(s.st_mode))
-        return false;
-    rocl_set.folder_dev = s.st_dev;
-    rocl_set.folder_ino = s.st_ino;
-    return true;
-}
-
 __attribute__((constructor)) void rocl_read_settings(void)
 {
     int saved = errno, cancel = rocl_keep_thread();
-    const char *clock = secure_getenv("ROCLINE_CLOCK");
+    const char *clock = secure_getenv("ROCLINE_CLOCK"), *output = secure_getenv("ROCLINE_OUTPUT");
+    struct stat s;
     rocl_set.folder_fd = -1;
-    rocl_set.on = find_folder(secure_getenv("ROCLINE_OUTPUT"));
+    /* No descriptor is kept: device and inode recognise the folder later. */
+    rocl_set.on = output && realpath(output, rocl_set.folder) && stat(rocl_set.folder, &s) == 0 &&
+                  S_ISDIR(s.st_mode);
     if (rocl_set.on) {
+        rocl_set.folder_dev = s.st_dev;
+        rocl_set.folder_ino = s.st_ino;
         rocl_set.tsc = !(clock && !strcmp(clock, "monotonic")) && rocl_tsc_is_good();
         rocl_set.loaded_ns = rocl_ns(CLOCK_MONOTONIC);
         rocl_set.loaded_ticks = rocl_ticks();

@@ -13,19 +13,6 @@ static bool has_key;
 
 /* ---- what a chunk begins with ---------------------------------------------------------------- */
 
-/* How much the open ranges take to be named again. */
-static size_t open_records_size(const rocl_writer *w)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++)
-        n += w->ranges.open[i].len + 40;
-    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++)
-        if (w->regions.open[i].ticks)
-            n += strlen(w->regions.open[i].site->name) + strlen(w->regions.open[i].site->category) +
-                 60;
-    return n;
-}
-
 static void put_body(rocl_writer *w, uint8_t type, const void *body, size_t n)
 {
     uint8_t *p = rocl_put_sized(w->pos, type, n);
@@ -136,8 +123,15 @@ static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
 {
     rocl_chunk_header *old = w->chunk, *h;
     rocl_span old_where = w->where;
-    size_t least =
-        ROCL_CHUNK_HEADER + c->preamble_len + 256 + open_records_size(w) + need + ROCL_HOT;
+    size_t least = ROCL_CHUNK_HEADER + c->preamble_len + 256 + need + ROCL_HOT;
+    /* What is open is named again. */
+    for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++)
+        least += w->ranges.open[i].len + 40;
+    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++) {
+        const rocl_open *o = &w->regions.open[i];
+        if (o->ticks)
+            least += strlen(o->site->name) + strlen(o->site->category) + 60;
+    }
     size_t size = rocl_set.policy == ROCL_RING ? ring_chunk_size(least) : w->next_size;
     h = rocl_file_chunk(c, least, size, &w->where);
     if (!h) {

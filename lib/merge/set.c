@@ -179,20 +179,6 @@ const merge_field *merge_source_field(const merge_source *s, const char *column)
 
 /* ---- the file that is read ----------------------------------------------------------------- */
 
-/* The index of a capture among the sets found: captures are not in the order of a file. */
-static size_t find_in_file(const rocpd_found *found, const rocpd_set *set)
-{
-    rocpd_table t = 0;
-    while (t + 1 < ROCPD_TABLES && !set->tables[t])
-        t++;
-    for (size_t i = 0; set->tables[t] && i < found->count; i++) {
-        const char *name = rocpd_table_in(found, t, found->suffixes[i]);
-        if (name && !strcmp(name, set->tables[t]))
-            return i;
-    }
-    return found->count;
-}
-
 static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *s, rocl_error *err)
 {
     const rocpd_file *file = s->state;
@@ -254,10 +240,20 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
             st = open_file(r, t, s, err);
     }
     free_tables(&r->set);
-    if (st == ROCL_OK)
-        index = find_in_file(&r->found, t->captures[c->index]->state);
-    if (st == ROCL_OK && index == r->found.count)
-        st = rocl_fail_changed(err, s->path);
+    if (st == ROCL_OK) {
+        /* The set of the capture: captures are not in the order of a file. */
+        const rocpd_set *set = t->captures[c->index]->state;
+        const char *name = NULL;
+        rocpd_table k = 0;
+        while (k + 1 < ROCPD_TABLES && !set->tables[k])
+            k++;
+        while (set->tables[k] && index < r->found.count &&
+               !((name = rocpd_table_in(&r->found, k, r->found.suffixes[index])) &&
+                 !strcmp(name, set->tables[k])))
+            index++;
+        if (!set->tables[k] || index == r->found.count)
+            st = rocl_fail_changed(err, s->path);
+    }
     if (st == ROCL_OK)
         r->set = (merge_set){.capture = c, .index = index};
     for (size_t i = 0; i < r->found.object_count && st == ROCL_OK; i++)

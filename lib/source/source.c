@@ -457,33 +457,28 @@ rocl_status rocl_code_object_json(rocl_trace *t, const rocl_capture *c, uint32_t
 
 #define DEMANGLED "demangled_kernel_name"
 
-/* Without a tree of all properties, which would take ten times as long. ROCL_NONE: it is missing,
- * or not in the plain form. */
-static uint32_t find_demangled(rocl_trace *t, const rocl_buf *json)
+uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
 {
     static const rocl_view keys[] = {ROCL_JSON_KEY(DEMANGLED)};
     rocl_json r;
     rocl_json_token v;
-    rocl_json_open(&r, (const char *)json->data, json->len, 0, 0);
-    const bool found = rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT) &&
-                       rocl_json_member(&r, keys, 1, &v) == 0;
-    return found && v.kind == ROCL_JSON_STRING && !v.escaped
-               ? rocl_strings_put(t->strings, v.text.p, v.text.n)
-               : ROCL_NONE;
-}
-
-uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
-{
     rocl_buf json = {0};
     bool bad = false;
     uint32_t text = ROCL_NONE;
     rocl_status st = read_properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, &json, NULL);
     if (st == ROCL_INTERNAL)
         rocl_strings_note_lost(t->strings);
-    if (st == ROCL_OK && json.len)
-        text = find_demangled(t, &json);
-    if (st == ROCL_OK && json.len && text == ROCL_NONE)
-        text = rocl_json_text(t, (const char *)json.data, json.len, DEMANGLED, &bad);
+    if (st == ROCL_OK && json.len) {
+        /* Without a tree of all properties, which would take ten times as long, where it is there
+         * in the plain form. */
+        rocl_json_open(&r, (const char *)json.data, json.len, 0, 0);
+        const bool found = rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT) &&
+                           rocl_json_member(&r, keys, 1, &v) == 0;
+        if (found && v.kind == ROCL_JSON_STRING && !v.escaped)
+            text = rocl_strings_put(t->strings, v.text.p, v.text.n);
+        if (text == ROCL_NONE)
+            text = rocl_json_text(t, (const char *)json.data, json.len, DEMANGLED, &bad);
+    }
     rocl_buf_free(&json);
     return text == ROCL_NONE || text == 0 ? c->kernels[kernel].display
                                           : rocl_kernel_without_kd(t, text);

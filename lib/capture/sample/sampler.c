@@ -15,8 +15,7 @@
 #define SAMPLE_SHARE 0.001
 
 typedef struct source {
-    void (*read)(void *of);
-    void *of;        /* NULL: there is no such source */
+    const void *of;  /* NULL: there is no such source */
     uint64_t period; /* ns */
     uint64_t due;    /* ns of CLOCK_MONOTONIC */
     double cost;     /* ns of CPU time, about */
@@ -87,7 +86,22 @@ static void read_source(source *s, uint64_t now)
 {
     const uint64_t before = read_ns(CLOCK_THREAD_CPUTIME_ID);
     the.now = rocl_cap_now();
-    s->read(s->of);
+    switch (s - the.sources) {
+    case FIND:
+        sample_processes_find(the.processes);
+        break;
+    case PROCESSES:
+        sample_processes_read(the.processes);
+        break;
+    case COUNTS:
+        sample_processes_count(the.processes);
+        break;
+    case CORES:
+        sample_cores_read(the.cores);
+        break;
+    default:
+        sample_cards_read(the.cards);
+    }
     const double ns = (double)(read_ns(CLOCK_THREAD_CPUTIME_ID) - before);
     s->cost = s->cost > 0 ? s->cost + (ns - s->cost) / 8 : ns;
     const double least = s->cost / (SAMPLE_SHARE * (the.hz > 10 ? the.hz / 10 : 1));
@@ -124,32 +138,6 @@ static void *run_sampler(void *unused)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* pointers to functions with other types of arguments must not be called */
-static void find_processes(void *of)
-{
-    sample_processes_find(of);
-}
-
-static void read_processes(void *of)
-{
-    sample_processes_read(of);
-}
-
-static void count_processes(void *of)
-{
-    sample_processes_count(of);
-}
-
-static void read_cores(void *of)
-{
-    sample_cores_read(of);
-}
-
-static void read_cards(void *of)
-{
-    sample_cards_read(of);
-}
-
 const char *rocl_sampler_start(long pid, const char **notice)
 {
     const char *hz = getenv("ROCLINE_SAMPLE"), *sysfs = getenv("ROCLINE_SAMPLE_SYSFS");
@@ -171,12 +159,11 @@ const char *rocl_sampler_start(long pid, const char **notice)
     const uint64_t period = (uint64_t)(1e9 / the.hz), second = 1000000000u;
     const uint64_t slow = period > second ? period : second / period * period;
     the.from = read_ns(CLOCK_MONOTONIC);
-    const source sources[SOURCES] = {
-        [FIND] = {.read = find_processes, .of = the.processes, .period = period},
-        [PROCESSES] = {.read = read_processes, .of = the.processes, .period = period},
-        [COUNTS] = {.read = count_processes, .of = the.processes, .period = slow},
-        [CORES] = {.read = read_cores, .of = the.cores, .period = period},
-        [CARDS] = {.read = read_cards, .of = the.cards, .period = period}};
+    const source sources[SOURCES] = {[FIND] = {.of = the.processes, .period = period},
+                                     [PROCESSES] = {.of = the.processes, .period = period},
+                                     [COUNTS] = {.of = the.processes, .period = slow},
+                                     [CORES] = {.of = the.cores, .period = period},
+                                     [CARDS] = {.of = the.cards, .period = period}};
     memcpy(the.sources, sources, sizeof sources);
     /* Signals go to the threads of rocrec that wait for them. */
     sigset_t all, were;
