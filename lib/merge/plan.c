@@ -4,22 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/map.h"
 #include "filter/filter.h"
 #include "merge/select.h"
 #include "source/db/connection.h"
-
-/* Adds a zeroed element, which the caller counts; NULL when memory is out. */
-static void *add_element(void *array_field, size_t count, size_t size)
-{
-    void **array = array_field;
-    void *more = realloc(*array, (count + 1) * size);
-    if (!more)
-        return NULL;
-    *array = more;
-    memset((char *)more + count * size, 0, size);
-    return (char *)more + count * size;
-}
 
 /* ---- tables and columns ---- */
 
@@ -34,7 +23,8 @@ static size_t find_column(const plan_table *t, const char *name)
 static rocl_status insert_column(plan_table *t, size_t at, const char *name, const char *declared,
                                  rocl_error *err)
 {
-    if (!add_element(&t->columns, t->count, sizeof *t->columns))
+    size_t cap = rocl_array_cap(t->count);
+    if (!ROCL_GROW(t->columns, cap, t->count + 1))
         return rocl_fail_memory(err);
     memmove(t->columns + at + 1, t->columns + at, (t->count - at) * sizeof *t->columns);
     t->count++;
@@ -71,12 +61,14 @@ static rocl_status add_table(merge_plan *p, const char *base, plan_table **table
     *table = (plan_table *)(uintptr_t)merge_plan_table(p, base);
     if (*table)
         return ROCL_OK;
-    plan_table *t = *table = add_element(&p->tables, p->table_count, sizeof *t);
-    if (!t || !(t->base = strdup(base)))
+    size_t n, cap = rocl_array_cap(p->table_count);
+    if (!ROCL_GROW(p->tables, cap, p->table_count + 1))
+        return rocl_fail_memory(err);
+    plan_table *t = *table = &p->tables[p->table_count];
+    if (!(t->base = strdup(base)))
         return rocl_fail_memory(err);
     p->table_count++;
     t->table = schema_table_of(base);
-    size_t n;
     rocl_status st = ROCL_OK;
     const schema_column *known = schema_columns_of(t->table, &n);
     for (size_t i = 0; i < n && st == ROCL_OK; i++)
@@ -111,10 +103,10 @@ static rocl_status add_view(merge_plan *p, const char *name, const char *sql, co
         free(v->sql);
         free(v->version);
     } else {
-        v = add_element(&p->views, p->view_count, sizeof *v);
-        if (!v)
+        size_t cap = rocl_array_cap(p->view_count);
+        if (!ROCL_GROW(p->views, cap, p->view_count + 1))
             return rocl_fail_memory(err);
-        p->view_count++;
+        v = &p->views[p->view_count++];
     }
     *v = (plan_view){strdup(name), strdup(sql), strdup(version)};
     return v->name && v->sql && v->version ? ROCL_OK : rocl_fail_memory(err);
@@ -351,12 +343,12 @@ rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *sou
         st = fresh ? add_fresh_set(p, err) : add_copied_set(p, r, c, &suffix, err);
         if (st != ROCL_OK)
             break;
-        plan_set *s = add_element(&p->sets, p->set_count, sizeof *s);
-        if (!s) {
+        size_t cap = rocl_array_cap(p->set_count);
+        if (!ROCL_GROW(p->sets, cap, p->set_count + 1)) {
             st = rocl_fail_memory(err);
             break;
         }
-        p->set_count++;
+        plan_set *s = &p->sets[p->set_count++];
         s->capture = c;
         s->fresh = fresh;
         st = name_set(p, s, suffix, err);

@@ -74,10 +74,9 @@ static rocl_status read_table(merge_set *set, rocl_db *db, const char *table, si
 {
     static const char sql[] =
         "SELECT name, type, dflt_value, hidden FROM pragma_table_xinfo(?1, 'main')";
-    merge_source *more = realloc(set->tables, (set->count + 1) * sizeof *more);
-    if (!more)
+    size_t table_cap = rocl_array_cap(set->count);
+    if (!ROCL_GROW(set->tables, table_cap, set->count + 1))
         return rocl_fail_memory(err);
-    set->tables = more;
     merge_source *s = &set->tables[set->count++];
     *s = (merge_source){.name = strdup(table), .base = strndup(table, strlen(table) - suffix)};
     if (!s->name || !s->base)

@@ -193,11 +193,6 @@ void merge_put_where(const merge_copier *c, sqlite3_str *sql, const merge_source
 
 typedef void sql_fn(sqlite3_context *ctx, int n, sqlite3_value **v);
 
-static schema_table table_argument(sqlite3_value *v)
-{
-    return (schema_table)sqlite3_value_int(v);
-}
-
 static bool is_id(sqlite3_value *v)
 {
     return sqlite3_value_type(v) == SQLITE_INTEGER;
@@ -208,7 +203,8 @@ static void note_use(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
     (void)n;
-    if (is_id(v[1]) && !merge_ids_add(&c->used[table_argument(v[0])], sqlite3_value_int64(v[1])))
+    if (is_id(v[1]) &&
+        !merge_ids_add(&c->used[(schema_table)sqlite3_value_int(v[0])], sqlite3_value_int64(v[1])))
         sqlite3_result_error_nomem(ctx);
 }
 
@@ -216,7 +212,7 @@ static void note_use(sqlite3_context *ctx, int n, sqlite3_value **v)
 static void is_used(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
-    schema_table t = table_argument(v[0]);
+    schema_table t = (schema_table)sqlite3_value_int(v[0]);
     merge_ids *ids = t < SCHEMA_EVENT_TABLES ? &c->selection->rows[t] : &c->used[t];
     (void)n;
     sqlite3_result_int(ctx, is_id(v[1]) && merge_ids_has(ids, sqlite3_value_int64(v[1])));
@@ -254,7 +250,7 @@ static void value_passes(sqlite3_context *ctx, int n, sqlite3_value **v)
 static void find_new_id(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
-    const schema_table t = table_argument(v[0]);
+    const schema_table t = (schema_table)sqlite3_value_int(v[0]);
     merge_numbers *numbers = &c->numbers[t];
     const int64_t id = sqlite3_value_int64(v[1]);
     (void)n;

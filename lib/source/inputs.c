@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/spool.h"
 #include "base/view.h"
 #include "format/chunk.h"
@@ -124,28 +125,13 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Up to `size` bytes; -1 with errno. */
-static ssize_t read_some(int fd, void *to, size_t size)
-{
-    size_t got = 0;
-    for (ssize_t n; got < size; got += (size_t)n) {
-        n = read(fd, (char *)to + got, size - got);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        if (n == 0)
-            break;
-        n = n < 0 ? 0 : n;
-    }
-    return (ssize_t)got;
-}
-
 /* The first bytes of the file; -1 with errno: it cannot be read. */
 static ssize_t read_head(const char *path, char *head, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    ssize_t n = read_some(fd, head, size);
+    ssize_t n = rocl_read_at(fd, head, size, 0);
     int why = errno;
     close(fd);
     errno = why;
@@ -194,11 +180,6 @@ rocl_status rocl_fail_unsearched(const rocl_inputs *in, rocl_error *err)
                      strerror(EACCES));
 }
 
-static bool note_unsearched(walk *w, const char *folder)
-{
-    return note_first(&w->in->unsearched, &w->in->unsearched_name, folder);
-}
-
 /* The context of functions that glob() calls, which get none. */
 static _Thread_local struct {
     walk *walk;
@@ -208,7 +189,8 @@ static _Thread_local struct {
 /* Missing folders hold nothing; in others something may be missed. */
 static int is_failure(const char *folder, int why)
 {
-    if (why == EACCES && note_unsearched(globbing.walk, folder))
+    rocl_inputs *in = globbing.walk->in;
+    if (why == EACCES && note_first(&in->unsearched, &in->unsearched_name, folder))
         return 0;
     snprintf(globbing.failed, sizeof globbing.failed, "%s", folder);
     errno = why == EACCES ? ENOMEM : why;
@@ -237,7 +219,7 @@ static rocl_status check_folders(walk *w, const char *pattern)
             struct stat s;
             if (faccessat(AT_FDCWD, g.gl_pathv[i], X_OK, AT_EACCESS) != 0 && errno == EACCES &&
                 stat(g.gl_pathv[i], &s) == 0 && S_ISDIR(s.st_mode))
-                ok = note_unsearched(w, g.gl_pathv[i]);
+                ok = note_first(&w->in->unsearched, &w->in->unsearched_name, g.gl_pathv[i]);
         }
         if (rc == 0)
             globfree(&g);
@@ -305,7 +287,7 @@ static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *
         return rocl_fail_memory(w->err);
     rocl_status st = ROCL_OK;
     *found = stat(path, &s) == 0;
-    if (*found || (errno != ENOENT && errno != ENOTDIR))
+    if (*found || !is_missing(errno))
         st = add_listed(w, path);
     else if (strpbrk(path, "*?["))
         st = add_glob(w, path, add_listed, found);
@@ -329,7 +311,7 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
             st = rocl_fail_memory(w->err);
             break;
         }
-        n = read_some(fd, b->data + b->len, 65536);
+        n = rocl_read_at(fd, b->data + b->len, 65536, b->len);
         if (n < 0)
             st = fail_access(w, path, "read");
         else
@@ -681,22 +663,6 @@ static rocl_status add_matched_path(walk *w, const char *path)
     return st == ROCL_OK ? add_named_path(w, path) : st;
 }
 
-static rocl_status add_input(walk *w, const char *name)
-{
-    struct stat s;
-    bool matched;
-    if (strcmp(name, "-") == 0)
-        return add_path(w, name, NULL);
-    if (!*name)
-        return rocl_fail(w->err, ROCL_INPUT, "the name of an input is empty");
-    if (!strpbrk(name, "*?[") || stat(name, &s) == 0 || !is_missing(errno))
-        return add_named_path(w, name);
-    rocl_status st = add_glob(w, name, add_matched_path, &matched);
-    if (st == ROCL_OK && !matched)
-        st = rocl_fail_system(w->err, ROCL_INPUT, name, ENOENT);
-    return st;
-}
-
 static int compare_ids(const void *a, const void *b)
 {
     const identity *x = a, *y = b;
@@ -758,8 +724,21 @@ static rocl_status expand_names(rocl_inputs *in, rocl_guard *guard, const char *
     walk w = {.in = in, .guard = guard, .databases_only = databases_only, .err = err};
     *in = (rocl_inputs){0};
     rocl_status st = count ? ROCL_OK : rocl_fail(err, ROCL_USAGE, "no input is given");
-    for (size_t i = 0; i < count && st == ROCL_OK; i++)
-        st = add_input(&w, names[i]);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        const char *name = names[i];
+        struct stat s;
+        bool matched = true;
+        if (!strcmp(name, "-"))
+            st = add_path(&w, name, NULL);
+        else if (!*name)
+            st = rocl_fail(err, ROCL_INPUT, "the name of an input is empty");
+        else if (!strpbrk(name, "*?[") || stat(name, &s) == 0 || !is_missing(errno))
+            st = add_named_path(&w, name);
+        else
+            st = add_glob(&w, name, add_matched_path, &matched);
+        if (st == ROCL_OK && !matched)
+            st = rocl_fail_system(err, ROCL_INPUT, name, ENOENT);
+    }
     if (st == ROCL_OK)
         st = drop_repeated(&w);
     free(w.ids);

@@ -77,11 +77,9 @@ static rocl_status join_run(rocl_trace *t, const char *path, const rocl_format *
         rocl_source *s = t->sources[i];
         if (s->ops != f->ops || !f->ops->same_run(s->path, path))
             continue;
-        rocl_source_file *more = realloc(s->more, (s->more_count + 1) * sizeof *more);
+        size_t cap = rocl_array_cap(s->more_count);
         char *copy = strdup(path);
-        if (more)
-            s->more = more;
-        if (!more || !copy) {
+        if (!copy || !ROCL_GROW(s->more, cap, s->more_count + 1)) {
             free(copy);
             return rocl_fail_memory(err);
         }

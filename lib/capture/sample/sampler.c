@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/core.h"
 #include "capture/sample/sample.h"
 
 /* The share of a core for each source at 10 Hz; all together use half a percent at most. */
@@ -37,13 +38,6 @@ static struct sampler {
     sample_cores *cores;
     sample_cards *cards;
 } the;
-
-static uint64_t read_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -84,7 +78,7 @@ void sample_put(rocl_def *counter, rocl_def *subject, double value)
 /* A source that takes more than its share is read less often. */
 static void read_source(source *s, uint64_t now)
 {
-    const uint64_t before = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t before = rocl_ns(CLOCK_THREAD_CPUTIME_ID);
     the.now = rocl_cap_now();
     switch (s - the.sources) {
     case FIND:
@@ -102,7 +96,7 @@ static void read_source(source *s, uint64_t now)
     default:
         sample_cards_read(the.cards);
     }
-    const double ns = (double)(read_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+    const double ns = (double)(rocl_ns(CLOCK_THREAD_CPUTIME_ID) - before);
     s->cost = s->cost > 0 ? s->cost + (ns - s->cost) / 8 : ns;
     const double least = s->cost / (SAMPLE_SHARE * (the.hz > 10 ? the.hz / 10 : 1));
     const uint64_t wait = (double)s->period > least ? s->period : (uint64_t)least;
@@ -117,7 +111,7 @@ static void *run_sampler(void *unused)
     rocl_cap_thread_name("sampler");
     pthread_mutex_lock(&the.lock);
     while (!the.stop) {
-        const uint64_t now = read_ns(CLOCK_MONOTONIC);
+        const uint64_t now = rocl_ns(CLOCK_MONOTONIC);
         uint64_t next = UINT64_MAX;
         pthread_mutex_unlock(&the.lock);
         for (source *s = the.sources; s < the.sources + SOURCES; s++)
@@ -132,7 +126,7 @@ static void *run_sampler(void *unused)
             ;
     }
     pthread_mutex_unlock(&the.lock);
-    the.cpu = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    the.cpu = rocl_ns(CLOCK_THREAD_CPUTIME_ID);
     return NULL;
 }
 
@@ -158,7 +152,7 @@ const char *rocl_sampler_start(long pid, const char **notice)
         *notice = "there is no AMD GPU in sysfs: only processes and cores are sampled";
     const uint64_t period = (uint64_t)(1e9 / the.hz), second = 1000000000u;
     const uint64_t slow = period > second ? period : second / period * period;
-    the.from = read_ns(CLOCK_MONOTONIC);
+    the.from = rocl_ns(CLOCK_MONOTONIC);
     const source sources[SOURCES] = {[FIND] = {.of = the.processes, .period = period},
                                      [PROCESSES] = {.of = the.processes, .period = period},
                                      [COUNTS] = {.of = the.processes, .period = slow},
@@ -193,7 +187,7 @@ const char *rocl_sampler_stop(void)
     pthread_join(the.thread, NULL);
     the.running = false;
     rocl_cap_finish();
-    const double ns = (double)(read_ns(CLOCK_MONOTONIC) - the.from);
+    const double ns = (double)(rocl_ns(CLOCK_MONOTONIC) - the.from);
     sample_processes_free(the.processes);
     sample_cores_free(the.cores);
     sample_cards_free(the.cards);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 /* The index of a track in cut.tracks; ROCL_NONE: memory is out. */
 static uint32_t track_number(cut *c, const pfr_packet *p, uint64_t uuid)
 {
@@ -283,12 +285,6 @@ static bool plan_open_slices(cut *c)
     return ok;
 }
 
-static int compare_marks(const void *a, const void *b)
-{
-    const mark *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 static int compare_values(const void *a, const void *b)
 {
     const value_before *x = a, *y = b;
@@ -343,6 +339,6 @@ rocl_status cut_make_plan(cut *c, rocl_error *err)
     if (c->value_count)
         qsort(c->values, c->value_count, sizeof *c->values, compare_values);
     if (c->mark_count)
-        qsort(c->marks, c->mark_count, sizeof *c->marks, compare_marks);
+        qsort(c->marks, c->mark_count, sizeof *c->marks, rocl_compare_u64);
     return st;
 }

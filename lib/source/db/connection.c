@@ -188,20 +188,13 @@ static int unnamed_close(sqlite3_file *f)
 
 static int unnamed_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 {
-    const size_t wanted = n > 0 ? (size_t)n : 0;
-    size_t got = 0;
-    while (got < wanted) {
-        ssize_t done =
-            pread(((unnamed_file *)f)->fd, (char *)to + got, wanted - got, at + (off_t)got);
-        if (done < 0 && errno != EINTR)
-            return SQLITE_IOERR_READ;
-        if (done == 0) {
-            memset((char *)to + got, 0, wanted - got);
-            return SQLITE_IOERR_SHORT_READ;
-        }
-        got += done > 0 ? (size_t)done : 0;
-    }
-    return SQLITE_OK;
+    const ssize_t got = rocl_read_at(((unnamed_file *)f)->fd, to, (size_t)n, (uint64_t)at);
+    if (got < 0)
+        return SQLITE_IOERR_READ;
+    if (got == n)
+        return SQLITE_OK;
+    memset((char *)to + got, 0, (size_t)(n - got));
+    return SQLITE_IOERR_SHORT_READ;
 }
 
 static int unnamed_size(sqlite3_file *f, sqlite3_int64 *size)

@@ -28,10 +28,8 @@ static uint64_t hash_name(const char *name)
 
 rocl_layout *rocl_layouts_add(rocl_layouts *all, const char *table)
 {
-    rocl_layout **more = realloc(all->list, (all->count + 1) * sizeof(rocl_layout *));
-    if (more)
-        all->list = more;
-    rocl_layout *l = more ? calloc(1, sizeof *l) : NULL;
+    size_t cap = rocl_array_cap(all->count);
+    rocl_layout *l = ROCL_GROW(all->list, cap, all->count + 1) ? calloc(1, sizeof *l) : NULL;
     if (!l || !(l->table = strdup(table)) ||
         !rocl_map_put(&all->by_name, hash_name(table), (uint32_t)all->count)) {
         if (l)

@@ -204,11 +204,8 @@ char *rocpd_rank_environment(const char *environment)
     rocl_buf_byte(&b, '{');
     for (size_t i = 0; root && i < RANK_KEYS; i++) {
         int32_t rank = parse_rank(root, rank_keys[i]);
-        char text[64];
-        if (rank < 0)
-            continue;
-        snprintf(text, sizeof text, "%s\"%s\": \"%d\"", b.len > 1 ? ", " : "", rank_keys[i], rank);
-        rocl_buf_str(&b, text);
+        if (rank >= 0)
+            rocl_buf_printf(&b, "%s\"%s\": \"%d\"", b.len > 1 ? ", " : "", rank_keys[i], rank);
     }
     rocl_buf_put(&b, "}", 2);
     cJSON_Delete(root);

@@ -74,10 +74,9 @@ static rocl_status add_suffix(rocpd_found *f, const char *suffix, rocl_error *er
     for (size_t i = 0; i < f->count; i++)
         if (!strcmp(f->suffixes[i], suffix))
             return ROCL_OK;
-    char **more = realloc(f->suffixes, (f->count + 1) * sizeof *more);
-    if (!more)
+    size_t cap = rocl_array_cap(f->count);
+    if (!ROCL_GROW(f->suffixes, cap, f->count + 1))
         return rocl_fail_memory(err);
-    f->suffixes = more;
     f->suffixes[f->count] = strdup(suffix);
     return f->suffixes[f->count++] ? ROCL_OK : rocl_fail_memory(err);
 }
