@@ -53,18 +53,6 @@ static bool parse_session(const char *s)
     return true;
 }
 
-/* The rank that the launcher gave, as readers of other formats find it. */
-static uint32_t read_rank(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
-                                        "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
-    uint64_t rank = 0;
-    for (size_t i = 0; !rank && i < sizeof names / sizeof *names; i++)
-        rank = read_number(names[i], UINT64_MAX, INT32_MAX) + 1;
-    return (uint32_t)rank;
-}
-
 /* Reads a small file; returns its length, without a line end behind it. */
 static size_t read_small(const char *path, char *to, size_t size)
 {
@@ -99,6 +87,10 @@ static void describe_node(void)
 
 __attribute__((constructor)) void rocl_read_settings(void)
 {
+    /* Launchers give the rank, as readers of other formats find it. */
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
+                                        "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
     int saved = errno, cancel = rocl_keep_thread();
     const char *clock = secure_getenv("ROCLINE_CLOCK"), *output = secure_getenv("ROCLINE_OUTPUT");
     struct stat s;
@@ -136,7 +128,9 @@ __attribute__((constructor)) void rocl_read_settings(void)
             c[i] = c[i] ? c[i] : ' ';
         rocl_set.command_len = n;
         describe_node();
-        rocl_set.rank = read_rank();
+        rocl_set.rank = 0;
+        for (size_t i = 0; !rocl_set.rank && i < sizeof ranks / sizeof *ranks; i++)
+            rocl_set.rank = (uint32_t)(read_number(ranks[i], UINT64_MAX, INT32_MAX) + 1);
         rocl_core_prepare();
     }
     rocl_release_thread(cancel);

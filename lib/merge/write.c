@@ -27,35 +27,11 @@ typedef struct cutter {
     size_t stale;       /* slices of an earlier cut of this name, that this one has no place for */
 } cutter;
 
-/* ---- where to cut ---- */
-
 static rocl_status too_many(uint64_t count, rocl_error *err)
 {
     rocl_fail(err, ROCL_USAGE, "%llu slices are too many: at most %d", (unsigned long long)count,
               SLICES_MAX);
     return ROCL_USAGE; /* said again, so that checkers know it is no ROCL_OK */
-}
-
-static rocl_status find_cuts(cutter *k, rocl_error *err)
-{
-    int64_t first, last;
-    bool any;
-    const rocl_rocpd_options *o = k->options;
-    if (o->slices > SLICES_MAX)
-        return too_many(o->slices, err);
-    if (o->slice_ns < 0)
-        return rocl_fail(err, ROCL_USAGE, "slices of %lld ns: they must be longer than 0",
-                         (long long)o->slice_ns);
-    rocl_status st = merge_select_bounds(k->trace, &first, &last, &any, err);
-    if (st != ROCL_OK)
-        return st;
-    uint64_t span = any ? (uint64_t)last - (uint64_t)first : 0; /* of starts */
-    uint64_t width = o->slice_ns > 0 ? (uint64_t)o->slice_ns : span / o->slices + 1;
-    uint64_t count = o->slice_ns > 0 ? span / width + 1 : o->slices;
-    if (count > SLICES_MAX)
-        return too_many(count, err);
-    k->slices = (merge_slices){any ? first : 0, width, (size_t)count};
-    return ROCL_OK;
 }
 
 /* ---- what goes where ---- */
@@ -118,24 +94,6 @@ static rocl_status add_file_names(cutter *k, const char *name, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_written *report,
-                              rocl_error *err)
-{
-    merge_writer w = {0};
-    rocl_new_db *db = NULL;
-    rocl_trace *t = k->trace;
-    snprintf(w.copier.slice, sizeof w.copier.slice, "%zu/%zu %" PRId64 " %" PRIu64, k->done + 1,
-             k->slices.count - k->empty, k->slices.from, k->slices.width);
-    rocl_status st = merge_writer_open(&w, t, NULL, k->options, path, err);
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
-        if (k->selections[i])
-            st = merge_writer_add(&w, &t->captures[i]->pub, &k->selections[i][slice], err);
-    if (st == ROCL_OK)
-        st = merge_writer_close(&w, &db, report, err);
-    merge_writer_free(&w);
-    return st ? st : rocl_new_db_commit(db, err);
-}
-
 /* Writes a slice that is not empty. The folder is opened when there is something to write. */
 static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_written *report,
                                rocl_error *err)
@@ -162,8 +120,22 @@ static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_w
     }
     if (k->done) /* what the first slice says holds for all */
         t->opt.notice = NULL;
-    if (st == ROCL_OK)
-        st = rocl_out_tree_explain(k->tree, write_file(k, slice, hidden, report, err), err);
+    if (st == ROCL_OK) {
+        merge_writer w = {0};
+        rocl_new_db *db = NULL;
+        snprintf(w.copier.slice, sizeof w.copier.slice, "%zu/%zu %" PRId64 " %" PRIu64, k->done + 1,
+                 k->slices.count - k->empty, k->slices.from, k->slices.width);
+        st = merge_writer_open(&w, t, NULL, k->options, hidden, err);
+        for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
+            if (k->selections[i])
+                st = merge_writer_add(&w, &t->captures[i]->pub, &k->selections[i][slice], err);
+        if (st == ROCL_OK)
+            st = merge_writer_close(&w, &db, report, err);
+        merge_writer_free(&w);
+        if (st == ROCL_OK)
+            st = rocl_new_db_commit(db, err);
+        st = rocl_out_tree_explain(k->tree, st, err);
+    }
     k->done += st == ROCL_OK;
     t->opt.notice = notice;
     free(hidden);
@@ -240,7 +212,22 @@ static rocl_status write_slices(rocl_trace *t, const rocl_rocpd_options *o, rocl
                                 rocl_error *err)
 {
     cutter k = {.trace = t, .options = o};
-    rocl_status st = find_cuts(&k, err);
+    int64_t first, last;
+    bool any;
+    if (o->slices > SLICES_MAX)
+        return too_many(o->slices, err);
+    if (o->slice_ns < 0)
+        return rocl_fail(err, ROCL_USAGE, "slices of %lld ns: they must be longer than 0",
+                         (long long)o->slice_ns);
+    rocl_status st = merge_select_bounds(t, &first, &last, &any, err);
+    if (st != ROCL_OK)
+        return st;
+    uint64_t span = any ? (uint64_t)last - (uint64_t)first : 0; /* of starts */
+    uint64_t width = o->slice_ns > 0 ? (uint64_t)o->slice_ns : span / o->slices + 1;
+    uint64_t count = o->slice_ns > 0 ? span / width + 1 : o->slices;
+    if (count > SLICES_MAX)
+        return too_many(count, err);
+    k.slices = (merge_slices){any ? first : 0, width, (size_t)count};
     const merge_way way = {.slices = k.slices, .rebuild = o->rebuild, .cut = true};
     if (st == ROCL_OK && !(k.selections = calloc(t->capture_count + 1, sizeof *k.selections)))
         st = rocl_fail_memory(err);

@@ -147,24 +147,6 @@ static bool join_edge(cut *c, const open_slice *o)
     return ok;
 }
 
-static rocl_status plan_edge(cut *c, const open_slice *o, rocl_error *err)
-{
-    cut_track *t = &c->tracks[o->e.track];
-    if (c->edges) { /* the second walk, for tracks that must be sorted */
-        const uint64_t key[3] = {o->e.track, (uint64_t)o->start ^ (uint64_t)1 << 63, o->at};
-        return t->unordered ? rocl_sorter_add(c->edges, 0, key, o, sizeof *o, err) : ROCL_OK;
-    }
-    if (t->unordered)
-        return ROCL_OK;
-    if (o->start < t->last) {
-        t->unordered = c->unordered = true;
-        t->depth = 0;
-        return ROCL_OK;
-    }
-    t->last = o->start;
-    return join_edge(c, o) ? ROCL_OK : rocl_fail_memory(err);
-}
-
 static rocl_status plan_track_event(cut *c, const pfr_packet *p, uint32_t sequence, int64_t time,
                                     rocl_error *err)
 {
@@ -209,7 +191,20 @@ static rocl_status plan_track_event(cut *c, const pfr_packet *p, uint32_t sequen
     o.e.name =
         iid ? pfr_interned_before(c->file, sequence, INTERNED_NAMES, iid, p->at + 1, s->cleared)
             : rocl_strings_put(c->file->bytes, name.p, name.n);
-    return plan_edge(c, &o, err);
+    cut_track *t = &c->tracks[o.e.track];
+    if (c->edges) { /* the second walk, for tracks that must be sorted */
+        const uint64_t key[3] = {o.e.track, (uint64_t)o.start ^ (uint64_t)1 << 63, o.at};
+        return t->unordered ? rocl_sorter_add(c->edges, 0, key, &o, sizeof o, err) : ROCL_OK;
+    }
+    if (t->unordered)
+        return ROCL_OK;
+    if (o.start < t->last) {
+        t->unordered = c->unordered = true;
+        t->depth = 0;
+        return ROCL_OK;
+    }
+    t->last = o.start;
+    return join_edge(c, &o) ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status plan_gpu_counters(cut *c, const pfr_packet *p, uint32_t sequence, int64_t time,

@@ -15,15 +15,6 @@ static const char *match_time(const char *p, const char *end, rocl_view *s)
     return p ? rtg_lit(p, end, ";") : NULL;
 }
 
-static const char *match_id(rtg_line *l, const char *p, const char *end)
-{
-    p = skip_blanks(p, end);
-    p = p ? rtg_field(p, end, "#", &l->device) : NULL;
-    p = p ? rtg_field(p, end, ".", &l->stream) : NULL;
-    p = p ? rtg_field(p, end, ".", &l->sequence) : NULL;
-    return p ? rtg_lit(p, end, ";") : NULL;
-}
-
 /* What may follow " us;". SPACE: a blank or the line end after the id. */
 enum { ENQUEUE = 1, TIMES = 2, ID = 4, SPACE = 8 };
 
@@ -37,7 +28,11 @@ static inline bool match_profile_tail(rtg_line *l, const char *p, const char *en
         p = p ? match_time(p, end, &l->stop) : NULL;
     }
     if (has & ID) {
-        p = p ? match_id(l, p, end) : NULL;
+        p = p ? skip_blanks(p, end) : NULL;
+        p = p ? rtg_field(p, end, "#", &l->device) : NULL;
+        p = p ? rtg_field(p, end, ".", &l->stream) : NULL;
+        p = p ? rtg_field(p, end, ".", &l->sequence) : NULL;
+        p = p ? rtg_lit(p, end, ";") : NULL;
         l->extra = rocl_view_between(p ? p : end, end);
     }
     return p && (!(has & SPACE) || (l->extra.n ? rtg_space(l->extra.p[0]) : ended));

@@ -49,26 +49,6 @@ static rocl_view without_last(const char *from, const char *to)
     return rocl_view_between(from, to);
 }
 
-/* "name(args) [kernel]" */
-static void split_call(rtg_line *l, const char *from, const char *to)
-{
-    for (const char *p = from; (p = memchr(p, '[', (size_t)(to - p))); p++) {
-        if (p > from && p[-1] == ' ') {
-            l->has_kernel = true;
-            l->kernel = without_last(p + 1, to);
-            to = p - 1;
-            break;
-        }
-    }
-    const char *open = memchr(from, '(', (size_t)(to - from));
-    if (open) {
-        l->args = without_last(open + 1, to);
-        l->has_args = l->args.n > 0;
-        to = open;
-    }
-    l->name = rocl_view_between(from, to);
-}
-
 bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
 {
     const char *call = find_beginning(p, end, "HIP: pid:", l);
@@ -78,7 +58,22 @@ bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
         return false;
     l->shape = RTG_HIP;
     l->result = rocl_view_between(ret + 5, at);
-    split_call(l, call, ret);
+    /* "name(args) [kernel]" */
+    for (const char *q = call; (q = memchr(q, '[', (size_t)(ret - q))); q++) {
+        if (q > call && q[-1] == ' ') {
+            l->has_kernel = true;
+            l->kernel = without_last(q + 1, ret);
+            ret = q - 1;
+            break;
+        }
+    }
+    const char *open = memchr(call, '(', (size_t)(ret - call));
+    if (open) {
+        l->args = without_last(open + 1, ret);
+        l->has_args = l->args.n > 0;
+        ret = open;
+    }
+    l->name = rocl_view_between(call, ret);
     return true;
 }
 
