@@ -46,7 +46,7 @@ void rocl_cap_arg(const char *type, const char *name, const char *value, size_t 
 
 /* ---- a list ------------------------------------------------------------------------------- */
 
-/* Behind the head that it has when it is short; a longer one is moved. */
+/* Ends a record whose body stands after the head that a short one has; a longer one is moved. */
 static uint8_t *end_of_body(uint8_t *head, uint8_t type, uint8_t *body, uint8_t *end)
 {
     size_t n = (size_t)(end - body);

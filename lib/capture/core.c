@@ -10,7 +10,8 @@
 
 static _Atomic(rocl_core *) the_core;
 static _Atomic uint64_t unattributed; /* events that were lost while no chunk could count them */
-/* Of this process, or of the next one above it that has a file: children have it mapped, too. */
+/* The chunk of this process, or of the next one above it that has a file: children have it mapped,
+ * too. */
 static rocl_chunk_header *nearest;
 static bool forks_unseen; /* the kernel cannot wipe pages: pthread_atfork does it */
 

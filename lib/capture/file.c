@@ -95,18 +95,6 @@ void rocl_file_remove(rocl_core *c)
     close_folder(folder);
 }
 
-/* Through its mapping, even if its name is out of reach. Needs a privilege. */
-static int open_mapped(const rocl_core *c)
-{
-    char path[80];
-    uintptr_t at = (uintptr_t)c->self;
-    if (!c->self)
-        return -1;
-    snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", (unsigned long)at,
-             (unsigned long)(at + c->self->size));
-    return open(path, O_RDWR | O_CLOEXEC);
-}
-
 static int open_file(const rocl_core *c)
 {
     if (is_same_file(c->fd, c->dev, c->ino))
@@ -115,7 +103,15 @@ static int open_file(const rocl_core *c)
     if (!is_same_file(fd, c->dev, c->ino)) {
         if (fd >= 0)
             close(fd);
-        fd = open_mapped(c);
+        fd = -1;
+        /* Through its mapping, even if its name is out of reach. Needs a privilege. */
+        if (c->self) {
+            char path[80];
+            uintptr_t at = (uintptr_t)c->self;
+            snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", (unsigned long)at,
+                     (unsigned long)(at + c->self->size));
+            fd = open(path, O_RDWR | O_CLOEXEC);
+        }
     }
     if (is_same_file(fd, c->dev, c->ino))
         return rocl_move_away(fd);

@@ -1,6 +1,6 @@
 /* Names and texts: each chunk holds those that its records refer to, before their first use. Two
  * small tables remember what the chunk already holds; entries that were pushed out are written
- * again. Definitions become part of the trace with the event after them. */
+ * again. Definitions belong to the trace with the event after them. */
 #include "capture/core.h"
 
 _Atomic uint32_t rocl_next_name = 1;

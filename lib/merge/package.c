@@ -148,18 +148,6 @@ static rocl_status name_files(packer *k, rocl_error *err)
 
 /* ---- what is in the package already ---- */
 
-static bool is_input(const packer *k, const char *path)
-{
-    struct stat a, b;
-    if (stat(path, &a) != 0)
-        return false;
-    for (size_t i = 0; i < k->trace->source_count; i++)
-        if (stat(k->trace->sources[i]->path, &b) == 0 && a.st_dev == b.st_dev &&
-            a.st_ino == b.st_ino)
-            return true;
-    return false;
-}
-
 /* Opens what the package holds beside the inputs. */
 static rocl_status open_old(packer *k, rocl_error *err)
 {
@@ -174,7 +162,13 @@ static rocl_status open_old(packer *k, rocl_error *err)
     free(index);
     rocl_status st = rocl_inputs_expand_databases(&in, &folder, 1, is_package ? err : NULL);
     for (size_t i = 0; i < in.count && st == ROCL_OK; i++) {
-        if (is_input(k, in.paths[i]))
+        struct stat a, b;
+        bool input = false;
+        const bool there = stat(in.paths[i], &a) == 0;
+        for (size_t s = 0; there && s < k->trace->source_count && !input; s++)
+            input = stat(k->trace->sources[s]->path, &b) == 0 && a.st_dev == b.st_dev &&
+                    a.st_ino == b.st_ino;
+        if (input)
             free(in.paths[i]);
         else
             in.paths[n++] = in.paths[i];
@@ -196,7 +190,7 @@ static rocl_status open_old(packer *k, rocl_error *err)
     return k->old_names ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* The same process under the same name is a newer copy. Under another one it would be there twice.
+/* A process under the same name is a newer copy. Under another name it would be there twice.
  */
 static rocl_status replace_old(packer *k, rocl_error *err)
 {
@@ -411,7 +405,7 @@ static rocl_status write_databases(packer *k, rocl_error *err)
 }
 
 /* On another rank: writes the databases of its inputs, and tells which captures have files. */
-static rocl_status write_share(packer *k, rocl_error *err)
+static rocl_status write_as_member(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
     uint64_t counts[COUNTS];
@@ -453,7 +447,7 @@ static rocl_status write_share(packer *k, rocl_error *err)
 }
 
 /* On rank 0: waits until the others have written all of theirs and let go of the folder. */
-static rocl_status take_shares(packer *k, rocl_error *err)
+static rocl_status take_members(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
     rocl_joint *joint = t->joint;
@@ -489,7 +483,7 @@ static rocl_status write_consolidated(packer *k, rocl_error *err)
 {
     rocl_trace *t = k->trace;
     if (t->joint && !rocl_joint_leads(t->joint))
-        return write_share(k, err);
+        return write_as_member(k, err);
     rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = replace_old(k, err);
@@ -504,7 +498,7 @@ static rocl_status write_consolidated(packer *k, rocl_error *err)
     if (st == ROCL_OK)
         st = write_databases(k, err);
     if (st == ROCL_OK && t->joint)
-        st = take_shares(k, err);
+        st = take_members(k, err);
     if (st == ROCL_OK)
         st = write_index(k, err);
     st = rocl_out_tree_explain(k->tree, st, err);

@@ -33,7 +33,7 @@ static bool in_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Behind the symbol of "operator<<" when s[i] follows the word; i when there is none. */
+/* The end of the symbol of "operator<<" when s[i] follows the word; i when there is none. */
 static size_t operator_end(const char *s, size_t n, size_t i)
 {
     static const char *const symbols[] = {
@@ -59,8 +59,8 @@ static bool is_operator(const char *s, size_t n, size_t i)
            (n - i == len || !in_word(s[i + len]));
 }
 
-/* Behind the group that s[i] opens, one of ( [ {; OPEN when it has no end. In here < and > may be
- * comparisons, so they do not count. */
+/* The end of the group that s[i] opens, one of ( [ {; OPEN when it has no end. In here < and > may
+ * be comparisons, so they do not count. */
 static size_t skip_group(const char *s, size_t n, size_t i)
 {
     for (size_t depth = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static size_t skip_group(const char *s, size_t n, size_t i)
     return OPEN;
 }
 
-/* The same for template arguments. */
+/* The end of template arguments that s[i] opens; OPEN when they have none. */
 static size_t skip_angles(const char *s, size_t n, size_t i)
 {
     for (size_t depth = 0; i < n;) {

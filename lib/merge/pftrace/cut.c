@@ -1,4 +1,4 @@
-/* A part of a Perfetto trace by time: its packets as they are, not made anew of events, so that
+/* A cut of a Perfetto trace by time: its packets as they are, not made anew of events, so that
  * also what nobody here understands stays.
  *
  *     plan.c  begins and ends of slices are joined: which packets begin or end a slice that crosses

@@ -270,7 +270,7 @@ static rocl_status plan_packet(cut *c, const pfr_packet *p, uint32_t sequence, c
                : ROCL_OK;
 }
 
-/* Of slices that never end, inner ones first. */
+/* Plans slices that never end, inner ones first. */
 static bool plan_open_slices(cut *c)
 {
     bool ok = true;

@@ -238,7 +238,7 @@ rocl_status chunk_define(chunk_process *p, rocl_error *err)
             rocl_thread *t = define_thread(&d, k->h.tid);
             ok = t;
             /* The last name of a thread counts. */
-            for (size_t n = 0; t && n < k->def_count; i++)
+            for (size_t n = 0; t && n < k->def_count; n++)
                 if (k->defs[n].type == ROCL_REC_THREAD && k->defs[n].len)
                     t->name =
                         intern_text(&d, (rocl_view){(const char *)k->defs[n].body, k->defs[n].len});

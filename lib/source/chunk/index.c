@@ -171,7 +171,7 @@ static void drop_damaged(chunk_process *p)
         const chunk_info *c = p->chunks[i];
         if (c->damaged)
             continue;
-        /* Of copies of a chunk the one closed last is the most complete. */
+        /* The copy of a chunk that was closed last is the most complete. */
         if ((c->h.flags & ROCL_CHUNK_PROCESS) && c->h.minor >= 2 &&
             c->h.given_chunks > p->given_chunks) {
             p->given_chunks = c->h.given_chunks;
@@ -198,7 +198,7 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
         const chunk_info *before = i ? p->chunks[i - 1] : NULL;
         const bool follows =
             before && before->h.writer == c->h.writer && before->h.seq + 1 == c->h.seq;
-        /* Of a range a chunk repeats only that it is open, which suffices to read the chunk alone.
+        /* A chunk repeats only that a range is open, which suffices to read the chunk alone.
          * It does not list more than a maximum, and does not repeat the details of calls. */
         const bool goes_on = follows && (c->open_regions || c->open_ranges >= ROCL_CHUNK_OPEN_MAX);
         const uint64_t told = (uint64_t)c->open_regions + c->open_ranges;

@@ -27,7 +27,7 @@ typedef struct pages_rows {
     rocl_buf text;
     int64_t last; /* id */
     bool done;
-    /* Of a run: offsets of its rows in the page, and their decoded headers; NULL: the row was read
+    /* A run: offsets of its rows in the page, and their decoded headers; NULL: the row was read
      * separately. */
     uint16_t at[RUN];
     const rocl_cached_header *head[RUN];

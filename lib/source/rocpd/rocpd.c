@@ -10,7 +10,7 @@
 #include "base/without.h"
 #include "source/rocpd/rocpd.h"
 
-/* Rows a task should have: enough to make the seeks at its begin cheap, few enough to share out. */
+/* Rows a task should have: enough to make the seeks at its begin cheap, few enough to spread. */
 #define TASK_ROWS 32768
 
 /* Properties are asked for seldom, by one thread at a time. */

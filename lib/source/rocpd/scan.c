@@ -101,7 +101,8 @@ static const cell hip_cells[] = {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* The same as rocpd_read_ref for a reference that neighbours share, but that is in no array. */
+/* Reads a reference as rocpd_read_ref does, one that neighbours have in common, but that is in no
+ * array. */
 static inline rocl_status read_shared_ref(const rocpd_row *r, unsigned col, const rocl_ids *ids,
                                           rocl_fault fault, rocpd_recent *recent, uint32_t *index,
                                           rocl_error *err)

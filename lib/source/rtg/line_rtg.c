@@ -168,15 +168,6 @@ RTG_INLINE const char *match_field_before(const char *from, const char *p, const
     return fits ? digits - n : NULL;
 }
 
-/* " agent:A signal:S name:" that ends at `quote`: where it begins. */
-static const char *match_before_name(rtg_line *l, const char *from, const char *quote)
-{
-    if (quote - from < 6 || memcmp(quote - 6, " name:", 6) != 0)
-        return NULL;
-    const char *p = match_field_before(from, quote - 6, " signal:", &l->signal);
-    return p ? match_field_before(from, p, " agent:", &l->agent) : NULL;
-}
-
 /* "dispatch queue:Q agent:A signal:S name:'KERNEL' ...": the last quote that the tail can follow,
  * and the last before it that can begin the name. */
 RTG_INLINE bool match_dispatch(rtg_line *l, const char *p, const char *end, unsigned tail)
@@ -185,8 +176,13 @@ RTG_INLINE bool match_dispatch(rtg_line *l, const char *p, const char *end, unsi
     while ((close = rtg_last(p, close, '\'')) && !match_tail(l, close + 1, end, tail))
         ;
     open = close;
-    while (open && !agent && (open = rtg_last(p, open, '\'')))
-        agent = match_before_name(l, p, open);
+    while (open && !agent && (open = rtg_last(p, open, '\''))) {
+        /* " agent:A signal:S name:" ends there. */
+        if (open - p < 6 || memcmp(open - 6, " name:", 6) != 0)
+            continue;
+        agent = match_field_before(p, open - 6, " signal:", &l->signal);
+        agent = agent ? match_field_before(p, agent, " agent:", &l->agent) : NULL;
+    }
     if (!agent)
         return false;
     const char *queue = find_packet(p, end, "dispatch queue:", agent, l);

@@ -14,7 +14,8 @@ void rtg_reader_begin(rtg_reader *r, const rocl_spool *s, uint64_t begin, uint64
     char *data = r->data;
     size_t cap = r->cap;
     *r = (rtg_reader){.spool = s, .end = end, .data = data, .cap = cap};
-    /* The byte before tells whether a line begins at `begin`: what it is part of is thrown away. */
+    /* The byte before tells whether a line begins at `begin`: the line that it is in is thrown
+     * away. */
     r->discard = begin > 0;
     r->offset = begin - r->discard;
 }
