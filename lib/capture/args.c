@@ -44,17 +44,9 @@ void rocl_cap_arg(const char *type, const char *name, const char *value, size_t 
     rocl_leave();
 }
 
-/* ---- of a list ------------------------------------------------------------------------------- */
+/* ---- a list ------------------------------------------------------------------------------- */
 
-static size_t size_of_list(const rocl_cap_value *v, size_t count)
-{
-    size_t n = 2 * ROCL_VARINT_MAX;
-    for (size_t i = 0; i < count; i++)
-        n += strlen(v[i].type) + strlen(v[i].name) + 2 * ROCL_VARINT_MAX;
-    return n;
-}
-
-/* Ends a body that follows the head of a short one; if it is longer, the body is moved. */
+/* Ends a record whose body stands after the head that a short one has; a longer one is moved. */
 static uint8_t *end_of_body(uint8_t *head, uint8_t type, uint8_t *body, uint8_t *end)
 {
     size_t n = (size_t)(end - body);
@@ -67,10 +59,20 @@ static uint8_t *end_of_body(uint8_t *head, uint8_t type, uint8_t *body, uint8_t 
     return head + 1 + k + n;
 }
 
-static uint32_t define_list(rocl_writer *w, uint32_t id, const rocl_cap_value *v, size_t count,
-                            size_t more)
+/* The id of the list, which is in the chunk after the call; 0: no space. */
+static uint32_t define_list(rocl_writer *w, rocl_parameters *list, const rocl_cap_value *v,
+                            size_t count, size_t more)
 {
-    if (!rocl_reserve(w, size_of_list(v, count) + ROCL_HOT + more))
+    uint32_t id = atomic_load_explicit(&list->id, memory_order_relaxed);
+    if (LIKELY(id && rocl_is_seen(w, id)))
+        return id;
+    id = rocl_id_once(&list->id);
+    if (rocl_is_seen(w, id))
+        return id;
+    size_t size = 2 * ROCL_VARINT_MAX;
+    for (size_t i = 0; i < count; i++)
+        size += strlen(v[i].type) + strlen(v[i].name) + 2 * ROCL_VARINT_MAX;
+    if (!rocl_reserve(w, size + ROCL_HOT + more))
         return 0;
     uint8_t *body = w->pos + 2, *p = rocl_varint_put(body, id);
     p = rocl_varint_put(p, count);
@@ -80,43 +82,6 @@ static uint32_t define_list(rocl_writer *w, uint32_t id, const rocl_cap_value *v
     }
     w->pos = end_of_body(w->pos, ROCL_REC_PARAMETERS, body, p);
     rocl_set_seen(w, id);
-    return id;
-}
-
-static uint32_t id_of_list(rocl_writer *w, rocl_parameters *list, const rocl_cap_value *v,
-                           size_t count, size_t more)
-{
-    uint32_t id = atomic_load_explicit(&list->id, memory_order_relaxed);
-    if (LIKELY(id && rocl_is_seen(w, id)))
-        return id;
-    id = rocl_id_once(&list->id);
-    return rocl_is_seen(w, id) ? id : define_list(w, id, v, count, more);
-}
-
-/* Defines the ids of the texts; false: no space. */
-static bool define_texts(rocl_writer *w, const rocl_cap_value *v, size_t count, size_t more,
-                         uint32_t *texts)
-{
-    for (size_t i = 0; i < count; i++) {
-        texts[i] = 0;
-        if (v[i].form == ROCL_FORM_TEXT && !(texts[i] = rocl_text_id(w, v[i].text, v[i].len, more)))
-            return false;
-    }
-    return true;
-}
-
-/* Puts the list and all texts into the chunk of the values; 0: no space. */
-static uint32_t define_all(rocl_writer *w, rocl_parameters *list, const rocl_cap_value *v,
-                           size_t count, uint32_t *texts)
-{
-    size_t need = (count + 1) * VALUE_MAX;
-    uint32_t generation, id;
-    do {
-        generation = w->generation;
-        id = id_of_list(w, list, v, count, need);
-        if (!id || !define_texts(w, v, count, need, texts) || !rocl_reserve(w, need))
-            return 0;
-    } while (w->generation != generation);
     return id;
 }
 
@@ -142,25 +107,35 @@ static uint8_t *put_value(uint8_t *p, const rocl_cap_value *v, uint32_t text)
 static void put_args(rocl_writer *w, rocl_parameters *list, const rocl_cap_value *v, size_t count)
 {
     uint32_t texts[ROCL_CAP_ARGS];
-    uint32_t id = define_all(w, list, v, count, texts);
-    if (!id)
-        return;
+    const size_t need = (count + 1) * VALUE_MAX;
+    uint32_t generation, id;
+    /* The list and all texts must be in the chunk of the values. */
+    do {
+        generation = w->generation;
+        id = define_list(w, list, v, count, need);
+        if (!id)
+            return;
+        for (size_t i = 0; i < count; i++) {
+            texts[i] = 0;
+            if (v[i].form == ROCL_FORM_TEXT &&
+                !(texts[i] = rocl_text_id(w, v[i].text, v[i].len, need)))
+                return;
+        }
+        if (!rocl_reserve(w, need))
+            return;
+    } while (w->generation != generation);
     uint8_t *body = w->pos + 2, *p = rocl_varint_put(body, id);
     for (size_t i = 0; i < count; i++)
         p = put_value(p, &v[i], texts[i]);
     rocl_commit(w, end_of_body(w->pos, ROCL_REC_ARGS, body, p), 0);
 }
 
-static bool has_any(const rocl_cap_value *v, size_t count)
-{
-    while (count && v[count - 1].form == ROCL_FORM_NONE)
-        count--;
-    return count > 0;
-}
-
 void rocl_cap_args(rocl_parameters *list, const rocl_cap_value *values, size_t count)
 {
-    if (!has_any(values, count) || count > ROCL_CAP_ARGS)
+    size_t used = count;
+    while (used && values[used - 1].form == ROCL_FORM_NONE)
+        used--;
+    if (!used || count > ROCL_CAP_ARGS)
         return;
     rocl_writer *w = rocl_enter_silently();
     if (!w)

@@ -73,7 +73,7 @@ typedef struct rocl_site {
 /* A region of the calling thread. Regions nest: end closes the one that began last. */
 ROCL_CAP_API void rocl_cap_begin(rocl_site *site);
 ROCL_CAP_API void rocl_cap_end(void);
-/* Ends the region at an earlier time (rocl_cap_now), when other things were done since. */
+/* Ends it at a time of before (rocl_cap_now), when other things were done since. */
 ROCL_CAP_API void rocl_cap_end_at(uint64_t ticks);
 
 /* Gives the outermost open region of the thread a number, unique in the process and never 0, and

@@ -30,15 +30,11 @@ bool rocl_clock_is_free(void)
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-static bool is_invariant(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000007u, &a, &b, &c, &d) && d & 1u << 8;
-}
-
 bool rocl_tsc_is_good(void)
 {
-    return is_invariant() && is_clock_source("tsc\n");
+    unsigned a, b, c, d;
+    const bool is_invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && d & 1u << 8;
+    return is_invariant && is_clock_source("tsc\n");
 }
 #else
 bool rocl_tsc_is_good(void)

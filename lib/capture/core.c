@@ -10,7 +10,7 @@
 
 static _Atomic(rocl_core *) the_core;
 static _Atomic uint64_t unattributed; /* events that were lost while no chunk could count them */
-/* The header of this process, or of the next one above it that has a file: children have it mapped,
+/* The chunk of this process, or of the next one above it that has a file: children have it mapped,
  * too. */
 static rocl_chunk_header *nearest;
 static bool forks_unseen; /* the kernel cannot wipe pages: pthread_atfork does it */
@@ -64,20 +64,6 @@ static bool is_of_parent(const rocl_core *c)
     return c && c->pid && c->pid != (uint32_t)getpid();
 }
 
-static void describe_process(rocl_core *c)
-{
-    uint8_t body[sizeof rocl_set.command + 64], *p = body;
-    memcpy(c->preamble, rocl_set.node, rocl_set.node_len);
-    p = rocl_varint_put(p, (uint64_t)getppid());
-    p = rocl_varint_put(p, c->start);
-    p = rocl_varint_put(p, rocl_set.rank);
-    p = rocl_put_string(p, rocl_set.command, rocl_set.command_len);
-    size_t n = (size_t)(p - body);
-    p = rocl_put_sized(c->preamble + rocl_set.node_len, ROCL_REC_PROCESS, n);
-    memcpy(p, body, n);
-    c->preamble_len = (size_t)(p - c->preamble) + n;
-}
-
 /* A chunk for the process itself: it exists, and `dropped` events found no space. It is the first
  * in the file, and identifies it. */
 static void write_process_chunk(rocl_core *c)
@@ -100,19 +86,16 @@ static void write_process_chunk(rocl_core *c)
     c->self = nearest = h;
 }
 
-/* A process that cannot have a file, because it has no right or descriptor for it, is spoken for by
- * the one that it was forked from. */
-static rocl_chunk_header *find_lost_counter(void)
-{
-    const rocl_core *c = atomic_load(&the_core);
-    if (!c || !atomic_load(&c->alive))
-        return rocl_is_sealed() ? nearest : NULL; /* it will have none */
-    return c->refused ? nearest : c->self;
-}
-
 void rocl_core_count_lost(uint64_t n)
 {
-    rocl_chunk_header *h = find_lost_counter();
+    /* A process that cannot have a file, because it has no right or descriptor for it, is spoken
+     * for by the one that it was forked from. */
+    const rocl_core *c = atomic_load(&the_core);
+    rocl_chunk_header *h = c ? c->self : NULL;
+    if (!c || !atomic_load(&c->alive))
+        h = rocl_is_sealed() ? nearest : NULL; /* it will have none */
+    else if (c->refused)
+        h = nearest;
     n += atomic_exchange(&unattributed, 0);
     if (h && n) {
         atomic_fetch_add(&h->dropped, n);
@@ -152,35 +135,6 @@ void rocl_cap_finish(void)
     atomic_store(&c->alive, false); /* nothing is left to do at exit */
 }
 
-static void init_process(rocl_core *c)
-{
-    rocl_chunk_sync now;
-    c->fd = -1;
-    c->pid = (uint32_t)getpid();
-    c->tick_hz = rocl_tick_hz();
-    rocl_sync_read(&now);
-    c->start = now.boottime;
-    if (getrandom(&c->process, sizeof c->process, GRND_NONBLOCK) != (ssize_t)sizeof c->process)
-        c->process = now.realtime ^ (uint64_t)c->pid << 40;
-    atomic_store(&c->next_correlation, 1);
-    describe_process(c);
-    c->refused = !rocl_file_make(c);
-}
-
-static rocl_core *init_core(rocl_core *c)
-{
-    pthread_mutex_lock(&c->birth);
-    if (!c->alive) {
-        init_process(c);
-        if (!c->refused)
-            write_process_chunk(c);
-        atomic_store(&c->alive, true);
-        rocl_core_count_lost(0);
-    }
-    pthread_mutex_unlock(&c->birth);
-    return c;
-}
-
 rocl_core *rocl_core_get(void)
 {
     rocl_core *c = atomic_load(&the_core);
@@ -189,8 +143,37 @@ rocl_core *rocl_core_get(void)
         return NULL;
     if (!c && !(c = map_core()))
         return NULL;
-    if (!alive)
-        init_core(c);
+    if (!alive) {
+        pthread_mutex_lock(&c->birth);
+        if (!c->alive) {
+            rocl_chunk_sync now;
+            c->fd = -1;
+            c->pid = (uint32_t)getpid();
+            c->tick_hz = rocl_tick_hz();
+            rocl_sync_read(&now);
+            c->start = now.boottime;
+            if (getrandom(&c->process, sizeof c->process, GRND_NONBLOCK) !=
+                (ssize_t)sizeof c->process)
+                c->process = now.realtime ^ (uint64_t)c->pid << 40;
+            atomic_store(&c->next_correlation, 1);
+            uint8_t body[sizeof rocl_set.command + 64], *p = body;
+            memcpy(c->preamble, rocl_set.node, rocl_set.node_len);
+            p = rocl_varint_put(p, (uint64_t)getppid());
+            p = rocl_varint_put(p, c->start);
+            p = rocl_varint_put(p, rocl_set.rank);
+            p = rocl_put_string(p, rocl_set.command, rocl_set.command_len);
+            size_t n = (size_t)(p - body);
+            p = rocl_put_sized(c->preamble + rocl_set.node_len, ROCL_REC_PROCESS, n);
+            memcpy(p, body, n);
+            c->preamble_len = (size_t)(p - c->preamble) + n;
+            c->refused = !rocl_file_make(c);
+            if (!c->refused)
+                write_process_chunk(c);
+            atomic_store(&c->alive, true);
+            rocl_core_count_lost(0);
+        }
+        pthread_mutex_unlock(&c->birth);
+    }
     return c->refused ? NULL : c;
 }
 
@@ -236,15 +219,6 @@ void rocl_core_rest(void)
     rocl_release_thread(rocl_me.cancel);
 }
 
-/* Threads that ask the kernel now may come under the filter, too. One that was stopped is not
- * waited for forever. */
-static void wait_for_others(const rocl_core *c)
-{
-    enum { LONGEST = 10000 }; /* ms: a write to a busy disk may take seconds */
-    for (int i = 0; i < LONGEST && atomic_load(&c->at_work) > 0; i++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-}
-
 bool rocl_cap_keep(void)
 {
     int saved = errno, cancel = rocl_keep_thread();
@@ -269,17 +243,10 @@ void rocl_cap_let_go(void)
  * environment. */
 static char *output, output_was;
 
-static void hide_output(void)
-{
-    output = getenv("ROCLINE_OUTPUT");
-    output_was = output ? *output : '\0';
-    if (output_was)
-        *output = '\0';
-}
-
 /* A process that has no file yet gets one, which says how much is lost. */
 bool rocl_cap_seal(bool has_clock)
 {
+    enum { LONGEST = 10000 }; /* ms: a write to a busy disk may take seconds */
     int saved = errno;
     if (!rocl_set.on || rocl_is_sealed() || is_of_parent(atomic_load(&the_core)))
         return false;
@@ -288,10 +255,16 @@ bool rocl_cap_seal(bool has_clock)
         rocl_core_get();
     bool sealed = !atomic_exchange(&rocl_sealed, true);
     if (sealed) {
-        if (!rocl_me.busy && rocl_core_peek())
-            wait_for_others(rocl_core_peek());
+        /* Threads that ask the kernel now may come under the filter, too. One that was stopped is
+         * not waited for forever. */
+        const rocl_core *c = rocl_me.busy ? NULL : rocl_core_peek();
+        for (int i = 0; c && i < LONGEST && atomic_load(&c->at_work) > 0; i++)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
         rocl_set.on = has_clock && rocl_clock_is_free();
-        hide_output();
+        output = getenv("ROCLINE_OUTPUT");
+        output_was = output ? *output : '\0';
+        if (output_was)
+            *output = '\0';
     }
     rocl_release_thread(cancel);
     errno = saved;

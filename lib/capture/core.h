@@ -147,7 +147,7 @@ typedef struct rocl_core {
 void rocl_core_prepare(void);
 /* The core, alive; NULL: nothing can be recorded. */
 rocl_core *rocl_core_get(void);
-/* The core, if there is one already. */
+/* The core, as rocl_core_get() returns it, without making anything. */
 rocl_core *rocl_core_peek(void);
 /* Around all that asks the kernel for something or takes a lock. false: it is sealed, nothing may
  * be done. */
@@ -178,7 +178,7 @@ void rocl_file_remove(rocl_core *c); /* no space even for its first chunk */
 /* The file and its folder will be out of reach: they stay open. false: they were, or cannot. */
 bool rocl_file_keep(rocl_core *c);
 void rocl_file_let_go(rocl_core *c); /* they will not */
-/* Gives a descriptor a number that no program counts on; closes the old one. */
+/* Moves a descriptor to a number that no program counts on: returns that, and closes the other. */
 int rocl_move_away(int fd);
 /* Maps a chunk of `size` bytes, or of the rest, if that is at least `least`; NULL: too little
  * space. Policy block: waits while the disk is full. Takes the lock. */
@@ -314,7 +314,7 @@ static inline bool rocl_reserve_for_end(rocl_writer *w)
     return LIKELY(w->pos < w->limit) || rocl_writer_reserve(w, 0, 0);
 }
 
-/* What is before p is part of the trace from now on: one release store of events << 32 | bytes of
+/* What is before p belongs to the trace from now on: one release store of events << 32 | bytes of
  * content, so that a reader sees both as of the same moment. */
 _Static_assert(ROCL_CHUNK_MAX <= UINT32_MAX, "the bytes of a chunk are half of its progress");
 static inline void rocl_commit(rocl_writer *w, uint8_t *p, uint32_t events)

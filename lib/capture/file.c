@@ -1,6 +1,6 @@
 /* The file of a process. It grows by what fallocate gives: so a full disk is noticed here, and not
  * as a SIGBUS when the program writes. No descriptor stays open: the file is opened when it has to
- * grow_file, and closed when the span is mapped. What the program closes, or opens meanwhile, is
+ * grow, and closed when the span is mapped. What the program closes, or opens meanwhile, is
  * looked at before each use. */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,13 +64,6 @@ static int open_in_folder(const char *name, int flags)
     return fd;
 }
 
-/* The program's mask may have taken the right to open it once more. */
-static bool stay_writable(int fd, const struct stat *s)
-{
-    mode_t mode = s->st_mode & 0777;
-    return (mode & 0600) == 0600 || fchmod(fd, mode | 0600) == 0;
-}
-
 bool rocl_file_make(rocl_core *c)
 {
     struct stat s;
@@ -85,7 +78,9 @@ bool rocl_file_make(rocl_core *c)
     }
     if (fd < 0)
         return false;
-    bool made = fstat(fd, &s) == 0 && stay_writable(fd, &s);
+    /* The program's mask may have taken the right to open it once more. */
+    bool made = fstat(fd, &s) == 0 &&
+                ((s.st_mode & 0600) == 0600 || fchmod(fd, (s.st_mode & 0777) | 0600) == 0);
     c->dev = s.st_dev;
     c->ino = s.st_ino;
     close(fd);
@@ -100,18 +95,6 @@ void rocl_file_remove(rocl_core *c)
     close_folder(folder);
 }
 
-/* Through its mapping, even if its name is out of reach. Needs a privilege. */
-static int open_mapped(const rocl_core *c)
-{
-    char path[80];
-    uintptr_t at = (uintptr_t)c->self;
-    if (!c->self)
-        return -1;
-    snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", (unsigned long)at,
-             (unsigned long)(at + c->self->size));
-    return open(path, O_RDWR | O_CLOEXEC);
-}
-
 static int open_file(const rocl_core *c)
 {
     if (is_same_file(c->fd, c->dev, c->ino))
@@ -120,7 +103,15 @@ static int open_file(const rocl_core *c)
     if (!is_same_file(fd, c->dev, c->ino)) {
         if (fd >= 0)
             close(fd);
-        fd = open_mapped(c);
+        fd = -1;
+        /* Through its mapping, even if its name is out of reach. Needs a privilege. */
+        if (c->self) {
+            char path[80];
+            uintptr_t at = (uintptr_t)c->self;
+            snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", (unsigned long)at,
+                     (unsigned long)(at + c->self->size));
+            fd = open(path, O_RDWR | O_CLOEXEC);
+        }
     }
     if (is_same_file(fd, c->dev, c->ino))
         return rocl_move_away(fd);
@@ -160,46 +151,36 @@ void rocl_file_let_go(rocl_core *c)
     close_folder(folder);
 }
 
-/* How large the file may become. Beyond the limit of a process the kernel would not just refuse but
- * send SIGXFSZ. */
-static uint64_t largest_size(void)
-{
-    struct rlimit r;
-    uint64_t limit = rocl_set.limit && rocl_set.policy == ROCL_DROP ? rocl_set.limit : UINT64_MAX;
-    if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur < limit)
-        limit = r.rlim_cur;
-    return limit;
-}
-
 static size_t down_to_page(uint64_t size)
 {
     return (size_t)(size / rocl_set.page * rocl_set.page);
 }
 
-/* Without fallocate. */
-static bool write_zeros(int fd, const rocl_span *s)
+static bool allocate_span(int fd, const rocl_span *s)
 {
     static const char zeros[4096];
+    int rc;
+    do
+        rc = fallocate(fd, 0, (off_t)s->offset, (off_t)s->size);
+    while (rc != 0 && errno == EINTR);
+    if (rc == 0 || errno != EOPNOTSUPP)
+        return rc == 0;
     for (uint64_t at = 0; at < s->size; at += sizeof zeros)
         if (pwrite(fd, zeros, sizeof zeros, (off_t)(s->offset + at)) != (ssize_t)sizeof zeros)
             return false;
     return true;
 }
 
-static bool allocate_span(int fd, const rocl_span *s)
-{
-    int rc;
-    do
-        rc = fallocate(fd, 0, (off_t)s->offset, (off_t)s->size);
-    while (rc != 0 && errno == EINTR);
-    return rc == 0 || (errno == EOPNOTSUPP && write_zeros(fd, s));
-}
-
 /* Appends a span of where->size bytes, or of the remaining ones, if at least `least`. *wait: there
  * may be space later. Locked. */
 static bool grow_file(rocl_core *c, int fd, size_t least, rocl_span *where, bool *wait)
 {
-    uint64_t largest = largest_size(), left = largest > c->file_size ? largest - c->file_size : 0;
+    struct rlimit r;
+    /* Beyond the limit of a process the kernel would not just refuse but send SIGXFSZ. */
+    uint64_t largest = rocl_set.limit && rocl_set.policy == ROCL_DROP ? rocl_set.limit : UINT64_MAX;
+    if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur < largest)
+        largest = r.rlim_cur;
+    uint64_t left = largest > c->file_size ? largest - c->file_size : 0;
     where->offset = c->file_size;
     if (where->size > left)
         where->size = down_to_page(left);
@@ -236,38 +217,6 @@ static bool take_given(rocl_core *c, size_t size, rocl_given *old)
     return true;
 }
 
-/* The chunk of the process tells what the ring does not have any more. */
-static void count_given_up(rocl_core *c, const rocl_given *old)
-{
-    rocl_chunk_header *h = c->self;
-    if (!h)
-        return;
-    rocl_chunk_reopen(h); /* at exit */
-    h->given_chunks++;
-    h->given_records += old->records;
-    if (old->until > h->given_until)
-        h->given_until = old->until;
-}
-
-static bool find_span(rocl_core *c, int fd, size_t least, rocl_given *old, bool *wait)
-{
-    rocl_span *where = &old->where;
-    if (rocl_set.policy == ROCL_RING && c->file_size + where->size > rocl_set.limit &&
-        take_given(c, where->size, old))
-        return true;
-    return grow_file(c, fd, least, where, wait);
-}
-
-/* Without address space, keeps the span for the next chunk. The list has a free entry for it if it
- * came from there. */
-static void return_span(rocl_core *c, const rocl_given *old)
-{
-    if (old->where.offset + old->where.size == c->file_size)
-        c->file_size = old->where.offset;
-    else if (c->given_count < c->given_cap)
-        *given_at(c, c->given_count++) = *old;
-}
-
 static void *map_span(rocl_core *c, size_t least, size_t size, rocl_span *where, bool *wait)
 {
     void *at = MAP_FAILED;
@@ -276,13 +225,27 @@ static void *map_span(rocl_core *c, size_t least, size_t size, rocl_span *where,
     pthread_mutex_lock(&c->lock);
     int fd = open_file(c);
     uint64_t file_size = c->file_size;
-    if (fd >= 0 && find_span(c, fd, least, &chunk, wait)) {
+    const bool full = rocl_set.policy == ROCL_RING && c->file_size + size > rocl_set.limit;
+    if (fd >= 0 &&
+        ((full && take_given(c, size, &chunk)) || grow_file(c, fd, least, &chunk.where, wait))) {
+        rocl_chunk_header *h = c->self;
         *where = chunk.where;
         at = mmap(NULL, where->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)where->offset);
-        if (at == MAP_FAILED)
-            return_span(c, &chunk);
-        else if (c->file_size == file_size)
-            count_given_up(c, &chunk);
+        if (at == MAP_FAILED) {
+            /* Without address space, keeps the span for the next chunk. The list has a free entry
+             * for it if it came from there. */
+            if (where->offset + where->size == c->file_size)
+                c->file_size = where->offset;
+            else if (c->given_count < c->given_cap)
+                *given_at(c, c->given_count++) = chunk;
+        } else if (c->file_size == file_size && h) {
+            /* The chunk of the process tells what the ring does not have any more. */
+            rocl_chunk_reopen(h); /* at exit */
+            h->given_chunks++;
+            h->given_records += chunk.records;
+            if (chunk.until > h->given_until)
+                h->given_until = chunk.until;
+        }
     }
     close_file(c, fd);
     pthread_mutex_unlock(&c->lock);

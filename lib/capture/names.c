@@ -1,6 +1,6 @@
 /* Names and texts: each chunk holds those that its records refer to, before their first use. Two
  * small tables remember what the chunk already holds; entries that were pushed out are written
- * again. Definitions become part of the trace with the event after them. */
+ * again. Definitions belong to the trace with the event after them. */
 #include "capture/core.h"
 
 _Atomic uint32_t rocl_next_name = 1;
@@ -14,17 +14,11 @@ uint32_t rocl_id_once(_Atomic uint32_t *at)
     return atomic_compare_exchange_strong(at, &id, fresh) ? fresh : id;
 }
 
-static size_t varint_size(uint64_t v)
-{
-    uint8_t bytes[ROCL_VARINT_MAX];
-    return (size_t)(rocl_varint_put(bytes, v) - bytes);
-}
-
 uint32_t rocl_site_define(rocl_writer *w, rocl_site *site, size_t more)
 {
     uint32_t id = rocl_id_once(&site->id);
     size_t category = strlen(site->category), name = strlen(site->name);
-    size_t len = varint_size(id) + varint_size(category) + category + name;
+    size_t len = rocl_varint_size(id) + rocl_varint_size(category) + category + name;
     if (rocl_is_seen(w, id))
         return id;
     if (!rocl_reserve(w, len + ROCL_HOT + more))
@@ -76,20 +70,6 @@ static uint64_t hash_of(const char *s, size_t n)
     return mix_hash(h, v);
 }
 
-static uint32_t put_text(rocl_writer *w, rocl_seen_text *t, const char *text, size_t len)
-{
-    uint32_t id = w->next_text++;
-    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_TEXT, varint_size(id) + len);
-    p = rocl_varint_put(p, id);
-    memcpy(p, text, len);
-    t->generation = w->generation;
-    t->at = (uint32_t)(p - w->content);
-    t->len = (uint32_t)len;
-    t->id = id;
-    w->pos = p + len;
-    return id;
-}
-
 uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more)
 {
     uint64_t hash = hash_of(text, len);
@@ -105,8 +85,16 @@ uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more)
     if (!rocl_reserve(w, len + ROCL_HOT + more))
         return 0;
     t->hash = hash;
-    w->last_text =
-        (uint32_t)(hash %
-                   ROCL_TEXTS); /* reserving may begin a new chunk, which names what is open */
-    return put_text(w, t, text, len);
+    /* Once more: reserving may begin a new chunk, which names what is open. */
+    w->last_text = (uint32_t)(hash % ROCL_TEXTS);
+    uint32_t id = w->next_text++;
+    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_TEXT, rocl_varint_size(id) + len);
+    p = rocl_varint_put(p, id);
+    memcpy(p, text, len);
+    t->generation = w->generation;
+    t->at = (uint32_t)(p - w->content);
+    t->len = (uint32_t)len;
+    t->id = id;
+    w->pos = p + len;
+    return id;
 }

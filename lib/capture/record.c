@@ -1,12 +1,11 @@
-/* Events of the host: the path that must be short. A begin_region reads the clock last, an end
+/* Events of the host: the path that must be short. A begin reads the clock last, an end
  * first, so that only the program's time is recorded. */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "capture/chunk.h"
 
-/* ---- open regions and ranges
- * ---------------------------------------------------------------------------- */
+/* ---- open regions and ranges ----------------------------------------------------------------- */
 
 /* Beyond the remembered depth everything is recorded. */
 static inline bool stack_push(rocl_stack *s, rocl_open open)
@@ -18,23 +17,10 @@ static inline bool stack_push(rocl_stack *s, rocl_open open)
     return true;
 }
 
-/* Nothing is open, or the open range was not recorded. */
-static inline bool stack_is_silent(const rocl_stack *s)
-{
-    return !s->depth || (s->depth <= ROCL_OPEN_MAX && !s->open[s->depth - 1].ticks);
-}
-
-static rocl_open *outermost_region(rocl_writer *w)
-{
-    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++)
-        if (w->regions.open[i].ticks)
-            return &w->regions.open[i];
-    return NULL;
-}
-
 static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 {
-    bool silent = stack_is_silent(s);
+    /* Nothing is open, or the open range was not recorded. */
+    bool silent = !s->depth || (s->depth <= ROCL_OPEN_MAX && !s->open[s->depth - 1].ticks);
     /* Reserve first: what ends must still be open where a new chunk begins. */
     bool has_space = !silent && rocl_reserve_for_end(w);
     s->depth -= s->depth > 0;
@@ -47,31 +33,26 @@ static void put_end(rocl_writer *w, rocl_stack *s, uint8_t type, uint64_t now)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-static inline void begin_region(rocl_writer *w, rocl_site *site)
+void rocl_cap_begin(rocl_site *site)
 {
+    rocl_writer *w = rocl_enter();
     uint32_t id = 0;
+    if (!w)
+        return;
     if (LIKELY(!rocl_is_paused(w) && rocl_reserve(w, 0)))
         id = rocl_site_id(w, site, 0);
     if (UNLIKELY(!id)) {
         stack_push(&w->regions, (rocl_open){0});
-        return;
+    } else {
+        uint8_t *p = w->pos;
+        uint64_t now = rocl_ticks();
+        *p++ = ROCL_REC_BEGIN;
+        p = rocl_put_delta(w, p, now);
+        p = rocl_varint_put(p, id);
+        stack_push(&w->regions, (rocl_open){.ticks = w->last, .site = site});
+        rocl_commit(w, p, 1);
     }
-    uint8_t *p = w->pos;
-    uint64_t now = rocl_ticks();
-    *p++ = ROCL_REC_BEGIN;
-    p = rocl_put_delta(w, p, now);
-    p = rocl_varint_put(p, id);
-    stack_push(&w->regions, (rocl_open){.ticks = w->last, .site = site});
-    rocl_commit(w, p, 1);
-}
-
-void rocl_cap_begin(rocl_site *site)
-{
-    rocl_writer *w = rocl_enter();
-    if (w) {
-        begin_region(w, site);
-        rocl_leave();
-    }
+    rocl_leave();
 }
 
 void rocl_cap_end_at(uint64_t ticks)
@@ -106,7 +87,10 @@ uint64_t rocl_cap_correlate(void)
     uint64_t number = 0;
     if (!w)
         return 0;
-    rocl_open *open = outermost_region(w);
+    rocl_open *open = NULL; /* the outermost region */
+    for (uint32_t i = 0; !open && i < w->regions.depth && i < ROCL_OPEN_MAX; i++)
+        if (w->regions.open[i].ticks)
+            open = &w->regions.open[i];
     if (open && open->correlation) {
         number = open->correlation;
     } else if (open && rocl_reserve(w, 0)) {

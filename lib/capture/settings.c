@@ -53,18 +53,6 @@ static bool parse_session(const char *s)
     return true;
 }
 
-/* The rank that the launcher gave, as readers of other formats find it. */
-static uint32_t read_rank(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
-                                        "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
-    uint64_t rank = 0;
-    for (size_t i = 0; !rank && i < sizeof names / sizeof *names; i++)
-        rank = read_number(names[i], UINT64_MAX, INT32_MAX) + 1;
-    return (uint32_t)rank;
-}
-
 /* Reads a small file; returns its length, without a line end behind it. */
 static size_t read_small(const char *path, char *to, size_t size)
 {
@@ -75,17 +63,6 @@ static size_t read_small(const char *path, char *to, size_t size)
     while (n > 0 && (to[n - 1] == '\n' || to[n - 1] == '\0'))
         n--;
     return n > 0 ? (size_t)n : 0;
-}
-
-static void read_command(void)
-{
-    char *c = rocl_set.command;
-    size_t n = read_small("/proc/self/cmdline", c, sizeof rocl_set.command - 1);
-    if (!n)
-        n = (size_t)snprintf(c, sizeof rocl_set.command, "%.255s", program_invocation_name);
-    for (size_t i = 0; i < n; i++)
-        c[i] = c[i] ? c[i] : ' ';
-    rocl_set.command_len = n;
 }
 
 static void describe_node(void)
@@ -108,52 +85,52 @@ static void describe_node(void)
         *c = *c == '/' ? '_' : *c;
 }
 
-/* No descriptor is kept: device and inode recognise the folder later. */
-static bool find_folder(const char *path)
-{
-    struct stat s;
-    if (!path || !realpath(path, rocl_set.folder) || stat(rocl_set.folder, &s) != 0 ||
-        !S_ISDIR(s.st_mode))
-        return false;
-    rocl_set.folder_dev = s.st_dev;
-    rocl_set.folder_ino = s.st_ino;
-    return true;
-}
-
-static void read_limits(void)
-{
-    long page = sysconf(_SC_PAGESIZE);
-    rocl_set.page = page > 0 ? (size_t)page : 4096;
-    const char *policy = secure_getenv("ROCLINE_POLICY");
-    rocl_set.policy = policy && !strcmp(policy, "block")  ? ROCL_BLOCK
-                      : policy && !strcmp(policy, "ring") ? ROCL_RING
-                                                          : ROCL_DROP;
-    uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 << 20 : 0;
-    rocl_set.limit = parse_limit(secure_getenv("ROCLINE_LIMIT"), otherwise);
-    if (!rocl_set.limit)
-        rocl_set.limit = otherwise;
-    rocl_set.chunk = (size_t)read_number("ROCLINE_CHUNK", 1024, 512 << 10) << 10;
-    if (rocl_set.chunk < ROCL_FIRST)
-        rocl_set.chunk = ROCL_FIRST;
-}
-
 __attribute__((constructor)) void rocl_read_settings(void)
 {
+    /* Launchers give the rank, as readers of other formats find it. */
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
+                                        "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
     int saved = errno, cancel = rocl_keep_thread();
-    const char *clock = secure_getenv("ROCLINE_CLOCK");
+    const char *clock = secure_getenv("ROCLINE_CLOCK"), *output = secure_getenv("ROCLINE_OUTPUT");
+    struct stat s;
     rocl_set.folder_fd = -1;
-    rocl_set.on = find_folder(secure_getenv("ROCLINE_OUTPUT"));
+    /* No descriptor is kept: device and inode recognise the folder later. */
+    rocl_set.on = output && realpath(output, rocl_set.folder) && stat(rocl_set.folder, &s) == 0 &&
+                  S_ISDIR(s.st_mode);
     if (rocl_set.on) {
+        rocl_set.folder_dev = s.st_dev;
+        rocl_set.folder_ino = s.st_ino;
         rocl_set.tsc = !(clock && !strcmp(clock, "monotonic")) && rocl_tsc_is_good();
         rocl_set.loaded_ns = rocl_ns(CLOCK_MONOTONIC);
         rocl_set.loaded_ticks = rocl_ticks();
         if (!parse_session(secure_getenv("ROCLINE_SESSION")) &&
             getrandom(rocl_set.session, sizeof rocl_set.session, GRND_NONBLOCK) < 0)
             memcpy(rocl_set.session, &rocl_set.loaded_ns, sizeof rocl_set.loaded_ns);
-        read_limits();
-        read_command();
+        long page = sysconf(_SC_PAGESIZE);
+        rocl_set.page = page > 0 ? (size_t)page : 4096;
+        const char *policy = secure_getenv("ROCLINE_POLICY");
+        rocl_set.policy = policy && !strcmp(policy, "block")  ? ROCL_BLOCK
+                          : policy && !strcmp(policy, "ring") ? ROCL_RING
+                                                              : ROCL_DROP;
+        uint64_t otherwise = rocl_set.policy == ROCL_RING ? 64 << 20 : 0;
+        rocl_set.limit = parse_limit(secure_getenv("ROCLINE_LIMIT"), otherwise);
+        if (!rocl_set.limit)
+            rocl_set.limit = otherwise;
+        rocl_set.chunk = (size_t)read_number("ROCLINE_CHUNK", 1024, 512 << 10) << 10;
+        if (rocl_set.chunk < ROCL_FIRST)
+            rocl_set.chunk = ROCL_FIRST;
+        char *c = rocl_set.command;
+        size_t n = read_small("/proc/self/cmdline", c, sizeof rocl_set.command - 1);
+        if (!n)
+            n = (size_t)snprintf(c, sizeof rocl_set.command, "%.255s", program_invocation_name);
+        for (size_t i = 0; i < n; i++)
+            c[i] = c[i] ? c[i] : ' ';
+        rocl_set.command_len = n;
         describe_node();
-        rocl_set.rank = read_rank();
+        rocl_set.rank = 0;
+        for (size_t i = 0; !rocl_set.rank && i < sizeof ranks / sizeof *ranks; i++)
+            rocl_set.rank = (uint32_t)(read_number(ranks[i], UINT64_MAX, INT32_MAX) + 1);
         rocl_core_prepare();
     }
     rocl_release_thread(cancel);

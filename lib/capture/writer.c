@@ -13,26 +13,11 @@ static bool has_key;
 
 /* ---- what a chunk begins with ---------------------------------------------------------------- */
 
-static size_t read_thread_name(const rocl_writer *w, char *to)
+static void put_body(rocl_writer *w, uint8_t type, const void *body, size_t n)
 {
-    if (*w->name)
-        memcpy(to, w->name, sizeof w->name);
-    else if (w->tid == (uint32_t)getpid() || prctl(PR_GET_NAME, to) != 0)
-        *to = '\0'; /* the name of the first thread is that of the program */
-    return strnlen(to, sizeof w->name);
-}
-
-/* How much the open ranges take to be named again. */
-static size_t open_records_size(const rocl_writer *w)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++)
-        n += w->ranges.open[i].len + 40;
-    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++)
-        if (w->regions.open[i].ticks)
-            n += strlen(w->regions.open[i].site->name) + strlen(w->regions.open[i].site->category) +
-                 60;
-    return n;
+    uint8_t *p = rocl_put_sized(w->pos, type, n);
+    memcpy(p, body, n);
+    w->pos = p + n;
 }
 
 static void put_open_record(rocl_writer *w, uint8_t type, const rocl_open *o, uint32_t id)
@@ -41,10 +26,7 @@ static void put_open_record(rocl_writer *w, uint8_t type, const rocl_open *o, ui
     p = rocl_varint_put(p, id);
     if (type == ROCL_REC_OPEN_REGION)
         p = rocl_varint_put(p, o->correlation);
-    size_t n = (size_t)(p - body);
-    p = rocl_put_sized(w->pos, type, n);
-    memcpy(p, body, n);
-    w->pos = p + n;
+    put_body(w, type, body, (size_t)(p - body));
 }
 
 /* Regions and ranges that began in former chunks. `old` is the content of the last one. */
@@ -64,27 +46,6 @@ static void put_open_records(rocl_writer *w, const uint8_t *old)
         o->text = w->texts[w->last_text].at;
         put_open_record(w, ROCL_REC_OPEN_RANGE, o, id);
     }
-}
-
-static void put_thread(rocl_writer *w)
-{
-    char name[sizeof w->name] = {0};
-    size_t n = read_thread_name(w, name);
-    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_THREAD, n);
-    memcpy(p, name, n);
-    w->pos = p + n;
-}
-
-static void put_lost(rocl_writer *w)
-{
-    uint64_t lost = w->dropped - w->reported;
-    if (!lost)
-        return;
-    uint8_t body[16], *end = rocl_varint_put(body, lost);
-    uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_LOST, (size_t)(end - body));
-    memcpy(p, body, (size_t)(end - body));
-    w->pos = p + (end - body);
-    w->reported = w->dropped;
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -120,6 +81,7 @@ static size_t ring_chunk_size(size_t least)
 static void use_chunk(rocl_writer *w, const rocl_core *c, rocl_chunk_header *h)
 {
     const uint8_t *old = w->content;
+    char name[sizeof w->name] = {0};
     rocl_chunk_prepare(h, w->where.size);
     w->generation++;
     w->next_text = 1;
@@ -131,9 +93,19 @@ static void use_chunk(rocl_writer *w, const rocl_core *c, rocl_chunk_header *h)
     w->next_size = w->where.size * 4 < rocl_set.chunk ? w->where.size * 4 : rocl_set.chunk;
     memcpy(w->pos, c->preamble, c->preamble_len);
     w->pos += c->preamble_len;
-    put_thread(w);
+    /* The name of the first thread is that of the program. */
+    if (*w->name)
+        memcpy(name, w->name, sizeof name);
+    else if (w->tid == (uint32_t)getpid() || prctl(PR_GET_NAME, name) != 0)
+        *name = '\0';
+    put_body(w, ROCL_REC_THREAD, name, strnlen(name, sizeof name));
     put_open_records(w, old);
-    put_lost(w);
+    if (w->dropped != w->reported) {
+        uint8_t lost[ROCL_VARINT_MAX];
+        put_body(w, ROCL_REC_LOST, lost,
+                 (size_t)(rocl_varint_put(lost, w->dropped - w->reported) - lost));
+        w->reported = w->dropped;
+    }
     h->tid = w->tid;
     h->writer = w->number;
     h->seq = w->seq++;
@@ -151,8 +123,15 @@ static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
 {
     rocl_chunk_header *old = w->chunk, *h;
     rocl_span old_where = w->where;
-    size_t least =
-        ROCL_CHUNK_HEADER + c->preamble_len + 256 + open_records_size(w) + need + ROCL_HOT;
+    size_t least = ROCL_CHUNK_HEADER + c->preamble_len + 256 + need + ROCL_HOT;
+    /* What is open is named again. */
+    for (uint32_t i = 0; i < w->ranges.depth && i < ROCL_OPEN_MAX; i++)
+        least += w->ranges.open[i].len + 40;
+    for (uint32_t i = 0; i < w->regions.depth && i < ROCL_OPEN_MAX; i++) {
+        const rocl_open *o = &w->regions.open[i];
+        if (o->ticks)
+            least += strlen(o->site->name) + strlen(o->site->category) + 60;
+    }
     size_t size = rocl_set.policy == ROCL_RING ? ring_chunk_size(least) : w->next_size;
     h = rocl_file_chunk(c, least, size, &w->where);
     if (!h) {
@@ -167,17 +146,6 @@ static bool next_chunk(rocl_writer *w, rocl_core *c, size_t need)
     return true;
 }
 
-/* Asking the kernel for space for every event that is lost would take more time than the program
- * has: it is asked again after some time. */
-static bool may_retry(rocl_writer *w, const rocl_core *c)
-{
-    uint64_t now = rocl_ticks();
-    if (now < w->retry)
-        return false;
-    w->retry = now + c->tick_hz / 100;
-    return true;
-}
-
 static bool find_space(rocl_writer *w, size_t need)
 {
     if (w->chunk && w->end - w->pos >= (ptrdiff_t)(need + ROCL_HOT)) {
@@ -189,9 +157,16 @@ static bool find_space(rocl_writer *w, size_t need)
     if (!rocl_core_work())
         return false;
     rocl_core *c = rocl_core_get();
-    bool found = c && may_retry(w, c) && next_chunk(w, c, need);
-    if (found)
-        w->retry = 0;
+    /* Asking the kernel for space for every event that is lost would take more time than the
+     * program has: it is asked again after some time. */
+    const uint64_t now = c ? rocl_ticks() : 0;
+    bool found = false;
+    if (c && now >= w->retry) {
+        w->retry = now + c->tick_hz / 100;
+        found = next_chunk(w, c, need);
+        if (found)
+            w->retry = 0;
+    }
     rocl_core_rest();
     return found;
 }
@@ -237,35 +212,6 @@ static rocl_writer *take_writer(rocl_core *c)
     return w ? w : rocl_wiped_pages(sizeof *w);
 }
 
-/* Clears the state of the thread, but not that of the memory. */
-static void clear_writer(rocl_writer *w)
-{
-    uint32_t generation = w->generation;
-    rocl_writer *next = w->next;
-    memset(w, 0, sizeof *w);
-    w->generation = generation;
-    w->next = next;
-}
-
-static void begin_writer(rocl_core *c, rocl_writer *w)
-{
-    w->tid = (uint32_t)syscall(SYS_gettid);
-    w->next_size = ROCL_FIRST;
-    w->long_ago = c->tick_hz;
-    pthread_mutex_lock(&c->lock);
-    w->number = ++c->writer_count;
-    if (!w->generation) {
-        w->next = c->all;
-        c->all = w;
-    }
-    pthread_mutex_unlock(&c->lock);
-    w->generation++;
-    w->alive = true;
-    if (has_key)
-        pthread_setspecific(at_thread_end, w);
-    rocl_me.writer = w;
-}
-
 /* A writer that is there but not alive is of the parent, whose pages read as zeros here. */
 rocl_writer *rocl_writer_make(uint64_t lost)
 {
@@ -275,8 +221,23 @@ rocl_writer *rocl_writer_make(uint64_t lost)
         rocl_core *c = rocl_core_get();
         if (c)
             w = rocl_me.writer ? rocl_me.writer : take_writer(c);
-        if (w)
-            begin_writer(c, w);
+        if (w) {
+            w->tid = (uint32_t)syscall(SYS_gettid);
+            w->next_size = ROCL_FIRST;
+            w->long_ago = c->tick_hz;
+            pthread_mutex_lock(&c->lock);
+            w->number = ++c->writer_count;
+            if (!w->generation) {
+                w->next = c->all;
+                c->all = w;
+            }
+            pthread_mutex_unlock(&c->lock);
+            w->generation++;
+            w->alive = true;
+            if (has_key)
+                pthread_setspecific(at_thread_end, w);
+            rocl_me.writer = w;
+        }
         rocl_core_rest();
     }
     if (!w)
@@ -298,7 +259,12 @@ static void end_thread(void *of)
     } else if (ours) {
         if (w->chunk)
             end_chunk(c, w->chunk, &w->where, ROCL_CHUNK_LAST);
-        clear_writer(w);
+        /* Clears the state of the thread, but not that of the memory. */
+        uint32_t generation = w->generation;
+        rocl_writer *next = w->next;
+        memset(w, 0, sizeof *w);
+        w->generation = generation;
+        w->next = next;
         pthread_mutex_lock(&c->lock);
         w->next_idle = c->idle;
         c->idle = w;

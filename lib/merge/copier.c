@@ -40,16 +40,24 @@ static rocl_status begin_set(merge_copier *c, rocl_error *err)
     return st ? st : add_tag(c, "guid", c->set->guid, err);
 }
 
-/* Copies further metadata. Joined slices become one slice with the numbers of all; if none is
- * missing, it is no longer a slice. */
-static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
+/* ---- sets ---------------------------------------------------------------------------------- */
+
+static rocl_status copy_set(merge_copier *c, rocl_error *err)
 {
+    rocl_status st;
+    if ((st = merge_read_categories(c, err)) || (st = begin_set(c, err)) ||
+        (c->selection && (st = merge_mark_used(c, err))) ||
+        (c->plan->flat && (st = merge_number_set(c, err))) || (st = merge_copy_tables(c, err)) ||
+        (st = merge_write_categories(c, err)))
+        return st;
+    /* Further metadata. Joined slices become one slice with the numbers of all; if none is missing,
+     * it is no longer a slice. */
     const merge_source *s = merge_set_table(&c->reader->set, "rocpd_metadata");
     const char *slices = c->set->slices, *of = slices ? strchr(slices, '/') : NULL;
     unsigned long count = 1;
     if (!s || !merge_source_field(s, "tag") || !merge_source_field(s, "value") || merge_joins(c))
         return ROCL_OK;
-    rocl_status st = merge_run(
+    st = merge_run(
         c, s->name, err,
         "INSERT INTO main.\"%w%w\" (\"tag\", \"value\") SELECT S.\"tag\", S.\"value\" FROM "
         "src%d.\"%w\" "
@@ -61,19 +69,6 @@ static rocl_status copy_metadata(merge_copier *c, rocl_error *err)
     for (const char *p = slices; p < of; p++)
         count += *p == ',';
     return count < strtoul(of + 1, NULL, 10) ? add_tag(c, SCHEMA_SLICE_TAG, slices, err) : ROCL_OK;
-}
-
-/* ---- sets ---------------------------------------------------------------------------------- */
-
-static rocl_status copy_set(merge_copier *c, rocl_error *err)
-{
-    rocl_status st;
-    if ((st = merge_read_categories(c, err)) || (st = begin_set(c, err)) ||
-        (c->selection && (st = merge_mark_used(c, err))) ||
-        (c->plan->flat && (st = merge_number_set(c, err))) || (st = merge_copy_tables(c, err)) ||
-        (st = merge_write_categories(c, err)))
-        return st;
-    return copy_metadata(c, err);
 }
 
 static rocl_status check_or_copy(void *ctx, unsigned worker, size_t index, rocl_error *err)
@@ -92,21 +87,7 @@ static rocl_status check_or_copy(void *ctx, unsigned worker, size_t index, rocl_
     return st;
 }
 
-/* SQLite copies records without a look at them, and reads damaged ones as whatever they look like.
- * So the rows of a set are also read as by the other tools while they are copied. Of two failures
- * that of the check, the first task, is reported: it names the page. */
-static rocl_status copy_checked_set(merge_copier *c, rocl_error *err)
-{
-    rocl_trace *t = c->plan->trace;
-    rocpd_set *set = t->captures[c->set->capture->index]->state;
-    if (set->sound)
-        return copy_set(c, err);
-    rocl_status st = rocl_run_tasks(t->opt.jobs > 1 ? 2 : 1, 2, check_or_copy, c, err);
-    set->sound = st == ROCL_OK;
-    return st;
-}
-
-/* Rows of events. */
+/* Writes rows made of events. */
 static rocl_status write_set(merge_copier *c, rocl_error *err)
 {
     newset_target to = {.db = c->out,
@@ -179,39 +160,35 @@ static void free_set(merge_copier *c)
 /* Bytes of cache for tables that only grow at their ends. A flat set has an index of strings. */
 #define APPENDING ((size_t)4 << 20)
 
-static void report_changes(const merge_plan *p)
-{
-    if (p->by_track)
-        rocl_notice(p->trace, "%zu of %zu processes are of schema 4: written as schema 3",
-                    p->by_track, p->set_count);
-    if (p->left_out == 1)
-        rocl_notice(p->trace, "%s: table %s is left out: it is not part of any rocpd schema",
-                    p->left_path, p->left_name);
-    else if (p->left_out)
-        rocl_notice(
-            p->trace,
-            "%zu tables are left out, the first is %s of %s: they are not part of any rocpd schema",
-            p->left_out, p->left_name, p->left_path);
-}
-
 rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source *source,
                               const rocl_rocpd_options *o, const char *path, rocl_error *err)
 {
+    merge_plan *p = &w->plan;
     rocl_status st = rocl_refuse_input(t, path, err);
     if (st == ROCL_OK)
-        st = merge_plan_make(&w->plan, t, source, o->flat, o->rebuild, err);
+        st = merge_plan_make(p, t, source, o->flat, o->rebuild, err);
     if (st == ROCL_OK)
         st = rocl_new_db_open(&w->db, path, o->flat ? t->opt.memory / 2 : APPENDING, err);
     if (st != ROCL_OK)
         return st;
-    report_changes(&w->plan);
-    rocl_progress_phase(t, "copying", w->plan.rows);
+    if (p->by_track)
+        rocl_notice(t, "%zu of %zu processes are of schema 4: written as schema 3", p->by_track,
+                    p->set_count);
+    if (p->left_out == 1)
+        rocl_notice(t, "%s: table %s is left out: it is not part of any rocpd schema", p->left_path,
+                    p->left_name);
+    else if (p->left_out)
+        rocl_notice(
+            t,
+            "%zu tables are left out, the first is %s of %s: they are not part of any rocpd schema",
+            p->left_out, p->left_name, p->left_path);
+    rocl_progress_phase(t, "copying", p->rows);
     merge_copier *c = &w->copier;
     c->keep_environment = o->keep_environment;
-    c->plan = &w->plan;
+    c->plan = p;
     c->out = w->db;
     c->reader = c->readers;
-    c->made = calloc(w->plan.set_count * w->plan.table_count + 1, sizeof *c->made);
+    c->made = calloc(p->set_count * p->table_count + 1, sizeof *c->made);
     if (!c->made)
         return rocl_fail_memory(err);
     /* Inputs are attached without locks, for which theirs must be exclusive. */
@@ -219,11 +196,12 @@ rocl_status merge_writer_open(merge_writer *w, rocl_trace *t, const rocl_source 
     return st ? st : merge_add_functions(c, err);
 }
 
-static rocl_status add_capture(merge_writer *w, const rocl_capture *capture,
-                               merge_selection *selection, rocl_error *err)
+rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
+                             merge_selection *selection, rocl_error *err)
 {
     rocl_trace *t = w->plan.trace;
     merge_copier *c = &w->copier;
+    const uint64_t before = c->rows;
     if (t->filter)
         rocl_progress_phase(t, "copying", 0); /* reading and copying take turns */
     c->clip = selection && t->opt.window_mode == ROCL_WINDOW_CLIP;
@@ -242,22 +220,25 @@ static rocl_status add_capture(merge_writer *w, const rocl_capture *capture,
         st = open_input(c, capture, err);
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "BEGIN", err);
-    if (st == ROCL_OK)
-        st = fresh ? write_set(c, err) : copy_checked_set(c, err);
+    rocpd_set *set = fresh ? NULL : t->captures[capture->index]->state;
+    if (st == ROCL_OK && fresh)
+        st = write_set(c, err);
+    else if (st == ROCL_OK && set->sound)
+        st = copy_set(c, err);
+    else if (st == ROCL_OK) {
+        /* SQLite copies records without a look at them, and reads damaged ones as whatever they
+         * look like. So the rows of a set are also read as by the other tools while they are
+         * copied. Of two failures that of the check, the first task, is reported: it names the
+         * page. */
+        st = rocl_run_tasks(t->opt.jobs > 1 ? 2 : 1, 2, check_or_copy, c, err);
+        set->sound = st == ROCL_OK;
+    }
     if (st == ROCL_OK)
         st = rocl_new_db_exec(c->out, "COMMIT", err);
     free_set(c);
-    return st;
-}
-
-rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
-                             merge_selection *selection, rocl_error *err)
-{
-    const uint64_t before = w->copier.rows;
-    const rocl_status st = add_capture(w, capture, selection, err);
-    if (st == ROCL_OK && !selection && !w->plan.trace->opt.strict) {
+    if (st == ROCL_OK && !selection && !t->opt.strict) {
         w->copied++;
-        w->copied_rows += w->copier.rows - before;
+        w->copied_rows += c->rows - before;
     }
     return st;
 }

@@ -83,7 +83,7 @@ static inline int merge_src_number(const merge_copier *c)
 typedef rocl_status merge_row_fn(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err);
 rocl_status merge_query(merge_copier *c, const char *table, sqlite3_str *sql, merge_row_fn *fn,
                         void *ctx, rocl_error *err);
-/* The same for a statement in the format of sqlite3_mprintf, ignoring its rows. */
+/* Runs a statement in the format of sqlite3_mprintf likewise, ignoring its rows. */
 rocl_status merge_run(merge_copier *c, const char *table, rocl_error *err, const char *fmt, ...);
 
 /* A column of the row S of the input, of a literal name; NULL where the input lacks it. */

@@ -101,19 +101,6 @@ static rocl_status read_range(merge_copier *c, sqlite3_stmt *row, void *ctx, roc
     return ROCL_OK;
 }
 
-static rocl_status move_ids(merge_copier *c, const merge_source *s, rocl_error *err)
-{
-    const char *id = merge_id_of(s);
-    const int src = merge_src_number(c);
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    /* Two walks down the tree; min and max in one SELECT are a scan. */
-    sqlite3_str_appendf(sql,
-                        "SELECT (SELECT min(%s) FROM src%d.\"%w\" AS S), "
-                        "(SELECT max(%s) FROM src%d.\"%w\" AS S)",
-                        id, src, s->name, id, src, s->name);
-    return merge_query(c, s->name, sql, read_range, &c->numbers[s->table], err);
-}
-
 /* Strings of all sets are in one table, each once. */
 static rocl_status add_strings(merge_copier *c, const merge_source *s, rocl_error *err)
 {
@@ -139,23 +126,6 @@ static rocl_status add_strings(merge_copier *c, const merge_source *s, rocl_erro
     return merge_query(c, s->name, sql, number_row, &t, err);
 }
 
-static rocl_status add_category_string(merge_copier *c, size_t i, rocl_error *err)
-{
-    schema_table t = SCHEMA_STRING;
-    const char *text = c->categories.all[i].fresh;
-    rocl_status st = merge_run(c, "rocpd_string", err,
-                               "INSERT OR IGNORE INTO main.\"rocpd_string%w\" "
-                               "(\"guid\", \"string\") SELECT %Q, %Q",
-                               c->set->suffix, c->set->guid, text);
-    if (st != ROCL_OK)
-        return st;
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql,
-                        "SELECT %lld, \"id\" FROM main.\"rocpd_string%w\" WHERE \"string\" = %Q",
-                        (long long)c->categories.all[i].string, c->set->suffix, text);
-    return merge_query(c, "rocpd_string", sql, number_row, &t, err);
-}
-
 rocl_status merge_number_set(merge_copier *c, rocl_error *err)
 {
     const merge_set *set = &c->reader->set;
@@ -166,14 +136,36 @@ rocl_status merge_number_set(merge_copier *c, rocl_error *err)
         c->numbers[s->table].moved = s->table < SCHEMA_TRACK;
         if (s->table == SCHEMA_STRING)
             st = add_strings(c, s, err);
-        else if (s->table < SCHEMA_TRACK && s->table != SCHEMA_OTHER)
-            st = move_ids(c, s, err);
-        else if (s->table < SCHEMA_STRING && s->table != SCHEMA_OTHER)
+        else if (s->table < SCHEMA_TRACK && s->table != SCHEMA_OTHER) {
+            const char *id = merge_id_of(s);
+            const int src = merge_src_number(c);
+            sqlite3_str *sql = sqlite3_str_new(NULL);
+            /* Two walks down the tree; min and max in one SELECT are a scan. */
+            sqlite3_str_appendf(sql,
+                                "SELECT (SELECT min(%s) FROM src%d.\"%w\" AS S), "
+                                "(SELECT max(%s) FROM src%d.\"%w\" AS S)",
+                                id, src, s->name, id, src, s->name);
+            st = merge_query(c, s->name, sql, read_range, &c->numbers[s->table], err);
+        } else if (s->table < SCHEMA_STRING && s->table != SCHEMA_OTHER)
             st = look_up_ids(c, s, err);
     }
-    for (size_t i = 0; i < c->categories.count && st == ROCL_OK; i++)
-        if (c->categories.all[i].fresh)
-            st = add_category_string(c, i, err);
+    for (size_t i = 0; i < c->categories.count && st == ROCL_OK; i++) {
+        const char *text = c->categories.all[i].fresh;
+        if (!text)
+            continue;
+        st = merge_run(c, "rocpd_string", err,
+                       "INSERT OR IGNORE INTO main.\"rocpd_string%w\" "
+                       "(\"guid\", \"string\") SELECT %Q, %Q",
+                       c->set->suffix, c->set->guid, text);
+        if (st != ROCL_OK)
+            break;
+        sqlite3_str *sql = sqlite3_str_new(NULL);
+        sqlite3_str_appendf(
+            sql, "SELECT %lld, \"id\" FROM main.\"rocpd_string%w\" WHERE \"string\" = %Q",
+            (long long)c->categories.all[i].string, c->set->suffix, text);
+        schema_table t = SCHEMA_STRING;
+        st = merge_query(c, "rocpd_string", sql, number_row, &t, err);
+    }
     return st;
 }
 

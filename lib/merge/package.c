@@ -148,18 +148,6 @@ static rocl_status name_files(packer *k, rocl_error *err)
 
 /* ---- what is in the package already ---- */
 
-static bool is_input(const packer *k, const char *path)
-{
-    struct stat a, b;
-    if (stat(path, &a) != 0)
-        return false;
-    for (size_t i = 0; i < k->trace->source_count; i++)
-        if (stat(k->trace->sources[i]->path, &b) == 0 && a.st_dev == b.st_dev &&
-            a.st_ino == b.st_ino)
-            return true;
-    return false;
-}
-
 /* Opens what the package holds beside the inputs. */
 static rocl_status open_old(packer *k, rocl_error *err)
 {
@@ -174,7 +162,13 @@ static rocl_status open_old(packer *k, rocl_error *err)
     free(index);
     rocl_status st = rocl_inputs_expand_databases(&in, &folder, 1, is_package ? err : NULL);
     for (size_t i = 0; i < in.count && st == ROCL_OK; i++) {
-        if (is_input(k, in.paths[i]))
+        struct stat a, b;
+        bool input = false;
+        const bool there = stat(in.paths[i], &a) == 0;
+        for (size_t s = 0; there && s < k->trace->source_count && !input; s++)
+            input = stat(k->trace->sources[s]->path, &b) == 0 && a.st_dev == b.st_dev &&
+                    a.st_ino == b.st_ino;
+        if (input)
             free(in.paths[i]);
         else
             in.paths[n++] = in.paths[i];
@@ -196,7 +190,7 @@ static rocl_status open_old(packer *k, rocl_error *err)
     return k->old_names ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* The same process under the same name is a newer copy. Under another one it would be there twice.
+/* A process under the same name is a newer copy. Under another name it would be there twice.
  */
 static rocl_status replace_old(packer *k, rocl_error *err)
 {
@@ -242,22 +236,13 @@ static size_t source_index(const rocl_trace *t, const rocl_source *s)
     return i;
 }
 
-/* Does its file get nothing more? */
-static bool is_last(const rocl_trace *t, const rocl_capture *c)
-{
-    for (size_t i = c->index + (size_t)1; i < t->capture_count; i++)
-        if (t->captures[i]->source == t->captures[c->index]->source &&
-            rocl_trace_takes(t, &t->captures[i]->pub))
-            return false;
-    return true;
-}
-
 static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection *selection,
                                rocl_error *err)
 {
     packer *k = ctx;
-    const rocl_source *s = k->trace->captures[c->index]->source;
-    const size_t i = source_index(k->trace, s);
+    rocl_trace *t = k->trace;
+    const rocl_source *s = t->captures[c->index]->source;
+    const size_t i = source_index(t, s);
     rocl_status st = ROCL_OK;
     if (k->kept[i])
         return ROCL_OK;
@@ -265,7 +250,7 @@ static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection
         st = finish_file(k, err);
         char *path = st == ROCL_OK ? join_path(k->stage, k->names[i]) : NULL;
         if (st == ROCL_OK)
-            st = path ? merge_writer_open(&k->writer, k->trace, s, &k->each, path, err)
+            st = path ? merge_writer_open(&k->writer, t, s, &k->each, path, err)
                       : rocl_fail_memory(err);
         free(path);
         k->source = s;
@@ -273,7 +258,10 @@ static rocl_status add_to_file(void *ctx, const rocl_capture *c, merge_selection
     }
     if (st == ROCL_OK)
         st = merge_writer_add(&k->writer, c, selection, err);
-    return st == ROCL_OK && is_last(k->trace, c) ? finish_file(k, err) : st;
+    bool last = st == ROCL_OK; /* its file gets nothing more */
+    for (size_t n = c->index + (size_t)1; last && n < t->capture_count; n++)
+        last = t->captures[n]->source != s || !rocl_trace_takes(t, &t->captures[n]->pub);
+    return last ? finish_file(k, err) : st;
 }
 
 /* ---- the index ---- */
@@ -397,30 +385,6 @@ static rocl_status name_for_all(packer *k, rocl_error *err)
     return st;
 }
 
-static rocl_status take_names(packer *k, rocl_error *err)
-{
-    const rocl_trace *t = k->trace;
-    rocl_team_reader r = rocl_joint_request(t->joint);
-    k->stage = rocl_team_text(&r);
-    for (size_t i = 0; i < t->capture_count && !r.bad; i++) {
-        char *name = rocl_team_text(&r);
-        if (!name)
-            break;
-        const rocl_source *of = t->captures[i]->source;
-        const size_t s = of ? source_index(t, of) : 0;
-        if (of)
-            k->kept[s] = !*name;
-        if (of && !k->names[s])
-            k->names[s] = name;
-        else
-            free(name);
-    }
-    for (size_t i = 0; i < t->capture_count; i++)
-        if (t->captures[i]->source && !k->names[source_index(t, t->captures[i]->source)])
-            r.bad = true;
-    return r.bad || !k->stage ? rocl_team_bad_message(err) : ROCL_OK;
-}
-
 enum { FILES, BYTES, ROWS, CHANGED, COPIED, COPIED_ROWS, COUNTS };
 
 static void put_counts(uint64_t counts[COUNTS], const rocl_written *r)
@@ -440,15 +404,33 @@ static rocl_status write_databases(packer *k, rocl_error *err)
     return st ? st : finish_file(k, err);
 }
 
-/* On another rank: those of its inputs. Tells which captures have files. */
-static rocl_status write_share(packer *k, rocl_error *err)
+/* On another rank: writes the databases of its inputs, and tells which captures have files. */
+static rocl_status write_as_member(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
     uint64_t counts[COUNTS];
     rocl_joint_sums sums = {.own = counts, .own_count = COUNTS};
     rocl_team_reader answer;
     rocl_buf facts = {0};
-    rocl_status st = take_names(k, err);
+    rocl_team_reader r = rocl_joint_request(t->joint);
+    k->stage = rocl_team_text(&r);
+    for (size_t i = 0; i < t->capture_count && !r.bad; i++) {
+        char *name = rocl_team_text(&r);
+        if (!name)
+            break;
+        const rocl_source *of = t->captures[i]->source;
+        const size_t s = of ? source_index(t, of) : 0;
+        if (of)
+            k->kept[s] = !*name;
+        if (of && !k->names[s])
+            k->names[s] = name;
+        else
+            free(name);
+    }
+    for (size_t i = 0; i < t->capture_count; i++)
+        if (t->captures[i]->source && !k->names[source_index(t, t->captures[i]->source)])
+            r.bad = true;
+    rocl_status st = r.bad || !k->stage ? rocl_team_bad_message(err) : ROCL_OK;
     if (st == ROCL_OK)
         st = write_databases(k, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
@@ -464,18 +446,18 @@ static rocl_status write_share(packer *k, rocl_error *err)
     return st ? st : rocl_joint_placed(t->joint, 0, err);
 }
 
-/* On rank 0: the others have written all of theirs, and let go of the folder. */
-static rocl_status take_shares(packer *k, rocl_error *err)
+/* On rank 0: waits until the others have written all of theirs and let go of the folder. */
+static rocl_status take_members(packer *k, rocl_error *err)
 {
     const rocl_trace *t = k->trace;
-    rocl_joint *parts = t->joint;
+    rocl_joint *joint = t->joint;
     const rocl_buf nothing = {0};
     uint64_t counts[COUNTS], bytes = 0;
     rocl_joint_sums sums = {.own = counts, .own_count = COUNTS};
     put_counts(counts, &k->report);
-    rocl_status st = rocl_joint_gather(parts, &sums, err);
-    for (unsigned rank = 1; rank < rocl_joint_size(parts) && st == ROCL_OK; rank++) {
-        const rocl_buf *facts = rocl_joint_facts(parts, rank);
+    rocl_status st = rocl_joint_gather(joint, &sums, err);
+    for (unsigned rank = 1; rank < rocl_joint_size(joint) && st == ROCL_OK; rank++) {
+        const rocl_buf *facts = rocl_joint_facts(joint, rank);
         rocl_team_reader r = {facts->data, facts->data + facts->len, false};
         while (facts->len && r.p < r.end && !r.bad) {
             const uint64_t i = rocl_team_number(&r);
@@ -485,8 +467,8 @@ static rocl_status take_shares(packer *k, rocl_error *err)
         }
         if (r.bad)
             st = rocl_team_bad_message(err);
-        else if (rocl_joint_reads(parts, rank))
-            st = rocl_joint_place(parts, rank, &nothing, err);
+        else if (rocl_joint_reads(joint, rank))
+            st = rocl_joint_place(joint, rank, &nothing, err);
     }
     k->report = (rocl_written){.files = (size_t)counts[FILES],
                                .bytes = counts[BYTES],
@@ -494,13 +476,21 @@ static rocl_status take_shares(packer *k, rocl_error *err)
                                .changed = counts[CHANGED],
                                .copied = counts[COPIED],
                                .copied_rows = counts[COPIED_ROWS]};
-    return st ? st : rocl_joint_wait_placed(parts, &bytes, err);
+    return st ? st : rocl_joint_wait_placed(joint, &bytes, err);
 }
 
-static rocl_status fill_stage(packer *k, rocl_error *err)
+static rocl_status write_consolidated(packer *k, rocl_error *err)
 {
     rocl_trace *t = k->trace;
-    rocl_status st = t->opt.team_inputs ? rocl_joint_open(t, NULL, err) : ROCL_OK;
+    if (t->joint && !rocl_joint_leads(t->joint))
+        return write_as_member(k, err);
+    rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
+    if (st == ROCL_OK)
+        st = replace_old(k, err);
+    if (st == ROCL_OK)
+        st = name_files(k, err);
+    if (st == ROCL_OK && t->opt.team_inputs)
+        st = rocl_joint_open(t, NULL, err);
     if (st == ROCL_OK)
         st = open_stage(k, err);
     if (st == ROCL_OK && t->joint)
@@ -508,66 +498,17 @@ static rocl_status fill_stage(packer *k, rocl_error *err)
     if (st == ROCL_OK)
         st = write_databases(k, err);
     if (st == ROCL_OK && t->joint)
-        st = take_shares(k, err);
-    return st ? st : write_index(k, err);
-}
-
-static rocl_status write_consolidated(packer *k, rocl_error *err)
-{
-    rocl_joint **parts = &k->trace->joint;
-    if (*parts && !rocl_joint_leads(*parts))
-        return write_share(k, err);
-    rocl_status st = k->real ? open_old(k, err) : ROCL_OK;
+        st = take_members(k, err);
     if (st == ROCL_OK)
-        st = replace_old(k, err);
-    if (st == ROCL_OK)
-        st = name_files(k, err);
-    if (st == ROCL_OK)
-        st = fill_stage(k, err);
+        st = write_index(k, err);
     st = rocl_out_tree_explain(k->tree, st, err);
     if (st == ROCL_OK)
         st = commit_files(k, err);
-    if (*parts && st == ROCL_OK)
-        rocl_joint_named(*parts);
+    if (t->joint && st == ROCL_OK)
+        rocl_joint_named(t->joint);
     else
-        rocl_joint_end_all(*parts);
+        rocl_joint_end_all(t->joint);
     return st;
-}
-
-static rocl_status write_package(packer *k, rocl_error *err)
-{
-    const size_t count = k->trace->source_count;
-    rocl_status st = k->options->consolidate ? ROCL_OK : rocl_make_dirs(k->options->folder, err);
-    if (st != ROCL_OK)
-        return st;
-    k->real = realpath(k->options->folder, NULL);
-    k->names = calloc(count + 1, sizeof *k->names);
-    k->kept = calloc(count + 1, sizeof *k->kept);
-    k->written = calloc(count + 1, sizeof *k->written);
-    if (!k->names || !k->kept || !k->written || (!k->real && errno == ENOMEM))
-        return rocl_fail_memory(err);
-    if (k->options->consolidate)
-        return write_consolidated(k, err);
-    k->stage = strdup(k->options->folder);
-    st = k->stage ? name_files(k, err) : rocl_fail_memory(err);
-    return st ? st : write_index(k, err);
-}
-
-static void free_packer(packer *k)
-{
-    merge_writer_free(&k->writer);
-    rocl_out_tree_discard(k->tree);
-    for (size_t i = 0; k->names && i < k->trace->source_count; i++)
-        free(k->names[i]);
-    for (size_t i = 0; k->old_names && i < k->old->source_count; i++)
-        free(k->old_names[i]);
-    rocl_trace_close(k->old);
-    free(k->names);
-    free(k->kept);
-    free(k->written);
-    free(k->real);
-    free(k->old_names);
-    free(k->stage);
 }
 
 rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o, rocl_written *report,
@@ -575,9 +516,38 @@ rocl_status rocl_write_package(rocl_trace *t, const rocl_package_options *o, roc
 {
     packer k = {.trace = t, .options = o};
     k.each.keep_environment = o->keep_environment;
-    rocl_status st = write_package(&k, err);
+    const size_t count = t->source_count;
+    rocl_status st = o->consolidate ? ROCL_OK : rocl_make_dirs(o->folder, err);
+    if (st == ROCL_OK) {
+        k.real = realpath(o->folder, NULL);
+        k.names = calloc(count + 1, sizeof *k.names);
+        k.kept = calloc(count + 1, sizeof *k.kept);
+        k.written = calloc(count + 1, sizeof *k.written);
+        if (!k.names || !k.kept || !k.written || (!k.real && errno == ENOMEM))
+            st = rocl_fail_memory(err);
+    }
+    if (st == ROCL_OK && o->consolidate) {
+        st = write_consolidated(&k, err);
+    } else if (st == ROCL_OK) {
+        k.stage = strdup(o->folder);
+        st = k.stage ? name_files(&k, err) : rocl_fail_memory(err);
+        if (st == ROCL_OK)
+            st = write_index(&k, err);
+    }
     if (report)
         *report = k.report;
-    free_packer(&k);
+    merge_writer_free(&k.writer);
+    rocl_out_tree_discard(k.tree);
+    for (size_t i = 0; k.names && i < count; i++)
+        free(k.names[i]);
+    for (size_t i = 0; k.old_names && i < k.old->source_count; i++)
+        free(k.old_names[i]);
+    rocl_trace_close(k.old);
+    free(k.names);
+    free(k.kept);
+    free(k.written);
+    free(k.real);
+    free(k.old_names);
+    free(k.stage);
     return st ? rocl_sources_explain(t, st, err) : rocl_trace_outcome(t);
 }

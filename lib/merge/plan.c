@@ -4,22 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/map.h"
 #include "filter/filter.h"
 #include "merge/select.h"
 #include "source/db/connection.h"
-
-/* Adds a zeroed element, which the caller counts; NULL when memory is out. */
-static void *add_element(void *array_field, size_t count, size_t size)
-{
-    void **array = array_field;
-    void *more = realloc(*array, (count + 1) * size);
-    if (!more)
-        return NULL;
-    *array = more;
-    memset((char *)more + count * size, 0, size);
-    return (char *)more + count * size;
-}
 
 /* ---- tables and columns ---- */
 
@@ -34,7 +23,8 @@ static size_t find_column(const plan_table *t, const char *name)
 static rocl_status insert_column(plan_table *t, size_t at, const char *name, const char *declared,
                                  rocl_error *err)
 {
-    if (!add_element(&t->columns, t->count, sizeof *t->columns))
+    size_t cap = rocl_array_cap(t->count);
+    if (!ROCL_GROW(t->columns, cap, t->count + 1))
         return rocl_fail_memory(err);
     memmove(t->columns + at + 1, t->columns + at, (t->count - at) * sizeof *t->columns);
     t->count++;
@@ -71,12 +61,14 @@ static rocl_status add_table(merge_plan *p, const char *base, plan_table **table
     *table = (plan_table *)(uintptr_t)merge_plan_table(p, base);
     if (*table)
         return ROCL_OK;
-    plan_table *t = *table = add_element(&p->tables, p->table_count, sizeof *t);
-    if (!t || !(t->base = strdup(base)))
+    size_t n, cap = rocl_array_cap(p->table_count);
+    if (!ROCL_GROW(p->tables, cap, p->table_count + 1))
+        return rocl_fail_memory(err);
+    plan_table *t = *table = &p->tables[p->table_count];
+    if (!(t->base = strdup(base)))
         return rocl_fail_memory(err);
     p->table_count++;
     t->table = schema_table_of(base);
-    size_t n;
     rocl_status st = ROCL_OK;
     const schema_column *known = schema_columns_of(t->table, &n);
     for (size_t i = 0; i < n && st == ROCL_OK; i++)
@@ -95,23 +87,6 @@ static rocl_status leave_out_table(merge_plan *p, const char *table, const char 
     return p->left_name && p->left_path ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status add_source(merge_plan *p, const merge_source *s, const char *path,
-                              rocl_error *err)
-{
-    plan_table *t;
-    if (s->table == SCHEMA_CATEGORY) /* its rows become strings */
-        return ROCL_OK;
-    if (p->flat && s->table == SCHEMA_OTHER) /* which of its numbers are ids nobody knows */
-        return leave_out_table(p, s->name, path, err);
-    rocl_status st = add_table(p, s->base, &t, err);
-    for (size_t i = 0; i < s->count && st == ROCL_OK; i++) {
-        const merge_field *f = &s->fields[i];
-        if (f->is_declared && (!s->by_track || sqlite3_stricmp(f->name, "track_id") != 0))
-            st = add_column(t, f->name, f->declared, err);
-    }
-    return st;
-}
-
 /* ---- what a file holds beside its sets ---- */
 
 static rocl_status add_view(merge_plan *p, const char *name, const char *sql, const char *version,
@@ -128,23 +103,32 @@ static rocl_status add_view(merge_plan *p, const char *name, const char *sql, co
         free(v->sql);
         free(v->version);
     } else {
-        v = add_element(&p->views, p->view_count, sizeof *v);
-        if (!v)
+        size_t cap = rocl_array_cap(p->view_count);
+        if (!ROCL_GROW(p->views, cap, p->view_count + 1))
             return rocl_fail_memory(err);
-        p->view_count++;
+        v = &p->views[p->view_count++];
     }
     *v = (plan_view){strdup(name), strdup(sql), strdup(version)};
     return v->name && v->sql && v->version ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Views on the data, those of the newest schema: all sets have its columns now. */
-static rocl_status add_views(merge_plan *p, const merge_reader *r, rocl_error *err)
+static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *err)
 {
     static const char sql[] = "SELECT name, sql FROM main.sqlite_master WHERE type = 'view' AND "
                               "name NOT LIKE 'rocpd\\_%' ESCAPE '\\' AND sql IS NOT NULL "
                               "ORDER BY rowid";
-    sqlite3_stmt *row = NULL;
     rocl_status st = ROCL_OK;
+    for (size_t i = 0; i < r->found.object_count && st == ROCL_OK; i++) {
+        const rocl_db_object *o = &r->found.objects[i];
+        if (!o->is_view && strncmp(o->name, "sqlite_", 7) != 0 && r->owners[i] == r->found.count)
+            st = leave_out_table(p, o->name, r->source->path, err);
+    }
+    /* Views of schema 4 are about other columns, those of compressed files call functions that
+     * nobody has. */
+    if (st != ROCL_OK || r->set.by_track || r->found.compressed)
+        return st;
+    /* Views on the data, those of the newest schema: all sets have its columns now. */
+    sqlite3_stmt *row = NULL;
     int rc = sqlite3_prepare_v2(rocl_db_handle(r->db), sql, -1, &row, NULL);
     while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
         st = add_view(p, (const char *)sqlite3_column_text(row, 0),
@@ -155,21 +139,6 @@ static rocl_status add_views(merge_plan *p, const merge_reader *r, rocl_error *e
     if (st == ROCL_OK && rc != SQLITE_DONE)
         st = rocl_sqlite_fail(r->db, "sqlite_master", err);
     sqlite3_finalize(row);
-    return st;
-}
-
-static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < r->found.object_count && st == ROCL_OK; i++) {
-        const rocl_db_object *o = &r->found.objects[i];
-        if (!o->is_view && strncmp(o->name, "sqlite_", 7) != 0 && r->owners[i] == r->found.count)
-            st = leave_out_table(p, o->name, r->source->path, err);
-    }
-    /* Those of schema 4 are about other columns, those of compressed files call functions that
-     * nobody has. */
-    if (st == ROCL_OK && !r->set.by_track && !r->found.compressed)
-        st = add_views(p, r, err);
     return st;
 }
 
@@ -235,8 +204,8 @@ static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl
     return s->guid && s->suffix ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* The guid of a flat set: made of those of its parts, so that the same inputs give the same file.
- */
+/* The guid of a flat set: made of the guids of its sets, so that the same inputs give the same
+ * file. */
 static rocl_status name_flat_set(merge_plan *p, rocl_error *err)
 {
     uint64_t a = 0, b = 1;
@@ -274,7 +243,7 @@ static rocl_status raise_version(merge_plan *p, const char *version, rocl_error 
     return p->version ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* Those of another cut are left out. */
+/* Slices of another cut are left out. */
 static rocl_status add_slice(plan_set *first, const char *slice, rocl_error *err)
 {
     const char *old = first->slices ? strchr(first->slices, '/') : NULL, *of = strchr(slice, '/');
@@ -300,13 +269,24 @@ static rocl_status add_copied_set(merge_plan *p, merge_reader *r, const rocl_cap
     rocl_status st = merge_reader_to(r, p->trace, c, &opened, err);
     if (st == ROCL_OK && opened)
         st = add_file(p, r, err);
-    for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++)
-        st = add_source(p, &r->set.tables[i], c->path, err);
     for (size_t i = 0; i < r->set.count && st == ROCL_OK; i++) {
         const merge_source *s = &r->set.tables[i];
+        plan_table *t;
         int64_t first, last;
         bool any = false;
-        if (s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
+        if (s->table == SCHEMA_CATEGORY) /* its rows become strings */
+            continue;
+        if (p->flat && s->table == SCHEMA_OTHER) { /* which of its numbers are ids nobody knows */
+            st = leave_out_table(p, s->name, c->path, err);
+            continue;
+        }
+        st = add_table(p, s->base, &t, err);
+        for (size_t k = 0; k < s->count && st == ROCL_OK; k++) {
+            const merge_field *f = &s->fields[k];
+            if (f->is_declared && (!s->by_track || sqlite3_stricmp(f->name, "track_id") != 0))
+                st = add_column(t, f->name, f->declared, err);
+        }
+        if (st == ROCL_OK && s->table <= SCHEMA_EVENT && s->table != SCHEMA_OTHER)
             st = rocl_db_id_range(r->db, s->name, &first, &last, &any, err);
         if (any)
             p->rows += (uint64_t)last - (uint64_t)first + 1;
@@ -342,25 +322,6 @@ static rocl_status add_fresh_set(merge_plan *p, rocl_error *err)
     return st ? st : raise_version(p, "3", err);
 }
 
-static rocl_status add_capture(merge_plan *p, merge_reader *readers, const rocl_capture *c,
-                               rocl_error *err)
-{
-    const char *suffix = "";
-    merge_reader *r = merge_reader_choose(readers, p->trace->captures[c->index]->source);
-    bool fresh = merge_is_fresh(p->trace, c, p->rebuild);
-    rocl_status st = fresh ? add_fresh_set(p, err) : add_copied_set(p, r, c, &suffix, err);
-    if (st != ROCL_OK)
-        return st;
-    plan_set *s = add_element(&p->sets, p->set_count, sizeof *s);
-    if (!s)
-        return rocl_fail_memory(err);
-    p->set_count++;
-    s->capture = c;
-    s->fresh = fresh;
-    st = name_set(p, s, suffix, err);
-    return st || fresh || !r->set.slice ? st : add_slice(&p->sets[s->first], r->set.slice, err);
-}
-
 rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *source, bool flat,
                             bool rebuild, rocl_error *err)
 {
@@ -373,9 +334,26 @@ rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *sou
             st = add_table(p, schema_table_name(i), &table, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
-        if ((!source || t->captures[i]->source == source) &&
-            rocl_filter_takes_capture(t->filter, c))
-            st = add_capture(p, readers, c, err);
+        const rocl_source *from = t->captures[i]->source;
+        if ((source && from != source) || !rocl_filter_takes_capture(t->filter, c))
+            continue;
+        const char *suffix = "";
+        merge_reader *r = merge_reader_choose(readers, from);
+        const bool fresh = merge_is_fresh(t, c, rebuild);
+        st = fresh ? add_fresh_set(p, err) : add_copied_set(p, r, c, &suffix, err);
+        if (st != ROCL_OK)
+            break;
+        size_t cap = rocl_array_cap(p->set_count);
+        if (!ROCL_GROW(p->sets, cap, p->set_count + 1)) {
+            st = rocl_fail_memory(err);
+            break;
+        }
+        plan_set *s = &p->sets[p->set_count++];
+        s->capture = c;
+        s->fresh = fresh;
+        st = name_set(p, s, suffix, err);
+        if (st == ROCL_OK && !fresh && r->set.slice)
+            st = add_slice(&p->sets[s->first], r->set.slice, err);
     }
     for (size_t i = 0; i < MERGE_READERS; i++) {
         rocl_status closed = merge_reader_close(&readers[i], st == ROCL_OK ? err : NULL);

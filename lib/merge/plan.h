@@ -47,7 +47,7 @@ typedef struct merge_plan {
     uint64_t rows; /* about how many there are */
 } merge_plan;
 
-/* Of the captures that the filters leave; `source` NULL: of all files. To be freed after errors,
+/* Plans the captures that the filters leave; `source` NULL: of all files. To be freed after errors,
  * too. */
 rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *source, bool flat,
                             bool rebuild, rocl_error *err);

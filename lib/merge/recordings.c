@@ -12,7 +12,6 @@ typedef struct packer {
     int level;
     rocl_out *out;
     rocl_pipe *pipe;
-    rocl_written *report;
 } packer;
 
 /* Compresses if that makes it smaller. */
@@ -68,63 +67,11 @@ static rocl_status write_chunk(void *ctx, rocl_block *c, rocl_error *err)
 
 static const rocl_pipe_ops pipe_ops = {compress_chunk, write_chunk};
 
-static rocl_status pack_chunk(packer *k, const chunk_file *f, const chunk_info *c, rocl_error *err)
-{
-    rocl_block *to;
-    chunk_state state;
-    chunk_reader r;
-    chunk_record rec;
-    size_t n, whole = 0;
-    rocl_status st = rocl_pipe_get(k->pipe, &to, err);
-    if (st != ROCL_OK)
-        return st;
-    to->user = (void *)(uintptr_t)c;
-    st = chunk_load(f->spool, c, &to->in, &n, &state, err);
-    /* As much of the content as is whole records. */
-    if (st == ROCL_OK)
-        chunk_reader_begin(&r, c, to->in.data, n);
-    while (st == ROCL_OK && chunk_read_record(&r, &rec))
-        whole = (size_t)(r.p - to->in.data);
-    to->in.len = whole;
-    k->report->chunks++;
-    k->report->events += c->events;
-    rocl_status put = rocl_pipe_put(k->pipe, to, err);
-    return st ? st : put;
-}
-
-static rocl_status pack_file(packer *k, chunk_file *f, rocl_error *err)
-{
-    rocl_status st = rocl_spool_resume(f->spool, err);
-    for (size_t i = 0; i < f->list.count && st == ROCL_OK; i++)
-        if (!f->list.all[i].damaged)
-            st = pack_chunk(k, f, &f->list.all[i], err);
-    for (size_t i = 0; i < f->count; i++) {
-        k->report->processes++;
-        k->report->dropped += f->processes[i].faults[ROCL_FAULT_DROPPED];
-        k->report->damaged += f->processes[i].faults[ROCL_FAULT_TORN];
-    }
-    rocl_spool_suspend(f->spool);
-    return st;
-}
-
-static rocl_status pack_all(packer *k, rocl_trace *t, rocl_error *err)
-{
-    rocl_status st = rocl_pipe_new(&k->pipe, t->opt.jobs, &pipe_ops, k, err);
-    if (st != ROCL_OK)
-        return st;
-    for (size_t i = 0; i < t->source_count && st == ROCL_OK; i++)
-        st = pack_file(k, t->sources[i]->state, err);
-    if (st == ROCL_OK)
-        return rocl_pipe_finish(k->pipe, err);
-    rocl_pipe_abort(k->pipe);
-    return st;
-}
-
 rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o, rocl_written *report,
                               rocl_error *err)
 {
     rocl_written own = {0};
-    packer k = {.level = rocl_level_or(o->level, ROCL_CHUNK_LEVEL), .report = &own};
+    packer k = {.level = rocl_level_or(o->level, ROCL_CHUNK_LEVEL)};
     rocl_status st = rocl_check_level(o->level, err);
     if (st == ROCL_OK)
         st = chunk_refuse_others(t, err);
@@ -132,7 +79,46 @@ rocl_status rocl_write_chunks(rocl_trace *t, const rocl_chunks_options *o, rocl_
         st = rocl_out_open_as_named(&k.out, o->path, err);
     if (st != ROCL_OK)
         return st;
-    st = pack_all(&k, t, err);
+    st = rocl_pipe_new(&k.pipe, t->opt.jobs, &pipe_ops, &k, err);
+    for (size_t s = 0; s < t->source_count && st == ROCL_OK; s++) {
+        const chunk_file *f = t->sources[s]->state;
+        st = rocl_spool_resume(f->spool, err);
+        for (size_t i = 0; i < f->list.count && st == ROCL_OK; i++) {
+            const chunk_info *c = &f->list.all[i];
+            rocl_block *to;
+            chunk_state state;
+            chunk_reader r;
+            chunk_record rec;
+            size_t n, whole = 0;
+            if (c->damaged)
+                continue;
+            st = rocl_pipe_get(k.pipe, &to, err);
+            if (st != ROCL_OK)
+                break;
+            to->user = (void *)(uintptr_t)c;
+            st = chunk_load(f->spool, c, &to->in, &n, &state, err);
+            /* As much of the content as is whole records. */
+            if (st == ROCL_OK)
+                chunk_reader_begin(&r, c, to->in.data, n);
+            while (st == ROCL_OK && chunk_read_record(&r, &rec))
+                whole = (size_t)(r.p - to->in.data);
+            to->in.len = whole;
+            own.chunks++;
+            own.events += c->events;
+            const rocl_status put = rocl_pipe_put(k.pipe, to, err);
+            st = st ? st : put;
+        }
+        for (size_t i = 0; i < f->count; i++) {
+            own.processes++;
+            own.dropped += f->processes[i].faults[ROCL_FAULT_DROPPED];
+            own.damaged += f->processes[i].faults[ROCL_FAULT_TORN];
+        }
+        rocl_spool_suspend(f->spool);
+    }
+    if (st == ROCL_OK)
+        st = rocl_pipe_finish(k.pipe, err);
+    else if (k.pipe)
+        rocl_pipe_abort(k.pipe);
     own.bytes = rocl_out_bytes(k.out);
     st = rocl_out_end(k.out, st, err);
     if (report)

@@ -60,19 +60,6 @@ static size_t slice_of(const merge_slices *s, int64_t start)
     return i < s->count ? (size_t)i : s->count - 1;
 }
 
-static bool add_value(merge_selection *s, const rocl_batch *b, size_t i)
-{
-    const rocl_event *e = rocl_batch_event(b, i);
-    if (b->kind == ROCL_COUNTER)
-        return rocl_idset_add(&s->counted, e->event_id);
-    if (b->kind == ROCL_SAMPLE)
-        return rocl_idset_add(&s->sampled,
-                              merge_value_key(b->capture, e->event_id, b->samples[i].counter));
-    if (b->kind == ROCL_SPM)
-        return rocl_idset_add(&s->spm, merge_value_key(b->capture, e->id, b->samples[i].counter));
-    return true;
-}
-
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     selector *s = self;
@@ -94,8 +81,15 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     for (size_t i = 0; i < b->count && ok; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         merge_selection *into = &s->selections[slice_of(s->slices, e->start)];
-        ok = merge_ids_add(&into->rows[table], (int64_t)e->id) && add_value(into, b, i) &&
+        ok = merge_ids_add(&into->rows[table], (int64_t)e->id) &&
              (!shared || !e->event_id || rocl_idset_add(&into->shared, e->event_id));
+        if (ok && b->kind == ROCL_COUNTER)
+            ok = rocl_idset_add(&into->counted, e->event_id);
+        else if (ok && (b->kind == ROCL_SAMPLE || b->kind == ROCL_SPM))
+            ok = rocl_idset_add(b->kind == ROCL_SPM ? &into->spm : &into->sampled,
+                                merge_value_key(b->capture,
+                                                b->kind == ROCL_SPM ? e->id : e->event_id,
+                                                b->samples[i].counter));
         into->events++;
     }
     pthread_mutex_unlock(&s->lock);

@@ -69,10 +69,19 @@ static char *make_declaration(const char *type, const char *value)
 
 enum { HIDDEN = 1 }; /* what table_xinfo says of a column that a virtual table does not show */
 
-static rocl_status read_fields(merge_source *s, rocl_db *db, rocl_error *err)
+static rocl_status read_table(merge_set *set, rocl_db *db, const char *table, size_t suffix,
+                              rocl_error *err)
 {
     static const char sql[] =
         "SELECT name, type, dflt_value, hidden FROM pragma_table_xinfo(?1, 'main')";
+    size_t table_cap = rocl_array_cap(set->count);
+    if (!ROCL_GROW(set->tables, table_cap, set->count + 1))
+        return rocl_fail_memory(err);
+    merge_source *s = &set->tables[set->count++];
+    *s = (merge_source){.name = strdup(table), .base = strndup(table, strlen(table) - suffix)};
+    if (!s->name || !s->base)
+        return rocl_fail_memory(err);
+    s->table = schema_table_of(s->base);
     sqlite3_stmt *row = NULL;
     size_t cap = 0;
     rocl_status st = ROCL_OK;
@@ -96,48 +105,11 @@ static rocl_status read_fields(merge_source *s, rocl_db *db, rocl_error *err)
     if (st == ROCL_OK && rc != SQLITE_DONE)
         st = rocl_sqlite_fail(db, s->name, err);
     sqlite3_finalize(row);
-    return st;
-}
-
-static rocl_status read_table(merge_set *set, rocl_db *db, const char *name, size_t suffix,
-                              rocl_error *err)
-{
-    merge_source *more = realloc(set->tables, (set->count + 1) * sizeof *more);
-    if (!more)
-        return rocl_fail_memory(err);
-    set->tables = more;
-    merge_source *s = &set->tables[set->count++];
-    *s = (merge_source){.name = strdup(name), .base = strndup(name, strlen(name) - suffix)};
-    if (!s->name || !s->base)
-        return rocl_fail_memory(err);
-    s->table = schema_table_of(s->base);
-    rocl_status st = read_fields(s, db, err);
     /* Times of an event with their track; a sample has one in every schema. */
     s->by_track = st == ROCL_OK && schema_rule_of(s->table) == SCHEMA_SELECTED &&
                   s->table != SCHEMA_SAMPLE && merge_source_field(s, "track_id");
     set->by_track |= s->by_track;
     return st;
-}
-
-/* For each object the set that it is a table of, the one with the longest suffix that it ends with;
- * found->count: of none. Malloced; NULL when memory is out. */
-static size_t *find_owners(const rocpd_found *found)
-{
-    size_t *owners = malloc((found->object_count + 1) * sizeof *owners);
-    for (size_t i = 0; owners && i < found->object_count; i++) {
-        const rocl_db_object *o = &found->objects[i];
-        size_t best = found->count, len = strlen(o->name), longest = 0;
-        for (size_t k = 0; k < found->count && !strncmp(o->name, "rocpd_", 6); k++) {
-            size_t n = strlen(found->suffixes[k]);
-            if (!o->is_view && n < len && !strcmp(o->name + len - n, found->suffixes[k]) &&
-                (best == found->count || n > longest)) {
-                best = k;
-                longest = n;
-            }
-        }
-        owners[i] = best;
-    }
-    return owners;
 }
 
 /* ---- the set ---- */
@@ -168,21 +140,6 @@ static rocl_status read_version(merge_set *set, rocl_db *db, rocl_error *err)
         }
     rocl_rows_close(rows);
     return st;
-}
-
-/* Reads what tables there are of the set `index`. `set` is to be freed after errors, too. */
-static rocl_status read_set(merge_set *set, const rocl_capture *c, const merge_reader *r,
-                            size_t index, rocl_error *err)
-{
-    const rocpd_found *found = &r->found;
-    rocl_status st = ROCL_OK;
-    *set = (merge_set){.capture = c, .index = index};
-    for (size_t i = 0; i < found->object_count && st == ROCL_OK; i++) {
-        if (r->owners[i] == index)
-            st =
-                read_table(set, r->db, found->objects[i].name, strlen(found->suffixes[index]), err);
-    }
-    return st ? st : read_version(set, r->db, err);
 }
 
 static void free_tables(merge_set *set)
@@ -221,20 +178,6 @@ const merge_field *merge_source_field(const merge_source *s, const char *column)
 
 /* ---- the file that is read ----------------------------------------------------------------- */
 
-/* The index of a capture among the sets found: captures are not in the order of a file. */
-static size_t find_in_file(const rocpd_found *found, const rocpd_set *set)
-{
-    rocpd_table t = 0;
-    while (t + 1 < ROCPD_TABLES && !set->tables[t])
-        t++;
-    for (size_t i = 0; set->tables[t] && i < found->count; i++) {
-        const char *name = rocpd_table_in(found, t, found->suffixes[i]);
-        if (name && !strcmp(name, set->tables[t]))
-            return i;
-    }
-    return found->count;
-}
-
 static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *s, rocl_error *err)
 {
     const rocpd_file *file = s->state;
@@ -246,8 +189,24 @@ static rocl_status open_file(merge_reader *r, rocl_trace *t, const rocl_source *
     if (st != ROCL_OK)
         return st;
     r->source = s;
-    r->owners = find_owners(&r->found);
-    return r->owners ? ROCL_OK : rocl_fail_memory(err);
+    const rocpd_found *found = &r->found;
+    r->owners = malloc((found->object_count + 1) * sizeof *r->owners);
+    if (!r->owners)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < found->object_count; i++) {
+        const rocl_db_object *o = &found->objects[i];
+        size_t best = found->count, len = strlen(o->name), longest = 0;
+        for (size_t k = 0; k < found->count && !strncmp(o->name, "rocpd_", 6); k++) {
+            size_t n = strlen(found->suffixes[k]);
+            if (!o->is_view && n < len && !strcmp(o->name + len - n, found->suffixes[k]) &&
+                (best == found->count || n > longest)) {
+                best = k;
+                longest = n;
+            }
+        }
+        r->owners[i] = best;
+    }
+    return ROCL_OK;
 }
 
 /* Where there are more slices than readers, most of them keep theirs: giving up the one that was
@@ -280,12 +239,28 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
             st = open_file(r, t, s, err);
     }
     free_tables(&r->set);
+    if (st == ROCL_OK) {
+        /* The set of the capture: captures are not in the order of a file. */
+        const rocpd_set *set = t->captures[c->index]->state;
+        const char *name = NULL;
+        rocpd_table k = 0;
+        while (k + 1 < ROCPD_TABLES && !set->tables[k])
+            k++;
+        while (set->tables[k] && index < r->found.count &&
+               !((name = rocpd_table_in(&r->found, k, r->found.suffixes[index])) &&
+                 !strcmp(name, set->tables[k])))
+            index++;
+        if (!set->tables[k] || index == r->found.count)
+            st = rocl_fail_changed(err, s->path);
+    }
     if (st == ROCL_OK)
-        index = find_in_file(&r->found, t->captures[c->index]->state);
-    if (st == ROCL_OK && index == r->found.count)
-        st = rocl_fail_changed(err, s->path);
+        r->set = (merge_set){.capture = c, .index = index};
+    for (size_t i = 0; i < r->found.object_count && st == ROCL_OK; i++)
+        if (r->owners[i] == index)
+            st = read_table(&r->set, r->db, r->found.objects[i].name,
+                            strlen(r->found.suffixes[index]), err);
     if (st == ROCL_OK)
-        st = read_set(&r->set, c, r, index, err);
+        st = read_version(&r->set, r->db, err);
     if (opened)
         *opened = other;
     return st;

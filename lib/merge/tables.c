@@ -29,27 +29,6 @@ static bool is_wanted(const merge_copier *c, const plan_table *t)
            (c->set->fresh ? schema_is_base(t->table) : find_source(c, t->base) != NULL);
 }
 
-/* Declared as in the input, which lets SQLite copy records without a look at them. */
-static void put_column(const merge_copier *c, sqlite3_str *sql, const plan_table *t,
-                       const plan_column *column)
-{
-    schema_table refers = schema_refers_to(t->table, column->name);
-    const merge_source *own = c->plan->flat ? NULL : find_source(c, t->base);
-    const merge_field *field = merge_source_field(own, column->name);
-    const plan_table *parent =
-        refers == SCHEMA_OTHER ? NULL : merge_plan_table(c->plan, schema_table_name(refers));
-    sqlite3_str_appendf(sql, ", \"%w\" ", column->name);
-    if (field || strcmp(column->name, "guid") != 0)
-        sqlite3_str_appendall(sql, field ? field->declared : column->declared);
-    else
-        sqlite3_str_appendf(sql, "TEXT DEFAULT %Q", c->set->guid);
-    if (parent && is_wanted(c, parent))
-        sqlite3_str_appendf(sql, " REFERENCES \"%w%w\" (\"id\") ON UPDATE CASCADE", parent->base,
-                            c->set->suffix);
-    if (c->plan->flat && t->table == SCHEMA_STRING && !strcmp(column->name, "string"))
-        sqlite3_str_appendall(sql, " UNIQUE");
-}
-
 rocl_status merge_create_tables(merge_copier *c, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
@@ -62,8 +41,26 @@ rocl_status merge_create_tables(merge_copier *c, rocl_error *err)
         c->in_schema++;
         sqlite3_str_appendf(sql, "CREATE TABLE main.\"%w%w\" (\"id\" INTEGER NOT NULL PRIMARY KEY",
                             t->base, c->set->suffix);
-        for (size_t k = 0; k < t->count; k++)
-            put_column(c, sql, t, &t->columns[k]);
+        /* Declared as in the input, which lets SQLite copy records without a look at them. */
+        for (size_t k = 0; k < t->count; k++) {
+            const plan_column *column = &t->columns[k];
+            schema_table refers = schema_refers_to(t->table, column->name);
+            const merge_source *own = c->plan->flat ? NULL : find_source(c, t->base);
+            const merge_field *field = merge_source_field(own, column->name);
+            const plan_table *parent = refers == SCHEMA_OTHER
+                                           ? NULL
+                                           : merge_plan_table(c->plan, schema_table_name(refers));
+            sqlite3_str_appendf(sql, ", \"%w\" ", column->name);
+            if (field || strcmp(column->name, "guid") != 0)
+                sqlite3_str_appendall(sql, field ? field->declared : column->declared);
+            else
+                sqlite3_str_appendf(sql, "TEXT DEFAULT %Q", c->set->guid);
+            if (parent && is_wanted(c, parent))
+                sqlite3_str_appendf(sql, " REFERENCES \"%w%w\" (\"id\") ON UPDATE CASCADE",
+                                    parent->base, c->set->suffix);
+            if (c->plan->flat && t->table == SCHEMA_STRING && !strcmp(column->name, "string"))
+                sqlite3_str_appendall(sql, " UNIQUE");
+        }
         sqlite3_str_appendchar(sql, 1, ')');
         st = merge_query(c, t->base, sql, NULL, NULL, err);
     }
@@ -313,31 +310,25 @@ static int only_a_view(void *ctx, int action, const char *a, const char *b, cons
     return SQLITE_DENY;
 }
 
-/* A view that cannot be made is left out: the tables hold everything. */
-static rocl_status make_view(merge_copier *c, const plan_view *v, rocl_error *err)
-{
-    sqlite3 *db = rocl_new_db_handle(c->out);
-    sqlite3_stmt *stmt = NULL;
-    sqlite3_set_authorizer(db, only_a_view, NULL);
-    int rc = sqlite3_prepare_v2(db, v->sql, -1, &stmt, NULL);
-    sqlite3_set_authorizer(db, NULL, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    sqlite3_finalize(stmt);
-    if (rc == SQLITE_DONE)
-        return ROCL_OK;
-    if (rc == SQLITE_FULL || rc == SQLITE_NOMEM)
-        return rocl_new_db_fail(c->out, v->name, err);
-    rocl_notice(c->plan->trace, "the view %s is left out: %s", v->name, sqlite3_errmsg(db));
-    return ROCL_OK;
-}
-
 rocl_status merge_make_views(merge_copier *c, rocl_error *err)
 {
+    sqlite3 *db = rocl_new_db_handle(c->out);
     rocl_status st = rocl_new_db_exec(c->out, "BEGIN", err);
     for (size_t i = 0; i < c->plan->table_count && st == ROCL_OK; i++)
         st = make_union(c, &c->plan->tables[i], err);
-    for (size_t i = 0; i < c->plan->view_count && st == ROCL_OK; i++)
-        st = make_view(c, &c->plan->views[i], err);
+    for (size_t i = 0; i < c->plan->view_count && st == ROCL_OK; i++) {
+        const plan_view *v = &c->plan->views[i];
+        sqlite3_stmt *stmt = NULL;
+        sqlite3_set_authorizer(db, only_a_view, NULL);
+        int rc = sqlite3_prepare_v2(db, v->sql, -1, &stmt, NULL);
+        sqlite3_set_authorizer(db, NULL, NULL);
+        if (rc == SQLITE_OK)
+            rc = sqlite3_step(stmt);
+        sqlite3_finalize(stmt);
+        if (rc == SQLITE_FULL || rc == SQLITE_NOMEM)
+            st = rocl_new_db_fail(c->out, v->name, err);
+        else if (rc != SQLITE_DONE) /* the tables hold everything */
+            rocl_notice(c->plan->trace, "the view %s is left out: %s", v->name, sqlite3_errmsg(db));
+    }
     return st ? st : rocl_new_db_exec(c->out, "COMMIT", err);
 }

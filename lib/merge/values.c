@@ -193,11 +193,6 @@ void merge_put_where(const merge_copier *c, sqlite3_str *sql, const merge_source
 
 typedef void sql_fn(sqlite3_context *ctx, int n, sqlite3_value **v);
 
-static schema_table table_argument(sqlite3_value *v)
-{
-    return (schema_table)sqlite3_value_int(v);
-}
-
 static bool is_id(sqlite3_value *v)
 {
     return sqlite3_value_type(v) == SQLITE_INTEGER;
@@ -208,7 +203,8 @@ static void note_use(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
     (void)n;
-    if (is_id(v[1]) && !merge_ids_add(&c->used[table_argument(v[0])], sqlite3_value_int64(v[1])))
+    if (is_id(v[1]) &&
+        !merge_ids_add(&c->used[(schema_table)sqlite3_value_int(v[0])], sqlite3_value_int64(v[1])))
         sqlite3_result_error_nomem(ctx);
 }
 
@@ -216,7 +212,7 @@ static void note_use(sqlite3_context *ctx, int n, sqlite3_value **v)
 static void is_used(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
-    schema_table t = table_argument(v[0]);
+    schema_table t = (schema_table)sqlite3_value_int(v[0]);
     merge_ids *ids = t < SCHEMA_EVENT_TABLES ? &c->selection->rows[t] : &c->used[t];
     (void)n;
     sqlite3_result_int(ctx, is_id(v[1]) && merge_ids_has(ids, sqlite3_value_int64(v[1])));
@@ -254,7 +250,7 @@ static void value_passes(sqlite3_context *ctx, int n, sqlite3_value **v)
 static void find_new_id(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
-    const schema_table t = table_argument(v[0]);
+    const schema_table t = (schema_table)sqlite3_value_int(v[0]);
     merge_numbers *numbers = &c->numbers[t];
     const int64_t id = sqlite3_value_int64(v[1]);
     (void)n;
@@ -371,14 +367,14 @@ static void reduce_environment(sqlite3_context *ctx, int n, sqlite3_value **v)
         sqlite3_result_error_nomem(ctx);
 }
 
-/* rocl_holds(text, part): the text. SQLite's json_insert() silently drops a part if memory is
+/* rocl_holds(text, piece): the text. SQLite's json_insert() silently drops a piece if memory is
  * out. */
-static void check_part(sqlite3_context *ctx, int n, sqlite3_value **v)
+static void check_piece(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     const char *text = (const char *)sqlite3_value_text(v[0]);
-    const char *part = (const char *)sqlite3_value_text(v[1]);
+    const char *piece = (const char *)sqlite3_value_text(v[1]);
     (void)n;
-    if (text && part && strstr(text, part))
+    if (text && piece && strstr(text, piece))
         sqlite3_result_value(ctx, v[0]);
     else
         sqlite3_result_error_nomem(ctx);
@@ -396,7 +392,7 @@ rocl_status merge_add_functions(merge_copier *c, rocl_error *err)
         {"rocl_new", 2, find_new_id},        {"rocl_serial", 2, number_serial},
         {"rocl_time", 2, move_time},         {"rocl_clip", 2, clip_time},
         {"rocl_category", 1, find_category}, {"rocl_environment", 2, reduce_environment},
-        {"rocl_holds", 2, check_part},
+        {"rocl_holds", 2, check_piece},
     };
     sqlite3 *db = rocl_new_db_handle(c->out);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

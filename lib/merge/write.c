@@ -27,35 +27,11 @@ typedef struct cutter {
     size_t stale;       /* slices of an earlier cut of this name, that this one has no place for */
 } cutter;
 
-/* ---- where to cut ---- */
-
 static rocl_status too_many(uint64_t count, rocl_error *err)
 {
     rocl_fail(err, ROCL_USAGE, "%llu slices are too many: at most %d", (unsigned long long)count,
               SLICES_MAX);
     return ROCL_USAGE; /* said again, so that checkers know it is no ROCL_OK */
-}
-
-static rocl_status find_cuts(cutter *k, rocl_error *err)
-{
-    int64_t first, last;
-    bool any;
-    const rocl_rocpd_options *o = k->options;
-    if (o->slices > SLICES_MAX)
-        return too_many(o->slices, err);
-    if (o->slice_ns < 0)
-        return rocl_fail(err, ROCL_USAGE, "slices of %lld ns: they must be longer than 0",
-                         (long long)o->slice_ns);
-    rocl_status st = merge_select_bounds(k->trace, &first, &last, &any, err);
-    if (st != ROCL_OK)
-        return st;
-    uint64_t span = any ? (uint64_t)last - (uint64_t)first : 0; /* of starts */
-    uint64_t width = o->slice_ns > 0 ? (uint64_t)o->slice_ns : span / o->slices + 1;
-    uint64_t count = o->slice_ns > 0 ? span / width + 1 : o->slices;
-    if (count > SLICES_MAX)
-        return too_many(count, err);
-    k->slices = (merge_slices){any ? first : 0, width, (size_t)count};
-    return ROCL_OK;
 }
 
 /* ---- what goes where ---- */
@@ -118,24 +94,6 @@ static rocl_status add_file_names(cutter *k, const char *name, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status write_file(cutter *k, size_t slice, const char *path, rocl_written *report,
-                              rocl_error *err)
-{
-    merge_writer w = {0};
-    rocl_new_db *db = NULL;
-    rocl_trace *t = k->trace;
-    snprintf(w.copier.slice, sizeof w.copier.slice, "%zu/%zu %" PRId64 " %" PRIu64, k->done + 1,
-             k->slices.count - k->empty, k->slices.from, k->slices.width);
-    rocl_status st = merge_writer_open(&w, t, NULL, k->options, path, err);
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
-        if (k->selections[i])
-            st = merge_writer_add(&w, &t->captures[i]->pub, &k->selections[i][slice], err);
-    if (st == ROCL_OK)
-        st = merge_writer_close(&w, &db, report, err);
-    merge_writer_free(&w);
-    return st ? st : rocl_new_db_commit(db, err);
-}
-
 /* Writes a slice that is not empty. The folder is opened when there is something to write. */
 static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_written *report,
                                rocl_error *err)
@@ -162,26 +120,25 @@ static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_w
     }
     if (k->done) /* what the first slice says holds for all */
         t->opt.notice = NULL;
-    if (st == ROCL_OK)
-        st = rocl_out_tree_explain(k->tree, write_file(k, slice, hidden, report, err), err);
+    if (st == ROCL_OK) {
+        merge_writer w = {0};
+        rocl_new_db *db = NULL;
+        snprintf(w.copier.slice, sizeof w.copier.slice, "%zu/%zu %" PRId64 " %" PRIu64, k->done + 1,
+                 k->slices.count - k->empty, k->slices.from, k->slices.width);
+        st = merge_writer_open(&w, t, NULL, k->options, hidden, err);
+        for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
+            if (k->selections[i])
+                st = merge_writer_add(&w, &t->captures[i]->pub, &k->selections[i][slice], err);
+        if (st == ROCL_OK)
+            st = merge_writer_close(&w, &db, report, err);
+        merge_writer_free(&w);
+        if (st == ROCL_OK)
+            st = rocl_new_db_commit(db, err);
+        st = rocl_out_tree_explain(k->tree, st, err);
+    }
     k->done += st == ROCL_OK;
     t->opt.notice = notice;
     free(hidden);
-    return st;
-}
-
-static rocl_status write_all_slices(cutter *k, rocl_written *report, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < k->slices.count; i++)
-        k->empty += is_empty(k, i);
-    for (size_t i = 0; i < k->slices.count && st == ROCL_OK; i++) {
-        if (is_empty(k, i))
-            continue;
-        char *path = make_path(k, i);
-        st = path ? write_slice(k, i, path, report, err) : rocl_fail_memory(err);
-        free(path);
-    }
     return st;
 }
 
@@ -212,17 +169,6 @@ static bool is_slice(const cutter *k, const char *path)
     return slice;
 }
 
-static bool is_of_this_cut(const cutter *k, const char *path)
-{
-    bool found = false;
-    for (size_t i = 0; i < k->slices.count && !found; i++) {
-        char *own = is_empty(k, i) ? NULL : make_path(k, i);
-        found = own && !strcmp(own, path);
-        free(own);
-    }
-    return found;
-}
-
 /* Slices of an earlier cut that this one has no place for go when the new ones get their names, and
  * come back if one cannot. */
 static rocl_status find_stale(cutter *k, rocl_error *err)
@@ -240,7 +186,13 @@ static rocl_status find_stale(cutter *k, rocl_error *err)
             st = rocl_fail_memory(err);
             break;
         }
-        if (!is_of_this_cut(k, other) && is_slice(k, other)) {
+        bool stays = false; /* this cut has it, too */
+        for (size_t i = 0; i < k->slices.count && !stays; i++) {
+            char *own = is_empty(k, i) ? NULL : make_path(k, i);
+            stays = own && !strcmp(own, other);
+            free(own);
+        }
+        if (!stays && is_slice(k, other)) {
             st = rocl_refuse_input(k->trace, other, err);
             if (st == ROCL_OK)
                 st = rocl_new_db_refuse_open(other, err);
@@ -256,40 +208,26 @@ static rocl_status find_stale(cutter *k, rocl_error *err)
     return st;
 }
 
-static rocl_status commit_all(cutter *k, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    if (k->tree)
-        st = rocl_out_tree_commit(k->tree, (const char *const *)k->names, k->name_count, err);
-    k->tree = NULL;
-    if (st == ROCL_OK && k->stale)
-        rocl_notice(k->trace, "%zu slice%s of an earlier run removed", k->stale,
-                    k->stale == 1 ? "" : "s");
-    if (st == ROCL_OK && k->empty)
-        rocl_notice(k->trace, "%zu of %zu slices have no events: not written", k->empty,
-                    k->slices.count);
-    return st;
-}
-
-static void free_cutter(cutter *k)
-{
-    for (size_t i = 0; k->selections && i < k->trace->capture_count; i++) {
-        for (size_t s = 0; k->selections[i] && s < k->slices.count; s++)
-            merge_selection_free(&k->selections[i][s]);
-        free(k->selections[i]);
-    }
-    for (size_t i = 0; i < k->name_count; i++)
-        free(k->names[i]);
-    rocl_out_tree_discard(k->tree);
-    free(k->selections);
-    free(k->names);
-}
-
 static rocl_status write_slices(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
                                 rocl_error *err)
 {
     cutter k = {.trace = t, .options = o};
-    rocl_status st = find_cuts(&k, err);
+    int64_t first, last;
+    bool any;
+    if (o->slices > SLICES_MAX)
+        return too_many(o->slices, err);
+    if (o->slice_ns < 0)
+        return rocl_fail(err, ROCL_USAGE, "slices of %lld ns: they must be longer than 0",
+                         (long long)o->slice_ns);
+    rocl_status st = merge_select_bounds(t, &first, &last, &any, err);
+    if (st != ROCL_OK)
+        return st;
+    uint64_t span = any ? (uint64_t)last - (uint64_t)first : 0; /* of starts */
+    uint64_t width = o->slice_ns > 0 ? (uint64_t)o->slice_ns : span / o->slices + 1;
+    uint64_t count = o->slice_ns > 0 ? span / width + 1 : o->slices;
+    if (count > SLICES_MAX)
+        return too_many(count, err);
+    k.slices = (merge_slices){any ? first : 0, width, (size_t)count};
     const merge_way way = {.slices = k.slices, .rebuild = o->rebuild, .cut = true};
     if (st == ROCL_OK && !(k.selections = calloc(t->capture_count + 1, sizeof *k.selections)))
         st = rocl_fail_memory(err);
@@ -297,11 +235,33 @@ static rocl_status write_slices(rocl_trace *t, const rocl_rocpd_options *o, rocl
         st = merge_select(t, &way, keep_selections, &k, err);
     if (st == ROCL_OK)
         st = find_stale(&k, err);
-    if (st == ROCL_OK)
-        st = write_all_slices(&k, report, err);
-    if (st == ROCL_OK)
-        st = commit_all(&k, err);
-    free_cutter(&k);
+    for (size_t i = 0; i < k.slices.count && st == ROCL_OK; i++)
+        k.empty += is_empty(&k, i);
+    for (size_t i = 0; i < k.slices.count && st == ROCL_OK; i++) {
+        if (is_empty(&k, i))
+            continue;
+        char *path = make_path(&k, i);
+        st = path ? write_slice(&k, i, path, report, err) : rocl_fail_memory(err);
+        free(path);
+    }
+    if (st == ROCL_OK && k.tree) {
+        st = rocl_out_tree_commit(k.tree, (const char *const *)k.names, k.name_count, err);
+        k.tree = NULL;
+    }
+    if (st == ROCL_OK && k.stale)
+        rocl_notice(t, "%zu slice%s of an earlier run removed", k.stale, k.stale == 1 ? "" : "s");
+    if (st == ROCL_OK && k.empty)
+        rocl_notice(t, "%zu of %zu slices have no events: not written", k.empty, k.slices.count);
+    for (size_t i = 0; k.selections && i < t->capture_count; i++) {
+        for (size_t s = 0; k.selections[i] && s < k.slices.count; s++)
+            merge_selection_free(&k.selections[i][s]);
+        free(k.selections[i]);
+    }
+    for (size_t i = 0; i < k.name_count; i++)
+        free(k.names[i]);
+    rocl_out_tree_discard(k.tree);
+    free(k.selections);
+    free(k.names);
     return st;
 }
 
@@ -311,30 +271,6 @@ static rocl_status add_selected_capture(void *ctx, const rocl_capture *c, merge_
                                         rocl_error *err)
 {
     return merge_writer_add(ctx, c, s, err);
-}
-
-static rocl_status write_whole(rocl_trace *t, const rocl_rocpd_options *o, rocl_written *report,
-                               rocl_error *err)
-{
-    const merge_way way = {.slices = {.count = 1}, .rebuild = o->rebuild};
-    merge_writer w = {0};
-    rocl_new_db *db = NULL;
-    rocl_status st = merge_writer_open(&w, t, NULL, o, o->path, err);
-    if (st == ROCL_OK)
-        st = merge_select(t, &way, add_selected_capture, &w, err);
-    if (st == ROCL_OK)
-        st = merge_writer_close(&w, &db, report, err);
-    merge_writer_free(&w);
-    return st ? st : rocl_new_db_commit(db, err);
-}
-
-/* This is the one writer, and it copies files. */
-static rocl_status refuse_remote(const rocl_trace *t, rocl_error *err)
-{
-    for (size_t i = 0; i < t->capture_count; i++)
-        if (rocl_is_remote(t->captures[i]->source))
-            return rocl_refuse_remote(t->captures[i]->source, err);
-    return ROCL_OK;
 }
 
 /* Readers know one node of a set: the GPUs of all of them would be taken for those of the first. */
@@ -362,12 +298,28 @@ rocl_status rocl_write_rocpd(rocl_trace *t, const rocl_rocpd_options *o, rocl_wr
                              rocl_error *err)
 {
     rocl_written own = {0};
-    rocl_status st = refuse_remote(t, err);
+    rocl_status st = ROCL_OK;
+    /* This is the one writer, and it copies files. */
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
+        if (rocl_is_remote(t->captures[i]->source))
+            st = rocl_refuse_remote(t->captures[i]->source, err);
     if (st == ROCL_OK && o->flat)
         warn_of_joined_nodes(t);
-    if (st == ROCL_OK)
-        st =
-            o->slices || o->slice_ns ? write_slices(t, o, &own, err) : write_whole(t, o, &own, err);
+    if (st == ROCL_OK && (o->slices || o->slice_ns)) {
+        st = write_slices(t, o, &own, err);
+    } else if (st == ROCL_OK) {
+        const merge_way way = {.slices = {.count = 1}, .rebuild = o->rebuild};
+        merge_writer w = {0};
+        rocl_new_db *db = NULL;
+        st = merge_writer_open(&w, t, NULL, o, o->path, err);
+        if (st == ROCL_OK)
+            st = merge_select(t, &way, add_selected_capture, &w, err);
+        if (st == ROCL_OK)
+            st = merge_writer_close(&w, &db, &own, err);
+        merge_writer_free(&w);
+        if (st == ROCL_OK)
+            st = rocl_new_db_commit(db, err);
+    }
     if (report)
         *report = own;
     return st            ? rocl_sources_explain(t, st, err)

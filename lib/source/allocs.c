@@ -28,9 +28,7 @@ rocl_status rocl_allocs_new(rocl_allocs **out, rocl_trace *t, rocl_error *err)
         return rocl_fail_memory(err);
     a->sorter = rocl_sorter_new(t->space, 3);
     *out = a;
-    if (!a->sorter)
-        return rocl_fail_memory(err);
-    return ROCL_OK;
+    return a->sorter ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocl_allocs_free(rocl_allocs *a)
@@ -89,16 +87,6 @@ static bool put_block(rocl_allocs *a, uint64_t key, const block *b)
     return !a->blocks.failed && rocl_map_put(&a->live, key, n);
 }
 
-/* Scratch memory has no address; its operations alternate on a queue and thread. */
-static bool pair_scratch(rocl_allocs *a, rocl_alloc *r)
-{
-    uint64_t key = (uint64_t)r->queue << 32 | r->e.thread;
-    if (r->agent != ROCL_NONE)
-        return rocl_map_put(&a->scratch, key, r->agent);
-    r->owner = rocl_map_get(&a->scratch, key, ROCL_NONE);
-    return true;
-}
-
 /* Without an address it is unknown which allocation is freed; only the sizes are counted. */
 static bool count_unnamed(rocl_allocs *a, rocl_alloc *r)
 {
@@ -124,9 +112,8 @@ static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
 {
     uint64_t key = r->address ^ rocl_mix64(r->e.process);
     bool makes = r->op == ROCL_OP_ALLOC || r->op == ROCL_OP_REALLOC;
-    if (!r->address && (makes || r->op == ROCL_OP_FREE)) {
+    if (!r->address && (makes || r->op == ROCL_OP_FREE))
         return count_unnamed(a, r);
-    }
     block old = {0, ROCL_NONE};
     bool known = take_block(a, key, &old);
     r->block = r->size ? r->size : old.size;
@@ -134,8 +121,7 @@ static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
         r->owner = old.agent;
     if (makes) {
         r->delta = (int64_t)(r->size - old.size);
-        block fresh = {r->size, r->owner};
-        return put_block(a, key, &fresh);
+        return put_block(a, key, &(block){r->size, r->owner});
     }
     if (r->op == ROCL_OP_FREE) {
         r->delta = -(int64_t)old.size;
@@ -156,7 +142,18 @@ rocl_status rocl_allocs_finish(rocl_allocs *a, rocl_alloc_fn *emit, void *ctx, r
         memcpy(&r, rec.data, sizeof r);
         r.owner = r.agent;
         bool scratch = r.level == ROCL_LEVEL_SCRATCH;
-        if (!(scratch ? pair_scratch(a, &r) : pair_memory(a, &r)))
+        bool ok = true;
+        if (scratch) {
+            /* It has no address; its operations alternate on a queue and thread. */
+            const uint64_t key = (uint64_t)r.queue << 32 | r.e.thread;
+            if (r.agent != ROCL_NONE)
+                ok = rocl_map_put(&a->scratch, key, r.agent);
+            else
+                r.owner = rocl_map_get(&a->scratch, key, ROCL_NONE);
+        } else {
+            ok = pair_memory(a, &r);
+        }
+        if (!ok)
             return rocl_fail_memory(err);
         st = emit(ctx, scratch ? ROCL_SCRATCH : ROCL_ALLOC, &r, err);
     }

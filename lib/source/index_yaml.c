@@ -13,23 +13,23 @@
 /* Writers nest three deep; anything deeper than this is not an index. */
 #define DEPTH_MAX 32
 
-/* Which part of the document a value is. */
-typedef enum part {
-    PART_TOP,
-    PART_TOOL,  /* rocprofiler-sdk: */
-    PART_ROCPD, /* rocprofiler-sdk: rocpd: */
-    PART_FILES,
-    PART_FILE, /* an item of files */
-    PART_PATH,
-    PART_OTHER,
-} part;
+/* Which section of the document a value is. */
+typedef enum section {
+    SECTION_TOP,
+    SECTION_TOOL,  /* rocprofiler-sdk: */
+    SECTION_ROCPD, /* rocprofiler-sdk: rocpd: */
+    SECTION_FILES,
+    SECTION_FILE, /* an item of files */
+    SECTION_PATH,
+    SECTION_OTHER,
+} section;
 
 /* A list or map that has begun and not ended. */
 typedef struct collection {
-    part is;
+    section is;
     bool map;
-    bool value_next; /* of a map: a key came last, and `value` is the part that it names */
-    part value;
+    bool value_next; /* of a map: a key came last, and `value` is the section that it names */
+    section value;
 } collection;
 
 typedef struct reader {
@@ -89,60 +89,55 @@ static void show_bytes(char *name)
 
 /* ---- what the values mean -------------------------------------------------------------------- */
 
-static part find_named_part(const yaml_event_t *key, part in)
+/* The section that the node is which begins. *key: it is a key, not a value. */
+static section find_section(reader *r, const yaml_event_t *e, bool *key)
 {
-    const rocl_view text = {(const char *)key->data.scalar.value, key->data.scalar.length};
     static const struct {
-        part in;
+        section in;
         const char *key;
-        part names;
-    } keys[] = {{PART_TOP, "rocprofiler-sdk", PART_TOOL},
-                {PART_TOOL, "rocpd", PART_ROCPD},
-                {PART_ROCPD, "files", PART_FILES},
-                {PART_ROCPD, "path", PART_PATH}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (keys[i].in == in && key->type == YAML_SCALAR_EVENT && rocl_view_is(text, keys[i].key))
-            return keys[i].names;
-    return PART_OTHER;
-}
-
-/* The part that the node is which begins. *key: it is a key, not a value. */
-static part find_part(reader *r, const yaml_event_t *e, bool *key)
-{
+        section names;
+    } keys[] = {{SECTION_TOP, "rocprofiler-sdk", SECTION_TOOL},
+                {SECTION_TOOL, "rocpd", SECTION_ROCPD},
+                {SECTION_ROCPD, "files", SECTION_FILES},
+                {SECTION_ROCPD, "path", SECTION_PATH}};
     collection *in = r->depth ? &r->open[r->depth - 1] : NULL;
     *key = in && in->map && !in->value_next;
     if (!in)
-        return PART_TOP;
+        return SECTION_TOP;
     if (!in->map)
-        return in->is == PART_FILES ? PART_FILE : PART_OTHER;
+        return in->is == SECTION_FILES ? SECTION_FILE : SECTION_OTHER;
     in->value_next = *key;
     if (!*key)
         return in->value;
-    in->value = find_named_part(e, in->is);
-    return PART_OTHER;
+    const rocl_view text = {(const char *)e->data.scalar.value, e->data.scalar.length};
+    in->value = SECTION_OTHER;
+    for (size_t i = 0; e->type == YAML_SCALAR_EVENT && i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].in == in->is && rocl_view_is(text, keys[i].key))
+            in->value = keys[i].names;
+    return SECTION_OTHER;
 }
 
 /* A package of one file has its name without a list, an empty one has ''. */
-static rocl_status add_text(reader *r, const yaml_event_t *e, part is)
+static rocl_status add_text(reader *r, const yaml_event_t *e, section is)
 {
     const size_t len = e->data.scalar.length, line = e->start_mark.line;
     rocl_index *x = r->out;
-    if (is != PART_PATH && is != PART_FILE && !(is == PART_FILES && len))
+    if (is != SECTION_PATH && is != SECTION_FILE && !(is == SECTION_FILES && len))
         return ROCL_OK;
     if (!len && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         return ROCL_OK; /* empty: null */
-    if (!len && is == PART_FILE)
+    if (!len && is == SECTION_FILE)
         return fail_at(r, line, "a file name is empty");
     if (memchr(e->data.scalar.value, 0, len))
         return fail_at(r, line, "a name has a NUL byte");
     char *text = strndup((const char *)e->data.scalar.value, len);
-    if (!text || (is != PART_PATH && !ROCL_GROW(x->files, x->cap, x->count + 1))) {
+    if (!text || (is != SECTION_PATH && !ROCL_GROW(x->files, x->cap, x->count + 1))) {
         free(text);
         return rocl_fail_memory(r->err);
     }
     if (r->has_bytes)
         show_bytes(text);
-    if (is != PART_PATH) {
+    if (is != SECTION_PATH) {
         x->files[x->count++] = (rocl_index_file){text, line + 1};
         return ROCL_OK;
     }
@@ -151,38 +146,33 @@ static rocl_status add_text(reader *r, const yaml_event_t *e, part is)
     return ROCL_OK;
 }
 
-static rocl_status open_collection(reader *r, const yaml_event_t *e, part is)
-{
-    bool map = e->type == YAML_MAPPING_START_EVENT;
-    size_t line = e->start_mark.line;
-    if (is == PART_PATH)
-        return fail_at(r, line, "path is not a string");
-    if (is == PART_FILE || (is == PART_FILES && map))
-        return fail_at(r, line, "files is not a list of file names");
-    if (r->depth == DEPTH_MAX)
-        return fail_at(r, line, "nested too deeply for an index");
-    r->open[r->depth++] = (collection){.is = is, .map = map};
-    return ROCL_OK;
-}
-
 static rocl_status read_event(reader *r, const yaml_event_t *e)
 {
+    const bool map = e->type == YAML_MAPPING_START_EVENT;
+    const size_t line = e->start_mark.line;
     bool key;
-    part is;
+    section is;
     switch (e->type) {
     case YAML_SCALAR_EVENT:
-        is = find_part(r, e, &key);
+        is = find_section(r, e, &key);
         return key ? ROCL_OK : add_text(r, e, is);
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
-        is = find_part(r, e, &key);
-        return open_collection(r, e, is);
+        is = find_section(r, e, &key);
+        if (is == SECTION_PATH)
+            return fail_at(r, line, "path is not a string");
+        if (is == SECTION_FILE || (is == SECTION_FILES && map))
+            return fail_at(r, line, "files is not a list of file names");
+        if (r->depth == DEPTH_MAX)
+            return fail_at(r, line, "nested too deeply for an index");
+        r->open[r->depth++] = (collection){.is = is, .map = map};
+        return ROCL_OK;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         r->depth--;
         return ROCL_OK;
     case YAML_ALIAS_EVENT:
-        return fail_at(r, e->start_mark.line, "aliases are not supported");
+        return fail_at(r, line, "aliases are not supported");
     default:
         return ROCL_OK;
     }

@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/spool.h"
 #include "base/view.h"
 #include "format/chunk.h"
@@ -60,6 +61,12 @@ static bool guard_file(walk *w, const char *path, const struct stat *file)
 {
     return !w->guard || !S_ISREG(file->st_mode) ||
            rocl_guard_add(w->guard, path, file->st_dev, file->st_ino);
+}
+
+/* Counts a path, and keeps the first one. False: memory is out. */
+static bool note_first(size_t *count, char **name, const char *path)
+{
+    return (*count)++ || (*name = strdup(path));
 }
 
 /* ---- lists of paths -------------------------------------------------------------------------- */
@@ -113,29 +120,9 @@ static bool ends_in(const char *path, const char *suffix)
     return len >= n && strcasecmp(path + len - n, suffix) == 0;
 }
 
-static bool has_wildcard(const char *name)
-{
-    return strpbrk(name, "*?[") != NULL;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Up to `size` bytes; -1 with errno. */
-static ssize_t read_some(int fd, void *to, size_t size)
-{
-    size_t got = 0;
-    for (ssize_t n; got < size; got += (size_t)n) {
-        n = read(fd, (char *)to + got, size - got);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        if (n == 0)
-            break;
-        n = n < 0 ? 0 : n;
-    }
-    return (ssize_t)got;
 }
 
 /* The first bytes of the file; -1 with errno: it cannot be read. */
@@ -144,7 +131,7 @@ static ssize_t read_head(const char *path, char *head, size_t size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    ssize_t n = read_some(fd, head, size);
+    ssize_t n = rocl_read_at(fd, head, size, 0);
     int why = errno;
     close(fd);
     errno = why;
@@ -193,12 +180,6 @@ rocl_status rocl_fail_unsearched(const rocl_inputs *in, rocl_error *err)
                      strerror(EACCES));
 }
 
-static bool note_unsearched(walk *w, const char *folder)
-{
-    rocl_inputs *in = w->in;
-    return in->unsearched++ || (in->unsearched_name = strdup(folder));
-}
-
 /* The context of functions that glob() calls, which get none. */
 static _Thread_local struct {
     walk *walk;
@@ -208,7 +189,8 @@ static _Thread_local struct {
 /* Missing folders hold nothing; in others something may be missed. */
 static int is_failure(const char *folder, int why)
 {
-    if (why == EACCES && note_unsearched(globbing.walk, folder))
+    rocl_inputs *in = globbing.walk->in;
+    if (why == EACCES && note_first(&in->unsearched, &in->unsearched_name, folder))
         return 0;
     snprintf(globbing.failed, sizeof globbing.failed, "%s", folder);
     errno = why == EACCES ? ENOMEM : why;
@@ -216,29 +198,8 @@ static int is_failure(const char *folder, int why)
 }
 
 /* glob() reports a name without wildcards as missing if its folder may not be searched: so the
- * folders that match the first `length` bytes of a pattern are checked here. */
-static rocl_status check_folders(walk *w, const char *pattern, size_t length)
-{
-    glob_t g;
-    char *prefix = strndup(pattern, length);
-    if (!prefix)
-        return rocl_fail_memory(w->err);
-    const int rc = glob(prefix, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
-    bool ok = rc != GLOB_NOSPACE;
-    for (size_t i = 0; rc == 0 && i < g.gl_pathc && ok; i++) {
-        struct stat s;
-        if (faccessat(AT_FDCWD, g.gl_pathv[i], X_OK, AT_EACCESS) != 0 && errno == EACCES &&
-            stat(g.gl_pathv[i], &s) == 0 && S_ISDIR(s.st_mode))
-            ok = note_unsearched(w, g.gl_pathv[i]);
-    }
-    if (rc == 0)
-        globfree(&g);
-    free(prefix);
-    return ok ? ROCL_OK : rocl_fail_memory(w->err);
-}
-
-/* The same for all folders in the pattern after a wildcard and before a plain name. */
-static rocl_status check_all_folders(walk *w, const char *pattern)
+ * folders in the pattern after a wildcard and before a plain name are checked here. */
+static rocl_status check_folders(walk *w, const char *pattern)
 {
     rocl_status st = ROCL_OK;
     const char *wild = strpbrk(pattern, "*?[");
@@ -246,8 +207,24 @@ static rocl_status check_all_folders(walk *w, const char *pattern)
          p = strchr(p + 1, '/')) {
         const size_t name = strcspn(p + 1, "/");
         const char *next = strpbrk(p + 1, "*?[");
-        if (name && !(next && next < p + 1 + name))
-            st = check_folders(w, pattern, (size_t)(p - pattern));
+        if (!name || (next && next < p + 1 + name))
+            continue;
+        glob_t g;
+        char *prefix = strndup(pattern, (size_t)(p - pattern));
+        if (!prefix)
+            return rocl_fail_memory(w->err);
+        const int rc = glob(prefix, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
+        bool ok = rc != GLOB_NOSPACE;
+        for (size_t i = 0; rc == 0 && i < g.gl_pathc && ok; i++) {
+            struct stat s;
+            if (faccessat(AT_FDCWD, g.gl_pathv[i], X_OK, AT_EACCESS) != 0 && errno == EACCES &&
+                stat(g.gl_pathv[i], &s) == 0 && S_ISDIR(s.st_mode))
+                ok = note_first(&w->in->unsearched, &w->in->unsearched_name, g.gl_pathv[i]);
+        }
+        if (rc == 0)
+            globfree(&g);
+        free(prefix);
+        st = ok ? ROCL_OK : rocl_fail_memory(w->err);
     }
     return st;
 }
@@ -265,7 +242,7 @@ static rocl_status add_glob(walk *w, const char *pattern, path_fn *add, bool *ma
     if (rc != 0 && rc != GLOB_NOMATCH)
         return rc == GLOB_NOSPACE ? rocl_fail_memory(w->err)
                                   : fail_access(w, globbing.failed, "search");
-    rocl_status st = check_all_folders(w, pattern);
+    rocl_status st = check_folders(w, pattern);
     if (st == ROCL_OK && rc == GLOB_NOMATCH && w->in->unsearched > before)
         st = rocl_fail_unsearched(w->in, w->err);
     if (rc == GLOB_NOMATCH)
@@ -310,27 +287,11 @@ static rocl_status try_listed(walk *w, const char *dir, const char *name, bool *
         return rocl_fail_memory(w->err);
     rocl_status st = ROCL_OK;
     *found = stat(path, &s) == 0;
-    if (*found || (errno != ENOENT && errno != ENOTDIR))
+    if (*found || !is_missing(errno))
         st = add_listed(w, path);
-    else if (has_wildcard(path))
+    else if (strpbrk(path, "*?["))
         st = add_glob(w, path, add_listed, found);
     free(path);
-    return st;
-}
-
-/* AMD's reader uses the folder of the index and ignores its `path`, so that a package can be moved;
- * a hand-written `path` is used only if the folder has no such file. */
-static rocl_status add_entry(walk *w, const char *dir, const char *extra, const char *name)
-{
-    bool found = false;
-    rocl_status st = try_listed(w, dir, name, &found);
-    if (st == ROCL_OK && !found && extra && *name != '/') {
-        char *other = join_path(dir, extra);
-        st = other ? try_listed(w, other, name, &found) : rocl_fail_memory(w->err);
-        free(other);
-    }
-    if (st == ROCL_OK && !found)
-        st = rocl_fail_system(w->err, ROCL_INPUT, name, ENOENT);
     return st;
 }
 
@@ -350,7 +311,7 @@ static rocl_status read_whole(walk *w, const char *path, rocl_buf *b)
             st = rocl_fail_memory(w->err);
             break;
         }
-        n = read_some(fd, b->data + b->len, 65536);
+        n = rocl_read_at(fd, b->data + b->len, 65536, b->len);
         if (n < 0)
             st = fail_access(w, path, "read");
         else
@@ -375,7 +336,18 @@ static rocl_status add_index(walk *w, const char *path)
             rocl_wrap(w->err, "%s", path);
     }
     for (size_t i = 0; i < x.count && st == ROCL_OK; i++) {
-        st = add_entry(w, dir, x.path, x.files[i].name);
+        /* AMD's reader uses the folder of the index and ignores its `path`, so that a package can
+         * be moved; a hand-written `path` is used only if the folder has no such file. */
+        const char *name = x.files[i].name;
+        bool found = false;
+        st = try_listed(w, dir, name, &found);
+        if (st == ROCL_OK && !found && x.path && *name != '/') {
+            char *other = join_path(dir, x.path);
+            st = other ? try_listed(w, other, name, &found) : rocl_fail_memory(w->err);
+            free(other);
+        }
+        if (st == ROCL_OK && !found)
+            st = rocl_fail_system(w->err, ROCL_INPUT, name, ENOENT);
         if (st != ROCL_OK)
             rocl_wrap(w->err, "%s: line %lu", path, x.files[i].line);
     }
@@ -402,9 +374,7 @@ static rocl_status add_if_database(walk *w, const char *path)
         return st;
     if (!is_blank(path))
         return add_path(w, path, &s);
-    if (w->in->blank++ == 0 && !(w->in->blank_name = strdup(path)))
-        return rocl_fail_memory(w->err);
-    return ROCL_OK;
+    return note_first(&w->in->blank, &w->in->blank_name, path) ? ROCL_OK : rocl_fail_memory(w->err);
 }
 
 /* A file of a directory that is not read, such as statistics of rocprof beside its traces. */
@@ -427,29 +397,6 @@ typedef struct name_list {
     char **names;
     size_t count, cap;
 } name_list;
-
-static rocl_status list_directory(walk *w, const char *dir, name_list *l)
-{
-    DIR *d = opendir(dir);
-    if (!d)
-        return fail_access(w, dir, "open");
-    rocl_status st = ROCL_OK;
-    errno = 0;
-    for (struct dirent *e; st == ROCL_OK && (e = readdir(d)); errno = 0) {
-        if (e->d_name[0] == '.')
-            continue;
-        if (ROCL_GROW(l->names, l->cap, l->count + 1) && (l->names[l->count] = strdup(e->d_name)))
-            l->count++;
-        else
-            st = rocl_fail_memory(w->err);
-    }
-    if (st == ROCL_OK && errno)
-        st = fail_access(w, dir, "read");
-    closedir(d);
-    if (l->count)
-        qsort(l->names, l->count, sizeof *l->names, compare_names);
-    return st;
-}
 
 /* Finds t.db for t.db.gz among the paths taken from the same directory, which begin at `first`:
  * with both, processes would be read twice. A t.db that was not taken (a folder, a recording
@@ -476,7 +423,7 @@ typedef struct run_file {
     char *path;
     unsigned kind; /* one of ROCL_FORMAT_RUN_FILES; lower ones are more complete */
     bool raw;      /* a text with rocprof's name: all that it wrote there */
-    char *run;     /* the part of its name that the files of its run share */
+    char *run;     /* the piece of its name that the files of its run share */
     struct stat file;
 } run_file;
 
@@ -557,43 +504,6 @@ static int compare_run_files(const void *a, const void *b)
     return c ? c : x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->path, y->path);
 }
 
-static rocl_status add_run_files(walk *w, run_files *files)
-{
-    rocl_inputs *in = w->in;
-    const run_file *best = NULL, *text = NULL; /* of the run, of the folder */
-    rocl_status st = ROCL_OK;
-    if (files->count)
-        qsort(files->all, files->count, sizeof *files->all, compare_run_files);
-    for (size_t i = 0; i < files->count && !text; i++)
-        text = files->all[i].raw ? &files->all[i] : NULL;
-    for (size_t i = 0; i < files->count && st == ROCL_OK; i++) {
-        const run_file *f = &files->all[i], *more = NULL;
-        if (!best || strcmp(best->run, f->run) != 0)
-            best = f;
-        if (best->kind < f->kind && f->kind != ROCL_FORMAT_V1_TEXT)
-            more = best;
-        else if (text && f->kind > ROCL_FORMAT_V1_TEXT)
-            more = text;
-        size_t length = strlen(f->path), same = i;
-        if (ends_in(f->path, ".gz") || ends_in(f->path, ".zst"))
-            length = (size_t)(strrchr(f->path, '.') - f->path);
-        while (same > 0 && (strncmp(files->all[same - 1].path, f->path, length) != 0 ||
-                            files->all[same - 1].path[length]))
-            same--;
-        if (more) {
-            if (in->less++ == 0 &&
-                (!(in->less_name = strdup(f->path)) || !(in->more_name = strdup(more->path))))
-                st = rocl_fail_memory(w->err);
-        } else if (same && length < strlen(f->path)) {
-            if (in->copies++ == 0 && !(in->copy_name = strdup(f->path)))
-                st = rocl_fail_memory(w->err);
-        } else {
-            st = add_path(w, f->path, &f->file);
-        }
-    }
-    return st;
-}
-
 static rocl_status add_runs(walk *w, const char *dir, const name_list *l)
 {
     run_files files = {0};
@@ -603,20 +513,43 @@ static rocl_status add_runs(walk *w, const char *dir, const name_list *l)
         st = path ? add_if_run_file(w, path, &files) : rocl_fail_memory(w->err);
         free(path);
     }
-    if (st == ROCL_OK)
-        st = add_run_files(w, &files);
+    rocl_inputs *in = w->in;
+    const run_file *best = NULL, *text = NULL; /* of the run, of the folder */
+    if (files.count)
+        qsort(files.all, files.count, sizeof *files.all, compare_run_files);
+    for (size_t i = 0; i < files.count && !text; i++)
+        text = files.all[i].raw ? &files.all[i] : NULL;
+    for (size_t i = 0; i < files.count && st == ROCL_OK; i++) {
+        const run_file *f = &files.all[i], *more = NULL;
+        if (!best || strcmp(best->run, f->run) != 0)
+            best = f;
+        if (best->kind < f->kind && f->kind != ROCL_FORMAT_V1_TEXT)
+            more = best;
+        else if (text && f->kind > ROCL_FORMAT_V1_TEXT)
+            more = text;
+        size_t length = strlen(f->path), same = i;
+        if (ends_in(f->path, ".gz") || ends_in(f->path, ".zst"))
+            length = (size_t)(strrchr(f->path, '.') - f->path);
+        while (same > 0 && (strncmp(files.all[same - 1].path, f->path, length) != 0 ||
+                            files.all[same - 1].path[length]))
+            same--;
+        if (more) {
+            if (in->less++ == 0 &&
+                (!(in->less_name = strdup(f->path)) || !(in->more_name = strdup(more->path))))
+                st = rocl_fail_memory(w->err);
+        } else if (same && length < strlen(f->path)) {
+            if (!note_first(&in->copies, &in->copy_name, f->path))
+                st = rocl_fail_memory(w->err);
+        } else {
+            st = add_path(w, f->path, &f->file);
+        }
+    }
     for (size_t i = 0; i < files.count; i++) {
         free(files.all[i].path);
         free(files.all[i].run);
     }
     free(files.all);
     return st;
-}
-
-/* A file of SQLite's beside a database. */
-static bool is_of_database(const char *path)
-{
-    return ends_in(path, "-wal") || ends_in(path, "-shm") || ends_in(path, "-journal");
 }
 
 /* Files beside the databases and recordings of a directory: the paths of those begin at `first`, in
@@ -632,8 +565,8 @@ static rocl_status note_others(walk *w, const char *dir, const name_list *l, siz
         if (path && next < w->in->count && !strcmp(w->in->paths[next], path))
             next++;
         else if (path && (st = find_uncompressed(w, first, path, &is_copy)) == ROCL_OK &&
-                 !is_copy && stat(path, &s) == 0 && S_ISREG(s.st_mode) && !is_of_database(path) &&
-                 !is_blank(path))
+                 !is_copy && stat(path, &s) == 0 && S_ISREG(s.st_mode) && !is_blank(path) &&
+                 !ends_in(path, "-wal") && !ends_in(path, "-shm") && !ends_in(path, "-journal"))
             st = note_unneeded(w, path);
         st = path ? st : rocl_fail_memory(w->err);
         free(path);
@@ -645,14 +578,31 @@ static rocl_status add_databases(walk *w, const char *dir)
 {
     name_list l = {0};
     size_t before = w->in->count;
-    rocl_status st = list_directory(w, dir, &l);
+    DIR *d = opendir(dir);
+    if (!d)
+        return fail_access(w, dir, "open");
+    rocl_status st = ROCL_OK;
+    errno = 0;
+    for (struct dirent *e; st == ROCL_OK && (e = readdir(d)); errno = 0) {
+        if (e->d_name[0] == '.')
+            continue;
+        if (ROCL_GROW(l.names, l.cap, l.count + 1) && (l.names[l.count] = strdup(e->d_name)))
+            l.count++;
+        else
+            st = rocl_fail_memory(w->err);
+    }
+    if (st == ROCL_OK && errno)
+        st = fail_access(w, dir, "read");
+    closedir(d);
+    if (l.count)
+        qsort(l.names, l.count, sizeof *l.names, compare_names);
     for (size_t i = 0; i < l.count && st == ROCL_OK; i++) {
         char *path = join_path(dir, l.names[i]);
         bool is_copy = false;
         st = path ? find_uncompressed(w, before, path, &is_copy) : rocl_fail_memory(w->err);
         if (st == ROCL_OK && !is_copy)
             st = add_if_database(w, path);
-        else if (st == ROCL_OK && w->in->copies++ == 0 && !(w->in->copy_name = strdup(path)))
+        else if (st == ROCL_OK && !note_first(&w->in->copies, &w->in->copy_name, path))
             st = rocl_fail_memory(w->err);
         free(path);
     }
@@ -711,22 +661,6 @@ static rocl_status add_matched_path(walk *w, const char *path)
         return fail_access(w, path, "open");
     rocl_status st = refuse_streams(w, path, s.st_mode);
     return st == ROCL_OK ? add_named_path(w, path) : st;
-}
-
-static rocl_status add_input(walk *w, const char *name)
-{
-    struct stat s;
-    bool matched;
-    if (strcmp(name, "-") == 0)
-        return add_path(w, name, NULL);
-    if (!*name)
-        return rocl_fail(w->err, ROCL_INPUT, "the name of an input is empty");
-    if (!has_wildcard(name) || stat(name, &s) == 0 || !is_missing(errno))
-        return add_named_path(w, name);
-    rocl_status st = add_glob(w, name, add_matched_path, &matched);
-    if (st == ROCL_OK && !matched)
-        st = rocl_fail_system(w->err, ROCL_INPUT, name, ENOENT);
-    return st;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -790,8 +724,21 @@ static rocl_status expand_names(rocl_inputs *in, rocl_guard *guard, const char *
     walk w = {.in = in, .guard = guard, .databases_only = databases_only, .err = err};
     *in = (rocl_inputs){0};
     rocl_status st = count ? ROCL_OK : rocl_fail(err, ROCL_USAGE, "no input is given");
-    for (size_t i = 0; i < count && st == ROCL_OK; i++)
-        st = add_input(&w, names[i]);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+        const char *name = names[i];
+        struct stat s;
+        bool matched = true;
+        if (!strcmp(name, "-"))
+            st = add_path(&w, name, NULL);
+        else if (!*name)
+            st = rocl_fail(err, ROCL_INPUT, "the name of an input is empty");
+        else if (!strpbrk(name, "*?[") || stat(name, &s) == 0 || !is_missing(errno))
+            st = add_named_path(&w, name);
+        else
+            st = add_glob(&w, name, add_matched_path, &matched);
+        if (st == ROCL_OK && !matched)
+            st = rocl_fail_system(err, ROCL_INPUT, name, ENOENT);
+    }
     if (st == ROCL_OK)
         st = drop_repeated(&w);
     free(w.ids);

@@ -52,7 +52,7 @@ typedef struct rocl_inputs {
  * indexes are added to the guard. */
 rocl_status rocl_inputs_expand(rocl_inputs *in, rocl_guard *guard, const char *const *names,
                                size_t count, rocl_error *err);
-/* The same without a guard, and a directory holds databases and recordings only. */
+/* Expands names likewise, without a guard; a directory holds databases and recordings only. */
 rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *names, size_t count,
                                          rocl_error *err);
 /* Reports an unsearched folder as an error. */

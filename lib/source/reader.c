@@ -14,10 +14,8 @@
 rocl_model_capture *rocl_trace_add_capture(rocl_trace *t, rocl_source *s, rocl_error *err)
 {
     rocl_model_capture *c = calloc(1, sizeof *c);
-    rocl_model_capture **more = realloc(s->captures, (s->capture_count + 1) * sizeof *more);
-    if (more)
-        s->captures = more;
-    if (!c || !more) {
+    size_t cap = rocl_array_cap(s->capture_count);
+    if (!c || !ROCL_GROW(s->captures, cap, s->capture_count + 1)) {
         free(c);
         rocl_fail_memory(err);
         return NULL;

@@ -97,7 +97,7 @@ static inline rocl_status rocl_batcher_add(rocl_batcher *b, rocl_kind kind, cons
         memcpy(to, record, size);
     return st;
 }
-/* The same for a record that the caller fills completely; NULL: the batch is full. */
+/* The next record, for a caller that fills it completely; NULL: the batch is full. */
 static inline void *rocl_batcher_room(rocl_batcher *b, rocl_kind kind, size_t size)
 {
     rocl_batch *out = &b->out[kind];
@@ -121,13 +121,13 @@ void rocl_label_agent(rocl_trace *t, rocl_agent *a);
 /* Reads the name of an agent at the begin of a text: "GPU 0", "GPU-0", "GPU [0]", "CPU 1", "Agent
  * 2" (without a type) and the like. False: none. */
 bool rocl_read_agent(rocl_view text, rocl_agent_type *type, uint32_t *number);
-/* The same, followed by the name that the program gave it: "Agent 2 (trainer)". */
+/* Sets it with the name that the program gave the agent: "Agent 2 (trainer)". */
 void rocl_label_named_agent(rocl_trace *t, rocl_agent *a);
 
 /* The length of a kernel's name without the ".kd" of its descriptor, which AMD's profilers leave
  * on, and demanglers take for the suffix of a clone. */
 size_t rocl_kernel_length(const char *name, size_t n);
-/* The same for a text. */
+/* A name (text) without it. */
 uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text);
 /* The short form of a name (text), or that text itself if there is none. */
 uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full);

@@ -10,15 +10,15 @@
 
 #define OPEN SIZE_MAX /* an unknown end */
 
-typedef struct part {
+typedef struct span {
     size_t begin, end;
-} part;
+} span;
 
 typedef struct walk {
     const char *s;
     size_t n, i;
-    part name;  /* the current component; its end is set before template arguments */
-    part owner; /* the scope before it; end 0: none */
+    span name;  /* the current component; its end is set before template arguments */
+    span owner; /* the scope before it; end 0: none */
     bool plain; /* nothing of a signature so far */
 } walk;
 
@@ -33,7 +33,7 @@ static bool in_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Behind the symbol of "operator<<" when s[i] follows the word; i when there is none. */
+/* The end of the symbol of "operator<<" when s[i] follows the word; i when there is none. */
 static size_t operator_end(const char *s, size_t n, size_t i)
 {
     static const char *const symbols[] = {
@@ -59,8 +59,8 @@ static bool is_operator(const char *s, size_t n, size_t i)
            (n - i == len || !in_word(s[i + len]));
 }
 
-/* Behind the group that s[i] opens, one of ( [ {; OPEN when it has no end. In here < and > may be
- * comparisons, so they do not count. */
+/* The end of the group that s[i] opens, one of ( [ {; OPEN when it has no end. In here < and > may
+ * be comparisons, so they do not count. */
 static size_t skip_group(const char *s, size_t n, size_t i)
 {
     for (size_t depth = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static size_t skip_group(const char *s, size_t n, size_t i)
     return OPEN;
 }
 
-/* The same for template arguments. */
+/* The end of template arguments that s[i] opens; OPEN when they have none. */
 static size_t skip_angles(const char *s, size_t n, size_t i)
 {
     for (size_t depth = 0; i < n;) {
@@ -97,7 +97,7 @@ static void end_name(walk *w, size_t end)
 
 static void begin_name(walk *w, size_t begin)
 {
-    w->name = (part){begin, OPEN};
+    w->name = (span){begin, OPEN};
     w->i = begin;
 }
 
@@ -172,7 +172,7 @@ static bool read_token(walk *w)
             w->plain = false;
             return false;
         }
-        /* The text before the space was a return type, or a part of one. */
+        /* The text before the space was a return type, or belonged to one. */
         w->owner.end = 0;
         begin_name(w, w->i + 1);
         return true;
@@ -194,7 +194,7 @@ static bool read_token(walk *w)
         return end != OPEN;
     case '(':
         return read_parentheses(w);
-    case '{': /* "{lambda(int)#1}", "f[abi:cxx11]": parts of names */
+    case '{': /* "{lambda(int)#1}", "f[abi:cxx11]": pieces of names */
     case '[':
         w->i = skip_group(w->s, w->n, w->i);
         return w->i != OPEN;

@@ -77,11 +77,9 @@ static rocl_status join_run(rocl_trace *t, const char *path, const rocl_format *
         rocl_source *s = t->sources[i];
         if (s->ops != f->ops || !f->ops->same_run(s->path, path))
             continue;
-        rocl_source_file *more = realloc(s->more, (s->more_count + 1) * sizeof *more);
+        size_t cap = rocl_array_cap(s->more_count);
         char *copy = strdup(path);
-        if (more)
-            s->more = more;
-        if (!more || !copy) {
+        if (!copy || !ROCL_GROW(s->more, cap, s->more_count + 1)) {
             free(copy);
             return rocl_fail_memory(err);
         }
@@ -179,38 +177,35 @@ rocl_status rocl_sources_explain(const rocl_trace *t, rocl_status st, rocl_error
     return st;
 }
 
-/* Opens a database: its tables tell the format. */
-static rocl_status open_database(rocl_source *s, rocl_trace *t, rocl_error *err)
-{
-    rocl_db_object *objects = NULL;
-    size_t count = 0;
-    rocl_status st = rocl_source_connect(&s->db, t, s, NULL, err);
-    if (st == ROCL_OK)
-        st = rocl_db_objects(s->db, &objects, &count, err);
-    if (st == ROCL_OK) {
-        const bool first = !s->ops;
-        s->format = rocl_format_of_tables(objects, count);
-        s->ops = s->format->ops;
-        s->deferred = first && s->ops && !(s->format->flags & ROCL_FORMAT_INDEPENDENT);
-        if (!s->ops)
-            st = rocl_fail_format(s->path, s->format, err);
-        else if (!s->deferred)
-            st = s->ops->open(s, t, err);
-        rocl_db_objects_free(objects, count);
-    }
-    rocl_db_close(s->db);
-    s->db = NULL;
-    return st;
-}
-
 static rocl_status open_source(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
+    rocl_status st;
     if (s->deferred || s->opened)
         return ROCL_OK;
     if (!s->was.file[1])
         rocl_db_state_read(s->path, &s->was);
-    rocl_status st = s->format->flags & ROCL_FORMAT_DATABASE ? open_database(s, t, err)
-                                                             : s->ops->open(s, t, err);
+    if (s->format->flags & ROCL_FORMAT_DATABASE) { /* its tables tell the format */
+        rocl_db_object *objects = NULL;
+        size_t count = 0;
+        st = rocl_source_connect(&s->db, t, s, NULL, err);
+        if (st == ROCL_OK)
+            st = rocl_db_objects(s->db, &objects, &count, err);
+        if (st == ROCL_OK) {
+            const bool first = !s->ops;
+            s->format = rocl_format_of_tables(objects, count);
+            s->ops = s->format->ops;
+            s->deferred = first && s->ops && !(s->format->flags & ROCL_FORMAT_INDEPENDENT);
+            if (!s->ops)
+                st = rocl_fail_format(s->path, s->format, err);
+            else if (!s->deferred)
+                st = s->ops->open(s, t, err);
+            rocl_db_objects_free(objects, count);
+        }
+        rocl_db_close(s->db);
+        s->db = NULL;
+    } else {
+        st = s->ops->open(s, t, err);
+    }
     s->opened = !s->deferred;
     return rocl_source_explain(s, st, err);
 }
@@ -460,33 +455,28 @@ rocl_status rocl_code_object_json(rocl_trace *t, const rocl_capture *c, uint32_t
 
 #define DEMANGLED "demangled_kernel_name"
 
-/* Without a tree of all properties, which would take ten times as long. ROCL_NONE: it is missing,
- * or not in the plain form. */
-static uint32_t find_demangled(rocl_trace *t, const rocl_buf *json)
+uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
 {
     static const rocl_view keys[] = {ROCL_JSON_KEY(DEMANGLED)};
     rocl_json r;
     rocl_json_token v;
-    rocl_json_open(&r, (const char *)json->data, json->len, 0, 0);
-    const bool found = rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT) &&
-                       rocl_json_member(&r, keys, 1, &v) == 0;
-    return found && v.kind == ROCL_JSON_STRING && !v.escaped
-               ? rocl_strings_put(t->strings, v.text.p, v.text.n)
-               : ROCL_NONE;
-}
-
-uint32_t rocl_kernel_demangled(rocl_trace *t, const rocl_capture *c, uint32_t kernel)
-{
     rocl_buf json = {0};
     bool bad = false;
     uint32_t text = ROCL_NONE;
     rocl_status st = read_properties(t, c, ROCL_PROPERTIES_OF_KERNEL, kernel, &json, NULL);
     if (st == ROCL_INTERNAL)
         rocl_strings_note_lost(t->strings);
-    if (st == ROCL_OK && json.len)
-        text = find_demangled(t, &json);
-    if (st == ROCL_OK && json.len && text == ROCL_NONE)
-        text = rocl_json_text(t, (const char *)json.data, json.len, DEMANGLED, &bad);
+    if (st == ROCL_OK && json.len) {
+        /* Without a tree of all properties, which would take ten times as long, where it is there
+         * in the plain form. */
+        rocl_json_open(&r, (const char *)json.data, json.len, 0, 0);
+        const bool found = rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT) &&
+                           rocl_json_member(&r, keys, 1, &v) == 0;
+        if (found && v.kind == ROCL_JSON_STRING && !v.escaped)
+            text = rocl_strings_put(t->strings, v.text.p, v.text.n);
+        if (text == ROCL_NONE)
+            text = rocl_json_text(t, (const char *)json.data, json.len, DEMANGLED, &bad);
+    }
     rocl_buf_free(&json);
     return text == ROCL_NONE || text == 0 ? c->kernels[kernel].display
                                           : rocl_kernel_without_kd(t, text);

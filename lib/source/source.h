@@ -124,7 +124,7 @@ typedef struct rocl_source {
     int64_t modified;    /* s; of such an input */
     rocl_status refused; /* that rank could not open it; the remark says why */
     bool on_node;        /* only ranks of its node see it */
-    bool truncated;      /* a part of its input is left out that cannot be counted */
+    bool truncated;      /* some of its input is left out that cannot be counted */
     bool single;         /* it has one capture */
     bool joined;         /* made of slices, in a temporary file */
     bool slice;          /* others may hold more of its processes */
@@ -153,7 +153,7 @@ rocl_status rocl_source_recognise(rocl_trace *t, const char *path, rocl_error *e
 /* A file that is written while it is read looks damaged. Returns `st`, the status of the reader; if
  * that is ROCL_INPUT and the file has changed, the error says so instead. */
 rocl_status rocl_source_explain(const rocl_source *s, rocl_status st, rocl_error *err);
-/* The same if it is unknown which of the inputs could not be read. */
+/* Explains `st` likewise if it is unknown which of the inputs could not be read. */
 rocl_status rocl_sources_explain(const rocl_trace *t, rocl_status st, rocl_error *err);
 
 /* Opens the sources of the trace from `first` on, before `end`. Their captures come in their order,

@@ -108,26 +108,6 @@ static void add_plain_value(rocl_line *l, const rocl_arg *a, const char *null)
     }
 }
 
-/* As rtg_tracer prints them: "agent_1, 2, 0x7f00". */
-static void add_hsa_args(rocl_line *l, const rocl_arg *args)
-{
-    for (const rocl_arg *a = args; a->type; a++) {
-        if (a > args)
-            rocl_line_text(l, ", ", 2);
-        if (a->kind == ROCL_KIND_RECORD && is_handle(a)) {
-            rocl_line_text(l, a->type + 4, strlen(a->type) - 6);
-            rocl_line_text(l, "_", 1);
-            rocl_line_u64(l, read_bits(a));
-        } else if (a->kind == ROCL_KIND_RECORD) {
-            rocl_line_text(l, "_omitted_", 9);
-        } else if (a->kind == ROCL_KIND_TEXT) {
-            add_text(l, read_pointer(a));
-        } else {
-            add_plain_value(l, a, "0");
-        }
-    }
-}
-
 static void add_hip_value(rocl_line *l, const rocl_arg *a, bool done)
 {
     const void *out = find_output(a, done);
@@ -150,21 +130,6 @@ static void add_hip_value(rocl_line *l, const rocl_arg *a, bool done)
     } else {
         add_pointer(l, *(void *const *)out, "NULL");
     }
-}
-
-/* "(ptr=0x7f00, size=4096)". Values that the call sets are shown when it was done. Only those at
- * the front are known to be what the call gives back: later ones may be lists, which can be empty.
- */
-static void add_hip_args(rocl_line *l, const rocl_arg *args, bool done)
-{
-    bool front = done;
-    rocl_line_text(l, "(", 1);
-    for (const rocl_arg *a = args; a->type; a++) {
-        front = front && rocl_kind_is_out(a->kind);
-        rocl_line_add(l, "%s%s=", a > args ? ", " : "", a->name);
-        add_hip_value(l, a, front);
-    }
-    rocl_line_text(l, ")", 1);
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -289,7 +254,22 @@ void rocl_hsa_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *ar
         rocl_line_who(&l, "HSA");
         rocl_line_text(&l, c->site.name, strlen(c->site.name));
         rocl_line_text(&l, " (", 2);
-        add_hsa_args(&l, args);
+        /* As rtg_tracer prints them: "agent_1, 2, 0x7f00". */
+        for (const rocl_arg *a = args; a->type; a++) {
+            if (a > args)
+                rocl_line_text(&l, ", ", 2);
+            if (a->kind == ROCL_KIND_RECORD && is_handle(a)) {
+                rocl_line_text(&l, a->type + 4, strlen(a->type) - 6);
+                rocl_line_text(&l, "_", 1);
+                rocl_line_u64(&l, read_bits(a));
+            } else if (a->kind == ROCL_KIND_RECORD) {
+                rocl_line_text(&l, "_omitted_", 9);
+            } else if (a->kind == ROCL_KIND_TEXT) {
+                add_text(&l, read_pointer(a));
+            } else {
+                add_plain_value(&l, a, "0");
+            }
+        }
         if (r->type)
             rocl_line_add(&l, ") ret=%ld", (long)r->value);
         else
@@ -312,8 +292,19 @@ void rocl_hip_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *ar
     if (o->began) {
         rocl_line_who(&l, "HIP");
         rocl_line_text(&l, c->site.name, strlen(c->site.name));
-        if (rocl_rtg.hip_args)
-            add_hip_args(&l, args, !r->failed);
+        if (rocl_rtg.hip_args) {
+            /* "(ptr=0x7f00, size=4096)". Values that the call sets are shown when it was done. Only
+             * those at the front are known to be what the call gives back: later ones may be lists,
+             * which can be empty. */
+            bool front = !r->failed;
+            rocl_line_text(&l, "(", 1);
+            for (const rocl_arg *a = args; a->type; a++) {
+                front = front && rocl_kind_is_out(a->kind);
+                rocl_line_add(&l, "%s%s=", a > args ? ", " : "", a->name);
+                add_hip_value(&l, a, front);
+            }
+            rocl_line_text(&l, ")", 1);
+        }
         if (kernel) {
             rocl_line_text(&l, " [", 2);
             rocl_line_text(&l, kernel, strlen(kernel));

@@ -104,24 +104,6 @@ static bool use_cpuinfo(sample_cores *c)
     return n > 0 && sample_parse_cpuinfo(&at, &mhz);
 }
 
-static void read_cpuinfo(sample_cores *c)
-{
-    double mhz;
-    if (sample_pread(c->cpuinfo, c->text, c->size) <= 0)
-        return;
-    const char *at = c->text;
-    for (size_t core = 0; sample_parse_cpuinfo(&at, &mhz); core++) {
-        if (core == c->counter_count) {
-            rocl_def **more = grow_array(c->counters, core, sizeof(rocl_def *));
-            if (!more)
-                return;
-            c->counters = more;
-            c->counters[c->counter_count++] = define_core((unsigned)core);
-        }
-        sample_put(c->counters[core], NULL, mhz);
-    }
-}
-
 sample_cores *sample_cores_new(const char *sysfs)
 {
     enum { MOST = 65536 };
@@ -140,8 +122,20 @@ sample_cores *sample_cores_new(const char *sysfs)
 void sample_cores_read(sample_cores *c)
 {
     read_values(c->all, c->count);
-    if (c->cpuinfo >= 0)
-        read_cpuinfo(c);
+    double mhz;
+    if (c->cpuinfo < 0 || sample_pread(c->cpuinfo, c->text, c->size) <= 0)
+        return;
+    const char *at = c->text;
+    for (size_t core = 0; sample_parse_cpuinfo(&at, &mhz); core++) {
+        if (core == c->counter_count) {
+            rocl_def **more = grow_array(c->counters, core, sizeof(rocl_def *));
+            if (!more)
+                return;
+            c->counters = more;
+            c->counters[c->counter_count++] = define_core((unsigned)core);
+        }
+        sample_put(c->counters[core], NULL, mhz);
+    }
 }
 
 void sample_cores_free(sample_cores *c)
@@ -262,27 +256,21 @@ static int64_t find_node(const char *sysfs, uint64_t minor, char *name, size_t s
     return -1;
 }
 
-/* The number of the render node below the device: "drm/renderD128". 0: none, which no GPU has. */
-static uint64_t find_render_minor(const card *c)
+static void add_card(sample_cards *s, const char *sysfs, unsigned number, unsigned index)
 {
-    char path[PATH + 16];
+    card c = {.to = s};
+    char path[PATH + 32], name[64] = "", product[128] = "";
+    snprintf(c.folder, sizeof c.folder, "%s/class/drm/card%u/device", sysfs, number);
+    /* The number of the render node below the device: "drm/renderD128". 0: none, which no GPU has.
+     */
     uint64_t minor = 0;
-    snprintf(path, sizeof path, "%s/drm", c->folder);
+    snprintf(path, sizeof path, "%s/drm", c.folder);
     DIR *d = opendir(path);
     for (struct dirent *e; d && (e = readdir(d));)
         if (!strncmp(e->d_name, "renderD", 7))
             minor = strtoul(e->d_name + 7, NULL, 10);
     if (d)
         closedir(d);
-    return minor;
-}
-
-static void add_card(sample_cards *s, const char *sysfs, unsigned number, unsigned index)
-{
-    card c = {.to = s};
-    char path[PATH + 32], name[64] = "", product[128] = "";
-    snprintf(c.folder, sizeof c.folder, "%s/class/drm/card%u/device", sysfs, number);
-    const uint64_t minor = find_render_minor(&c);
     const int64_t node = minor ? find_node(sysfs, minor, name, sizeof name) : -1;
     snprintf(path, sizeof path, "%s/product_name", c.folder);
     sample_read_file(path, product, sizeof product);

@@ -104,7 +104,7 @@ bool sample_parse_cpuinfo(const char **at, double *mhz)
     static const char key[] = "cpu MHz";
     for (const char *p = *at; (p = strstr(p, key)); p++) {
         const char *value = p + sizeof key - 1;
-        uint64_t whole, part = 0;
+        uint64_t whole, digits = 0;
         if (p != *at && p[-1] != '\n')
             continue;
         value += strspn(value, " \t");
@@ -116,10 +116,10 @@ bool sample_parse_cpuinfo(const char **at, double *mhz)
         double scale = 1;
         if (*value == '.')
             for (value++; *value >= '0' && *value <= '9'; value++) {
-                part = scale < 1e9 ? part * 10 + (uint64_t)(*value - '0') : part;
+                digits = scale < 1e9 ? digits * 10 + (uint64_t)(*value - '0') : digits;
                 scale = scale < 1e9 ? scale * 10 : scale;
             }
-        *mhz = (double)whole + (double)part / scale;
+        *mhz = (double)whole + (double)digits / scale;
         *at = value;
         return true;
     }

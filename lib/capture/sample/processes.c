@@ -83,12 +83,6 @@ static void close_process(process *p)
     free(p->command);
 }
 
-/* How much the clock of times since the begin of a process lacks to CLOCK_BOOTTIME: nothing. */
-static uint64_t start_ns(const sample_processes *s, uint64_t ticks)
-{
-    return (uint64_t)((double)ticks / s->ticks * 1e9);
-}
-
 static bool is_unnamed(const process *p)
 {
     return p->empty_looks > 0 && p->empty_looks < EMPTY_LOOKS;
@@ -120,11 +114,13 @@ static void name_process(sample_processes *s, process *p, const sample_stat *sta
         return;
     free(p->command);
     p->command = strdup(command);
-    p->subject = rocl_cap_define_subject(&(rocl_cap_subject){.number = ++s->number,
-                                                             .pid = p->pid,
-                                                             .ppid = p->ppid,
-                                                             .start = start_ns(s, p->start),
-                                                             .command = command});
+    /* The clock of times since the begin of a process lacks nothing to CLOCK_BOOTTIME. */
+    p->subject = rocl_cap_define_subject(
+        &(rocl_cap_subject){.number = ++s->number,
+                            .pid = p->pid,
+                            .ppid = p->ppid,
+                            .start = (uint64_t)((double)p->start / s->ticks * 1e9),
+                            .command = command});
 }
 
 static bool add_process(sample_processes *s, uint32_t pid, const sample_stat *stat)
@@ -163,13 +159,6 @@ static void drop_process(sample_processes *s, size_t i)
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
-
-static other *find_other(const sample_processes *s, uint32_t pid)
-{
-    return s->other_count
-               ? bsearch(&pid, s->others, s->other_count, sizeof *s->others, rocl_compare_u32)
-               : NULL;
-}
 
 static bool is_unsure(const other *o)
 {
@@ -253,7 +242,10 @@ void sample_processes_find(sample_processes *s)
         if (*e->d_name < '1' || *e->d_name > '9' || *end || pid > UINT32_MAX ||
             find_process(s, (uint32_t)pid))
             continue;
-        const other *known = find_other(s, (uint32_t)pid);
+        const uint32_t key = (uint32_t)pid;
+        const other *known = s->other_count ? bsearch(&key, s->others, s->other_count,
+                                                      sizeof *s->others, rocl_compare_u32)
+                                            : NULL;
         if (!known || is_unsure(known)) {
             /* More than that at once wait for the next look. */
             if (fresh_count == sizeof fresh / sizeof *fresh)
@@ -319,7 +311,7 @@ void sample_processes_read(sample_processes *s)
     }
 }
 
-/* Reads the switches of a thread, or of the first one. */
+/* Adds the switches of a thread, or of the first one. */
 static bool parse_switches(const char *text, uint64_t *n)
 {
     uint64_t voluntary, forced;

@@ -52,7 +52,7 @@ bool sample_has_variable(const char *environment, size_t len, const char *variab
 /* The text of an open file, NUL-terminated; its length, -1 if it cannot be read (errno), or is
  * longer than fits. */
 ssize_t sample_pread(int fd, char *to, size_t size);
-/* Opens a file and reads it like that. */
+/* The text of a file that is opened for it, likewise. */
 ssize_t sample_read_file(const char *path, char *to, size_t size);
 
 /* Records a value, at the time that sample_begin_tick() noted. */

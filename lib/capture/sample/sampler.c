@@ -9,14 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/core.h"
 #include "capture/sample/sample.h"
 
-/* Fraction of a core that a source may use at 10 Hz; all together use half a percent at most. */
+/* The share of a core for each source at 10 Hz; all together use half a percent at most. */
 #define SAMPLE_SHARE 0.001
 
 typedef struct source {
-    void (*read)(void *of);
-    void *of;        /* NULL: there is no such source */
+    const void *of;  /* NULL: there is no such source */
     uint64_t period; /* ns */
     uint64_t due;    /* ns of CLOCK_MONOTONIC */
     double cost;     /* ns of CPU time, about */
@@ -38,13 +38,6 @@ static struct sampler {
     sample_cores *cores;
     sample_cards *cards;
 } the;
-
-static uint64_t read_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -85,10 +78,25 @@ void sample_put(rocl_def *counter, rocl_def *subject, double value)
 /* A source that takes more than its share is read less often. */
 static void read_source(source *s, uint64_t now)
 {
-    const uint64_t before = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t before = rocl_ns(CLOCK_THREAD_CPUTIME_ID);
     the.now = rocl_cap_now();
-    s->read(s->of);
-    const double ns = (double)(read_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+    switch (s - the.sources) {
+    case FIND:
+        sample_processes_find(the.processes);
+        break;
+    case PROCESSES:
+        sample_processes_read(the.processes);
+        break;
+    case COUNTS:
+        sample_processes_count(the.processes);
+        break;
+    case CORES:
+        sample_cores_read(the.cores);
+        break;
+    default:
+        sample_cards_read(the.cards);
+    }
+    const double ns = (double)(rocl_ns(CLOCK_THREAD_CPUTIME_ID) - before);
     s->cost = s->cost > 0 ? s->cost + (ns - s->cost) / 8 : ns;
     const double least = s->cost / (SAMPLE_SHARE * (the.hz > 10 ? the.hz / 10 : 1));
     const uint64_t wait = (double)s->period > least ? s->period : (uint64_t)least;
@@ -103,7 +111,7 @@ static void *run_sampler(void *unused)
     rocl_cap_thread_name("sampler");
     pthread_mutex_lock(&the.lock);
     while (!the.stop) {
-        const uint64_t now = read_ns(CLOCK_MONOTONIC);
+        const uint64_t now = rocl_ns(CLOCK_MONOTONIC);
         uint64_t next = UINT64_MAX;
         pthread_mutex_unlock(&the.lock);
         for (source *s = the.sources; s < the.sources + SOURCES; s++)
@@ -118,54 +126,11 @@ static void *run_sampler(void *unused)
             ;
     }
     pthread_mutex_unlock(&the.lock);
-    the.cpu = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    the.cpu = rocl_ns(CLOCK_THREAD_CPUTIME_ID);
     return NULL;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
-
-/* pointers to functions with other types of arguments must not be called */
-static void find_processes(void *of)
-{
-    sample_processes_find(of);
-}
-
-static void read_processes(void *of)
-{
-    sample_processes_read(of);
-}
-
-static void count_processes(void *of)
-{
-    sample_processes_count(of);
-}
-
-static void read_cores(void *of)
-{
-    sample_cores_read(of);
-}
-
-static void read_cards(void *of)
-{
-    sample_cards_read(of);
-}
-
-/* Signals go to the threads of rocrec that wait for them. */
-static int start_thread(void)
-{
-    sigset_t all, were;
-    pthread_condattr_t clock;
-    sigfillset(&all);
-    pthread_mutex_init(&the.lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&the.wake, &clock);
-    pthread_condattr_destroy(&clock);
-    pthread_sigmask(SIG_SETMASK, &all, &were);
-    int error = pthread_create(&the.thread, NULL, run_sampler, NULL);
-    pthread_sigmask(SIG_SETMASK, &were, NULL);
-    return error;
-}
 
 const char *rocl_sampler_start(long pid, const char **notice)
 {
@@ -187,15 +152,25 @@ const char *rocl_sampler_start(long pid, const char **notice)
         *notice = "there is no AMD GPU in sysfs: only processes and cores are sampled";
     const uint64_t period = (uint64_t)(1e9 / the.hz), second = 1000000000u;
     const uint64_t slow = period > second ? period : second / period * period;
-    the.from = read_ns(CLOCK_MONOTONIC);
-    const source sources[SOURCES] = {
-        [FIND] = {.read = find_processes, .of = the.processes, .period = period},
-        [PROCESSES] = {.read = read_processes, .of = the.processes, .period = period},
-        [COUNTS] = {.read = count_processes, .of = the.processes, .period = slow},
-        [CORES] = {.read = read_cores, .of = the.cores, .period = period},
-        [CARDS] = {.read = read_cards, .of = the.cards, .period = period}};
+    the.from = rocl_ns(CLOCK_MONOTONIC);
+    const source sources[SOURCES] = {[FIND] = {.of = the.processes, .period = period},
+                                     [PROCESSES] = {.of = the.processes, .period = period},
+                                     [COUNTS] = {.of = the.processes, .period = slow},
+                                     [CORES] = {.of = the.cores, .period = period},
+                                     [CARDS] = {.of = the.cards, .period = period}};
     memcpy(the.sources, sources, sizeof sources);
-    const int error = start_thread();
+    /* Signals go to the threads of rocrec that wait for them. */
+    sigset_t all, were;
+    pthread_condattr_t clock;
+    sigfillset(&all);
+    pthread_mutex_init(&the.lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&the.wake, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_sigmask(SIG_SETMASK, &all, &were);
+    int error = pthread_create(&the.thread, NULL, run_sampler, NULL);
+    pthread_sigmask(SIG_SETMASK, &were, NULL);
     the.running = !error;
     return error ? strerror(error) : NULL;
 }
@@ -212,7 +187,7 @@ const char *rocl_sampler_stop(void)
     pthread_join(the.thread, NULL);
     the.running = false;
     rocl_cap_finish();
-    const double ns = (double)(read_ns(CLOCK_MONOTONIC) - the.from);
+    const double ns = (double)(rocl_ns(CLOCK_MONOTONIC) - the.from);
     sample_processes_free(the.processes);
     sample_cores_free(the.cores);
     sample_cards_free(the.cards);

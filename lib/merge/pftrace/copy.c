@@ -1,22 +1,6 @@
 /* The copy of a cut: packets within the window, and what later ones depend on. */
 #include "merge/pftrace/cut.h"
 
-/* What the plan says of the packet at a position; positions ascend. */
-static uint32_t find_marks(cut *c, uint64_t at)
-{
-    uint32_t what = 0;
-    while (c->mark_next < c->mark_count && c->marks[c->mark_next].at < at)
-        c->mark_next++;
-    for (size_t i = c->mark_next; i < c->mark_count && c->marks[i].at == at; i++)
-        what |= c->marks[i].what;
-    return what;
-}
-
-static uint32_t trace_clock(const cut *c)
-{
-    return c->file->clocks.trace ? c->file->clocks.trace : CLOCK_IS_BOOTTIME;
-}
-
 rocl_status cut_flush(cut *c, bool all, rocl_error *err)
 {
     const rocl_buf *b = rocl_piped_buf(&c->out);
@@ -36,7 +20,8 @@ static rocl_status put_packet(cut *c, rocl_error *err)
 static void put_time(cut *c, int64_t time)
 {
     rocl_pb_uint(&c->packet, PKT_TIMESTAMP, (uint64_t)time);
-    rocl_pb_uint(&c->packet, PKT_CLOCK_ID, trace_clock(c));
+    rocl_pb_uint(&c->packet, PKT_CLOCK_ID,
+                 c->file->clocks.trace ? c->file->clocks.trace : CLOCK_IS_BOOTTIME);
 }
 
 /* Copies the fields of a packet except its time, and its payload if that is replaced or dropped. */
@@ -54,25 +39,6 @@ static void copy_fields(cut *c, const pfr_packet *p, bool time, bool payload)
     }
 }
 
-/* Copies what a GPU counter event says besides values; false: it does not describe counters. */
-static bool copy_descriptor(cut *c, const pfr_packet *p)
-{
-    rocl_pb r = rocl_pb_of(p->body);
-    rocl_pb_field f;
-    bool describes = false;
-    if (p->payload != PKT_GPU_COUNTER)
-        return false;
-    const size_t before = c->packet.len, body = rocl_pb_begin(&c->packet, PKT_GPU_COUNTER);
-    for (const uint8_t *begin = r.at; rocl_pb_next(&r, &f); begin = r.at) {
-        describes |= f.number == GPU_COUNTER_DESCRIPTOR;
-        if (f.number != GPU_COUNTER_VALUES)
-            rocl_buf_put(&c->packet, begin, (size_t)(r.at - begin));
-    }
-    rocl_pb_end(&c->packet, body);
-    c->packet.len = describes ? c->packet.len : before;
-    return describes;
-}
-
 /* What packets after this one depend on, without its event. */
 static rocl_status copy_state(cut *c, const pfr_packet *p, rocl_error *err)
 {
@@ -81,7 +47,21 @@ static rocl_status copy_state(cut *c, const pfr_packet *p, rocl_error *err)
     if (!more && p->payload != PKT_GPU_COUNTER)
         return ROCL_OK;
     copy_fields(c, p, false, false);
-    return copy_descriptor(c, p) || more ? put_packet(c, err) : ROCL_OK;
+    if (p->payload != PKT_GPU_COUNTER)
+        return put_packet(c, err);
+    /* What a GPU counter event says besides values, if it describes counters. */
+    rocl_pb r = rocl_pb_of(p->body);
+    rocl_pb_field f;
+    bool describes = false;
+    const size_t before = c->packet.len, body = rocl_pb_begin(&c->packet, PKT_GPU_COUNTER);
+    for (const uint8_t *begin = r.at; rocl_pb_next(&r, &f); begin = r.at) {
+        describes |= f.number == GPU_COUNTER_DESCRIPTOR;
+        if (f.number != GPU_COUNTER_VALUES)
+            rocl_buf_put(&c->packet, begin, (size_t)(r.at - begin));
+    }
+    rocl_pb_end(&c->packet, body);
+    c->packet.len = describes ? c->packet.len : before;
+    return describes || more ? put_packet(c, err) : ROCL_OK;
 }
 
 /* A packet as it is. Of a sequence's incremental clock the time may have to be another difference
@@ -108,14 +88,6 @@ static rocl_status copy_whole(cut *c, const pfr_packet *p, uint32_t sequence, ro
     rocl_pb_uint(&c->packet, PKT_TIMESTAMP, delta);
     if (p->has_clock)
         rocl_pb_uint(&c->packet, PKT_CLOCK_ID, p->clock);
-    return put_packet(c, err);
-}
-
-/* With another time, on the trace's clock. */
-static rocl_status copy_at(cut *c, const pfr_packet *p, int64_t time, rocl_error *err)
-{
-    copy_fields(c, p, false, true);
-    put_time(c, time);
     return put_packet(c, err);
 }
 
@@ -227,12 +199,18 @@ static bool is_description(uint32_t payload)
 static rocl_status copy_event(cut *c, const pfr_packet *p, uint32_t sequence, int64_t time,
                               rocl_error *err)
 {
-    const uint32_t marks = find_marks(c, p->at);
+    uint32_t marks = 0; /* what the plan says of the packet; positions ascend */
     uint64_t type = 0;
     rocl_pb_field f;
+    while (c->mark_next < c->mark_count && c->marks[c->mark_next].at < p->at)
+        c->mark_next++;
+    for (size_t i = c->mark_next; i < c->mark_count && c->marks[i].at == p->at; i++)
+        marks |= c->marks[i].what;
     if (marks & MARK_AT_START) {
         c->written.slices++;
-        return copy_at(c, p, c->from, err);
+        copy_fields(c, p, false, true);
+        put_time(c, c->from);
+        return put_packet(c, err);
     }
     if (marks & MARK_LEAVE || !(cut_in_window(c, time) || marks & MARK_KEEP))
         return copy_state(c, p, err);

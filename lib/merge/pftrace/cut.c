@@ -1,4 +1,4 @@
-/* A part of a Perfetto trace by time: its packets as they are, not made anew of events, so that
+/* A cut of a Perfetto trace by time: its packets as they are, not made anew of events, so that
  * also what nobody here understands stays.
  *
  *     plan.c  begins and ends of slices are joined: which packets begin or end a slice that crosses
@@ -73,24 +73,6 @@ static rocl_status find_window(cut *c, rocl_error *err)
     return st;
 }
 
-static void free_cut(cut *c)
-{
-    rocl_piped_discard(&c->out);
-    for (size_t i = 0; i < c->track_count && c->tracks; i++)
-        free(c->tracks[i].stack);
-    free(c->tracks);
-    rocl_map_free(&c->others);
-    rocl_sorter_free(c->edges);
-    free(c->marks);
-    rocl_map_free(&c->counters);
-    rocl_buf_free(&c->packet);
-    pfr_walk_free(&c->walk);
-    free(c->values);
-    free(c->open);
-    free(c->states);
-    free(c->told);
-}
-
 rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_written *report,
                              rocl_error *err)
 {
@@ -122,7 +104,20 @@ rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_
         st = rocl_piped_finish(&c.out, err);
     if (st == ROCL_OK)
         st = rocl_piped_commit(&c.out, t, &c.written.bytes, err);
-    free_cut(&c);
+    rocl_piped_discard(&c.out);
+    for (size_t i = 0; i < c.track_count && c.tracks; i++)
+        free(c.tracks[i].stack);
+    free(c.tracks);
+    rocl_map_free(&c.others);
+    rocl_sorter_free(c.edges);
+    free(c.marks);
+    rocl_map_free(&c.counters);
+    rocl_buf_free(&c.packet);
+    pfr_walk_free(&c.walk);
+    free(c.values);
+    free(c.open);
+    free(c.states);
+    free(c.told);
     if (report)
         *report = c.written;
     return st ? st : rocl_trace_outcome(t);

@@ -10,9 +10,9 @@
 /* What happens to a packet that the window alone would treat otherwise. */
 enum { MARK_LEAVE = 1, MARK_KEEP = 2, MARK_AT_START = 4 };
 
-/* Of a packet at a position. */
+/* What is said of a packet at a position. */
 typedef struct mark {
-    uint64_t at;
+    uint64_t at;          /* first: rocl_compare_u64() orders them */
     uint32_t track, what; /* index in cut.tracks; MARK_... */
 } mark;
 

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 /* The index of a track in cut.tracks; ROCL_NONE: memory is out. */
 static uint32_t track_number(cut *c, const pfr_packet *p, uint64_t uuid)
 {
@@ -145,24 +147,6 @@ static bool join_edge(cut *c, const open_slice *o)
     return ok;
 }
 
-static rocl_status plan_edge(cut *c, const open_slice *o, rocl_error *err)
-{
-    cut_track *t = &c->tracks[o->e.track];
-    if (c->edges) { /* the second walk, for tracks that must be sorted */
-        const uint64_t key[3] = {o->e.track, (uint64_t)o->start ^ (uint64_t)1 << 63, o->at};
-        return t->unordered ? rocl_sorter_add(c->edges, 0, key, o, sizeof *o, err) : ROCL_OK;
-    }
-    if (t->unordered)
-        return ROCL_OK;
-    if (o->start < t->last) {
-        t->unordered = c->unordered = true;
-        t->depth = 0;
-        return ROCL_OK;
-    }
-    t->last = o->start;
-    return join_edge(c, o) ? ROCL_OK : rocl_fail_memory(err);
-}
-
 static rocl_status plan_track_event(cut *c, const pfr_packet *p, uint32_t sequence, int64_t time,
                                     rocl_error *err)
 {
@@ -207,7 +191,20 @@ static rocl_status plan_track_event(cut *c, const pfr_packet *p, uint32_t sequen
     o.e.name =
         iid ? pfr_interned_before(c->file, sequence, INTERNED_NAMES, iid, p->at + 1, s->cleared)
             : rocl_strings_put(c->file->bytes, name.p, name.n);
-    return plan_edge(c, &o, err);
+    cut_track *t = &c->tracks[o.e.track];
+    if (c->edges) { /* the second walk, for tracks that must be sorted */
+        const uint64_t key[3] = {o.e.track, (uint64_t)o.start ^ (uint64_t)1 << 63, o.at};
+        return t->unordered ? rocl_sorter_add(c->edges, 0, key, &o, sizeof o, err) : ROCL_OK;
+    }
+    if (t->unordered)
+        return ROCL_OK;
+    if (o.start < t->last) {
+        t->unordered = c->unordered = true;
+        t->depth = 0;
+        return ROCL_OK;
+    }
+    t->last = o.start;
+    return join_edge(c, &o) ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status plan_gpu_counters(cut *c, const pfr_packet *p, uint32_t sequence, int64_t time,
@@ -273,7 +270,7 @@ static rocl_status plan_packet(cut *c, const pfr_packet *p, uint32_t sequence, c
                : ROCL_OK;
 }
 
-/* Of slices that never end, inner ones first. */
+/* Plans slices that never end, inner ones first. */
 static bool plan_open_slices(cut *c)
 {
     bool ok = true;
@@ -281,43 +278,6 @@ static bool plan_open_slices(cut *c)
         for (cut_track *t = &c->tracks[i]; t->depth && ok; t->depth--)
             ok = plan_slice(c, &t->stack[t->depth - 1], INT64_MAX, 0);
     return ok;
-}
-
-/* Plans tracks anew whose events were not in order. */
-static rocl_status sort_edges(cut *c, rocl_error *err)
-{
-    size_t marks = 0, open = 0;
-    rocl_sort_record rec;
-    bool more = true, ok = true;
-    for (size_t i = 0; i < c->mark_count; i++)
-        if (!c->tracks[c->marks[i].track].unordered)
-            c->marks[marks++] = c->marks[i];
-    for (size_t i = 0; i < c->open_count; i++)
-        if (!c->tracks[c->open[i].track].unordered)
-            c->open[open++] = c->open[i];
-    c->mark_count = marks;
-    c->open_count = open;
-    c->edges = rocl_sorter_new(c->trace->space, 3);
-    if (!c->edges)
-        return rocl_fail_memory(err);
-    rocl_status st = cut_walk(c, plan_packet, err);
-    if (st == ROCL_OK)
-        st = rocl_sorter_start(c->edges, err);
-    while (st == ROCL_OK && ok) {
-        open_slice o;
-        st = rocl_sorter_next(c->edges, &rec, &more, err);
-        if (st != ROCL_OK || !more)
-            break;
-        memcpy(&o, rec.data, sizeof o);
-        ok = join_edge(c, &o);
-    }
-    return st == ROCL_OK && !ok ? rocl_fail_memory(err) : st;
-}
-
-static int compare_marks(const void *a, const void *b)
-{
-    const mark *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
 }
 
 static int compare_values(const void *a, const void *b)
@@ -340,13 +300,40 @@ rocl_status cut_make_plan(cut *c, rocl_error *err)
     if (st == ROCL_OK && !plan_open_slices(c))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK && c->unordered) {
-        st = sort_edges(c, err);
+        /* Tracks whose events were not in order are planned anew. */
+        size_t marks = 0, open = 0;
+        rocl_sort_record rec;
+        bool more = true, ok = true;
+        for (size_t i = 0; i < c->mark_count; i++)
+            if (!c->tracks[c->marks[i].track].unordered)
+                c->marks[marks++] = c->marks[i];
+        for (size_t i = 0; i < c->open_count; i++)
+            if (!c->tracks[c->open[i].track].unordered)
+                c->open[open++] = c->open[i];
+        c->mark_count = marks;
+        c->open_count = open;
+        c->edges = rocl_sorter_new(c->trace->space, 3);
+        if (!c->edges)
+            return rocl_fail_memory(err);
+        st = cut_walk(c, plan_packet, err);
+        if (st == ROCL_OK)
+            st = rocl_sorter_start(c->edges, err);
+        while (st == ROCL_OK && ok) {
+            open_slice o;
+            st = rocl_sorter_next(c->edges, &rec, &more, err);
+            if (st != ROCL_OK || !more)
+                break;
+            memcpy(&o, rec.data, sizeof o);
+            ok = join_edge(c, &o);
+        }
+        if (st == ROCL_OK && !ok)
+            st = rocl_fail_memory(err);
         if (st == ROCL_OK && !plan_open_slices(c))
             st = rocl_fail_memory(err);
     }
     if (c->value_count)
         qsort(c->values, c->value_count, sizeof *c->values, compare_values);
     if (c->mark_count)
-        qsort(c->marks, c->mark_count, sizeof *c->marks, compare_marks);
+        qsort(c->marks, c->mark_count, sizeof *c->marks, rocl_compare_u64);
     return st;
 }

@@ -7,9 +7,8 @@
 #include "base/array.h"
 #include "base/num.h"
 
-enum {
-    VALUE_MAX = 128
-}; /* values other than texts are shorter, except handles of a type with a long name */
+/* Values other than texts are shorter, except handles of a type with a long name. */
+enum { VALUE_MAX = 128 };
 
 /* The most bytes of a call: a chunk can name a long text any number of times. */
 enum { ARGS_MAX = 16 << 20 };
@@ -44,8 +43,8 @@ void chunk_add_arg(chunk_worker *w, chunk_record *r)
 {
     if (!w->process->args || !w->regions.depth)
         return;
-    uint32_t name = chunk_find_text(w, chunk_read_number(r)),
-             type = chunk_find_text(w, chunk_read_number(r));
+    uint32_t name = chunk_find_text(w, chunk_read_number(r));
+    uint32_t type = chunk_find_text(w, chunk_read_number(r));
     add_copied_value(w, type, name, chunk_read_rest(r));
 }
 
@@ -54,8 +53,9 @@ void chunk_add_arg(chunk_worker *w, chunk_record *r)
 /* A parameter is two strings, and so at least two bytes. */
 void chunk_add_parameters(chunk_worker *w, chunk_record *r)
 {
-    uint64_t id = chunk_read_number(r), count = chunk_read_number(r),
-             most = (uint64_t)(r->end - r->p) / 2;
+    uint64_t id = chunk_read_number(r);
+    uint64_t count = chunk_read_number(r);
+    uint64_t most = (uint64_t)(r->end - r->p) / 2;
     chunk_list_of_parameters list = {w->parameter_count, (size_t)(count < most ? count : most)};
     if (!w->process->args)
         return;
@@ -162,9 +162,7 @@ void chunk_add_args(chunk_worker *w, chunk_record *r)
             chunk_count_fault(w, ROCL_FAULT_BAD_VALUE);
             return;
         }
-        bool fits =
-            (form == ROCL_FORM_TEXT ? add_value : add_copied_value)(w, a->type, a->name, value);
-        if (!fits)
+        if (!(form == ROCL_FORM_TEXT ? add_value : add_copied_value)(w, a->type, a->name, value))
             return;
     }
 }

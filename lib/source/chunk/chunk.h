@@ -21,9 +21,10 @@
  *
  *     chunk_file
  *       list: chunk_info of every chunk, in order of the file; defs and tids are its own, the
- * bodies of the definitions are in `arena` processes: chunk_process, each with chunks: pointers
- * into the list, by writer and number, without copies and damaged ones runs: [first, first + count)
- * of chunks
+ *             bodies of the definitions are in `arena`
+ *       processes: chunk_process, each with
+ *             chunks: pointers into the list, by writer and number, without copies and damaged ones
+ *             runs: [first, first + count) of chunks
  *
  * and a worker holds one content at a time, with what it defines: maps from ids in the chunk to
  * texts, names, parameters and definitions of the capture. Only open regions and ranges, and the

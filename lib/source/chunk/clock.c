@@ -4,15 +4,11 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
+
 /* Moments closer to each other than this say little about the rate of ticks. */
 #define FAR_NS     50000000u
 #define FAR_MIN_NS 1000000u /* of the only two */
-
-static int compare_ticks(const void *a, const void *b)
-{
-    const rocl_chunk_sync *x = a, *y = b;
-    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
-}
 
 static bool is_later(const rocl_chunk_sync *a, const rocl_chunk_sync *b, uint64_t ns)
 {
@@ -34,7 +30,8 @@ rocl_status chunk_clock_make(chunk_clock *k, const chunk_info *const *chunks, si
         if (h->end.ticks)
             k->points[k->count++] = h->end;
     }
-    qsort(k->points, k->count, sizeof *k->points, compare_ticks);
+    qsort(k->points, k->count, sizeof *k->points,
+          rocl_compare_u64); /* by ticks, the first member */
     /* Keeps only moments that are far enough apart, and the last one. */
     size_t kept = 0;
     for (size_t i = 0; i < k->count; i++) {

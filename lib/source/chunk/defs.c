@@ -41,7 +41,8 @@ static rocl_thread *define_thread(definer *d, uint64_t tid)
 static bool define_agent(definer *d, chunk_record *r)
 {
     static const char *const types[] = {"", "CPU", "GPU", "NIC"};
-    uint64_t id = chunk_read_number(r), handle = chunk_read_number(r);
+    uint64_t id = chunk_read_number(r);
+    uint64_t handle = chunk_read_number(r);
     bool fresh;
     rocl_agent *a = define_once(d, ROCL_DEFINE_AGENT, handle, &fresh);
     if (a && fresh) {
@@ -181,53 +182,28 @@ static bool add_definition(definer *d, const chunk_def *def)
     }
 }
 
-static bool add_chunk(definer *d, const chunk_info *c)
-{
-    bool ok = true;
-    if (!(c->h.flags & ROCL_CHUNK_PROCESS)) {
-        rocl_thread *t = define_thread(d, c->h.tid);
-        ok = t;
-        /* The last name of a thread counts. */
-        for (size_t i = 0; t && i < c->def_count; i++)
-            if (c->defs[i].type == ROCL_REC_THREAD && c->defs[i].len)
-                t->name =
-                    intern_text(d, (rocl_view){(const char *)c->defs[i].body, c->defs[i].len});
-    }
-    for (size_t i = 0; i < c->def_count && ok; i++)
-        ok = add_definition(d, &c->defs[i]);
-    rocl_map_free(&d->agents);
-    return ok;
-}
-
 /* ---- names that the program gave ------------------------------------------------------------ */
-
-static void name_agent(const definer *d, uint32_t at, rocl_view name)
-{
-    rocl_agent *a = rocl_definition_at(d->c, ROCL_DEFINE_AGENT, at);
-    a->user_name = intern_text(d, name);
-    (name.n ? rocl_label_named_agent : rocl_label_agent)(d->trace, a);
-}
 
 /* Labels of things that were not used are ignored. */
 static void apply_label(const definer *d, const chunk_def *def)
 {
     chunk_record r = {.type = def->type, .p = def->body, .end = def->body + def->len};
-    uint64_t what = chunk_read_number(&r), number = chunk_read_number(&r);
+    uint64_t what = chunk_read_number(&r);
+    uint64_t number = chunk_read_number(&r);
     rocl_view name = chunk_read_rest(&r);
-    const rocl_map *indexes = d->p->indexes;
-    uint32_t at;
-    if (what == ROCL_NAMED_GPU) {
-        for (uint32_t i = 0; i < d->c->agent_count; i++)
-            if (d->c->agents[i].type == ROCL_AGENT_GPU &&
-                d->c->agents[i].type_index == (int64_t)(number & INT64_MAX))
-                name_agent(d, i, name);
-    } else if (what == ROCL_NAMED_AGENT) {
-        if ((at = rocl_map_get(&indexes[ROCL_DEFINE_AGENT], number, ROCL_NONE)) != ROCL_NONE)
-            name_agent(d, at, name);
-    } else if (what == ROCL_NAMED_STREAM) {
-        if ((at = rocl_map_get(&indexes[ROCL_DEFINE_STREAM], number, ROCL_NONE)) != ROCL_NONE) {
-            rocl_stream *s = rocl_definition_at(d->c, ROCL_DEFINE_STREAM, at);
-            s->name = intern_text(d, name);
+    const rocl_definition kind = what == ROCL_NAMED_STREAM ? ROCL_DEFINE_STREAM : ROCL_DEFINE_AGENT;
+    const uint32_t at = rocl_map_get(&d->p->indexes[kind], number, ROCL_NONE);
+    if (what == ROCL_NAMED_STREAM && at != ROCL_NONE) {
+        rocl_stream *s = rocl_definition_at(d->c, ROCL_DEFINE_STREAM, at);
+        s->name = intern_text(d, name);
+    }
+    for (uint32_t i = 0; i < d->c->agent_count; i++) {
+        rocl_agent *a = rocl_definition_at(d->c, ROCL_DEFINE_AGENT, i);
+        if ((what == ROCL_NAMED_AGENT && i == at) ||
+            (what == ROCL_NAMED_GPU && a->type == ROCL_AGENT_GPU &&
+             a->type_index == (int64_t)(number & INT64_MAX))) {
+            a->user_name = intern_text(d, name);
+            (name.n ? rocl_label_named_agent : rocl_label_agent)(d->trace, a);
         }
     }
 }
@@ -256,8 +232,21 @@ rocl_status chunk_define(chunk_process *p, rocl_error *err)
     bool ok = d.node && d.process;
     if (ok)
         *d.process = (rocl_process){.id = h->pid, .pid = h->pid, .rank = -1};
-    for (size_t i = 0; i < p->count && ok; i++)
-        ok = add_chunk(&d, p->chunks[i]);
+    for (size_t i = 0; i < p->count && ok; i++) {
+        const chunk_info *k = p->chunks[i];
+        if (!(k->h.flags & ROCL_CHUNK_PROCESS)) {
+            rocl_thread *t = define_thread(&d, k->h.tid);
+            ok = t;
+            /* The last name of a thread counts. */
+            for (size_t n = 0; t && n < k->def_count; n++)
+                if (k->defs[n].type == ROCL_REC_THREAD && k->defs[n].len)
+                    t->name =
+                        intern_text(&d, (rocl_view){(const char *)k->defs[n].body, k->defs[n].len});
+        }
+        for (size_t n = 0; n < k->def_count && ok; n++)
+            ok = add_definition(&d, &k->defs[n]);
+        rocl_map_free(&d.agents);
+    }
     /* Threads that recorded nothing themselves, but caused work that others recorded. */
     for (size_t i = 0; i < p->count && ok; i++)
         for (size_t k = 0; k < p->chunks[i]->tid_count && ok; k++)

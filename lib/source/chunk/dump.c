@@ -11,7 +11,6 @@
 enum { FIELDS_MAX = 900 }; /* bytes of the fields of a record, and a NUL */
 
 typedef struct dumper {
-    const chunk_info *chunk;
     chunk_clock clock; /* of the process */
     chunk_reader reader;
     rocl_line_fn *fn;
@@ -117,33 +116,6 @@ static void put_values(rocl_buf *b, chunk_record *r)
     }
 }
 
-static void put_fields(rocl_buf *b, const char *fields, chunk_record *r)
-{
-    for (; *fields && b->len < FIELDS_MAX; fields++) {
-        uint64_t count = 0;
-        switch (*fields) {
-        case 'n':
-            put_number(b, ' ', chunk_read_number(r));
-            break;
-        case 'z':
-            put_signed(b, ' ', chunk_read_signed(r));
-            break;
-        case 'p':
-            count = chunk_read_number(r);
-            for (uint64_t i = 0; i < count && r->p < r->end && b->len < FIELDS_MAX; i++) {
-                put_quoted(b, chunk_read_text(r));
-                put_quoted(b, chunk_read_text(r));
-            }
-            break;
-        case 'v':
-            put_values(b, r);
-            break;
-        default:
-            put_quoted(b, *fields == 's' ? chunk_read_text(r) : chunk_read_rest(r));
-        }
-    }
-}
-
 static void dump_record(dumper *d, chunk_record *r)
 {
     const char *name = types[r->type].name;
@@ -165,37 +137,34 @@ static void dump_record(dumper *d, chunk_record *r)
                         chunk_clock_to_ns(&d->clock, t.clock, t.start), t.end - t.start, t.tid,
                         t.correlation);
     }
-    put_fields(b, types[r->type].fields, r);
+    for (const char *f = types[r->type].fields; *f && b->len < FIELDS_MAX; f++) {
+        uint64_t count = 0;
+        switch (*f) {
+        case 'n':
+            put_number(b, ' ', chunk_read_number(r));
+            break;
+        case 'z':
+            put_signed(b, ' ', chunk_read_signed(r));
+            break;
+        case 'p':
+            count = chunk_read_number(r);
+            for (uint64_t i = 0; i < count && r->p < r->end && b->len < FIELDS_MAX; i++) {
+                put_quoted(b, chunk_read_text(r));
+                put_quoted(b, chunk_read_text(r));
+            }
+            break;
+        case 'v':
+            put_values(b, r);
+            break;
+        default:
+            put_quoted(b, *f == 's' ? chunk_read_text(r) : chunk_read_rest(r));
+        }
+    }
     put_line(d, "  %s%.*s", name, (int)(b->len < FIELDS_MAX ? b->len : FIELDS_MAX - 1),
              b->len ? (const char *)b->data : "");
 }
 
 /* ---- chunks --------------------------------------------------------------------------------- */
-
-static void dump_chunk(dumper *d, const uint8_t *content, size_t n)
-{
-    const chunk_info *c = d->chunk;
-    const rocl_chunk_header *h = &c->h;
-    put_line(d,
-             "chunk at %" PRIu64 ": pid %u tid %u writer %u number %" PRIu64 ": %" PRIu64
-             " events in %" PRIu64 " bytes%s%s%s%s%s, dropped %" PRIu64,
-             c->offset, h->pid, h->tid, h->writer, h->seq, chunk_events(c), chunk_content(c),
-             h->features & ROCL_CHUNK_DEFLATE ? ", deflated" : "",
-             h->flags & ROCL_CHUNK_CLOSED && !(h->flags & ROCL_CHUNK_OPEN) ? "" : ", not closed",
-             h->flags & ROCL_CHUNK_LAST ? ", the last" : "",
-             h->flags & ROCL_CHUNK_RING ? ", of a ring" : "", c->damaged ? ", damaged" : "",
-             atomic_load(&((chunk_info *)(uintptr_t)c)->h.dropped));
-    if (c->damaged)
-        return;
-    chunk_record r;
-    chunk_reader_begin(&d->reader, c, content, n);
-    while (!d->stopped && chunk_read_record(&d->reader, &r))
-        dump_record(d, &r);
-    if (d->reader.broken)
-        put_line(d, "  broken from byte %zu of the content", (size_t)(d->reader.p - content) - 1);
-    if (c->lost)
-        put_line(d, "  %" PRIu64 " events are missing", c->lost);
-}
 
 static rocl_status dump_file(dumper *d, const chunk_file *f, rocl_error *err)
 {
@@ -204,14 +173,36 @@ static rocl_status dump_file(dumper *d, const chunk_file *f, rocl_error *err)
     size_t n;
     rocl_status st = rocl_spool_resume(f->spool, err);
     for (size_t i = 0; i < f->list.count && st == ROCL_OK && !d->stopped; i++) {
-        const chunk_info *c = d->chunk = &f->list.all[i];
+        const chunk_info *c = &f->list.all[i];
         const chunk_process *p = f->processes, *last = p + f->count - 1;
         while (p < last && !(p->any->h.process == c->h.process && p->any->h.pid == c->h.pid))
             p++;
         d->clock = p->clock;
         st = chunk_load(f->spool, c, &content, &n, &state, err);
-        if (st == ROCL_OK)
-            dump_chunk(d, content.data, n);
+        if (st != ROCL_OK)
+            break;
+        const rocl_chunk_header *h = &c->h;
+        put_line(d,
+                 "chunk at %" PRIu64 ": pid %u tid %u writer %u number %" PRIu64 ": %" PRIu64
+                 " events in %" PRIu64 " bytes%s%s%s%s%s, dropped %" PRIu64,
+                 c->offset, h->pid, h->tid, h->writer, h->seq, chunk_events(c), chunk_content(c),
+                 h->features & ROCL_CHUNK_DEFLATE ? ", deflated" : "",
+                 h->flags & ROCL_CHUNK_CLOSED && !(h->flags & ROCL_CHUNK_OPEN) ? ""
+                                                                               : ", not closed",
+                 h->flags & ROCL_CHUNK_LAST ? ", the last" : "",
+                 h->flags & ROCL_CHUNK_RING ? ", of a ring" : "", c->damaged ? ", damaged" : "",
+                 atomic_load(&((chunk_info *)(uintptr_t)c)->h.dropped));
+        if (c->damaged)
+            continue;
+        chunk_record r;
+        chunk_reader_begin(&d->reader, c, content.data, n);
+        while (!d->stopped && chunk_read_record(&d->reader, &r))
+            dump_record(d, &r);
+        if (d->reader.broken)
+            put_line(d, "  broken from byte %zu of the content",
+                     (size_t)(d->reader.p - content.data) - 1);
+        if (c->lost)
+            put_line(d, "  %" PRIu64 " events are missing", c->lost);
     }
     rocl_buf_free(&content);
     rocl_spool_suspend(f->spool);

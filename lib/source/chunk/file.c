@@ -164,9 +164,14 @@ static rocl_status read_stored(const rocl_spool *s, const chunk_info *c, uint64_
     return st;
 }
 
-static rocl_status inflate_content(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
-                                   chunk_state *state, rocl_error *err)
+rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
+                       chunk_state *state, rocl_error *err)
 {
+    b->len = 0;
+    *n = 0;
+    *state = CHUNK_CUT;
+    if (!(c->h.features & ROCL_CHUNK_DEFLATE))
+        return read_stored(s, c, chunk_content(c), b, n, state, err);
     rocl_buf stored = {0};
     size_t want = (size_t)chunk_content(c), got = 0;
     rocl_status st = read_stored(s, c, c->h.stored, &stored, &got, state, err);
@@ -188,17 +193,6 @@ static rocl_status inflate_content(const rocl_spool *s, const chunk_info *c, roc
     if (*state == CHUNK_WHOLE && *n != chunk_content(c))
         *state = CHUNK_CUT;
     return st;
-}
-
-rocl_status chunk_load(const rocl_spool *s, const chunk_info *c, rocl_buf *b, size_t *n,
-                       chunk_state *state, rocl_error *err)
-{
-    b->len = 0;
-    *n = 0;
-    *state = CHUNK_CUT;
-    if (c->h.features & ROCL_CHUNK_DEFLATE)
-        return inflate_content(s, c, b, n, state, err);
-    return read_stored(s, c, chunk_content(c), b, n, state, err);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */

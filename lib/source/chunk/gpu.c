@@ -87,7 +87,8 @@ static void add_alloc(chunk_worker *w, chunk_record *r)
     a.agent = READ_AGENT(w, r);
     a.queue = READ_QUEUE(w, r);
     a.stream = READ_STREAM(w, r);
-    uint64_t op = chunk_read_number(r), level = chunk_read_number(r);
+    uint64_t op = chunk_read_number(r);
+    uint64_t level = chunk_read_number(r);
     a.op = op <= ROCL_OP_RECLAIM ? (rocl_alloc_op)op : ROCL_OP_OTHER;
     a.level = level <= ROCL_LEVEL_SCRATCH ? (rocl_alloc_level)level : ROCL_LEVEL_OTHER;
     a.size = chunk_read_number(r);

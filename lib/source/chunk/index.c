@@ -25,13 +25,25 @@ static bool keep_definition(indexer *x, chunk_info *c, const chunk_record *rec)
     return true;
 }
 
-static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
+static rocl_status index_chunk(void *ctx, unsigned worker, size_t i, rocl_error *err)
 {
+    indexer *x = ctx;
+    chunk_info *c = &x->file->list.all[i];
+    rocl_buf *b = &x->buffers[worker];
+    chunk_reader r;
+    chunk_state state;
+    size_t n;
+    uint64_t said = chunk_events(c);
+    rocl_status st = chunk_load(x->file->spool, c, b, &n, &state, err);
+    if (st != ROCL_OK)
+        return st;
+    c->damaged = state == CHUNK_CORRUPT;
+    chunk_reader_begin(&r, c, b->data, c->damaged ? 0 : n);
     chunk_record rec;
     rocl_map seen = {0};
     uint32_t regions = 0, ranges = 0; /* how many are open, as the scan will see it */
     bool ok = true;
-    while (ok && chunk_read_record(r, &rec)) {
+    while (ok && chunk_read_record(&r, &rec)) {
         uint8_t type = rec.type;
         bool event = chunk_is_event(&rec);
         regions += type == ROCL_REC_BEGIN || type == ROCL_REC_OPEN_REGION;
@@ -48,7 +60,7 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
         if (!ok || type < ROCL_REC_DISPATCH || type > ROCL_REC_GRAPH)
             continue;
         /* The threads that caused the work: few, and mostly the same one. */
-        const chunk_times t = chunk_read_times(r, &rec);
+        const chunk_times t = chunk_read_times(&r, &rec);
         const uint64_t tid = t.tid;
         if (t.end > c->last_times[t.clock] && t.end >> 62 == 0)
             c->last_times[t.clock] = t.end;
@@ -60,27 +72,10 @@ static bool index_records(indexer *x, chunk_info *c, chunk_reader *r)
             c->tids[c->tid_count++] = tid;
     }
     rocl_map_free(&seen);
-    if (r->now > c->last_times[ROCL_CLOCK_TICKS])
-        c->last_times[ROCL_CLOCK_TICKS] = r->now;
+    if (r.now > c->last_times[ROCL_CLOCK_TICKS])
+        c->last_times[ROCL_CLOCK_TICKS] = r.now;
     c->left_open = regions + ranges;
-    return ok;
-}
-
-static rocl_status index_chunk(void *ctx, unsigned worker, size_t i, rocl_error *err)
-{
-    indexer *x = ctx;
-    chunk_info *c = &x->file->list.all[i];
-    rocl_buf *b = &x->buffers[worker];
-    chunk_reader r;
-    chunk_state state;
-    size_t n;
-    uint64_t said = chunk_events(c);
-    rocl_status st = chunk_load(x->file->spool, c, b, &n, &state, err);
-    if (st != ROCL_OK)
-        return st;
-    c->damaged = state == CHUNK_CORRUPT;
-    chunk_reader_begin(&r, c, b->data, c->damaged ? 0 : n);
-    if (!index_records(x, c, &r))
+    if (!ok)
         return rocl_fail_memory(err);
     bool bad = state != CHUNK_WHOLE || r.broken;
     c->lost = said > c->events ? said - c->events : 0;
@@ -176,7 +171,7 @@ static void drop_damaged(chunk_process *p)
         const chunk_info *c = p->chunks[i];
         if (c->damaged)
             continue;
-        /* Of copies of a chunk the one closed last is the most complete. */
+        /* The copy of a chunk that was closed last is the most complete. */
         if ((c->h.flags & ROCL_CHUNK_PROCESS) && c->h.minor >= 2 &&
             c->h.given_chunks > p->given_chunks) {
             p->given_chunks = c->h.given_chunks;
@@ -192,24 +187,6 @@ static void drop_damaged(chunk_process *p)
     p->count = n;
 }
 
-/* Of a range a chunk repeats only that it is open, which suffices to read the chunk alone. It does
- * not list more than a maximum, and does not repeat the details of calls. */
-static bool needs_the_one_before(const chunk_info *c)
-{
-    return c->open_regions || c->open_ranges >= ROCL_CHUNK_OPEN_MAX;
-}
-
-/* Counts what was open at the end of the chunk before and is not listed by this one: its end was
- * dropped, so it is not shown. If records of the chunk before are lost, those are counted
- * already. */
-static uint64_t count_lost_ends(const chunk_info *before, const chunk_info *c)
-{
-    const uint64_t told = (uint64_t)c->open_regions + c->open_ranges;
-    const bool tells_all =
-        c->open_regions < ROCL_CHUNK_OPEN_MAX && c->open_ranges < ROCL_CHUNK_OPEN_MAX;
-    return tells_all && !before->lost && before->left_open > told ? before->left_open - told : 0;
-}
-
 static rocl_status plan_runs(chunk_process *p, rocl_error *err)
 {
     uint64_t id = 1, open = 0; /* an upper limit of what is open at the end of a chunk */
@@ -221,16 +198,24 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
         const chunk_info *before = i ? p->chunks[i - 1] : NULL;
         const bool follows =
             before && before->h.writer == c->h.writer && before->h.seq + 1 == c->h.seq;
-        const bool goes_on = follows && needs_the_one_before(c);
+        /* A chunk repeats only that a range is open, which suffices to read the chunk alone.
+         * It does not list more than a maximum, and does not repeat the details of calls. */
+        const bool goes_on = follows && (c->open_regions || c->open_ranges >= ROCL_CHUNK_OPEN_MAX);
         const uint64_t told = (uint64_t)c->open_regions + c->open_ranges;
         if (goes_on)
             p->runs[p->run_count - 1].count++;
         else
             p->runs[p->run_count++] = (chunk_run){.first = i, .count = 1};
         p->runs[p->run_count - 1].events += c->events;
-        const uint64_t ends = follows ? count_lost_ends(before, c) : 0;
-        p->faults[ROCL_FAULT_DROPPED] += ends;
-        p->begun -= ends;
+        /* What was open at the end of the chunk before and is not listed by this one: its end was
+         * dropped, so it is not shown. If records of the chunk before are lost, those are counted
+         * already. */
+        const bool tells_all =
+            c->open_regions < ROCL_CHUNK_OPEN_MAX && c->open_ranges < ROCL_CHUNK_OPEN_MAX;
+        if (follows && tells_all && !before->lost && before->left_open > told) {
+            p->faults[ROCL_FAULT_DROPPED] += before->left_open - told;
+            p->begun -= before->left_open - told;
+        }
         if (!follows) /* begun in missing chunks, but shown */
             p->begun += told;
         c->last = i + 1 == p->count || p->chunks[i + 1]->h.writer != c->h.writer;
@@ -242,32 +227,6 @@ static rocl_status plan_runs(chunk_process *p, rocl_error *err)
                 p->last_times[clock] = c->last_times[clock];
     }
     return ROCL_OK;
-}
-
-/* Joined files may have had chunks in common: returns the number of copies. */
-static size_t drop_copies(chunk_process *p)
-{
-    const size_t all = p->count;
-    size_t n = 1;
-    qsort(p->chunks, all, sizeof *p->chunks, compare_chunks);
-    p->any = p->chunks[0];
-    for (size_t i = 1; i < all; i++) {
-        const chunk_info *kept = p->chunks[n - 1], *c = p->chunks[i];
-        if (kept->h.writer != c->h.writer || kept->h.seq != c->h.seq)
-            p->chunks[n++] = c;
-    }
-    p->count = n;
-    return all - n;
-}
-
-static rocl_status prepare_process(chunk_process *p, rocl_error *err)
-{
-    count_losses(p);
-    drop_damaged(p);
-    rocl_status st = plan_runs(p, err);
-    if (st == ROCL_OK)
-        st = chunk_clock_make(&p->clock, p->chunks, p->count, err);
-    return st;
 }
 
 rocl_status chunk_index(chunk_file *f, rocl_error *err)
@@ -285,12 +244,31 @@ rocl_status chunk_index(chunk_file *f, rocl_error *err)
     if (st == ROCL_OK)
         st = group_chunks(f, err);
     size_t copies = 0;
-    for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
-        copies += drop_copies(&f->processes[i]);
+    /* Joined files may have had chunks in common. */
+    for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {
+        chunk_process *p = &f->processes[i];
+        const size_t all = p->count;
+        size_t n = 1;
+        qsort(p->chunks, all, sizeof *p->chunks, compare_chunks);
+        p->any = p->chunks[0];
+        for (size_t k = 1; k < all; k++) {
+            const chunk_info *kept = p->chunks[n - 1], *c = p->chunks[k];
+            if (kept->h.writer != c->h.writer || kept->h.seq != c->h.seq)
+                p->chunks[n++] = c;
+        }
+        p->count = n;
+        copies += all - n;
+    }
     if (copies)
         rocl_notice(f->trace, "%s: %zu %s of chunks left out: each chunk is read once", f->path,
                     copies, copies == 1 ? "copy" : "copies");
-    for (size_t i = 0; i < f->count && st == ROCL_OK; i++)
-        st = prepare_process(&f->processes[i], err);
+    for (size_t i = 0; i < f->count && st == ROCL_OK; i++) {
+        chunk_process *p = &f->processes[i];
+        count_losses(p);
+        drop_damaged(p);
+        st = plan_runs(p, err);
+        if (st == ROCL_OK)
+            st = chunk_clock_make(&p->clock, p->chunks, p->count, err);
+    }
     return st;
 }

@@ -85,16 +85,17 @@ static void forget_open(chunk_worker *w, chunk_stack *s, size_t depth)
  * for ends dropped in between. */
 static void add_open(chunk_worker *w, chunk_record *r, bool region)
 {
-    uint64_t ticks = w->chunk->h.base - chunk_read_number(r), id = chunk_read_number(r);
+    uint64_t ticks = w->chunk->h.base - chunk_read_number(r);
+    uint64_t id = chunk_read_number(r);
     chunk_stack *s = region ? &w->regions : &w->ranges;
     size_t at = s->stated++;
     if (at < s->depth && s->all[at].ticks == ticks)
         return;
     forget_open(w, s, at);
-    if (region)
-        push_open(w, s, (chunk_open){ticks, chunk_read_number(r), chunk_find_name(w, id), 0});
-    else
-        push_open(w, s, (chunk_open){ticks, 0, marker_name(w, id), 0});
+    const uint64_t correlation = region ? chunk_read_number(r) : 0;
+    push_open(
+        w, s,
+        (chunk_open){ticks, correlation, region ? chunk_find_name(w, id) : marker_name(w, id), 0});
 }
 
 static void resolve_definition(chunk_worker *w, chunk_record *r)
@@ -105,7 +106,8 @@ static void resolve_definition(chunk_worker *w, chunk_record *r)
                                  : r->type == ROCL_REC_KERNEL  ? ROCL_DEFINE_KERNEL
                                  : r->type == ROCL_REC_SUBJECT ? ROCL_DEFINE_PROCESS
                                                                : ROCL_DEFINE_COUNTER;
-    uint64_t id = chunk_read_number(r), key = chunk_read_number(r);
+    uint64_t id = chunk_read_number(r);
+    uint64_t key = chunk_read_number(r);
     uint32_t at = rocl_map_get(&w->process->indexes[kind], key, ROCL_NONE);
     if (!rocl_map_put(&w->defs, chunk_def_key(r->type, id), at))
         chunk_fail_memory(w);
@@ -270,38 +272,6 @@ static void add_record(chunk_worker *w, chunk_record *r)
 
 /* ---- runs ----------------------------------------------------------------------------------- */
 
-static void scan_chunk(chunk_worker *w, const chunk_info *c)
-{
-    const chunk_process *p = w->process;
-    chunk_record r;
-    chunk_state state;
-    size_t n = 0;
-    w->chunk = c;
-    w->thread = rocl_map_get(&p->indexes[ROCL_DEFINE_THREAD], c->h.tid, ROCL_NONE);
-    w->next_id = c->first_id;
-    w->regions.stated = w->ranges.stated = 0;
-    /* What the chunk does not list has ended among dropped events, which index.c counts. */
-    if (c->open_regions < ROCL_CHUNK_OPEN_MAX)
-        forget_open(w, &w->regions, c->open_regions);
-    if (c->open_ranges < ROCL_CHUNK_OPEN_MAX)
-        forget_open(w, &w->ranges, c->open_ranges);
-    w->st = chunk_load(p->file->spool, c, &w->content, &n, &state, w->err);
-    chunk_reader_begin(&w->reader, c, w->content.data, n);
-    while (w->st == ROCL_OK && chunk_read_record(&w->reader, &r))
-        add_record(w, &r);
-    /* The process ended first: what is open ends with the last event of its thread. */
-    while (c->last && w->st == ROCL_OK && w->regions.depth + w->ranges.depth) {
-        chunk_count_fault(w, ROCL_FAULT_UNFINISHED);
-        (w->regions.depth ? end_region : end_range)(w, w->reader.now);
-    }
-    chunk_worker_forget(w);
-    if (w->st == ROCL_OK)
-        w->st = rocl_batcher_flush(&w->out, w->err);
-    /* Values of open regions are still needed. */
-    if (!w->arg_count)
-        rocl_arena_free(&w->values);
-}
-
 rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task, unsigned worker,
                        const rocl_emitter *to, rocl_error *err)
 {
@@ -311,8 +281,36 @@ rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *ta
     if (!w)
         return ROCL_INTERNAL;
     w->regions.depth = w->ranges.depth = w->arg_count = 0;
-    for (size_t i = 0; i < run->count && w->st == ROCL_OK; i++)
-        scan_chunk(w, p->chunks[run->first + i]);
+    for (size_t i = 0; i < run->count && w->st == ROCL_OK; i++) {
+        const chunk_info *k = p->chunks[run->first + i];
+        chunk_record r;
+        chunk_state state;
+        size_t n = 0;
+        w->chunk = k;
+        w->thread = rocl_map_get(&p->indexes[ROCL_DEFINE_THREAD], k->h.tid, ROCL_NONE);
+        w->next_id = k->first_id;
+        w->regions.stated = w->ranges.stated = 0;
+        /* What the chunk does not list has ended among dropped events, which index.c counts. */
+        if (k->open_regions < ROCL_CHUNK_OPEN_MAX)
+            forget_open(w, &w->regions, k->open_regions);
+        if (k->open_ranges < ROCL_CHUNK_OPEN_MAX)
+            forget_open(w, &w->ranges, k->open_ranges);
+        w->st = chunk_load(p->file->spool, k, &w->content, &n, &state, w->err);
+        chunk_reader_begin(&w->reader, k, w->content.data, n);
+        while (w->st == ROCL_OK && chunk_read_record(&w->reader, &r))
+            add_record(w, &r);
+        /* The process ended first: what is open ends with the last event of its thread. */
+        while (k->last && w->st == ROCL_OK && w->regions.depth + w->ranges.depth) {
+            chunk_count_fault(w, ROCL_FAULT_UNFINISHED);
+            (w->regions.depth ? end_region : end_range)(w, w->reader.now);
+        }
+        chunk_worker_forget(w);
+        if (w->st == ROCL_OK)
+            w->st = rocl_batcher_flush(&w->out, w->err);
+        /* Values of open regions are still needed. */
+        if (!w->arg_count)
+            rocl_arena_free(&w->values);
+    }
     rocl_progress(t, run->events);
     return w->st;
 }

@@ -45,8 +45,27 @@ static void explain_ends(const chunk_file *f)
                     f->path, r.given_chunks, r.given_records, r.complete_from);
 }
 
-static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
+static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
 {
+    static const char *const words[CHUNK_WORDS] = {
+        [CHUNK_W_PUSH] = "roctxRangePushA",
+        [CHUNK_W_START] = "roctxRangeStartA",
+        [CHUNK_W_MARK] = "roctxMarkA",
+        [CHUNK_W_RANGE_API] = "MARKER_CORE_RANGE_API",
+        [CHUNK_W_MARK_API] = "MARKER_CORE_API",
+        [CHUNK_W_DISPATCH] = "KERNEL_DISPATCH",
+        [CHUNK_W_SAMPLE] = "SAMPLE",
+    };
+    chunk_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return rocl_fail_memory(err);
+    src->state = f;
+    f->trace = t;
+    f->path = src->path;
+    f->spool = src->spool;
+    src->spool = NULL;
+    if (!rocl_intern_words(t, words, CHUNK_WORDS, f->words))
+        return rocl_fail_memory(err);
     rocl_status st = rocl_spool_fill(f->spool, &f->trace->spooled, f->trace->opt.tmpdir, err);
     if (st == ROCL_OK)
         st = chunk_walk(&f->list, f->spool, f->path, err);
@@ -78,29 +97,6 @@ static rocl_status read_file(chunk_file *f, rocl_source *src, rocl_error *err)
         explain_ends(f);
     rocl_spool_suspend(f->spool);
     return st;
-}
-
-static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
-{
-    static const char *const words[CHUNK_WORDS] = {
-        [CHUNK_W_PUSH] = "roctxRangePushA",
-        [CHUNK_W_START] = "roctxRangeStartA",
-        [CHUNK_W_MARK] = "roctxMarkA",
-        [CHUNK_W_RANGE_API] = "MARKER_CORE_RANGE_API",
-        [CHUNK_W_MARK_API] = "MARKER_CORE_API",
-        [CHUNK_W_DISPATCH] = "KERNEL_DISPATCH",
-        [CHUNK_W_SAMPLE] = "SAMPLE",
-    };
-    chunk_file *f = calloc(1, sizeof *f);
-    if (!f)
-        return rocl_fail_memory(err);
-    src->state = f;
-    f->trace = t;
-    f->path = src->path;
-    f->spool = src->spool;
-    src->spool = NULL;
-    return rocl_intern_words(t, words, CHUNK_WORDS, f->words) ? read_file(f, src, err)
-                                                              : rocl_fail_memory(err);
 }
 
 static void close_file(rocl_source *src)

@@ -136,7 +136,7 @@ rocl_status rocl_db_pages(rocl_db *db, const rocl_btree_file **f, const char **w
     return ROCL_OK;
 }
 
-/* Checks for parts of the log that SQLite would ignore silently. */
+/* Checks for transactions of the log that SQLite would ignore silently. */
 static rocl_status check_log(rocl_db *db, rocl_error *err)
 {
     rocl_wal log = {0};
@@ -188,20 +188,13 @@ static int unnamed_close(sqlite3_file *f)
 
 static int unnamed_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 {
-    const size_t wanted = n > 0 ? (size_t)n : 0;
-    size_t got = 0;
-    while (got < wanted) {
-        ssize_t done =
-            pread(((unnamed_file *)f)->fd, (char *)to + got, wanted - got, at + (off_t)got);
-        if (done < 0 && errno != EINTR)
-            return SQLITE_IOERR_READ;
-        if (done == 0) {
-            memset((char *)to + got, 0, wanted - got);
-            return SQLITE_IOERR_SHORT_READ;
-        }
-        got += done > 0 ? (size_t)done : 0;
-    }
-    return SQLITE_OK;
+    const ssize_t got = rocl_read_at(((unnamed_file *)f)->fd, to, (size_t)n, (uint64_t)at);
+    if (got < 0)
+        return SQLITE_IOERR_READ;
+    if (got == n)
+        return SQLITE_OK;
+    memset((char *)to + got, 0, (size_t)(n - got));
+    return SQLITE_IOERR_SHORT_READ;
 }
 
 static int unnamed_size(sqlite3_file *f, sqlite3_int64 *size)
@@ -323,44 +316,44 @@ void rocl_db_limit_lengths(const rocl_db *db, sqlite3 *handle)
     rocl_sqlite_limit_lengths(handle, db->state.file[2] + db->state.log[2]);
 }
 
-static rocl_status open_handle(rocl_db *db, rocl_error *err)
-{
-    char *uri = rocl_db_uri(db);
-    db->asked = true;
-    if (!uri)
-        return rocl_fail_memory(err);
-    int rc = sqlite3_open_v2(uri, &db->handle,
-                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
-    free(uri);
-    if (!db->handle || rc == SQLITE_NOMEM)
-        return rocl_fail_memory(err);
-    if (rc != SQLITE_OK)
-        return rocl_sqlite_error(db->handle, db->name, err);
-    rocl_db_limit_lengths(db, db->handle);
-    rocl_sqlite_harden(db->handle, true);
-    /* Only the schema and our own queries are parsed. */
-    sqlite3_limit(db->handle, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_limit(db->handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
-    sqlite3_limit(db->handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-    rc = db->has_log ? sqlite3_exec(db->handle, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL)
-                     : SQLITE_OK;
-    return rc == SQLITE_OK ? ROCL_OK : rocl_sqlite_error(db->handle, db->name, err);
-}
-
 rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err)
 {
-    rocl_status st = db->handle ? ROCL_OK : open_handle(db, err);
-    if (st != ROCL_OK || db->probed)
-        return st;
+    int rc;
+    if (!db->handle) {
+        char *uri = rocl_db_uri(db);
+        db->asked = true;
+        if (!uri)
+            return rocl_fail_memory(err);
+        rc = sqlite3_open_v2(uri, &db->handle,
+                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+        free(uri);
+        if (!db->handle || rc == SQLITE_NOMEM)
+            return rocl_fail_memory(err);
+        if (rc != SQLITE_OK)
+            return rocl_sqlite_error(db->handle, db->name, err);
+        rocl_db_limit_lengths(db, db->handle);
+        rocl_sqlite_harden(db->handle, true);
+        /* Only the schema and our own queries are parsed. */
+        sqlite3_limit(db->handle, SQLITE_LIMIT_ATTACHED, 0);
+        sqlite3_limit(db->handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
+        sqlite3_limit(db->handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+        rc = db->has_log
+                 ? sqlite3_exec(db->handle, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL)
+                 : SQLITE_OK;
+        if (rc != SQLITE_OK)
+            return rocl_sqlite_error(db->handle, db->name, err);
+    }
+    if (db->probed)
+        return ROCL_OK;
     /* Reads the schema, which fails if the file is not a sound database. */
-    int rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     db->probed = rc == SQLITE_OK;
     if (db->probed)
         return ROCL_OK;
     if (rc == SQLITE_NOTADB)
         return rocl_fail(err, ROCL_INPUT, "%s: not a SQLite database, or an encrypted one",
                          db->name);
-    st = rocl_sqlite_error(db->handle, db->name, err);
+    rocl_status st = rocl_sqlite_error(db->handle, db->name, err);
     return st == ROCL_INPUT && db->has_log
                ? rocl_fail(err, st, "%s; or the log beside it (-wal) belongs to another database",
                            rocl_error_text(err))
@@ -666,7 +659,7 @@ static void close_handle(rocl_db *db)
     db->probed = false;
 }
 
-/* Checks that the file is complete, as SQLite would read missing parts as zeros. If its schema is
+/* Checks that the file is complete, as SQLite would read what is missing as zeros. If its schema is
  * known, SQLite need not parse it. */
 static rocl_status read_schema(rocl_db *db, rocl_schema_cache *cache, rocl_error *err)
 {

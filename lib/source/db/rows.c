@@ -35,45 +35,6 @@ typedef struct sqlite_rows {
     bool done;
 } sqlite_rows;
 
-static void quote_name(rocl_buf *sql, const char *name)
-{
-    rocl_buf_byte(sql, '"');
-    for (; *name; name++) {
-        if (*name == '"')
-            rocl_buf_byte(sql, '"');
-        rocl_buf_byte(sql, (uint8_t)*name);
-    }
-    rocl_buf_byte(sql, '"');
-}
-
-static rocl_status build_select(sqlite_rows *r, rocl_buf *sql, const char *const *columns,
-                                rocl_error *err)
-{
-    rocl_buf_str(sql, "SELECT ");
-    quote_name(sql, r->key);
-    for (unsigned i = 0; i < r->pub.column_count; i++) {
-        bool has = false;
-        rocl_status st =
-            columns[i] ? rocl_db_has_column(r->db, r->table, columns[i], &has, err) : ROCL_OK;
-        if (st != ROCL_OK)
-            return st;
-        if (!has)
-            continue;
-        r->pub.present |= 1u << i;
-        r->present[r->present_count++] = (uint8_t)i;
-        rocl_buf_byte(sql, ',');
-        quote_name(sql, columns[i]);
-    }
-    rocl_buf_str(sql, " FROM main.");
-    quote_name(sql, r->table);
-    /* SQLite does not check the end of the range: that would cost a comparison per row. */
-    rocl_buf_str(sql, " WHERE ");
-    quote_name(sql, r->key);
-    rocl_buf_str(sql, " >= ?1 ORDER BY ");
-    quote_name(sql, r->key);
-    return ROCL_OK;
-}
-
 /* The name of the id column of a table. */
 static const char *find_key(rocl_db *db, const char *table)
 {
@@ -159,7 +120,6 @@ static const rocl_rows_ops sqlite_ops = {seek_sqlite, next_sqlite, close_sqlite}
 static rocl_status open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
                                const char *const *columns, unsigned count, rocl_error *err)
 {
-    rocl_buf sql = {0};
     rocl_status st = rocl_db_sqlite(db, err);
     if (st != ROCL_OK)
         return st;
@@ -181,14 +141,29 @@ static rocl_status open_sqlite(rocl_rows **rows, rocl_db *db, const char *table,
     r->ascending = rocl_db_id_is_key(db, table);
     r->table = strdup(table);
     r->pub.columns = rocl_columns_new(count);
-    if (r->table && r->pub.columns)
-        st = build_select(r, &sql, columns, err);
-    if (!r->table || !r->pub.columns || sql.failed)
+    if (!r->table || !r->pub.columns)
         st = rocl_fail_memory(err);
-    else if (st == ROCL_OK && sqlite3_prepare_v2(db->handle, (const char *)sql.data, (int)sql.len,
-                                                 &r->stmt, NULL) != SQLITE_OK)
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(sql, "SELECT \"%w\"", key);
+    for (unsigned i = 0; i < count && st == ROCL_OK; i++) {
+        has = false;
+        if (columns[i])
+            st = rocl_db_has_column(db, table, columns[i], &has, err);
+        if (!has)
+            continue;
+        r->pub.present |= 1u << i;
+        r->present[r->present_count++] = (uint8_t)i;
+        sqlite3_str_appendf(sql, ",\"%w\"", columns[i]);
+    }
+    /* SQLite does not check the end of the range: that would cost a comparison per row. */
+    sqlite3_str_appendf(sql, " FROM main.\"%w\" WHERE \"%w\" >= ?1 ORDER BY \"%w\"", table, key,
+                        key);
+    char *text = sqlite3_str_finish(sql);
+    if (st == ROCL_OK && !text)
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK && sqlite3_prepare_v2(db->handle, text, -1, &r->stmt, NULL) != SQLITE_OK)
         st = rocl_sqlite_fail(db, table, err);
-    rocl_buf_free(&sql);
+    sqlite3_free(text);
     if (st != ROCL_OK) {
         rocl_rows_close(&r->pub);
         return st;
@@ -323,7 +298,7 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
     return rocl_db_in_table(db, layout, st, err);
 }
 
-rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
+rocl_status rocl_db_split(rocl_db *db, const char *table, size_t ranges, int64_t *ends,
                           size_t *count, rocl_error *err)
 {
     rocl_btree tree = {0};
@@ -335,7 +310,7 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t 
         return st;
     st = rocl_db_open_tree(&tree, db, layout, err);
     if (st == ROCL_OK)
-        st = rocl_btree_split(&tree, parts, ends, count, err);
+        st = rocl_btree_split(&tree, ranges, ends, count, err);
     rocl_btree_close(&tree);
     return rocl_db_in_table(db, layout, st, err);
 }
@@ -354,17 +329,17 @@ rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t 
     if (st != ROCL_OK || !any)
         return st;
     const uint64_t span = (uint64_t)last - (uint64_t)*first; /* ids, less one */
-    const uint64_t parts = span / rows + 1 > most ? most : span / rows + 1;
-    int64_t *list = malloc(parts * sizeof *list);
+    const uint64_t ranges = span / rows + 1 > most ? most : span / rows + 1;
+    int64_t *list = malloc(ranges * sizeof *list);
     if (!list)
         return rocl_fail_memory(err);
-    if (parts > 1)
+    if (ranges > 1)
         st = choose_reader(db, table, &layout, &why, err);
-    if (st == ROCL_OK && parts > 1)
-        st = rocl_db_split(db, table, parts, list, &n, err);
-    /* Read by pages, a table of one leaf is one part, however far apart its ids are. */
-    for (; !layout && n + 1 < parts; n++)
-        list[n] = (int64_t)((uint64_t)*first + (n + 1) * (span / parts + 1) - 1);
+    if (st == ROCL_OK && ranges > 1)
+        st = rocl_db_split(db, table, ranges, list, &n, err);
+    /* Read by pages, a table of one leaf is one range, however far apart its ids are. */
+    for (; !layout && n + 1 < ranges; n++)
+        list[n] = (int64_t)((uint64_t)*first + (n + 1) * (span / ranges + 1) - 1);
     for (size_t i = 0; i < n; i++)
         if (list[i] >= *first && list[i] < last)
             list[kept++] = list[i];

@@ -91,15 +91,15 @@ void rocl_db_objects_free(rocl_db_object *objects, size_t count);
 rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int64_t *last,
                              bool *any, rocl_error *err);
 
-/* Cuts a table into at most `parts` parts of about the same size. ends gets the last ids of all but
- * the last part, ascending, and *count how many these are: 0 where its pages are not read. */
-rocl_status rocl_db_split(rocl_db *db, const char *table, size_t parts, int64_t *ends,
+/* Cuts a table into at most `ranges` ranges of about the same size. ends gets the last ids of all
+ * but the last range, ascending, and *count how many these are: 0 where its pages are not read. */
+rocl_status rocl_db_split(rocl_db *db, const char *table, size_t ranges, int64_t *ends,
                           size_t *count, rocl_error *err);
 
-/* Cuts a table into parts of about `rows` rows, at most `most` of them: by its pages, or else by
+/* Cuts a table into ranges of about `rows` rows, at most `most` of them: by its pages, or else by
  * its ids, which may be far from dense. *first gets the smallest id, *ends (malloced) the last ids
- * of all parts, ascending, and *count how many these are: 0 where the table is empty. Damage may
- * make SQLite find others: read the first part from INT64_MIN on and the last one to INT64_MAX. */
+ * of all ranges, ascending, and *count how many these are: 0 where the table is empty. Damage may
+ * make SQLite find others: read the first range from INT64_MIN on and the last one to INT64_MAX. */
 rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t most,
                         int64_t *first, int64_t **ends, size_t *count, rocl_error *err);
 

@@ -27,7 +27,7 @@ typedef struct pages_rows {
     rocl_buf text;
     int64_t last; /* id */
     bool done;
-    /* Of a run: offsets of its rows in the page, and their decoded headers; NULL: the row was read
+    /* A run: offsets of its rows in the page, and their decoded headers; NULL: the row was read
      * separately. */
     uint16_t at[RUN];
     const rocl_cached_header *head[RUN];
@@ -56,22 +56,6 @@ void rocl_columns_clear_missing(rocl_rows *r)
             memset(r->columns[i].type, ROCL_CELL_NULL, sizeof r->columns[i].type);
 }
 
-static void put_text(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text)
-{
-    bool blob = sqlite3_value_type(v) == SQLITE_BLOB;
-    const char *p = blob ? sqlite3_value_blob(v) : (const char *)sqlite3_value_text(v);
-    int n = sqlite3_value_bytes(v);
-    if (n == 2 && p[0] == '{' && p[1] == '}') {
-        c->type[row] = ROCL_CELL_EMPTY_OBJECT;
-        return;
-    }
-    c->type[row] = blob ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
-    c->num[row] = (int64_t)text->len;
-    c->len[row] = (uint32_t)n;
-    rocl_buf_put(text, p, (size_t)n);
-    rocl_buf_byte(text, 0);
-}
-
 void rocl_rows_put_value(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text)
 {
     switch (sqlite3_value_type(v)) {
@@ -88,8 +72,20 @@ void rocl_rows_put_value(rocl_column *c, unsigned row, sqlite3_value *v, rocl_bu
     case SQLITE_NULL:
         c->type[row] = ROCL_CELL_NULL;
         break;
-    default:
-        put_text(c, row, v, text);
+    default: {
+        const bool blob = sqlite3_value_type(v) == SQLITE_BLOB;
+        const char *p = blob ? sqlite3_value_blob(v) : (const char *)sqlite3_value_text(v);
+        const int n = sqlite3_value_bytes(v);
+        if (n == 2 && p[0] == '{' && p[1] == '}') {
+            c->type[row] = ROCL_CELL_EMPTY_OBJECT;
+            break;
+        }
+        c->type[row] = blob ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
+        c->num[row] = (int64_t)text->len;
+        c->len[row] = (uint32_t)n;
+        rocl_buf_put(text, p, (size_t)n);
+        rocl_buf_byte(text, 0);
+    }
     }
 }
 
@@ -98,9 +94,14 @@ static const uint8_t cell_types[ROCL_TYPE_NUMBERS] = {
     ROCL_CELL_INT,  ROCL_CELL_INT, ROCL_CELL_REAL, ROCL_CELL_INT, ROCL_CELL_INT,
 };
 
-static void copy_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
-                       const uint8_t *p)
+static inline void put_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
+                             const uint8_t *payload)
 {
+    const uint8_t *p = payload + v->offset;
+    if (v->size == 2 && p[0] == '{' && p[1] == '}') {
+        c->type[row] = ROCL_CELL_EMPTY_OBJECT;
+        return;
+    }
     uint32_t size = v->size;
     c->type[row] = v->type == ROCL_TYPE_BLOB ? ROCL_CELL_BLOB : ROCL_CELL_TEXT;
     c->num[row] = (int64_t)r->text.len;
@@ -110,16 +111,6 @@ static void copy_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_v
     memcpy(r->text.data + r->text.len, p, size);
     r->text.data[r->text.len + size] = 0;
     r->text.len += (size_t)size + 1;
-}
-
-static inline void put_bytes(pages_rows *r, rocl_column *c, unsigned row, const rocl_value *v,
-                             const uint8_t *payload)
-{
-    const uint8_t *p = payload + v->offset;
-    if (v->size == 2 && p[0] == '{' && p[1] == '}')
-        c->type[row] = ROCL_CELL_EMPTY_OBJECT;
-    else
-        copy_bytes(r, c, row, v, p);
 }
 
 /* SQLite has no NaN, and stores reals without a fraction as integers in columns of REAL affinity:
@@ -136,19 +127,6 @@ static void fix_real(rocl_column *c, unsigned row, bool real)
         if (d != d)
             c->type[row] = ROCL_CELL_NULL;
     }
-}
-
-static void put_number_or_bytes(pages_rows *r, unsigned k, unsigned row, const rocl_value *v,
-                                const uint8_t *payload)
-{
-    rocl_column *c = r->out[k];
-    if (v->type >= ROCL_TYPE_NUMBERS) {
-        put_bytes(r, c, row, v, payload);
-        return;
-    }
-    c->type[row] = cell_types[v->type];
-    c->num[row] = rocl_value_number(v, payload);
-    fix_real(c, row, r->real[k]);
 }
 
 /* A row that is older than a column has the column's default, which the schema keeps as SQL: SQLite
@@ -188,7 +166,7 @@ static rocl_status put_default(pages_rows *r, unsigned k, unsigned row, int64_t 
 
 /* ---- rows ---- */
 
-/* A row that lacks columns, or extends, perhaps with its header, to overflow pages: the wanted part
+/* A row that lacks columns, or extends, perhaps with its header, to overflow pages: what is wanted
  * is put together in one piece. */
 static rocl_status read_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_error *err)
 {
@@ -208,11 +186,18 @@ static rocl_status read_row_slow(pages_rows *r, unsigned i, unsigned row, rocl_e
         st = rocl_btree_damaged(t, what, err);
     if (st == ROCL_OK && record.end > c->local)
         st = rocl_btree_payload(t, i, record.end, &p, err);
-    for (unsigned k = 0; k < r->headers.plan.count && st == ROCL_OK; k++)
-        if (record.values[k].type == ROCL_TYPE_MISSING)
+    for (unsigned k = 0; k < r->headers.plan.count && st == ROCL_OK; k++) {
+        const rocl_value *v = &record.values[k];
+        if (v->type == ROCL_TYPE_MISSING) {
             st = put_default(r, k, row, t->rowids[i], err);
-        else
-            put_number_or_bytes(r, k, row, &record.values[k], p);
+        } else if (v->type >= ROCL_TYPE_NUMBERS) {
+            put_bytes(r, r->out[k], row, v, p);
+        } else {
+            r->out[k]->type[row] = cell_types[v->type];
+            r->out[k]->num[row] = rocl_value_number(v, p);
+            fix_real(r->out[k], row, r->real[k]);
+        }
+    }
     return st;
 }
 
@@ -254,8 +239,8 @@ static bool put_mixed(pages_rows *r, unsigned k, unsigned row, unsigned n)
     return reals;
 }
 
-/* The same if there are few headers, one header after the other: in all rows of a header the value
- * is at the same place. */
+/* Puts values of different shapes if there are few headers, one header after the other: in all rows
+ * of a header the value is at the same place. */
 static bool put_by_header(pages_rows *r, unsigned k, unsigned row)
 {
     rocl_column *c = r->out[k];
@@ -349,25 +334,6 @@ static inline bool find_header(pages_rows *r, unsigned i, const rocl_btree_cell 
     return true;
 }
 
-/* Reads up to *n of the next rows of the current leaf. */
-static rocl_status read_run(pages_rows *r, unsigned row, unsigned *n, rocl_error *err)
-{
-    const rocl_btree *t = &r->tree;
-    unsigned i;
-    r->headers.time++;
-    r->distinct_count = 0;
-    r->any_slow = false;
-    for (i = 0; i < *n && find_header(r, i, &t->cells[t->at + i]); i++) {
-        rocl_status st = r->head[i] ? ROCL_OK : read_row_slow(r, t->at + i, row + i, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    *n = i;
-    for (unsigned k = 0; i && k < r->headers.plan.count; k++)
-        put_column(r, k, row, i);
-    return ROCL_OK;
-}
-
 /* Reads rows of the current leaf; advances *row. */
 static rocl_status read_leaf_rows(pages_rows *r, unsigned max, unsigned *row, rocl_error *err)
 {
@@ -377,7 +343,20 @@ static rocl_status read_leaf_rows(pages_rows *r, unsigned max, unsigned *row, ro
     while (n && t->rowids[t->at + n - 1] > r->last) /* beyond the range */
         n--;
     r->done = !n;
-    rocl_status st = r->headers.plan.count ? read_run(r, *row, &n, err) : ROCL_OK;
+    if (r->headers.plan.count) {
+        unsigned i;
+        r->headers.time++;
+        r->distinct_count = 0;
+        r->any_slow = false;
+        for (i = 0; i < n && find_header(r, i, &t->cells[t->at + i]); i++) {
+            rocl_status st = r->head[i] ? ROCL_OK : read_row_slow(r, t->at + i, *row + i, err);
+            if (st != ROCL_OK)
+                return st;
+        }
+        n = i;
+        for (unsigned k = 0; n && k < r->headers.plan.count; k++)
+            put_column(r, k, *row, n);
+    }
     memcpy(r->pub.id + *row, t->rowids + t->at, n * sizeof *r->pub.id);
     for (unsigned k = 0; k < r->id_count; k++) {
         memset(r->pub.columns[r->ids[k]].type + *row, ROCL_CELL_INT, n);
@@ -385,7 +364,7 @@ static rocl_status read_leaf_rows(pages_rows *r, unsigned max, unsigned *row, ro
     }
     t->at += n;
     *row += n;
-    return st;
+    return ROCL_OK;
 }
 
 static rocl_status next_rows(rocl_rows *rows, unsigned max, unsigned *n, rocl_error *err)

@@ -28,10 +28,8 @@ static uint64_t hash_name(const char *name)
 
 rocl_layout *rocl_layouts_add(rocl_layouts *all, const char *table)
 {
-    rocl_layout **more = realloc(all->list, (all->count + 1) * sizeof(rocl_layout *));
-    if (more)
-        all->list = more;
-    rocl_layout *l = more ? calloc(1, sizeof *l) : NULL;
+    size_t cap = rocl_array_cap(all->count);
+    rocl_layout *l = ROCL_GROW(all->list, cap, all->count + 1) ? calloc(1, sizeof *l) : NULL;
     if (!l || !(l->table = strdup(table)) ||
         !rocl_map_put(&all->by_name, hash_name(table), (uint32_t)all->count)) {
         if (l)
@@ -232,30 +230,8 @@ static uint64_t hash_key(const rocl_buf *key)
     return rocl_mix64(h ^ le64toh(word));
 }
 
-/* "*name~=": it is the rowid, REAL, and has a default. False: memory is out. */
-static bool read_column(rocl_layout *l, size_t *cap, const char *text, size_t len)
-{
-    rocl_layout_column *c;
-    if (!ROCL_GROW(l->columns, *cap, l->count + (size_t)1))
-        return false;
-    *(c = &l->columns[l->count]) = (rocl_layout_column){0};
-    if (*text == '*') {
-        l->id = l->count;
-        text++;
-        len--;
-    }
-    for (; len && strchr("~=", text[len - 1]); len--) {
-        c->real |= text[len - 1] == '~';
-        c->has_default |= text[len - 1] == '=';
-    }
-    if (!(c->name = strndup(text, len)))
-        return false;
-    l->no_id &= strcmp(c->name, "id") != 0;
-    l->count++;
-    return true;
-}
-
-/* Tables that end with ';', of columns that end with ','. False: memory is out. */
+/* Tables that end with ';', of columns that end with ','. "*name~=": it is the rowid, REAL, and has
+ * a default. False: memory is out. */
 static bool read_usual(const char *text, rocl_layouts *to)
 {
     for (; *text; text++) {
@@ -265,33 +241,47 @@ static bool read_usual(const char *text, rocl_layouts *to)
             return false;
         l->known = l->no_id = true;
         l->id = UINT_MAX;
-        for (; *text != ';'; text += len + 1)
-            if (!read_column(l, &cap, text, len = strcspn(text, ",")))
+        for (; *text != ';'; text += len + 1) {
+            if (!ROCL_GROW(l->columns, cap, l->count + (size_t)1))
                 return false;
+            rocl_layout_column *c = &l->columns[l->count];
+            *c = (rocl_layout_column){0};
+            if (*text == '*') {
+                l->id = l->count;
+                text++;
+            }
+            len = strcspn(text, ",");
+            size_t n = len; /* of the name */
+            for (; n && strchr("~=", text[n - 1]); n--) {
+                c->real |= text[n - 1] == '~';
+                c->has_default |= text[n - 1] == '=';
+            }
+            if (!(c->name = strndup(text, n)))
+                return false;
+            l->no_id &= strcmp(c->name, "id") != 0;
+            l->count++;
+        }
         if (l->id == UINT_MAX)
             l->id = l->count;
     }
     return true;
 }
 
-static known_schema *make_known(const rocl_buf *key, const usual_schema *as)
-{
-    known_schema *k = calloc(1, sizeof *k);
-    if (k)
-        rocl_buf_put(&k->key, key->data, key->len);
-    if (k && !k->key.failed && read_usual(as->tables, &k->layouts))
-        return k;
-    free_known(k);
-    return NULL;
-}
-
 /* NULL: not a usual schema, or memory is out. */
 static known_schema *find_usual(const rocl_buf *key)
 {
     uint64_t hash = hash_key(key);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (usual[i].len == key->len && usual[i].hash == hash)
-            return make_known(key, &usual[i]);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        if (usual[i].len != key->len || usual[i].hash != hash)
+            continue;
+        known_schema *k = calloc(1, sizeof *k);
+        if (k)
+            rocl_buf_put(&k->key, key->data, key->len);
+        if (k && !k->key.failed && read_usual(usual[i].tables, &k->layouts))
+            return k;
+        free_known(k);
+        break;
+    }
     return NULL;
 }
 

@@ -164,28 +164,6 @@ static uint32_t read_ref(const rocpd_row *r, unsigned col, size_t ids)
     return index == ROCPD_NOBODY ? ROCL_NONE : index;
 }
 
-/* r NULL: there is no row, so everything is unknown. */
-static void read_field(const rocpd_row *r, unsigned col, const field *f, int64_t id,
-                       void *definition)
-{
-    void *to = (char *)definition + f->to;
-    const int64_t missing = f->type == FIELD_INT ? f->missing : id;
-    switch (f->type) {
-    case FIELD_TEXT:
-        *(uint32_t *)to = r ? read_text(r, col) : 0;
-        break;
-    case FIELD_INT:
-    case FIELD_INT_OR_ID:
-        *(int64_t *)to = r ? read_int(r, col, missing) : missing;
-        break;
-    case FIELD_REF:
-        *(uint32_t *)to = r ? read_ref(r, col, f->ids) : ROCL_NONE;
-        break;
-    case FIELD_OTHER:
-        break;
-    }
-}
-
 /* ---- the ranks of processes ------------------------------------------------------------------ */
 
 /* Launchers leave the rank in the environment; only that number is taken out of it. */
@@ -226,11 +204,8 @@ char *rocpd_rank_environment(const char *environment)
     rocl_buf_byte(&b, '{');
     for (size_t i = 0; root && i < RANK_KEYS; i++) {
         int32_t rank = parse_rank(root, rank_keys[i]);
-        char text[64];
-        if (rank < 0)
-            continue;
-        snprintf(text, sizeof text, "%s\"%s\": \"%d\"", b.len > 1 ? ", " : "", rank_keys[i], rank);
-        rocl_buf_str(&b, text);
+        if (rank >= 0)
+            rocl_buf_printf(&b, "%s\"%s\": \"%d\"", b.len > 1 ? ", " : "", rank_keys[i], rank);
     }
     rocl_buf_put(&b, "}", 2);
     cJSON_Delete(root);
@@ -273,19 +248,6 @@ static void *append_definition(rocpd_set *s, const info_table *t, int64_t id, ro
     return (char *)*array + (*count)++ * t->size;
 }
 
-/* In a flat set the extdata of a process has its original guid. */
-static uint32_t read_own_guid(const rocpd_row *r)
-{
-    static const char key[] = "\"guid\"";
-    size_t n;
-    const char *extdata = rocl_cell_text(r->rows, PROCESS_EXTDATA, r->row, &n);
-    bool bad = false;
-    if (!memmem(extdata, n, key, sizeof key - 1))
-        return 0;
-    const uint32_t guid = rocl_json_text(r->set->trace, extdata, n, "guid", &bad);
-    return guid == ROCL_NONE ? 0 : guid;
-}
-
 /* Rows that stand for an unknown node are nodes without a name: each may be another machine. */
 static rocl_status complete_node(rocpd_set *s, const info_table *t, const rocpd_row *r,
                                  void *definition, rocl_error *err)
@@ -302,12 +264,18 @@ static rocl_status complete_process(rocpd_set *s, const info_table *t, const roc
     rocl_capture *c = &s->capture->pub;
     rocl_process *p = definition;
     size_t n;
+    bool bad = false;
     (void)t;
     if (!rocpd_rank_of(rocl_cell_text(r->rows, PROCESS_ENVIRONMENT, r->row, &n), &p->rank))
         return rocl_fail_memory(err);
     if (!c->guid)
         c->guid = read_text(r, PROCESS_GUID);
-    p->guid = read_own_guid(r);
+    /* In a flat set the extdata of a process has its original guid. */
+    const char *extdata = rocl_cell_text(r->rows, PROCESS_EXTDATA, r->row, &n);
+    if (memmem(extdata, n, "\"guid\"", strlen("\"guid\""))) {
+        p->guid = rocl_json_text(s->trace, extdata, n, "guid", &bad);
+        p->guid = p->guid == ROCL_NONE ? 0 : p->guid;
+    }
     if (c->process_count == 1)
         c->rank = p->rank;
     return ROCL_OK;
@@ -436,6 +404,7 @@ static const info_table info_tables[] = {
 
 enum { INFO_TABLES = sizeof info_tables / sizeof *info_tables };
 
+/* Makes a definition of a row. r NULL: there is no row, so everything is unknown. */
 static rocl_status add_definition(rocpd_set *s, const info_table *t, const rocpd_row *r, int64_t id,
                                   rocl_error *err)
 {
@@ -443,8 +412,25 @@ static rocl_status add_definition(rocpd_set *s, const info_table *t, const rocpd
     if (!definition)
         return ROCL_INTERNAL;
     *(int64_t *)(void *)((char *)definition + t->id) = id;
-    for (unsigned i = 0; i < t->field_count; i++)
-        read_field(r, i, &t->fields[i], id, definition);
+    for (unsigned i = 0; i < t->field_count; i++) {
+        const field *f = &t->fields[i];
+        void *to = (char *)definition + f->to;
+        const int64_t missing = f->type == FIELD_INT ? f->missing : id;
+        switch (f->type) {
+        case FIELD_TEXT:
+            *(uint32_t *)to = r ? read_text(r, i) : 0;
+            break;
+        case FIELD_INT:
+        case FIELD_INT_OR_ID:
+            *(int64_t *)to = r ? read_int(r, i, missing) : missing;
+            break;
+        case FIELD_REF:
+            *(uint32_t *)to = r ? read_ref(r, i, f->ids) : ROCL_NONE;
+            break;
+        case FIELD_OTHER:
+            break;
+        }
+    }
     return t->complete ? t->complete(s, t, r, definition, err) : ROCL_OK;
 }
 
@@ -472,20 +458,6 @@ static rocl_status read_info_row(const rocpd_row *r, void *ctx, rocl_error *err)
             named ? read_text(r, KERNEL_DISPLAY) : ROCL_NONE, read_int(r, KERNEL_OBJECT, 0)};
     }
     return rocl_ids_put(ids, (uint64_t)id, index) ? ROCL_OK : rocl_fail_memory(err);
-}
-
-static rocl_status read_info_table(rocpd_set *s, rocl_db *db, const info_table *t, rocl_error *err)
-{
-    rocpd_row r = {.set = s, .table = t->table};
-    const char *columns[ROCL_ROWS_COLUMNS_MAX];
-    for (unsigned i = 0; i < t->field_count; i++)
-        columns[i] = t->fields[i].column;
-    /* The JSON of symbols, tens of thousands of which are never dispatched, is read only if the
-     * requested name is in there. */
-    if (t->table == ROCPD_INFO_KERNEL_SYMBOL && s->trace->opt.kernel_names != ROCL_NAMES_TRUNCATED)
-        columns[KERNEL_EXTDATA] = NULL;
-    return rocpd_each_row(&r, db, columns, t->field_count, NULL, read_info_row,
-                          (void *)(uintptr_t)t, err);
 }
 
 /* ---- definitions without an info table ------------------------------------------------------- */
@@ -562,8 +534,20 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
     for (size_t i = 0; i < INFO_TABLES && st == ROCL_OK; i++) {
         if (info_tables[i].table == ROCPD_TRACK)
             st = guess_definitions(s, db, err);
-        if (st == ROCL_OK && s->tables[info_tables[i].table])
-            st = read_info_table(s, db, &info_tables[i], err);
+        const info_table *t = &info_tables[i];
+        if (st != ROCL_OK || !s->tables[t->table])
+            continue;
+        rocpd_row r = {.set = s, .table = t->table};
+        const char *columns[ROCL_ROWS_COLUMNS_MAX];
+        for (unsigned k = 0; k < t->field_count; k++)
+            columns[k] = t->fields[k].column;
+        /* The JSON of symbols, tens of thousands of which are never dispatched, is read only if the
+         * requested name is in there. */
+        if (t->table == ROCPD_INFO_KERNEL_SYMBOL &&
+            s->trace->opt.kernel_names != ROCL_NAMES_TRUNCATED)
+            columns[KERNEL_EXTDATA] = NULL;
+        st = rocpd_each_row(&r, db, columns, t->field_count, NULL, read_info_row,
+                            (void *)(uintptr_t)t, err);
     }
     if (!s->tables[ROCPD_INFO_CATEGORY])
         s->categories = s->strings; /* schema 3: categories are strings */

@@ -95,20 +95,6 @@ static rocl_status read_more(window *w, rocl_error *err)
     return st;
 }
 
-/* The window that covers the id or is about to, or NULL. */
-static window *find_window(rocpd_events *e, int64_t id)
-{
-    window *near = NULL;
-    for (window *w = e->windows; w < e->windows + e->open; w++) {
-        if (find_in_hand(w, id))
-            return w;
-        int64_t last = w->count ? w->rows->id[w->count - 1] : INT64_MAX;
-        if (id > last && (uint64_t)id - (uint64_t)last <= NEAR)
-            near = w;
-    }
-    return near;
-}
-
 /* Moves a window to an id: the one unused for longest, or a new one if this task has used all of
  * them. */
 static rocl_status move_window(rocpd_events *e, int64_t id, window **out, rocl_error *err)
@@ -142,14 +128,13 @@ static void note_use(rocpd_events *e, window *w)
     e->next[w - e->windows] = w->at + 1 < w->count ? w->rows->id[w->at + 1] : INT64_MIN;
 }
 
-/* Copies the row at w->at. */
+/* Copies the row at w->at, and notes which id would be the next. */
 static rocl_status use_row(rocpd_events *e, window *w, rocpd_event_row *row, rocl_error *err)
 {
     const rocl_rows *rows = w->rows;
     int64_t category = 0, stack = 0, parent = 0;
     bool bad = false;
-    w->used = ++e->finds;
-    e->next[w - e->windows] = w->at + 1 < w->count ? rows->id[w->at + 1] : INT64_MIN;
+    note_use(e, w);
     row->correlation_id = 0;
     rocl_cell_int(rows, COL_STACK, w->at, &stack, &bad);
     rocl_cell_int(rows, COL_PARENT, w->at, &parent, &bad);
@@ -178,7 +163,16 @@ rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row,
     *found = false;
     if (!e->set->tables[ROCPD_EVENT])
         return ROCL_OK;
-    window *w = find_window(e, id);
+    window *w = NULL; /* the one that covers the id, or is about to */
+    for (window *at = e->windows; at < e->windows + e->open; at++) {
+        if (find_in_hand(at, id)) {
+            w = at;
+            break;
+        }
+        const int64_t last = at->count ? at->rows->id[at->count - 1] : INT64_MAX;
+        if (id > last && (uint64_t)id - (uint64_t)last <= NEAR)
+            w = at;
+    }
     while (w && st == ROCL_OK && w->count && w->rows->id[w->count - 1] < id)
         st = read_more(w, err);
     if (st == ROCL_OK && (!w || !w->count))

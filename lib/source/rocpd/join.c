@@ -2,7 +2,7 @@
  * an event by id, in any order and without an index. First pass: the values go into a sorter by
  * event id, arguments also by their position, and the ids into a set. Second pass: an event whose
  * id is in the set (an owner) goes into a sorter as well. Then the two sorted streams are merged,
- * in parts that need nothing of each other, and every owner meets its values. */
+ * in ranges that need nothing of each other, and every owner meets its values. */
 #include <math.h>
 #include <stdalign.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static owner_class key_class(const uint64_t *key)
     return (owner_class)(key[JOIN_PLACE] >> JOIN_CLASS_SHIFT);
 }
 
-/* A record holds only a part of it: up to the counter without a place (most values of dispatches),
+/* A record holds only its beginning: up to the counter without a place (most values of dispatches),
  * up to the name if a text follows, or all of it. */
 typedef struct join_value {
     double number;
@@ -275,10 +275,10 @@ rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err)
 
 /* ---- the merge ------------------------------------------------------------------------------- */
 
-typedef struct merge { /* of a part */
+typedef struct merge { /* of a range of keys */
     const rocpd_join *join;
     rocl_batcher *out;
-    size_t part;
+    size_t range;
     rocl_sort_record value, owner; /* heads of the two streams */
     bool more_values, more_owners;
     rocl_buf group;    /* values of the present owner: join_values, for args followed by text */
@@ -422,7 +422,7 @@ static const sample *find_sample(merge *m, const join_value *v)
     return &all[i];
 }
 
-/* Of a counter at a position. */
+/* Hashes a counter at a position. */
 static uint64_t hash_series(const join_value *v)
 {
     uint64_t key = v->counter;
@@ -431,32 +431,26 @@ static uint64_t hash_series(const join_value *v)
     return key;
 }
 
-/* Fills by_track and many for the present event. */
-static bool index_samples(merge *m)
-{
-    sample *all = (sample *)(void *)m->samples.data;
-    join_value v;
-    for (size_t i = m->samples.len / sizeof *all; i--;) {
-        const uint64_t track = all[i].g.function;
-        all[i].next = rocl_map_get(&m->by_track, track, ROCL_NONE);
-        if (!rocl_map_put(&m->by_track, track, (uint32_t)i))
-            return false;
-    }
-    for (size_t at = 0; next_of_group(m, &at, &v);) {
-        const uint64_t key = hash_series(&v);
-        if (!rocl_map_put(&m->many, key, rocl_map_get(&m->many, key, 0) + 1))
-            return false;
-    }
-    return true;
-}
-
 /* Emits every value once. */
 static rocl_status emit_samples(merge *m, rocl_error *err)
 {
     const rocl_counter *counters = m->join->set->capture->pub.counters;
+    sample *all = (sample *)(void *)m->samples.data;
     rocl_map nth = {0};
-    rocl_status st = index_samples(m) ? ROCL_OK : rocl_fail_memory(err);
+    rocl_status st = ROCL_OK;
     join_value v;
+    bool ok = true;
+    for (size_t i = m->samples.len / sizeof *all; i-- && ok;) {
+        const uint64_t track = all[i].g.function;
+        all[i].next = rocl_map_get(&m->by_track, track, ROCL_NONE);
+        ok = rocl_map_put(&m->by_track, track, (uint32_t)i);
+    }
+    for (size_t at = 0; ok && next_of_group(m, &at, &v);) {
+        const uint64_t key = hash_series(&v);
+        ok = rocl_map_put(&m->many, key, rocl_map_get(&m->many, key, 0) + 1);
+    }
+    if (!ok)
+        st = rocl_fail_memory(err);
     for (size_t at = 0; st == ROCL_OK && next_of_group(m, &at, &v);) {
         const uint64_t key = hash_series(&v);
         const sample *s = find_sample(m, &v);
@@ -508,19 +502,6 @@ static rocl_status take_args(merge *m, rocl_kind kind, uint32_t *first, uint32_t
     return st;
 }
 
-static rocl_status emit_call(merge *m, rocl_kind kind, rocl_region *g, rocl_error *err)
-{
-    const rocl_status st = take_args(m, kind, &g->arg_first, &g->arg_count, err);
-    return st ? st : rocl_batcher_add(m->out, kind, g, sizeof *g, err);
-}
-
-static rocl_status emit_dispatch(merge *m, rocl_dispatch *d, const rocl_packet *packet,
-                                 rocl_error *err)
-{
-    const rocl_status st = take_args(m, ROCL_DISPATCH, &d->arg_first, &d->arg_count, err);
-    return st ? st : rocl_batcher_add_dispatch(m->out, ROCL_DISPATCH, d, packet, err);
-}
-
 /* ---- owners ---------------------------------------------------------------------------------- */
 
 /* Emits the values in the group with the owner at the head, or keeps it among the samples. */
@@ -540,7 +521,8 @@ static rocl_status emit_owner(merge *m, rocl_error *err)
         m->of_dispatch = true;
         return kinds & ROCL_BIT(ROCL_COUNTER) ? emit_values(m, &u.d, packet, err) : ROCL_OK;
     case ROCL_DISPATCH:
-        return emit_dispatch(m, &u.d, packet, err);
+        st = take_args(m, ROCL_DISPATCH, &u.d.arg_first, &u.d.arg_count, err);
+        return st ? st : rocl_batcher_add_dispatch(m->out, ROCL_DISPATCH, &u.d, packet, err);
     case ROCL_SPM: /* streamed values point to the sample that they are of */
         for (size_t at = 0;
              kinds & ROCL_BIT(ROCL_SPM) && st == ROCL_OK && next_of_group(m, &at, &v);)
@@ -552,18 +534,19 @@ static rocl_status emit_owner(merge *m, rocl_error *err)
         rocl_buf_put(&m->samples, &(sample){u.g, ROCL_NONE}, sizeof(sample));
         return m->samples.failed ? rocl_fail_memory(err) : ROCL_OK;
     default:
-        return emit_call(m, (rocl_kind)kind, &u.g, err);
+        st = take_args(m, (rocl_kind)kind, &u.g.arg_first, &u.g.arg_count, err);
+        return st ? st : rocl_batcher_add(m->out, (rocl_kind)kind, &u.g, sizeof u.g, err);
     }
 }
 
 static rocl_status next_value(merge *m, rocl_error *err)
 {
-    return rocl_sorter_next_of(m->join->values, m->part, &m->value, &m->more_values, err);
+    return rocl_sorter_next_of(m->join->values, m->range, &m->value, &m->more_values, err);
 }
 
 static rocl_status next_owner(merge *m, rocl_error *err)
 {
-    return rocl_sorter_next_of(m->join->owners, m->part, &m->owner, &m->more_owners, err);
+    return rocl_sorter_next_of(m->join->owners, m->range, &m->owner, &m->more_owners, err);
 }
 
 static int compare_owner(const uint64_t *a, const uint64_t *b)
@@ -594,32 +577,26 @@ static rocl_status collect_group(merge *m, const uint64_t *key, rocl_error *err)
     return st;
 }
 
-/* Counts the value at the head, which has no owner in the trace. Arguments of events of other kinds
- * (copies, marks) are not faults, nor is a value whose owner may be in a table that was not
- * read. */
-static rocl_status skip_orphan(merge *m, rocl_error *err)
+rocl_status rocpd_join_range(const rocpd_join *j, size_t range, rocpd_worker *w, rocl_error *err)
 {
     const uint32_t samples = ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE);
-    const rocpd_set *s = m->join->set;
-    rocl_status st = ROCL_OK;
-    if (key_class(m->value.key) != JOIN_BY_ARGS &&
-        (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
-        (!s->tables[ROCPD_SAMPLE] || s->kinds & samples))
-        st = rocl_fault_count(s->trace, ROCL_FAULT_ORPHAN_VALUE, err, "%s: table %s: id %lld",
-                              s->capture->pub.path, s->tables[ROCPD_PMC_EVENT],
-                              (long long)m->value.key[JOIN_ROW]);
-    return st ? st : next_value(m, err);
-}
-
-rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, rocl_error *err)
-{
-    merge m = {.join = j, .out = &w->out, .part = part};
+    const rocpd_set *s = j->set;
+    merge m = {.join = j, .out = &w->out, .range = range};
     rocl_status st = next_value(&m, err);
     if (st == ROCL_OK)
         st = next_owner(&m, err);
     while (st == ROCL_OK && m.more_values) {
         if (!m.more_owners || compare_owner(m.value.key, m.owner.key) < 0) {
-            st = skip_orphan(&m, err);
+            /* No owner in the trace. Arguments of events of other kinds (copies, marks) are not
+             * faults, nor is a value whose owner may be in a table that was not read. */
+            if (key_class(m.value.key) != JOIN_BY_ARGS &&
+                (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
+                (!s->tables[ROCPD_SAMPLE] || s->kinds & samples))
+                st = rocl_fault_count(s->trace, ROCL_FAULT_ORPHAN_VALUE, err,
+                                      "%s: table %s: id %lld", s->capture->pub.path,
+                                      s->tables[ROCPD_PMC_EVENT], (long long)m.value.key[JOIN_ROW]);
+            if (st == ROCL_OK)
+                st = next_value(&m, err);
             continue;
         }
         uint64_t key[2] = {m.owner.key[0], m.owner.key[1]};
@@ -642,19 +619,19 @@ rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, r
     return st;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Approximate number of values of a part: enough to be worth a task. */
-#define PART_VALUES 16384
-#define PARTS_MAX   64
+/* Approximate number of values of a range: enough to be worth a task. */
+#define RANGE_VALUES 16384
+#define RANGES_MAX   64
 
-rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err)
+rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *ranges, rocl_error *err)
 {
     join_owners sums[JOIN_CLASSES];
-    rocl_sort_bound bounds[PARTS_MAX];
+    rocl_sort_bound bounds[RANGES_MAX];
     uint64_t total = 0;
     size_t n = 0;
-    most = most < PARTS_MAX ? most : PARTS_MAX;
+    most = most < RANGES_MAX ? most : RANGES_MAX;
     for (unsigned k = 0; k < JOIN_CLASSES; k++) {
         sums[k] = (join_owners){.first = UINT64_MAX};
         for (unsigned w = 0; w < j->workers; w++) {
@@ -668,14 +645,14 @@ rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_err
         total += sums[k].values;
     }
     /* Assumes that values are evenly spread over all places, which is roughly so. */
-    uint64_t share = total / most > PART_VALUES ? total / most : PART_VALUES;
+    uint64_t values = total / most > RANGE_VALUES ? total / most : RANGE_VALUES;
     for (unsigned k = 0; k < JOIN_CLASSES && most > 1; k++) {
-        uint64_t pieces = sums[k].values / share;
+        uint64_t pieces = sums[k].values / values;
         uint64_t step = pieces ? (sums[k].last - sums[k].first) / pieces : 0;
         for (uint64_t i = 1; i < pieces && step && n < most - 1; i++)
             bounds[n++] = (rocl_sort_bound){{sums[k].first + i * step, 0}};
     }
-    *parts = n + 1;
+    *ranges = n + 1;
     rocl_status st = rocl_sorter_start_ranges(j->values, bounds, n, err);
     return st ? st : rocl_sorter_start_ranges(j->owners, bounds, n, err);
 }

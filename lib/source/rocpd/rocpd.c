@@ -10,7 +10,7 @@
 #include "base/without.h"
 #include "source/rocpd/rocpd.h"
 
-/* Rows a task should have: enough to make the seeks at its begin cheap, few enough to share out. */
+/* Rows a task should have: enough to make the seeks at its begin cheap, few enough to spread. */
 #define TASK_ROWS 32768
 
 /* Properties are asked for seldom, by one thread at a time. */
@@ -110,13 +110,6 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
 enum { KEPT_OPEN = 16 };
 static atomic_uint kept_open;
 
-static bool keep_open(rocpd_file *f)
-{
-    if (!f->kept_open && !(f->kept_open = atomic_fetch_add(&kept_open, 1) < KEPT_OPEN))
-        atomic_fetch_sub(&kept_open, 1);
-    return f->kept_open;
-}
-
 /* The first connection stays, open or suspended; the others are opened again when they are needed.
  */
 static void rest_connections(rocpd_file *f)
@@ -127,7 +120,11 @@ static void rest_connections(rocpd_file *f)
         rocl_db_close(f->connections[i]);
         f->connections[i] = NULL;
     }
-    if (f->connections[0] && !keep_open(f))
+    if (!f->connections[0])
+        return;
+    if (!f->kept_open && !(f->kept_open = atomic_fetch_add(&kept_open, 1) < KEPT_OPEN))
+        atomic_fetch_sub(&kept_open, 1);
+    if (!f->kept_open)
         rocl_db_suspend(f->connections[0]);
 }
 
@@ -183,12 +180,12 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
                               unsigned stage, rocl_plan *plan, rocl_error *err)
 {
     int64_t first, *ends;
-    size_t parts;
+    size_t ranges;
     if (!s->tables[table])
         return ROCL_OK;
     rocl_status st = rocl_db_cut(db, s->tables[table], TASK_ROWS, 64 * (uint64_t)s->trace->opt.jobs,
-                                 &first, &ends, &parts, err);
-    if (st != ROCL_OK || !parts)
+                                 &first, &ends, &ranges, err);
+    if (st != ROCL_OK || !ranges)
         return st;
     /* With -v: which tables SQLite reads, and why. Once, though a trace may be read twice. */
     if (s->trace->opt.explain && !(s->explained >> table & 1)) {
@@ -199,8 +196,8 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
             rocl_notice(s->trace, "%s: %s: read through SQLite: %s", s->capture->source->path,
                         s->tables[table], why);
     }
-    for (size_t i = 0; i < parts && st == ROCL_OK; i++) {
-        const bool is_last = i + 1 == parts;
+    for (size_t i = 0; i < ranges && st == ROCL_OK; i++) {
+        const bool is_last = i + 1 == ranges;
         if (!ROCL_GROW(plan->tasks, plan->cap, plan->count + 1)) {
             st = rocl_fail_memory(err);
             break;
@@ -252,24 +249,6 @@ static rocl_status open_connection(rocl_trace *t, const rocl_source *src, unsign
     return st;
 }
 
-/* Samples come last: whether one is an event of its own is known only when all regions are read. So
- * regions are read even if only their event ids are needed. */
-static rocl_status plan_events(rocpd_set *s, rocl_db *db, rocl_plan *plan, rocl_error *err)
-{
-    int64_t first, last;
-    rocl_status st = ROCL_OK;
-    s->paired = false;
-    if (s->kinds & ROCL_BIT(ROCL_INSTANT) && s->tables[ROCPD_SAMPLE])
-        st = rocl_db_id_range(db, s->tables[ROCPD_SAMPLE], &first, &last, &s->paired, err);
-    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
-        uint32_t possible = rocpd_table_kinds((rocpd_table)k) & s->kinds;
-        if (k != ROCPD_SAMPLE && (possible || (k == ROCPD_REGION && s->paired)))
-            st = plan_table(s, db, (rocpd_table)k, possible, 1, plan, err);
-    }
-    uint32_t samples = rocpd_table_kinds(ROCPD_SAMPLE) & s->kinds;
-    return st || !samples ? st : plan_table(s, db, ROCPD_SAMPLE, samples, 2, plan, err);
-}
-
 static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                               rocl_plan *plan, rocl_error *err)
 {
@@ -285,7 +264,19 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_e
         st = plan_values(s, db, to, plan, err);
     if (st == ROCL_OK && (kinds & rocpd_table_kinds(ROCPD_MEMORY_ALLOCATE)))
         st = rocl_allocs_new(&s->allocs, t, err);
-    return st ? st : plan_events(s, db, plan, err);
+    /* Samples come last: whether one is an event of its own is known only when all regions are
+     * read. So regions are read even if only their event ids are needed. */
+    int64_t first, last;
+    s->paired = false;
+    if (st == ROCL_OK && s->kinds & ROCL_BIT(ROCL_INSTANT) && s->tables[ROCPD_SAMPLE])
+        st = rocl_db_id_range(db, s->tables[ROCPD_SAMPLE], &first, &last, &s->paired, err);
+    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
+        uint32_t possible = rocpd_table_kinds((rocpd_table)k) & s->kinds;
+        if (k != ROCPD_SAMPLE && (possible || (k == ROCPD_REGION && s->paired)))
+            st = plan_table(s, db, (rocpd_table)k, possible, 1, plan, err);
+    }
+    const uint32_t samples = rocpd_table_kinds(ROCPD_SAMPLE) & s->kinds;
+    return st || !samples ? st : plan_table(s, db, ROCPD_SAMPLE, samples, 2, plan, err);
 }
 
 static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
@@ -356,20 +347,14 @@ static void free_scan(rocpd_set *s)
 typedef struct last_tasks {
     rocpd_set *set;
     const rocl_emitter *to;
-    bool allocs; /* there are allocations: they are the first task, before the parts of the join */
+    bool allocs; /* there are allocations: they are the first task, before the ranges of the join */
 } last_tasks;
-
-typedef struct alloc_ctx {
-    rocpd_set *set;
-    rocpd_worker *worker;
-} alloc_ctx;
 
 static rocl_status emit_alloc(void *ctx, rocl_kind kind, const rocl_alloc *a, rocl_error *err)
 {
-    const alloc_ctx *to = ctx;
-    return to->set->kinds & ROCL_BIT(kind)
-               ? rocl_batcher_add(&to->worker->out, kind, a, sizeof *a, err)
-               : ROCL_OK;
+    rocpd_worker *w = ctx;
+    return w->out.to->kinds & ROCL_BIT(kind) ? rocl_batcher_add(&w->out, kind, a, sizeof *a, err)
+                                             : ROCL_OK;
 }
 
 static rocl_status run_last_task(void *ctx, unsigned worker, size_t index, rocl_error *err)
@@ -381,8 +366,8 @@ static rocl_status run_last_task(void *ctx, unsigned worker, size_t index, rocl_
     if (st != ROCL_OK)
         return st;
     if (!l->allocs || index)
-        return rocpd_join_part(s->join, index - l->allocs, w, err);
-    st = rocl_allocs_finish(s->allocs, emit_alloc, &(alloc_ctx){s, w}, err);
+        return rocpd_join_range(s->join, index - l->allocs, w, err);
+    st = rocl_allocs_finish(s->allocs, emit_alloc, w, err);
     return st ? st : rocl_batcher_flush(&w->out, err);
 }
 
@@ -402,12 +387,13 @@ static rocl_status finish_scan(rocl_trace *t, rocl_model_capture *c, const rocl_
     rocpd_set *s = c->state;
     last_tasks l = {s, to, s->allocs};
     unsigned jobs = to->quiet || to->few ? 1 : t->opt.jobs;
-    size_t parts = 0;
+    size_t ranges = 0;
     free_readers(s); /* the tables are read: joining needs the memory */
-    rocl_status st =
-        s->join ? rocpd_join_start(s->join, jobs > 1 ? 4 * (size_t)jobs : 1, &parts, err) : ROCL_OK;
+    rocl_status st = s->join
+                         ? rocpd_join_start(s->join, jobs > 1 ? 4 * (size_t)jobs : 1, &ranges, err)
+                         : ROCL_OK;
     if (st == ROCL_OK)
-        st = rocl_run_tasks(jobs, l.allocs + parts, run_last_task, &l, err);
+        st = rocl_run_tasks(jobs, l.allocs + ranges, run_last_task, &l, err);
     free_scan(s); /* the sink now needs the memory of sorters and workers */
     return st == ROCL_OK ? check_unchanged(t, c, err) : st;
 }

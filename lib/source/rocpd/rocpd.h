@@ -26,8 +26,8 @@
  *                    their texts, live until then.
  *
  * Threads: a rocpd_worker, its connection and its cursors are one thread's. A rocpd_set is written
- * at open and by begin and end; workers read it, and what they share has a lock or a part for each
- * of them. */
+ * at open and by begin and end; workers read it, and what they share has a lock or an element for
+ * each of them. */
 #ifndef ROCL_SOURCE_ROCPD_H
 #define ROCL_SOURCE_ROCPD_H
 
@@ -157,7 +157,7 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
 
 /* The rank in an environment (JSON), -1 when none is known. False: out of memory. */
 bool rocpd_rank_of(const char *environment, int32_t *rank);
-/* The same as an environment of nothing but ranks, malloced; NULL when memory is out. */
+/* An environment of nothing but its ranks, malloced; NULL when memory is out. */
 char *rocpd_rank_environment(const char *environment);
 
 /* events.c */
@@ -204,7 +204,7 @@ typedef rocl_status rocpd_row_fn(const rocpd_row *r, void *ctx, rocl_error *err)
  * the caller sets set, table and progress of r. */
 rocl_status rocpd_each_row(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
                            const rocl_task *task, rocpd_row_fn *fn, void *ctx, rocl_error *err);
-/* The same for batches: fn gets the first n rows of r->rows, and sets r->row. */
+/* Calls fn for each batch of rows: it gets the first n rows of r->rows, and sets r->row. */
 typedef rocl_status rocpd_batch_fn(rocpd_row *r, unsigned n, void *ctx, rocl_error *err);
 rocl_status rocpd_each_batch(rocpd_row *r, rocl_db *db, const char *const *columns, unsigned count,
                              const rocl_task *task, rocpd_batch_fn *fn, void *ctx, rocl_error *err);
@@ -290,16 +290,16 @@ rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *t
  * and the packet of a dispatch, if any. NULL: it was left out of the trace, so its values are not
  * orphans. */
 bool rocpd_join_wants(const rocpd_join *j, rocl_kind kind, uint64_t id);
-/* The same for any id. */
+/* Are there values for any event of the kind? */
 bool rocpd_join_wants_any(const rocpd_join *j, rocl_kind kind);
 rocl_status rocpd_join_add_owner(rocpd_join *j, unsigned worker, rocl_kind kind, uint64_t id,
                                  uint64_t row, const void *record, const rocl_packet *packet,
                                  rocl_error *err);
 /* A task of the second pass is done. */
 rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
-/* After the second pass: the join comes out in *parts parts, at most `most`, each for any
+/* After the second pass: the join comes out in *ranges ranges, at most `most`, each for any
  * worker. */
-rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *parts, rocl_error *err);
-rocl_status rocpd_join_part(const rocpd_join *j, size_t part, rocpd_worker *w, rocl_error *err);
+rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *ranges, rocl_error *err);
+rocl_status rocpd_join_range(const rocpd_join *j, size_t range, rocpd_worker *w, rocl_error *err);
 
 #endif

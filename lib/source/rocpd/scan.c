@@ -1,5 +1,5 @@
 /* Event-like tables -> batches of events. */
-#include <stdlib.h>
+#include <stddef.h>
 
 #include "format/packet.h"
 #include "source/rocpd/rocpd.h"
@@ -8,70 +8,101 @@
  */
 
 /* Every table of events begins with these; a column that a table or schema lacks reads as NULL. */
-#define COMMON_COLUMNS "pid", "tid", "track_id", "start", "end", "event_id", "name_id"
-
 enum { PID, TID, TRACK, START, END, EVENT, NAME, OWN };
 
-static const char *const region_columns[] = {COMMON_COLUMNS};
+static const char *const common_columns[OWN] = {"pid", "tid",      "track_id", "start",
+                                                "end", "event_id", "name_id"};
 
-enum {
-    D_AGENT = OWN,
-    D_QUEUE,
-    D_STREAM,
-    D_KERNEL,
-    D_DISPATCH,
-    D_PRIVATE,
-    D_GROUP,
-    D_WORKGROUP,
-    D_GRID = D_WORKGROUP + 3,
-    D_REGION_NAME = D_GRID + 3,
-    D_GRAPH_EXEC,
-    D_GRAPH_NODE
+typedef enum cell_type {
+    CELL_REF,  /* a reference to a definition, as an index */
+    CELL_U32,  /* a number from 0 to UINT32_MAX */
+    CELL_U64,  /* an id or an address, which may look as if it were below 0 */
+    CELL_SIZE, /* a size or a count, which is never below 0 */
+    CELL_OTHER /* the function that makes the record reads it */
+} cell_type;
+
+/* A column of a table after the common ones, and the member of the record that it becomes. */
+typedef struct cell {
+    const char *column;
+    cell_type type;
+    uint16_t to;  /* offset in the record */
+    uint16_t ids; /* of a CELL_REF: offset in rocpd_set */
+    rocl_fault dangling;
+    uint16_t track; /* offset in rocpd_track_def, for schema 4, which keeps it there; 0: nowhere */
+} cell;
+
+#define REF(type, member, column, ids, fault)                                                      \
+    column, CELL_REF, offsetof(type, member), offsetof(rocpd_set, ids),                            \
+        ROCL_FAULT_DANGLING_##fault, 0
+#define TRACK_REF(type, member, column, ids, fault)                                                \
+    column, CELL_REF, offsetof(type, member), offsetof(rocpd_set, ids),                            \
+        ROCL_FAULT_DANGLING_##fault, offsetof(rocpd_track_def, member)
+#define NUMBER(as, type, member, column) column, CELL_##as, offsetof(type, member), 0, 0, 0
+#define OTHER(column)                    column, CELL_OTHER, 0, 0, 0, 0
+
+enum { D_KERNEL = OWN + 3 };
+
+static const cell dispatch_cells[] = {
+    {TRACK_REF(rocl_dispatch, agent, "agent_id", agents, AGENT)},
+    {TRACK_REF(rocl_dispatch, queue, "queue_id", queues, QUEUE)},
+    {TRACK_REF(rocl_dispatch, stream, "stream_id", streams, STREAM)},
+    {REF(rocl_dispatch, kernel, "kernel_id", kernels, KERNEL)},
+    {NUMBER(U64, rocl_dispatch, dispatch_id, "dispatch_id")},
+    {NUMBER(SIZE, rocl_dispatch, private_segment, "private_segment_size")},
+    {NUMBER(SIZE, rocl_dispatch, group_segment, "group_segment_size")},
+    {NUMBER(U64, rocl_dispatch, graph_exec_id, "graph_exec_id")},
+    {NUMBER(U64, rocl_dispatch, graph_node_id, "graph_node_id")},
+    {NUMBER(U32, rocl_dispatch, workgroup[0], "workgroup_size_x")},
+    {NUMBER(U32, rocl_dispatch, grid[0], "grid_size_x")},
+    {NUMBER(U32, rocl_dispatch, workgroup[1], "workgroup_size_y")},
+    {NUMBER(U32, rocl_dispatch, grid[1], "grid_size_y")},
+    {NUMBER(U32, rocl_dispatch, workgroup[2], "workgroup_size_z")},
+    {NUMBER(U32, rocl_dispatch, grid[2], "grid_size_z")},
+    {REF(rocl_dispatch, region_name, "region_name_id", strings, NAME)},
 };
 
-static const char *const dispatch_columns[] = {COMMON_COLUMNS,
-                                               "agent_id",
-                                               "queue_id",
-                                               "stream_id",
-                                               "kernel_id",
-                                               "dispatch_id",
-                                               "private_segment_size",
-                                               "group_segment_size",
-                                               "workgroup_size_x",
-                                               "workgroup_size_y",
-                                               "workgroup_size_z",
-                                               "grid_size_x",
-                                               "grid_size_y",
-                                               "grid_size_z",
-                                               "region_name_id",
-                                               "graph_exec_id",
-                                               "graph_node_id"};
+static const cell copy_cells[] = {
+    {REF(rocl_copy, src, "src_agent_id", agents, AGENT)},
+    {REF(rocl_copy, dst, "dst_agent_id", agents, AGENT)},
+    {TRACK_REF(rocl_copy, queue, "queue_id", queues, QUEUE)},
+    {TRACK_REF(rocl_copy, stream, "stream_id", streams, STREAM)},
+    {NUMBER(SIZE, rocl_copy, size, "size")},
+    {NUMBER(U64, rocl_copy, src_address, "src_address")},
+    {NUMBER(U64, rocl_copy, dst_address, "dst_address")},
+};
 
-enum { C_SRC = OWN, C_DST, C_QUEUE, C_STREAM, C_SIZE, C_SRC_ADDRESS, C_DST_ADDRESS };
+enum { A_TYPE = OWN + 5, A_LEVEL, A_EXTDATA };
 
-static const char *const copy_columns[] = {COMMON_COLUMNS, "src_agent_id", "dst_agent_id",
-                                           "queue_id",     "stream_id",    "size",
-                                           "src_address",  "dst_address"};
-
-enum { A_AGENT = OWN, A_QUEUE, A_STREAM, A_TYPE, A_LEVEL, A_SIZE, A_ADDRESS, A_EXTDATA };
-
-static const char *const alloc_columns[] = {COMMON_COLUMNS, "agent_id", "queue_id",
-                                            "stream_id",    "type",     "level",
-                                            "size",         "address",  "extdata"};
+static const cell alloc_cells[] = {
+    {TRACK_REF(rocl_alloc, agent, "agent_id", agents, AGENT)},
+    {TRACK_REF(rocl_alloc, queue, "queue_id", queues, QUEUE)},
+    {TRACK_REF(rocl_alloc, stream, "stream_id", streams, STREAM)},
+    {NUMBER(SIZE, rocl_alloc, size, "size")},
+    {NUMBER(U64, rocl_alloc, address, "address")},
+    {OTHER("type")},
+    {OTHER("level")},
+    {OTHER("extdata")},
+};
 
 enum { S_TIME = OWN };
 
-static const char *const sample_columns[] = {COMMON_COLUMNS, "timestamp"};
+static const cell sample_cells[] = {{OTHER("timestamp")}};
 
-enum { H_AGENT = OWN, H_QUEUE, H_STREAM, H_SOURCE, H_EXEC, H_COUNT };
+static const cell hip_cells[] = {
+    {REF(rocl_hip, agent, "agent_id", agents, AGENT)},
+    {REF(rocl_hip, queue, "queue_id", queues, QUEUE)},
+    {REF(rocl_hip, stream, "stream_id", streams, STREAM)},
+    {REF(rocl_hip, source_queue, "source_queue_id", queues, QUEUE)},
+    {NUMBER(U64, rocl_hip, graph_exec_id, "graph_exec_id")},
+    {NUMBER(SIZE, rocl_hip, kernel_count, "kernel_dispatch_count")},
+};
 
-static const char *const hip_columns[] = {
-    COMMON_COLUMNS,         "agent_id", "queue_id", "stream_id", "source_queue_id", "graph_exec_id",
-    "kernel_dispatch_count"};
+#define CELLS(cells) cells, sizeof(cells) / sizeof *(cells)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* The same as rocpd_read_ref for a reference that neighbours share, but that is in no array. */
+/* Reads a reference as rocpd_read_ref does, one that neighbours have in common, but that is in no
+ * array. */
 static inline rocl_status read_shared_ref(const rocpd_row *r, unsigned col, const rocl_ids *ids,
                                           rocl_fault fault, rocpd_recent *recent, uint32_t *index,
                                           rocl_error *err)
@@ -92,17 +123,6 @@ static inline rocl_status read_shared_ref(const rocpd_row *r, unsigned col, cons
     return st;
 }
 
-/* A reference that schema 4 keeps in the track. */
-static rocl_status read_track_ref(const rocpd_row *r, unsigned col, const rocl_ids *map,
-                                  rocl_fault fault, uint32_t from_track, uint32_t *index,
-                                  rocl_error *err)
-{
-    rocl_status st = rocpd_read_ref(r, col, map, fault, index, err);
-    if (*index == ROCL_NONE)
-        *index = from_track;
-    return st;
-}
-
 /* 0 for NULL; 0 and a fault for anything but an integer from `least` to `most`. */
 static inline rocl_status read_int(const rocpd_row *r, unsigned col, int64_t least, int64_t most,
                                    int64_t *v, rocl_error *err)
@@ -116,35 +136,42 @@ static inline rocl_status read_int(const rocpd_row *r, unsigned col, int64_t lea
     return rocpd_count_fault(r, ROCL_FAULT_BAD_VALUE, err);
 }
 
-static rocl_status read_u32(const rocpd_row *r, unsigned col, uint32_t *v, rocl_error *err)
+/* Reads the cells of a row into the members of a record. */
+static rocl_status read_cells(const rocpd_row *r, const cell *cells, unsigned n,
+                              const rocpd_track_def *track, void *record, rocl_error *err)
 {
-    int64_t x;
-    rocl_status st = read_int(r, col, 0, UINT32_MAX, &x, err);
-    *v = (uint32_t)x;
-    return st;
-}
-
-/* An id or an address, which may look as if it were below 0. */
-static rocl_status read_u64(const rocpd_row *r, unsigned col, uint64_t *v, rocl_error *err)
-{
-    int64_t x;
-    rocl_status st = read_int(r, col, INT64_MIN, INT64_MAX, &x, err);
-    *v = (uint64_t)x;
-    return st;
-}
-
-/* A size or a count, which is never below 0. */
-static rocl_status read_size(const rocpd_row *r, unsigned col, uint64_t *v, rocl_error *err)
-{
-    int64_t x;
-    rocl_status st = read_int(r, col, 0, INT64_MAX, &x, err);
-    *v = (uint64_t)x;
+    rocl_status st = ROCL_OK;
+    for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
+        const cell *c = &cells[i];
+        void *to = (char *)record + c->to;
+        int64_t v;
+        switch (c->type) {
+        case CELL_REF:
+            st = rocpd_read_ref(r, OWN + i, (const void *)((const char *)r->set + c->ids),
+                                c->dangling, to, err);
+            if (c->track && *(uint32_t *)to == ROCL_NONE)
+                memcpy(to, (const char *)track + c->track, sizeof(uint32_t));
+            break;
+        case CELL_U32:
+            st = read_int(r, OWN + i, 0, UINT32_MAX, &v, err);
+            *(uint32_t *)to = (uint32_t)v;
+            break;
+        case CELL_U64:
+            st = read_int(r, OWN + i, INT64_MIN, INT64_MAX, to, err);
+            break;
+        case CELL_SIZE:
+            st = read_int(r, OWN + i, 0, INT64_MAX, to, err);
+            break;
+        case CELL_OTHER:
+            break;
+        }
+    }
     return st;
 }
 
 /* ---- what all records share ------------------------------------------------------------------ */
 
-/* The parts of a row that are read for every table. */
+/* What is read of a row of every table. */
 typedef struct row_head {
     rocl_event e;
     rocpd_event_row event;
@@ -320,34 +347,10 @@ static rocl_status add_dispatch(const rocpd_row *r, rocpd_worker *w, const row_h
 {
     rocpd_set *s = r->set;
     rocl_dispatch d = {.e = h->e};
-    uint64_t private_size, group_size;
-    rocl_status st;
-    if ((st = read_track_ref(r, D_AGENT, &s->agents, ROCL_FAULT_DANGLING_AGENT, h->track->agent,
-                             &d.agent, err)) ||
-        (st = read_track_ref(r, D_QUEUE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, h->track->queue,
-                             &d.queue, err)) ||
-        (st = read_track_ref(r, D_STREAM, &s->streams, ROCL_FAULT_DANGLING_STREAM, h->track->stream,
-                             &d.stream, err)) ||
-        (st = rocpd_read_ref(r, D_KERNEL, &s->kernels, ROCL_FAULT_DANGLING_KERNEL, &d.kernel,
-                             err)) ||
-        (st = read_u64(r, D_DISPATCH, &d.dispatch_id, err)) ||
-        (st = read_size(r, D_PRIVATE, &private_size, err)) ||
-        (st = read_size(r, D_GROUP, &group_size, err)) ||
-        (st = read_u64(r, D_GRAPH_EXEC, &d.graph_exec_id, err)) ||
-        (st = read_u64(r, D_GRAPH_NODE, &d.graph_node_id, err)))
-        return st;
-    d.private_segment = (int64_t)private_size;
-    d.group_segment = (int64_t)group_size;
-    rocl_cell_int(r->rows, D_KERNEL, r->row, &d.kernel_id, &(bool){false}); /* bad: counted above */
-    for (unsigned i = 0; i < 3; i++)
-        if ((st = read_u32(r, D_WORKGROUP + i, &d.workgroup[i], err)) ||
-            (st = read_u32(r, D_GRID + i, &d.grid[i], err)))
-            return st;
-    st = rocpd_read_ref(r, D_REGION_NAME, &s->strings, ROCL_FAULT_DANGLING_NAME, &d.region_name,
-                        err);
+    rocl_status st = read_cells(r, CELLS(dispatch_cells), h->track, &d, err);
     if (st != ROCL_OK)
         return st;
-
+    rocl_cell_int(r->rows, D_KERNEL, r->row, &d.kernel_id, &(bool){false}); /* bad: counted above */
     if (d.kernel >= ROCPD_UNNAMED && d.kernel != ROCL_NONE) {
         const rocpd_unnamed *k = &s->unnamed[d.kernel - ROCPD_UNNAMED];
         d.e.name = k->name;
@@ -374,19 +377,12 @@ static rocl_status add_dispatch(const rocpd_row *r, rocpd_worker *w, const row_h
 
 static rocl_status add_copy(const rocpd_row *r, rocpd_worker *w, const row_head *h, rocl_error *err)
 {
-    const rocpd_set *s = r->set;
     rocl_copy c = {.e = h->e};
-    rocl_status st;
-    if ((st = rocpd_read_ref(r, NAME, &s->strings, ROCL_FAULT_DANGLING_NAME, &c.e.name, err)) ||
-        (st = rocpd_read_ref(r, C_SRC, &s->agents, ROCL_FAULT_DANGLING_AGENT, &c.src, err)) ||
-        (st = rocpd_read_ref(r, C_DST, &s->agents, ROCL_FAULT_DANGLING_AGENT, &c.dst, err)) ||
-        (st = read_track_ref(r, C_QUEUE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, h->track->queue,
-                             &c.queue, err)) ||
-        (st = read_track_ref(r, C_STREAM, &s->streams, ROCL_FAULT_DANGLING_STREAM, h->track->stream,
-                             &c.stream, err)) ||
-        (st = read_size(r, C_SIZE, &c.size, err)) ||
-        (st = read_u64(r, C_SRC_ADDRESS, &c.src_address, err)) ||
-        (st = read_u64(r, C_DST_ADDRESS, &c.dst_address, err)))
+    rocl_status st =
+        rocpd_read_ref(r, NAME, &r->set->strings, ROCL_FAULT_DANGLING_NAME, &c.e.name, err);
+    if (st == ROCL_OK)
+        st = read_cells(r, CELLS(copy_cells), h->track, &c, err);
+    if (st != ROCL_OK)
         return st;
     return rocl_batcher_add(&w->out, ROCL_COPY, &c, sizeof c, err);
 }
@@ -412,17 +408,11 @@ static rocl_status add_alloc(const rocpd_row *r, rocpd_worker *w, const row_head
     _Static_assert(ROCL_LEVEL_OTHER == 0 && ROCL_LEVEL_SCRATCH == 3, "and a level one of levels");
     const rocpd_set *s = r->set;
     rocl_alloc a = {.e = h->e};
-    rocl_status st;
     a.op = (rocl_alloc_op)match_word(r, A_TYPE, ops, sizeof ops / sizeof *ops);
     a.level = (rocl_alloc_level)match_word(r, A_LEVEL, levels, sizeof levels / sizeof *levels);
     a.e.name = s->alloc_names[a.level][a.op];
-    if ((st = read_track_ref(r, A_AGENT, &s->agents, ROCL_FAULT_DANGLING_AGENT, h->track->agent,
-                             &a.agent, err)) ||
-        (st = read_track_ref(r, A_QUEUE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, h->track->queue,
-                             &a.queue, err)) ||
-        (st = read_track_ref(r, A_STREAM, &s->streams, ROCL_FAULT_DANGLING_STREAM, h->track->stream,
-                             &a.stream, err)) ||
-        (st = read_size(r, A_SIZE, &a.size, err)) || (st = read_u64(r, A_ADDRESS, &a.address, err)))
+    rocl_status st = read_cells(r, CELLS(alloc_cells), h->track, &a, err);
+    if (st != ROCL_OK)
         return st;
     size_t n;
     const char *json = rocpd_read_json(&w->unpacked, r->rows, A_EXTDATA, r->row, &n);
@@ -440,16 +430,10 @@ static rocl_status add_hip(const rocpd_row *r, rocpd_worker *w, const row_head *
     const rocpd_set *s = r->set;
     const rocpd_event_row *event = &h->event;
     rocl_hip p = {.e = h->e};
-    rocl_status st;
-    if ((st = rocpd_read_ref(r, NAME, &s->strings, ROCL_FAULT_DANGLING_NAME, &p.e.name, err)) ||
-        (st = rocpd_read_ref(r, H_AGENT, &s->agents, ROCL_FAULT_DANGLING_AGENT, &p.agent, err)) ||
-        (st = rocpd_read_ref(r, H_QUEUE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, &p.queue, err)) ||
-        (st = rocpd_read_ref(r, H_STREAM, &s->streams, ROCL_FAULT_DANGLING_STREAM, &p.stream,
-                             err)) ||
-        (st = rocpd_read_ref(r, H_SOURCE, &s->queues, ROCL_FAULT_DANGLING_QUEUE, &p.source_queue,
-                             err)) ||
-        (st = read_u64(r, H_EXEC, &p.graph_exec_id, err)) ||
-        (st = read_size(r, H_COUNT, &p.kernel_count, err)))
+    rocl_status st = rocpd_read_ref(r, NAME, &s->strings, ROCL_FAULT_DANGLING_NAME, &p.e.name, err);
+    if (st == ROCL_OK)
+        st = read_cells(r, CELLS(hip_cells), h->track, &p, err);
+    if (st != ROCL_OK)
         return st;
     bool barrier = event->extdata_len == sizeof SCHEMA_BARRIER - 1 &&
                    !memcmp(event->extdata, SCHEMA_BARRIER, event->extdata_len);
@@ -467,10 +451,8 @@ static rocl_status add_hip(const rocpd_row *r, rocpd_worker *w, const row_head *
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define COLUMNS(names) names, sizeof(names) / sizeof *(names)
-
 static const struct {
-    const char *const *columns;
+    const cell *cells;
     unsigned count;
     unsigned start, end; /* columns of the times */
     bool owns_counters;  /* rocpd_pmc_event may refer to its events */
@@ -478,17 +460,17 @@ static const struct {
     rocl_status (*add)(const rocpd_row *r, rocpd_worker *w, const row_head *h, rocl_error *err);
     uint32_t kinds; /* that its rows may become */
 } scans[ROCPD_TABLES] = {
-    [ROCPD_REGION] = {COLUMNS(region_columns), START, END, false, add_call,
+    [ROCPD_REGION] = {NULL, 0, START, END, false, add_call,
                       ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER)},
-    [ROCPD_KERNEL_DISPATCH] = {COLUMNS(dispatch_columns), START, END, true, add_dispatch,
+    [ROCPD_KERNEL_DISPATCH] = {CELLS(dispatch_cells), START, END, true, add_dispatch,
                                ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER)},
-    [ROCPD_MEMORY_COPY] = {COLUMNS(copy_columns), START, END, false, add_copy, ROCL_BIT(ROCL_COPY)},
-    [ROCPD_MEMORY_ALLOCATE] = {COLUMNS(alloc_columns), START, END, false, add_alloc,
+    [ROCPD_MEMORY_COPY] = {CELLS(copy_cells), START, END, false, add_copy, ROCL_BIT(ROCL_COPY)},
+    [ROCPD_MEMORY_ALLOCATE] = {CELLS(alloc_cells), START, END, false, add_alloc,
                                ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)},
-    [ROCPD_SAMPLE] = {COLUMNS(sample_columns), S_TIME, S_TIME, true, add_sample,
+    [ROCPD_SAMPLE] = {CELLS(sample_cells), S_TIME, S_TIME, true, add_sample,
                       ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)},
-    [ROCPD_GRAPH_LAUNCH] = {COLUMNS(hip_columns), START, END, false, add_hip, ROCL_BIT(ROCL_GRAPH)},
-    [ROCPD_HIP_EVENT] = {COLUMNS(hip_columns), START, END, false, add_hip,
+    [ROCPD_GRAPH_LAUNCH] = {CELLS(hip_cells), START, END, false, add_hip, ROCL_BIT(ROCL_GRAPH)},
+    [ROCPD_HIP_EVENT] = {CELLS(hip_cells), START, END, false, add_hip,
                          ROCL_BIT(ROCL_HIP_EVENT) | ROCL_BIT(ROCL_BARRIER)},
 };
 
@@ -655,16 +637,19 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
     rocpd_row r = {.set = s, .table = (rocpd_table)task->table, .progress = !to->quiet};
     const bool only_events = r.table == ROCPD_REGION && !(s->kinds & scans[r.table].kinds);
     const char *columns[ROCL_ROWS_COLUMNS_MAX];
-    for (unsigned i = 0; i < scans[r.table].count; i++) {
-        columns[i] = only_events && i != EVENT ? NULL : scans[r.table].columns[i];
+    const unsigned count = OWN + scans[r.table].count;
+    for (unsigned i = 0; i < count; i++) {
+        columns[i] = i < OWN ? common_columns[i] : scans[r.table].cells[i - OWN].column;
+        if (only_events && i != EVENT)
+            columns[i] = NULL;
         for (unsigned k = 0; k < sizeof optional / sizeof *optional && columns[i]; k++)
             if (!(to->fields & optional[k].field) && !strcmp(columns[i], optional[k].column))
                 columns[i] = NULL;
     }
     const bool calls = r.table == ROCPD_REGION && s->kinds & ROCL_BIT(ROCL_REGION) &&
                        !(s->join && rocpd_join_wants_any(s->join, ROCL_REGION));
-    rocl_status st = rocpd_each_batch(&r, w->db, columns, scans[r.table].count, task,
-                                      calls ? scan_calls : scan_rows, w, err);
+    rocl_status st =
+        rocpd_each_batch(&r, w->db, columns, count, task, calls ? scan_calls : scan_rows, w, err);
     if (st == ROCL_OK && w->region_events.count) {
         pthread_mutex_lock(&s->lock);
         bool merged = rocl_idset_merge(&s->region_events, &w->region_events);

@@ -74,10 +74,9 @@ static rocl_status add_suffix(rocpd_found *f, const char *suffix, rocl_error *er
     for (size_t i = 0; i < f->count; i++)
         if (!strcmp(f->suffixes[i], suffix))
             return ROCL_OK;
-    char **more = realloc(f->suffixes, (f->count + 1) * sizeof *more);
-    if (!more)
+    size_t cap = rocl_array_cap(f->count);
+    if (!ROCL_GROW(f->suffixes, cap, f->count + 1))
         return rocl_fail_memory(err);
-    f->suffixes = more;
     f->suffixes[f->count] = strdup(suffix);
     return f->suffixes[f->count++] ? ROCL_OK : rocl_fail_memory(err);
 }
@@ -129,17 +128,19 @@ static int compare_objects(const void *a, const void *b)
     return strcmp(((const rocl_db_object *)a)->name, ((const rocl_db_object *)b)->name);
 }
 
-/* Sets in order of creation, so that a merged file gives the same as its parts. The name of a
- * metadata table says as much as the uuid in it, which may be missing or damaged. */
-static rocl_status find_sets(rocpd_found *f, rocl_db *db, rocl_error *err)
+rocl_status rocpd_find(rocpd_found *f, rocl_db *db, const char *path, rocl_error *err)
 {
+    memset(f, 0, sizeof *f);
+    rocl_status st = rocl_db_objects(db, &f->objects, &f->object_count, err);
     size_t count = 0;
-    rocl_status st = ROCL_OK;
-    /* Names of metadata tables: sorting moves the objects, their names stay where they are. */
+    /* Sets in order of creation, so that a merged file gives the same as the files that it was made
+     * of. The name of a metadata table says as much as the uuid in it, which may be missing or
+     * damaged.
+     * Names of metadata tables: sorting moves the objects, their names stay where they are. */
     const char **names = malloc((f->object_count + 1) * sizeof *names);
     if (!names)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < f->object_count; i++)
+        st = rocl_fail_memory(err);
+    for (size_t i = 0; names && i < f->object_count; i++)
         if (!f->objects[i].is_view && !strncmp(f->objects[i].name, "rocpd_metadata", 14))
             names[count++] = f->objects[i].name;
     if (f->object_count)
@@ -151,15 +152,6 @@ static rocl_status find_sets(rocpd_found *f, rocl_db *db, rocl_error *err)
             st = add_suffix(f, suffix, err);
     }
     free(names);
-    return st;
-}
-
-rocl_status rocpd_find(rocpd_found *f, rocl_db *db, const char *path, rocl_error *err)
-{
-    memset(f, 0, sizeof *f);
-    rocl_status st = rocl_db_objects(db, &f->objects, &f->object_count, err);
-    if (st == ROCL_OK)
-        st = find_sets(f, db, err);
     if (st == ROCL_OK && !f->count && set_exists(f, ""))
         st = add_suffix(f, "", err); /* one flat set, as a merge may leave it */
     if (st == ROCL_OK && !f->count)

@@ -251,25 +251,6 @@ static rocl_status index_range(void *ctx, unsigned number, size_t range, rocl_er
     return st;
 }
 
-/* Adds the findings of a worker to the file. */
-static bool merge_worker(rtg_file *f, const index_worker *w)
-{
-    bool ok = true;
-    if (w->has_dims)
-        atomic_store(&f->has_dims, true);
-    if (w->has_gpu)
-        atomic_store(&f->has_gpu, true);
-    f->first = w->first < f->first ? w->first : f->first;
-    f->last = w->last > f->last ? w->last : f->last;
-    for (int t = 0; t < RTG_TABLES; t++)
-        for (size_t i = 0; i < w->tables[t].cap; i++) {
-            const rtg_entry *e = &w->tables[t].slots[i];
-            if (e->used)
-                ok &= rtg_table_put(&f->tables[t], &e->key, e->first) != NULL;
-        }
-    return ok;
-}
-
 static rocl_status run_indexer(indexer *x, unsigned jobs, rocl_error *err)
 {
     rtg_file *f = x->file;
@@ -281,8 +262,21 @@ static rocl_status run_indexer(indexer *x, unsigned jobs, rocl_error *err)
             return rocl_fail_memory(err);
     }
     rocl_status st = rocl_run_tasks(jobs, f->range_count, index_range, x, err);
-    for (unsigned i = 0; i < jobs && st == ROCL_OK; i++)
-        st = merge_worker(f, &x->workers[i]) ? ROCL_OK : rocl_fail_memory(err);
+    for (unsigned i = 0; i < jobs && st == ROCL_OK; i++) {
+        const index_worker *w = &x->workers[i];
+        bool ok = true;
+        f->has_dims |= w->has_dims;
+        f->has_gpu |= w->has_gpu;
+        f->first = w->first < f->first ? w->first : f->first;
+        f->last = w->last > f->last ? w->last : f->last;
+        for (int t = 0; t < RTG_TABLES; t++)
+            for (size_t k = 0; k < w->tables[t].cap; k++) {
+                const rtg_entry *e = &w->tables[t].slots[k];
+                if (e->used)
+                    ok &= rtg_table_put(&f->tables[t], &e->key, e->first) != NULL;
+            }
+        st = ok ? ROCL_OK : rocl_fail_memory(err);
+    }
     for (size_t r = 0; r < f->range_count; r++) {
         f->ranges[r].first_line = line;
         line += f->ranges[r].lines;

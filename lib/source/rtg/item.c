@@ -31,7 +31,7 @@ static void check_times(rtg_item *i)
 /* What a shape has besides its process and start. The thread of GPU records is the tracer's own. */
 enum { THREAD = 1, AGENT = 2, QUEUE = 4, ID = 8, DIMS = 16, STOP = 32, DURATION = 64 };
 
-/* And what is wrong with lines that begin like ours, but do not continue so. */
+/* The fields of shapes, and what is wrong with lines that begin like ours, but do not go on so. */
 static const struct {
     rtg_what what;
     unsigned has;

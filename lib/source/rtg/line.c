@@ -1,7 +1,7 @@
 /* Which shape a line has: the first that matches, in the order of the script. */
 #include "source/rtg/line_match.h"
 
-#include "base/le.h"
+#include "base/num.h"
 
 typedef unsigned char v16 __attribute__((vector_size(16)));
 typedef uint64_t v2 __attribute__((vector_size(16)));
@@ -92,15 +92,6 @@ bool rtg_parse_newer_line(rtg_line *l, const char *p, size_t n)
     return is;
 }
 
-/* Eight digits at once: pairs, then fours, then all eight of them. */
-static inline uint64_t read_eight_digits(const char *p)
-{
-    uint64_t v = rocl_le64(p); /* the first digit is the lowest byte */
-    v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
-    v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
-    return (v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
-}
-
 bool rtg_number(rocl_view s, uint64_t *value)
 {
     const char *p = s.p, *end = s.p + s.n;
@@ -108,11 +99,7 @@ bool rtg_number(rocl_view s, uint64_t *value)
     if (s.n == 0)
         return false;
     if (s.n < 20) { /* cannot overflow */
-        for (; end - p >= 8; p += 8)
-            v = v * 100000000 + read_eight_digits(p);
-        while (p < end)
-            v = v * 10 + (uint64_t)(*p++ - '0');
-        *value = v;
+        rocl_get_digits(p, end, value);
         return true;
     }
     for (; p < end; p++)

@@ -15,32 +15,27 @@ static const char *match_time(const char *p, const char *end, rocl_view *s)
     return p ? rtg_lit(p, end, ";") : NULL;
 }
 
-static const char *match_id(rtg_line *l, const char *p, const char *end)
-{
-    p = skip_blanks(p, end);
-    p = p ? rtg_field(p, end, "#", &l->device) : NULL;
-    p = p ? rtg_field(p, end, ".", &l->stream) : NULL;
-    p = p ? rtg_field(p, end, ".", &l->sequence) : NULL;
-    return p ? rtg_lit(p, end, ";") : NULL;
-}
-
 /* What may follow " us;". SPACE: a blank or the line end after the id. */
 enum { ENQUEUE = 1, TIMES = 2, ID = 4, SPACE = 8 };
 
 static inline bool match_profile_tail(rtg_line *l, const char *p, const char *end, bool ended,
-                                      unsigned parts)
+                                      unsigned has)
 {
-    if (parts & ENQUEUE)
+    if (has & ENQUEUE)
         p = match_time(p, end, &l->enqueue);
-    if (parts & TIMES) {
+    if (has & TIMES) {
         p = p ? match_time(p, end, &l->start) : NULL;
         p = p ? match_time(p, end, &l->stop) : NULL;
     }
-    if (parts & ID) {
-        p = p ? match_id(l, p, end) : NULL;
+    if (has & ID) {
+        p = p ? skip_blanks(p, end) : NULL;
+        p = p ? rtg_field(p, end, "#", &l->device) : NULL;
+        p = p ? rtg_field(p, end, ".", &l->stream) : NULL;
+        p = p ? rtg_field(p, end, ".", &l->sequence) : NULL;
+        p = p ? rtg_lit(p, end, ";") : NULL;
         l->extra = rocl_view_between(p ? p : end, end);
     }
-    return p && (!(parts & SPACE) || (l->extra.n ? rtg_space(l->extra.p[0]) : ended));
+    return p && (!(has & SPACE) || (l->extra.n ? rtg_space(l->extra.p[0]) : ended));
 }
 
 /* The first "profile: TYPE; TAG" whose tag can end at `semicolon`. */
@@ -63,12 +58,12 @@ static bool find_profile(rtg_line *l, const char *p, const char *end, const char
 }
 
 /* The last " us;" that the tail can follow; the tag ends at the last "; " before that. */
-static bool match_profile(rtg_line *l, const char *p, const char *end, bool ended, unsigned parts)
+static bool match_profile(rtg_line *l, const char *p, const char *end, bool ended, unsigned has)
 {
     const char *us = end, *semicolon;
     while ((us = rtg_last(p, us, 'u'))) {
         bool is = us > p && us[-1] == ' ' && end - us >= 3 && us[1] == 's' && us[2] == ';';
-        if (is && match_profile_tail(l, us + 3, end, ended, parts))
+        if (is && match_profile_tail(l, us + 3, end, ended, has))
             break;
     }
     if (!us)
@@ -83,7 +78,7 @@ bool rtg_match_hcc(rtg_line *l, const char *p, const char *end, bool ended)
 {
     /* From the most to the least. */
     static const struct {
-        unsigned parts;
+        unsigned has;
         rtg_shape shape;
     } shapes[] = {{TIMES | ID | SPACE, RTG_HCC},
                   {TIMES | ID, RTG_HCC_BARE},
@@ -92,7 +87,7 @@ bool rtg_match_hcc(rtg_line *l, const char *p, const char *end, bool ended)
                   {0, RTG_HCC_SPAN}};
     l->enqueue = rocl_view_between(p, p);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        if (match_profile(l, p, end, ended, shapes[i].parts)) {
+        if (match_profile(l, p, end, ended, shapes[i].has)) {
             l->shape = shapes[i].shape;
             return true;
         }

@@ -39,7 +39,7 @@ RTG_INLINE const char *find_last_assignment(const char *p, const char *end, cons
 
 /* ---- HIP calls ------------------------------------------------------------------------------ */
 
-/* Less its last character, whatever that is. */
+/* The text without its last character, whatever that is. */
 static rocl_view without_last(const char *from, const char *to)
 {
     if (to > from)
@@ -47,26 +47,6 @@ static rocl_view without_last(const char *from, const char *to)
     while (to > from && (*to & 0xc0) == 0x80)
         to--;
     return rocl_view_between(from, to);
-}
-
-/* "name(args) [kernel]" */
-static void split_call(rtg_line *l, const char *from, const char *to)
-{
-    for (const char *p = from; (p = memchr(p, '[', (size_t)(to - p))); p++) {
-        if (p > from && p[-1] == ' ') {
-            l->has_kernel = true;
-            l->kernel = without_last(p + 1, to);
-            to = p - 1;
-            break;
-        }
-    }
-    const char *open = memchr(from, '(', (size_t)(to - from));
-    if (open) {
-        l->args = without_last(open + 1, to);
-        l->has_args = l->args.n > 0;
-        to = open;
-    }
-    l->name = rocl_view_between(from, to);
 }
 
 bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
@@ -78,7 +58,22 @@ bool rtg_match_hip(rtg_line *l, const char *p, const char *end)
         return false;
     l->shape = RTG_HIP;
     l->result = rocl_view_between(ret + 5, at);
-    split_call(l, call, ret);
+    /* "name(args) [kernel]" */
+    for (const char *q = call; (q = memchr(q, '[', (size_t)(ret - q))); q++) {
+        if (q > call && q[-1] == ' ') {
+            l->has_kernel = true;
+            l->kernel = without_last(q + 1, ret);
+            ret = q - 1;
+            break;
+        }
+    }
+    const char *open = memchr(call, '(', (size_t)(ret - call));
+    if (open) {
+        l->args = without_last(open + 1, ret);
+        l->has_args = l->args.n > 0;
+        ret = open;
+    }
+    l->name = rocl_view_between(call, ret);
     return true;
 }
 
@@ -134,26 +129,26 @@ RTG_INLINE const char *match_triple(const char *p, const char *end, const char *
  * the time of the host, the id, dimensions. */
 enum { TIMES = 1, DEPS = 2, DEP = 4, TICK = 8, ID = 16, DIMS = 32 };
 
-RTG_INLINE const char *match_tail(rtg_line *l, const char *p, const char *end, unsigned parts)
+RTG_INLINE const char *match_tail(rtg_line *l, const char *p, const char *end, unsigned has)
 {
-    if (parts & TIMES) {
+    if (has & TIMES) {
         p = rtg_field(p, end, " start:", &l->start);
         p = p ? rtg_field(p, end, " stop:", &l->stop) : NULL;
     }
-    if (parts & DEPS) {
+    if (has & DEPS) {
         p = p ? rtg_field(p, end, " dep1:", &l->dep[0]) : NULL;
         p = p ? rtg_field(p, end, " dep2:", &l->dep[1]) : NULL;
         p = p ? rtg_field(p, end, " dep3:", &l->dep[2]) : NULL;
         p = p ? rtg_field(p, end, " dep4:", &l->dep[3]) : NULL;
         p = p ? rtg_field(p, end, " dep5:", &l->dep[4]) : NULL;
     }
-    if (parts & DEP)
+    if (has & DEP)
         p = p ? rtg_field(p, end, " dep:", &l->dep[0]) : NULL;
-    if (parts & TICK)
+    if (has & TICK)
         p = p ? rtg_field(p, end, " tick:", &l->start) : NULL;
-    if (parts & ID)
+    if (has & ID)
         p = p ? rtg_field(p, end, " id:", &l->id) : NULL;
-    if (parts & DIMS) {
+    if (has & DIMS) {
         p = p ? match_triple(p, end, " workgroup:{", l->workgroup) : NULL;
         p = p ? match_triple(p, end, " grid:{", l->grid) : NULL;
     }
@@ -173,15 +168,6 @@ RTG_INLINE const char *match_field_before(const char *from, const char *p, const
     return fits ? digits - n : NULL;
 }
 
-/* " agent:A signal:S name:" that ends at `quote`: where it begins. */
-static const char *match_before_name(rtg_line *l, const char *from, const char *quote)
-{
-    if (quote - from < 6 || memcmp(quote - 6, " name:", 6) != 0)
-        return NULL;
-    const char *p = match_field_before(from, quote - 6, " signal:", &l->signal);
-    return p ? match_field_before(from, p, " agent:", &l->agent) : NULL;
-}
-
 /* "dispatch queue:Q agent:A signal:S name:'KERNEL' ...": the last quote that the tail can follow,
  * and the last before it that can begin the name. */
 RTG_INLINE bool match_dispatch(rtg_line *l, const char *p, const char *end, unsigned tail)
@@ -190,8 +176,13 @@ RTG_INLINE bool match_dispatch(rtg_line *l, const char *p, const char *end, unsi
     while ((close = rtg_last(p, close, '\'')) && !match_tail(l, close + 1, end, tail))
         ;
     open = close;
-    while (open && !agent && (open = rtg_last(p, open, '\'')))
-        agent = match_before_name(l, p, open);
+    while (open && !agent && (open = rtg_last(p, open, '\''))) {
+        /* " agent:A signal:S name:" ends there. */
+        if (open - p < 6 || memcmp(open - 6, " name:", 6) != 0)
+            continue;
+        agent = match_field_before(p, open - 6, " signal:", &l->signal);
+        agent = agent ? match_field_before(p, agent, " agent:", &l->agent) : NULL;
+    }
     if (!agent)
         return false;
     const char *queue = find_packet(p, end, "dispatch queue:", agent, l);

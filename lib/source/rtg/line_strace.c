@@ -89,8 +89,13 @@ static bool match_resumed(rtg_line *l, const char *p, const char *end)
     return false;
 }
 
-static bool match_complete(rtg_line *l, const char *p, const char *end)
+bool rtg_match_strace(rtg_line *l, const char *p, const char *end)
 {
+    /* All of them end with a duration or a mark in angle brackets. */
+    if (!rtg_last(p, end, '>'))
+        return false;
+    if (match_unfinished(l, p, end) || match_resumed(l, p, end))
+        return true;
     const char *at = find_result(l, p, end, false);
     const char *call = at ? find_stamp(p, end, l) : NULL;
     if (!call || call > at)
@@ -98,12 +103,4 @@ static bool match_complete(rtg_line *l, const char *p, const char *end)
     l->shape = RTG_STRACE_COMPLETE;
     l->name = rocl_view_between(call, at);
     return true;
-}
-
-bool rtg_match_strace(rtg_line *l, const char *p, const char *end)
-{
-    /* All of them end with a duration or a mark in angle brackets. */
-    if (!rtg_last(p, end, '>'))
-        return false;
-    return match_unfinished(l, p, end) || match_resumed(l, p, end) || match_complete(l, p, end);
 }

@@ -172,42 +172,6 @@ static int64_t find_free_gpu(const rocl_trace *t, const rocl_model_capture *own,
     return next;
 }
 
-/* Devices of profile lines have numbers, and are the same GPU in every file. Agents of the tracer
- * have but handles, which do not say which of several files are one GPU: they are kept separate,
- * and numbered from *next_gpu on. */
-static void fill_agent(rtg_file *f, const rtg_entry *e, uint32_t process, int64_t *next_gpu,
-                       rocl_agent *a)
-{
-    int64_t index = e->key.w[2] ? device_number(e) : (*next_gpu)++;
-    char label[40];
-    snprintf(label, sizeof label, "GPU %" PRId64, index);
-    *a = (rocl_agent){.id = e->index,
-                      .node = ROCL_NONE,
-                      .process = process,
-                      .type = ROCL_AGENT_GPU,
-                      .absolute_index = index,
-                      .logical_index = index,
-                      .type_index = index,
-                      .type_name = intern_text(f, "GPU"),
-                      .label = intern_text(f, label)};
-}
-
-/* Queues have numbers, as a rule; one that has a name is numbered, too. */
-static void fill_queue(const rtg_file *f, const rtg_entry *e, uint32_t process, rocl_queue *q)
-{
-    uint32_t text = (uint32_t)e->key.w[2];
-    uint64_t id = 0;
-    rocl_view s;
-    s.p = rocl_strings_get(f->trace->strings, text, &s.n);
-    bool number = s.n > 0;
-    for (size_t k = 0; k < s.n; k++)
-        number &= s.p[k] >= '0' && s.p[k] <= '9';
-    number = number && rtg_number(s, &id) && id <= INT64_MAX;
-    *q = (rocl_queue){.id = number ? (int64_t)id : (int64_t)e->index,
-                      .process = process,
-                      .name = number ? 0 : text};
-}
-
 static bool define_entry(rtg_file *f, int table, const rtg_entry *e, int64_t *next_gpu)
 {
     static const rocl_definition kinds[RTG_TABLES] = {ROCL_DEFINE_PROCESS, ROCL_DEFINE_THREAD,
@@ -229,9 +193,34 @@ static bool define_entry(rtg_file *f, int table, const rtg_entry *e, int64_t *ne
         int64_t tid = (int64_t)e->key.w[1];
         *(rocl_thread *)made = (rocl_thread){.id = tid, .process = process, .tid = tid};
     } else if (table == RTG_AGENTS) {
-        fill_agent(f, e, process, next_gpu, made);
+        /* Devices of profile lines have numbers, and are the same GPU in every file. Agents of the
+         * tracer have but handles, which do not say which of several files are one GPU: they are
+         * kept separate, and numbered from *next_gpu on. */
+        const int64_t index = e->key.w[2] ? device_number(e) : (*next_gpu)++;
+        char label[40];
+        snprintf(label, sizeof label, "GPU %" PRId64, index);
+        *(rocl_agent *)made = (rocl_agent){.id = e->index,
+                                           .node = ROCL_NONE,
+                                           .process = process,
+                                           .type = ROCL_AGENT_GPU,
+                                           .absolute_index = index,
+                                           .logical_index = index,
+                                           .type_index = index,
+                                           .type_name = intern_text(f, "GPU"),
+                                           .label = intern_text(f, label)};
     } else {
-        fill_queue(f, e, process, made);
+        /* Queues have numbers, as a rule; one that has a name is numbered, too. */
+        const uint32_t text = (uint32_t)e->key.w[2];
+        uint64_t id = 0;
+        rocl_view s;
+        s.p = rocl_strings_get(f->trace->strings, text, &s.n);
+        bool number = s.n > 0;
+        for (size_t k = 0; k < s.n; k++)
+            number &= rtg_digit(s.p[k]);
+        number = number && rtg_number(s, &id) && id <= INT64_MAX;
+        *(rocl_queue *)made = (rocl_queue){.id = number ? (int64_t)id : (int64_t)e->index,
+                                           .process = process,
+                                           .name = number ? 0 : text};
     }
     return true;
 }

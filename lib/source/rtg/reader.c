@@ -14,7 +14,8 @@ void rtg_reader_begin(rtg_reader *r, const rocl_spool *s, uint64_t begin, uint64
     char *data = r->data;
     size_t cap = r->cap;
     *r = (rtg_reader){.spool = s, .end = end, .data = data, .cap = cap};
-    /* The byte before tells whether a line begins at `begin`: what it is part of is thrown away. */
+    /* The byte before tells whether a line begins at `begin`: the line that it is in is thrown
+     * away. */
     r->discard = begin > 0;
     r->offset = begin - r->discard;
 }
@@ -66,19 +67,6 @@ rocl_status rtg_reader_fill(rtg_reader *r, bool *more, rocl_error *err)
     return st;
 }
 
-/* The first line end at or after `seen`; len: none. */
-static size_t find_line_end(rtg_reader *r)
-{
-    const char *d = r->data;
-    const char *lf = memchr(d + r->seen, '\n', r->len - r->seen);
-    size_t end = lf ? (size_t)(lf - d) : r->len;
-    if (r->cr < r->seen || !r->cr) {
-        const char *cr = memchr(d + r->seen, '\r', r->len - r->seen);
-        r->cr = cr ? (size_t)(cr - d) : r->len;
-    }
-    return r->cr < end ? r->cr : end;
-}
-
 bool rtg_reader_line(rtg_reader *r, rtg_text *line)
 {
     for (;;) {
@@ -86,7 +74,15 @@ bool rtg_reader_line(rtg_reader *r, rtg_text *line)
             r->over = true;
             return false;
         }
-        size_t end = find_line_end(r), next = end + 1;
+        /* The first line end at or after `seen`; len: none. */
+        const char *lf = memchr(r->data + r->seen, '\n', r->len - r->seen);
+        if (r->cr < r->seen || !r->cr) {
+            const char *cr = memchr(r->data + r->seen, '\r', r->len - r->seen);
+            r->cr = cr ? (size_t)(cr - r->data) : r->len;
+        }
+        size_t end = lf ? (size_t)(lf - r->data) : r->len;
+        end = r->cr < end ? r->cr : end;
+        size_t next = end + 1;
         bool found = end < r->len;
         if (found && r->data[end] == '\r') {
             if (next < r->len)

@@ -8,7 +8,8 @@
  *     names.c    names interned once; processes, threads, agents, queues by their keys, and as
  *                definitions of the capture
  *     index.c    the first pass: what lines name, how many each range has, which are wrong; calls
- * of strace that were broken off and resumed scan.c     the second pass: lines -> batches
+ *                of strace that were broken off and resumed
+ *     scan.c     the second pass: lines -> batches
  *
  * A file is cut into ranges of fixed size, whatever the number of workers: so what a range needs of
  * those before it (line numbers, unfinished calls) is the same for any number of them. */
@@ -148,7 +149,8 @@ typedef struct rtg_table {
 
 /* The entry of a key, or NULL. */
 rtg_entry *rtg_table_find(const rtg_table *t, const rtg_key *k);
-/* The same of a key that is in a line at an offset, made when it is not there; NULL: memory is out.
+/* The entry of a key that is in a line at an offset, made when it is not there; NULL: memory is
+ * out.
  */
 rtg_entry *rtg_table_put(rtg_table *t, const rtg_key *k, uint64_t offset);
 void rtg_table_free(rtg_table *t);
@@ -284,9 +286,9 @@ struct rtg_file {
     size_t range_count;
     rtg_table tables[RTG_TABLES]; /* index: of the definition */
     rtg_faults faults;
-    atomic_bool has_dims; /* there are host lines of dispatches */
-    atomic_bool has_gpu;  /* there are dispatches */
-    int64_t first, last;  /* times in it; none when first > last */
+    bool has_dims;       /* there are host lines of dispatches */
+    bool has_gpu;        /* there are dispatches */
+    int64_t first, last; /* times in it; none when first > last */
 
     uint32_t words[RTG_WORDS]; /* texts */
 

@@ -125,9 +125,17 @@ static uint32_t intern_trimmed(const rtg_turn *t, rocl_view s)
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
-/* The arguments of a call, its kernel, and a meaningful result. */
-static bool put_args(const rtg_turn *t, rocl_region *g)
+static void put_region(rtg_turn *t, rocl_kind kind, uint32_t name, uint32_t function,
+                       uint32_t category)
 {
+    rocl_region *g = rocl_batcher_next(&t->w->out, kind, &t->st, t->err);
+    if (!g)
+        return;
+    put_head(t, &g->e, name, category);
+    g->function = function;
+    if (kind != ROCL_REGION || !t->w->file->args)
+        return;
+    /* The arguments of a call, its kernel, and a meaningful result. */
     const rtg_line *l = t->l;
     rtg_worker *w = t->w;
     bool ok = true, call = l->shape == RTG_HIP || l->shape == RTG_HSA;
@@ -143,18 +151,7 @@ static bool put_args(const rtg_turn *t, rocl_region *g)
         !rocl_view_is(l->result, "void") && !rocl_view_is(l->result, "hipSuccess"))
         ok = add_arg(w, word_of(t, RTG_W_RET), l->result);
     g->arg_count = (uint32_t)w->out.arg_count - g->arg_first;
-    return ok;
-}
-
-static void put_region(rtg_turn *t, rocl_kind kind, uint32_t name, uint32_t function,
-                       uint32_t category)
-{
-    rocl_region *g = rocl_batcher_next(&t->w->out, kind, &t->st, t->err);
-    if (!g)
-        return;
-    put_head(t, &g->e, name, category);
-    g->function = function;
-    if (kind == ROCL_REGION && t->w->file->args && !put_args(t, g))
+    if (!ok)
         t->st = rocl_fail_memory(t->err);
 }
 
@@ -170,16 +167,6 @@ static void emit_call(rtg_turn *t)
                           : t->l->shape == RTG_HIP ? RTG_W_HIP_API
                           : amd                    ? RTG_W_HSA_AMD_API
                                                    : RTG_W_HSA_API));
-}
-
-static void emit_marker(rtg_turn *t)
-{
-    bool range = t->i->what == RTG_USER_RANGE;
-    rocl_kind kind = range ? ROCL_MARKER : ROCL_INSTANT;
-    if (is_wanted(t, kind))
-        put_region(t, kind, rtg_intern_name(t->w->names, t->l->name),
-                   word_of(t, range ? RTG_W_RANGE : RTG_W_MARK),
-                   word_of(t, range ? RTG_W_RANGE_API : RTG_W_MARK_API));
 }
 
 /* A call that was interrupted; if its begin is unknown, that has been counted. */
@@ -226,47 +213,6 @@ typedef struct joined_dispatch {
     int64_t start, end;
     uint32_t name, agent, queue;
 } joined_dispatch;
-
-static rocl_status join_dispatches(rtg_worker *w, rocl_sorter *join, rocl_error *err)
-{
-    rocl_sort_record rec;
-    bool more, known = false;
-    uint32_t dims[6] = {0};
-    uint64_t whose[2] = {0};
-    rocl_status st = rocl_sorter_start(join, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(join, &rec, &more, err)) == ROCL_OK && more) {
-        known = known && whose[0] == rec.key[0] && whose[1] == rec.key[1];
-        if (!(rec.key[2] & 1)) {
-            memcpy(dims, rec.data, sizeof dims);
-            memcpy(whose, rec.key, sizeof whose);
-            known = true;
-            continue;
-        }
-        joined_dispatch j;
-        rocl_dispatch *d = rocl_batcher_next(&w->out, ROCL_DISPATCH, &st, err);
-        if (!d)
-            break;
-        memcpy(&j, rec.data, sizeof j);
-        d->e = (rocl_event){.start = j.start,
-                            .end = j.end,
-                            .duration = j.end - j.start,
-                            .id = (rec.key[2] >> 1) + 1,
-                            .stack_id = make_stack_id((uint32_t)rec.key[0], rec.key[1]),
-                            .process = (uint32_t)rec.key[0],
-                            .thread = ROCL_NONE,
-                            .name = j.name,
-                            .category = w->file->words[RTG_W_KERNEL_DISPATCH]};
-        d->agent = j.agent;
-        d->queue = j.queue;
-        d->stream = d->kernel = d->region_name = ROCL_NONE;
-        d->dispatch_id = rec.key[1];
-        if (known) {
-            memcpy(d->workgroup, dims, sizeof d->workgroup);
-            memcpy(d->grid, dims + 3, sizeof d->grid);
-        }
-    }
-    return st ? st : rocl_batcher_flush(&w->out, err);
-}
 
 /* The moment a packet was put into a queue. */
 static void emit_host_packet(rtg_turn *t)
@@ -400,9 +346,15 @@ static void emit_line(rtg_turn *t, rtg_item *i, size_t range)
         emit_copy(t);
         break;
     case RTG_USER_RANGE:
-    case RTG_USER_MARK:
-        emit_marker(t);
+    case RTG_USER_MARK: {
+        bool is_range = t->i->what == RTG_USER_RANGE;
+        rocl_kind kind = is_range ? ROCL_MARKER : ROCL_INSTANT;
+        if (is_wanted(t, kind))
+            put_region(t, kind, rtg_intern_name(t->w->names, t->l->name),
+                       word_of(t, is_range ? RTG_W_RANGE : RTG_W_MARK),
+                       word_of(t, is_range ? RTG_W_RANGE_API : RTG_W_MARK_API));
         break;
+    }
     case RTG_SYSCALL_BEGIN:
     case RTG_SYSCALL_END:
         emit_resumed_call(t, i, &t->w->file->ranges[range].calls);
@@ -457,7 +409,47 @@ rocl_status rtg_finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter 
     (void)t;
     if (f->join) {
         rtg_worker *w = get_worker(f, 0, to, err);
-        st = w ? join_dispatches(w, f->join, err) : ROCL_INTERNAL;
+        rocl_sort_record rec;
+        bool more, known = false;
+        uint32_t dims[6] = {0};
+        uint64_t whose[2] = {0};
+        if (!w)
+            return ROCL_INTERNAL;
+        st = rocl_sorter_start(f->join, err);
+        while (st == ROCL_OK && (st = rocl_sorter_next(f->join, &rec, &more, err)) == ROCL_OK &&
+               more) {
+            known = known && whose[0] == rec.key[0] && whose[1] == rec.key[1];
+            if (!(rec.key[2] & 1)) {
+                memcpy(dims, rec.data, sizeof dims);
+                memcpy(whose, rec.key, sizeof whose);
+                known = true;
+                continue;
+            }
+            joined_dispatch j;
+            rocl_dispatch *d = rocl_batcher_next(&w->out, ROCL_DISPATCH, &st, err);
+            if (!d)
+                break;
+            memcpy(&j, rec.data, sizeof j);
+            d->e = (rocl_event){.start = j.start,
+                                .end = j.end,
+                                .duration = j.end - j.start,
+                                .id = (rec.key[2] >> 1) + 1,
+                                .stack_id = make_stack_id((uint32_t)rec.key[0], rec.key[1]),
+                                .process = (uint32_t)rec.key[0],
+                                .thread = ROCL_NONE,
+                                .name = j.name,
+                                .category = f->words[RTG_W_KERNEL_DISPATCH]};
+            d->agent = j.agent;
+            d->queue = j.queue;
+            d->stream = d->kernel = d->region_name = ROCL_NONE;
+            d->dispatch_id = rec.key[1];
+            if (known) {
+                memcpy(d->workgroup, dims, sizeof d->workgroup);
+                memcpy(d->grid, dims + 3, sizeof d->grid);
+            }
+        }
+        if (st == ROCL_OK)
+            st = rocl_batcher_flush(&w->out, err);
         rocl_sorter_free(f->join);
         f->join = NULL;
     }
