@@ -73,60 +73,20 @@ typedef struct lookup {
     size_t effect_count, effect_cap;
 } lookup;
 
-static bool is_kind_of(rocl_kind kind, uint32_t kinds)
-{
-    return kinds >> kind & 1;
-}
-
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static related describe_related(const rocl_batch *b, size_t i)
 {
     const rocl_event *e = rocl_batch_event(b, i);
-    related r = {b->kind,    e->id,     e->start,  e->end,    e->duration, e->stack_id, e->name,
-                 e->process, e->thread, ROCL_NONE, ROCL_NONE, ROCL_NONE,   ROCL_NONE,   0};
-    switch (b->kind) {
-    case ROCL_COUNTER:
+    const rocl_work_place at = rocl_work_place_on_gpu(b->capture, b->kind, e);
+    related r = {b->kind,    e->id,     e->start, e->end,   e->duration, e->stack_id, e->name,
+                 e->process, e->thread, at.agent, at.queue, at.stream,   ROCL_NONE,   0};
+    if (b->kind == ROCL_COUNTER) {
         r.counter = b->counters[i].counter;
         r.value = b->counters[i].value;
-        __attribute__((fallthrough)); /* it begins with its dispatch */
-    case ROCL_DISPATCH: {
-        const rocl_dispatch *d = b->kind == ROCL_COUNTER ? &b->counters[i].d : &b->dispatches[i];
-        r.agent = d->agent;
-        r.queue = d->queue;
-        r.stream = d->stream;
-        break;
-    }
-    case ROCL_COPY: {
-        const rocl_copy *c = &b->copies[i];
-        const bool to =
-            c->dst < b->capture->agent_count && b->capture->agents[c->dst].type == ROCL_AGENT_GPU;
-        r.agent = to ? c->dst : c->src;
-        r.queue = c->queue;
-        r.stream = c->stream;
-        break;
-    }
-    case ROCL_ALLOC:
-    case ROCL_SCRATCH:
-        r.agent = b->allocs[i].owner;
-        r.queue = b->allocs[i].queue;
-        r.stream = b->allocs[i].stream;
-        break;
-    case ROCL_SPM:
-    case ROCL_SAMPLE:
-        r.agent = b->samples[i].agent;
+    } else if (rocl_kind_in(b->kind, ROCL_VALUE_KINDS)) {
         r.counter = b->samples[i].counter;
         r.value = b->samples[i].value;
-        break;
-    case ROCL_GRAPH:
-    case ROCL_HIP_EVENT:
-    case ROCL_BARRIER:
-        r.agent = b->hips[i].agent;
-        r.queue = b->hips[i].queue;
-        r.stream = b->hips[i].stream;
-        break;
-    default:
-        break;
     }
     return r;
 }
@@ -211,28 +171,22 @@ static rocl_status find_event(void *self, unsigned worker, rocl_batch *b, rocl_e
         pthread_mutex_lock(&l->lock);
         const related r = describe_related(b, i);
         if (!l->found) {
-            const bool host = is_kind_of(b->kind, ROCL_HOST_KINDS);
-            const uint32_t first = host                       ? b->regions[i].arg_first
-                                   : b->kind == ROCL_DISPATCH ? b->dispatches[i].arg_first
-                                                              : 0;
-            const uint32_t count = host                       ? b->regions[i].arg_count
-                                   : b->kind == ROCL_DISPATCH ? b->dispatches[i].arg_count
-                                                              : 0;
+            uint32_t count;
+            const rocl_arg *args = rocl_event_args(b, rocl_event_at(b, size, i), &count);
             l->found = true;
             l->event = r;
             memcpy(&l->record, rocl_event_at(b, size, i), size);
             for (uint32_t k = 0; k < count && st == ROCL_OK; k++) {
-                const rocl_arg *a = &b->args[first + k];
-                char *value = strndup(a->value, a->value_len);
+                char *value = strndup(args[k].value, args[k].value_len);
                 if (!value || !ROCL_GROW(l->args, l->arg_cap, l->arg_count + 1)) {
                     free(value);
                     st = rocl_fail_memory(err);
                 } else {
-                    l->args[l->arg_count++] = (argument){a->name, a->type, value};
+                    l->args[l->arg_count++] = (argument){args[k].name, args[k].type, value};
                 }
             }
         }
-        if (is_kind_of(r.kind, ROCL_VALUE_KINDS))
+        if (rocl_kind_in(r.kind, ROCL_VALUE_KINDS))
             keep_related(&l->values, &r); /* several counters of a dispatch may have one id */
         pthread_mutex_unlock(&l->lock);
     }
@@ -244,11 +198,11 @@ static bool shares_track(const related *e, const related *r)
 {
     if (e->process != r->process || e->agent != r->agent)
         return false;
-    if (is_kind_of(e->kind, ROCL_BIT(ROCL_SAMPLE) | ROCL_BIT(ROCL_SPM)))
+    if (rocl_kind_in(e->kind, ROCL_BIT(ROCL_SAMPLE) | ROCL_BIT(ROCL_SPM)))
         return r->kind == e->kind && r->counter == e->counter;
     const uint32_t memory = ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH);
-    if (is_kind_of(e->kind, memory) || is_kind_of(r->kind, memory) ||
-        is_kind_of(r->kind, ROCL_VALUE_KINDS))
+    if (rocl_kind_in(e->kind, memory) || rocl_kind_in(r->kind, memory) ||
+        rocl_kind_in(r->kind, ROCL_VALUE_KINDS))
         return e->kind == r->kind;
     return e->stream != ROCL_NONE ? r->stream == e->stream
                                   : r->stream == ROCL_NONE && r->queue == e->queue;
@@ -259,7 +213,7 @@ static void add_neighbour(lookup *l, const related *r)
     const related *e = &l->event;
     if (is_same(e, r))
         return;
-    if (is_kind_of(e->kind, ROCL_HOST_KINDS)) {
+    if (rocl_kind_in(e->kind, ROCL_HOST_KINDS)) {
         if (r->end <= e->start)
             keep_related(&l->before, r);
         else if (r->start >= e->end)
@@ -295,7 +249,7 @@ static rocl_status relate_work(void *self, unsigned worker, rocl_batch *b, rocl_
         const rocl_event *e = rocl_batch_event(b, i);
         const bool caused =
             l->event.stack_id && e->stack_id == l->event.stack_id && e->process == l->event.process;
-        const bool host = is_kind_of(b->kind, ROCL_HOST_KINDS);
+        const bool host = rocl_kind_in(b->kind, ROCL_HOST_KINDS);
         const bool counter = b->kind == ROCL_COUNTER;
         if (host && !caused)
             continue;
@@ -308,7 +262,7 @@ static rocl_status relate_work(void *self, unsigned worker, rocl_batch *b, rocl_
         pthread_mutex_lock(&l->lock);
         if (host)
             add_call(&l->call, &l->has_call, &r);
-        else if (caused && is_kind_of(b->kind, ROCL_WORK_KINDS) && !is_same(&r, &l->event))
+        else if (caused && rocl_kind_in(b->kind, ROCL_WORK_KINDS) && !is_same(&r, &l->event))
             keep_related(&l->work, &r);
         if (counts)
             keep_related(&l->values, &r);
@@ -401,7 +355,7 @@ static rocl_status find_related(lookup *l, rocl_error *err)
 {
     const uint32_t host = ROCL_HOST_KINDS, work = ROCL_WORK_KINDS;
     rocl_status st;
-    if (is_kind_of(l->event.kind, host)) {
+    if (rocl_kind_in(l->event.kind, host)) {
         l->host = l->event;
         st = run_pass(l, host, relate_host, err);
         if (st != ROCL_OK)
@@ -418,7 +372,7 @@ static rocl_status find_related(lookup *l, rocl_error *err)
     const uint32_t calls = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_INSTANT);
     const uint32_t values =
         ROCL_BIT(ROCL_COUNTER) |
-        (is_kind_of(l->event.kind, ROCL_VALUE_KINDS) ? ROCL_BIT(l->event.kind) : 0);
+        (rocl_kind_in(l->event.kind, ROCL_VALUE_KINDS) ? ROCL_BIT(l->event.kind) : 0);
     st = run_pass(l, calls | work | values, relate_work, err);
     if (st != ROCL_OK || !l->has_call)
         return st;
@@ -613,7 +567,7 @@ static const char *id_text(const lookup *l, const related *r, char *to)
 static uint32_t name_text(const lookup *l, const related *r)
 {
     const rocl_capture *c = l->capture;
-    return is_kind_of(r->kind, ROCL_VALUE_KINDS) && r->counter < c->counter_count
+    return rocl_kind_in(r->kind, ROCL_VALUE_KINDS) && r->counter < c->counter_count
                ? c->counters[r->counter].name
                : r->name;
 }
@@ -623,7 +577,7 @@ static const char *track_text(const lookup *l, const related *r, char *to)
     const rocl_capture *c = l->capture;
     const rocl_trace *t = l->trace;
     *to = '\0';
-    if (is_kind_of(r->kind, ROCL_HOST_KINDS)) {
+    if (rocl_kind_in(r->kind, ROCL_HOST_KINDS)) {
         if (r->thread >= c->thread_count)
             return NULL;
         const rocl_thread *thread = &c->threads[r->thread];
@@ -691,7 +645,7 @@ static event_row make_event_row(const lookup *l, char id[ID_SIZE])
     const rocl_capture *c = l->capture;
     const related *e = &l->event;
     const rocl_event *event = &l->record.e;
-    const bool value = is_kind_of(e->kind, ROCL_VALUE_KINDS);
+    const bool value = rocl_kind_in(e->kind, ROCL_VALUE_KINDS);
     event_row row = {
         .id = id_text(l, e, id),
         .kind = rocl_kind_name(e->kind),
@@ -700,7 +654,7 @@ static event_row make_event_row(const lookup *l, char id[ID_SIZE])
         .category = event->category,
         .start = e->start,
         .end = e->end,
-        .duration = is_kind_of(e->kind, ROCL_POINT_KINDS) ? -1 : e->duration,
+        .duration = rocl_kind_in(e->kind, ROCL_POINT_KINDS) ? -1 : e->duration,
         .pid = -1,
         .rank = -1,
         .tid = e->thread < c->thread_count ? c->threads[e->thread].tid : -1,
@@ -793,7 +747,7 @@ typedef struct chain {
 static void put_link(const chain *c, const char *relation, const related *e)
 {
     char id[ID_SIZE], track[TRACK_SIZE];
-    const bool value = is_kind_of(e->kind, ROCL_VALUE_KINDS);
+    const bool value = rocl_kind_in(e->kind, ROCL_VALUE_KINDS);
     rocl_add_row(c->rows, &(chain_row){relation, id_text(c->l, e, id), rocl_kind_name(e->kind),
                                        name_text(c->l, e), track_text(c->l, e, track), e->start,
                                        e->duration, e->start - c->from, value ? e->value : NAN});
@@ -802,8 +756,8 @@ static void put_link(const chain *c, const char *relation, const related *e)
 /* From the outermost range on the host to the counters: in this order one led to the other. */
 static void put_chain(lookup *l, const rocl_report_rows *r)
 {
-    const bool host = is_kind_of(l->event.kind, ROCL_HOST_KINDS);
-    const bool value = is_kind_of(l->event.kind, ROCL_VALUE_KINDS);
+    const bool host = rocl_kind_in(l->event.kind, ROCL_HOST_KINDS);
+    const bool value = rocl_kind_in(l->event.kind, ROCL_VALUE_KINDS);
     chain c = {l, r, l->has_call ? l->call.start : l->event.start};
     for (unsigned i = l->around.count; i-- > 0;)
         put_link(&c, "around", &l->around.all[i]);
@@ -870,7 +824,7 @@ static void put_neighbours(lookup *l, const rocl_report_rows *r)
 {
     const related *e = &l->event;
     char id[ID_SIZE], track[TRACK_SIZE];
-    if (is_kind_of(e->kind, ROCL_HOST_KINDS)) {
+    if (rocl_kind_in(e->kind, ROCL_HOST_KINDS)) {
         l->before.count = drop_nested(l->before.all, l->before.count);
         l->after.count = drop_nested(l->after.all, l->after.count);
     }
@@ -936,7 +890,7 @@ static rocl_status open_lookup(lookup *l, rocl_trace *t, const char *id, rocl_er
     l->event.id = l->wanted;
     if (st != ROCL_OK)
         return st;
-    const bool host = is_kind_of(l->event.kind, ROCL_HOST_KINDS);
+    const bool host = rocl_kind_in(l->event.kind, ROCL_HOST_KINDS);
     return open_list(&l->around, AROUND, compare_inner) &&
                    open_list(&l->before, NEAR, host ? compare_ends : compare_inner) &&
                    open_list(&l->after, NEAR, compare_starts) &&

@@ -92,12 +92,6 @@ static inline uint64_t rocl_copy_end(uint32_t process, uint32_t agent)
     return (uint64_t)process << 32 | (agent == ROCL_NONE ? 0 : agent + 1);
 }
 
-/* agent: an index of the capture, or ROCL_NONE. */
-static inline bool rocl_is_gpu(const rocl_capture *c, uint32_t agent)
-{
-    return agent != ROCL_NONE && c->agents[agent].type == ROCL_AGENT_GPU;
-}
-
 /* Encodes batches into the sorter of a capture. */
 typedef struct rocl_encoder {
     rocl_trace *trace;
