@@ -40,7 +40,7 @@ const rocl_field_list rocl_field_lists[ROCL_KINDS] = {
 #define PUT_END(v)
 #define PUT_DURATION(v)
 #define PUT_ROW(v)
-#define PUT_INDEX(v) PUT_VALUE((uint32_t)((v) + 1)) /* wraps to 0 */
+#define PUT_INDEX(v) p = rocl_put_index(p, v);
 #define PUT_TEXT(v)  PUT_INDEX(v)
 #define PUT_ENUM(v)  PUT_VALUE((uint64_t)(v))
 #define PUT_BOOL(v)  PUT_VALUE(v)
@@ -54,36 +54,22 @@ const rocl_field_list rocl_field_lists[ROCL_KINDS] = {
 #define PUT_ARG_COUNT(v)
 #define PUT_ARG_FIRST(v)
 
-typedef struct reader {
-    const uint8_t *p, *end;
-    bool broken;
-} reader;
-
-static inline uint64_t get_number(reader *in)
-{
-    uint64_t v = 0;
-    if (in->p < in->end && *in->p < 0x80)
-        return *in->p++;
-    in->broken |= !rocl_varint_get(&in->p, in->end, &v);
-    return v;
-}
-
 #define GET(member, type, ...) GET_##type(r->member)
 #define GET_VALUE(v, value)    v = (__typeof__(v))(value);
 #define GET_START(v)
 #define GET_END(v)
 #define GET_DURATION(v)
 #define GET_ROW(v)
-#define GET_INDEX(v) GET_VALUE(v, get_number(in) - 1)
+#define GET_INDEX(v) GET_VALUE(v, rocl_read_index(in))
 #define GET_TEXT(v)  GET_INDEX(v)
-#define GET_ENUM(v)  GET_VALUE(v, get_number(in))
-#define GET_BOOL(v)  GET_VALUE(v, get_number(in))
-#define GET_U32(v)   GET_VALUE(v, get_number(in))
-#define GET_U64(v)   GET_VALUE(v, get_number(in))
-#define GET_ID(v)    GET_VALUE(v, get_number(in))
-#define GET_I64(v)   GET_VALUE(v, rocl_unzigzag(get_number(in)))
+#define GET_ENUM(v)  GET_VALUE(v, rocl_read_value(in))
+#define GET_BOOL(v)  GET_VALUE(v, rocl_read_value(in))
+#define GET_U32(v)   GET_VALUE(v, rocl_read_value(in))
+#define GET_U64(v)   GET_VALUE(v, rocl_read_value(in))
+#define GET_ID(v)    GET_VALUE(v, rocl_read_value(in))
+#define GET_I64(v)   GET_VALUE(v, rocl_unzigzag(rocl_read_value(in)))
 #define GET_KNOWN(v) GET_I64(v)
-#define GET_REAL(v)  GET_VALUE(v, rocl_unturn_real(get_number(in)))
+#define GET_REAL(v)  GET_VALUE(v, rocl_unturn_real(rocl_read_value(in)))
 #define GET_BATCH(v)
 #define GET_ARG_COUNT(v)
 #define GET_ARG_FIRST(v)
@@ -97,7 +83,7 @@ static inline uint64_t get_number(reader *in)
         FIELDS(PUT, )                                                                              \
         return p;                                                                                  \
     }                                                                                              \
-    static void get_##record(reader *in, rocl_event *e)                                            \
+    static void get_##record(rocl_value_reader *in, rocl_event *e)                                 \
     {                                                                                              \
         record *r = (record *)(void *)e;                                                           \
         get_##base(in, e);                                                                         \
@@ -110,7 +96,7 @@ static inline uint8_t *put_nothing(uint8_t *p, const rocl_event *e)
     return p;
 }
 
-static inline void get_nothing(const reader *in, const rocl_event *e)
+static inline void get_nothing(const rocl_value_reader *in, const rocl_event *e)
 {
     (void)in, (void)e;
 }
@@ -140,7 +126,7 @@ uint8_t *rocl_fields_put(uint8_t *to, rocl_kind kind, const rocl_event *e)
 
 bool rocl_fields_get(const uint8_t **p, const uint8_t *end, rocl_kind kind, rocl_event *e)
 {
-    reader in = {*p, end, false};
+    rocl_value_reader in = {*p, end, false};
     switch (kind) {
 #define CASE(kind, name, record, ...)                                                              \
     case ROCL_##kind:                                                                              \

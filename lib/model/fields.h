@@ -192,6 +192,32 @@ uint8_t *rocl_fields_put(uint8_t *to, rocl_kind kind, const rocl_event *e);
 /* Reads them back into the record at *e and advances *p. False: the bytes are cut. */
 bool rocl_fields_get(const uint8_t **p, const uint8_t *end, rocl_kind kind, rocl_event *e);
 
+/* Bytes that are read: at the end `broken` says whether there were too few. */
+typedef struct rocl_value_reader {
+    const uint8_t *p, *end;
+    bool broken;
+} rocl_value_reader;
+
+static inline uint64_t rocl_read_value(rocl_value_reader *in)
+{
+    uint64_t v = 0;
+    if (in->p < in->end && *in->p < 0x80) /* most are a single byte */
+        return *in->p++;
+    in->broken |= !rocl_varint_get(&in->p, in->end, &v);
+    return v;
+}
+
+/* Indexes and texts are one up, so that ROCL_NONE is a single 0. */
+static inline uint8_t *rocl_put_index(uint8_t *p, uint32_t index)
+{
+    return rocl_varint_put(p, (uint32_t)(index + 1));
+}
+
+static inline uint32_t rocl_read_index(rocl_value_reader *in)
+{
+    return (uint32_t)(rocl_read_value(in) - 1);
+}
+
 /* Words of keys: signed numbers in the order of unsigned ones. */
 static inline uint64_t rocl_flip_sign(int64_t v)
 {

@@ -85,9 +85,8 @@ static rocl_track track_of(const rocl_picture *p, const rocl_batch *b, size_t i)
             host.process = rocl_host_process(b->capture, e->thread, &host.thread);
         return host;
     }
-    const rocl_work_place at = rocl_work_place_on_gpu(b->capture, b->kind, e);
-    rocl_track track =
-        rocl_work_track(&p->timeline, b->kind, at.agent, at.queue, at.stream, e->thread);
+    rocl_track track = rocl_work_track(&p->timeline, b->kind,
+                                       rocl_work_place_on_gpu(b->capture, b->kind, e), e->thread);
     track.process = e->process;
     return track;
 }

@@ -157,8 +157,8 @@ static rocl_status add_track(rocl_drawing *p, uint64_t key, const rocl_track *tr
 static rocl_status find_work_track(rocl_drawing *p, uint32_t *group, rocl_error *err)
 {
     const rocl_track_event *e = &p->event;
-    rocl_track track =
-        rocl_work_track(p->timeline, e->kind, e->agent, e->queue, e->stream, e->thread);
+    const rocl_work_place at = {e->agent, e->queue, e->stream};
+    rocl_track track = rocl_work_track(p->timeline, e->kind, at, e->thread);
     uint32_t id = track.thread != ROCL_NONE ? track.thread : track.id;
     uint64_t key = (uint64_t)track.kind << 60 | ((uint64_t)track.agent & 0xfffffff) << 32 | id;
     *group = p->recent;

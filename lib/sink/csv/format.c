@@ -188,11 +188,8 @@ static char *put_time(rocl_csv_formatter *f, char *p, int64_t v)
     return v < 0 ? rocl_put_i64(p, v) : rocl_put_near(p, (uint64_t)v, &f->time);
 }
 
-static char *put_value(rocl_csv_style style, char *p, uint64_t encoded)
+static char *put_value(rocl_csv_style style, char *p, double v)
 {
-    double v;
-    encoded = __builtin_bswap64(encoded);
-    memcpy(&v, &encoded, sizeof v);
     switch (style) {
     case ROCL_CSV_ROCPD_1_1:
         return put_python(p, v);
@@ -230,7 +227,7 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
         *p++ = '"';
         return p;
     case CSV_VALUE:
-        return put_value(f->style, p, x);
+        return put_value(f->style, p, rocl_unturn_real(x));
     case CSV_UNIT:
         return rocl_unzigzag(x) < 0 ? p : rocl_put_i64(p, rocl_unzigzag(x));
     case CSV_START:
@@ -259,8 +256,8 @@ static bool read_record(const uint8_t **in, const uint8_t *end, unsigned fields,
         return false;
     memcpy(times, *in, CSV_TIMES);
     *in += CSV_TIMES;
-    v[CSV_F_START] = (uint64_t)rocl_csv_key_start(times[0]);
-    v[CSV_F_END] = (uint64_t)rocl_csv_key_end(times[1]);
+    v[CSV_F_START] = (uint64_t)rocl_unflip_sign(times[0]);
+    v[CSV_F_END] = (uint64_t)rocl_unflip_sign(~times[1]);
     for (unsigned i = CSV_F_NAME; i < fields; i++) {
         if (*in < end && **in < 0x80)
             v[i] = *(*in)++;
