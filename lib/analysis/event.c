@@ -44,7 +44,6 @@ typedef struct effect {
     uint64_t count;
     int64_t total;
     related longest;
-    double percent;
 } effect;
 
 typedef struct argument {
@@ -64,7 +63,7 @@ typedef struct lookup {
     argument *args;
     size_t arg_count, arg_cap;
     related call; /* that launched the event */
-    bool has_call, is_launcher;
+    bool has_call;
     related host; /* around which ranges are looked for */
     related_list around, before, after, work, values;
     rocl_idset launches; /* stack ids of the event and of the calls inside */
@@ -362,8 +361,7 @@ static rocl_status find_related(lookup *l, rocl_error *err)
             return st;
         if (l->event.stack_id && l->event.kind != ROCL_MARKER) {
             add_call(&l->call, &l->has_call, &l->event);
-            l->is_launcher = is_same(&l->call, &l->event);
-            if (l->is_launcher && !rocl_idset_add(&l->launches, l->event.stack_id))
+            if (is_same(&l->call, &l->event) && !rocl_idset_add(&l->launches, l->event.stack_id))
                 return rocl_fail_memory(err);
         }
         l->has_call = false;
@@ -604,41 +602,6 @@ static int64_t positive_or_unknown(uint64_t n)
     return n && n <= INT64_MAX ? (int64_t)n : -1;
 }
 
-/* NULL for the name of a machine without one. */
-static const char *known_name(const char *host)
-{
-    return strcmp(host, "-") != 0 ? host : NULL;
-}
-
-static void fill_dispatch(const lookup *l, event_row *row, const rocl_dispatch *d, char *grid,
-                          char *workgroup, size_t size)
-{
-    const rocl_capture *c = l->capture;
-    row->dispatch_id = positive_or_unknown(d->dispatch_id);
-    row->scratch = d->private_segment;
-    row->lds = d->group_segment;
-    row->graph = positive_or_unknown(d->graph_exec_id);
-    row->graph_node = positive_or_unknown(d->graph_node_id);
-    snprintf(grid, size, "%ux%ux%u", d->grid[0], d->grid[1], d->grid[2]);
-    snprintf(workgroup, size, "%ux%ux%u", d->workgroup[0], d->workgroup[1], d->workgroup[2]);
-    row->grid = d->grid[0] ? grid : NULL;
-    row->workgroup = d->workgroup[0] ? workgroup : NULL;
-    if (d->kernel < c->kernel_count) {
-        const rocl_kernel *k = &c->kernels[d->kernel];
-        row->kernel = k->mangled;
-        if (k->arch_vgpr | k->accum_vgpr | k->sgpr) { /* else they are not known */
-            row->arch_vgpr = k->arch_vgpr;
-            row->accum_vgpr = k->accum_vgpr;
-            row->sgpr = k->sgpr;
-        }
-    }
-}
-
-static double rate_of(uint64_t bytes, int64_t ns)
-{
-    return ns > 0 && bytes ? (double)bytes * 1e9 / (double)ns : NAN;
-}
-
 /* The row of the event as far as it does not depend on its kind. id: space for its text. */
 static event_row make_event_row(const lookup *l, char id[ID_SIZE])
 {
@@ -646,6 +609,7 @@ static event_row make_event_row(const lookup *l, char id[ID_SIZE])
     const related *e = &l->event;
     const rocl_event *event = &l->record.e;
     const bool value = rocl_kind_in(e->kind, ROCL_VALUE_KINDS);
+    const char *host = rocl_machine_name(l->trace, rocl_machine_of(c, e->process));
     event_row row = {
         .id = id_text(l, e, id),
         .kind = rocl_kind_name(e->kind),
@@ -682,7 +646,7 @@ static event_row make_event_row(const lookup *l, char id[ID_SIZE])
         .stack = positive_or_unknown(event->stack_id),
         .parent_stack = positive_or_unknown(event->parent_stack_id),
         .correlation = event->correlation_id ? event->correlation_id : -1,
-        .host = known_name(rocl_machine_name(l->trace, rocl_machine_of(c, e->process))),
+        .host = strcmp(host, "-") != 0 ? host : NULL,
         .file = c->path,
         .guid = c->guid,
     };
@@ -710,14 +674,35 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
         row.function = l->record.region.function;
         break;
     case ROCL_DISPATCH:
-    case ROCL_COUNTER:
-        fill_dispatch(l, &row, &l->record.dispatch, grid, workgroup, sizeof grid);
+    case ROCL_COUNTER: {
+        const rocl_dispatch *d = &l->record.dispatch;
+        row.dispatch_id = positive_or_unknown(d->dispatch_id);
+        row.scratch = d->private_segment;
+        row.lds = d->group_segment;
+        row.graph = positive_or_unknown(d->graph_exec_id);
+        row.graph_node = positive_or_unknown(d->graph_node_id);
+        snprintf(grid, sizeof grid, "%ux%ux%u", d->grid[0], d->grid[1], d->grid[2]);
+        snprintf(workgroup, sizeof workgroup, "%ux%ux%u", d->workgroup[0], d->workgroup[1],
+                 d->workgroup[2]);
+        row.grid = d->grid[0] ? grid : NULL;
+        row.workgroup = d->workgroup[0] ? workgroup : NULL;
+        if (d->kernel >= c->kernel_count)
+            break;
+        const rocl_kernel *k = &c->kernels[d->kernel];
+        row.kernel = k->mangled;
+        if (k->arch_vgpr | k->accum_vgpr | k->sgpr) { /* else they are not known */
+            row.arch_vgpr = k->arch_vgpr;
+            row.accum_vgpr = k->accum_vgpr;
+            row.sgpr = k->sgpr;
+        }
         break;
+    }
     case ROCL_COPY:
         row.from = rocl_device_of(c, l->record.copy.src);
         row.to = rocl_device_of(c, l->record.copy.dst);
         row.bytes = positive_or_unknown(l->record.copy.size);
-        row.rate = rate_of(l->record.copy.size, e->duration);
+        if (e->duration > 0 && l->record.copy.size)
+            row.rate = (double)l->record.copy.size * 1e9 / (double)e->duration;
         break;
     case ROCL_ALLOC:
     case ROCL_SCRATCH:
@@ -738,19 +723,15 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
         r->table->fields = true;
 }
 
-typedef struct chain {
-    const lookup *l;
-    const rocl_report_rows *rows;
-    int64_t from; /* times are after this one */
-} chain;
-
-static void put_link(const chain *c, const char *relation, const related *e)
+/* from: times are after this one. */
+static void put_link(const lookup *l, const rocl_report_rows *rows, int64_t from,
+                     const char *relation, const related *e)
 {
     char id[ID_SIZE], track[TRACK_SIZE];
     const bool value = rocl_kind_in(e->kind, ROCL_VALUE_KINDS);
-    rocl_add_row(c->rows, &(chain_row){relation, id_text(c->l, e, id), rocl_kind_name(e->kind),
-                                       name_text(c->l, e), track_text(c->l, e, track), e->start,
-                                       e->duration, e->start - c->from, value ? e->value : NAN});
+    rocl_add_row(rows, &(chain_row){relation, id_text(l, e, id), rocl_kind_name(e->kind),
+                                    name_text(l, e), track_text(l, e, track), e->start, e->duration,
+                                    e->start - from, value ? e->value : NAN});
 }
 
 /* From the outermost range on the host to the counters: in this order one led to the other. */
@@ -758,17 +739,17 @@ static void put_chain(lookup *l, const rocl_report_rows *r)
 {
     const bool host = rocl_kind_in(l->event.kind, ROCL_HOST_KINDS);
     const bool value = rocl_kind_in(l->event.kind, ROCL_VALUE_KINDS);
-    chain c = {l, r, l->has_call ? l->call.start : l->event.start};
+    const int64_t from = l->has_call ? l->call.start : l->event.start;
     for (unsigned i = l->around.count; i-- > 0;)
-        put_link(&c, "around", &l->around.all[i]);
+        put_link(l, r, from, "around", &l->around.all[i]);
     if (l->has_call)
-        put_link(&c, "call", &l->call);
+        put_link(l, r, from, "call", &l->call);
     if (!value)
-        put_link(&c, "this", &l->event);
+        put_link(l, r, from, "this", &l->event);
     for (unsigned i = 0; i < l->work.count; i++)
-        put_link(&c, host || value ? "work" : "sibling", &l->work.all[i]);
+        put_link(l, r, from, host || value ? "work" : "sibling", &l->work.all[i]);
     for (unsigned i = 0; i < l->values.count; i++)
-        put_link(&c, value && is_same(&l->event, &l->values.all[i]) ? "this" : "counter",
+        put_link(l, r, from, value && is_same(&l->event, &l->values.all[i]) ? "this" : "counter",
                  &l->values.all[i]);
     if (l->work.seen > l->work.count)
         rocl_set_note(r, "the first %u of %" PRIu64 " pieces of GPU work", l->work.count,
@@ -881,47 +862,24 @@ static bool open_list(related_list *l, unsigned most, int (*compare)(const void 
     return l->all != NULL;
 }
 
-static rocl_status open_lookup(lookup *l, rocl_trace *t, const char *id, rocl_error *err)
-{
-    *l = (lookup){.trace = t};
-    rocl_status st = rocl_event_ids_open(&l->ids, t, err);
-    if (st == ROCL_OK)
-        st = rocl_event_id_read(&l->ids, id, &l->capture, &l->event.kind, &l->wanted, err);
-    l->event.id = l->wanted;
-    if (st != ROCL_OK)
-        return st;
-    const bool host = rocl_kind_in(l->event.kind, ROCL_HOST_KINDS);
-    return open_list(&l->around, AROUND, compare_inner) &&
-                   open_list(&l->before, NEAR, host ? compare_ends : compare_inner) &&
-                   open_list(&l->after, NEAR, compare_starts) &&
-                   open_list(&l->work, WORK, compare_starts) &&
-                   open_list(&l->values, VALUES, compare_starts)
-               ? ROCL_OK
-               : rocl_fail_memory(err);
-}
-
-static void close_lookup(lookup *l)
-{
-    related_list *const lists[] = {&l->around, &l->before, &l->after, &l->work, &l->values};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        free(lists[i]->all);
-    for (size_t i = 0; i < l->arg_count; i++)
-        free(l->args[i].value);
-    free(l->args);
-    rocl_idset_free(&l->launches);
-    rocl_map_free(&l->effect_index);
-    free(l->effects);
-    rocl_event_ids_free(&l->ids);
-}
-
 static rocl_status look_up_event(rocl_trace *t, const char *id, bool whole, rocl_tables **tables,
                                  rocl_error *err)
 {
-    lookup l;
+    lookup l = {.trace = t};
     const bool args = t->opt.args;
-    rocl_status st = open_lookup(&l, t, id, err);
     rocl_tables *out = rocl_tables_new();
+    rocl_status st = rocl_event_ids_open(&l.ids, t, err);
     pthread_mutex_init(&l.lock, NULL);
+    if (st == ROCL_OK)
+        st = rocl_event_id_read(&l.ids, id, &l.capture, &l.event.kind, &l.wanted, err);
+    l.event.id = l.wanted;
+    const bool host = rocl_kind_in(l.event.kind, ROCL_HOST_KINDS);
+    if (st == ROCL_OK &&
+        !(open_list(&l.around, AROUND, compare_inner) &&
+          open_list(&l.before, NEAR, host ? compare_ends : compare_inner) &&
+          open_list(&l.after, NEAR, compare_starts) && open_list(&l.work, WORK, compare_starts) &&
+          open_list(&l.values, VALUES, compare_starts)))
+        st = rocl_fail_memory(err);
     if (st == ROCL_OK && !out)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK) {
@@ -939,8 +897,17 @@ static rocl_status look_up_event(rocl_trace *t, const char *id, bool whole, rocl
     t->opt.args = args;
     if (st == ROCL_OK)
         st = put_tables(&l, whole, out, err);
+    related_list *const lists[] = {&l.around, &l.before, &l.after, &l.work, &l.values};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]->all);
+    for (size_t i = 0; i < l.arg_count; i++)
+        free(l.args[i].value);
+    free(l.args);
+    rocl_idset_free(&l.launches);
+    rocl_map_free(&l.effect_index);
+    free(l.effects);
+    rocl_event_ids_free(&l.ids);
     pthread_mutex_destroy(&l.lock);
-    close_lookup(&l);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;

@@ -486,16 +486,21 @@ static const column_doc docs[] = {
     ROCL_COUNTER_FIELDS(DOC, )
     ROCL_SAMPLE_FIELDS(DOC, )
     ROCL_HIP_FIELDS(DOC, )
+#define AGENT_DOCS(prefix, whose, detail) \
+    {#prefix "_abs_index", "index among all agents of the node: " whose, true}, \
+    {#prefix "_id", "id in the input: " whose, true}, \
+    {#prefix "_log_index", "index among the agents that the process sees: " whose, true}, \
+    {#prefix "_name", "name of the " whose, true}, \
+    {#prefix "_type", "GPU, CPU or NIC: " whose, detail}, \
+    {#prefix "_type_index", "index among agents of its type: " whose, true},
+    AGENT_DOCS(agent, "agent", false)
+    AGENT_DOCS(src_agent, "agent the copy reads from", true)
+    AGENT_DOCS(dst_agent, "agent the copy writes to", true)
+    AGENT_DOCS(owner, "agent whose memory it is, also of a free", true)
     /* Columns with an own expression, and those of definitions: */
     {"absolute_index", "index among all agents of the node", false},
     {"accum_vgpr_count", "accumulation registers of the kernel", false},
     {"agent", "what the device is called in the whole trace: \"GPU 0\", \"GPU 0 on node7\"", false},
-    {"agent_abs_index", "index among all agents of the node: agent", true},
-    {"agent_id", "id in the input: agent", true},
-    {"agent_log_index", "index among the agents that the process sees: agent", true},
-    {"agent_name", "name of the agent", true},
-    {"agent_type", "GPU, CPU or NIC: agent", false},
-    {"agent_type_index", "index among agents of its type: agent", true},
     {"arch_vgpr_count", "vector registers", false},
     {"arg_name", "name of the argument", false},
     {"arg_type", "type of the argument, as the profiler names it", false},
@@ -512,13 +517,6 @@ static const column_doc docs[] = {
     {"description", "what the counter counts", true},
     {"display_name", "name as the profiler displayed it", false},
     {"dst_agent", "the device the copy writes to, see agent", false},
-    {"dst_agent_abs_index", "index among all agents of the node: agent the copy writes to", true},
-    {"dst_agent_id", "id in the input: agent the copy writes to", true},
-    {"dst_agent_log_index",
-     "index among the agents that the process sees: agent the copy writes to", true},
-    {"dst_agent_name", "name of the agent the copy writes to", true},
-    {"dst_agent_type", "GPU, CPU or NIC: agent the copy writes to", true},
-    {"dst_agent_type_index", "index among agents of its type: agent the copy writes to", true},
     {"duration", "ns: end - start", false},
     {"end", "end, ns on the clock of the node", false},
     {"fini", "when the profiler ended, ns", false},
@@ -541,16 +539,6 @@ static const column_doc docs[] = {
      false},
     {"nid", "id of the node in the input", true},
     {"owner", "the device whose memory it is, also of a free; see agent", false},
-    {"owner_abs_index",
-     "index among all agents of the node: agent whose memory it is, also of a free", true},
-    {"owner_id", "id in the input: agent whose memory it is, also of a free", true},
-    {"owner_log_index",
-     "index among the agents that the process sees: agent whose memory it is, also of a free",
-     true},
-    {"owner_name", "name of the agent whose memory it is, also of a free", true},
-    {"owner_type", "GPU, CPU or NIC: agent whose memory it is, also of a free", true},
-    {"owner_type_index", "index among agents of its type: agent whose memory it is, also of a free",
-     true},
     {"parent_id", "slice_id of the slice around it on its track, NULL: none", false},
     {"path", "the input", false},
     {"pci", "PCI address of the GPU, NULL: unknown", false},
@@ -567,13 +555,6 @@ static const column_doc docs[] = {
     {"slice_id", "number of the event, unique within guid", false},
     {"source_queue_id", "id of the queue waited for", false},
     {"src_agent", "the device the copy reads from, see agent", false},
-    {"src_agent_abs_index", "index among all agents of the node: agent the copy reads from", true},
-    {"src_agent_id", "id in the input: agent the copy reads from", true},
-    {"src_agent_log_index",
-     "index among the agents that the process sees: agent the copy reads from", true},
-    {"src_agent_name", "name of the agent the copy reads from", true},
-    {"src_agent_type", "GPU, CPU or NIC: agent the copy reads from", true},
-    {"src_agent_type_index", "index among agents of its type: agent the copy reads from", true},
     {"start", "begin, ns on the clock of the node", false},
     {"static_lds_size", "LDS of the kernel symbol, bytes", true},
     {"static_scratch_size", "scratch memory of the kernel symbol, bytes", true},
