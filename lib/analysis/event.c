@@ -232,30 +232,25 @@ static void add_call(related *call, bool *has, const related *r)
     *has = true;
 }
 
-static bool counts_dispatch(const related *e, const rocl_dispatch *d, const rocl_dispatch *own)
-{
-    return e->kind == ROCL_DISPATCH && d->e.process == own->e.process && d->agent == own->agent &&
-           d->kernel == own->kernel && d->dispatch_id == own->dispatch_id &&
-           (d->e.start == own->e.start || !d->e.start);
-}
-
 /* Of GPU work: its call, other work of that call, neighbours, counters. */
 static rocl_status relate_work(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     lookup *l = self;
+    const rocl_dispatch *own = l->event.kind == ROCL_DISPATCH ? &l->record.dispatch : NULL;
     (void)worker, (void)err;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         const bool caused =
             l->event.stack_id && e->stack_id == l->event.stack_id && e->process == l->event.process;
         const bool host = rocl_kind_in(b->kind, ROCL_HOST_KINDS);
-        const bool counter = b->kind == ROCL_COUNTER;
         if (host && !caused)
             continue;
         const related r = describe_related(b, i);
         const bool near = !host && shares_track(&l->event, &r);
-        const bool counts =
-            counter && counts_dispatch(&l->event, &b->counters[i].d, &l->record.dispatch);
+        const rocl_dispatch *d = b->kind == ROCL_COUNTER ? &b->counters[i].d : NULL;
+        const bool counts = own && d && d->e.process == own->e.process && d->agent == own->agent &&
+                            d->kernel == own->kernel && d->dispatch_id == own->dispatch_id &&
+                            (d->e.start == own->e.start || !d->e.start);
         if (!caused && !near && !counts)
             continue;
         pthread_mutex_lock(&l->lock);
@@ -281,26 +276,23 @@ static rocl_status relate_host(void *self, unsigned worker, rocl_batch *b, rocl_
     (void)worker, (void)err;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = &b->regions[i].e;
-        if (e->process != h->process || e->thread != h->thread) {
-            if (!own || !e->stack_id || e->stack_id != h->stack_id || e->process != h->process)
-                continue;
-        }
+        if ((e->process != h->process || e->thread != h->thread) &&
+            (!own || !e->stack_id || e->stack_id != h->stack_id || e->process != h->process))
+            continue;
         const related r = describe_related(b, i);
         if (is_same(&r, h))
             continue;
         pthread_mutex_lock(&l->lock);
         if (own && b->kind != ROCL_MARKER && h->stack_id && r.stack_id == h->stack_id)
             add_call(&l->call, &l->has_call, &r);
-        if (r.thread != h->thread) {
-        } else if (r.start <= h->start && r.end >= h->end && b->kind != ROCL_INSTANT &&
-                   compare_starts(&r, h) < 0) {
+        const bool here = r.thread == h->thread;
+        if (here && r.start <= h->start && r.end >= h->end && b->kind != ROCL_INSTANT &&
+            compare_starts(&r, h) < 0)
             keep_related(&l->around, &r);
-        } else if (own && r.start >= h->start && r.end <= h->end) {
-            if (r.stack_id)
-                l->no_memory |= !rocl_idset_add(&l->launches, r.stack_id);
-        } else if (own) {
+        else if (here && own && (r.start < h->start || r.end > h->end))
             add_neighbour(l, &r);
-        }
+        else if (here && own && r.stack_id)
+            l->no_memory |= !rocl_idset_add(&l->launches, r.stack_id);
         pthread_mutex_unlock(&l->lock);
     }
     return ROCL_OK;
@@ -397,10 +389,11 @@ typedef struct event_row {
     uint32_t guid;
 } event_row;
 
-#define TEXT(field)  ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_text_or_none, event_row, field)
-#define LABEL(field) ROCL_ALWAYS, ROCL_CELL_BY(label_or_none, event_row, field)
-#define KNOWN(field) ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, event_row, field)
-#define CELL(field)  ROCL_ALWAYS, ROCL_CELL(event_row, field)
+#define TEXT(field)         ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_text_or_none, event_row, field)
+#define LABEL(field)        ROCL_ALWAYS, ROCL_CELL_BY(label_or_none, event_row, field)
+#define KNOWN(field)        ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, event_row, field)
+#define CELL(field)         CELL_OF(event_row, field)
+#define CELL_OF(row, field) ROCL_ALWAYS, ROCL_CELL(row, field)
 
 /* Neither ROCL_NONE nor "" is a text. */
 static rocl_datum label_or_none(const rocl_report_rows *r, const void *field)
@@ -459,12 +452,10 @@ typedef struct argument_row {
     const char *value;
 } argument_row;
 
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(argument_row, field)
 static const rocl_column argument_columns[] = {
-    {"name", "Argument", ROCL_UNIT_TEXT, CELL(name)},
-    {"type", "Type", ROCL_UNIT_TEXT, CELL(type)},
-    {"value", "Value", ROCL_UNIT_TEXT, CELL(value)},
+    {"name", "Argument", ROCL_UNIT_TEXT, CELL_OF(argument_row, name)},
+    {"type", "Type", ROCL_UNIT_TEXT, CELL_OF(argument_row, type)},
+    {"value", "Value", ROCL_UNIT_TEXT, CELL_OF(argument_row, value)},
 };
 
 typedef struct chain_row {
@@ -476,19 +467,17 @@ typedef struct chain_row {
     double value;
 } chain_row;
 
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(chain_row, field)
 static const rocl_column chain_columns[] = {
-    {"relation", "Relation", ROCL_UNIT_TEXT, CELL(relation)},
-    {"id", "Id", ROCL_UNIT_TEXT, CELL(id)},
-    {"kind", "Kind", ROCL_UNIT_TEXT, CELL(kind)},
+    {"relation", "Relation", ROCL_UNIT_TEXT, CELL_OF(chain_row, relation)},
+    {"id", "Id", ROCL_UNIT_TEXT, CELL_OF(chain_row, id)},
+    {"kind", "Kind", ROCL_UNIT_TEXT, CELL_OF(chain_row, kind)},
     {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(rocl_field_text_or_none, chain_row, name)},
-    {"track", "Track", ROCL_UNIT_TEXT, CELL(track)},
-    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
-    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL(duration)},
-    {"after_ns", "After", ROCL_UNIT_NS, CELL(after)},
-    {"value", "Value", ROCL_UNIT_NUMBER, CELL(value)},
+    {"track", "Track", ROCL_UNIT_TEXT, CELL_OF(chain_row, track)},
+    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL_OF(chain_row, start)},
+    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL_OF(chain_row, duration)},
+    {"after_ns", "After", ROCL_UNIT_NS, CELL_OF(chain_row, after)},
+    {"value", "Value", ROCL_UNIT_NUMBER, CELL_OF(chain_row, value)},
 };
 
 typedef struct effect_row {
@@ -501,18 +490,16 @@ typedef struct effect_row {
     const char *id;
 } effect_row;
 
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(effect_row, field)
-#define SUM(field)  ROCL_SUM, ROCL_CELL(effect_row, field)
+#define SUM(field) ROCL_SUM, ROCL_CELL(effect_row, field)
 static const rocl_column effect_columns[] = {
-    {"kind", "Kind", ROCL_UNIT_TEXT, CELL(kind)},
+    {"kind", "Kind", ROCL_UNIT_TEXT, CELL_OF(effect_row, kind)},
     {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(rocl_field_text_or_none, effect_row, name)},
     {"count", "Count", ROCL_UNIT_COUNT, SUM(count)},
     {"total_ns", "Total", ROCL_UNIT_NS, SUM(total)},
     {"percent", "%", ROCL_UNIT_PERCENT, SUM(percent)},
-    {"longest_ns", "Longest", ROCL_UNIT_NS, CELL(longest)},
-    {"longest_id", "Its id", ROCL_UNIT_TEXT, CELL(id)},
+    {"longest_ns", "Longest", ROCL_UNIT_NS, CELL_OF(effect_row, longest)},
+    {"longest_id", "Its id", ROCL_UNIT_TEXT, CELL_OF(effect_row, id)},
 };
 
 typedef struct neighbour_row {
@@ -522,17 +509,15 @@ typedef struct neighbour_row {
     int64_t start, duration, gap;
 } neighbour_row;
 
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(neighbour_row, field)
 static const rocl_column neighbour_columns[] = {
-    {"position", "Position", ROCL_UNIT_COUNT, CELL(position)},
-    {"id", "Id", ROCL_UNIT_TEXT, CELL(id)},
-    {"kind", "Kind", ROCL_UNIT_TEXT, CELL(kind)},
+    {"position", "Position", ROCL_UNIT_COUNT, CELL_OF(neighbour_row, position)},
+    {"id", "Id", ROCL_UNIT_TEXT, CELL_OF(neighbour_row, id)},
+    {"kind", "Kind", ROCL_UNIT_TEXT, CELL_OF(neighbour_row, kind)},
     {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(rocl_field_text_or_none, neighbour_row, name)},
-    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
-    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL(duration)},
-    {"gap_ns", "Gap", ROCL_UNIT_NS, CELL(gap)},
+    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL_OF(neighbour_row, start)},
+    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL_OF(neighbour_row, duration)},
+    {"gap_ns", "Gap", ROCL_UNIT_NS, CELL_OF(neighbour_row, gap)},
 };
 
 static const rocl_table_tab tab = {"event", "Event"};
@@ -770,22 +755,6 @@ static int compare_effects(const void *a, const void *b, void *lookup_)
     return by ? by : rocl_compare_texts(l->trace, x->name, y->name);
 }
 
-static void put_effects(lookup *l, const rocl_report_rows *r)
-{
-    int64_t all = 0;
-    char id[ID_SIZE];
-    if (l->effect_count)
-        qsort_r(l->effects, l->effect_count, sizeof *l->effects, compare_effects, l);
-    for (size_t i = 0; i < l->effect_count; i++)
-        all += l->effects[i].total;
-    for (size_t i = 0; i < l->effect_count; i++) {
-        const effect *e = &l->effects[i];
-        rocl_add_row(r, &(effect_row){rocl_kind_name(e->kind), e->name, e->count, e->total,
-                                      rocl_percent(e->total, all), e->longest.duration,
-                                      id_text(l, &e->longest, id)});
-    }
-}
-
 /* Those that lie in another one of the list are not on the event's level. */
 static unsigned drop_nested(related *all, unsigned count)
 {
@@ -809,19 +778,15 @@ static void put_neighbours(lookup *l, const rocl_report_rows *r)
         l->before.count = drop_nested(l->before.all, l->before.count);
         l->after.count = drop_nested(l->after.all, l->after.count);
     }
-    const unsigned before = l->before.count < NEIGHBOURS ? l->before.count : NEIGHBOURS;
-    const unsigned after = l->after.count < NEIGHBOURS ? l->after.count : NEIGHBOURS;
-    for (unsigned i = before; i-- > 0;) {
-        const related *n = &l->before.all[i];
-        rocl_add_row(r,
-                     &(neighbour_row){-(int64_t)i - 1, id_text(l, n, id), rocl_kind_name(n->kind),
-                                      name_text(l, n), n->start, n->duration, e->start - n->end});
-    }
-    for (unsigned i = 0; i < after; i++) {
-        const related *n = &l->after.all[i];
-        rocl_add_row(r,
-                     &(neighbour_row){i + 1, id_text(l, n, id), rocl_kind_name(n->kind),
-                                      name_text(l, n), n->start, n->duration, n->start - e->end});
+    const int before = l->before.count < NEIGHBOURS ? (int)l->before.count : NEIGHBOURS;
+    const int after = l->after.count < NEIGHBOURS ? (int)l->after.count : NEIGHBOURS;
+    for (int i = -before; i <= after; i++) {
+        if (!i) /* the event itself */
+            continue;
+        const related *n = i < 0 ? &l->before.all[-i - 1] : &l->after.all[i - 1];
+        rocl_add_row(r, &(neighbour_row){i, id_text(l, n, id), rocl_kind_name(n->kind),
+                                         name_text(l, n), n->start, n->duration,
+                                         i < 0 ? e->start - n->end : n->start - e->end});
     }
     if (track_text(l, e, track))
         rocl_set_note(r, "%s", track);
@@ -844,8 +809,18 @@ static rocl_status put_tables(lookup *l, bool whole, rocl_tables *out, rocl_erro
     r = rocl_begin_table(&c, out, &defs[CHAIN], 0);
     put_chain(l, &r);
     if (l->effect_count > 1 || (!whole && l->effect_count)) {
+        int64_t all = 0;
+        char id[ID_SIZE];
         r = rocl_begin_table(&c, out, &defs[EFFECTS], 0);
-        put_effects(l, &r);
+        qsort_r(l->effects, l->effect_count, sizeof *l->effects, compare_effects, l);
+        for (size_t i = 0; i < l->effect_count; i++)
+            all += l->effects[i].total;
+        for (size_t i = 0; i < l->effect_count; i++) {
+            const effect *e = &l->effects[i];
+            rocl_add_row(&r, &(effect_row){rocl_kind_name(e->kind), e->name, e->count, e->total,
+                                           rocl_percent(e->total, all), e->longest.duration,
+                                           id_text(l, &e->longest, id)});
+        }
     }
     if (whole) {
         r = rocl_begin_table(&c, out, &defs[NEIGHBOUR], 0);
