@@ -137,42 +137,28 @@ static size_t find_laggard(const drawings *g, const uint64_t *turns)
     return least;
 }
 
-/* Puts a block in the pipe, to be drawn at the drawing's turn. */
-static rocl_status put_turn(const drawings *g, drawer *d, uint64_t turn, rocl_error *err)
-{
-    rocl_block *block;
-    rocl_status st = rocl_pipe_get(g->pipe, &block, err);
-    if (st)
-        return st;
-    block->user = d;
-    rocl_buf_put(&block->in, &turn, sizeof turn);
-    bool failed =
-        block->in.failed; /* then the turn would never be taken, and later ones would wait */
-    st = rocl_pipe_put(g->pipe, block, err);
-    return st == ROCL_OK && failed ? rocl_fail_memory(err) : st;
-}
-
 /* The end of a drawing may become known late: it then gets further turns, in which it draws
  * nothing. That does not change the order of the others. */
 static rocl_status draw_side_by_side(const drawings *g, rocl_error *err)
 {
     uint64_t turns[ROCL_DRAWN_AT_ONCE_MAX] = {0};
     rocl_status st = g->ops->flush(g->sink, true, err);
-    for (size_t i; st == ROCL_OK && (i = find_laggard(g, turns)) < g->count;)
-        st = put_turn(g, &g->drawers[i], turns[i]++, err);
+    for (size_t i; st == ROCL_OK && (i = find_laggard(g, turns)) < g->count;) {
+        rocl_block *block;
+        st = rocl_pipe_get(g->pipe, &block, err);
+        if (st != ROCL_OK)
+            break;
+        block->user = &g->drawers[i];
+        rocl_buf_put(&block->in, &turns[i], sizeof turns[i]);
+        turns[i]++;
+        /* Then the turn would never be taken, and later ones would wait. */
+        const bool failed = block->in.failed;
+        st = rocl_pipe_put(g->pipe, block, err);
+        if (st == ROCL_OK && failed)
+            st = rocl_fail_memory(err);
+    }
     const rocl_status drained = rocl_pipe_drain(g->pipe, st ? NULL : err);
     return st ? st : drained;
-}
-
-static rocl_status draw_alone(const drawings *g, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && !atomic_load(&g->drawers->over)) {
-        st = fill_block(g->drawers, NULL, err);
-        if (st == ROCL_OK)
-            st = g->ops->flush(g->sink, false, err);
-    }
-    return st;
 }
 
 rocl_status rocl_draw_capture(const rocl_timeline *t, const rocl_drawing_ops *ops, void *sink,
@@ -181,8 +167,13 @@ rocl_status rocl_draw_capture(const rocl_timeline *t, const rocl_drawing_ops *op
 {
     drawings g = {.timeline = t, .ops = ops, .sink = sink, .pipe = pipe};
     rocl_status st = open_drawings(&g, cut_work, err);
-    if (st == ROCL_OK)
-        st = g.count > 1 ? draw_side_by_side(&g, err) : draw_alone(&g, err);
+    if (st == ROCL_OK && g.count > 1)
+        st = draw_side_by_side(&g, err);
+    while (st == ROCL_OK && g.count == 1 && !atomic_load(&g.drawers->over)) {
+        st = fill_block(g.drawers, NULL, err);
+        if (st == ROCL_OK)
+            st = ops->flush(sink, false, err);
+    }
     close_drawings(&g, counts);
     return st;
 }

@@ -231,16 +231,6 @@ static rocl_status draw_late_flows(rocl_drawing *p, bool all, rocl_error *err)
     return st;
 }
 
-static rocl_status keep_flow(rocl_drawing *p, rocl_error *err)
-{
-    const rocl_track_event *e = &p->event;
-    if (!ROCL_GROW(p->flows, p->flow_cap, p->flow_count + (size_t)1))
-        return rocl_fail_memory(err);
-    p->flows[p->flow_count++] =
-        (rocl_flow_mark){e->flow, e->time, e->name, e->category, e->flow_end, e->flow_next};
-    return ROCL_OK;
-}
-
 /* An instant takes the arrows with its time and name, if the sink can draw that. */
 static rocl_status draw_instant(rocl_drawing *p, rocl_error *err)
 {
@@ -271,8 +261,14 @@ static rocl_status draw_host(rocl_drawing *p, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     end_slices(p, p->event.time);
-    if (p->event.kind == ROCL_FLOW)
-        return keep_flow(p, err);
+    if (p->event.kind == ROCL_FLOW) {
+        const rocl_track_event *e = &p->event;
+        if (!ROCL_GROW(p->flows, p->flow_cap, p->flow_count + (size_t)1))
+            return rocl_fail_memory(err);
+        p->flows[p->flow_count++] =
+            (rocl_flow_mark){e->flow, e->time, e->name, e->category, e->flow_end, e->flow_next};
+        return ROCL_OK;
+    }
     if (p->event.kind != ROCL_INSTANT || (ops->link_slices && rocl_timeline_link(p))) {
         st = draw_slice(p, 0, err);
         p->flow_count = 0; /* all remaining ones belong to it */

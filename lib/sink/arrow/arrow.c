@@ -117,15 +117,6 @@ static rocl_status put_buffer(const arrow *a, rocl_buf *to, const void *p, size_
     return st;
 }
 
-/* One bit a row. NULL: memory is out. */
-static uint8_t *make_validity(const int64_t *cells, size_t rows)
-{
-    uint8_t *valid = calloc(rows / 8 + 1, 1);
-    for (size_t i = 0; valid && i < rows; i++)
-        valid[i / 8] |= (uint8_t)((cells[i] != ROCL_CELL_NULL) << i % 8);
-    return valid;
-}
-
 static rocl_status put_validity(const arrow *a, rocl_buf *to, array *c, const int64_t *cells,
                                 rocl_error *err)
 {
@@ -133,9 +124,11 @@ static rocl_status put_validity(const arrow *a, rocl_buf *to, array *c, const in
         c->nulls += cells[i] == ROCL_CELL_NULL;
     if (!c->nulls)
         return ROCL_OK;
-    uint8_t *valid = make_validity(cells, c->rows);
+    uint8_t *valid = calloc(c->rows / 8 + 1, 1); /* one bit a row */
     if (!valid)
         return rocl_fail_memory(err);
+    for (size_t i = 0; i < c->rows; i++)
+        valid[i / 8] |= (uint8_t)((cells[i] != ROCL_CELL_NULL) << i % 8);
     rocl_status st = put_buffer(a, to, valid, (c->rows + 7) / 8, &c->sizes[VALIDITY], err);
     free(valid);
     return st;
@@ -230,18 +223,6 @@ static rocl_status note_order(arrow_file *p, unsigned rank, size_t count, rocl_e
     return ROCL_OK;
 }
 
-static rocl_status put_column(const arrow *a, rocl_columnar_file *f, unsigned i, array *c,
-                              rocl_error *err)
-{
-    rocl_block *block;
-    rocl_status st = rocl_pipe_get(a->run->pipe, &block, err);
-    if (st != ROCL_OK)
-        return st;
-    block->user = c;
-    rocl_columnar_take_cells(f, i, &block->in);
-    return rocl_pipe_put(a->run->pipe, block, err);
-}
-
 static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     const arrow *a = ctx;
@@ -260,9 +241,14 @@ static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
         columns[i] = (array){.type = f->columns[i]->type, .rows = f->group_rows};
         if (text)
             st = index_texts(&texts[i], f->cells[i], f->group_rows, err);
-        if (st == ROCL_OK)
-            st = text && waits ? keep_indexes(a, &columns[i], f->cells[i], err)
-                               : put_column(a, f, i, &columns[i], err);
+        rocl_block *block;
+        if (st == ROCL_OK && text && waits) {
+            st = keep_indexes(a, &columns[i], f->cells[i], err);
+        } else if (st == ROCL_OK && (st = rocl_pipe_get(a->run->pipe, &block, err)) == ROCL_OK) {
+            block->user = &columns[i];
+            rocl_columnar_take_cells(f, i, &block->in);
+            st = rocl_pipe_put(a->run->pipe, block, err);
+        }
     }
     return st;
 }
