@@ -546,24 +546,22 @@ static rocl_status write_footer(rocl_columnar_file *f, rocl_error *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool open_team(const arrow *a, const rocl_columnar_file *f, arrow_file *p)
+static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
-    const rocl_joint *parts = a->run->trace->joint;
-    const size_t ranks = parts ? rocl_joint_size(parts) : 0;
+    const arrow *a = ctx;
+    const rocl_joint *joint = a->run->trace->joint;
+    const size_t ranks = joint ? rocl_joint_size(joint) : 0;
+    arrow_file *p = f->own = calloc(1, sizeof *p);
+    if (!p)
+        return rocl_fail_memory(err);
+    p->texts = calloc(f->column_count, sizeof *p->texts);
     p->told = calloc(f->column_count, sizeof *p->told);
     p->own = calloc(f->column_count, sizeof *p->own);
     p->all = calloc(f->column_count, sizeof *p->all);
     p->maps = calloc(ranks * f->column_count + 1, sizeof *p->maps);
     p->written = calloc(ranks + 1, sizeof *p->written);
-    return p->told && p->own && p->all && p->maps && p->written;
-}
-
-static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
-{
-    arrow_file *p = f->own = calloc(1, sizeof *p);
-    if (p)
-        p->texts = calloc(f->column_count, sizeof *p->texts);
-    return p && p->texts && open_team(ctx, f, p) ? ROCL_OK : rocl_fail_memory(err);
+    return p->texts && p->told && p->own && p->all && p->maps && p->written ? ROCL_OK
+                                                                            : rocl_fail_memory(err);
 }
 
 /* Writes a batch now, or in a team later, at its place. */
@@ -579,20 +577,9 @@ static rocl_status put_batch_into(const arrow *a, const rocl_columnar_file *f, b
         st = add_message(to, size, body, err);
     if (st != ROCL_OK)
         return st;
-    rocl_joint *parts = a->run->trace->joint;
-    return parts ? rocl_joint_promise(parts, f->out, b->last, size + body, write_batch, b, err)
+    rocl_joint *joint = a->run->trace->joint;
+    return joint ? rocl_joint_promise(joint, f->out, b->last, size + body, write_batch, b, err)
                  : write_batch(b, f->out, err);
-}
-
-/* In a team these are rank 0's, of captures that are joined. */
-static rocl_status put_batches(const arrow *a, rocl_columnar_file *f, rocl_error *err)
-{
-    arrow_file *p = f->own;
-    messages *to = a->run->joins ? &p->written[rocl_joint_size(a->run->trace->joint)] : &p->records;
-    rocl_status st = ROCL_OK;
-    for (size_t i = p->told_batches; i < p->count && st == ROCL_OK; i++)
-        st = put_batch_into(a, f, &p->batches[i], to, err);
-    return st;
 }
 
 /* All batches in the order of the file. */
@@ -633,8 +620,10 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
         if (f->columns[i]->type == ROCL_CELL_TEXT)
             st = write_dictionary(a, f, i, err);
-    if (st == ROCL_OK)
-        st = put_batches(a, f, err);
+    /* In a team these are rank 0's, of captures that are joined. */
+    messages *to = a->run->joins ? &p->written[rocl_joint_size(a->run->trace->joint)] : &p->records;
+    for (size_t i = p->told_batches; i < p->count && st == ROCL_OK; i++)
+        st = put_batch_into(a, f, &p->batches[i], to, err);
     if (st == ROCL_OK && a->run->joins) {
         rocl_joint_write_after_all(a->run->trace->joint);
         st = order_batches(a, f, err);
@@ -642,14 +631,6 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_out_write(f->out, end, sizeof end, err);
     return st || a->is_stream ? st : write_footer(f, err);
-}
-
-static void forget_batch(const arrow *a, const rocl_columnar_file *f, batch *b)
-{
-    for (size_t k = 0; b->columns && k < (size_t)BUFFERS * f->column_count; k++)
-        rocl_space_drop(a->run->space, &b->columns[k / BUFFERS].buffers[k % BUFFERS]);
-    free(b->columns);
-    b->columns = NULL;
 }
 
 static void free_file(void *ctx, rocl_columnar_file *f)
@@ -668,7 +649,11 @@ static void free_file(void *ctx, rocl_columnar_file *f)
     for (size_t i = 0; p->written && i <= ranks; i++)
         free(p->written[i].all);
     for (size_t i = 0; i < p->count; i++)
-        forget_batch(a, f, &p->batches[i]);
+        for (size_t k = 0; k < (size_t)BUFFERS * f->column_count; k++)
+            rocl_space_drop(a->run->space,
+                            &p->batches[i].columns[k / BUFFERS].buffers[k % BUFFERS]);
+    for (size_t i = 0; i < p->count; i++)
+        free(p->batches[i].columns);
     free(p->texts);
     free(p->told);
     free(p->own);
@@ -710,11 +695,9 @@ static rocl_status take_groups(void *ctx, rocl_columnar_file *f, unsigned rank,
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
         index_map *map = &p->maps[rank * f->column_count + i];
         for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
-            const uint64_t len = rocl_team_number(from);
-            const uint8_t *text = rocl_team_bytes(from, len);
-            if (!text)
+            const uint32_t id = rocl_team_intern_text(a->run->trace->strings, from);
+            if (from->bad)
                 break;
-            const uint32_t id = rocl_strings_put(a->run->trace->strings, (const char *)text, len);
             if (id == ROCL_NONE || !ROCL_GROW(map->indexes, map->capacity, map->count + 1) ||
                 !rocl_dictionary_add(&p->all[i], id, &map->indexes[map->count]))
                 return rocl_fail_memory(err);
