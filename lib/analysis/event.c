@@ -222,7 +222,7 @@ static void add_neighbour(lookup *l, const related *r)
     }
 }
 
-/* Of several calls with the stack id of the work the first launched it: see timeline/links.h. */
+/* Several calls may have the stack id of the work: the first launched it, see timeline/links.h. */
 static void add_call(related *call, bool *has, const related *r)
 {
     const int rank = r->kind != ROCL_REGION, best = call->kind != ROCL_REGION;
@@ -232,7 +232,7 @@ static void add_call(related *call, bool *has, const related *r)
     *has = true;
 }
 
-/* Of GPU work: its call, other work of that call, neighbours, counters. */
+/* Relates GPU work to its call, other work of that call, neighbours, counters. */
 static rocl_status relate_work(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     lookup *l = self;

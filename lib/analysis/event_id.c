@@ -14,7 +14,7 @@ static const char *guid_of(const rocl_trace *t, size_t capture)
     return rocl_str(t, t->captures[capture]->pub.guid);
 }
 
-/* Only of such as are made of hexadecimal digits a part is enough for people. */
+/* The beginning of a GUID is enough for people, if it is made of hexadecimal digits. */
 static bool may_be_shortened(const char *guid)
 {
     return strlen(guid) >= 16 && !guid[strspn(guid, "0123456789abcdefABCDEF-")];

@@ -123,7 +123,7 @@ typedef enum rocl_field_type {
     X(block, U64, block_size, 0, SHOWN, "bytes of the block that is made or freed", __VA_ARGS__) \
     X(delta, I64, delta, 0, SHOWN, "by how many bytes the owner's live memory changes", __VA_ARGS__)
 
-/* Of a value of a counter, besides those of its dispatch. */
+/* A value of a counter has these besides those of its dispatch. */
 #define ROCL_COUNTER_FIELDS(X, ...) \
     X(counter, INDEX, counter, 0, HIDDEN, "counter", __VA_ARGS__) \
     X(instances, BATCH, instances, 0, HIDDEN, "how many", __VA_ARGS__) \

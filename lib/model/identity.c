@@ -220,8 +220,8 @@ static bool is_gpu(const rocl_gpu *g, const rocl_gpu *a)
 static rocl_status collect_gpus(rocl_trace *t, rocl_error *err)
 {
     size_t cap = 0, before_cap = 0;
-    /* Of each machine the GPU that was met last, of each GPU the one before it on its machine: all
-     * plus 1. */
+    /* last: the GPU of each machine that was met last; before: of each GPU the one before it on its
+     * machine. Both are plus 1. */
     uint32_t *last = calloc(t->machine_count + 1, sizeof *last), *before = NULL;
     rocl_status st = last ? ROCL_OK : rocl_fail_memory(err);
     for (uint32_t i = 0; i < t->capture_count; i++) {

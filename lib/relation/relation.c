@@ -60,7 +60,7 @@ static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
 #define code_objects_count_of code_object_count
 #define TEXT_OF(list, index, member)                                                               \
     ((index) < c->list##_count_of ? text_cell(c->list##_of[index].member) : ROCL_CELL_NULL)
-/* Of an unknown counter the name of the event. */
+/* An unknown counter has the name of the event. */
 #define COUNTER_NAME(index)                                                                        \
     ((index) < c->counter_count ? text_cell(c->counters[index].name) : text_cell(e->name))
 #define NODE_OF(process) ((process) < c->process_count ? c->processes[process].node : ROCL_NONE)
@@ -160,7 +160,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 #define HOST_COLUMNS(X, ...)                                                                            \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     ROCL_REGION_FIELDS(FIELD_COLUMN, X, r, __VA_ARGS__)
-/* Of records as rocl_relation.arguments says. */
+/* The records are as rocl_relation.arguments says. */
 #define ARGUMENT_COLUMNS(X, ...)                                                                        \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     X(position, INTEGER, 0, r->arg_count, __VA_ARGS__) \

@@ -158,7 +158,8 @@ struct rocl_timeline {
     rocl_sequence *sequences; /* that the sorter has; NULL: not counted */
     size_t sequence_count;
     rocl_links links;
-    /* Of GPU work: number of sequence indexes of a process, and of tracks that share one. */
+    /* For GPU work: number of sequence indexes of a process, and of tracks that have one together.
+     */
     uint32_t work_indexes, fold;
 };
 

@@ -81,11 +81,11 @@ void rocl_timeline_set_capture(rocl_timeline *t, const rocl_capture *c)
     t->work_indexes = t->fold = 1;
     if (!t->by_track)
         return;
-    /* Each process has its share of the indexes; its tracks get one each as long as there are
+    /* Each process gets as many indexes as the others; its tracks get one each as long as there are
      * enough. */
     uint64_t tracks = ((uint64_t)c->agent_count + 1) * tracks_of_agent(c);
-    uint32_t share = ROCL_SEQUENCE_INDEXES / (c->process_count ? c->process_count : 1);
-    t->work_indexes = tracks < share ? (uint32_t)tracks : share;
+    uint32_t most = ROCL_SEQUENCE_INDEXES / (c->process_count ? c->process_count : 1);
+    t->work_indexes = tracks < most ? (uint32_t)tracks : most;
     t->fold = (uint32_t)((tracks + t->work_indexes - 1) / t->work_indexes);
 }
 

@@ -142,7 +142,7 @@ static void map_indexes(const index_map *map, uint32_t *indexes, size_t n)
             htole32(indexes[i] && indexes[i] <= map->count ? map->indexes[indexes[i] - 1] : 0);
 }
 
-/* Of a text the cell is its index in the dictionary. */
+/* The cell of a text is its index in the dictionary. */
 static rocl_status encode_column(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
 {
     const arrow *a = ctx;

@@ -166,7 +166,7 @@ static void empty_group(rocl_columnar_file *f)
     f->last = NULL;
 }
 
-/* Of captures that are joined it stands behind what there is of the last of them. */
+/* A group of captures that are joined comes after what there is of the last of them. */
 static rocl_status put_group(sink *s, rocl_columnar_file *f, rocl_error *err)
 {
     rocl_status st = f->out ? ROCL_OK : open_file(s, f, err);
@@ -246,7 +246,7 @@ static void free_cells(rocl_columnar_file *f)
     f->capacity = 0;
 }
 
-/* Behind the rows of the group there are n of a capture: as many as fit become its own. */
+/* After the rows of the group there are n of a capture: as many as fit become its own. */
 static rocl_status keep_rows(sink *s, rocl_columnar_file *f, const rocl_capture *c, size_t *n,
                              rocl_error *err)
 {
@@ -428,7 +428,7 @@ static rocl_status fill_range(void *ctx, unsigned worker, size_t index, rocl_err
     return st;
 }
 
-/* The same groups as write_sorted() makes, where no text is so long that it ends one. */
+/* Makes the groups that write_sorted() makes, where no text is so long that it ends one. */
 static rocl_status write_sorted_together(sink *s, rocl_columnar_file *f, rocl_sorter *sorter,
                                          const rocl_capture *c, rocl_error *err)
 {
@@ -621,7 +621,7 @@ static rocl_columnar_file *file_of(sink *s, rocl_team_reader *r)
     return r->bad || !f || !f->own ? NULL : f;
 }
 
-/* Of a file: what rank 0 says of the others, and what it hears then. */
+/* For each file: what rank 0 says of the others, and what it hears then. */
 static rocl_status answer_with_groups(sink *s, rocl_error *err)
 {
     rocl_team_reader r;
@@ -676,7 +676,7 @@ static rocl_status tell_others(sink *s, unsigned rank, rocl_error *err)
     return st;
 }
 
-/* The same of rank 0's own. */
+/* Writes rank 0's own groups, as the other ranks write theirs. */
 static rocl_status write_own_groups(sink *s, rocl_columnar_file *f, rocl_error *err)
 {
     rocl_buf others = {0}, written = {0};

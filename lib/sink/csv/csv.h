@@ -225,12 +225,12 @@ enum { CSV_WORDS = 256 };
 /* The number of a definition as text, empty where it is unknown: rows name few definitions, again
  * and again. */
 typedef struct rocl_csv_number {
-    uint32_t after; /* index + 1; 0: ROCL_NONE */
+    uint32_t index_plus1; /* 0: ROCL_NONE */
     uint32_t len;
     char bytes[ROCL_NUM_MAX];
 } rocl_csv_number;
 
-/* Of each kind of definition, direct-mapped by index. */
+/* For each kind of definition, direct-mapped by index. */
 enum { CSV_NUMBERS = 16, CSV_NUMBER_OPS = CSV_SGPR - CSV_PROCESS + 1 };
 
 /* The state of a worker that formats. */

@@ -163,8 +163,8 @@ static char *format_number(char *p, const rocl_capture *c, rocl_csv_op op, uint3
 static inline char *put_number(rocl_csv_formatter *f, rocl_csv_op op, uint32_t i, char *p)
 {
     rocl_csv_number *n = &f->numbers[op - CSV_PROCESS][i % CSV_NUMBERS];
-    if (n->after != i + 1) {
-        n->after = i + 1;
+    if (n->index_plus1 != i + 1) {
+        n->index_plus1 = i + 1;
         n->len = (uint32_t)(format_number(n->bytes, f->capture, op, i) - n->bytes);
     }
     memcpy(p, n->bytes, sizeof n->bytes);

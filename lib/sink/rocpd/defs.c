@@ -133,7 +133,7 @@ static newset_cell int_or_null(int64_t v)
 
 /* ---- node, process, thread ---- */
 
-/* The same for the same machine. */
+/* A machine has one hash, whatever the file. */
 static int64_t hash_of(const newset *s, const rocl_node *n)
 {
     uint64_t hash = 0;

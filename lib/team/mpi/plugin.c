@@ -24,7 +24,7 @@ static struct {
     const char *why;
 } mpi = {.lock = PTHREAD_MUTEX_INITIALIZER, .why = "MPI has failed"};
 
-static void pause_after(unsigned looks)
+static void pause_between(unsigned looks)
 {
     long us = looks < LOOKS ? 0 : PAUSE_LEAST * (long)(looks - LOOKS + 1);
     us = us < PAUSE_MOST ? us : PAUSE_MOST;
@@ -40,7 +40,7 @@ static int finish_request(MPI_Request *request, int rc)
         rc = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         pthread_mutex_unlock(&mpi.lock);
         if (!done)
-            pause_after((unsigned)looks);
+            pause_between((unsigned)looks);
     }
     return rc == MPI_SUCCESS ? 0 : -1;
 }
@@ -80,7 +80,7 @@ static int wait_for_message(void *self, int milliseconds, unsigned *from, size_t
         pthread_mutex_unlock(&mpi.lock);
         if (there || !milliseconds || now() >= until)
             break;
-        pause_after(looks);
+        pause_between(looks);
     }
     if (there) {
         *from = (unsigned)status.MPI_SOURCE;
