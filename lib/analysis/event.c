@@ -55,7 +55,6 @@ typedef struct lookup {
     rocl_trace *trace;
     const rocl_capture *capture;
     rocl_event_ids ids;
-    uint64_t wanted;      /* id of the event */
     pthread_mutex_t lock; /* of all below, in a pass */
     bool found, no_memory;
     rocl_any_record record;
@@ -165,7 +164,7 @@ static rocl_status find_event(void *self, unsigned worker, rocl_batch *b, rocl_e
     rocl_status st = ROCL_OK;
     (void)worker;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        if (rocl_event_at(b, size, i)->id != l->wanted)
+        if (rocl_event_at(b, size, i)->id != l->event.id)
             continue;
         pthread_mutex_lock(&l->lock);
         const related r = describe_related(b, i);
@@ -210,16 +209,13 @@ static bool shares_track(const related *e, const related *r)
 static void add_neighbour(lookup *l, const related *r)
 {
     const related *e = &l->event;
+    const bool host = rocl_kind_in(e->kind, ROCL_HOST_KINDS);
     if (is_same(e, r))
         return;
-    if (rocl_kind_in(e->kind, ROCL_HOST_KINDS)) {
-        if (r->end <= e->start)
-            keep_related(&l->before, r);
-        else if (r->start >= e->end)
-            keep_related(&l->after, r);
-    } else {
-        keep_related(compare_starts(r, e) < 0 ? &l->before : &l->after, r);
-    }
+    if (host ? r->end <= e->start : compare_starts(r, e) < 0)
+        keep_related(&l->before, r);
+    else if (!host || r->start >= e->end)
+        keep_related(&l->after, r);
 }
 
 /* Several calls may have the stack id of the work: the first launched it, see timeline/links.h. */
@@ -846,8 +842,7 @@ static rocl_status look_up_event(rocl_trace *t, const char *id, bool whole, rocl
     rocl_status st = rocl_event_ids_open(&l.ids, t, err);
     pthread_mutex_init(&l.lock, NULL);
     if (st == ROCL_OK)
-        st = rocl_event_id_read(&l.ids, id, &l.capture, &l.event.kind, &l.wanted, err);
-    l.event.id = l.wanted;
+        st = rocl_event_id_read(&l.ids, id, &l.capture, &l.event.kind, &l.event.id, err);
     const bool host = rocl_kind_in(l.event.kind, ROCL_HOST_KINDS);
     if (st == ROCL_OK &&
         !(open_list(&l.around, AROUND, compare_inner) &&

@@ -32,11 +32,6 @@ static int64_t word_cell(rocl_trace *t, const char *word)
     return text_cell(rocl_strings_put(t->strings, word, strlen(word)));
 }
 
-static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
-{
-    return text_cell(rocl_strings_put(t->strings, a->value, a->value_len));
-}
-
 /* A member of the definition that an index refers to. */
 #define OF(list, index, member)                                                                    \
     ((index) < c->list##_count_of ? (int64_t)c->list##_of[index].member : ROCL_CELL_NULL)
@@ -166,7 +161,8 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(position, INTEGER, 0, r->arg_count, __VA_ARGS__) \
     X(arg_type, TEXT, 0, text_cell(b->args[r->arg_first].type), __VA_ARGS__) \
     X(arg_name, TEXT, 0, text_cell(b->args[r->arg_first].name), __VA_ARGS__) \
-    X(arg_value, TEXT, 0, value_cell(t, &b->args[r->arg_first]), __VA_ARGS__)
+    X(arg_value, TEXT, 0, text_cell(rocl_strings_put(t->strings, b->args[r->arg_first].value, \
+                                                     b->args[r->arg_first].value_len)), __VA_ARGS__)
 #define KERNEL_COLUMNS(X, ...)                                                                          \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     DISPATCH_COLUMNS(X, r, __VA_ARGS__)
@@ -240,9 +236,11 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(depth, INTEGER, 0, ROCL_CELL_NULL, __VA_ARGS__) \
     X(parent_id, INTEGER, 0, ROCL_CELL_NULL, __VA_ARGS__)
 
-#define NODE_COLUMNS(X, ...)                                                                            \
+#define OWN_COLUMNS(X, ...)                                                                             \
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__)
+#define NODE_COLUMNS(X, ...)                                                                            \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(hostname, TEXT, 0, text_cell(r->hostname), __VA_ARGS__) \
     X(machine_id, TEXT, 0, text_cell(r->machine_id), __VA_ARGS__) \
     X(system_name, TEXT, 0, text_cell(r->system_name), __VA_ARGS__) \
@@ -250,8 +248,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(version, TEXT, 0, text_cell(r->version), __VA_ARGS__) \
     X(hardware, TEXT, 0, text_cell(r->hardware), __VA_ARGS__)
 #define PROCESS_COLUMNS(X, ...)                                                                         \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(r->rank), __VA_ARGS__) \
     X(hostname, TEXT, 0, host_cell(c, (uint32_t)(r - c->processes)), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
@@ -264,8 +261,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(fini, INTEGER, 0, id_cell((uint64_t)r->fini), __VA_ARGS__) \
     X(path, TEXT, 0, word_cell(t, c->path), __VA_ARGS__)
 #define THREAD_COLUMNS(X, ...)                                                                          \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
     X(hostname, TEXT, 0, host_cell(c, r->process), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
@@ -274,8 +270,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(tid, INTEGER, 0, r->tid, __VA_ARGS__) \
     X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__)
 #define AGENT_TABLE_COLUMNS(X, ...)                                                                     \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
     X(hostname, TEXT, 0, agent_host_cell(c, r), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
@@ -293,14 +288,12 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(product_name, TEXT, 0, text_cell(r->product), __VA_ARGS__) \
     X(user_name, TEXT, 0, text_cell(r->user_name), __VA_ARGS__)
 #define QUEUE_TABLE_COLUMNS(X, ...)                                                                     \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__) \
     X(label, TEXT, 0, text_cell(r->label), __VA_ARGS__)
 #define SYMBOL_COLUMNS(X, ...)                                                                          \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(code_object_id, INTEGER, 0, OF(code_objects, r->code_object, id), __VA_ARGS__) \
     X(kernel_name, TEXT, 0, text_cell(r->mangled), __VA_ARGS__) \
@@ -313,14 +306,12 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(arch_vgpr_count, INTEGER, 0, r->arch_vgpr, __VA_ARGS__) \
     X(accum_vgpr_count, INTEGER, 0, r->accum_vgpr, __VA_ARGS__)
 #define CODE_OBJECT_COLUMNS(X, ...)                                                                     \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(agent_abs_index, INTEGER, 0, known_cell(OF(agents, r->agent, absolute_index)), __VA_ARGS__)
 #define COUNTER_INFO_COLUMNS(X, ...)                                                                    \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(agent, TEXT, 0, TEXT_OF(agents, r->agent, device), __VA_ARGS__) \

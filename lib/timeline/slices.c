@@ -277,33 +277,26 @@ static rocl_status draw_host(rocl_drawing *p, rocl_error *err)
     return draw_instant(p, err);
 }
 
-/* ---- values of counters that their dispatch is drawn with: they come right before it ---- */
-
-static rocl_status keep_counted(rocl_drawing *p, rocl_error *err)
-{
-    const rocl_track_event *e = &p->event;
-    if (e->row != p->counted_row)
-        p->counted_count = 0;
-    p->counted_row = e->row;
-    if (!ROCL_GROW(p->counted, p->counted_cap, p->counted_count + (size_t)1))
-        return rocl_fail_memory(err);
-    /* Kept in order of counters, as their order in the sorter is arbitrary. */
-    uint32_t at = p->counted_count++;
-    for (; at && p->counted[at - 1].counter > e->counter; at--)
-        p->counted[at] = p->counted[at - 1];
-    p->counted[at] = (struct rocl_counted){e->counter, e->value};
-    return ROCL_OK;
-}
-
 static rocl_status draw_work(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
     uint32_t group;
     rocl_status st;
-    if ((int)p->event.kind == ROCL_KIND_COUNTED)
-        return keep_counted(p, err);
-    if (p->event.kind != ROCL_DISPATCH || p->event.row != p->counted_row)
+    const rocl_track_event *e = &p->event;
+    const bool counted = (int)e->kind == ROCL_KIND_COUNTED;
+    if ((!counted && e->kind != ROCL_DISPATCH) || e->row != p->counted_row)
         p->counted_count = 0;
+    if (counted) { /* values of counters come right before the dispatch that they are drawn with */
+        p->counted_row = e->row;
+        if (!ROCL_GROW(p->counted, p->counted_cap, p->counted_count + (size_t)1))
+            return rocl_fail_memory(err);
+        /* Kept in order of counters, as their order in the sorter is arbitrary. */
+        uint32_t at = p->counted_count++;
+        for (; at && p->counted[at - 1].counter > e->counter; at--)
+            p->counted[at] = p->counted[at - 1];
+        p->counted[at] = (struct rocl_counted){e->counter, e->value};
+        return ROCL_OK;
+    }
     if (!ops->work_overlaps)
         end_slices(p, p->event.time);
     if ((st = find_work_track(p, &group, err)) != ROCL_OK)

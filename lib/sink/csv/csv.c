@@ -109,18 +109,6 @@ static rocl_csv_file_id file_of_region(const rocl_csv_run *r, rocl_csv_worker *w
     return known->file;
 }
 
-static rocl_sorter *make_sorter(rocl_csv_run *r, size_t index, rocl_kind kind)
-{
-    pthread_mutex_lock(&r->lock);
-    rocl_sorter *s = atomic_load(&r->sorters[index]);
-    if (!s) {
-        s = rocl_sorter_new(r->trace->space, rocl_csv_key_words(kind));
-        atomic_store(&r->sorters[index], s);
-    }
-    pthread_mutex_unlock(&r->lock);
-    return s;
-}
-
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     rocl_csv_run *r = self;
@@ -139,7 +127,14 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
             continue;
         size_t index = file * r->slots + (e->process < r->slots ? e->process : 0);
         rocl_sorter *s = atomic_load_explicit(&r->sorters[index], memory_order_acquire);
-        if (!s && !(s = make_sorter(r, index, b->kind)))
+        if (!s) {
+            pthread_mutex_lock(&r->lock);
+            s = atomic_load(&r->sorters[index]);
+            s = s ? s : rocl_sorter_new(r->trace->space, rocl_csv_key_words(b->kind));
+            atomic_store(&r->sorters[index], s);
+            pthread_mutex_unlock(&r->lock);
+        }
+        if (!s)
             return rocl_fail_memory(err);
         uint64_t key[ROCL_SORT_KEYS_MAX];
         uint8_t record[CSV_RECORD_MAX];
