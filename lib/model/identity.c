@@ -189,20 +189,6 @@ static rocl_status number_machines(numbering *n, rocl_capture *c, rocl_error *er
     return st;
 }
 
-static void number_clocks(rocl_trace *t)
-{
-    uint32_t unnamed = ROCL_NONE;
-    t->clock_count = t->named_count = 0;
-    for (uint32_t m = 0; m < t->machine_count; m++) {
-        rocl_machine *machine = &t->machines[m];
-        const bool named = rocl_machine_is_named(machine);
-        unnamed = !named && unnamed == ROCL_NONE ? m : unnamed;
-        machine->clock = named ? m : unnamed;
-        t->clock_count += machine->clock == m;
-        t->named_count += named;
-    }
-}
-
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
 static bool is_gpu(const rocl_gpu *g, const rocl_gpu *a)
@@ -446,7 +432,15 @@ rocl_status rocl_identity_make(rocl_trace *t, rocl_error *err)
         st = number_machines(&n, &t->captures[i]->pub, err);
     rocl_map_free(&n.of_uuid);
     rocl_map_free(&n.of_process);
-    number_clocks(t);
+    uint32_t unnamed = ROCL_NONE; /* the first machine without a name: they share a clock */
+    t->clock_count = t->named_count = 0;
+    for (uint32_t m = 0; m < t->machine_count; m++) {
+        const bool named = rocl_machine_is_named(&t->machines[m]);
+        unnamed = !named && unnamed == ROCL_NONE ? m : unnamed;
+        t->machines[m].clock = named ? m : unnamed;
+        t->clock_count += t->machines[m].clock == m;
+        t->named_count += named;
+    }
     if (st == ROCL_OK)
         st = collect_gpus(t, err);
     if (st == ROCL_OK)

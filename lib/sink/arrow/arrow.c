@@ -397,17 +397,6 @@ static rocl_status write_buffer(rocl_out *out, const void *p, size_t n, rocl_err
     return st ? st : rocl_out_write(out, zeros, padded_size(n) - n, err);
 }
 
-static rocl_status write_schema(rocl_columnar_file *f, rocl_error *err)
-{
-    arrow_file *p = f->own;
-    rocl_buf head = {0};
-    put_schema(&head, begin_message(&head, SCHEMA, 0), f);
-    p->begin += head_size(&head);
-    rocl_status st = write_head(f->out, &head, err);
-    rocl_buf_free(&head);
-    return st;
-}
-
 static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsigned column,
                                     rocl_error *err)
 {
@@ -615,8 +604,13 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
         p->begin = 8;
         st = rocl_out_write(f->out, magic, 8, err);
     }
-    if (st == ROCL_OK)
-        st = write_schema(f, err);
+    if (st == ROCL_OK) {
+        rocl_buf head = {0};
+        put_schema(&head, begin_message(&head, SCHEMA, 0), f);
+        p->begin += head_size(&head);
+        st = write_head(f->out, &head, err);
+        rocl_buf_free(&head);
+    }
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
         if (f->columns[i]->type == ROCL_CELL_TEXT)
             st = write_dictionary(a, f, i, err);
@@ -737,33 +731,29 @@ static rocl_status take_map(rocl_team_reader *from, index_map *map, rocl_error *
     return ROCL_OK;
 }
 
-/* Now that its indexes are known, compresses them, which tells their size. */
-static rocl_status compress_indexes(const arrow *a, array *c, rocl_buf *scratch, rocl_error *err)
-{
-    const uint8_t *bytes;
-    rocl_block *block;
-    rocl_status st = rocl_space_load(a->run->space, &c->buffers[VALUES], scratch, &bytes, err);
-    if (st != ROCL_OK || (st = rocl_pipe_get(a->run->pipe, &block, err)) != ROCL_OK)
-        return st;
-    block->user = c;
-    rocl_buf_put(&block->in, bytes, c->buffers[VALUES].size);
-    rocl_space_drop(a->run->space, &c->buffers[VALUES]);
-    return rocl_pipe_put(a->run->pipe, block, err);
-}
-
-static rocl_status know_indexes(const arrow *a, const rocl_columnar_file *f, const batch *b,
-                                rocl_error *err)
+/* Now that the indexes of a batch are known, compresses them, which tells their size. */
+static rocl_status compress_indexes(const arrow *a, const rocl_columnar_file *f, const batch *b,
+                                    rocl_error *err)
 {
     const arrow_file *p = f->own;
     rocl_buf scratch = {0};
     rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
         array *c = &b->columns[i];
+        const uint8_t *bytes;
+        rocl_block *block;
         if (c->type != ROCL_CELL_TEXT)
             continue;
         c->map = &p->own[i];
-        if (a->level && c->rows)
-            st = compress_indexes(a, c, &scratch, err);
+        if (!a->level || !c->rows)
+            continue;
+        st = rocl_space_load(a->run->space, &c->buffers[VALUES], &scratch, &bytes, err);
+        if (st != ROCL_OK || (st = rocl_pipe_get(a->run->pipe, &block, err)) != ROCL_OK)
+            break;
+        block->user = c;
+        rocl_buf_put(&block->in, bytes, c->buffers[VALUES].size);
+        rocl_space_drop(a->run->space, &c->buffers[VALUES]);
+        st = rocl_pipe_put(a->run->pipe, block, err);
     }
     rocl_buf_free(&scratch);
     return st;
@@ -779,7 +769,7 @@ static rocl_status write_groups(void *ctx, rocl_columnar_file *f, rocl_team_read
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
         st = take_map(others, &p->own[i], err);
     for (size_t i = 0; i < p->told_batches && st == ROCL_OK; i++)
-        st = know_indexes(a, f, &p->batches[i], err);
+        st = compress_indexes(a, f, &p->batches[i], err);
     if (st == ROCL_OK)
         st = rocl_pipe_drain(a->run->pipe, err);
     for (size_t i = 0; i < p->told_batches && st == ROCL_OK; i++)

@@ -695,21 +695,6 @@ static rocl_status write_own_groups(sink *s, rocl_columnar_file *f, rocl_error *
     return st;
 }
 
-/* All ranks do so at once. */
-static rocl_status have_groups_written(sink *s, rocl_error *err)
-{
-    rocl_joint *joint = s->run.trace->joint;
-    rocl_status st = ROCL_OK;
-    rocl_joint_listen(joint, hear_written, s);
-    for (unsigned r = 1; r < rocl_joint_size(joint) && st == ROCL_OK; r++)
-        if (rocl_joint_reads(joint, r))
-            st = tell_others(s, r, err);
-    for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
-        if (s->files[i].own)
-            st = write_own_groups(s, &s->files[i], err);
-    return st ? st : rocl_joint_hear(joint, hear_written, s, err);
-}
-
 /* ---- the run --------------------------------------------------------------------------------- */
 
 /* Rests of groups, and ends of files. */
@@ -726,8 +711,17 @@ static rocl_status end_files(sink *s, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = rocl_pipe_drain(s->run.pipe, err);
-    if (st == ROCL_OK && joint && s->format->put_others)
-        st = have_groups_written(s, err);
+    if (st == ROCL_OK && joint && s->format->put_others) { /* all ranks write theirs at once */
+        rocl_joint_listen(joint, hear_written, s);
+        for (unsigned r = 1; r < rocl_joint_size(joint) && st == ROCL_OK; r++)
+            if (rocl_joint_reads(joint, r))
+                st = tell_others(s, r, err);
+        for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
+            if (s->files[i].own)
+                st = write_own_groups(s, &s->files[i], err);
+        if (st == ROCL_OK)
+            st = rocl_joint_hear(joint, hear_written, s, err);
+    }
     if (st == ROCL_OK && joint)
         rocl_joint_write_after_all(joint);
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)

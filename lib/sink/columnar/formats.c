@@ -1,8 +1,4 @@
-/* The formats of exports, and what they share. */
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/text.h"
+/* The formats of exports. */
 #include "sink/columnar/columnar.h"
 
 const rocl_columnar_format *rocl_columnar_format_of(rocl_export_format format)
@@ -20,73 +16,4 @@ rocl_status rocl_write_export(rocl_trace *t, const rocl_export_options *o, rocl_
                               rocl_error *err)
 {
     return rocl_columnar_write(t, o, rocl_columnar_format_of(o->format), written, err);
-}
-
-/* ---- what formats share ---------------------------------------------------------------------- */
-
-/* A group is some 20 MiB: memory changes hands. */
-void rocl_columnar_take_cells(rocl_columnar_file *f, unsigned column, rocl_buf *to)
-{
-    const size_t used = f->group_rows * sizeof **f->cells, all = f->capacity * sizeof **f->cells;
-    if (!f->capacity || !rocl_buf_reserve(to, all)) {
-        rocl_buf_put(to, f->cells[column], used);
-        return;
-    }
-    uint8_t *const cells = (uint8_t *)f->cells[column];
-    f->cells[column] = (int64_t *)(void *)to->data;
-    *to = (rocl_buf){.data = cells, .len = used, .cap = all};
-}
-
-const char *rocl_columnar_text(const rocl_strings *strings, uint32_t text, size_t *len,
-                               rocl_buf *scratch)
-{
-    const char *s = rocl_strings_get(strings, text, len);
-    if (rocl_utf8_valid(s, *len))
-        return s;
-    scratch->len = 0;
-    rocl_utf8_put(scratch, s, *len);
-    *len = scratch->len;
-    return (const char *)scratch->data;
-}
-
-bool rocl_columnar_metadata(unsigned i, const char **key, const char **value)
-{
-    static const char *const pairs[][2] = {
-        {"rocline.version", ROCLINE_VERSION},
-        {"rocline.time_unit", "ns"},
-        {"rocline.clock", "of the traced node"},
-        {"rocline.order", "start within each process (guid)"},
-    };
-    if (i >= sizeof pairs / sizeof *pairs)
-        return false;
-    *key = pairs[i][0];
-    *value = pairs[i][1];
-    return true;
-}
-
-/* The texts of a column, in the order in which they come. */
-bool rocl_dictionary_grow(rocl_dictionary *d, uint32_t text)
-{
-    if (!ROCL_GROW(d->index_of, d->index_capacity, (size_t)text + 1) ||
-        !ROCL_GROW(d->texts, d->capacity, d->count + 1))
-        return false;
-    if (!d->index_of[text]) {
-        d->texts[d->count++] = text;
-        d->index_of[text] = (uint32_t)d->count;
-    }
-    return true;
-}
-
-void rocl_dictionary_clear(rocl_dictionary *d)
-{
-    for (size_t i = 0; i < d->count; i++)
-        d->index_of[d->texts[i]] = 0;
-    d->count = 0;
-}
-
-void rocl_dictionary_free(rocl_dictionary *d)
-{
-    free(d->index_of);
-    free(d->texts);
-    *d = (rocl_dictionary){0};
 }

@@ -365,21 +365,6 @@ static rocl_status open_run(rocl_csv_run *r, rocl_error *err)
                : ROCL_OK;
 }
 
-static void close_run(rocl_csv_run *r)
-{
-    free_sorters(r);
-    rocl_csv_outs_discard(&r->outs);
-    for (unsigned i = 0; r->workers && i < r->jobs; i++) {
-        if (!r->workers[i])
-            continue;
-        rocl_text_cache_free(&r->workers[i]->formatter.quotes);
-        rocl_buf_free(&r->workers[i]->text);
-        free(r->workers[i]);
-    }
-    free(r->workers);
-    pthread_mutex_destroy(&r->lock);
-}
-
 rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *report,
                            rocl_error *err)
 {
@@ -416,6 +401,16 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
                     t->named_count);
     if (report)
         *report = written;
-    close_run(&r);
+    free_sorters(&r);
+    rocl_csv_outs_discard(&r.outs);
+    for (unsigned i = 0; r.workers && i < r.jobs; i++) {
+        if (!r.workers[i])
+            continue;
+        rocl_text_cache_free(&r.workers[i]->formatter.quotes);
+        rocl_buf_free(&r.workers[i]->text);
+        free(r.workers[i]);
+    }
+    free(r.workers);
+    pthread_mutex_destroy(&r.lock);
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -32,15 +32,6 @@ static char *reserve_text(rocl_buf *out, char *p, size_t n)
     return rocl_buf_grow(out, n + ROW_RESERVE) ? (char *)out->data + used : NULL;
 }
 
-static void make_word(rocl_csv_word *w, uint32_t text, const char *p, size_t n)
-{
-    if (n > sizeof w->bytes)
-        return;
-    w->text = text + 1;
-    w->len = (uint32_t)n;
-    memcpy(w->bytes, p, n);
-}
-
 /* Without memory the row is cut short: out->failed tells. */
 static char *put_long_quoted(rocl_csv_formatter *f, char *p, uint32_t text)
 {
@@ -73,8 +64,12 @@ static inline char *put_quoted(rocl_csv_formatter *f, char *p, uint32_t text)
     size_t before = (size_t)(p - (char *)f->out->data);
     p = put_long_quoted(f, p, text);
     const char *begin = (const char *)f->out->data + before;
-    if (!f->out->failed)
-        make_word(w, text, begin, (size_t)(p - begin));
+    const size_t n = (size_t)(p - begin);
+    if (!f->out->failed && n <= sizeof w->bytes) {
+        w->text = text + 1;
+        w->len = (uint32_t)n;
+        memcpy(w->bytes, begin, n);
+    }
     return p;
 }
 
