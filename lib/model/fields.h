@@ -44,7 +44,8 @@ typedef enum rocl_field_type {
 #define ROCL_EVENT_FIELDS(X, ...) \
     X(start, START, start, 0, HIDDEN, "ns", __VA_ARGS__) \
     X(end, END, end, 0, HIDDEN, "ns", __VA_ARGS__) \
-    X(duration, DURATION, duration, 0, HIDDEN, "ns of the whole event, even if it was cut", __VA_ARGS__) \
+    X(duration, DURATION, duration, 0, HIDDEN, \
+      "ns of the whole event, even if it was cut", __VA_ARGS__) \
     X(id, ROW, id, 0, HIDDEN, "row of its table in the input", __VA_ARGS__) \
     X(name, TEXT, name, 0, HIDDEN, "what is shown", __VA_ARGS__) \
     X(category, TEXT, category, 0, HIDDEN, "what the profiler calls its kind", __VA_ARGS__) \
@@ -53,12 +54,17 @@ typedef enum rocl_field_type {
     ROCL_EVENT_LINKS(X, __VA_ARGS__)
 #define ROCL_EVENT_LINKS(X, ...) \
     X(event_id, ID, event_id, 0, DETAIL, "row of rocpd_event", __VA_ARGS__) \
-    X(stack_id, U64, stack_id, 0, SHOWN, "the same for a call and the GPU work it caused, 0: none (Correlation_Id of the CSV files)", __VA_ARGS__) \
-    X(parent_stack_id, U64, parent_stack_id, ROCL_FIELD_PARENT, DETAIL, "stack_id of the call around, 0: none", __VA_ARGS__) \
-    X(correlation_id, I64, correlation_id, ROCL_FIELD_CORRELATION, DETAIL, "the user's own correlation id, 0: none", __VA_ARGS__)
+    X(stack_id, U64, stack_id, 0, SHOWN, \
+      "the same for a call and the GPU work it caused, 0: none (Correlation_Id of the " \
+      "CSV files)", __VA_ARGS__) \
+    X(parent_stack_id, U64, parent_stack_id, ROCL_FIELD_PARENT, DETAIL, \
+      "stack_id of the call around, 0: none", __VA_ARGS__) \
+    X(correlation_id, I64, correlation_id, ROCL_FIELD_CORRELATION, DETAIL, \
+      "the user's own correlation id, 0: none", __VA_ARGS__)
 
 #define ROCL_REGION_FIELDS(X, ...) \
-    X(function, TEXT, function, 0, SHOWN, "the API function, also where the name is a message", __VA_ARGS__) \
+    X(function, TEXT, function, 0, SHOWN, \
+      "the API function, also where the name is a message", __VA_ARGS__) \
     X(arg_count, ARG_COUNT, arg_count, 0, HIDDEN, "arguments", __VA_ARGS__) \
     X(arg_first, ARG_FIRST, arg_first, 0, HIDDEN, "index of the first argument", __VA_ARGS__)
 
@@ -75,7 +81,8 @@ typedef enum rocl_field_type {
     ROCL_DISPATCH_SIZES(X, __VA_ARGS__) \
     ROCL_DISPATCH_GRAPH(X, __VA_ARGS__)
 #define ROCL_DISPATCH_IDS(X, ...) \
-    X(dispatch_id, U64, dispatch_id, ROCL_FIELD_DISPATCH_ID, SHOWN, "number of the dispatch in its process", __VA_ARGS__) \
+    X(dispatch_id, U64, dispatch_id, ROCL_FIELD_DISPATCH_ID, SHOWN, \
+      "number of the dispatch in its process", __VA_ARGS__) \
     X(kernel_id, I64, kernel_id, 0, SHOWN, "id of the kernel symbol", __VA_ARGS__)
 #define ROCL_DISPATCH_LABEL(X, ...) \
     X(region_name, TEXT, region, 0, SHOWN, "label around the dispatch", __VA_ARGS__)
@@ -87,10 +94,13 @@ typedef enum rocl_field_type {
     X(workgroup[1], U32, workgroup_y, 0, SHOWN, "size of a workgroup, work-items", __VA_ARGS__) \
     X(workgroup[2], U32, workgroup_z, 0, SHOWN, "size of a workgroup, work-items", __VA_ARGS__) \
     X(group_segment, I64, lds_size, 0, SHOWN, "LDS of the dispatch, bytes", __VA_ARGS__) \
-    X(private_segment, I64, scratch_size, 0, SHOWN, "scratch memory of the dispatch, bytes", __VA_ARGS__)
+    X(private_segment, I64, scratch_size, 0, SHOWN, \
+      "scratch memory of the dispatch, bytes", __VA_ARGS__)
 #define ROCL_DISPATCH_GRAPH(X, ...) \
-    X(graph_exec_id, ID, graph_exec_id, ROCL_FIELD_GRAPH, SHOWN, "executable HIP graph", __VA_ARGS__) \
-    X(graph_node_id, ID, graph_node_id, ROCL_FIELD_GRAPH, DETAIL, "node of the HIP graph", __VA_ARGS__)
+    X(graph_exec_id, ID, graph_exec_id, ROCL_FIELD_GRAPH, SHOWN, \
+      "executable HIP graph", __VA_ARGS__) \
+    X(graph_node_id, ID, graph_node_id, ROCL_FIELD_GRAPH, DETAIL, \
+      "node of the HIP graph", __VA_ARGS__)
 
 #define ROCL_COPY_FIELDS(X, ...) \
     X(src, INDEX, src, 0, HIDDEN, "agent it reads from", __VA_ARGS__) \
@@ -102,8 +112,10 @@ typedef enum rocl_field_type {
 #define ROCL_COPY_SIZE(X, ...) \
     X(size, U64, size, 0, SHOWN, "bytes", __VA_ARGS__)
 #define ROCL_COPY_ADDRESSES(X, ...) \
-    X(src_address, U64, src_address, ROCL_FIELD_ADDRESSES, DETAIL, "address the copy reads from", __VA_ARGS__) \
-    X(dst_address, U64, dst_address, ROCL_FIELD_ADDRESSES, DETAIL, "address the copy writes to", __VA_ARGS__)
+    X(src_address, U64, src_address, ROCL_FIELD_ADDRESSES, DETAIL, \
+      "address the copy reads from", __VA_ARGS__) \
+    X(dst_address, U64, dst_address, ROCL_FIELD_ADDRESSES, DETAIL, \
+      "address the copy writes to", __VA_ARGS__)
 
 #define ROCL_ALLOC_FIELDS(X, ...) \
     X(agent, INDEX, agent, 0, HIDDEN, "agent, as its source has it", __VA_ARGS__) \
@@ -135,7 +147,8 @@ typedef enum rocl_field_type {
 #define ROCL_COUNTER_VALUE(X, ...) \
     X(value, REAL, value, 0, SHOWN, "value of the counter, summed over its instances", __VA_ARGS__)
 #define ROCL_COUNTER_ROW(X, ...) \
-    X(row, ID, value_id, 0, DETAIL, "row of rocpd_pmc_event, of several instances the first", __VA_ARGS__)
+    X(row, ID, value_id, 0, DETAIL, \
+      "row of rocpd_pmc_event, of several instances the first", __VA_ARGS__)
 
 #define ROCL_SAMPLE_FIELDS(X, ...) \
     X(counter, INDEX, counter, 0, HIDDEN, "counter", __VA_ARGS__) \

@@ -241,14 +241,9 @@ static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
         columns[i] = (array){.type = f->columns[i]->type, .rows = f->group_rows};
         if (text)
             st = index_texts(&texts[i], f->cells[i], f->group_rows, err);
-        rocl_block *block;
-        if (st == ROCL_OK && text && waits) {
-            st = keep_indexes(a, &columns[i], f->cells[i], err);
-        } else if (st == ROCL_OK && (st = rocl_pipe_get(a->run->pipe, &block, err)) == ROCL_OK) {
-            block->user = &columns[i];
-            rocl_columnar_take_cells(f, i, &block->in);
-            st = rocl_pipe_put(a->run->pipe, block, err);
-        }
+        if (st == ROCL_OK)
+            st = text && waits ? keep_indexes(a, &columns[i], f->cells[i], err)
+                               : rocl_columnar_put_column(a->run, f, i, &columns[i], err);
     }
     return st;
 }

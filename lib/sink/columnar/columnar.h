@@ -96,9 +96,9 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
 
 /* ---- what formats share ---- */
 
-/* Appends the cells of a column of the group to an empty buffer, which has failed when memory is
- * out. The column has others then, of no meaning. */
-void rocl_columnar_take_cells(rocl_columnar_file *f, unsigned column, rocl_buf *to);
+/* Hands the cells of a column to the pipe: a block with this `user`. */
+rocl_status rocl_columnar_put_column(const rocl_columnar_run *run, rocl_columnar_file *f,
+                                     unsigned column, void *user, rocl_error *err);
 
 /* How many workers encode: each holds up to 6 MiB of cells, six times what one that reads may. */
 static inline unsigned rocl_columnar_workers(const rocl_columnar_run *run)

@@ -6,17 +6,24 @@
 #include "base/text.h"
 #include "sink/columnar/columnar.h"
 
-/* A group is some 20 MiB: memory changes hands. */
-void rocl_columnar_take_cells(rocl_columnar_file *f, unsigned column, rocl_buf *to)
+rocl_status rocl_columnar_put_column(const rocl_columnar_run *run, rocl_columnar_file *f,
+                                     unsigned column, void *user, rocl_error *err)
 {
     const size_t used = f->group_rows * sizeof **f->cells, all = f->capacity * sizeof **f->cells;
-    if (!f->capacity || !rocl_buf_reserve(to, all)) {
-        rocl_buf_put(to, f->cells[column], used);
-        return;
+    rocl_block *block;
+    const rocl_status st = rocl_pipe_get(run->pipe, &block, err);
+    if (st != ROCL_OK)
+        return st;
+    block->user = user;
+    if (f->capacity && rocl_buf_reserve(&block->in, all)) {
+        /* A group is some 20 MiB: memory changes hands. */
+        uint8_t *const cells = (uint8_t *)f->cells[column];
+        f->cells[column] = (int64_t *)(void *)block->in.data;
+        block->in = (rocl_buf){.data = cells, .len = used, .cap = all};
+    } else {
+        rocl_buf_put(&block->in, f->cells[column], used);
     }
-    uint8_t *const cells = (uint8_t *)f->cells[column];
-    f->cells[column] = (int64_t *)(void *)to->data;
-    *to = (rocl_buf){.data = cells, .len = used, .cap = all};
+    return rocl_pipe_put(run->pipe, block, err);
 }
 
 const char *rocl_columnar_text(const rocl_strings *strings, uint32_t text, size_t *len,

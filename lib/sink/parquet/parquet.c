@@ -419,15 +419,8 @@ static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
         sorted = start[i] >= start[i - 1] && start[i - 1] != ROCL_CELL_NULL;
     const group *g = add_group(f, f->group_rows, sorted);
     rocl_status st = g ? ROCL_OK : rocl_fail_memory(err);
-    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
-        rocl_block *block;
-        st = rocl_pipe_get(q->run->pipe, &block, err);
-        if (st != ROCL_OK)
-            break;
-        block->user = g->chunks[i];
-        rocl_columnar_take_cells(f, i, &block->in);
-        st = rocl_pipe_put(q->run->pipe, block, err);
-    }
+    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
+        st = rocl_columnar_put_column(q->run, f, i, g->chunks[i], err);
     return st;
 }
 
